@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { type Db, raw, sql } from '../src/database/db.ts'
-import { migrationFiles } from '../src/database/migrate.ts'
+import { listMigrationFiles } from '../src/database/migrate.ts'
 import { createTestDatabase } from '../test/support/database.ts'
 
 const folder = new URL('../migrations/', import.meta.url)
@@ -23,7 +23,7 @@ interface GeneratedFile {
 export async function schemaOf(db: Db): Promise<string> {
   let created = [...(await tablesOf(db)), ...(await viewsOf(db)), ...(await functionsOf(db))]
   const parts = [head]
-  for (const file of await migrationFiles()) {
+  for (const file of await listMigrationFiles()) {
     const text = await readFile(new URL(file, folder), 'utf8')
     const names = [...text.matchAll(/^(?:create|comment on) (?:table|view|function) (\w+)/gm)].map(match => match[1])
     const own = created

@@ -2,12 +2,12 @@ import type pg from 'pg'
 import { lastHour, productRows, stores } from '../../scenarios/support/records.ts'
 import { type Db, type Sql, sql } from '../../src/database/db.ts'
 import type { Service } from '../../src/domain/tenancy/service-settings.ts'
-import { customerPage, findCustomer } from '../../src/store/customers/customers.ts'
-import { stockPage } from '../../src/store/inventory/stock.ts'
+import { findCustomer, readCustomerPage } from '../../src/store/customers/customers.ts'
+import { readStockPage } from '../../src/store/inventory/stock.ts'
 import { readCommitWatermarks } from '../../src/store/lists/as-of.ts'
 import { writeCursor } from '../../src/store/lists/cursor.ts'
 import type { Page, PageEnd, PageRequest } from '../../src/store/lists/page.ts'
-import { transactionPage } from '../../src/store/orders/transactions.ts'
+import { readTransactionPage } from '../../src/store/orders/transactions.ts'
 import { type Loaded, serviceName } from './database.ts'
 
 /** One request that is measured, and the statement behind it. */
@@ -30,9 +30,9 @@ const { sku, skuId } = productRows[123]?.variant ?? { sku: '', skuId: '' }
 export async function scenariosOf(loaded: Loaded): Promise<Scenario[]> {
   const { service, size } = loaded
   const customersFrom = (requested: PageRequest, updatedAfter?: string) => (db: Db, scope: Service) =>
-    customerPage(db, scope, { updatedAfter, ecommerceIds: true }, requested)
+    readCustomerPage(db, scope, { updatedAfter, ecommerceIds: true }, requested)
   const salesFrom = (requested: PageRequest, ascending: boolean) => (db: Db, scope: Service) =>
-    transactionPage(db, scope, { ascending }, requested)
+    readTransactionPage(db, scope, { ascending }, requested)
   const id = String(100_001 + Math.floor(size.customers / 2))
 
   const { asOf: newest } = (await customersFrom({ limit: 1 })(loaded.db, service)) as Page
@@ -92,7 +92,7 @@ export async function scenariosOf(loaded: Loaded): Promise<Scenario[]> {
     ),
     await scenario('one customer', `/customers/${id}`, 1, (db, scope) => findCustomer(db, scope, id)),
     await scenario('inventory by SKU', `/inventory?sku=${sku}`, stores.length, (db, scope) =>
-      stockPage(db, scope, { skuId }, { limit }),
+      readStockPage(db, scope, { skuId }, { limit }),
     ),
     await scenario('transactions, first page', saleList, limit, salesFrom({ limit }, false)),
     await deepest('transactions, deepest page', saleList, {}, lastSales, salesFrom(lastSales, false)),

@@ -1,6 +1,6 @@
 import { pino } from 'pino'
-import { backOfficeSettings, readConfig } from '../../src/config/config.ts'
-import { backOfficeJobs, jobs } from '../../src/jobs/jobs.ts'
+import { getBackOfficeSettings, readConfig } from '../../src/config/config.ts'
+import { buildBackOfficeJobs, jobs } from '../../src/jobs/jobs.ts'
 import { startWorker } from '../../src/jobs/worker.ts'
 import { routes } from '../../src/resources/resources.ts'
 import { openApp } from '../../src/runtime/app.ts'
@@ -15,7 +15,7 @@ const config = readConfig()
 const log = pino({ level: config.logLevel }, pino.destination({ dest: 2, sync: true }))
 const app = await openApp(config, log, { isOwner: true })
 const { db, keys } = app.installation
-const defaults = backOfficeSettings(config)
+const defaults = getBackOfficeSettings(config)
 const backOffices = defaults.url ? toBackOffices(openSpedUpDriver(defaults.url, defaults.ca ?? '')) : app.backOffices
 const graceMs = 10_000
 if (role === 'api') {
@@ -25,7 +25,7 @@ if (role === 'api') {
   await close(graceMs)
 } else {
   armFailpoint(config.failpoint)
-  const table = { ...jobs, ...withShortRetries(backOfficeJobs(backOffices, routes)) }
+  const table = { ...jobs, ...withShortRetries(buildBackOfficeJobs(backOffices, routes)) }
   const worker = startWorker({ db, keys, log, mailTransport: await app.mail() }, table)
   console.log('Worker started.')
   await waitForShutdownSignal(log)

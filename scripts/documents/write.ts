@@ -2,7 +2,7 @@ import { globSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { pino } from 'pino'
-import { envExample } from '../../src/config/config.ts'
+import { renderEnvExample } from '../../src/config/config.ts'
 import type { AppContext } from '../../src/http/app-context.ts'
 import { renderImportFormats } from '../../src/import/formats/document.ts'
 import { routes } from '../../src/resources/resources.ts'
@@ -34,7 +34,7 @@ export async function buildDocuments(): Promise<Record<string, string>> {
     'openapi.json': openApiDocument,
     'examples/postman/tillbridge.postman_collection.json': collection,
     'examples/postman/demo.postman_environment.json': environment,
-    '.env.example': envExample(),
+    '.env.example': renderEnvExample(),
     'docs/reference/alerts.md': buildAlertsPage(),
     'docs/reference/cli.md': await buildCommandsPage(),
     'docs/reference/environment.md': buildEnvironmentPage(),

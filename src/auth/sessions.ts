@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { ttlCache } from '../concurrency/ttl-cache.ts'
-import { hashSecret, hmac, type Keys, possibleHashes } from '../crypto/keys.ts'
+import { computeHmac, hashSecret, type Keys, listHashes } from '../crypto/keys.ts'
 import { type Db, sql } from '../database/db.ts'
 import { authCacheTtlMs } from '../domain/accounts.ts'
-import { type Assignments, loadAssignments, possiblePasswordHashes } from '../store/accounts/accounts.ts'
+import { type Assignments, listPasswordHashes, loadAssignments } from '../store/accounts/accounts.ts'
 import { countFailure } from '../store/accounts/failures.ts'
 import { failuresAllowed } from './sign-in.ts'
 
@@ -28,9 +28,9 @@ export interface Sessions {
 }
 
 const generateToken = () => randomBytes(32).toString('base64url')
-const sessionHash = (keys: Keys, token: string) => hashSecret(keys, 'sessions', 'session', token)
+const hashSession = (keys: Keys, token: string) => hashSecret(keys, 'sessions', 'session', token)
 const linkHash = (keys: Keys, link: string) => hashSecret(keys, 'sessions', 'link', link)
-const possibleSessionHashes = (keys: Keys, token: string) => possibleHashes(keys, 'sessions', 'session', token)
+const listSessionHashes = (keys: Keys, token: string) => listHashes(keys, 'sessions', 'session', token)
 
 /** Seconds for which a link can be used. */
 export const linkSeconds = 60
@@ -56,7 +56,7 @@ export function createSessions(db: Db, keys: Keys): Sessions {
 
   /** The cache keeps hashes, not tokens. */
   const cacheKey = (token: string) =>
-    possibleSessionHashes(keys, token)
+    listSessionHashes(keys, token)
       .map(hash => hash.toString('base64url'))
       .join(' ')
 
@@ -68,8 +68,8 @@ export function createSessions(db: Db, keys: Keys): Sessions {
       await purgeExpired()
       const opened = await db.run(sql`
         insert into console_session (token_hash, username, password_hash)
-        select ${sessionHash(keys, token)}, username, password_hash from account_password
-         where username = ${username} and password_hash = any(${possiblePasswordHashes(keys, username, password)}::bytea[])`)
+        select ${hashSession(keys, token)}, username, password_hash from account_password
+         where username = ${username} and password_hash = any(${listPasswordHashes(keys, username, password)}::bytea[])`)
       return opened ? token : undefined
     },
 
@@ -77,11 +77,11 @@ export function createSessions(db: Db, keys: Keys): Sessions {
       const token = generateToken()
       await purgeExpired()
       const opened = await db.run(sql`
-        with used as (delete from console_link where link_hash = any(${possibleHashes(keys, 'sessions', 'link', link)}::bytea[]) returning username, made_at)
+        with used as (delete from console_link where link_hash = any(${listHashes(keys, 'sessions', 'link', link)}::bytea[]) returning username, made_at)
         insert into console_session (token_hash, username)
-        select ${sessionHash(keys, token)}, username from used where made_at >= now() - ${`${linkSeconds} seconds`}::interval`)
+        select ${hashSession(keys, token)}, username from used where made_at >= now() - ${`${linkSeconds} seconds`}::interval`)
       if (opened) return token
-      const subject = hmac(keys.subjects, 'password', address)
+      const subject = computeHmac(keys.subjects, 'password', address)
       const retryAfter = await countFailure(db, [{ subject, allowed: failuresAllowed.address }])
       return retryAfter === undefined ? undefined : { retryAfter }
     },
@@ -89,9 +89,7 @@ export function createSessions(db: Db, keys: Keys): Sessions {
     read: token => sessions.get(cacheKey(token)),
 
     async end(token) {
-      await db.run(
-        sql`delete from console_session where token_hash = any(${possibleSessionHashes(keys, token)}::bytea[])`,
-      )
+      await db.run(sql`delete from console_session where token_hash = any(${listSessionHashes(keys, token)}::bytea[])`)
       sessions.delete(cacheKey(token))
     },
   }

@@ -1,13 +1,13 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { ttlCache } from '../concurrency/ttl-cache.ts'
-import { hmac, type Keys } from '../crypto/keys.ts'
+import { computeHmac, type Keys } from '../crypto/keys.ts'
 import { type Db, sql } from '../database/db.ts'
 import { authCacheTtlMs } from '../domain/accounts.ts'
 import {
   type Assignments,
   hashPassword,
+  listPasswordHashes,
   loadAssignments,
-  possiblePasswordHashes,
   replacePasswordHash,
 } from '../store/accounts/accounts.ts'
 import { countFailure } from '../store/accounts/failures.ts'
@@ -46,7 +46,7 @@ export function createSignIn(db: Db, keys: Keys): SignIn {
 
   return async (username, password, address) => {
     const startedAt = performance.now()
-    const possible = possiblePasswordHashes(keys, username, password)
+    const possible = listPasswordHashes(keys, username, password)
     // A cached account may lack a new password, so a password is wrong only if the account that is read now doesn't have it either.
     for (const notBefore of [startedAt - authCacheTtlMs, startedAt]) {
       const account = await accounts.get(username, notBefore)
@@ -74,8 +74,8 @@ export function createSignIn(db: Db, keys: Keys): SignIn {
     }
     const from = address()
     const retryAfter = await countFailure(db, [
-      { subject: hmac(keys.subjects, 'password', username, from), allowed: failuresAllowed.account },
-      { subject: hmac(keys.subjects, 'password', from), allowed: failuresAllowed.address },
+      { subject: computeHmac(keys.subjects, 'password', username, from), allowed: failuresAllowed.account },
+      { subject: computeHmac(keys.subjects, 'password', from), allowed: failuresAllowed.address },
     ])
     return retryAfter === undefined ? undefined : { retryAfter }
   }

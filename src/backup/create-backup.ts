@@ -6,7 +6,7 @@ import type { Database } from '../database/db.ts'
 import { openDedicatedConnection } from '../database/dedicated-connection.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
 import { accountTables } from '../store/shards/control-tables.ts'
-import { frame, type Head, type Progress } from './frames.ts'
+import { encodeFrame, type Head, type Progress } from './frames.ts'
 import { buildRowFilter, listTables, readSequences, type Table } from './tables.ts'
 
 interface BackupOptions {
@@ -36,7 +36,7 @@ export async function* createBackup(
     if (control !== db) accounts = await openDedicatedConnection(control, snapshot)
     const head = await readHead(client, service)
     onHead(head)
-    yield frame('H', head)
+    yield encodeFrame('H', head)
     const tables = await listTables(client)
     // Locked until the end, so that no day of the request log is dropped.
     await client.query(`lock table ${tables.map(({ name }) => name).join(', ')} in access share mode`)
@@ -44,7 +44,7 @@ export async function* createBackup(
     let bytes = 0
     const copied = []
     for (const table of tables) {
-      yield frame('T', { name: table.name, columns: table.columns })
+      yield encodeFrame('T', { name: table.name, columns: table.columns })
       const hash = createHash('sha256')
       const from = accountTables.includes(table.name) ? accounts : main
       const copy = from.client.query(copyTo(buildCopyStatement(table, service)))
@@ -53,7 +53,7 @@ export async function* createBackup(
         bytes += chunk.length
         // The size of a single service is unknown in advance.
         onProgress({ bytes, ...(!service && { size: Math.max(size, bytes) }) })
-        yield frame('D', chunk)
+        yield encodeFrame('D', chunk)
       }
       copied.push({ copy, name: table.name, sha256: hash.digest('hex') })
     }
@@ -63,7 +63,10 @@ export async function* createBackup(
       await source.client.query('commit')
       source.markReusable()
     }
-    yield frame('E', { tables: copied.map(({ copy, ...table }) => ({ ...table, rows: copy.rowCount })), sequences })
+    yield encodeFrame('E', {
+      tables: copied.map(({ copy, ...table }) => ({ ...table, rows: copy.rowCount })),
+      sequences,
+    })
   } finally {
     for (const source of new Set([main, accounts])) await source.end()
   }

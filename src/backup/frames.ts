@@ -43,7 +43,7 @@ export class DamagedBackup extends Error {}
 
 const maxFrameBytes = 64 * 1024 * 1024
 
-export function frame(kind: Frame[0], body: Buffer | Head | TableHead | End): Buffer {
+export function encodeFrame(kind: Frame[0], body: Buffer | Head | TableHead | End): Buffer {
   const bytes = Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body))
   const head = Buffer.alloc(5, kind)
   head.writeUInt32BE(bytes.length, 1)

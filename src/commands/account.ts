@@ -13,20 +13,20 @@ import {
 } from '../store/accounts/accounts.ts'
 import { recordCommand } from './terminal/audit.ts'
 import { printCredentials } from './terminal/credentials.ts'
-import { examples } from './terminal/examples.ts'
+import { formatExamples } from './terminal/examples.ts'
 import { serviceOption } from './terminal/service-option.ts'
 import { withDatabase } from './terminal/session.ts'
-import { table } from './terminal/table.ts'
+import { formatTable } from './terminal/table.ts'
 import { validateInput } from './terminal/validate-input.ts'
 
-export function accountCommand(program: Command) {
+export function buildAccountCommand(program: Command) {
   const account = program
     .command('account')
     .alias('user')
     .description('Manage accounts')
     .addHelpText(
       'after',
-      examples(
+      formatExamples(
         ['account add webshop --service luma', 'creates an account'],
         ['account rotate webshop', 'issues a new password'],
         ['account revoke webshop', 'deletes the account'],
@@ -46,7 +46,7 @@ export function accountCommand(program: Command) {
     .option('--trust-shopper-ip', 'trust the shopper IP address in its X-Shopper-IP header')
     .addHelpText(
       'after',
-      examples(
+      formatExamples(
         ['account add webshop --service luma', 'with read access'],
         ['account add integration --service luma --role maintainer', 'with write access'],
         ['account add webshop --service luma --trust-shopper-ip', 'for the backend of a web shop'],
@@ -75,7 +75,7 @@ export function accountCommand(program: Command) {
     .description('Issue a new password')
     .addHelpText(
       'after',
-      examples(
+      formatExamples(
         ['account rotate webshop', 'issues a password; the previous one works until the next rotation'],
         ['account revoke webshop --previous-secret', 'then revokes the previous password'],
       ),
@@ -101,7 +101,7 @@ export function accountCommand(program: Command) {
     .option('--previous-secret', 'revoke only the passwords before the newest one')
     .addHelpText(
       'after',
-      examples(
+      formatExamples(
         ['account revoke webshop', 'deletes it; every process rejects it within 5 seconds'],
         ['account revoke webshop --previous-secret', 'keeps only the newest password'],
       ),
@@ -127,7 +127,7 @@ export function accountCommand(program: Command) {
     .description('Trust the shopper IP address an account sends')
     .addHelpText(
       'after',
-      examples(
+      formatExamples(
         ['account trust-shopper-ip webshop yes', 'counts wrong PINs by the X-Shopper-IP header'],
         ['account trust-shopper-ip webshop no', "counts them by the account's own address"],
       ),
@@ -150,7 +150,7 @@ export function accountCommand(program: Command) {
   account
     .command('list')
     .description('List accounts with services, roles and last use')
-    .addHelpText('after', examples(['account list', 'lists all accounts']))
+    .addHelpText('after', formatExamples(['account list', 'lists all accounts']))
     .action(() =>
       withDatabase(async ({ control }) => {
         const rows = (await listAccounts(control)).flatMap(
@@ -166,7 +166,7 @@ export function accountCommand(program: Command) {
             ]),
         )
         console.log(
-          table(['account', 'service', 'role', 'passwords', 'shopper IP', 'created', 'last used (UTC)'], rows),
+          formatTable(['account', 'service', 'role', 'passwords', 'shopper IP', 'created', 'last used (UTC)'], rows),
         )
       }),
     )

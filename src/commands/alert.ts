@@ -1,19 +1,19 @@
 import type { Command } from 'commander'
-import { remedyFor } from '../domain/alerts.ts'
+import { getRemedy } from '../domain/alerts.ts'
 import { listAlerts, resolveAlertsOfKind } from '../store/alerts/alerts.ts'
 import { recordCommand } from './terminal/audit.ts'
-import { examples } from './terminal/examples.ts'
+import { formatExamples } from './terminal/examples.ts'
 import { serviceOption } from './terminal/service-option.ts'
 import { queryAllDatabases, withDatabase } from './terminal/session.ts'
-import { table } from './terminal/table.ts'
+import { formatTable } from './terminal/table.ts'
 
-export function alertCommand(program: Command) {
+export function buildAlertCommand(program: Command) {
   const alert = program
     .command('alert')
     .description('List and resolve alerts')
     .addHelpText(
       'after',
-      examples(
+      formatExamples(
         ['alert list', 'lists the alerts of all services'],
         ['alert resolve voucher_pin_guessing', 'resolves all alerts of this type'],
       ),
@@ -22,12 +22,12 @@ export function alertCommand(program: Command) {
   alert
     .command('list')
     .description('List the newest unresolved alerts')
-    .addHelpText('after', examples(['alert list', 'lists the newest 50 alerts, and what to do about them']))
+    .addHelpText('after', formatExamples(['alert list', 'lists the newest 50 alerts, and what to do about them']))
     .action(() =>
       withDatabase(async ({ databases }) => {
         const alerts = (await queryAllDatabases(databases, listAlerts)).flat()
         console.log(
-          table(
+          formatTable(
             ['service', 'alert', 'subject', 'times', 'last', 'detail'],
             alerts.map(({ service, kind, subject, times, raisedAt, detail }) => [
               service,
@@ -39,7 +39,7 @@ export function alertCommand(program: Command) {
             ]),
           ),
         )
-        for (const remedy of new Set(alerts.map(openAlert => `${openAlert.kind}: ${remedyFor(openAlert)}`)))
+        for (const remedy of new Set(alerts.map(openAlert => `${openAlert.kind}: ${getRemedy(openAlert)}`)))
           console.log(remedy)
       }),
     )
@@ -49,7 +49,10 @@ export function alertCommand(program: Command) {
     .argument('<alert>', 'the alert type (see tillbridge alert list)')
     .description('Resolve all alerts of a type')
     .option(...serviceOption)
-    .addHelpText('after', examples(['alert resolve email_failed --service luma', 'resolves them for one service']))
+    .addHelpText(
+      'after',
+      formatExamples(['alert resolve email_failed --service luma', 'resolves them for one service']),
+    )
     .action((kind: string, { service: name }: { service?: string }) =>
       withDatabase(async ({ services }) => {
         const { service, db } = await services.find(name)

@@ -8,10 +8,10 @@ import type { Db } from '../database/db.ts'
 import { createConsoleLink } from '../runtime/installation/console-link.ts'
 import { readAccess } from '../runtime/installation/first-access.ts'
 import { listAccounts } from '../store/accounts/accounts.ts'
-import { examples } from './terminal/examples.ts'
+import { formatExamples } from './terminal/examples.ts'
 import { withDatabase } from './terminal/session.ts'
 
-export const consoleCommand = (program: Command) =>
+export const buildConsoleCommand = (program: Command) =>
   program
     .command('console')
     .argument('[username]', 'the account (default: the only one, or that of the first start)')
@@ -19,7 +19,7 @@ export const consoleCommand = (program: Command) =>
     .option('--open', "also open it in this machine's browser (visible in the process list until used)")
     .addHelpText(
       'after',
-      examples(
+      formatExamples(
         ['console', 'prints a link for the first account, valid once within 60 seconds'],
         ['console anna --open', 'opens the console as anna'],
       ),

@@ -11,19 +11,19 @@ import { findErasureSummary, type Summary } from '../store/privacy/summary.ts'
 import { runInStages } from '../writes/stages.ts'
 import { recordCommand } from './terminal/audit.ts'
 import { confirmByTyping } from './terminal/confirmation.ts'
-import { examples } from './terminal/examples.ts'
+import { formatExamples } from './terminal/examples.ts'
 import { rethrowWriteError, writeToStandardOutput } from './terminal/outgoing-file.ts'
-import { quietLog } from './terminal/quiet-log.ts'
+import { createQuietLog } from './terminal/quiet-log.ts'
 import { serviceOption } from './terminal/service-option.ts'
 import { withDatabase } from './terminal/session.ts'
 
-export function customerCommand(program: Command) {
+export function buildCustomerCommand(program: Command) {
   const customer = program
     .command('customer')
     .description("Export or erase a customer's personal data")
     .addHelpText(
       'after',
-      examples(
+      formatExamples(
         ['customer export 65432 --service luma --out 65432.json', 'exports it for an access request'],
         ['customer erase 65432 --service luma', 'erases it for an erasure request'],
       ),
@@ -35,7 +35,10 @@ export function customerCommand(program: Command) {
     .description("Export a customer's data as one JSON document")
     .option(...serviceOption)
     .option('--out <file>', 'output file (default: standard output)')
-    .addHelpText('after', examples(['customer export 65432 --out 65432.json', 'writes a file that only you can read']))
+    .addHelpText(
+      'after',
+      formatExamples(['customer export 65432 --out 65432.json', 'writes a file that only you can read']),
+    )
     .action((id: string, { service: name, out }: { service?: string; out?: string }) =>
       withDatabase(async ({ services }) => {
         const { service, db } = await services.find(name)
@@ -58,7 +61,7 @@ export function customerCommand(program: Command) {
     .option('--yes', 'skip the confirmation')
     .addHelpText(
       'after',
-      examples(
+      formatExamples(
         ['customer erase 65432 --service luma', 'asks for the identifier again; order, sales and voucher totals stay'],
         ['customer erase 65432 --service luma --yes', 'for scripts'],
       ),
@@ -85,7 +88,7 @@ async function requireConfirmation(id: string, { name, orders, waiting, sales }:
 
 /** Erases a customer in every system now, instead of in a job. Throws if the customer doesn't exist. */
 async function eraseCustomer({ db, keys }: Pick<Installation, 'db' | 'keys'>, service: Service, id: string) {
-  const offices = await openConfiguredBackOffices(readConfig(), keys, db, quietLog())
+  const offices = await openConfiguredBackOffices(readConfig(), keys, db, createQuietLog())
   try {
     const office = offices.get(service)
     await runInStages({ db, keys }, service, async stages => {

@@ -1,18 +1,18 @@
 import type { Command } from 'commander'
 import { createDemoService } from '../runtime/installation/first-access.ts'
 import { printCredentials } from './terminal/credentials.ts'
-import { examples } from './terminal/examples.ts'
+import { formatExamples } from './terminal/examples.ts'
 import { requireName } from './terminal/names.ts'
 import { type Session, withDatabase } from './terminal/session.ts'
 
-export const demoCommand = (program: Command) =>
+export const buildDemoCommand = (program: Command) =>
   program
     .command('demo')
     .argument('[name]', 'the service to create', 'demo')
     .description('Create a demo service')
     .addHelpText(
       'after',
-      examples(['demo playground', 'creates the service and its admin account, both named playground']),
+      formatExamples(['demo playground', 'creates the service and its admin account, both named playground']),
     )
     .action((name: string) => {
       requireName('service', name)

@@ -2,10 +2,10 @@ import { Argument, type Command } from 'commander'
 import type { Db } from '../database/db.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
 import { exportPages } from '../http/streaming/export-chunks.ts'
-import { examples } from './terminal/examples.ts'
+import { formatExamples } from './terminal/examples.ts'
 import { exportTypes, loadRecordCount } from './terminal/export-types.ts'
 import { getCompression, pipeTo, writeNdjsonFile } from './terminal/outgoing-file.ts'
-import { linesDisplay } from './terminal/progress.ts'
+import { createLinesDisplay } from './terminal/progress.ts'
 import { serviceOption } from './terminal/service-option.ts'
 import { withDatabase } from './terminal/session.ts'
 import { stopBySignal } from './terminal/stop.ts'
@@ -18,7 +18,7 @@ interface Options {
 }
 
 /** `tillbridge export`. Exit codes: 0 complete, 1 failure, 130 and 143 stopped by a signal. */
-export const exportCommand = (program: Command) =>
+export const buildExportCommand = (program: Command) =>
   program
     .command('export')
     .description('Export a list as NDJSON')
@@ -27,7 +27,7 @@ export const exportCommand = (program: Command) =>
     .option(...serviceOption)
     .addHelpText(
       'after',
-      `${examples(
+      `${formatExamples(
         ['export customers --out customers.ndjson.gz', 'exports all customers, compressed'],
         ['export stock --service luma --out stock.ndjson.zst', 'exports the stock of one service'],
         ['export products | jq -r .name', 'pipes the records to another program'],
@@ -58,7 +58,7 @@ async function exportList(db: Db, service: Service, kind: Kind, out: string | un
     work => work(),
     async page => ({ page: await exportTypes[kind].page(db, service, page), meta: {} }),
   )
-  const display = linesDisplay(out ?? kind)
+  const display = createLinesDisplay(out ?? kind)
   let records = 0
   async function* countRecords() {
     for await (const chunk of chunks) {

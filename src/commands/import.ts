@@ -10,10 +10,10 @@ import { importFile } from '../import/import-file.ts'
 import { ImportError } from '../import/pipeline/import-error.ts'
 import { findImportType, importTypes } from '../import/pipeline/import-types.ts'
 import { type Format, openSource } from '../import/sources/file.ts'
-import { examples } from './terminal/examples.ts'
+import { formatExamples } from './terminal/examples.ts'
 import { addDialectOptions, type DialectOptions, toProfile } from './terminal/import-options.ts'
 import { formatImportReport } from './terminal/import-report.ts'
-import { linesDisplay } from './terminal/progress.ts'
+import { createLinesDisplay } from './terminal/progress.ts'
 import { requireEmbeddedBackOffice } from './terminal/require-embedded.ts'
 import { serviceOption } from './terminal/service-option.ts'
 import { withDatabase } from './terminal/session.ts'
@@ -35,7 +35,7 @@ interface Options extends DialectOptions {
 }
 
 /** `tillbridge import`. Exit codes: 0 all lines accepted, 2 some lines rejected, 1 failure, 130 and 143 stopped by a signal. */
-export const importCommand = (program: Command) =>
+export const buildImportCommand = (program: Command) =>
   addDialectOptions(
     program
       .command('import')
@@ -57,7 +57,7 @@ export const importCommand = (program: Command) =>
     .option('--resume', 'resume an interrupted import')
     .addHelpText(
       'after',
-      `${examples(
+      `${formatExamples(
         ['import products products.csv', 'imports a file with the standard column names'],
         [
           'import transactions sales.csv.gz --map sku=StockCode --ignore Country',
@@ -123,7 +123,7 @@ async function importOneFile(file: string, importing: Importing) {
   const rejected = options.rejected ?? `${source.path ?? `import-${type}`}.rejected.${source.format}`
   if (file !== '-' && (await isSameFile(file, rejected)))
     throw new ImportError(`--rejected must name another file: ${rejected} is the file to import.`)
-  const display = linesDisplay(source.name)
+  const display = createLinesDisplay(source.name)
   const summary = await importFile(db, service, type, source, {
     ...dialect,
     keys,

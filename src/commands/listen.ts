@@ -8,7 +8,7 @@ import type { PendingDelivery } from '../store/webhooks/deliveries.ts'
 import { buildDelivery, maxChanges } from '../webhooks/delivery.ts'
 import { type Channel, createSender } from '../webhooks/sender.ts'
 import { generateSecret, isSecret, secretFormat, signHeaders } from '../webhooks/signature.ts'
-import { examples } from './terminal/examples.ts'
+import { formatExamples } from './terminal/examples.ts'
 import { parseRecordTypes, recordTypesOption } from './terminal/record-types.ts'
 import { readSecret } from './terminal/secret.ts'
 import { serviceOption } from './terminal/service-option.ts'
@@ -29,7 +29,7 @@ interface Options {
 const pollIntervalMs = 500
 const retryDelayMs = 5_000
 
-export const listenCommand = (program: Command) =>
+export const buildListenCommand = (program: Command) =>
   program
     .command('listen')
     .description('Print changes, and forward them to your machine as signed webhooks')
@@ -41,7 +41,7 @@ export const listenCommand = (program: Command) =>
     .option(...serviceOption)
     .addHelpText(
       'after',
-      examples(
+      formatExamples(
         ['listen --service luma', 'prints all changes from now on'],
         ['listen --service luma --forward http://localhost:3000/hooks', 'forwards them too'],
       ),

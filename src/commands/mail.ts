@@ -1,17 +1,17 @@
 import { type Command, Option } from 'commander'
 import { type EmailStatus, listEmails, retryEmails } from '../store/mail/emails.ts'
-import { examples } from './terminal/examples.ts'
+import { formatExamples } from './terminal/examples.ts'
 import { serviceOption } from './terminal/service-option.ts'
 import { withDatabase } from './terminal/session.ts'
-import { table } from './terminal/table.ts'
+import { formatTable } from './terminal/table.ts'
 
-export function mailCommand(program: Command) {
+export function buildMailCommand(program: Command) {
   const mail = program
     .command('mail')
     .description('Inspect and retry emails')
     .addHelpText(
       'after',
-      examples(
+      formatExamples(
         ['mail list --status failed', 'lists failed emails with their errors'],
         ['mail retry', 'retries all failed emails'],
       ),
@@ -22,13 +22,16 @@ export function mailCommand(program: Command) {
     .description('List the newest emails of a service')
     .option(...serviceOption)
     .addOption(new Option('--status <status>', 'only emails with this status').choices(['queued', 'sent', 'failed']))
-    .addHelpText('after', examples(['mail list --service luma', 'lists the last 50, without their encrypted content']))
+    .addHelpText(
+      'after',
+      formatExamples(['mail list --service luma', 'lists the last 50, without their encrypted content']),
+    )
     .action(({ service: name, status }: { service?: string; status?: EmailStatus }) =>
       withDatabase(async ({ services }) => {
         const { service, db } = await services.find(name)
         const emails = await listEmails(db, service, status, 50)
         console.log(
-          table(
+          formatTable(
             ['mail', 'voucher', 'status', 'attempts', 'queued', 'sent', 'next attempt', 'last error'],
             emails.map(({ id, voucher, status: state, attempts, createdAt, sentAt, dueAt, lastError: lastFault }) => [
               id,
@@ -50,7 +53,7 @@ export function mailCommand(program: Command) {
     .argument('[mail]', 'the ID from `mail list` (default: all failed emails)')
     .description('Retry emails now')
     .option(...serviceOption)
-    .addHelpText('after', examples(['mail retry', 'retries all failed emails']))
+    .addHelpText('after', formatExamples(['mail retry', 'retries all failed emails']))
     .action((id: string | undefined, { service: name }: { service?: string }) =>
       withDatabase(async ({ services }) => {
         const { service, db } = await services.find(name)

@@ -1,13 +1,13 @@
 import type { Command } from 'commander'
 import { readConfig } from '../config/config.ts'
 import { joinDatabase } from '../runtime/installation/installation.ts'
-import { examples } from './terminal/examples.ts'
+import { formatExamples } from './terminal/examples.ts'
 
-export const migrateCommand = (program: Command) =>
+export const buildMigrateCommand = (program: Command) =>
   program
     .command('migrate')
     .description('Run database migrations')
-    .addHelpText('after', examples(['migrate', 'migrates before a rollout; every start migrates too']))
+    .addHelpText('after', formatExamples(['migrate', 'migrates before a rollout; every start migrates too']))
     .action(async () => {
       const database = await joinDatabase(readConfig(), { canCreate: true })
       console.log(

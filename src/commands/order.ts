@@ -8,18 +8,18 @@ import { isWebAddress } from '../domain/orders/tracking.ts'
 import { type ReturnAction, returnActions } from '../domain/orders/transitions.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
 import { recordCommand } from './terminal/audit.ts'
-import { examples } from './terminal/examples.ts'
+import { formatExamples } from './terminal/examples.ts'
 import { requireEmbeddedBackOffice } from './terminal/require-embedded.ts'
 import { serviceOption } from './terminal/service-option.ts'
 import { withDatabase } from './terminal/session.ts'
 
-export function orderCommand(program: Command) {
+export function buildOrderCommand(program: Command) {
   const order = program
     .command('order')
     .description('Ship, cancel and return orders (embedded back office)')
     .addHelpText(
       'after',
-      examples(
+      formatExamples(
         ['order ship W0000123 --service luma', 'ships an order, if `fulfilment` is manual'],
         ['order cancel W0000123 --service luma', 'cancels it'],
         ['order return R0000001 receive --service luma', 'marks a returned parcel as received'],
@@ -38,14 +38,14 @@ export function orderCommand(program: Command) {
     .option('--tracking-url <url>', 'the page that tracks it')
     .addHelpText(
       'after',
-      examples(
+      formatExamples(
         ['order ship W0000123 --service luma', 'ships it and records the sale'],
         ['order ship W0000123 --carrier "Australia Post" --tracking-number 33ABC1234567', 'ships it with tracking'],
         ['order ship W0000123 --lines 1:2 3', 'ships two units of line 1, and line 3'],
       ),
     )
     .action((number: string, { service, lines, store, ...tracking }: LineOptions & { store?: string } & Tracking) =>
-      within(service, async (tx, of) => {
+      runInTransaction(service, async (tx, of) => {
         const input = { ...checkTracking(tracking), lines: parseLines(lines), storeNumber: store ?? null }
         const { order: shipped } = await shipOrder(tx, of, { number }, input)
         await recordCommand(tx, of, { operation: 'order ship', subject: `/orders/${shipped.id}` })
@@ -61,13 +61,13 @@ export function orderCommand(program: Command) {
     .option(...linesOption)
     .addHelpText(
       'after',
-      examples(
+      formatExamples(
         ['order cancel W0000123 --service luma', 'cancels it; stock and voucher payments are returned'],
         ['order cancel W0000123 --lines 1:2', 'cancels two units of line 1'],
       ),
     )
     .action((number: string, { service, lines }: LineOptions) =>
-      within(service, async (tx, of) => {
+      runInTransaction(service, async (tx, of) => {
         const { order: cancelled } = await cancelOrder(tx, of, { number }, { lines: parseLines(lines) })
         await recordCommand(tx, of, { operation: 'order cancel', subject: `/orders/${cancelled.id}` })
         return `Order ${number} cancelled${lines ? ` in part: ${lines.join(', ')}` : ''}.`
@@ -83,9 +83,12 @@ export function orderCommand(program: Command) {
       .argument('<orderNumber>')
       .description(description)
       .option(...serviceOption)
-      .addHelpText('after', examples([`order ${name} W0000123 --service luma`, `the order must have a pick-up store`]))
+      .addHelpText(
+        'after',
+        formatExamples([`order ${name} W0000123 --service luma`, `the order must have a pick-up store`]),
+      )
       .action((number: string, { service }: { service?: string }) =>
-        within(service, async (tx, of) => {
+        runInTransaction(service, async (tx, of) => {
           const { id } = await advancePickup(tx, of, { number }, action)
           await recordCommand(tx, of, { operation: `order ${name}`, subject: `/orders/${id}` })
           return `Order ${number} is ${name}.`
@@ -100,14 +103,14 @@ export function orderCommand(program: Command) {
     .option(...serviceOption)
     .addHelpText(
       'after',
-      examples(
+      formatExamples(
         ['order return R0000001 receive --service luma', 'marks the parcel as received'],
         ['order return R0000001 refund --service luma', 'marks it as refunded and refunds vouchers'],
         ['order return R0000001 cancel --service luma', 'cancels the return; the lines can be returned again'],
       ),
     )
     .action((number: string, step: ReturnAction, { service }: { service?: string }) =>
-      within(service, async (tx, of) => {
+      runInTransaction(service, async (tx, of) => {
         const { id, refund } = await advanceReturn(tx, of, { number }, step)
         await recordCommand(tx, of, { operation: `order return ${step}`, subject: `/returns/${id}` })
         const vouchers = (refund?.vouchers ?? []).map(
@@ -146,7 +149,7 @@ function checkTracking(tracking: Tracking): Tracking {
 }
 
 /** Runs `work` in one transaction and prints its result. */
-const within = (name: string | undefined, work: (tx: Db, service: Service) => Promise<string>) =>
+const runInTransaction = (name: string | undefined, work: (tx: Db, service: Service) => Promise<string>) =>
   withDatabase(async ({ keys, services }) => {
     const located = await services.find(name)
     await requireEmbeddedBackOffice({ keys }, located, 'Orders', 'manage them there')

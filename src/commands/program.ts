@@ -1,50 +1,50 @@
 import { Command, CommanderError } from 'commander'
 import manifest from '../../package.json' with { type: 'json' }
-import { examples } from './terminal/examples.ts'
+import { formatExamples } from './terminal/examples.ts'
 import { watchStandardOutput } from './terminal/standard-output.ts'
 
 /** The commands by help group. A command's module is loaded only when it is needed: loading all of them takes longer than most commands. */
 const groups = {
   'Server:': {
-    start: async () => (await import('./start.ts')).startCommand,
-    worker: async () => (await import('./worker.ts')).workerCommand,
-    migrate: async () => (await import('./migrate.ts')).migrateCommand,
-    doctor: async () => (await import('./doctor/doctor.ts')).doctorCommand,
+    start: async () => (await import('./start.ts')).buildStartCommand,
+    worker: async () => (await import('./worker.ts')).buildWorkerCommand,
+    migrate: async () => (await import('./migrate.ts')).buildMigrateCommand,
+    doctor: async () => (await import('./doctor/doctor.ts')).buildDoctorCommand,
   },
   'Setup:': {
-    service: async () => (await import('./service.ts')).serviceCommand,
-    account: async () => (await import('./account.ts')).accountCommand,
-    'back-office': async () => (await import('./back-office/back-office.ts')).backOfficeCommand,
-    ecommerce: async () => (await import('./ecommerce/ecommerce.ts')).ecommerceCommand,
-    shard: async () => (await import('./shard.ts')).shardCommand,
+    service: async () => (await import('./service.ts')).buildServiceCommand,
+    account: async () => (await import('./account.ts')).buildAccountCommand,
+    'back-office': async () => (await import('./back-office/back-office.ts')).buildBackOfficeCommand,
+    ecommerce: async () => (await import('./ecommerce/ecommerce.ts')).buildEcommerceCommand,
+    shard: async () => (await import('./shard.ts')).buildShardCommand,
   },
   'Data:': {
-    import: async () => (await import('./import.ts')).importCommand,
-    export: async () => (await import('./export.ts')).exportCommand,
-    sync: async () => (await import('./sync.ts')).syncCommand,
-    mapping: async () => (await import('./mappings/mapping.ts')).mappingCommand,
+    import: async () => (await import('./import.ts')).buildImportCommand,
+    export: async () => (await import('./export.ts')).buildExportCommand,
+    sync: async () => (await import('./sync.ts')).buildSyncCommand,
+    mapping: async () => (await import('./mappings/mapping.ts')).buildMappingCommand,
   },
   'Shop:': {
-    order: async () => (await import('./order.ts')).orderCommand,
-    customer: async () => (await import('./customer.ts')).customerCommand,
-    voucher: async () => (await import('./voucher.ts')).voucherCommand,
+    order: async () => (await import('./order.ts')).buildOrderCommand,
+    customer: async () => (await import('./customer.ts')).buildCustomerCommand,
+    voucher: async () => (await import('./voucher.ts')).buildVoucherCommand,
   },
   'Integrations:': {
-    webhook: async () => (await import('./webhook.ts')).webhookCommand,
-    listen: async () => (await import('./listen.ts')).listenCommand,
+    webhook: async () => (await import('./webhook.ts')).buildWebhookCommand,
+    listen: async () => (await import('./listen.ts')).buildListenCommand,
   },
   'Messages:': {
-    mail: async () => (await import('./mail.ts')).mailCommand,
-    alert: async () => (await import('./alert.ts')).alertCommand,
+    mail: async () => (await import('./mail.ts')).buildMailCommand,
+    alert: async () => (await import('./alert.ts')).buildAlertCommand,
   },
   'Maintenance:': {
-    backup: async () => (await import('./backups/backup.ts')).backupCommand,
-    restore: async () => (await import('./backups/restore.ts')).restoreCommand,
-    secret: async () => (await import('./secret.ts')).secretCommand,
+    backup: async () => (await import('./backups/backup.ts')).buildBackupCommand,
+    restore: async () => (await import('./backups/restore.ts')).buildRestoreCommand,
+    secret: async () => (await import('./secret.ts')).buildSecretCommand,
   },
   'Other:': {
-    console: async () => (await import('./console.ts')).consoleCommand,
-    demo: async () => (await import('./demo.ts')).demoCommand,
+    console: async () => (await import('./console.ts')).buildConsoleCommand,
+    demo: async () => (await import('./demo.ts')).buildDemoCommand,
   },
 } satisfies Record<string, Record<string, () => Promise<(program: Command) => unknown>>>
 
@@ -58,7 +58,7 @@ export async function buildProgram(name?: string): Promise<Command> {
     .helpOption('-h, --help', 'print help')
     .addHelpText(
       'after',
-      `${examples(
+      `${formatExamples(
         ['start', 'starts the server, with a demo shop on the first start'],
         ['service add luma currency=AUD', 'creates a service'],
         ['account add webshop --service luma', 'creates an account for it'],

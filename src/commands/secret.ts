@@ -6,7 +6,7 @@ import { rotateSecret } from '../runtime/shards/rotate-secret.ts'
 import { deleteMark, readMark } from '../store/shards/shards.ts'
 import { armFailpoint } from '../testing/failpoints.ts'
 import { confirmByTyping } from './terminal/confirmation.ts'
-import { examples } from './terminal/examples.ts'
+import { formatExamples } from './terminal/examples.ts'
 import { shareDisplay } from './terminal/progress.ts'
 import { withDatabase } from './terminal/session.ts'
 
@@ -16,13 +16,13 @@ const describeNextStep = ({ isStarted, isEnded }: Awaited<ReturnType<typeof rota
   return 'Rotation not completed. Keep both secret keys, and run this command again later.'
 }
 
-export function secretCommand(program: Command) {
+export function buildSecretCommand(program: Command) {
   const secret = program
     .command('secret')
     .description('Manage the secret key')
     .addHelpText(
       'after',
-      examples(
+      formatExamples(
         ['secret rotate', 'replaces the secret key without an outage'],
         ['secret reset', 'replaces a lost secret key'],
       ),
@@ -34,7 +34,7 @@ export function secretCommand(program: Command) {
     .description('Replace the secret key while Tillbridge runs')
     .addHelpText(
       'after',
-      examples(
+      formatExamples(
         ['secret rotate', 'with SECRET_KEY=<new>,<previous> in every process; run it again after a restart'],
         ['secret rotate --force', 'remaining passwords and PINs become invalid'],
       ),
@@ -61,7 +61,7 @@ export function secretCommand(program: Command) {
     .description('Replace a lost secret key')
     .addHelpText(
       'after',
-      examples(
+      formatExamples(
         ['secret reset', 'asks for confirmation; all processes must be stopped'],
         ['secret reset --yes', 'skips the confirmation; for a shard, set DATABASE_URL to it'],
       ),

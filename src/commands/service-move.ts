@@ -8,8 +8,8 @@ import { recoverMove } from '../store/moves/finish.ts'
 import { beginMove, findMove, takeOverMove } from '../store/moves/moves.ts'
 import { listAllServices } from '../store/tenancy/services.ts'
 import { armFailpoint } from '../testing/failpoints.ts'
-import { examples } from './terminal/examples.ts'
-import { createDisplay, formatPace, rowsDisplay } from './terminal/progress.ts'
+import { formatExamples } from './terminal/examples.ts'
+import { createDisplay, createRowsDisplay, formatPace } from './terminal/progress.ts'
 import { type Session, withDatabase } from './terminal/session.ts'
 import { stopBySignal } from './terminal/stop.ts'
 
@@ -18,7 +18,7 @@ interface Options {
   undo?: boolean
 }
 
-export const moveCommand = (service: Command) =>
+export const buildMoveCommand = (service: Command) =>
   service
     .command('move')
     .argument('<name>')
@@ -27,7 +27,7 @@ export const moveCommand = (service: Command) =>
     .description('Move a service to another database without downtime')
     .addHelpText(
       'after',
-      examples(
+      formatExamples(
         ['service move luma --to eu-2', 'copies, compares and switches; writes pause for a few seconds'],
         ['service move luma --to eu-2', 'also resolves an interrupted move first'],
         ['service move luma --undo', 'only resolves an interrupted move'],
@@ -107,7 +107,7 @@ async function move(session: Session, service: Service, to: string) {
   const started = await beginMove(control, service, to)
   if (!started) throw new Error(`${name} is already being moved.`)
   const stop = stopBySignal(new Error('Stopped.'))
-  const [copy, removing] = [copyDisplay(), rowsDisplay('Remove')]
+  const [copy, removing] = [copyDisplay(), createRowsDisplay('Remove')]
   let lastMessage = ''
   try {
     await moveService(

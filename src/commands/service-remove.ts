@@ -27,9 +27,9 @@ import { hasCopy } from '../store/shards/misplaced-services.ts'
 import { findMissingServices, forwardAuditEntries } from '../store/shards/shards.ts'
 import { type DeletionState, listAllServices, listDeleting } from '../store/tenancy/services.ts'
 import { confirmByTyping } from './terminal/confirmation.ts'
-import { examples } from './terminal/examples.ts'
+import { formatExamples } from './terminal/examples.ts'
 import { rethrowWriteError } from './terminal/outgoing-file.ts'
-import { bytesDisplay, rowsDisplay } from './terminal/progress.ts'
+import { createBytesDisplay, createRowsDisplay } from './terminal/progress.ts'
 import { type Session, withDatabase } from './terminal/session.ts'
 import { stopBySignal } from './terminal/stop.ts'
 
@@ -39,7 +39,7 @@ interface Options {
   backup?: string | false
 }
 
-export const removeCommand = (service: Command) =>
+export const buildRemoveCommand = (service: Command) =>
   service
     .command('remove')
     .argument('<name>')
@@ -49,7 +49,7 @@ export const removeCommand = (service: Command) =>
     .description('Permanently delete a service (keeps a backup)')
     .addHelpText(
       'after',
-      examples(
+      formatExamples(
         ['service remove luma', 'asks for the name again'],
         ['service remove luma --yes luma --backup /backups/luma.tillbridge', 'for scripts'],
         ['service remove luma', 'continues an interrupted deletion'],
@@ -164,16 +164,16 @@ function chooseBackupPath({ name }: Service, file: string | undefined) {
 
 /** Writes and verifies the backup. The file must not exist, because it is deleted again if the service stays. */
 async function writeBackup({ db, control, service }: Deletion, file: string, signal: AbortSignal) {
-  const [taking, checking] = [bytesDisplay('Backup'), bytesDisplay('Check')]
-  const untilStopped =
+  const [taking, checking] = [createBytesDisplay('Backup'), createBytesDisplay('Check')]
+  const stopOnAbort =
     (show: Progress): Progress =>
     progress => {
       signal.throwIfAborted()
       show(progress)
     }
-  const frames = createBackup(db, { service, control, onProgress: untilStopped(taking.show) })
+  const frames = createBackup(db, { service, control, onProgress: stopOnAbort(taking.show) })
   const { rows, head } = await writeFile(file, frames, {
-    onVerify: untilStopped(checking.show),
+    onVerify: stopOnAbort(checking.show),
     share: defaultCpuShare,
     isNew: true,
   })
@@ -189,7 +189,7 @@ async function writeBackup({ db, control, service }: Deletion, file: string, sig
 async function purge(session: Session, removed: Deletion, signal: AbortSignal) {
   const { db, control, service } = removed
   await startPurge(db, service)
-  const rows = rowsDisplay('Remove')
+  const rows = createRowsDisplay('Remove')
   await purgeRows(db, service, rows.show, signal).finally(rows.end)
   // These rows are about accounts: stored responses and last use.
   if (control !== db) await purgeRows(control, service, undefined, signal)

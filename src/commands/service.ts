@@ -14,22 +14,22 @@ import { findMappedReferences } from '../store/catalog/references.ts'
 import { insertService, unregisterService } from '../store/shards/shards.ts'
 import { addService, listAllServices, listDeleting, listServices } from '../store/tenancy/services.ts'
 import { changeSettings, findCurrencyEffect, readSettings } from '../store/tenancy/settings.ts'
-import { moveCommand } from './service-move.ts'
-import { removeCommand } from './service-remove.ts'
+import { buildMoveCommand } from './service-move.ts'
+import { buildRemoveCommand } from './service-remove.ts'
 import { describeSettings, formatValue, readAssignments } from './setting-assignments.ts'
 import { recordCommand } from './terminal/audit.ts'
-import { examples } from './terminal/examples.ts'
+import { formatExamples } from './terminal/examples.ts'
 import { requireName } from './terminal/names.ts'
 import { describeDeletion, queryAllDatabases, type Session, withDatabase } from './terminal/session.ts'
-import { table } from './terminal/table.ts'
+import { formatTable } from './terminal/table.ts'
 
-export function serviceCommand(program: Command) {
+export function buildServiceCommand(program: Command) {
   const service = program
     .command('service')
     .description('Manage services (tenants)')
     .addHelpText(
       'after',
-      examples(
+      formatExamples(
         ['service add luma currency=AUD', 'creates a service'],
         ['service add luma --shard eu-2', 'creates one in a shard'],
         ['service set luma backOfficeVersion=2021.3', 'changes a setting'],
@@ -53,7 +53,7 @@ export function serviceCommand(program: Command) {
     .addHelpText(
       'after',
       settingsHelp +
-        examples([
+        formatExamples([
           'service add luma currency=AUD timeZone=Australia/Melbourne',
           'creates a service for an Australian retailer',
         ]),
@@ -84,7 +84,7 @@ export function serviceCommand(program: Command) {
     .addHelpText(
       'after',
       settingsHelp +
-        examples(
+        formatExamples(
           ['service set luma backOfficeVersion=2021.3', 'reports an older back-office version'],
           [
             'service set luma readsPerMinute=off voucherType=default',
@@ -119,7 +119,7 @@ export function serviceCommand(program: Command) {
     .command('show')
     .argument('<name>')
     .description("Show a service's settings")
-    .addHelpText('after', examples(['service show luma', 'shows each setting with its description and default']))
+    .addHelpText('after', formatExamples(['service show luma', 'shows each setting with its description and default']))
     .action((name: string) =>
       withDatabase(async ({ services }) => {
         const { service: shown, db } = await services.find(name)
@@ -133,7 +133,7 @@ export function serviceCommand(program: Command) {
     .description('List services and their changed settings')
     .addHelpText(
       'after',
-      examples(['service list', 'lists all services'], ['service show luma', 'shows all settings of one']),
+      formatExamples(['service list', 'lists all services'], ['service show luma', 'shows all settings of one']),
     )
     .action(() =>
       withDatabase(async ({ control, databases }) => {
@@ -146,12 +146,12 @@ export function serviceCommand(program: Command) {
           ...(isSpread ? [shardsByService.get(name) ?? ''] : []),
           ...row,
         ])
-        console.log(table(['service', ...(isSpread ? ['shard'] : []), 'setting', 'value'], rowsWithShard))
+        console.log(formatTable(['service', ...(isSpread ? ['shard'] : []), 'setting', 'value'], rowsWithShard))
       }),
     )
 
-  moveCommand(service)
-  removeCommand(service)
+  buildMoveCommand(service)
+  buildRemoveCommand(service)
 }
 
 /** Returns one row per setting that differs from its default, for each service of a database. */

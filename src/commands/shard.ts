@@ -3,19 +3,19 @@ import { readConfig } from '../config/config.ts'
 import { databaseSettings } from '../config/database.ts'
 import { addShard } from '../runtime/shards/add-shard.ts'
 import { deleteShard, listShards } from '../store/shards/shards.ts'
-import { examples } from './terminal/examples.ts'
+import { formatExamples } from './terminal/examples.ts'
 import { requireName } from './terminal/names.ts'
 import { readSecret } from './terminal/secret.ts'
 import { withDatabase } from './terminal/session.ts'
-import { table } from './terminal/table.ts'
+import { formatTable } from './terminal/table.ts'
 
-export function shardCommand(program: Command) {
+export function buildShardCommand(program: Command) {
   const shard = program
     .command('shard')
     .description('Manage shards (databases for services)')
     .addHelpText(
       'after',
-      examples(
+      formatExamples(
         ['shard add eu-2 --url-file eu-2.url', 'registers a database'],
         ['service add luma --shard eu-2', 'creates a service in it'],
         ['shard list', 'lists all shards'],
@@ -30,7 +30,7 @@ export function shardCommand(program: Command) {
     .description('Register a database, or change its URL')
     .addHelpText(
       'after',
-      examples(
+      formatExamples(
         ['shard add eu-2 --url-file eu-2.url', 'creates the tables and stores the URL encrypted'],
         ['shard add eu-2 < eu-2.url', 'also after it was moved or restored'],
         ['shard add eu-2 --adopt luma < eu-2.url', 'after luma was moved and the control database was restored'],
@@ -50,7 +50,7 @@ export function shardCommand(program: Command) {
   shard
     .command('list')
     .description('List shards with services and status')
-    .addHelpText('after', examples(['shard list', 'exits with 1 if a shard is unavailable']))
+    .addHelpText('after', formatExamples(['shard list', 'exits with 1 if a shard is unavailable']))
     .action(() =>
       withDatabase(async ({ control, databases }) => {
         const rows: string[][] = []
@@ -62,7 +62,7 @@ export function shardCommand(program: Command) {
           if (error) process.exitCode = 1
           rows.push([name, String(services), added.toISOString().slice(0, 10), error ?? 'ok'])
         }
-        console.log(table(['shard', 'services', 'added', 'status'], rows))
+        console.log(formatTable(['shard', 'services', 'added', 'status'], rows))
       }),
     )
 
@@ -70,7 +70,7 @@ export function shardCommand(program: Command) {
     .command('remove')
     .argument('<name>')
     .description('Unregister an empty shard')
-    .addHelpText('after', examples(['shard remove eu-2', 'unregisters it; the database itself stays']))
+    .addHelpText('after', formatExamples(['shard remove eu-2', 'unregisters it; the database itself stays']))
     .action((name: string) =>
       withDatabase(async ({ control }) => {
         const entry = (await listShards(control)).find(candidate => candidate.name === name)

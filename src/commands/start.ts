@@ -4,16 +4,16 @@ import { type Config, readConfig } from '../config/config.ts'
 import type { Access } from '../runtime/installation/first-access.ts'
 import { startServer } from '../runtime/main.ts'
 import { toApiKey } from '../store/accounts/accounts.ts'
-import { examples } from './terminal/examples.ts'
+import { formatExamples } from './terminal/examples.ts'
 
-export const startCommand = (program: Command) =>
+export const buildStartCommand = (program: Command) =>
   program
     .command('start')
     .description('Start the API server')
     .option('--no-demo', 'do not create a demo service on the first start')
     .addHelpText(
       'after',
-      `${examples(
+      `${formatExamples(
         ['start', 'serves https://localhost:8443, with a demo shop on the first start'],
         ['start --no-demo', 'starts without the demo shop'],
       )}\nSettings come from the environment or from .env. See .env.example.\n`,

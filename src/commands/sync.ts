@@ -8,15 +8,15 @@ import type { SyncDefinition } from '../domain/sync/port.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
 import { ApiError } from '../errors/api-error.ts'
 import { openConfiguredBackOffices } from '../runtime/app.ts'
-import { effectiveIntervalSeconds, isOverdue, readSyncStatuses, type SyncStatus } from '../store/sync/status.ts'
+import { computeEffectiveInterval, isOverdue, readSyncStatuses, type SyncStatus } from '../store/sync/status.ts'
 import type { SyncResult } from '../sync/sync.ts'
-import { examples } from './terminal/examples.ts'
-import { quietLog } from './terminal/quiet-log.ts'
+import { formatExamples } from './terminal/examples.ts'
+import { createQuietLog } from './terminal/quiet-log.ts'
 import { serviceOption } from './terminal/service-option.ts'
 import { withDatabase } from './terminal/session.ts'
 import { stopBySignal } from './terminal/stop.ts'
 import { createSyncProgress } from './terminal/sync-progress.ts'
-import { table } from './terminal/table.ts'
+import { formatTable } from './terminal/table.ts'
 
 interface Options {
   service?: string
@@ -25,7 +25,7 @@ interface Options {
 }
 
 /** `tillbridge sync`. Exit codes: 0 all syncs succeeded, 2 some records were rejected, 1 a sync failed. */
-export const syncCommand = (program: Command) =>
+export const buildSyncCommand = (program: Command) =>
   program
     .command('sync')
     .description('Sync from the back office now')
@@ -35,7 +35,7 @@ export const syncCommand = (program: Command) =>
     .option('--status', 'show the status of each sync without running it')
     .addHelpText(
       'after',
-      `${examples(
+      `${formatExamples(
         ['sync --service luma', 'runs all syncs'],
         ['sync stock --full --service luma', 'runs a full stock sync; missing stock becomes 0'],
         ['sync --status --service luma', 'shows the last and the next run of each sync'],
@@ -46,7 +46,7 @@ Exit codes: 0 all syncs succeeded, 2 some records were rejected, 1 a sync failed
     .action((syncs: string[], options: Options) =>
       withDatabase(async ({ keys, services }) => {
         const { service, db } = await services.find(options.service)
-        const offices = await openConfiguredBackOffices(readConfig(), keys, db, quietLog())
+        const offices = await openConfiguredBackOffices(readConfig(), keys, db, createQuietLog())
         try {
           const driver = offices.getDriver(service)
           const facts = options.status ? await readSyncStatuses(db, service) : []
@@ -110,7 +110,9 @@ async function runSyncs(
   }
   stop.end()
   if (rows.length)
-    console.log(table(['sync', 'read', 'new', 'changed', 'unchanged', 'removed', 'skipped', 'rejected', ''], rows))
+    console.log(
+      formatTable(['sync', 'read', 'new', 'changed', 'unchanged', 'removed', 'skipped', 'rejected', ''], rows),
+    )
   for (const remark of remarks) console.log(remark)
   if (failed) process.exitCode = 1
   else if (rejected) process.exitCode = 2
@@ -145,7 +147,7 @@ function formatStatus({ syncs }: Driver, facts: readonly SyncStatus[]) {
       fullOnlyIntervalSeconds = null,
     } = fact ?? {}
     const intervalSeconds =
-      scheduledSeconds === undefined ? undefined : effectiveIntervalSeconds(scheduledSeconds, fullOnlyIntervalSeconds)
+      scheduledSeconds === undefined ? undefined : computeEffectiveInterval(scheduledSeconds, fullOnlyIntervalSeconds)
     const overdue =
       intervalSeconds !== undefined && lagSeconds !== null && isOverdue(lagSeconds, intervalSeconds) ? ' (overdue)' : ''
     const lag = lagSeconds === null ? '-' : `${formatNumber(lagSeconds)} s${overdue}`
@@ -158,5 +160,5 @@ function formatStatus({ syncs }: Driver, facts: readonly SyncStatus[]) {
       nextRunAt ?? '-',
     ]
   })
-  return table(['sync', 'last run', 'synced at', 'lag', 'interval', 'next run'], rows)
+  return formatTable(['sync', 'last run', 'synced at', 'lag', 'interval', 'next run'], rows)
 }

@@ -3,11 +3,11 @@ import { type Decision, decideOnVoucher } from '../backoffice/embedded/vouchers/
 import { readLedger } from '../store/vouchers/ledger.ts'
 import { readVoucher } from '../store/vouchers/vouchers.ts'
 import { recordCommand } from './terminal/audit.ts'
-import { examples } from './terminal/examples.ts'
+import { formatExamples } from './terminal/examples.ts'
 import { requireEmbeddedBackOffice } from './terminal/require-embedded.ts'
 import { serviceOption } from './terminal/service-option.ts'
 import { withDatabase } from './terminal/session.ts'
-import { table } from './terminal/table.ts'
+import { formatTable } from './terminal/table.ts'
 
 interface Options {
   service?: string
@@ -36,13 +36,13 @@ const decisions: Record<Decision, { description: string; example: string; requir
   },
 }
 
-export function voucherCommand(program: Command) {
+export function buildVoucherCommand(program: Command) {
   const voucher = program
     .command('voucher')
     .description('Inspect and manage gift vouchers')
     .addHelpText(
       'after',
-      examples(
+      formatExamples(
         ['voucher show 9100001 --service luma', 'shows its balance and ledger'],
         ['voucher suspend 9100001 --service luma', 'blocks it'],
         ['voucher resume 9100001 --service luma', 'unblocks it'],
@@ -54,7 +54,7 @@ export function voucherCommand(program: Command) {
     .argument('<number>')
     .description('Show a voucher and its ledger')
     .option(...serviceOption)
-    .addHelpText('after', examples(['voucher show 9100001', 'shows its balance and ledger']))
+    .addHelpText('after', formatExamples(['voucher show 9100001', 'shows its balance and ledger']))
     .action((number: string, { service: name }: Options) =>
       withDatabase(async ({ services }) => {
         const { service, db } = await services.find(name)
@@ -63,14 +63,14 @@ export function voucherCommand(program: Command) {
         const { email, ...facts } = record
         const rows = Object.entries({ ...facts, email: email?.status ?? null })
         console.log(
-          table(
+          formatTable(
             ['field', 'value'],
             rows.map(([field, value]) => [field, String(value ?? '-')]),
           ),
         )
         const ledger = await readLedger(db, service, record)
         console.log(
-          `\n${table(
+          `\n${formatTable(
             ['at', 'entry', 'amount', 'state', 'locked by', 'order'],
             ledger.map(({ at, kind, amount, state, lockedBy, orderNumber }) => [
               ...[at, kind, amount, state],
@@ -87,7 +87,7 @@ export function voucherCommand(program: Command) {
       .argument('<number>')
       .description(description)
       .option(...serviceOption)
-      .addHelpText('after', examples([`voucher ${decision} 9100001 --service luma`, example]))
+      .addHelpText('after', formatExamples([`voucher ${decision} 9100001 --service luma`, example]))
       .action((number: string, { service: name }: Options) =>
         withDatabase(async ({ keys, services }) => {
           const located = await services.find(name)

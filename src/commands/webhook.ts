@@ -24,12 +24,12 @@ import {
 import { createWebhook } from '../webhooks/create-webhook.ts'
 import { generateSecret } from '../webhooks/signature.ts'
 import { sendTestEvent } from '../webhooks/test-event.ts'
-import { examples } from './terminal/examples.ts'
+import { formatExamples } from './terminal/examples.ts'
 import { parseRecordTypes, recordTypesOption } from './terminal/record-types.ts'
 import { serviceOption } from './terminal/service-option.ts'
 import { type Session, withDatabase } from './terminal/session.ts'
 import { printSecret } from './terminal/standard-output.ts'
-import { table } from './terminal/table.ts'
+import { formatTable } from './terminal/table.ts'
 import { validateInput } from './terminal/validate-input.ts'
 
 interface Options {
@@ -46,13 +46,13 @@ const webhookNotFound = (id: string) => new Error(`Webhook ${id} not found. Run 
 const maxAttempts = 100
 const example = '7f0f2f3e-5f4e-4f3c-9b1a-0d6a4d1c2b3a'
 
-export function webhookCommand(program: Command) {
+export function buildWebhookCommand(program: Command) {
   const webhook = program
     .command('webhook')
     .description('Manage webhooks')
     .addHelpText(
       'after',
-      examples(
+      formatExamples(
         [
           'webhook add https://shop.example/hooks --kinds customer,inventory',
           'sends changes of these record types from now on',
@@ -73,7 +73,7 @@ export function webhookCommand(program: Command) {
     .option(...serviceOption)
     .addHelpText(
       'after',
-      examples(['webhook add https://shop.example/hooks', 'sends changes of all record types from now on']),
+      formatExamples(['webhook add https://shop.example/hooks', 'sends changes of all record types from now on']),
     )
     .action((url: string, { service: name, kinds: words, ...options }: AddOptions) => {
       const input = validateInput(WebhookInput, { url, kinds: parseRecordTypes(words), ...options })
@@ -91,7 +91,7 @@ export function webhookCommand(program: Command) {
     .command('list')
     .description('List webhooks and their status')
     .option(...serviceOption)
-    .addHelpText('after', examples(['webhook list --service luma', 'lists all webhooks of a service']))
+    .addHelpText('after', formatExamples(['webhook list --service luma', 'lists all webhooks of a service']))
     .action(({ service: name }: Options) =>
       withDatabase(async ({ services }) => {
         const { service, db } = await services.find(name)
@@ -105,14 +105,14 @@ export function webhookCommand(program: Command) {
           lastSuccessAt ?? 'never',
           lastFailure ? `${lastFailure.at}: ${lastFailure.detail}` : '',
         ])
-        console.log(table(['webhook', 'url', 'kinds', 'state', 'lag', 'last success', 'last failure'], rows))
+        console.log(formatTable(['webhook', 'url', 'kinds', 'state', 'lag', 'last success', 'last failure'], rows))
       }),
     )
 
   addWebhookCommand('show', 'Show a webhook', 'shows its status and lag', async (tx, { service }, { id }) => {
     const current = await findWebhookRecord(tx, service, id)
     const fields = Object.entries(JSON.parse(current?.record ?? '{}'))
-    return table(
+    return formatTable(
       ['field', 'value'],
       fields.map(([field, value]) => [field, typeof value === 'string' ? value : JSON.stringify(value)]),
     )
@@ -133,7 +133,7 @@ export function webhookCommand(program: Command) {
         `${milliseconds} ms`,
         detail ?? 'accepted',
       ])
-      return table(['at', 'delivery', 'changes', 'status', 'duration', 'result'], rows)
+      return formatTable(['at', 'delivery', 'changes', 'status', 'duration', 'result'], rows)
     },
   )
 
@@ -180,7 +180,7 @@ export function webhookCommand(program: Command) {
     .argument('<to>', '`beginning`, a time, or a cursor of GET /changes with the same record types')
     .description('Replay changes from a time or cursor')
     .option(...serviceOption)
-    .addHelpText('after', examples([`webhook rewind ${example} beginning`, 'replays all existing records']))
+    .addHelpText('after', formatExamples([`webhook rewind ${example} beginning`, 'replays all existing records']))
     .action((id: string, to: string, options: Options) =>
       runOnWebhook(id, options, async (tx, { keys, service }, endpoint) => {
         const cursor = await parseRewindTarget(tx, { service, kinds: endpoint.kinds, key: keys.cursors }, to)
@@ -194,7 +194,7 @@ export function webhookCommand(program: Command) {
     .argument('<webhook>', 'the ID from `webhook list`')
     .description('Send a test event')
     .option(...serviceOption)
-    .addHelpText('after', examples([`webhook test ${example}`, 'sends a test event and prints the response']))
+    .addHelpText('after', formatExamples([`webhook test ${example}`, 'sends a test event and prints the response']))
     .action((id: string, { service: name }: Options) =>
       withDatabase(async ({ keys, services }) => {
         const { service, db } = await services.find(name)
@@ -213,7 +213,7 @@ export function webhookCommand(program: Command) {
       .argument('<webhook>', 'the ID from `webhook list`')
       .description(description)
       .option(...serviceOption)
-      .addHelpText('after', examples([`webhook ${verb} ${example}`, result]))
+      .addHelpText('after', formatExamples([`webhook ${verb} ${example}`, result]))
       .action((id: string, options: Options) => runOnWebhook(id, options, act, print))
   }
 }

@@ -2,15 +2,15 @@ import type { Command } from 'commander'
 import { readConfig } from '../config/config.ts'
 import { startJobProcess } from '../runtime/main.ts'
 import { describeEmailDelivery } from './start.ts'
-import { examples } from './terminal/examples.ts'
+import { formatExamples } from './terminal/examples.ts'
 
-export const workerCommand = (program: Command) =>
+export const buildWorkerCommand = (program: Command) =>
   program
     .command('worker')
     .description('Run background jobs in a separate process')
     .addHelpText(
       'after',
-      examples(['worker', 'runs next to servers with RUN_JOBS=false; several workers share the jobs']),
+      formatExamples(['worker', 'runs next to servers with RUN_JOBS=false; several workers share the jobs']),
     )
     .action(async () => {
       const config = readConfig()

@@ -30,7 +30,7 @@ import {
 } from './parsers.ts'
 import { telemetrySettings } from './telemetry.ts'
 
-const backOfficeSetting = (name: BackOfficeField): Setting<string | undefined> => ({
+const buildBackOfficeSetting = (name: BackOfficeField): Setting<string | undefined> => ({
   ...backOfficeFields[name],
   read(value) {
     const problem = value === undefined ? undefined : findProblem(name, value)
@@ -137,18 +137,18 @@ export const settings = {
     embeddedName,
     driverNames,
   ),
-  BACK_OFFICE_URL: backOfficeSetting('url'),
-  BACK_OFFICE_COUNTRY: backOfficeSetting('country'),
-  BACK_OFFICE_USER: backOfficeSetting('user'),
+  BACK_OFFICE_URL: buildBackOfficeSetting('url'),
+  BACK_OFFICE_COUNTRY: buildBackOfficeSetting('country'),
+  BACK_OFFICE_USER: buildBackOfficeSetting('user'),
   BACK_OFFICE_PASSWORD: optional('The password of that user.', 'secret'),
   BACK_OFFICE_CA_FILE: file("CA certificates (PEM) to trust instead of the system's.", '/etc/tillbridge/retail-ca.pem'),
-  BACK_OFFICE_TIME_ZONE: backOfficeSetting('timeZone'),
-  BACK_OFFICE_VERSION: backOfficeSetting('version'),
-  BACK_OFFICE_CONCURRENCY: backOfficeSetting('concurrency'),
-  BACK_OFFICE_SYNC_SHARE: backOfficeSetting('syncShare'),
-  BACK_OFFICE_EXPORT_FOLDER: backOfficeSetting('exportFolder'),
-  BACK_OFFICE_SFTP_HOST_KEY: backOfficeSetting('sftpHostKey'),
-  BACK_OFFICE_SFTP_KEY_FILE: backOfficeSetting('sftpKeyFile'),
+  BACK_OFFICE_TIME_ZONE: buildBackOfficeSetting('timeZone'),
+  BACK_OFFICE_VERSION: buildBackOfficeSetting('version'),
+  BACK_OFFICE_CONCURRENCY: buildBackOfficeSetting('concurrency'),
+  BACK_OFFICE_SYNC_SHARE: buildBackOfficeSetting('syncShare'),
+  BACK_OFFICE_EXPORT_FOLDER: buildBackOfficeSetting('exportFolder'),
+  BACK_OFFICE_SFTP_HOST_KEY: buildBackOfficeSetting('sftpHostKey'),
+  BACK_OFFICE_SFTP_KEY_FILE: buildBackOfficeSetting('sftpKeyFile'),
   BACK_OFFICE_SFTP_PASSWORD: optional('The password of the SFTP user, or of the private key.', 'secret'),
   WEBHOOK_NETWORKS: networks(
     'Development only: private networks that webhooks can be delivered to, also over `http`, separated by commas.',
@@ -200,7 +200,7 @@ export function readConfig(
     let value: string | undefined
     try {
       value = readValue(environment, name)
-      values[camelCase(name)] = setting.read(value)
+      values[toCamelCase(name)] = setting.read(value)
     } catch (error) {
       if (!(error instanceof InvalidSetting)) throw error
       problems.push(
@@ -213,7 +213,8 @@ export function readConfig(
     problems.push('TLS_CERT_FILE and TLS_KEY_FILE must be set together.')
   if (isSet(environment, 'DATABASE_READ_URL') && !isSet(environment, 'DATABASE_URL'))
     problems.push("DATABASE_READ_URL can't be set without DATABASE_URL, the primary of these replicas.")
-  if (!problems.length) problems.push(...findContradictions(backOfficeSettings(config), name => environmentNames[name]))
+  if (!problems.length)
+    problems.push(...findContradictions(getBackOfficeSettings(config), name => environmentNames[name]))
   if (problems.length) throw new ConfigError(problems.join('\n'))
   return Object.freeze(config)
 }
@@ -264,23 +265,23 @@ function readCertificates(path: string) {
 }
 
 /** Returns the default back office: the `BACK_OFFICE_…` settings of the environment. */
-export function backOfficeSettings(config: Config): BackOfficeSettings {
+export function getBackOfficeSettings(config: Config): BackOfficeSettings {
   const entries = Object.entries(environmentNames).flatMap(([name, variable]) => {
-    const value = config[camelCase(variable) as keyof Config]
+    const value = config[toCamelCase(variable) as keyof Config]
     return value === undefined ? [] : [[name, value] as const]
   })
   const values = Object.fromEntries(entries) as unknown as BackOfficeSettings
   return values.ca === undefined ? values : { ...values, ca: readCertificates(values.ca) }
 }
 
-const camelCase = (name: string) => name.toLowerCase().replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
+const toCamelCase = (name: string) => name.toLowerCase().replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
 
 /** Explains the variants `…_FILE`, for `.env.example` and the documentation. */
 export const describeSecretFiles = (format = (name: string) => name) =>
   `To read a secret from a file, append ${format('_FILE')} to the name, such as ${format('SECRET_KEY_FILE=/run/secrets/secret_key')}. These settings have it: ${secretSettings.map(format).join(', ')}.`
 
 /** Returns the content of `.env.example`: every setting with its description, commented out. */
-export const envExample = () =>
+export const renderEnvExample = () =>
   `# All settings, each with its default or an example. Copy this file to .env and remove the # from the lines you change.\n# ${describeSecretFiles()}\n${Object.entries(
     settings,
   )

@@ -5,7 +5,7 @@ import { InvalidSetting, integer, oneOf, type Setting } from './parsers.ts'
 const sslModes = ['disable', 'require', 'verify-ca', 'verify-full']
 
 /** Returns the display names (host and port) of the servers in a connection URL. Never returns a part of its password. */
-function serverNamesIn(url: string): string[] {
+function listServerNames(url: string): string[] {
   if (!/^postgres(ql)?:\/\//.test(url)) throw new InvalidSetting('must begin with postgres://')
   return parseServers(url).map(server => {
     // `pg` reads a URL without a host, such as one for a Unix socket, as localhost.
@@ -32,7 +32,7 @@ export const databaseSettings = {
     example:
       'postgres://tillbridge:password@db-1.example.com,db-2.example.com/tillbridge?sslmode=verify-full&sslrootcert=/etc/tillbridge/db-ca.pem',
     read(value: string | undefined) {
-      if (value !== undefined) serverNamesIn(value)
+      if (value !== undefined) listServerNames(value)
       return value
     },
   } satisfies Setting<string | undefined>,
@@ -42,7 +42,7 @@ export const databaseSettings = {
     example: 'postgres://tillbridge:password@db-2.example.com,db-3.example.com/tillbridge',
     read(value: string | undefined) {
       if (value === undefined) return
-      const names = serverNamesIn(value)
+      const names = listServerNames(value)
       if (new Set(names).size < names.length) throw new InvalidSetting("can't name a replica twice")
       return value
     },

@@ -6,11 +6,11 @@ import { authenticatePassword, authenticateSession, tooManyFailures } from '../h
 import { getClientAddress } from '../http/admission/client-address.ts'
 import {
   expiredCookie,
+  formatSessionCookie,
   invalidCredentials,
   readSessionToken,
   requireSameOrigin,
   sessionChallenge,
-  sessionCookie,
 } from '../http/admission/credentials.ts'
 import type { AppContext } from '../http/app-context.ts'
 import { readBody, requireJsonBody } from '../http/body/body.ts'
@@ -57,7 +57,7 @@ export function registerConsole(server: FastifyInstance, app: AppContext): void 
       const assignments = await authenticatePassword(app, request, username, password, sessionChallenge)
       const token = await app.sessions.open(username, password)
       if (token === undefined) throw invalidCredentials(sessionChallenge)
-      return sendSignedIn(reply.header('set-cookie', sessionCookie(token)), { username, assignments })
+      return sendSignedIn(reply.header('set-cookie', formatSessionCookie(token)), { username, assignments })
     },
   )
   server.post(
@@ -72,7 +72,7 @@ export function registerConsole(server: FastifyInstance, app: AppContext): void 
         const detail = 'This link was already used or is older than 60 seconds. Run `tillbridge console` for a new one.'
         throw new ApiError('invalid_credentials', detail, { headers: sessionChallenge })
       }
-      return sendSignedIn(reply.header('set-cookie', sessionCookie(token)), signedIn)
+      return sendSignedIn(reply.header('set-cookie', formatSessionCookie(token)), signedIn)
     },
   )
   server.delete('/console/session', async (request, reply) => {

@@ -39,7 +39,7 @@ const deriveKey = (secret: string | Buffer, purpose: string) =>
 
 /** Derives the keys of all purposes from a secret (HKDF, RFC 5869). */
 export function deriveKeys(secret: string | Buffer): Keys {
-  const digest = hmac(deriveKey(secret, 'digest'), 'the secret of this database')
+  const digest = computeHmac(deriveKey(secret, 'digest'), 'the secret of this database')
   return {
     id: digest.subarray(0, idLength),
     digest,
@@ -91,21 +91,21 @@ export async function loadOrCreateSecret(file: string): Promise<string> {
 }
 
 /** Returns the HMAC-SHA-256 of the parts. Each part is prefixed with its length, so no two lists of parts have the same input. */
-export const hmac = (key: Buffer, ...parts: readonly (string | Buffer)[]) => {
+export const computeHmac = (key: Buffer, ...parts: readonly (string | Buffer)[]) => {
   const mac = createHmac('sha256', key)
   for (const part of parts) mac.update(`${part.length}:`).update(part)
   return mac.digest()
 }
 
 const hashWith = (keys: SecretKeys, purpose: HashPurpose, parts: readonly (string | Buffer)[]) =>
-  Buffer.concat([keys.id, hmac(keys[purpose], ...parts)])
+  Buffer.concat([keys.id, computeHmac(keys[purpose], ...parts)])
 
 /** Returns the stored hash of a password, PIN or token: the key's identifier and an HMAC. */
 export const hashSecret = (keys: Keys, purpose: HashPurpose, ...parts: readonly (string | Buffer)[]) =>
   hashWith(keys, purpose, parts)
 
 /** Returns all hashes that can be stored for a password, PIN or token, the one of the active secret first. */
-export const possibleHashes = (keys: Keys, purpose: HashPurpose, ...parts: readonly (string | Buffer)[]) =>
+export const listHashes = (keys: Keys, purpose: HashPurpose, ...parts: readonly (string | Buffer)[]) =>
   [keys, ...keys.others].map(candidate => hashWith(candidate, purpose, parts))
 
 /**

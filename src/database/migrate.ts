@@ -7,7 +7,7 @@ import { isContention } from './pg/contention.ts'
 const bundledFolder = new URL('../../migrations/', import.meta.url)
 
 /** The numbered migrations of a folder in their order: `0001_services.sql` … */
-export async function migrationFiles(folder = bundledFolder) {
+export async function listMigrationFiles(folder = bundledFolder) {
   return (await readdir(folder)).filter(name => /^\d{4}_\w+\.sql$/.test(name)).sort()
 }
 
@@ -23,7 +23,7 @@ interface Migration {
 
 const loadMigrations = async (folder: URL): Promise<Migration[]> =>
   Promise.all(
-    (await migrationFiles(folder)).map(async name => {
+    (await listMigrationFiles(folder)).map(async name => {
       const text = await readFile(new URL(name, folder), 'utf8')
       return { number: Number(name.slice(0, 4)), name, text, sha256: toSha256Hex(text) }
     }),

@@ -104,7 +104,7 @@ export const alertKinds = {
 export type AlertName = keyof typeof alertKinds
 
 /** Returns the remedy of an alert, with its subject and service. */
-export const remedyFor = ({ kind, subject, service }: { kind: AlertName; subject: string; service: string }) =>
+export const getRemedy = ({ kind, subject, service }: { kind: AlertName; subject: string; service: string }) =>
   alertKinds[kind]?.remedy.replaceAll('{service}', () => service).replaceAll('{subject}', () => subject) ?? ''
 
 /** A problem that needs attention. */

@@ -62,7 +62,7 @@ export function toApiError(errors: [FieldError, ...FieldError[]]) {
 }
 
 /** Returns an ApiError; rethrows any other error. */
-export function asApiError(error: unknown): ApiError {
+export function ensureApiError(error: unknown): ApiError {
   if (!(error instanceof ApiError)) throw error
   return error
 }

@@ -28,12 +28,12 @@ export async function writeAtomically<T>(
 ): Promise<T> {
   const file = await resolveTarget(path)
   const drafts = draftFolder ?? dirname(file)
-  const draftName = (pid: number | string) => `.${basename(file)}.${hostname()}.${pid}.part`
+  const getDraftName = (pid: number | string) => `.${basename(file)}.${hostname()}.${pid}.part`
   for (const name of await readdir(drafts)) {
     const [pid = ''] = /\d+(?=\.part$)/.exec(name) ?? []
-    if (pid && name === draftName(pid) && !isRunning(Number(pid))) await rm(join(drafts, name), { force: true })
+    if (pid && name === getDraftName(pid) && !isRunning(Number(pid))) await rm(join(drafts, name), { force: true })
   }
-  const draft = join(drafts, draftName(process.pid))
+  const draft = join(drafts, getDraftName(process.pid))
   try {
     const result = await write(draft)
     await flush(draft)

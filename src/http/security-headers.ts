@@ -1,4 +1,4 @@
-const policy = (...allowed: string[]) => ({
+const formatPolicy = (...allowed: string[]) => ({
   'content-security-policy': [
     "default-src 'none'",
     ...allowed,
@@ -10,7 +10,7 @@ const policy = (...allowed: string[]) => ({
 })
 
 /** Security headers of the console and of the documentation. Only files of our own origin are allowed. */
-export const pageSecurityHeaders = policy(
+export const pageSecurityHeaders = formatPolicy(
   "script-src 'self'",
   "style-src 'self'",
   "img-src 'self'",
@@ -18,7 +18,7 @@ export const pageSecurityHeaders = policy(
 )
 
 /** Security headers of the API reference. Scalar adds inline styles and embeds images and fonts, so those are allowed too. */
-export const referenceSecurityHeaders = policy(
+export const referenceSecurityHeaders = formatPolicy(
   "script-src 'self'",
   "style-src 'self' 'unsafe-inline'",
   "img-src 'self' data:",

@@ -11,7 +11,7 @@ import { withFileRun } from './file-run.ts'
 import type { Confidence } from './formats/code-pages.ts'
 import type { Dialect } from './formats/dialect.ts'
 import { openSheet, type SheetOptions } from './formats/sheet.ts'
-import { type ImportCounts, noCounts, note } from './pipeline/counts.ts'
+import { createCounts, type ImportCounts, note } from './pipeline/counts.ts'
 import { type ImportResult, importSheet } from './pipeline/import.ts'
 import { ImportError } from './pipeline/import-error.ts'
 import { lockImportType } from './pipeline/import-type-lock.ts'
@@ -120,7 +120,7 @@ export async function importFile(
   if (options.complete && !type.complete)
     throw new ImportError(`--complete can't be used with ${typeName}. Use it with stock, products or customers.`)
   if (options.removeMost && !options.complete) throw new ImportError('--remove-most requires --complete.')
-  const counts = noCounts()
+  const counts = createCounts()
   const seen = new Set<string>()
   const storeIds = new Set<string>()
   const onInputs = (inputs: readonly object[]) => {

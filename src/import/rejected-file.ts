@@ -1,5 +1,5 @@
 import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises'
-import { csvLine } from './formats/csv-line.ts'
+import { formatCsvLine } from './formats/csv-line.ts'
 import { claimUneditedPath, claimUnusedPath, findUneditedPath, removeWithDigest, writeDigest } from './formats/edits.ts'
 import { escapeFormula } from './formats/formulas.ts'
 import { getReasonFields, rejectedColumns } from './formats/header.ts'
@@ -8,7 +8,8 @@ import type { RejectedFile } from './pipeline/import.ts'
 import type { RowError } from './pipeline/row-error.ts'
 import type { Line, Sheet } from './pipeline/sheet.ts'
 
-const toSpreadsheetLine = (cells: readonly unknown[]) => csvLine(cells.map(cell => escapeFormula(String(cell ?? ''))))
+const toSpreadsheetLine = (cells: readonly unknown[]) =>
+  formatCsvLine(cells.map(cell => escapeFormula(String(cell ?? ''))))
 
 /** Encodes a text in the encoding of its line. */
 const encodeLike = ({ bytes }: Line, text: string) => Buffer.from(text, bytes ? 'latin1' : 'utf8')

@@ -11,7 +11,7 @@ import {
   storeDelivery,
 } from '../store/webhooks/deliveries.ts'
 import { pauseExpired } from '../store/webhooks/endpoints.ts'
-import { traced } from '../telemetry/current-context.ts'
+import { runInSpan } from '../telemetry/current-context.ts'
 import { failpoint } from '../testing/failpoints.ts'
 import { buildDelivery, maxChanges } from '../webhooks/delivery.ts'
 import { catchUpIntervalMs, getRetryDelaySeconds } from '../webhooks/retry-delays.ts'
@@ -93,7 +93,7 @@ async function attemptDelivery(
   if (!(await renewLease())) return
   const timestamp = Math.floor(Date.now() / 1_000)
   const { id: deliveryId, body, changes } = delivery
-  const { retryAfterSeconds, ...outcome } = await traced(
+  const { retryAfterSeconds, ...outcome } = await runInSpan(
     'post webhook',
     'client',
     { 'tillbridge.changes': changes },

@@ -8,7 +8,7 @@ import { type ExportResult, importExport } from '../backoffice/apparel21/export-
 import { maxBytes, tooLarge } from '../backoffice/apparel21/export-files/lines.ts'
 import type { BackOffices } from '../backoffice/back-offices.ts'
 import { DatabaseUnavailable } from '../database/errors.ts'
-import { noCounts } from '../import/pipeline/counts.ts'
+import { createCounts } from '../import/pipeline/counts.ts'
 import { type ExportFolder, ExportsUnreadable } from '../import/sources/export-source.ts'
 import { openExports } from '../import/sources/open-source.ts'
 import { raiseAlert, resolveAlert } from '../store/alerts/alerts.ts'
@@ -83,7 +83,7 @@ async function importFile(
   const { type, name, mark } = file
   const startedAt = performance.now()
   const isUnchanged = async () => isSameVersion(await folder.getVersion(name), mark)
-  let imported: ExportResult = { ...noCounts(), error: tooLarge }
+  let imported: ExportResult = { ...createCounts(), error: tooLarge }
   if (mark.size <= maxBytes) {
     const localCopy = await folder.fetch(name, mark)
     if (!(await isUnchanged())) return false

@@ -75,7 +75,7 @@ export const jobs: Readonly<Record<string, Job>> = {
 }
 
 /** Jobs that call back offices. */
-export const backOfficeJobs = (
+export const buildBackOfficeJobs = (
   offices: BackOffices,
   routes: readonly RouteDefinition[],
 ): Readonly<Record<string, Job>> => ({
@@ -88,13 +88,13 @@ export const backOfficeJobs = (
 })
 
 /** Jobs of the control database for its shards. */
-export const shardJobs = (open: Parameters<typeof forwardAudit>[0]): Readonly<Record<string, Job>> => ({
+export const buildShardJobs = (open: Parameters<typeof forwardAudit>[0]): Readonly<Record<string, Job>> => ({
   'forward-audit': { run: forwardAudit(open), intervalSeconds: 5, concurrency: 1, retryDelaysSeconds: [5, minute] },
   'recover-moves': { run: recoverMoves(open), intervalSeconds: 2, concurrency: 1, retryDelaysSeconds: [2, 10] },
 })
 
 /** Jobs that deliver changes to webhook endpoints. */
-export const webhookJobs = (sender: Sender): Readonly<Record<string, Job>> => ({
+export const buildWebhookJobs = (sender: Sender): Readonly<Record<string, Job>> => ({
   [scheduleDeliveriesJob]: { run: scheduleDeliveries, intervalSeconds: 1, concurrency: 1, retryDelaysSeconds: [1, 5] },
   // An endpoint that hangs costs only a socket, so many of them don't delay the others.
   [deliverWebhookJob]: { run: forService(deliverWebhook(sender)), concurrency: 256, retryDelaysSeconds: [5, 30] },

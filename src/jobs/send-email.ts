@@ -3,7 +3,7 @@ import { compose, DeliveryFailed, InvalidAddress } from '../mail/message.ts'
 import { buildVoucherEmail } from '../mail/voucher-email.ts'
 import { type Alert, raiseAlert } from '../store/alerts/alerts.ts'
 import { findQueuedEmail, recordFailedAttempt, recordSent } from '../store/mail/emails.ts'
-import { traced } from '../telemetry/current-context.ts'
+import { runInSpan } from '../telemetry/current-context.ts'
 import { failpoint } from '../testing/failpoints.ts'
 import type { ServiceJobRun } from './job.ts'
 import { retryUntilRecorded } from './retry-until-recorded.ts'
@@ -21,7 +21,7 @@ export async function sendEmail(work: ServiceJobRun): Promise<void> {
     failpoint('before_smtp')
     // If this process was halted for longer than its lease, another one has taken over.
     if (!(await renewLease())) return
-    await traced('send mail', 'client', {}, () => mailTransport.send(message, signal))
+    await runInSpan('send mail', 'client', {}, () => mailTransport.send(message, signal))
   } catch (error) {
     // A database failure or a shutdown doesn't count as an attempt.
     if (signal.aborted || error instanceof DatabaseUnavailable) throw error

@@ -52,7 +52,7 @@ export function startWorker(context: JobContext, table: Readonly<Record<string, 
   const wake = () => pollNow.abort()
   const outage = trackOutage(context)
 
-  function freeSlots() {
+  function countFreeSlots() {
     const slots: Record<string, Slots> = {}
     for (const [name, { concurrency, concurrencyPerService }] of Object.entries(table)) {
       const busy = [...running.values()].filter(({ job }) => job.name === name).length
@@ -70,7 +70,7 @@ export function startWorker(context: JobContext, table: Readonly<Record<string, 
           await addScheduledJobs(db, table)
           scheduledAt = performance.now()
         }
-        for (const job of await leaseDueJobs(db, freeSlots(), leaseSeconds)) begin(job)
+        for (const job of await leaseDueJobs(db, countFreeSlots(), leaseSeconds)) begin(job)
         outage.end()
       } catch (error) {
         outage.record(error)
@@ -82,16 +82,16 @@ export function startWorker(context: JobContext, table: Readonly<Record<string, 
   function begin(job: LeasedJob) {
     const abort = new AbortController()
     const span = startJobSpan(job, table[job.name])
-    const done = runWithContext({ timeline: undefined, place: span }, () => work(job, abort.signal, span)).finally(
-      () => {
-        running.delete(job.lease)
-        wake()
-      },
-    )
+    const done = runWithContext({ timeline: undefined, place: span }, () =>
+      executeJob(job, abort.signal, span),
+    ).finally(() => {
+      running.delete(job.lease)
+      wake()
+    })
     running.set(job.lease, { job, abort, done })
   }
 
-  async function work(job: LeasedJob, signal: AbortSignal, span: SpanContext | undefined) {
+  async function executeJob(job: LeasedJob, signal: AbortSignal, span: SpanContext | undefined) {
     const { serviceId, name, subject, attempt, startedAttempts, lease } = job
     const { run, retryDelaysSeconds, intervalSeconds, jitter = 0 } = table[name] as Job
     const fields = { job: name, service: serviceId, subject, attempt }

@@ -1,4 +1,4 @@
-import { alertKinds, remedyFor } from '../domain/alerts.ts'
+import { alertKinds, getRemedy } from '../domain/alerts.ts'
 import type { Alert } from '../store/alerts/alerts.ts'
 import { html, raw } from './html.ts'
 
@@ -8,7 +8,7 @@ import { html, raw } from './html.ts'
  */
 export function renderAlertEmail(service: string, { kind, subject: record, detail }: Alert, publicUrl?: string) {
   const title = alertKinds[kind].title.replaceAll('{subject}', () => record)
-  const remedy = remedyFor({ kind, subject: record, service }).replaceAll('`', '')
+  const remedy = getRemedy({ kind, subject: record, service }).replaceAll('`', '')
   const links: [label: string, url: string][] = publicUrl
     ? [
         ['Open in the console', `${publicUrl}/console#${getScreen(kind, record)}`],

@@ -7,12 +7,12 @@ import type { ComposedMessage } from './message.ts'
 export function createFileTransport(directory: string) {
   // Drafts are in another directory, because a program may watch this one, and it can contain thousands of files.
   const drafts = `${directory}.drafts`
-  const pathFor = (messageId: string) => join(directory, `${messageId.slice(1, -1).replace(/[^\w.@-]/g, '_')}.eml`)
+  const getPath = (messageId: string) => join(directory, `${messageId.slice(1, -1).replace(/[^\w.@-]/g, '_')}.eml`)
   return {
     async send({ messageId, bytes }: ComposedMessage) {
       for (const folder of [directory, drafts]) await mkdir(folder, { recursive: true, mode: 0o700 })
-      await writeAtomically(pathFor(messageId), draft => writeFile(draft, bytes, { mode: 0o600 }), { drafts })
+      await writeAtomically(getPath(messageId), draft => writeFile(draft, bytes, { mode: 0o600 }), { drafts })
     },
-    deleteFile: (messageId: string) => rm(pathFor(messageId), { force: true }),
+    deleteFile: (messageId: string) => rm(getPath(messageId), { force: true }),
   }
 }

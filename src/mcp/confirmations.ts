@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
-import { hmac } from '../crypto/keys.ts'
-import { canonicalJson } from '../http/body/json.ts'
+import { computeHmac } from '../crypto/keys.ts'
+import { toCanonicalJson } from '../http/body/json.ts'
 
 const lifetimeSeconds = 10 * 60
 

@@ -49,7 +49,7 @@ export const toConnection = (socket: string): Connection => ({
 export async function openCluster(directory: string, clusterName: string, programs: Programs, runAs: RunAs) {
   const data = join(directory, 'data')
   await deleteDrafts(directory, clusterName)
-  if (existsSync(upgradedPath(data))) activateUpgraded(directory, data)
+  if (existsSync(getUpgradedPath(data))) activateUpgraded(directory, data)
   if (!existsSync(data)) moveDirectory(directory, await createCluster(directory, programs, runAs), data)
   return { data, dataMajor: readMajorVersion(data) }
 }
@@ -58,7 +58,7 @@ export async function openCluster(directory: string, clusterName: string, progra
 export function peekMajorVersion(directory: string): string | undefined {
   const data = join(directory, 'data')
   try {
-    return readMajorVersion(existsSync(upgradedPath(data)) ? upgradedPath(data) : data)
+    return readMajorVersion(existsSync(getUpgradedPath(data)) ? getUpgradedPath(data) : data)
   } catch {
     // Opening the directory reports the reason.
     return undefined
@@ -78,13 +78,13 @@ export async function hasCluster(directory: string): Promise<boolean> {
 /** The path of the data directory of an older major version after an upgrade. */
 export const archivePath = (data: string, major: string) => `${data}-${major}`
 /** The path of the complete upgraded directory until it replaces the older one. */
-export const upgradedPath = (data: string) => `${data}.upgraded`
+export const getUpgradedPath = (data: string) => `${data}.upgraded`
 
 /** Replaces the data directory by the upgraded one, and keeps the older one. Also continues an interrupted replacement. */
 export function activateUpgraded(directory: string, data: string): void {
   if (existsSync(data)) moveDirectory(directory, data, archivePath(data, readMajorVersion(data)))
   failpoint('older_data_moved')
-  moveDirectory(directory, upgradedPath(data), data)
+  moveDirectory(directory, getUpgradedPath(data), data)
 }
 
 /** Renames a directory durably: a power failure can't undo it. */

@@ -7,11 +7,11 @@ import {
   archivePath,
   createCluster,
   draftPrefix,
+  getUpgradedPath,
   moveDirectory,
   prepareLogDirectory,
   takeOwnership,
   toConnection,
-  upgradedPath,
 } from './cluster.ts'
 import { endOrphans } from './orphans.ts'
 import { chooseRunAs, type RunAs } from './run-as.ts'
@@ -111,7 +111,7 @@ export async function upgradeCluster(
   })
   if (!created) throw new Error('the upgrade created no data directory')
   rmSync(file, { force: true })
-  moveDirectory(home, created, upgradedPath(data))
+  moveDirectory(home, created, getUpgradedPath(data))
   failpoint('rows_upgraded')
   activateUpgraded(home, data)
 }

@@ -6,9 +6,9 @@ import { ApiError, type FieldError, notFound } from '../errors/api-error.ts'
 import { EmailFilter, Filter, updatedAfterParameter, withoutExample } from '../http/pagination/lists.ts'
 import { get, list, post, put } from '../http/routing/route-definitions.ts'
 import { Type } from '../schemas/schemas.ts'
-import { customerPage, findCustomer } from '../store/customers/customers.ts'
-import { emptyPage } from '../store/lists/page.ts'
-import { transactionPage } from '../store/orders/transactions.ts'
+import { findCustomer, readCustomerPage } from '../store/customers/customers.ts'
+import { createEmptyPage } from '../store/lists/page.ts'
+import { readTransactionPage } from '../store/orders/transactions.ts'
 import { mapCommitPhase } from '../writes/write.ts'
 import { liveRewardsDescription } from './rewards.ts'
 import { soldBetween, validateSoldRange } from './transactions.ts'
@@ -60,7 +60,7 @@ export const customers = [
       validate: (_, names) => (names.has('name') && names.has('updated_after') ? [nameConflict] : []),
     },
     ({ db, service, query: { updated_after: updatedAfter, name } }, page) =>
-      customerPage(db, service, { updatedAfter, name, ecommerceIds: true }, page),
+      readCustomerPage(db, service, { updatedAfter, name, ecommerceIds: true }, page),
   ),
 
   list(
@@ -86,17 +86,17 @@ export const customers = [
     },
     async ({ db, service, backOffice, query, strict }, page) => {
       const { email, updated_after } = query
-      if (updated_after === undefined) return customerPage(db, service, { email, ecommerceIds: true }, page)
+      if (updated_after === undefined) return readCustomerPage(db, service, { email, ecommerceIds: true }, page)
 
       const { capabilities } = await backOffice.capabilities()
       const missing = capabilities.find(
         capability => capability.name === 'customersUpdatedAfter' && !capability.available,
       )
-      if (!missing) return customerPage(db, service, { updatedAfter: updated_after, ecommerceIds: false }, page)
+      if (!missing) return readCustomerPage(db, service, { updatedAfter: updated_after, ecommerceIds: false }, page)
       const detail = missing.reason ?? ''
       if (strict) throw new ApiError('capability_unavailable', detail)
       // The list is empty, so the next poll begins at the same timestamp.
-      return { page: emptyPage(updated_after), warnings: [{ code: 'capability_unavailable', detail }] }
+      return { page: createEmptyPage(updated_after), warnings: [{ code: 'capability_unavailable', detail }] }
     },
   ),
 
@@ -179,7 +179,7 @@ export const customers = [
     ) => {
       if (!(await findCustomer(db, service, params.id))) throw notFound('customer')
       const { warning, syncedAt } = (await backOffice.refreshHistory({ db, service }, params.id)) ?? {}
-      const page = await transactionPage(db, service, { customerId: params.id, soldAfter, soldBefore }, pageRequest)
+      const page = await readTransactionPage(db, service, { customerId: params.id, soldAfter, soldBefore }, pageRequest)
       return { page, syncedAt, ...(warning && { warnings: [warning] }) }
     },
   ),

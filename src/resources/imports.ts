@@ -17,7 +17,7 @@ import { findImportType, type ImportTypeName, importTypes } from '../import/pipe
 import { decimalMarks } from '../import/pipeline/numbers.ts'
 import { Type } from '../schemas/schemas.ts'
 import { addAuditEntry } from '../store/audit/audit.ts'
-import { beginFileRun, cancelFileRun, importRecord, rejectionsRecord } from '../store/sync/file-runs.ts'
+import { beginFileRun, cancelFileRun, findRejectionsRecord, importRecord } from '../store/sync/file-runs.ts'
 
 /** Milliseconds after which an upload's import is stopped, so that its slot is free again. */
 const maxImportMs = 2 * 60 * 60 * 1_000
@@ -188,7 +188,7 @@ export const imports = [
       response: ImportRun,
       recordName: kind,
     },
-    ({ db, service, role, params: { id } }) => visibleTo(role, importRecord(db, service, id)),
+    ({ db, service, role, params: { id } }) => requireVisible(role, importRecord(db, service, id)),
   ),
 
   post(
@@ -227,14 +227,14 @@ export const imports = [
       response: Type.Array(RejectedLines),
       recordName: kind,
     },
-    ({ db, service, role, params: { id } }) => visibleTo(role, rejectionsRecord(db, service, id)),
+    ({ db, service, role, params: { id } }) => requireVisible(role, findRejectionsRecord(db, service, id)),
   ),
 ]
 
 const requireRoleFor = (type: ImportType | undefined, role: Role) => type?.role && requireRole({ role }, type.role)
 
 /** Returns the record if the role can import its type. Throws `insufficient_role` otherwise. */
-async function visibleTo(role: Role, query: Promise<{ importType: string; record: string } | undefined>) {
+async function requireVisible(role: Role, query: Promise<{ importType: string; record: string } | undefined>) {
   const row = await query
   requireRoleFor(findImportType(row?.importType ?? ''), role)
   return row && { record: row.record }

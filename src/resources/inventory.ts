@@ -4,7 +4,7 @@ import { Filter, updatedAfterParameter } from '../http/pagination/lists.ts'
 import { get, list } from '../http/routing/route-definitions.ts'
 import { Type } from '../schemas/schemas.ts'
 import { findSkus } from '../store/catalog/skus.ts'
-import { findStock, stockPage } from '../store/inventory/stock.ts'
+import { findStock, readStockPage } from '../store/inventory/stock.ts'
 
 const explain = Type.Optional(
   Type.Boolean({ description: 'True: each level has an `explanation` of its numbers.', examples: [true] }),
@@ -33,7 +33,7 @@ export const inventory = [
       const { sku, store_number, updated_after, explain: isExplained } = query
       const [variant] = sku === undefined ? [] : await findSkus(db, service, [sku])
       if (sku !== undefined && !variant) throw notFound('SKU')
-      return stockPage(
+      return readStockPage(
         db,
         service,
         { skuId: variant?.skuId, storeNumber: store_number, updatedAfter: updated_after, isExplained },

@@ -6,7 +6,7 @@ import { Filter } from '../http/pagination/lists.ts'
 import { calculation, get, list, post } from '../http/routing/route-definitions.ts'
 import { Type } from '../schemas/schemas.ts'
 import { findCustomer } from '../store/customers/customers.ts'
-import { orderPage, orderRecord } from '../store/orders/orders.ts'
+import { findOrderRecord, readOrderPage } from '../store/orders/orders.ts'
 import { mapCommitPhase } from '../writes/write.ts'
 import { customerParams } from './customers.ts'
 
@@ -100,7 +100,7 @@ export const orders = [
     },
     async ({ backOffice, db, keys, service, params }) => {
       const id = await backOffice.findOrder({ db, keys, service }, { idOrNumber: params.id })
-      return id === undefined ? undefined : orderRecord(db, service, id)
+      return id === undefined ? undefined : findOrderRecord(db, service, id)
     },
   ),
 
@@ -119,7 +119,7 @@ export const orders = [
     async ({ backOffice, db, keys, service, query }, page) => {
       const id = await backOffice.findOrder({ db, keys, service }, { number: query.order_number })
       // No order has an empty ID.
-      return orderPage(db, service, { id: id ?? '' }, page)
+      return readOrderPage(db, service, { id: id ?? '' }, page)
     },
   ),
 
@@ -140,7 +140,7 @@ export const orders = [
       const isFirst = pageRequest.after === undefined
       const { warning, syncedAt } =
         (isFirst && (await backOffice.refreshOrders({ db, keys, service }, params.id))) || {}
-      const page = await orderPage(db, service, { customerId: params.id }, pageRequest)
+      const page = await readOrderPage(db, service, { customerId: params.id }, pageRequest)
       return { page, syncedAt, ...(warning && { warnings: [warning] }) }
     },
   ),

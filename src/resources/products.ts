@@ -4,7 +4,7 @@ import type { FieldError } from '../errors/api-error.ts'
 import { Filter, updatedAfterParameter } from '../http/pagination/lists.ts'
 import { get, list } from '../http/routing/route-definitions.ts'
 import { Type } from '../schemas/schemas.ts'
-import { findProduct, productPage } from '../store/catalog/products.ts'
+import { findProduct, readProductPage } from '../store/catalog/products.ts'
 import { findPurgedAfter } from '../store/lists/tombstones.ts'
 
 const RemovedProduct = Type.Object(
@@ -55,7 +55,7 @@ export const products = [
         removed && (!names.has('updated_after') || names.has('code') || names.has('sku')) ? [removedConflict] : [],
     },
     async ({ db, service, query: { code, sku, updated_after: updatedAfter, removed } }, pageRequest) => {
-      const page = await productPage(db, service, { code, sku, updatedAfter, removed }, pageRequest)
+      const page = await readProductPage(db, service, { code, sku, updatedAfter, removed }, pageRequest)
       const purgedUntil = removed && updatedAfter && (await findPurgedAfter(db, service, 'product', updatedAfter))
       if (!purgedUntil) return page
       const detail = `Removals up to ${purgedUntil} are no longer stored, so earlier removals can be missing.`

@@ -5,7 +5,7 @@ import { type FieldError, notFound } from '../errors/api-error.ts'
 import { throwIfAny } from '../errors/throw-if-any.ts'
 import { NoBody } from '../http/body/body.ts'
 import { get, list, post } from '../http/routing/route-definitions.ts'
-import { findShipment, shipmentPage } from '../store/orders/shipments.ts'
+import { findShipment, readShipmentPage } from '../store/orders/shipments.ts'
 import { mapCommitPhase } from '../writes/write.ts'
 import { orderParams } from './orders.ts'
 
@@ -106,7 +106,7 @@ export const shipments = [
     async ({ backOffice, db, keys, service, params }, page) => {
       const orderId = await backOffice.findOrder({ db, keys, service }, { idOrNumber: params.id })
       if (orderId === undefined) throw notFound('order')
-      return shipmentPage(db, service, { orderId }, page)
+      return readShipmentPage(db, service, { orderId }, page)
     },
   ),
 

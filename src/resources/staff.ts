@@ -2,7 +2,7 @@ import { StaffMember } from '../domain/catalog/staff.ts'
 import { EmailFilter, Filter } from '../http/pagination/lists.ts'
 import { get, list } from '../http/routing/route-definitions.ts'
 import { Type } from '../schemas/schemas.ts'
-import { findStaffMember, staffPage } from '../store/catalog/staff.ts'
+import { findStaffMember, readStaffPage } from '../store/catalog/staff.ts'
 
 /** Staff members. Read-only: the back office owns them. */
 export const staff = [
@@ -20,7 +20,7 @@ export const staff = [
       }),
       item: StaffMember,
     },
-    ({ db, service, query }, page) => staffPage(db, service, query, page),
+    ({ db, service, query }, page) => readStaffPage(db, service, query, page),
   ),
 
   get(

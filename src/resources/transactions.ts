@@ -2,7 +2,7 @@ import { RetailTransaction } from '../domain/orders/transactions.ts'
 import { findInvertedRange, TimestampParameter, updatedAfterParameter } from '../http/pagination/lists.ts'
 import { get, list } from '../http/routing/route-definitions.ts'
 import { Type } from '../schemas/schemas.ts'
-import { findTransaction, transactionPage } from '../store/orders/transactions.ts'
+import { findTransaction, readTransactionPage } from '../store/orders/transactions.ts'
 
 /** The parameters of a range of sale dates. */
 export const soldBetween = {
@@ -49,7 +49,7 @@ export const transactions = [
         soldBefore: query.sold_before,
         ascending: query.asc,
       }
-      const page = await transactionPage(db, service, filters, pageRequest)
+      const page = await readTransactionPage(db, service, filters, pageRequest)
       return { page, asOf: getCompleteUntil(page.asOf, query.updated_before) }
     },
   ),

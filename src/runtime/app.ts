@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import { type BackOffices, openBackOffices } from '../backoffice/back-offices.ts'
 import { memoize } from '../concurrency/ttl-cache.ts'
-import { backOfficeSettings, type Config } from '../config/config.ts'
+import { type Config, getBackOfficeSettings } from '../config/config.ts'
 import type { Keys } from '../crypto/keys.ts'
 import type { Database } from '../database/db.ts'
 import type { MailTransport } from '../mail/transport.ts'
@@ -57,7 +57,7 @@ export const openConfiguredBackOffices = (
   keys: Keys,
   db: Database,
   log: Logger,
-): Promise<BackOffices> => openBackOffices({ db, keys, defaults: backOfficeSettings(config), log })
+): Promise<BackOffices> => openBackOffices({ db, keys, defaults: getBackOfficeSettings(config), log })
 
 /** Creates the sender of webhook requests, for the addresses that the configuration allows. */
 export const openWebhookSender = (config: Config): Sender => createSender(config.webhookNetworks)

@@ -95,14 +95,14 @@ export async function addMissingJobs(app: App): Promise<void> {
 
 /** Loads the jobs on first use, because a process that only serves needs none of them. */
 async function loadJobs({ shards, webhookSender }: App) {
-  const [{ jobs, backOfficeJobs, webhookJobs, shardJobs }, { routes }] = await Promise.all([
+  const [{ jobs, buildBackOfficeJobs, buildWebhookJobs, buildShardJobs }, { routes }] = await Promise.all([
     import('../jobs/jobs.ts'),
     import('../resources/resources.ts'),
   ])
   return (backOffices: BackOffices, database: 'control' | 'shard') => ({
     ...jobs,
-    ...backOfficeJobs(backOffices, routes),
-    ...webhookJobs(webhookSender),
-    ...(database === 'control' && shardJobs(shards.open)),
+    ...buildBackOfficeJobs(backOffices, routes),
+    ...buildWebhookJobs(webhookSender),
+    ...(database === 'control' && buildShardJobs(shards.open)),
   })
 }

@@ -17,7 +17,7 @@ import type { Sample } from '../telemetry/samples.ts'
 import { writeQueue } from '../writes/fair-queue.ts'
 import type { App } from './app.ts'
 import { loadCertificate, maintainCertificate } from './certificate.ts'
-import { processSamples } from './metrics.ts'
+import { collectProcessSamples } from './metrics.ts'
 import { buildServer } from './server.ts'
 import { createShardGateway } from './shards/gateway.ts'
 
@@ -56,7 +56,7 @@ export async function listen(
   const shutdown = new AbortController()
   let isLeaving = false
   let baseUrl = ''
-  const publicUrl = () => config.publicUrl ?? baseUrl
+  const getPublicUrl = () => config.publicUrl ?? baseUrl
   const writes = writeQueue((pools.writes ?? db.pool).options.max)
   const shared = {
     keys,
@@ -91,7 +91,7 @@ export async function listen(
     certificate,
     http2: config.http2,
     trustedProxies: config.trustedProxies,
-    publicUrl,
+    publicUrl: getPublicUrl,
     ready: () => !isLeaving && isReady(),
     clientMemoryBytes: config.maxMemoryMib * 1024 * 1024 * clientMemoryShare,
   })
@@ -119,7 +119,7 @@ export async function listen(
   }
   try {
     if (config.plainPort !== undefined)
-      plain = await listenPlainHttp(config.plainPort, config, publicUrl, log).catch(
+      plain = await listenPlainHttp(config.plainPort, config, getPublicUrl, log).catch(
         rethrowListenError(config, 'PLAIN_PORT'),
       )
   } catch (error) {
@@ -127,15 +127,15 @@ export async function listen(
     throw error
   }
   // A configured certificate is valid for the public name, a local one for localhost.
-  const reachableUrl = certificate.caFile === undefined ? publicUrl() : baseUrl
-  const own = () => ({ pools, backOffices, replicas, waitingWrites: writes.waiting })
-  const samples = () => [
+  const reachableUrl = certificate.caFile === undefined ? getPublicUrl() : baseUrl
+  const getOwnParts = () => ({ pools, backOffices, replicas, waitingWrites: writes.waiting })
+  const collectSamples = () => [
     ...requests(),
     ...clientMemory.samples(),
     ...maintenance.samples(),
-    ...processSamples([own(), ...gateway.opened()]),
+    ...collectProcessSamples([getOwnParts(), ...gateway.opened()]),
   ]
-  return { baseUrl: reachableUrl, caFile: certificate.caFile, server, samples, close }
+  return { baseUrl: reachableUrl, caFile: certificate.caFile, server, samples: collectSamples, close }
 }
 
 /** The share of a process's memory that clients can occupy. The rest is for the program and its work. */

@@ -13,7 +13,13 @@ import { getUsername, type PrintedAccess, prepareAccess } from './installation/f
 import { findOrphanedServices } from './installation/orphaned-services.ts'
 import { addMissingJobs, startJobs } from './job-worker.ts'
 import { listen } from './listener.ts'
-import { controlSamples, diskSamples, listenMetrics, processSamples, shardSamples } from './metrics.ts'
+import {
+  collectDiskSamples,
+  collectProcessSamples,
+  createControlCollector,
+  createShardCollector,
+  listenMetrics,
+} from './metrics.ts'
 import { waitForShutdownSignal } from './signals.ts'
 import { closeApp, stopJobs, stopProcess, stopRequests } from './stop.ts'
 import { startTracing } from './traces.ts'
@@ -131,18 +137,18 @@ async function serveMetrics({ config, installation, backOffices, shards }: App, 
   const { metricsPort, metricsHost, webConcurrency, dataDir } = config
   if (metricsPort === undefined) return
   const { db, pools = {}, replicas } = installation
-  const collectControl = controlSamples(db)
-  const collectShards = shardSamples(shards)
+  const collectControl = createControlCollector(db)
+  const collectShards = createShardCollector(shards)
   const collectProcesses = async () => {
     const workers = (await serving?.processes()) ?? []
     const isOwnIncluded = serving && webConcurrency === 1
     return isOwnIncluded
       ? workers
-      : [processSamples([{ pools, backOffices, replicas }, ...shards.opened()]), ...workers]
+      : [collectProcessSamples([{ pools, backOffices, replicas }, ...shards.opened()]), ...workers]
   }
   return listenMetrics(metricsPort, metricsHost, async () => {
     const [processes, control, ofShards] = await Promise.all([collectProcesses(), collectControl(), collectShards()])
-    return [...mergeSamples([...processes, control, ofShards]), ...(await diskSamples(dataDir))]
+    return [...mergeSamples([...processes, control, ofShards]), ...(await collectDiskSamples(dataDir))]
   })
 }
 

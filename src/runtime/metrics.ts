@@ -20,7 +20,7 @@ import { callDurations, databaseDurations, droppedLogs } from '../telemetry/dura
 import { ignoredErrors } from '../telemetry/ignored-errors.ts'
 import { createSample, formatExposition, type Sample } from '../telemetry/samples.ts'
 import type { Shard, Shards } from './shards/shards.ts'
-import { spanCounts } from './traces.ts'
+import { getSpanCounts } from './traces.ts'
 
 /** An open database, with the sources of its metrics. */
 interface DatabaseContext {
@@ -34,12 +34,12 @@ interface DatabaseContext {
 }
 
 /** Metrics of every process: database connections, circuit breakers, lost log lines. */
-export function processSamples(shards: readonly DatabaseContext[]): Sample[] {
-  const spans = Object.entries(spanCounts()).map(([result, count]) =>
+export function collectProcessSamples(shards: readonly DatabaseContext[]): Sample[] {
+  const spans = Object.entries(getSpanCounts()).map(([result, count]) =>
     createSample('tillbridge_spans_total', { result }, count),
   )
   return [
-    ...shards.flatMap(contextSamples),
+    ...shards.flatMap(collectContextSamples),
     ...databaseDurations.samples(),
     ...callDurations.samples(),
     ...spans,
@@ -48,7 +48,7 @@ export function processSamples(shards: readonly DatabaseContext[]): Sample[] {
   ]
 }
 
-function contextSamples({
+function collectContextSamples({
   name: database,
   pools = {},
   backOffices,
@@ -67,11 +67,15 @@ function contextSamples({
       createSample('db_client_connection_pending_requests', name, waiting),
     ]
   })
-  return [...connections, ...backOffices.listOpen().flatMap(backOfficeSamples), ...replicas.flatMap(replicaSamples)]
+  return [
+    ...connections,
+    ...backOffices.listOpen().flatMap(collectBackOfficeSamples),
+    ...replicas.flatMap(collectReplicaSamples),
+  ]
 }
 
 /** Metrics of the back offices that this process has used. */
-function backOfficeSamples({
+function collectBackOfficeSamples({
   service,
   driver: { breaker, syncs },
 }: ReturnType<BackOffices['listOpen']>[number]): Sample[] {
@@ -85,7 +89,7 @@ function backOfficeSamples({
   ]
 }
 
-function replicaSamples({ name: replica, health, counts }: Replica): Sample[] {
+function collectReplicaSamples({ name: replica, health, counts }: Replica): Sample[] {
   const { state, lag } = health
   return [
     createSample('tillbridge_replica_skipped', { replica }, state === 'ready' ? 0 : 1),
@@ -104,8 +108,8 @@ const samplesTtlMs = 5_000
 const databaseTimeoutMs = 5_000
 
 /** Returns the samples of the control database. An unavailable one must not hide the metrics of the processes. */
-export function controlSamples(db: Db): () => Promise<Sample[]> {
-  const collect = databaseSamples(db, 'control')
+export function createControlCollector(db: Db): () => Promise<Sample[]> {
+  const collect = createDatabaseCollector(db, 'control')
   return () => withAvailability(collect, value => createSample('tillbridge_database_up', {}, value))
 }
 
@@ -120,7 +124,7 @@ async function withAvailability(collect: () => Promise<Sample[]>, up: (value: nu
 }
 
 /** Returns the samples of a database's content. `name`: `control` or the shard. */
-const databaseSamples = (db: Db, name: string): (() => Promise<Sample[]>) =>
+const createDatabaseCollector = (db: Db, name: string): (() => Promise<Sample[]>) =>
   memoize(() => readSamples(db, name), samplesTtlMs)
 
 async function readSamples(db: Db, database: string): Promise<Sample[]> {
@@ -161,10 +165,10 @@ async function readSamples(db: Db, database: string): Promise<Sample[]> {
 }
 
 /** Metrics of each shard, and whether it is available. While the control database is unavailable: of the open shards. */
-export function shardSamples(shards: Shards): () => Promise<Sample[]> {
+export function createShardCollector(shards: Shards): () => Promise<Sample[]> {
   const collectors = new WeakMap<Shard, () => Promise<Sample[]>>()
   const collect = (shard: Shard) => {
-    const collector = collectors.get(shard) ?? databaseSamples(shard.db, shard.name)
+    const collector = collectors.get(shard) ?? createDatabaseCollector(shard.db, shard.name)
     collectors.set(shard, collector)
     return collector()
   }
@@ -178,7 +182,7 @@ export function shardSamples(shards: Shards): () => Promise<Sample[]> {
     return (await Promise.all(results)).flat()
   }
   return async () => {
-    const names = await withinTimeout(shards.names())
+    const names = await awaitWithTimeout(shards.names())
     if (names) return sampleEach(names, shards.open)
     const open = new Map(shards.opened().map(shard => [shard.name, shard]))
     return sampleEach([...open.keys()], name => open.get(name) as Shard)
@@ -186,11 +190,11 @@ export function shardSamples(shards: Shards): () => Promise<Sample[]> {
 }
 
 /** Returns undefined if the database fails or doesn't respond in time. */
-const withinTimeout = <T>(result: Promise<T>): Promise<T | undefined> =>
+const awaitWithTimeout = <T>(result: Promise<T>): Promise<T | undefined> =>
   Promise.race([result.catch(() => undefined), delay(databaseTimeoutMs, undefined, { ref: false })])
 
 /** Returns size and free space of the disk of a directory. */
-export async function diskSamples(directory: string): Promise<Sample[]> {
+export async function collectDiskSamples(directory: string): Promise<Sample[]> {
   const disk = await statfs(directory).catch(() => undefined)
   if (!disk) return []
   return [

@@ -14,7 +14,7 @@ const { version } = manifest
 let exporter: Exporter | undefined
 
 /** Counts the spans of this process by their outcome. Empty without tracing. */
-export const spanCounts = (): Partial<Record<'sent' | 'lost', number>> => exporter?.counts() ?? {}
+export const getSpanCounts = (): Partial<Record<'sent' | 'lost', number>> => exporter?.counts() ?? {}
 
 /** Exports traces if an endpoint is configured. The exporter is loaded only then. Returns a function that stops the export. */
 export async function startTracing(config: Config, log: Logger): Promise<() => Promise<void>> {

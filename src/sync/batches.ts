@@ -12,7 +12,7 @@ import { removeRewardAccounts } from '../store/rewards/removal.ts'
 import { addRefreshes, recordDirectRead, recordRefresh } from '../store/sync/refreshes.ts'
 import type { SyncLease } from '../store/sync/runs.ts'
 import { type RunCounts, recordSeen } from '../store/sync/sync.ts'
-import { ingestions, type SyncIngestion, syncContext } from './ingest.ts'
+import { createSyncContext, ingestions, type SyncIngestion } from './ingest.ts'
 
 const rowsPerTransaction = 1_000
 
@@ -85,7 +85,7 @@ async function storeRows<K extends SyncRowType>(
   if (!rows.length) return
   const ingestion: SyncIngestion<K> = ingestions[type]
   const { shows, list, writeUnlessNewer, write } = ingestion
-  const context = syncContext(lease.run)
+  const context = createSyncContext(lease.run)
   if (list && !loads.has(list)) loads.set(list, await beginInitialLoad(db, service, list))
   const reject = (_at: number, { note: remark }: Violation, isCorrected: boolean) =>
     note(counts.notes, `${remark}: ${isCorrected ? 'kept without it' : 'rejected'}`)

@@ -3,7 +3,7 @@ import type { TransactionParts } from '../domain/orders/merge-lines.ts'
 import type { FullSyncList, SyncRows, SyncRowType } from '../domain/sync/port.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
 import { note } from '../import/pipeline/counts.ts'
-import { type Ingestion, type Prepare, unchangedRows } from '../import/pipeline/ingest.ts'
+import { type Ingestion, type Prepare, prepareUnchanged } from '../import/pipeline/ingest.ts'
 import { replacePriceChanges } from '../store/catalog/price-changes.ts'
 import { upsertProducts } from '../store/catalog/products.ts'
 import { upsertReferences } from '../store/catalog/references.ts'
@@ -26,7 +26,7 @@ import { updateOrders } from '../store/sync/open-orders.ts'
 import { followReturns } from '../store/sync/open-returns.ts'
 
 /** Rows of a back office are never outdated: it decides which record is newer. `requestId`: the run. */
-export const syncContext = (requestId: string): WriteContext => ({
+export const createSyncContext = (requestId: string): WriteContext => ({
   actor: { username: 'tillbridge (sync)', requestId },
   skipOutdated: false,
 })
@@ -93,7 +93,7 @@ function getItem({ productCode, colourCode, sizeCode }: SyncRows['transactions']
 const storeUnchanged = <R extends object>(
   write: (db: Database, service: Service, rows: readonly R[], context: WriteContext) => Promise<Upserted>,
   list?: List,
-) => ({ prepare: unchangedRows, write, ...(list && { list }) })
+) => ({ prepare: prepareUnchanged, write, ...(list && { list }) })
 
 /** The ingestion of each row type, in the order of their dependencies. */
 export const ingestions: { readonly [K in SyncRowType]: SyncIngestion<K> } = {
@@ -111,7 +111,7 @@ export const ingestions: { readonly [K in SyncRowType]: SyncIngestion<K> } = {
     shows: { list: 'stock', idOf: ({ storeId, skuId }) => `${storeId} ${skuId}` },
   },
   customers: {
-    prepare: unchangedRows,
+    prepare: prepareUnchanged,
     write: upsertCustomers,
     writeUnlessNewer: upsertCustomersUnlessNewer,
     list: 'customer',

@@ -7,7 +7,7 @@ import { note } from '../import/pipeline/counts.ts'
 import { findSkusWithPriceChanges } from '../store/catalog/price-changes.ts'
 import { findUnknownReferences } from '../store/catalog/references.ts'
 import { findStoresById } from '../store/catalog/stores.ts'
-import { databaseNow } from '../store/lists/change-timestamp.ts'
+import { readDatabaseTime } from '../store/lists/change-timestamp.ts'
 import { findOpenOrders } from '../store/sync/open-orders.ts'
 import { openReturns } from '../store/sync/open-returns.ts'
 import { addAllRefreshes, findDueRefreshes, markStaleRefreshes } from '../store/sync/refreshes.ts'
@@ -151,8 +151,8 @@ async function fetchAll(run: Run): Promise<SyncEnd> {
     storeKinds: async ids => new Map((await findStoresById(db, service, ids)).map(({ id, kind }) => [id, kind])),
     openOrders: () => findOpenOrders(db, service, { sync: sync.name, areAllDue: isRequested }),
     openReturns: () => openReturns(db, service),
-    now: () => databaseNow(db),
-    refreshes: refreshesOf(run),
+    now: () => readDatabaseTime(db),
+    refreshes: readRefreshes(run),
     signal,
   }
   async function storeAll(batches: AsyncIterable<SyncBatch>) {
@@ -190,7 +190,7 @@ async function fetchAll(run: Run): Promise<SyncEnd> {
 }
 
 /** Yields the refreshes of this run: all in a full sync, otherwise those that are due or stale. */
-async function* refreshesOf({
+async function* readRefreshes({
   db,
   service,
   sync: { name, refreshIntervalSeconds },

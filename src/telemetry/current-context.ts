@@ -17,19 +17,19 @@ const current = new AsyncLocalStorage<Context>()
 const emptyContext: Context = { timeline: undefined, place: undefined }
 
 /** Returns the context of the running operation. */
-export const currentContext = (): Context => current.getStore() ?? emptyContext
+export const getCurrentContext = (): Context => current.getStore() ?? emptyContext
 
 /** Runs `work`, and everything it starts, in a context. */
 export const runWithContext = <T>(around: Context, work: () => T): T => current.run(around, work)
 
 /** Runs `work` as a child span of the current context. */
-export async function traced<T>(
+export async function runInSpan<T>(
   name: string,
   kind: SpanKind,
   attributes: Attributes,
   work: (span: Span | undefined) => Promise<T>,
 ): Promise<T> {
-  const { timeline, place } = currentContext()
+  const { timeline, place } = getCurrentContext()
   const span = startChildSpan(place, name, kind, attributes)
   if (!span) return work(undefined)
   try {
@@ -43,7 +43,7 @@ export async function traced<T>(
 }
 
 /** Returns the `traceparent` of the current context, for another system or a later job. */
-export function currentTraceparent(): string | undefined {
-  const { place } = currentContext()
+export function getTraceparent(): string | undefined {
+  const { place } = getCurrentContext()
   return place && formatTraceparent(place)
 }

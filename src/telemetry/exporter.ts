@@ -122,11 +122,11 @@ export function createExporter({ url, headers, resource, version, onChange }: Ex
     /** Sends the remaining spans, for at most `withinMs`. */
     async close(withinMs: number) {
       clearInterval(timer)
-      const rest = async () => {
+      const sendRemaining = async () => {
         await sending
         await flush()
       }
-      await Promise.race([rest(), delay(withinMs, undefined, { ref: false })])
+      await Promise.race([sendRemaining(), delay(withinMs, undefined, { ref: false })])
     },
   }
 }

@@ -46,7 +46,7 @@ export function createHistogram<Name extends MetricName>(name: Name) {
     },
     samples: (): Sample[] =>
       [...timings.values()].flatMap(({ labels, counts, sum }) => {
-        const of = (ending: string, value: number, more: Record<string, string> = {}): Sample => ({
+        const createPart = (ending: string, value: number, more: Record<string, string> = {}): Sample => ({
           name: `${name}${ending}`,
           type: 'histogram',
           help,
@@ -56,9 +56,9 @@ export function createHistogram<Name extends MetricName>(name: Name) {
         let total = 0
         const below = counts.map((count, i) => {
           total += count
-          return of('_bucket', total, { le: String(buckets[i] ?? '+Inf') })
+          return createPart('_bucket', total, { le: String(buckets[i] ?? '+Inf') })
         })
-        return [...below, of('_sum', sum), of('_count', total)]
+        return [...below, createPart('_sum', sum), createPart('_count', total)]
       }),
   }
 }
@@ -81,8 +81,9 @@ export function mergeSamples(processes: readonly (readonly Sample[])[]): Sample[
 
 /** Formats samples for Prometheus, grouped by metric. */
 export function formatExposition(samples: readonly Sample[]): string {
-  const metricOf = ({ name, type }: Sample) => (type === 'histogram' ? name.replace(/_(bucket|sum|count)$/, '') : name)
-  return [...Map.groupBy(samples, metricOf)]
+  const getMetricName = ({ name, type }: Sample) =>
+    type === 'histogram' ? name.replace(/_(bucket|sum|count)$/, '') : name
+  return [...Map.groupBy(samples, getMetricName)]
     .map(([metric, some]) =>
       [
         `# HELP ${metric} ${some[0]?.help}`,

@@ -1,5 +1,5 @@
 import { isSampled, type Sampler } from './sampling.ts'
-import { newSpanId, newTraceId, type SpanContext } from './trace-context.ts'
+import { createSpanId, createTraceId, type SpanContext } from './trace-context.ts'
 
 type Value = string | number | boolean | undefined
 export type Attributes = Readonly<Record<string, Value>>
@@ -56,9 +56,9 @@ export function startRootSpan(
   parent?: SpanContext,
 ): SpanContext | undefined {
   if (!tracing) return parent
-  const traceId = parent?.traceId ?? newTraceId()
+  const traceId = parent?.traceId ?? createTraceId()
   const now = performance.now()
-  if (!isSampled(tracing.sampler, traceId, parent, now)) return { traceId, spanId: newSpanId(), isSampled: false }
+  if (!isSampled(tracing.sampler, traceId, parent, now)) return { traceId, spanId: createSpanId(), isSampled: false }
   return createSpan(name, kind, attributes, traceId, parent?.spanId, now)
 }
 
@@ -84,7 +84,7 @@ const createSpan = (
   beganAt: number,
 ): Span => ({
   traceId,
-  spanId: newSpanId(),
+  spanId: createSpanId(),
   isSampled: true,
   parentId,
   name,

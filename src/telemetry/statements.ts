@@ -1,4 +1,4 @@
-import { currentContext } from './current-context.ts'
+import { getCurrentContext } from './current-context.ts'
 import { databaseDurations } from './durations.ts'
 import { type Attributes, endSpan, getErrorCode, startChildSpan } from './spans.ts'
 import { addStatement } from './timeline.ts'
@@ -35,7 +35,7 @@ function summarize(text: string): StatementSummary {
 /** Executes a statement, measures its duration and records it as a span of the current trace. */
 export async function observeStatement<T>(text: string, execute: () => Promise<T>): Promise<T> {
   const { operation, summary, attributes } = summarize(text)
-  const { timeline, place } = currentContext()
+  const { timeline, place } = getCurrentContext()
   const began = performance.now()
   const span = startChildSpan(place, summary, 'client', attributes, began)
   let errorType: string | undefined

@@ -27,15 +27,15 @@ let digits = ''
 let next = 0
 
 /** Returns random hexadecimal digits from a buffer, because each call of `randomBytes` costs a microsecond. */
-function randomHex(length: number): string {
+function createRandomHex(length: number): string {
   if (next + length > digits.length) {
     digits = randomBytes(4_096).toString('hex')
     next = 0
   }
   next += length
   const hexDigits = digits.slice(next - length, next)
-  return /[^0]/.test(hexDigits) ? hexDigits : randomHex(length)
+  return /[^0]/.test(hexDigits) ? hexDigits : createRandomHex(length)
 }
 
-export const newTraceId = () => randomHex(32)
-export const newSpanId = () => randomHex(16)
+export const createTraceId = () => createRandomHex(32)
+export const createSpanId = () => createRandomHex(16)

@@ -17,59 +17,59 @@ interface CertificateRequest {
 export function issueCertificate(issue: CertificateRequest): string {
   const issuer = issue.authority ?? issue
   const publicKey = exportPublicKey(issue.key)
-  const toBeSigned = sequence(
-    encodeTagged(0, integer(Buffer.from([2]))),
-    integer(serialNumber()),
+  const toBeSigned = encodeSequence(
+    encodeTagged(0, encodeInteger(Buffer.from([2]))),
+    encodeInteger(createSerialNumber()),
     ecdsaWithSha256,
-    commonName(issuer.subject),
-    sequence(time(issue.notBefore), time(issue.notAfter)),
-    commonName(issue.subject),
+    encodeCommonName(issuer.subject),
+    encodeSequence(encodeTime(issue.notBefore), encodeTime(issue.notAfter)),
+    encodeCommonName(issue.subject),
     publicKey,
     encodeTagged(
       3,
-      sequence(...extensions(issue, keyIdentifier(publicKey), keyIdentifier(exportPublicKey(issuer.key)))),
+      encodeSequence(...buildExtensions(issue, hashKey(publicKey), hashKey(exportPublicKey(issuer.key)))),
     ),
   )
   const signature = sign('sha256', toBeSigned, issuer.key)
-  const certificate = sequence(toBeSigned, ecdsaWithSha256, bitString(signature)).toString('base64')
+  const certificate = encodeSequence(toBeSigned, ecdsaWithSha256, encodeBitString(signature)).toString('base64')
   return `-----BEGIN CERTIFICATE-----\n${certificate.match(/.{1,64}/g)?.join('\n')}\n-----END CERTIFICATE-----\n`
 }
 
-function extensions({ authority, hosts }: CertificateRequest, subjectKey: Buffer, authorityKey: Buffer): Buffer[] {
+function buildExtensions({ authority, hosts }: CertificateRequest, subjectKey: Buffer, authorityKey: Buffer): Buffer[] {
   const common = [
-    extension('2.5.29.14', octetString(subjectKey)),
-    extension('2.5.29.35', sequence(encodeTlv(0x80, authorityKey))),
+    encodeExtension('2.5.29.14', encodeOctetString(subjectKey)),
+    encodeExtension('2.5.29.35', encodeSequence(encodeTlv(0x80, authorityKey))),
   ]
   const names = hosts.names.map(name => encodeTlv(0x82, Buffer.from(name)))
   if (authority) {
     const addresses = hosts.addresses.map(address => encodeTlv(0x87, toAddressBytes(address)))
     return [
       ...common,
-      critical('2.5.29.19', sequence()),
-      critical('2.5.29.15', bitString(Buffer.from([0b1000_0000]), 7)), // digitalSignature
-      extension('2.5.29.37', sequence(objectIdentifier('1.3.6.1.5.5.7.3.1'))), // serverAuth
-      extension('2.5.29.17', sequence(...names, ...addresses)),
+      encodeCritical('2.5.29.19', encodeSequence()),
+      encodeCritical('2.5.29.15', encodeBitString(Buffer.from([0b1000_0000]), 7)), // digitalSignature
+      encodeExtension('2.5.29.37', encodeSequence(encodeObjectIdentifier('1.3.6.1.5.5.7.3.1'))), // serverAuth
+      encodeExtension('2.5.29.17', encodeSequence(...names, ...addresses)),
     ]
   }
   const addresses = hosts.addresses
     .map(toAddressBytes)
     .map(bytes => encodeTlv(0x87, bytes, Buffer.alloc(bytes.length, 0xff)))
-  const permitted = [...names, ...addresses].map(name => sequence(name))
+  const permitted = [...names, ...addresses].map(name => encodeSequence(name))
   return [
     ...common,
-    critical('2.5.29.19', sequence(boolean(true), integer(Buffer.from([0])))), // signs end certificates only
-    critical('2.5.29.15', bitString(Buffer.from([0b0000_0110]), 1)), // keyCertSign, cRLSign
+    encodeCritical('2.5.29.19', encodeSequence(encodeBoolean(true), encodeInteger(Buffer.from([0])))), // signs end certificates only
+    encodeCritical('2.5.29.15', encodeBitString(Buffer.from([0b0000_0110]), 1)), // keyCertSign, cRLSign
     // Name constraints: a thief of the CA's key can't issue certificates for other hosts.
-    critical('2.5.29.30', sequence(encodeTlv(0xa0, ...permitted))),
+    encodeCritical('2.5.29.30', encodeSequence(encodeTlv(0xa0, ...permitted))),
   ]
 }
 
 const exportPublicKey = (key: KeyObject) => createPublicKey(key).export({ type: 'spki', format: 'der' })
 // RFC 5280, section 4.2.1.2, permits any digest; 160 bits are usual.
-const keyIdentifier = (publicKey: Buffer) => createHash('sha256').update(publicKey).digest().subarray(0, 20)
+const hashKey = (publicKey: Buffer) => createHash('sha256').update(publicKey).digest().subarray(0, 20)
 
 // The sign bit is 0 and the next bit is 1, so the number is positive and has its full length.
-function serialNumber(): Buffer {
+function createSerialNumber(): Buffer {
   const bytes = randomBytes(16)
   bytes[0] = ((bytes[0] ?? 0) & 0x7f) | 0x40
   return bytes
@@ -78,8 +78,8 @@ function serialNumber(): Buffer {
 function toAddressBytes(address: string): Buffer {
   if (isIPv4(address)) return Buffer.from(address.split('.').map(Number))
   const [head = '', tail = ''] = address.split('::')
-  const groups = (text: string) => (text ? text.split(':').map(group => Number.parseInt(group, 16)) : [])
-  const [first, last] = [groups(head), groups(tail)]
+  const listGroups = (text: string) => (text ? text.split(':').map(group => Number.parseInt(group, 16)) : [])
+  const [first, last] = [listGroups(head), listGroups(tail)]
   const all = [...first, ...Array<number>(8 - first.length - last.length).fill(0), ...last]
   return Buffer.from(all.flatMap(group => [group >> 8, group & 0xff]))
 }
@@ -93,14 +93,14 @@ function encodeTlv(tag: number, ...parts: readonly Buffer[]): Buffer {
   return Buffer.concat([Buffer.from([tag, ...size]), value])
 }
 
-const boolean = (value: boolean) => encodeTlv(0x01, Buffer.from([value ? 0xff : 0]))
-const integer = (value: Buffer) => encodeTlv(0x02, value)
-const bitString = (value: Buffer, unusedBits = 0) => encodeTlv(0x03, Buffer.from([unusedBits]), value)
-const octetString = (value: Buffer) => encodeTlv(0x04, value)
-const sequence = (...parts: readonly Buffer[]) => encodeTlv(0x30, ...parts)
+const encodeBoolean = (value: boolean) => encodeTlv(0x01, Buffer.from([value ? 0xff : 0]))
+const encodeInteger = (value: Buffer) => encodeTlv(0x02, value)
+const encodeBitString = (value: Buffer, unusedBits = 0) => encodeTlv(0x03, Buffer.from([unusedBits]), value)
+const encodeOctetString = (value: Buffer) => encodeTlv(0x04, value)
+const encodeSequence = (...parts: readonly Buffer[]) => encodeTlv(0x30, ...parts)
 const encodeTagged = (number: number, value: Buffer) => encodeTlv(0xa0 | number, value)
 
-function objectIdentifier(dotted: string): Buffer {
+function encodeObjectIdentifier(dotted: string): Buffer {
   const [first = 0, second = 0, ...rest] = dotted.split('.').map(Number)
   const bytes = rest.flatMap(number => {
     const base128 = [number & 0x7f]
@@ -110,15 +110,17 @@ function objectIdentifier(dotted: string): Buffer {
   return encodeTlv(0x06, Buffer.from([first * 40 + second, ...bytes]))
 }
 
-function time(date: Date): Buffer {
+function encodeTime(date: Date): Buffer {
   const digits = date.toISOString().replace(/\.\d+|[-:T]/g, '')
   return date.getUTCFullYear() < 2050
     ? encodeTlv(0x17, Buffer.from(digits.slice(2)))
     : encodeTlv(0x18, Buffer.from(digits))
 }
 
-const ecdsaWithSha256 = sequence(objectIdentifier('1.2.840.10045.4.3.2'))
-const commonName = (name: string) =>
-  sequence(encodeTlv(0x31, sequence(objectIdentifier('2.5.4.3'), encodeTlv(0x0c, Buffer.from(name)))))
-const extension = (id: string, value: Buffer) => sequence(objectIdentifier(id), octetString(value))
-const critical = (id: string, value: Buffer) => sequence(objectIdentifier(id), boolean(true), octetString(value))
+const ecdsaWithSha256 = encodeSequence(encodeObjectIdentifier('1.2.840.10045.4.3.2'))
+const encodeCommonName = (name: string) =>
+  encodeSequence(encodeTlv(0x31, encodeSequence(encodeObjectIdentifier('2.5.4.3'), encodeTlv(0x0c, Buffer.from(name)))))
+const encodeExtension = (id: string, value: Buffer) =>
+  encodeSequence(encodeObjectIdentifier(id), encodeOctetString(value))
+const encodeCritical = (id: string, value: Buffer) =>
+  encodeSequence(encodeObjectIdentifier(id), encodeBoolean(true), encodeOctetString(value))

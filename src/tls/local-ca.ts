@@ -36,13 +36,13 @@ const certificateDays = 397
 export function ensureLocalFiles(directory: string): LocalFiles {
   fs.mkdirSync(directory, { recursive: true, mode: 0o700 })
   fs.chmodSync(directory, 0o700)
-  const path = (name: string) => join(directory, name)
-  const files = { caFile: path('ca.pem'), certFile: path('cert.pem'), keyFile: path('key.pem') }
+  const getPath = (name: string) => join(directory, name)
+  const files = { caFile: getPath('ca.pem'), certFile: getPath('cert.pem'), keyFile: getPath('key.pem') }
   const key = loadOrCreateKey(files.keyFile)
   let ca = findCertificate(files.caFile)
   if (isUsable(findCertificate(files.certFile), key, ca)) return files
 
-  const caKey = loadOrCreateKey(path('ca-key.pem'))
+  const caKey = loadOrCreateKey(getPath('ca-key.pem'))
   const authority = { subject: getAuthorityName(caKey), key: caKey }
   if (!ca || !isUsable(ca, caKey, ca)) {
     const certificate = issueCertificate({ ...authority, hosts, ...getValidity(authorityDays) })

@@ -12,18 +12,18 @@ export function buildDelivery(
   subscription: Subscription,
   { changes, hasMore, positions }: ChangesPage,
 ): PendingDelivery {
-  const cursorAfter = (changeCount: number) =>
+  const getCursorAfter = (changeCount: number) =>
     encodeCursor(subscription, (changeCount < changes.length && changes[changeCount - 1]?.positions) || positions)
   const { body, count } = buildBody({
     service: subscription.service.name,
     timestamp: new Date().toISOString(),
     changes: changes.map(renderChange),
-    cursorAfter,
+    cursorAfter: getCursorAfter,
   })
   return {
     id: `msg_${randomUUID()}`,
     body,
-    cursor: cursorAfter(count),
+    cursor: getCursorAfter(count),
     isLast: !hasMore && count === changes.length,
     changes: count,
   }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { hmac, type Keys } from '../crypto/keys.ts'
+import { computeHmac, type Keys } from '../crypto/keys.ts'
 import type { Db } from '../database/db.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
 import { ApiError } from '../errors/api-error.ts'
@@ -41,9 +41,9 @@ export function createIdentity(
   key: string | undefined,
   request: string,
 ): Identity {
-  const requestHash = hmac(keys.subjects, 'request', request)
+  const requestHash = computeHmac(keys.subjects, 'request', request)
   if (key === undefined) return { id: randomUUID(), requestHash, keyed: undefined }
-  const keyHash = hmac(keys.subjects, 'idempotency key', String(service.id), operation, key)
+  const keyHash = computeHmac(keys.subjects, 'idempotency key', String(service.id), operation, key)
   return { id: toUuid(keyHash), requestHash, keyed: { operation, keyHash, requestHash } }
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { ConfigError, readConfig } from '../../src/config/config.ts'
-import { sftpAddressIn } from '../../src/domain/tenancy/back-office-settings.ts'
+import { parseSftpAddress } from '../../src/domain/tenancy/back-office-settings.ts'
 
 const canary = 'kanarie-Wachtwoord-7'
 
@@ -102,7 +102,7 @@ describe('settings of exports on an SFTP server', () => {
   }
 
   test('an SFTP URL contains the user, the server and the folder', () => {
-    const parts = (text: string) => Object.values(sftpAddressIn(text) ?? {})
+    const parts = (text: string) => Object.values(parseSftpAddress(text) ?? {})
     assert.deepEqual(parts('sftp://luma@files.example/'), ['luma', 'files.example', 22, '/'])
     assert.deepEqual(parts('sftp://a%40b@[::1]:2222/out/of%20here/'), ['a@b', '::1', 2222, '/out/of here'])
     assert.deepEqual(parts('sftp://luma@files.example/~/out'), ['luma', 'files.example', 22, './out'])

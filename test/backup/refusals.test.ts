@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { zstdCompressSync } from 'node:zlib'
 import { readFrames, verifyFile } from '../../src/backup/file.ts'
-import { frame, preamble } from '../../src/backup/frames.ts'
+import { encodeFrame, preamble } from '../../src/backup/frames.ts'
 import { sql } from '../../src/database/db.ts'
 import { createEmptyDatabase, createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { createDirectory, runCommand, runSuccessfully } from '../support/processes.ts'
@@ -64,10 +64,10 @@ test('a backup whose rows do not match their count is rejected', async () => {
   const head = { release: '1', postgres: '18', takenAt: '', migrations: [], secret: '' }
   const end = { tables: [{ name: 'store', rows: 1, sha256: 'x' }], sequences: [] }
   const frames = [
-    frame('H', head),
-    frame('T', { name: 'store', columns: [] }),
-    frame('D', Buffer.from('a\n')),
-    frame('E', end),
+    encodeFrame('H', head),
+    encodeFrame('T', { name: 'store', columns: [] }),
+    encodeFrame('D', Buffer.from('a\n')),
+    encodeFrame('E', end),
   ]
   const written = (parts: Buffer[]) =>
     fs.writeFileSync(bad, Buffer.concat([Buffer.from(preamble), zstdCompressSync(Buffer.concat(parts))]))
@@ -125,8 +125,8 @@ test('a restore is rejected if the clock is behind the backup', async t => {
   const [head, ...rest] = await Array.fromAsync(readFrames(file))
   const header = JSON.parse(head?.[1].toString() ?? '')
   const bytes = [
-    frame('H', { ...header, takenAt: '2099-01-01T00:00:00Z' }),
-    ...rest.map(([kind, body]) => frame(kind, body)),
+    encodeFrame('H', { ...header, takenAt: '2099-01-01T00:00:00Z' }),
+    ...rest.map(([kind, body]) => encodeFrame(kind, body)),
   ]
   fs.writeFileSync(join(home, 'future'), Buffer.concat([Buffer.from(preamble), zstdCompressSync(Buffer.concat(bytes))]))
   assert.match(

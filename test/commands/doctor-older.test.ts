@@ -4,14 +4,14 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { sql } from '../../src/database/db.ts'
-import { migrate, migrationFiles } from '../../src/database/migrate.ts'
+import { listMigrationFiles, migrate } from '../../src/database/migrate.ts'
 import { createEmptyDatabase } from '../support/database.ts'
 import { checkout, createDirectory, runCommand } from '../support/processes.ts'
 
 test('doctor reports pending migrations and leaves older tables unchanged', async t => {
   const database = await createEmptyDatabase()
   t.after(() => database.drop())
-  const names = await migrationFiles()
+  const names = await listMigrationFiles()
   const older = createDirectory()
   for (const name of names.slice(0, -2)) fs.copyFileSync(join(checkout, 'migrations', name), join(older, name))
   await migrate(database.db, { folder: pathToFileURL(`${older}/`) })

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { sql } from '../../src/database/db.ts'
-import { migrate, migrationFiles, toSha256Hex } from '../../src/database/migrate.ts'
+import { listMigrationFiles, migrate, toSha256Hex } from '../../src/database/migrate.ts'
 import { createTestDatabase, getDatabaseEnvironment, type TestDatabase } from '../support/database.ts'
 import { createDirectory, runCommand } from '../support/processes.ts'
 
@@ -28,7 +28,7 @@ test('every table, view and function has a comment', async () => {
 })
 
 test('a released migration never changes', async () => {
-  const files = await migrationFiles()
+  const files = await listMigrationFiles()
   const lines = (await readFile(new URL('released.sha256', migrations), 'utf8')).match(/^[^#\n].*$/gm) ?? []
   const released = lines.map(line => /^([0-9a-f]{64}) {2}(\w+\.sql)$/.exec(line)?.slice(1) ?? [line, ''])
   assert.deepEqual(
@@ -49,7 +49,7 @@ test('two processes starting together migrate an empty database once', async () 
   try {
     await fresh.db.pool.query('drop schema public cascade; create schema public')
     const applied = await Promise.all([migrate(fresh.db), migrate(fresh.db)])
-    assert.deepEqual(applied.flat().sort(), await migrationFiles())
+    assert.deepEqual(applied.flat().sort(), await listMigrationFiles())
   } finally {
     await fresh.drop()
   }
@@ -58,9 +58,9 @@ test('two processes starting together migrate an empty database once', async () 
 test('a database with different migration text is rejected and unchanged', async () => {
   const fresh = await createTestDatabase()
   const folder = await mkdtemp(join(tmpdir(), 'tillbridge-migrations-'))
-  const [, second = ''] = await migrationFiles()
+  const [, second = ''] = await listMigrationFiles()
   const changed = join(folder, second)
-  const next = `${String((await migrationFiles()).length + 1).padStart(4, '0')}_next.sql`
+  const next = `${String((await listMigrationFiles()).length + 1).padStart(4, '0')}_next.sql`
   const migrated = () => migrate(fresh.db, { folder: pathToFileURL(`${folder}/`) })
   try {
     await cp(migrations, folder, { recursive: true })

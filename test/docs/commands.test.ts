@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { type Command, CommanderError } from 'commander'
 import { buildProgram } from '../../src/commands/program.ts'
-import { type AlertName, alertKinds, remedyFor } from '../../src/domain/alerts.ts'
+import { type AlertName, alertKinds, getRemedy } from '../../src/domain/alerts.ts'
 import { errorCodes } from '../../src/errors/api-error.ts'
 import { checkout } from '../support/processes.ts'
 
@@ -71,7 +71,7 @@ test('each command in the documents exists with its options and arguments', asyn
 
 test('each command in a remedy exists', async () => {
   const remedies = [
-    ...Object.keys(alertKinds).map(kind => remedyFor({ kind: kind as AlertName, subject: 'x', service: 'luma' })),
+    ...Object.keys(alertKinds).map(kind => getRemedy({ kind: kind as AlertName, subject: 'x', service: 'luma' })),
     ...Object.values(errorCodes).map(({ remedy }) => remedy),
   ]
   const wrong: string[] = []

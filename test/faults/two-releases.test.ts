@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'nod
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { sql } from '../../src/database/db.ts'
-import { migrationFiles } from '../../src/database/migrate.ts'
+import { listMigrationFiles } from '../../src/database/migrate.ts'
 import { ask, operationsOf } from '../api/access/documented.ts'
 import { identifierOf, shopOfNames } from '../api/access/shop-of-names.ts'
 import { buildCustomer } from '../support/customer-bodies.ts'
@@ -33,7 +33,7 @@ async function nextRelease(): Promise<string> {
      where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition order by 1`)
   assert.ok(tables.length > 20, `${tables.length}`)
   const column = `add column of_the_next_release text default 'later'`
-  for (let number = (await migrationFiles()).length + 1; tables.length; number++) {
+  for (let number = (await listMigrationFiles()).length + 1; tables.length; number++) {
     const text = tables.splice(0, 4).map(({ name }) => `alter table ${name} ${column};\n`)
     writeFileSync(join(tree, `migrations/${String(number).padStart(4, '0')}_next.sql`), text.join(''))
   }

@@ -5,7 +5,14 @@ import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { type Config, ConfigError, envExample, readConfig, secretSettings, settings } from '../../src/config/config.ts'
+import {
+  type Config,
+  ConfigError,
+  readConfig,
+  renderEnvExample,
+  secretSettings,
+  settings,
+} from '../../src/config/config.ts'
 
 const here = fileURLToPath(import.meta.url)
 const example = readFileSync(new URL('../../.env.example', import.meta.url), 'utf8')
@@ -233,7 +240,7 @@ test('all problems are listed in the order of .env.example', () => {
 })
 
 test('.env.example lists exactly the settings, each with a description', () => {
-  assert.equal(example, envExample())
+  assert.equal(example, renderEnvExample())
   assert.deepEqual(
     [...example.matchAll(/^#([A-Z_0-9]+)=/gm)].map(([, name]) => name),
     Object.keys(settings),

@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test'
 import pg from 'pg'
 import { startSimulator } from '../../simulator/simulator.ts'
 import { sql } from '../../src/database/db.ts'
-import { migrationFiles } from '../../src/database/migrate.ts'
+import { listMigrationFiles } from '../../src/database/migrate.ts'
 import { createUrlBuilder } from '../support/cluster.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import {
@@ -108,7 +108,7 @@ test('a killed migration leaves nothing and the next completes it', async () => 
     await other.query('rollback')
     await waitUntil(async () => (await tables()).length <= 1, 'nothing is left of it')
     assert.deepEqual(await tables(), ['migration'])
-    assert.equal(await runSuccessfully(['migrate'], settings), `Applied: ${(await migrationFiles()).join(', ')}.\n`)
+    assert.equal(await runSuccessfully(['migrate'], settings), `Applied: ${(await listMigrationFiles()).join(', ')}.\n`)
     assert.deepEqual(await tables(), all)
     assert.equal(await runSuccessfully(['migrate'], settings), 'The database is up to date.\n')
   } finally {

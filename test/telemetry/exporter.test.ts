@@ -3,15 +3,15 @@ import { after, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createExporter } from '../../src/telemetry/exporter.ts'
 import type { Span } from '../../src/telemetry/spans.ts'
-import { newSpanId, newTraceId } from '../../src/telemetry/trace-context.ts'
+import { createSpanId, createTraceId } from '../../src/telemetry/trace-context.ts'
 import { startCollector } from './collector.ts'
 
 const collector = await startCollector()
 after(() => collector.close())
 
 const span = (): Span => ({
-  traceId: newTraceId(),
-  spanId: newSpanId(),
+  traceId: createTraceId(),
+  spanId: createSpanId(),
   isSampled: true,
   parentId: undefined,
   name: 'select customer',

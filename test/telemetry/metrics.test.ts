@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { processSamples } from '../../src/runtime/metrics.ts'
+import { collectProcessSamples } from '../../src/runtime/metrics.ts'
 import { metrics } from '../../src/telemetry/metric-list.ts'
 import { formatExposition, mergeSamples, type Sample } from '../../src/telemetry/samples.ts'
 import { installWithAccess } from '../support/installations/installations.ts'
@@ -132,7 +132,7 @@ test('a taken port stops the start and is named', async () => {
 })
 
 test('a process without requests also reports its lost log lines', () => {
-  const names = processSamples([{ backOffices: { listOpen: () => [] } as never }]).map(({ name }) => name)
+  const names = collectProcessSamples([{ backOffices: { listOpen: () => [] } as never }]).map(({ name }) => name)
   assert.ok(names.includes('tillbridge_log_lines_lost_total'))
 })
 

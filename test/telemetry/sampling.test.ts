@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createSampler, isSampled, maxTracesPerSecond } from '../../src/telemetry/sampling.ts'
-import { newTraceId } from '../../src/telemetry/trace-context.ts'
+import { createTraceId } from '../../src/telemetry/trace-context.ts'
 
 /** How many of so many traces that begin in one second are recorded. */
 function recordedOf(traces: number, second: number, sampler = createSampler('parentbased_traceidratio', undefined)) {
   let recorded = 0
   for (let i = 0; i < traces; i++)
-    if (isSampled(sampler, newTraceId(), undefined, (second + i / traces) * 1_000)) recorded++
+    if (isSampled(sampler, createTraceId(), undefined, (second + i / traces) * 1_000)) recorded++
   return recorded
 }
 

@@ -1,10 +1,10 @@
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import type { Capabilities, Capability, CapabilityName } from '../port/back-office.ts'
 import {
+  buildCapability,
+  buildCapabilitySince,
   buildCommonCapabilities,
   buildReturnsCapability,
-  capability,
-  capabilitySince,
   type ServiceConfiguration,
 } from '../port/capabilities.ts'
 import { featureReleases, type ReleaseReader } from './client/release.ts'
@@ -42,15 +42,15 @@ export const exportCapabilities: ReadonlyMap<CapabilityName, string> = new Map([
 
 /** Capabilities that no release has, with the reason and the alternative. */
 const neverAvailable: readonly Capability[] = [
-  capability('customerErasure', noErasureReason),
-  capability('orderTaxes', noOrderTaxesReason),
-  capability('fulfilment', noFulfilmentReason),
-  capability('exchanges', noExchangesReason),
-  capability(
+  buildCapability('customerErasure', noErasureReason),
+  buildCapability('orderTaxes', noOrderTaxesReason),
+  buildCapability('fulfilment', noFulfilmentReason),
+  buildCapability('exchanges', noExchangesReason),
+  buildCapability(
     'paymentGatewayList',
     "The Retail API doesn't list payment gateways. `GET /payment-gateways` returns those of the setting `gateways`.",
   ),
-  capability(
+  buildCapability(
     'voucherNumberAtSale',
     'The back office creates number and PIN after the sale and emails them itself. `POST /vouchers` returns 202.',
   ),
@@ -76,23 +76,23 @@ export async function loadCapabilities(
     driver: 'apparel21',
     release: installed ?? 'unknown',
     capabilities: [
-      ...alwaysAvailable.map(name => capability(name)),
-      ...[...exportCapabilities].map(([name, reason]) => capability(name, hasExports ? undefined : reason)),
+      ...alwaysAvailable.map(name => buildCapability(name)),
+      ...[...exportCapabilities].map(([name, reason]) => buildCapability(name, hasExports ? undefined : reason)),
       ...neverAvailable,
-      capabilitySince(
+      buildCapabilitySince(
         'voucherDeliveryDate',
         installed,
         featureReleases.voucherDeliveryDate,
         'A `deliveryDate` other than today',
       ),
-      capabilitySince('priceChanges', installed, featureReleases.futurePrices, '`priceChanges` of products'),
-      capabilitySince('coupons', installed, featureReleases.coupons, 'A coupon'),
-      capabilitySince('freightOptions', installed, featureReleases.freightOptions, 'GET /freight-options'),
-      capabilitySince('returnStatus', installed, featureReleases.returns, 'The status of a return'),
+      buildCapabilitySince('priceChanges', installed, featureReleases.futurePrices, '`priceChanges` of products'),
+      buildCapabilitySince('coupons', installed, featureReleases.coupons, 'A coupon'),
+      buildCapabilitySince('freightOptions', installed, featureReleases.freightOptions, 'GET /freight-options'),
+      buildCapabilitySince('returnStatus', installed, featureReleases.returns, 'The status of a return'),
       settings.returnReasons.length
-        ? capabilitySince('returns', installed, featureReleases.returns, 'A return')
+        ? buildCapabilitySince('returns', installed, featureReleases.returns, 'A return')
         : buildReturnsCapability(settings),
-      capability('gatewayMerchants', findMissingMerchants(merchants, configured)),
+      buildCapability('gatewayMerchants', findMissingMerchants(merchants, configured)),
       ...buildCommonCapabilities(settings, installed, configured),
     ],
   }

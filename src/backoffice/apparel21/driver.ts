@@ -8,7 +8,7 @@
 import type { Db } from '../../database/db.ts'
 import type { BackOfficeSettings } from '../../domain/tenancy/back-office-settings.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import { ApiError, asApiError } from '../../errors/api-error.ts'
+import { ApiError, ensureApiError } from '../../errors/api-error.ts'
 import { listGatewayNames } from '../../store/tenancy/gateways.ts'
 import type { BackOffice } from '../port/back-office.ts'
 import { findMissingReferences, type ServiceConfiguration } from '../port/capabilities.ts'
@@ -64,7 +64,7 @@ async function loadConfiguration({ giftCards }: Upstream, db: Db, service: Servi
   ])
   const card = service.settings.vouchersEnabled ? await findGiftCard(db, service, skuId) : undefined
   // If the back office is unavailable, only the stored data counts.
-  const unsold = card ? await giftCards.check(card).catch(asApiError) : []
+  const unsold = card ? await giftCards.check(card).catch(ensureApiError) : []
   return {
     gateways,
     hasGiftCard: skuId !== undefined,

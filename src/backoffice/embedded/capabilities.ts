@@ -4,9 +4,9 @@ import type { Service, Settings } from '../../domain/tenancy/service-settings.ts
 import { listGatewayNames } from '../../store/tenancy/gateways.ts'
 import type { Capabilities, CapabilityName } from '../port/back-office.ts'
 import {
+  buildCapability,
   buildCommonCapabilities,
   buildReturnsCapability,
-  capability,
   findMissingReferences,
   type ServiceConfiguration,
 } from '../port/capabilities.ts'
@@ -40,12 +40,12 @@ export function buildCapabilities({ settings }: Service, configuration?: Service
     driver: embeddedName,
     release: settings.backOfficeVersion,
     capabilities: [
-      ...always.map(name => capability(name)),
-      capability('freightOptions', noFreightOptionsReason),
-      capability('coupons', noCouponsReason),
-      capability('priceChanges', 'Imports have current prices only. Import a new price on the day it begins.'),
+      ...always.map(name => buildCapability(name)),
+      buildCapability('freightOptions', noFreightOptionsReason),
+      buildCapability('coupons', noCouponsReason),
+      buildCapability('priceChanges', 'Imports have current prices only. Import a new price on the day it begins.'),
       buildReturnsCapability(settings),
-      emailSenderCapability(settings),
+      buildEmailSenderCapability(settings),
       ...buildCommonCapabilities(settings, settings.backOfficeVersion, configuration),
     ],
   }
@@ -58,8 +58,8 @@ export const loadConfiguration = async (db: Db, service: Service): Promise<Servi
   missingReferences: await findMissingReferences(db, service),
 })
 
-const emailSenderCapability = ({ emailSender }: Settings) =>
-  capability(
+const buildEmailSenderCapability = ({ emailSender }: Settings) =>
+  buildCapability(
     'emailSender',
     emailSender === null ? 'Mail servers reject emails from an address at localhost. Set `emailSender`.' : undefined,
   )

@@ -19,29 +19,29 @@ import { lockVoucher, lookUpVoucher, validateVoucher } from './vouchers/vouchers
 
 /** The back office whose system of record is our own tables. It behaves like the release in the setting `backOfficeVersion`. */
 export const embedded = (service: Service): BackOffice => ({
-  createCustomer: inOneTransaction(createCustomer),
-  updateCustomer: inOneTransaction(updateCustomer),
+  createCustomer: runInOneTransaction(createCustomer),
+  updateCustomer: runInOneTransaction(updateCustomer),
   eraseCustomer:
     async ({ service: owner, requireMatch }, id) =>
     tx =>
       erase(tx, owner, id, requireMatch),
-  placeOrder: inOneTransaction(placeOrder),
-  createReturn: inOneTransaction(createReturn),
-  createExchange: inOneTransaction(createExchange),
-  createShipment: inOneTransaction(createShipment),
-  createCancellation: inOneTransaction(createCancellation),
-  markReady: inOneTransaction(createPickupStep('ready')),
-  markCollected: inOneTransaction(createPickupStep('collect')),
-  receiveReturn: inOneTransaction(receiveReturn),
-  refundReturn: inOneTransaction(refundReturn),
+  placeOrder: runInOneTransaction(placeOrder),
+  createReturn: runInOneTransaction(createReturn),
+  createExchange: runInOneTransaction(createExchange),
+  createShipment: runInOneTransaction(createShipment),
+  createCancellation: runInOneTransaction(createCancellation),
+  markReady: runInOneTransaction(createPickupStep('ready')),
+  markCollected: runInOneTransaction(createPickupStep('collect')),
+  receiveReturn: runInOneTransaction(receiveReturn),
+  refundReturn: runInOneTransaction(refundReturn),
   returnReasons: async ({ settings }) => settings.returnReasons,
   findOrder: ({ db, service: owner }, name) => findOrderId(db, owner, name),
-  lookUpVoucher: inOneTransaction(lookUpVoucher),
-  validateVoucher: inOneTransaction(validateVoucher),
-  lockVoucher: inOneTransaction(lockVoucher),
-  issueVoucher: inOneTransaction(issueVoucher),
-  redeemRewards: inOneTransaction(redeemRewards),
-  endRedemption: inOneTransaction(endRedemption),
+  lookUpVoucher: runInOneTransaction(lookUpVoucher),
+  validateVoucher: runInOneTransaction(validateVoucher),
+  lockVoucher: runInOneTransaction(lockVoucher),
+  issueVoucher: runInOneTransaction(issueVoucher),
+  redeemRewards: runInOneTransaction(redeemRewards),
+  endRedemption: runInOneTransaction(endRedemption),
   rewardAccount: ({ db, service: owner }, by) => findRewardAccount(db, owner, by),
   ...couponWrites,
   quoteOrder,
@@ -53,7 +53,7 @@ export const embedded = (service: Service): BackOffice => ({
 })
 
 /** Runs all of a write in its commit phase, because no other system is involved. */
-function inOneTransaction<W extends object, A extends unknown[], T>(
+function runInOneTransaction<W extends object, A extends unknown[], T>(
   work: (write: W & { tx: Db }, ...inputs: A) => Promise<T>,
 ) {
   return async (write: W, ...inputs: A): Promise<CommitPhase<T>> =>

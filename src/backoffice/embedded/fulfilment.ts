@@ -24,8 +24,8 @@ import {
   touchOrder,
 } from '../../store/orders/lines.ts'
 import {
+  findOrderRecord,
   type LockedOrder,
-  orderRecord,
   readCharges,
   readPickupStatus,
   setPickupStatus,
@@ -187,7 +187,7 @@ export const createPickupStep =
   }
 
 async function readOrder(tx: Db, service: Service, id: string): Promise<string> {
-  const stored = await orderRecord(tx, service, id)
+  const stored = await findOrderRecord(tx, service, id)
   if (!stored) throw new Error('changed order not found')
   return stored.record
 }

@@ -13,7 +13,7 @@ import { lockStock, moveStock, readSellable } from '../../store/inventory/stock.
 import { findStockSources } from '../../store/inventory/stock-sources.ts'
 import { beginChange } from '../../store/lists/change-timestamp.ts'
 import { reserveNumber, useNumber } from '../../store/orders/numbers.ts'
-import { type LockedOrder, orderRecord } from '../../store/orders/orders.ts'
+import { findOrderRecord, type LockedOrder } from '../../store/orders/orders.ts'
 import { findVariants, insertLines, insertOrder, insertPayments, readOrderContext } from '../../store/orders/place.ts'
 import { lockRewardAccount } from '../../store/rewards/ledger.ts'
 import type { WithTransaction } from '../../writes/write.ts'
@@ -96,7 +96,7 @@ export async function placeOrder(
     ]),
     moveStock(tx, service, change, moves),
     reservation && endReservation(tx, service, reservation.id),
-    orderRecord(tx, service, order.id),
+    findOrderRecord(tx, service, order.id),
     isShipped && recordShipment(tx, service, change, { order, account, units }),
   ])
   if (!record) throw new Error('inserted order not found')

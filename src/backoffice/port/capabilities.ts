@@ -8,20 +8,20 @@ import { findMappedReferences } from '../../store/catalog/references.ts'
 import type { Capability, CapabilityName } from './back-office.ts'
 
 /** Builds a capability. It is missing if there is a reason. */
-export const capability = (name: CapabilityName, reason?: string): Capability =>
+export const buildCapability = (name: CapabilityName, reason?: string): Capability =>
   reason === undefined ? { name, available: true } : { name, available: false, reason }
 
 /** Builds a capability that needs a release. `release` is undefined if it can't be determined. */
-export function capabilitySince(
+export function buildCapabilitySince(
   name: CapabilityName,
   release: string | undefined,
   minimum: string,
   feature: string,
 ): Capability {
-  if (isAtLeast(release ?? '', minimum)) return capability(name)
+  if (isAtLeast(release ?? '', minimum)) return buildCapability(name)
   const installed =
     release === undefined ? "The installed version can't be determined" : `Version ${release} is installed`
-  return capability(name, `${feature} needs back-office version ${minimum} or later. ${installed}.`)
+  return buildCapability(name, `${feature} needs back-office version ${minimum} or later. ${installed}.`)
 }
 
 /** The first release that lists changed customers. */
@@ -29,7 +29,7 @@ const customersUpdatedAfterRelease = '2022.1'
 
 /** Builds the capability of returns from the settings. A driver can require more. */
 export const buildReturnsCapability = ({ returnReasons }: Settings) =>
-  capability('returns', returnReasons.length ? undefined : 'A return must have a reason. Set `returnReasons`.')
+  buildCapability('returns', returnReasons.length ? undefined : 'A return must have a reason. Set `returnReasons`.')
 
 /** The stored data that the capabilities of a service depend on. */
 export interface ServiceConfiguration extends VoucherConfiguration {
@@ -50,7 +50,7 @@ const buildSubscriptionCapabilities = (
     const reason = subscriptionMapping[channel]
       ? missing.map(({ detail }) => detail).join(' ') || undefined
       : `\`${channel}Subscription\` is stored, but changes no customer reference. Set \`subscriptionMapping.${channel}\`.`
-    return capability(`${channel}SubscriptionMapping`, reason)
+    return buildCapability(`${channel}SubscriptionMapping`, reason)
   })
 
 /** Builds the capabilities that depend on the same things with every back office. */
@@ -59,8 +59,8 @@ export const buildCommonCapabilities = (
   release: string | undefined,
   configuration?: ServiceConfiguration,
 ): Capability[] => [
-  capabilitySince('customersUpdatedAfter', release, customersUpdatedAfterRelease, 'GET /customers?updated_after='),
-  capability('paymentGateways', explainNoGateways(configuration)),
-  capability('vouchersIssue', explainNoVouchers(settings, configuration)),
+  buildCapabilitySince('customersUpdatedAfter', release, customersUpdatedAfterRelease, 'GET /customers?updated_after='),
+  buildCapability('paymentGateways', explainNoGateways(configuration)),
+  buildCapability('vouchersIssue', explainNoVouchers(settings, configuration)),
   ...buildSubscriptionCapabilities(settings, configuration ?? { missingReferences: [] }),
 ]

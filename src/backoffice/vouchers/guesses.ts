@@ -1,4 +1,4 @@
-import { hmac, type Keys } from '../../crypto/keys.ts'
+import { computeHmac, type Keys } from '../../crypto/keys.ts'
 import type { Db } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { ApiError } from '../../errors/api-error.ts'
@@ -36,7 +36,7 @@ export async function beginGuess(
   service: Service,
   { number, origin }: { number: string; origin: Origin },
 ): Promise<Guess | ApiError> {
-  const subject = hmac(keys.subjects, 'voucher', String(service.id), number)
+  const subject = computeHmac(keys.subjects, 'voucher', String(service.id), number)
   const limits = getGuessLimits(keys, service, origin)
   const { failureCounts, secondsLeft, ...state } = await lockGuesses(tx, service, number, {
     subject,
@@ -52,10 +52,10 @@ const getSourceNames = ({ address, reportedBy }: Origin) =>
   reportedBy === undefined ? [address] : [reportedBy, address]
 
 function getGuessLimits(keys: Keys, service: Service, origin: Origin): GuessLimit[] {
-  const subject = (...parts: string[]) => hmac(keys.subjects, 'pin', String(service.id), ...parts)
+  const hashSubject = (...parts: string[]) => computeHmac(keys.subjects, 'pin', String(service.id), ...parts)
   const { address: allowed, account } = maxWrongPins
   const addressLimit: GuessLimit = {
-    subject: subject(...getSourceNames(origin)),
+    subject: hashSubject(...getSourceNames(origin)),
     allowed,
     alert: {
       kind: 'voucher_pin_guessing_by_ip',
@@ -66,7 +66,7 @@ function getGuessLimits(keys: Keys, service: Service, origin: Origin): GuessLimi
   if (origin.account === undefined) return [addressLimit]
   const detail = `${account} wrong voucher PINs came from this account within a minute. It is blocked until the minute ends.`
   const alert: Alert = { kind: 'voucher_pin_guessing_by_account', subject: origin.account, detail }
-  return [addressLimit, { subject: subject(origin.account, 'all'), allowed: account, alert }]
+  return [addressLimit, { subject: hashSubject(origin.account, 'all'), allowed: account, alert }]
 }
 
 /** Counts a wrong PIN, or one that was not checked. Returns the error for the client. The transaction must be committed. */
@@ -105,7 +105,7 @@ export async function countReplayedGuess(
 
 /** Counts a wrong validation ID. Returns the error for the client. The transaction must be committed. */
 export async function countWrongId(tx: Db, keys: Keys, service: Service, origin: Origin): Promise<ApiError> {
-  const subject = hmac(keys.subjects, 'validation', String(service.id), ...getSourceNames(origin))
+  const subject = computeHmac(keys.subjects, 'validation', String(service.id), ...getSourceNames(origin))
   const retryAfter = await countFailure(tx, [{ subject, allowed: maxWrongIds }])
   return retryAfter === undefined
     ? new ApiError('validation_id_incorrect')

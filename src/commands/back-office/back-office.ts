@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import type { Command } from 'commander'
-import { backOfficeSettings, readConfig } from '../../config/config.ts'
+import { getBackOfficeSettings, readConfig } from '../../config/config.ts'
 import type { Keys } from '../../crypto/keys.ts'
 import type { Db } from '../../database/db.ts'
 import {
@@ -18,7 +18,7 @@ import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { deleteBackOffice, lockStoredBackOffice, setBackOffice } from '../../store/backoffice/connections.ts'
 import { addJob } from '../../store/jobs/jobs.ts'
 import { recordCommand } from '../terminal/audit.ts'
-import { examples } from '../terminal/examples.ts'
+import { formatExamples } from '../terminal/examples.ts'
 import { readSecret } from '../terminal/secret.ts'
 import { withDatabase } from '../terminal/session.ts'
 import * as options from './options.ts'
@@ -27,13 +27,13 @@ import { testBackOffice } from './test.ts'
 
 const fields = Object.keys(backOfficeFields) as BackOfficeField[]
 
-export function backOfficeCommand(program: Command) {
+export function buildBackOfficeCommand(program: Command) {
   const backOffice = program
     .command('back-office')
     .description('Manage back-office connections')
     .addHelpText(
       'after',
-      examples(
+      formatExamples(
         [
           'back-office set luma url=https://retail.example/RetailAPI/ country=AU user=retail',
           'prompts for the password',
@@ -51,7 +51,7 @@ export function backOfficeCommand(program: Command) {
     .option('--password-file <file>', "file with the user's password (default: standard input)")
     .option('--sftp-password-file <file>', 'file with the password of the SFTP user or of sftpKeyFile')
     .description("Set a service's back-office connection")
-    .addHelpText('after', settingsHelp())
+    .addHelpText('after', formatSettingsHelp())
     .action((name: string, assignments: string[], files: PasswordFiles) =>
       withDatabase(async ({ keys, services }) => {
         const { service, db } = await services.find(name)
@@ -73,11 +73,11 @@ export function backOfficeCommand(program: Command) {
     .command('show')
     .argument('<service>')
     .description("Show a service's back office")
-    .addHelpText('after', examples(['back-office show luma', 'its own connection, or the default']))
+    .addHelpText('after', formatExamples(['back-office show luma', 'its own connection, or the default']))
     .action((name: string) =>
       withDatabase(async ({ keys, services }) => {
         const { service, db } = await services.find(name)
-        const { settings, origin } = await effectiveSettings(db, keys, service)
+        const { settings, origin } = await readEffectiveSettings(db, keys, service)
         console.log(formatSettings(settings, origin, service).join('\n'))
       }),
     )
@@ -88,12 +88,12 @@ export function backOfficeCommand(program: Command) {
     .description("Test a service's back-office connection")
     .addHelpText(
       'after',
-      examples(['back-office test luma', 'shows its version and capabilities; exits with 1 on failure']),
+      formatExamples(['back-office test luma', 'shows its version and capabilities; exits with 1 on failure']),
     )
     .action((name: string) =>
       withDatabase(async ({ keys, services }) => {
         const { service, db } = await services.find(name)
-        const { settings } = await effectiveSettings(db, keys, service)
+        const { settings } = await readEffectiveSettings(db, keys, service)
         await testBackOffice(settings, service, db)
       }),
     )
@@ -102,7 +102,7 @@ export function backOfficeCommand(program: Command) {
     .command('clear')
     .argument('<service>')
     .description("Remove a service's connection and use the default")
-    .addHelpText('after', examples(['back-office clear luma', 'also deletes its password']))
+    .addHelpText('after', formatExamples(['back-office clear luma', 'also deletes its password']))
     .action((name: string) =>
       withDatabase(async ({ services }) => {
         const { service, db } = await services.find(name)
@@ -120,7 +120,7 @@ export function backOfficeCommand(program: Command) {
     )
 }
 
-function settingsHelp() {
+function formatSettingsHelp() {
   const lines = [
     ['driver', `One of ${driverNames.join(', ')}. Default: apparel21.`],
     ...fields.map(name => [name, backOfficeFields[name].description]),
@@ -128,7 +128,7 @@ function settingsHelp() {
     ...options.optionsHelp,
   ] as const
   const width = Math.max(...lines.map(([name]) => name.length))
-  return `\nSettings:\n${lines.map(([name, description]) => `  ${name.padEnd(width)} ${description}`).join('\n')}\n\nAn empty value removes a setting. Settings that you don't name stay unchanged.\n${examples(
+  return `\nSettings:\n${lines.map(([name, description]) => `  ${name.padEnd(width)} ${description}`).join('\n')}\n\nAn empty value removes a setting. Settings that you don't name stay unchanged.\n${formatExamples(
     [
       'back-office set luma url=https://retail.example/RetailAPI/ country=AU user=retail --password-file /run/secrets/retail',
       'reads the password from a file',
@@ -239,7 +239,7 @@ async function recordChange(tx: Db, service: Service, operation: string, body: o
   await addJob(tx, null, 'schedule-syncs', { dueAt: new Date(Date.now() + propagationMs).toISOString() })
 }
 
-async function effectiveSettings(db: Db, keys: Keys, service: Service) {
+async function readEffectiveSettings(db: Db, keys: Keys, service: Service) {
   const stored = await lockStoredBackOffice(db, keys, service)
   if (stored?.isLocked)
     throw new Error(
@@ -247,7 +247,7 @@ async function effectiveSettings(db: Db, keys: Keys, service: Service) {
     )
   return stored
     ? { settings: stored.settings, origin: 'own connection' }
-    : { settings: backOfficeSettings(readConfig()), origin: 'default' }
+    : { settings: getBackOfficeSettings(readConfig()), origin: 'default' }
 }
 
 function formatSettings(settings: BackOfficeSettings, origin: string, service: Service): string[] {

@@ -9,7 +9,7 @@ import {
 } from '../../domain/tenancy/back-office-settings.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { listGatewayNames } from '../../store/tenancy/gateways.ts'
-import { quietLog } from '../terminal/quiet-log.ts'
+import { createQuietLog } from '../terminal/quiet-log.ts'
 
 /** Changed sync intervals and gateway mappings. Undefined removes one. */
 export interface OptionsChange {
@@ -102,7 +102,7 @@ export function applyOptions(before: BackOfficeSettings | undefined, { syncInter
 
 /** Returns the syncs of a back office with these settings. Sends no request to it. */
 function listSyncs(settings: BackOfficeSettings, service: Service): readonly SyncDefinition[] {
-  const driver = drivers[settings.driver](settings, service, quietLog())
+  const driver = drivers[settings.driver](settings, service, createQuietLog())
   try {
     return driver.syncs
   } finally {

@@ -1,4 +1,4 @@
-import { type BackOfficeSettings, sftpAddressIn } from '../../domain/tenancy/back-office-settings.ts'
+import { type BackOfficeSettings, parseSftpAddress } from '../../domain/tenancy/back-office-settings.ts'
 import { readSecret } from '../terminal/secret.ts'
 
 type Credentials = { [name in 'sftpHostKey' | 'sftpKeyFile' | 'sftpPassword']?: string | undefined }
@@ -13,7 +13,7 @@ export async function readSftpCredentials(
   isInputTaken: boolean,
 ): Promise<Credentials> {
   const { exportFolder, sftpKeyFile } = change as Record<string, string | undefined>
-  const isServer = exportFolder !== undefined && sftpAddressIn(exportFolder) !== undefined
+  const isServer = exportFolder !== undefined && parseSftpAddress(exportFolder) !== undefined
   if ('exportFolder' in change && !isServer)
     return { sftpHostKey: undefined, sftpKeyFile: undefined, sftpPassword: undefined }
   if (passwordFile !== undefined) {

@@ -12,12 +12,12 @@ import { joinDatabase } from '../../runtime/installation/installation.ts'
 import { loadMarkedKeys } from '../../runtime/installation/keys.ts'
 import { openShard } from '../../runtime/shards/open-shard.ts'
 import { listShards } from '../../store/shards/shards.ts'
-import { examples } from '../terminal/examples.ts'
+import { formatExamples } from '../terminal/examples.ts'
 import { rethrowWriteError } from '../terminal/outgoing-file.ts'
-import { bytesDisplay, formatRate } from '../terminal/progress.ts'
+import { createBytesDisplay, formatRate } from '../terminal/progress.ts'
 
 /** `tillbridge backup`. It doesn't migrate: a backup before an upgrade must contain the old schema. */
-export const backupCommand = (program: Command) =>
+export const buildBackupCommand = (program: Command) =>
   program
     .command('backup')
     .argument('<file>', 'the output file, or - for standard output')
@@ -25,12 +25,12 @@ export const backupCommand = (program: Command) =>
     .addOption(
       new Option('--cpu-percent <percent>', 'CPU limit in percent of one core (100 = no limit)')
         .default(defaultCpuShare, String(defaultCpuShare * 100))
-        .argParser(percent),
+        .argParser(parsePercent),
     )
     .description('Back up the database (the secret key is not included)')
     .addHelpText(
       'after',
-      examples(
+      formatExamples(
         ['backup /backups/$(date +%F).tillbridge', 'writes and verifies a backup while the server runs'],
         ['backup /backups/now.tillbridge --cpu-percent 100', 'takes an eighth of the time but slows other requests'],
         ['backup - | ssh elsewhere "cat > tillbridge.backup"', 'stores it on another machine'],
@@ -48,7 +48,7 @@ export const backupCommand = (program: Command) =>
         const notInIt = (data ? [] : await listShards(db)).map(
           ({ name }) => `Shard ${name} is not included. To back it up: tillbridge backup <file> --shard ${name}`,
         )
-        const taking = bytesDisplay('Backup')
+        const taking = createBytesDisplay('Backup')
         let takenAt = ''
         const onHead = (backupHead: Head) => {
           takenAt = backupHead.takenAt
@@ -61,7 +61,7 @@ export const backupCommand = (program: Command) =>
           return
         }
         const began = performance.now()
-        const checking = bytesDisplay('Check')
+        const checking = createBytesDisplay('Check')
         const { bytes, rows, head } = await writeFile(file, frames, { onVerify: checking.show, share })
           .finally(() => {
             taking.end()
@@ -84,7 +84,7 @@ export const backupCommand = (program: Command) =>
       }
     })
 
-function percent(text: string) {
+function parsePercent(text: string) {
   const value = Number(text)
   if (!(value >= 1 && value <= 100)) throw new InvalidArgumentError('It must be a number from 1 to 100.')
   return value / 100

@@ -5,12 +5,12 @@ import { restore } from '../../backup/restore.ts'
 import { readConfig } from '../../config/config.ts'
 import { openWithoutMigrating } from '../../runtime/installation/installation.ts'
 import { deriveVerifiedKeys } from '../../runtime/installation/keys.ts'
-import { examples } from '../terminal/examples.ts'
-import { bytesDisplay, formatRate, shareDisplay } from '../terminal/progress.ts'
+import { formatExamples } from '../terminal/examples.ts'
+import { createBytesDisplay, formatRate, shareDisplay } from '../terminal/progress.ts'
 import { withDatabase } from '../terminal/session.ts'
 
 /** `tillbridge restore <file>` and `tillbridge restore acknowledge`. */
-export function restoreCommand(program: Command) {
+export function buildRestoreCommand(program: Command) {
   const restoreInto = program
     .command('restore')
     .argument('<file>', 'a file from `tillbridge backup`')
@@ -18,7 +18,7 @@ export function restoreCommand(program: Command) {
     .description('Restore a backup into an empty database')
     .addHelpText(
       'after',
-      examples(
+      formatExamples(
         [
           'restore 2026-11-22.tillbridge',
           'restores into the bundled PostgreSQL; DATA_DIR must contain only the secret key',
@@ -29,11 +29,11 @@ export function restoreCommand(program: Command) {
     )
     .action(async (file: string, { keepCursors = false }: { keepCursors?: boolean }) => {
       const config = readConfig()
-      const checking = bytesDisplay('Check')
+      const checking = createBytesDisplay('Check')
       const checked = await verifyFile(file, checking.show).finally(checking.end)
       await deriveVerifiedKeys(config, { digest: Buffer.from(checked.head.secret, 'hex') }, 'goes with this backup')
       const { db, close } = await openWithoutMigrating(config)
-      const loading = bytesDisplay('Load')
+      const loading = createBytesDisplay('Load')
       const indexing = shareDisplay('Index')
       try {
         const began = performance.now()
@@ -69,7 +69,10 @@ const acknowledgeCommand = (parent: Command) =>
     .command('acknowledge')
     .description('Expire cursors after a restore with other tools')
     .option('--shard <name>', 'a shard instead of the control database')
-    .addHelpText('after', examples(['restore acknowledge', 'after a point-in-time recovery, before tillbridge start']))
+    .addHelpText(
+      'after',
+      formatExamples(['restore acknowledge', 'after a point-in-time recovery, before tillbridge start']),
+    )
     .action(({ shard }: { shard?: string }) =>
       withDatabase(async ({ databases }) => {
         await recordRestore(await databases.open(shard))

@@ -3,7 +3,7 @@ import type { Config } from '../../config/config.ts'
 import type { Database } from '../../database/db.ts'
 import { ApiError } from '../../errors/api-error.ts'
 import { findOrphanedServices } from '../../runtime/installation/orphaned-services.ts'
-import { effectiveIntervalSeconds, isOverdue, readSyncStatuses } from '../../store/sync/status.ts'
+import { computeEffectiveInterval, isOverdue, readSyncStatuses } from '../../store/sync/status.ts'
 import { listServices } from '../../store/tenancy/services.ts'
 
 /** Lists each service's back office and its missing capabilities. Throws if a back office is unreachable. */
@@ -43,7 +43,7 @@ export async function checkSyncs(db: Database, offices: BackOffices) {
         fullOnlyIntervalSeconds = null,
       } = facts.find(({ sync }) => sync === name) ?? {}
       if (lagSeconds === null) return [`${name} never succeeded`]
-      const scheduledSeconds = effectiveIntervalSeconds(intervalSeconds, fullOnlyIntervalSeconds)
+      const scheduledSeconds = computeEffectiveInterval(intervalSeconds, fullOnlyIntervalSeconds)
       if (isOverdue(lagSeconds, scheduledSeconds))
         return [`${name} is overdue: last synced at ${syncedAt}, every ${scheduledSeconds} s`]
       return lastResult === 'failed' ? [`the last run of ${name} failed`] : []

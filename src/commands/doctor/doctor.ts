@@ -12,8 +12,8 @@ import { joinDatabase } from '../../runtime/installation/installation.ts'
 import { loadMarkedKeys } from '../../runtime/installation/keys.ts'
 import { countRemaining, isRotating } from '../../store/shards/secret-rotation.ts'
 import { ensureLocalCertificate, readCertificate } from '../../tls/tls.ts'
-import { examples } from '../terminal/examples.ts'
-import { quietLog } from '../terminal/quiet-log.ts'
+import { formatExamples } from '../terminal/examples.ts'
+import { createQuietLog } from '../terminal/quiet-log.ts'
 import { checkBackOffices, checkSyncs } from './back-offices.ts'
 import { checkAlerts, checkJobs, checkMinorRelease, describeDatabase, requireMigrated, Warning } from './database.ts'
 import { checkBackups, checkClock, checkDisk, checkDurability, checkFileLimit, checkMail } from './machine.ts'
@@ -26,14 +26,14 @@ interface Check {
   run: () => Promise<string>
 }
 
-export const doctorCommand = (program: Command) =>
+export const buildDoctorCommand = (program: Command) =>
   program
     .command('doctor')
     .description('Check the installation')
     .option('--json', 'print the results as JSON')
     .addHelpText(
       'after',
-      examples(
+      formatExamples(
         ['doctor', 'exits with 1 if a check fails'],
         ['doctor --json', 'prints a list of { check, ok, isWarning, detail }'],
       ),
@@ -107,7 +107,7 @@ export const doctorCommand = (program: Command) =>
           async run() {
             const { db } = require(database, 'the database')
             const settings = require(config, 'the settings')
-            offices = await openConfiguredBackOffices(settings, require(keys, 'the secret'), db, quietLog())
+            offices = await openConfiguredBackOffices(settings, require(keys, 'the secret'), db, createQuietLog())
             return checkBackOffices(db, offices, settings)
           },
         },

@@ -6,7 +6,7 @@ import { describeAdoption, sortMisplaced } from '../../runtime/shards/misplaced-
 import { describeMissingService, openShard } from '../../runtime/shards/open-shard.ts'
 import { listMoves, type Move } from '../../store/moves/moves.ts'
 import { findConflicts, findMissingServices, listServicesIn, listShards } from '../../store/shards/shards.ts'
-import { quietLog } from '../terminal/quiet-log.ts'
+import { createQuietLog } from '../terminal/quiet-log.ts'
 import { checkBackOffices, checkSyncs } from './back-offices.ts'
 import { checkAlerts, checkJobs, describeDatabase, requireMigrated } from './database.ts'
 import { checkBackups, checkClock, checkDurability } from './machine.ts'
@@ -44,7 +44,7 @@ async function findProblems(
     await opened.close()
     return problems
   }
-  const offices = await openConfiguredBackOffices(config, control.keys, db, quietLog())
+  const offices = await openConfiguredBackOffices(config, control.keys, db, createQuietLog())
   try {
     for (const check of [describeDatabase, checkJobs, checkAlerts]) await collect(check(opened))
     for (const check of [checkClock, checkDurability]) await collect(check(db))

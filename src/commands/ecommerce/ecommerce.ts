@@ -19,21 +19,21 @@ import {
 import { addJob } from '../../store/jobs/jobs.ts'
 import { readSyncStatuses } from '../../store/sync/status.ts'
 import { recordCommand } from '../terminal/audit.ts'
-import { examples } from '../terminal/examples.ts'
+import { formatExamples } from '../terminal/examples.ts'
 import { readSecret } from '../terminal/secret.ts'
 import { withDatabase } from '../terminal/session.ts'
-import { table } from '../terminal/table.ts'
+import { formatTable } from '../terminal/table.ts'
 import { applyChange, type ConnectionChange, parseAssignments } from './assignments.ts'
 import { testConnection } from './test.ts'
 
 /** `tillbridge ecommerce`: the live connection of a service to its e-commerce platform. */
-export function ecommerceCommand(program: Command) {
+export function buildEcommerceCommand(program: Command) {
   const ecommerce = program
     .command('ecommerce')
     .description('Manage connections to e-commerce platforms')
     .addHelpText(
       'after',
-      examples(
+      formatExamples(
         ['ecommerce set luma url=luma-au.myshopify.com clientId=4f1c… --secret-file s', 'connects a Shopify shop'],
         ['ecommerce test luma', 'checks credentials, scopes, currency and the API version'],
         ['ecommerce status luma', 'shows the connection and its syncs'],
@@ -63,7 +63,7 @@ export function ecommerceCommand(program: Command) {
     .command('test')
     .argument('<service>')
     .description("Test a service's connection to its e-commerce platform")
-    .addHelpText('after', examples(['ecommerce test luma', 'names missing scopes; exits with 1 on failure']))
+    .addHelpText('after', formatExamples(['ecommerce test luma', 'names missing scopes; exits with 1 on failure']))
     .action((name: string) =>
       withDatabase(async ({ keys, services }) => {
         const { service, db } = await services.find(name)
@@ -75,7 +75,10 @@ export function ecommerceCommand(program: Command) {
     .command('status')
     .argument('<service>')
     .description("Show a service's connection and the state of its syncs")
-    .addHelpText('after', examples(['ecommerce status luma', 'shows settings, syncs and the points of the rate limit']))
+    .addHelpText(
+      'after',
+      formatExamples(['ecommerce status luma', 'shows settings, syncs and the points of the rate limit']),
+    )
     .action((name: string) =>
       withDatabase(async ({ keys, services }) => {
         const { service, db } = await services.find(name)
@@ -94,7 +97,7 @@ export function ecommerceCommand(program: Command) {
     .command('clear')
     .argument('<service>')
     .description("Remove a service's connection to its e-commerce platform")
-    .addHelpText('after', examples(['ecommerce clear luma', 'also deletes its secret; mappings stay']))
+    .addHelpText('after', formatExamples(['ecommerce clear luma', 'also deletes its secret; mappings stay']))
     .action((name: string) =>
       withDatabase(async ({ services }) => {
         const { service, db } = await services.find(name)
@@ -114,7 +117,7 @@ function settingsHelp() {
     ['interval.<sync>', `The time between two runs of a sync (1m to 7d). Syncs: ${platformSyncs.join(', ')}.`] as const,
   ]
   const width = Math.max(...lines.map(([name]) => name.length))
-  return `\nSettings:\n${lines.map(([name, description]) => `  ${name.padEnd(width)} ${description}`).join('\n')}\n\nAn empty value restores the default. Settings that you don't name stay unchanged.\n${examples(
+  return `\nSettings:\n${lines.map(([name, description]) => `  ${name.padEnd(width)} ${description}`).join('\n')}\n\nAn empty value restores the default. Settings that you don't name stay unchanged.\n${formatExamples(
     [
       'ecommerce set luma url=luma-au.myshopify.com clientId=4f1c… --secret-file /run/secrets/shopify',
       'reads the client secret from a file',
@@ -180,5 +183,5 @@ async function formatSyncs(db: Database, service: Service): Promise<string> {
     const status = statuses.find(each => each.sync === sync)
     return [sync, status?.lastResult ?? 'none', status?.syncedAt ?? 'never', status?.nextRunAt ?? '-']
   })
-  return table(['sync', 'last run', 'synced at', 'next run'], rows)
+  return formatTable(['sync', 'last run', 'synced at', 'next run'], rows)
 }

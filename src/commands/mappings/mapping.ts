@@ -3,7 +3,7 @@ import type { Database } from '../../database/db.ts'
 import { issueStates, mappedKinds } from '../../domain/mappings/mapping-check.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { checkMappings } from '../../store/mappings/check-all.ts'
-import { examples } from '../terminal/examples.ts'
+import { formatExamples } from '../terminal/examples.ts'
 import { createDisplay } from '../terminal/progress.ts'
 import { withDatabase } from '../terminal/session.ts'
 import { stopBySignal } from '../terminal/stop.ts'
@@ -14,11 +14,11 @@ interface Options extends ReportOptions {
 }
 
 /** `tillbridge mapping`. */
-export function mappingCommand(program: Command) {
+export function buildMappingCommand(program: Command) {
   const mapping = program
     .command('mapping')
     .description('Manage mappings to the e-commerce platform')
-    .addHelpText('after', examples(['mapping check luma', 'list mapping issues']))
+    .addHelpText('after', formatExamples(['mapping check luma', 'list mapping issues']))
 
   mapping
     .command('check')
@@ -31,7 +31,7 @@ export function mappingCommand(program: Command) {
     .option('--csv', 'all rows of one kind as CSV, with suggestions: edit and import it')
     .addHelpText(
       'after',
-      `${examples(
+      `${formatExamples(
         ['import ecommerce-variants products_export.csv', 'first, import a product export of the platform'],
         ['mapping check luma', 'counts, and the most important issues'],
         ['mapping check luma --kind skus --state nearMatch', 'SKUs with a similar platform SKU'],

@@ -9,12 +9,12 @@ import {
   platformImportTypes,
 } from '../../domain/mappings/mapping-check.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import { csvLine } from '../../import/formats/csv-line.ts'
+import { formatCsvLine } from '../../import/formats/csv-line.ts'
 import { escapeFormula } from '../../import/formats/formulas.ts'
 import type { PageRequest } from '../../store/lists/page.ts'
 import { issuePage, readMappingStatus } from '../../store/mappings/issues.ts'
 import { writeToStandardOutput } from '../terminal/outgoing-file.ts'
-import { table } from '../terminal/table.ts'
+import { formatTable } from '../terminal/table.ts'
 
 /** Options of the report. */
 export interface ReportOptions {
@@ -43,7 +43,7 @@ export async function printReport(db: Database, service: Service, { kind, state,
       status.kind,
       ...issueStates.map(issueState => status.states[issueState].toLocaleString('en')),
     ])
-    console.log(table(['', ...issueStates], counts))
+    console.log(formatTable(['', ...issueStates], counts))
     for (const { kind: of } of statuses)
       printRows(
         of,
@@ -67,17 +67,17 @@ function printRows(kind: MappedKind, rows: readonly MappingIssue[]) {
     ...[unitsInStock, unitsSold].map(units => (units === null ? '' : units.toLocaleString('en'))),
   ])
   const headings = ['record', 'name', 'state', 'mapped to', 'suggestion', 'reason', 'in stock', 'sold in 90 days']
-  console.log(`\n${kind}\n${table(headings, cells)}`)
+  console.log(`\n${kind}\n${formatTable(headings, cells)}`)
 }
 
 /** A CSV line without formulas that a spreadsheet would run. */
-const toCsvLine = (cells: readonly string[]) => csvLine(cells.map(escapeFormula))
+const toCsvLine = (cells: readonly string[]) => formatCsvLine(cells.map(escapeFormula))
 
 /** Writes all rows of one kind to standard output, in columns that an import of mappings accepts. */
 export const writeCsv = (db: Database, service: Service, kind: MappedKind, state: IssueState | undefined) =>
-  writeToStandardOutput(csvLines(db, service, kind, state))
+  writeToStandardOutput(renderCsvLines(db, service, kind, state))
 
-async function* csvLines(db: Database, service: Service, kind: MappedKind, state: IssueState | undefined) {
+async function* renderCsvLines(db: Database, service: Service, kind: MappedKind, state: IssueState | undefined) {
   yield toCsvLine(issueCsvHeaders[kind])
   for (let request: PageRequest = { limit: 100 }; ; ) {
     const { records, asOf, hasNextPage, end } = await issuePage(db, service, kind, state, request)

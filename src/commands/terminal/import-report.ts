@@ -1,6 +1,6 @@
 import type { ImportSummary } from '../../import/import-file.ts'
 import type { Rejection } from '../../import/pipeline/rejections.ts'
-import { table } from './table.ts'
+import { formatTable } from './table.ts'
 
 /** The number of reasons to show. The file of rejected lines contains all of them. */
 const maxReasons = 12
@@ -40,7 +40,7 @@ export function formatImportReport(name: string, summary: ImportSummary, dryRun 
     ...(dryRun ? ['Dry run: nothing was imported.'] : []),
   ]
   return [
-    table(['file', ...Object.keys(counts)], [[name, ...cells]]),
+    formatTable(['file', ...Object.keys(counts)], [[name, ...cells]]),
     ...(Object.keys(notes).length ? [formatNotes(notes)] : []),
     ...(rejections.length ? [formatRejections(rejections)] : []),
     ...(remarks.length ? [remarks.join('\n')] : []),
@@ -48,9 +48,9 @@ export function formatImportReport(name: string, summary: ImportSummary, dryRun 
 }
 
 const formatNotes = (notes: ImportSummary['notes']) =>
-  table(
+  formatTable(
     ['lines', 'remark'],
-    Object.entries(notes).map(([note, count]) => [formatCount(count), printable(note)]),
+    Object.entries(notes).map(([note, count]) => [formatCount(count), replaceControlCharacters(note)]),
   )
 
 /** Formats the number of rejected lines per reason, each with one example. */
@@ -58,14 +58,14 @@ function formatRejections(rejections: readonly Rejection[]) {
   const rows = rejections
     .slice(0, maxReasons)
     .map(({ column, firstMessage, lines, line, cell }) => [
-      ...[formatCount(lines), column, printable(firstMessage), `line ${formatCount(line)}`],
+      ...[formatCount(lines), column, replaceControlCharacters(firstMessage), `line ${formatCount(line)}`],
       cell === undefined ? '' : JSON.stringify(cell),
     ])
   const more = rejections.length - maxReasons
-  return `${table(['rejected', 'column', 'reason', 'example', ''], rows)}${more > 0 ? `\nand ${formatCount(more)} more reasons` : ''}`
+  return `${formatTable(['rejected', 'column', 'reason', 'example', ''], rows)}${more > 0 ? `\nand ${formatCount(more)} more reasons` : ''}`
 }
 
-const printable = (text: string) => text.replace(/\p{Cc}/gu, ' ')
+const replaceControlCharacters = (text: string) => text.replace(/\p{Cc}/gu, ' ')
 
 function formatEnding(name: string, { stoppedAfter, resumedAfter, canResume }: ImportSummary, dryRun: boolean) {
   const resumed = resumedAfter ? [`Resumed after line ${formatCount(resumedAfter)}.`] : []

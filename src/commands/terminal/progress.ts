@@ -86,7 +86,7 @@ export const formatPace = (share: number | undefined, elapsedMs: number, values:
 })
 
 /** Shows megabytes and megabytes per second, and the share if the size is known. */
-export const bytesDisplay = (name: string) =>
+export const createBytesDisplay = (name: string) =>
   createDisplay(name, (progress: { bytes: number; size?: number }, elapsedMs) =>
     formatPace(getShare(progress), elapsedMs, [
       `${formatMegabytes(progress.bytes)} MB`,
@@ -97,7 +97,7 @@ export const bytesDisplay = (name: string) =>
 const formatCount = (count: number) => Math.round(count).toLocaleString('en')
 
 /** Shows lines and lines per second. */
-export const linesDisplay = (name: string) =>
+export const createLinesDisplay = (name: string) =>
   createDisplay(name, ({ lines, ...progress }: Progress, elapsedMs) =>
     formatPace(getShare(progress), elapsedMs, [
       `${formatCount(lines)} lines`,
@@ -106,7 +106,7 @@ export const linesDisplay = (name: string) =>
   )
 
 /** Shows the number of rows. */
-export const rowsDisplay = (name: string) =>
+export const createRowsDisplay = (name: string) =>
   createDisplay(name, ({ rows, of }: { rows: number; of: number }, elapsedMs) =>
     formatPace(of ? rows / of : 1, elapsedMs, [`${rows.toLocaleString('en')} rows`]),
   )

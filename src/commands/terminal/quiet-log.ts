@@ -2,4 +2,4 @@ import { pino } from 'pino'
 import { createLogStream } from '../../telemetry/log-lines.ts'
 
 /** Returns the log of a command: errors only, on standard error, one line each. */
-export const quietLog = () => pino({ level: 'error', base: null }, createLogStream())
+export const createQuietLog = () => pino({ level: 'error', base: null }, createLogStream())

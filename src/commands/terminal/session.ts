@@ -47,7 +47,7 @@ export async function withDatabase<T>(
       opened.set(name, shard)
       return shard.db
     }
-    const names = async () => (await listShards(control)).map(({ name }) => name)
+    const listNames = async () => (await listShards(control)).map(({ name }) => name)
     const find = async (name?: string): Promise<LocatedService> => {
       const entry = await findService(control, name)
       if (entry.database === undefined) return { service: entry, db: control }
@@ -56,7 +56,7 @@ export async function withDatabase<T>(
       if (!service) throw new Error(describeMissingService(entry.database, entry.name))
       return { service, db }
     }
-    return await work({ control, keys, databases: { open, names }, services: { find } })
+    return await work({ control, keys, databases: { open, names: listNames }, services: { find } })
   } finally {
     await Promise.all([...opened.values()].map(database => database.close()))
     await installation.close()

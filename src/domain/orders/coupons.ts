@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
-import { hmac, type Keys } from '../../crypto/keys.ts'
+import { computeHmac, type Keys } from '../../crypto/keys.ts'
 import { type Static, Type } from '../../schemas/schemas.ts'
 import type { Service } from '../tenancy/service-settings.ts'
 import { Id, Nullable, Optional, Text } from '../values/fields.ts'
@@ -52,7 +52,7 @@ export const CouponReservation = Type.Object(
 export const ReleasedCoupon = Type.Object({ id: reservationId }, { $id: 'ReleasedCoupon', additionalProperties: false })
 
 const sign = (keys: Keys, service: Service, requestId: string) =>
-  hmac(keys.subjects, 'coupon', String(service.id), requestId).subarray(0, 16)
+  computeHmac(keys.subjects, 'coupon', String(service.id), requestId).subarray(0, 16)
 
 /** Returns the ID of a reservation: the back office's request ID, signed for the service, so that no other service can release it. */
 export const toReservationId = (keys: Keys, service: Service, requestId: string) =>

@@ -109,7 +109,7 @@ const sumTaxes = ({ taxLines = [], currency }: Header) =>
 
 /** Returns the merged line, or the same object if nothing differs. */
 function mergeLine(existing: Line | undefined, parts: TransactionParts['line'], place: number, decimals: number): Line {
-  const units = (text: string) => {
+  const toUnits = (text: string) => {
     const parsed = parseAmount(text, decimals)
     if (parsed === undefined) throw new Contradiction('transaction_currency')
     return parsed
@@ -121,14 +121,14 @@ function mergeLine(existing: Line | undefined, parts: TransactionParts['line'], 
     ...(parts.discounts && {
       discounts: parts.discounts.map(discount => ({
         ...discount,
-        amount: formatAmount(units(discount.amount), decimals),
+        amount: formatAmount(toUnits(discount.amount), decimals),
       })),
     }),
   }
-  if (typeof parts.value === 'string') line.value = formatAmount(units(parts.value), decimals)
+  if (typeof parts.value === 'string') line.value = formatAmount(toUnits(parts.value), decimals)
   else if (parts.value === null || !existing || !hasSamePrice(existing, line)) {
     // The source has no value: use the price of the units minus the discounts.
-    const discounted = line.discounts.reduce((sum, discount) => sum + units(discount.amount), 0n)
+    const discounted = line.discounts.reduce((sum, discount) => sum + toUnits(discount.amount), 0n)
     line.value = formatAmount(
       computePrice(line.quantity, line.price, decimals) - (line.quantity < 0 ? -discounted : discounted),
       decimals,

@@ -7,7 +7,7 @@ import { TransactionRow } from './transactions.ts'
 const transactionColumns = TransactionRow.properties
 
 /** Returns the columns of an address, such as `billingCity`. */
-function addressColumns<P extends string>(prefix: P) {
+function buildAddressColumns<P extends string>(prefix: P) {
   const columns = Object.entries(OrderAddress.properties).map(([name, { anyOf }]) => [
     toAddressColumn(prefix, name),
     Type.Optional(anyOf[0]),
@@ -32,8 +32,8 @@ export const orderColumns = {
   ),
   pickupStoreNumber: Type.Optional(Id('The store where the shopper collects the order.', '123')),
   placedAt: Type.Optional(LocalTime('When the order was placed.')),
-  ...addressColumns('billing'),
-  ...addressColumns('delivery'),
+  ...buildAddressColumns('billing'),
+  ...buildAddressColumns('delivery'),
   freight: Type.Optional(Money('The delivery charge.', '9.95')),
   tax: Type.Optional(
     Money(

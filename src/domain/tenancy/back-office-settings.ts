@@ -165,7 +165,7 @@ export interface SftpAddress {
 }
 
 /** Parses `sftp://user@host:22/folder`. Returns undefined if it isn't such a URL. */
-export function sftpAddressIn(value: string): SftpAddress | undefined {
+export function parseSftpAddress(value: string): SftpAddress | undefined {
   if (!/^sftp:\/\/[^/?#:@]+@[^/?#@]+(\/[^?#]*)?$/i.test(value) || !URL.canParse(value)) return
   const { username, hostname, port, pathname } = new URL(value)
   try {
@@ -180,7 +180,7 @@ export function sftpAddressIn(value: string): SftpAddress | undefined {
 function findSftpProblem(value: string) {
   if (/^sftp:\/\/[^/:@]*:.*@/i.test(value))
     return "can't contain a password: use `back-office set … --sftp-password-file`, or BACK_OFFICE_SFTP_PASSWORD"
-  const address = sftpAddressIn(value)
+  const address = parseSftpAddress(value)
   return address ? maxCharacters(500)(value + address.user + address.path) : notAFolder
 }
 
@@ -217,7 +217,7 @@ function findExportContradictions(
   const names = (Object.keys(sftpSettings) as (keyof typeof sftpSettings)[]).filter(
     name => sftpSettings[name] !== undefined,
   )
-  if (exportFolder === undefined || !sftpAddressIn(exportFolder))
+  if (exportFolder === undefined || !parseSftpAddress(exportFolder))
     return names.length
       ? [`${names.map(getName).join(', ')} can't be set unless ${getName('exportFolder')} is an SFTP URL.`]
       : []

@@ -13,7 +13,7 @@ export function readTimestamp(text: string, timeZone: string): string | undefine
       if (text.slice(17, 19) === '60') return
       return toSupportedTimestamp(Temporal.Instant.from(text))
     }
-    const wall = wallClock(text, timeZone)
+    const wall = toWallClock(text, timeZone)
     return wall?.shown ? toSupportedTimestamp(wall.zoned.toInstant()) : undefined
   } catch {
     return
@@ -21,7 +21,7 @@ export function readTimestamp(text: string, timeZone: string): string | undefine
 }
 
 /** Returns a local time in `timeZone`, and whether the clock of the time zone shows it. Throws if it is not in the calendar. */
-function wallClock(text: string, timeZone: string) {
+function toWallClock(text: string, timeZone: string) {
   const [, date, time] = local.exec(text) ?? []
   if (!date || time?.endsWith(':60')) return
   const day = Temporal.PlainDate.from(date, { overflow: 'reject' })
@@ -38,7 +38,7 @@ function wallClock(text: string, timeZone: string) {
 /** True if the text is a local time or a date that the clock of `timeZone` skips. */
 export function isSkipped(text: string, timeZone: string): boolean {
   try {
-    return wallClock(text, timeZone)?.shown === false
+    return toWallClock(text, timeZone)?.shown === false
   } catch {
     return false
   }

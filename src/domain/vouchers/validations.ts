@@ -1,5 +1,5 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto'
-import { hmac, type Keys } from '../../crypto/keys.ts'
+import { computeHmac, type Keys } from '../../crypto/keys.ts'
 import type { Service } from '../tenancy/service-settings.ts'
 import type { VoucherState } from './states.ts'
 
@@ -18,7 +18,7 @@ export interface VoucherLockState {
 export type ValidationStatus = 'newest' | 'superseded' | 'wrong'
 
 const hashValidationId = (keys: Keys, service: Service, number: string, validationId: string) =>
-  hmac(keys.subjects, 'validation', String(service.id), number, validationId)
+  computeHmac(keys.subjects, 'validation', String(service.id), number, validationId)
 
 /** Creates a validation: an ID with 192 random bits, and its keyed hash, which is stored. */
 export const createValidation = (keys: Keys, service: Service, number: string) =>
@@ -30,7 +30,7 @@ export const deriveValidation = (keys: Keys, service: Service, number: string, r
     keys,
     service,
     number,
-    hmac(keys.subjects, 'validation of a request', String(service.id), number, ...request).subarray(0, 24),
+    computeHmac(keys.subjects, 'validation of a request', String(service.id), number, ...request).subarray(0, 24),
   )
 
 function toValidation(keys: Keys, service: Service, number: string, secret: Buffer) {

@@ -32,7 +32,7 @@ const cookieName = '__Host-tillbridge'
 const attributes = 'Path=/; Secure; HttpOnly; SameSite=Strict'
 
 /** Returns the session cookie (RFC 6265bis): for this host and HTTPS only, not readable by scripts, not sent by other sites. */
-export const sessionCookie = (token: string) => `${cookieName}=${token}; ${attributes}`
+export const formatSessionCookie = (token: string) => `${cookieName}=${token}; ${attributes}`
 export const expiredCookie = `${cookieName}=; ${attributes}; Max-Age=0`
 
 /** Returns the session token of a request, or undefined. */

@@ -77,9 +77,9 @@ const isExactNumber = (token: string) => {
 export const quoteName = (name: string) => `\`${name.slice(0, 40).replace(/[^\w.$@-]/gu, '?')}\``
 
 /** Serializes a value with sorted names and without whitespace. Equal values have equal text. */
-export function canonicalJson(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).join()}]`
+export function toCanonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(toCanonicalJson).join()}]`
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
   const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
-  return `{${entries.map(([name, member]) => `${JSON.stringify(name)}:${canonicalJson(member)}`).join()}}`
+  return `{${entries.map(([name, member]) => `${JSON.stringify(name)}:${toCanonicalJson(member)}`).join()}}`
 }

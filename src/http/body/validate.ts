@@ -57,32 +57,36 @@ export function validateBody(schema: TSchema, body: unknown, context: Validation
     counts[code] = count
     if (count <= maxErrors) errors.push({ pointer, code, detail })
   }
-  const exampleText = ({ examples: [example] = [], format }: Schema) => {
+  const formatExample = ({ examples: [example] = [], format }: Schema) => {
     if (example === undefined || typeof example === 'object') return ''
-    const fitting = format === 'money' ? amountIn(context.currency, String(example)) : example
+    const fitting = format === 'money' ? formatAmountExample(context.currency, String(example)) : example
     return `, for example ${JSON.stringify(fitting)}`
   }
 
-  function validate(of: Schema, value: unknown, at: string, name = fieldName(at)): void {
+  function validate(of: Schema, value: unknown, at: string, name = getFieldName(at)): void {
     const choices = of.anyOf ?? []
     if (choices.length) {
       if (value === null && choices.some(choice => choice.type === 'null')) return
       const nonNull = choices.filter(choice => choice.type !== 'null')
       const fitting =
-        nonNull.find(choice => choice.const === value || schemaType(choice) === typeName(value)) ?? nonNull[0]
+        nonNull.find(choice => choice.const === value || getSchemaType(choice) === getTypeName(value)) ?? nonNull[0]
       if (fitting) validate({ ...fitting, examples: fitting.examples ?? of.examples } as Schema, value, at, name)
       return
     }
     if (of.const !== undefined) {
       if (value !== of.const)
-        addError('invalid_body', at, `${name} must be ${JSON.stringify(of.const)}${exampleText(of)}.`)
+        addError('invalid_body', at, `${name} must be ${JSON.stringify(of.const)}${formatExample(of)}.`)
       return
     }
-    const actual = typeName(value)
-    const expected = schemaType(of)
+    const actual = getTypeName(value)
+    const expected = getSchemaType(of)
     if (actual !== expected && !(expected === 'number' && actual === 'integer')) {
       const received = actual === 'integer' ? words.number : words[actual]
-      addError('invalid_body', at, `${name} must be ${words[expected] ?? expected}, not ${received}${exampleText(of)}.`)
+      addError(
+        'invalid_body',
+        at,
+        `${name} must be ${words[expected] ?? expected}, not ${received}${formatExample(of)}.`,
+      )
     } else if (expected === 'object') validateObject(of, value as Record<string, unknown>, at)
     else if (expected === 'array') validateArray(of, value as unknown[], at, name)
     else if (expected === 'string') validateString(of, value as string, at, name)
@@ -105,7 +109,7 @@ export function validateBody(schema: TSchema, body: unknown, context: Validation
     }
     for (const name of required)
       if (!Object.hasOwn(value, name))
-        addError('invalid_body', `${at}/${name}`, `${fieldName(`${at}/${name}`)} is required.`)
+        addError('invalid_body', `${at}/${name}`, `${getFieldName(`${at}/${name}`)} is required.`)
   }
 
   function validateArray(
@@ -136,7 +140,7 @@ export function validateBody(schema: TSchema, body: unknown, context: Validation
   ) {
     // A fraction is a wrong type (`invalid_body`); an integer out of range breaks a rule (`invalid_field`).
     if (value < minimum || value > maximum)
-      addError('invalid_field', at, `${name} must be ${formatRange(minimum, maximum)}${exampleText(of)}.`)
+      addError('invalid_field', at, `${name} must be ${formatRange(minimum, maximum)}${formatExample(of)}.`)
   }
 
   function validateString(of: Schema, value: string, at: string, name: string) {
@@ -150,7 +154,7 @@ export function validateBody(schema: TSchema, body: unknown, context: Validation
     const forbidden = findForbiddenCharacter(value, format === 'multiline') ?? forbiddenByFormat[format]?.(value)
     if (forbidden)
       addError('invalid_field', at, `${name} can't contain ${forbidden.name} (character ${forbidden.place}).`)
-    else if (length < minLength) addError('invalid_field', at, `${name} can't be empty${exampleText(of)}.`)
+    else if (length < minLength) addError('invalid_field', at, `${name} can't be empty${formatExample(of)}.`)
     else if (length > maxLength)
       addError('invalid_field', at, `${name} can have at most ${maxLength} characters; it has ${length}.`)
     else {
@@ -159,7 +163,7 @@ export function validateBody(schema: TSchema, body: unknown, context: Validation
         (pattern !== undefined && !matches(value, pattern)
           ? (patternRequirements[pattern] ?? 'in the documented format')
           : undefined)
-      if (requirement) addError('invalid_field', at, `${name} must be ${requirement}${exampleText(of)}.`)
+      if (requirement) addError('invalid_field', at, `${name} must be ${requirement}${formatExample(of)}.`)
     }
   }
 
@@ -177,20 +181,20 @@ const words: Record<string, string> = {
   null: 'null',
 }
 
-const schemaType = ({ type, enum: choices }: Schema) => type ?? (choices ? 'string' : 'object')
+const getSchemaType = ({ type, enum: choices }: Schema) => type ?? (choices ? 'string' : 'object')
 
-function typeName(value: unknown) {
+function getTypeName(value: unknown) {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'array'
   if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'number'
   return typeof value
 }
 
-const fieldName = (pointer: string) =>
+const getFieldName = (pointer: string) =>
   pointer === '' ? 'The body' : quoteName(pointer.slice(pointer.lastIndexOf('/') + 1))
 
 /** Returns an example of an amount with the decimals of the currency. */
-function amountIn(currency: string, example: string) {
+function formatAmountExample(currency: string, example: string) {
   const decimals = getDecimals(currency)
   const [integer, fraction = ''] = example.split('.')
   return decimals ? `${integer}.${fraction.slice(0, decimals).padEnd(decimals, '0')}` : integer

@@ -28,7 +28,7 @@ export function registerDocsPages(server: FastifyInstance, publicUrl: () => stri
     sendCompressedFile(request, reply.headers(referenceSecurityHeaders), reference),
   )
   server.get('/docs/api/reference.js', (request, reply) => sendCompressedFile(request, reply, referenceScript))
-  server.get('/docs/api/viewer.js', async (request, reply) => sendCachedFile(request, reply, await viewer()))
+  server.get('/docs/api/viewer.js', async (request, reply) => sendCachedFile(request, reply, await loadViewer()))
 
   const texts = new Map<string, CompressedFile>()
   for (const [path, build] of [
@@ -68,7 +68,7 @@ const referenceScript = toCompressedFile(javascript, readAsset('reference.js'))
 let loaded: Promise<CompressedFile> | undefined
 
 /** Returns Scalar's bundle for browsers. Loaded on first use: it is large, and most processes never need it. */
-function viewer(): Promise<CompressedFile> {
+function loadViewer(): Promise<CompressedFile> {
   loaded ??= readViewer().catch(error => {
     loaded = undefined
     throw error

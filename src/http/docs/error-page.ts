@@ -5,7 +5,7 @@ import { type ErrorCode, errorCodes } from '../../errors/api-error.ts'
 import { findErrorGuide } from './error-guides.ts'
 
 /** Returns the HTML page that the `type` of a problem links to: the meaning of the error and its remedy. */
-export function errorPage(code: ErrorCode): string {
+export function renderErrorPage(code: ErrorCode): string {
   const { status, title, remedy } = errorCodes[code]
   const guide = findErrorGuide(code)
   const byStatus = Map.groupBy(Object.keys(errorCodes) as ErrorCode[], errorCode => errorCodes[errorCode].status)

@@ -14,7 +14,7 @@ import { changelog } from './changelog.ts'
 import { type CompressedFile, sendCompressedFile, toCompressedFile } from './compressed-file.ts'
 import { redirectTrailingSlash, registerDocsPages } from './docs.ts'
 import { renderErrorMarkdown } from './error-markdown.ts'
-import { buildErrorPageHeaders, errorPage } from './error-page.ts'
+import { buildErrorPageHeaders, renderErrorPage } from './error-page.ts'
 
 /** Seconds after which a commit that waits for a synchronous standby shows in `/health/ready`. */
 const maxCommitWaitSeconds = 5
@@ -33,9 +33,9 @@ export function registerPublicPages(
   { appContext, publicUrl, ready }: Public,
 ) {
   const sendJson = (reply: FastifyReply, text: string) => reply.type(jsonType).send(text)
-  const json = (reply: FastifyReply, value: unknown) => sendJson(reply, JSON.stringify(value))
+  const sendValue = (reply: FastifyReply, value: unknown) => sendJson(reply, JSON.stringify(value))
 
-  server.get('/health/live', (_, reply) => json(reply, { data: { status: 'live' } }))
+  server.get('/health/live', (_, reply) => sendValue(reply, { data: { status: 'live' } }))
 
   server.get('/health/ready', async (_, reply) => {
     // False: the clock needs no correction. Undefined: the database is unreachable.
@@ -46,12 +46,12 @@ export function registerPublicPages(
         )
       : undefined
     if (correction === undefined)
-      return json(reply.code(503).header('retry-after', '2'), { data: { status: 'not ready' } })
+      return sendValue(reply.code(503).header('retry-after', '2'), { data: { status: 'not ready' } })
     // Every process waits for the same standby, so a 503 would only end the reads too.
     const commitWaitSeconds = await ignoreError(readCommitWaitSeconds(appContext.db), 'health check failed')
     const writes = (commitWaitSeconds ?? 0) > maxCommitWaitSeconds ? 'waiting' : 'ready'
     const warning = correction ? { warning: describeCorrection(correction) } : {}
-    return json(reply, { data: { status: 'ready', writes, ...warning } })
+    return sendValue(reply, { data: { status: 'ready', writes, ...warning } })
   })
 
   // Building the document takes a few milliseconds, and anyone can request it, so each slice is cached by URL.
@@ -68,7 +68,7 @@ export function registerPublicPages(
     return sendCompressedFile(request, reply, file)
   })
 
-  server.get('/changelog', (_, reply) => json(reply, { data: changelog }))
+  server.get('/changelog', (_, reply) => sendValue(reply, { data: changelog }))
 
   const errorHeaders = buildErrorPageHeaders()
   server.get<{ Params: { code: string } }>('/errors/:code', { onRequest: redirectTrailingSlash }, (request, reply) => {
@@ -78,7 +78,7 @@ export function registerPublicPages(
     return reply
       .headers({ ...errorHeaders, vary: 'accept' })
       .type(`text/${isMarkdown ? 'markdown' : 'html'}; charset=utf-8`)
-      .send(isMarkdown ? renderErrorMarkdown(code as ErrorCode) : errorPage(code as ErrorCode))
+      .send(isMarkdown ? renderErrorMarkdown(code as ErrorCode) : renderErrorPage(code as ErrorCode))
   })
 
   registerDocsPages(server, publicUrl)

@@ -83,8 +83,8 @@ function buildSiteFile(path: string): CompressedFile | undefined {
   const toFile = (type: string, text: string) => toCompressedFile(type, Buffer.from(text))
   if (path === 'search.json') return toFile('application/json; charset=utf-8', JSON.stringify([...listSearchEntries()]))
   if (path === 'site.css')
-    return toFile('text/css; charset=utf-8', `${read('console/styles/base.css')}${asset('site.css')}`)
-  if (path === 'site.js') return toFile('text/javascript; charset=utf-8', asset('site.js'))
+    return toFile('text/css; charset=utf-8', `${read('console/styles/base.css')}${readAsset('site.css')}`)
+  if (path === 'site.js') return toFile('text/javascript; charset=utf-8', readAsset('site.js'))
   if (path === 'minisearch.js')
     return toFile(
       'text/javascript; charset=utf-8',
@@ -99,7 +99,7 @@ function buildSiteFile(path: string): CompressedFile | undefined {
   return image ? toCompressedFile('image/png', readFileSync(new URL(`docs/${path}`, root))) : undefined
 }
 
-const asset = (name: string) => readFileSync(new URL(name, import.meta.url), 'utf8')
+const readAsset = (name: string) => readFileSync(new URL(name, import.meta.url), 'utf8')
 const withoutSourceMap = (source: string) => source.replace(/\n\/\/# sourceMappingURL=.*\s*$/, '\n')
 
 /** Returns the addresses of all pages below `/docs/`. */

@@ -52,10 +52,14 @@ export function measureRequests(server: FastifyInstance): () => Sample[] {
 
   return () => {
     // The monitor reports how long a timer took, which includes its resolution.
-    const seconds = (nanoseconds: number) => Math.max(0, nanoseconds / 1e6 - resolutionMs) / 1e3
-    const loop = (percentile: string, value: number) =>
-      createSample('tillbridge_event_loop_delay_seconds', { percentile }, seconds(value))
-    const loops = [loop('50', delay.percentile(50)), loop('99', delay.percentile(99)), loop('100', delay.max)]
+    const toSeconds = (nanoseconds: number) => Math.max(0, nanoseconds / 1e6 - resolutionMs) / 1e3
+    const createLoopSample = (percentile: string, value: number) =>
+      createSample('tillbridge_event_loop_delay_seconds', { percentile }, toSeconds(value))
+    const loops = [
+      createLoopSample('50', delay.percentile(50)),
+      createLoopSample('99', delay.percentile(99)),
+      createLoopSample('100', delay.max),
+    ]
     delay.reset()
     return [
       ...[...responses.values()].map(({ labels, count }) =>

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
-import { hmac, type Keys } from '../../crypto/keys.ts'
+import { computeHmac, type Keys } from '../../crypto/keys.ts'
 import type { Db } from '../../database/db.ts'
 import {
   addEntry,
@@ -25,7 +25,7 @@ const maxPathLength = 500
 
 /** Returns the hash by which the log finds an idempotency key. */
 export const hashLoggedKey = (keys: Keys, serviceId: number, key: string) =>
-  hmac(keys.subjects, 'logged key', String(serviceId), key).toString('hex')
+  computeHmac(keys.subjects, 'logged key', String(serviceId), key).toString('hex')
 
 /**
  * Logs each request of a service after its response, in the shard of the service. One statement writes the entries of a second. If a write

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import { ApiError, type ErrorCode, errorCodes, notFound, toApiError } from '../../errors/api-error.ts'
 import { Type } from '../../schemas/schemas.ts'
-import { pagingParameters, updatedAfterParameter } from '../pagination/lists.ts'
+import { buildPagingParameters, updatedAfterParameter } from '../pagination/lists.ts'
 import { createProblem, type Problem } from '../problem.ts'
 import { parseQuery } from '../routing/query.ts'
 import { errorsOfEveryWrite, errorsOfRepeatable } from '../routing/writes.ts'
@@ -153,7 +153,7 @@ const details: Partial<Record<ErrorCode, string>> = {
 function buildExampleError(code: ErrorCode): ApiError {
   const query = exampleQueries[code]
   if (query !== undefined) {
-    const schema = Type.Object({ updated_after: updatedAfterParameter, ...pagingParameters() })
+    const schema = Type.Object({ updated_after: updatedAfterParameter, ...buildPagingParameters() })
     const [first, ...more] = parseQuery(schema, query, 'UTC').errors
     if (first) return toApiError([first, ...more])
   }

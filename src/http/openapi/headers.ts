@@ -16,7 +16,10 @@ const exampleRateLimit = formatRateLimitHeaders({
 /** The keys that `readIdempotencyKey` accepts. */
 const keyPattern = '^("[ !#-~]{1,255}"|[!#-~][ !#-~]{0,254})$'
 
-const stringValue = (example: string, keywords: Schema = {}) => ({ schema: { type: 'string', ...keywords }, example })
+const buildStringValue = (example: string, keywords: Schema = {}) => ({
+  schema: { type: 'string', ...keywords },
+  example,
+})
 
 const requestHeader = (name: string, description: string, value: object, required = false) => ({
   name,
@@ -35,13 +38,13 @@ export const headerParameters = {
   ServiceName: requestHeader(
     'X-Service-Name',
     'The name of the service that the request is for. The account must have access to it.',
-    stringValue('luma', { minLength: 1 }),
+    buildStringValue('luma', { minLength: 1 }),
     true,
   ),
   IfNoneMatch: requestHeader(
     'If-None-Match',
     'The `ETag` of a previous response. If the record has not changed, the response is 304 without a body.',
-    stringValue(exampleTag),
+    buildStringValue(exampleTag),
   ),
   IfMatch: requestHeader(
     'If-Match',
@@ -65,7 +68,7 @@ export const headerParameters = {
   ),
 }
 
-const responseHeader = (description: string, value: object, required = false) => ({
+const buildResponseHeader = (description: string, value: object, required = false) => ({
   description,
   ...(required && { required }),
   ...value,
@@ -82,99 +85,102 @@ const constantHeaderReasons: Record<keyof typeof defaultHeaders, string> = {
 const constantHeaders = Object.entries(defaultHeaders).map(([name, value]) => {
   const wireName = name.replace(/(^|-)[a-z]/g, letter => letter.toUpperCase())
   const reason = constantHeaderReasons[name as keyof typeof defaultHeaders]
-  return [wireName, responseHeader(reason, stringValue(value, { const: value }), true)] as const
+  return [wireName, buildResponseHeader(reason, buildStringValue(value, { const: value }), true)] as const
 })
 
 const seconds = { schema: { type: 'integer', minimum: 0 }, example: 2 }
 
 /** Headers of every response. The document describes them once. */
 export const commonResponseHeaders = {
-  'X-Request-Id': responseHeader(
+  'X-Request-Id': buildResponseHeader(
     'The ID of this request: yours, or a generated one.',
-    stringValue(exampleRequestId),
+    buildStringValue(exampleRequestId),
     true,
   ),
-  'RateLimit-Policy': responseHeader(
+  'RateLimit-Policy': buildResponseHeader(
     `The limit: its name, the number of requests (\`q\`) and the window in seconds (\`w\`). ${rateLimitNote}`,
-    stringValue(exampleRateLimit['ratelimit-policy'], { pattern: '^"(read|write)";q=\\d+;w=\\d+$' }),
+    buildStringValue(exampleRateLimit['ratelimit-policy'], { pattern: '^"(read|write)";q=\\d+;w=\\d+$' }),
   ),
-  RateLimit: responseHeader(
+  RateLimit: buildResponseHeader(
     `The remaining requests (\`r\`) and the seconds until the window ends (\`t\`). ${rateLimitNote}`,
-    stringValue(exampleRateLimit.ratelimit, { pattern: '^"(read|write)";r=\\d+;t=\\d+$' }),
+    buildStringValue(exampleRateLimit.ratelimit, { pattern: '^"(read|write)";r=\\d+;t=\\d+$' }),
   ),
   ...Object.fromEntries<(typeof constantHeaders)[number][1]>(constantHeaders),
 }
 
-const contentEncoding = responseHeader(
+const contentEncoding = buildResponseHeader(
   'The compression, if `Accept-Encoding` requests one.',
-  stringValue('zstd', { enum: ['zstd', 'gzip'] }),
+  buildStringValue('zstd', { enum: ['zstd', 'gzip'] }),
 )
 
 /** Headers of every bulk export. The document describes them once. */
 export const exportHeaders = {
   'Content-Encoding': contentEncoding,
-  'X-As-Of': responseHeader(
+  'X-As-Of': buildResponseHeader(
     'The instant up to which the list contains changes, like `meta.asOf` of a page.',
-    stringValue('2026-11-21T09:31:27.803870Z', { format: 'date-time' }),
+    buildStringValue('2026-11-21T09:31:27.803870Z', { format: 'date-time' }),
   ),
-  'X-Time-Zone': responseHeader('The time zone of the local times in the records.', stringValue('Australia/Melbourne')),
-  'X-Synced-At': responseHeader(
+  'X-Time-Zone': buildResponseHeader(
+    'The time zone of the local times in the records.',
+    buildStringValue('Australia/Melbourne'),
+  ),
+  'X-Synced-At': buildResponseHeader(
     'When the list was last synced, like `meta.syncedAt` of a page.',
-    stringValue('2026-11-21T09:30:04Z', { format: 'date-time' }),
+    buildStringValue('2026-11-21T09:30:04Z', { format: 'date-time' }),
   ),
-  'X-Warnings': responseHeader(
+  'X-Warnings': buildResponseHeader(
     'The warnings of the list, like `meta.warnings` of a page, as ASCII-only JSON.',
-    stringValue('[{"code":"capability_unavailable","detail":"It needs back-office version 2022.1."}]'),
+    buildStringValue('[{"code":"capability_unavailable","detail":"It needs back-office version 2022.1."}]'),
   ),
-  'X-End-Cursor': responseHeader(
+  'X-End-Cursor': buildResponseHeader(
     'Exports of changes only: the `after_cursor` for the changes after this export.',
-    stringValue('mM3Zr0ZbXq0c5nYl2V7f1lsxNzk1MzM3NDg3ODAzODcwXQ'),
+    buildStringValue('mM3Zr0ZbXq0c5nYl2V7f1lsxNzk1MzM3NDg3ODAzODcwXQ'),
   ),
 }
 
 /** Headers of the responses to writes. The document describes them once. */
 export const writeHeaders = {
-  'Idempotent-Replayed': responseHeader(
+  'Idempotent-Replayed': buildResponseHeader(
     '`true` if this is the stored response of an earlier request with the same key. Absent otherwise.',
-    stringValue('true', { const: 'true' }),
+    buildStringValue('true', { const: 'true' }),
   ),
-  'Preference-Applied': responseHeader(
+  'Preference-Applied': buildResponseHeader(
     'This is the response of a dry run: nothing was saved. Absent otherwise.',
-    stringValue('tx=rollback', { const: 'tx=rollback' }),
+    buildStringValue('tx=rollback', { const: 'tx=rollback' }),
   ),
 }
 
 /** Response headers with varying values, by name. A suffix after a dot distinguishes variants of a header. */
 export const responseHeaders = {
-  ETag: responseHeader(
+  ETag: buildResponseHeader(
     'The version of the record. Send it in `If-None-Match` or `If-Match`.',
-    stringValue(exampleTag, { pattern: '^"[\\w-]+"$' }),
+    buildStringValue(exampleTag, { pattern: '^"[\\w-]+"$' }),
     true,
   ),
-  Location: responseHeader('The path of the created record.', stringValue('/customers/65432'), true),
-  'WWW-Authenticate': responseHeader(
+  Location: buildResponseHeader('The path of the created record.', buildStringValue('/customers/65432'), true),
+  'WWW-Authenticate': buildResponseHeader(
     'The authentication scheme. Only in a 401.',
-    stringValue('Basic realm="Tillbridge", charset="UTF-8"'),
+    buildStringValue('Basic realm="Tillbridge", charset="UTF-8"'),
   ),
-  'Content-Security-Policy': responseHeader(
+  'Content-Security-Policy': buildResponseHeader(
     'The page can load files from Tillbridge only.',
-    stringValue(pageSecurityHeaders['content-security-policy']),
+    buildStringValue(pageSecurityHeaders['content-security-policy']),
     true,
   ),
-  'Referrer-Policy': responseHeader(
+  'Referrer-Policy': buildResponseHeader(
     'The browser must not send the address of this page to other sites.',
-    stringValue(pageSecurityHeaders['referrer-policy']),
+    buildStringValue(pageSecurityHeaders['referrer-policy']),
     true,
   ),
-  Vary: responseHeader('The response depends on this request header.', stringValue('accept-encoding'), true),
+  Vary: buildResponseHeader('The response depends on this request header.', buildStringValue('accept-encoding'), true),
   'Content-Encoding': contentEncoding,
-  'X-Accel-Buffering': responseHeader(
+  'X-Accel-Buffering': buildResponseHeader(
     'nginx must pass events on without buffering.',
-    stringValue('no', { const: 'no' }),
+    buildStringValue('no', { const: 'no' }),
     true,
   ),
-  'Retry-After': responseHeader('Seconds to wait before the next attempt.', seconds, true),
-  'Retry-After.sometimes': responseHeader(
+  'Retry-After': buildResponseHeader('Seconds to wait before the next attempt.', seconds, true),
+  'Retry-After.sometimes': buildResponseHeader(
     'Seconds to wait before the next attempt. Absent if waiting does not help.',
     seconds,
   ),

@@ -10,14 +10,14 @@ import { errorsOfEveryOperation, getOwnErrors } from './errors.ts'
 import { referToHeaders } from './headers.ts'
 import {
   buildExamplePath,
+  buildHeaderParameter,
+  buildPathParameter,
   getRequestHeaders,
-  headerParameter,
-  pathParameter,
   queryParameter,
   referToParameters,
   TimestampFilter,
 } from './parameters.ts'
-import { DataResponse, ndjsonContent, ResponseWithWarnings } from './responses.ts'
+import { buildNdjsonContent, DataResponse, ResponseWithWarnings } from './responses.ts'
 import { getCodeSamples } from './samples.ts'
 import { toHeading } from './texts.ts'
 
@@ -35,13 +35,13 @@ export const writeOperation = (writer: Writer, operation: Operation) => ({
   parameters: [
     ...referToParameters(['ServiceName']),
     ...Object.entries(operation.params).map(([name, { description, example }]) =>
-      pathParameter(name, description, example),
+      buildPathParameter(name, description, example),
     ),
     ...Object.entries(operation.query.properties).map(([name, schema]) => ({
       ...queryParameter(name, writer.write(schema, 'query'), operation.query.required?.includes(name) ?? false),
       ...(isTimestamp(schema) && { schema: writer.write(TimestampFilter, 'query') }),
     })),
-    ...Object.entries(operation.headers).map(([name, header]) => headerParameter(name, header)),
+    ...Object.entries(operation.headers).map(([name, header]) => buildHeaderParameter(name, header)),
     ...referToParameters(getRequestHeaders(operation)),
   ],
   // The body of a DELETE has no defined meaning (RFC 9110, section 9.3.5).
@@ -63,7 +63,9 @@ function buildContent({ write, content, json }: Writer, operation: Operation) {
   const { response, media, exportLine, warns } = operation
   if (media[0] === 'events') return content('text/event-stream', response)
   const defaultContent = json(isList(operation) ? response : (warns ? ResponseWithWarnings : DataResponse)(response))
-  return exportLine ? { ...defaultContent, 'application/x-ndjson': ndjsonContent(write(exportLine)) } : defaultContent
+  return exportLine
+    ? { ...defaultContent, 'application/x-ndjson': buildNdjsonContent(write(exportLine)) }
+    : defaultContent
 }
 
 function buildResponses(writer: Writer, operation: Operation) {

@@ -3,7 +3,7 @@ import type { Writer } from './document-writer.ts'
 import { errorsOfEveryRequest, getOwnErrors } from './errors.ts'
 import { referToHeaders } from './headers.ts'
 import { type PageOperation, type PublicPageResponse, pagesTag } from './pages.ts'
-import { buildExamplePath, pathParameter, queryParameter, referToParameters } from './parameters.ts'
+import { buildExamplePath, buildPathParameter, queryParameter, referToParameters } from './parameters.ts'
 import { toHeading } from './texts.ts'
 
 const buildResponse = (
@@ -25,7 +25,7 @@ export const writePage = (writer: Writer, page: PageOperation) => ({
   security: [],
   parameters: [
     ...Object.entries(page.params ?? {}).map(([name, { description, example, schema }]) => ({
-      ...pathParameter(name, description, example),
+      ...buildPathParameter(name, description, example),
       schema: writer.write(schema),
     })),
     ...Object.entries(page.query?.properties ?? {}).map(([name, schema]) =>

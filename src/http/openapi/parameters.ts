@@ -19,7 +19,7 @@ export const getRequestHeaders = ({
   ...(method === 'GET' ? [] : (['DryRun'] as const)),
 ]
 
-export const pathParameter = (name: string, description: string, example: string) => ({
+export const buildPathParameter = (name: string, description: string, example: string) => ({
   name,
   in: 'path',
   description,
@@ -36,7 +36,7 @@ export const buildExamplePath = (path: string, params: Params = {}) =>
 
 const anyString = { type: 'string' }
 
-export const headerParameter = (
+export const buildHeaderParameter = (
   name: string,
   { description, example, required = true, schema = anyString }: RequestHeaders[string],
 ) => ({

@@ -19,7 +19,7 @@ export const ResponseWithWarnings = (schema: TSchema) =>
   )
 
 /** Returns the content of a bulk export. The description says what a line is, because OpenAPI 3.1 has no schema for NDJSON. */
-export const ndjsonContent = ({ $ref }: Schema) => ({
+export const buildNdjsonContent = ({ $ref }: Schema) => ({
   schema: {
     type: 'string',
     description: `One ${$ref ? `\`${$ref.split('/').at(-1)}\`` : 'record'} per line.`,

@@ -9,7 +9,7 @@ export type Use = 'response' | 'query' | 'body' | 'body, empty is null'
  * Returns a function that converts schemas of the code into schemas of the document, and the components that it collects. A schema with an
  * `$id` becomes a component, which is referred to wherever it is used.
  */
-export function schemaWriter() {
+export function createSchemaWriter() {
   const components: Record<string, Schema> = {}
   const uses = new Map<string, Use>()
 

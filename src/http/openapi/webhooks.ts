@@ -4,7 +4,7 @@ import type { Tag } from '../routing/operation.ts'
 import type { Writer } from './document-writer.ts'
 import { getCodeSamples } from './samples.ts'
 
-const deliveryHeader = (name: string, description: string, example: string) => ({
+const buildDeliveryHeader = (name: string, description: string, example: string) => ({
   name,
   in: 'header',
   description,
@@ -14,13 +14,13 @@ const deliveryHeader = (name: string, description: string, example: string) => (
 })
 
 const parameters = [
-  deliveryHeader(
+  buildDeliveryHeader(
     'webhook-id',
     'The ID of the delivery. All its attempts have the same ID.',
     'msg_2b7d3c1a8e445b0c3f52',
   ),
-  deliveryHeader('webhook-timestamp', 'The time of the attempt in seconds since 1970.', '1795339887'),
-  deliveryHeader(
+  buildDeliveryHeader('webhook-timestamp', 'The time of the attempt in seconds since 1970.', '1795339887'),
+  buildDeliveryHeader(
     'webhook-signature',
     'One signature per active secret, separated by spaces: `v1,` and the base64 of the HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`.',
     'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=',

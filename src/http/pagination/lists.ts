@@ -44,7 +44,7 @@ export const updatedAfterParameter = TimestampParameter(
 )
 
 /** The paging parameters of every list. `withoutLimit` is the number of records on a page without `limit`. */
-export const pagingParameters = (withoutLimit = 100) => ({
+export const buildPagingParameters = (withoutLimit = 100) => ({
   limit: Type.Optional(
     Type.Integer({
       description: 'The maximum number of records on a page.',

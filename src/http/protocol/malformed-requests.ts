@@ -28,7 +28,7 @@ export const rejectMalformedRequest =
     if (error.code === 'ECONNRESET' || error.code === 'ERR_TLS_HANDSHAKE_TIMEOUT') return socket.destroy()
     if (malformedConnections.has(socket)) return
     malformedConnections.add(socket)
-    afterResponses(socket, () => {
+    callAfterResponses(socket, () => {
       if (!socket.writable) return socket.destroy()
       const apiError = new ApiError(codesByNodeError[error.code ?? ''] ?? 'malformed_request')
       const requestId = randomUUIDv7()
@@ -40,9 +40,9 @@ export const rejectMalformedRequest =
   }
 
 /** Waits for the responses to all complete requests. An incomplete request gets no response other than the rejection. */
-function afterResponses(socket: Socket, callback: () => void) {
+function callAfterResponses(socket: Socket, callback: () => void) {
   const next = getCurrentResponse(socket)
-  if (next?.req.complete) next.once('close', () => afterResponses(socket, callback))
+  if (next?.req.complete) next.once('close', () => callAfterResponses(socket, callback))
   else callback()
 }
 

@@ -176,18 +176,18 @@ function getAssignment({ assignment }: FastifyRequest) {
 
 export function createRequestContext(app: AppContext, request: FastifyRequest): RequestContext {
   const { service, role } = getAssignment(request)
-  const header = (name: string) => request.headers[name.toLowerCase()]?.toString()
+  const getHeader = (name: string) => request.headers[name.toLowerCase()]?.toString()
   return {
     service,
     role,
     backOffice: app.backOffice(service),
     driver: app.driver(service),
     params: readPathParams(request),
-    header,
+    header: getHeader,
     origin: getOrigin(request),
     keys: app.keys,
     sender: app.sender,
-    strict: prefersStrict(header('prefer')),
+    strict: prefersStrict(getHeader('prefer')),
   }
 }
 

@@ -28,8 +28,9 @@ export function parseQuery<T extends TObject>(
   for (const name of new Set(sent.keys())) {
     const [value = '', ...more] = sent.getAll(name)
     const expected = Object.hasOwn(schemas, name) ? (schemas[name] as Schema) : undefined
-    if (undecodable.has(name)) errors.push(invalid(name, `\`${printable(name)}\` ${unencoded}`))
-    else if (!expected) errors.push(invalid(name, `\`${printable(name)}\` is not a known parameter${names(schemas)}.`))
+    if (undecodable.has(name)) errors.push(invalid(name, `\`${toPrintable(name)}\` ${unencoded}`))
+    else if (!expected)
+      errors.push(invalid(name, `\`${toPrintable(name)}\` is not a known parameter${listNames(schemas)}.`))
     else if (more.length)
       errors.push(invalid(name, `\`${name}\` can be sent only once; it was sent ${more.length + 1} times.`))
     else {
@@ -108,15 +109,15 @@ function describeError(name: string, schema: Schema, text: string, timeZone: str
 }
 
 const invalid = (parameter: string, detail: string): FieldError => ({
-  parameter: printable(parameter),
+  parameter: toPrintable(parameter),
   code: 'invalid_parameter',
   detail,
 })
 
 /** Returns a caller's parameter name without characters that are unsafe to display. */
-const printable = (name: string) => name.slice(0, 40).replace(/[^\w.-]/g, '?')
+const toPrintable = (name: string) => name.slice(0, 40).replace(/[^\w.-]/g, '?')
 
-const names = (known: object) => {
+const listNames = (known: object) => {
   const list = Object.keys(known).map(name => `\`${name}\``)
   return list.length ? `; use one of ${list.join(', ')}` : '; this operation has none'
 }

@@ -9,7 +9,7 @@ import type { FieldError } from '../../errors/api-error.ts'
 import { type Static, type TObject, type TSchema, Type } from '../../schemas/schemas.ts'
 import type { Page, PageRequest } from '../../store/lists/page.ts'
 import type { Media } from '../negotiation/accept.ts'
-import { PageResponse, type PageResult, pagingParameters } from '../pagination/lists.ts'
+import { buildPagingParameters, PageResponse, type PageResult } from '../pagination/lists.ts'
 import type { BulkExport } from '../streaming/bulk-export.ts'
 import type { LongRequest } from '../streaming/long-poll.ts'
 import type { Operation, Params, ReadContext, RouteOptions } from './operation.ts'
@@ -157,7 +157,7 @@ export const list = <Q extends TObject, P extends Params>(
   handler: ListHandler<Q, P>,
 ): ListRoute => {
   const { item, defaultLimit = 100, query: filters } = options
-  const query = Type.Object({ ...(filters?.properties ?? {}), ...pagingParameters(defaultLimit) })
+  const query = Type.Object({ ...(filters?.properties ?? {}), ...buildPagingParameters(defaultLimit) })
   const operation = readOperation(path, { ...options, query, response: PageResponse(item) }, { exportLine: item })
   return { type: 'list', operation, options: options as never, query, handler: handler as never }
 }

@@ -12,7 +12,7 @@ import { chooseMedium } from '../negotiation/accept.ts'
 import { type PageResult, renderPage, toPageRequest } from '../pagination/lists.ts'
 import { sendEvents } from '../streaming/event-stream.ts'
 import { exportPages, findExportConflicts } from '../streaming/export-chunks.ts'
-import { bulkExporter } from '../streaming/export-route.ts'
+import { createBulkExporter } from '../streaming/export-route.ts'
 import { type LongRequest, startLongRequest } from '../streaming/long-poll.ts'
 import {
   createEtag,
@@ -49,7 +49,7 @@ const wantsExport = ({ headers }: FastifyRequest) => chooseMedium(headers.accept
 
 export function registerRoutes(server: FastifyInstance, app: AppContext, definitions: readonly RouteDefinition[]) {
   const limitStreams = concurrencyLimit('too_many_streams')
-  const { limitFor, send: sendExport } = bulkExporter(app)
+  const { limitFor, send: sendExport } = createBulkExporter(app)
   const registerUpload = uploadRouter(server, app)
 
   const registerRead = ({ operation, options }: GetRoute | ListRoute | StreamRoute, handle: Handle) => {
@@ -73,7 +73,7 @@ export function registerRoutes(server: FastifyInstance, app: AppContext, definit
       if (isExport) return sendExport(request, reply, role, () => bulkExport.of(context, limitFor(context)))
       const result = await route.handler(context, startLong)
       if (!result) throw notFound(recordName)
-      const body = 'record' in result ? enveloped(result.record, result.meta) : JSON.stringify(result)
+      const body = 'record' in result ? addEnvelope(result.record, result.meta) : JSON.stringify(result)
       return etag ? sendTagged(request, reply, body) : reply.type(json).send(body)
     })
   }
@@ -155,7 +155,7 @@ function withParsedQuery(
   return withQuery(context, query as Static<TObject>)
 }
 
-const enveloped = (data: string, meta: object | undefined) =>
+const addEnvelope = (data: string, meta: object | undefined) =>
   meta ? `{"data":${data},"meta":${JSON.stringify(meta)}}` : `{"data":${data}}`
 
 /** Sends a body with an ETag of its bytes, or 304 if the caller has them already (RFC 9110, section 13). */

@@ -11,7 +11,7 @@ import { createIdentity, IdempotentReplay, readIdempotencyKey } from '../../writ
 import type { CommitPhase, Write } from '../../writes/write.ts'
 import type { AppContext } from '../app-context.ts'
 import { readBody } from '../body/body.ts'
-import { canonicalJson } from '../body/json.ts'
+import { toCanonicalJson } from '../body/json.ts'
 import type { Policy } from '../limits/rate-limit.ts'
 import type { Warning } from '../pagination/lists.ts'
 import {
@@ -138,8 +138,8 @@ export async function handleWrite(
   const { errors: queryErrors } = parseQuery(noParameters, request.query as string, service.settings.timeZone)
   const isDryRun = prefersDryRun(header('prefer'))
   const key = options.repeatable && !isDryRun ? readIdempotencyKey(header('idempotency-key'), service) : undefined
-  const stored = async () => options.loadStored?.(app.db, service, params)
-  const body = await readBody(options, request, service, { otherErrors: queryErrors, stored })
+  const loadStoredRecord = async () => options.loadStored?.(app.db, service, params)
+  const body = await readBody(options, request, service, { otherErrors: queryErrors, stored: loadStoredRecord })
   const { username = '', id: requestId } = request
   const requireMatch = (current: string) =>
     checkPrecondition(header('if-match'), current, options.etag && service.settings.requireIfMatch)
@@ -153,7 +153,7 @@ export async function handleWrite(
   }
   // A response about accounts can contain a password, so only the same caller gets it again.
   const by = options.inControlDatabase ? { by: username } : {}
-  const canonical = canonicalJson({ path: normalizePath(getRequestPath(request)), body, ...by })
+  const canonical = toCanonicalJson({ path: normalizePath(getRequestPath(request)), body, ...by })
   const identity = createIdentity(app.keys, service, options.operation, key, canonical)
   const writeRequest = { operation: options.operation, params, body, username, requestId, agent: context.origin.agent }
   const { response, isReplay } = await executeWrite(app, service, identity, writeRequest, execute).then(

@@ -15,7 +15,7 @@ import { type BulkExport, sendBulkExport } from './bulk-export.ts'
 const maxConnections = 2
 
 /** Runs bulk exports. Their chunks share a few connections and yield to other reads. The concurrent exports of an account are limited. */
-export function bulkExporter(app: AppContext) {
+export function createBulkExporter(app: AppContext) {
   const limitAccount = concurrencyLimit('too_many_exports')
   const limits = new WeakMap<Database, RunLimited>()
   return {
@@ -37,7 +37,7 @@ export function bulkExporter(app: AppContext) {
         requireChunkedEncoding(request)
         const { headers, chunks } = await begin()
         const recheckAccess = () => checkStillAdmitted(app, request, role)
-        await sendBulkExport(request, reply, { headers, chunks: whileAdmitted(request, chunks, recheckAccess) })
+        await sendBulkExport(request, reply, { headers, chunks: streamWhileAdmitted(request, chunks, recheckAccess) })
         return reply
       }),
   }
@@ -71,7 +71,7 @@ function requireChunkedEncoding({ raw }: FastifyRequest) {
  * Yields the chunks for as long as the caller is admitted. Errors are logged in this generator, because only errors of ours surface in it:
  * an error of the pipeline can also mean that the client disconnected.
  */
-async function* whileAdmitted(
+async function* streamWhileAdmitted(
   request: FastifyRequest,
   chunks: AsyncIterable<string>,
   recheckAccess: () => Promise<unknown>,

@@ -15,7 +15,7 @@ interface CodePage {
 }
 
 /** A word of one of the languages. */
-const anyOf =
+const matchAnyOf =
   (...languages: RegExp[]) =>
   (word: string) =>
     languages.some(language => language.test(word))
@@ -23,7 +23,7 @@ const anyOf =
 const german = /^[a-zäöüßé]+$/
 const estonian = /^[abd-pr-vzäöõüšž]+$/
 /** Languages of Windows-1252, each with its own letters. Letters that occur in some places only are tested there. */
-const western = anyOf(
+const western = matchAnyOf(
   german,
   /^[a-zàâæçéèêëîïôœùûüÿ]+$/, // French, Dutch
   /^(?:[a-záéíóúüïç]|ñ(?=[aeiouáéíóú]))+$/, // Spanish, Irish
@@ -34,10 +34,10 @@ const western = anyOf(
   /^[abd-pr-vzäöõüšžå]+$/, // Finnish, Estonian
   /^[a-zéèëïöüê]+$/, // Dutch
 )
-const icelandic = anyOf(/^(?!ð)(?:[abd-pr-vxyáéíóúýæöð]|þ(?=[aeiouyáéíóúýæörvj]))+$/)
-const cyrillic = anyOf(/^[а-яёіїєґўђјљњћџѓќѝ]+$/)
-const greek = anyOf(/^(?:[α-ρσ-ωάέήίόύώϊϋΐΰ]|ς$)+$/)
-const han = anyOf(/^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー々]+$/u)
+const icelandic = matchAnyOf(/^(?!ð)(?:[abd-pr-vxyáéíóúýæöð]|þ(?=[aeiouyáéíóúýæörvj]))+$/)
+const cyrillic = matchAnyOf(/^[а-яёіїєґўђјљњћџѓќѝ]+$/)
+const greek = matchAnyOf(/^(?:[α-ρσ-ωάέήίόύώϊϋΐΰ]|ς$)+$/)
+const han = matchAnyOf(/^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー々]+$/u)
 
 const windows1252 = [
   { label: 'windows-1252', isWord: western },
@@ -47,7 +47,7 @@ const windows1252 = [
 const otherPages: readonly CodePage[] = [
   {
     label: 'windows-1250',
-    isWord: anyOf(
+    isWord: matchAnyOf(
       /^[a-ząćęłńóśźż]+$/, // Polish
       /^[a-záäčďéěíĺľňóôŕřšťúůýž]+$/, // Czech, Slovak
       /^[a-záéíóöőúüű]+$/, // Hungarian
@@ -63,12 +63,12 @@ const otherPages: readonly CodePage[] = [
   { label: 'windows-1253', isWord: greek },
   // A capital İ has the combining dot U+0307 in lowercase.
   { label: 'windows-1254', isWord: word => /^[a-zçğıöşüâîû]+$/.test(word.replaceAll('\u0307', '')) },
-  { label: 'windows-1257', isWord: anyOf(/^[a-ząčęėįšųūž]+$/, /^[a-zāčēģīķļņšūž]+$/, estonian) },
-  { label: 'windows-1255', isWord: anyOf(/^[א-ת][\u05b0-\u05c7א-ת]*$/) },
-  { label: 'windows-1256', isWord: anyOf(/^\p{Script=Arabic}+$/u) },
+  { label: 'windows-1257', isWord: matchAnyOf(/^[a-ząčęėįšųūž]+$/, /^[a-zāčēģīķļņšūž]+$/, estonian) },
+  { label: 'windows-1255', isWord: matchAnyOf(/^[א-ת][\u05b0-\u05c7א-ת]*$/) },
+  { label: 'windows-1256', isWord: matchAnyOf(/^\p{Script=Arabic}+$/u) },
   {
     label: 'windows-874',
-    isWord: anyOf(
+    isWord: matchAnyOf(
       /^(?![\u0e30-\u0e3a\u0e45-\u0e4e])(?:[\u0e40-\u0e44](?=[\u0e01-\u0e2e])|[\u0e01-\u0e3a\u0e45-\u0e4e])+$/,
     ),
   },
@@ -77,7 +77,7 @@ const otherPages: readonly CodePage[] = [
   { label: 'euc-jp', isWord: han, bytes: /^(?:[\xa4\xa5\xb0-\xcf].)+$/s },
   { label: 'gb18030', isWord: han, bytes: /^(?:[\xb0-\xd7][\xa1-\xfe])+$/ },
   { label: 'big5', isWord: han, bytes: /^(?:[\xa4-\xc6][\x40-\x7e\xa1-\xfe])+$/ },
-  { label: 'euc-kr', isWord: anyOf(/^\p{Script=Hangul}+$/u), bytes: /^(?:[\xb0-\xc8][\xa1-\xfe])+$/ },
+  { label: 'euc-kr', isWord: matchAnyOf(/^\p{Script=Hangul}+$/u), bytes: /^(?:[\xb0-\xc8][\xa1-\xfe])+$/ },
 ]
 
 /** Maximum words of a sample that are checked. More would not change the result. */
@@ -86,7 +86,7 @@ const maxWordBytes = 64
 const maxCandidates = 6
 
 /** The words of a text with bytes beyond ASCII, by bytes. Digits and most of ASCII's punctuation separate words in all code pages. */
-const wordsIn = (sample: Buffer) =>
+const listWords = (sample: Buffer) =>
   sample
     .toString('latin1')
     .split(/[^\x40-\xff]+/)
@@ -129,8 +129,8 @@ const minShare = 0.8
 const share = ({ words, plausible }: Score) => (words ? plausible / words : 1)
 
 /** Returns how certain it is that the sample is in Windows-1252; undefined if its words are none. */
-export function confidenceInWindows1252(sample: Buffer): Confidence | undefined {
-  const words = wordsIn(sample)
+export function computeWindows1252Confidence(sample: Buffer): Confidence | undefined {
+  const words = listWords(sample)
   const [best] = windows1252.map(page => score(page, words)).sort((a, b) => share(b) - share(a))
   if (!best || share(best) < minShare) return
   if (best.words < 3 || share(best) < 0.95) return 'low'
@@ -139,7 +139,7 @@ export function confidenceInWindows1252(sample: Buffer): Confidence | undefined 
 
 /** Returns the code pages in which the words of the sample are plausible, each with one of its words, the likeliest first. */
 export function findCodePages(sample: Buffer): { label: string; example: string }[] {
-  const words = wordsIn(sample)
+  const words = listWords(sample)
   return otherPages
     .map(page => ({ label: page.label, ...score(page, words) }))
     .filter(scored => scored.words > 0 && share(scored) >= minShare)

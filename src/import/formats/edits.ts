@@ -22,9 +22,9 @@ export const removeWithDigest = (path: string) =>
 
 /** True if the file exists and differs from what an import of this description wrote. */
 async function isEdited(path: string, description: string): Promise<boolean> {
-  const missing = () => undefined
-  const now = await computeDigest(path, description).catch(missing)
-  return now !== undefined && now !== (await readFile(getDigestPath(path), 'utf8').catch(missing))
+  const ignoreMissing = () => undefined
+  const now = await computeDigest(path, description).catch(ignoreMissing)
+  return now !== undefined && now !== (await readFile(getDigestPath(path), 'utf8').catch(ignoreMissing))
 }
 
 /** Returns the path, or the first free one with a number, such as `sales.csv.rejected-2.csv`. */

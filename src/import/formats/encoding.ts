@@ -1,6 +1,6 @@
 import { isAscii, isUtf8 } from 'node:buffer'
 import { ImportError } from '../pipeline/import-error.ts'
-import { type Confidence, confidenceInWindows1252, findCodePages } from './code-pages.ts'
+import { type Confidence, computeWindows1252Confidence, findCodePages } from './code-pages.ts'
 import { rejectedColumns } from './header.ts'
 
 /** The number of bytes from which the format of a file is detected. */
@@ -56,7 +56,7 @@ export async function toUtf8(chunks: AsyncIterable<Buffer>, options: EncodingOpt
     if (done) break
     head = Buffer.concat([head, value])
   }
-  const all = async function* () {
+  const readAll = async function* () {
     if (head.length) yield head
     yield* { [Symbol.asyncIterator]: () => iterator }
   }
@@ -65,8 +65,8 @@ export async function toUtf8(chunks: AsyncIterable<Buffer>, options: EncodingOpt
   if (otherFormat) throw new ImportError(`${options.name} is ${otherFormat[1]}`)
   const isRejectedFile = new RegExp(`^(${utf8ByteOrderMark})?${rejectedColumns.join(',')}[,\r\n]`).test(beginning)
   // A byte order mark outranks the option: a spreadsheet may have saved the file again.
-  if (isRejectedFile || beginning.startsWith(utf8ByteOrderMark)) return { chunks: all(), isRejectedFile }
-  return { chunks: decode(all(), head, options), isRejectedFile }
+  if (isRejectedFile || beginning.startsWith(utf8ByteOrderMark)) return { chunks: readAll(), isRejectedFile }
+  return { chunks: decode(readAll(), head, options), isRejectedFile }
 }
 
 function decode(chunks: AsyncIterable<Buffer>, head: Buffer, options: EncodingOptions) {
@@ -85,10 +85,10 @@ function decode(chunks: AsyncIterable<Buffer>, head: Buffer, options: EncodingOp
 function detectUtf16(head: Buffer): 'utf-16le' | 'utf-16be' | undefined {
   if (head[0] === 0xff && head[1] === 0xfe) return 'utf-16le'
   if (head[0] === 0xfe && head[1] === 0xff) return 'utf-16be'
-  const zeros = (from: number) => head.filter((byte, at) => at % 2 === from && byte === 0).length
+  const countZeros = (from: number) => head.filter((byte, at) => at % 2 === from && byte === 0).length
   const characters = Math.floor(head.length / 2)
   if (characters < 4) return
-  return zeros(1) > characters * 0.8 ? 'utf-16le' : zeros(0) > characters * 0.8 ? 'utf-16be' : undefined
+  return countZeros(1) > characters * 0.8 ? 'utf-16le' : countZeros(0) > characters * 0.8 ? 'utf-16be' : undefined
 }
 
 async function* transcode(chunks: AsyncIterable<Buffer>, encoding: string, name: string) {
@@ -130,8 +130,8 @@ async function* decodeByGuess(chunks: AsyncIterable<Buffer>, options: EncodingOp
 
   function chooseDecoder(text: Buffer): (bytes: Buffer) => Buffer {
     if (isUtf8(text) || isMostlyUtf8(text)) return bytes => bytes
-    const confidence = confidenceInWindows1252(text)
-    if (!confidence) throw notWindows1252(text, options)
+    const confidence = computeWindows1252Confidence(text)
+    if (!confidence) throw createEncodingError(text, options)
     options.onGuess?.(confidence)
     const decoder = new TextDecoder('windows-1252')
     return bytes => {
@@ -152,7 +152,7 @@ function isMostlyUtf8(text: Buffer) {
 }
 
 /** The words of the file are quoted for the person who imports it, but not stored with the run. */
-function notWindows1252(text: Buffer, { name, quotesContent }: EncodingOptions) {
+function createEncodingError(text: Buffer, { name, quotesContent }: EncodingOptions) {
   const problem = `${name} is not UTF-8, and its words are not plausible in Windows-1252.`
   const pages = findCodePages(text)
   if (!pages.length) return new ImportError(`${problem} Save it as UTF-8, or name its encoding with --encoding.`)

@@ -205,11 +205,11 @@ const listColumns = (type: ImportType) =>
 function isNear(a: string, b: string) {
   const [x, y] = [a, b].map(name => name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '')) as [string, string]
   if (Math.min(x.length, y.length) < 3) return x === y
-  return x.startsWith(y) || y.startsWith(x) || distance(x, y) <= Math.min(2, Math.floor(y.length / 3))
+  return x.startsWith(y) || y.startsWith(x) || computeDistance(x, y) <= Math.min(2, Math.floor(y.length / 3))
 }
 
 /** Returns the number of letters to insert, delete or change (Levenshtein 1966). */
-function distance(a: string, b: string) {
+function computeDistance(a: string, b: string) {
   let row = [...Array(b.length + 1).keys()]
   for (let i = 1; i <= a.length; i++) {
     const next = [i]

@@ -66,15 +66,20 @@ function parseSlice({ bytes, lines, isContiguous }: Block, delimiter: string): L
 }
 
 function parseCsvLine(text: Buffer, { number, unreadable }: LineExtent, delimiter: string): Line {
-  const rejectedLine = (reason: RowError, cells: string[]) => ({ number, size: text.length, cells, unreadable: reason })
-  if (unreadable && text.length > 64 * 1024) return rejectedLine(unreadable, [])
-  if (!isUtf8(text)) return { ...rejectedLine(invalidText, parseLoosely(text, 'latin1', delimiter)), bytes: true }
-  if (unreadable) return rejectedLine(unreadable, parseLoosely(text, 'utf8', delimiter))
+  const buildRejectedLine = (reason: RowError, cells: string[]) => ({
+    number,
+    size: text.length,
+    cells,
+    unreadable: reason,
+  })
+  if (unreadable && text.length > 64 * 1024) return buildRejectedLine(unreadable, [])
+  if (!isUtf8(text)) return { ...buildRejectedLine(invalidText, parseLoosely(text, 'latin1', delimiter)), bytes: true }
+  if (unreadable) return buildRejectedLine(unreadable, parseLoosely(text, 'utf8', delimiter))
   if (!text.includes('"')) return { number, size: text.length, cells: text.toString('utf8').split(delimiter) }
   try {
     return { number, size: text.length, cells: parseCsv(text, { delimiter })[0] ?? [] }
   } catch {
-    return rejectedLine(strayQuote, parseLoosely(text, 'utf8', delimiter))
+    return buildRejectedLine(strayQuote, parseLoosely(text, 'utf8', delimiter))
   }
 }
 

@@ -2,7 +2,7 @@ import type { LineConverterName } from './line-converters.ts'
 
 /** Formats of exports that common platforms write. Each example file in `examples/data/` is imported by a test. */
 
-const shopifyAddress = (prefix: 'billing' | 'delivery', group: string) => ({
+const buildShopifyAddress = (prefix: 'billing' | 'delivery', group: string) => ({
   [`${prefix}AddressLine1`]: `${group} Address1`,
   [`${prefix}AddressLine2`]: `${group} Address2`,
   [`${prefix}City`]: `${group} City`,
@@ -11,7 +11,7 @@ const shopifyAddress = (prefix: 'billing' | 'delivery', group: string) => ({
   [`${prefix}Country`]: `${group} Country`,
 })
 
-const wooCommerceAddress = (prefix: 'billing' | 'delivery', group: string) => ({
+const buildWooCommerceAddress = (prefix: 'billing' | 'delivery', group: string) => ({
   [`${prefix}AddressLine1`]: `Address 1&2 (${group})`,
   [`${prefix}City`]: `City (${group})`,
   [`${prefix}State`]: `State Code (${group})`,
@@ -46,8 +46,8 @@ export const platformProfiles = {
         discountAmount: 'Lineitem discount',
         paymentGateway: 'Payment Method',
         paymentReference: 'Payment Reference',
-        ...shopifyAddress('billing', 'Billing'),
-        ...shopifyAddress('delivery', 'Shipping'),
+        ...buildShopifyAddress('billing', 'Billing'),
+        ...buildShopifyAddress('delivery', 'Shipping'),
       },
       ...defaults,
     },
@@ -152,8 +152,8 @@ export const platformProfiles = {
         status: 'Order Status',
         paymentGateway: 'Payment Method Title',
         paymentAmount: 'Order Total Amount',
-        ...wooCommerceAddress('billing', 'Billing'),
-        ...wooCommerceAddress('delivery', 'Shipping'),
+        ...buildWooCommerceAddress('billing', 'Billing'),
+        ...buildWooCommerceAddress('delivery', 'Shipping'),
       },
       values: {
         status: {

@@ -89,11 +89,11 @@ export async function openSheetInThread(
     if (!('opened' in reply)) throw new Error('the thread that parses the file did not open it')
     // The lines are validated in the thread, so the checks are not needed here.
     const { fields, ...opened } = reply.opened
-    const sheet: Sheet = { ...opened, fields: fields as Field[], lines: noLines(), batches: batches(), close }
+    const sheet: Sheet = { ...opened, fields: fields as Field[], lines: readNoLines(), batches: readBatches(), close }
     if (reply.isRejectedFile !== undefined) sheet.isRejectedFile = reply.isRejectedFile
     return sheet
 
-    async function* batches(): AsyncGenerator<ValidatedRow[]> {
+    async function* readBatches(): AsyncGenerator<ValidatedRow[]> {
       try {
         for (;;) {
           const next = await request()
@@ -111,7 +111,7 @@ export async function openSheetInThread(
   }
 }
 
-async function* noLines(): AsyncGenerator<never> {}
+async function* readNoLines(): AsyncGenerator<never> {}
 
 /** The members of a dialect that a thread can receive: data, not functions or signals. */
 const cloneable = {

@@ -16,7 +16,7 @@ export interface ImportCounts extends Upserted {
   notes: Notes
 }
 
-export const noCounts = (): ImportCounts => ({
+export const createCounts = (): ImportCounts => ({
   read: 0,
   inserted: 0,
   changed: 0,

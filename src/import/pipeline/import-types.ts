@@ -21,7 +21,7 @@ import { upsertGifts, upsertPrograms, upsertRewardAccounts, upsertRewardLots } f
 import { upsertGateways } from '../../store/tenancy/gateways.ts'
 import { ecommerceTypes } from './ecommerce-types.ts'
 import type { ImportType } from './import-type.ts'
-import { unchangedRows } from './ingest.ts'
+import { prepareUnchanged } from './ingest.ts'
 import { toCustomerInput, toCustomerMappingInput, toProductInput, toProgramInput } from './inputs.ts'
 import { orders, vouchers } from './onboarding-types.ts'
 import {
@@ -35,7 +35,14 @@ import {
   translateEach,
   translateWithReferences,
 } from './prepare.ts'
-import { listProductDoubts, listSaleDoubts, lotRule, nonNegativeRule, skuRule, transactionRule } from './rules.ts'
+import {
+  checkLot,
+  checkSku,
+  checkTransaction,
+  createNonNegativeCheck,
+  listProductDoubts,
+  listSaleDoubts,
+} from './rules.ts'
 
 const inStock = 'Stock levels that show it are updated too. More than 2,000 of them follow within seconds.'
 
@@ -52,7 +59,7 @@ export const importTypes = {
     description: 'One value that a reference of customers or products can have.',
     shape: ReferenceRow,
     key: ['type', 'referenceValueId'],
-    prepare: unchangedRows,
+    prepare: prepareUnchanged,
     write: upsertReferences,
     examples: [{}, { type: 'interest', referenceValueId: '12', code: '', name: 'Running' }],
   },
@@ -63,7 +70,7 @@ export const importTypes = {
     shape: StoreRow,
     key: ['storeId'],
     pathColumns: ['storeId', 'storeNumber'],
-    prepare: unchangedRows,
+    prepare: prepareUnchanged,
     write: upsertStores,
     claims: ({ storeId, storeNumber }) => [`store ${storeId}`, `number ${storeNumber}`],
     adminColumns: ['ecommerceLocationId', 'inventoryBuffer'],
@@ -76,7 +83,7 @@ export const importTypes = {
     shape: StaffRow,
     key: ['id'],
     pathColumns: ['id'],
-    prepare: unchangedRows,
+    prepare: prepareUnchanged,
     write: upsertStaff,
     list: 'staff',
     examples: [{}, { id: '78', code: 'MLEE', surname: 'Lee', active: 'false' }],
@@ -91,7 +98,7 @@ export const importTypes = {
     together: 'productId',
     keptIfEmpty: ['sku', 'originalPrice'],
     adminColumns: ['sku', 'ecommerceProductId'],
-    rule: nonNegativeRule('price', 'originalPrice'),
+    rule: createNonNegativeCheck('price', 'originalPrice'),
     listDoubts: listProductDoubts,
     prepare: translateWithReferences(toProductInput),
     write: addReferencesFirst(upsertProducts),
@@ -109,7 +116,7 @@ export const importTypes = {
     remarks: 'A line names its SKU by `sku` or `skuId`. If it has both, `skuId` applies.',
     shape: StockRow,
     key: ['storeNumber', 'sku', 'skuId'],
-    rule: skuRule,
+    rule: checkSku,
     prepare: prepareStock,
     write: upsertStock,
     claims: ({ storeId, skuId }) => [`${storeId}\0${skuId}`],
@@ -151,7 +158,7 @@ export const importTypes = {
     key: [],
     documentedKey: ['id', 'lineId'],
     together: 'id',
-    rule: transactionRule,
+    rule: checkTransaction,
     listDoubts: listSaleDoubts,
     prepare: prepareTransactions,
     write: upsertTransactions,
@@ -179,7 +186,7 @@ export const importTypes = {
     shape: RewardProgramRow,
     key: ['programId', 'tierId'],
     together: 'programId',
-    rule: nonNegativeRule('accrualSpend', 'autoRewardValue', 'qualifySpend'),
+    rule: createNonNegativeCheck('accrualSpend', 'autoRewardValue', 'qualifySpend'),
     prepare: translateEach(toProgramInput),
     write: upsertPrograms,
     examples: [{}, { tierId: '3', tierName: 'Cashmere', tierSequence: '3' }],
@@ -188,7 +195,7 @@ export const importTypes = {
     description: 'One gift of a reward program.',
     shape: RewardGiftRow,
     key: ['programId', 'giftId'],
-    prepare: unchangedRows,
+    prepare: prepareUnchanged,
     write: upsertGifts,
     examples: [{}, { giftId: '22', name: 'Umbrella', styles: 'MB07' }],
   },
@@ -198,7 +205,7 @@ export const importTypes = {
     key: ['id'],
     pathColumns: ['id'],
     keptIfEmpty: ['qualifyingSpend'],
-    prepare: unchangedRows,
+    prepare: prepareUnchanged,
     write: upsertRewardAccounts,
     examples: [{}, { id: '22673', customerId: '65432' }],
   },
@@ -207,8 +214,8 @@ export const importTypes = {
     shape: RewardLotRow,
     key: ['accountId', 'kind', 'lotId'],
     keptIfEmpty: ['redeemed', 'pending'],
-    rule: lotRule,
-    prepare: unchangedRows,
+    rule: checkLot,
+    prepare: prepareUnchanged,
     write: upsertRewardLots,
     examples: [{ giftId: '' }, { kind: 'gift', lotId: '42182', total: '1', giftId: '21' }],
   },

@@ -148,7 +148,7 @@ async function importBatches(
   // time. Never more, so that the later of two lines wins.
   let [earlier, last] = [Promise.resolve(), Promise.resolve()]
   try {
-    for await (const batch of untilStopped(sheet.batches ?? splitIntoBatches(sheet, type), signal)) {
+    for await (const batch of takeUntilStopped(sheet.batches ?? splitIntoBatches(sheet, type), signal)) {
       const pending = prepare(batch)
       await earlier
       const isConcurrent = await isDisjoint(pending.prepared)
@@ -182,7 +182,7 @@ function createOverlapCheck(claims: ImportType['claims']) {
 }
 
 /** Yields items until the signal, without waiting for a slow next item. */
-async function* untilStopped<T>(items: AsyncGenerator<T>, signal: AbortSignal | undefined): AsyncGenerator<T> {
+async function* takeUntilStopped<T>(items: AsyncGenerator<T>, signal: AbortSignal | undefined): AsyncGenerator<T> {
   const stopped = Promise.withResolvers<undefined>()
   const stop = () => stopped.resolve(undefined)
   signal?.addEventListener('abort', stop)

@@ -2,7 +2,7 @@ import type { Keys } from '../../crypto/keys.ts'
 import type { Database } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import type { WriteContext } from '../../store/lists/outdated.ts'
-import { addNotes, type ImportCounts, noCounts } from './counts.ts'
+import { addNotes, createCounts, type ImportCounts } from './counts.ts'
 import type { Ingestion, Prepared } from './ingest.ts'
 import { merge } from './merge.ts'
 import { RowError } from './row-error.ts'
@@ -37,10 +37,10 @@ export async function ingestPrepared<R>(
   { db, service, ingestion, context, dryRun = false, rowsPerTransaction, retry, reject }: IngestOptions<R>,
 ): Promise<ImportCounts & { inputs: readonly object[] }> {
   const corrected = [...inputs]
-  const inputsAt = (places: readonly number[]) => places.map(at => corrected[at])
-  const counts = noCounts()
+  const selectInputs = (places: readonly number[]) => places.map(at => corrected[at])
+  const counts = createCounts()
   async function write(places: readonly number[], maxRows?: number, writeContext = context) {
-    const merged = await merge(places, some => ingestion.write(db, service, inputsAt(some), writeContext), maxRows)
+    const merged = await merge(places, some => ingestion.write(db, service, selectInputs(some), writeContext), maxRows)
     counts.inserted += merged.inserted
     counts.changed += merged.changed
     counts.outdated += merged.outdated
@@ -54,7 +54,7 @@ export async function ingestPrepared<R>(
     )
     if (!exchanges || places.length < 2) return rejected
     const written = new Set<number>()
-    for (const group of await exchanges.findGroups(db, service, inputsAt(places))) {
+    for (const group of await exchanges.findGroups(db, service, selectInputs(places))) {
       const groupPlaces = group.flatMap(i => places[i] ?? [])
       const failed = await write(groupPlaces, undefined, { ...context, releasesFirst: true })
       if (!failed.length) for (const at of groupPlaces) written.add(at)

@@ -21,7 +21,7 @@ export interface Prepared {
 /** Converts rows to inputs of the store. Looks up all references in few queries. `keys` are set if rows can have secrets. */
 export type Prepare<R> = (db: Db, service: Service, rows: readonly R[], keys?: Keys) => Promise<Prepared>
 
-export const unchangedRows: Prepare<object> = async (_db, _service, rows) => ({ inputs: rows })
+export const prepareUnchanged: Prepare<object> = async (_db, _service, rows) => ({ inputs: rows })
 
 /** How rows of a type are stored. */
 export interface Ingestion<R> {

@@ -13,7 +13,7 @@ function pick(row: Row, names: Readonly<Record<string, string>>) {
   return picked
 }
 
-const sameNames = (...names: string[]) => Object.fromEntries(names.map(name => [name, name]))
+const mapToSameNames = (...names: string[]) => Object.fromEntries(names.map(name => [name, name]))
 
 /** Adds the subscriptions that `privacy` ends, even if the row doesn't have them. */
 export function toCustomerInput({ references, ...row }: Row) {
@@ -23,15 +23,15 @@ export function toCustomerInput({ references, ...row }: Row) {
 export const toCustomerMappingInput = ({ customerId, ...row }: Row) => ({ id: customerId, ...row })
 
 const product = {
-  ...sameNames('productId', 'productCode', 'name', 'description', 'sizeRange', 'updateTimeStamp'),
+  ...mapToSameNames('productId', 'productCode', 'name', 'description', 'sizeRange', 'updateTimeStamp'),
   references: 'referenceValues',
 }
 const colour = {
-  ...sameNames('productId', 'colourId', 'ecommerceProductId', 'markdownStatus'),
+  ...mapToSameNames('productId', 'colourId', 'ecommerceProductId', 'markdownStatus'),
   colourCode: 'code',
   colourName: 'name',
 }
-const variant = sameNames(
+const variant = mapToSameNames(
   ...['productId', 'colourId', 'skuId', 'sku', 'sizeCode', 'sequence', 'originalPrice', 'price', 'barcode'],
   ...['allowBackorder', 'preorderDate'],
 )
@@ -43,11 +43,18 @@ export const toProductInput = (row: Row) => ({
   variant: pick(row, variant),
 })
 
-const program = { ...sameNames('programId', 'description'), programName: 'name' }
+const program = { ...mapToSameNames('programId', 'description'), programName: 'name' }
 const tier = {
-  ...sameNames('programId', 'tierId', 'accrualSpend', 'accrualPoints', 'autoRewardPointThreshold', 'autoRewardValue'),
-  ...sameNames('qualifySpend', 'qualifyMonths', 'qualifyDays', 'pointsExpiryMonths', 'pointsExpiryDays'),
-  ...sameNames('rewardExpiryMonths', 'rewardExpiryDays'),
+  ...mapToSameNames(
+    'programId',
+    'tierId',
+    'accrualSpend',
+    'accrualPoints',
+    'autoRewardPointThreshold',
+    'autoRewardValue',
+  ),
+  ...mapToSameNames('qualifySpend', 'qualifyMonths', 'qualifyDays', 'pointsExpiryMonths', 'pointsExpiryDays'),
+  ...mapToSameNames('rewardExpiryMonths', 'rewardExpiryDays'),
   tierName: 'name',
   tierSequence: 'sequence',
 }
@@ -55,14 +62,14 @@ const tier = {
 /** Splits a row into tier and program. */
 export const toProgramInput = (row: Row) => ({ program: pick(row, program), tier: pick(row, tier) })
 
-const header = sameNames('id', 'number', 'orderNumber', 'channel', 'type', 'saleDate', 'customerId', 'storeNumber')
+const header = mapToSameNames('id', 'number', 'orderNumber', 'channel', 'type', 'saleDate', 'customerId', 'storeNumber')
 const line = {
-  ...sameNames('sequence', 'productCode', 'productName', 'colourCode', 'colourName', 'sizeCode'),
-  ...sameNames('quantity', 'price', 'value', 'taxPercent'),
+  ...mapToSameNames('sequence', 'productCode', 'productName', 'colourCode', 'colourName', 'sizeCode'),
+  ...mapToSameNames('quantity', 'price', 'value', 'taxPercent'),
   lineId: 'id',
 }
 
-const dated = sameNames('updateTimeStamp')
+const dated = mapToSameNames('updateTimeStamp')
 
 /** Finds the store names and e-commerce SKUs of transaction rows. */
 export interface NameLookup {

@@ -5,7 +5,7 @@ import { importVouchers } from '../../store/vouchers/imported-vouchers.ts'
 import type { ImportType } from './import-type.ts'
 import { rejectedWithOrder } from './orders.ts'
 import { prepareOrders, prepareVouchers } from './prepare.ts'
-import { orderRule, voucherRule } from './rules.ts'
+import { checkOrder, checkVoucher } from './rules.ts'
 
 /** Open orders of an earlier system. */
 export const orders = {
@@ -20,7 +20,7 @@ export const orders = {
   pathColumns: ['id'],
   rejectedWithRecord: rejectedWithOrder,
   isOnboarding: true,
-  rule: orderRule,
+  rule: checkOrder,
   prepare: prepareOrders,
   write: mergeImportedOrders,
   examples: [
@@ -48,7 +48,7 @@ export const vouchers = {
   key: ['number'],
   pathColumns: ['number'],
   isOnboarding: true,
-  rule: voucherRule,
+  rule: checkVoucher,
   prepare: prepareVouchers,
   write: importVouchers,
   examples: [{}, { number: '2062390', pin: '004200' }],

@@ -244,15 +244,15 @@ function checkSums(
   decimals: number,
   reject: RejectRow,
 ) {
-  const minor = (text: string) => toMinorUnits(text, decimals)
+  const toMinor = (text: string) => toMinorUnits(text, decimals)
   const due = computeAmountDue(
-    lines.map(line => minor(line.value)),
-    minor(freight),
-    taxLines.map(({ amount }) => minor(amount)),
+    lines.map(line => toMinor(line.value)),
+    toMinor(freight),
+    taxLines.map(({ amount }) => toMinor(amount)),
   )
-  const paid = sum(payments.map(payment => minor(payment.amount)))
+  const paid = sum(payments.map(payment => toMinor(payment.amount)))
   if (!lines.length) reject(header, 'must have a line with a SKU or a productName', 'orderNumber')
-  else if (due !== minor(total))
+  else if (due !== toMinor(total))
     reject(header, 'must be the sum of lines, freight and tax', 'total', formatAmount(due, decimals))
   else if (payments.length && paid !== due)
     reject(

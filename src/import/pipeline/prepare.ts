@@ -86,7 +86,7 @@ export const prepareGateways: Prepare<Row> = async (db, service, rows) => {
   return { inputs }
 }
 
-function distinctTexts(rows: readonly Row[], column: string): string[] {
+function listDistinctTexts(rows: readonly Row[], column: string): string[] {
   const values = new Set<string>()
   for (const { [column]: value } of rows) if (typeof value === 'string') values.add(value)
   return [...values]
@@ -94,7 +94,7 @@ function distinctTexts(rows: readonly Row[], column: string): string[] {
 
 /** Loads the SKUs of rows, by `skuId` and by `sku`. */
 async function loadSkus(db: Db, service: Service, rows: readonly Row[]) {
-  const [ids, names] = [distinctTexts(rows, 'skuId'), distinctTexts(rows, 'sku')]
+  const [ids, names] = [listDistinctTexts(rows, 'skuId'), listDistinctTexts(rows, 'sku')]
   const byId = ids.length ? await findSkusById(db, service, ids) : []
   const byName = names.length ? await findSkus(db, service, names) : []
   return {
@@ -108,7 +108,7 @@ async function loadSkus(db: Db, service: Service, rows: readonly Row[]) {
 }
 
 async function loadStores(db: Db, service: Service, rows: readonly Row[]) {
-  const numbers = distinctTexts(rows, 'storeNumber')
+  const numbers = listDistinctTexts(rows, 'storeNumber')
   const stores = numbers.length ? await findStoresByNumber(db, service, numbers) : []
   return new Map(stores.map(store => [store.store_number, store]))
 }
@@ -173,14 +173,14 @@ function computeSaleValue({ value, quantity, price, discountAmount }: Row, decim
 export const prepareTransactions: Prepare<Row> = async (db, service, rows) => {
   const [skus, stores] = await Promise.all([loadSkus(db, service, rows), loadStores(db, service, rows)])
   const notes: Notes = {}
-  const nullWithNote = (text: string) => {
+  const ignoreWithNote = (text: string) => {
     note(notes, text)
     return null
   }
   noteOtherHeaders(rows, notes)
   const names: NameLookup = {
-    store: number => stores.get(number)?.name ?? nullWithNote(unknownStore),
-    sku: row => (row.skuId || row.sku ? (skus.find(row)?.sku ?? nullWithNote(unknownSku)) : null),
+    store: number => stores.get(number)?.name ?? ignoreWithNote(unknownStore),
+    sku: row => (row.skuId || row.sku ? (skus.find(row)?.sku ?? ignoreWithNote(unknownSku)) : null),
   }
   const errors = rows.some(({ total }) => total != null)
     ? findWrongTotals(rows, service.settings.currency)
@@ -201,7 +201,7 @@ export const prepareOrders: Prepare<Row> = async (db, service, rows) => {
   const variants = new Map(
     (await findVariants(db, service, existingSkus, getDecimals(currency))).map(variant => [variant.sku, variant]),
   )
-  const customers = await findCustomersByEmail(db, service, distinctTexts(rows, 'customerEmail'))
+  const customers = await findCustomersByEmail(db, service, listDistinctTexts(rows, 'customerEmail'))
   const customerIds = new Map(customers.map(({ email, id }) => [email, id]))
   const createItemLookup = (orderNotes: Notes) => ({
     customerId: (email: string) => customerIds.get(email),
@@ -248,7 +248,7 @@ const requireExisting =
     translate: (row: Row) => object = row => row,
   ): Prepare<Row> =>
   async (db, service, rows) => {
-    const existing = new Set((await find(db, service, distinctTexts(rows, column))).map(({ id }) => id))
+    const existing = new Set((await find(db, service, listDistinctTexts(rows, column))).map(({ id }) => id))
     const toError = createUnknownError(column, type)
     const inputs = rows.map(row => (existing.has(row[column] as string) ? translate(row) : toError(row)))
     return { inputs }

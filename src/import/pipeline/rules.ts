@@ -4,21 +4,21 @@ import { RowError } from './row-error.ts'
 /** Checks a rule for several columns of a row. Returns undefined if the row keeps it. */
 export type Rule = (row: Row) => RowError | undefined
 
-/** Creates the rule that amounts can't be negative. */
-export const nonNegativeRule =
+/** Creates the check that amounts can't be negative. */
+export const createNonNegativeCheck =
   (...columns: readonly string[]): Rule =>
   row => {
     const negative = columns.find(name => Number(row[name] ?? 0) < 0)
     return negative === undefined ? undefined : new RowError('must be at least 0', negative)
   }
 
-export const skuRule: Rule = ({ sku, skuId }) =>
+export const checkSku: Rule = ({ sku, skuId }) =>
   (sku ?? skuId) ? undefined : new RowError('is required if the line has no skuId', 'sku')
 
 /** An amount has at most twelve digits before the point. */
 const maxAmount = 1e12
 
-export const transactionRule: Rule = row => {
+export const checkTransaction: Rule = row => {
   const { quantity, price, value, discountAmount, discountType, discountReason, discountPercentage } = row
   if (Math.abs(Number(price) * Number(quantity)) >= maxAmount)
     return new RowError('times the quantity must be less than 1,000,000,000,000', 'price')
@@ -74,7 +74,7 @@ export function listSaleDoubts(row: Row): string[] {
   return doubts
 }
 
-const orderAmountsRule = nonNegativeRule(
+const checkOrderAmounts = createNonNegativeCheck(
   ...['total', 'freight', 'orderDiscount', 'orderRefunded'],
   ...['price', 'discountAmount', 'value', 'refunded', 'paymentAmount'],
 )
@@ -84,7 +84,7 @@ export const isOrderLine = ({ sku, skuId, productName, quantity }: Row) =>
   (sku ?? skuId ?? (quantity == null ? null : productName)) != null
 
 /** A row of an order is a line, a payment or both. Its amounts can't be negative, because returns have their own columns. */
-export const orderRule: Rule = row => {
+export const checkOrder: Rule = row => {
   const isLine = isOrderLine(row)
   const isPayment = row.paymentAmount != null
   if (!isLine && !isPayment) return new RowError('must have a SKU, a productName with a quantity, or a paymentAmount')
@@ -92,11 +92,11 @@ export const orderRule: Rule = row => {
     if (row[name] == null) return new RowError('is required if the line has a SKU or a productName', name)
   if (isPayment && row.paymentGateway == null)
     return new RowError('is required if the line has a payment', 'paymentGateway')
-  return orderAmountsRule(row) ?? (isLine ? transactionRule(row) : undefined)
+  return checkOrderAmounts(row) ?? (isLine ? checkTransaction(row) : undefined)
 }
 
 /** A balance above the original amount is possible: the voucher was loaded again. */
-export const voucherRule: Rule = ({ balance, originalAmount, status }) => {
+export const checkVoucher: Rule = ({ balance, originalAmount, status }) => {
   const amount = Number(balance)
   const original = Number(originalAmount ?? amount)
   if (amount < 0) return new RowError('must be at least 0', 'balance')
@@ -107,11 +107,11 @@ export const voucherRule: Rule = ({ balance, originalAmount, status }) => {
   return
 }
 
-const lotAmountsRule = nonNegativeRule('total', 'redeemed', 'pending')
+const checkLotAmounts = createNonNegativeCheck('total', 'redeemed', 'pending')
 
 /** Points are integers, and no more of a lot can be used than it has. */
-export const lotRule: Rule = row => {
-  const negative = lotAmountsRule(row)
+export const checkLot: Rule = row => {
+  const negative = checkLotAmounts(row)
   if (negative) return negative
   if (Number(row.redeemed ?? 0) + Number(row.pending ?? 0) > Number(row.total))
     return new RowError('must be at least the sum of redeemed and pending', 'total')

@@ -51,7 +51,7 @@ export async function* readBytes(
 ): AsyncGenerator<Buffer> {
   const chunks = stream[Symbol.asyncIterator]() as AsyncIterator<Buffer>
   let head: Buffer = Buffer.alloc(0)
-  const counted = async function* () {
+  const countBytes = async function* () {
     if (head.length) yield head
     for (;;) {
       const { value, done } = await chunks.next()
@@ -60,7 +60,7 @@ export async function* readBytes(
       yield value
     }
   }
-  const limited = async function* (unpackedChunks: AsyncIterable<Buffer>) {
+  const limitBytes = async function* (unpackedChunks: AsyncIterable<Buffer>) {
     let size = 0
     for await (const chunk of unpackedChunks) {
       size += chunk.length
@@ -79,10 +79,10 @@ export async function* readBytes(
       head = Buffer.concat([head, value])
     }
     if (head[0] === 0x1f && head[1] === 0x8b)
-      yield* limited(decompress(counted(), createGunzip({ chunkSize: chunkBytes })))
+      yield* limitBytes(decompress(countBytes(), createGunzip({ chunkSize: chunkBytes })))
     else if (head.length >= 4 && head.readUInt32LE() === 0xfd2fb528)
-      yield* limited(decompress(counted(), createZstdDecompress({ chunkSize: chunkBytes })))
-    else yield* counted()
+      yield* limitBytes(decompress(countBytes(), createZstdDecompress({ chunkSize: chunkBytes })))
+    else yield* countBytes()
   } catch (error) {
     const { code = '', message } = error as NodeJS.ErrnoException
     if (/^(Z_|ZSTD_|ERR_ZLIB|ERR_ZSTD)/.test(code))

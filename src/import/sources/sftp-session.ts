@@ -94,7 +94,10 @@ export async function openSftp(access: SftpAccess, signal: AbortSignal, timeoutM
     return new ExportsUnreadable(`The SFTP server ${server} couldn't ${action}: ${reason}.`, isLasting)
   }
 
-  async function step<T>(action: string, work: (client: SftpClient, onProgress: () => void) => Promise<T>): Promise<T> {
+  async function runStep<T>(
+    action: string,
+    work: (client: SftpClient, onProgress: () => void) => Promise<T>,
+  ): Promise<T> {
     let timer: NodeJS.Timeout | undefined
     const timeout = new Promise<never>((_, reject) => {
       timer = setTimeout(() => {
@@ -132,7 +135,7 @@ export async function openSftp(access: SftpAccess, signal: AbortSignal, timeoutM
   }
 
   try {
-    await step('connect', () =>
+    await runStep('connect', () =>
       client.connect({
         ...credentials,
         sock: socket,
@@ -141,7 +144,7 @@ export async function openSftp(access: SftpAccess, signal: AbortSignal, timeoutM
         keepaliveInterval: keepaliveIntervalMs,
       }),
     )
-    return { step, close }
+    return { step: runStep, close }
   } catch (error) {
     await close()
     throw error

@@ -10,7 +10,7 @@ import { Return } from '../../domain/orders/returns.ts'
 import { RetailTransaction } from '../../domain/orders/transactions.ts'
 import { RewardAccount } from '../../domain/rewards/rewards.ts'
 import { Instant } from '../../domain/values/fields.ts'
-import { pagingParameters } from '../../http/pagination/lists.ts'
+import { buildPagingParameters } from '../../http/pagination/lists.ts'
 import { get, stream } from '../../http/routing/route-definitions.ts'
 import { type Static, Type } from '../../schemas/schemas.ts'
 import { readChanges } from '../../store/change-feed/changes.ts'
@@ -76,7 +76,7 @@ const followingParameters = {
     Type.Boolean({ description: 'True to include the record in each change.', default: false, examples: [true] }),
   ),
   after_cursor: Type.Optional({
-    ...pagingParameters().after_cursor,
+    ...buildPagingParameters().after_cursor,
     maxLength: maxCursorLength,
     description: 'The `endCursor` of the previous response, with the same `kinds`. Default: from the beginning.',
   }),

@@ -54,12 +54,12 @@ export function pickFields(kind: MappedKind, record: string): MappingFields {
 export const areSame = (kind: MappedKind, a: MappingFields, b: MappingFields) =>
   fields[kind].every(field => a[field] === b[field])
 
-const lastSegment = (adminId: string | null | undefined) => adminId?.replace(/^.*\//, '')
+const getLastSegment = (adminId: string | null | undefined) => adminId?.replace(/^.*\//, '')
 
 /** True if a record is mapped to this platform item (null: unmapped). An unmapped SKU uses its own ID, so that ID counts too. */
 export function isMappedTo(id: string, now: MappingFields, expected: string | null): boolean {
   const { ecommerceLocationId, ecommerceSku, ecommerceLegacyId, ecommerceAdminId } = now
-  const to = ecommerceLocationId ?? ecommerceSku ?? ecommerceLegacyId ?? lastSegment(ecommerceAdminId) ?? null
+  const to = ecommerceLocationId ?? ecommerceSku ?? ecommerceLegacyId ?? getLastSegment(ecommerceAdminId) ?? null
   return to === expected || (ecommerceSku === null && expected === id)
 }
 
@@ -68,7 +68,7 @@ export function buildFields(kind: MappedKind, before: MappingFields, to: string 
   if (kind === 'stores') return { ecommerceLocationId: to }
   if (kind === 'skus') return { ecommerceSku: to }
   const { ecommerceAdminId = null } = before
-  return { ecommerceAdminId: lastSegment(ecommerceAdminId) === to ? ecommerceAdminId : null, ecommerceLegacyId: to }
+  return { ecommerceAdminId: getLastSegment(ecommerceAdminId) === to ? ecommerceAdminId : null, ecommerceLegacyId: to }
 }
 
 /** Changes the mapping of a locked record and checks it at once. `before` is its current record. Returns the new record. */
@@ -83,7 +83,7 @@ export async function changeMapping(
   const after = await findMapping(tx, service, kind, id)
   if (!after) throw new Error('locked mapping not found')
   const targets = [before, after.record].flatMap(record => Object.values(pickFields(kind, record)))
-  const ids = targets.flatMap(target => (target === null ? [] : [target, lastSegment(target) ?? target]))
+  const ids = targets.flatMap(target => (target === null ? [] : [target, getLastSegment(target) ?? target]))
   // An unmapped SKU uses its own ID.
   await checkChangedMapping(tx, service, kind, id, [...new Set(kind === 'skus' ? [id, ...ids] : ids)])
   return after.record

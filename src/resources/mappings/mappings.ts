@@ -13,7 +13,7 @@ import { type ErrorCode, notFound } from '../../errors/api-error.ts'
 import { get, list, put } from '../../http/routing/route-definitions.ts'
 import { type TSchema, Type } from '../../schemas/schemas.ts'
 import type { MappingFields } from '../../store/mappings/fixes.ts'
-import { findMapping, lockMapping, mappingPage } from '../../store/mappings/mappings.ts'
+import { findMapping, lockMapping, readMappingPage } from '../../store/mappings/mappings.ts'
 import { buildPath, changeMapping, names } from './change-mapping.ts'
 
 /** Links stores, SKUs and customers to the e-commerce platform. */
@@ -78,7 +78,7 @@ function defineMapping({ kind, id, state, about, item, body, errors = [] }: Mapp
         }),
         item,
       },
-      ({ db, service, query }, page) => mappingPage(db, service, kind, query.state, page),
+      ({ db, service, query }, page) => readMappingPage(db, service, kind, query.state, page),
     ),
 
     get(

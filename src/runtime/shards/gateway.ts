@@ -15,8 +15,8 @@ export function createShardGateway(
   function begin(at: Shard) {
     const writes = writeQueue((at.pools?.writes ?? at.db.pool).options.max)
     const services = ttlCache({ ttlMs: authCacheTtlMs, load: id => readService(at.db, Number(id)) })
-    const service = (id: number) => services.get(String(id))
-    const one = { appContext: createContext(at, writes.acquire), service, writes }
+    const getService = (id: number) => services.get(String(id))
+    const one = { appContext: createContext(at, writes.acquire), service: getService, writes }
     accessByShard.set(at, one)
     return one
   }

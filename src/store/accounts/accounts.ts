@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { hashSecret, type Keys, possibleHashes } from '../../crypto/keys.ts'
+import { hashSecret, type Keys, listHashes } from '../../crypto/keys.ts'
 import { type Db, sql } from '../../database/db.ts'
 import { buildUsernameSkeleton, includesRole, type Role } from '../../domain/accounts.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
@@ -23,8 +23,8 @@ export const hashPassword = (keys: Keys, username: string, password: string) =>
   hashSecret(keys, 'passwords', username, password)
 
 /** Returns all hashes that can be stored for a password, the current one first. */
-export const possiblePasswordHashes = (keys: Keys, username: string, password: string) =>
-  possibleHashes(keys, 'passwords', username, password)
+export const listPasswordHashes = (keys: Keys, username: string, password: string) =>
+  listHashes(keys, 'passwords', username, password)
 
 /** Replaces the hash of a password by one of the newest secret. */
 export const replacePasswordHash = (db: Db, username: string, stored: Buffer, hash: Buffer) =>

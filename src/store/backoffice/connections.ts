@@ -24,8 +24,8 @@ interface Row {
   gateways: NonNullable<BackOfficeSettings['gateways']>
 }
 
-export const passwordContext = (serviceId: number) => `back_office ${serviceId}`
-export const sftpPasswordContext = (serviceId: number) => `back_office exports ${serviceId}`
+export const getPasswordContext = (serviceId: number) => `back_office ${serviceId}`
+export const getSftpPasswordContext = (serviceId: number) => `back_office exports ${serviceId}`
 
 const columns = sql`
   service_id as "serviceId", version::text, driver, password, sftp_password as "sftpPassword", sync_intervals as "syncIntervals", gateways,
@@ -50,8 +50,8 @@ export async function lockStoredBackOffice(
 
 function toStoredBackOffice(row: Row, keys: Keys): StoredBackOffice {
   const { serviceId, version, driver, texts, syncIntervals, gateways } = row
-  const password = unsealPassword(passwordContext(serviceId), row.password, keys)
-  const sftpPassword = unsealPassword(sftpPasswordContext(serviceId), row.sftpPassword, keys)
+  const password = unsealPassword(getPasswordContext(serviceId), row.password, keys)
+  const sftpPassword = unsealPassword(getSftpPasswordContext(serviceId), row.sftpPassword, keys)
   return {
     serviceId,
     version,
@@ -94,8 +94,8 @@ export async function setBackOffice(tx: Db, keys: Keys, service: Service, settin
     gateways = {},
   } = settings
   const { sftpHostKey, sftpKeyFile, sftpPassword } = settings
-  const sealed = password === undefined ? null : seal(keys, passwordContext(service.id), password)
-  const sftpSealed = sftpPassword === undefined ? null : seal(keys, sftpPasswordContext(service.id), sftpPassword)
+  const sealed = password === undefined ? null : seal(keys, getPasswordContext(service.id), password)
+  const sftpSealed = sftpPassword === undefined ? null : seal(keys, getSftpPasswordContext(service.id), sftpPassword)
   await tx.run(sql`
     insert into back_office as b (service_id, driver, url, country, username, password, ca, time_zone, back_office_version, concurrency, sync_share, export_folder, sftp_host_key, sftp_key_file, sftp_password, sync_intervals, gateways)
     values (${service.id}, ${driver}, ${url ?? null}, ${country ?? null}, ${user ?? null}, ${sealed}, ${ca ?? null}, ${timeZone ?? null}, ${version ?? null}, ${concurrency ?? null}, ${syncShare ?? null}, ${exportFolder ?? null}, ${sftpHostKey ?? null}, ${sftpKeyFile ?? null}, ${sftpSealed}, ${JSON.stringify(syncIntervals)}, ${JSON.stringify(gateways)})

@@ -5,7 +5,7 @@ import { rerenderStock } from '../inventory/stale-stock.ts'
 import { beginSourceDatedChange, changeTimestamp, type SourceDated, withChangeTimestamp } from '../lists/back-date.ts'
 import { type Change, hasSameBody, lockRows, type Upserted } from '../lists/change-timestamp.ts'
 import {
-  columnLists,
+  buildColumnLists,
   isDifferent,
   type Merged,
   type MergeTable,
@@ -41,8 +41,8 @@ const variants: MergeTable = {
   fresh: { allow_backorder: false },
   derived: { sku: 'coalesce(sku, sku_id)', original_price: 'coalesce(original_price, price)' },
 }
-const productContent = columnLists(products)
-const variantContent = columnLists(variants)
+const productContent = buildColumnLists(products)
+const variantContent = buildColumnLists(variants)
 
 /**
  * JSON of a row `p` of `product` with its colours and sizes, without closing brace. Concatenated as text: nested JSON would be parsed
@@ -247,7 +247,7 @@ const productsWithTombstones = (service: Service) => sql`(
   (select service_id, changed_at, key, null::text, record
      from (${selectTombstones(service, 'product', sql`product_id`)}) removed order by changed_at, key)) product`
 
-export const productPage = (
+export const readProductPage = (
   db: Db,
   service: Service,
   { code, sku, updatedAfter, removed = false }: Filters,

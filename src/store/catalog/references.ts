@@ -39,7 +39,7 @@ export const findUnknownReferences = (db: Db, service: Service, keys: readonly R
      where not exists (select from reference r where r.service_id = ${service.id} and r.type = k.type and r.reference_value_id = k.value)`)
 
 /** Returns a page of the reference cache, in the form in which `references` are imported. */
-export const referencePage = (db: Db, service: Service, request: PageRequest) =>
+export const readReferencePage = (db: Db, service: Service, request: PageRequest) =>
   readPage(
     db,
     service,

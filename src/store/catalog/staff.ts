@@ -2,7 +2,7 @@ import { type Database, type Db, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { beginSourceDatedChange, changeTimestamp, mergedRowTimes } from '../lists/back-date.ts'
 import { countUpsert, type Upserted } from '../lists/change-timestamp.ts'
-import { columnLists, isDifferent, type MergeTable, mergeRows, onConflictUpdate } from '../lists/merge.ts'
+import { buildColumnLists, isDifferent, type MergeTable, mergeRows, onConflictUpdate } from '../lists/merge.ts'
 import { dropOutdated, mergedContentTime, type WriteContext } from '../lists/outdated.ts'
 import { filter, type PageRequest, readPage } from '../lists/page.ts'
 
@@ -12,7 +12,7 @@ const staff: MergeTable = {
   columns: ['service_id', 'id', 'code', 'firstname', 'surname', 'email', 'store_number', 'active'],
   fresh: { active: true },
 }
-const content = columnLists(staff)
+const content = buildColumnLists(staff)
 
 /** Merges rows (`StaffRow`) into the staff. */
 export function upsertStaff(
@@ -44,7 +44,7 @@ interface Filters {
   code?: string | undefined
 }
 
-export const staffPage = (db: Db, service: Service, { email, code }: Filters, request: PageRequest) =>
+export const readStaffPage = (db: Db, service: Service, { email, code }: Filters, request: PageRequest) =>
   readPage(
     db,
     service,

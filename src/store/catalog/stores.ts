@@ -6,7 +6,7 @@ import { rerenderStock } from '../inventory/stale-stock.ts'
 import { address, addressColumns } from '../lists/address.ts'
 import { beginSourceDatedChange, changeTimestamp, mergedRowTimes } from '../lists/back-date.ts'
 import { countUpserted, lockRows, type Upserted } from '../lists/change-timestamp.ts'
-import { columnLists, isDifferent, type MergeTable, mergeRows, onConflictUpdate } from '../lists/merge.ts'
+import { buildColumnLists, isDifferent, type MergeTable, mergeRows, onConflictUpdate } from '../lists/merge.ts'
 import { dropOutdated, mergedContentTime, type WriteContext } from '../lists/outdated.ts'
 import { filter, type PageRequest, readPage } from '../lists/page.ts'
 import { materialized, opaqueServiceId } from '../lists/planner-fences.ts'
@@ -21,7 +21,7 @@ const stores: MergeTable = {
   ],
   fresh: { kind: 'store' },
 }
-const content = columnLists(stores)
+const content = buildColumnLists(stores)
 /** Set by mappings, so a change of them is no new content of the source. */
 const mappingColumns = ['inventory_buffer', 'ecommerce_location_id']
 
@@ -87,14 +87,14 @@ interface LocationRow {
  */
 export const upsertLocations = (db: Database, service: Service, rows: readonly LocationRow[]): Promise<Upserted> =>
   db.transaction(async tx => {
-    const candidates = (row: LocationRow) => [
+    const listCandidates = (row: LocationRow) => [
       ...(row.storeNumber ? [row.storeNumber] : []),
       row.storeId,
       `id-${row.storeId}`,
     ]
     const stored = await tx.rows<{ id: string; number: string; kind: StoreKind }>(sql`
       select store_id as id, store_number as number, kind from store
-       where service_id = ${service.id} and (store_id = any(${rows.map(({ storeId }) => storeId)}) or store_number = any(${rows.flatMap(candidates)}))
+       where service_id = ${service.id} and (store_id = any(${rows.map(({ storeId }) => storeId)}) or store_number = any(${rows.flatMap(listCandidates)}))
        order by store_id for no key update`)
     const byId = new Map(stored.map(row => [row.id, row]))
     const owners = new Map(stored.map(({ id, number }) => [number, id]))
@@ -103,7 +103,7 @@ export const upsertLocations = (db: Database, service: Service, rows: readonly L
       .map(row => {
         const { storeId } = row
         if (byId.has(storeId) && row.storeNumber === undefined) return row
-        const storeNumber = candidates(row).find(number => (owners.get(number) ?? storeId) === storeId) ?? storeId
+        const storeNumber = listCandidates(row).find(number => (owners.get(number) ?? storeId) === storeId) ?? storeId
         owners.set(storeNumber, storeId)
         return { ...(byId.has(storeId) ? {} : { kind: 'warehouse', name: `Location ${storeId}` }), ...row, storeNumber }
       })
@@ -115,7 +115,7 @@ const stockColumns = ['store_number', 'name', 'ecommerce_location_id', 'inventor
 
 /** True if the merged store differs from the stored one in these columns. */
 const isDifferentIn = (columns: readonly string[]) => {
-  const { of } = columnLists({ columns })
+  const { of } = buildColumnLists({ columns })
   return sql`(${of('c')}) is distinct from (${of('old')})`
 }
 

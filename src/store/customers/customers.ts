@@ -13,7 +13,7 @@ import {
   withoutClosingBrace,
   withTimestamp,
 } from '../lists/change-timestamp.ts'
-import { columnLists, isDifferent, type MergeTable, mergeRows, newRow, onConflictUpdate } from '../lists/merge.ts'
+import { buildColumnLists, isDifferent, type MergeTable, mergeRows, newRow, onConflictUpdate } from '../lists/merge.ts'
 import { contentTime, mergedContentTime, type WriteContext } from '../lists/outdated.ts'
 import { byChangeTimestamp, filter, type PageRequest, readPage } from '../lists/page.ts'
 import { materialized, opaqueServiceId } from '../lists/planner-fences.ts'
@@ -38,7 +38,7 @@ const customers: MergeTable = {
   // A subscription is consent, so it outranks privacy.
   derived: { privacy: 'case when email_subscription or sms_subscription then false else privacy end' },
 }
-const content = columnLists(customers)
+const content = buildColumnLists(customers)
 
 /** JSON of a row `c` of `customer` without e-commerce IDs and closing brace. */
 const body = withoutClosingBrace(sql`
@@ -273,7 +273,7 @@ interface Filters {
   ecommerceIds: boolean
 }
 
-export const customerPage = (
+export const readCustomerPage = (
   db: Db,
   service: Service,
   { email, name, updatedAfter, ecommerceIds: platformIds }: Filters,

@@ -306,7 +306,7 @@ interface Filters {
   isExplained?: boolean | undefined
 }
 
-export function stockPage(
+export function readStockPage(
   db: Db,
   service: Service,
   { skuId, storeNumber, updatedAfter, isExplained = false }: Filters,

@@ -1,5 +1,5 @@
 import { type Db, raw, sql } from '../../database/db.ts'
-import { currentTraceparent } from '../../telemetry/current-context.ts'
+import { getTraceparent } from '../../telemetry/current-context.ts'
 
 /**
  * The job queue: a table of jobs that workers lease.
@@ -44,7 +44,7 @@ export async function addJob(
 ): Promise<void> {
   await tx.run(sql`
     insert into job as j (service_id, name, subject, due_at, traceparent)
-    values (${serviceId}, ${name}, ${subject}, coalesce(${dueAt}::timestamptz, now()), ${currentTraceparent() ?? null})
+    values (${serviceId}, ${name}, ${subject}, coalesce(${dueAt}::timestamptz, now()), ${getTraceparent() ?? null})
     on conflict (service_id, name, subject) do update
        set due_at = least(j.due_at, excluded.due_at),
            rerun_at = case when j.lease is not null then least(j.rerun_at, excluded.due_at) end,

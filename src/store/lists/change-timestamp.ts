@@ -56,7 +56,7 @@ export async function beginChange(tx: Db, service: Service, lists: readonly (Lis
 }
 
 /** Returns the time of the clock that change timestamps are taken from, as text of a `timestamptz`. Later changes get later timestamps. */
-export async function databaseNow(db: Db): Promise<string> {
+export async function readDatabaseTime(db: Db): Promise<string> {
   const row = await db.row<{ at: string }>(sql`select list_clock(clock_timestamp())::text as at`)
   if (!row) throw new Error('clock_timestamp returned no row')
   return row.at

@@ -50,7 +50,7 @@ export function signCursor(scope: CursorScope, at: readonly unknown[], position?
   const { restoredAt } = scope.service
   const isBare = restoredAt === undefined && position === undefined
   const payload = Buffer.from(JSON.stringify(isBare ? at : { at, restoredAt, position }))
-  return Buffer.concat([mac(scope, payload), payload]).toString('base64url')
+  return Buffer.concat([computeMac(scope, payload), payload]).toString('base64url')
 }
 
 /** Returns the value of `signCursor`, or undefined if the cursor was changed or belongs to another scope. */
@@ -62,7 +62,7 @@ function verifyContent(scope: CursorScope, cursor: string): Content | undefined 
   // Decoding is lenient: accept only the one string that we would write for these bytes.
   if (bytes.length <= macLength || bytes.toString('base64url') !== cursor) return
   const payload = bytes.subarray(macLength)
-  if (!timingSafeEqual(bytes.subarray(0, macLength), mac(scope, payload))) return
+  if (!timingSafeEqual(bytes.subarray(0, macLength), computeMac(scope, payload))) return
   return parseContent(payload)
 }
 
@@ -83,7 +83,7 @@ function parseContent(payload: Buffer): Content {
   return Array.isArray(content) ? { at: content } : content
 }
 
-function mac({ service, list, filters, key }: CursorScope, payload: Buffer) {
+function computeMac({ service, list, filters, key }: CursorScope, payload: Buffer) {
   const sorted = Object.entries(filters).sort(([a], [b]) => (a < b ? -1 : 1))
   return createHmac('sha256', key)
     .update(JSON.stringify([service.id, list, sorted]))

@@ -3,7 +3,7 @@ import { rfc3339Micros } from '../../database/rfc3339.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { resolveAsOf, tableSql } from './as-of.ts'
 import {
-  emptyPage,
+  createEmptyPage,
   filter,
   hasNoChanges,
   isChangedAfter,
@@ -77,7 +77,7 @@ async function readBoundedScan(
   const table = tableSql(from)
   const [beyond, direction, opposite] = (descending ? ['<', 'desc', 'asc'] : ['>', 'asc', 'desc']).map(raw)
   const { asOf, newest, position } = await resolveAsOf(db, service, from, fixed)
-  if (hasNoChanges(newest, changedAfter)) return { ...emptyPage(newest), position }
+  if (hasNoChanges(newest, changedAfter)) return { ...createEmptyPage(newest), position }
   const where = sql`${filter(changedAfter, isChangedAfter)} ${condition}`
   const isAfterLastPage = after
     ? sql`and (place, key) ${beyond} (${opaqueParam(after[0], order.type)}, ${opaqueParam(after[1], 'text')})`

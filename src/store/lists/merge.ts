@@ -37,7 +37,7 @@ export function mergeRows(service: Service, table: MergeTable, rows: readonly ob
     json_populate_recordset((select json_populate_record(null::${raw(name)}, ${JSON.stringify(fresh)})), ${json}) with ordinality new
     left join ${raw(name)} old on old.service_id = ${opaqueServiceId(service)} and ${raw(key.map(column => `old.${column} = new.${column}`).join(' and '))}
     cross join lateral ${materialized(sql`select (${masks}::bigint[])[new.ordinality] as mask, ${sourceChangedAt} as source_changed_at`)} source
-    cross join lateral (select ${raw(outputColumns.join(', '))} from ${materialized(sql`select ${listed(values)}`)} merged_row) ${raw(alias)}`
+    cross join lateral (select ${raw(outputColumns.join(', '))} from ${materialized(sql`select ${joinSql(values)}`)} merged_row) ${raw(alias)}`
 }
 
 /** A row with a new key, for a `from` clause. Missing columns have the default of `fresh`, or null. */
@@ -47,25 +47,25 @@ export function newRow(
   row: object,
   alias: string,
 ): Sql {
-  const fullRow = { ...fresh, ...columnValues(columns, row), service_id: service.id }
+  const fullRow = { ...fresh, ...getColumnValues(columns, row), service_id: service.id }
   const outputColumns = columns.map(column => (column in derived ? `${derived[column]} as ${column}` : column))
   return sql`
     (select ${raw(outputColumns.join(', '))} from json_populate_record(null::${raw(name)}, ${JSON.stringify(fullRow)})) ${raw(alias)}`
 }
 
 /** The values of a row by column name. */
-const columnValues = (columns: readonly string[], row: object) =>
+const getColumnValues = (columns: readonly string[], row: object) =>
   Object.fromEntries(
     Object.entries(row)
-      .map(([key, value]) => [snakeCase(key), value] as const)
+      .map(([key, value]) => [toSnakeCase(key), value] as const)
       .filter(([column, value]) => value !== undefined && columns.includes(column)),
   )
 
-const listed = (items: readonly Sql[]) => items.reduce((all, one) => sql`${all}, ${one}`)
+const joinSql = (items: readonly Sql[]) => items.reduce((all, one) => sql`${all}, ${one}`)
 
 /** True if a merged row, named `alias`, differs from the stored row, and so must be rendered. */
 export const isDifferent = (table: MergeTable, alias: string): Sql => {
-  const { of } = columnLists({ columns: valueColumns(table) })
+  const { of } = buildColumnLists({ columns: listValueColumns(table) })
   return sql`(old.service_id is null or (${of(alias)}) is distinct from (${of('old')}))`
 }
 
@@ -77,7 +77,7 @@ export type Merged<Key extends string> = Record<Key, string> & { inserted: boole
  * the table has one.
  */
 export function upsertMerged(service: Service, table: MergeTable, rows: readonly object[], change?: Change): Sql {
-  const { list, of } = columnLists(table)
+  const { list, of } = buildColumnLists(table)
   const timestamp = change
     ? { list: sql`, changed_at`, at: sql`, ${change.at}::timestamptz` }
     : { list: sql``, at: sql`` }
@@ -90,19 +90,19 @@ export function upsertMerged(service: Service, table: MergeTable, rows: readonly
 
 /** The `on conflict` clause: overwrites all columns, and those of `also`, if any merged column differs. */
 export function onConflictUpdate(table: MergeTable, also: readonly string[]): Sql {
-  const written = columnLists({ columns: [...valueColumns(table), ...also] })
-  const compared = columnLists({ columns: valueColumns(table) })
+  const written = buildColumnLists({ columns: [...listValueColumns(table), ...also] })
+  const compared = buildColumnLists({ columns: listValueColumns(table) })
   return sql`
     on conflict (service_id, ${raw(table.key.join(', '))}) do update set (${written.list}) = row(${written.excluded})
       where (${compared.of(table.name)}) is distinct from (${compared.excluded})`
 }
 
 /** Columns other than `service_id` and the key. */
-const valueColumns = ({ key, columns }: MergeTable) =>
+const listValueColumns = ({ key, columns }: MergeTable) =>
   columns.filter(column => column !== 'service_id' && !key.includes(column))
 
 /** The columns of a table for an upsert: as a list, qualified by `alias`, and qualified by `excluded`. */
-export const columnLists = ({ columns }: Pick<MergeTable, 'columns'>) => ({
+export const buildColumnLists = ({ columns }: Pick<MergeTable, 'columns'>) => ({
   list: raw(columns.join(', ')),
   of: (alias: string) => raw(columns.map(column => `${alias}.${column}`).join(', ')),
   excluded: raw(columns.map(column => `excluded.${column}`).join(', ')),
@@ -126,7 +126,7 @@ function encodeRows(columns: readonly string[], rows: readonly object[]) {
     let mask = 0
     for (const [key, value] of Object.entries(row)) {
       if (value === undefined) continue
-      const column = snakeCase(key)
+      const column = toSnakeCase(key)
       const bit = bits.get(column)
       if (bit === undefined) continue
       named[column] = value
@@ -140,7 +140,7 @@ function encodeRows(columns: readonly string[], rows: readonly object[]) {
 }
 
 const columnNames = new Map<string, string>()
-function snakeCase(name: string) {
+function toSnakeCase(name: string) {
   const cached = columnNames.get(name)
   if (cached !== undefined) return cached
   const column = name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)

@@ -26,7 +26,7 @@ export interface Page {
   end: PageEnd | null
 }
 
-export const emptyPage = (asOf: string): Page => ({ records: [], asOf, hasNextPage: false, end: null })
+export const createEmptyPage = (asOf: string): Page => ({ records: [], asOf, hasNextPage: false, end: null })
 
 /** The SQL of a list. */
 export interface ListSource {
@@ -82,7 +82,7 @@ export async function readPage(
   const beyond = raw(descending ? '<' : '>')
   const direction = raw(descending ? 'desc' : 'asc')
   const { asOf, newest, position } = await resolveAsOf(db, service, timestamps, fixed, withRemovals)
-  if (!live && hasNoChanges(newest, changedAfter)) return { ...emptyPage(newest), position }
+  if (!live && hasNoChanges(newest, changedAfter)) return { ...createEmptyPage(newest), position }
   // A look-up shows the current state, which only the primary has.
   const replicaPosition = live ? undefined : position
   const isComplete = live ? sql`` : sql`and changed_at <= (select as_of from scan)`

@@ -38,7 +38,7 @@ export const getSender = ({ settings }: Service) => settings.emailSender ?? 'vou
 export async function queueVoucherEmail(tx: Db, keys: Keys, service: Service, mail: VoucherEmail): Promise<void> {
   const id = randomUUID()
   const messageId = `<${id}@${getSender(service).split('@').at(-1)}>`
-  const sealed = seal(keys, emailContext(service, id), JSON.stringify(mail))
+  const sealed = seal(keys, getEmailContext(service, id), JSON.stringify(mail))
   const notBefore = mail.deliveryDate && toStartOfDay(mail.deliveryDate, service.settings.timeZone)
   await Promise.all([
     tx.run(sql`
@@ -51,7 +51,7 @@ export async function queueVoucherEmail(tx: Db, keys: Keys, service: Service, ma
 const toStartOfDay = (date: string, timeZone: string) =>
   Temporal.PlainDate.from(date).toZonedDateTime(timeZone).toInstant().toString()
 
-export const emailContext = (service: Pick<Service, 'id'>, id: string) => `mail ${service.id} ${id}`
+export const getEmailContext = (service: Pick<Service, 'id'>, id: string) => `mail ${service.id} ${id}`
 
 /** SQL for the emails of a voucher as a JSON array of `ReceiverEmail`, the newest first. `voucher`: SQL for the voucher number. */
 export const selectVoucherEmails = (service: Service, voucher: Sql) => sql`
@@ -74,7 +74,7 @@ export async function lockUnsentEmail(tx: Db, keys: Keys, service: Service, numb
 }
 
 const unsealContent = (keys: Keys, service: Service, id: string, sealed: Buffer) =>
-  JSON.parse(unseal(keys, emailContext(service, id), sealed)) as VoucherEmail
+  JSON.parse(unseal(keys, getEmailContext(service, id), sealed)) as VoucherEmail
 
 /** An email that is queued for sending. */
 export interface QueuedEmail extends VoucherEmail {

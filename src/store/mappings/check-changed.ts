@@ -108,15 +108,15 @@ export async function recheckRecords(
   ids: readonly string[],
   there: readonly string[] = [],
 ): Promise<void> {
-  const suggested = async () =>
+  const listSuggested = async () =>
     (
       await tx.rows<{ suggestion: string }>(sql`
         select suggestion from mapping_issue
          where service_id = ${service.id} and kind = ${kind} and side = 'here' and id = any(${ids}) and suggestion is not null`)
     ).map(({ suggestion }) => suggestion)
-  const before = await suggested()
+  const before = await listSuggested()
   await checkRecords(tx, service, kind, ids)
-  await checkPlatformItems(tx, service, kind, [...new Set([...there, ...before, ...(await suggested())])])
+  await checkPlatformItems(tx, service, kind, [...new Set([...there, ...before, ...(await listSuggested())])])
 }
 
 /** Checks every record that a changed mapping affects. `ecommerceIds`: its platform IDs before and after. Needs `lockMappingCheck`. */

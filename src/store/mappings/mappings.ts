@@ -64,7 +64,7 @@ const customers: MappedRecords = {
 const mappedRecords: Readonly<Record<MappedKind, MappedRecords>> = { stores, skus, customers }
 
 /** Returns a page of mappings by the back office's IDs, optionally of one state. */
-export function mappingPage(
+export function readMappingPage(
   db: Db,
   service: Service,
   kind: MappedKind,

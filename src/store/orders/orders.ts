@@ -39,7 +39,7 @@ export const orderJson = (service: Service) => sql`
      ${localTime(sql`o.placed_at`, service)} as "placedAt", ${localTime(sql`o.ready_at`, service)} as "readyAt", ${localTime(sql`o.collected_at`, service)} as "collectedAt", ${localTime(sql`o.changed_at`, service)} as "updateTimeStamp") r)`
 
 /** Returns the JSON of an order. */
-export const orderRecord = (db: Db, service: Service, id: string) =>
+export const findOrderRecord = (db: Db, service: Service, id: string) =>
   db.row<{ record: string }>(
     sql`select ${orderJson(service)} as record from sales_order o where o.service_id = ${service.id} and o.id = ${id}`,
   )
@@ -68,7 +68,7 @@ const hasSoldVoucher = sql`
   (select true from upstream_voucher_sale s where s.service_id = o.service_id and s.order_number = o.order_number)`
 
 /** Returns a page of orders, newest first. Chunks of an export have the oldest first. */
-export const orderPage = (db: Db, service: Service, { customerId, id }: Filters, request: PageRequest) =>
+export const readOrderPage = (db: Db, service: Service, { customerId, id }: Filters, request: PageRequest) =>
   readPage(
     db,
     service,

@@ -35,7 +35,7 @@ export const findShipmentByKey = (db: Db, service: Service, order: Pick<LockedOr
       from shipment s where s.service_id = ${service.id} and s.order_id = ${order.id} and s.source_key = ${key}`)
 
 /** Returns a page of an order's shipments, in the order in which they became known. */
-export const shipmentPage = (db: Db, service: Service, { orderId }: { orderId: string }, request: PageRequest) =>
+export const readShipmentPage = (db: Db, service: Service, { orderId }: { orderId: string }, request: PageRequest) =>
   readPage(
     db,
     service,

@@ -206,7 +206,7 @@ interface Filters {
 const bySale = { column: sql`sale_date`, type: 'timestamp' } as const
 
 /** Returns a page of transactions, in an order that an index serves. The ID breaks ties. */
-export function transactionPage(db: Db, service: Service, filters: Filters, request: PageRequest) {
+export function readTransactionPage(db: Db, service: Service, filters: Filters, request: PageRequest) {
   const { customerId, ascending } = filters
   const customerParams = filter(customerId, id => sql`and customer_id = ${id}`)
   const isByChange = ascending === undefined && filters.updatedAfter !== undefined

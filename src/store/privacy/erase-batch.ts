@@ -14,7 +14,7 @@ const maxOrders = 100
 const maxRows = 1_000
 
 /** Customer and addresses of orders, notes of returns, and references of payments. */
-const orders: EraseBatch = async (tx, keys, service, id) => {
+const eraseOrders: EraseBatch = async (tx, keys, service, id) => {
   const ofService = sql`service_id = ${service.id}`
   const rows = await tx.rows<{ id: string; number: string }>(sql`
     select id, order_number as number from sales_order where ${ofService} and customer_id = ${id} order by placed_at, id limit ${maxOrders} for update`)
@@ -45,7 +45,7 @@ const orders: EraseBatch = async (tx, keys, service, id) => {
 }
 
 /** The customer of retail transactions. */
-const sales: EraseBatch = async (tx, _, service, id) => {
+const eraseSales: EraseBatch = async (tx, _, service, id) => {
   const rows = await tx.rows<{ id: string }>(sql`
     select id from retail_transaction where service_id = ${service.id} and customer_id = ${id} order by sale_date, id limit ${maxRows} for update`)
   if (!rows.length) return 0
@@ -58,7 +58,7 @@ const sales: EraseBatch = async (tx, _, service, id) => {
 }
 
 /** The reward account: first its redemptions, entries and lots, then the account. */
-const rewards: EraseBatch = async (tx, _, service, id) => {
+const eraseRewards: EraseBatch = async (tx, _, service, id) => {
   const account = await tx.row<{ id: string }>(
     sql`select id from reward_account where service_id = ${service.id} and customer_id = ${id} for update`,
   )
@@ -74,14 +74,14 @@ const rewards: EraseBatch = async (tx, _, service, id) => {
 }
 
 /** Sales of vouchers by an earlier back office, and the stored response of the customer's creation. */
-const other: EraseBatch = async (tx, keys, service, id) => {
+const eraseOtherRows: EraseBatch = async (tx, keys, service, id) => {
   await deleteResponsesAbout(tx, keys, service, [`/customers/${encodeURIComponent(id)}`])
   return tx.run(sql`
     update upstream_voucher_sale set customer_id = null where service_id = ${service.id} and customer_id = ${id}`)
 }
 
 /** Orders first, because sales are created from orders. */
-const batches = [orders, sales, rewards, other]
+const batches = [eraseOrders, eraseSales, eraseRewards, eraseOtherRows]
 
 /**
  * Erases everything that names an erased customer, in batches with short locks. If it is interrupted, the next run continues. A second run

@@ -5,9 +5,9 @@ import { localTime } from '../lists/change-timestamp.ts'
 import type { Page, PageRequest } from '../lists/page.ts'
 import { selectVoucherEmails } from '../mail/emails.ts'
 import { selectEcommerceItems, selectMappingHistory } from '../mappings/customers.ts'
-import { jsonArray, orderPage } from '../orders/orders.ts'
+import { jsonArray, readOrderPage } from '../orders/orders.ts'
 import { returnPage } from '../orders/returns.ts'
-import { transactionPage } from '../orders/transactions.ts'
+import { readTransactionPage } from '../orders/transactions.ts'
 import { findRewardAccount } from '../rewards/rewards.ts'
 
 /**
@@ -24,14 +24,14 @@ export async function exportPersonalData(
     sql`select true as former from former_customer where service_id = ${service.id} and id = ${id}`,
   )
   if (!customer && !isFormer) return
-  const orders = await readAllPages(request => orderPage(db, service, { customerId: id }, request))
+  const orders = await readAllPages(request => readOrderPage(db, service, { customerId: id }, request))
   const orderIds = await db.rows<{ id: string }>(sql`
     select o.id from sales_order o where o.service_id = ${service.id} and o.customer_id = ${id}
        and exists (select from sales_return r where r.service_id = o.service_id and r.order_id = o.id) order by placed_at desc`)
   const returns: string[] = []
   for (const { id: orderId } of orderIds)
     returns.push(...(await readAllPages(request => returnPage(db, service, { orderId }, request))))
-  const transactions = await readAllPages(request => transactionPage(db, service, { customerId: id }, request))
+  const transactions = await readAllPages(request => readTransactionPage(db, service, { customerId: id }, request))
   const account = await findRewardAccount(db, service, { customerId: id })
   const { consent, vouchers, ecommerce, issues, fixes } = (await readOtherData(db, service, id)) ?? {}
   return {

@@ -154,16 +154,16 @@ const separator = '\u001e'
  */
 export function storeBlocks(db: Db, filled: readonly Block[]) {
   for (const block of filled) encodeEntries(block)
-  const of = (value: (block: Block) => string | number) => `{${filled.map(value).join()}}`
+  const toArrayLiteral = (value: (block: Block) => string | number) => `{${filled.map(value).join()}}`
   return db.run(sql`
     with active as ${materialized(sql`
       select service_id, set_config('synchronous_commit', 'off', true) from service
-       where service_id = any(${of(({ serviceId }) => serviceId)}::integer[]) and deletion_state is null order by service_id for key share`)},
+       where service_id = any(${toArrayLiteral(({ serviceId }) => serviceId)}::integer[]) and deletion_state is null order by service_id for key share`)},
     block as ${materialized(sql`
       select g.* from unnest(
-          ${of(({ serviceId }) => serviceId)}::integer[], ${of(({ second }) => second)}::timestamptz[], ${of(({ id }) => id)}::text[],
-          ${of(buildMarks)}::text[], string_to_array(${filled.map(({ lines }) => lines.join('\n')).join(separator)}, ${separator}),
-          ${of(({ count }) => count)}::integer[], ${of(({ rejected }) => rejected)}::integer[], ${of(({ failed }) => failed)}::integer[])
+          ${toArrayLiteral(({ serviceId }) => serviceId)}::integer[], ${toArrayLiteral(({ second }) => second)}::timestamptz[], ${toArrayLiteral(({ id }) => id)}::text[],
+          ${toArrayLiteral(buildMarks)}::text[], string_to_array(${filled.map(({ lines }) => lines.join('\n')).join(separator)}, ${separator}),
+          ${toArrayLiteral(({ count }) => count)}::integer[], ${toArrayLiteral(({ rejected }) => rejected)}::integer[], ${toArrayLiteral(({ failed }) => failed)}::integer[])
           as g (service_id, second, block_id, marks, lines, answered, rejected, failed)
        where g.service_id in (select service_id from active)`)},
     logged as (

@@ -1,14 +1,14 @@
 import { hasDigest, idLength, type Keys, seal, unseal } from '../../crypto/keys.ts'
 import { type Db, raw, sql } from '../../database/db.ts'
 import { failpoint } from '../../testing/failpoints.ts'
-import { passwordContext, sftpPasswordContext } from '../backoffice/connections.ts'
+import { getPasswordContext, getSftpPasswordContext } from '../backoffice/connections.ts'
 import { secretContext, tokenContext } from '../ecommerce/connections.ts'
-import { emailContext } from '../mail/emails.ts'
-import { validationContext } from '../vouchers/upstream.ts'
-import { webhookContext } from '../webhooks/secrets.ts'
-import { responseContext } from '../writes/idempotency.ts'
-import { intentContext } from '../writes/intents.ts'
-import { sealLookup, shardUrlContext } from './shards.ts'
+import { getEmailContext } from '../mail/emails.ts'
+import { getValidationContext } from '../vouchers/upstream.ts'
+import { getWebhookContext } from '../webhooks/secrets.ts'
+import { getResponseContext } from '../writes/idempotency.ts'
+import { getIntentContext } from '../writes/intents.ts'
+import { getShardUrlContext, sealLookup } from './shards.ts'
 
 /** Steps of a rotation in one database (contributing/decisions/0037-key-ring.md). */
 
@@ -26,16 +26,16 @@ interface SealedColumn {
   context: (key: RowKey) => string
 }
 
-const service = ({ service_id: id }: RowKey) => ({ id })
+const toService = ({ service_id: id }: RowKey) => ({ id })
 
 const sealedColumns: readonly SealedColumn[] = [
-  { table: 'shard', column: 'url', key: ['name'], context: row => shardUrlContext(String(row.name)) },
-  { table: 'back_office', column: 'password', key: ['service_id'], context: row => passwordContext(row.service_id) },
+  { table: 'shard', column: 'url', key: ['name'], context: row => getShardUrlContext(String(row.name)) },
+  { table: 'back_office', column: 'password', key: ['service_id'], context: row => getPasswordContext(row.service_id) },
   {
     table: 'back_office',
     column: 'sftp_password',
     key: ['service_id'],
-    context: row => sftpPasswordContext(row.service_id),
+    context: row => getSftpPasswordContext(row.service_id),
   },
   {
     table: 'ecommerce_connection',
@@ -53,38 +53,38 @@ const sealedColumns: readonly SealedColumn[] = [
     table: 'webhook',
     column: 'secret',
     key: ['service_id', 'webhook_id'],
-    context: row => webhookContext(service(row), String(row.webhook_id)),
+    context: row => getWebhookContext(toService(row), String(row.webhook_id)),
   },
   {
     table: 'webhook',
     column: 'previous_secret',
     key: ['service_id', 'webhook_id'],
-    context: row => webhookContext(service(row), String(row.webhook_id)),
+    context: row => getWebhookContext(toService(row), String(row.webhook_id)),
   },
   {
     table: 'email',
     column: 'encrypted_content',
     key: ['service_id', 'email_id'],
-    context: row => emailContext(service(row), String(row.email_id)),
+    context: row => getEmailContext(toService(row), String(row.email_id)),
   },
   {
     table: 'upstream_voucher',
     column: 'upstream_validation',
     key: ['service_id', 'number'],
-    context: row => validationContext(service(row), String(row.number)),
+    context: row => getValidationContext(toService(row), String(row.number)),
   },
   {
     table: 'intent',
     column: 'request',
     key: ['service_id', 'id'],
-    context: row => intentContext(row.service_id, String(row.id)),
+    context: row => getIntentContext(row.service_id, String(row.id)),
   },
   {
     table: 'idempotent_response',
     column: 'response',
     key: ['service_id', 'operation', 'key_hash'],
     context: row =>
-      responseContext(service(row), String(row.operation), Buffer.from(String(row.key_hash).slice(2), 'hex')),
+      getResponseContext(toService(row), String(row.operation), Buffer.from(String(row.key_hash).slice(2), 'hex')),
   },
 ]
 

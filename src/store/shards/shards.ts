@@ -2,7 +2,7 @@ import { type Keys, seal, unseal } from '../../crypto/keys.ts'
 import { type Database, type Db, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 
-export const shardUrlContext = (name: string) => `shard ${name}`
+export const getShardUrlContext = (name: string) => `shard ${name}`
 
 /** Lists the shards with the number of their services. */
 export const listShards = (control: Db) =>
@@ -14,7 +14,7 @@ export const listShards = (control: Db) =>
 export async function findShardUrl(control: Db, keys: Keys, name: string): Promise<string | undefined> {
   const row = await control.row<{ url: Buffer }>(sql`select url from shard where name = ${name}`)
   try {
-    return row && unseal(keys, shardUrlContext(name), row.url)
+    return row && unseal(keys, getShardUrlContext(name), row.url)
   } catch (cause) {
     throw new Error(
       `The URL of shard ${name} was encrypted with another SECRET_KEY. Enter it again: tillbridge shard add ${name}`,
@@ -26,7 +26,7 @@ export async function findShardUrl(control: Db, keys: Keys, name: string): Promi
 /** Stores the URL of a shard, encrypted. */
 export const storeShard = (control: Db, keys: Keys, name: string, url: string) =>
   control.run(sql`
-    insert into shard (name, url) values (${name}, ${seal(keys, shardUrlContext(name), url)})
+    insert into shard (name, url) values (${name}, ${seal(keys, getShardUrlContext(name), url)})
     on conflict (name) do update set url = excluded.url`)
 
 /** Deletes a shard without services from the list. Returns false if it doesn't exist. Throws if it has services. */

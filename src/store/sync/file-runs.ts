@@ -64,7 +64,7 @@ export const importRecord = (db: Db, service: Service, id: string) =>
       from sync_run where service_id = ${service.id} and run_id = ${id} and origin = 'file'`)
 
 /** Returns the reasons for rejected lines (`RejectedLines[]`), most frequent first, as JSON. */
-export const rejectionsRecord = (db: Db, service: Service, id: string) =>
+export const findRejectionsRecord = (db: Db, service: Service, id: string) =>
   db.row<{ importType: string; record: string }>(sql`
     select sync as "importType", coalesce(rejections::text, '[]') as record
       from sync_run where service_id = ${service.id} and run_id = ${id} and origin = 'file'`)

@@ -7,14 +7,14 @@ interface ImportedFile {
   digest: Buffer
 }
 
-const ofFile = (service: Service, { importType, digest }: ImportedFile) =>
+const isOfFile = (service: Service, { importType, digest }: ImportedFile) =>
   sql`service_id = ${service.id} and import_type = ${importType} and digest = decode(${digest.toString('hex')}, 'hex')`
 
 /** Finds the last line of an interrupted import of the file, and the minutes since then. */
 export const findInterruptedImport = (db: Db, service: Service, file: ImportedFile) =>
   db.row<{ line: number; minutes: number }>(sql`
     select line::float8 as line, (extract(epoch from clock_timestamp() - reached_at) / 60)::integer as minutes
-      from import_progress where ${ofFile(service, file)}`)
+      from import_progress where ${isOfFile(service, file)}`)
 
 /** Records that all lines up to this one are imported. Call it after their commit. */
 export const recordImportProgress = (db: Db, service: Service, file: ImportedFile, line: number) =>
@@ -27,4 +27,4 @@ export const recordImportProgress = (db: Db, service: Service, file: ImportedFil
 export const deleteImportProgress = (db: Db, service: Service, file: ImportedFile) =>
   db.run(sql`
     delete from import_progress
-     where ${ofFile(service, file)} or service_id = ${service.id} and reached_at < clock_timestamp() - interval '30 days'`)
+     where ${isOfFile(service, file)} or service_id = ${service.id} and reached_at < clock_timestamp() - interval '30 days'`)

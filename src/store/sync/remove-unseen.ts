@@ -8,7 +8,7 @@ import { beginChange, type Change, lockRows } from '../lists/change-timestamp.ts
 import { materialized } from '../lists/planner-fences.ts'
 import { removeRecords } from '../lists/tombstones.ts'
 import { keepLease, type SyncLease } from './runs.ts'
-import { ofRun, recordSeen } from './sync.ts'
+import { isOfRun, recordSeen } from './sync.ts'
 
 /** Products (whose SKUs have stock in every store) or customers per transaction. */
 const maxRecordsPerTransaction = 100
@@ -35,7 +35,7 @@ interface Removal {
  */
 const selectUnseen = (service: Service, lease: SyncLease, list: FullSyncList, { table, id, where }: Removal) => sql`
   (select ${id} as id from ${table} where r.service_id = ${service.id} ${where}
-   except select id from sync_seen where ${ofRun(service, lease)} and list = ${list})`
+   except select id from sync_seen where ${isOfRun(service, lease)} and list = ${list})`
 
 const takeIds = async (tx: Db, unseen: Sql) =>
   (

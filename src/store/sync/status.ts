@@ -22,7 +22,7 @@ export const syncJob = 'run-sync'
 export const isOverdue = (lagSeconds: number, intervalSeconds: number) => lagSeconds > 3 * intervalSeconds
 
 /** The longer of the schedule's interval and the interval between full syncs, if only full syncs are possible. */
-export const effectiveIntervalSeconds = (intervalSeconds: number, fullOnlyIntervalSeconds: number | null) =>
+export const computeEffectiveInterval = (intervalSeconds: number, fullOnlyIntervalSeconds: number | null) =>
   Math.max(intervalSeconds, fullOnlyIntervalSeconds ?? 0)
 
 /** Returns the status of every sync that has run or is scheduled. Empty if the service's back office has none. */

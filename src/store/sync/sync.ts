@@ -93,7 +93,7 @@ export async function completeSync(
             = (select requested_at, full_requested where requested_at::text is distinct from ${requestedAt}::text union all select null, false limit 1)`,
     ),
   )
-  await db.run(sql`delete from sync_seen where ${ofRun(service, lease)}`)
+  await db.run(sql`delete from sync_seen where ${isOfRun(service, lease)}`)
 }
 
 /** Ends the lease of a failed run. The checkpoint stays, so that the next run repeats the work. */
@@ -120,13 +120,13 @@ export const recordSeen = (db: Db, service: Service, { sync, run }: SyncLease, l
     on conflict do nothing`)
 
 /** The condition for rows of `sync_seen` of one run. */
-export const ofRun = (service: Service, { sync, run }: SyncLease) =>
+export const isOfRun = (service: Service, { sync, run }: SyncLease) =>
   sql`service_id = ${service.id} and sync = ${sync} and run = ${run}`
 
 export const countSeen = async (db: Db, service: Service, lease: SyncLease, list: string) =>
   (
     await db.row<{ count: number }>(
-      sql`select count(*)::integer as count from sync_seen where ${ofRun(service, lease)} and list = ${list}`,
+      sql`select count(*)::integer as count from sync_seen where ${isOfRun(service, lease)} and list = ${list}`,
     )
   )?.count ?? 0
 

@@ -1,4 +1,4 @@
-import { hmac, type Keys } from '../../crypto/keys.ts'
+import { computeHmac, type Keys } from '../../crypto/keys.ts'
 import { type Database, type Db, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { Contradiction } from '../../domain/values/contradiction.ts'
@@ -32,7 +32,7 @@ export function createImportedVoucher(
 ): ImportedVoucher {
   const hash = hashPin(keys, service, row.number, pin)
   // A rotation keeps this key, so the same content has the same digest afterwards.
-  const digest = hmac(keys.subjects, 'imported voucher', String(service.id), pin, JSON.stringify(row))
+  const digest = computeHmac(keys.subjects, 'imported voucher', String(service.id), pin, JSON.stringify(row))
   return { ...row, pinHash: hash, digest }
 }
 
@@ -102,25 +102,25 @@ async function lockStored(tx: Db, service: Service, vouchers: readonly ImportedV
 /** Returns the writes that change the stored voucher into the imported one. */
 function planVoucher(imported: ImportedVoucher, stored: StoredVoucher | undefined, currency: string): PlannedVoucher {
   const decimals = getDecimals(currency)
-  const units = (text: string) => parseStoredAmount(text, decimals)
+  const toUnits = (text: string) => parseStoredAmount(text, decimals)
   const { number, pinHash, digest } = imported
   if (stored && stored.importedEntry === null) throw new Contradiction('voucher_issued_here')
   if (stored && stored.entry !== stored.importedEntry) throw new Contradiction('voucher_used_here')
   if (stored && stored.currency !== currency) throw new Contradiction('voucher_original_amount')
-  const balance = units(imported.balance)
-  const importedOriginal = imported.originalAmount == null ? undefined : units(imported.originalAmount)
-  const original = stored ? units(stored.originalAmount) : (importedOriginal ?? balance)
+  const balance = toUnits(imported.balance)
+  const importedOriginal = imported.originalAmount == null ? undefined : toUnits(imported.originalAmount)
+  const original = stored ? toUnits(stored.originalAmount) : (importedOriginal ?? balance)
   if (original === 0n) throw new Contradiction('voucher_original_amount_check')
   if (stored && importedOriginal !== undefined) {
-    const isKnown = importedOriginal === original || importedOriginal === units(stored.issuedAmount)
-    const isLoaded = importedOriginal > original && balance > units(stored.balance)
+    const isKnown = importedOriginal === original || importedOriginal === toUnits(stored.issuedAmount)
+    const isLoaded = importedOriginal > original && balance > toUnits(stored.balance)
     if (!isKnown && !isLoaded) throw new Contradiction('voucher_original_amount')
   }
   const total = [original, importedOriginal ?? original, balance].reduce((a, b) => (b > a ? b : a))
   const target = { state: imported.state ?? getTargetState(stored), balance, load: total - original }
   const issueSteps = stored ? [] : [createIssueStep(original, target.state === 'pending' ? 'pending' : 'active')]
   const from = stored
-    ? { state: stored.state, balance: units(stored.balance) }
+    ? { state: stored.state, balance: toUnits(stored.balance) }
     : { state: issueSteps[0]?.state ?? 'active', balance: original }
   const nextSteps = planSteps(from, target)
   if (!nextSteps) throw new Contradiction('voucher_steps')

@@ -1,4 +1,4 @@
-import { hashSecret, type Keys, possibleHashes } from '../../crypto/keys.ts'
+import { hashSecret, type Keys, listHashes } from '../../crypto/keys.ts'
 import { type Db, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 
@@ -7,8 +7,8 @@ export const hashPin = (keys: Keys, service: Service, number: string, pin: strin
   hashSecret(keys, 'pins', String(service.id), number, pin)
 
 /** Returns all hashes that can be stored for a PIN, the current one first. */
-export const possiblePinHashes = (keys: Keys, service: Service, number: string, pin: string) =>
-  possibleHashes(keys, 'pins', String(service.id), number, pin)
+export const listPinHashes = (keys: Keys, service: Service, number: string, pin: string) =>
+  listHashes(keys, 'pins', String(service.id), number, pin)
 
 /** Replaces the PIN of a voucher by its hash. */
 export const updatePin = (tx: Db, service: Service, number: string, hash: Buffer) =>

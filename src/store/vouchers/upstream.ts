@@ -34,7 +34,7 @@ interface Row
   upstreamValidation: Buffer | null
 }
 
-export const validationContext = (service: Pick<Service, 'id'>, number: string) =>
+export const getValidationContext = (service: Pick<Service, 'id'>, number: string) =>
   `${service.id} upstream validation ${number}`
 
 /**
@@ -59,12 +59,12 @@ export async function lockUpstream(
   if (!row) return
   const { original, used, available, isHeld, lockedUntil, currency, number: _, expiryDate, ...fields } = row
   const decimals = getDecimals(currency)
-  const units = (stored: string) => parseStoredAmount(stored, decimals)
-  const format = (stored: string) => text(units(stored), decimals)
+  const toUnits = (stored: string) => parseStoredAmount(stored, decimals)
+  const format = (stored: string) => text(toUnits(stored), decimals)
   return {
     ...fields,
     currency,
-    balance: units(available),
+    balance: toUnits(available),
     voucher: {
       number,
       currency,
@@ -85,7 +85,7 @@ export const decryptUpstreamValidation = (
   { voucher, upstreamValidation }: LockedUpstreamVoucher,
 ) => {
   if (!upstreamValidation) throw new Error('the voucher has no current validation')
-  return unseal(keys, validationContext(service, voucher.number), upstreamValidation)
+  return unseal(keys, getValidationContext(service, voucher.number), upstreamValidation)
 }
 
 /** Replaces the validation of a voucher. `hash`: hash of our own validation ID. `upstreamId`: the back office's ID. */
@@ -97,7 +97,7 @@ export async function storeUpstreamValidation(
   { hash, upstreamId }: { hash: Buffer; upstreamId: string },
 ): Promise<void> {
   const { number, currency, originalAmount, usedAmount, availableAmount, expiryDate } = voucher
-  const sealed = seal(keys, validationContext(service, number), upstreamId)
+  const sealed = seal(keys, getValidationContext(service, number), upstreamId)
   const ending = endUpstreamValidation(tx, service, number)
   const stored = tx.run(sql`
     insert into upstream_voucher as v (service_id, number, currency, original_amount, used_amount, available_amount, expiry_date, validation_hash, upstream_validation, validated_until)

@@ -3,15 +3,15 @@ import type { Service } from '../../domain/tenancy/service-settings.ts'
 
 /** Secrets of webhooks, encrypted for their row. */
 
-export const webhookContext = (service: Pick<Service, 'id'>, id: string) => `webhook ${service.id} ${id}`
+export const getWebhookContext = (service: Pick<Service, 'id'>, id: string) => `webhook ${service.id} ${id}`
 
 export const sealSecret = (keys: Keys, service: Service, id: string, secret: string) =>
-  seal(keys, webhookContext(service, id), secret)
+  seal(keys, getWebhookContext(service, id), secret)
 
 /** Returns the secret. Returns undefined if it was encrypted under another SECRET_KEY. */
 export function unsealSecret(keys: Keys, service: Service, id: string, secret: Buffer): string | undefined {
   try {
-    return unseal(keys, webhookContext(service, id), secret)
+    return unseal(keys, getWebhookContext(service, id), secret)
   } catch {
     return
   }

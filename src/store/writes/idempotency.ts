@@ -1,4 +1,4 @@
-import { hmac, type Keys, seal, unseal } from '../../crypto/keys.ts'
+import { computeHmac, type Keys, seal, unseal } from '../../crypto/keys.ts'
 import { type Db, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 
@@ -38,7 +38,7 @@ export async function findStoredResponse(
      where service_id = ${service.id} and operation = ${operation} and key_hash = ${keyHash} and created_at > expiry_clock() - interval '24 hours'`)
   if (!stored) return
   const { requestHash, answer } = stored
-  const response = answer && unseal(keys, responseContext(service, operation, keyHash), answer)
+  const response = answer && unseal(keys, getResponseContext(service, operation, keyHash), answer)
   return { requestHash, answer: response === null ? undefined : JSON.parse(response) }
 }
 
@@ -51,13 +51,13 @@ export async function storeResponse(
   answer: StoredResponse,
   subject: string | undefined,
 ) {
-  const sealed = seal(keys, responseContext(service, operation, keyHash), JSON.stringify(answer))
+  const sealed = seal(keys, getResponseContext(service, operation, keyHash), JSON.stringify(answer))
   await tx.run(sql`
     insert into idempotent_response (service_id, operation, key_hash, request_hash, response, subject) values (${service.id}, ${operation}, ${keyHash}, ${requestHash}, ${sealed}, ${subject === undefined ? null : hashSubject(keys, service, subject)})
     on conflict (service_id, operation, key_hash) do update set (request_hash, response, subject, created_at) = (excluded.request_hash, excluded.response, excluded.subject, excluded.created_at)`)
 }
 
-export const responseContext = (service: Pick<Service, 'id'>, operation: string, keyHash: Buffer) =>
+export const getResponseContext = (service: Pick<Service, 'id'>, operation: string, keyHash: Buffer) =>
   `${service.id} ${operation} ${keyHash.toString('hex')}`
 
 /** Writes whose responses contain personal data. */
@@ -70,7 +70,7 @@ export const deleteResponsesAbout = (tx: Db, keys: Keys, service: Service, subje
      where service_id = ${service.id} and operation = any(${personalOperations}) and subject = any(${subjects.map(subject => hashSubject(keys, service, subject))})`)
 
 const hashSubject = (keys: Keys, service: Service, path: string) =>
-  hmac(keys.subjects, 'answer about', String(service.id), path)
+  computeHmac(keys.subjects, 'answer about', String(service.id), path)
 
 const rowsPerBatch = 1_000
 

@@ -1,4 +1,4 @@
-import { hmac, type Keys, seal, unseal } from '../../crypto/keys.ts'
+import { computeHmac, type Keys, seal, unseal } from '../../crypto/keys.ts'
 import { type Db, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 
@@ -46,7 +46,7 @@ export async function claimIntent(
   service: Service,
   { id, token, keyHash, requestHash, requested }: Intent,
 ): Promise<'new' | 'open' | 'running' | 'other'> {
-  const sealed = seal(keys, intentContext(service.id, id), JSON.stringify(requested))
+  const sealed = seal(keys, getIntentContext(service.id, id), JSON.stringify(requested))
   const claimed = await tx.row<{ wasOpen: boolean }>(sql`
     with previous_claim as (select from intent where service_id = ${service.id} and id = ${id} and token <> ${token})
     insert into intent as i (service_id, id, operation, key_hash, request_hash, request, token, claimed_until, next_check_at)
@@ -121,11 +121,11 @@ export async function claimInDoubtWrite(db: Db, keys: Keys): Promise<InDoubtWrit
     returning service_id as "serviceId", id, token, key_hash as "keyHash", request_hash as "requestHash", request, checks as "failedChecks"`)
   if (!row) return
   const { keyHash, request, ...rest } = row
-  const requested = JSON.parse(unseal(keys, intentContext(row.serviceId, row.id), request)) as WriteRequest
+  const requested = JSON.parse(unseal(keys, getIntentContext(row.serviceId, row.id), request)) as WriteRequest
   return { ...rest, keyHash: keyHash ?? undefined, requested }
 }
 
-export const intentContext = (serviceId: number, id: string) => `${serviceId} intent ${id}`
+export const getIntentContext = (serviceId: number, id: string) => `${serviceId} intent ${id}`
 
 /**
  * Reserves names for a write or a read (`owner`). Returns false if another owner has one of them and is in flight or in doubt. The caller
@@ -157,7 +157,7 @@ export const isReservedByAnyService = async (db: Db, keys: Keys, name: string) =
   )
 
 /** Hashes the name without the service, so that reservations of other services are found too. */
-const hashName = (keys: Keys, name: string) => hmac(keys.subjects, 'hold', name)
+const hashName = (keys: Keys, name: string) => computeHmac(keys.subjects, 'hold', name)
 
 /** SQL condition: true if a reservation `h` is in effect. */
 const isReserved = sql`

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { mergeCustomers, upsertCustomers, upsertCustomersUnlessNewer } from '../../../src/store/customers/customers.ts'
-import { databaseNow } from '../../../src/store/lists/change-timestamp.ts'
+import { readDatabaseTime } from '../../../src/store/lists/change-timestamp.ts'
 import {
   assertRejected,
   buildCustomer,
@@ -134,14 +134,14 @@ test('an import keeps the fields that a concurrent create has just set', async (
 test('a sync updates a new customer only if its query came later', async () => {
   const newer: string[] = []
   const onNewer = (id: string) => newer.push(id)
-  const before = await databaseNow(api.db)
+  const before = await readDatabaseTime(api.db)
   const data = await mergeDuringInsert('124', rows =>
     upsertCustomersUnlessNewer(api.db, api.service, rows, { requestedAt: before, onNewer }),
   )
   assert.deepEqual([data.surname, data.ecommerceAdminId], ['Written', 'gid://1'])
   assert.deepEqual(newer, ['124'])
   const later = await mergeDuringInsert('125', async rows =>
-    upsertCustomersUnlessNewer(api.db, api.service, rows, { requestedAt: await databaseNow(api.db), onNewer }),
+    upsertCustomersUnlessNewer(api.db, api.service, rows, { requestedAt: await readDatabaseTime(api.db), onNewer }),
   )
   assert.deepEqual([later.firstname, later.surname, later.ecommerceAdminId], ['John', 'Pulled', 'gid://1'])
   assert.deepEqual(newer, ['124'])

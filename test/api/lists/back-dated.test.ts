@@ -7,7 +7,7 @@ import type { JobRun } from '../../../src/jobs/job.ts'
 import { reapStaleInitialLoads } from '../../../src/jobs/reap-stale-loads.ts'
 import { upsertProducts } from '../../../src/store/catalog/products.ts'
 import { upsertStores } from '../../../src/store/catalog/stores.ts'
-import { customerPage, upsertCustomers } from '../../../src/store/customers/customers.ts'
+import { readCustomerPage, upsertCustomers } from '../../../src/store/customers/customers.ts'
 import { upsertStock } from '../../../src/store/inventory/stock.ts'
 import { beginInitialLoad, withInitialLoad } from '../../../src/store/lists/initial-load.ts'
 import { removeUnseen } from '../../../src/store/sync/remove-unseen.ts'
@@ -147,7 +147,7 @@ test('the second of two late arrivals is later than every returned asOf', async 
       return row
     },
   }
-  const page = customerPage(halted, caller.service, { ecommerceIds: false }, { limit: 100 })
+  const page = readCustomerPage(halted, caller.service, { ecommerceIds: false }, { limit: 100 })
   await queried.promise
   const commitFirst = await open(t, caller, ann('first', '2025-03-01 10:00:00'))
   const second = open(t, caller, ann('second', '2025-03-01 10:00:00'))

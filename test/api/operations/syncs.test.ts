@@ -6,7 +6,7 @@ import { openBackOffices } from '../../../src/backoffice/back-offices.ts'
 import { sql } from '../../../src/database/db.ts'
 import type { Sync, SyncRun } from '../../../src/domain/sync/syncs.ts'
 import type { JobRun } from '../../../src/jobs/job.ts'
-import { backOfficeJobs } from '../../../src/jobs/jobs.ts'
+import { buildBackOfficeJobs } from '../../../src/jobs/jobs.ts'
 import { purgeExpired } from '../../../src/jobs/purge-expired.ts'
 import { startWorker, type Worker } from '../../../src/jobs/worker.ts'
 import { assertProblem } from '../../support/problem.ts'
@@ -26,7 +26,7 @@ const offices = await openBackOffices({ db, keys, defaults, log })
 let worker: Worker
 before(() => {
   // Syncs run only if a test requests them.
-  const { 'run-sync': runSync } = backOfficeJobs(offices, [])
+  const { 'run-sync': runSync } = buildBackOfficeJobs(offices, [])
   assert.ok(runSync)
   worker = startWorker({ db, keys, log, mailTransport: { send: async () => {} } }, { 'run-sync': runSync })
 })

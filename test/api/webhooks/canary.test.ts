@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { raw, sql } from '../../../src/database/db.ts'
-import { jobs, webhookJobs } from '../../../src/jobs/jobs.ts'
+import { buildWebhookJobs, jobs } from '../../../src/jobs/jobs.ts'
 import { startWorker } from '../../../src/jobs/worker.ts'
 import { createSender } from '../../../src/webhooks/sender.ts'
 import { waitUntil } from '../../support/processes.ts'
@@ -51,7 +51,7 @@ test('secrets and record contents never appear in deliveries, attempts, alerts o
       log: logged.log,
       mailTransport: { send: async ({ bytes }: { bytes: Buffer }) => void mails.push(bytes.toString()) },
     },
-    { 'send-alert': jobs['send-alert'] ?? assert.fail(), ...webhookJobs(createSender(networks)) },
+    { 'send-alert': jobs['send-alert'] ?? assert.fail(), ...buildWebhookJobs(createSender(networks)) },
   )
   await waitUntil(() => receiver.received.length, 'a delivery')
   await api.db.run(sql`update webhook set failing_since = now() - interval '2 hours' where failing_since is not null`)

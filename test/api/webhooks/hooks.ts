@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, afterEach, before } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
-import { webhookJobs } from '../../../src/jobs/jobs.ts'
+import { buildWebhookJobs } from '../../../src/jobs/jobs.ts'
 import { startWorker, type Worker } from '../../../src/jobs/worker.ts'
 import { createSender } from '../../../src/webhooks/sender.ts'
 import { waitUntil as met } from '../../support/processes.ts'
@@ -61,7 +61,7 @@ export function setUpHooks({ settings = {} } = {}) {
     begin({ db } = api, more = {}) {
       const worker = startWorker(
         { db, keys: api.keys, log: logged.log, mailTransport: keep },
-        { ...webhookJobs(createSender(networks)), ...more },
+        { ...buildWebhookJobs(createSender(networks)), ...more },
       )
       begun.push(worker)
       return worker

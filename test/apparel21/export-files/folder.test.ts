@@ -15,7 +15,7 @@ import { deriveKeys } from '../../../src/crypto/keys.ts'
 import { type Database, sql } from '../../../src/database/db.ts'
 import type { Service } from '../../../src/domain/tenancy/service-settings.ts'
 import { openFolder } from '../../../src/import/sources/folder.ts'
-import { backOfficeJobs } from '../../../src/jobs/jobs.ts'
+import { buildBackOfficeJobs } from '../../../src/jobs/jobs.ts'
 import { startWorker, type Worker } from '../../../src/jobs/worker.ts'
 import { listAlerts, resolveAlertsOfKind } from '../../../src/store/alerts/alerts.ts'
 import { setBackOffice } from '../../../src/store/backoffice/connections.ts'
@@ -69,7 +69,7 @@ before(async () => {
     assert.ok(sync)
     assert.ok('result' in (await runSyncIfReady(db, luma, driver, sync)))
   }
-  const { 'import-exports': job } = backOfficeJobs(offices, [])
+  const { 'import-exports': job } = buildBackOfficeJobs(offices, [])
   assert.ok(job)
   await db.run(sql`insert into job (service_id, name) values (${luma.id}, 'import-exports')`)
   worker = startWorker({ db, keys, log, mailTransport: { send: async () => {} } }, { 'import-exports': job })
@@ -179,7 +179,7 @@ describe('exports of a back office', () => {
     const saleCount = await count('retail_transaction')
     worker = startWorker(
       { db, keys, log, mailTransport: { send: async () => {} } },
-      { 'import-exports': backOfficeJobs(offices, [])['import-exports'] as never },
+      { 'import-exports': buildBackOfficeJobs(offices, [])['import-exports'] as never },
     )
     await accepted('orders_20260205T104500Z.csv')
     assert.equal(await count('retail_transaction'), saleCount)

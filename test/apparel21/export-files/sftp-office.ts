@@ -13,7 +13,7 @@ import type { BackOfficeSettings } from '../../../src/domain/tenancy/back-office
 import type { ExportFolder } from '../../../src/import/sources/export-source.ts'
 import { openExports } from '../../../src/import/sources/open-source.ts'
 import type { Job } from '../../../src/jobs/job.ts'
-import { backOfficeJobs } from '../../../src/jobs/jobs.ts'
+import { buildBackOfficeJobs } from '../../../src/jobs/jobs.ts'
 import { listAlerts, resolveAlertsOfKind } from '../../../src/store/alerts/alerts.ts'
 import { setBackOffice } from '../../../src/store/backoffice/connections.ts'
 import { addService } from '../../../src/store/tenancy/services.ts'
@@ -59,7 +59,7 @@ export async function sftpOfTests() {
     await setBackOffice(db, keys, luma, changed(change))
     offices?.close()
     offices = await openBackOffices({ db, keys, defaults: { driver: 'embedded' }, log })
-    job = backOfficeJobs(offices, [])['import-exports'] ?? assert.fail()
+    job = buildBackOfficeJobs(offices, [])['import-exports'] ?? assert.fail()
   }
   const tools = {
     db,

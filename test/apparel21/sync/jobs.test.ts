@@ -8,7 +8,7 @@ import { openBackOffices } from '../../../src/backoffice/back-offices.ts'
 import { deriveKeys } from '../../../src/crypto/keys.ts'
 import { sql } from '../../../src/database/db.ts'
 import type { Job } from '../../../src/jobs/job.ts'
-import { backOfficeJobs } from '../../../src/jobs/jobs.ts'
+import { buildBackOfficeJobs } from '../../../src/jobs/jobs.ts'
 import { startWorker } from '../../../src/jobs/worker.ts'
 import { listAlerts } from '../../../src/store/alerts/alerts.ts'
 import { setBackOffice } from '../../../src/store/backoffice/connections.ts'
@@ -28,7 +28,7 @@ const [luma, orso] = [await addService(db, 'luma', { currency: 'AUD' }), await a
 assert.ok(luma && orso)
 await setBackOffice(db, keys, luma, { driver: 'apparel21', url: simulator.url, country: 'AU' })
 const offices = await openBackOffices({ db, keys, defaults: { driver: 'embedded' }, log })
-const worker = startWorker({ db, keys, log, mailTransport: { send: async () => {} } }, backOfficeJobs(offices, []))
+const worker = startWorker({ db, keys, log, mailTransport: { send: async () => {} } }, buildBackOfficeJobs(offices, []))
 after(async () => {
   await worker.stop(5_000)
   offices.close()

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { sql } from '../../../src/database/db.ts'
-import { noCounts } from '../../../src/import/pipeline/counts.ts'
+import { createCounts } from '../../../src/import/pipeline/counts.ts'
 import { tickClock } from '../../../src/store/alerts/database-clock.ts'
 import { upsertStaff } from '../../../src/store/catalog/staff.ts'
 import { findCustomersByEmail, upsertCustomers } from '../../../src/store/customers/customers.ts'
@@ -24,9 +24,9 @@ export async function tookAFile(api: TestApi) {
   const { db, service } = api
   const run = { importType: 'stores', id: 'toured' }
   await beginFileRun(db, service, run, false)
-  await updateFileRun(db, service, run, noCounts())
-  await endFileRun(db, service, run, { ...noCounts(), read: 1 }, { error: undefined, rejections: [] })
-  assert.equal(await updateFileRun(db, service, run, noCounts()), undefined)
+  await updateFileRun(db, service, run, createCounts())
+  await endFileRun(db, service, run, { ...createCounts(), read: 1 }, { error: undefined, rejections: [] })
+  assert.equal(await updateFileRun(db, service, run, createCounts()), undefined)
   assert.equal((await api.get('/imports/toured')).json.data.read, 1)
   for (const path of ['/imports/toured', '/imports/toured/rejected']) assert.equal((await api.get(path)).status, 200)
 

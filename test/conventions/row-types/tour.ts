@@ -6,7 +6,7 @@ import { createLink, createSessions } from '../../../src/auth/sessions.ts'
 import { expireVouchers } from '../../../src/backoffice/embedded/vouchers/decisions.ts'
 import { refundVoucher } from '../../../src/backoffice/embedded/vouchers/redeem.ts'
 import { findNewestBackup } from '../../../src/backup/history.ts'
-import { doctorCommand } from '../../../src/commands/doctor/doctor.ts'
+import { buildDoctorCommand } from '../../../src/commands/doctor/doctor.ts'
 import { loadRecordCount } from '../../../src/commands/terminal/export-types.ts'
 import { deriveKeys } from '../../../src/crypto/keys.ts'
 import { sql } from '../../../src/database/db.ts'
@@ -273,7 +273,7 @@ async function askDoctor({ database }: TestApi) {
   const { env, exitCode } = process
   const said = mock.method(console, 'log', () => {})
   process.env = { ...env, ...getDatabaseEnvironment(database), DATABASE_READ_URL: database.connection }
-  await doctorCommand(new Command()).parseAsync([], { from: 'user' })
+  await buildDoctorCommand(new Command()).parseAsync([], { from: 'user' })
   process.env = env
   process.exitCode = exitCode
   said.mock.restore()

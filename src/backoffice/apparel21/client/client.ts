@@ -8,7 +8,7 @@
 import { type ExpectedDocument, type RecordList, readDocument, readRecords, type Xml, XmlError } from '../xml/xml.ts'
 import { createCalls } from './calls.ts'
 import type { Connection, Limits } from './connection.ts'
-import { Failure, failureToApiError, toFailure } from './failure.ts'
+import { convertFailure, Failure, toFailure } from './failure.ts'
 import { type CalculationRequest, parseLocationId, type RetailRequest, type WriteRequest } from './request.ts'
 import { requireUncompressed } from './responses.ts'
 import type { Call, OnEnd } from './stages.ts'
@@ -149,7 +149,7 @@ async function* yieldRemaining(
   } catch (error) {
     const failure = toFailure(error)
     onEnd(failure)
-    throw failure instanceof Failure ? failureToApiError(failure, false) : error
+    throw failure instanceof Failure ? convertFailure(failure, false) : error
   } finally {
     await records.return(undefined)
     onEnd()

@@ -6,7 +6,7 @@ import {
   type ProblemMembers,
   toApiError,
 } from '../../../errors/api-error.ts'
-import { Failure, failureToApiError } from './failure.ts'
+import { convertFailure, Failure } from './failure.ts'
 import { accountUnknown, couponRequestUnknown, noData, RetailApiError } from './retail-api-error.ts'
 
 /** The subject of a call. The same error code has different meanings for different endpoints. */
@@ -175,7 +175,7 @@ export const translateError = (error: unknown, endpoint: Endpoint, isWrite: bool
   error instanceof RetailApiError
     ? translateRetailApiError(endpoint, error)
     : error instanceof Failure
-      ? failureToApiError(error, isWrite)
+      ? convertFailure(error, isWrite)
       : error
 
 /** Returns the error that a write gets for a code of the Retail API, for a dry run that finds out before. */

@@ -46,7 +46,7 @@ const notAppliedTypes: readonly FailureType[] = ['closed', 'unreachable', 'busy'
 const possiblyAppliedTypes: readonly FailureType[] = ['lost', 'gateway', 'crashed']
 
 /** Converts a failure into the error that the caller gets: `outcome_unknown` if the failed call is a write that may have been applied. */
-export function failureToApiError(failure: Failure, isWrite: boolean): ApiError {
+export function convertFailure(failure: Failure, isWrite: boolean): ApiError {
   const retryAfter = Math.max(1, Math.ceil((failure.waitMs ?? 2_000) / 1_000))
   const error = new ApiError(getErrorCode(failure, isWrite), undefined, { retryAfter })
   error.cause = failure

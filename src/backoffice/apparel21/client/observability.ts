@@ -1,4 +1,4 @@
-import { currentContext, currentTraceparent, traced } from '../../../telemetry/current-context.ts'
+import { getCurrentContext, getTraceparent, runInSpan } from '../../../telemetry/current-context.ts'
 import { callDurations } from '../../../telemetry/durations.ts'
 import { endSpan, getErrorCode, setAttributes } from '../../../telemetry/spans.ts'
 import { addStep } from '../../../telemetry/timeline.ts'
@@ -20,7 +20,7 @@ export function observeCall(
 ): Promise<HttpResponse> {
   const port = url.port || (url.protocol === 'https:' ? '443' : '80')
   const began = performance.now()
-  const { timeline } = currentContext()
+  const { timeline } = getCurrentContext()
   const record = (status: number | undefined, errorType: string | undefined) => {
     const milliseconds = performance.now() - began
     addStep(timeline, `${method} ${endpoint}`, began, errorType ?? String(status))
@@ -39,9 +39,9 @@ export function observeCall(
     'server.port': Number(port),
     'tillbridge.endpoint': endpoint,
   }
-  return traced(`${method} ${endpoint}`, 'client', attributes, async span => {
+  return runInSpan(`${method} ${endpoint}`, 'client', attributes, async span => {
     try {
-      const response = await call(currentTraceparent())
+      const response = await call(getTraceparent())
       setAttributes(span, { 'http.response.status_code': response.status })
       record(response.status, undefined)
       return response

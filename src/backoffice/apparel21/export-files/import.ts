@@ -2,7 +2,7 @@ import type { Database } from '../../../database/db.ts'
 import type { Service } from '../../../domain/tenancy/service-settings.ts'
 import { createNdjsonFields } from '../../../import/formats/header.ts'
 import type { Field } from '../../../import/pipeline/columns.ts'
-import { addCounts, type ImportCounts, noCounts, note } from '../../../import/pipeline/counts.ts'
+import { addCounts, createCounts, type ImportCounts, note } from '../../../import/pipeline/counts.ts'
 import { importSheet } from '../../../import/pipeline/import.ts'
 import { ImportError } from '../../../import/pipeline/import-error.ts'
 import type { ImportType } from '../../../import/pipeline/import-type.ts'
@@ -37,7 +37,7 @@ export async function importExport(
   file: ExportSource,
   signal: AbortSignal,
 ): Promise<ExportResult> {
-  const imported: ExportResult = noCounts()
+  const imported: ExportResult = createCounts()
   const passes = passFactories[file.type](db, service, reason => {
     imported.read++
     imported.skipped++
@@ -60,7 +60,7 @@ async function importPass(db: Database, service: Service, file: ExportSource, pa
   const type = { ...importType, write: pass.write ?? importType.write }
   const release = await lockImportType(db, service, pass.type)
   try {
-    const counts = noCounts()
+    const counts = createCounts()
     const fields = createNdjsonFields(type, {}, service.settings.currency)
     const header = fields.map(({ name }) => name)
     const draft = { run: `${service.id}-${pass.type}`, description: `${pass.type} of ${service.name}` }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { hmac, type Keys } from '../../../crypto/keys.ts'
+import { computeHmac, type Keys } from '../../../crypto/keys.ts'
 import type { Service } from '../../../domain/tenancy/service-settings.ts'
 
 /** Crockford's Base32 alphabet, without letters that look like others. */
@@ -33,7 +33,7 @@ const suffixLength = 6
  */
 export function addOwnershipSuffix(keys: Keys, service: Service, orderId: string, returnNumber: string) {
   const suffix = encodeBase32(
-    hmac(keys.subjects, 'return number', String(service.id), orderId, returnNumber),
+    computeHmac(keys.subjects, 'return number', String(service.id), orderId, returnNumber),
     suffixLength,
   )
   return `${returnNumber.slice(0, maxNumberLength - suffixLength - 1).toWellFormed()}-${suffix}`

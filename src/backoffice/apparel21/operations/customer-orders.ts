@@ -1,7 +1,7 @@
 import type { Keys } from '../../../crypto/keys.ts'
 import type { Database, Db } from '../../../database/db.ts'
 import type { Service } from '../../../domain/tenancy/service-settings.ts'
-import { ApiError, asApiError } from '../../../errors/api-error.ts'
+import { ApiError, ensureApiError } from '../../../errors/api-error.ts'
 import { lockCustomerKeys } from '../../../store/customers/removal.ts'
 import { findOrdersById, reassignOrders } from '../../../store/orders/orders.ts'
 import { findOpenOrdersById, updateOrders } from '../../../store/sync/open-orders.ts'
@@ -71,7 +71,7 @@ async function storePage(upstream: Upstream, reading: ReadContext, customerId: s
       await db
         .transaction(tx => storeOrder(upstream, tx, reading, { order, customerId }))
         .catch(error => {
-          lastError = asApiError(error)
+          lastError = ensureApiError(error)
         })
   return lastError
 }

@@ -3,7 +3,7 @@ import type { Service } from '../../../domain/tenancy/service-settings.ts'
 import { ApiError } from '../../../errors/api-error.ts'
 import { ingest } from '../../../import/pipeline/ingest-rows.ts'
 import { findReadAt, recordDirectRead } from '../../../store/sync/refreshes.ts'
-import { ingestions, syncContext } from '../../../sync/ingest.ts'
+import { createSyncContext, ingestions } from '../../../sync/ingest.ts'
 import type { HistoryReads } from '../../port/orders.ts'
 import { fetchHistory } from '../queries/history.ts'
 import type { Upstream } from '../queries/upstream.ts'
@@ -46,7 +46,7 @@ async function refreshHistory({ client }: Upstream, db: Database, service: Servi
       db,
       service,
       ingestion: ingestions.transactions,
-      context: syncContext(sync),
+      context: createSyncContext(sync),
       retry: true,
       reject,
     })

@@ -7,12 +7,12 @@ import { forEachVoucher } from '../../../domain/orders/voucher-payments.ts'
 import type { Service } from '../../../domain/tenancy/service-settings.ts'
 import { formatAmount, getDecimals } from '../../../domain/values/money.ts'
 import { withPointer } from '../../../domain/vouchers/redemption.ts'
-import { ApiError, asApiError, type FieldError, toApiError } from '../../../errors/api-error.ts'
+import { ApiError, ensureApiError, type FieldError, toApiError } from '../../../errors/api-error.ts'
 import { throwIfAny } from '../../../errors/throw-if-any.ts'
 import { findStoresByNumber } from '../../../store/catalog/stores.ts'
 import { findCustomer } from '../../../store/customers/customers.ts'
 import { addJob } from '../../../store/jobs/jobs.ts'
-import { lockOrder, orderRecord } from '../../../store/orders/orders.ts'
+import { findOrderRecord, lockOrder } from '../../../store/orders/orders.ts'
 import {
   findVariants,
   insertLines,
@@ -118,7 +118,7 @@ async function lockAndValidateOrder(
         const validated = await validateOrder(tx, upstream.client, write, quoted, contextWithNumber, {
           number,
           decimals,
-        }).catch(asApiError)
+        }).catch(ensureApiError)
         return { number, isUsed: isUsed && isDerived, isKnown: context.customer, validated }
       },
       { names: [getOrderNumberLock(number), ...vouchers, ...reservations], untilResolved: true },
@@ -203,7 +203,7 @@ async function storeOrder(
     await insertPayments(tx, service, inserted, input.payments)
     await addJob(tx, service.id, 'refresh-stock', { subject: id })
   }
-  const record = await orderRecord(tx, service, id)
+  const record = await findOrderRecord(tx, service, id)
   if (!record) throw new Error(`order ${id} is missing after its insert`)
   return { id, ...record }
 }

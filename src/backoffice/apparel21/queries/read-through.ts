@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { singleFlight } from '../../../concurrency/single-flight.ts'
-import { ApiError, asApiError } from '../../../errors/api-error.ts'
+import { ApiError, ensureApiError } from '../../../errors/api-error.ts'
 
 /** Milliseconds that a caller waits for the back office. A later response is still stored. */
 const timeoutMs = 3_000
@@ -14,7 +14,7 @@ export type ReadThrough = (key: string, refresh: Refresh) => Promise<ApiError | 
 /** Creates a read-through. Concurrent callers with the same key share one refresh. */
 export function createReadThrough(): ReadThrough {
   const share = singleFlight()
-  return (key, refresh) => withTimeout(timeoutMs, share(key, refresh)).catch(asApiError)
+  return (key, refresh) => withTimeout(timeoutMs, share(key, refresh)).catch(ensureApiError)
 }
 
 /** Resolves with the result of `work`, or with an error after `ms`. */

@@ -64,12 +64,12 @@ export function trackFetch(options: CheckpointOptions) {
   const beganMs = Date.now()
   const startedAt = performance.now()
   // A timestamp of a future day is an error, and must not hide all changes until then.
-  const latest = () => toLocalTime(Date.now() + dayMs, options.timeZone)
+  const getLatest = () => toLocalTime(Date.now() + dayMs, options.timeZone)
   let newest: string | undefined
   return {
     beganMs,
     add(changedAt: string | null) {
-      if (changedAt !== null && (newest === undefined || changedAt > newest) && changedAt <= latest())
+      if (changedAt !== null && (newest === undefined || changedAt > newest) && changedAt <= getLatest())
         newest = changedAt
     },
     /** Returns the checkpoint of a completed fetch. */

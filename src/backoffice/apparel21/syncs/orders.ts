@@ -21,11 +21,11 @@ export async function* fetchOrders(client: Client, request: SyncRequest): AsyncG
   // An invalid identifier comes from a previous back office. This back office has no such person.
   const open = (await openOrders()).filter(({ customerId }) => isId(customerId))
   const byCustomer = Map.groupBy(open, ({ customerId }) => customerId)
-  const customers = async function* () {
+  const readCustomers = async function* () {
     // In random order, so that customers with unreadable responses don't block the others forever.
     for (const id of shuffle(byCustomer.keys())) yield { id, version: '' }
   }
-  const batches = refreshRecords(customers(), async ({ id }) => {
+  const batches = refreshRecords(readCustomers(), async ({ id }) => {
     const openOrdersById = new Map(byCustomer.get(id)?.map(order => [order.id, order]))
     const rows = { orders: [] as SyncRows['orders'][], shipments: [] as SyncRows['shipments'][] }
     const warehouses = new Set<string>()

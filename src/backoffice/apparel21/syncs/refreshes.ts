@@ -18,7 +18,7 @@ export async function* refreshRecords(
 ): AsyncGenerator<SyncBatch> {
   const inFlight: { refreshed: Refresh & { at: Date }; batch: Promise<SyncBatch> }[] = []
   let consecutiveErrors = 0
-  async function* next(): AsyncGenerator<SyncBatch> {
+  async function* finishOldest(): AsyncGenerator<SyncBatch> {
     const oldest = inFlight.shift()
     if (!oldest) return
     try {
@@ -37,7 +37,7 @@ export async function* refreshRecords(
     // The refresh can fail before its batch is awaited.
     handleLater(batch)
     inFlight.push({ refreshed, batch })
-    if (inFlight.length >= concurrency) yield* next()
+    if (inFlight.length >= concurrency) yield* finishOldest()
   }
-  while (inFlight.length) yield* next()
+  while (inFlight.length) yield* finishOldest()
 }

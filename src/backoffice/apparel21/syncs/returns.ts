@@ -20,11 +20,11 @@ export async function* fetchReturns(
     return
   }
   const open = new Map((await openReturns()).map(openReturn => [openReturn.id, openReturn]))
-  const refreshes = async function* () {
+  const listRefreshes = async function* () {
     for (const { id, backOfficeId, customerId, orderId } of open.values())
       if ([backOfficeId, customerId, orderId].every(isId)) yield { id, version: '' }
   }
-  const batches = refreshRecords(refreshes(), async ({ id }) => {
+  const batches = refreshRecords(listRefreshes(), async ({ id }) => {
     const { customerId, orderId, backOfficeId } = open.get(id) as OpenReturn
     const path = [...buildReturnsPath({ id: orderId, number: '', personId: customerId }), backOfficeId]
     const found = await client.document({ endpoint: 'returns', path, roots: ['ReturnOrder', 'Order'], signal })

@@ -44,14 +44,14 @@ export async function* fetchRewardAccounts(
   const decimals = getDecimals(settings.currency)
   let programs: Xml[] | undefined
   let spend: QualifyingSpends | undefined
-  async function* due(): AsyncGenerator<Refresh> {
+  async function* listDue(): AsyncGenerator<Refresh> {
     for await (const refresh of refreshes) {
       programs ??= await fetchPrograms(client, signal)
       spend ??= getQualifyingSpends(programs, decimals)
       yield refresh
     }
   }
-  const batches = refreshRecords(due(), async ({ id }) => {
+  const batches = refreshRecords(listDue(), async ({ id }) => {
     const account = await fetchAccount(client, id, signal)
     // If the back office has no programs either, the account was not deleted.
     if (!account) return programs?.length ? { removedAccounts: [{ accountId: id }] } : {}

@@ -7,7 +7,7 @@ import type {
   VoucherOpening,
 } from '../../../domain/vouchers/vouchers.ts'
 import { ApiError } from '../../../errors/api-error.ts'
-import { possiblePinHashes, resetWrongPins, updatePin } from '../../../store/vouchers/pin.ts'
+import { listPinHashes, resetWrongPins, updatePin } from '../../../store/vouchers/pin.ts'
 import { readVoucher } from '../../../store/vouchers/vouchers.ts'
 import type { WithTransaction } from '../../../writes/write.ts'
 import type { VoucherRead } from '../../port/vouchers.ts'
@@ -64,7 +64,7 @@ async function checkPin(
   { tx, keys, service, origin }: WithTransaction<VoucherRead>,
   { number, pin }: VoucherOpening,
 ): Promise<ApiError | undefined> {
-  const possible = possiblePinHashes(keys, service, number, pin)
+  const possible = listPinHashes(keys, service, number, pin)
   const guess = await beginGuess(tx, keys, service, { number, origin })
   if (guess instanceof ApiError) return guess
   const matches = possible.map(hash => timingSafeEqual(hash, guess.pinHash ?? Buffer.alloc(hash.length)))
