@@ -26,4 +26,4 @@ export function isConfirmed(key: Buffer, write: ConfirmableWrite, token: string,
 }
 
 const sign = (key: Buffer, { caller, tool, input }: ConfirmableWrite, expiresAt: number) =>
-  hmac(key, 'confirmation', ...caller, tool, canonicalJson(input), String(expiresAt)).toString('base64url')
+  computeHmac(key, 'confirmation', ...caller, tool, toCanonicalJson(input), String(expiresAt)).toString('base64url')
