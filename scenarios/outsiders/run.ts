@@ -1,7 +1,9 @@
 import { spawnSync } from 'node:child_process'
 import { request } from 'node:https'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Command } from 'commander'
+import { installedByPip } from '../../scripts/installed.ts'
 import { type CheckResult, check } from '../support/expectations/check.ts'
 import { type Installation, openInstallation } from '../support/installation.ts'
 import { printChecks, say } from '../support/report.ts'
@@ -13,10 +15,29 @@ import { naughtyStrings } from './naughty-strings.ts'
 /** Milliseconds that a response can take on a busy machine. */
 const maxMs = 5_000
 
-/** The external programs, with the arguments for an address. Each is skipped by name if it isn't installed. */
-const programs: Readonly<Record<string, (port: string) => string[]>> = {
-  h2spec: port => ['-t', '-k', '-h', 'localhost', '-p', port],
-  sslyze: port => ['--mozilla_config=intermediate', `localhost:${port}`],
+interface Program {
+  args(port: string): string[]
+  /** Returns the folder of the program. Undefined if it can't be installed. Absent: it must be on the PATH. */
+  install?: () => Promise<string | undefined>
+  /** Finds the names of findings in the output, if the exit code isn't 0. */
+  finding: RegExp
+  /** Findings that contributing/testing.md explains. */
+  explained: readonly string[]
+}
+
+/** The external programs. Each is skipped by name if it isn't installed. */
+const programs: Readonly<Record<string, Program>> = {
+  h2spec: {
+    args: port => ['-t', '-k', '-h', 'localhost', '-p', port],
+    finding: /^ *× (.+)$/gm,
+    explained: [],
+  },
+  sslyze: {
+    args: port => ['--mozilla_config=intermediate', `localhost:${port}`],
+    install: () => installedByPip('sslyze==6.3.1'),
+    finding: /^ +\* (certificate_\w+|maximum_\w+|tls_\w+|ciphers?\w*|rsa_\w+|ecdsa_\w+|hsts\w*|ocsp\w*)(?:: |$)/gm,
+    explained: ['certificate_path_validation', 'maximum_certificate_lifespan', 'tls_curves'],
+  },
 }
 
 const command = new Command('npm run scenario -- outsiders')
@@ -112,10 +133,21 @@ async function sendNaughtyStrings(server: Installation): Promise<CheckResult> {
 }
 
 /** Runs a program. Returns undefined if it isn't installed. */
-function runProgram(name: string, port: string): CheckResult | undefined {
-  const { status, error } = spawnSync(name, programs[name]?.(port) ?? [], { stdio: 'inherit' })
+async function runProgram(name: string, program: Program, port: string): Promise<CheckResult | undefined> {
+  const folder = await program.install?.()
+  const { status, stdout, error } = spawnSync(folder ? join(folder, name) : name, program.args(port), {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   if (error) return void say(`${name} is not installed: skipped.`)
-  return check(`${name} has no findings`, status === 0 ? [] : [`exit code ${status}`])
+  process.stdout.write(stdout)
+  const findings = [...stdout.matchAll(program.finding)].map(([, finding = '']) => finding)
+  const unexplained = findings.filter(finding => !program.explained.includes(finding))
+  // A program that fails without a finding has not tested anything.
+  if (status !== 0 && !findings.length) unexplained.push(`exit code ${status}`)
+  for (const finding of findings)
+    if (!unexplained.includes(finding)) say(`${name}: ${finding} is explained in contributing/testing.md.`)
+  return check(`${name} has no findings that are not explained`, unexplained)
 }
 
 const installation = await openInstallation({ environment: { HTTP2: 'true' } })
@@ -123,7 +155,10 @@ const checks: CheckResult[] = []
 try {
   checks.push(await sendMalformedJson(installation), await sendNaughtyStrings(installation))
   const port = new URL(installation.apis[0]?.baseUrl ?? '').port
-  for (const name of Object.keys(programs)) checks.push(...[runProgram(name, port) ?? []].flat())
+  for (const [name, program] of Object.entries(programs)) {
+    const result = await runProgram(name, program, port)
+    if (result) checks.push(result)
+  }
   checks.push(check('the server logs no error', installation.log))
 } finally {
   await installation.close()
