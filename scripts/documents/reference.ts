@@ -2,10 +2,16 @@ import { describeSecretFiles, settings } from '../../src/config/config.ts'
 import { roles } from '../../src/domain/accounts.ts'
 import { alertKinds } from '../../src/domain/alerts.ts'
 import { changeFields, changeKinds, pathsByKind } from '../../src/domain/changes.ts'
-import { Settings } from '../../src/domain/tenancy/service-settings.ts'
+import { defaultSettings, Settings } from '../../src/domain/tenancy/service-settings.ts'
+import { maxResendsPerDay } from '../../src/domain/vouchers/emails.ts'
+import { maxOpenRecords } from '../../src/errors/account-limit.ts'
 import { type ErrorCode, errorCodes } from '../../src/errors/api-error.ts'
+import { maxBodyBytes } from '../../src/http/body/body.ts'
 import { findErrorGuide } from '../../src/http/docs/error-guides.ts'
+import { maxConcurrent } from '../../src/http/limits/concurrency-limit.ts'
+import { maxHeaderBytes, maxHeaders, maxUrlLength } from '../../src/http/protocol/request-limits.ts'
 import { type Tag, tagDescriptions } from '../../src/http/routing/operation.ts'
+import { maxFileBytes } from '../../src/http/routing/uploads.ts'
 import { routes } from '../../src/resources/resources.ts'
 
 /** Returns a Markdown table. A `|` in a cell is escaped. */
@@ -174,4 +180,74 @@ ${table(['Kind', 'Read the record'], kinds)}
 ## Fields of a change
 
 ${table(['Field', 'Meaning'], fields)}`
+}
+
+interface Bounds {
+  minimum?: number
+  maximum?: number
+  default?: number
+}
+
+/** Returns the page of the limits. The values come from the code and from the OpenAPI document. */
+export function buildLimitsPage(openApiDocument: string) {
+  const { paths, components } = JSON.parse(openApiDocument) as {
+    paths: Record<string, { get: { parameters: { name?: string; schema?: Bounds }[] } }>
+    components: { schemas: Record<string, { properties: Record<string, Bounds> }> }
+  }
+  const count = (value: number | undefined) => (value ?? Number.NaN).toLocaleString('en')
+  const getParameter = (path: string, name: string) =>
+    paths[path]?.get.parameters.find(each => each.name === name)?.schema?.maximum
+  const formatSeconds = (schema: string) => {
+    const { minimum, maximum, default: usual } = components.schemas[schema]?.properties.seconds ?? {}
+    return `${count(minimum)} to ${count(maximum)}, ${count(usual)} by default`
+  }
+  const { readsPerMinute, writesPerMinute } = defaultSettings
+  const rows = [
+    ['Records per page', count(getParameter('/stores', 'limit')), '400 `invalid_parameter`'],
+    ['Changes per page of `GET /changes`', count(getParameter('/changes', 'limit')), '400 `invalid_parameter`'],
+    ['Seconds that `wait` can hold a response', count(getParameter('/changes', 'wait')), '400 `invalid_parameter`'],
+    ['Request body', `${maxBodyBytes / 1024} KiB`, '413 `body_too_large`'],
+    [
+      'Import file',
+      `${maxFileBytes / 1024 ** 2} MiB, received within 30 s`,
+      '413 `body_too_large`, 408 `request_timeout`',
+    ],
+    ['Headers', `${maxHeaders} headers, ${maxHeaderBytes / 1024} KiB in total`, '431 `headers_too_large`'],
+    ['URL', `${maxUrlLength / 1024} KiB`, '414 `uri_too_long`'],
+    ['Open change streams per account', count(maxConcurrent.too_many_streams), '429 `too_many_streams`'],
+    ['Running bulk exports per account', count(maxConcurrent.too_many_exports), '429 `too_many_exports`'],
+    ['Running imports per account', count(maxConcurrent.too_many_imports), '429 `too_many_imports`'],
+    [
+      'Reads per account and minute',
+      `\`readsPerMinute\`, ${count(Number(readsPerMinute))} by default`,
+      '429 `rate_limited`',
+    ],
+    [
+      'Writes per account and minute',
+      `\`writesPerMinute\`, ${count(Number(writesPerMinute))} by default`,
+      '429 `rate_limited`',
+    ],
+    ['Reservations per account', count(maxOpenRecords), '429 `rate_limited`'],
+    ['Locked vouchers per account', count(maxOpenRecords), '429 `rate_limited`'],
+    ['Pending redemptions of rewards per account', count(maxOpenRecords), '429 `rate_limited`'],
+    ['Seconds of a reservation', formatSeconds('ReservationInput'), '422 `invalid_field`'],
+    ['Seconds of a redemption', formatSeconds('RedemptionInput'), '422 `invalid_field`'],
+    ['Wrong PINs of a voucher', '5, then a growing pause', '403 `voucher_not_accepted`'],
+    ['Resent emails of a voucher', `one a minute, ${maxResendsPerDay} in 24 hours`, '429 `rate_limited`'],
+  ]
+  return `# Limits
+
+The limits of requests and accounts, and the response beyond each.
+This page is generated from the code and the OpenAPI document by \`npm run docs\`.
+
+${table(['Limit', 'Value', 'Beyond it'], rows)}
+Reads and writes are counted in each server process. With several processes, an account can reach the limit several times.
+
+Each response has \`RateLimit-Policy\`, the limit, and \`RateLimit\`, what is left of it and the seconds until it starts again:
+
+\`\`\`
+RateLimit-Policy: "read";q=24000;w=60
+RateLimit: "read";r=23990;t=12
+\`\`\`
+`
 }

@@ -7,7 +7,8 @@ export interface OpenRecords {
   seconds: number
 }
 
-const maxOpenRecords = 1_000
+/** The maximum number of open records of one kind per account. */
+export const maxOpenRecords = 1_000
 
 /** Creates a check that returns `rate_limited` if an account has too many open records. */
 export const createAccountLimit =

@@ -31,16 +31,17 @@ interface Resends {
   last: number
 }
 
-const [maxPerDay, minIntervalSeconds, daySeconds] = [5, 60, 86_400]
+export const maxResendsPerDay = 5
+const [minIntervalSeconds, daySeconds] = [60, 86_400]
 
 /** Returns `rate_limited` if the voucher can't be resent yet. Limits the emails and the new PINs that a receiver gets. */
 export function checkResendLimit({ times, first, last }: Resends): ApiError | undefined {
   if (times === 0) return
-  const isDailyLimit = times >= maxPerDay
+  const isDailyLimit = times >= maxResendsPerDay
   const retryAfter = isDailyLimit ? daySeconds - first : minIntervalSeconds - last
   if (retryAfter <= 0) return
   const detail = isDailyLimit
-    ? `A voucher email can be resent at most ${maxPerDay} times in 24 hours.`
+    ? `A voucher email can be resent at most ${maxResendsPerDay} times in 24 hours.`
     : `A voucher email can be resent once in ${minIntervalSeconds} seconds.`
   return new ApiError('rate_limited', detail, { retryAfter: Math.ceil(retryAfter) })
 }

@@ -9,7 +9,7 @@ import { normalizeBody } from './normalize.ts'
 import { maxErrors, validateBody } from './validate.ts'
 
 /** The size of a body in bytes. */
-const maxBodyBytes = 256 * 1024
+export const maxBodyBytes = 256 * 1024
 
 /** The body of a write that needs no fields. */
 export const NoBody = Type.Object(

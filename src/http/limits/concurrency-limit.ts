@@ -3,7 +3,7 @@ import { type Semaphore, semaphore } from '../../concurrency/semaphore.ts'
 import { ApiError } from '../../errors/api-error.ts'
 
 /** The maximum number of long operations that an account can run at a time. Counted per process. */
-const maxConcurrent = { too_many_streams: 10, too_many_exports: 4, too_many_imports: 2 }
+export const maxConcurrent = { too_many_streams: 10, too_many_exports: 4, too_many_imports: 2 }
 
 /**
  * Returns a function that runs work within the limit of an account. The work counts until its promise ends, or until the promise that it

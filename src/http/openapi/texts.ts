@@ -1,4 +1,7 @@
 import { defaultSettings } from '../../domain/tenancy/service-settings.ts'
+import { maxBodyBytes } from '../body/body.ts'
+import { maxConcurrent } from '../limits/concurrency-limit.ts'
+import { maxHeaderBytes, maxHeaders, maxUrlLength } from '../protocol/request-limits.ts'
 import { commonResponseHeaders, exportHeaders } from './headers.ts'
 
 const { readsPerMinute, writesPerMinute } = defaultSettings
@@ -165,12 +168,12 @@ The responses of deprecated operations have these headers:
 |---|---|---|
 | Reads per account and minute | ${readsPerMinute.toLocaleString('en')}, changed by the setting \`readsPerMinute\` | 429 \`rate_limited\`. |
 | Writes per account and minute | ${writesPerMinute.toLocaleString('en')}, changed by the setting \`writesPerMinute\` | 429 \`rate_limited\`. |
-| Open change streams per account | 10 | 429 \`too_many_streams\`. |
-| Running bulk exports per account | 4 | 429 \`too_many_exports\`. |
-| Running imports per account | 2 | 429 \`too_many_imports\`. |
-| Body | 256 KiB | 413 \`body_too_large\`. |
-| Headers | 100 headers, 16 KiB in total | 431 \`headers_too_large\`. |
-| URL | 8 KiB | 414 \`uri_too_long\`. |
+| Open change streams per account | ${maxConcurrent.too_many_streams} | 429 \`too_many_streams\`. |
+| Running bulk exports per account | ${maxConcurrent.too_many_exports} | 429 \`too_many_exports\`. |
+| Running imports per account | ${maxConcurrent.too_many_imports} | 429 \`too_many_imports\`. |
+| Body | ${maxBodyBytes / 1024} KiB | 413 \`body_too_large\`. |
+| Headers | ${maxHeaders} headers, ${maxHeaderBytes / 1024} KiB in total | 431 \`headers_too_large\`. |
+| URL | ${maxUrlLength / 1024} KiB | 414 \`uri_too_long\`. |
 | Concurrent requests per HTTP/2 connection | 100 | Further requests wait. |
 
 The limits per account are counted per process. An installation with several processes can admit more. \`RateLimit-Policy\` and \`RateLimit\` report the limit of the process that sent the response. Wait for \`Retry-After\` seconds after a 429.

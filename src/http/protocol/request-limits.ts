@@ -2,10 +2,10 @@ import type { IncomingMessage } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import { ApiError } from '../../errors/api-error.ts'
 
-/** Limits of every request. The introduction of the API reference documents them. */
-const maxHeaderBytes = 16 * 1024
-const maxUrlLength = 8 * 1024
-const maxHeaders = 100
+/** Limits of every request. The introduction of the API reference and the page of the limits document them. */
+export const maxHeaderBytes = 16 * 1024
+export const maxUrlLength = 8 * 1024
+export const maxHeaders = 100
 /** The limit of Node's parser, which counts the request line too. */
 export const maxHeaderSize = maxHeaderBytes + maxUrlLength + 2 * 1024
 

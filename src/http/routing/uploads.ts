@@ -29,7 +29,7 @@ import { parseQuery } from './query.ts'
 export const fileTypes = { 'text/csv': 'csv', 'application/x-ndjson': 'ndjson' } as const
 
 /** Bytes of a file as sent, possibly compressed. */
-const maxFileBytes = 256 * 1024 * 1024
+export const maxFileBytes = 256 * 1024 * 1024
 /** Files that a process imports at a time, over all services. Each needs one or two connections. A service can have half of them. */
 const maxConcurrentFiles = 6
 
