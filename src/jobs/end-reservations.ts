@@ -1,5 +1,5 @@
 import { sleep } from '../concurrency/backoff.ts'
-import type { Db } from '../database/db.ts'
+import type { Database, Db } from '../database/db.ts'
 import { retryOnContention } from '../database/pg/contention.ts'
 import { releaseMoves } from '../domain/inventory/reservations.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
@@ -11,39 +11,45 @@ import {
 import { lockStock, moveStock } from '../store/inventory/stock.ts'
 import { beginChange } from '../store/lists/change-timestamp.ts'
 import { readServiceOfJob } from '../store/tenancy/services.ts'
-import { type JobRun, throwErrors } from './job.ts'
+import { ignoreError } from '../telemetry/ignored-errors.ts'
+import { throwErrors } from './job.ts'
 
-/** A run waits for reservations that expire within this time. The next run can begin 2 s later. */
-const maxWaitMs = 2_500
+/** Milliseconds between two polls. A reservation that another process made since then expires within this time after it at the latest. */
+const pollIntervalMs = 500
+/** Milliseconds before a poll if other workers are ending the expired reservations, or a service's could not be ended. */
+const busyIntervalMs = 50
 
 /**
- * Ends expired reservations and publishes the stock that becomes sellable, within 1 s. Orders and reservations ignore expired reservations
- * even before that. Each batch is one transaction, so a killed run is resumed by the next one.
+ * Ends expired reservations until the signal, and publishes the stock that becomes sellable, within 1 s. Orders and reservations ignore
+ * expired reservations even before that. It is no job: a job of a dead worker waits until its lease expires. Each worker ends them, and
+ * skips those that another worker has locked.
  */
-export async function endReservations({ db, signal }: JobRun): Promise<void> {
-  const endMs = performance.now() + maxWaitMs
-  const errors = new Map<number, unknown>()
-  for (;;) {
-    const { serviceIds, nextMs } = await findExpiredReservations(db)
-    const failed = errors.size
-    const ids = serviceIds.filter(id => !errors.has(id))
-    let ended = 0
-    for (const id of ids)
-      try {
-        const service = await readServiceOfJob(db, id)
-        if (service) ended += await retryOnContention(() => db.transaction(tx => endBatch(tx, service)))
-      } catch (error) {
-        errors.set(id, error)
-      }
-    signal.throwIfAborted()
-    if (ended || errors.size > failed) continue
-    if (nextMs === undefined || performance.now() + nextMs > endMs) break
-    await sleep(nextMs, { signal })
-    signal.throwIfAborted()
+export async function watchReservations(db: Database, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    const nextMs = await ignoreError(endReservations(db), 'reservations are ended with the next poll')
+    await sleep(Math.min(nextMs ?? pollIntervalMs, pollIntervalMs), { signal })
   }
-  throwErrors([...errors.values()], 'reservations of several services could not be ended')
 }
 
+/**
+ * Ends the expired reservations of all services, each batch in one transaction. Returns the milliseconds until the next poll. Throws after
+ * the other services if those of a service could not be ended.
+ */
+export async function endReservations(db: Database): Promise<number> {
+  const { serviceIds, nextMs = pollIntervalMs } = await findExpiredReservations(db)
+  const errors: unknown[] = []
+  for (const id of serviceIds)
+    try {
+      const service = await readServiceOfJob(db, id)
+      if (service) while (await retryOnContention(() => db.transaction(tx => endBatch(tx, service))));
+    } catch (error) {
+      errors.push(error)
+    }
+  throwErrors(errors, 'reservations of several services could not be ended')
+  return serviceIds.length ? busyIntervalMs : nextMs
+}
+
+/** Ends a batch of expired reservations. Returns their number. */
 async function endBatch(tx: Db, service: Service): Promise<number> {
   const { ids, lines } = await lockExpiredReservations(tx, service)
   if (!ids.length) return 0

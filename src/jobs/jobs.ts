@@ -5,7 +5,6 @@ import type { Sender } from '../webhooks/sender.ts'
 import { checkMappingsRegularly } from './check-mappings.ts'
 import { deliverWebhook } from './deliver-webhook.ts'
 import { endRedemptions } from './end-redemptions.ts'
-import { endReservations } from './end-reservations.ts'
 import { eraseCustomer } from './erase-customer.ts'
 import { eraseEmailFile } from './erase-email-file.ts'
 import { markExpiredVouchers } from './expire-vouchers.ts'
@@ -59,7 +58,6 @@ export const jobs: Readonly<Record<string, Job>> = {
     concurrency: 1,
     retryDelaysSeconds: [minute, 10 * minute],
   },
-  'end-reservations': { run: endReservations, intervalSeconds: 1, concurrency: 1, retryDelaysSeconds: [1, 5] },
   'render-stock': { run: renderStock, intervalSeconds: 5, concurrency: 1, retryDelaysSeconds: [5, minute] },
   'check-mappings': {
     run: forService(checkMappingsRegularly),

@@ -28,13 +28,19 @@ async function watchClock(db: Db, signal: AbortSignal) {
 /** Runs the jobs of the control database and of each shard. Each has its own loop, so an unreachable shard doesn't delay the others. */
 export async function startJobs(app: App): Promise<Worker> {
   const { config, installation, backOffices, shards, log } = app
-  const [{ startWorker }, mail, jobsFor] = await Promise.all([import('../jobs/worker.ts'), app.mail(), loadJobs(app)])
+  const [{ startWorker }, { watchReservations }, mail, jobsFor] = await Promise.all([
+    import('../jobs/worker.ts'),
+    import('../jobs/end-reservations.ts'),
+    app.mail(),
+    loadJobs(app),
+  ])
   const { keys } = installation
   const context = { db: installation.db, keys, log, mailTransport: mail, publicUrl: config.publicUrl }
-  /** Starts a worker, and watches the clock of its database while it runs. */
+  /** Starts a worker, and watches the clock and the reservations of its database while it runs. */
   const start = (...[ownContext, jobs]: Parameters<typeof startWorker>): Worker => {
     const stopped = new AbortController()
     void watchClock(ownContext.db, stopped.signal)
+    void watchReservations(ownContext.db, stopped.signal)
     const worker = startWorker(ownContext, jobs)
     return {
       stop(graceMs) {

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from '../../src/database/db.ts'
 import { endReservations } from '../../src/jobs/end-reservations.ts'
-import type { JobRun } from '../../src/jobs/job.ts'
 import { address, toCents, toDollars } from '../support/order-shop.ts'
 import { assertProblem } from '../support/problem.ts'
 import type { TestResponse } from '../support/service.ts'
@@ -180,7 +179,7 @@ export function saleContract(shop: () => Shop) {
     assert.deepEqual(codesOf(again), [['/reservationId', 'reservation_expired']])
     const { data } = (await post(api, '/reservations', { lines: [{ sku, quantity: 1 }] })).json
     await api.db.run(sql`update stock_reservation set expires_at = now() where id = ${data.id}`)
-    await endReservations({ db: api.db, signal: new AbortController().signal } as JobRun)
+    await endReservations(api.db)
     assert.equal(await total('reserved'), 0)
   })
 

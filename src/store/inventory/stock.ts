@@ -239,7 +239,7 @@ export async function moveStock(tx: Db, service: Service, change: Change, moves:
 
 /**
  * The whole units of a level `s` of store `c` that can be sold to the owner of reservation `own`. Reads the reservations instead of
- * `s.reserved`, which contains expired ones until the job `end-reservations` has run.
+ * `s.reserved`, which contains expired ones until `watchReservations` has ended them.
  */
 const sellableUnits = (service: Service, own: string | undefined) => sql`
   greatest(0, floor(s.free_stock) - coalesce(s.buffer, c.inventory_buffer, ${service.settings.inventoryBuffer}::integer) - s.allocated

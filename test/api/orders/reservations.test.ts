@@ -1,12 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { pino } from 'pino'
 import { sql } from '../../../src/database/db.ts'
-import type { Job } from '../../../src/jobs/job.ts'
-import { jobs } from '../../../src/jobs/jobs.ts'
-import { startWorker } from '../../../src/jobs/worker.ts'
-import { createSmtpTransport } from '../../../src/mail/smtp-transport.ts'
+import { watchReservations } from '../../../src/jobs/end-reservations.ts'
 import { importing } from '../../import/import-command.ts'
 import { buildOrder, startOrderShop } from '../../support/order-shop.ts'
 import { assertProblem } from '../../support/problem.ts'
@@ -177,14 +173,14 @@ test('a stock file does not make reserved units sellable', async () => {
 
 test('an expired reservation frees its units at once and in the list within 1 s', async () => {
   const caller = await createShop({ oversell: 'refuse' })
-  const mailTransport = createSmtpTransport('smtp://127.0.0.1:9')
-  const context = { db: api.db, keys: api.keys, log: pino({ level: 'silent' }), mailTransport }
-  const worker = startWorker(context, { 'end-reservations': jobs['end-reservations'] as Job })
+  const stopped = new AbortController()
+  const watching = [1, 2].map(() => watchReservations(api.db, stopped.signal))
   const start = performance.now()
   const { id } = (await reserve(caller, 5, { seconds: 1 })).json.data
   await untilReserved(caller, 0, 2_500)
   const tookMs = performance.now() - start
-  await worker.stop(1_000)
+  stopped.abort()
+  await Promise.all(watching)
   assert.ok(tookMs > 900, `ended too early: ${tookMs} ms`)
   assert.ok(tookMs < 2_200, `ended too late: ${tookMs} ms`)
   assert.equal((await order(caller, 1, id)).json.code, 'reservation_expired')

@@ -45,7 +45,7 @@ describe('worker processes', { concurrency: true }, () => {
     const sink = await startSink()
     const server = await serve(['--no-demo'], { ...(await install(environment)), RUN_JOBS: 'false' })
     assert.match(server.out, /^Background jobs are off \(RUN_JOBS=false\)\. Run them with: tillbridge worker$/m)
-    const { db, queue } = await writerOf(environment.DATA_DIR ?? '')
+    const { db, service, queue } = await writerOf(environment.DATA_DIR ?? '')
     const worker = (more: Environment = {}) =>
       startCommand(['worker'], { ...environment, SMTP_URL: sink.url, LOG_LEVEL: 'warn', ...more })
     try {
@@ -74,6 +74,13 @@ describe('worker processes', { concurrency: true }, () => {
         assert.ok(tookMs < 60_000)
       }
       await waitUntil(async () => (await statusOf(db, 'halted')) === 'sent', 'the halted one is taken over', 60_000)
+      // The halted worker keeps its leases.
+      await db.run(sql`
+        insert into stock_reservation (service_id, id, account, expires_at) values (${service.id}, 'r1', 'ann', clock_timestamp() + interval '1 s')`)
+      const killedWorker = worker()
+      killedWorker.child.kill('SIGKILL')
+      const isEnded = async () => !(await db.row(sql`select true as there from stock_reservation where id = 'r1'`))
+      await waitUntil(isEnded, 'another worker has ended the reservation', 2_500)
       halted.child.kill('SIGCONT')
       await queue('after')
       await waitUntil(async () => (await statusOf(db, 'after')) === 'sent', 'the next is sent')
