@@ -2,8 +2,15 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { after, test } from 'node:test'
 import { checkout, createDirectory } from '../support/processes.ts'
+
+const project = `tillbridge-test-${process.pid}`
+// A dry run of podman-compose creates the volumes.
+after(() => {
+  const volumes = ['database', 'tillbridge'].map(name => `${project}_${name}`)
+  spawnSync('podman', ['volume', 'rm', '--force', ...volumes])
+})
 
 const hasCompose = spawnSync('podman-compose', ['--help']).status === 0
 
@@ -17,10 +24,14 @@ test('podman-compose accepts Tillbridge next to PostgreSQL, with secrets in file
   for (const name of ['database_password', 'database_url', 'secret_key'])
     writeFileSync(join(home, 'deploy/secrets', name), name)
   const planned = (file: string) => {
-    const { stderr, stdout } = spawnSync('podman-compose', ['--dry-run', '-f', `deploy/${file}`, 'up', '-d'], {
-      cwd: home,
-      encoding: 'utf8',
-    })
+    const { stderr, stdout } = spawnSync(
+      'podman-compose',
+      ['--dry-run', '-p', project, '-f', `deploy/${file}`, 'up', '-d'],
+      {
+        cwd: home,
+        encoding: 'utf8',
+      },
+    )
     return `${stdout}${stderr}`
   }
   const both = planned('compose.yaml')
