@@ -10,6 +10,7 @@ import { type Element, fields } from '../xml/element.ts'
 import { ofVersion2 } from './order-post.ts'
 import { orderElement } from './order-xml.ts'
 import { personOf } from './persons.ts'
+import { returnElement } from './returns.ts'
 
 /** Elements that later releases and payload versions add. */
 function extrasOf(order: Order, { version }: ApiRequest, world: World): Element[] {
@@ -70,9 +71,14 @@ export const orderOfPerson: Handler = (request, world) => {
   return ok(shownAs(order, 1, request, world, true))
 }
 
+/** An order or a return from the table of web sales. That returns can be looked up is inferred: they have numbers and codes of this table. */
 export const orderByNumber: Handler = (request, world) => {
   const number = (request.parameters[0] ?? '').toLowerCase()
-  const order = [...world.shop.orders.values()].find(other => other.number.toLowerCase() === number)
+  const { orders, returns } = world.shop
+  const order = [...orders.values()].find(other => other.number.toLowerCase() === number)
+  const record = [...returns.values()].find(other => other.number.toLowerCase() === number)
+  const original = record && orders.get(record.orderId)
+  if (record && original) return ok(returnElement(record, original, world.shop))
   if (!order?.inWebTable) throw nothing()
   return ok(shownAs(order, 1, request, world, true))
 }

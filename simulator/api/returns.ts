@@ -104,38 +104,40 @@ export const createReturn: Handler = (request, world): Answer => {
   }
 }
 
-/** A return, and the number of the exchange order that the shopper needs. */
+/** Shows a return, with the number of the exchange order that the shopper needs. */
+export function returnElement(record: Return, order: Order, shop: World['shop']) {
+  const shown = { asPosted: false, lineWarehouse: false }
+  return el('ReturnOrder', [
+    ...fields({ Id: record.id, OrderNumber: record.number, OrigOrderNum: record.originalNumber }),
+    ...fields({ ReturnAuthorisationNumber: record.authorisation, PersonId: record.personId }),
+    ...fields({
+      OrderDateTime: isoText(record.created),
+      TotalQuantity: sum(record.lines.map(line => line.quantity)),
+    }),
+    ...fields({
+      TotalDue: sum(record.lines.map(line => line.value)),
+      StockUpdate: record.stockUpdate ? 'True' : 'False',
+    }),
+    array(
+      'OrderDetails',
+      record.lines.map(line => lineElement(line, shop, shown)),
+      { TotalRows: record.lines.length },
+    ),
+    array(
+      'Payments',
+      record.payments.map((payment, i) => paymentElement(payment, record.id * 10 + i)),
+      { TotalRows: record.payments.length },
+    ),
+    currencyElement(order.currency),
+  ])
+}
+
 export const oneReturn: Handler = (request, world) => {
   const { shop } = world
   const order = originalOf(request, world)
   const record = shop.returns.get(whole(request.parameters[2]) ?? 0)
   if (record?.orderId !== order.id) throw nothing()
-  const shown = { asPosted: false, lineWarehouse: false }
-  return ok(
-    el('ReturnOrder', [
-      ...fields({ Id: record.id, OrderNumber: record.number, OrigOrderNum: record.originalNumber }),
-      ...fields({ ReturnAuthorisationNumber: record.authorisation, PersonId: record.personId }),
-      ...fields({
-        OrderDateTime: isoText(record.created),
-        TotalQuantity: sum(record.lines.map(line => line.quantity)),
-      }),
-      ...fields({
-        TotalDue: sum(record.lines.map(line => line.value)),
-        StockUpdate: record.stockUpdate ? 'True' : 'False',
-      }),
-      array(
-        'OrderDetails',
-        record.lines.map(line => lineElement(line, shop, shown)),
-        { TotalRows: record.lines.length },
-      ),
-      array(
-        'Payments',
-        record.payments.map((payment, i) => paymentElement(payment, record.id * 10 + i)),
-        { TotalRows: record.payments.length },
-      ),
-      currencyElement(order.currency),
-    ]),
-  )
+  return ok(returnElement(record, order, shop))
 }
 
 /** Deletes a return that has not been received. */

@@ -42,7 +42,18 @@ test('a lost return whose lines are already marked is found later', async () => 
       { sku: tee.sku, sold: 2, returned: 2, returnable: 0 },
       { sku: hat.sku, sold: 1, returned: 0, returnable: 1 },
     ])
+    // Its number leads to its ID, so its status can be read.
+    assert.equal(record.returnAuthorisationNumber, lastReturn().authorisation)
+    await shop.sync('returns')
+    assert.equal((await api.get(`/returns/${record.id}`)).json.data.status, 'received')
   }
+})
+
+test('the number of a return finds no order', async () => {
+  const order = await bought({ [tee.sku]: 1 })
+  getCreated(await giveBack(order.id, { [tee.sku]: 1 }))
+  const { number } = lastReturn()
+  assert.deepEqual((await api.get(`/orders?order_number=${number}`)).json.data ?? [], [])
 })
 
 test('a keyed return of items already returned is rejected without effect', async () => {

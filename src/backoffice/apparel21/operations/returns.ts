@@ -19,7 +19,7 @@ import { findRetailApiError, numberExists } from '../client/retail-api-error.ts'
 import { addOwnershipSuffix, deriveNumber } from '../mapping/numbers.ts'
 import { buildReturnPayload, checkReturn, type NewReturn, normalizeReasonCode } from '../mapping/return-to-xml.ts'
 import { buildReturnsPath, doesReturnExist, type ReturnKey } from '../queries/created-returns.ts'
-import { fetchOrderByNumber } from '../queries/order-search.ts'
+import { fetchReturnByNumber } from '../queries/order-search.ts'
 import { refreshOrder } from '../queries/stored-orders.ts'
 import type { Upstream } from '../queries/upstream.ts'
 import { readText } from '../xml/values.ts'
@@ -181,7 +181,7 @@ async function submitReturn(
   if (isCreated) write.recordEffect('applied')
   else id = await create()
   try {
-    id ??= readText(await fetchOrderByNumber(client, number), 'Id') ?? undefined
+    id ??= readText(await fetchReturnByNumber(client, number), 'Id') ?? undefined
     if (id === undefined) return { authorisation: number, backOfficeId: null }
     const created = await client.document({ endpoint: 'returns', path: [...path, id], roots: ['ReturnOrder', 'Order'] })
     return { authorisation: readText(created, 'ReturnAuthorisationNumber') ?? number, backOfficeId: id }

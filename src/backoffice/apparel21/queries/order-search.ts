@@ -35,20 +35,29 @@ async function findFirst(orders: AsyncIterable<Xml>, isMatch: (order: Xml) => bo
   return
 }
 
+/** The back office's numbers are not case-sensitive. */
+const hasNumber = (order: Xml, number: string) => readText(order, 'OrderNumber')?.toLowerCase() === number.toLowerCase()
+const isReturn = (order: Xml) => order.name === 'ReturnOrder' || readText(order, 'OrigOrderNum') !== null
+
+/** Fetches what has a number from the table of web sales, as it was posted. The table is purged after a while. */
+async function fetchWebSales(client: Client, number: string): Promise<Xml[]> {
+  if (!isNumber(number)) return []
+  const root = await client.document({ endpoint: 'orders', path: ['OrderNumbers', number], roots })
+  return getOrders(root).filter(order => hasNumber(order, number))
+}
+
 /**
- * Returns the order or return with a number, as it was posted, from the table of web sales, which is purged after a while. With
- * `personId`, all orders of that person are searched too. Returns undefined if it doesn't exist.
+ * Returns the order with a number. With `personId`, all orders of that person are searched too. Returns undefined if it doesn't exist.
  */
 export async function fetchOrderByNumber(client: Client, number: string, personId?: string): Promise<Xml | undefined> {
-  // The back office's numbers are not case-sensitive.
-  const isMatch = (order: Xml) => readText(order, 'OrderNumber')?.toLowerCase() === number.toLowerCase()
-  if (isNumber(number)) {
-    const root = await client.document({ endpoint: 'orders', path: ['OrderNumbers', number], roots })
-    const order = getOrders(root).find(isMatch)
-    if (order) return order
-  }
-  return personId === undefined ? undefined : findFirst(readOrders(client, personId), isMatch)
+  const order = (await fetchWebSales(client, number)).find(each => !isReturn(each))
+  if (order || personId === undefined) return order
+  return findFirst(readOrders(client, personId), each => hasNumber(each, number) && !isReturn(each))
 }
+
+/** Returns the return with a number that no order has. Returns undefined if it doesn't exist. */
+export const fetchReturnByNumber = async (client: Client, number: string): Promise<Xml | undefined> =>
+  (await fetchWebSales(client, number))[0]
 
 /** Returns the current order with an identifier. Without `personId`, older releases can't find it and undefined is returned. */
 export async function fetchOrderById(
