@@ -29,8 +29,18 @@ interface Program {
 const programs: Readonly<Record<string, Program>> = {
   h2spec: {
     args: port => ['-t', '-k', '-h', 'localhost', '-p', port],
-    finding: /^ *× (.+)$/gm,
-    explained: [],
+    finding: /^ *× \d+: (.+)$/gm,
+    explained: [
+      'closed: Sends a DATA frame after sending RST_STREAM frame',
+      'closed: Sends a HEADERS frame after sending RST_STREAM frame',
+      'closed: Sends a DATA frame',
+      'closed: Sends a HEADERS frame',
+      'Sends stream identifier that is numerically smaller than previous',
+      'Sends PRIORITY frame that depend on itself',
+      'Sends a PRIORITY frame with 0x0 stream identifier',
+      'Sends a PING frame with ACK',
+      'Sends multiple WINDOW_UPDATE frames increasing the flow control window to above 2^31-1 on a stream',
+    ],
   },
   sslyze: {
     args: port => ['--mozilla_config=intermediate', `localhost:${port}`],
@@ -141,7 +151,7 @@ async function runProgram(name: string, program: Program, port: string): Promise
   })
   if (error) return void say(`${name} is not installed: skipped.`)
   process.stdout.write(stdout)
-  const findings = [...stdout.matchAll(program.finding)].map(([, finding = '']) => finding)
+  const findings = [...new Set(Array.from(stdout.matchAll(program.finding), ([, finding = '']) => finding.trim()))]
   const unexplained = findings.filter(finding => !program.explained.includes(finding))
   // A program that fails without a finding has not tested anything.
   if (status !== 0 && !findings.length) unexplained.push(`exit code ${status}`)
