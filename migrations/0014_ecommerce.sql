@@ -43,3 +43,30 @@ comment on table ecommerce_budget is
   'The points of the platform''s rate limit, shared by all processes: a token bucket with three priority classes. Orders have 40 %, stock '
   'has 45 % and background work has 15 % of the capacity and of the restored points. Points that a full class can''t take flow to the others.';
 comment on column ecommerce_budget.measured_at is 'When the points were last restored.';
+
+alter table ecommerce_item
+  add connection_id text collate "C" not null default 'files',
+  add platform_id text collate "C",
+  add inventory_item_id text collate "C",
+  add product_id text collate "C",
+  add is_tracked boolean,
+  add is_bundle boolean,
+  add is_gift_card boolean,
+  add is_active boolean,
+  add platform_updated_at timestamptz,
+  drop constraint ecommerce_item_pkey,
+  add primary key (service_id, connection_id, kind, item_key);
+comment on table ecommerce_item is
+  'Items of the e-commerce platform: locations (stores), variants (skus) and customers. They come from a connection or from files. The next '
+  'full sync or complete file replaces them. The data of a customer is deleted when they are erased.';
+comment on column ecommerce_item.connection_id is 'The connection that the item was synced from, or files.';
+comment on column ecommerce_item.item_key is 'Identifies the item among its kind: the platform''s number, or for files the names of a variant. Variants can share a SKU.';
+comment on column ecommerce_item.platform_id is 'The platform''s global ID. Null for files, like the next columns.';
+comment on column ecommerce_item.inventory_item_id is 'The global ID of the stock of a variant.';
+comment on column ecommerce_item.is_bundle is 'True if the stock of a variant follows from its components.';
+comment on column ecommerce_item.is_active is 'False for a deactivated location, and for a variant whose product is not active.';
+comment on column ecommerce_item.platform_updated_at is 'When the platform changed the item. An older state never replaces a newer one.';
+
+alter table sync_run
+  drop constraint sync_run_origin_check,
+  add check (origin in ('backOffice', 'ecommerce', 'file'));

@@ -1555,7 +1555,7 @@ create table sync_run (
                                               -- content.
   primary key (service_id, sync, run_id),
   foreign key (service_id) references service(service_id) on delete cascade,
-  check (origin in ('backOffice', 'file'))
+  check (origin in ('backOffice', 'ecommerce', 'file'))
 );
 create index sync_run_changed on sync_run (service_id, changed_at);
 create index sync_run_id on sync_run (service_id, run_id);
@@ -1761,20 +1761,32 @@ create function address_form(email text) returns text language sql immutable as 
 -- How one of several identifiers differs from a similar one. Null: none is similar.
 create function likeness(own text[], platform text) returns text language sql immutable as $$$$;
 
--- Items of the e-commerce platform from its exports: locations (stores), variants (skus) and customers. The next complete file replaces
--- them. The data of a customer is deleted when they are erased.
+-- Items of the e-commerce platform: locations (stores), variants (skus) and customers. They come from a connection or from files. The next
+-- full sync or complete file replaces them. The data of a customer is deleted when they are erased.
 create table ecommerce_item (
   service_id integer not null,
   kind text collate "C" not null,
-  item_key text collate "C" not null,      -- Identifies the item among its kind: variants can share a SKU.
-  ecommerce_id text collate "C" not null,  -- The value of a mapping: the location, SKU or customer identifier.
-  name text,                               -- The name on the platform.
-  other text,                              -- Another identifying value: the name of a location, the barcode of a variant, the email address
-                                           -- of a customer.
-  seen_at timestamptz not null,            -- When a file last contained the item.
+  item_key text collate "C" not null,                       -- Identifies the item among its kind: the platform's number, or for files the
+                                                            -- names of a variant. Variants can share a SKU.
+  ecommerce_id text collate "C" not null,                   -- The value of a mapping: the location, SKU or customer identifier.
+  name text,                                                -- The name on the platform.
+  other text,                                               -- Another identifying value: the name of a location, the barcode of a variant,
+                                                            -- the email address of a customer.
+  seen_at timestamptz not null,                             -- When a file last contained the item.
   near_id text collate "C" not null generated always as (near_form(ecommerce_id)) stored,
   near_other text collate "C" generated always as (case kind when 'customers' then address_form(other) else near_form(other) end) stored,
-  primary key (service_id, kind, item_key),
+  connection_id text collate "C" not null default 'files',  -- The connection that the item was synced from, or files.
+  platform_id text collate "C",                             -- The platform's global ID. Null for files, like the next columns.
+  inventory_item_id text collate "C",                       -- The global ID of the stock of a variant.
+  product_id text collate "C",
+  is_tracked boolean,
+  is_bundle boolean,                                        -- True if the stock of a variant follows from its components.
+  is_gift_card boolean,
+  is_active boolean,                                        -- False for a deactivated location, and for a variant whose product is not
+                                                            -- active.
+  platform_updated_at timestamptz,                          -- When the platform changed the item. An older state never replaces a newer
+                                                            -- one.
+  primary key (service_id, connection_id, kind, item_key),
   foreign key (service_id) references service(service_id) on delete cascade,
   check (kind in ('stores', 'skus', 'customers'))
 );

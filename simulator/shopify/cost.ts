@@ -92,7 +92,7 @@ function selectionCost(set: SelectionSetNode, parent: GraphQLCompositeType, cont
       const each = field.selectionSet && isCompositeType(type) ? selectionCost(field.selectionSet, type, context) : 0
       cost += (Array.isArray(ids) ? ids.length : 1) * (1 + each)
     } else if (type?.name.endsWith('Connection')) cost += connectionCost(field, type as GraphQLCompositeType, context)
-    else if (field.name.value.endsWith('Count')) cost += mutationPoints
+    else if (type?.name === 'Count') cost += mutationPoints
     else if (isLeafType(type)) continue
     else if (type && !free.has(type.name)) {
       cost += 1

@@ -1,6 +1,6 @@
 import type { FaultConditions } from '../faults/fault.ts'
 
-/** The kinds of faults. A fault's `path` is an operation's name, such as `/Variants`, `/oauth` or `/bulk`. */
+/** The kinds of faults. A fault's `path` is an operation's name, such as `/Variants`, `/oauth` or `/bulk-file`. */
 export const shopifyFaultKinds = {
   latency: 'responds `seconds` later',
   'lost-response': 'the effect happens, then the connection is reset without a response',

@@ -210,7 +210,7 @@ function completeBulk({ now, settings }: ShopifyWorld, operation: BulkOperation,
   if (operation.status !== 'CREATED' || now() < operation.createdAt + settings.bulkSeconds * 1_000) return
   operation.completedAt = now()
   const result = faults.has('bulk-failed') ? { error: 'INTERNAL_SERVER_ERROR' } : runBulk(operation.query)
-  if ('error' in result) operation.status = 'FAILED'
+  if ('error' in result) Object.assign(operation, { status: 'FAILED', errorCode: result.error })
   else Object.assign(operation, { status: 'COMPLETED', lines: result.lines, roots: result.roots })
 }
 
@@ -222,7 +222,7 @@ export function bulkNode(world: ShopifyWorld, operation: BulkOperation, context:
     __typename: 'BulkOperation',
     id: toGid('BulkOperation', operation.id),
     status: operation.status,
-    errorCode: operation.status === 'FAILED' ? 'INTERNAL_SERVER_ERROR' : null,
+    errorCode: operation.errorCode,
     objectCount: String(operation.lines.length),
     rootObjectCount: String(operation.roots),
     fileSize: isCompleted ? String(size) : '0',

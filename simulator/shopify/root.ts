@@ -239,6 +239,7 @@ const mutations = {
       status: 'CREATED',
       createdAt: world.now(),
       completedAt: null,
+      errorCode: null,
       lines: [],
       roots: 0,
     })

@@ -256,7 +256,7 @@ export async function startShopifySimulator(options: ShopifySimulatorOptions = {
 
   async function sendBulkFile(request: IncomingMessage, response: ServerResponse, id: number) {
     const operation = shop.bulkOperations.get(id)
-    const applied = takeFaults('bulk')
+    const applied = takeFaults('bulk-file')
     if (await meetFaults(applied, request, response)) return
     if (operation?.status !== 'COMPLETED' || applied.some(({ kind }) => kind === 'bulk-expired')) {
       response.writeHead(403, { 'content-type': 'application/xml' })

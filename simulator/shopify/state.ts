@@ -78,6 +78,7 @@ export interface BulkOperation {
   status: 'CREATED' | 'COMPLETED' | 'FAILED' | 'CANCELED'
   createdAt: number
   completedAt: number | null
+  errorCode: string | null
   /** JSON, one object a line. Written when the operation completes. */
   lines: string[]
   roots: number

@@ -2,6 +2,7 @@ import { realpath } from 'node:fs/promises'
 import { Argument, type Command, InvalidArgumentError } from 'commander'
 import type { Keys } from '../crypto/keys.ts'
 import type { Database } from '../database/db.ts'
+import { isPlatformSync } from '../domain/ecommerce/connection-settings.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
 import type { Dialect } from '../import/formats/dialect.ts'
 import { platformProfiles } from '../import/formats/platform-profiles.ts'
@@ -10,6 +11,7 @@ import { importFile } from '../import/import-file.ts'
 import { ImportError } from '../import/pipeline/import-error.ts'
 import { findImportType, importTypes } from '../import/pipeline/import-types.ts'
 import { type Format, openSource } from '../import/sources/file.ts'
+import { hasConnection } from '../store/ecommerce/connections.ts'
 import { formatExamples } from './terminal/examples.ts'
 import { addDialectOptions, type DialectOptions, toProfile } from './terminal/import-options.ts'
 import { formatImportReport } from './terminal/import-report.ts'
@@ -91,6 +93,10 @@ Exit codes: 0 all lines accepted, 2 some lines rejected, 1 import failed, 130 Ct
         // Only the embedded back office can use records of an earlier system.
         if (findImportType(type)?.isOnboarding)
           await requireEmbeddedBackOffice({ keys }, placed, type, "they can't be imported")
+        if (isPlatformSync(type) && (await hasConnection(db, service)))
+          throw new ImportError(
+            `The e-commerce connection of ${service.name} syncs them: no file of ${type} can be imported.`,
+          )
         if (options.rejected && files.length > 1) throw new ImportError("--rejected can't be used with several files.")
         if (findImportType(type)?.replaces && files.length > 1)
           throw new ImportError(

@@ -1,15 +1,19 @@
 import type { Command } from 'commander'
-import type { Driver } from '../backoffice/port/driver.ts'
 import { runSyncIfReady } from '../backoffice/run-sync.ts'
 import { readConfig } from '../config/config.ts'
+import type { Keys } from '../crypto/keys.ts'
 import type { Database } from '../database/db.ts'
 import { DatabaseUnavailable } from '../database/errors.ts'
+import { isPlatformSync, type PlatformSyncName } from '../domain/ecommerce/connection-settings.ts'
+import { PlatformFailure } from '../domain/ecommerce/platform-failure.ts'
 import type { SyncDefinition } from '../domain/sync/port.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
+import { openPlatform } from '../ecommerce/connections.ts'
+import { runPlatformSync } from '../ecommerce/run-platform-sync.ts'
 import { ApiError } from '../errors/api-error.ts'
 import { openConfiguredBackOffices } from '../runtime/app.ts'
 import { computeEffectiveInterval, isOverdue, readSyncStatuses, type SyncStatus } from '../store/sync/status.ts'
-import type { SyncResult } from '../sync/sync.ts'
+import type { SyncOptions, SyncResult } from '../sync/sync.ts'
 import { formatExamples } from './terminal/examples.ts'
 import { createQuietLog } from './terminal/quiet-log.ts'
 import { serviceOption } from './terminal/service-option.ts'
@@ -28,7 +32,7 @@ interface Options {
 export const buildSyncCommand = (program: Command) =>
   program
     .command('sync')
-    .description('Sync from the back office now')
+    .description('Sync from the back office and the e-commerce platform now')
     .argument('[sync...]', 'the syncs to run, for example stock (default: all)')
     .option(...serviceOption)
     .option('--full', 'run a full sync')
@@ -50,12 +54,20 @@ Exit codes: 0 all syncs succeeded, 2 some records were rejected, 1 a sync failed
         try {
           const driver = offices.getDriver(service)
           const facts = options.status ? await readSyncStatuses(db, service) : []
-          if (driver.isEmbedded && !facts.length)
+          const platformSyncs = (await openPlatform(db, keys, service, createQuietLog()))?.platform.syncs ?? []
+          const available = [...driver.syncs, ...platformSyncs]
+          if (!available.length && !facts.length)
             throw new Error(
-              `${service.name} uses the embedded back office, which has no syncs. Check it: tillbridge back-office show ${service.name}`,
+              `${service.name} uses the embedded back office, which has no syncs. It has no e-commerce connection either. Check it: tillbridge back-office show ${service.name}`,
             )
-          if (options.status) console.log(formatStatus(driver, facts))
-          else await runSyncs(db, service, driver, selectSyncs(driver, syncs), options.full ?? false)
+          if (options.status) console.log(formatStatus(available, facts))
+          else {
+            const run: RunOne = (sync, settings) =>
+              isPlatformSync(sync.name)
+                ? runOfPlatform(db, keys, service, sync.name, settings)
+                : runSyncIfReady(db, service, driver, sync, settings)
+            await runSyncs(selectSyncs(available, syncs), options.full ?? false, run)
+          }
         } finally {
           offices.close()
         }
@@ -63,7 +75,7 @@ Exit codes: 0 all syncs succeeded, 2 some records were rejected, 1 a sync failed
     )
 
 /** Returns the named syncs in the order of their dependencies. Throws if one doesn't exist. */
-function selectSyncs({ syncs }: Driver, names: readonly string[]): readonly SyncDefinition[] {
+function selectSyncs(syncs: readonly SyncDefinition[], names: readonly string[]): readonly SyncDefinition[] {
   const unknown = names.filter(name => !syncs.some(sync => sync.name === name))
   if (unknown.length)
     throw new Error(`Sync ${unknown.join(', ')} not found. Syncs: ${syncs.map(({ name }) => name).join(', ')}.`)
@@ -72,13 +84,16 @@ function selectSyncs({ syncs }: Driver, names: readonly string[]): readonly Sync
 
 const formatNumber = (value: number) => value.toLocaleString('en')
 
-async function runSyncs(
-  db: Database,
-  service: Service,
-  driver: Driver,
-  syncs: readonly SyncDefinition[],
-  full: boolean,
-) {
+/** Runs one sync, wherever it reads from. */
+type RunOne = (sync: SyncDefinition, options: SyncOptions) => ReturnType<typeof runSyncIfReady>
+
+/** Runs a sync of the e-commerce platform. */
+async function runOfPlatform(db: Database, keys: Keys, service: Service, name: PlatformSyncName, options: SyncOptions) {
+  const run = await runPlatformSync(db, keys, service, name, createQuietLog(), options)
+  return run?.result ? { result: run.result } : { busy: true as const }
+}
+
+async function runSyncs(syncs: readonly SyncDefinition[], full: boolean, run: RunOne) {
   const stop = stopBySignal(new Error('The run was stopped. The next run continues from there.'))
   const rows: string[][] = []
   const remarks: string[] = []
@@ -93,7 +108,7 @@ async function runSyncs(
     const display = createSyncProgress(sync.name)
     try {
       const options = { full, signal: stop.signal, onProgress: display.show }
-      const outcome = await runSyncIfReady(db, service, driver, sync, options).finally(display.end)
+      const outcome = await run(sync, options).finally(display.end)
       if ('busy' in outcome) fail(sync.name, 'another process is running it.')
       else if ('waitsFor' in outcome)
         fail(sync.name, `not run, because ${outcome.waitsFor.join(' and ')} must succeed first.`)
@@ -104,7 +119,7 @@ async function runSyncs(
           remarks.push(`${sync.name}: ${formatNumber(times)} ${text}.`)
       }
     } catch (error) {
-      if (!stop.signal.aborted && !(error instanceof ApiError || error instanceof DatabaseUnavailable)) throw error
+      if (!stop.signal.aborted && !isExpected(error)) throw error
       fail(sync.name, stop.signal.aborted ? 'stopped. The next run continues from there.' : describeError(error))
     }
   }
@@ -117,6 +132,9 @@ async function runSyncs(
   if (failed) process.exitCode = 1
   else if (rejected) process.exitCode = 2
 }
+
+const isExpected = (error: unknown) =>
+  error instanceof ApiError || error instanceof DatabaseUnavailable || error instanceof PlatformFailure
 
 function describeError(error: unknown) {
   if (!(error instanceof ApiError)) return error instanceof Error ? error.message : String(error)
@@ -134,7 +152,7 @@ function toRow(sync: string, { read, inserted, changed, removed, skipped, reject
 }
 
 /** Formats the status of each sync. Works without the back office's settings too, because the status is in the database. */
-function formatStatus({ syncs }: Driver, facts: readonly SyncStatus[]) {
+function formatStatus(syncs: readonly SyncDefinition[], facts: readonly SyncStatus[]) {
   const names = syncs.length ? syncs.map(({ name }) => name) : facts.map(({ sync }) => sync)
   const rows = names.map(name => {
     const scheduledSeconds = syncs.find(sync => sync.name === name)?.intervalSeconds

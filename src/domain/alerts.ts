@@ -21,6 +21,19 @@ export const alertKinds = {
     path: '/syncs',
     autoResolves: true,
   },
+  ecommerce_denied: {
+    title: 'E-commerce platform rejected the credentials',
+    remedy:
+      'Set a new secret with `tillbridge ecommerce set {service} clientId=…`, then run `tillbridge ecommerce test {service}`.',
+    path: '/syncs',
+    autoResolves: true,
+  },
+  scope_missing: {
+    title: "The app on the e-commerce platform can't read everything",
+    remedy: 'Run `tillbridge ecommerce test {service}`, and grant the scopes that it names to the app.',
+    path: '/syncs',
+    autoResolves: true,
+  },
   sync_failing: {
     title: 'Sync keeps failing',
     remedy:

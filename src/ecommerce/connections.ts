@@ -12,8 +12,8 @@ import {
   type StoredConnection,
   storeToken,
 } from '../store/ecommerce/connections.ts'
-import { openBudget } from './budget.ts'
-import type { CallLog, EcommercePlatform } from './port.ts'
+import { openBudget } from './port/budget.ts'
+import type { CallLog, EcommercePlatform } from './port/platform.ts'
 import type { TokenStore } from './shopify/client/tokens.ts'
 import { openShopify, type ShopifyOptions } from './shopify/driver.ts'
 

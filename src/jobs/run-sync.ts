@@ -1,6 +1,9 @@
 import type { BackOffices } from '../backoffice/back-offices.ts'
 import { runSyncIfReady } from '../backoffice/run-sync.ts'
 import { DatabaseUnavailable } from '../database/errors.ts'
+import { isPlatformSync } from '../domain/ecommerce/connection-settings.ts'
+import { PlatformFailure } from '../domain/ecommerce/platform-failure.ts'
+import { runPlatformSync } from '../ecommerce/run-platform-sync.ts'
 import { ApiError } from '../errors/api-error.ts'
 import { raiseAlert, resolveAlert } from '../store/alerts/alerts.ts'
 import { failingAlert, stalledAlert } from '../store/sync/schedule.ts'
@@ -27,20 +30,19 @@ export const runSync = (offices: BackOffices): Job => ({
 
 async function run(offices: BackOffices, work: ServiceJobRun): Promise<void> {
   const { db, log, service, subject, attempt, signal, reschedule } = work
-  const driver = offices.getDriver(service)
-  const sync = driver.syncs.find(({ name }) => name === subject)
-  // The service's back office no longer has this sync.
-  if (!sync) return
   const fields = { service: service.name, sync: subject }
   const alertFailing = async (detail: string) => {
     await raiseAlert(db, service.id, { kind: failingAlert, subject, detail })
     log.error({ ...fields, alert: failingAlert, attempt }, 'sync keeps failing')
   }
-  const finished = await runSyncIfReady(db, service, driver, sync, { signal }).catch(async error => {
+  const outcome = await runAny(offices, work).catch(async error => {
     if (!signal.aborted && attempt >= failuresToAlert && !(error instanceof DatabaseUnavailable))
-      await alertFailing(`${error instanceof ApiError ? error.code : 'internal_error'} (${attempt} times)`)
+      await alertFailing(`${describeFailure(error)} (${attempt} times)`)
     throw error
   })
+  // Neither the back office nor the e-commerce platform has this sync any more.
+  if (!outcome) return
+  const { sync, finished } = outcome
   if ('waitsFor' in finished) return reschedule(waitSeconds)
   if ('busy' in finished) return reschedule(busySeconds)
   const { notes, isIdle, ...counts } = finished.result
@@ -57,4 +59,19 @@ async function run(offices: BackOffices, work: ServiceJobRun): Promise<void> {
     fullRetrySeconds ?? Number.POSITIVE_INFINITY,
   )
   reschedule(Math.max(1, Math.ceil(seconds)))
+}
+
+const describeFailure = (error: unknown) =>
+  error instanceof ApiError ? error.code : error instanceof PlatformFailure ? error.message : 'internal_error'
+
+/** Runs a sync of the back office or of the e-commerce platform. Returns undefined if neither has it. */
+async function runAny(offices: BackOffices, { db, keys, log, service, subject, signal }: ServiceJobRun) {
+  if (isPlatformSync(subject)) {
+    const synced = await runPlatformSync(db, keys, service, subject, log, { signal })
+    if (!synced) return
+    return { sync: synced.sync, finished: synced.result ? { result: synced.result } : { busy: true as const } }
+  }
+  const driver = offices.getDriver(service)
+  const sync = driver.syncs.find(({ name }) => name === subject)
+  return sync && { sync, finished: await runSyncIfReady(db, service, driver, sync, { signal }) }
 }

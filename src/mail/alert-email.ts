@@ -56,5 +56,6 @@ const fonts = "-apple-system, 'Segoe UI', Roboto, Helvetica, Arial, sans-serif"
 /** Returns the console's screen that shows the cause of an alert. */
 function getScreen(kind: Alert['kind'], record: string) {
   if (kind.startsWith('webhook_')) return `webhooks/${encodeURIComponent(record)}`
-  return kind.startsWith('sync_') || kind === 'back_office_denied' ? 'syncs' : 'overview'
+  const aboutSyncs: readonly Alert['kind'][] = ['back_office_denied', 'ecommerce_denied', 'scope_missing']
+  return kind.startsWith('sync_') || aboutSyncs.includes(kind) ? 'syncs' : 'overview'
 }

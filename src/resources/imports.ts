@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { includesRole, type Role } from '../domain/accounts.ts'
+import { isPlatformSync } from '../domain/ecommerce/connection-settings.ts'
 import { ImportRun, RejectedLines } from '../domain/sync/syncs.ts'
 import { ApiError, type FieldError, notFound, toApiError } from '../errors/api-error.ts'
 import { throwIfAny } from '../errors/throw-if-any.ts'
@@ -17,6 +18,7 @@ import { findImportType, type ImportTypeName, importTypes } from '../import/pipe
 import { decimalMarks } from '../import/pipeline/numbers.ts'
 import { Type } from '../schemas/schemas.ts'
 import { addAuditEntry } from '../store/audit/audit.ts'
+import { hasConnection } from '../store/ecommerce/connections.ts'
 import { beginFileRun, cancelFileRun, findRejectionsRecord, importRecord } from '../store/sync/file-runs.ts'
 
 /** Milliseconds after which an upload's import is stopped, so that its slot is free again. */
@@ -125,6 +127,11 @@ export const imports = [
         throw new ApiError(
           'capability_unavailable',
           `The back office keeps the ${typeName}, so they can't be imported.`,
+        )
+      if (isPlatformSync(typeName) && (await hasConnection(db, service)))
+        throw new ApiError(
+          'capability_unavailable',
+          `The e-commerce connection syncs them: no file of ${typeName} can be imported.`,
         )
       if (charset !== undefined && !isEncoding(charset))
         throw new ApiError('unsupported_media_type', 'The charset must be a label of the Encoding Standard.')

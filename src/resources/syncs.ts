@@ -5,13 +5,14 @@ import type { ReadContext } from '../http/routing/operation.ts'
 import { get, list, post } from '../http/routing/route-definitions.ts'
 import { importTypes } from '../import/pipeline/import-types.ts'
 import { Type } from '../schemas/schemas.ts'
+import { listPlatformSyncs } from '../store/ecommerce/connections.ts'
 import { runPage } from '../store/sync/runs.ts'
 import { renderSyncs, requestRun, syncExists } from '../store/sync/sync-list.ts'
 
 const [tag, kind] = ['Syncs', 'sync'] as const
 const syncParams = { sync: syncName }
 
-/** Syncs from the back office, with their runs, and imports of files. */
+/** Syncs from the back office and the e-commerce platform, with their runs, and imports of files. */
 export const syncs = [
   get(
     '/syncs',
@@ -20,7 +21,7 @@ export const syncs = [
       tag,
       summary: 'List syncs',
       description:
-        'The syncs from the back office come first, in the order of their dependencies. Import types with at least one imported file follow.',
+        'The syncs from the back office come first, in the order of their dependencies, then those from the e-commerce platform. Import types with at least one imported file follow.',
       response: Type.Array(Sync),
     },
     async context => ({ record: await readSyncs(context.db, context) }),
@@ -37,7 +38,7 @@ export const syncs = [
       item: SyncRun,
     },
     async ({ db, service, driver, params: { sync } }, page) => {
-      const isScheduled = driver.syncs.some(({ name }) => name === sync)
+      const isScheduled = (await listScheduled(db, { service, driver })).some(({ name }) => name === sync)
       if (!isScheduled && !(await syncExists(db, service, sync))) throw notFound(kind)
       return runPage(db, service, sync, page)
     },
@@ -58,7 +59,7 @@ export const syncs = [
     },
     context => async tx => {
       const { service, driver, params, body } = context
-      if (!driver.syncs.some(({ name }) => name === params.sync)) throw notFound(kind)
+      if (!(await listScheduled(tx, { service, driver })).some(({ name }) => name === params.sync)) throw notFound(kind)
       await requestRun(tx, service, params.sync, body.full ?? false)
       const all = JSON.parse(await readSyncs(tx, context)) as Sync[]
       const data = all.find(({ sync }) => sync === params.sync)
@@ -68,10 +69,11 @@ export const syncs = [
 ]
 
 /** Returns the records (`Sync`) of a service as one JSON array. */
-export const readSyncs = (db: Db, { service, driver }: Pick<ReadContext, 'service' | 'driver'>) =>
-  renderSyncs(
-    db,
-    service,
-    driver.syncs.map(({ name, intervalSeconds }) => ({ name, intervalSeconds })),
-    Object.keys(importTypes),
-  )
+export const readSyncs = async (db: Db, context: Pick<ReadContext, 'service' | 'driver'>) =>
+  renderSyncs(db, context.service, await listScheduled(db, context), Object.keys(importTypes))
+
+/** Returns the syncs of the back office, then those of the e-commerce platform. */
+const listScheduled = async (db: Db, { service, driver }: Pick<ReadContext, 'service' | 'driver'>) => [
+  ...driver.syncs.map(({ name, intervalSeconds }) => ({ name, intervalSeconds })),
+  ...(await listPlatformSyncs(db, service)),
+]

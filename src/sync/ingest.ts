@@ -9,6 +9,7 @@ import { upsertProducts } from '../store/catalog/products.ts'
 import { upsertReferences } from '../store/catalog/references.ts'
 import { upsertLocations, upsertStores } from '../store/catalog/stores.ts'
 import { type StaleRowGuard, upsertCustomers, upsertCustomersUnlessNewer } from '../store/customers/customers.ts'
+import { upsertPlatformItems } from '../store/ecommerce/items.ts'
 import { upsertStock } from '../store/inventory/stock.ts'
 import type { List, Upserted } from '../store/lists/change-timestamp.ts'
 import type { WriteContext } from '../store/lists/outdated.ts'
@@ -66,6 +67,12 @@ const prepareStock: Prepare<SyncRows['stock']> = async (db, service, rows) => {
   return { inputs: [...inputs.values()], skipped }
 }
 
+/** Remarks on items without a value for mappings, such as variants without a SKU. They are not stored. */
+const preparePlatformItems: Prepare<SyncRows['platformItems']> = async (_db, _service, rows) => {
+  const unmappable = rows.filter(({ ecommerceId }) => ecommerceId === null).length
+  return { inputs: rows, ...(unmappable && { notes: { 'without a SKU: not stored': unmappable } }) }
+}
+
 /** Replaces store names and product codes by store numbers and SKUs. */
 const prepareTransactions: Prepare<SyncRows['transactions']> = async (db, service, rows) => {
   const names = rows.flatMap(({ header }) => header.storeNumber ?? [])
@@ -120,6 +127,7 @@ export const ingestions: { readonly [K in SyncRowType]: SyncIngestion<K> } = {
   },
   rewardAccounts: storeUnchanged<SyncRows['rewardAccounts']>(upsertRewardAccounts),
   rewardLots: storeUnchanged<SyncRows['rewardLots']>(replaceRewardLots),
+  platformItems: { prepare: preparePlatformItems, write: upsertPlatformItems },
   orders: storeUnchanged<SyncRows['orders']>(updateOrders),
   shipments: storeUnchanged<SyncRows['shipments']>(replaceShipments),
   returns: storeUnchanged<SyncRows['returns']>(followReturns),

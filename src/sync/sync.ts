@@ -1,5 +1,6 @@
 import type { Database } from '../database/db.ts'
 import { DatabaseUnavailable } from '../database/errors.ts'
+import { PlatformFailure } from '../domain/ecommerce/platform-failure.ts'
 import type { ReferenceKey, Refresh, SyncBatch, SyncDefinition, SyncEnd, SyncRequest } from '../domain/sync/port.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
 import { ApiError } from '../errors/api-error.ts'
@@ -85,7 +86,7 @@ export async function runSync(
   const timer = setInterval(() => void ignoreError(keep(), 'heartbeat is sent again'), heartbeatIntervalMs)
   const { isFull, fullRetrySeconds } = full ? { isFull: true } : chooseSyncMode(sync, leased)
   try {
-    await beginRun(db, service, lease, isFull)
+    await beginRun(db, service, lease, { isFull, origin: sync.origin })
     const signals = AbortSignal.any([lost.signal, ...(signal ? [signal] : [])])
     const since = isFull ? undefined : leased.since
     const run: Run = {
@@ -134,7 +135,7 @@ export async function runSync(
 
 function describeError(error: unknown) {
   if (error instanceof ApiError) return `${error.code}: ${error.message}`
-  return error instanceof DatabaseUnavailable ? error.message : 'internal_error'
+  return error instanceof DatabaseUnavailable || error instanceof PlatformFailure ? error.message : 'internal_error'
 }
 
 /** Stores all batches and, after a full sync, removes unseen records. */
@@ -167,7 +168,9 @@ async function fetchAll(run: Run): Promise<SyncEnd> {
   }
   await storeAll(sync.fetch(request))
   if (end.total && (await countSeen(db, service, lease, end.total.list)) < end.total.atLeast)
-    throw new ApiError('back_office_error', 'The back office returned fewer records than it announced.')
+    throw sync.origin === 'ecommerce'
+      ? new PlatformFailure('invalid', 'The platform returned fewer records than it announced.')
+      : new ApiError('back_office_error', 'The back office returned fewer records than it announced.')
   if (!isFull || !sync.fullLists) return end
   if (isSeenIncomplete) note(counts.notes, 'some records could not be identified: no record was removed')
   else {

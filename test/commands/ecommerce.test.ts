@@ -141,6 +141,21 @@ describe('tillbridge ecommerce', () => {
     outputs.push(status)
   })
 
+  test('tillbridge sync reads the platform too', async () => {
+    const output = await runSuccessfully(['sync', '--service', 'luma'], environment)
+    assert.match(output, /^ecommerce-locations +3 +3 .*full$/m)
+    assert.match(output, /^ecommerce-variants +40 +40 .*full$/m)
+    assert.match(output, /^ecommerce-customers +20 +20 .*full$/m)
+    simulator.faults.add({ kind: 'bulk-failed', path: '/Bulk' })
+    const { code, out } = await runCommand(['sync', 'ecommerce-variants', '--full', '--service', 'luma'], environment)
+    assert.deepEqual(
+      [code, out.trim()],
+      [1, 'ecommerce-variants: The bulk operation ended as FAILED (INTERNAL_SERVER_ERROR).'],
+    )
+    simulator.reset()
+    assert.match(await cli('status', 'luma'), /ecommerce-locations +ok/)
+  })
+
   test('clear removes the connection, and no output has the secret', async () => {
     outputs.push(await cli('clear', 'luma'))
     assert.deepEqual(await query('select from ecommerce_connection union all select from ecommerce_budget'), [])

@@ -6,7 +6,7 @@ import type { Sync, SyncRun, SyncRunInput } from '../shapes/syncs.ts'
 
 /** Syncs from the back office: schedule, lag and run history. */
 export interface SyncsApi {
-  /** List syncs. The syncs from the back office come first, in the order of their dependencies. Import types with at least one imported file follow. */
+  /** List syncs. The syncs from the back office come first, in the order of their dependencies, then those from the e-commerce platform. Import types with at least one imported file follow. */
   list(options?: CallOptions): Promise<Sync[]>
   /** List sync runs. The runs of the last 30 days, newest first. A running one has the counts so far. */
   runs(sync: string, query?: Paging, options?: CallOptions): Paginator<SyncRun>

@@ -6,8 +6,8 @@ export interface ImportRun {
   id: string
   /** The sync, or the import type of a file. */
   sync: string
-  /** `backOffice`: read from the back office. `file`: imported files. */
-  origin: Open<'backOffice' | 'file'>
+  /** `backOffice`: read from the back office. `ecommerce`: read from the e-commerce platform. `file`: imported files. */
+  origin: Open<'backOffice' | 'ecommerce' | 'file'>
   /** True for a full sync. */
   full: boolean
   /** `interrupted`: the process of the run ended. The next run repeats the work. */

@@ -10,8 +10,8 @@ export interface SyncRunInput {
 export interface Sync {
   /** The name of the sync. */
   sync: string
-  /** `backOffice`: read from the back office. `file`: imported files. */
-  origin: Open<'backOffice' | 'file'>
+  /** `backOffice`: read from the back office. `ecommerce`: read from the e-commerce platform. `file`: imported files. */
+  origin: Open<'backOffice' | 'ecommerce' | 'file'>
   /** The schedule. `null` if the sync has none. */
   intervalSeconds: number | null
   /** The end of the last completed run. `null` before the first. */
@@ -38,8 +38,8 @@ export interface SyncRun {
   id: string
   /** The sync, or the import type of a file. */
   sync: string
-  /** `backOffice`: read from the back office. `file`: imported files. */
-  origin: Open<'backOffice' | 'file'>
+  /** `backOffice`: read from the back office. `ecommerce`: read from the e-commerce platform. `file`: imported files. */
+  origin: Open<'backOffice' | 'ecommerce' | 'file'>
   /** True for a full sync. */
   full: boolean
   /** `interrupted`: the process of the run ended. The next run repeats the work. */

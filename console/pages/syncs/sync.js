@@ -71,7 +71,7 @@ function SyncDetails({ sync, importLink, version, refresh }) {
   const [isRequested, setRequested] = useState(false)
   const runs = useLoad(signal => callApi(toPagePath(`${path}/runs`, null), { signal }), [path, version])
   const chart = useMemo(() => buildLagChart(runs.data?.data ?? []), [runs.data])
-  const isFromBackOffice = sync.origin === 'backOffice'
+  const isScheduled = sync.origin !== 'file'
   const start = (/** @type {boolean} */ full) => () =>
     callApi(`${path}/run`, { method: 'POST', body: { full } }).then(() => {
       setRequested(true)
@@ -89,9 +89,9 @@ function SyncDetails({ sync, importLink, version, refresh }) {
       />
       <p class="choices">
         ${
-          isFromBackOffice &&
+          isScheduled &&
           html`<${Action} label="Sync now" role="maintainer" main work=${start(false)} />
-            <${Action} label="Full sync" role="maintainer" work=${start(true)} confirm="A full sync can take a while. Records missing from the back office are removed, unless that would be more than half." />`
+            <${Action} label="Full sync" role="maintainer" work=${start(true)} confirm="A full sync can take a while. Records missing from the source are removed, unless that would be more than half." />`
         }
         <button onClick=${refresh}>Refresh</button>
         ${importLink}
@@ -106,6 +106,6 @@ function SyncDetails({ sync, importLink, version, refresh }) {
       version=${version}
       tools=${html`<h2>Runs</h2>`}
       file=${`sync-${sync.sync}-runs`}
-      empty=${`No runs in the last 30 days. ${isFromBackOffice ? 'Press Sync now to start one.' : 'The next import starts one.'}`}
+      empty=${`No runs in the last 30 days. ${isScheduled ? 'Press Sync now to start one.' : 'The next import starts one.'}`}
     />`
 }

@@ -3,7 +3,7 @@ import type { Database } from '../../database/db.ts'
 import { PlatformFailure } from '../../domain/ecommerce/platform-failure.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { openConnection } from '../../ecommerce/connections.ts'
-import type { CallLog, ProbeResult } from '../../ecommerce/port.ts'
+import type { CallLog, ProbeResult } from '../../ecommerce/port/platform.ts'
 import type { StoredConnection } from '../../store/ecommerce/connections.ts'
 
 const timeoutMs = 120_000
@@ -36,7 +36,7 @@ async function probe(
 }
 
 /** Returns one sentence for each problem. */
-export function findProblems(
+function findProblems(
   { missingScopes, hasProtectedData, currency }: ProbeResult,
   { settings, name }: Service,
 ): string[] {

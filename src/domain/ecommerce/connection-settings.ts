@@ -1,15 +1,25 @@
 /** The platforms that a service can be connected to. */
-export const platformNames = ['shopify'] as const
+const platformNames = ['shopify'] as const
 export type PlatformName = (typeof platformNames)[number]
 
 /** A service has one connection at present. */
 export const mainConnection = 'main'
 
-export const autoMappingModes = ['off', 'exact'] as const
+const autoMappingModes = ['off', 'exact'] as const
 
 /** The syncs of a platform. Each writes the items that the import type of the same name writes. */
 export const platformSyncs = ['ecommerce-locations', 'ecommerce-variants', 'ecommerce-customers'] as const
 export type PlatformSyncName = (typeof platformSyncs)[number]
+
+/** Seconds between two runs of each sync. */
+export const defaultIntervals = {
+  'ecommerce-locations': 3_600,
+  'ecommerce-variants': 300,
+  'ecommerce-customers': 900,
+} as const satisfies Record<PlatformSyncName, number>
+
+export const isPlatformSync = (name: string): name is PlatformSyncName =>
+  (platformSyncs as readonly string[]).includes(name)
 
 /** The connection of a service to its e-commerce platform. */
 export interface ConnectionSettings {

@@ -1,5 +1,5 @@
 /** Why a call to the e-commerce platform failed. */
-export type PlatformFailureKind =
+type PlatformFailureKind =
   /** The credentials or the token were rejected. */
   | 'denied'
   /** A scope or the access to protected data is missing. */

@@ -3,6 +3,7 @@ import type { ProductRow } from '../catalog/products.ts'
 import type { ReferenceRow } from '../catalog/references.ts'
 import type { StoreKind, StoreRow } from '../catalog/stores.ts'
 import type { CustomerRow } from '../customers/customers.ts'
+import type { PlatformItem, platformLists } from '../ecommerce/items.ts'
 import type { TransactionParts } from '../orders/merge-lines.ts'
 import type { LineStatus } from '../orders/orders.ts'
 import type { ReportedReturnLine } from '../orders/return-rules.ts'
@@ -63,6 +64,7 @@ export interface SyncRows {
   orders: { orderId: string; steps: { sequence: number; status: LineStatus }[] }
   /** All shipments of an order. Stored shipments that are not in the list are removed. Without `shipments`, nothing is known. */
   shipments: { orderId: string; shipments: ReportedShipment[] }
+  platformItems: PlatformItem
   /** The status of a Tillbridge return in the back office, with the back office's word for it. `status`: null if the word is unknown. */
   returns: {
     returnId: string
@@ -81,7 +83,12 @@ export interface SyncRows {
 export type SyncRowType = keyof SyncRows
 
 /** The lists of which a full sync reads every record. */
-export type FullSyncList = 'product' | 'variant' | 'stock' | 'customer'
+export type FullSyncList =
+  | 'product'
+  | 'variant'
+  | 'stock'
+  | 'customer'
+  | (typeof platformLists)[keyof typeof platformLists]
 
 /** A record whose details must be requested one by one. It is due whenever its version changes. */
 export interface Refresh {
@@ -176,6 +183,8 @@ export interface SyncRequest {
 /** One sync of a driver: its schedule, and how to read from the back office. */
 export interface SyncDefinition {
   name: string
+  /** The system that the sync reads. Default: the back office. */
+  origin?: 'ecommerce'
   /** Seconds between two runs. */
   intervalSeconds: number
   /** Seconds between two full syncs, because changes alone can miss records. Absent: every run is a full sync. */

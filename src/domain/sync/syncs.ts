@@ -1,7 +1,10 @@
 import { type Static, Type } from '../../schemas/schemas.ts'
 import { Count, Flag, Id, Instant, Integer, Nullable, OneOf, Text } from '../values/fields.ts'
 
-const origin = OneOf('`backOffice`: read from the back office. `file`: imported files.', ['backOffice', 'file'])
+const origin = OneOf(
+  '`backOffice`: read from the back office. `ecommerce`: read from the e-commerce platform. `file`: imported files.',
+  ['backOffice', 'ecommerce', 'file'],
+)
 
 export const syncName = { description: 'The sync.', example: 'stock' }
 

@@ -1,10 +1,11 @@
 import type { ConnectionSettings } from '../../domain/ecommerce/connection-settings.ts'
 import { PlatformFailure } from '../../domain/ecommerce/platform-failure.ts'
-import type { Budget } from '../budget.ts'
-import type { CallLog, EcommercePlatform, ProbeResult } from '../port.ts'
+import type { Budget } from '../port/budget.ts'
+import type { CallLog, EcommercePlatform, ProbeResult } from '../port/platform.ts'
 import { createShopifyClient, type ShopifyClient } from './client/client.ts'
 import { openTokens, type TokenStore } from './client/tokens.ts'
 import { operations } from './documents/documents.ts'
+import { listSyncs } from './syncs/syncs.ts'
 
 export interface ShopifyOptions {
   settings: ConnectionSettings
@@ -30,7 +31,7 @@ export function openShopify({ settings, secret, tokens, budget, log }: ShopifyOp
   })
   return {
     label: `shopify ${new URL(url).host}`,
-    syncs: [],
+    syncs: listSyncs(client, settings.intervals),
     probe: signal => probe(client, apiVersion, signal),
   }
 }

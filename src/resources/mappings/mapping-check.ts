@@ -11,11 +11,12 @@ import { ApiError, notFound } from '../../errors/api-error.ts'
 import { NoBody } from '../../http/body/body.ts'
 import { get, list, post } from '../../http/routing/route-definitions.ts'
 import { Type } from '../../schemas/schemas.ts'
+import { areSame, buildFields, isMappedTo, pickFields } from '../../store/mappings/change-mapping.ts'
 import { fixPage, lockFix, recordFix, recordUndo } from '../../store/mappings/fixes.ts'
 import { issuePage, readMappingStatus } from '../../store/mappings/issues.ts'
 import { lockMapping } from '../../store/mappings/mappings.ts'
 import { requestMappingCheck } from '../../store/mappings/platform-items.ts'
-import { areSame, buildFields, buildPath, changeMapping, isMappedTo, names, pickFields } from './change-mapping.ts'
+import { buildPath, changeMapping, names } from './change-mapping.ts'
 
 const [tag, role] = ['Mappings', 'admin'] as const
 

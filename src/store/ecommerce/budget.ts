@@ -2,7 +2,7 @@ import { type Db, raw, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 
 /** The priority classes of calls, highest first, each with its share of the capacity and of the restored points. */
-export const shares = { orders: 0.4, stock: 0.45, background: 0.15 } as const
+const shares = { orders: 0.4, stock: 0.45, background: 0.15 } as const
 export type PriorityClass = keyof typeof shares
 
 /** The points that the platform reported with a response. */

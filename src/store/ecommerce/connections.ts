@@ -1,8 +1,14 @@
 import { type Keys, seal, unseal } from '../../crypto/keys.ts'
 import { type Db, sql } from '../../database/db.ts'
 import type { ConnectionSettings, PlatformName } from '../../domain/ecommerce/connection-settings.ts'
-import { defaultConnection, mainConnection, platformSyncs } from '../../domain/ecommerce/connection-settings.ts'
+import {
+  defaultConnection,
+  defaultIntervals,
+  mainConnection,
+  platformSyncs,
+} from '../../domain/ecommerce/connection-settings.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
+import { requestMappingCheck } from '../mappings/platform-items.ts'
 
 /** The stored connection of a service to its e-commerce platform. */
 export interface StoredConnection {
@@ -102,7 +108,20 @@ export async function deleteConnection(tx: Db, service: Service): Promise<boolea
   const deleted = await tx.run(sql`delete from ecommerce_connection where ${ofConnection(service, mainConnection)}`)
   if (!deleted) return false
   await tx.run(sql`delete from sync_state where service_id = ${service.id} and sync = any(${[...platformSyncs]})`)
+  await tx.run(sql`delete from ecommerce_item where ${ofConnection(service, mainConnection)}`)
+  // Nothing is listed any more, so mappings are unverified instead of orphaned.
+  await tx.run(sql`update mapping_check set (listed_at, listed) = row(null, 0) where service_id = ${service.id}`)
+  await requestMappingCheck(tx, service)
   return true
+}
+
+/** Returns the syncs of the connection of a service with their intervals. Empty without a connection. */
+export async function listPlatformSyncs(db: Db, service: Service) {
+  const row = await db.row<{ intervals: ConnectionSettings['intervals'] }>(sql`
+    select coalesce(settings->'intervals', '{}') as intervals from ecommerce_connection where ${ofConnection(service, mainConnection)}`)
+  return row
+    ? platformSyncs.map(name => ({ name, intervalSeconds: row.intervals[name] ?? defaultIntervals[name] }))
+    : []
 }
 
 /** Returns a token that is still valid, or undefined. */

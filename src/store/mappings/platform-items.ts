@@ -35,7 +35,7 @@ export const upsertItems =
           select ${service.id}, ${kind}, i."itemKey", i."ecommerceId", i.name, i.other, now()
             from json_to_recordset(${JSON.stringify(unique)}) i ("itemKey" text, "ecommerceId" text, name text, other text)
            order by i."itemKey" collate "C"
-          on conflict (service_id, kind, item_key) do update
+          on conflict (service_id, connection_id, kind, item_key) do update
              set (ecommerce_id, name, other, seen_at) = row(excluded.ecommerce_id, excluded.name, excluded.other, excluded.seen_at)
            where (e.ecommerce_id, e.name, e.other) is distinct from (excluded.ecommerce_id, excluded.name, excluded.other)
           returning (xmax = 0) as inserted`,

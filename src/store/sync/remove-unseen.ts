@@ -1,4 +1,6 @@
 import { type Database, type Db, type Sql, sql } from '../../database/db.ts'
+import { mainConnection } from '../../domain/ecommerce/connection-settings.ts'
+import type { MappedKind } from '../../domain/mappings/mapping-check.ts'
 import type { FullSyncList } from '../../domain/sync/port.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { lockProducts, removeEmptied, renderProducts } from '../catalog/products.ts'
@@ -60,7 +62,23 @@ interface FullSyncResult {
   findExisting(ids: readonly string[]): Promise<string[]>
 }
 
+/** Platform items of one kind that a connection's sync has stored. */
+const platformItems = (kind: MappedKind): Removal => ({
+  table: sql`ecommerce_item r`,
+  id: sql`r.item_key`,
+  where: sql`and r.kind = ${kind} and r.connection_id = ${mainConnection}`,
+  async removeSome(tx, service, unseen) {
+    const keys = await takeIds(tx, unseen)
+    return tx.run(sql`
+      delete from ecommerce_item
+       where service_id = ${service.id} and connection_id = ${mainConnection} and kind = ${kind} and item_key = any(${keys})`)
+  },
+})
+
 const removals: Readonly<Record<FullSyncList, Removal>> = {
+  'ecommerce-stores': platformItems('stores'),
+  'ecommerce-skus': platformItems('skus'),
+  'ecommerce-customers': platformItems('customers'),
   // Only positive stock: the back office doesn't list negative stock.
   stock: {
     table: sql`stock r`,
@@ -123,7 +141,7 @@ const removals: Readonly<Record<FullSyncList, Removal>> = {
 }
 
 /** The list that a complete file of an import type has, and the key of its records. */
-export type CompleteList = Exclude<FullSyncList, 'product'>
+export type CompleteList = Extract<FullSyncList, 'variant' | 'stock' | 'customer'>
 
 /** The content of a complete file. `startedAt`: when its import began (`readClock`). */
 interface CompleteFile {

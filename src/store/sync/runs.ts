@@ -11,12 +11,17 @@ export interface SyncLease {
 }
 
 /** Inserts the row of a run. A row of the same sync that has no end belongs to a run whose process died, and is ended. */
-export async function beginRun(db: Db, service: Service, { sync, run }: SyncLease, isFull: boolean): Promise<void> {
+export async function beginRun(
+  db: Db,
+  service: Service,
+  { sync, run }: SyncLease,
+  { isFull, origin = 'backOffice' }: { isFull: boolean; origin?: 'ecommerce' | undefined | 'backOffice' },
+): Promise<void> {
   await db.run(sql`
     update sync_run set ended_at = now(), error = 'The process of this run ended. The next run repeated its work.'
-     where service_id = ${service.id} and sync = ${sync} and origin = 'backOffice' and ended_at is null`)
+     where service_id = ${service.id} and sync = ${sync} and origin <> 'file' and ended_at is null`)
   await db.run(sql`
-    insert into sync_run (service_id, sync, run_id, is_full) values (${service.id}, ${sync}, ${run}, ${isFull})`)
+    insert into sync_run (service_id, sync, run_id, is_full, origin) values (${service.id}, ${sync}, ${run}, ${isFull}, ${origin})`)
 }
 
 /** The error of a run that has lost its lease. */

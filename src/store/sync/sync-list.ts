@@ -1,5 +1,6 @@
 import { type Db, sql } from '../../database/db.ts'
 import { rfc3339 } from '../../database/rfc3339.ts'
+import { platformSyncs } from '../../domain/ecommerce/connection-settings.ts'
 import type { SyncDefinition } from '../../domain/sync/port.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { addJob } from '../jobs/jobs.ts'
@@ -41,7 +42,7 @@ export async function renderSyncs(
        select greatest(listed.interval_seconds, case when listed.interval_seconds is not null then s.full_only_interval end) as seconds) schedule
      cross join lateral (select case when listed.scheduled then s.finished_at when last.error is null then last.ended_at end as at) synced
      cross join lateral (
-       select listed.name as sync, case when listed.scheduled then 'backOffice' else 'file' end as origin, schedule.seconds as "intervalSeconds",
+       select listed.name as sync, case when not listed.scheduled then 'file' when listed.name = any(${[...platformSyncs]}) then 'ecommerce' else 'backOffice' end as origin, schedule.seconds as "intervalSeconds",
               ${rfc3339(sql`synced.at`)} as "syncedAt", ${rfc3339(sql`s.full_at`)} as "lastFullSyncAt",
               floor(extract(epoch from now() - synced.at))::integer as "lagSeconds",
               coalesce(synced.at < now() - 3 * schedule.seconds * interval '1 s', false) as "isOverdue",

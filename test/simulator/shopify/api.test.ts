@@ -231,7 +231,7 @@ test('a bulk operation writes nested nodes below their parents', async () => {
     .map(line => JSON.parse(line))
   assert.equal(lines.length, 900)
   assert.equal(lines[1].__parentId, lines[0].id)
-  simulator.faults.add({ kind: 'bulk-half', path: '/bulk' })
+  simulator.faults.add({ kind: 'bulk-half', path: '/bulk-file' })
   assert.equal((await (await fetch(url)).text()).trim().split('\n').length, 450)
 })
 

@@ -1,14 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Database } from '../database/db.ts'
-import { PlatformFailure } from '../domain/ecommerce/platform-failure.ts'
-import type { Service } from '../domain/tenancy/service-settings.ts'
+import type { Database } from '../../database/db.ts'
+import { PlatformFailure } from '../../domain/ecommerce/platform-failure.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
 import {
   ensureBudget,
   type PriorityClass,
   reservePoints,
   settlePoints,
   type ThrottleStatus,
-} from '../store/ecommerce/budget.ts'
+} from '../../store/ecommerce/budget.ts'
 
 /**
  * The rate-limit budget of one connection, which all processes share. Pattern: hierarchical token bucket in one row. A call reserves its

@@ -1,4 +1,4 @@
-import type { SyncDefinition } from '../domain/sync/port.ts'
+import type { SyncDefinition } from '../../domain/sync/port.ts'
 
 /** Receives failed calls, without secrets and personal data. */
 export interface CallLog {

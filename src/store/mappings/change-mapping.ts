@@ -1,0 +1,80 @@
+import type { Db } from '../../database/db.ts'
+import { getEcommerceIds } from '../../domain/customers/input.ts'
+import type { MappedKind } from '../../domain/mappings/mapping-check.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
+import { mergeStores } from '../catalog/stores.ts'
+import { mergeCustomers } from '../customers/customers.ts'
+import { checkChangedMapping, lockMappingCheck } from './check-changed.ts'
+import type { MappingField, MappingFields } from './fixes.ts'
+import { findMapping } from './mappings.ts'
+import { mapSku } from './writes.ts'
+
+/** Changes a mapping. Fields that the change doesn't mention stay, null unmaps. Returns false if another SKU has the e-commerce SKU. */
+const mergers: Readonly<
+  Record<MappedKind, (tx: Db, service: Service, id: string, change: MappingFields) => Promise<boolean>>
+> = {
+  async stores(tx, service, storeId, change) {
+    await mergeStores(tx, service, [{ storeId, ...change }])
+    return true
+  },
+  skus: (tx, service, skuId, change) => mapSku(tx, service, { skuId, ...change }),
+  async customers(tx, service, id, change) {
+    await mergeCustomers(tx, service, [{ id, ...getEcommerceIds(change) }])
+    return true
+  },
+}
+
+/** The fields of a mapping that a fix changes. */
+const fields: Readonly<Record<MappedKind, readonly MappingField[]>> = {
+  stores: ['ecommerceLocationId'],
+  skus: ['ecommerceSku'],
+  customers: ['ecommerceAdminId', 'ecommerceLegacyId'],
+}
+
+/** Returns the mapped fields of a record, which is JSON. */
+export function pickFields(kind: MappedKind, record: string): MappingFields {
+  const values = JSON.parse(record) as Record<string, string | null>
+  return Object.fromEntries(fields[kind].map(name => [name, values[name] ?? null]))
+}
+
+/** True if both mappings have the same values. */
+export const areSame = (kind: MappedKind, a: MappingFields, b: MappingFields) =>
+  fields[kind].every(field => a[field] === b[field])
+
+const getLastSegment = (adminId: string | null | undefined) => adminId?.replace(/^.*\//, '')
+
+/** True if a record is mapped to this platform item (null: unmapped). An unmapped SKU uses its own ID, so that ID counts too. */
+export function isMappedTo(id: string, now: MappingFields, expected: string | null): boolean {
+  const { ecommerceLocationId, ecommerceSku, ecommerceLegacyId, ecommerceAdminId } = now
+  const to = ecommerceLocationId ?? ecommerceSku ?? ecommerceLegacyId ?? getLastSegment(ecommerceAdminId) ?? null
+  return to === expected || (ecommerceSku === null && expected === id)
+}
+
+/** Returns the fields that map a record to a platform item. Keeps the admin form of a customer if it names the same item. */
+export function buildFields(kind: MappedKind, before: MappingFields, to: string | null): MappingFields {
+  if (kind === 'stores') return { ecommerceLocationId: to }
+  if (kind === 'skus') return { ecommerceSku: to }
+  const { ecommerceAdminId = null } = before
+  return { ecommerceAdminId: getLastSegment(ecommerceAdminId) === to ? ecommerceAdminId : null, ecommerceLegacyId: to }
+}
+
+/**
+ * Changes the mapping of a locked record and checks it at once. `before` is its current record. Returns the new record, or undefined if
+ * another SKU has the e-commerce SKU.
+ */
+export async function changeMapping(
+  tx: Db,
+  service: Service,
+  kind: MappedKind,
+  { id, before, change }: { id: string; before: string; change: MappingFields },
+): Promise<string | undefined> {
+  await lockMappingCheck(tx, service, kind)
+  if (!(await mergers[kind](tx, service, id, change))) return
+  const after = await findMapping(tx, service, kind, id)
+  if (!after) throw new Error('locked mapping not found')
+  const targets = [before, after.record].flatMap(record => Object.values(pickFields(kind, record)))
+  const ids = targets.flatMap(target => (target === null ? [] : [target, getLastSegment(target) ?? target]))
+  // An unmapped SKU uses its own ID.
+  await checkChangedMapping(tx, service, kind, id, [...new Set(kind === 'skus' ? [id, ...ids] : ids)])
+  return after.record
+}
