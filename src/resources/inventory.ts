@@ -1,3 +1,4 @@
+import type { BackOffice } from '../backoffice/port/back-office.ts'
 import { StockLevel } from '../domain/inventory/stock-level.ts'
 import { notFound } from '../errors/api-error.ts'
 import { Filter, updatedAfterParameter } from '../http/pagination/lists.ts'
@@ -29,14 +30,19 @@ export const inventory = [
       item: StockLevel,
       errors: ['not_found'],
     },
-    async ({ db, service, query }, page) => {
-      const { sku, store_number, updated_after, explain: isExplained } = query
+    async ({ backOffice, db, service, query }, page) => {
+      const { sku, store_number, updated_after } = query
       const [variant] = sku === undefined ? [] : await findSkus(db, service, [sku])
       if (sku !== undefined && !variant) throw notFound('SKU')
       return readStockPage(
         db,
         service,
-        { skuId: variant?.skuId, storeNumber: store_number, updatedAfter: updated_after, isExplained },
+        {
+          skuId: variant?.skuId,
+          storeNumber: store_number,
+          updatedAfter: updated_after,
+          explained: explainedBy(backOffice, query),
+        },
         page,
       )
     },
@@ -55,6 +61,10 @@ export const inventory = [
       recordName: 'stock level',
       etag: true,
     },
-    ({ db, service, params, query }) => findStock(db, service, params.id, query.explain),
+    ({ backOffice, db, service, params, query }) => findStock(db, service, params.id, explainedBy(backOffice, query)),
   ),
 ]
+
+/** Returns what the explanation shows of the back office, or undefined if none is requested. */
+const explainedBy = ({ unshippedUnits }: BackOffice, query: { explain?: boolean }) =>
+  query.explain ? { unshipped: unshippedUnits } : undefined

@@ -35,6 +35,8 @@ export interface StockLevel {
 export interface StockExplanation {
   /** The level that sets `buffer`. */
   bufferFrom: Open<'sku' | 'store' | 'service'>
+  /** `excluded`: the source still counts the units of unshipped orders in `freeStock`, so `allocated` is subtracted. `included`: it has taken them off. */
+  unshipped: Open<'excluded' | 'included'>
   /** When `freeStock` and the buffer of the SKU last changed in their source, or were written. */
   sourceTimeStamp: string | null
 }

@@ -44,6 +44,8 @@ export const createApparel21 = (upstream: Upstream, service: Service, hasExports
   ...createQuoteReads(upstream),
   ...createCouponWrites(upstream),
   unsupportedFields: hasExports ? new Map() : exportCapabilities,
+  // Its free stock is net of all orders that it has.
+  unshippedUnits: 'included',
   capabilities: async db => {
     const merchants = Object.keys(upstream.client.connection.gateways ?? {})
     return loadCapabilities(

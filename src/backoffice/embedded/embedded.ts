@@ -47,6 +47,7 @@ export const embedded = (service: Service): BackOffice => ({
   quoteOrder,
   listFreightOptions: async () => [],
   unsupportedFields: new Map(),
+  unshippedUnits: service.settings.allocated,
   refreshHistory: async () => undefined,
   refreshOrders: async () => undefined,
   capabilities: async db => buildCapabilities(service, db && (await loadConfiguration(db, service))),

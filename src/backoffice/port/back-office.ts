@@ -1,4 +1,5 @@
 import type { Db } from '../../database/db.ts'
+import type { Settings } from '../../domain/tenancy/service-settings.ts'
 import type { CouponWrites } from './coupons.ts'
 import type { CustomerWrites } from './customers.ts'
 import type { HistoryReads, OrderReads, OrderWrites } from './orders.ts'
@@ -70,6 +71,8 @@ export interface BackOffice
     CouponWrites {
   /** Capabilities whose fields or records are missing from lists, with the reason. Known without a call. */
   readonly unsupportedFields: ReadonlyMap<CapabilityName, string>
+  /** `included` if the source of the stock has taken units of unshipped orders off already. */
+  readonly unshippedUnits: Settings['allocated']
   /** Returns the capabilities. Without a database, the records of the service are not checked. */
   capabilities(db?: Db): Promise<Capabilities>
 }

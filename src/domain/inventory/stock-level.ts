@@ -40,6 +40,10 @@ export const StockLevel = Type.Object(
       Type.Object(
         {
           bufferFrom: OneOf('The level that sets `buffer`.', ['sku', 'store', 'service']),
+          unshipped: OneOf(
+            '`excluded`: the source still counts the units of unshipped orders in `freeStock`, so `allocated` is subtracted. `included`: it has taken them off.',
+            ['excluded', 'included'],
+          ),
           sourceTimeStamp: Nullable(
             LocalTime('When `freeStock` and the buffer of the SKU last changed in their source, or were written.'),
           ),

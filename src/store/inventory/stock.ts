@@ -289,13 +289,19 @@ export async function readSellableLevels(
 const selectMoves = (moves: readonly StockMove[]) =>
   sql`json_to_recordset(${JSON.stringify(moves)}) as moves ("storeId" text, "skuId" text, quantity bigint, allocated bigint, reserved bigint)`
 
-/** The record of stock, with the origin of its numbers if `isExplained`. */
-const stockRecord = (service: Service, isExplained: boolean) =>
-  isExplained
+/** What an explanation shows of the source of the stock. */
+interface Explained {
+  unshipped: 'excluded' | 'included'
+}
+
+/** The record of stock, with the origin of its numbers if it is explained. */
+const stockRecord = (service: Service, explained: Explained | undefined) =>
+  explained
     ? sql`left(record, -1) || ',"explanation":' || json_build_object(
         'bufferFrom', case when buffer is not null then 'sku'
                            when (select inventory_buffer from store c where c.service_id = ${service.id} and c.store_id = stock.store_id) is not null then 'store'
                            else 'service' end,
+        'unshipped', ${explained.unshipped}::text,
         'sourceTimeStamp', to_char(source_changed_at, 'YYYY-MM-DD HH24:MI:SS'))::text || '}'`
     : sql`record`
 
@@ -303,18 +309,18 @@ interface Filters {
   skuId?: string | undefined
   storeNumber?: string | undefined
   updatedAfter?: string | undefined
-  isExplained?: boolean | undefined
+  explained?: Explained | undefined
 }
 
 export function readStockPage(
   db: Db,
   service: Service,
-  { skuId, storeNumber, updatedAfter, isExplained = false }: Filters,
+  { skuId, storeNumber, updatedAfter, explained }: Filters,
   request: PageRequest,
 ) {
   const list = {
     table: 'stock',
-    record: stockRecord(service, isExplained),
+    record: stockRecord(service, explained),
     key: sql`id`,
     changedAfter: updatedAfter,
   } as const
@@ -344,7 +350,7 @@ export const selectStockByShownId = (service: Service, id: Sql) => sql`
    where substr(${id}, ordinal, 1) = '-'`
 
 /** Returns the JSON of the stock of one SKU in one store. */
-export const findStock = (db: Db, service: Service, id: string, isExplained = false) =>
+export const findStock = (db: Db, service: Service, id: string, explained?: Explained) =>
   db.row<{ record: string }>(
-    sql`select ${stockRecord(service, isExplained)} as record from (${selectStockByShownId(service, sql`${id}::text`)}) stock`,
+    sql`select ${stockRecord(service, explained)} as record from (${selectStockByShownId(service, sql`${id}::text`)}) stock`,
   )

@@ -57,6 +57,14 @@ test('an order that ships at once takes its units off the stock', async () => {
   assert.deepEqual(await getStock(caller), { freeStock: 2, sellable: 2, allocated: 0 })
 })
 
+test('an explanation shows if the source still counts unshipped orders', async () => {
+  for (const allocated of ['excluded', 'included'] as const) {
+    const caller = await createShop({ fulfilment: 'manual', allocated })
+    const [level] = (await caller.get('/inventory?sku=TEE&explain=true')).json.data
+    assert.equal(level.explanation.unshipped, allocated)
+  }
+})
+
 test('stock files that have orders taken off replace the stock', async () => {
   const caller = await createShop({ fulfilment: 'manual', allocated: 'included' })
   const { orderNumber } = await placeOrder(caller, lines)

@@ -74,3 +74,8 @@ test('fulfilment is unavailable, with the reason', async () => {
     assert.equal(response.json.detail, reason)
   }
 })
+
+test('the free stock of the back office is net of its orders', async () => {
+  const [level] = (await api.get(`/inventory?sku=${tee.sku}&explain=true`)).json.data
+  assert.equal(level.explanation.unshipped, 'included')
+})
