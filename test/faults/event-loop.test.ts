@@ -17,12 +17,24 @@ after(() => api.stop())
 /** Uploads a file, waits until its import has ended, and returns the record and the longest stretch of work in milliseconds. */
 async function importWatched(path: string, body: string) {
   const loop = watchEventLoop()
-  const [record] = await Promise.all([importAndWait(api, path, body), assertLive()])
-  return { record, longestMs: loop.stop() }
+  const ended = new AbortController()
+  const live = probeLive(ended.signal)
+  const record = await importAndWait(api, path, body).finally(() => ended.abort())
+  const longestMs = loop.stop()
+  const medianMs = await live
+  assert.ok(medianMs < maxMs, `/health/live: ${medianMs} ms`)
+  return { record, longestMs }
 }
 
-async function assertLive() {
-  assert.equal((await api.sendRaw('/health/live')).status, 200)
+/** Requests `/health/live` again and again. Returns the median time, because other processes delay single requests on a busy machine. */
+async function probeLive(signal: AbortSignal) {
+  const times: number[] = []
+  do {
+    const start = performance.now()
+    assert.equal((await api.sendRaw('/health/live')).status, 200)
+    times.push(performance.now() - start)
+  } while (!signal.aborted)
+  return times.sort((x, y) => x - y)[times.length >> 1] ?? 0
 }
 
 const maxMs = 100
