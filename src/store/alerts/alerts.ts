@@ -14,7 +14,7 @@ export interface Alert {
 }
 
 /** The job that sends an alert to the service's `alertEmail`. Its subject is the kind of the alert, a space and the alert's subject. */
-export const sendAlertJob = 'send-alert'
+const sendAlertJob = 'send-alert'
 
 /**
  * Records an alert, and queues its email if the service has an `alertEmail`. If the alert exists already, counts the occurrence and updates
