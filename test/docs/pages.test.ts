@@ -47,7 +47,7 @@ test('each guide of a web shop shows its requests in four languages', () => {
   const shop = guides.filter(({ file }) => file.startsWith('docs/shop/') && !file.endsWith('go-live.md'))
   for (const { file, text } of shop) assert.match(text, /<!-- sample: \S+ -->/, file)
   for (const name of new Set(
-    shop.flatMap(({ text }) => [...text.matchAll(/<!-- sample: (\S+) -->/g)].map(([, it]) => it)),
+    shop.flatMap(({ text }) => [...text.matchAll(/<!-- sample: (\S+) -->/g)].map(([, it = '']) => it)),
   ))
     assert.deepEqual(
       ['typescript', 'python', 'php', ...(name === 'tillbridge' || name === 'receive-webhook' ? [] : ['curl'])].filter(
