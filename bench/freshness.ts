@@ -14,6 +14,7 @@ import { quantilesOf } from './rig/quantile.ts'
 import { type Section, tenths, whole } from './rig/report.ts'
 import type { StockSize } from './sync.ts'
 import { clientOf } from './writes/client.ts'
+import { address } from './writes/remote-shop.ts'
 
 const name = 'bench-freshness'
 /** Seconds that the back office takes for a call. There is no published figure: StockChanged reads all stores, the others one record. */
@@ -109,13 +110,6 @@ async function placeOrders({ db }: Loaded, { id }: Service, client: ReturnType<t
   const customers = await db.rows<{ id: string }>(
     sql`select id from customer where service_id = ${id} and email is not null order by id limit ${orders}`,
   )
-  const address = {
-    addressLine1: '111 Collins St',
-    city: 'Melbourne',
-    state: 'VIC',
-    postcode: '3000',
-    country: 'Australia',
-  }
   const ids: string[] = []
   for (const customer of customers) {
     const placed = await client.write<{ id: string }>('POST', '/orders', {

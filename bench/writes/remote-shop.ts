@@ -70,7 +70,7 @@ export interface Placed {
   other: number
 }
 
-const address = {
+export const address = {
   addressLine1: '111 Collins St',
   city: 'Melbourne',
   state: 'VIC',
