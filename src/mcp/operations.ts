@@ -2,7 +2,7 @@ import type { Operation } from '../http/routing/operation.ts'
 import type { Values } from './tools.ts'
 
 /** A request of a tool to the API. */
-export interface ToolRequest {
+interface ToolRequest {
   method: string
   /** The path with its query. */
   url: string

@@ -6,7 +6,7 @@ import type { Webhook } from '../webhooks/webhooks.ts'
 
 /** `ok`: nothing to do. `degraded`: works, but incompletely. `critical`: an operator must act. */
 const healthLevels = ['ok', 'degraded', 'critical'] as const
-export type HealthLevel = (typeof healthLevels)[number]
+type HealthLevel = (typeof healthLevels)[number]
 
 /** A state in words with its level. The level is null before the first result. */
 interface Assessment {
@@ -70,7 +70,7 @@ export function assessWebhook({ state, lag, lastSuccessAt, lastFailure }: Webhoo
 }
 
 /** A problem that needs attention, and the health of a service. */
-export type HealthProblem = Static<typeof HealthProblem>
+type HealthProblem = Static<typeof HealthProblem>
 const HealthProblem = Type.Object(
   {
     level: OneOf('`degraded`: works, but incompletely. `critical`: an operator must act.', ['degraded', 'critical']),
@@ -97,7 +97,7 @@ export const Health = Type.Object(
 )
 
 /** The state from which the health of a service is derived. `breaker`: the circuit breaker of the back office. */
-export interface ServiceState {
+interface ServiceState {
   syncs: readonly Sync[]
   webhooks: readonly Webhook[]
   alerts: readonly AlertRecord[]

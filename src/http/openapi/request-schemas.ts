@@ -33,7 +33,7 @@ const bodyFormats: Readonly<Record<string, Schema | undefined>> = {
 }
 
 /** The format of a string without control characters, line breaks and characters that change the direction of writing. */
-export const singleLine = 'single-line'
+const singleLine = 'single-line'
 
 /** Short equivalents of the patterns that many fields have. */
 const shortRules: Readonly<Record<string, Schema | undefined>> = {

@@ -9,7 +9,7 @@ import { returnedDiscounts } from './returns.ts'
 import { addTransactions } from './transactions.ts'
 
 /** Shipped units of an order line, with the amount paid for them in minor units. */
-export interface SoldUnits {
+interface SoldUnits {
   sequence: number
   quantity: number
   value: bigint
