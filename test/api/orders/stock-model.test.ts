@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import fc from 'fast-check'
+import { upsertStock } from '../../../src/store/inventory/stock.ts'
+import { importing } from '../../import/import-command.ts'
+import { buildOrder, createReturn, getCreated, startOrderShop } from '../../support/order-shop.ts'
+import { buildCredentials, startSecondServer } from '../../support/servers.ts'
+import type { Caller } from '../../support/service.ts'
+import { post, remove } from '../../support/write.ts'
+
+/** Runs of the model. `STOCK_MODEL_RUNS=500` is the full form. */
+const numRuns = Number(process.env.STOCK_MODEL_RUNS ?? 6)
+
+const { api, createShop } = await startOrderShop()
+const second = await startSecondServer(api)
+after(async () => {
+  await second.stop()
+  await api.stop()
+})
+const load = importing(api)
+
+interface ModelOrder {
+  id: string
+  shipped: number
+  cancelled: number
+  returned: number
+  quantity: number
+}
+
+/** What may be: the units of one SKU in one store. */
+interface Model {
+  freeStock: number
+  reservations: { id: string; quantity: number }[]
+  orders: ModelOrder[]
+}
+
+const countOpen = ({ quantity, shipped, cancelled }: ModelOrder) => quantity - shipped - cancelled
+const sum = (counts: readonly number[]) => counts.reduce((total, each) => total + each, 0)
+const count = ({ freeStock, reservations, orders }: Model) => {
+  const reserved = sum(reservations.map(({ quantity }) => quantity))
+  const allocated = sum(orders.map(countOpen))
+  return { freeStock, reserved, allocated, sellable: Math.max(0, freeStock - reserved - allocated) }
+}
+
+const action = fc.record({
+  kind: fc.constantFrom('reserve', 'release', 'order', 'orderReserved', 'import', 'sync', 'ship', 'cancel', 'return'),
+  units: fc.integer({ min: 1, max: 4 }),
+  pick: fc.nat(9),
+  server: fc.nat(1),
+})
+type Action = typeof action extends fc.Arbitrary<infer A> ? A : never
+
+const tee = (quantity: number) => ({ sku: 'TEE', quantity })
+
+test('stock follows its model over reservations, orders, imports, syncs, shipments and returns', async () => {
+  const shop = await createShop({ fulfilment: 'manual', oversell: 'refuse' })
+  const inSecond = {
+    ...shop,
+    request: (path: string, { headers, ...options }: { headers?: object } = {}) =>
+      second.ask(path, { ...options, headers: { ...buildCredentials(shop), ...headers } } as never),
+  } as Caller
+  const callers = [shop, inSecond]
+
+  /** Executes an action and updates the model. Fails if the response is not the one that the model permits. */
+  async function execute(model: Model, { kind, units, pick, server }: Action) {
+    const caller = callers[server] ?? shop
+    const { sellable } = count(model)
+    const reservation = model.reservations[pick % model.reservations.length]
+    const order = model.orders[pick % model.orders.length]
+    const expectStatus = (response: Awaited<ReturnType<typeof post>>, isPermitted: boolean, status = 201) => {
+      assert.equal(response.status === status, isPermitted, `${kind} ${units}: ${response.status} ${response.text}`)
+      return isPermitted
+    }
+    const act = (path: string) =>
+      post(caller, `/orders/${order?.id}/${path}`, { lines: [{ orderLineId: '1', quantity: units }] })
+    const setStock = (freeStock: number) => {
+      model.freeStock = freeStock
+    }
+    switch (kind) {
+      case 'reserve': {
+        const response = await post(caller, '/reservations', { lines: [tee(units)] })
+        if (expectStatus(response, units <= sellable))
+          model.reservations.push({ id: response.json.data.id, quantity: units })
+        return
+      }
+      case 'release':
+        if (!reservation) return
+        expectStatus(await remove(caller, `/reservations/${reservation.id}`), true, 200)
+        model.reservations = model.reservations.filter(each => each !== reservation)
+        return
+      case 'order':
+      case 'orderReserved': {
+        const used = kind === 'order' ? undefined : reservation
+        const others = { ...model, reservations: model.reservations.filter(each => each !== used) }
+        const response = await post(caller, '/orders', buildOrder([tee(units)], used && { reservationId: used.id }))
+        if (!expectStatus(response, units <= count(others).sellable)) return
+        model.reservations = others.reservations
+        model.orders.push({ id: response.json.data.id, quantity: units, shipped: 0, cancelled: 0, returned: 0 })
+        return
+      }
+      case 'import':
+        assert.equal((await load(shop, 'stock', `storeNumber,sku,freeStock\n102,TEE,${units * 3}\n`)).code, 0)
+        return setStock(units * 3)
+      case 'sync':
+        await upsertStock(api.db, shop.service, [{ storeId: '1002', skuId: 'id-TEE', freeStock: units * 2 }])
+        return setStock(units * 2)
+      case 'ship':
+        if (!order || !expectStatus(await act('shipments'), units <= countOpen(order))) return
+        order.shipped += units
+        return setStock(model.freeStock - units)
+      case 'cancel':
+        if (order && expectStatus(await act('cancel'), units <= countOpen(order), 200)) order.cancelled += units
+        return
+      case 'return': {
+        if (!order) return
+        const response = await createReturn(caller, order.id, { TEE: units })
+        if (!expectStatus(response, units <= order.shipped - order.returned)) return
+        order.returned += units
+        expectStatus(await post(caller, `/returns/${getCreated(response).id}/receive`, {}), true, 200)
+        return setStock(model.freeStock + units)
+      }
+    }
+  }
+
+  async function compare(model: Model) {
+    const { freeStock, reserved, allocated, sellable } = (await shop.get('/inventory?sku=TEE')).json.data[0]
+    assert.deepEqual({ freeStock, reserved, allocated, sellable }, count(model))
+    for (const order of model.orders) {
+      const [line] = (await shop.get(`/orders/${order.id}`)).json.data.lines
+      const { id, ...units } = order
+      const { quantity, shipped, cancelled, returned } = line
+      assert.deepEqual({ quantity, shipped, cancelled, returned }, units, id)
+    }
+  }
+
+  await fc.assert(
+    fc.asyncProperty(fc.array(action, { minLength: 10, maxLength: 30 }), async actions => {
+      const model: Model = { freeStock: 5, reservations: [], orders: [] }
+      await upsertStock(api.db, shop.service, [{ storeId: '1002', skuId: 'id-TEE', freeStock: 5 }])
+      for (const each of actions) {
+        await execute(model, each)
+        await compare(model)
+      }
+      // The next run begins without reserved and allocated units.
+      for (const { id } of model.reservations) await remove(shop, `/reservations/${id}`)
+      for (const order of model.orders) if (countOpen(order) > 0) await post(shop, `/orders/${order.id}/cancel`, {})
+    }),
+    { numRuns, endOnFailure: true },
+  )
+})
