@@ -289,7 +289,7 @@ export async function readSellableLevels(
 const selectMoves = (moves: readonly StockMove[]) =>
   sql`json_to_recordset(${JSON.stringify(moves)}) as moves ("storeId" text, "skuId" text, quantity bigint, allocated bigint, reserved bigint)`
 
-/** What an explanation shows of the source of the stock. */
+/** The part of an explanation that depends on the source of the stock. */
 interface Explained {
   unshipped: 'excluded' | 'included'
 }

@@ -27,7 +27,7 @@ interface ModelOrder {
   quantity: number
 }
 
-/** What may be: the units of one SKU in one store. */
+/** The model: the units of one SKU in one store. */
 interface Model {
   freeStock: number
   reservations: { id: string; quantity: number }[]

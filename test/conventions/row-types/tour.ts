@@ -42,10 +42,16 @@ import {
 import { findMapping } from '../../../src/store/mappings/mappings.ts'
 import { mapSkus } from '../../../src/store/mappings/writes.ts'
 import { mergeImportedOrders } from '../../../src/store/orders/imported-orders.ts'
-import { readCharges, readVoucherPayments } from '../../../src/store/orders/orders.ts'
+import { readCharges, readPickupStatus, readVoucherPayments } from '../../../src/store/orders/orders.ts'
 import { replaceOwnSales } from '../../../src/store/orders/own-sales.ts'
-import { findReturnedStock, findStoredReturn } from '../../../src/store/orders/returns.ts'
-import { findShipment, findShipmentByKey } from '../../../src/store/orders/shipments.ts'
+import {
+  findReturnedStock,
+  findStoredReturn,
+  findStoredReturnLines,
+  payWithReturn,
+  restoreExchangeCredit,
+} from '../../../src/store/orders/returns.ts'
+import { countShipments, findShipment, findShipmentByKey } from '../../../src/store/orders/shipments.ts'
 import { findBuyers } from '../../../src/store/orders/transactions.ts'
 import { eraseRemainingData } from '../../../src/store/privacy/erase-batch.ts'
 import { erase } from '../../../src/store/privacy/erasure.ts'
@@ -214,6 +220,15 @@ export async function tour(api: TestApi) {
   await findShipmentByKey(db, service, { id: anyOrder?.id ?? '' }, 'none')
   const noOrder = { id: '', number: '', customerId: '', pickupStoreNumber: null, currency: 'AUD', decimals: 2 }
   await Promise.all([readVoucherPayments(db, service, noOrder), readCharges(db, service, noOrder)])
+  await Promise.all([readPickupStatus(db, service, noOrder), countShipments(db, service, noOrder)])
+  await db.transaction(async tx => {
+    const anyReturn = await tx.row<{ id: string }>(
+      sql`select id from sales_return where service_id = ${service.id} limit 1`,
+    )
+    await findStoredReturnLines(tx, service, anyReturn?.id ?? '')
+    await payWithReturn(tx, service, { id: anyReturn?.id ?? '' }, { orderId: 'none', credit: '1.00' })
+    assert.equal(await restoreExchangeCredit(tx, service, { ...noOrder, id: 'none' }, '1.00'), '1.00')
+  })
   const [store] = (await api.get('/stores?limit=1')).json.data
   assert.equal((await put(api, `/stores/${store.storeNumber}`, { inventoryBuffer: store.inventoryBuffer })).status, 200)
   await findCurrencyEffect(db, service, service.settings.currency, { currency: 'XAF' })
