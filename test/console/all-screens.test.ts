@@ -50,7 +50,10 @@ before(async () => {
     screenByRoute.set(route, {
       buttons: await page.evaluate<string[]>(buttons),
       tables,
-      requests: requests.map(url => url.slice(api.baseUrl.length)).filter(path => !/^\/(console|docs)\//.test(path)),
+      // The frame of every screen requests the health.
+      requests: requests
+        .map(url => url.slice(api.baseUrl.length))
+        .filter(path => !/^\/((console|docs)\/|health$)/.test(path)),
     })
   })
 })
@@ -176,7 +179,7 @@ for (const role of ['visitor', 'maintainer'] as const)
     const session = await signIn(caller)
     const open = screens.filter(screen => includesRole(role, screen.role))
     assert.deepEqual(
-      await page.evaluate(`[...document.querySelectorAll('nav a')].map(link => link.innerText)`),
+      await page.evaluate(`[...document.querySelectorAll('nav a')].map(link => link.firstChild.textContent)`),
       open.map(({ title }) => title),
     )
     for (const route of listRoutes()) {

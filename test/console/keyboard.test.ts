@@ -64,7 +64,7 @@ test('resolving an alert keeps the focus in the list', { skip }, async () => {
   await focus('Resolve: Export file has rejected lines')
   await page.key('Enter')
   await page.waitForText('Nothing needs attention')
-  await page.until(`document.activeElement.ariaLabel === 'Alerts'`)
+  await page.until(`document.activeElement.ariaLabel === 'Needs attention'`)
 })
 
 test('a search keeps the focus in its field and a reset too', {
