@@ -79,7 +79,7 @@ export function createToolServer(options: ToolServerOptions): McpServer {
     const { caller, key } = options
     const write = { caller, tool, input }
     if (confirmation === undefined) {
-      const before = beforeId && (await call(beforeId, input))
+      const before = beforeId && (await call(beforeId, pickParams(find(beforeId), input)))
       const response = await sendTo(id, input, { prefer: 'tx=rollback' })
       if (isRejected(response)) return toResult({ error: JSON.parse(response.text) }, true)
       const dryRun = { before, after: JSON.parse(response.text) }
@@ -97,6 +97,9 @@ export function createToolServer(options: ToolServerOptions): McpServer {
     return toResult({ result: JSON.parse(response.text) }, false, { done: true })
   }
 }
+
+const pickParams = ({ params }: Operation, input: Values): Values =>
+  Object.fromEntries(Object.keys(params).map(name => [name, input[name]]))
 
 function buildInputSchema(tool: Tool, find: (id: string) => Operation) {
   const { inputs, required = [] } = tool

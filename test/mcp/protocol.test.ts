@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { after, test } from 'node:test'
+import { Client } from '@modelcontextprotocol/client'
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { callTool, connectAgent, protocols } from '../support/agent.ts'
 import { assertProblem } from '../support/problem.ts'
+import { cli, createDirectory } from '../support/processes.ts'
 import { startTestApi } from '../support/service.ts'
 import { post } from '../support/write.ts'
 
@@ -75,4 +80,34 @@ test('each request of a tool counts against the limit of the account', async () 
   const client = await connectAgent(api, limited)
   const { data } = await callTool(client, 'check_service')
   assert.ok(JSON.stringify(data).includes('rate_limited'))
+})
+
+test('the command serves the same tools over standard input and output', async () => {
+  const directory = createDirectory()
+  const caFile = join(directory, 'ca.pem')
+  const keyFile = join(directory, 'key')
+  await writeFile(caFile, api.ca)
+  await writeFile(keyFile, btoa(`${api.username}:${api.password}`), { mode: 0o600 })
+  const client = new Client({ name: 'desktop', version: '3' }, { versionNegotiation: { mode: { pin: '2026-07-28' } } })
+  await client.connect(
+    new StdioClientTransport({
+      command: process.execPath,
+      args: [cli, 'mcp', '--url', api.baseUrl, '--service', api.service.name, '--api-key-file', keyFile],
+      env: {
+        PATH: process.env.PATH ?? '',
+        NODE_EXTRA_CA_CERTS: caFile,
+      },
+    }),
+  )
+  assert.equal((await client.listTools()).tools.length, 18)
+  const { data } = await callTool(client, 'check_service')
+  assert.equal(data.health.data.level, 'ok')
+  const { json } = await post(api, '/webhooks', { url: 'https://shop.example/hooks', kinds: ['store'] })
+  const { id } = json.data
+  await post(api, `/webhooks/${id}/pause`, {})
+  const { notes } = await callTool(client, 'resume_webhook', { id })
+  assert.equal((await callTool(client, 'resume_webhook', { id, confirmation: notes.confirmation })).notes.done, true)
+  const [entry] = (await api.get(`/audit?record=/webhooks/${id}&asc=false`)).json.data
+  assert.equal(entry.agent, 'desktop 3')
+  await client.close()
 })

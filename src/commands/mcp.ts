@@ -1,0 +1,49 @@
+import { randomBytes } from 'node:crypto'
+import type { Command } from 'commander'
+import type { Role } from '../domain/accounts.ts'
+import { routes } from '../resources/resources.ts'
+import { examples } from './terminal/examples.ts'
+import { readSecret } from './terminal/secret.ts'
+
+interface Options {
+  url: string
+  service: string
+  apiKeyFile: string
+}
+
+export const mcpCommand = (program: Command) =>
+  program
+    .command('mcp')
+    .description('Serve tools for AI agents over standard input and output')
+    .requiredOption('--url <url>', 'the address of the installation')
+    .requiredOption('--service <name>', 'the service')
+    .requiredOption('--api-key-file <file>', 'a file with the API key: the base64 of username:password')
+    .addHelpText(
+      'after',
+      examples([
+        'mcp --url https://retail.example --service luma --api-key-file key',
+        'serves the tools that the role of the account permits',
+      ]),
+    )
+    .action(async ({ url, service, apiKeyFile }: Options) => {
+      const apiKey = await readSecret('', apiKeyFile, 'API key')
+      const headers = { authorization: `Basic ${apiKey}`, 'x-service-name': service, accept: 'application/json' }
+      const send = async (request: { method: string; url: string; headers: Record<string, string>; body?: string }) => {
+        const response = await fetch(new URL(request.url, url), {
+          ...request,
+          headers: { ...headers, ...request.headers },
+        })
+        return { status: response.status, text: await response.text() }
+      }
+      const me = await send({ method: 'GET', url: '/me', headers: {} })
+      if (me.status !== 200) throw new Error(`${url} rejected the API key: ${me.text}`)
+      const { role, username } = (JSON.parse(me.text) as { data: { role: Role; username: string } }).data
+      const [{ serveStdio }, { createToolServer }] = await Promise.all([
+        import('@modelcontextprotocol/server/stdio'),
+        import('../mcp/tool-server.ts'),
+      ])
+      // Confirmations are valid in this process only.
+      const key = randomBytes(32)
+      const operations = routes.map(({ operation }) => operation)
+      serveStdio(() => createToolServer({ operations, role, caller: [service, username], key, send }))
+    })
