@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Command } from 'commander'
 import type { Role } from '../domain/accounts.ts'
 import { routes } from '../resources/resources.ts'
-import { examples } from './terminal/examples.ts'
+import { formatExamples } from './terminal/examples.ts'
 import { readSecret } from './terminal/secret.ts'
 
 interface Options {
@@ -11,7 +11,7 @@ interface Options {
   apiKeyFile: string
 }
 
-export const mcpCommand = (program: Command) =>
+export const buildMcpCommand = (program: Command) =>
   program
     .command('mcp')
     .description('Serve tools for AI agents over standard input and output')
@@ -20,7 +20,7 @@ export const mcpCommand = (program: Command) =>
     .requiredOption('--api-key-file <file>', 'a file with the API key: the base64 of username:password')
     .addHelpText(
       'after',
-      examples([
+      formatExamples([
         'mcp --url https://retail.example --service luma --api-key-file key',
         'serves the tools that the role of the account permits',
       ]),

@@ -32,9 +32,7 @@ const groups = {
   'Integrations:': {
     webhook: async () => (await import('./webhook.ts')).buildWebhookCommand,
     listen: async () => (await import('./listen.ts')).buildListenCommand,
-    webhook: async () => (await import('./webhook.ts')).webhookCommand,
-    listen: async () => (await import('./listen.ts')).listenCommand,
-    mcp: async () => (await import('./mcp.ts')).mcpCommand,
+    mcp: async () => (await import('./mcp.ts')).buildMcpCommand,
   },
   'Messages:': {
     mail: async () => (await import('./mail.ts')).buildMailCommand,
