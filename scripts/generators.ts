@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { installedByNpm, installedByPip, openApiGenerator, openApiTypeScript } from '../scenarios/support/installed.ts'
 import { buildDocuments } from './documents/write.ts'
-import { installedByNpm, installedByPip, openApiGenerator, openApiTypeScript } from './installed.ts'
 
 // Passes the OpenAPI document to client generators and to Spectral. None of them may warn. Reports and skips those
 // that can't be installed.

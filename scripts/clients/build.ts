@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { installedByPip, openApiGenerator } from '../installed.ts'
+import { installedByPip, openApiGenerator } from '../../scenarios/support/installed.ts'
 
 /** The languages of the clients in clients/. */
 export const languages = ['python', 'php'] as const

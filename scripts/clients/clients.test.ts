@@ -6,9 +6,9 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { promisify } from 'node:util'
 import { Webhook } from 'standardwebhooks'
+import { installedByPip } from '../../scenarios/support/installed.ts'
 import { apiKeyOf, startNetwork, trust } from '../../test/client/shop.ts'
 import { startOrderShop } from '../../test/support/order-shop.ts'
-import { installedByPip } from '../installed.ts'
 import { buildClient, type Language } from './build.ts'
 
 // Builds each client as a user gets it, installs it, and runs its example and its tests against a service.

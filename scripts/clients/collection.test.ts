@@ -3,10 +3,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
+import { installedByNpm } from '../../scenarios/support/installed.ts'
 import { demoSettings, fillDemoShop } from '../../seed/shop.ts'
 import { checkout, startCommand } from '../../test/support/processes.ts'
 import { startTestApi } from '../../test/support/service.ts'
-import { installedByNpm } from '../installed.ts'
 
 const api = await startTestApi({ settings: demoSettings, role: 'maintainer' })
 const directory = mkdtempSync(join(tmpdir(), 'tillbridge-collection-'))

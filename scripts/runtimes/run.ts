@@ -5,8 +5,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { installedByNpm } from '../../scenarios/support/installed.ts'
 import { issueCertificate } from '../../src/tls/issue-certificate.ts'
-import { installedByNpm } from '../installed.ts'
 import type { Outcome } from './program.ts'
 
 // Runs a program that uses the client in Node, Deno and Bun, against the demo shop. Reports and skips runtimes that

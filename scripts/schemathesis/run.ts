@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
+import { installedByPip } from '../../scenarios/support/installed.ts'
 import { buildDocuments } from '../documents/write.ts'
-import { installedByPip } from '../installed.ts'
 import { toTestedDocument } from './findings.ts'
 
 // Tests the API with Schemathesis: requests generated from the OpenAPI document, against a separate server with the

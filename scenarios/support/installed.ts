@@ -4,7 +4,7 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-const cache = fileURLToPath(new URL('../node_modules/.cache', import.meta.url))
+const cache = fileURLToPath(new URL('../../node_modules/.cache', import.meta.url))
 
 /** Returns the folder with the programs of Python packages (`name==version`) in a separate environment. Prints a message and returns undefined if they can't be installed. */
 export const installedByPip = (...packages: string[]) =>
