@@ -69,7 +69,7 @@ export const groups: Readonly<Record<string, Readonly<Record<string, string>>>> 
     resend: 'resendVoucher',
   },
   paymentGateways: { list: 'listPaymentGateways' },
-  search: { find: 'search' },
+  search: { find: 'searchRecords' },
   me: { get: 'getMe', deprecations: 'listDeprecations' },
   service: {
     health: 'getHealth',

@@ -13,7 +13,7 @@ export const search = [
   get(
     '/search',
     {
-      operationId: 'search',
+      operationId: 'searchRecords',
       tag: 'Search',
       summary: 'Search all records',
       description:

@@ -151,6 +151,7 @@ test('only an admin can map, and the audit records the account', async () => {
         subject: path,
         fields: ['ecommerceLocationId'],
         requestId: 'mapping',
+        agent: null,
       },
       [],
     ],

@@ -73,6 +73,8 @@ test('records and 304 responses match the document', async () => {
   await get('/payment-gateways')
   await get('/capabilities')
   await get('/me')
+  await get('/health')
+  for (const query of ['Smith', 'HOOD', '65432', 'example']) await get(`/search?q=${query}`)
   await get('/me/deprecations')
   await get('/settings')
   await get(`/vouchers/${sampleVoucher.number}`, { 'x-voucher-pin': sampleVoucher.pin })

@@ -42,6 +42,7 @@ test('a return is returned with its numbers, lines and refunds', async () => {
     orderId: order.id,
     orderNumber: order.orderNumber,
     customerId: '65432',
+    exchangeOrderId: null,
     status: 'requested',
     restock: false,
     currency: 'AUD',
