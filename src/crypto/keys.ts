@@ -27,7 +27,7 @@ export interface Keys extends SecretKeys {
   /** The secret of `cursors` and `subjects`. A rotation keeps it. */
   lookup: Buffer
   /** Other secrets whose values can still be read. */
-  others: readonly SecretKeys[]
+  otherKeys: readonly SecretKeys[]
   /** True if the active secret is the newest one, so hashes of other secrets are replaced at their next use. */
   isNewest: boolean
 }
@@ -48,7 +48,7 @@ export function deriveKeys(secret: string | Buffer): Keys {
     sessions: deriveKey(secret, 'sessions'),
     sealed: deriveKey(secret, 'sealed'),
     ...deriveLookupKeys(deriveKey(secret, 'lookup')),
-    others: [],
+    otherKeys: [],
     isNewest: true,
   }
 }
@@ -61,7 +61,7 @@ export const deriveLookupKeys = (lookup: Buffer): Pick<Keys, 'lookup' | 'cursors
 
 /** True if a database or backup was marked with one of the secrets. */
 export const hasDigest = (keys: Keys, digest: Buffer) =>
-  [keys, ...keys.others].some(candidate => candidate.digest.equals(digest))
+  [keys, ...keys.otherKeys].some(candidate => candidate.digest.equals(digest))
 
 /** Reads the secret in `file`. Returns undefined if the file does not exist. */
 export async function readSecret(file: string): Promise<string | undefined> {
@@ -106,7 +106,7 @@ export const hashSecret = (keys: Keys, purpose: HashPurpose, ...parts: readonly 
 
 /** Returns all hashes that can be stored for a password, PIN or token, the one of the active secret first. */
 export const listHashes = (keys: Keys, purpose: HashPurpose, ...parts: readonly (string | Buffer)[]) =>
-  [keys, ...keys.others].map(candidate => hashWith(candidate, purpose, parts))
+  [keys, ...keys.otherKeys].map(candidate => hashWith(candidate, purpose, parts))
 
 /**
  * Encrypts text (AES-256-GCM). Returns the key's identifier, nonce, tag and ciphertext. It can be decrypted only with the same `context`,
@@ -122,7 +122,7 @@ export function seal({ id, sealed: key }: Keys, context: string, text: string): 
 /** Decrypts the result of `seal`. Throws if the context differs, or none of the secrets encrypted it. */
 export function unseal(keys: Keys, context: string, stored: Buffer): string {
   const id = stored.subarray(0, idLength)
-  const key = [keys, ...keys.others].find(candidate => candidate.id.equals(id))?.sealed
+  const key = [keys, ...keys.otherKeys].find(candidate => candidate.id.equals(id))?.sealed
   if (!key) throw new Error('the value was encrypted with another secret')
   const sealed = stored.subarray(idLength)
   const cipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, 12)).setAAD(Buffer.from(context))

@@ -211,7 +211,7 @@ export async function importFile(
           counts.removed = missing.removed
           const remarks = dryRun ? recordsToRemove : removedRecords
           if (missing.removed) note(counts.notes, remarks[type.complete.list], missing.removed)
-          if (missing.kept) note(counts.notes, keptRecords, missing.kept)
+          if (missing.retained) note(counts.notes, keptRecords, missing.retained)
         }
       }
       const removed = await end?.({ isComplete, hasImportedLines: isAtEnd && counts.read > counts.rejected })

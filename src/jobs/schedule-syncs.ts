@@ -44,11 +44,11 @@ async function run(offices: BackOffices, { db, keys, log }: JobRun): Promise<voi
   )
   const advanced = await advanceSyncs(db, syncJob, planned)
   // A sync whose interval was shortened just now is not overdue.
-  const isAdvanced = (one: { serviceId: number; sync: string }) =>
-    advanced.some(({ serviceId, sync }) => serviceId === one.serviceId && sync === one.sync)
+  const isAdvanced = (schedule: { serviceId: number; sync: string }) =>
+    advanced.some(({ serviceId, sync }) => serviceId === schedule.serviceId && sync === schedule.sync)
   const stalled = await findNewlyOverdue(
     db,
-    planned.filter(one => !isAdvanced(one)),
+    planned.filter(schedule => !isAdvanced(schedule)),
   )
   for (const { serviceId, sync, intervalSeconds, lagSeconds } of stalled) {
     const detail = `The last sync ended ${lagSeconds} s ago. The interval is ${intervalSeconds} s.`

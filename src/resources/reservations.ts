@@ -185,10 +185,10 @@ async function reserve(
   { reservation, requested, username, seconds = defaultSeconds, partial = false }: ReservationWrite,
 ) {
   const { id, reference } = reservation
-  const kept = requested.flatMap(({ storeId, ...line }) => (storeId === undefined ? [] : [{ ...line, storeId }]))
+  const stockLines = requested.flatMap(({ storeId, ...line }) => (storeId === undefined ? [] : [{ ...line, storeId }]))
   const released = releaseMoves(reservation.lines)
-  await lockStock(tx, service, [...kept, ...released])
-  const sellable = await readSellable(tx, service, kept, id)
+  await lockStock(tx, service, [...stockLines, ...released])
+  const sellable = await readSellable(tx, service, stockLines, id)
   const shortfalls = requested.flatMap(({ storeId, skuId, quantity, sequence, allowBackorder }): FieldError[] => {
     const available = storeId === undefined ? 0 : (sellable.get(skuId) ?? 0)
     if (allowBackorder || quantity <= available) return []
@@ -197,7 +197,7 @@ async function reserve(
     return [{ pointer, code: 'insufficient_stock', detail, available, requested: quantity }]
   })
   if (!partial) throwIfAny(shortfalls)
-  const lines = kept.flatMap(line => {
+  const lines = stockLines.flatMap(line => {
     const quantity = Math.min(line.quantity, sellable.get(line.skuId) ?? 0)
     return quantity > 0 ? [{ ...line, quantity }] : []
   })

@@ -187,8 +187,9 @@ async function fetchAll(run: Run): Promise<SyncEnd> {
       await keep()
     }
     const findExisting = async (ids: readonly string[]) => (await sync.findExisting?.(ids, signal)) ?? []
-    const { kept } = await removeUnseen(db, service, { lease, list, findExisting, onRemoved })
-    if (kept) note(counts.notes, `missing from the ${list} list, but kept because they are more than half of it`, kept)
+    const { retained } = await removeUnseen(db, service, { lease, list, findExisting, onRemoved })
+    if (retained)
+      note(counts.notes, `missing from the ${list} list, but kept because they are more than half of it`, retained)
   }
 }
 

@@ -24,7 +24,7 @@ export async function loadCart(
 ): Promise<{ variants: ReadonlyMap<string, SoldVariant>; errors: FieldError[] }> {
   const { currency } = service.settings
   const decimals = getDecimals(currency)
-  const [found, customer, giftCardSkuId] = await Promise.all([
+  const [soldVariants, customer, giftCardSkuId] = await Promise.all([
     findVariants(
       db,
       service,
@@ -34,7 +34,7 @@ export async function loadCart(
     customerId ? findCustomer(db, service, customerId) : undefined,
     findGiftCard(db, service),
   ])
-  const variants = new Map(found.map(variant => [variant.sku, variant]))
+  const variants = new Map(soldVariants.map(variant => [variant.sku, variant]))
   const { errors } = priceLines(lines, { variants, giftCardSkuId }, currency, decimals)
   return { variants, errors: customerId && !customer ? [customerNotFound(customerId), ...errors] : errors }
 }

@@ -117,16 +117,16 @@ const importProblemMs = 24 * 3_600_000
 
 /** Derives the health of a service from its current state. Alerts come later, after several failures, so the state counts first. */
 export function assessService({ syncs, webhooks, alerts, breaker, now }: ServiceState): Static<typeof Health> {
-  const found = [
+  const current = [
     ...(breaker === 'open' ? [backOfficeProblem] : []),
     ...syncs.flatMap(sync => findSyncProblem(sync, now)),
     ...webhooks.flatMap(findWebhookProblem),
   ]
-  const foundKeys = new Set(found.map(({ kind, subject }) => `${kind.split('_')[0]} ${subject}`))
+  const currentKeys = new Set(current.map(({ kind, subject }) => `${kind.split('_')[0]} ${subject}`))
   const further = alerts.filter(
-    ({ kind, subject }) => !(/^(sync|webhook)_/.test(kind) && foundKeys.has(`${kind.split('_')[0]} ${subject}`)),
+    ({ kind, subject }) => !(/^(sync|webhook)_/.test(kind) && currentKeys.has(`${kind.split('_')[0]} ${subject}`)),
   )
-  const problems = [...found, ...further.map(toProblem)]
+  const problems = [...current, ...further.map(toProblem)]
   const critical = problems.filter(({ level }) => level === 'critical')
   const degraded = problems.filter(({ level }) => level === 'degraded')
   return {

@@ -52,7 +52,7 @@ export function normalizeUnitPrice(text: string, decimals: number): string | und
 export function computePrice(quantity: number, price: string, decimals: number): bigint {
   const finest = Math.max(decimals, priceDecimals)
   const exact = (parseAmount(price, finest) ?? 0n) * BigInt(Math.round(quantity * 1000))
-  const one = 10n ** BigInt(finest - decimals + 3)
-  const half = exact < 0n ? -one / 2n : one / 2n
-  return (exact + half) / one
+  const scale = 10n ** BigInt(finest - decimals + 3)
+  const half = exact < 0n ? -scale / 2n : scale / 2n
+  return (exact + half) / scale
 }

@@ -41,7 +41,7 @@ export function registerPublicPages(
     // False: the clock needs no correction. Undefined: the database is unreachable.
     const correction = ready()
       ? await ignoreError(
-          readClockCorrection(appContext.db).then(found => found ?? false),
+          readClockCorrection(appContext.db).then(reading => reading ?? false),
           'health check failed',
         )
       : undefined

@@ -38,9 +38,9 @@ async function search() {
   const index = await loadIndex()
   // A later key may have changed the query while the index was loading.
   if (input.value.trim() !== query) return
-  const found = index.search(query)
-  status.textContent = found.length ? `${found.length} ${found.length === 1 ? 'result' : 'results'}` : 'No results'
-  list.replaceChildren(...found.slice(0, maxResults).map(renderResult))
+  const hits = index.search(query)
+  status.textContent = hits.length ? `${hits.length} ${hits.length === 1 ? 'result' : 'results'}` : 'No results'
+  list.replaceChildren(...hits.slice(0, maxResults).map(renderResult))
 }
 
 function renderResult({ path, title, heading, text, terms }) {

@@ -113,9 +113,9 @@ function resolveLink(page: Page, target: string) {
   if (/^([a-z]+:|#|\/)/.test(target)) return target.startsWith('/') ? `${toRoot(page)}${target.slice(1)}` : target
   const [path = '', anchor] = target.split('#')
   const file = posix.join(posix.dirname(page.file), path)
-  const found = getContents().byFile.get(file)
+  const linkedPage = getContents().byFile.get(file)
   const fragment = anchor === undefined ? '' : `#${anchor}`
-  if (found) return `${toRoot(page)}docs${found.path && `/${found.path}`}${fragment}`
+  if (linkedPage) return `${toRoot(page)}docs${linkedPage.path && `/${linkedPage.path}`}${fragment}`
   if (file.startsWith('docs/images/')) return `${toRoot(page)}${file}`
   throw new Error(`${page.file}: ${target} isn't on the site. List the page in docs/index.md.`)
 }

@@ -93,8 +93,8 @@ export function createErrorWriter(publicUrl: string, hasExamples: boolean) {
 
   /** Refers to the component of a code. Returns the response itself if there are several codes. */
   function referToCodes(codes: readonly ErrorCode[], status: number) {
-    const [code = '', ...others] = codes
-    if (others.length) return buildResponse(codes, status)
+    const [code = '', ...otherCodes] = codes
+    if (otherCodes.length) return buildResponse(codes, status)
     const name = toPascalCase(code)
     components[name] ??= buildResponse(codes, status)
     return { $ref: `#/components/responses/${name}` }

@@ -63,10 +63,10 @@ export const isResponseFormat = (format: unknown) => ['local-time', 'money', 'un
 export function allowEmpty(schema: Schema): Schema {
   const { description, examples, readOnly, type, ...keywords } = schema
   if (String(type) !== 'string,null') return schema
-  const { minLength, ...others } = schema
-  const pattern = String(others.pattern ?? '')
-  if (!isStandardFormat(others.format) && Number(minLength ?? 0) <= 1)
-    return new RegExp(pattern, 'u').test('') ? others : { ...others, pattern: `^$|${pattern}` }
+  const { minLength, ...otherKeywords } = schema
+  const pattern = String(otherKeywords.pattern ?? '')
+  if (!isStandardFormat(otherKeywords.format) && Number(minLength ?? 0) <= 1)
+    return new RegExp(pattern, 'u').test('') ? otherKeywords : { ...otherKeywords, pattern: `^$|${pattern}` }
   return {
     description,
     examples,

@@ -117,7 +117,7 @@ const invalid = (parameter: string, detail: string): FieldError => ({
 /** Returns a caller's parameter name without characters that are unsafe to display. */
 const toPrintable = (name: string) => name.slice(0, 40).replace(/[^\w.-]/g, '?')
 
-const listNames = (known: object) => {
-  const list = Object.keys(known).map(name => `\`${name}\``)
+const listNames = (parameters: object) => {
+  const list = Object.keys(parameters).map(name => `\`${name}\``)
   return list.length ? `; use one of ${list.join(', ')}` : '; this operation has none'
 }

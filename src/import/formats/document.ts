@@ -90,11 +90,11 @@ ${renderExampleFile(type)}\`\`\`
 export function renderExampleFile(type: ImportType) {
   const columns = getColumns(type)
   const [first, second] = type.examples as readonly [Record<string, string>, Record<string, string>]
-  const one = columns.map(({ name, shape }) => first[name] ?? String(shape.examples[0]))
+  const firstCells = columns.map(({ name, shape }) => first[name] ?? String(shape.examples[0]))
   const two = columns.map(
-    ({ name, required }, i) => second[name] ?? (required || type.together !== undefined ? (one[i] ?? '') : ''),
+    ({ name, required }, i) => second[name] ?? (required || type.together !== undefined ? (firstCells[i] ?? '') : ''),
   )
-  const lines = [columns.map(column => column.name), one, two]
+  const lines = [columns.map(column => column.name), firstCells, two]
   return lines.map(cells => `${cells.join(',')}\n`).join('')
 }
 

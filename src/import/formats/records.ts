@@ -55,8 +55,8 @@ const toProductRows: ToRows = ({ id, colours, currency, ...product }, serviceCur
 /** The effective buffer becomes the buffer of the SKU in the store. */
 const toStockRows: ToRows = record => {
   if (!('sellable' in record)) return
-  const { storeNumber, sku, skuId, freeStock, buffer, updateTimeStamp, ...others } = record
-  const unknown = Object.entries(others).filter(([name]) => !derivedStockFields.has(name))
+  const { storeNumber, sku, skuId, freeStock, buffer, updateTimeStamp, ...otherFields } = record
+  const unknown = Object.entries(otherFields).filter(([name]) => !derivedStockFields.has(name))
   return [{ storeNumber, sku, skuId, freeStock, buffer, updateTimeStamp, ...Object.fromEntries(unknown) }]
 }
 const derivedStockFields = new Set([

@@ -58,8 +58,8 @@ export async function deriveVerifiedKeys(
       'SECRET_KEY must also contain the previous secret, after a comma, until "tillbridge secret rotate" reports that nothing uses it.',
     )
   if (active) {
-    const others = derived.filter(candidate => candidate !== active)
-    const keys: Keys = { ...active, others, isNewest: active === derived[0] }
+    const otherKeys = derived.filter(candidate => candidate !== active)
+    const keys: Keys = { ...active, otherKeys, isNewest: active === derived[0] }
     return mark.lookup ? { ...keys, ...deriveLookupKeys(unsealLookup(keys, mark.lookup)) } : keys
   }
   const different = `is not the secret that ${description}`

@@ -16,9 +16,9 @@ export function createShardGateway(
     const writes = writeQueue((at.pools?.writes ?? at.db.pool).options.max)
     const services = ttlCache({ ttlMs: authCacheTtlMs, load: id => readService(at.db, Number(id)) })
     const getService = (id: number) => services.get(String(id))
-    const one = { appContext: createContext(at, writes.acquire), service: getService, writes }
-    accessByShard.set(at, one)
-    return one
+    const access = { appContext: createContext(at, writes.acquire), service: getService, writes }
+    accessByShard.set(at, access)
+    return access
   }
 
   return {

@@ -33,7 +33,7 @@ export async function rotateSecret(
   { control, keys: current, open, names }: Databases,
   { force, onProgress }: { force: boolean; onProgress: (share: number) => void },
 ): Promise<RotationResult> {
-  const [target] = current.others
+  const [target] = current.otherKeys
   if (!target) throw new Error('SECRET_KEY must contain the new secret and the previous one, separated by a comma.')
   const isStarted = !current.isNewest
   // The lookup secret stays. The new keys come without their own.
@@ -41,7 +41,7 @@ export async function rotateSecret(
     ? {
         ...target,
         ...deriveLookupKeys(current.lookup),
-        others: [current, ...current.others.slice(1)],
+        otherKeys: [current, ...current.otherKeys.slice(1)],
         isNewest: true,
       }
     : current

@@ -73,7 +73,7 @@ export function nextChangeTimestamp(service: Service, lists: readonly (List | 'a
       newestTimestamp(sql`tombstone where service_id = ${service.id} and kind = ${raw(`'${recordKinds[list]}'`)}`),
     ]
   })
-  return sql`next_change_timestamp(${service.id}, greatest(${newest.reduce((all, one) => sql`${all}, ${one}`)}), ${isOnShard(service)})`
+  return sql`next_change_timestamp(${service.id}, greatest(${newest.reduce((all, timestamp) => sql`${all}, ${timestamp}`)}), ${isOnShard(service)})`
 }
 
 /** True if the service is on a shard: writes in the control database then concern only its accounts. */

@@ -61,7 +61,7 @@ const getColumnValues = (columns: readonly string[], row: object) =>
       .filter(([column, value]) => value !== undefined && columns.includes(column)),
   )
 
-const joinSql = (items: readonly Sql[]) => items.reduce((all, one) => sql`${all}, ${one}`)
+const joinSql = (items: readonly Sql[]) => items.reduce((all, item) => sql`${all}, ${item}`)
 
 /** True if a merged row, named `alias`, differs from the stored row, and so must be rendered. */
 export const isDifferent = (table: MergeTable, alias: string): Sql => {

@@ -132,5 +132,5 @@ export async function checkChangedMapping(
     select id from mapping_issue
      where service_id = ${service.id} and kind = ${kind} and side = 'here' and suggestion = any(${ecommerceIds})
     union ${mappedTo(service, kind, ecommerceIds)}`)
-  await recheckRecords(tx, service, kind, [...new Set([id, ...affected.map(one => one.id)])], ecommerceIds)
+  await recheckRecords(tx, service, kind, [...new Set([id, ...affected.map(record => record.id)])], ecommerceIds)
 }

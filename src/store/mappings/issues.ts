@@ -38,7 +38,7 @@ export const issuePage = (
       record: issueRecord(kind),
       key: sql`place`,
       live: true,
-      where: sql`and kind = ${kind} ${filter(state, one => sql`and state = ${one}`)}`,
+      where: sql`and kind = ${kind} ${filter(state, value => sql`and state = ${value}`)}`,
     },
     request,
   )

@@ -132,7 +132,7 @@ export async function reencrypt(db: Db, keys: Keys, onProgress: (share: number) 
 
 /** SQL condition: true if a column's value belongs to another secret of SECRET_KEY. */
 const isOfOther = (keys: Keys, column: string) =>
-  sql`substring(${raw(column)} from 1 for ${idLength}) = any(${keys.others.map(({ id }) => id)}::bytea[])`
+  sql`substring(${raw(column)} from 1 for ${idLength}) = any(${keys.otherKeys.map(({ id }) => id)}::bytea[])`
 
 async function reencryptBlocks(db: Db, keys: Keys, { table, column, key: names, context }: SealedColumn, from: number) {
   const key = raw(`json_build_object(${names.map(name => `'${name}', ${name}`).join(', ')})`)

@@ -171,7 +171,7 @@ export async function removeMissing(
   db: Database,
   service: Service,
   { list, seen, storeIds, startedAt, removeMost, dryRun }: CompleteFile,
-): Promise<{ removed: number; kept: number }> {
+): Promise<{ removed: number; retained: number }> {
   const { table, id, removeSome } = removals[list]
   const ofStores = list === 'stock' ? sql`and r.free_stock <> 0 and r.store_id = any(${storeIds})` : sql``
   // SKUs are written only by imports and syncs, not by requests.
@@ -180,14 +180,15 @@ export async function removeMissing(
     sql`select ${id} as id from ${table} where r.service_id = ${service.id} ${ofStores} ${unchanged}`,
   )
   const missing = all.map(row => row.id).filter(recordId => !seen.has(recordId))
-  if (!removeMost && isTooMany({ unseen: missing.length, all: all.length })) return { removed: 0, kept: missing.length }
-  if (dryRun) return { removed: missing.length, kept: 0 }
+  if (!removeMost && isTooMany({ unseen: missing.length, all: all.length }))
+    return { removed: 0, retained: missing.length }
+  if (dryRun) return { removed: missing.length, retained: 0 }
   let removed = 0
   for (let at = 0; at < missing.length; at += maxRecordsPerTransaction) {
     const ids = missing.slice(at, at + maxRecordsPerTransaction)
     removed += await db.transaction(tx => removeSome(tx, service, sql`(select unnest(${ids}::text[]) as id)`))
   }
-  return { removed, kept: 0 }
+  return { removed, retained: 0 }
 }
 
 /**
@@ -199,14 +200,14 @@ export async function removeUnseen(
   db: Database,
   service: Service,
   { lease, list, onRemoved, findExisting }: FullSyncResult,
-): Promise<{ kept: number }> {
+): Promise<{ retained: number }> {
   const removal = removals[list]
   const { table, where, removeSome } = removal
   const unseen = selectUnseen(service, lease, list, removal)
   const counts = await db.row<{ unseen: number; all: number }>(sql`
     select (select count(*)::integer from ${table} where r.service_id = ${service.id} ${where}) as all,
            (select count(*)::integer from ${unseen} unseen) as unseen`)
-  if (counts && isTooMany(counts)) return { kept: counts.unseen }
+  if (counts && isTooMany(counts)) return { retained: counts.unseen }
   if (counts?.unseen) {
     // In random order, so that each run requests other records.
     const unseenIds = await db.rows<{ id: string }>(sql`select id from ${unseen} unseen order by random()`)
@@ -220,7 +221,7 @@ export async function removeUnseen(
       await keepLease(tx, service, lease)
       return removeSome(tx, service, unseen)
     })
-    if (!removed) return { kept: 0 }
+    if (!removed) return { retained: 0 }
     await onRemoved(removed)
   }
 }

@@ -29,10 +29,10 @@ export const leaseLost = () => new Error('The lease of this sync was lost: anoth
 
 /** Keeps the lease until the transaction ends. Throws if another run has it. */
 export async function keepLease(tx: Db, service: Service, { sync, run }: SyncLease): Promise<void> {
-  const kept = await tx.run(
+  const lockedRows = await tx.run(
     sql`select from sync_state where service_id = ${service.id} and sync = ${sync} and run = ${run} for share`,
   )
-  if (!kept) throw leaseLost()
+  if (!lockedRows) throw leaseLost()
 }
 
 /** Updates the state of a leased sync and, with it, the row of its run. Updates nothing if another run has the lease. */

@@ -18,7 +18,7 @@ const asRows = (rows: readonly object[]) => sql`json_to_recordset(${JSON.stringi
 
 /** Asks for the jobs of a name that are missing, in this order, and takes away those that are not wanted any more. */
 export async function ensureJobs(db: Db, name: string, jobs: readonly Job[]): Promise<void> {
-  const rows = sql`${asRows(jobs.map((one, place) => ({ ...one, place })))} as w ("serviceId" integer, subject text, place integer)`
+  const rows = sql`${asRows(jobs.map((job, place) => ({ ...job, place })))} as w ("serviceId" integer, subject text, place integer)`
   await db.run(sql`
     insert into job (service_id, name, subject, due_at)
     select "serviceId", ${name}, w.subject, now() - interval '1 s' + place * interval '1 us' from ${rows}

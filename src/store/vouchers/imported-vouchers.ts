@@ -75,7 +75,7 @@ export const importVouchers = (
     const { currency } = service.settings
     const storedByNumber = await lockStored(tx, service, vouchers)
     const differing = vouchers.filter(({ number, digest }) => !storedByNumber.get(number)?.digest?.equals(digest))
-    const planned = differing.map(one => planVoucher(one, storedByNumber.get(one.number), currency))
+    const planned = differing.map(voucher => planVoucher(voucher, storedByNumber.get(voucher.number), currency))
     const newVouchers = planned.filter(({ number }) => !storedByNumber.has(number))
     await insertNewVouchers(tx, service, newVouchers)
     await insertEntries(tx, service, planned, getDecimals(currency))
@@ -169,6 +169,6 @@ const updateColumns = (tx: Db, service: Service, vouchers: readonly PlannedVouch
     update voucher v
        set pin_hash = decode(w."pinHash", 'hex'), import_digest = decode(w.digest, 'hex'), expiry_date = w."expiryDate",
            imported_entry = w.entry + w.count
-      from json_to_recordset(${JSON.stringify(vouchers.map(({ steps, ...one }) => ({ ...one, count: steps.length })))})
+      from json_to_recordset(${JSON.stringify(vouchers.map(({ steps, ...voucher }) => ({ ...voucher, count: steps.length })))})
            as w (number text, "pinHash" text, digest text, "expiryDate" date, entry integer, count integer)
      where v.service_id = ${service.id} and v.number = w.number`)

@@ -296,7 +296,7 @@ async function askDoctor({ database }: TestApi) {
 
 /** Encrypts all values with another secret, in a transaction that is rolled back. */
 async function encryptAgain({ db, keys }: TestApi) {
-  const newer = { ...deriveKeys(randomBytes(32)), others: [keys] }
+  const newer = { ...deriveKeys(randomBytes(32)), otherKeys: [keys] }
   const undone = new Error('rolled back')
   const rotation = db.transaction(async tx => {
     await markDatabase(tx, keys, null)

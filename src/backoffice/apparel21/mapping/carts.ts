@@ -117,11 +117,11 @@ function parseDiscount(
   const index = own.findIndex(
     ownDiscount => toMinorUnits(ownDiscount.amount, decimals) === toMinorUnits(amount, decimals),
   )
-  const known = own[index]
+  const matching = own[index]
   // A discount that an order couldn't contain: its value would be rejected.
-  if (typeId !== 1 || !known) throw new InvalidRecord('A discount of a cart has an unknown type or source.')
+  if (typeId !== 1 || !matching) throw new InvalidRecord('A discount of a cart has an unknown type or source.')
   own.splice(index, 1)
-  return known
+  return matching
 }
 
 function parseFreight(element: Xml, decimals: number) {

@@ -50,12 +50,12 @@ export function parseReturn(root: Xml): { status: ReturnStatus | null; word: str
     isCancelled: findStatus(readText(line, 'Status') ?? '') === 'cancelled',
   }))
   const words = own ? [own] : elements.map(line => readText(line, 'Status') ?? '')
-  const known = words.map(findStatus)
-  const unknown = words.find((_, i) => known[i] === undefined)
-  const slowest = byProgress.find(status => known.includes(status))
+  const parsed = words.map(findStatus)
+  const unknown = words.find((_, i) => parsed[i] === undefined)
+  const slowest = byProgress.find(status => parsed.includes(status))
   if (unknown !== undefined || slowest === undefined)
     return { status: null, word: (unknown || 'none').slice(0, maxWordLength), lines }
-  return { status: slowest, word: (words[known.indexOf(slowest)] ?? '').slice(0, maxWordLength), lines }
+  return { status: slowest, word: (words[parsed.indexOf(slowest)] ?? '').slice(0, maxWordLength), lines }
 }
 
 const findStatus = (word: string): ReturnStatus | undefined => statuses[word.trim().toLowerCase()]

@@ -28,9 +28,9 @@ export async function refreshPrices(
   skus: readonly string[],
 ): Promise<boolean> {
   const decimals = getDecimals(service.settings.currency)
-  const known = await read(db => findSkus(db, service, [...new Set(skus)]))
-  const knownIds = new Set(known.map(({ skuId }) => skuId))
-  const ids = [...new Set(known.map(({ productId }) => productId))].slice(0, maxProducts)
+  const identities = await read(db => findSkus(db, service, [...new Set(skus)]))
+  const knownIds = new Set(identities.map(({ skuId }) => skuId))
+  const ids = [...new Set(identities.map(({ productId }) => productId))].slice(0, maxProducts)
   const fetchProduct = (id: string) =>
     client.document({ endpoint: 'products', path: ['Products', id], roots: ['Product'] })
   let rows: ReturnType<typeof parseProduct>['rows']

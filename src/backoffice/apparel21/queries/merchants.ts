@@ -35,9 +35,9 @@ export function createMerchantCheck(client: Client, ttlMs: number): FindUnknownM
       return merchantId === undefined ? undefined : names.has(merchantId.toLowerCase())
     }
     if (gateways.every(gateway => isListed(new Set(), gateway) === undefined)) return
-    const known = await load().catch(() => new Set<string>())
-    if (!Object.keys(merchants).some(gateway => isListed(known, gateway))) return
-    const index = gateways.findIndex(gateway => isListed(known, gateway) === false)
+    const listed = await load().catch(() => new Set<string>())
+    if (!Object.keys(merchants).some(gateway => isListed(listed, gateway))) return
+    const index = gateways.findIndex(gateway => isListed(listed, gateway) === false)
     return index < 0 ? undefined : { index, error: createRejection('orders', unknownGateway) }
   }
 }

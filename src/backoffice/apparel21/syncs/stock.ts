@@ -100,10 +100,10 @@ async function* fetchStockByStyle(client: Client, request: SyncRequest): AsyncGe
 /** Creates the `locate` of a full sync. It reads the names of locations only from records that contain a new one. */
 function locateStock(client: Client, request: SyncRequest): BatchOptions['locate'] {
   const findLocations = createLocationFinder(client, request)
-  const known = new Set<string>()
+  const seenIds = new Set<string>()
   return (record, rows) => {
-    if (rows.every(({ storeId }) => known.has(storeId))) return {}
-    for (const { storeId } of rows) known.add(storeId)
+    if (rows.every(({ storeId }) => seenIds.has(storeId))) return {}
+    for (const { storeId } of rows) seenIds.add(storeId)
     return findLocations(readLocations(record))
   }
 }
