@@ -88,9 +88,9 @@ test('erasing a customer deletes the synced item', async () => {
 })
 
 test('a rotated key encrypts the secret and the token again', async () => {
-  const next = { ...deriveKeys(randomBytes(32)), others: [api.keys] }
+  const next = { ...deriveKeys(randomBytes(32)), otherKeys: [api.keys] }
   await reencrypt(api.db, next, () => {})
-  const withoutOld = { ...next, others: [] }
+  const withoutOld = { ...next, otherKeys: [] }
   const opened = await openPlatform(api.db, withoutOld, shop.service, log)
   assert.equal((await opened?.platform.probe(AbortSignal.timeout(30_000)))?.shop, 'luma-au')
   assert.equal(simulator.calls.at(-1)?.status, 200)
