@@ -37,7 +37,7 @@ export function Screen({ parts: [kind = '', id = ''] }) {
   const isAdmin = useHasRole('admin')
   const Record = id && Object.hasOwn(kinds, kind) ? kinds[kind] : undefined
   return html`<h1>Search</h1>
-    <${SearchBox} showsHint=${!Record} asked=${kind === 'text' ? id : undefined} />
+    <${SearchBox} showsHint=${!Record} initialText=${kind === 'text' ? id : undefined} />
     ${Record && html`<${Record} key=${`${kind} ${id}`} id=${id} />`}
     ${
       Record &&
@@ -51,10 +51,10 @@ export function Screen({ parts: [kind = '', id = ''] }) {
 const hint =
   'Enter the beginning of an order, receipt, return, product or SKU number, words of a name or email address, a phone number, a barcode or a whole voucher number.'
 
-/** @param {{ showsHint: boolean, asked: string | undefined }} props `asked`: the text in the address */
-function SearchBox({ showsHint, asked }) {
+/** @param {{ showsHint: boolean, initialText: string | undefined }} props `initialText`: the text in the address */
+function SearchBox({ showsHint, initialText }) {
   const isAdmin = useHasRole('admin')
-  const [text, setText] = useState(asked ?? '')
+  const [text, setText] = useState(initialText ?? '')
   const [found, setFound] = useState(
     /** @type {{ text: string, results: import('./search/find.js').SearchResult[], error?: unknown } | undefined} */ (
       undefined
@@ -73,10 +73,10 @@ function SearchBox({ showsHint, asked }) {
       else setFound({ text: query, results, error: searchError })
     })
   useEffect(() => {
-    if (asked === undefined) return
-    setText(asked)
-    find(asked)
-  }, [asked])
+    if (initialText === undefined) return
+    setText(initialText)
+    find(initialText)
+  }, [initialText])
   return html`<form class="search-box" role="search" aria-label="Search" onSubmit=${onSubmit(() => find(text.trim()))}>
       <input
         type="search"

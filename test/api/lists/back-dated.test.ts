@@ -226,6 +226,6 @@ async function pullOnly({ service }: Caller, productId: string, skuId: string) {
   for (const list of ['variant', 'product'] as const)
     assert.deepEqual(
       await removeUnseen(db, service, { lease, list, findExisting: async () => [], onRemoved: async () => {} }),
-      { kept: 0 },
+      { retained: 0 },
     )
 }
