@@ -8,7 +8,8 @@ import { openImportShop, type Shop } from '../support/import-shop.ts'
 let shop: Shop
 before(async () => {
   shop = await openImportShop()
-  for (const kind of ['stores', 'products'] as const) await shop.importFile(kind, renderExampleFile(importTypes[kind]))
+  for (const kind of ['stores', 'products'] as const)
+    await shop.importFile(kind, renderExampleFile(importTypes[kind]).replaceAll('AUD', 'GBP'))
 })
 after(() => shop.close())
 
