@@ -107,9 +107,9 @@ export function buildCollection(openApiDocument: string): { collection: string; 
     ),
   )
   const buildRequest = ({ operation: id, parameters = {}, body, save = {} }: CollectionRequest) => {
-    const found = operations.get(id)
-    if (!found) throw new Error(`The OpenAPI document has no operation ${id}, which the collection contains.`)
-    const { path, method, operation } = found
+    const definition = operations.get(id)
+    if (!definition) throw new Error(`The OpenAPI document has no operation ${id}, which the collection contains.`)
+    const { path, method, operation } = definition
     const inPath = new Set([...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name))
     const filled = path.replace(/\{(\w+)\}/g, (_, name) => {
       if (parameters[name] === undefined) throw new Error(`The collection must set ${name} of ${id}.`)

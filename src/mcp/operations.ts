@@ -20,13 +20,13 @@ export type Send = (request: ToolRequest) => Promise<ToolResponse>
 
 /** Builds the request of an operation. Values become parameters of the path, then of the query or fields of the body. */
 export function buildRequest({ method, path, params }: Operation, values: Values): ToolRequest {
-  const others = Object.entries(values).filter(([name, value]) => !(name in params) && value !== undefined)
+  const remaining = Object.entries(values).filter(([name, value]) => !(name in params) && value !== undefined)
   const filled = path.replace(/:(\w+)/g, (_, name) => encodeURIComponent(String(values[name])))
   if (method !== 'GET') {
     const headers = { 'content-type': 'application/json' }
-    return { method, url: filled, headers, body: JSON.stringify(Object.fromEntries(others)) }
+    return { method, url: filled, headers, body: JSON.stringify(Object.fromEntries(remaining)) }
   }
-  const query = String(new URLSearchParams(others.map(([name, value]) => [name, String(value)])))
+  const query = String(new URLSearchParams(remaining.map(([name, value]) => [name, String(value)])))
   return { method, url: query ? `${filled}?${query}` : filled, headers: {} }
 }
 

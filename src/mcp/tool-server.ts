@@ -90,7 +90,7 @@ export function createToolServer(options: ToolServerOptions): McpServer {
         'The confirmation is invalid or expired, or the inputs differ. Call the tool without `confirmation`.',
         true,
       )
-    // The same confirmation takes effect once.
+    // A repeated confirmation takes effect once. A PUT needs no key, because repeating it changes nothing.
     const idempotencyKey = createHash('sha256').update(confirmation).digest('base64url')
     const response = await sendTo(id, input, find(id).repeatable ? { 'idempotency-key': idempotencyKey } : {})
     if (isRejected(response)) return toResult({ error: JSON.parse(response.text) }, true)

@@ -77,16 +77,16 @@ export const tools: readonly Tool[] = [
     operation: 'findCustomers',
     inputs: { email: 'findCustomers', name: 'searchCustomers', id: 'getCustomer' },
     async read(call, { id, email, name }) {
-      const found =
+      const response =
         id !== undefined
           ? await call('getCustomer', { id })
           : email !== undefined
             ? await call('findCustomers', { email })
             : await call('searchCustomers', { name, limit })
-      const customer = firstRecord(found)?.id
-      if (customer === undefined || name !== undefined) return { customer: found }
+      const customer = firstRecord(response)?.id
+      if (customer === undefined || name !== undefined) return { customer: response }
       return {
-        customer: found,
+        customer: response,
         rewards: await call('getCustomerRewards', { id: customer }),
         orders: await call('listCustomerOrders', { id: customer, limit: 5 }),
       }

@@ -47,10 +47,10 @@ function expectError(callable $call): \Throwable
     throw new \Exception('No error was thrown.');
 }
 
-function check(bool $condition, string $what): void
+function check(bool $condition, string $title): void
 {
-    $condition || throw new \Exception("Failed: $what");
-    echo "ok: $what\n";
+    $condition || throw new \Exception("Failed: $title");
+    echo "ok: $title\n";
 }
 
 $stores = connect()->api(StoresApi::class);

@@ -166,12 +166,12 @@ function checkCertificate({ tlsCertFile, tlsKeyFile, dataDir }: Config) {
   return `${tlsCertFile ?? 'local certificate for localhost'}, expires in ${days} days`
 }
 
-/** Warns of an unfinished rotation. The counts are of the control database only. */
+/** Warns of an unfinished rotation. */
 async function checkRotation(control: Db, keys: Keys) {
   if (!(await isRotating(control))) return 'matches this database'
   const { encrypted, passwords, pins } = await countRemaining(control, keys)
   throw new Warning(
-    `The rotation of the secret key is unfinished: ${encrypted} encrypted values, ${passwords} passwords and ${pins} voucher PINs still need the previous key. Keep both keys, and run "tillbridge secret rotate" until it prints that the rotation is completed.`,
+    `The rotation of the secret key is unfinished: ${encrypted} encrypted values, ${passwords} passwords and ${pins} voucher PINs of the control database still need the previous key. Keep both keys, and run "tillbridge secret rotate" until it prints that the rotation is completed.`,
   )
 }
 
