@@ -33,7 +33,8 @@ export const buildMcpCommand = (program: Command) =>
           ...request,
           headers: { ...headers, ...request.headers },
         })
-        return { status: response.status, text: await response.text() }
+        const etag = response.headers.get('etag') ?? undefined
+        return { status: response.status, text: await response.text(), etag }
       }
       const me = await send({ method: 'GET', url: '/me', headers: {} })
       if (me.status !== 200) throw new Error(`${url} rejected the API key: ${me.text}`)

@@ -12,18 +12,26 @@ interface ConfirmableWrite {
   input: unknown
 }
 
-/** Returns a token that permits this write, with this input and by this caller only, for ten minutes. Nothing is stored. */
-export function createConfirmation(key: Buffer, write: ConfirmableWrite, now = Date.now()) {
+/**
+ * Returns a token that permits this write, with this input and by this caller only, for ten minutes. It contains the version of the record that
+ * the caller saw. Nothing is stored.
+ */
+export function createConfirmation(key: Buffer, write: ConfirmableWrite, etag = '', now = Date.now()) {
+  const version = Buffer.from(etag).toString('base64url')
   const expiresAt = Math.floor(now / 1_000) + lifetimeSeconds
-  return `${expiresAt}.${sign(key, write, expiresAt)}`
+  return `${expiresAt}.${version}.${sign(key, write, version, expiresAt)}`
 }
 
-export function isConfirmed(key: Buffer, write: ConfirmableWrite, token: string, now = Date.now()) {
-  const [, expiresAt = '', signature = ''] = /^(\d{10})\.([\w-]{43})$/.exec(token) ?? []
-  const expected = Buffer.from(sign(key, write, Number(expiresAt)))
+/** Returns the version that the caller saw, empty if the record has none. Returns undefined if the token doesn't permit this write. */
+export function readConfirmation(key: Buffer, write: ConfirmableWrite, token: string, now = Date.now()) {
+  const [, expiresAt = '', version = '', signature = ''] = /^(\d{10})\.([\w-]*)\.([\w-]{43})$/.exec(token) ?? []
+  const expected = Buffer.from(sign(key, write, version, Number(expiresAt)))
   const actual = Buffer.from(signature)
-  return actual.length === expected.length && timingSafeEqual(actual, expected) && Number(expiresAt) * 1_000 > now
+  const isSigned = actual.length === expected.length && timingSafeEqual(actual, expected)
+  return isSigned && Number(expiresAt) * 1_000 > now ? Buffer.from(version, 'base64url').toString() : undefined
 }
 
-const sign = (key: Buffer, { caller, tool, input }: ConfirmableWrite, expiresAt: number) =>
-  computeHmac(key, 'confirmation', ...caller, tool, toCanonicalJson(input), String(expiresAt)).toString('base64url')
+const sign = (key: Buffer, { caller, tool, input }: ConfirmableWrite, version: string, expiresAt: number) =>
+  computeHmac(key, 'confirmation', ...caller, tool, toCanonicalJson(input), version, String(expiresAt)).toString(
+    'base64url',
+  )

@@ -75,7 +75,7 @@ function createSend(server: FastifyInstance, request: FastifyRequest): Send {
         ...(body !== undefined && { payload: body }),
       },
     )
-    return { status: response.statusCode, text: response.body }
+    return { status: response.statusCode, text: response.body, etag: response.headers.etag }
   }
 }
 

@@ -13,6 +13,8 @@ interface ToolRequest {
 export interface ToolResponse {
   status: number
   text: string
+  /** The version of a single record. */
+  etag?: string | undefined
 }
 
 /** Sends a request with the caller's credentials. */

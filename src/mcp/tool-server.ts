@@ -9,7 +9,7 @@ import {
 import manifest from '../../package.json' with { type: 'json' }
 import { includesRole, type Role } from '../domain/accounts.ts'
 import type { Operation } from '../http/routing/operation.ts'
-import { createConfirmation, isConfirmed } from './confirmations.ts'
+import { createConfirmation, readConfirmation } from './confirmations.ts'
 import { buildRequest, getInputSchema, type Send, type ToolResponse } from './operations.ts'
 import { type Call, type ReadTool, type Tool, tools, type Values, type WriteTool } from './tools.ts'
 
@@ -74,25 +74,31 @@ export function createToolServer(options: ToolServerOptions): McpServer {
   async function runWrite(
     { name: tool, operation: id, before: beforeId }: WriteTool,
     { confirmation, ...input }: Values,
-    { call, sendTo }: ReturnType<typeof createCaller>,
+    { sendTo }: ReturnType<typeof createCaller>,
   ) {
     const { caller, key } = options
     const write = { caller, tool, input }
     if (confirmation === undefined) {
-      const before = beforeId && (await call(beforeId, pickParams(find(beforeId), input)))
+      const before = beforeId === undefined ? undefined : await sendTo(beforeId, pickParams(find(beforeId), input))
       const response = await sendTo(id, input, { prefer: 'tx=rollback' })
       if (isRejected(response)) return toResult({ error: JSON.parse(response.text) }, true)
-      const dryRun = { before, after: JSON.parse(response.text) }
-      return toResult(dryRun, false, { done: false, confirmation: createConfirmation(key, write) })
+      const dryRun = { ...(before && { before: JSON.parse(before.text) }), after: JSON.parse(response.text) }
+      return toResult(dryRun, false, { done: false, confirmation: createConfirmation(key, write, before?.etag) })
     }
-    if (typeof confirmation !== 'string' || !isConfirmed(key, write, confirmation))
+    const etag = typeof confirmation === 'string' ? readConfirmation(key, write, confirmation) : undefined
+    if (etag === undefined)
       return toText(
         'The confirmation is invalid or expired, or the inputs differ. Call the tool without `confirmation`.',
         true,
       )
-    // A repeated confirmation takes effect once. A PUT needs no key, because repeating it changes nothing.
-    const idempotencyKey = createHash('sha256').update(confirmation).digest('base64url')
-    const response = await sendTo(id, input, find(id).repeatable ? { 'idempotency-key': idempotencyKey } : {})
+    // A repeated confirmation takes effect once. A change since the dry run is never overwritten.
+    const idempotencyKey = createHash('sha256').update(String(confirmation)).digest('base64url')
+    const condition: Record<string, string> = find(id).repeatable
+      ? { 'idempotency-key': idempotencyKey }
+      : etag === ''
+        ? {}
+        : { 'if-match': etag }
+    const response = await sendTo(id, input, condition)
     if (isRejected(response)) return toResult({ error: JSON.parse(response.text) }, true)
     return toResult({ result: JSON.parse(response.text) }, false, { done: true })
   }

@@ -122,6 +122,15 @@ test('a write is a dry run first, and takes effect once it is confirmed', async 
   await put(api, `/mappings/skus/${skuId}`, { ecommerceSku: sku })
 })
 
+test('a confirmation of an older version of a record is rejected', async () => {
+  const input = { id: skuId, ecommerceSku: 'agent sku' }
+  const { notes } = await callTool(client, 'map_sku', input)
+  await put(api, `/mappings/skus/${skuId}`, { ecommerceSku: 'staff sku' })
+  const { isError, data } = await callTool(client, 'map_sku', { ...input, confirmation: notes.confirmation })
+  assert.deepEqual([isError, data.error.code, await readMapping()], [true, 'precondition_failed', 'staff sku'])
+  await put(api, `/mappings/skus/${skuId}`, { ecommerceSku: sku })
+})
+
 test('a confirmed POST that is sent twice takes effect once', async () => {
   const { json } = await post(api, '/webhooks', { url: 'https://shop.example/hooks', kinds: ['customer'] })
   const { id } = json.data
