@@ -20,7 +20,7 @@ language sql stable strict parallel safe
 return (
   select string_agg('''' || service_id || ' ' || left(word, 60) || ''':*', ' & ')::tsquery
     from regexp_split_to_table(fold_text(text), '[\s!-/:-@\[-`{-~]+') word where word <> '');
-comment on function search_prefixes is 'Returns the query for `search_words` that contain a word with each prefix. Null for a text without words.';
+comment on function search_prefixes is 'Returns the query for `search_words` that requires a word with each prefix. Null for a text without words.';
 
 create table store (
   service_id integer not null references service on delete cascade,

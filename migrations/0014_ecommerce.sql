@@ -12,7 +12,6 @@ create table ecommerce_connection (
   token_renewed_by timestamptz,
   api_version text collate "C" not null,
   settings jsonb not null default '{}',
-  version uuid not null default gen_random_uuid(),
   primary key (service_id, connection_id),
   check ((encrypted_token is null) = (token_expires_at is null))
 );
@@ -25,7 +24,6 @@ comment on column ecommerce_connection.token_expires_at is 'When a new token is 
 comment on column ecommerce_connection.token_renewed_by is
   'A lease: until then, one process requests a new token and the others wait for it. No lock is held during the request.';
 comment on column ecommerce_connection.settings is 'Optional settings: {"autoMapping": "exact", "intervals": {"ecommerce-variants": 300}}.';
-comment on column ecommerce_connection.version is 'Changes with each update of the settings.';
 
 create table ecommerce_budget (
   service_id integer not null,

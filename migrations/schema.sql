@@ -414,7 +414,7 @@ create function fold_text(text text) returns text language sql immutable as $$$$
 -- finds a number with or without its country code. Each entry begins with the service. The text is cut, because an entry has a size limit.
 create function search_words(service_id integer, text text, phones text) returns tsvector language sql immutable as $$$$;
 
--- Returns the query for `search_words` that contain a word with each prefix. Null for a text without words.
+-- Returns the query for `search_words` that requires a word with each prefix. Null for a text without words.
 create function search_prefixes(service_id integer, text text) returns tsquery language sql stable as $$$$;
 
 -- Stores, as GET /stores shows them. If a store changes, the stock and customers that show it are rendered again.
@@ -1912,19 +1912,17 @@ create index mapping_fix_record on mapping_fix (service_id, kind, record_id);
 -- The connection of a service to its live e-commerce platform (`tillbridge ecommerce set`). A service without one uses imported files.
 create table ecommerce_connection (
   service_id integer not null,
-  connection_id text collate "C" not null,          -- One connection for each service at present: main.
+  connection_id text collate "C" not null,  -- One connection for each service at present: main.
   driver text collate "C" not null,
   url text not null,
   client_id text not null,
-  encrypted_secret bytea not null,                  -- The client secret, encrypted for this service.
-  encrypted_token bytea,                            -- The access token, encrypted for this service. Null: none was requested yet.
-  token_expires_at timestamptz,                     -- When a new token is requested, a little before the token expires.
-  token_renewed_by timestamptz,                     -- A lease: until then, one process requests a new token and the others wait for it. No
-                                                    -- lock is held during the request.
+  encrypted_secret bytea not null,          -- The client secret, encrypted for this service.
+  encrypted_token bytea,                    -- The access token, encrypted for this service. Null: none was requested yet.
+  token_expires_at timestamptz,             -- When a new token is requested, a little before the token expires.
+  token_renewed_by timestamptz,             -- A lease: until then, one process requests a new token and the others wait for it. No lock is
+                                            -- held during the request.
   api_version text collate "C" not null,
-  settings jsonb not null default '{}',             -- Optional settings: {"autoMapping": "exact", "intervals": {"ecommerce-variants":
-                                                    -- 300}}.
-  version uuid not null default gen_random_uuid(),  -- Changes with each update of the settings.
+  settings jsonb not null default '{}',     -- Optional settings: {"autoMapping": "exact", "intervals": {"ecommerce-variants": 300}}.
   primary key (service_id, connection_id),
   foreign key (service_id) references service(service_id) on delete cascade,
   check ((encrypted_token is null) = (token_expires_at is null)),

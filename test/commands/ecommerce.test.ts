@@ -74,9 +74,7 @@ describe('tillbridge ecommerce', () => {
       await cli('set', 'luma', `url=${simulator.url}`, 'clientId=simulated-app', '--secret-file', secretFile),
     )
     assert.match(outputs[0] ?? '', /^secret = \(set\)$/m)
-    const [row] = (await query(
-      "select encode(encrypted_secret, 'escape') as secret, version from ecommerce_connection",
-    )) as {
+    const [row] = (await query("select encode(encrypted_secret, 'escape') as secret from ecommerce_connection")) as {
       secret: string
     }[]
     assert.ok(row && !row.secret.includes(canary))
@@ -89,8 +87,12 @@ describe('tillbridge ecommerce', () => {
     const output = await cli('test', 'luma')
     assert.match(output, /Connected: luma-au, plan Basic, AUD, Australia\/Melbourne\./)
     assert.match(output, /All scopes are granted/)
+    const token =
+      "select encode(encrypted_token, 'hex') as token from ecommerce_connection where encrypted_token is not null"
+    const stored = await query(token)
+    assert.equal(stored.length, 1)
     await cli('test', 'luma')
-    assert.equal((await query('select from ecommerce_connection where encrypted_token is not null')).length, 1)
+    assert.deepEqual(await query(token), stored)
   })
 
   test('test names missing scopes, protected data and another currency', async () => {

@@ -34,7 +34,7 @@ beforeEach(async () => {
   await connect()
 })
 
-const connect = (settings: { autoMapping?: 'off' | 'exact' } = {}) =>
+const connect = (settings: { autoMapping?: 'off' | 'exact'; url?: string } = {}) =>
   api.db.transaction(tx =>
     setConnection(
       tx,
@@ -190,6 +190,20 @@ test('rejected credentials and a missing scope raise alerts that resolve', async
   assert.deepEqual(await alerts(), [])
 })
 
+test('only the sync that lacked a scope resolves its alert', async () => {
+  const alerts = async () =>
+    (await listAlerts(api.db))
+      .filter(({ service }) => service === shop.service.name)
+      .map(({ kind, subject }) => [kind, subject])
+  simulator.set({ scopes: ['read_products', 'read_inventory', 'read_locations'] })
+  await assert.rejects(sync('ecommerce-customers'), /FAILED \(ACCESS_DENIED\)/)
+  await sync('ecommerce-locations')
+  assert.deepEqual(await alerts(), [['scope_missing', 'ecommerce-customers']])
+  simulator.reset()
+  await sync('ecommerce-customers')
+  assert.deepEqual(await alerts(), [])
+})
+
 test('concurrent runs work while the token is renewed', async () => {
   await Promise.all([sync('ecommerce-locations'), sync('ecommerce-variants'), sync('ecommerce-customers')])
   simulator.clock.advance(90_000)
@@ -251,9 +265,29 @@ test('clear removes the items and keeps the mappings', async () => {
   await syncVariants()
   simulator.change({ kind: 'variant', id, sku: 'NEW-1' })
   await syncVariants()
+  simulator.revokeTokens()
+  simulator.set({ clientSecret: 'other' })
+  await assert.rejects(syncVariants(), /rejected the client ID or the secret/)
   await api.db.transaction(tx => deleteConnection(tx, shop.service))
   assert.deepEqual([await items('skus'), await skuOf('12001')], [[], 'NEW-1'])
+  assert.ok(!(await listAlerts(api.db)).some(({ service }) => service === shop.service.name))
   assert.equal(await sync('ecommerce-variants'), undefined)
+})
+
+test('another shop is read completely, and its items replace the previous ones', async () => {
+  for (let i = 0; i < 30; i++) simulator.change({ kind: 'variant', sku: `A${i}` })
+  await syncVariants()
+  const other = await startShopifySimulator({ size: { locations: 0, variants: 1, customers: 0 }, seed: '2' })
+  try {
+    await connect({ url: other.url })
+    assert.equal((await syncVariants()).isFull, true)
+    assert.deepEqual(
+      (await items('skus')).map(({ id }) => id),
+      ['SIM-000001'],
+    )
+  } finally {
+    await other.close()
+  }
 })
 
 test('a file is rejected while the connection keeps the items current', async () => {

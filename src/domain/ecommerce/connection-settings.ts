@@ -79,7 +79,7 @@ export const connectionFields = {
     findProblem: oneOf(['2026-04', '2026-07', '2026-10']),
   },
   autoMapping: {
-    description: 'exact: map records automatically if the identifier or a unique barcode is equal. Default: off.',
+    description: 'exact: map a SKU automatically if its barcode is equal to that of one variant. Default: off.',
     findProblem: oneOf(autoMappingModes),
   },
 } as const satisfies Record<string, Field>

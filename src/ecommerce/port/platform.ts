@@ -7,8 +7,6 @@ export interface CallLog {
 
 /** One e-commerce platform as a service needs it. A driver is one object of this shape. */
 export interface EcommercePlatform {
-  /** Names the shop without secrets, for logs and alerts. */
-  readonly label: string
   /** Checks credentials, scopes, currency, protected data and the API version. Writes nothing. */
   probe(signal: AbortSignal): Promise<ProbeResult>
   /** The syncs of locations, variants and customers, as the sync engine runs them. */

@@ -30,7 +30,6 @@ export function openShopify({ settings, secret, tokens, budget, log }: ShopifyOp
     log,
   })
   return {
-    label: `shopify ${new URL(url).host}`,
     syncs: listSyncs(client, settings.intervals),
     probe: signal => probe(client, apiVersion, signal),
   }

@@ -86,7 +86,7 @@ export async function lockConnection(tx: Db, keys: Keys, service: Service): Prom
 export const hasConnection = async (db: Db, service: Service): Promise<boolean> =>
   (await db.run(sql`select from ecommerce_connection where service_id = ${service.id}`)) > 0
 
-/** Stores the connection of a service. The token of other credentials, or of another shop, is deleted. */
+/** Stores the connection of a service, and deletes its token. If the settings name another shop, the data of the previous one is deleted. */
 export async function setConnection(
   tx: Db,
   keys: Keys,
@@ -94,25 +94,38 @@ export async function setConnection(
   { driver, url, clientId, apiVersion, autoMapping, intervals }: ConnectionSettings,
   secret: string,
 ): Promise<void> {
+  const isOtherShop = await tx.run(sql`
+    select from ecommerce_connection where ${ofConnection(service, mainConnection)} and (driver, url) <> (${driver}, ${url})`)
+  if (isOtherShop) await deleteShopData(tx, service)
   const sealed = seal(keys, secretContext(service.id, mainConnection), secret)
   await tx.run(sql`
     insert into ecommerce_connection (service_id, connection_id, driver, url, client_id, encrypted_secret, api_version, settings)
     values (${service.id}, ${mainConnection}, ${driver}, ${url}, ${clientId}, ${sealed}, ${apiVersion}, ${JSON.stringify({ autoMapping, intervals })}::jsonb)
     on conflict (service_id, connection_id) do update
-      set (driver, url, client_id, encrypted_secret, api_version, settings, version, encrypted_token, token_expires_at, token_renewed_by)
-        = (excluded.driver, excluded.url, excluded.client_id, excluded.encrypted_secret, excluded.api_version, excluded.settings, gen_random_uuid(), null, null, null)`)
+      set (driver, url, client_id, encrypted_secret, api_version, settings, encrypted_token, token_expires_at, token_renewed_by)
+        = (excluded.driver, excluded.url, excluded.client_id, excluded.encrypted_secret, excluded.api_version, excluded.settings, null, null, null)`)
 }
 
-/** Deletes the connection of a service with its items, checkpoints and budget. Returns false if it had none. */
+/** Deletes the connection of a service with the data of its shop. Returns false if it had none. */
 export async function deleteConnection(tx: Db, service: Service): Promise<boolean> {
   const deleted = await tx.run(sql`delete from ecommerce_connection where ${ofConnection(service, mainConnection)}`)
-  if (!deleted) return false
-  await tx.run(sql`delete from sync_state where service_id = ${service.id} and sync = any(${[...platformSyncs]})`)
+  if (deleted) await deleteShopData(tx, service)
+  return deleted > 0
+}
+
+/** Deletes the items, checkpoints, budget and alerts of a shop. */
+async function deleteShopData(tx: Db, service: Service): Promise<void> {
+  const syncs = [...platformSyncs]
+  await tx.run(sql`delete from sync_state where service_id = ${service.id} and sync = any(${syncs})`)
+  await tx.run(sql`delete from ecommerce_budget where ${ofConnection(service, mainConnection)}`)
+  await tx.run(sql`
+    delete from alert
+     where service_id = ${service.id}
+       and (kind = 'ecommerce_denied' or (kind in ('scope_missing', 'sync_failing', 'sync_stalled') and subject = any(${syncs})))`)
   await tx.run(sql`delete from ecommerce_item where ${ofConnection(service, mainConnection)}`)
   // Nothing is listed any more, so mappings are unverified instead of orphaned.
   await tx.run(sql`update mapping_check set (listed_at, listed) = row(null, 0) where service_id = ${service.id}`)
   await requestMappingCheck(tx, service)
-  return true
 }
 
 /** Returns the syncs of the connection of a service with their intervals. Empty without a connection. */
