@@ -80,7 +80,7 @@ export interface Refund {
   currency: string
   /** The refund for the lines, with freight and taxes if a whole order is cancelled. */
   total: string
-  /** The part that Tillbridge refunded to the vouchers that paid for the order. */
+  /** The part that Tillbridge refunded to the vouchers that paid for the order, or for the order that was exchanged for it. */
   vouchers: VoucherRefund[]
   /** The part that goes back to the return that paid for the order. */
   exchange?: string

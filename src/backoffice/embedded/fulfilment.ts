@@ -1,7 +1,7 @@
 import type { Db } from '../../database/db.ts'
 import type { CancellationInput, OrderLineSelection, OrderName } from '../../domain/orders/orders.ts'
 import { computeUnitsValue, sum } from '../../domain/orders/pricing.ts'
-import { buildRefund, type Refund } from '../../domain/orders/refunds.ts'
+import type { Refund } from '../../domain/orders/refunds.ts'
 import type { ShipmentInput } from '../../domain/orders/shipments.ts'
 import {
   lineTransitions,
@@ -30,13 +30,13 @@ import {
   readPickupStatus,
   setPickupStatus,
 } from '../../store/orders/orders.ts'
-import { markReturnedSequences, restoreExchangeCredit } from '../../store/orders/returns.ts'
+import { markReturnedSequences } from '../../store/orders/returns.ts'
 import { addSale, type Sale } from '../../store/orders/sales.ts'
 import { countShipments, findShipmentByKey, writeShipments } from '../../store/orders/shipments.ts'
 import { earnRewards, type LockedRewardAccount, lockRewardAccount } from '../../store/rewards/ledger.ts'
 import type { WithTransaction } from '../../writes/write.ts'
 import type { WrittenRecord } from '../port/orders.ts'
-import { refundVouchers } from './vouchers/redeem.ts'
+import { refundOrder } from './refunds.ts'
 
 /** Records the sale of shipped units in the customer's history, and the rewards that it earns. */
 export const recordShipment = (
@@ -143,10 +143,7 @@ export async function cancelOrder(
     lines,
   )
   const charges = isUnsent && isComplete ? await readCharges(tx, service, order) : 0n
-  const total = sumValues(selected) + charges
-  const vouchers = await refundVouchers(tx, service, order, total)
-  const { payments: rest } = buildRefund(order, total, vouchers)
-  const exchange = await restoreExchangeCredit(tx, service, order, rest)
+  const refund = await refundOrder(tx, service, order, sumValues(selected) + charges)
   const moves = selected.flatMap(({ line: { storeId, skuId, isAllocated }, quantity }) =>
     storeId === null ? [] : [{ storeId, skuId, ...(isAllocated ? { allocated: -quantity } : { quantity }) }],
   )
@@ -157,7 +154,7 @@ export async function cancelOrder(
   if (returned.length) await markReturnedSequences(tx, service, order, returned)
   await moveStock(tx, service, change, moves)
   await touchOrder(tx, service, order, change)
-  return { order, refund: buildRefund(order, total, vouchers, exchange) }
+  return { order, refund }
 }
 
 /**

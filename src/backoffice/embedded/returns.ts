@@ -1,7 +1,7 @@
 import type { Db } from '../../database/db.ts'
 import { orderNumberTaken, sortErrors } from '../../domain/orders/order-rules.ts'
 import { sum, toMinorUnits } from '../../domain/orders/pricing.ts'
-import { buildRefund, type Refund } from '../../domain/orders/refunds.ts'
+import type { Refund } from '../../domain/orders/refunds.ts'
 import { validateReturn } from '../../domain/orders/return-rules.ts'
 import type { ReturnInput, ReturnReceipt } from '../../domain/orders/returns.ts'
 import { type ReturnAction, requirePermittedAction, returnActions } from '../../domain/orders/transitions.ts'
@@ -31,7 +31,7 @@ import { addReturn } from '../../store/orders/sales.ts'
 import { lockRewardAccount, restoreRewards, reverseRewards } from '../../store/rewards/ledger.ts'
 import type { WithTransaction } from '../../writes/write.ts'
 import type { WrittenRecord } from '../port/orders.ts'
-import { refundVouchers } from './vouchers/redeem.ts'
+import { refundOrder } from './refunds.ts'
 
 /** Creates a return. Locks the order, so that each return is validated against the quantities that earlier returns left over. */
 export async function createReturn(
@@ -107,8 +107,7 @@ export async function advanceReturn(
       `Return ${stored.number} can't be cancelled: it pays for the order of an exchange. Cancel that order first.`,
     )
   const total = toMinorUnits(stored.total, order.decimals) - credit
-  const refund =
-    action === 'refund' ? buildRefund(order, total, await refundVouchers(tx, service, order, total)) : undefined
+  const refund = action === 'refund' ? await refundOrder(tx, service, order, total) : undefined
   const isRestocked = restock ?? stored.restock
   const moves = isRestocked ? await findStockMoves(tx, service, stored, action) : []
   await lockStock(tx, service, moves)

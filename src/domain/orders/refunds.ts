@@ -14,7 +14,10 @@ export const Refund = Type.Object(
         { number: Id('The gift voucher.', '2062389'), amount: Money('The refunded amount.', '20.00') },
         { $id: 'VoucherRefund', additionalProperties: false },
       ),
-      { description: 'The part that Tillbridge refunded to the vouchers that paid for the order.' },
+      {
+        description:
+          'The part that Tillbridge refunded to the vouchers that paid for the order, or for the order that was exchanged for it.',
+      },
     ),
     exchange: Type.Optional(Money('The part that goes back to the return that paid for the order.', '5.00')),
     payments: Money('The rest. Refund it through the payment gateways.', '5.99'),
@@ -22,12 +25,14 @@ export const Refund = Type.Object(
   { $id: 'Refund', additionalProperties: false },
 )
 
-/** Splits the refund of an order (`total` in minor units) into its vouchers and the rest. */
+/** The parts of a refund that are no other payments. */
+export type RefundParts = Pick<Refund, 'vouchers' | 'exchange'>
+
+/** Splits the refund of an order (`total` in minor units) into these parts and the rest. */
 export const buildRefund = (
   { currency, decimals }: { currency: string; decimals: number },
   total: bigint,
-  vouchers: Refund['vouchers'],
-  exchange?: string,
+  { vouchers, exchange }: RefundParts,
 ): Refund => ({
   currency,
   total: formatAmount(total, decimals),

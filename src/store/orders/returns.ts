@@ -192,28 +192,33 @@ export const payWithReturn = (
   tx.run(sql`
     update sales_return set exchange_order_id = ${orderId}, exchange_credit = ${credit}::numeric where service_id = ${service.id} and id = ${id}`)
 
-/**
- * Gives a cancelled amount back to the return that paid for an order, unless the return was already refunded. Locks the return's order.
- * Returns the amount.
- */
+/** An amount that a return gets back from the order that it paid for. */
+interface RestoredCredit {
+  amount: string
+  /** False if the return was refunded before, so that the amount must be refunded now. */
+  isOpen: boolean
+  returnedOrder: LockedOrder
+}
+
+/** Gives a refunded amount of an order back to the return that paid for it, if there is one. Locks the returned order. */
 export async function restoreExchangeCredit(
   tx: Db,
   service: Service,
   order: LockedOrder,
   maxAmount: string,
-): Promise<string | undefined> {
+): Promise<RestoredCredit | undefined> {
   const paying = await tx.row<{ id: string; orderId: string }>(
     sql`select id, order_id as "orderId" from sales_return where service_id = ${service.id} and exchange_order_id = ${order.id}`,
   )
-  if (!paying) return
-  await lockOrder(tx, service, { id: paying.orderId })
-  const restored = await tx.row<{ amount: string }>(sql`
+  const returnedOrder = paying && (await lockOrder(tx, service, { id: paying.orderId }))
+  if (!returnedOrder) return
+  const restored = await tx.row<Pick<RestoredCredit, 'amount' | 'isOpen'>>(sql`
     update sales_return r set exchange_credit = r.exchange_credit - o.amount, changed_at = ${nextChangeTimestamp(service, ['sales_return'])}
       from (select id, least(exchange_credit, ${maxAmount}::numeric) as amount
               from sales_return where service_id = ${service.id} and id = ${paying.id}) o
-     where r.service_id = ${service.id} and r.id = o.id and r.status in ('requested', 'received') and o.amount > 0
-    returning round(o.amount, ${order.decimals}::integer)::text as amount`)
-  return restored?.amount
+     where r.service_id = ${service.id} and r.id = o.id and o.amount > 0
+    returning round(o.amount, ${order.decimals}::integer)::text as amount, r.status <> 'refunded' as "isOpen"`)
+  return restored && { ...restored, returnedOrder }
 }
 
 /** Sets whether a return goes back into stock when it is received. */

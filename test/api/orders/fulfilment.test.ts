@@ -302,6 +302,50 @@ test('a return that is worth more refunds the rest, and regains what is cancelle
   assert.equal((await post(adminCaller, `${path}/refund`, {})).json.data.refund.payments, '15.00')
 })
 
+test('a returned exchange is refunded as the returned order was paid', async () => {
+  const [number, pin] = ['820', '004200']
+  const voucher = { number, pin, originalAmount: '20.00', usedAmount: '0.00', expiryDate: '2099-12-31' }
+  await insertVouchers(api.db, api.keys, adminCaller.service, [{ ...voucher, state: 'active' }])
+  const readBalance = async () =>
+    (await post(adminCaller, '/vouchers/lookup', { number, pin })).json.data.availableAmount
+  const { validationId } = (await post(adminCaller, '/vouchers/validate', { number, pin, amount: '20.00' })).json.data
+  const payments = [{ gateway: 'visa', amount: '20.00', voucher: { number, validationId } }]
+  const { id } = await place({ UNKEPT: 4 }, { payments })
+  getCreated(await ship(id))
+  const refund = async (returnId: string) => {
+    assert.equal((await post(adminCaller, `/returns/${returnId}/receive`, {})).status, 200)
+    return (await post(adminCaller, `/returns/${returnId}/refund`, {})).json.data.refund
+  }
+  /** Exchanges two of the units for a more expensive item, and returns it. */
+  const exchangeAndReturn = async () => {
+    const order = buildOrder([{ sku: 'HOOD-M', quantity: 1 }], { payments: [{ gateway: 'visa', amount: '23.33' }] })
+    const { orderReturn, order: placed } = getCreated(await exchange(id, { UNKEPT: 2 }, order))
+    getCreated(await ship(placed.id))
+    return [orderReturn.id, getCreated(await createReturn(adminCaller, placed.id, { 'HOOD-M': 1 })).id] as const
+  }
+
+  const [open, second] = await exchangeAndReturn()
+  assert.deepEqual(await refund(second), {
+    currency: 'AUD',
+    total: '33.33',
+    vouchers: [],
+    exchange: '10.00',
+    payments: '23.33',
+  })
+  assert.equal(await readBalance(), '0.00', 'the first items have not come back')
+  assert.deepEqual((await refund(open)).vouchers, [{ number, amount: '10.00' }])
+
+  const [refunded, last] = await exchangeAndReturn()
+  assert.equal((await refund(refunded)).total, '0.00')
+  assert.deepEqual(await refund(last), {
+    currency: 'AUD',
+    total: '33.33',
+    vouchers: [{ number, amount: '10.00' }],
+    payments: '23.33',
+  })
+  assert.equal(await readBalance(), '20.00')
+})
+
 test('an exchange uses vouchers, and without stock nothing is stored', async () => {
   const own = await createShop({ oversell: 'refuse' })
   const bought = await placeOrder(own, [{ sku: 'TEE', quantity: 1 }])

@@ -227,7 +227,7 @@ export async function tour(api: TestApi) {
     )
     await findStoredReturnLines(tx, service, anyReturn?.id ?? '')
     await payWithReturn(tx, service, { id: anyReturn?.id ?? '' }, { orderId: 'none', credit: '1.00' })
-    assert.equal(await restoreExchangeCredit(tx, service, { ...noOrder, id: 'none' }, '1.00'), '1.00')
+    assert.equal((await restoreExchangeCredit(tx, service, { ...noOrder, id: 'none' }, '1.00'))?.amount, '1.00')
   })
   const [store] = (await api.get('/stores?limit=1')).json.data
   assert.equal((await put(api, `/stores/${store.storeNumber}`, { inventoryBuffer: store.inventoryBuffer })).status, 200)
