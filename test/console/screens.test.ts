@@ -199,6 +199,11 @@ test('the overview shows failed deliveries and rejected imports at once', { skip
   await page.waitForText('The endpoint returned 500.')
   await page.waitForText('1 paused or retrying')
   await assertAccessible(page, 'an overview with problems')
+  await api.db.run(sql`update webhook set state = 'paused' where webhook_id = ${id}`)
+  await raiseAlert(api.db, api.service.id, { kind: 'webhook_expired', subject: id, detail: 'It was down too long.' })
+  await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`)
+  await page.waitForText('Replay from the beginning, then resume the webhook.')
+  assert.doesNotMatch(await main(), /Retry now/, 'a retry would miss the deleted records')
   await api.request(`/webhooks/${id}`, { method: 'DELETE' })
 })
 

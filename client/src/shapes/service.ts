@@ -116,7 +116,7 @@ export interface Health {
 export interface HealthProblem {
   /** `degraded`: works, but incompletely. `critical`: an operator must act. */
   level: Open<'degraded' | 'critical'>
-  /** `back_office_unavailable`, `sync_unhealthy`, `import_unhealthy`, `webhook_unhealthy`, or the kind of an alert. */
+  /** `back_office_unavailable`, `sync_unhealthy`, `import_unhealthy`, `webhook_unhealthy`, `webhook_paused`, or the kind of an alert. */
   kind: string
   /** The affected sync, webhook or subject of the alert. Empty if it is the service. */
   subject: string
@@ -124,9 +124,9 @@ export interface HealthProblem {
   title: string
   /** More about it. */
   detail: string | null
-  /** The alert, if the problem is one (see `GET /alerts`). */
+  /** The alert about the problem, if there is one (see `GET /alerts`). */
   alert: string | null
-  /** The first occurrence, if it is known. */
+  /** When the problem began. For a sync without an alert, the end of its last run. Null if unknown. */
   since: string | null
 }
 

@@ -95,7 +95,7 @@ export function Attention({ overview }) {
 
 /** @param {{ problem: HealthProblem, alert: any, reload: () => void }} props */
 function Notice({ problem: { level, kind, subject, title, detail, since, alert: alertId }, alert, reload }) {
-  const remedy = consoleRemedies[kind]
+  const remedy = consoleRemedies[alert?.kind ?? kind]
   const page = remedy?.page ?? (alertId ? undefined : [getScreen(kind) ?? 'overview'])
   const canOpen = useHasRole(remedy?.role ?? 'visitor')
   const retry = retries[kind]
@@ -110,7 +110,7 @@ function Notice({ problem: { level, kind, subject, title, detail, since, alert: 
         ${page && canOpen && html`<a class="button" aria-label=${`${remedy?.label ?? 'Open'}: ${title}`} href=${linkTo(...page, ...(subject ? [subject] : []))}>${remedy?.label ?? 'Open'}</a>`}
       </span>
     </div>
-    ${detail && html`<p>${subject && remedy ? html`${subject}: ${detail}` : detail}</p>`}
+    ${detail && html`<p>${consoleRemedies[kind] ? html`${subject}: ${detail}` : detail}</p>`}
     ${(remedy || alert) && html`<p>${renderCode(remedy?.remedy ?? alert.remedy)}</p>`}
     ${alert?.autoResolves && html`<p class="note">Resolves automatically</p>`}
   </li>`

@@ -75,16 +75,21 @@ const HealthProblem = Type.Object(
   {
     level: OneOf('`degraded`: works, but incompletely. `critical`: an operator must act.', ['degraded', 'critical']),
     kind: Text(
-      '`back_office_unavailable`, `sync_unhealthy`, `import_unhealthy`, `webhook_unhealthy`, or the kind of an alert.',
+      '`back_office_unavailable`, `sync_unhealthy`, `import_unhealthy`, `webhook_unhealthy`, `webhook_paused`, or the kind of an alert.',
       'sync_unhealthy',
     ),
     subject: Text('The affected sync, webhook or subject of the alert. Empty if it is the service.', 'stock', 500),
     title: Text('The problem, for people.', 'stock is late: 16 min old, due every 5 min', 2_500),
     detail: Nullable(Text('More about it.', 'back_office_unavailable: The back office cannot be reached.', 4_000)),
     alert: Nullable(
-      Id('The alert, if the problem is one (see `GET /alerts`).', '5b0c3f52-8c1d-4a0e-9d0f-2b7d3c1a8e44'),
+      Id('The alert about the problem, if there is one (see `GET /alerts`).', '5b0c3f52-8c1d-4a0e-9d0f-2b7d3c1a8e44'),
     ),
-    since: Nullable(Instant('The first occurrence, if it is known.', '2026-11-21T09:30:09Z')),
+    since: Nullable(
+      Instant(
+        'When the problem began. For a sync without an alert, the end of its last run. Null if unknown.',
+        '2026-11-21T09:30:09Z',
+      ),
+    ),
   },
   { $id: 'HealthProblem', additionalProperties: false },
 )
@@ -115,18 +120,23 @@ const mildAlerts: ReadonlySet<string> = new Set([
 /** Rejected lines of a file are a problem for this long, because no later run removes them. */
 const importProblemMs = 24 * 3_600_000
 
-/** Derives the health of a service from its current state. Alerts come later, after several failures, so the state counts first. */
+/**
+ * Derives the health of a service from its current state and its alerts. An alert comes later, after several failures. If it is about the
+ * sync or webhook of a problem, it is part of that problem and makes it critical.
+ */
 export function assessService({ syncs, webhooks, alerts, breaker, now }: ServiceState): Static<typeof Health> {
   const current = [
     ...(breaker === 'open' ? [backOfficeProblem] : []),
     ...syncs.flatMap(sync => findSyncProblem(sync, now)),
     ...webhooks.flatMap(findWebhookProblem),
   ]
-  const currentKeys = new Set(current.map(({ kind, subject }) => `${kind.split('_')[0]} ${subject}`))
-  const further = alerts.filter(
-    ({ kind, subject }) => !(/^(sync|webhook)_/.test(kind) && currentKeys.has(`${kind.split('_')[0]} ${subject}`)),
-  )
-  const problems = [...current, ...further.map(toProblem)]
+  const alertsByTopic = Map.groupBy(alerts, getTopic)
+  const problems = current.map((problem): HealthProblem => {
+    const [alert] = alertsByTopic.get(getTopic(problem)) ?? []
+    return alert ? { ...problem, level: 'critical', alert: alert.id, since: alert.since } : problem
+  })
+  const currentTopics = new Set(current.map(getTopic))
+  problems.push(...alerts.filter(alert => !currentTopics.has(getTopic(alert))).map(toProblem))
   const critical = problems.filter(({ level }) => level === 'critical')
   const degraded = problems.filter(({ level }) => level === 'degraded')
   return {
@@ -134,6 +144,10 @@ export function assessService({ syncs, webhooks, alerts, breaker, now }: Service
     problems: [...critical, ...degraded],
   }
 }
+
+/** Returns a key that a problem and the alerts about the same sync or webhook share. */
+const getTopic = ({ kind, subject }: { kind: string; subject: string }) =>
+  `${/^(?:sync|webhook)_/.exec(kind)?.[0] ?? kind} ${subject}`
 
 const backOfficeProblem: HealthProblem = {
   level: 'critical',
@@ -179,7 +193,7 @@ function findWebhookProblem(webhook: Webhook): HealthProblem[] {
   return [
     {
       level,
-      kind: 'webhook_unhealthy',
+      kind: webhook.state === 'paused' ? 'webhook_paused' : 'webhook_unhealthy',
       subject: id,
       title: `Webhook ${url}: ${state}`,
       detail: details.filter(Boolean).join(' ') || null,

@@ -52,15 +52,35 @@ test('a failing webhook and its alert are one problem, which only admins see', a
   assert.equal(problem.level, 'degraded')
   assert.equal(problem.subject, id)
   await raiseAlert(api.db, api.service.id, { kind: 'webhook_failing', subject: id, detail: '' })
-  assert.equal((await readHealth()).problems.length, 1)
+  const [failing, ...others] = (await readHealth()).problems
+  const [alert] = (await api.get('/alerts')).json.data
+  assert.deepEqual(
+    [failing.title, failing.level, failing.alert, failing.since, others],
+    [problem.title, 'critical', alert.id, alert.since, []],
+  )
   await raiseAlert(api.db, api.service.id, { kind: 'email_failed', subject: 'x', detail: 'The server is down.' })
   assert.deepEqual(
     (await readHealth()).problems.map(({ kind }: { kind: string }) => kind),
-    ['email_failed', 'webhook_unhealthy'],
+    ['webhook_unhealthy', 'email_failed'],
   )
   assert.deepEqual(await readHealth(await api.createAccount('visitor')), { level: 'ok', problems: [] })
   assert.deepEqual(
     (await readHealth(await api.createAccount('maintainer'))).problems.map(({ kind }: { kind: string }) => kind),
     ['email_failed', 'webhook_failing'],
   )
+})
+
+test('a paused webhook is degraded, and critical if deleted records were missed', async () => {
+  const { id } = (await api.db.row<{ id: string }>(sql`
+    insert into webhook (service_id, webhook_id, url, kinds, cursor, secret, state)
+    values (${api.service.id}, gen_random_uuid(), 'https://shop.example/paused', '[]', '', '', 'paused')
+    returning webhook_id as id`)) as { id: string }
+  const readProblem = async () =>
+    (await readHealth()).problems.find(({ subject }: { subject: string }) => subject === id)
+  const { level, kind, alert } = await readProblem()
+  assert.deepEqual([level, kind, alert], ['degraded', 'webhook_paused', null])
+  await raiseAlert(api.db, api.service.id, { kind: 'webhook_expired', subject: id, detail: 'It was down too long.' })
+  const expired = await readProblem()
+  const [raised] = (await api.get('/alerts')).json.data.filter(({ subject }: { subject: string }) => subject === id)
+  assert.deepEqual([expired.level, expired.kind, expired.alert], ['critical', 'webhook_paused', raised.id])
 })
