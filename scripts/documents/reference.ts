@@ -1,3 +1,4 @@
+import { failuresBeforeBlock } from '../../src/backoffice/vouchers/guesses.ts'
 import { describeSecretFiles, settings } from '../../src/config/config.ts'
 import { roles } from '../../src/domain/accounts.ts'
 import { alertKinds } from '../../src/domain/alerts.ts'
@@ -232,7 +233,7 @@ export function buildLimitsPage(openApiDocument: string) {
     ['Pending redemptions of rewards per account', count(maxOpenRecords), '429 `rate_limited`'],
     ['Seconds of a reservation', formatSeconds('ReservationInput'), '422 `invalid_field`'],
     ['Seconds of a redemption', formatSeconds('RedemptionInput'), '422 `invalid_field`'],
-    ['Wrong PINs of a voucher', '5, then a growing pause', '403 `voucher_not_accepted`'],
+    ['Wrong PINs of a voucher', `${failuresBeforeBlock}, then a growing pause`, '403 `voucher_not_accepted`'],
     ['Resent emails of a voucher', `one a minute, ${maxResendsPerDay} in 24 hours`, '429 `rate_limited`'],
   ]
   return `# Limits

@@ -56,7 +56,7 @@ function listCommands(text: string) {
 }
 
 test('each command in the documents exists with its options and arguments', async () => {
-  const files = globSync(['docs/**/*.md', 'README.md', 'client/README.md'], { cwd: checkout })
+  const files = globSync(['docs/**/*.md', 'README.md', 'client/README.md', 'clients/*/README.md'], { cwd: checkout })
   const wrong: string[] = []
   let count = 0
   for (const file of files.filter(each => !each.endsWith('reference/cli.md')))

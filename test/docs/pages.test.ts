@@ -25,6 +25,18 @@ test('each guide begins with its purpose', () => {
   )
 })
 
+test('each table of a document has a header', () => {
+  const files = globSync('{docs,contributing}/**/*.md', { cwd: checkout })
+  const without = files.flatMap(file =>
+    readFileSync(join(checkout, file), 'utf8')
+      .replaceAll(/^( *)```.*?^\1```/gms, '')
+      .split(/\n\s*\n/)
+      .filter(part => /^\s*\|/.test(part) && !/^\s*\|.*\n\s*\|[-:| ]+\|/.test(part))
+      .map(part => `${file}: ${part.trim().slice(0, 60)}`),
+  )
+  assert.deepEqual(without, [])
+})
+
 test('a paragraph has at most four sentences', () => {
   const long = guides.flatMap(({ file, text }) =>
     listParagraphs(text)

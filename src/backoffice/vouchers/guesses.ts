@@ -13,7 +13,7 @@ const maxWrongPins = { address: 30, account: 300 }
 const maxWrongIds = 30
 
 /** Consecutive wrong PINs that block a voucher: for 30 s at first, then twice as long each time, up to a day. */
-const failuresBeforeBlock = 5
+export const failuresBeforeBlock = 5
 const getBlockSeconds = (failures: number) =>
   failures < failuresBeforeBlock ? 0 : Math.min(86_400, 30 * 2 ** (failures - failuresBeforeBlock))
 
