@@ -25,11 +25,12 @@ import {
 } from 'graphql'
 
 /*
- * Writes `simulator/shopify/schema/`: for each version of Shopify's Admin API, the part of its schema that `operations.graphql` uses, and the
- * access scopes of the kept types. Run it when an operation or a version is added: `node scripts/shopify-schemas.ts`.
+ * Writes `simulator/shopify/schema/`: the part of the schema of Shopify's Admin API that `operations.graphql` uses, and the access scopes of its
+ * types. The newest version is complete. The file of an older version has only the definitions that differ from it. Run the script when an
+ * operation or a version is added: `node scripts/shopify-schemas.ts`.
  */
 
-const versions = ['2026-04', '2026-07', '2026-10']
+const [newest, ...older] = ['2026-10', '2026-07', '2026-04'] as const
 const source = '@shopify/dev-mcp@1.16.0'
 const integrity = 'sha512-tqgRnK7sQhjew+htxtleTH23nXB5fZcsrhWgEkomsorGXvLOB2mh2upwZm8uzuTDNTZnqtLMe64yIwh6s2awtw=='
 const folder = new URL('../simulator/shopify/schema/', import.meta.url)
@@ -79,23 +80,23 @@ function findUsage(schema: GraphQLSchema, text: string): Usage {
 
 const toTypeName = (type: TypeNode): string => (type.kind === Kind.NAMED_TYPE ? type.name.value : toTypeName(type.type))
 
-/** Returns the used part of a schema in SDL, without descriptions. */
-function prune(schema: GraphQLSchema, { fields, abstract }: Usage): { text: string; types: ReadonlySet<string> } {
+/** Returns the SDL of each definition in the used part of a schema, by its name and without descriptions. */
+function prune(schema: GraphQLSchema, { fields, abstract }: Usage): ReadonlyMap<string, string> {
   const definitions = new Map(
     parse(printSchema(schema)).definitions.flatMap(each =>
       'name' in each && each.name ? [[each.name.value, each]] : [],
     ),
   )
-  const kept = new Map<string, DefinitionNode>()
+  const pruned = new Map<string, DefinitionNode>()
   const pending = ['QueryRoot', 'Mutation', ...abstract, ...fields.keys()]
   const isUsed = (type: string, field: FieldDefinitionNode) => fields.get(type)?.has(field.name.value) === true
   for (let name = pending.shift(); name !== undefined; name = pending.shift()) {
     const node = definitions.get(name)
-    if (kept.has(name) || !node) continue
+    if (pruned.has(name) || !node) continue
     if (node.kind === Kind.OBJECT_TYPE_DEFINITION || node.kind === Kind.INTERFACE_TYPE_DEFINITION) {
       const used = node.fields?.filter(field => isUsed(name, field)) ?? []
       if (!used.length) continue
-      kept.set(name, {
+      pruned.set(name, {
         ...node,
         fields: used,
         interfaces: (node.interfaces ?? []).filter(
@@ -106,23 +107,18 @@ function prune(schema: GraphQLSchema, { fields, abstract }: Usage): { text: stri
       for (const field of used)
         pending.push(toTypeName(field.type), ...(field.arguments ?? []).map(({ type }) => toTypeName(type)))
     } else {
-      kept.set(name, node)
+      pruned.set(name, node)
       if (node.kind === Kind.INPUT_OBJECT_TYPE_DEFINITION)
         pending.push(...(node.fields ?? []).map(({ type }) => toTypeName(type)))
     }
   }
   const standard = new Set([...specifiedDirectives.map(({ name }) => name), 'accessRestricted', 'mutationPath'])
-  const directives = [...definitions.values()].filter(
-    each => each.kind === Kind.DIRECTIVE_DEFINITION && !standard.has(each.name.value),
+  const directives = [...definitions].filter(
+    ([name, { kind }]) => kind === Kind.DIRECTIVE_DEFINITION && !standard.has(name),
   )
-  const clean = visit(
-    { kind: Kind.DOCUMENT, definitions: [...directives, ...kept.values()] },
-    {
-      enter: node => ('description' in node ? { ...node, description: undefined } : undefined),
-    },
-  )
-  const text = `schema {\n  query: QueryRoot\n  mutation: Mutation\n}\n\n${print(clean)}\n`
-  return { text, types: new Set(kept.keys()) }
+  const withoutDescription = (definition: DefinitionNode) =>
+    visit(definition, { enter: node => ('description' in node ? { ...node, description: undefined } : undefined) })
+  return new Map([...directives, ...pruned].map(([name, definition]) => [name, print(withoutDescription(definition))]))
 }
 
 interface Access {
@@ -133,8 +129,8 @@ interface Access {
   offlineScopes?: string[]
 }
 
-/** Returns the scopes of the kept types and root fields, one of which is needed. */
-function selectScopes(items: readonly Access[], types: ReadonlySet<string>, { fields }: Usage) {
+/** Returns the scopes of the used types and root fields, one of which is needed. */
+function selectScopes(items: readonly Access[], types: ReadonlyMap<string, string>, { fields }: Usage) {
   const entries = items.flatMap(({ typeName, fieldName, offlineScopes = [] }) => {
     if (!typeName || !types.has(typeName) || !offlineScopes.length) return []
     if (fieldName === undefined) return [[typeName, offlineScopes] as const]
@@ -153,25 +149,43 @@ function write() {
     const hash = `sha512-${createHash('sha512').update(readFileSync(archive)).digest('base64')}`
     if (hash !== integrity) throw new Error(`${source} must have the hash ${integrity}; it has ${hash}.`)
     const operations = readFileSync(new URL('operations.graphql', folder), 'utf8')
-    for (const version of versions) {
-      const entry = `package/dist/data/admin_${version}.json.gz`
+    const read = (version: string) => {
+      const entry = toEntry(version)
       execFileSync('tar', ['xzf', archive, '-C', temporary, entry])
       const { data, offline_scopes: access } = JSON.parse(gunzipSync(readFileSync(join(temporary, entry))).toString())
       const schema = buildClientSchema(data, { assumeValid: true })
       const usage = findUsage(schema, operations)
-      const { text, types } = prune(schema, usage)
-      const origin = `# The part of Shopify's Admin GraphQL API ${version} that operations.graphql uses.\n# Source: ${entry} of ${source}. Written by scripts/shopify-schemas.ts.\n#\n`
-      const licence = notice.replaceAll(/^/gm, '# ').replaceAll(/ +$/gm, '')
-      writeFileSync(new URL(`${version}.graphql`, folder), `${origin}${licence}\n\n${text}`)
-      writeFileSync(
-        new URL(`${version}-scopes.json`, folder),
-        `${JSON.stringify(selectScopes(access.items, types, usage), null, 2)}\n`,
+      const definitions = prune(schema, usage)
+      return { definitions, scopes: JSON.stringify(selectScopes(access.items, definitions, usage), null, 2) }
+    }
+    const { definitions, scopes } = read(newest)
+    writeSchema(newest, 'The part of', [
+      'schema {\n  query: QueryRoot\n  mutation: Mutation\n}',
+      ...definitions.values(),
+    ])
+    writeFileSync(new URL('scopes.json', folder), `${scopes}\n`)
+    for (const version of older) {
+      const own = read(version)
+      if (own.scopes !== scopes) throw new Error(`The scopes of ${version} must be those of ${newest}.`)
+      const different = [...own.definitions].filter(([name, text]) => definitions.get(name) !== text)
+      writeSchema(
+        version,
+        `The definitions that differ from ${newest}.graphql, of the part of`,
+        different.map(([, text]) => text),
       )
-      console.log(`${version}: ${types.size} types`)
     }
   } finally {
     rmSync(temporary, { recursive: true })
   }
+}
+
+const toEntry = (version: string) => `package/dist/data/admin_${version}.json.gz`
+
+function writeSchema(version: string, extent: string, definitions: readonly string[]) {
+  const origin = `# ${extent} Shopify's Admin GraphQL API ${version} that operations.graphql uses.\n# Source: ${toEntry(version)} of ${source}. Written by scripts/shopify-schemas.ts.\n#\n`
+  const licence = notice.replaceAll(/^/gm, '# ').replaceAll(/ +$/gm, '')
+  writeFileSync(new URL(`${version}.graphql`, folder), `${origin}${licence}\n\n${definitions.join('\n\n')}\n`)
+  console.log(`${version}: ${definitions.length} definitions`)
 }
 
 write()

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import {
-  buildSchema,
+  buildASTSchema,
+  type DefinitionNode,
   type DocumentNode,
   defaultFieldResolver,
   type ExecutionResult,
@@ -23,13 +24,20 @@ interface Version {
 }
 
 const opened = new Map<string, Version>()
+/** The version whose file is complete. The definitions of an older version replace those of the newest one. */
+const newestVersion = '2026-10'
 
-/** Opens the schema of a version, and keeps it. */
+const read = (name: string) => readFileSync(new URL(`schema/${name}`, import.meta.url), 'utf8')
+const readDefinitions = (version: string) => parse(read(`${version}.graphql`)).definitions
+const getName = (node: DefinitionNode) => ('name' in node ? node.name?.value : undefined)
+
+/** Opens the schema of a version, and caches it. */
 export function openVersion(version: string): Version {
-  const known = opened.get(version)
-  if (known) return known
-  const read = (name: string) => readFileSync(new URL(`schema/${name}`, import.meta.url), 'utf8')
-  const loaded = { schema: buildSchema(read(`${version}.graphql`)), scopes: JSON.parse(read(`${version}-scopes.json`)) }
+  const cached = opened.get(version)
+  if (cached) return cached
+  const definitions = new Map([newestVersion, version].flatMap(readDefinitions).map(node => [getName(node), node]))
+  const schema = buildASTSchema({ kind: Kind.DOCUMENT, definitions: [...definitions.values()] })
+  const loaded = { schema, scopes: JSON.parse(read('scopes.json')) }
   opened.set(version, loaded)
   return loaded
 }
