@@ -1,7 +1,7 @@
 import { type Static, Type } from '../schemas/schemas.ts'
 import { Flag, Id, Instant, Integer, Nullable, Text } from './values/fields.ts'
 
-interface AlertKind {
+export interface AlertKind {
   /** The problem. `{subject}` is replaced. */
   title: string
   /** The steps to fix it. `{subject}` is replaced by the alert's subject, `{service}` by the name of the service. */

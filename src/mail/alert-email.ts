@@ -1,4 +1,4 @@
-import { alertKinds, getRemedy } from '../domain/alerts.ts'
+import { type AlertKind, alertKinds, getRemedy } from '../domain/alerts.ts'
 import type { Alert } from '../store/alerts/alerts.ts'
 import { html, raw } from './html.ts'
 
@@ -53,9 +53,12 @@ a { color: #14524a }
 
 const fonts = "-apple-system, 'Segoe UI', Roboto, Helvetica, Arial, sans-serif"
 
-/** Returns the console's screen that shows the cause of an alert. */
+/** Returns the console's screen that shows the cause of an alert. Its route has the first two parts of the API path with details. */
 function getScreen(kind: Alert['kind'], record: string) {
-  if (kind.startsWith('webhook_')) return `webhooks/${encodeURIComponent(record)}`
-  const aboutSyncs: readonly Alert['kind'][] = ['back_office_denied', 'ecommerce_denied', 'scope_missing']
-  return kind.startsWith('sync_') || aboutSyncs.includes(kind) ? 'syncs' : 'overview'
+  const { path = '/overview' }: AlertKind = alertKinds[kind]
+  return path
+    .split('/')
+    .slice(1, 3)
+    .join('/')
+    .replace('{subject}', () => encodeURIComponent(record))
 }

@@ -6,6 +6,7 @@ import { test } from 'node:test'
 import PostalMime from 'postal-mime'
 import { raw, sql } from '../../../src/database/db.ts'
 import { defaultSettings } from '../../../src/domain/tenancy/service-settings.ts'
+import { renderAlertEmail } from '../../../src/mail/alert-email.ts'
 import { compose } from '../../../src/mail/message.ts'
 import { openMailTransport } from '../../../src/mail/transport.ts'
 import { renderVoucherEmail } from '../../../src/mail/voucher-email.ts'
@@ -90,6 +91,18 @@ test('an alert is emailed with its problem, remedy and links', async () => {
     assert.ok(html.includes(`<a href="${link}">`), html)
   }
   assert.match(text, /alertEmail of the service luma/)
+})
+
+test('an alert email links to the sync or webhook of the alert', () => {
+  for (const [kind, subject, screen] of [
+    ['sync_failing', 'stock', 'syncs/stock'],
+    ['webhook_expired', '5b0c3f52', 'webhooks/5b0c3f52'],
+    ['back_office_denied', '', 'syncs'],
+    ['email_failed', '12', 'overview'],
+  ] as const) {
+    const { text } = renderAlertEmail('luma', { kind, subject, detail: '' }, 'https://api.example.com')
+    assert.ok(text.includes(`: https://api.example.com/console#${screen}\n`), text)
+  }
 })
 
 test("the email shows the amount with all of the voucher's decimals", () => {
