@@ -46,7 +46,7 @@ export function GlobalSearch() {
     const control = new AbortController()
     const timer = setTimeout(() => {
       searchRecords(query, control.signal).then(
-        found => control.signal.aborted || setResults(found.slice(0, maxOptions)),
+        records => control.signal.aborted || setResults(records.slice(0, maxOptions)),
         () => control.signal.aborted || setFailed(true),
       )
     }, debounceMs)

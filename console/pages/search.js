@@ -55,7 +55,7 @@ const hint =
 function SearchBox({ showsHint, initialText }) {
   const isAdmin = useHasRole('admin')
   const [text, setText] = useState(initialText ?? '')
-  const [found, setFound] = useState(
+  const [outcome, setOutcome] = useState(
     /** @type {{ text: string, results: import('./search/find.js').SearchResult[], error?: unknown } | undefined} */ (
       undefined
     ),
@@ -65,12 +65,12 @@ function SearchBox({ showsHint, initialText }) {
   const find = query =>
     run(async () => {
       if (!query) return
-      setFound(undefined)
+      setOutcome(undefined)
       const { results, error: searchError } = await findRecords(query)
       const exact = results.filter(({ matchedText }) => matchedText.toLowerCase() === query.toLowerCase())
       const [only] = results.length === 1 ? results : exact.length === 1 ? exact : []
       if (only && !searchError) goTo(...getRoute(only))
-      else setFound({ text: query, results, error: searchError })
+      else setOutcome({ text: query, results, error: searchError })
     })
   useEffect(() => {
     if (initialText === undefined) return
@@ -92,7 +92,7 @@ function SearchBox({ showsHint, initialText }) {
     </form>
     ${showsHint && html`<p class="note" id="search-hint">${hint}</p>`}
     ${error && html`<${Problem} error=${error} />`}
-    ${found && html`<${Results} ...${found} isAdmin=${isAdmin} choose=${() => setFound(undefined)} />`}`
+    ${outcome && html`<${Results} ...${outcome} isAdmin=${isAdmin} choose=${() => setOutcome(undefined)} />`}`
 }
 
 /** @param {{ text: string, results: import('./search/find.js').SearchResult[], error?: unknown, isAdmin: boolean, choose: () => void }} props */

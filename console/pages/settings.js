@@ -30,9 +30,9 @@ export function Screen() {
   const count = Object.keys(changes).length
   useEffect(() => {
     if (count === 0) return
-    const keep = (/** @type {Event} */ event) => event.preventDefault()
-    addEventListener('beforeunload', keep)
-    return () => removeEventListener('beforeunload', keep)
+    const preventUnload = (/** @type {Event} */ event) => event.preventDefault()
+    addEventListener('beforeunload', preventUnload)
+    return () => removeEventListener('beforeunload', preventUnload)
   }, [count > 0])
   // After the dialog has returned the focus to its button.
   useEffect(() => {

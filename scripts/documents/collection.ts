@@ -43,7 +43,7 @@ const folders: Record<string, CollectionRequest[]> = {
     {
       operation: 'quoteOrder',
       body: { customerId: '{{customerId}}', lines: [{ sku: '{{sku}}', quantity: 1 }] },
-      save: { quoteId: 'json.data.quoteId', rest: '(Number(json.data.total) - 10).toFixed(2)' },
+      save: { quoteId: 'json.data.quoteId', remainder: '(Number(json.data.total) - 10).toFixed(2)' },
     },
     {
       operation: 'placeOrder',
@@ -59,7 +59,7 @@ const folders: Record<string, CollectionRequest[]> = {
             amount: '10.00',
             voucher: { number: '{{voucherNumber}}', validationId: '{{validationId}}' },
           },
-          { gateway: 'paypal', amount: '{{rest}}', reference: 'PAYID-1' },
+          { gateway: 'paypal', amount: '{{remainder}}', reference: 'PAYID-1' },
         ],
       },
       save: { orderId: 'json.data.id' },

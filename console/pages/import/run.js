@@ -28,7 +28,7 @@ export function Run({ upload, send, back }) {
   const { plan, isDryRun } = upload
   const { file, lines } = isDryRun ? upload : (listUploads(upload)[0] ?? upload)
   const isOver = error || rejected
-  const kept = run?.notes.find((/** @type {any} */ { note }) => note.includes('more than half of the list'))
+  const keptNote = run?.notes.find((/** @type {any} */ { note }) => note.includes('more than half of the list'))
   const syncLink = html`<a href=${linkTo('syncs', plan.type)}>${plan.type}</a>`
   return html`<section aria-label="Result" aria-live="polite">
     <h2>${isDryRun ? 'Dry run' : 'Import'}: ${file.name} → ${plan.type}</h2>
@@ -48,8 +48,8 @@ export function Run({ upload, send, back }) {
       html`<p class="choices">
         ${isDryRun && run?.state === 'ok' && html`<button class="main" onClick=${() => send(Object.assign({}, upload, { isDryRun: false }))}>Import</button>`}
         ${
-          kept &&
-          html`<button class="danger" onClick=${() => send({ ...upload, plan: { ...plan, removesMost: true } })}>${isDryRun ? 'Dry run' : 'Import'} that also removes these ${kept.count.toLocaleString('en')}</button>`
+          keptNote &&
+          html`<button class="danger" onClick=${() => send({ ...upload, plan: { ...plan, removesMost: true } })}>${isDryRun ? 'Dry run' : 'Import'} that also removes these ${keptNote.count.toLocaleString('en')}</button>`
         }
         <button onClick=${back}>Back to the columns</button>
       </p>`

@@ -11,9 +11,6 @@ import { getTitle } from './groups.js'
 const getSettings = ({ reason = '' }) =>
   [...reason.matchAll(/`(\w+)`/g)].flatMap(([, name = '']) => (Object.hasOwn(settings, name) ? [name] : []))
 
-/** `rewardAccounts` is "Reward accounts". @param {string} name */
-const formatFeature = name => getTitle(name)
-
 /**
  * The missing features: those that a setting adds, and apart from them those that the back office can't have.
  * @param {{ version: string | null, show: (setting: string) => void }} props
@@ -31,7 +28,7 @@ export function MissingFeatures({ version, show }) {
       <h2>To set up (${settable.length})</h2>
       <ul class="todo">
         ${settable.map(
-          feature => html`<li key=${feature.name}><b>${formatFeature(feature.name)}</b> ${renderCode(feature.reason)}
+          feature => html`<li key=${feature.name}><b>${getTitle(feature.name)}</b> ${renderCode(feature.reason)}
             ${getSettings(feature).map(name => html` <button key=${name} class="quiet" onClick=${() => show(name)}>Set ${getTitle(name)}</button>`)}</li>`,
         )}
       </ul>
@@ -40,8 +37,8 @@ export function MissingFeatures({ version, show }) {
   ${
     limits.length > 0 &&
     html`<details class="card">
-      <summary>What this back office can't do (${backOffice.driver} ${backOffice.release}): ${limits.length}</summary>
-      <ul class="todo">${limits.map(({ name, reason }) => html`<li key=${name}><b>${formatFeature(name)}</b> ${renderCode(reason)}</li>`)}</ul>
+      <summary>Features that the back office ${backOffice.driver} ${backOffice.release} can't have: ${limits.length}</summary>
+      <ul class="todo">${limits.map(({ name, reason }) => html`<li key=${name}><b>${getTitle(name)}</b> ${renderCode(reason)}</li>`)}</ul>
     </details>`
   }`
 }

@@ -33,8 +33,9 @@ export function Select({ id, value, error, options, change }) {
 /** @type {[string, string][] | undefined} */
 let currencies
 export function listCurrencies() {
+  if (currencies) return currencies
   const names = new Intl.DisplayNames('en', { type: 'currency' })
-  currencies ??= Intl.supportedValuesOf('currency').map(code => [code, `${code} · ${names.of(code)}`])
+  currencies = Intl.supportedValuesOf('currency').map(code => [code, `${code} · ${names.of(code)}`])
   return currencies
 }
 
@@ -46,8 +47,8 @@ export const listTimeZones = () => ['UTC', ...Intl.supportedValuesOf('timeZone')
  * @param {{ id: string, columns: [key: string, title: string][], rows: Record<string, string>[], change: (rows: Record<string, string>[]) => void, noun: string }} props
  */
 export function RowsInput({ id, columns, rows, change, noun }) {
-  const replace = (/** @type {number} */ at, /** @type {Record<string, string>[]} */ ...other) =>
-    change([...rows.slice(0, at), ...other, ...rows.slice(at + 1)])
+  const replace = (/** @type {number} */ at, /** @type {Record<string, string>[]} */ ...replacement) =>
+    change([...rows.slice(0, at), ...replacement, ...rows.slice(at + 1)])
   return html`<div class="rows" id=${id} role="group" aria-label=${`${noun}s`} tabindex="-1">
     ${rows.map(
       (row, i) => html`<div class="row" key=${i}>

@@ -3,7 +3,7 @@ import { maxResultsPerType, type SearchResult, type SearchType, toPhonePrefixes 
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { salePrefix } from '../orders/own-sales.ts'
 
-type Found = Omit<SearchResult, 'type'>
+type ResultRow = Omit<SearchResult, 'type'>
 
 /** True if a value of an index in the order of bytes begins with the text, as typed or in capitals. */
 const beginsWith = (column: Sql, text: string) => {
@@ -108,6 +108,6 @@ const selects: Record<SearchType, (service: Service, text: string) => Sql> = {
 
 /** Searches the stored records of these types. Each select reads an index that begins with the service. */
 export async function searchRecords(db: Db, service: Service, types: readonly SearchType[], text: string) {
-  const results = await Promise.all(types.map(type => db.rows<Found>(selects[type](service, text))))
-  return types.flatMap((type, i) => (results[i] ?? []).map((found): SearchResult => ({ type, ...found })))
+  const results = await Promise.all(types.map(type => db.rows<ResultRow>(selects[type](service, text))))
+  return types.flatMap((type, i) => (results[i] ?? []).map((row): SearchResult => ({ type, ...row })))
 }
