@@ -1,43 +1,25 @@
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import type { Simulator } from '../../simulator/control/handle.ts'
 import { startSimulator } from '../../simulator/simulator.ts'
 import { parseOptions } from '../../src/commands/back-office/options.ts'
-import { install } from '../support/installations/installations.ts'
-import {
-  checkout,
-  connectToDatabase,
-  createDirectory,
-  type RunningServer,
-  runCommand,
-  runSuccessfully,
-  serve,
-  stopServer,
-  waitUntil,
-} from '../support/processes.ts'
+import { openConnectionCommands } from '../support/connection-commands.ts'
+import { checkout, connectToDatabase, runCommand, runSuccessfully, waitUntil } from '../support/processes.ts'
 
 const canary = 'kanarie-Wachtwoord-7'
 
 describe('tillbridge back-office', () => {
-  const home = createDirectory()
-  const environment = { DATA_DIR: join(home, 'data'), RUN_JOBS: 'false', LOG_LEVEL: 'debug' }
-  const passwordFile = join(home, 'password')
-  const cli = (...args: string[]) => runSuccessfully(['back-office', ...args], environment)
-  const failing = (...args: string[]) => runCommand(['back-office', ...args], environment)
+  const commands = openConnectionCommands('back-office', canary)
+  const { environment, secretFile, query, run: cli, runAny: failing } = commands
   let simulator: Simulator
-  let server: RunningServer
-  const outputs: string[] = []
 
   before(async () => {
-    writeFileSync(passwordFile, `${canary}\n`)
     simulator = await startSimulator({ settings: { credentials: { user: 'retail', password: canary } } })
-    server = await serve(['--no-demo'], await install(environment))
-    await runSuccessfully(['service', 'add', 'luma', 'currency=AUD'], environment)
+    await commands.start()
   })
   after(async () => {
-    if (server) await stopServer(server)
+    await commands.stop()
     await simulator?.close()
   })
 
@@ -49,7 +31,7 @@ describe('tillbridge back-office', () => {
       'country=AU',
       'user=retail',
       '--password-file',
-      passwordFile,
+      secretFile,
     )
     assert.match(set, /^driver = apparel21 \(own connection\)$/m)
     assert.match(set, /^password = \(set\)$/m)
@@ -57,18 +39,15 @@ describe('tillbridge back-office', () => {
     const zoned = await cli('set', 'luma', 'timeZone=Australia/Melbourne')
     assert.doesNotMatch(zoned, /before the first sync/)
     assert.match(await cli('set', 'luma', 'timeZone='), /before the first sync/)
-    outputs.push(set, await cli('show', 'luma'))
-    const client = await connectToDatabase(environment.DATA_DIR)
-    const { rows } = await client.query('select record from audit')
-    await client.end()
-    const audit = rows.map(({ record }) => record).join('\n')
+    await cli('show', 'luma')
+    const entries = await query<{ record: string }>('select record from audit')
+    const audit = entries.map(({ record }) => record).join('\n')
     assert.match(audit, /"operation":"back-office set","subject":"\/back-office","fields":\["url","country","user"\]/)
     assert.doesNotMatch(audit, new RegExp(canary))
   })
 
   test('test prints the version and the capabilities', async () => {
     const out = await cli('test', 'luma')
-    outputs.push(out)
     assert.match(out, /^Connected: version 2025\.1, \d+ stores, AUD\.$/m)
     assert.match(out, /^available {4}orders$/m)
     assert.match(out, /^unavailable {2}staff: /m)
@@ -77,16 +56,14 @@ describe('tillbridge back-office', () => {
     simulator.set({ credentials: { user: 'retail', password: canary } })
     assert.equal(rejected.code, 1)
     assert.match(rejected.err, /tillbridge: The back office of luma failed: .*\(back_office_unavailable\)/)
-    outputs.push(rejected.err)
   })
 
   test('set reads the password from standard input and keeps other settings', async () => {
     const program = ['/bin/sh', '-c', `printf '%s\\n' '${canary}' | exec "$0" "$@"`, process.execPath] as const
     const args = [join(checkout, 'src/cli.js'), 'back-office', 'set', 'luma', 'user=retail']
     await runSuccessfully(args, environment, { program })
-    outputs.push(await cli('set', 'luma', 'version=2023.4a', 'syncShare=25'))
     assert.match(
-      outputs.at(-1) ?? '',
+      await cli('set', 'luma', 'version=2023.4a', 'syncShare=25'),
       /^country = AU\nuser = retail\nversion = 2023\.4a\nsyncShare = 25\npassword = \(set\)$/m,
     )
   })
@@ -105,7 +82,6 @@ describe('tillbridge back-office', () => {
       err,
       /^tillbridge: url must be a URL .*\n"colour=blue" must have the form setting=value.*\ntimeZone must be an IANA time zone.*\nA password can't be a command-line argument/m,
     )
-    outputs.push(err)
     const half = await failing('set', 'luma', 'country=')
     assert.match(half.err, /country must be set if driver is apparel21\./)
   })
@@ -139,12 +115,10 @@ describe('tillbridge back-office', () => {
     assert.match(output, /^interval\.stock = 1m \(default\)\n(.*\n)*interval\.customers = 1h\n/m)
     assert.match(output, /^gateway\.pay\.pal\.merchantId = PAYPAL\n$/m)
     assert.doesNotMatch(output, /zip|cardType/)
-    const client = await connectToDatabase(environment.DATA_DIR)
-    const { rows } = await client.query(
+    const [, entry] = await query<{ fields: string[] }>(
       "select record::json->'fields' as fields from audit order by changed_at desc limit 2",
     )
-    await client.end()
-    assert.deepEqual(rows[1].fields, [
+    assert.deepEqual(entry?.fields, [
       ...['interval.customers', 'interval.stock', 'gateway.pay.pal.merchantId', 'gateway.pay.pal.cardType'],
       'gateway.zip.origin',
     ])
@@ -192,7 +166,7 @@ describe('tillbridge back-office', () => {
 
   test('the start message and doctor report that no process runs jobs', async () => {
     assert.match(
-      server.out,
+      commands.server.out,
       /^Background jobs are off \(RUN_JOBS=false\)\. Run them with: tillbridge worker\nUntil a worker runs, emails wait and no sync runs\.$/m,
     )
     const client = await connectToDatabase(environment.DATA_DIR)
@@ -216,7 +190,6 @@ describe('tillbridge back-office', () => {
   })
 
   test('no output and no log contains the password', async () => {
-    assert.doesNotMatch([...outputs, server.out, server.err].join('\n'), new RegExp(canary))
-    assert.ok(outputs.length >= 5)
+    commands.assertSecretIsHidden()
   })
 })

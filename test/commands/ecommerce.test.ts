@@ -1,51 +1,25 @@
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import type { ShopifySimulator } from '../../simulator/shopify/handle.ts'
 import { startShopifySimulator } from '../../simulator/shopify/simulator.ts'
-import { install } from '../support/installations/installations.ts'
-import {
-  connectToDatabase,
-  createDirectory,
-  type RunningServer,
-  runCommand,
-  runSuccessfully,
-  serve,
-  stopServer,
-} from '../support/processes.ts'
+import { openConnectionCommands } from '../support/connection-commands.ts'
+import { runCommand, runSuccessfully } from '../support/processes.ts'
 
 const canary = 'kanarie-Geheimnis-9'
 
 describe('tillbridge ecommerce', () => {
-  const home = createDirectory()
-  const environment = { DATA_DIR: join(home, 'data'), RUN_JOBS: 'false', LOG_LEVEL: 'debug' }
-  const secretFile = join(home, 'secret')
-  const cli = (...args: string[]) => runSuccessfully(['ecommerce', ...args], environment)
-  const failing = (...args: string[]) => runCommand(['ecommerce', ...args], environment)
+  const commands = openConnectionCommands('ecommerce', canary)
+  const { environment, secretFile, query, run: cli, runAny: failing } = commands
   let simulator: ShopifySimulator
-  let server: RunningServer
-  const outputs: string[] = []
 
   before(async () => {
-    writeFileSync(secretFile, `${canary}\n`)
     simulator = await startShopifySimulator({ settings: { clientSecret: canary } })
-    server = await serve(['--no-demo'], await install(environment))
-    await runSuccessfully(['service', 'add', 'luma', 'currency=AUD'], environment)
+    await commands.start()
   })
   after(async () => {
-    if (server) await stopServer(server)
+    await commands.stop()
     await simulator?.close()
   })
-
-  async function query(text: string): Promise<unknown[]> {
-    const client = await connectToDatabase(environment.DATA_DIR)
-    try {
-      return (await client.query(text)).rows
-    } finally {
-      await client.end()
-    }
-  }
 
   test('a missing connection is an error', async () => {
     const { code, err } = await failing('test', 'luma')
@@ -70,13 +44,18 @@ describe('tillbridge ecommerce', () => {
   })
 
   test('set reads the secret from a file and stores it encrypted', async () => {
-    outputs.push(
-      await cli('set', 'luma', `url=${simulator.url}`, 'clientId=simulated-app', '--secret-file', secretFile),
+    const output = await cli(
+      'set',
+      'luma',
+      `url=${simulator.url}`,
+      'clientId=simulated-app',
+      '--secret-file',
+      secretFile,
     )
-    assert.match(outputs[0] ?? '', /^secret = \(set\)$/m)
-    const [row] = (await query("select encode(encrypted_secret, 'escape') as secret from ecommerce_connection")) as {
-      secret: string
-    }[]
+    assert.match(output, /^secret = \(set\)$/m)
+    const [row] = await query<{ secret: string }>(
+      "select encode(encrypted_secret, 'escape') as secret from ecommerce_connection",
+    )
     assert.ok(row && !row.secret.includes(canary))
     const audit = JSON.stringify(await query('select record from audit'))
     assert.match(audit, /ecommerce set/)
@@ -140,7 +119,6 @@ describe('tillbridge ecommerce', () => {
     assert.match(status, /^interval\.ecommerce-variants = 120 s$/m)
     assert.match(status, /ecommerce-locations +none +never/)
     assert.match(status, /^Points: \d+ of 2000, 100 restored per second\.$/m)
-    outputs.push(status)
   })
 
   test('tillbridge sync reads the platform too', async () => {
@@ -159,9 +137,9 @@ describe('tillbridge ecommerce', () => {
   })
 
   test('clear removes the connection, and no output has the secret', async () => {
-    outputs.push(await cli('clear', 'luma'))
+    await cli('clear', 'luma')
     assert.deepEqual(await query('select from ecommerce_connection union all select from ecommerce_budget'), [])
     assert.match(await cli('clear', 'luma'), /luma has no connection/)
-    for (const output of outputs) assert.ok(!output.includes(canary))
+    commands.assertSecretIsHidden()
   })
 })
