@@ -116,7 +116,7 @@ describe('tillbridge ecommerce', () => {
     await cli('set', 'luma', 'autoMapping=exact', 'interval.ecommerce-variants=2m')
     const status = await cli('status', 'luma')
     assert.match(status, /^autoMapping = exact$/m)
-    assert.match(status, /^interval\.ecommerce-variants = 120 s$/m)
+    assert.match(status, /^interval\.ecommerce-variants = 2m$/m)
     assert.match(status, /ecommerce-locations +none +never/)
     assert.match(status, /^Points: \d+ of 2000, 100 restored per second\.$/m)
   })

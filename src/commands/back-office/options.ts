@@ -9,6 +9,7 @@ import {
 } from '../../domain/tenancy/back-office-settings.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { listGatewayNames } from '../../store/tenancy/gateways.ts'
+import { formatInterval, parseInterval } from '../terminal/interval.ts'
 import { createQuietLog } from '../terminal/quiet-log.ts'
 
 /** Changed sync intervals and gateway mappings. Undefined removes one. */
@@ -25,9 +26,6 @@ export const optionsHelp = [
     'How the back office identifies a payment gateway: merchantId, cardType, origin, accountId.',
   ],
 ] as const
-
-const seconds: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 }
-const [minIntervalSeconds, maxIntervalSeconds] = [60, 7 * 86_400]
 
 const merchantParts: Readonly<Record<keyof Merchant, (value: string) => string | undefined>> = {
   origin: value =>
@@ -67,18 +65,6 @@ export function parseOptions(assignments: readonly string[]) {
     } else otherAssignments.push(assignment)
   }
   return { rest: otherAssignments, problems, choices: { syncIntervals, gateways } satisfies OptionsChange }
-}
-
-function parseInterval(time: string): number | undefined {
-  const [, count, unit = ''] = /^(\d{1,6})([smhd])$/.exec(time) ?? []
-  const intervalSeconds = Number(count) * (seconds[unit] ?? Number.NaN)
-  return intervalSeconds >= minIntervalSeconds && intervalSeconds <= maxIntervalSeconds ? intervalSeconds : undefined
-}
-
-/** Formats seconds as an interval: 300 is `5m`. */
-function formatInterval(interval: number): string {
-  const [unit, size] = Object.entries(seconds).findLast(([, unitSeconds]) => interval % unitSeconds === 0) ?? ['s', 1]
-  return `${interval / size}${unit}`
 }
 
 const toDefinedObject = (entries: Iterable<readonly [string, unknown]>): object | undefined => {

@@ -3,10 +3,10 @@ import {
   type ConnectionSettings,
   connectionFields,
   type PlatformSyncName,
-  parseInterval,
   platformSyncs,
   toShopOrigin,
 } from '../../domain/ecommerce/connection-settings.ts'
+import { parseInterval } from '../terminal/interval.ts'
 
 /** The settings that a command changes. Undefined: back to the default. */
 export interface ConnectionChange {

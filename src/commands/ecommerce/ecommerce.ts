@@ -20,6 +20,7 @@ import { addJob } from '../../store/jobs/jobs.ts'
 import { readSyncStatuses } from '../../store/sync/status.ts'
 import { recordCommand } from '../terminal/audit.ts'
 import { formatExamples } from '../terminal/examples.ts'
+import { formatInterval } from '../terminal/interval.ts'
 import { readSecret } from '../terminal/secret.ts'
 import { withDatabase } from '../terminal/session.ts'
 import { formatTable } from '../terminal/table.ts'
@@ -173,7 +174,7 @@ async function recordChange(tx: Db, service: Service, operation: string, body: o
 
 const formatSettings = ({ intervals, ...settings }: ConnectionSettings): string[] => [
   ...Object.entries(settings).map(([name, value]) => `${name} = ${value}`),
-  ...Object.entries(intervals).map(([sync, seconds]) => `interval.${sync} = ${seconds} s`),
+  ...Object.entries(intervals).map(([sync, seconds]) => `interval.${sync} = ${formatInterval(seconds)}`),
   'secret = (set)',
 ]
 

@@ -4,6 +4,8 @@ export type PlatformName = (typeof platformNames)[number]
 
 /** A service has one connection at present. */
 export const mainConnection = 'main'
+/** The connection of items that come from files. */
+export const fileConnection = 'files'
 
 const autoMappingModes = ['off', 'exact'] as const
 
@@ -36,16 +38,6 @@ export interface ConnectionSettings {
 interface Field {
   description: string
   findProblem(value: string): string | undefined
-}
-
-const [minute, hour, day] = [60, 3_600, 86_400]
-const units: Readonly<Record<string, number>> = { s: 1, m: minute, h: hour, d: day }
-
-/** Parses `90s`, `5m`, `1h` or `7d` into seconds. Returns undefined if it isn't from 1 minute to 7 days. */
-export function parseInterval(value: string): number | undefined {
-  const [, number = '', unit = ''] = /^([1-9]\d{0,5})([smhd])$/.exec(value) ?? []
-  const seconds = Number(number) * (units[unit] ?? 0)
-  return seconds >= minute && seconds <= 7 * day ? seconds : undefined
 }
 
 const oneOf = (values: readonly string[]) => (value: string) =>
