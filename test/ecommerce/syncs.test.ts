@@ -13,6 +13,7 @@ import { operations } from '../../src/ecommerce/shopify/documents/documents.ts'
 import { checkMappingsRegularly } from '../../src/jobs/check-mappings.ts'
 import { listAlerts } from '../../src/store/alerts/alerts.ts'
 import { deleteConnection, setConnection } from '../../src/store/ecommerce/connections.ts'
+import { openItemImport, upsertItems } from '../../src/store/mappings/platform-items.ts'
 import { createUnmappedShop } from '../support/mapping-shop.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/service.ts'
 import { post } from '../support/write.ts'
@@ -288,6 +289,23 @@ test('another shop is read completely, and its items replace the previous ones',
   } finally {
     await other.close()
   }
+})
+
+test('a file import that began before the connection removes no synced item', async () => {
+  simulator.change({ kind: 'variant', sku: 'A1', barcode: '1' })
+  await syncVariants()
+  const end = await openItemImport('skus')(api.db, shop.service)
+  await upsertItems('skus')(api.db, shop.service, [{ itemKey: 'B1', ecommerceId: 'B1', name: null, other: null }])
+  assert.equal(await end({ isComplete: true, hasImportedLines: true }), 0)
+  assert.deepEqual(
+    (await items('skus')).map(({ id }) => id),
+    ['A1', 'B1'],
+  )
+  await syncVariants({ full: true })
+  assert.deepEqual(
+    (await items('skus')).map(({ id }) => id),
+    ['A1'],
+  )
 })
 
 test('a file is rejected while the connection keeps the items current', async () => {

@@ -1,5 +1,5 @@
 import { type Database, type Db, sql } from '../../database/db.ts'
-import { mainConnection } from '../../domain/ecommerce/connection-settings.ts'
+import { fileConnection, mainConnection } from '../../domain/ecommerce/connection-settings.ts'
 import type { PlatformItem } from '../../domain/ecommerce/items.ts'
 import type { MappedKind } from '../../domain/mappings/mapping-check.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
@@ -82,7 +82,7 @@ export const finishPlatformSync = (
 ) =>
   db.transaction(async tx => {
     const ofKind = sql`service_id = ${service.id} and kind = ${kind}`
-    if (isFull) await tx.run(sql`delete from ecommerce_item where ${ofKind} and connection_id = 'files'`)
+    if (isFull) await tx.run(sql`delete from ecommerce_item where ${ofKind} and connection_id = ${fileConnection}`)
     const wasListed = await tx.run(sql`select from mapping_check where ${ofKind} and listed_at is not null`)
     await tx.run(sql`
       insert into mapping_check (service_id, kind, listed_at, listed)

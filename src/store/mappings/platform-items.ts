@@ -1,4 +1,5 @@
 import { type Database, type Db, sql } from '../../database/db.ts'
+import { fileConnection } from '../../domain/ecommerce/connection-settings.ts'
 import type { MappedKind } from '../../domain/mappings/mapping-check.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { addJob } from '../jobs/jobs.ts'
@@ -20,7 +21,7 @@ export const mappingCheckJob = 'check-mappings'
 /** Queues a mapping check. If one is running, another one follows it. */
 export const requestMappingCheck = (tx: Db, service: Service) => addJob(tx, service.id, mappingCheckJob)
 
-/** Inserts or updates platform items of one kind. The last of several items with one key wins; unchanged items only get a new `seen_at`. */
+/** Inserts or updates the items of files, of one kind. The last of several items with one key wins; unchanged items only get a new `seen_at`. */
 export const upsertItems =
   (kind: MappedKind) =>
   (db: Database, service: Service, items: readonly EcommerceItem[]): Promise<Upserted> => {
@@ -31,8 +32,8 @@ export const upsertItems =
       const counts = await countUpsert(
         tx,
         sql`
-          insert into ecommerce_item as e (service_id, kind, item_key, ecommerce_id, name, other, seen_at)
-          select ${service.id}, ${kind}, i."itemKey", i."ecommerceId", i.name, i.other, now()
+          insert into ecommerce_item as e (service_id, connection_id, kind, item_key, ecommerce_id, name, other, seen_at)
+          select ${service.id}, ${fileConnection}, ${kind}, i."itemKey", i."ecommerceId", i.name, i.other, now()
             from json_to_recordset(${JSON.stringify(unique)}) i ("itemKey" text, "ecommerceId" text, name text, other text)
            order by i."itemKey" collate "C"
           on conflict (service_id, connection_id, kind, item_key) do update
@@ -42,14 +43,17 @@ export const upsertItems =
       )
       await tx.run(sql`
         update ecommerce_item set seen_at = now()
-         where service_id = ${service.id} and kind = ${kind} and item_key = any(${unique.map(item => item.itemKey)}) and seen_at < now()`)
+         where service_id = ${service.id} and connection_id = ${fileConnection} and kind = ${kind}
+           and item_key = any(${unique.map(item => item.itemKey)}) and seen_at < now()`)
       return counts
     })
   }
 
-/** The result of an import. `isWhole`: the file was read completely and no line was rejected. `hasCome`: it was read completely and at least one line was imported. */
+/** The result of an import. */
 export interface ImportEnd {
+  /** True if the file was read completely and no line was rejected. */
   isComplete: boolean
+  /** True if the file was read completely and at least one line was imported. */
   hasImportedLines: boolean
 }
 
@@ -59,13 +63,15 @@ export interface ImportEnd {
  */
 export const openItemImport = (kind: MappedKind) => async (db: Database, service: Service) => {
   const start = await db.row<{ at: string }>(sql`select now()::text as at`)
-  return ({ isComplete: isWhole, hasImportedLines: hasCome }: ImportEnd) =>
+  return ({ isComplete, hasImportedLines }: ImportEnd) =>
     db.transaction(async tx => {
       const ofKind = sql`service_id = ${service.id} and kind = ${kind}`
-      const deleted = isWhole
-        ? await tx.run(sql`delete from ecommerce_item where ${ofKind} and seen_at < ${start?.at ?? null}::timestamptz`)
+      const deleted = isComplete
+        ? await tx.run(sql`
+            delete from ecommerce_item
+             where ${ofKind} and connection_id = ${fileConnection} and seen_at < ${start?.at ?? null}::timestamptz`)
         : 0
-      if (hasCome)
+      if (hasImportedLines)
         await tx.run(sql`insert into mapping_check (service_id, kind, listed_at) values (${service.id}, ${kind}, now())
           on conflict (service_id, kind) do update set listed_at = coalesce(mapping_check.listed_at, excluded.listed_at)`)
       await tx.run(sql`
