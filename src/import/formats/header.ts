@@ -4,6 +4,7 @@ import { type Field, getColumns } from '../pipeline/columns.ts'
 import { ImportError } from '../pipeline/import-error.ts'
 import type { ImportType } from '../pipeline/import-type.ts'
 import { RowError } from '../pipeline/row-error.ts'
+import { createDateCheck } from '../pipeline/rules.ts'
 import type { Dialect } from './dialect.ts'
 
 /** The columns in front of a rejected line. An import ignores them. */
@@ -54,7 +55,9 @@ function createField(column: TitledColumn, place: number, dialect: Dialect, curr
   const parse: typeof parseCell = replacements
     ? text => parseCell(replacements.get(text.trim().toLowerCase()) ?? text)
     : parseCell
-  const field = { ...column, place, parse, decimal, clean: createCellCleaner(column, currency) }
+  const clean = createCellCleaner(column, currency)
+  const describeDoubt = createDateCheck(column.name, column.shape.format)
+  const field = { ...column, place, parse, decimal, clean, describeDoubt }
   const constant = set?.get(column.name)
   if (constant === undefined) return field
   const value = parse(constant)

@@ -24,7 +24,7 @@ export interface ParseTask {
 }
 
 /** A field without its functions, which can't be sent. */
-type SentField = Omit<Field, 'parse' | 'clean'>
+type SentField = Omit<Field, 'parse' | 'clean' | 'describeDoubt'>
 
 export type Reply = {
   remarks: string[]
@@ -59,7 +59,7 @@ async function* run() {
       guess = confidence
     },
   })
-  const fields = sheet.fields.map(({ parse: _, clean: __, ...field }) => field)
+  const fields = sheet.fields.map(({ parse: _, clean: __, describeDoubt: ___, ...field }) => field)
   yield { opened: { header: sheet.header, sparse: sheet.sparse, fields } }
   for await (const batch of splitIntoBatches(sheet, type)) yield { batch }
 }

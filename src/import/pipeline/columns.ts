@@ -1,6 +1,7 @@
 import type { CleanCell, ColumnShape, ParseCell } from './cells.ts'
 import type { ImportType } from './import-type.ts'
 import type { DecimalMark } from './numbers.ts'
+import type { DescribeDoubt } from './rules.ts'
 
 /** One of our columns, and the place of its cell in a line. */
 export interface Field {
@@ -12,6 +13,7 @@ export interface Field {
   shape: ColumnShape
   parse: ParseCell
   clean: CleanCell
+  describeDoubt: DescribeDoubt | undefined
   /** The value for all lines (`--set`), which overrides the cell. */
   constant?: { value: unknown }
   /** The place of the time of day, if the column has only the date. */

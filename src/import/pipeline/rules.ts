@@ -39,18 +39,34 @@ function getDay(years: number) {
   return `${tomorrow.getUTCFullYear() + years}${tomorrow.toISOString().slice(4, 10)}`
 }
 
-/** Remarks on dates and times that can't be true, by the format of their column. Times are in the past: they are when something happened. */
-const dateDoubts: Readonly<Record<string, (value: string) => string | undefined>> = {
-  birthday: value => (value < getDay(-120) ? 'is more than 120 years ago' : undefined),
-  date: value => (value > getDay(100) ? 'is more than 100 years ahead' : undefined),
-  'local-time': value =>
-    value < firstPlausibleDay ? 'is before 1980' : value.slice(0, 10) > getDay(0) ? 'is in the future' : undefined,
+/** Returns the remark on a date or time that can't be true. Undefined: it is plausible. */
+export type DescribeDoubt = (value: unknown) => string | undefined
+
+/** Checks of dates and times, by the format of their column. Times are in the past: they are when something happened. */
+const dateChecks: Readonly<Record<string, () => (value: string) => string | undefined>> = {
+  birthday() {
+    const first = getDay(-120)
+    return value => (value < first ? 'is more than 120 years ago' : undefined)
+  },
+  date() {
+    const last = getDay(100)
+    return value => (value > last ? 'is more than 100 years ahead' : undefined)
+  },
+  'local-time'() {
+    const last = getDay(0)
+    return value =>
+      value < firstPlausibleDay ? 'is before 1980' : value.slice(0, 10) > last ? 'is in the future' : undefined
+  },
 }
 
-/** Returns a remark if the value of a date or time column can't be true. */
-export function describeDateDoubt(value: unknown, column: string, format = ''): string | undefined {
-  const doubt = typeof value === 'string' ? dateDoubts[format]?.(value) : undefined
-  return doubt && `${column} ${doubt}: check the date format`
+/** Creates the check of a date or time column. Returns undefined for other columns. */
+export function createDateCheck(column: string, format = ''): DescribeDoubt | undefined {
+  const check = dateChecks[format]?.()
+  if (!check) return
+  return value => {
+    const doubt = typeof value === 'string' ? check(value) : undefined
+    return doubt && `${column} ${doubt}: check the date format`
+  }
 }
 
 /** Returns a remark if a product costs more than it originally did. */

@@ -3,7 +3,6 @@ import { describeNoRecord } from './clean.ts'
 import type { Field } from './columns.ts'
 import type { ImportType } from './import-type.ts'
 import { RowError } from './row-error.ts'
-import { describeDateDoubt } from './rules.ts'
 import type { Line, ValidatedRow } from './sheet.ts'
 import { addTime } from './times.ts'
 
@@ -19,7 +18,7 @@ export function validateLine(line: Line, fields: readonly Field[], type: ImportT
     remarks ??= []
     if (!remarks.includes(text)) remarks.push(text)
   }
-  for (const { name, place, parse, shape, required, constant, timePlace, decimal, clean } of fields) {
+  for (const { name, place, parse, shape, required, constant, timePlace, decimal, clean, describeDoubt } of fields) {
     const cell = line.cells[place]
     let value: unknown
     if (constant) value = constant.value
@@ -34,7 +33,7 @@ export function validateLine(line: Line, fields: readonly Field[], type: ImportT
       errors.push(value.withColumn(name))
     } else if (value !== undefined) {
       row[name] = value
-      const doubt = describeDateDoubt(value, name, shape.format)
+      const doubt = describeDoubt?.(value)
       if (doubt) addRemark(doubt)
     }
   }
