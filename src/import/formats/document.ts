@@ -91,10 +91,10 @@ export function renderExampleFile(type: ImportType) {
   const columns = getColumns(type)
   const [first, second] = type.examples as readonly [Record<string, string>, Record<string, string>]
   const firstCells = columns.map(({ name, shape }) => first[name] ?? String(shape.examples[0]))
-  const two = columns.map(
+  const secondCells = columns.map(
     ({ name, required }, i) => second[name] ?? (required || type.together !== undefined ? (firstCells[i] ?? '') : ''),
   )
-  const lines = [columns.map(column => column.name), firstCells, two]
+  const lines = [columns.map(column => column.name), firstCells, secondCells]
   return lines.map(cells => `${cells.join(',')}\n`).join('')
 }
 

@@ -154,8 +154,8 @@ const digitsLost = new RowError(
   'was converted to a number by a spreadsheet. Format its column as text, and export the file again',
 )
 
-const spreadsheetError = /^\s*#(?:REF!|VALUE!|NAME\?|DIV\/0!|NUM!|NULL!|SPILL!|CALC!|#{3,})\s*$/
-const isSpreadsheetError = new RowError('is an error of a spreadsheet. Correct its cell, and export the file again')
+const spreadsheetErrorValue = /^\s*#(?:REF!|VALUE!|NAME\?|DIV\/0!|NUM!|NULL!|SPILL!|CALC!|#{3,})\s*$/
+const spreadsheetError = new RowError('is an error of a spreadsheet. Correct its cell, and export the file again')
 
 function createTextParser({ maxLength = Infinity, pattern, format, examples }: ColumnShape): ParseCell {
   const overMaxLength = new RowError(`must have at most ${maxLength} characters`)
@@ -167,7 +167,7 @@ function createTextParser({ maxLength = Infinity, pattern, format, examples }: C
     const forbidden = findForbiddenCharacter(text, hasLines)
     if (forbidden) return new RowError(`can't contain ${forbidden.name}`, '', `character ${forbidden.place}`)
     if (scientificNotation.test(text)) return digitsLost
-    if (spreadsheetError.test(text)) return isSpreadsheetError
+    if (spreadsheetErrorValue.test(text)) return spreadsheetError
     if (text.length > maxLength && [...text].length > maxLength) return overMaxLength
     return regExp && !regExp.test(text) ? mismatch : text
   }

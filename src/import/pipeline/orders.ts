@@ -108,11 +108,9 @@ function toLines(rows: readonly Row[], items: ItemLookup, decimals: number, reje
     seen.add(sequence)
     const storeId = typeof storeNumber === 'string' ? items.storeId(storeNumber) : null
     const amounts = computeLine(row, shares.get(row), decimals, reject)
-    const [value, refunded] = [amounts.value, amounts.refunded].map(text => toMinorUnits(text, decimals)) as [
-      bigint,
-      bigint,
-    ]
-    const share = refund < value - refunded ? refund : value - refunded
+    const refunded = toMinorUnits(amounts.refunded, decimals)
+    const refundable = toMinorUnits(amounts.value, decimals) - refunded
+    const share = refund < refundable ? refund : refundable
     refund -= share
     return {
       sequence: Number(sequence),
