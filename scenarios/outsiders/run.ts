@@ -47,7 +47,8 @@ const programs: Readonly<Record<string, Program>> = {
   sslyze: {
     args: port => ['--mozilla_config=intermediate', `localhost:${port}`],
     install: () => installedByPip('sslyze==6.3.1'),
-    finding: /^ +\* (certificate_\w+|maximum_\w+|tls_\w+|ciphers?\w*|rsa_\w+|ecdsa_\w+|hsts\w*|ocsp\w*)(?:: |$)/gm,
+    // Its other lists have capital letters.
+    finding: /^ +\* ([a-z]\w*): /gm,
     explained: ['certificate_path_validation', 'maximum_certificate_lifespan', 'tls_curves'],
   },
 }
