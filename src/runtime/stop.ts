@@ -67,13 +67,14 @@ export async function stopProcess(log: Logger, ...stages: StopStep[][]): Promise
   for (const steps of stages) {
     const limitMs = Math.max(...steps.map(step => step.limitMs)) + killReserveMs
     thread?.postMessage({ steps: steps.map(({ name }) => name), limitMs })
-    const ended = await Promise.all(steps.map(step => endsInTime(log, step)))
-    isClean &&= !ended.includes(false)
+    const outcomes = await Promise.all(steps.map(step => runStep(log, step)))
+    isClean &&= !outcomes.includes(false)
   }
   process.exit(isClean ? 0 : 1)
 }
 
-async function endsInTime(log: Logger, { name, limitMs, run }: StopStep): Promise<boolean> {
+/** Runs a step for at most its limit. Returns false if it hangs or fails. */
+async function runStep(log: Logger, { name, limitMs, run }: StopStep): Promise<boolean> {
   try {
     const isDone = await Promise.race([run().then(() => true), delay(limitMs, false)])
     if (!isDone) log.error({ step: name, limitMs }, 'stop step timed out, continuing without it')

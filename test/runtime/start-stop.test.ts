@@ -209,6 +209,6 @@ test('worker processes that hang do not delay the stop', async () => {
   const settings = { ...environment, DRAIN_SECONDS: '0', WEB_CONCURRENCY: '2', ...replaceClose('for (;;);') }
   const server = await serve(['--no-demo'], settings)
   const workers = childrenOf(server.pid)
-  assert.deepEqual((await stopServer(server)).signal, null)
+  assert.deepEqual(await stopServer(server), { code: 0, signal: null }, server.err)
   for (const pid of workers) assert.ok(!isRunning(pid))
 })

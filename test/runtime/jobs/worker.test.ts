@@ -77,8 +77,6 @@ describe('worker processes', { concurrency: true }, () => {
       // The halted worker keeps its leases.
       await db.run(sql`
         insert into stock_reservation (service_id, id, account, expires_at) values (${service.id}, 'r1', 'ann', clock_timestamp() + interval '1 s')`)
-      const killedWorker = worker()
-      killedWorker.child.kill('SIGKILL')
       const isEnded = async () => !(await db.row(sql`select true as there from stock_reservation where id = 'r1'`))
       await waitUntil(isEnded, 'another worker has ended the reservation', 2_500)
       halted.child.kill('SIGCONT')
