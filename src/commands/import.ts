@@ -95,7 +95,7 @@ Exit codes: 0 all lines accepted, 2 some lines rejected, 1 import failed, 130 Ct
           await requireEmbeddedBackOffice({ keys }, placed, type, "they can't be imported")
         if (isPlatformSync(type) && (await hasConnection(db, service)))
           throw new ImportError(
-            `The e-commerce connection of ${service.name} syncs them: no file of ${type} can be imported.`,
+            `${type} can't be imported from a file, because the e-commerce connection of ${service.name} syncs them.`,
           )
         if (options.rejected && files.length > 1) throw new ImportError("--rejected can't be used with several files.")
         if (findImportType(type)?.replaces && files.length > 1)

@@ -131,7 +131,7 @@ export const imports = [
       if (isPlatformSync(typeName) && (await hasConnection(db, service)))
         throw new ApiError(
           'capability_unavailable',
-          `The e-commerce connection syncs them: no file of ${typeName} can be imported.`,
+          `${typeName} can't be imported from a file, because the e-commerce connection syncs them.`,
         )
       if (charset !== undefined && !isEncoding(charset))
         throw new ApiError('unsupported_media_type', 'The charset must be a label of the Encoding Standard.')
