@@ -2,10 +2,17 @@ import { line } from '../../src/domain/values/characters.ts'
 import { type Node, nameOf } from '../client/types.ts'
 
 /** Settings that would change the rest of the run. */
-const own = ['requireIdempotencyKey', 'requireIfMatch', 'readsPerMinute', 'writesPerMinute', 'timeZone', 'currency']
+const omittedSettings = [
+  'requireIdempotencyKey',
+  'requireIfMatch',
+  'readsPerMinute',
+  'writesPerMinute',
+  'timeZone',
+  'currency',
+]
 
 /** Parameters that exclude or require others, or that wait longer than Schemathesis does. */
-const omitted = [
+const omittedParameters = [
   ['/customers/search', 'get', ['name']],
   ['/products', 'get', ['removed']],
   ['/changes', 'get', ['wait']],
@@ -21,13 +28,15 @@ export function toTestedDocument(document: Node): object {
   const resolved = (node: Node) => (node.$ref ? structuredClone(components.parameters[nameOf(node)]) : node)
   for (const path of Object.values<Node>(paths))
     for (const operation of Object.values<Node>(path))
-      operation.parameters = operation.parameters.map(resolved).filter((each: Node) => each.name !== 'after_cursor')
+      operation.parameters = operation.parameters
+        .map(resolved)
+        .filter((parameter: Node) => parameter.name !== 'after_cursor')
   const parameters = paths['/customers'].get.parameters
   parameters.find((parameter: Node) => parameter.name === 'email').required = true
   paths['/customers'].get.parameters = parameters.filter((parameter: Node) => parameter.name !== 'updated_after')
-  for (const [path, method, names] of omitted)
+  for (const [path, method, names] of omittedParameters)
     paths[path][method].parameters = paths[path][method].parameters.filter(
-      (each: Node) => !(names as string[]).includes(each.name),
+      (parameter: Node) => !(names as string[]).includes(parameter.name),
     )
   const redemption = components.schemas.RedemptionInput
   delete redemption.properties.amount
@@ -37,7 +46,7 @@ export function toTestedDocument(document: Node): object {
   const amount = paths['/vouchers/{number}'].get.parameters.find((parameter: Node) => parameter.name === 'amount')
   amount.schema.pattern = amount.schema.pattern.replace('(\\.\\d{1,4})?', '\\.\\d{2}')
   const { properties } = components.schemas.SettingsChange
-  for (const name of own) delete properties[name]
+  for (const name of omittedSettings) delete properties[name]
   replaceFormat({ paths, components })
   return { ...document, paths, components }
 }
@@ -50,5 +59,5 @@ function replaceFormat(node: Node): void {
     if (node.pattern === undefined) node.pattern = line
     else node.allOf = [{ pattern: line }]
   }
-  for (const each of Object.values<Node>(node)) replaceFormat(each)
+  for (const child of Object.values<Node>(node)) replaceFormat(child)
 }

@@ -7,7 +7,7 @@ import { deleteMark, readMark } from '../store/shards/shards.ts'
 import { armFailpoint } from '../testing/failpoints.ts'
 import { confirmByTyping } from './terminal/confirmation.ts'
 import { formatExamples } from './terminal/examples.ts'
-import { shareDisplay } from './terminal/progress.ts'
+import { createShareDisplay } from './terminal/progress.ts'
 import { withDatabase } from './terminal/session.ts'
 
 const describeNextStep = ({ isStarted, isEnded }: Awaited<ReturnType<typeof rotateSecret>>) => {
@@ -42,7 +42,7 @@ export function buildSecretCommand(program: Command) {
     .action(({ force = false }: { force?: boolean }) =>
       withDatabase(async ({ control, keys, databases }) => {
         armFailpoint(readConfig().failpoint)
-        const encrypting = shareDisplay('Encrypt')
+        const encrypting = createShareDisplay('Encrypt')
         const result = await rotateSecret(
           { control, keys, ...databases },
           { force, onProgress: encrypting.show },

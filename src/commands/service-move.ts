@@ -107,7 +107,7 @@ async function move(session: Session, service: Service, to: string) {
   const started = await beginMove(control, service, to)
   if (!started) throw new Error(`${name} is already being moved.`)
   const stop = stopBySignal(new Error('Stopped.'))
-  const [copy, removing] = [copyDisplay(), createRowsDisplay('Remove')]
+  const [copy, removing] = [createCopyDisplay(), createRowsDisplay('Remove')]
   let lastMessage = ''
   try {
     await moveService(
@@ -137,7 +137,7 @@ async function move(session: Session, service: Service, to: string) {
 }
 
 /** Shows the progress of the copy in rows and tables. */
-const copyDisplay = () =>
+const createCopyDisplay = () =>
   createDisplay(
     'Copy',
     ({ rows, of, ready, tables }: { rows: number; of: number; ready: number; tables: number }, elapsedMs) =>

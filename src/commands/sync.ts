@@ -55,18 +55,18 @@ Exit codes: 0 all syncs succeeded, 2 some records were rejected, 1 a sync failed
           const driver = offices.getDriver(service)
           const facts = options.status ? await readSyncStatuses(db, service) : []
           const platformSyncs = (await openPlatform(db, keys, service, createQuietLog()))?.platform.syncs ?? []
-          const available = [...driver.syncs, ...platformSyncs]
-          if (!available.length && !facts.length)
+          const availableSyncs = [...driver.syncs, ...platformSyncs]
+          if (!availableSyncs.length && !facts.length)
             throw new Error(
               `${service.name} uses the embedded back office, which has no syncs. It has no e-commerce connection either. Check it: tillbridge back-office show ${service.name}`,
             )
-          if (options.status) console.log(formatStatus(available, facts))
+          if (options.status) console.log(formatStatus(availableSyncs, facts))
           else {
-            const run: RunOne = (sync, settings) =>
+            const run: RunSync = (sync, settings) =>
               isPlatformSync(sync.name)
-                ? runOfPlatform(db, keys, service, sync.name, settings)
+                ? runPlatformSyncIfReady(db, keys, service, sync.name, settings)
                 : runSyncIfReady(db, service, driver, sync, settings)
-            await runSyncs(selectSyncs(available, syncs), options.full ?? false, run)
+            await runSyncs(selectSyncs(availableSyncs, syncs), options.full ?? false, run)
           }
         } finally {
           offices.close()
@@ -84,16 +84,22 @@ function selectSyncs(syncs: readonly SyncDefinition[], names: readonly string[])
 
 const formatNumber = (value: number) => value.toLocaleString('en')
 
-/** Runs one sync, wherever it reads from. */
-type RunOne = (sync: SyncDefinition, options: SyncOptions) => ReturnType<typeof runSyncIfReady>
+/** Runs a sync of the back office or of the e-commerce platform. */
+type RunSync = (sync: SyncDefinition, options: SyncOptions) => ReturnType<typeof runSyncIfReady>
 
-/** Runs a sync of the e-commerce platform. */
-async function runOfPlatform(db: Database, keys: Keys, service: Service, name: PlatformSyncName, options: SyncOptions) {
+/** Runs a sync of the e-commerce platform, unless another process is running it. */
+async function runPlatformSyncIfReady(
+  db: Database,
+  keys: Keys,
+  service: Service,
+  name: PlatformSyncName,
+  options: SyncOptions,
+) {
   const run = await runPlatformSync(db, keys, service, name, createQuietLog(), options)
   return run?.result ? { result: run.result } : { busy: true as const }
 }
 
-async function runSyncs(syncs: readonly SyncDefinition[], full: boolean, run: RunOne) {
+async function runSyncs(syncs: readonly SyncDefinition[], full: boolean, run: RunSync) {
   const stop = stopBySignal(new Error('The run was stopped. The next run continues from there.'))
   const rows: string[][] = []
   const remarks: string[] = []

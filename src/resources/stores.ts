@@ -4,7 +4,7 @@ import { notFound } from '../errors/api-error.ts'
 import { Filter } from '../http/pagination/lists.ts'
 import { get, list, put } from '../http/routing/route-definitions.ts'
 import { Type } from '../schemas/schemas.ts'
-import { findStore, lockStore, mergeStores, storePage } from '../store/catalog/stores.ts'
+import { findStore, lockStore, mergeStores, readStorePage } from '../store/catalog/stores.ts'
 
 const params = { storeNumber: { description: "The store's number.", example: '123' } }
 
@@ -30,7 +30,7 @@ export const stores = [
       defaultLimit: 10_000,
     },
     ({ db, service, query }, page) =>
-      storePage(db, service, { locationId: query.ecommerce_location_id, kind: query.kind }, page),
+      readStorePage(db, service, { locationId: query.ecommerce_location_id, kind: query.kind }, page),
   ),
 
   get(

@@ -6,7 +6,7 @@ import { readConfig } from '../../config/config.ts'
 import { openWithoutMigrating } from '../../runtime/installation/installation.ts'
 import { deriveVerifiedKeys } from '../../runtime/installation/keys.ts'
 import { formatExamples } from '../terminal/examples.ts'
-import { createBytesDisplay, formatRate, shareDisplay } from '../terminal/progress.ts'
+import { createBytesDisplay, createShareDisplay, formatRate } from '../terminal/progress.ts'
 import { withDatabase } from '../terminal/session.ts'
 
 /** `tillbridge restore <file>` and `tillbridge restore acknowledge`. */
@@ -34,7 +34,7 @@ export function buildRestoreCommand(program: Command) {
       await deriveVerifiedKeys(config, { digest: Buffer.from(checked.head.secret, 'hex') }, 'goes with this backup')
       const { db, close } = await openWithoutMigrating(config)
       const loading = createBytesDisplay('Load')
-      const indexing = shareDisplay('Index')
+      const indexing = createShareDisplay('Index')
       try {
         const began = performance.now()
         const { migrated, shard } = await restore(db, checked, readFrames(file, loading.show), {
@@ -60,11 +60,11 @@ export function buildRestoreCommand(program: Command) {
         await close()
       }
     })
-  acknowledgeCommand(restoreInto)
+  buildAcknowledgeCommand(restoreInto)
 }
 
 /** `tillbridge restore acknowledge`. `tillbridge restore <file>` does the same automatically. */
-const acknowledgeCommand = (parent: Command) =>
+const buildAcknowledgeCommand = (parent: Command) =>
   parent
     .command('acknowledge')
     .description('Expire cursors after a restore with other tools')

@@ -33,9 +33,9 @@ export async function printReport(db: Database, service: Service, { kind, state,
   const all = JSON.parse((await readMappingStatus(db, service)).record) as MappingStatus[]
   const statuses = all.filter(status => kind === undefined || status.kind === kind)
   const issues: Record<string, MappingIssue[]> = {}
-  for (const { kind: of } of statuses) {
-    const { records } = await issuePage(db, service, of, state, { limit })
-    issues[of] = JSON.parse(`[${records.join(',')}]`)
+  for (const status of statuses) {
+    const { records } = await issuePage(db, service, status.kind, state, { limit })
+    issues[status.kind] = JSON.parse(`[${records.join(',')}]`)
   }
   if (json) console.log(JSON.stringify({ kinds: statuses, issues }, null, 2))
   else {
@@ -44,15 +44,15 @@ export async function printReport(db: Database, service: Service, { kind, state,
       ...issueStates.map(issueState => status.states[issueState].toLocaleString('en')),
     ])
     console.log(formatTable(['', ...issueStates], counts))
-    for (const { kind: of } of statuses)
+    for (const status of statuses)
       printRows(
-        of,
-        (issues[of] ?? []).filter(issue => state || issue.state !== 'matched'),
+        status.kind,
+        (issues[status.kind] ?? []).filter(issue => state || issue.state !== 'matched'),
       )
-    for (const { kind: of, listedAt } of statuses)
-      if (listedAt === null)
+    for (const status of statuses)
+      if (status.listedAt === null)
         console.log(
-          `\nNo platform file of ${of} has been imported. Run: tillbridge import ${platformImportTypes[of]} <file>`,
+          `\nNo platform file of ${status.kind} has been imported. Run: tillbridge import ${platformImportTypes[status.kind]} <file>`,
         )
   }
   if (statuses.some(({ states }) => problemStates.some(problemState => states[problemState] > 0)))

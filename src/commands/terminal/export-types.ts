@@ -3,7 +3,7 @@ import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { readProductPage } from '../../store/catalog/products.ts'
 import { readReferencePage } from '../../store/catalog/references.ts'
 import { readStaffPage } from '../../store/catalog/staff.ts'
-import { storePage } from '../../store/catalog/stores.ts'
+import { readStorePage } from '../../store/catalog/stores.ts'
 import { readCustomerPage } from '../../store/customers/customers.ts'
 import { readStockPage } from '../../store/inventory/stock.ts'
 import type { Page, PageRequest } from '../../store/lists/page.ts'
@@ -18,7 +18,7 @@ interface ExportType {
 /** The lists that can be exported, by their import types, in the order in which a service must import them. */
 export const exportTypes = {
   references: { table: sql`reference`, page: readReferencePage },
-  stores: { table: sql`store`, page: (db, service, page) => storePage(db, service, {}, page) },
+  stores: { table: sql`store`, page: (db, service, page) => readStorePage(db, service, {}, page) },
   staff: { table: sql`staff`, page: (db, service, page) => readStaffPage(db, service, {}, page) },
   products: { table: sql`product`, page: (db, service, page) => readProductPage(db, service, {}, page) },
   stock: { table: sql`stock`, page: (db, service, page) => readStockPage(db, service, {}, page) },

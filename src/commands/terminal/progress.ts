@@ -112,7 +112,7 @@ export const createRowsDisplay = (name: string) =>
   )
 
 /** Shows only the share. */
-export const shareDisplay = (name: string) =>
+export const createShareDisplay = (name: string) =>
   createDisplay(name, (share: number) => ({ share, text: formatPercent(share) }))
 
 /** Formats a finished transfer: `41.3 MB in 2.1 s (19.7 MB/s)`. */

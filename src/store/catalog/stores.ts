@@ -119,7 +119,7 @@ const isDifferentIn = (columns: readonly string[]) => {
   return sql`(${of('c')}) is distinct from (${of('old')})`
 }
 
-export const storePage = (
+export const readStorePage = (
   db: Db,
   service: Service,
   { locationId, kind }: { locationId?: string | undefined; kind?: StoreKind | undefined },

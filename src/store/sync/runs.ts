@@ -15,7 +15,7 @@ export async function beginRun(
   db: Db,
   service: Service,
   { sync, run }: SyncLease,
-  { isFull, origin = 'backOffice' }: { isFull: boolean; origin?: 'ecommerce' | undefined | 'backOffice' },
+  { isFull, origin = 'backOffice' }: { isFull: boolean; origin?: 'backOffice' | 'ecommerce' | undefined },
 ): Promise<void> {
   await db.run(sql`
     update sync_run set ended_at = now(), error = 'The process of this run ended. The next run repeated its work.'

@@ -16,7 +16,7 @@ interface Job {
 
 const asRows = (rows: readonly object[]) => sql`json_to_recordset(${JSON.stringify(rows)})`
 
-/** Asks for the jobs of a name that are missing, in this order, and takes away those that are not wanted any more. */
+/** Adds the missing jobs of a name, in this order, and deletes its jobs that aren't in the list. */
 export async function ensureJobs(db: Db, name: string, jobs: readonly Job[]): Promise<void> {
   const rows = sql`${asRows(jobs.map((job, place) => ({ ...job, place })))} as w ("serviceId" integer, subject text, place integer)`
   await db.run(sql`
@@ -29,10 +29,7 @@ export async function ensureJobs(db: Db, name: string, jobs: readonly Job[]): Pr
        and not exists (select from ${rows} where j.service_id = "serviceId" and j.subject = w.subject)`)
 }
 
-/**
- * Brings forward the syncs that would come later than the schedule that is set has it: it is another one than when they ended. Returns them.
- * A sync that waits after a failure is left alone.
- */
+/** Brings forward the syncs whose interval was shortened after their last run. Returns them. A sync that waits after a failure stays. */
 export const advanceSyncs = (db: Db, name: string, planned: readonly Planned[]) =>
   db.rows<Pick<Planned, 'serviceId' | 'sync'>>(sql`
     update job j set due_at = greatest(now(), s.finished_at + p."intervalSeconds" * interval '1 s')
