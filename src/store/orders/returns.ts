@@ -21,12 +21,17 @@ export const returnedDiscounts = (sign: Sql) => sql`
                           sold.price * b.quantity - b.value as line_discount
                      from json_array_elements(sold.discounts) with ordinality as entries (e, n)) d) shares)`
 
+/** The total of a return `r` of an order `o`, without its cancelled lines. */
+export const returnTotal = (sign: Sql) => sql`
+  (select ${orderMoney(sql`coalesce(sum(${sign}l.value), 0)`)}
+     from return_line l where l.service_id = r.service_id and l.return_id = r.id and not l.is_cancelled)`
+
 /** The record of a return `r` (`Return`). */
 export const returnJson = (service: Service) => sql`
   (select row_to_json(x)::text from (select
      r.id, r.return_number as "returnNumber", r.authorisation_number as "returnAuthorisationNumber",
      o.id as "orderId", o.order_number as "orderNumber", o.customer_id as "customerId", r.exchange_order_id as "exchangeOrderId", r.status, r.restock, o.currency,
-     (select ${orderMoney(sql`sum(l.value)`)} from return_line l where l.service_id = r.service_id and l.return_id = r.id and not l.is_cancelled) as total,
+     ${returnTotal(sql``)} as total,
      ${jsonArray(sql`
        select b.sequence::text as id, b.sequence, b.order_sequence::text as "orderLineId", sold.sku, b.quantity,
               b.reason_code as "reasonCode", b.notes, ${orderMoney(sql`sold.price`)} as price, ${returnedDiscounts(sql``)} as discounts,
@@ -178,7 +183,7 @@ export type ReturnName = { id: string } | { number: string }
 export const findStoredReturn = (tx: Db, service: Service, name: ReturnName) =>
   tx.row<StoredReturn>(sql`
     select r.id, r.return_number as number, r.order_id as "orderId", r.status, r.restock, ${orderMoney(sql`r.exchange_credit`)} as "exchangeCredit",
-           (select ${orderMoney(sql`sum(l.value)`)} from return_line l where l.service_id = r.service_id and l.return_id = r.id and not l.is_cancelled) as total
+           ${returnTotal(sql``)} as total
       from sales_return r join sales_order o on o.service_id = r.service_id and o.id = r.order_id
      where r.service_id = ${service.id} and ${'id' in name ? sql`r.id = ${name.id}` : sql`r.return_number = ${name.number}`}`)
 
@@ -225,12 +230,12 @@ export async function restoreExchangeCredit(
 export const setRestock = (tx: Db, service: Service, { id }: StoredReturn, restock: boolean) =>
   tx.run(sql`update sales_return set restock = ${restock} where service_id = ${service.id} and id = ${id}`)
 
-/** Returns the stock that a return adds when it is received. */
+/** Returns the stock that a return adds when it is received. Cancelled lines add none. */
 export const findReturnedStock = (tx: Db, service: Service, returnId: string) =>
   tx.rows<{ storeId: string; skuId: string; quantity: number }>(sql`
     select l.store_id as "storeId", l.sku_id as "skuId", b.quantity
       from return_line b join order_line l on l.service_id = b.service_id and l.order_id = b.order_id and l.sequence = b.order_sequence
-     where b.service_id = ${service.id} and b.return_id = ${returnId} and l.store_id is not null`)
+     where b.service_id = ${service.id} and b.return_id = ${returnId} and not b.is_cancelled and l.store_id is not null`)
 
 /** Sets the status of a return of a locked order. Returns the number of order lines that are completely returned now. */
 export async function setReturnStatus(

@@ -5,7 +5,7 @@ import { formatAmount } from '../../domain/values/money.ts'
 import { type Change, localTime } from '../lists/change-timestamp.ts'
 import { jsonArray, type LockedOrder, orderMoney } from './orders.ts'
 import { buildSaleId, returnPrefix } from './own-sales.ts'
-import { returnedDiscounts } from './returns.ts'
+import { returnedDiscounts, returnTotal } from './returns.ts'
 import { addTransactions } from './transactions.ts'
 
 /** Shipped units of an order line, with the amount paid for them in minor units. */
@@ -72,13 +72,13 @@ export const addReturn = (
     change,
     sql`
     select ${returnPrefix}::text || r.id || ${cancelled ? '-cancelled' : ''} as id, r.return_number as number, ${header(service, change)},
-           (select ${orderMoney(sql`sum(${sign}l.value)`)} from return_line l where l.service_id = r.service_id and l.return_id = r.id) as total,
+           ${returnTotal(sign)} as total,
            ${jsonArray(sql`
              select b.sequence::text as id, b.sequence, sold.sku, sold.product_code as "productCode", sold.product_name as "productName",
                     sold.colour_code as "colourCode", sold.colour_name as "colourName", sold.size_code as "sizeCode", ${sign}b.quantity as quantity,
                     ${orderMoney(sql`sold.price`)} as price, ${orderMoney(sql`${sign}b.value`)} as value, null::text as "taxPercent", ${returnedDiscounts(sign)} as discounts
                from return_line b join order_line sold on sold.service_id = b.service_id and sold.order_id = b.order_id and sold.sequence = b.order_sequence
-              where b.service_id = r.service_id and b.return_id = r.id order by b.sequence`)} as lines
+              where b.service_id = r.service_id and b.return_id = r.id and not b.is_cancelled order by b.sequence`)} as lines
       from sales_return r
       join sales_order o on o.service_id = r.service_id and o.id = r.order_id
       left join store s on ${soldBy(sql`l.service_id = o.service_id and l.order_id = o.id`)}

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { advanceReturn } from '../../../src/backoffice/embedded/returns.ts'
+import { beginChange } from '../../../src/store/lists/change-timestamp.ts'
+import { cancelReturnLines } from '../../../src/store/orders/returns.ts'
 import { insertVouchers } from '../../../src/store/vouchers/vouchers.ts'
 import {
   buildOrder,
@@ -238,6 +240,26 @@ test('a return restocks when it is received, and is then refunded once', async (
   assert.deepEqual(await getStock(adminCaller), restocked)
   const { data } = (await adminCaller.get('/changes?kinds=return&limit=100')).json
   assert.ok(data.some(({ path }: { path: string }) => path === `/returns/${faulty}`))
+})
+
+test('cancelled lines of a return count neither in its total nor in the stock', async () => {
+  const { id } = await place({ TEE: 1, 'HOOD-S': 2 })
+  getCreated(await ship(id))
+  const stock = await getStock(adminCaller)
+  const created = getCreated(await createReturn(adminCaller, id, { TEE: 1, 'HOOD-S': 2 }))
+  const cancelLine = (sequence: number) =>
+    api.db.transaction(async tx => {
+      const { at } = await beginChange(tx, adminCaller.service, ['sales_return'])
+      await cancelReturnLines(tx, adminCaller.service, created.id, [sequence], at)
+    })
+  const readTotal = async () => (await adminCaller.get(`/returns/${created.id}`)).json.data.total
+  await cancelLine(2)
+  assert.equal(await readTotal(), '10.00')
+  assert.equal((await post(adminCaller, `/returns/${created.id}/receive`, {})).status, 200)
+  assert.deepEqual(await getStock(adminCaller), { ...stock, '1002 TEE': (stock['1002 TEE'] ?? 0) + 1 })
+  await cancelLine(1)
+  assert.equal(await readTotal(), '0.00')
+  assert.equal((await post(adminCaller, `/returns/${created.id}/refund`, {})).json.data.refund.total, '0.00')
 })
 
 const exchange = (id: string, returned: Record<string, number>, order: object, headers = {}) =>
