@@ -2,7 +2,7 @@ import type { Db } from '../../database/db.ts'
 import type { CancellationInput, OrderLineSelection, OrderName } from '../../domain/orders/orders.ts'
 import { computeUnitsValue, sum } from '../../domain/orders/pricing.ts'
 import type { Refund } from '../../domain/orders/refunds.ts'
-import type { ShipmentInput } from '../../domain/orders/shipments.ts'
+import type { ShipmentInput, Tracking } from '../../domain/orders/shipments.ts'
 import {
   lineTransitions,
   type PickupAction,
@@ -63,12 +63,24 @@ export async function shipOrder(
   tx: Db,
   service: Service,
   name: OrderName,
-  { lines, carrier, trackingNumber, trackingUrl, storeNumber }: ShipmentInput = {},
+  { lines, storeNumber, ...tracking }: ShipmentInput = {},
 ): Promise<{ order: LockedOrder; key: string }> {
   const [{ order, selected }, shippedFrom] = await Promise.all([
     lockOpenUnits(tx, service, name, lineTransitions.ship.to, lines),
     storeNumber ? findStore(tx, service, storeNumber) : null,
   ])
+  const key = await shipUnits(tx, service, order, selected, { ...tracking, shippedFrom })
+  return { order, key }
+}
+
+/** Ships units of a locked order as one shipment, from their own stores or from `shippedFrom`. Returns the key of the shipment. */
+async function shipUnits(
+  tx: Db,
+  service: Service,
+  order: LockedOrder,
+  selected: readonly LineUnits[],
+  { carrier, trackingNumber, trackingUrl, shippedFrom = null }: Tracking & { shippedFrom?: string | null } = {},
+): Promise<string> {
   const moves = selected.flatMap(({ line: { storeId, skuId, isAllocated }, quantity }) => [
     ...(storeId !== null && isAllocated ? [{ storeId, skuId, allocated: -quantity }] : []),
     // Units that are not allocated have left the stock of their store with the order.
@@ -103,7 +115,7 @@ export async function shipOrder(
     writeShipments(tx, service, change, order, [shipment]),
     touchOrder(tx, service, order, change),
   ])
-  return { order, key }
+  return key
 }
 
 async function findStore(tx: Db, service: Service, storeNumber: string): Promise<string> {
@@ -167,9 +179,9 @@ export async function advancePickup(
   name: OrderName,
   action: PickupAction,
 ): Promise<LockedOrder> {
-  const { order } = await lockOpenUnits(tx, service, name, pickupTransitions[action].to)
+  const { order, selected } = await lockOpenUnits(tx, service, name, pickupTransitions[action].to)
   requirePermittedPickup(order, await readPickupStatus(tx, service, order), action)
-  if (action === 'collect') await shipOrder(tx, service, name)
+  if (action === 'collect') await shipUnits(tx, service, order, selected)
   else await touchOrder(tx, service, order, await beginChange(tx, service, ['sales_order']))
   await setPickupStatus(tx, service, order, pickupTransitions[action].to)
   return order
