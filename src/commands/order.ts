@@ -49,7 +49,7 @@ export function buildOrderCommand(program: Command) {
         const input = { ...checkTracking(tracking), lines: parseLines(lines), storeNumber: store ?? null }
         const { order: shipped } = await shipOrder(tx, of, { number }, input)
         await recordCommand(tx, of, { operation: 'order ship', subject: `/orders/${shipped.id}` })
-        return `Order ${number} shipped${lines ? ` in part: ${lines.join(', ')}` : ''}.`
+        return formatResult(number, lines, 'shipped')
       }),
     )
 
@@ -70,7 +70,7 @@ export function buildOrderCommand(program: Command) {
       runInTransaction(service, async (tx, of) => {
         const { order: cancelled } = await cancelOrder(tx, of, { number }, { lines: parseLines(lines) })
         await recordCommand(tx, of, { operation: 'order cancel', subject: `/orders/${cancelled.id}` })
-        return `Order ${number} cancelled${lines ? ` in part: ${lines.join(', ')}` : ''}.`
+        return formatResult(number, lines, 'cancelled')
       }),
     )
 
@@ -85,7 +85,7 @@ export function buildOrderCommand(program: Command) {
       .option(...serviceOption)
       .addHelpText(
         'after',
-        formatExamples([`order ${name} W0000123 --service luma`, `the order must have a pick-up store`]),
+        formatExamples([`order ${name} W0000123 --service luma`, 'the order must have a pick-up store']),
       )
       .action((number: string, { service }: { service?: string }) =>
         runInTransaction(service, async (tx, of) => {
@@ -127,6 +127,9 @@ interface LineOptions {
 }
 
 const linesOption = ['--lines <lines...>', 'lines with units, such as `1:2 3`. Default: all open units'] as const
+
+const formatResult = (number: string, lines: readonly string[] | undefined, participle: string) =>
+  lines ? `Lines ${lines.join(', ')} of order ${number} ${participle}.` : `Order ${number} ${participle}.`
 
 /** Parses lines such as `1:2` (two units of line 1). Throws if one is malformed. */
 const parseLines = (lines: readonly string[] | undefined): OrderLineSelection | null =>

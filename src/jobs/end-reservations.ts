@@ -16,7 +16,7 @@ import { throwErrors } from './job.ts'
 
 /** Milliseconds between two polls. A reservation that another process made since then expires within this time after it at the latest. */
 const pollIntervalMs = 500
-/** Milliseconds before a poll if other workers are ending the expired reservations, or a service's could not be ended. */
+/** Milliseconds before the next poll if a poll found expired reservations: other workers may have locked them. */
 const busyIntervalMs = 50
 
 /**

@@ -97,7 +97,7 @@ test('a shipped order has a shipment with carrier and tracking', async () => {
   )
 })
 
-test('lines are shipped and cancelled in part', async () => {
+test('the command ships and cancels units of lines', async () => {
   const { id, orderNumber } = await placeOrder(caller, [
     { sku: 'TEE', quantity: 3 },
     { sku: 'UNKEPT', quantity: 1 },
@@ -105,7 +105,7 @@ test('lines are shipped and cancelled in part', async () => {
   assert.match(await rejected('ship', orderNumber, '--lines', '1:x'), /--lines must be lines such as 1, or 1:2/)
   assert.match(
     await order('ship', orderNumber, '--lines', '1:2', '2', '--store', '101'),
-    /^Order \S+ shipped in part: 1:2, 2\.\n$/,
+    /^Lines 1:2, 2 of order \S+ shipped\.\n$/,
   )
   const [shipment] = (await caller.get(`/orders/${id}/shipments`)).json.data
   assert.deepEqual(
@@ -113,7 +113,7 @@ test('lines are shipped and cancelled in part', async () => {
     ['101', [2, 1]],
   )
   assert.deepEqual(await statuses(id), ['processing', 'shipped'])
-  assert.match(await order('cancel', orderNumber, '--lines', '1:1'), /^Order \S+ cancelled in part: 1:1\.\n$/)
+  assert.match(await order('cancel', orderNumber, '--lines', '1:1'), /^Lines 1:1 of order \S+ cancelled\.\n$/)
   assert.deepEqual(await statuses(id), ['shipped', 'shipped'])
 })
 

@@ -25,7 +25,7 @@ export async function checkReturnsAndShipments(
     select o.id, array(select s.tracking_number from shipment s where s.service_id = o.service_id and s.order_id = o.id
                         order by s.tracking_number collate "C") as notes
       from sales_order o where o.service_id = ${serviceId}`)
-  const known = orders.flatMap(({ id, notes }) => {
+  const comparedOrders = orders.flatMap(({ id, notes }) => {
     const order = state.orders.get(Number(id))
     return order ? { id, notes, expected: notesOf(order) } : []
   })
@@ -41,12 +41,12 @@ export async function checkReturnsAndShipments(
     ),
     check(
       'shipments: each order has the parcels of the back office',
-      known.flatMap(({ id, notes, expected }) =>
+      comparedOrders.flatMap(({ id, notes, expected }) =>
         notes.join() === expected.join()
           ? []
           : [`${id} has ${notes.join() || 'none'}, not ${expected.join() || 'none'}`],
       ),
-      known.length,
+      comparedOrders.length,
     ),
   ]
 }

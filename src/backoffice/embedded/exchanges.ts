@@ -49,9 +49,9 @@ async function inField<T>(field: string, part: Promise<T>): Promise<T> {
     return await part
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
-    const errors = error.errors.map(each => ({
-      ...each,
-      ...(each.pointer !== undefined && { pointer: field + each.pointer }),
+    const errors = error.errors.map(({ pointer, ...fieldError }) => ({
+      ...fieldError,
+      ...(pointer !== undefined && { pointer: field + pointer }),
     }))
     throw new ApiError(error.code, error.message, { errors, members: error.members, headers: error.headers })
   }

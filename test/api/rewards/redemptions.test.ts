@@ -224,13 +224,14 @@ test('redemptions stay for 90 days after their end, and pending ones stay', asyn
     ids.push(requestId)
   }
   const purge = () => purgeExpired({ db: api.db, signal: new AbortController().signal } as JobRun)
-  const found = async () => (await Promise.all(ids.map(id => shop.get(`${path}/${id}`)))).map(({ status }) => status)
+  const readStatusCodes = async () =>
+    (await Promise.all(ids.map(id => shop.get(`${path}/${id}`)))).map(({ status }) => status)
   await purge()
-  assert.deepEqual(await found(), [200, 200, 200])
+  assert.deepEqual(await readStatusCodes(), [200, 200, 200])
   await api.db.run(sql`
     update reward_redemption set expires_at = expires_at - interval '91 days' where service_id = ${service.id} and status <> 'pending'`)
   await purge()
-  assert.deepEqual(await found(), [404, 404, 200])
+  assert.deepEqual(await readStatusCodes(), [404, 404, 200])
   assert.deepEqual(await countRows(service), [1, 1])
 })
 

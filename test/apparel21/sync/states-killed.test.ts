@@ -50,10 +50,11 @@ async function copyOrders(id: string) {
   )
   await copyRows('order_line', `t.order_id = '${id}'`, `'order_id', ${orderId}`)
   return async (returnId: string) => {
-    const given = lastReturn()
-    for (const [i, each] of ids.entries()) {
-      const lines = given.lines.map(line => ({ ...line, id: each }))
-      state.returns.set(each, { ...given, id: each, number: `R${each}`, orderId: each, personId: personOf(i), lines })
+    const returnTemplate = lastReturn()
+    for (const [i, copyId] of ids.entries()) {
+      const lines = returnTemplate.lines.map(line => ({ ...line, id: copyId }))
+      const copied = { id: copyId, number: `R${copyId}`, orderId: copyId, personId: personOf(i), lines }
+      state.returns.set(copyId, { ...returnTemplate, ...copied })
     }
     await copyRows(
       'sales_return',
@@ -146,13 +147,13 @@ test(`each of ${records} shipments and returns is published once per state among
   const shipments = await db.rows<{ id: string; orderId: string; trackingNumber: string }>(
     sql`select id, order_id as "orderId", tracking_number as "trackingNumber" from shipment where service_id = ${service.id}`,
   )
-  const byOrder = new Map(shipments.map(each => [each.orderId, each]))
+  const byOrder = new Map(shipments.map(shipment => [shipment.orderId, shipment]))
   assertOnce(await endShipments(), id => `shipment ${byOrder.get(String(id))?.id} EM${id}`)
 
   simulator.change({ kind: 'despatch-order', id: Number(order.id) })
-  const given = await giveBack(order.id, { [orders.tee.sku]: 1 })
-  assert.equal(given.status, 201, given.text)
-  await copyReturn(given.json.data.id)
+  const created = await giveBack(order.id, { [orders.tee.sku]: 1 })
+  assert.equal(created.status, 201, created.text)
+  await copyReturn(created.json.data.id)
   for (const [change, status] of [
     ['receive-return', 'received'],
     ['complete-return', 'refunded'],

@@ -50,12 +50,12 @@ async function fetchWebSales(client: Client, number: string): Promise<Xml[]> {
  * Returns the order with a number. With `personId`, all orders of that person are searched too. Returns undefined if it doesn't exist.
  */
 export async function fetchOrderByNumber(client: Client, number: string, personId?: string): Promise<Xml | undefined> {
-  const order = (await fetchWebSales(client, number)).find(each => !isReturn(each))
-  if (order || personId === undefined) return order
-  return findFirst(readOrders(client, personId), each => hasNumber(each, number) && !isReturn(each))
+  const sale = (await fetchWebSales(client, number)).find(order => !isReturn(order))
+  if (sale || personId === undefined) return sale
+  return findFirst(readOrders(client, personId), order => hasNumber(order, number) && !isReturn(order))
 }
 
-/** Returns the return with a number that no order has. Returns undefined if it doesn't exist. */
+/** Returns the return with a number. No order can have this number. Returns undefined if it doesn't exist. */
 export const fetchReturnByNumber = async (client: Client, number: string): Promise<Xml | undefined> =>
   (await fetchWebSales(client, number))[0]
 

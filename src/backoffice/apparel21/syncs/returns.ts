@@ -27,8 +27,8 @@ export async function* fetchReturns(
   const batches = refreshRecords(listRefreshes(), async ({ id }) => {
     const { customerId, orderId, backOfficeId } = open.get(id) as OpenReturn
     const path = [...buildReturnsPath({ id: orderId, number: '', personId: customerId }), backOfficeId]
-    const page = await client.document({ endpoint: 'returns', path, roots: ['ReturnOrder', 'Order'], signal })
-    const rows: SyncRows['returns'][] = page ? [{ returnId: id, orderId, ...parseReturn(page) }] : []
+    const root = await client.document({ endpoint: 'returns', path, roots: ['ReturnOrder', 'Order'], signal })
+    const rows: SyncRows['returns'][] = root ? [{ returnId: id, orderId, ...parseReturn(root) }] : []
     return { rows: { returns: rows } }
   })
   // The open returns determine the requests, so no refresh needs to be recorded.
