@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test'
 import type { Simulator } from '../../simulator/control/handle.ts'
 import { startSimulator } from '../../simulator/simulator.ts'
 import { parseOptions } from '../../src/commands/back-office/options.ts'
-import { openConnectionCommands } from '../support/connection-commands.ts'
+import { openConnectionCommands } from '../support/installations/connection-commands.ts'
 import { checkout, connectToDatabase, runCommand, runSuccessfully, waitUntil } from '../support/processes.ts'
 
 const canary = 'kanarie-Wachtwoord-7'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { ShopifySimulator } from '../../simulator/shopify/handle.ts'
 import { startShopifySimulator } from '../../simulator/shopify/simulator.ts'
-import { openConnectionCommands } from '../support/connection-commands.ts'
+import { openConnectionCommands } from '../support/installations/connection-commands.ts'
 import { runCommand, runSuccessfully } from '../support/processes.ts'
 
 const canary = 'kanarie-Geheimnis-9'

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { install } from './installations/installations.ts'
 import {
   connectToDatabase,
   createDirectory,
@@ -10,7 +9,8 @@ import {
   runSuccessfully,
   serve,
   stopServer,
-} from './processes.ts'
+} from '../processes.ts'
+import { install } from './installations.ts'
 
 /** The commands that manage a connection of the service `luma`, on a server without jobs. Records each output, to check it for the secret. */
 export function openConnectionCommands(command: 'back-office' | 'ecommerce', secret: string) {
