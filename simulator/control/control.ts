@@ -6,11 +6,10 @@ import { counts } from '../shop/shop.ts'
 import type { EffectKind } from '../world/ledger.ts'
 import type { World } from '../world/world.ts'
 import type { Change } from './changes.ts'
+import { type Body, parseBody, sendJson, setClock } from './exchange.ts'
 import { exportOf, isExport } from './export.ts'
 import type { Simulator } from './handle.ts'
 import { statePage } from './page.ts'
-
-type Body = Record<string, unknown>
 
 interface ControlRequest {
   simulator: Simulator
@@ -38,13 +37,6 @@ export const stateOf = ({ state, settings, clock, faults, ledger, url }: Simulat
 
 const last = <T>(list: readonly T[], query: ControlRequest['query']) => list.slice(-Number(query('limit') ?? 100))
 
-function setClock({ clock }: Simulator, body: Body): void {
-  if (typeof body.set === 'string') clock.set(body.set)
-  if (body.freeze === true) clock.freeze()
-  else if (typeof body.freeze === 'string') clock.freeze(body.freeze)
-  if (typeof body.advance === 'number') clock.advance(body.advance)
-}
-
 /** The longest time for which a port stays closed, because no request could open it again. */
 const maxClosedSeconds = 3_600
 
@@ -62,10 +54,7 @@ const routes: Record<string, (request: ControlRequest) => unknown> = {
     return shown(simulator.settings)
   },
   'GET clock': ({ simulator }) => simulator.clock.state(),
-  'POST clock': ({ simulator, body }) => {
-    setClock(simulator, body)
-    return simulator.clock.state()
-  },
+  'POST clock': ({ simulator, body }) => setClock(simulator.clock, body),
   'DELETE clock': ({ simulator }) => {
     simulator.clock.reset()
     return simulator.clock.state()
@@ -104,20 +93,6 @@ const routes: Record<string, (request: ControlRequest) => unknown> = {
   },
 }
 
-function json(response: ServerResponse, status: number, body: unknown): void {
-  response.writeHead(status, { 'content-type': 'application/json; charset=utf-8' })
-  response.end(`${JSON.stringify(body, (_, value) => (value instanceof Map ? [...value] : value), 1)}\n`)
-}
-
-function readBody(request: IncomingMessage, body: Buffer): Body {
-  // A page of another site can post a form, but no JSON.
-  if (!/^application\/json\b/.test(String(request.headers['content-type'] ?? '')))
-    throw new TypeError('Send application/json')
-  const read: unknown = JSON.parse(body.toString() || '{}')
-  if (typeof read !== 'object' || read === null || Array.isArray(read)) throw new TypeError('Send an object')
-  return read as Body
-}
-
 /** Serves `/_simulator` and everything below it, without authentication, on this machine only. */
 export async function answerControl(
   simulator: Simulator,
@@ -146,12 +121,12 @@ export async function answerControl(
   }
   const route = Object.hasOwn(routes, `${method} ${name}`) ? routes[`${method} ${name}`] : undefined
   if (!route)
-    return json(response, 404, { error: `There are ${Object.keys(routes).join(', ')}, GET export/customers.csv` })
+    return sendJson(response, 404, { error: `There are ${Object.keys(routes).join(', ')}, GET export/customers.csv` })
   try {
-    const body = method === 'POST' ? readBody(request, raw) : {}
-    json(response, 200, route({ simulator, world, body, query: readQuery(search), rest: rest.join('/') }))
+    const body = method === 'POST' ? parseBody(request, raw.toString()) : {}
+    sendJson(response, 200, route({ simulator, world, body, query: readQuery(search), rest: rest.join('/') }))
   } catch (error) {
     if (!(error instanceof TypeError || error instanceof SyntaxError || error instanceof RangeError)) throw error
-    json(response, 400, { error: error.message })
+    sendJson(response, 400, { error: error.message })
   }
 }

@@ -62,17 +62,16 @@ export function connect<T>(list: List<T>, args: PageArguments, conditions: ListC
     throw new GraphQLError(`first must be from 1 to ${maxPageSize}`, { extensions: { code: 'BAD_REQUEST' } })
   const { idOf, sortOf = idOf, valuesOf = record => ({ id: idOf(record) }) } = list
   const query = conditions.isFilterIgnored ? undefined : args.query
-  const found = search(list.records, query, valuesOf)
-  if (found.warning && args.query)
-    conditions.warnings.push({ path: [list.name], query: args.query, warnings: [found.warning] })
+  const { records, warning } = search(list.records, query, valuesOf)
+  if (warning && args.query) conditions.warnings.push({ path: [list.name], query: args.query, warnings: [warning] })
   const direction = args.reverse ? -1 : 1
-  const sorted = found.records.toSorted((a, b) => direction * (sortOf(a) - sortOf(b) || idOf(a) - idOf(b)))
+  const sorted = records.toSorted((a, b) => direction * (sortOf(a) - sortOf(b) || idOf(a) - idOf(b)))
   const cursor = args.after && !conditions.isRepeated ? decodeCursor(args.after, list.name) : undefined
   const start = cursor
     ? sorted.findIndex(record => direction * (sortOf(record) - cursor.value || idOf(record) - cursor.id) > 0)
     : 0
-  const rest = start < 0 ? [] : sorted.slice(start)
-  const page = conditions.isBulk ? rest : rest.slice(0, size)
+  const remaining = start < 0 ? [] : sorted.slice(start)
+  const page = conditions.isBulk ? remaining : remaining.slice(0, size)
   const final = page.at(-1)
   const shown = conditions.isShuffled ? conditions.random.shuffled(page) : page
   const nodes = shown.map(record => list.nodeOf(record))
@@ -80,7 +79,7 @@ export function connect<T>(list: List<T>, args: PageArguments, conditions: ListC
     nodes,
     edges: nodes.map(node => ({ node })),
     pageInfo: {
-      hasNextPage: page.length < rest.length,
+      hasNextPage: page.length < remaining.length,
       endCursor: final
         ? encodeCursor({
             list: conditions.hasForeignCursor ? `other ${list.name}` : list.name,

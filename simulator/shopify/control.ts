@@ -1,11 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { type Body, parseBody, sendJson, setClock } from '../control/exchange.ts'
 import type { ShopifyChange } from './changes.ts'
 import { type ShopifyFault, shopifyFaultKinds } from './fault.ts'
 import type { ShopifySimulator } from './handle.ts'
 import type { ShopifySettings } from './settings.ts'
 import { countRecords } from './state.ts'
-
-type Body = Record<string, unknown>
 
 const describe = ({ url, settings, shop, clock, faults, calls }: ShopifySimulator) => ({
   url,
@@ -17,21 +16,17 @@ const describe = ({ url, settings, shop, clock, faults, calls }: ShopifySimulato
   faults: faults.list().length,
 })
 
-const routes: Record<string, (simulator: ShopifySimulator, body: Body, rest: string) => unknown> = {
+const routes: Record<string, (simulator: ShopifySimulator, body: Body, id: string) => unknown> = {
   'GET state': simulator => describe(simulator),
   'POST settings': (simulator, body) => {
     simulator.set(body as Partial<ShopifySettings>)
     return describe(simulator)
   },
-  'POST clock': ({ clock }, body) => {
-    if (typeof body.set === 'string') clock.set(body.set)
-    if (typeof body.advance === 'number') clock.advance(body.advance)
-    return clock.state()
-  },
+  'POST clock': ({ clock }, body) => setClock(clock, body),
   'GET faults': ({ faults }) => ({ faults: faults.list(), kinds: shopifyFaultKinds }),
   'POST faults': ({ faults }, body) => faults.add(body as unknown as ShopifyFault),
-  'DELETE faults': ({ faults }, _, rest) => {
-    if (rest) return { removed: faults.remove(Number(rest)) }
+  'DELETE faults': ({ faults }, _, id) => {
+    if (id) return { removed: faults.remove(Number(id)) }
     faults.clear()
     return { removed: true }
   },
@@ -52,15 +47,6 @@ const routes: Record<string, (simulator: ShopifySimulator, body: Body, rest: str
   },
 }
 
-function readObject(request: IncomingMessage, text: string): Body {
-  // A page of another site can post a form, but no JSON.
-  if (!/^application\/json\b/.test(String(request.headers['content-type'] ?? '')))
-    throw new TypeError('Send application/json')
-  const value: unknown = JSON.parse(text || '{}')
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new TypeError('Send an object')
-  return value as Body
-}
-
 /** Serves `/_simulator` and everything below it, without authentication. */
 export async function answerShopifyControl(
   simulator: ShopifySimulator,
@@ -68,18 +54,14 @@ export async function answerShopifyControl(
   response: ServerResponse,
   text: string,
 ) {
-  const [name = '', ...rest] = (request.url ?? '').split('?')[0]?.split('/').slice(2).filter(Boolean) ?? []
-  const send = (status: number, body: unknown) => {
-    response.writeHead(status, { 'content-type': 'application/json; charset=utf-8' })
-    response.end(`${JSON.stringify(body, null, 1)}\n`)
-  }
+  const [name = '', id = ''] = (request.url ?? '').split('?')[0]?.split('/').slice(2).filter(Boolean) ?? []
   const route = routes[`${request.method ?? 'GET'} ${name}`]
-  if (!route) return send(404, { error: `There are ${Object.keys(routes).join(', ')}` })
+  if (!route) return sendJson(response, 404, { error: `There are ${Object.keys(routes).join(', ')}` })
   try {
-    const body = request.method === 'POST' ? readObject(request, text) : {}
-    send(200, route(simulator, body, rest.join('/')))
+    const body = request.method === 'POST' ? parseBody(request, text) : {}
+    sendJson(response, 200, route(simulator, body, id))
   } catch (error) {
-    if (!(error instanceof TypeError || error instanceof SyntaxError)) throw error
-    send(400, { error: error.message })
+    if (!(error instanceof TypeError || error instanceof SyntaxError || error instanceof RangeError)) throw error
+    sendJson(response, 400, { error: error.message })
   }
 }

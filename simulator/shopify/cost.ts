@@ -63,7 +63,7 @@ function mutationCost(operation: OperationDefinitionNode, root: GraphQLComposite
   return cost
 }
 
-/** The fields of a selection with their types, those of fragments included. */
+/** Yields the fields of a selection and of its fragments, with their types. */
 function* fieldsOf(
   set: SelectionSetNode,
   parent: GraphQLCompositeType,

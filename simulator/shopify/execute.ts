@@ -77,8 +77,7 @@ export const operationName = (document: DocumentNode) => {
 
 /** Returns the errors of fields whose scopes the app doesn't have. */
 function findDenied({ schema, scopes }: Version, document: DocumentNode, granted: readonly string[]) {
-  const denied = new Map<string, GraphQLFormattedError>()
-  const root = selectedFields(schema, document)[0]?.field ?? ''
+  const denied = new Map<string, GraphQLError>()
   for (const { field, keys } of selectedFields(schema, document))
     for (const key of keys) {
       const needed = scopes[key]
@@ -86,15 +85,13 @@ function findDenied({ schema, scopes }: Version, document: DocumentNode, granted
         continue
       const scope = needed[0] ?? ''
       if (denied.has(scope)) continue
-      denied.set(scope, {
-        message: `Access denied for ${field} field. Required access: \`${scope}\` access scope.`,
-        path: [root],
-        extensions: {
-          code: 'ACCESS_DENIED',
-          documentation: 'https://shopify.dev/api/usage/access-scopes',
-          requiredAccess: `\`${scope}\` access scope.`,
-        },
-      })
+      const requiredAccess = `\`${scope}\` access scope.`
+      const message = `Access denied for ${field} field. Required access: ${requiredAccess}`
+      const documentation = 'https://shopify.dev/api/usage/access-scopes'
+      denied.set(
+        scope,
+        new GraphQLError(message, { extensions: { code: 'ACCESS_DENIED', documentation, requiredAccess } }),
+      )
     }
   return [...denied.values()]
 }
@@ -105,11 +102,7 @@ const roots = new Set(['QueryRoot', 'Mutation'])
 export function executeRequest(document: DocumentNode, variables: Variables, context: RequestContext): ExecutionResult {
   const version = openVersion(context.version)
   const denied = findDenied(version, document, context.world.settings.scopes)
-  if (denied.length)
-    return {
-      data: null,
-      errors: denied.map(({ message, extensions }) => new GraphQLError(message, { extensions: extensions ?? {} })),
-    }
+  if (denied.length) return { data: null, errors: denied }
   return executeSync({
     schema: version.schema,
     document,

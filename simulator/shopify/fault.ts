@@ -29,10 +29,10 @@ export interface ShopifyFault extends FaultConditions {
 /** Parses a fault. Throws a TypeError that explains what is invalid. */
 export function readShopifyFault(value: unknown): ShopifyFault {
   if (typeof value !== 'object' || value === null) throw new TypeError('A fault must be an object')
-  const { kind, path, times, probability, seconds, status, ...rest } = value as Record<string, unknown>
+  const { kind, path, times, probability, seconds, status, ...unknown } = value as Record<string, unknown>
   if (typeof kind !== 'string' || !Object.hasOwn(shopifyFaultKinds, kind))
     throw new TypeError(`kind must be one of ${Object.keys(shopifyFaultKinds).join(', ')}`)
-  for (const name of Object.keys(rest)) throw new TypeError(`A fault has no ${name}`)
+  for (const name of Object.keys(unknown)) throw new TypeError(`A fault has no ${name}`)
   if (path !== undefined && typeof path !== 'string') throw new TypeError('path must be a string')
   for (const [name, number] of Object.entries({ times, probability, seconds, status }))
     if (number !== undefined && !(typeof number === 'number' && Number.isFinite(number)))

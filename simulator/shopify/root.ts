@@ -14,7 +14,7 @@ import {
 import {
   activate,
   maxArrayLength,
-  once,
+  runOnce,
   type SetQuantitiesInput,
   setQuantities,
   type UserError,
@@ -167,8 +167,7 @@ const mutations = {
   inventoryActivate: ((args, context, info) => {
     const { world } = context
     const [itemId, locationId] = [fromGid('InventoryItem', args.inventoryItemId), fromGid('Location', args.locationId)]
-    const found = () => findLevel(world.shop, itemId, locationId)
-    return once(
+    return runOnce(
       context,
       keyOf(info),
       args,
@@ -185,7 +184,7 @@ const mutations = {
       },
       error => ({ inventoryLevel: null, userErrors: [error] }),
       () => {
-        const level = found()
+        const level = findLevel(world.shop, itemId, locationId)
         return { inventoryLevel: level ? levelNode(world, level) : null, userErrors: noErrors }
       },
     )

@@ -49,7 +49,7 @@ function matches({ operator }: Term, own: number | string, other: number | strin
 
 /**
  * Searches records as the platform does: it fails open. An unknown filter is ignored with a warning, and the search splits at spaces, so that
- * each remaining word can find a stranger.
+ * each remaining word can match unrelated records.
  */
 export function search<T>(
   records: readonly T[],

@@ -105,7 +105,7 @@ function findErrors({ shop }: ShopifyWorld, input: SetQuantitiesInput, version: 
 const quantityOf = (level: Level, name: string) => (name === 'on_hand' ? onHandOf(level) : level.available)
 
 /** Runs a mutation once per idempotency key. A replay returns the present state and changes nothing. */
-export function once<T extends { userErrors: UserError[] }>(
+export function runOnce<T extends { userErrors: UserError[] }>(
   { world: { shop } }: RequestContext,
   key: string | undefined,
   request: unknown,
@@ -144,7 +144,7 @@ export function setQuantities(context: RequestContext, input: SetQuantitiesInput
     userErrors: [] as UserError[],
   })
   const reject = (userErrors: UserError[]) => ({ inventoryAdjustmentGroup: null, userErrors })
-  return once<ReturnType<typeof done> | ReturnType<typeof reject>>(
+  return runOnce<ReturnType<typeof done> | ReturnType<typeof reject>>(
     context,
     key,
     input,

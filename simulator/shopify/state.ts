@@ -1,7 +1,7 @@
 import { fabrics, firstnames, garments, surnames } from '../generate/words.ts'
 import { randomFor } from '../shop/random.ts'
 
-/** The six quantities of a level that on-hand is the sum of. */
+/** The quantities that are on hand but neither available nor committed. */
 export const heldNames = ['reserved', 'damaged', 'quality_control', 'safety_stock'] as const
 export type HeldName = (typeof heldNames)[number]
 
