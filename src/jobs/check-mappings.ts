@@ -7,9 +7,9 @@ import type { ServiceJobRun } from './job.ts'
 const intervalSeconds = 6 * 3_600
 
 /**
- * Checks the mappings of a service: after an import of a platform file or a sync of the platform, and every 6 hours after that. Then maps exact
- * matches, if the connection's `autoMapping` permits it. If the process dies, the job runs
- * again from the beginning, which is harmless: unchanged issues are not rewritten.
+ * Checks the mappings of a service: after an import of a platform file or a sync of the platform, and every 6 hours after that. Then maps
+ * exact matches, if the connection's `autoMapping` permits it. If the process dies, the job runs again from the beginning, which is harmless
+ * because unchanged issues are not rewritten.
  */
 export async function checkMappingsRegularly(work: ServiceJobRun): Promise<void> {
   const { db, keys, log, service, signal, reschedule } = work

@@ -3,7 +3,7 @@ import type { Database } from '../../database/db.ts'
 import { PlatformFailure } from '../../domain/ecommerce/platform-failure.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import {
-  ensureBudget,
+  createBudget,
   type PriorityClass,
   reservePoints,
   settlePoints,
@@ -22,17 +22,20 @@ export interface Budget {
 }
 
 const maxWaitSeconds = 120
-/** Points of another process's call are often returned earlier than they are restored. */
+/** Unused points of other calls are often returned before the missing points are restored. */
 const maxPauseMs = 2_000
 
 export function openBudget(db: Database, service: Service, connectionId: string): Budget {
   return {
     async reserve(priority, points, signal) {
-      await ensureBudget(db, service, connectionId)
       const started = performance.now()
       for (;;) {
         const seconds = await reservePoints(db, service, connectionId, priority, points)
         if (seconds === 0) return
+        if (seconds === undefined) {
+          await createBudget(db, service, connectionId)
+          continue
+        }
         if (performance.now() - started > maxWaitSeconds * 1_000)
           throw new PlatformFailure('unavailable', `No points of the rate limit were free for ${maxWaitSeconds} s.`)
         await delay(Math.min(seconds * 1_000 + 10, maxPauseMs), undefined, { signal })

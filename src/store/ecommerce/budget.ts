@@ -34,17 +34,17 @@ const restored = sql`
     cross join lateral (select f1 - (o2 - o1) as f2) g
     cross join lateral (select least(s1 + f2, ${shares.stock}::float8 * b.capacity) as s2) y)`
 
-/** Creates the budget of a connection, if it doesn't exist. */
-export const ensureBudget = (db: Db, service: Service, connectionId: string) =>
+/** Creates the budget of a connection, full. */
+export const createBudget = (db: Db, service: Service, connectionId: string) =>
   db.run(sql`
     insert into ecommerce_budget (service_id, connection_id, capacity, restore_per_second, orders_points, stock_points, background_points, measured_at)
-    select ${service.id}, ${connectionId}, ${initialCapacity}::float8, ${initialRestorePerSecond}::float8, ${initialCapacity * shares.orders}::float8,
-           ${initialCapacity * shares.stock}::float8, ${initialCapacity * shares.background}::float8, clock_timestamp()
-     where not exists (select from ecommerce_budget where service_id = ${service.id} and connection_id = ${connectionId})
+    values (${service.id}, ${connectionId}, ${initialCapacity}::float8, ${initialRestorePerSecond}::float8, ${initialCapacity * shares.orders}::float8,
+            ${initialCapacity * shares.stock}::float8, ${initialCapacity * shares.background}::float8, clock_timestamp())
     on conflict do nothing`)
 
 /**
  * Reserves points of a class, in one statement of its own. Returns 0 if they are reserved, otherwise the seconds until they are restored.
+ * Returns undefined if the connection has no budget yet.
  */
 export async function reservePoints(
   db: Db,
@@ -52,7 +52,7 @@ export async function reservePoints(
   connectionId: string,
   priority: PriorityClass,
   points: number,
-): Promise<number> {
+): Promise<number | undefined> {
   const own = raw(priority)
   const row = await db.row<{ isGranted: boolean; missing: number; rate: number }>(sql`
     with present as (
@@ -65,7 +65,7 @@ export async function reservePoints(
            measured_at = p.at
       from present p where b.service_id = p.service_id and b.connection_id = p.connection_id
     returning p.granted as "isGranted", ${points}::float8 - p.${own} as missing, p.restore_per_second as rate`)
-  if (!row) throw new Error('budget of the connection not found')
+  if (!row) return
   return row.isGranted ? 0 : row.missing / (row.rate * shares[priority])
 }
 

@@ -59,7 +59,7 @@ async function waitUntilCompleted(client: ShopifyClient, id: string, signal: Abo
   const pauses = backoff({ initialMs: firstPollMs, maxMs: maxPollMs })
   for (;;) {
     const { bulkOperation } = await client.send<Polled>(operations.bulk, { id }, signal)
-    if (!bulkOperation) throw new PlatformFailure('invalid', 'The bulk operation does not exist any more.')
+    if (!bulkOperation) throw new PlatformFailure('invalid', 'The bulk operation was not found.')
     const { status, errorCode, objectCount, url } = bulkOperation
     if (status === 'COMPLETED') return { url, count: Number(objectCount) }
     if (status !== 'CREATED' && status !== 'RUNNING')
@@ -75,7 +75,7 @@ async function waitUntilCompleted(client: ShopifyClient, id: string, signal: Abo
 async function* download(url: string, signal: AbortSignal): AsyncGenerator<string> {
   const response = await fetch(url, { signal }).catch((cause: unknown) => {
     signal.throwIfAborted()
-    throw new PlatformFailure('unavailable', 'The result of the bulk operation can not be downloaded.', { cause })
+    throw new PlatformFailure('unavailable', "The result of the bulk operation can't be downloaded.", { cause })
   })
   if (response.status !== 200 || !response.body) {
     await response.body?.cancel()

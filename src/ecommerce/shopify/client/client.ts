@@ -128,7 +128,7 @@ function checkErrors({ errors, data, extensions }: GraphqlBody): void {
     )
   }
   if (extensions?.search?.some(({ warnings = [] }) => warnings.length))
-    throw new PlatformFailure('invalid', 'The platform ignored a filter that it does not know.')
+    throw new PlatformFailure('invalid', 'The platform ignored an unknown filter.')
   if (typeof data !== 'object' || data === null) throw new PlatformFailure('invalid', 'The response has no data.')
 }
 

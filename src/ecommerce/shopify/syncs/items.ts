@@ -29,7 +29,7 @@ export interface CustomerNode {
   defaultEmailAddress: { emailAddress: string } | null
 }
 
-/** Returns a text without surrounding whitespace, or null if nothing is left. */
+/** Removes surrounding whitespace. Returns null for an empty text. */
 const toText = (value: string | null | undefined) => value?.trim() || null
 
 export const toLocation = ({ id, legacyResourceId, name, isActive, updatedAt }: LocationNode): PlatformItem => ({
@@ -50,7 +50,9 @@ export const toVariant = ({
   barcode,
   displayName,
   updatedAt,
-  ...rest
+  requiresComponents,
+  product,
+  inventoryItem,
 }: VariantNode): PlatformItem => ({
   kind: 'skus',
   itemKey: legacyResourceId,
@@ -59,12 +61,12 @@ export const toVariant = ({
   name: toText(displayName),
   other: toText(barcode),
   platformId: id,
-  inventoryItemId: rest.inventoryItem.id,
-  productId: rest.product.id,
-  isTracked: rest.inventoryItem.tracked,
-  isBundle: rest.requiresComponents,
-  isGiftCard: rest.product.isGiftCard,
-  isActive: rest.product.status === 'ACTIVE',
+  inventoryItemId: inventoryItem.id,
+  productId: product.id,
+  isTracked: inventoryItem.tracked,
+  isBundle: requiresComponents,
+  isGiftCard: product.isGiftCard,
+  isActive: product.status === 'ACTIVE',
   updatedAt,
 })
 
