@@ -11,7 +11,7 @@ import { createReturn } from './returns.ts'
 
 /**
  * Creates a return and a new order of the same customer in one transaction. The refund of the return pays for the order first; its payments
- * must pay the rest. Locks the returned order, and then like `placeOrder`.
+ * must pay the rest. Locks the returned order and the reward account of its customer, and then like `placeOrder`.
  */
 export async function createExchange(
   write: WithTransaction,

@@ -69,7 +69,7 @@ test('an order is shipped once, with tracking and sale', async () => {
   assert.deepEqual([status, json.code], [409, 'invalid_transition'])
 })
 
-test('an order is shipped in parts, each with its own sale, store and stock', async () => {
+test('each part of an order has its own sale, store and stock', async () => {
   const { id, orderNumber } = await place({ TEE: 4, 'HOOD-S': 3 })
   const stock = await getStock(adminCaller)
   const first = getCreated(await ship(id, { ...units({ 1: 1, 2: 2 }), storeNumber: '101' }))
@@ -159,7 +159,7 @@ test('an order is ready for collection and then collected, once each', async () 
   )
 })
 
-test('a partly shipped line whose rest is cancelled is returned with its shipped units', async () => {
+test('a line is returned with its shipped units if others are cancelled', async () => {
   const { id } = await place({ UNKEPT: 3 })
   getCreated(await ship(id, units({ 1: 2 })))
   const { id: returnId } = getCreated(await createReturn(adminCaller, id, { UNKEPT: 2 }))
@@ -242,7 +242,7 @@ test('a return restocks when it is received, and is then refunded once', async (
   assert.ok(data.some(({ path }: { path: string }) => path === `/returns/${faulty}`))
 })
 
-test('cancelled lines of a return count neither in its total nor in the stock', async () => {
+test('cancelled lines of a return count in neither total nor stock', async () => {
   const { id } = await place({ TEE: 1, 'HOOD-S': 2 })
   getCreated(await ship(id))
   const stock = await getStock(adminCaller)
@@ -309,7 +309,7 @@ test('an exchange creates a return and an order that it pays for, once', async (
   assert.deepEqual([total, payments], ['29.99', '29.99'])
 })
 
-test('a return that is worth more refunds the rest, and regains what is cancelled', async () => {
+test('a return refunds the rest of an exchange and its cancelled units', async () => {
   const { id } = await place({ TEE: 2 })
   getCreated(await ship(id))
   const stock = await getStock(adminCaller)
