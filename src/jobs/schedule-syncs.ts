@@ -1,7 +1,6 @@
 import type { BackOffices } from '../backoffice/back-offices.ts'
-import { defaultIntervals, platformSyncs } from '../domain/ecommerce/connection-settings.ts'
 import { raiseAlert } from '../store/alerts/alerts.ts'
-import { listConnections } from '../store/ecommerce/connections.ts'
+import { listPlatformSyncs } from '../store/ecommerce/connections.ts'
 import { advanceSyncs, ensureJobs, findNewlyOverdue, stalledAlert } from '../store/sync/schedule.ts'
 import { syncJob } from '../store/sync/status.ts'
 import { listServices } from '../store/tenancy/services.ts'
@@ -18,18 +17,16 @@ export const scheduleSyncs = (offices: BackOffices): Job => ({
   retryDelaysSeconds: [10, 60],
 })
 
-async function run(offices: BackOffices, { db, keys, log }: JobRun): Promise<void> {
+async function run(offices: BackOffices, { db, log }: JobRun): Promise<void> {
   const services = await listServices(db)
-  const connections = await listConnections(db, keys)
+  const platformSyncs = await listPlatformSyncs(db)
   const planned = [
     ...services.flatMap(service =>
       offices
         .getDriver(service)
         .syncs.map(({ name, intervalSeconds }) => ({ serviceId: service.id, sync: name, intervalSeconds })),
     ),
-    ...connections.flatMap(({ serviceId, settings: { intervals } }) =>
-      platformSyncs.map(sync => ({ serviceId, sync, intervalSeconds: intervals[sync] ?? defaultIntervals[sync] })),
-    ),
+    ...platformSyncs.map(({ serviceId, name, intervalSeconds }) => ({ serviceId, sync: name, intervalSeconds })),
   ]
   await ensureJobs(
     db,

@@ -60,12 +60,6 @@ function unsealText(keys: Keys, context: string, value: Buffer): string | undefi
 const ofConnection = ({ id }: Pick<Service, 'id'>, connectionId: string) =>
   sql`service_id = ${id} and connection_id = ${connectionId}`
 
-/** Returns the connections of all services. */
-export const listConnections = async (db: Db, keys: Keys): Promise<StoredConnection[]> =>
-  (await db.rows<Row>(sql`select ${columns} from ecommerce_connection order by service_id, connection_id`)).map(row =>
-    toStoredConnection(row, keys),
-  )
-
 /** Returns the connection of a service, or undefined. */
 export async function findConnection(db: Db, keys: Keys, service: Service): Promise<StoredConnection | undefined> {
   const row = await db.row<Row>(
@@ -128,13 +122,14 @@ async function deleteShopData(tx: Db, service: Service): Promise<void> {
   await requestMappingCheck(tx, service)
 }
 
-/** Returns the syncs of the connection of a service with their intervals. Empty without a connection. */
-export async function listPlatformSyncs(db: Db, service: Service) {
-  const row = await db.row<{ intervals: ConnectionSettings['intervals'] }>(sql`
-    select coalesce(settings->'intervals', '{}') as intervals from ecommerce_connection where ${ofConnection(service, mainConnection)}`)
-  return row
-    ? platformSyncs.map(name => ({ name, intervalSeconds: row.intervals[name] ?? defaultIntervals[name] }))
-    : []
+/** Returns the syncs of all connections, or of the connection of a service, with their intervals. */
+export async function listPlatformSyncs(db: Db, service?: Service) {
+  const condition = service ? ofConnection(service, mainConnection) : sql`true`
+  const rows = await db.rows<{ serviceId: number; intervals: ConnectionSettings['intervals'] }>(sql`
+    select service_id as "serviceId", coalesce(settings->'intervals', '{}') as intervals from ecommerce_connection where ${condition}`)
+  return rows.flatMap(({ serviceId, intervals }) =>
+    platformSyncs.map(name => ({ serviceId, name, intervalSeconds: intervals[name] ?? defaultIntervals[name] })),
+  )
 }
 
 /** Returns a token that is still valid, or undefined. */

@@ -8,7 +8,7 @@ import { readPoints } from '../../../src/store/ecommerce/budget.ts'
 import {
   deleteConnection,
   deleteToken,
-  listConnections,
+  listPlatformSyncs,
   lockConnection,
   setConnection,
 } from '../../../src/store/ecommerce/connections.ts'
@@ -31,7 +31,7 @@ export async function readEcommerce({ db, keys, service, ...api }: TestApi) {
       )
       assert.ok(await lockConnection(tx, keys, service))
     })
-    assert.equal((await listConnections(db, keys)).length, 1)
+    assert.equal((await listPlatformSyncs(db)).length, platformSyncs.length)
     const opened = await openPlatform(db, keys, service, { warn() {} })
     assert.ok(opened)
     assert.equal((await opened.platform.probe(AbortSignal.timeout(30_000))).currency, 'AUD')
