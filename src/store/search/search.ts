@@ -5,13 +5,27 @@ import { salePrefix } from '../orders/own-sales.ts'
 
 type ResultRow = Omit<SearchResult, 'type'>
 
+/** The text as typed and in capitals. */
+const listSpellings = (text: string) => [...new Set([text, text.toUpperCase()])]
+
+// `chr(1114111)` is the highest code point, so it is the upper bound of the prefix range.
+const hasPrefix = (column: Sql, prefix: string) =>
+  sql`(${column} >= ${prefix} and ${column} < ${prefix} || chr(1114111))`
+
 /** True if a value of an index in the order of bytes begins with the text, as typed or in capitals. */
-const beginsWith = (column: Sql, text: string) => {
-  const starts = [...new Set([text, text.toUpperCase()])]
-  return starts
-    .map(start => sql`(${column} >= ${start} and ${column} < ${start} || chr(1114111))`)
+const beginsWith = (column: Sql, text: string) =>
+  listSpellings(text)
+    .map(spelling => hasPrefix(column, spelling))
     .reduce((all, each) => sql`(${all} or ${each})`)
-}
+
+/** Selects the first rows whose value begins with the text. Each spelling reads only its range of the index; an `or` in order would read all. */
+const selectByPrefix = (table: Sql, column: Sql, service: Service, text: string) =>
+  listSpellings(text)
+    .map(
+      spelling => sql`
+      (select * from ${table} where service_id = ${service.id} and ${hasPrefix(column, spelling)} order by ${column} limit ${maxResultsPerType})`,
+    )
+    .reduce((all, each) => sql`${all} union all ${each}`)
 
 const selectCustomers = (service: Service, text: string) => {
   const phones = toPhonePrefixes(text).map(prefix => `'${service.id} #${prefix}':*`)
@@ -41,7 +55,10 @@ const selectCustomers = (service: Service, text: string) => {
 const selectOrders = (service: Service, text: string) => sql`
   select id, order_number as title, to_char(placed_at at time zone ${service.settings.timeZone}, 'YYYY-MM-DD') || ' · ' || currency || ' ' || round(total, decimals) as detail,
          case when id = ${text} then 'id' else 'number' end as "matchedField", case when id = ${text} then id else order_number end as "matchedText"
-    from sales_order where service_id = ${service.id} and (id = ${text} or ${beginsWith(sql`order_number`, text)})
+    from (
+      ${selectByPrefix(sql`sales_order`, sql`order_number`, service, text)}
+      union all
+      (select * from sales_order where service_id = ${service.id} and id = ${text} and not ${beginsWith(sql`order_number`, text)})) o
    order by order_number limit ${maxResultsPerType}`
 
 /** Sales and returns. The sale of an own order is left out, because the order is found. */
@@ -64,15 +81,18 @@ const selectSales = (service: Service, text: string) => sql`
 const selectReturns = (service: Service, text: string) => sql`
   select id, return_number as title, to_char(created_at at time zone ${service.settings.timeZone}, 'YYYY-MM-DD') || ' · ' || status as detail,
          case when id = ${text} then 'id' else 'number' end as "matchedField", case when id = ${text} then id else return_number end as "matchedText"
-    from sales_return where service_id = ${service.id} and (id = ${text} or ${beginsWith(sql`return_number`, text)})
+    from (
+      ${selectByPrefix(sql`sales_return`, sql`return_number`, service, text)}
+      union all
+      (select * from sales_return where service_id = ${service.id} and id = ${text} and not ${beginsWith(sql`return_number`, text)})) r
    order by return_number limit ${maxResultsPerType}`
 
 const selectProducts = (service: Service, text: string) => sql`
   select p.product_id as id, p.name as title, p.product_code as detail, p.field as "matchedField",
          case p.field when 'id' then p.product_id when 'name' then p.name else p.product_code end as "matchedText"
     from (
-      (select 1 as rank, 'number' as field, product_id, name, product_code from product
-        where service_id = ${service.id} and ${beginsWith(sql`product_code`, text)} limit ${maxResultsPerType})
+      (select 1 as rank, 'number' as field, product_id, name, product_code
+         from (${selectByPrefix(sql`product`, sql`product_code`, service, text)}) t)
       union all
       (select 2, 'id', product_id, name, product_code from product where service_id = ${service.id} and product_id = ${text} and not ${beginsWith(sql`product_code`, text)})
       union all
@@ -85,7 +105,7 @@ const selectSkus = (service: Service, text: string) => sql`
   select v.sku as id, v.sku as title, concat_ws(' · ', p.name, coalesce(c.name, c.code), v.size_code) as detail,
          v.field as "matchedField", case v.field when 'barcode' then v.barcode else v.sku end as "matchedText"
     from (
-      (select 'sku' as field, t.* from variant t where service_id = ${service.id} and ${beginsWith(sql`sku`, text)} order by sku limit ${maxResultsPerType})
+      (select 'sku' as field, t.* from (${selectByPrefix(sql`variant`, sql`sku`, service, text)}) t)
       union all
       (select 'barcode', t.* from variant t where service_id = ${service.id} and barcode = ${text} and not ${beginsWith(sql`sku`, text)} limit ${maxResultsPerType})) v
     join product p on p.service_id = ${service.id} and p.product_id = v.product_id

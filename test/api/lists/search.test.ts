@@ -96,7 +96,8 @@ test('orders, returns, receipts and vouchers are found by their numbers', async 
       line: { id: '1', quantity: 1, price: '29.99', value: '29.99' },
     },
   ])
-  assert.deepEqual(await list('w-10'), [`order ${order.id} number`])
+  for (const text of ['w-10', 'W-10']) assert.deepEqual(await list(text), [`order ${order.id} number`])
+  assert.deepEqual(await list(order.id), [`order ${order.id} id`])
   assert.deepEqual(await list('r006000733'), ['sale 900 number'])
   assert.deepEqual(await list('W-77'), ['sale 900 orderNumber'])
   assert.equal((await find('900'))[0]?.title, 'R006000733')
