@@ -136,6 +136,15 @@ describe('tillbridge ecommerce', () => {
     assert.match(await cli('status', 'luma'), /ecommerce-locations +ok/)
   })
 
+  test('a file of platform items is rejected while they are synced', async () => {
+    const { code, err } = await runCommand(['import', 'ecommerce-variants', '-', '--service', 'luma'], environment)
+    assert.equal(code, 1)
+    assert.match(
+      err,
+      /ecommerce-variants can't be imported from a file, because the e-commerce connection of luma syncs/,
+    )
+  })
+
   test('clear removes the connection, and no output has the secret', async () => {
     await cli('clear', 'luma')
     assert.deepEqual(await query('select from ecommerce_connection union all select from ecommerce_budget'), [])
