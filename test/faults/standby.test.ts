@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
 import { haltPostgresWhile } from '../../scenarios/support/halt.ts'
 import { startStandby, urlOf } from '../../scenarios/support/standby.ts'
 import { openDatabase, sql } from '../../src/database/db.ts'
@@ -34,6 +35,19 @@ describe('a primary and its standby', () => {
   async function setSynchronousStandby(name: string) {
     await primary.db.pool.query(`alter system set synchronous_standby_names = '${name}'`)
     await primary.db.pool.query('select pg_reload_conf()')
+  }
+
+  /** True if a commit waits for the standby. A reload takes effect later. */
+  async function doesCommitWait() {
+    const { pool } = primary.db
+    const commit = pool.query(`select pg_logical_emit_message(true, 'probe', '')`)
+    const hasEnded = await Promise.race([commit.then(() => true), delay(300, false)])
+    if (hasEnded) return false
+    const canceled = await pool.query(
+      `select pg_cancel_backend(pid) from pg_stat_activity where wait_event = 'SyncRep' and query ~ 'emit_message'`,
+    )
+    await commit
+    return canceled.rowCount === 1
   }
 
   before(async () => {
@@ -87,6 +101,7 @@ describe('a primary and its standby', () => {
     // A standby of this name never connects.
     await setSynchronousStandby('lost')
     try {
+      await waitUntil(doesCommitWait, 'the setting takes effect')
       const writing = create('during', body)
       await waitUntil(async () => (await ask('/health/ready')).json.data.writes === 'waiting', 'it is shown', 15_000)
       assert.match(
