@@ -2,7 +2,10 @@
 
 create function fold_text(text text) returns text
 language sql immutable strict parallel safe
-return translate(lower(normalize(text, NFKD)), U&'\2019\0300\0301\0302\0303\0304\0306\0307\0308\030A\030B\030C\0326\0327\0328', '''');
+return case
+  when octet_length(text) = length(text) then lower(text) -- ASCII, which normalizing would not change
+  else translate(lower(normalize(text, NFKD)), U&'\2019\0300\0301\0302\0303\0304\0306\0307\0308\030A\030B\030C\0326\0327\0328', '''')
+end;
 comment on function fold_text is
   'Returns a text for comparison: lowercase, without diacritics of Latin letters, with one kind of apostrophe.';
 
