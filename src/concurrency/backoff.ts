@@ -39,3 +39,14 @@ interface SleepOptions {
 /** Resolves after `ms`, or as soon as the signal is aborted. */
 export const sleep = (ms: number, options: SleepOptions = {}): Promise<void> =>
   delay(ms, undefined, options).catch(() => {})
+
+/** True if `work` is resolved or rejected within `ms`. Its result and its error are ignored. */
+export const finishesWithin = (work: Promise<unknown>, ms: number): Promise<boolean> =>
+  new Promise(resolve => {
+    const timer = setTimeout(() => resolve(false), ms)
+    const end = () => {
+      clearTimeout(timer)
+      resolve(true)
+    }
+    work.then(end, end)
+  })

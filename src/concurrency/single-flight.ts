@@ -36,13 +36,3 @@ export function freshSingleFlight(): SingleFlight {
     return next
   }
 }
-
-/** Returns the single-flight of an object, such as a database connection pool; it is released with the object. */
-export function perObject<K extends object>(create: () => SingleFlight): (owner: K) => SingleFlight {
-  const flights = new WeakMap<K, SingleFlight>()
-  return owner => {
-    const flight = flights.get(owner) ?? create()
-    flights.set(owner, flight)
-    return flight
-  }
-}

@@ -61,3 +61,13 @@ export function memoize<T>(load: () => Promise<T>, ttlMs = Number.POSITIVE_INFIN
   const cache = ttlCache({ ttlMs, maxEntries: 1, load })
   return () => cache.get('')
 }
+
+/** Creates a value once per object, such as a database. The value is released with the object. */
+export function perObject<K extends object, V>(create: (owner: K) => V): (owner: K) => V {
+  const values = new WeakMap<K, V>()
+  return owner => {
+    const value = values.get(owner) ?? create(owner)
+    values.set(owner, value)
+    return value
+  }
+}

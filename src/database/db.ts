@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { perObject } from '../concurrency/ttl-cache.ts'
 import { handleLater } from '../telemetry/ignored-errors.ts'
 import { observeStatement } from '../telemetry/statements.ts'
 import { type Connection, connectToPrimary, connectToServer, parseServers, withPooledClient } from './endpoints.ts'
@@ -220,12 +221,7 @@ export function openDatabase(connection: Connection, options: DatabaseOptions = 
       }
     })
   const runAlone: RunStatement = config => withClient(client => createRunner(client)(config))
-  const dbs = new WeakMap<pg.PoolClient, Db>()
-  const getDb = (client: pg.PoolClient): Db => {
-    const db = dbs.get(client) ?? createDb(createRunner(client))
-    dbs.set(client, db)
-    return db
-  }
+  const getDb = perObject((client: pg.PoolClient): Db => createDb(createRunner(client)))
   // The whole transaction is sent at once, so it takes no longer than a single statement.
   const runInTransaction: RunStatement = config =>
     inTransaction(({ run }) => ({ result: run(config) })).then(

@@ -1,5 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
+import { finishesWithin } from '../concurrency/backoff.ts'
 import { ignoreError } from '../telemetry/ignored-errors.ts'
 import { type Database, sql } from './db.ts'
 import { getClientClass, getSocket } from './pg/internals.ts'
@@ -43,11 +43,7 @@ export async function openDedicatedConnection(db: Database, begin = 'begin') {
     },
     async end() {
       // A machine that has vanished never confirms the close.
-      if (isReusable)
-        await Promise.race([
-          ignoreError(client.end(), 'connection was already closed'),
-          delay(closeTimeoutMs, undefined, { ref: false }),
-        ])
+      if (isReusable) await finishesWithin(ignoreError(client.end(), 'connection was already closed'), closeTimeoutMs)
       destroy()
     },
   }

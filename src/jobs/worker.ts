@@ -1,5 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises'
-import { sleep } from '../concurrency/backoff.ts'
+import { finishesWithin, sleep } from '../concurrency/backoff.ts'
 import type { Db } from '../database/db.ts'
 import { DatabaseUnavailable } from '../database/errors.ts'
 import {
@@ -157,18 +156,16 @@ export function startWorker(context: JobContext, table: Readonly<Record<string, 
         await polling
         await Promise.all([...running.values()].map(({ done }) => done))
       }
-      const force = new AbortController()
-      await Promise.race([ended(), sleep(graceMs, { signal: force.signal })])
-      force.abort()
+      await finishesWithin(ended(), graceMs)
       clearInterval(renewal)
       // A poll in progress may still lease jobs.
-      await Promise.race([polling, delay(1_000, undefined, { ref: false })])
+      await finishesWithin(polling, 1_000)
       if (!running.size) return
       const unfinished = [...running.values()]
       for (const { abort } of unfinished) abort.abort(new Error('The worker stops.'))
-      await Promise.race([Promise.all(unfinished.map(({ done }) => done)), delay(1_000, undefined, { ref: false })])
+      await finishesWithin(Promise.all(unfinished.map(({ done }) => done)), 1_000)
       const leases = unfinished.map(({ job }) => job.lease)
-      await Promise.race([releaseJobs(db, leases).catch(outage.record), delay(1_000, undefined, { ref: false })])
+      await finishesWithin(releaseJobs(db, leases).catch(outage.record), 1_000)
     },
   }
 }

@@ -3,7 +3,7 @@ import { closeSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Client, escapeIdentifier } from 'pg'
-import { backoff } from '../concurrency/backoff.ts'
+import { backoff, finishesWithin } from '../concurrency/backoff.ts'
 import { ignoreError } from '../telemetry/ignored-errors.ts'
 import { environment, type RunAs } from './run-as.ts'
 
@@ -59,7 +59,7 @@ export function spawnServer(program: string, args: readonly string[], runAs: Run
       ['SIGKILL', 5_000],
     ] as const) {
       child.kill(signal)
-      if (await Promise.race([exited.then(() => true), delay(waitMs, false, { ref: false })])) return
+      if (await finishesWithin(exited, waitMs)) return
     }
   }
   return { pid: child.pid ?? 0, exited, end }

@@ -1,6 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { BackOffices } from '../backoffice/back-offices.ts'
-import { sleep } from '../concurrency/backoff.ts'
+import { finishesWithin, sleep } from '../concurrency/backoff.ts'
 import type { Db } from '../database/db.ts'
 import type { Worker } from '../jobs/worker.ts'
 import { tickClock } from '../store/alerts/database-clock.ts'
@@ -79,7 +78,7 @@ export async function startJobs(app: App): Promise<Worker> {
   return {
     async stop(graceMs) {
       shutdown.abort()
-      await Promise.race([polling, delay(1_000, undefined, { ref: false })])
+      await finishesWithin(polling, 1_000)
       await Promise.all(
         [control, ...[...workers.values()].map(({ worker }) => worker)].map(worker => worker.stop(graceMs)),
       )

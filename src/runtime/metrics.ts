@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
 import type { BackOffices } from '../backoffice/back-offices.ts'
 import { findNewestBackup } from '../backup/history.ts'
-import { memoize } from '../concurrency/ttl-cache.ts'
+import { memoize, perObject } from '../concurrency/ttl-cache.ts'
 import type { Db } from '../database/db.ts'
 import type { Replica } from '../database/replicas/replica.ts'
 import { compareMinor } from '../postgres/minor-releases.ts'
@@ -166,16 +166,11 @@ async function readSamples(db: Db, database: string): Promise<Sample[]> {
 
 /** Metrics of each shard, and whether it is available. While the control database is unavailable: of the open shards. */
 export function createShardCollector(shards: Shards): () => Promise<Sample[]> {
-  const collectors = new WeakMap<Shard, () => Promise<Sample[]>>()
-  const collect = (shard: Shard) => {
-    const collector = collectors.get(shard) ?? createDatabaseCollector(shard.db, shard.name)
-    collectors.set(shard, collector)
-    return collector()
-  }
+  const getCollector = perObject((shard: Shard) => createDatabaseCollector(shard.db, shard.name))
   const sampleEach = async (names: readonly string[], open: (name: string) => Shard | Promise<Shard>) => {
     const results = names.map(name =>
       withAvailability(
-        async () => collect(await open(name)),
+        async () => getCollector(await open(name))(),
         value => createSample('tillbridge_shard_up', { shard: name }, value),
       ),
     )

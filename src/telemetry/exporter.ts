@@ -1,9 +1,10 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { type HrTime, SpanKind, SpanStatusCode, TraceFlags } from '@opentelemetry/api'
 import { type ExportResult, ExportResultCode } from '@opentelemetry/core'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto'
 import { resourceFromAttributes } from '@opentelemetry/resources'
 import type { ReadableSpan } from '@opentelemetry/sdk-trace'
+import { finishesWithin } from '../concurrency/backoff.ts'
+import { singleFlight } from '../concurrency/single-flight.ts'
 import type { Attributes, Span } from './spans.ts'
 
 interface ExporterOptions {
@@ -91,22 +92,17 @@ export function createExporter({ url, headers, resource, version, onChange }: Ex
     return wasSent || wasRejected
   }
 
-  let sending: Promise<void> | undefined
+  const share = singleFlight()
   /** Sends the spans that are queued now, in requests of at most `maxSpansPerRequest`, until the collector is unavailable. */
-  const flush = () => {
-    const sendAll = async () => {
-      for (let rest = queue.length; rest > 0; ) {
-        const spans = queue.slice(0, Math.min(rest, maxSpansPerRequest))
+  const flush = () =>
+    share('flush', async () => {
+      for (let remaining = queue.length; remaining > 0; ) {
+        const spans = queue.slice(0, Math.min(remaining, maxSpansPerRequest))
         if (!(await send(spans))) return
         queue.splice(0, spans.length)
-        rest -= spans.length
+        remaining -= spans.length
       }
-    }
-    sending ??= sendAll().finally(() => {
-      sending = undefined
     })
-    return sending
-  }
   const timer = setInterval(() => {
     origin = getOrigin()
     void flush()
@@ -123,10 +119,10 @@ export function createExporter({ url, headers, resource, version, onChange }: Ex
     async close(withinMs: number) {
       clearInterval(timer)
       const sendRemaining = async () => {
-        await sending
-        await flush()
+        // The first flush may join a run that began before the last spans were queued.
+        for (let left = 2; left > 0 && queue.length > 0; left--) await flush()
       }
-      await Promise.race([sendRemaining(), delay(withinMs, undefined, { ref: false })])
+      await finishesWithin(sendRemaining(), withinMs)
     },
   }
 }

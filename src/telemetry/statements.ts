@@ -1,3 +1,4 @@
+import { ttlMap } from '../concurrency/ttl-cache.ts'
 import { getCurrentContext } from './current-context.ts'
 import { databaseDurations } from './durations.ts'
 import { type Attributes, endSpan, getErrorCode, startChildSpan } from './spans.ts'
@@ -10,9 +11,8 @@ interface StatementSummary {
   attributes: Attributes
 }
 
-const summaries = new Map<string, StatementSummary>()
-/** Maximum cached summaries. The cache is cleared when it is full, because filters and limits create many different texts. */
-const maxSummaries = 2_000
+/** Filters and limits create many different texts. */
+const summaries = ttlMap<StatementSummary>({ maxEntries: 2_000 })
 
 /** Returns the summary of a statement for traces and metrics: no values, and not the whole text. */
 function summarize(text: string): StatementSummary {
@@ -27,7 +27,6 @@ function summarize(text: string): StatementSummary {
   const summary = `${operation} ${table}`.trim()
   const attributes = { 'db.system.name': 'postgresql', 'db.operation.name': operation, 'db.query.summary': summary }
   const entry = { operation, summary, attributes }
-  if (summaries.size >= maxSummaries) summaries.clear()
   summaries.set(text, entry)
   return entry
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { freshSingleFlight, perObject, singleFlight } from '../../src/concurrency/single-flight.ts'
+import { freshSingleFlight, singleFlight } from '../../src/concurrency/single-flight.ts'
+import { perObject } from '../../src/concurrency/ttl-cache.ts'
 
 /** Work whose runs end when the test says so. */
 function controlledWork() {
@@ -73,7 +74,7 @@ test('a queued run begins even if the run before it fails', async () => {
 
 test('objects do not share runs', () => {
   const { runs, work } = controlledWork()
-  const flights = perObject<object>(singleFlight)
+  const flights = perObject((_: object) => singleFlight())
   const [one, other] = [{}, {}]
   for (const owner of [one, one, other]) void flights(owner)('a', work)
   assert.equal(runs.length, 2)

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
-import { backoff, sleep } from '../../concurrency/backoff.ts'
+import { backoff, finishesWithin, sleep } from '../../concurrency/backoff.ts'
+import { singleFlight } from '../../concurrency/single-flight.ts'
 import { type Db, openDatabase } from '../db.ts'
 import { getServerName } from '../endpoints.ts'
 import { DatabaseUnavailable } from '../errors.ts'
@@ -74,7 +75,8 @@ export function openReplica(server: pg.ClientConfig, { max, pooled, history, onN
   let health: ReplicaHealth = { state: 'unknown' }
   let replayed: Lsn | undefined
   let behindUntil = 0
-  let [pausedUntil, pauseMs] = [0, 0]
+  let pausedUntil = 0
+  const pauses = backoff({ initialMs: probeIntervalMs, maxMs: maxProbeIntervalMs })
   let busy = 0
 
   function setHealth(current: ReplicaHealth) {
@@ -86,14 +88,9 @@ export function openReplica(server: pg.ClientConfig, { max, pooled, history, onN
     else if (previous !== 'unknown') onNotice(`Replica ${name} used again.`)
   }
 
-  let running: Promise<ReplicaProbe> | undefined
+  const share = singleFlight()
   /** Probes the replica over a separate connection. Concurrent callers share a probe. */
-  function probe(): Promise<ReplicaProbe> {
-    running ??= probes.withConnection(probeServer).finally(() => {
-      running = undefined
-    })
-    return running
-  }
+  const probe = (): Promise<ReplicaProbe> => share('probe', () => probes.withConnection(probeServer))
 
   async function watch() {
     const delays = backoff({ initialMs: 2 * probeIntervalMs, maxMs: maxProbeIntervalMs })
@@ -143,8 +140,7 @@ export function openReplica(server: pg.ClientConfig, { max, pooled, history, onN
   /** Pauses the use of the replica after a read timed out. The pause doubles until a read succeeds; successful probes don't end it. */
   function pause() {
     if (performance.now() < pausedUntil) return
-    pauseMs = Math.min(Math.max(2 * pauseMs, probeIntervalMs), maxProbeIntervalMs)
-    pausedUntil = performance.now() + pauseMs
+    pausedUntil = performance.now() + pauses.next()
     setHealth({ state: 'unreachable', error: new Error('it answers probes, but its reads time out') })
   }
 
@@ -195,7 +191,7 @@ export function openReplica(server: pg.ClientConfig, { max, pooled, history, onN
         const result = await awaitUnlessUnresponsive(read, () => hasBegun)
         if (result) {
           counts.answered++
-          pauseMs = 0
+          pauses.reset()
         }
         return result
       } catch (error) {
@@ -211,14 +207,3 @@ export function openReplica(server: pg.ClientConfig, { max, pooled, history, onN
     },
   }
 }
-
-/** True if a promise is resolved or rejected within `ms` milliseconds. */
-const finishesWithin = (work: Promise<unknown>, ms: number) =>
-  new Promise<boolean>(resolve => {
-    const timer = setTimeout(() => resolve(false), ms)
-    const end = () => {
-      clearTimeout(timer)
-      resolve(true)
-    }
-    work.then(end, end)
-  })

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import { memoize } from '../../concurrency/ttl-cache.ts'
 import { ApiError } from '../../errors/api-error.ts'
 import { acceptsHtml } from '../negotiation/accept.ts'
 import { getRequestPath } from '../routing/operation.ts'
@@ -65,19 +66,11 @@ const icon = toCompressedFile('image/svg+xml', readAsset('icon.svg'))
 const reference = toCompressedFile('text/html; charset=utf-8', readAsset('reference.html'))
 const referenceScript = toCompressedFile(javascript, readAsset('reference.js'))
 
-let loaded: Promise<CompressedFile> | undefined
-
-/** Returns Scalar's bundle for browsers. Loaded on first use: it is large, and most processes never need it. */
-function loadViewer(): Promise<CompressedFile> {
-  loaded ??= readViewer().catch(error => {
-    loaded = undefined
-    throw error
-  })
-  return loaded
-}
-
-// The package offers its bundle only as a route, so a server that never listens requests it.
-async function readViewer(): Promise<CompressedFile> {
+/**
+ * Returns Scalar's bundle for browsers. Loaded on first use: it is large, and most processes never need it. The package offers its bundle
+ * only as a route, so a server that never listens requests it.
+ */
+const loadViewer = memoize(async (): Promise<CompressedFile> => {
   const { default: scalar } = await import('@scalar/fastify-api-reference')
   const server = Fastify()
   try {
@@ -88,7 +81,7 @@ async function readViewer(): Promise<CompressedFile> {
   } finally {
     await server.close()
   }
-}
+})
 
 const sendCachedFile = (request: FastifyRequest, reply: FastifyReply, file: CompressedFile) =>
   sendCompressedFile(request, reply.headers(cacheHeaders), file)

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
+import { singleFlight } from '../../concurrency/single-flight.ts'
 import { computeHmac, type Keys } from '../../crypto/keys.ts'
 import type { Db } from '../../database/db.ts'
 import {
@@ -51,7 +52,7 @@ export function writeRequestLog(server: FastifyInstance, { db, keys, log }: { db
   })
 
   const timer = setInterval(() => {
-    for (const shardLog of logs.values()) shardLog.write()
+    for (const shardLog of logs.values()) void shardLog.write()
   }, writeIntervalMs).unref()
 
   server.addHook('onClose', async () => {
@@ -70,7 +71,7 @@ function createShardLog(db: Db, log: Logger) {
   /** The last day that has a partition. */
   let openedDay = ''
   let isUnavailable = false
-  let writing: Promise<void> | undefined
+  const share = singleFlight()
 
   async function writePending() {
     if (!pending.length) return
@@ -94,11 +95,7 @@ function createShardLog(db: Db, log: Logger) {
     }
   }
 
-  const write = () => {
-    writing ??= writePending().finally(() => {
-      writing = undefined
-    })
-  }
+  const write = () => share('write', writePending)
 
   function getOpenBlock(serviceId: number, at: number) {
     const current = Math.floor(at / 1_000)
@@ -119,12 +116,12 @@ function createShardLog(db: Db, log: Logger) {
     add(serviceId: number, entry: LogEntry) {
       addEntry(getOpenBlock(serviceId, entry.at), entry)
       pendingCount++
-      if (pendingCount >= flushThreshold && !isUnavailable) write()
+      if (pendingCount >= flushThreshold && !isUnavailable) void write()
     },
     write,
     /** Writes the pending entries. Stops at the first error. */
     async end() {
-      await writing
+      await write()
       isUnavailable = false
       while (pending.length && !isUnavailable) await writePending()
     },

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { recheckIntervalMs } from '../../auth/sign-in.ts'
 import { type RunLimited, semaphore } from '../../concurrency/semaphore.ts'
+import { perObject } from '../../concurrency/ttl-cache.ts'
 import type { Database } from '../../database/db.ts'
 import type { Role } from '../../domain/accounts.ts'
 import { ApiError } from '../../errors/api-error.ts'
@@ -17,14 +18,10 @@ const maxConnections = 2
 /** Runs bulk exports. Their chunks share a few connections and yield to other reads. The concurrent exports of an account are limited. */
 export function createBulkExporter(app: AppContext) {
   const limitAccount = concurrencyLimit('too_many_exports')
-  const limits = new WeakMap<Database, RunLimited>()
+  const getLimit = perObject(createLimit)
   return {
     /** Returns the limit that the exports of a database share. */
-    limitFor({ db }: Pick<AppContext, 'db'>): RunLimited {
-      const limit = limits.get(db) ?? createLimit(db)
-      limits.set(db, limit)
-      return limit
-    },
+    limitFor: ({ db }: Pick<AppContext, 'db'>): RunLimited => getLimit(db),
 
     /** Sends the export that `begin` returns. Throws `too_many_exports` if the account runs as many as it can. */
     send: (

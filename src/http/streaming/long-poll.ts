@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { perObject } from '../../concurrency/ttl-cache.ts'
 import type { Role } from '../../domain/accounts.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { checkStillAdmitted } from '../admission/admit.ts'
@@ -16,18 +17,13 @@ export interface LongRequest {
  * The long requests of a process, by the signal that ends them. One listener serves all of them, because an AbortSignal compares each new
  * listener with all existing ones.
  */
-const listenersBySignal = new WeakMap<AbortSignal, Set<() => void>>()
-
-function getListeners(signal: AbortSignal) {
-  const existing = listenersBySignal.get(signal)
-  if (existing) return existing
+const getListeners = perObject((signal: AbortSignal) => {
   const listeners = new Set<() => void>()
-  listenersBySignal.set(signal, listeners)
   signal.addEventListener('abort', () => {
     for (const listener of listeners) listener()
   })
   return listeners
-}
+})
 
 /** Returns the lifetime of a request. */
 export function startLongRequest(

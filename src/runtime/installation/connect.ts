@@ -1,5 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
+import { finishesWithin } from '../../concurrency/backoff.ts'
 import type { Config } from '../../config/config.ts'
 import { type Database, openDatabase } from '../../database/db.ts'
 import type { Connection } from '../../database/endpoints.ts'
@@ -7,6 +7,7 @@ import { migrate } from '../../database/migrate.ts'
 import type { Replica } from '../../database/replicas/replica.ts'
 import { openReplicas, type Replicated } from '../../database/replicas/router.ts'
 import type { Postgres } from '../../postgres/postgres.ts'
+import { ignoreError } from '../../telemetry/ignored-errors.ts'
 import { requireServer } from './require-server.ts'
 
 /** An open database with the current schema. */
@@ -87,7 +88,7 @@ export async function connect(
       async close() {
         closing = true
         // An abandoned statement can run up to its time limit.
-        await Promise.race([db.close(), delay(1_000, undefined, { ref: false })])
+        await finishesWithin(ignoreError(db.close(), 'connections could not be closed'), 1_000)
         await own?.stop()
       },
     }

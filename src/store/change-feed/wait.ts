@@ -2,8 +2,10 @@
  * Long polling of the change feed. One poller per service and process watches for changes as long as requests wait.
  * Waiting requests hold no database connection, and readers with the same positions share a query.
  */
+
 import { setTimeout as delay } from 'node:timers/promises'
-import { perObject, singleFlight } from '../../concurrency/single-flight.ts'
+import { singleFlight } from '../../concurrency/single-flight.ts'
+import { perObject } from '../../concurrency/ttl-cache.ts'
 import type { Db } from '../../database/db.ts'
 import { changeKinds } from '../../domain/changes.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
@@ -34,7 +36,7 @@ export async function readFirstChanges(
   positions: FeedPositions,
   request: ChangesRequest,
 ): Promise<ChangesPage | undefined> {
-  const newest = watchedServices.get(db)?.get(service.id)?.newest
+  const newest = watchedServices(db).get(service.id)?.newest
   if (newest && !mayHaveChanges(positions, newest)) return { changes: [], hasMore: false, positions }
   return readShared(db, service, positions, request)
 }
@@ -60,7 +62,7 @@ export async function waitForChanges(
   return page
 }
 
-const reads = perObject<Db>(singleFlight)
+const reads = perObject((_: Db) => singleFlight())
 
 /** Readers that have received everything have the same positions, so one query reads a new change for all of them. */
 const readShared = (
@@ -82,7 +84,8 @@ interface WatchedService {
   /** Positions at the last poll. Undefined before the first poll, and if the last one failed. */
   newest?: FeedPositions | undefined
 }
-const watchedServices = new WeakMap<Db, Map<number, WatchedService>>()
+/** The watched services of each database, by ID. */
+const watchedServices = perObject((_: Db) => new Map<number, WatchedService>())
 
 /** Waits until there may be changes after these positions. Returns false if the wait ends first. */
 async function waitUntilNewer(
@@ -108,8 +111,7 @@ async function waitUntilNewer(
 
 /** Returns the watched service, and starts its poller if necessary. */
 function watchService(db: Db, service: Service): WatchedService {
-  const services = watchedServices.get(db) ?? new Map<number, WatchedService>()
-  watchedServices.set(db, services)
+  const services = watchedServices(db)
   const existing = services.get(service.id)
   if (existing) return existing
   const watched: WatchedService = { waiters: new Set() }

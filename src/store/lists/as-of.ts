@@ -1,4 +1,5 @@
-import { freshSingleFlight, perObject } from '../../concurrency/single-flight.ts'
+import { freshSingleFlight } from '../../concurrency/single-flight.ts'
+import { perObject } from '../../concurrency/ttl-cache.ts'
 import { type Db, raw, Sql, sql } from '../../database/db.ts'
 import { rfc3339Micros } from '../../database/rfc3339.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
@@ -101,4 +102,4 @@ export const readCommitWatermarks = (db: Db, { id }: Service): Promise<CommitWat
   })
 
 /** Concurrent requests share a query, and no result is older than the request that receives it. */
-const sharedQueries = perObject<Db>(freshSingleFlight)
+const sharedQueries = perObject((_: Db) => freshSingleFlight())

@@ -1,4 +1,4 @@
-import { setTimeout } from 'node:timers/promises'
+import { finishesWithin } from '../../../concurrency/backoff.ts'
 import { singleFlight } from '../../../concurrency/single-flight.ts'
 import { ApiError, ensureApiError } from '../../../errors/api-error.ts'
 
@@ -14,20 +14,9 @@ export type ReadThrough = (key: string, refresh: Refresh) => Promise<ApiError | 
 /** Creates a read-through. Concurrent callers with the same key share one refresh. */
 export function createReadThrough(): ReadThrough {
   const share = singleFlight()
-  return (key, refresh) => withTimeout(timeoutMs, share(key, refresh)).catch(ensureApiError)
-}
-
-/** Resolves with the result of `work`, or with an error after `ms`. */
-async function withTimeout<T>(ms: number, work: Promise<T>): Promise<T | ApiError> {
-  const done = new AbortController()
-  const timeout = setTimeout(ms, undefined, { signal: done.signal }).then(
-    () => new ApiError('back_office_unavailable', 'The back office did not respond in time.'),
-    // The timer was aborted because the work has ended.
-    () => new ApiError('back_office_unavailable'),
-  )
-  try {
-    return await Promise.race([work, timeout])
-  } finally {
-    done.abort()
+  return async (key, refresh) => {
+    const result = share(key, refresh)
+    if (await finishesWithin(result, timeoutMs)) return result.catch(ensureApiError)
+    return new ApiError('back_office_unavailable', 'The back office did not respond in time.')
   }
 }
