@@ -12,10 +12,19 @@ import { useSection } from './sections.js'
 /** @typedef {import('../../components/health.js').HealthProblem} HealthProblem */
 
 /**
- * What to do about an alert in the console. The API's remedy for these kinds names API paths instead.
- * @type {Record<string, { remedy: string, page: string[], label: string, role: string }>}
+ * What to do about an alert in the console. The API's remedy for these kinds names API paths or commands instead. `hasSubject` is false if
+ * the subject of the alert is no record of the page.
+ * @type {Record<string, { remedy: string, page: string[], label: string, role: string, hasSubject?: false }>}
  */
 const consoleRemedies = {
+  export_file_rejected: {
+    remedy:
+      'Correct the rejected lines, which are in `failed/` of the export folder, and import them. If the whole file was rejected, correct it and put it back. Then resolve the alert.',
+    page: ['import'],
+    label: 'Import corrected lines',
+    role: 'maintainer',
+    hasSubject: false,
+  },
   sync_failing: {
     remedy: 'The sync retries automatically. Its last runs show the error.',
     page: ['syncs'],
@@ -107,7 +116,7 @@ function Notice({ problem: { level, kind, subject, title, detail, since, alert: 
       <span class="choices">
         ${retry && html`<${Action} label=${retry.label} name=${`${retry.label}: ${title}`} role=${retry.role} work=${() => post(retry.path(encodeURIComponent(subject)), retry.body)} />`}
         ${alert && !alert.autoResolves && html`<${Action} label="Resolve" name=${`Resolve: ${title}`} role="maintainer" work=${() => post(`/alerts/${encodeURIComponent(alert.id)}/resolve`, {})} />`}
-        ${page && canOpen && html`<a class="button" aria-label=${`${remedy?.label ?? 'Open'}: ${title}`} href=${linkTo(...page, ...(subject ? [subject] : []))}>${remedy?.label ?? 'Open'}</a>`}
+        ${page && canOpen && html`<a class="button" aria-label=${`${remedy?.label ?? 'Open'}: ${title}`} href=${linkTo(...page, ...(subject && remedy?.hasSubject !== false ? [subject] : []))}>${remedy?.label ?? 'Open'}</a>`}
       </span>
     </div>
     ${detail && html`<p>${consoleRemedies[kind] ? html`${subject}: ${detail}` : detail}</p>`}

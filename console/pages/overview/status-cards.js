@@ -56,8 +56,9 @@ function summarizeCapabilities({ capabilities, backOffice }) {
   const missing = capabilities.filter(({ available }) => !available).length
   return {
     number: `${capabilities.length - missing} of ${capabilities.length}`,
-    text: `${missing ? `${missing} missing` : 'all available'} (${backOffice.driver})`,
-    tone: missing ? 'warn' : 'good',
+    text: missing ? `${missing} not available with ${backOffice.driver}` : `all available (${backOffice.driver})`,
+    // A missing feature is a property of the back office, not a problem.
+    tone: missing ? 'idle' : 'good',
   }
 }
 

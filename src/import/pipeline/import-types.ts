@@ -1,3 +1,4 @@
+import type { Db } from '../../database/db.ts'
 import { ProductRow, SkuMappingRow } from '../../domain/catalog/products.ts'
 import { ReferenceRow } from '../../domain/catalog/references.ts'
 import { StaffRow } from '../../domain/catalog/staff.ts'
@@ -8,16 +9,29 @@ import { issueColumns } from '../../domain/mappings/issue-csv.ts'
 import { TransactionRow } from '../../domain/orders/transactions.ts'
 import { RewardAccountRow, RewardGiftRow, RewardLotRow, RewardProgramRow } from '../../domain/rewards/rewards.ts'
 import { PaymentGatewayRow } from '../../domain/tenancy/gateways.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { upsertProducts } from '../../store/catalog/products.ts'
 import { upsertReferences } from '../../store/catalog/references.ts'
-import { upsertStaff } from '../../store/catalog/staff.ts'
-import { upsertStores } from '../../store/catalog/stores.ts'
-import { findEmailExchanges, mapCustomers, upsertCustomers } from '../../store/customers/customers.ts'
+import { findSkus } from '../../store/catalog/skus.ts'
+import { findStaffByCode, upsertStaff } from '../../store/catalog/staff.ts'
+import { findStoresByNumber, upsertStores } from '../../store/catalog/stores.ts'
+import {
+  findCustomersByEmail,
+  findEmailExchanges,
+  mapCustomers,
+  upsertCustomers,
+} from '../../store/customers/customers.ts'
 import { upsertStock } from '../../store/inventory/stock.ts'
 import { openMappingImport } from '../../store/mappings/platform-items.ts'
 import { mapSkus } from '../../store/mappings/writes.ts'
 import { upsertTransactions } from '../../store/orders/transactions.ts'
-import { upsertGifts, upsertPrograms, upsertRewardAccounts, upsertRewardLots } from '../../store/rewards/rewards.ts'
+import {
+  findRewardAccounts,
+  upsertGifts,
+  upsertPrograms,
+  upsertRewardAccounts,
+  upsertRewardLots,
+} from '../../store/rewards/rewards.ts'
 import { upsertGateways } from '../../store/tenancy/gateways.ts'
 import { ecommerceTypes } from './ecommerce-types.ts'
 import type { ImportType } from './import-type.ts'
@@ -49,6 +63,9 @@ const inStock = 'Stock levels that show it are updated too. More than 2,000 of t
 /** Folds an email address for `claims`. Coarser than the unique index, so that equal addresses always collide. */
 const foldEmail = (email: string) => email.normalize('NFD').replace(/\p{M}/gu, '').toUpperCase()
 
+const findSkuOwners = async (db: Db, service: Service, skus: readonly string[]) =>
+  (await findSkus(db, service, skus)).map(({ skuId }) => `SKU ${skuId}`)
+
 /** Columns of the mapping check's CSV that an import ignores. */
 const mappingImport = { ignoredColumns: issueColumns, open: openMappingImport }
 const adminOnly = { role: 'admin' } as const
@@ -73,6 +90,10 @@ export const importTypes = {
     prepare: prepareUnchanged,
     write: upsertStores,
     claims: ({ storeId, storeNumber }) => [`store ${storeId}`, `number ${storeNumber}`],
+    findOwners: async (db, service, inputs) => {
+      const numbers = inputs.map(({ storeNumber }) => storeNumber)
+      return (await findStoresByNumber(db, service, numbers)).map(({ store_id }) => `store ${store_id}`)
+    },
     adminColumns: ['ecommerceLocationId', 'inventoryBuffer'],
     keptIfEmpty: ['kind'],
     list: 'store',
@@ -85,6 +106,11 @@ export const importTypes = {
     pathColumns: ['id'],
     prepare: prepareUnchanged,
     write: upsertStaff,
+    claims: ({ id, code }) => [`staff ${id}`, `code ${code}`],
+    findOwners: async (db, service, inputs) => {
+      const codes = inputs.map(({ code }) => code)
+      return (await findStaffByCode(db, service, codes)).map(({ id }) => `staff ${id}`)
+    },
     list: 'staff',
     examples: [{}, { id: '78', code: 'MLEE', surname: 'Lee', active: 'false' }],
   },
@@ -107,6 +133,12 @@ export const importTypes = {
       `SKU ${skuId}`,
       `named ${sku}`,
     ],
+    findOwners: (db, service, inputs) =>
+      findSkuOwners(
+        db,
+        service,
+        inputs.map(({ variant: { skuId, sku = skuId } }) => sku),
+      ),
     list: 'product',
     complete: { list: 'variant', getId: ({ variant: { skuId } }) => skuId },
     examples: [{}, { skuId: '12002', sku: 'MH01-S-Black', sizeCode: 'S', sequence: '2', barcode: '9300000000002' }],
@@ -137,6 +169,10 @@ export const importTypes = {
     write: addReferencesFirst(upsertCustomers),
     exchanges: { constraint: 'customer_email', findGroups: findEmailExchanges },
     claims: ({ id, email }) => [`customer ${id}`, ...(email ? [`email ${foldEmail(email)}`] : [])],
+    findOwners: async (db, service, inputs) => {
+      const emails = inputs.flatMap(({ email }) => email ?? [])
+      return (await findCustomersByEmail(db, service, emails)).map(({ id }) => `customer ${id}`)
+    },
     list: 'customer',
     complete: { list: 'customer', getId: ({ id }) => id },
     examples: [
@@ -207,6 +243,11 @@ export const importTypes = {
     keptIfEmpty: ['qualifyingSpend'],
     prepare: prepareUnchanged,
     write: upsertRewardAccounts,
+    claims: ({ id, customerId }) => [`account ${id}`, `customer ${customerId}`],
+    findOwners: async (db, service, inputs) => {
+      const customers = inputs.map(({ customerId }) => customerId)
+      return (await findRewardAccounts(db, service, customers)).map(({ id }) => `account ${id}`)
+    },
     examples: [{}, { id: '22673', customerId: '65432' }],
   },
   'reward-lots': {
@@ -251,6 +292,13 @@ export const importTypes = {
     prepare: prepareSkuMappings,
     ...mappingImport,
     write: mapSkus,
+    claims: ({ skuId, ecommerceSku }) => [`SKU ${skuId}`, `named ${ecommerceSku ?? skuId}`],
+    findOwners: (db, service, inputs) =>
+      findSkuOwners(
+        db,
+        service,
+        inputs.map(({ skuId, ecommerceSku }) => ecommerceSku ?? skuId),
+      ),
     examples: [{}, { skuId: '12002', ecommerceSku: 'MH01-S-Black' }],
   },
   // Maintainers can import these, because `PUT /customers/:id` accepts the same identifiers.

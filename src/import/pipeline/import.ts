@@ -7,6 +7,7 @@ import { analyzeGrownTables } from '../../store/lists/statistics.ts'
 import { handleLater, ignoreError } from '../../telemetry/ignored-errors.ts'
 import { createRecordKey, splitIntoBatches } from './batches.ts'
 import { addCounts, type ImportCounts, note } from './counts.ts'
+import { createDryRun } from './dry-run.ts'
 import type { ImportType } from './import-type.ts'
 import type { Prepared } from './ingest.ts'
 import { ingestPrepared } from './ingest-rows.ts'
@@ -48,7 +49,7 @@ interface Importing {
   clearSharedEmail?: boolean | undefined
   /** Called with the inputs of each batch, if the file is complete. */
   onInputs?: ((inputs: readonly object[]) => void) | undefined
-  /** Validate without writing. */
+  /** Roll each batch back. */
   dryRun?: boolean
   rejectedFile: RejectedFile | undefined
   /** Called after each batch with its last line. The next batch waits for it. */
@@ -95,6 +96,7 @@ async function importBatches(
     onInputs,
   } = importing
   const ingestion = importing.clearSharedEmail ? { ...type, clears: clearedEmail } : type
+  const rehearsal = dryRun ? createDryRun(db, service, ingestion, context) : undefined
   let lastLine = 0
   let batches = 0
   const rejections = countRejections(sheet.fields)
@@ -115,17 +117,18 @@ async function importBatches(
       if (isCorrected) note(counts.notes, `${remark}: stored without it`)
       else if (validated?.row) validated.errors = [toRowError(validated.row)]
     }
-    const { inserted, changed, skipped, outdated, notes, inputs } = await ingestPrepared(await prepared, {
-      db,
-      service,
-      ingestion,
-      context,
-      dryRun,
-      // The previous batch, or a later line of this one, may release a unique value that a row needs.
-      retry: previous,
-      reject,
-    })
+    const rows = await prepared
+    // The previous batch, or a later line of this one, may release a unique value that a row needs.
+    const write = (batchDb: Database) =>
+      ingestPrepared(rows, { db: batchDb, service, ingestion, context, retry: previous, reject })
+    const { inserted, changed, skipped, outdated, notes, inputs } = await (rehearsal
+      ? rehearsal.write(rows.inputs, write)
+      : write(db))
     await previous
+    rehearsal?.remember(
+      inputs.filter((_, at) => !valid[at]?.errors),
+      counts.notes,
+    )
     onInputs?.(inputs.filter(input => !(input instanceof RowError)))
     const rejected = await writeRejections(batch, rejectedFile, rejections)
     for (const { remarks = [] } of batch) for (const remark of remarks) note(counts.notes, remark)

@@ -15,8 +15,6 @@ interface IngestOptions<R> {
   context: WriteContext
   /** Required for rows with secrets. */
   keys?: Keys | undefined
-  /** Do everything except writing. */
-  dryRun?: boolean
   /** Inputs per transaction. Absent: all in one transaction. */
   rowsPerTransaction?: number
   /** Try rejected inputs once more after the others and this promise, because the conflicting record may have changed by then. */
@@ -34,7 +32,7 @@ export async function ingest<R>(rows: readonly R[], options: IngestOptions<R>) {
 /** Like `ingest`, for rows that are already prepared. */
 export async function ingestPrepared<R>(
   { inputs, notes, skipped = {} }: Prepared,
-  { db, service, ingestion, context, dryRun = false, rowsPerTransaction, retry, reject }: IngestOptions<R>,
+  { db, service, ingestion, context, rowsPerTransaction, retry, reject }: IngestOptions<R>,
 ): Promise<ImportCounts & { inputs: readonly object[] }> {
   const corrected = [...inputs]
   const selectInputs = (places: readonly number[]) => places.map(at => corrected[at])
@@ -69,7 +67,7 @@ export async function ingestPrepared<R>(
       reject(at, toKnownViolation(input), false)
     }
   }
-  const rejectedFirst = dryRun ? [] : await write(valid, rowsPerTransaction)
+  const rejectedFirst = await write(valid, rowsPerTransaction)
   if (rejectedFirst.length) await retry
   for (const { input: at, violation } of retry ? await writeExchanges(rejectedFirst) : rejectedFirst) {
     const [rejection] = retry ? await write([at]) : [{ violation }]

@@ -35,6 +35,9 @@ export interface Ingestion<R> {
    */
   // biome-ignore lint/suspicious/noExplicitAny: see `write`
   claims?(input: any): readonly string[]
+  /** Set if the unique values of inputs can belong to other records: returns the claims of the stored records that have them. */
+  // biome-ignore lint/suspicious/noExplicitAny: see `write`
+  findOwners?(db: Db, service: Service, inputs: readonly any[]): Promise<readonly string[]>
   /** The list of the records, if they can have times of their source. */
   list?: List
   /** The unique constraint whose values inputs can exchange, and the function that finds groups of inputs that do, by their places. */

@@ -1,6 +1,6 @@
 import { OrderRow } from '../../domain/orders/order-row.ts'
 import { VoucherRow } from '../../domain/vouchers/voucher-row.ts'
-import { mergeImportedOrders } from '../../store/orders/imported-orders.ts'
+import { findOrderNumbers, mergeImportedOrders } from '../../store/orders/imported-orders.ts'
 import { importVouchers } from '../../store/vouchers/imported-vouchers.ts'
 import type { ImportType } from './import-type.ts'
 import { rejectedWithOrder } from './orders.ts'
@@ -23,6 +23,11 @@ export const orders = {
   rule: checkOrder,
   prepare: prepareOrders,
   write: mergeImportedOrders,
+  claims: ({ number, id }) => [`order ${number}`, ...(id ? [`ID ${id}`] : [])],
+  findOwners: async (db, service, inputs) => {
+    const ids = inputs.flatMap(({ id }) => id ?? [])
+    return (await findOrderNumbers(db, service, ids)).map(({ number }) => `order ${number}`)
+  },
   examples: [
     { status: 'shipped', paymentVoucher: '' },
     {
@@ -51,5 +56,8 @@ export const vouchers = {
   rule: checkVoucher,
   prepare: prepareVouchers,
   write: importVouchers,
+  claims: ({ number }) => [`voucher ${number}`],
+  // The number is the key.
+  findOwners: async () => [],
   examples: [{}, { number: '2062390', pin: '004200' }],
 } as const satisfies ImportType

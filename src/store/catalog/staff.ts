@@ -58,6 +58,10 @@ export const readStaffPage = (db: Db, service: Service, { email, code }: Filters
     request,
   )
 
+/** Returns the staff members with these codes. */
+export const findStaffByCode = (db: Db, service: Service, codes: readonly string[]) =>
+  db.rows<{ id: string }>(sql`select id from staff where service_id = ${service.id} and code = any(${codes})`)
+
 /** Returns the JSON of a staff member. */
 export const findStaffMember = (db: Db, service: Service, id: string) =>
   db.row<{ record: string }>(sql`select record from staff where service_id = ${service.id} and id = ${id}`)

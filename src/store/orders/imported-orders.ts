@@ -47,6 +47,12 @@ interface StoredOrder {
   isUntouched: boolean
 }
 
+/** Returns the numbers of the orders with these IDs. */
+export const findOrderNumbers = (db: Db, service: Service, ids: readonly string[]) =>
+  db.rows<{ number: string }>(
+    sql`select order_number as number from sales_order where service_id = ${service.id} and id = any(${ids})`,
+  )
+
 /**
  * Inserts orders, and replaces orders of an earlier import that differ now. Returns counts of rows. Throws `Contradiction` for an order
  * that was not imported, and for an imported order that was changed in Tillbridge.

@@ -108,6 +108,12 @@ export const upsertRewardAccounts = (db: Database, service: Service, rows: reado
     return countUpserted(written)
   })
 
+/** Returns the reward accounts of these customers. */
+export const findRewardAccounts = (db: Db, service: Service, customerIds: readonly string[]) =>
+  db.rows<{ id: string }>(
+    sql`select id from reward_account where service_id = ${service.id} and customer_id = any(${customerIds})`,
+  )
+
 /** Merges rows (`RewardLotRow`) into the lots, and marks their accounts as changed. */
 export const upsertRewardLots = (db: Database, service: Service, rows: readonly object[]): Promise<Upserted> =>
   db.transaction(async tx => {
