@@ -47,7 +47,10 @@ export async function clientFiles(): Promise<Record<string, string>> {
     const api = `${pascalCase(group)}Api`
     const methods = operationsOfGroup.map(([name, operation]) => renderSignature(name, operation, components)).join('')
     const doings = operationsOfGroup.map(([name, operation]) => renderMethod(name, operation, components)).join('')
-    const description = tags.find((tag: Node) => tag.name === operationsOfGroup[0]?.[1].operation.tags[0]).description
+    const findTag = (matches: (name: string) => boolean) => tags.find(({ name }: Node) => matches(name))
+    const { description } =
+      findTag(name => name.toLowerCase() === group) ??
+      findTag(name => name === operationsOfGroup[0]?.[1].operation.tags[0])
     const calls = `${documented(description)}export interface ${api} {\n${methods}}
 
 export const ${group} = (call: Calls): ${api} => ({\n${doings}})\n`

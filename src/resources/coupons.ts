@@ -10,7 +10,7 @@ import { NoBody } from '../http/body/body.ts'
 import { calculation, del, post } from '../http/routing/route-definitions.ts'
 import { mapCommitPhase } from '../writes/write.ts'
 
-const tag = 'Orders'
+const tag = 'Checkout'
 const buildPath = (id: string) => `/coupons/reservations/${id}`
 const errors = ['capability_unavailable', 'coupon_unusable', 'coupon_locked'] as const
 

@@ -163,7 +163,7 @@ export const customers = [
     '/customers/:id/transactions',
     {
       operationId: 'listCustomerTransactions',
-      tag,
+      tag: 'Retail transactions',
       summary: "List a customer's transactions",
       description:
         'Newest first. Tillbridge requests the history from a back office that has it. If the back office does not respond within a few seconds, the list contains the last stored history, with a warning. `meta.syncedAt` is the time of its last sync.',
@@ -188,7 +188,7 @@ export const customers = [
     '/customers/:id/rewards',
     {
       operationId: 'getCustomerRewards',
-      tag,
+      tag: 'Rewards',
       summary: "Get a customer's rewards",
       description: liveRewardsDescription,
       params: customerParams,

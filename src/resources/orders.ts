@@ -56,7 +56,7 @@ export const orders = [
     '/orders/quote',
     {
       operationId: 'quoteOrder',
-      tag,
+      tag: 'Checkout',
       ...calculation,
       summary: 'Quote an order',
       description:
@@ -75,7 +75,7 @@ export const orders = [
     '/freight-options',
     {
       operationId: 'listFreightOptions',
-      tag,
+      tag: 'Checkout',
       summary: 'List freight options',
       description:
         'The freight options of the back office. `POST /orders/quote` returns their prices for a cart. Empty if the capability `freightOptions` is not available.',

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
 import { callTool, connectAgent, protocols } from '../support/agent.ts'
 import { assertProblem } from '../support/problem.ts'
 import { cli, createDirectory } from '../support/processes.ts'
@@ -58,9 +59,8 @@ test('each role sees the tools whose operations it can use', async () => {
 
 test('the definitions of all tools have at most 3,000 tokens', async () => {
   const { tools } = await (await connectAgent(api, api)).listTools()
-  const characters = JSON.stringify(tools).length
-  // English and JSON have about four characters per token.
-  assert.ok(characters / 3.5 <= 3_000, `${characters} characters`)
+  const tokens = countTokens(JSON.stringify(tools))
+  assert.ok(tokens <= 3_000, `${tokens} tokens`)
 })
 
 test('an agent needs the credentials of an account', async () => {

@@ -2,7 +2,7 @@
 import type { CallOptions, Calls, WriteOptions } from '../calls/calls.ts'
 import type { Capabilities, Health, Settings, SettingsChange } from '../shapes/service.ts'
 
-/** Problems that need attention, with steps to fix them. */
+/** Capabilities and settings of the service. */
 export interface ServiceApi {
   /** Get service health. The current problems of the service, worst first: late or failed syncs, rejected and skipped records, failing webhooks, an open circuit breaker, and alerts. Webhooks are included for admins, alerts for maintainers. */
   health(options?: CallOptions): Promise<Health>

@@ -210,7 +210,7 @@ function splitAtHeadings(source: string) {
 const agentInstructions = `## Instructions
 
 - Every page is also Markdown: append \`.md\` to its address. All pages in one file: [llms-full.txt]({url}/llms-full.txt).
-- The OpenAPI document is at {url}/openapi.json. It is large: request a part with \`?tag=Orders\`, \`?view=shop\` or \`?view=admin\`.
+- The OpenAPI document is at {url}/openapi.json. It is large: request a tag with \`?tag=Orders\` (at most 8,000 tokens), or \`?view=shop\` or \`?view=admin\`.
 - Each request needs HTTPS, an account (\`Authorization: Basic\`) and the header \`X-Service-Name\`.
 - Send an \`Idempotency-Key\` with each POST, and repeat the same request after a timeout, 503 or 504.
 - Branch on \`code\` of an error. {url}/errors/<code> explains each code.

@@ -7,7 +7,17 @@ type Node = Record<string, unknown>
 
 interface DocumentOperation {
   tags: string[]
+  responses: Record<string, Reference & { content?: Record<string, { schema: Reference }> }>
   'x-required-role'?: Role
+}
+
+interface Reference {
+  $ref?: string
+}
+
+/** A schema of a response: an object with `data`, which is a record or an array of records. */
+interface ResponseSchema {
+  properties?: { data?: Reference & { items?: Reference } }
 }
 
 /** The parts of the document that this module reads. */
@@ -25,12 +35,15 @@ export const sliceQuery = Type.Object({
     OneOf('`shop`: the operations that a web shop needs. `admin`: the operations to run a service.', ['shop', 'admin']),
   ),
   tag: Type.Optional(OneOf('Only the operations of one tag.', Object.keys(tagDescriptions) as Tag[])),
-  samples: Type.Optional(Flag('Add code samples (`x-codeSamples`) and examples of errors.')),
+  samples: Type.Optional(
+    Flag('Add code samples (`x-codeSamples`) and examples of errors. Complete a slice of one tag.'),
+  ),
 })
 
-/** Returns the part of a document: its operations, and the components that they use. */
-export function sliceDocument(document: object, { view, tag }: Static<typeof sliceQuery>): object {
-  const { info, tags, paths, webhooks, components, ...rest } = document as OpenApiDocument
+/** Returns the part of a document: its operations, and the components that they use. The part of a tag is short, unless it has samples. */
+export function sliceDocument(document: object, { view, tag, samples }: Static<typeof sliceQuery>): object {
+  const complete = document as OpenApiDocument
+  const { info, tags, paths, webhooks, components, ...rest } = tag && !samples ? shorten(complete, tag) : complete
   const isIncluded = (operation: DocumentOperation) =>
     (!view || isForAdmins(operation) === (view === 'admin')) && (!tag || operation.tags.includes(tag))
   const filter = (all: OpenApiDocument['paths']) =>
@@ -69,7 +82,73 @@ const operatorTags = ['Fulfilment', 'Syncs', 'Imports', 'Alerts', 'Stats', 'Heal
 const isForAdmins = ({ tags, 'x-required-role': role }: DocumentOperation) =>
   role === 'admin' || tags.some(tag => operatorTags.includes(tag))
 
-const tagNote = 'The operations of one tag. The introduction is in the complete document, `GET /openapi.json`.'
+const tagNote =
+  'The operations of one tag. `GET /openapi.json` has the introduction, examples and the response of each error status. `x-error-codes` lists errors, which `GET /errors/{code}.md` explains.'
+
+/**
+ * Returns the document for agents, whose context is small: without examples, common headers and a response for each error status. A record that
+ * only operations of other tags return has no fields.
+ */
+function shorten(document: OpenApiDocument, tag: Tag): OpenApiDocument {
+  const { 'x-response-headers': _, ...rest } = omitExamples(document) as OpenApiDocument & Node
+  const { paths, components } = rest
+  const recordTags = mapRecordTags(rest)
+  const shortenSchema = ([name, schema]: [string, unknown]) => {
+    const [owner, ...otherTags] = recordTags.get(`#/components/schemas/${name}`) ?? [tag]
+    const isForeign = owner !== tag && !otherTags.includes(tag)
+    return [name, isForeign ? { type: 'object', description: `Its fields are in \`?tag=${owner}\`.` } : schema]
+  }
+  const { OtherError } = components.responses ?? {}
+  return {
+    ...rest,
+    paths: mapOperations(paths, operation => ({ ...operation, responses: shortenResponses(operation) })),
+    components: {
+      ...components,
+      responses: { Error: { ...(OtherError as Node), description: 'An error.' } },
+      schemas: Object.fromEntries(Object.entries(components.schemas ?? {}).map(shortenSchema)),
+    },
+  }
+}
+
+const shortenResponses = ({ responses }: DocumentOperation) => ({
+  ...Object.fromEntries(Object.entries(responses).filter(([status]) => status.startsWith('2'))),
+  default: { $ref: '#/components/responses/Error' },
+})
+
+const mapOperations = (
+  paths: OpenApiDocument['paths'],
+  map: (operation: DocumentOperation) => DocumentOperation,
+): OpenApiDocument['paths'] =>
+  Object.fromEntries(
+    Object.entries(paths).map(([path, methods]) => [
+      path,
+      Object.fromEntries(Object.entries(methods).map(([method, operation]) => [method, map(operation)])),
+    ]),
+  )
+
+/** Returns the tags of the operations that return a schema as their record, by the reference of the schema. */
+function mapRecordTags({ paths, components }: OpenApiDocument) {
+  const tags = new Map<string, string[]>()
+  for (const operation of Object.values(paths).flatMap(methods => Object.values(methods)))
+    for (const { content } of Object.values(operation.responses)) {
+      const name = content?.['application/json']?.schema.$ref?.split('/').at(-1) ?? ''
+      const { data } = (components.schemas?.[name] as ResponseSchema | undefined)?.properties ?? {}
+      const record = data?.$ref ?? data?.items?.$ref
+      if (record !== undefined) tags.set(record, [...(tags.get(record) ?? []), ...operation.tags])
+    }
+  return tags
+}
+
+/** Returns a value of the document without its examples. A property can have the name of a keyword. */
+function omitExamples(value: unknown, key?: string): unknown {
+  if (Array.isArray(value)) return value.map(item => omitExamples(item))
+  if (value === null || typeof value !== 'object') return value
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([name]) => key === 'properties' || (name !== 'example' && name !== 'examples'))
+      .map(([name, member]) => [name, omitExamples(member, name)]),
+  )
+}
 
 /** Returns the references of a value, and of the components that it refers to. */
 function collectReferences(value: unknown, components: OpenApiDocument['components'], references = new Set<string>()) {

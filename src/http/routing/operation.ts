@@ -26,6 +26,7 @@ export const tagDescriptions = {
   Products: 'Styles with their colours, sizes, prices and barcodes.',
   Customers: 'Shopper profiles and marketing consent.',
   'Retail transactions': 'Sales and returns of all sales channels.',
+  Checkout: 'Price a cart: quotes, freight options and coupons.',
   Orders: 'Place web orders and follow their status.',
   Returns: 'Return items from an order and track refunds.',
   Fulfilment: 'Ship orders and receive returns, as a warehouse does.',

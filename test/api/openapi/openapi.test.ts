@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { after, before, test } from 'node:test'
 import { gunzipSync, zstdDecompressSync } from 'node:zlib'
 import type { FastifyInstance } from 'fastify'
+import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
 import { buildBareServer, buildDocuments } from '../../../scripts/documents/write.ts'
 import { lintOpenApi } from '../../../scripts/lint-openapi.ts'
 import { errorCodes } from '../../../src/errors/api-error.ts'
@@ -311,10 +312,13 @@ test('the shop and admin views divide the operations', async () => {
   assert.ok(listOperationIds(parts[1]).includes('createAccount'))
 })
 
-test('each tag has a valid slice with its operations only', async () => {
+test('each tag has a valid slice with its operations and at most 8,000 tokens', async () => {
   for (const { name } of document.tags) {
-    const part = JSON.parse(await getPart(`?tag=${encodeURIComponent(name)}`))
-    assert.deepEqual(await lintOpenApi(JSON.stringify(part)), [], name)
+    const slice = await getPart(`?tag=${encodeURIComponent(name)}`)
+    const tokens = countTokens(slice)
+    assert.ok(tokens <= 8_000, `${name}: ${tokens} tokens`)
+    assert.deepEqual(await lintOpenApi(slice, true), [], name)
+    const part = JSON.parse(slice)
     assert.deepEqual(
       part.tags.map((tag: Node) => tag.name),
       [name],
@@ -322,6 +326,19 @@ test('each tag has a valid slice with its operations only', async () => {
     for (const methods of Object.values<Node>(part.paths))
       for (const operation of Object.values<Node>(methods)) assert.deepEqual(operation.tags, [name])
   }
+})
+
+test('a slice names the tag that has the fields of other records', async () => {
+  const { schemas } = JSON.parse(await getPart('?tag=Changes')).components
+  assert.deepEqual(schemas.Customer, { type: 'object', description: 'Its fields are in `?tag=Customers`.' })
+  const own = JSON.parse(await getPart('?tag=Customers')).components.schemas.Customer
+  assert.deepEqual(Object.keys(own.properties), Object.keys(document.components.schemas.Customer.properties))
+})
+
+test('the slice of a tag with samples is complete', async () => {
+  const slice = await getPart('?tag=Changes&samples=true')
+  assert.deepEqual(await lintOpenApi(slice), [])
+  assert.deepEqual(JSON.parse(slice).components.schemas.Customer, document.components.schemas.Customer)
 })
 
 test('an unknown view, tag or parameter is rejected', async () => {
