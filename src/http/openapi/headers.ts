@@ -43,7 +43,7 @@ export const headerParameters = {
   ),
   IfNoneMatch: requestHeader(
     'If-None-Match',
-    'The `ETag` of a previous response. If the record has not changed, the response is 304 without a body.',
+    'The `ETag` of a previous response. If the data has not changed, the response is 304 without a body.',
     buildStringValue(exampleTag),
   ),
   IfMatch: requestHeader(
@@ -156,6 +156,10 @@ export const responseHeaders = {
     'The version of the record. Send it in `If-None-Match` or `If-Match`.',
     buildStringValue(exampleTag, { pattern: '^"[\\w-]+"$' }),
     true,
+  ),
+  'ETag.poll': buildResponseHeader(
+    'The version of the first page. Only with `updated_after`. Send it in `If-None-Match` to repeat the poll.',
+    buildStringValue(`W/${exampleTag}`, { pattern: '^W/"[\\w-]+"$' }),
   ),
   Location: buildResponseHeader('The path of the created record.', buildStringValue('/customers/65432'), true),
   'WWW-Authenticate': buildResponseHeader(

@@ -71,7 +71,7 @@ function buildContent({ write, content, json }: Writer, operation: Operation) {
 function buildResponses(writer: Writer, operation: Operation) {
   const { method, statuses, media, etag } = operation
   const content = buildContent(writer, operation)
-  const etagHeaders = etag ? (['ETag'] as const) : []
+  const etagHeaders = etag ? ([isList(operation) ? 'ETag.poll' : 'ETag'] as const) : []
   const streamHeaders = media[0] === 'events' ? (['X-Accel-Buffering'] as const) : []
   const buildSuccess = (status: number) => {
     const locationHeaders = status === 201 || status === 202 ? (['Location'] as const) : []

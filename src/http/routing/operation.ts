@@ -246,6 +246,7 @@ export const createEtag = (body: string | Buffer) =>
 
 /** True if a list of tags (`If-Match`, `If-None-Match`) has this one. Proxies that compress a response mark its tag as weak. */
 export function matchesEtag(list: string | undefined, tag: string) {
-  const tags = (list ?? '').split(',').map(text => text.trim().replace(/^W\//, ''))
-  return tags.includes(tag) || tags.includes('*')
+  const withoutWeakMark = (text: string) => text.trim().replace(/^W\//, '')
+  const tags = (list ?? '').split(',').map(withoutWeakMark)
+  return tags.includes(withoutWeakMark(tag)) || tags.includes('*')
 }

@@ -158,7 +158,8 @@ export const list = <Q extends TObject, P extends Params>(
 ): ListRoute => {
   const { item, defaultLimit = 100, query: filters } = options
   const query = Type.Object({ ...(filters?.properties ?? {}), ...buildPagingParameters(defaultLimit) })
-  const operation = readOperation(path, { ...options, query, response: PageResponse(item) }, { exportLine: item })
+  const etag = 'updated_after' in query.properties
+  const operation = readOperation(path, { ...options, query, etag, response: PageResponse(item) }, { exportLine: item })
   return { type: 'list', operation, options: options as never, query, handler: handler as never }
 }
 

@@ -1,9 +1,10 @@
 /** Registers the route definitions with Fastify: admission, query, handler and response of each route. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { notFound } from '../../errors/api-error.ts'
 import { throwIfAny } from '../../errors/throw-if-any.ts'
 import type { Static, TObject } from '../../schemas/schemas.ts'
-import type { PageRequest } from '../../store/lists/page.ts'
+import type { Page, PageRequest } from '../../store/lists/page.ts'
 import { admit } from '../admission/admit.ts'
 import type { AppContext } from '../app-context.ts'
 import { requireJsonBody } from '../body/body.ts'
@@ -11,7 +12,7 @@ import { concurrencyLimit } from '../limits/concurrency-limit.ts'
 import { chooseMedium } from '../negotiation/accept.ts'
 import { type PageResult, renderPage, toPageRequest } from '../pagination/lists.ts'
 import { sendEvents } from '../streaming/event-stream.ts'
-import { exportPages, findExportConflicts } from '../streaming/export-chunks.ts'
+import { exportPages, findExportConflicts, type ListMetaFields } from '../streaming/export-chunks.ts'
 import { createBulkExporter } from '../streaming/export-route.ts'
 import { type LongRequest, startLongRequest } from '../streaming/long-poll.ts'
 import {
@@ -115,6 +116,8 @@ export function registerRoutes(server: FastifyInstance, app: AppContext, definit
       const scope = { service, list: getRequestPath(request), filters, key: app.keys.cursors }
       const pageRequest = toPageRequest(scope, { limit, after_cursor }, defaultLimit, errors)
       const { page, meta } = await loadPage(pageRequest)
+      const isPoll = sent.has('updated_after') && after_cursor === undefined
+      if (isPoll && isUnchanged(request, reply, createPageEtag(service, page, meta))) return reply.code(304).send()
       return reply.type(json).send(renderPage(scope, pageRequest, page, meta))
     })
   }
@@ -158,10 +161,16 @@ function withParsedQuery(
 const addEnvelope = (data: string, meta: object | undefined) =>
   meta ? `{"data":${data},"meta":${JSON.stringify(meta)}}` : `{"data":${data}}`
 
-/** Sends a body with an ETag of its bytes, or 304 if the caller has them already (RFC 9110, section 13). */
-function sendTagged(request: FastifyRequest, reply: FastifyReply, body: string) {
-  const tag = createEtag(body)
+/** Creates the ETag of a list's first page. It is weak, because the cursors of equal pages differ. */
+const createPageEtag = (service: Service, { records, hasNextPage }: Page, meta: ListMetaFields) =>
+  `W/${createEtag(records.join() + JSON.stringify([hasNextPage, service.settings.timeZone, meta]))}`
+
+/** Sends a body with an ETag of its bytes, or 304 if the caller has them already. */
+const sendTagged = (request: FastifyRequest, reply: FastifyReply, body: string) =>
+  isUnchanged(request, reply, createEtag(body)) ? reply.code(304).send() : reply.type(json).send(body)
+
+/** Sets the ETag of a response. Returns true if the caller has this response already (RFC 9110, section 13). */
+function isUnchanged(request: FastifyRequest, reply: FastifyReply, tag: string) {
   reply.header('etag', tag)
-  if (matchesEtag(request.headers['if-none-match'], tag)) return reply.code(304).send()
-  return reply.type(json).send(body)
+  return matchesEtag(request.headers['if-none-match'], tag)
 }

@@ -144,6 +144,24 @@ test('an empty poll returns the same asOf again', async () => {
     assert.deepEqual(await pollSince(caller, asOf), { records: [], ids: [], asOf, cursors: [] })
 })
 
+test('a repeated poll with the ETag of its response returns 304 until a change', async () => {
+  const caller = await withCustomers(3)
+  const { asOf } = await paginate(caller, '/customers/search')
+  for (const since of [asOf, '2000-01-01T00:00:00Z']) {
+    const path = `/customers/search?limit=5&updated_after=${since}`
+    const { etag } = (await caller.get(path)).headers
+    assert.match(etag ?? '', /^W\/"[\w-]+"$/)
+    const again = await caller.get(path, { 'if-none-match': etag })
+    assert.deepEqual([again.status, again.text, again.headers.etag], [304, '', etag])
+    assert.equal((await caller.get(path, { 'if-none-match': '"other"' })).status, 200)
+    await upsertCustomers(api.db, caller.service, buildCustomers(1, 1, `Ada ${since}`))
+    const changed = await caller.get(path, { 'if-none-match': etag })
+    assert.equal(changed.status, 200)
+    assert.notEqual(changed.headers.etag, etag)
+  }
+  assert.equal((await caller.get('/customers/search')).headers.etag, undefined)
+})
+
 test('an update without effect is not a change', async () => {
   const caller = await withCustomers(3)
   const { asOf } = await paginate(caller, '/customers/search')
