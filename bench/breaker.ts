@@ -112,11 +112,11 @@ function lookUpVouchers(service: Running, password: string, counts: Map<number, 
   const agent = new Agent({ keepAlive: true })
   const pending = new Set<Promise<void>>()
   const timer = setInterval(() => {
-    const one = lookUp(service, password, agent).then(status => {
+    const lookup = lookUp(service, password, agent).then(status => {
       counts.set(status, (counts.get(status) ?? 0) + 1)
-      pending.delete(one)
+      pending.delete(lookup)
     })
-    pending.add(one)
+    pending.add(lookup)
   }, 1_000 / rates.writes)
   return {
     async stop() {

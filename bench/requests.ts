@@ -41,8 +41,8 @@ export async function measureRequestLog(bench: Bench, loaded: Loaded): Promise<S
     const sample = await ask(bench, served, scenario, { connections: 32, seconds: secondsPerMeasurement })
     const before = used()
     await delay(untilWrittenMs)
-    const rest = ((used() - before) * 1e6) / (sample.answersPerSecond * secondsPerMeasurement)
-    return { ...sample, cpuPerRequest: sample.cpu.service + sample.cpu.postgres + rest }
+    const overhead = ((used() - before) * 1e6) / (sample.answersPerSecond * secondsPerMeasurement)
+    return { ...sample, cpuPerRequest: sample.cpu.service + sample.cpu.postgres + overhead }
   }
   const results: { name: string; without: Measurement[]; with: Measurement[] }[] = []
   try {
@@ -121,7 +121,7 @@ async function shopWith({ db, keys, service: of }: Loaded, requestLogRetentionDa
   await db.run(sql`
     insert into customer (service_id, ${raw(columns)})
     select ${service.id}, ${raw(columns)} from customer where service_id = ${of.id} order by changed_at, id limit ${copied}`)
-  const { record: one } = (await db.row<{ record: string }>(
+  const { record } = (await db.row<{ record: string }>(
     sql`select id as record from customer where service_id = ${service.id} order by id offset ${copied / 2} limit 1`,
   )) ?? { record: '' }
   return {
@@ -129,7 +129,7 @@ async function shopWith({ db, keys, service: of }: Loaded, requestLogRetentionDa
     name,
     /** Sends the request of a scenario to this service. */
     toScenario: (scenario: Scenario): Scenario => {
-      const path = scenario.path.replace(/^\/customers\/\d+$/, `/customers/${one}`)
+      const path = scenario.path.replace(/^\/customers\/\d+$/, `/customers/${record}`)
       return { ...scenario, path, request: requestFor({ name, password }, path) }
     },
   }

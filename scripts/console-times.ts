@@ -47,7 +47,9 @@ try {
   const reported = (label: string, value: (round: Round) => number, unit: string) => {
     const sorted = results.map(value).sort((a, b) => a - b)
     const [best, middle, worst] = [sorted[0], sorted[sorted.length >> 1], sorted.at(-1)]
-    console.log(`${label}: ${[best, middle, worst].map(one => Math.round(one ?? Number.NaN)).join(', ')} ${unit}`)
+    console.log(
+      `${label}: ${[best, middle, worst].map(seconds => Math.round(seconds ?? Number.NaN)).join(', ')} ${unit}`,
+    )
   }
   console.log(`The first screen, ${results.length} times, nothing kept: best, middle, worst`)
   reported('something is shown', ({ painted }) => painted, 'ms')

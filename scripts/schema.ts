@@ -31,7 +31,7 @@ export async function schemaOf(db: Db): Promise<string> {
       .sort((a, b) => names.indexOf(a.name) - names.indexOf(b.name))
     if (own.length)
       parts.push(`\n-- ${file}\n${/^(--.*\n)*/.exec(text)?.[0] ?? ''}`.trimEnd(), ...own.map(({ text: ddl }) => ddl))
-    created = created.filter(one => !own.includes(one))
+    created = created.filter(name => !own.includes(name))
   }
   return `${[...parts, ...created.map(({ text }) => text)].join('\n\n')}\n`
 }

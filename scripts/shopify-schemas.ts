@@ -83,8 +83,8 @@ const toTypeName = (type: TypeNode): string => (type.kind === Kind.NAMED_TYPE ? 
 /** Returns the SDL of each definition in the used part of a schema, by its name and without descriptions. */
 function prune(schema: GraphQLSchema, { fields, abstract }: Usage): ReadonlyMap<string, string> {
   const definitions = new Map(
-    parse(printSchema(schema)).definitions.flatMap(each =>
-      'name' in each && each.name ? [[each.name.value, each]] : [],
+    parse(printSchema(schema)).definitions.flatMap(definition =>
+      'name' in definition && definition.name ? [[definition.name.value, definition]] : [],
     ),
   )
   const pruned = new Map<string, DefinitionNode>()
@@ -101,7 +101,7 @@ function prune(schema: GraphQLSchema, { fields, abstract }: Usage): ReadonlyMap<
         fields: used,
         interfaces: (node.interfaces ?? []).filter(
           ({ name: { value } }) =>
-            abstract.has(value) && (value !== 'Node' || used.some(each => each.name.value === 'id')),
+            abstract.has(value) && (value !== 'Node' || used.some(definition => definition.name.value === 'id')),
         ),
       })
       for (const field of used)

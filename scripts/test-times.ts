@@ -11,10 +11,10 @@ import { runTests } from './run-tests.ts'
  */
 const named = process.argv.slice(2)
 const directory = mkdtempSync(join(tmpdir(), 'tillbridge-times-'))
-const kept = join(directory, 'times')
+const timesFolder = join(directory, 'times')
 const files = named.length ? named : ['test/**/*.test.ts']
-process.exitCode = runTests(files, { concurrency: 4, environment: { TEST_TIMES: kept } })
-const lines: FileTimes[] = readFileSync(kept, 'utf8')
+process.exitCode = runTests(files, { concurrency: 4, environment: { TEST_TIMES: timesFolder } })
+const lines: FileTimes[] = readFileSync(timesFolder, 'utf8')
   .trim()
   .split('\n')
   .map(line => JSON.parse(line))

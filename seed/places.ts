@@ -28,7 +28,7 @@ const place = (
   [number, code, name, line1, city, state, postcode, areaCode]: readonly string[],
   weight: number,
   around: string,
-  rest: Partial<Place> = {},
+  overrides: Partial<Place> = {},
 ) =>
   ({
     number,
@@ -43,7 +43,7 @@ const place = (
     country: 'Australia',
     ahead: 0,
     suburbs: suburbs(around),
-    ...rest,
+    ...overrides,
   }) as Place
 
 const newZealand = { country: 'New Zealand', ahead: 120 } as const

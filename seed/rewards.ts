@@ -77,13 +77,13 @@ export function rewardRows(sales: readonly Sale[], members: ReadonlyMap<Shopper,
   for (const [shopper, member] of members) {
     const id = String(++counter.account)
     const tier = member.tierOn(referenceDay)
-    const kept = member.keptUntil()
+    const endsAt = member.keptUntil()
     accounts.push({
       id,
       customerId: shopper.row.id,
       programId,
       tierId: tier.id,
-      tierLockedUntilDate: kept === null ? null : dateText(kept),
+      tierLockedUntilDate: endsAt === null ? null : dateText(endsAt),
       joinDate: dateText(member.since),
       qualifyingSpend: dollars(member.spentBefore(referenceDay)),
     })
@@ -144,8 +144,8 @@ const lot = (kind: Lot['kind'], day: Day, second: number, description: string, t
 
 /** Returned items earn nothing. */
 function pointsFor({ lines, refunded, tier }: Sale) {
-  const kept = lines.reduce((sum, line) => sum + paid(line), 0) - refunded
-  return tier ? Math.floor(kept / tier.accrualSpend) * tier.accrualPoints : 0
+  const netPaid = lines.reduce((sum, line) => sum + paid(line), 0) - refunded
+  return tier ? Math.floor(netPaid / tier.accrualSpend) * tier.accrualPoints : 0
 }
 
 /** Converts points to rewards, the oldest points first. */

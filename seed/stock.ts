@@ -20,8 +20,8 @@ export function stockRows(styles: readonly Style[]) {
   const random = randomFor('stock')
   return places.flatMap(place => {
     const share = place === warehouse ? 0.97 : 0.38 + place.weight / 40
-    const kept = styles.filter(() => random.chance(share + 0.1))
-    return kept.flatMap(style =>
+    const stocked = styles.filter(() => random.chance(share + 0.1))
+    return stocked.flatMap(style =>
       style.colours
         .filter(() => random.chance(share + 0.1))
         .flatMap(colour =>

@@ -70,7 +70,7 @@ export interface Membership {
 export function membership(since: Day): Membership {
   const purchases: [day: Day, cents: number][] = []
   let tier = lowest
-  let kept: Day | null = null
+  let tierEndsOn: Day | null = null
   const spentBefore = (day: Day) => {
     const from = monthsLater(day, -12)
     let sum = 0
@@ -79,7 +79,7 @@ export function membership(since: Day): Membership {
   }
   const stand = (day: Day, reached: Tier) => {
     tier = reached
-    kept = reached === lowest ? null : monthsLater(day, 12)
+    tierEndsOn = reached === lowest ? null : monthsLater(day, 12)
   }
   const reachedOn = (day: Day) => {
     const spent = spentBefore(day)
@@ -88,10 +88,10 @@ export function membership(since: Day): Membership {
   return {
     since,
     tierOn(day) {
-      if (kept !== null && day > kept) stand(day, reachedOn(day))
+      if (tierEndsOn !== null && day > tierEndsOn) stand(day, reachedOn(day))
       return tier
     },
-    keptUntil: () => kept,
+    keptUntil: () => tierEndsOn,
     spentBefore,
     spend(day, cents) {
       purchases.push([day, cents])

@@ -72,7 +72,7 @@ async function run(): Promise<void> {
     zone,
     user,
     password,
-    ...rest
+    ...options
   } = program.parse().opts<Options>()
   const settings: Partial<Settings> = {
     ...(zone !== undefined && { zone }),
@@ -84,7 +84,7 @@ async function run(): Promise<void> {
     release: version,
     seed,
     size,
-    sizes: rest,
+    sizes: options,
     settings,
     ...(now !== undefined && { now }),
   })

@@ -88,7 +88,7 @@ async function followed(rig: Rig, crowd: number) {
   const before = memory(service.pid).now
   await follow(rig, crowd)
   await delay(1_000)
-  const [rest = 0] = await usedIn([service], () => delay(restSeconds * 1_000))
+  const [restSecondsUsed = 0] = await usedIn([service], () => delay(restSeconds * 1_000))
   const after = memory(service.pid).now
   const lags: ReceiptTimes = { stream: [], poll: [] }
   let missed = 0
@@ -109,9 +109,9 @@ async function followed(rig: Rig, crowd: number) {
     crowd,
     lags,
     megabytes: after - before,
-    restShare: rest / restSeconds,
+    restShare: restSecondsUsed / restSeconds,
     /** Milliseconds of CPU, minus the CPU at rest. */
-    updateMs: ((busy - (rest / restSeconds) * seconds) / updates) * 1_000,
+    updateMs: ((busy - (restSecondsUsed / restSeconds) * seconds) / updates) * 1_000,
     /** The same for the followers. */
     listeningMs: (listening / updates) * 1_000,
     missed,
@@ -174,8 +174,9 @@ function sectionOf(
   pages: readonly number[],
 ): Section {
   const crowd = results.at(-1)
-  const lag = (one: FollowResult, way: keyof FollowResult['lags'], share: number) => quantile(one.lags[way], share)
-  const slowest = Math.max(...results.flatMap(one => [lag(one, 'stream', 0.99), lag(one, 'poll', 0.99)]))
+  const lag = (result: FollowResult, way: keyof FollowResult['lags'], share: number) =>
+    quantile(result.lags[way], share)
+  const slowest = Math.max(...results.flatMap(result => [lag(result, 'stream', 0.99), lag(result, 'poll', 0.99)]))
   // A tenth takes about ten seconds. Other work of the machine can disturb one, so medians are compared.
   const flat = median(pages.slice(5)) / median(pages.slice(0, 5))
   return {
@@ -196,15 +197,18 @@ function sectionOf(
           'CPU ms of followers',
           'not sent',
         ],
-        rows: results.map(one => [
-          String(one.crowd),
-          ...(['stream', 'poll'] as const).flatMap(way => [whole(lag(one, way, 0.5)), whole(lag(one, way, 0.99))]),
+        rows: results.map(result => [
+          String(result.crowd),
+          ...(['stream', 'poll'] as const).flatMap(way => [
+            whole(lag(result, way, 0.5)),
+            whole(lag(result, way, 0.99)),
+          ]),
           ...[
-            tenths(one.megabytes),
-            percent(one.restShare),
-            tenths(one.updateMs),
-            tenths(one.listeningMs),
-            String(one.missed),
+            tenths(result.megabytes),
+            percent(result.restShare),
+            tenths(result.updateMs),
+            tenths(result.listeningMs),
+            String(result.missed),
           ],
         ]),
       },

@@ -52,10 +52,10 @@ function open({ port, secureContext }: { port: number; secureContext: SecureCont
 /** Follows `GET /changes/stream`. Resolves when the stream is open. */
 const byStream = (at: Parameters<typeof open>[0], head: string) =>
   new Promise<void>(resolve => {
-    let rest = ''
+    let partialLine = ''
     const socket = open(at, text => {
-      const blocks = (rest + text).split('\n\n')
-      rest = blocks.pop() ?? ''
+      const blocks = (partialLine + text).split('\n\n')
+      partialLine = blocks.pop() ?? ''
       for (const block of blocks) {
         if (block.includes('\ndata: ')) recordReceipt('stream')
         else if (block.includes('id: ')) resolve()

@@ -54,10 +54,10 @@ const lineOf = (cells: readonly string[]) => {
 
 let batch = new Map<string, Transaction>()
 let count = -1
-let rest = ''
+let partialLine = ''
 for await (const chunk of createReadStream(path, { encoding: 'utf8', highWaterMark: 1 << 20 })) {
-  const lines = (rest + chunk).split('\n')
-  rest = lines.pop() ?? ''
+  const lines = (partialLine + chunk).split('\n')
+  partialLine = lines.pop() ?? ''
   for (const line of lines) {
     // The header line.
     if (++count === 0) continue

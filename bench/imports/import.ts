@@ -53,7 +53,7 @@ export async function measureImport(bench: Bench, loaded: Loaded, lines: number)
   const mappings = results.filter(({ kind }) => kind.endsWith('mapping'))
   const gigabytes = ((disk.find(({ table }) => table === 'retail_transaction')?.total ?? Number.NaN) * 1.5e6) / 1e9
   const least = (way: string, of: 'rate' | 'share') =>
-    Math.min(...many.filter(one => one.way === way).map(one => one[of]))
+    Math.min(...many.filter(run => run.way === way).map(run => run[of]))
   return {
     title: 'Imports',
     about:

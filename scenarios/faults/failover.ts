@@ -39,9 +39,9 @@ const { clients, seconds, asynchronous, behind, keep } = new Command('npm run sc
 if (noDebianPostgres) throw new Error(noDebianPostgres)
 const home = mkdtempSync(join(tmpdir(), 'tillbridge-failover-'))
 await chmod(home, 0o711)
-const one = { home: join(home, 'one'), port: await freePort() }
-const two = { home: join(home, 'two'), port: await freePort() }
-const primary = createPrimary(one)
+const main = { home: join(home, 'one'), port: await freePort() }
+const spare = { home: join(home, 'two'), port: await freePort() }
+const primary = createPrimary(main)
 /** Run in reverse order at the end. */
 const cleanups: (() => unknown)[] = [() => rm(home, { recursive: true, force: true })]
 let isKilled = false
@@ -50,10 +50,10 @@ let isOver = false
 try {
   primary.start()
   cleanups.push(() => isKilled || primary.stop())
-  const standby = createStandby(two, one, 'standby')
+  const standby = createStandby(spare, main, 'standby')
   standby.start()
   cleanups.push(() => standby.stop())
-  const url = `postgres://tillbridge@127.0.0.1:${one.port},127.0.0.1:${two.port}/postgres`
+  const url = `postgres://tillbridge@127.0.0.1:${main.port},127.0.0.1:${spare.port}/postgres`
 
   /** Makes the primary wait for the standby at each commit. */
   async function makeSynchronous() {

@@ -109,7 +109,7 @@ async function runClient() {
     }
     const { status, text } = response
     statuses.set(status, (statuses.get(status) ?? 0) + 1)
-    if (text.match(canaries)?.some(found => found !== canaryOf(tenant.number)))
+    if (text.match(canaries)?.some(canary => canary !== canaryOf(tenant.number)))
       foreignResponses.push(`${request.method} ${request.path} of tenant ${tenant.number}: ${text.slice(0, 200)}`)
     if (status >= 500 && status !== 503 && status !== 504) serverErrors.push(`${status} ${request.path}`)
     if (status === 201 && request.method === 'POST') tenant.created.push(`new-${i}@example.com`)
@@ -148,7 +148,7 @@ try {
     const rows = await db.rows<{ email: string; record: string }>(
       sql`select email, record from customer where service_id = ${service.id}`,
     )
-    const leaking = rows.filter(({ record }) => record.match(canaries)?.some(found => found !== canaryOf(number)))
+    const leaking = rows.filter(({ record }) => record.match(canaries)?.some(canary => canary !== canaryOf(number)))
     foreignRows.push(...leaking.map(({ email }) => `${number}: ${email}`))
     const stored = new Set(rows.map(({ email }) => email))
     lost.push(...created.filter(email => !stored.has(email)).map(email => `${number}: ${email}`))

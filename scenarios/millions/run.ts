@@ -100,10 +100,10 @@ async function importWithKills(list: List, file: string) {
     else if (run) wrong.resumed.push(`${list.kind}: ${ended.err}`)
     if (position === undefined && ended.code !== 0) wrong.missing.push(`${list.kind}: code ${ended.code}: ${ended.err}`)
   }
-  const found = await db.row<{ count: number }>(
+  const stored = await db.row<{ count: number }>(
     sql`select count(*)::float8 as count from ${raw(list.table)} where service_id = ${service.id}`,
   )
-  if (found?.count !== count) wrong.missing.push(`${found?.count} ${list.kind}`)
+  if (stored?.count !== count) wrong.missing.push(`${stored?.count} ${list.kind}`)
 }
 
 /** Exports a list: kills the first attempt in the middle and starts again. */
@@ -134,9 +134,9 @@ async function haveSameLines(...files: [string, string]) {
 }
 
 const log = (text: string) => console.log(`${new Date().toISOString().slice(11, 19)}  ${text}`)
-const seconds = (ended: readonly ProcessResult[]) => ended.reduce((sum, one) => sum + one.seconds, 0)
+const seconds = (ended: readonly ProcessResult[]) => ended.reduce((sum, result) => sum + result.seconds, 0)
 const rate = (ended: readonly ProcessResult[]) => Math.round((2 * count) / seconds(ended)).toLocaleString('en')
-const peak = (ended: readonly ProcessResult[]) => Math.round(Math.max(...ended.map(one => one.peak)))
+const peak = (ended: readonly ProcessResult[]) => Math.round(Math.max(...ended.map(result => result.peak)))
 
 try {
   let bytes = 0

@@ -17,14 +17,14 @@ export const endpoints = section(
   }),
   statement('GET /staff: optional query filters email and code', async ({ api }) => {
     const staff = dataOf(await api.get('/staff'))
-    const one = requireValue(
+    const store = requireValue(
       staff.find(({ email }: { email: string | null }) => email),
       'there is no staff',
     )
     for (const name of ['email', 'code']) {
-      const filteredStaff = dataOf(await api.get('/staff', { [name]: one[name] }))
+      const filteredStaff = dataOf(await api.get('/staff', { [name]: store[name] }))
       assert.ok(filteredStaff.length > 0)
-      for (const member of filteredStaff) assert.equal(member[name], one[name])
+      for (const member of filteredStaff) assert.equal(member[name], store[name])
     }
     assert.deepEqual(dataOf(await api.get('/staff', { code: 'no such code' })), [])
   }),
@@ -33,14 +33,14 @@ export const endpoints = section(
     await isPaged(api, '/staff')
   }),
   statement('GET /staff/{id}: one staff record', async ({ api }) => {
-    const one = requireValue(dataOf(await api.get('/staff'))[0], 'there is no staff')
-    assert.deepEqual(dataOf(await api.get(`/staff/${one.id}`)), one)
+    const staffMember = requireValue(dataOf(await api.get('/staff'))[0], 'there is no staff')
+    assert.deepEqual(dataOf(await api.get(`/staff/${staffMember.id}`)), staffMember)
     assertRejected(await api.get('/staff/nobody-at-all'), 404)
   }),
   statement('GET /customers/search: cursor-based pagination', ({ api }) => isPaged(api, '/customers/search')),
   statement('GET /customers/search: timestamp filter updated_after', async ({ api, shop }) => {
-    const [first, ...others] = await shop.customers()
-    const last = others.at(-1)?.updateTimeStamp
+    const [first, ...otherCustomers] = await shop.customers()
+    const last = otherCustomers.at(-1)?.updateTimeStamp
     const customers = dataOf(await api.get('/customers/search', { updated_after: last }))
     for (const { updateTimeStamp } of customers) assert.ok(updateTimeStamp >= last)
     assert.ok(last > first.updateTimeStamp ? !customers.some(({ id }: { id: string }) => id === first.id) : true)

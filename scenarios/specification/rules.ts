@@ -32,11 +32,11 @@ export const rules = section(
     assert.ok(newest.saleDate >= (dates.at(-1) ?? ''))
   }),
   statement('2. updated_before with updated_after limits the transactions to a date range', async ({ api }) => {
-    const found = dataOf(await api.get(sales, { updated_after: '2000-01-01' }))
-    const timestamps = found.map(({ updateTimeStamp }: { updateTimeStamp: string }) => updateTimeStamp).sort()
+    const transactions = dataOf(await api.get(sales, { updated_after: '2000-01-01' }))
+    const timestamps = transactions.map(({ updateTimeStamp }: { updateTimeStamp: string }) => updateTimeStamp).sort()
     const [first, last] = [requireValue(timestamps[0], 'there are no transactions'), timestamps.at(-1)]
     const range = { updated_after: '2000-01-01', updated_before: '2100-01-01' }
-    assert.deepEqual(dataOf(await api.get(sales, range)), found)
+    assert.deepEqual(dataOf(await api.get(sales, range)), transactions)
     assert.deepEqual(dataOf(await api.get(sales, { ...range, updated_before: first })), [])
     for (const { updateTimeStamp } of dataOf(await api.get(sales, { updated_after: first, updated_before: last })))
       assert.ok(updateTimeStamp >= first && updateTimeStamp <= last)
@@ -59,18 +59,21 @@ export const rules = section(
 export const authentication = section(
   '5. Authentication',
   statement('1. HTTP Basic with username and password, on every request', async ({ api }) => {
-    const { authorization, ...others } = api.headers
-    assertRejected(await ask(`${api.url}/stores`, { headers: others }), 401)
-    assertRejected(await ask(`${api.url}/stores`, { headers: { ...others, authorization: `${authorization}x` } }), 401)
-    assertRejected(await ask(`${api.url}/stores`, { headers: { ...others, authorization: 'Bearer x' } }), 401)
+    const { authorization, ...otherHeaders } = api.headers
+    assertRejected(await ask(`${api.url}/stores`, { headers: otherHeaders }), 401)
+    assertRejected(
+      await ask(`${api.url}/stores`, { headers: { ...otherHeaders, authorization: `${authorization}x` } }),
+      401,
+    )
+    assertRejected(await ask(`${api.url}/stores`, { headers: { ...otherHeaders, authorization: 'Bearer x' } }), 401)
     const [username] = Buffer.from(String(authorization).slice(6), 'base64').toString().split(':')
     const wrong = `Basic ${Buffer.from(`${username}:wrong`).toString('base64')}`
-    assertRejected(await ask(`${api.url}/stores`, { headers: { ...others, authorization: wrong } }), 401)
+    assertRejected(await ask(`${api.url}/stores`, { headers: { ...otherHeaders, authorization: wrong } }), 401)
   }),
   statement('2. The header X-Service-Name, with the value assigned to the account', async ({ api }) => {
-    const { 'x-service-name': name, ...others } = api.headers
-    assertRejected(await ask(`${api.url}/stores`, { headers: others }))
-    assertRejected(await ask(`${api.url}/stores`, { headers: { ...others, 'x-service-name': `not ${name}` } }))
+    const { 'x-service-name': name, ...otherHeaders } = api.headers
+    assertRejected(await ask(`${api.url}/stores`, { headers: otherHeaders }))
+    assertRejected(await ask(`${api.url}/stores`, { headers: { ...otherHeaders, 'x-service-name': `not ${name}` } }))
   }),
   statement('3. Requests over plain HTTP are not allowed', async ({ api }) => {
     const response = await ask(`${api.url.replace('https:', 'http:')}/stores`, { headers: api.headers }).catch(

@@ -16,10 +16,10 @@ function run(program: string, args: readonly string[], environment: Environment 
   // Set after the user has changed: preloaded libraries can keep files by user.
   const set = Object.entries(environment).map(([name, value]) => `${name}=${value}`)
   const all = ['env', ...set, join(debian, newest ?? '', 'bin', program), ...args]
-  const [command = '', ...rest] = isRoot
+  const [command = '', ...prefix] = isRoot
     ? ['setpriv', '--reuid=postgres', '--regid=postgres', '--init-groups', '--', ...all]
     : all
-  const { status, stderr } = spawnSync(command, rest, {
+  const { status, stderr } = spawnSync(command, prefix, {
     cwd: '/',
     encoding: 'utf8',
     timeout: 120_000,

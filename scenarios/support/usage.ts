@@ -49,8 +49,8 @@ export function memory(pid: number) {
 
 /** Memory of a process and its children in MB; shared pages count once. */
 export const memoryOfAll = (pid: number) =>
-  [pid, ...(attempt(() => children(pid)) ?? [])].reduce((sum, one) => {
-    const text = attempt(() => readFileSync(`/proc/${one}/smaps_rollup`, 'utf8'))
+  [pid, ...(attempt(() => children(pid)) ?? [])].reduce((sum, id) => {
+    const text = attempt(() => readFileSync(`/proc/${id}/smaps_rollup`, 'utf8'))
     return sum + Number(/^Pss:\s+(\d+) kB/m.exec(text ?? '')?.[1]) / 1_024
   }, 0)
 

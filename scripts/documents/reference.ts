@@ -197,7 +197,7 @@ export function buildLimitsPage(openApiDocument: string) {
   }
   const count = (value: number | undefined) => (value ?? Number.NaN).toLocaleString('en')
   const getParameter = (path: string, name: string) =>
-    paths[path]?.get.parameters.find(each => each.name === name)?.schema?.maximum
+    paths[path]?.get.parameters.find(parameter => parameter.name === name)?.schema?.maximum
   const formatSeconds = (schema: string) => {
     const { minimum, maximum, default: usual } = components.schemas[schema]?.properties.seconds ?? {}
     return `${count(minimum)} to ${count(maximum)}, ${count(usual)} by default`

@@ -261,14 +261,14 @@ ${recorded.map(({ record, expr }) => `      - record: ${record}\n        expr: $
     rules:
 ${alerts
   .map(
-    one => `      - alert: ${one.alert}
-        expr: ${quoted(one.expr)}
-${one.for === undefined ? '' : `        for: ${one.for}\n`}        labels:
-          severity: ${one.severity}
+    alert => `      - alert: ${alert.alert}
+        expr: ${quoted(alert.expr)}
+${alert.for === undefined ? '' : `        for: ${alert.for}\n`}        labels:
+          severity: ${alert.severity}
         annotations:
-          summary: ${quoted(one.summary)}
-          description: ${quoted(one.description)}
-          runbook: ${findRunbook(one.alert)}
+          summary: ${quoted(alert.summary)}
+          description: ${quoted(alert.description)}
+          runbook: ${findRunbook(alert.alert)}
 `,
   )
   .join('')}`

@@ -41,4 +41,4 @@ export function dependenciesIn(
     }))
 }
 
-const fits = (allowed: string[] | undefined, one: string) => allowed === undefined || allowed.includes(one)
+const fits = (allowed: string[] | undefined, value: string) => allowed === undefined || allowed.includes(value)

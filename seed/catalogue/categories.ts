@@ -1,6 +1,6 @@
 import type { Category } from './category.ts'
-import { others } from './others.ts'
+import { otherCategories } from './others.ts'
 import { tops } from './tops.ts'
 
 /** The categories of the retailer. */
-export const categories: readonly Category[] = [...tops, ...others]
+export const categories: readonly Category[] = [...tops, ...otherCategories]

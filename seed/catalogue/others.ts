@@ -1,6 +1,6 @@
 import { allYear, type Category, everyday, letters, numbers, oneSize, winter } from './category.ts'
 
-export const others: readonly Category[] = [
+export const otherCategories: readonly Category[] = [
   {
     name: 'Trousers',
     styles: 14,

@@ -62,8 +62,8 @@ export function loyaltiesAfter(payload: Payload, person: Person | undefined, ver
   const sent = every(
     payload.children.find(child => child.name === 'Loyalties'),
     'Loyalty',
-  ).map(one => {
-    const loyalty = readLoyalty(one, holder, world)
+  ).map(element => {
+    const loyalty = readLoyalty(element, holder, world)
     holder.loyalties = [...holder.loyalties.filter(card => card.id !== loyalty.id), loyalty]
     return loyalty
   })

@@ -64,7 +64,7 @@ export function lineFrom(payload: Payload, sequence: number, pricing: Pricing, w
   const taxPercent = tax ?? pricing.taxPercent
   const customisation = text(payload, 'Customisation', 100)
   if (/\p{Extended_Pictographic}/u.test(customisation)) throw createRejection(5246)
-  const discounts = every(at(payload, 'Discounts'), 'Discount').map(one => discountFrom(one, quantity, world))
+  const discounts = every(at(payload, 'Discounts'), 'Discount').map(discount => discountFrom(discount, quantity, world))
   const net = quantity * price - sum(discounts.map(discount => discount.value))
   const value = decimal(payload, 'Value')
   const expected = cents(pricing.pricesIncludeTax ? net : net * (1 + taxPercent / 100))

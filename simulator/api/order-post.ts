@@ -56,7 +56,7 @@ export function freeNumber(payload: Payload, shop: Shop): string {
   const number = text(payload, 'OrderNumber', 30)
   const isTaken = (candidate: string) =>
     [...shop.orders.values(), ...shop.returns.values()].some(
-      one => one.number.toLowerCase() === candidate.toLowerCase(),
+      order => order.number.toLowerCase() === candidate.toLowerCase(),
     )
   if (number && isTaken(number)) throw createRejection(5052, { detail: number })
   if (number) return number
@@ -154,9 +154,9 @@ function orderFrom(payload: Payload, personId: number, request: ApiRequest, worl
     taxPercent: request.country.taxPercent,
   }
   const to = { contactName: delivery.contactName, email: deliveryContacts.email, despatchType: despatch.despatchType }
-  const lines = every(at(payload, 'OrderDetails'), 'OrderDetail').map((one, i) => {
-    const line = lineFrom(one, i, pricing, world)
-    const voucher = voucherSaleFrom(one, line, to, world)
+  const lines = every(at(payload, 'OrderDetails'), 'OrderDetail').map((detail, i) => {
+    const line = lineFrom(detail, i, pricing, world)
+    const voucher = voucherSaleFrom(detail, line, to, world)
     return voucher ? { ...line, voucher } : line
   })
   if (!lines.length) throw createRejection(5129)
@@ -181,7 +181,7 @@ function orderFrom(payload: Payload, personId: number, request: ApiRequest, worl
     needReview: needReview === undefined ? '' : String(needReview),
     reviewNotes: text(payload, 'ReviewNotes', 250),
     deliveryInstructions: text(payload, 'DeliveryInstructions', 250),
-    payments: every(at(payload, 'Payments'), 'PaymentDetail').map(one => paymentFrom(one, world)),
+    payments: every(at(payload, 'Payments'), 'PaymentDetail').map(payment => paymentFrom(payment, world)),
     membershipNumber: textAt(payload, 'PointsPartner', 'MembershipNumber') ?? '',
     vouchersDue: voucherDue(world),
     inWebTable: true,

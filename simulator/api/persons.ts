@@ -77,13 +77,13 @@ export const findPersons: Handler = (request, world): Answer => {
 export const personTemplates: Handler = ({ parameters }, world) => {
   if (!has(world, 'personCustomData') || (parameters[0] && !isText(parameters[0], template.name)))
     throw createRejection(5206)
-  const cards = Object.entries(template.cards).map(([card, known]) =>
+  const cards = Object.entries(template.cards).map(([card, types]) =>
     el(
       'Card',
       [
         array(
           'Fields',
-          Object.entries(known).map(([field, type]) => el('Field', undefined, { Name: field, Type: type })),
+          Object.entries(types).map(([field, type]) => el('Field', undefined, { Name: field, Type: type })),
         ),
       ],
       { Name: card },

@@ -51,8 +51,9 @@ function selected(request: ApiRequest, world: World): Style[] {
       (since === Number.NEGATIVE_INFINITY || isAfter(world, style.updated, since)) &&
       references.every(id => [...style.references.values()].includes(id)) &&
       (code === undefined || style.code.toLowerCase() === code) &&
-      (colour === undefined || style.colours.some(one => one.code.toLowerCase() === colour)) &&
-      (size === undefined || style.colours.some(one => one.skus.some(sku => sku.size.toLowerCase() === size))),
+      (colour === undefined || style.colours.some(candidate => candidate.code.toLowerCase() === colour)) &&
+      (size === undefined ||
+        style.colours.some(candidate => candidate.skus.some(sku => sku.size.toLowerCase() === size))),
   )
 }
 

@@ -77,10 +77,10 @@ export const createReturn: Handler = (request, world): Answer => {
   const number = freeNumber(payload, shop)
   const details = every(at(payload, 'OrderDetails'), 'OrderDetail')
   if (!details.length) throw createRejection(5143)
-  const lines = details.map((one, i) => lineFrom(one, i, order, world))
+  const lines = details.map((detail, i) => lineFrom(detail, i, order, world))
   const refunds =
     request.version >= 4 && has(world, 'returnPayments') ? every(at(payload, 'Payments'), 'PaymentDetail') : []
-  const payments = refunds.map(one => paymentFrom(one, world))
+  const payments = refunds.map(refund => paymentFrom(refund, world))
   const id = next(shop, 'return')
   const record: Return = {
     id,

@@ -34,7 +34,7 @@ export const stockChanged: Handler = (request, world) => {
   if (storeId !== undefined && !store) throw createRejection(5147)
   const skuOf = new Map([...shop.skus.values()].map(sku => [sku.row, sku.id]))
   const stores = (store ? [store] : [...shop.stores.values()])
-    .map(one => changesIn(world, one, since, skuOf))
+    .map(place => changesIn(world, place, since, skuOf))
     .filter(node => node !== undefined)
   if (!stores.length) throw nothing()
   return ok(el('stockByStore', stores, { changedSince: text }))

@@ -17,7 +17,7 @@ interface ControlRequest {
   body: Body
   query: (name: string) => string | undefined
   /** The rest of the path after the route. */
-  rest: string
+  path: string
 }
 
 /** Passwords are hidden even here. */
@@ -61,8 +61,8 @@ const routes: Record<string, (request: ControlRequest) => unknown> = {
   },
   'GET faults': ({ simulator }) => ({ faults: simulator.faults.list(), kinds: faultKinds }),
   'POST faults': ({ simulator, body }) => simulator.faults.add(body as unknown as FaultInput),
-  'DELETE faults': ({ simulator, rest }) => {
-    if (rest) return { removed: simulator.faults.remove(Number(rest)) }
+  'DELETE faults': ({ simulator, path }) => {
+    if (path) return { removed: simulator.faults.remove(Number(path)) }
     simulator.faults.clear()
     return { removed: true }
   },
@@ -102,14 +102,14 @@ export async function answerControl(
   raw: Buffer,
 ) {
   const [path = '', search = ''] = (request.url ?? '').split('?')
-  const [name = '', ...rest] = path.split('/').slice(2).filter(Boolean)
+  const [name = '', ...segments] = path.split('/').slice(2).filter(Boolean)
   const method = request.method ?? 'GET'
   if (name === '') {
     response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' })
     response.end(statePage(simulator))
     return
   }
-  const exportName = (rest[0] ?? '').replace(/\.csv$/, '')
+  const exportName = (segments[0] ?? '').replace(/\.csv$/, '')
   if (method === 'GET' && name === 'export' && isExport(exportName)) {
     const { file, lines } = exportOf(exportName, world)
     response.writeHead(200, {
@@ -124,7 +124,7 @@ export async function answerControl(
     return sendJson(response, 404, { error: `There are ${Object.keys(routes).join(', ')}, GET export/customers.csv` })
   try {
     const body = method === 'POST' ? parseBody(request, raw.toString()) : {}
-    sendJson(response, 200, route({ simulator, world, body, query: readQuery(search), rest: rest.join('/') }))
+    sendJson(response, 200, route({ simulator, world, body, query: readQuery(search), path: segments.join('/') }))
   } catch (error) {
     if (!(error instanceof TypeError || error instanceof SyntaxError || error instanceof RangeError)) throw error
     sendJson(response, 400, { error: error.message })

@@ -51,8 +51,16 @@ export function statePage(simulator: Simulator): string {
       JSON.stringify(effect.facts),
     ])
   const set = faults.list().map(fault => {
-    const { id, kind, method = 'any', path = 'any', met, times, probability, ...rest } = fault
-    return [id, kind, method, path, times === undefined ? met : `${met} of ${times}`, probability, JSON.stringify(rest)]
+    const { id, kind, method = 'any', path = 'any', met, times, probability, ...options } = fault
+    return [
+      id,
+      kind,
+      method,
+      path,
+      times === undefined ? met : `${met} of ${times}`,
+      probability,
+      JSON.stringify(options),
+    ]
   })
   return `<!doctype html>
 <html lang="en">

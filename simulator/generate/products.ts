@@ -71,7 +71,7 @@ function makeStyle(id: number, today: Wall, counters: Counters, random: Random):
       : random.shuffled(colourNames).slice(0, random.pick([1, 1, 1, 1, 1, 1, 2, 3]))
   // The same colour code may come twice in a style.
   const twice = colours.length > 1 && random.chance(0.05) ? [colours[0] ?? colourNames[0]] : []
-  for (const [code = '-', name = '-'] of [...colours, ...twice.flatMap(one => (one ? [one] : []))]) {
+  for (const [code = '-', name = '-'] of [...colours, ...twice.flatMap(color => (color ? [color] : []))]) {
     const markdown = random.chance(0.2) ? random.pick(['Permanent', 'Temporary'] as const) : 'None'
     const colour: Colour = {
       id: ++counters.colour,
@@ -162,10 +162,11 @@ export function makeStocks(skus: readonly Sku[], stores: readonly Store[], today
     if (sku.colour.style.special) continue
     const when = random.chance(0.05) ? today - random.integer(0, day - 1) : 0
     // One in forty is sold out everywhere.
-    const rest = random.chance(0.025) ? 0 : share
+    const stockedShare = random.chance(0.025) ? 0 : share
     for (const { column } of stores) {
       const drawn = random.fraction()
-      const quantity = drawn < rest ? 1 + Math.floor((drawn / rest) * 12) : drawn > 0.995 ? -random.integer(1, 5) : 0
+      const quantity =
+        drawn < stockedShare ? 1 + Math.floor((drawn / stockedShare) * 12) : drawn > 0.995 ? -random.integer(1, 5) : 0
       stock.set(sku.row, column, quantity, quantity === 0 && drawn < 0.9 ? 0 : when)
     }
   }

@@ -45,8 +45,8 @@ async function bodyOf(request: IncomingMessage): Promise<Buffer | undefined> {
 /** The path below the base; undefined outside of it. */
 function belowBase(path: string, base: string): string | undefined {
   if (!path.toLowerCase().startsWith(base.toLowerCase())) return
-  const rest = path.slice(base.length)
-  return rest === '' || rest.startsWith('/') ? rest : undefined
+  const suffix = path.slice(base.length)
+  return suffix === '' || suffix.startsWith('/') ? suffix : undefined
 }
 
 /** Responses that replace the API's own. */
@@ -124,11 +124,11 @@ async function serve(rig: Rig, request: IncomingMessage, response: ServerRespons
 /** The server: the API below its base, the control surface under `/_simulator`, a 404 page elsewhere. */
 export function apiServer(rig: Rig): Server {
   const listener: RequestListener = async (request, response) => {
-    const [path = '', ...rest] = (request.url ?? '/').split('?')
+    const [path = '', ...queryParts] = (request.url ?? '/').split('?')
     try {
       if (/^\/_simulator(\/|$)/.test(path))
         await rig.control(request, response, (await bodyOf(request)) ?? Buffer.alloc(0))
-      else await serve(rig, request, response, path, rest.length ? `?${rest.join('?')}` : '')
+      else await serve(rig, request, response, path, queryParts.length ? `?${queryParts.join('?')}` : '')
     } catch (error) {
       if (response.destroyed || rig.signal.aborted) return
       // A defect of the simulator itself must not look like a response of the API.

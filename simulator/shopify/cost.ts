@@ -37,11 +37,11 @@ interface CostContext {
  * 2 + max(1, ⌊2 · ln(first)⌋) × (1 + the objects of a node).
  */
 export function predictCost(schema: GraphQLSchema, document: DocumentNode, variables: Variables): number {
-  const operation = document.definitions.find(each => each.kind === Kind.OPERATION_DEFINITION)
+  const operation = document.definitions.find(definition => definition.kind === Kind.OPERATION_DEFINITION)
   if (!operation) return 0
   const fragments = new Map(
-    document.definitions.flatMap(each =>
-      each.kind === Kind.FRAGMENT_DEFINITION ? [[each.name.value, each] as const] : [],
+    document.definitions.flatMap(definition =>
+      definition.kind === Kind.FRAGMENT_DEFINITION ? [[definition.name.value, definition] as const] : [],
     ),
   )
   const context: CostContext = { schema, variables, fragments }
@@ -89,8 +89,9 @@ function selectionCost(set: SelectionSetNode, parent: GraphQLCompositeType, cont
   for (const { field, type, isList } of fieldsOf(set, parent, context)) {
     if (field.name.value === 'nodes' && isList && field.arguments?.length) {
       const ids = readArgument(field, 'ids', context)
-      const each = field.selectionSet && isCompositeType(type) ? selectionCost(field.selectionSet, type, context) : 0
-      cost += (Array.isArray(ids) ? ids.length : 1) * (1 + each)
+      const childCost =
+        field.selectionSet && isCompositeType(type) ? selectionCost(field.selectionSet, type, context) : 0
+      cost += (Array.isArray(ids) ? ids.length : 1) * (1 + childCost)
     } else if (type?.name.endsWith('Connection')) cost += connectionCost(field, type as GraphQLCompositeType, context)
     else if (type?.name === 'Count') cost += mutationPoints
     else if (isLeafType(type)) continue
@@ -121,14 +122,14 @@ function connectionCost(field: FieldNode, type: GraphQLCompositeType, context: C
 }
 
 function readArgument(field: FieldNode, name: string, { variables }: CostContext): unknown {
-  const value = field.arguments?.find(each => each.name.value === name)?.value
+  const value = field.arguments?.find(argument => argument.name.value === name)?.value
   return value && plainValue(value, variables)
 }
 
 function plainValue(value: ValueNode, variables: Variables): unknown {
   if (value.kind === Kind.VARIABLE) return variables[value.name.value]
   if (value.kind === Kind.INT) return Number(value.value)
-  if (value.kind === Kind.LIST) return value.values.map(each => plainValue(each, variables))
+  if (value.kind === Kind.LIST) return value.values.map(item => plainValue(item, variables))
   return 'value' in value ? value.value : undefined
 }
 

@@ -71,7 +71,7 @@ export function checkRequest(version: string, { query, variables }: GraphqlReque
 
 /** The name of the operation of a document, by which the ledger and faults know it. */
 export const operationName = (document: DocumentNode) => {
-  const operation = document.definitions.find(each => each.kind === Kind.OPERATION_DEFINITION)
+  const operation = document.definitions.find(definition => definition.kind === Kind.OPERATION_DEFINITION)
   return operation?.name?.value ?? ''
 }
 
@@ -81,7 +81,10 @@ function findDenied({ schema, scopes }: Version, document: DocumentNode, granted
   for (const { field, keys } of selectedFields(schema, document))
     for (const key of keys) {
       const needed = scopes[key]
-      if (!needed || needed.some(each => granted.includes(each) || granted.includes(each.replace(/^read_/, 'write_'))))
+      if (
+        !needed ||
+        needed.some(handle => granted.includes(handle) || granted.includes(handle.replace(/^read_/, 'write_')))
+      )
         continue
       const scope = needed[0] ?? ''
       if (denied.has(scope)) continue
@@ -122,10 +125,10 @@ export function executeRequest(document: DocumentNode, variables: Variables, con
 /** Returns the points of a result: as predicted, but at most one for each object that it contains. */
 export function actualCost(predicted: number, data: unknown): number {
   let objects = 0
-  const visit = (each: unknown): void => {
-    if (typeof each !== 'object' || each === null) return
-    if (!Array.isArray(each)) objects++
-    for (const part of Object.values(each)) visit(part)
+  const visit = (value: unknown): void => {
+    if (typeof value !== 'object' || value === null) return
+    if (!Array.isArray(value)) objects++
+    for (const part of Object.values(value)) visit(part)
   }
   visit(data)
   return Math.min(predicted, objects)

@@ -33,7 +33,7 @@ function keyOf(info: GraphQLResolveInfo): string | undefined {
   for (const node of info.fieldNodes)
     for (const directive of node.directives ?? [])
       if (directive.name.value === 'idempotent') {
-        const value = directive.arguments?.find(each => each.name.value === 'key')?.value
+        const value = directive.arguments?.find(argument => argument.name.value === 'key')?.value
         if (value?.kind === 'Variable') return String(info.variableValues.coerced[value.name.value])
         if (value?.kind === 'StringValue') return value.value
       }
@@ -256,7 +256,9 @@ const mutations = {
         webhookSubscription: null,
         userErrors: [{ field: ['webhookSubscription', 'uri'], message: 'Address is invalid' }],
       }
-    const isTaken = [...world.shop.subscriptions.values()].some(each => each.topic === topic && each.uri === address)
+    const isTaken = [...world.shop.subscriptions.values()].some(
+      existing => existing.topic === topic && existing.uri === address,
+    )
     if (isTaken)
       return {
         webhookSubscription: null,

@@ -59,18 +59,18 @@ export function search<T>(
   const result: SearchResult<T> = { records: [...records] }
   if (!query) return result
   const { terms, words } = parseTerms(query)
-  for (const each of terms) {
+  for (const part of terms) {
     const sample = records[0] && valuesOf(records[0])
-    if (sample && !Object.hasOwn(sample, each.field)) {
-      result.warning = { field: each.field, message: 'Invalid search field for this query.', code: 'invalid_field' }
+    if (sample && !Object.hasOwn(sample, part.field)) {
+      result.warning = { field: part.field, message: 'Invalid search field for this query.', code: 'invalid_field' }
       continue
     }
     result.records = result.records.filter(record => {
-      const own = valuesOf(record)[each.field]
+      const own = valuesOf(record)[part.field]
       if (own === null || own === undefined) return false
-      if (each.field.endsWith('_at')) return matches(each, own, instantOf(each))
-      if (each.field === 'id') return matches(each, Number(own), Number(each.value.replace(/^gid:.*\//, '')))
-      return String(own).toLowerCase() === each.value.toLowerCase()
+      if (part.field.endsWith('_at')) return matches(part, own, instantOf(part))
+      if (part.field === 'id') return matches(part, Number(own), Number(part.value.replace(/^gid:.*\//, '')))
+      return String(own).toLowerCase() === part.value.toLowerCase()
     })
   }
   if (words.length)

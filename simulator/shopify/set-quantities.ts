@@ -39,7 +39,7 @@ function checkRequest({ quantities }: SetQuantitiesInput): void {
       `The input array size of ${quantities.length} is greater than the maximum allowed of ${maxArrayLength}.`,
       'MAX_INPUT_SIZE_EXCEEDED',
     )
-  if (quantities.some(each => each.changeFromQuantity === undefined))
+  if (quantities.some(quantity => quantity.changeFromQuantity === undefined))
     throw badRequest(
       'InventoryQuantityInput must include the following argument: changeFromQuantity.',
       'INVALID_FIELD_ARGUMENTS',

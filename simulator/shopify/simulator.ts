@@ -246,12 +246,14 @@ export async function startShopifySimulator(options: ShopifySimulatorOptions = {
     const context = contextOf(version, kinds)
     const { data, errors } = executeRequest(document, graphql.variables, context)
     searchNotes.push(...context.lists.warnings)
-    const isMutation = document.definitions.some(each => 'operation' in each && each.operation === 'mutation')
+    const isMutation = document.definitions.some(
+      definition => 'operation' in definition && definition.operation === 'mutation',
+    )
     const charged = isMutation ? cost : actualCost(cost, data)
     bucket.giveBack(cost - charged)
     call.actualCost = charged
     call.errors = errors?.map(({ message }) => message) ?? []
-    reply({ data: data ?? null, ...(errors?.length && { errors: errors.map(each => each.toJSON()) }) }, charged)
+    reply({ data: data ?? null, ...(errors?.length && { errors: errors.map(error => error.toJSON()) }) }, charged)
   }
 
   async function sendBulkFile(request: IncomingMessage, response: ServerResponse, id: number) {

@@ -13,7 +13,7 @@ export const signPayload = (secret: string, body: string) => createHmac('sha256'
 /** Sends an event to the subscriptions of its topic, each time with the first payload. */
 export function deliverEvent(world: ShopifyWorld, topic: string, payload: object, signal: AbortSignal): void {
   const { shop, settings, now } = world
-  const subscriptions = [...shop.subscriptions.values()].filter(each => each.topic === topic)
+  const subscriptions = [...shop.subscriptions.values()].filter(subscription => subscription.topic === topic)
   if (!subscriptions.length) return
   const body = JSON.stringify(payload)
   const headers = {

@@ -82,7 +82,7 @@ describe('the back office of a service', () => {
     const caller = await api.createService({ currency: 'AUD', oversell: 'allow' })
     const capability = async (name: string) => {
       const { capabilities } = (await caller.get('/capabilities')).json.data
-      return capabilities.find((one: { name: string }) => one.name === name)
+      return capabilities.find((item: { name: string }) => item.name === name)
     }
     await upsertGateways(api.db, caller.service, [{ name: 'paypal' }, { name: 'zip' }, { name: 'cash' }])
     assert.match((await capability('gatewayMerchants')).reason, /merchant is set for `cash`, `paypal`, `zip`\./)
@@ -105,14 +105,14 @@ describe('the back office of a service', () => {
         sql`select sku, round(price, 2)::text as price from variant where service_id = ${caller.service.id} and price > 3 order by sku limit 1`,
       )
       .then(row => row ?? assert.fail('there are products'))
-    const rest = (Number(price) - 2).toFixed(2)
+    const remainder = (Number(price) - 2).toFixed(2)
     const placed = await post(caller, '/orders', {
       customerId,
       billingAddress: address,
       deliveryAddress: address,
       lines: [{ sku, quantity: 1 }],
       payments: [
-        { gateway: 'paypal', amount: rest, reference: 'PAYID-1' },
+        { gateway: 'paypal', amount: remainder, reference: 'PAYID-1' },
         { gateway: 'zip', amount: '1.00' },
         { gateway: 'cash', amount: '1.00' },
       ],
@@ -123,7 +123,7 @@ describe('the back office of a service', () => {
         .get(Number(placed.json.data.id))
         ?.payments.map(({ origin, merchantId, cardType, amount }) => [origin, merchantId, cardType, amount]),
       [
-        ['CreditCard', 'PAYPAL', 'PP', Number(rest)],
+        ['CreditCard', 'PAYPAL', 'PP', Number(remainder)],
         ['Zip', '', 'zip', 1],
         ['CreditCard', '', 'cash', 1],
       ],
@@ -201,10 +201,10 @@ describe('the back office of a service', () => {
     writes.catch(() => {})
     try {
       await waitUntil(() => hanging.ledger.callsTo({ path: '/Persons' }).length >= 4, 'it hangs', 5_000)
-      const others = [free, own].flatMap(caller =>
+      const responses = [free, own].flatMap(caller =>
         Array.from({ length: 10 }, (_, i) => post(caller, '/customers', named(`${caller.service.name}.${i}`))),
       )
-      for (const response of await Promise.all(others)) assert.equal(response.status, 201, response.text)
+      for (const response of await Promise.all(responses)) assert.equal(response.status, 201, response.text)
       // The others of the 50 wait for their turn, and that for 5 s.
       assert.ok(answered <= 45, 'they were answered while those hang')
     } finally {
@@ -214,23 +214,23 @@ describe('the back office of a service', () => {
   })
 
   test('a back office password is stored encrypted for its service only', async () => {
-    const [one, two] = [await api.createService(), await api.createService()]
+    const [first, second] = [await api.createService(), await api.createService()]
     const settings = { ...settingsFor(older), user: 'retail', password: canary }
-    await setBackOffice(api.db, api.keys, one.service, settings)
+    await setBackOffice(api.db, api.keys, first.service, settings)
     const row = await api.db.row<{ text: string }>(
-      sql`select row_to_json(b)::text || encode(password, 'escape') as text from back_office b where service_id = ${one.service.id}`,
+      sql`select row_to_json(b)::text || encode(password, 'escape') as text from back_office b where service_id = ${first.service.id}`,
     )
     assert.ok(row?.text.includes('retail'))
     assert.ok(!row?.text.includes(canary))
-    assert.deepEqual((await lockStoredBackOffice(api.db, api.keys, one.service))?.settings, settings)
+    assert.deepEqual((await lockStoredBackOffice(api.db, api.keys, first.service))?.settings, settings)
 
-    await setBackOffice(api.db, api.keys, two.service, settings)
+    await setBackOffice(api.db, api.keys, second.service, settings)
     await api.db.run(
-      sql`update back_office set password = (select password from back_office where service_id = ${one.service.id}) where service_id = ${two.service.id}`,
+      sql`update back_office set password = (select password from back_office where service_id = ${first.service.id}) where service_id = ${second.service.id}`,
     )
-    const moved = await lockStoredBackOffice(api.db, api.keys, two.service)
+    const moved = await lockStoredBackOffice(api.db, api.keys, second.service)
     assert.equal(moved?.isLocked, true, 'one that was moved there does not open')
-    const elsewhere = await lockStoredBackOffice(api.db, deriveKeys(randomBytes(32)), one.service)
+    const elsewhere = await lockStoredBackOffice(api.db, deriveKeys(randomBytes(32)), first.service)
     assert.deepEqual([elsewhere?.isLocked, elsewhere?.settings.password], [true, undefined])
   })
 

@@ -108,7 +108,7 @@ describe('settings of exports on an SFTP server', () => {
     assert.deepEqual(parts('sftp://luma@files.example/~/out'), ['luma', 'files.example', 22, './out'])
   })
 
-  const sftp = (rest: string) => ({ BACK_OFFICE_EXPORT_FOLDER: `sftp://${rest}` })
+  const sftp = (location: string) => ({ BACK_OFFICE_EXPORT_FOLDER: `sftp://${location}` })
   const bad: [what: string, change: Record<string, string | undefined>, fault: RegExp][] = [
     [
       'a password in the address',

@@ -59,12 +59,12 @@ test("a till sale is immediately in the shopper's history and stored", async () 
 })
 
 test('the history shows stored data with its age during an outage', async () => {
-  const [known, unknown] = [takeNextPerson(), takeNextPerson()]
-  const before = await historyOf(known)
-  sell(known)
-  await api.db.run(sql`update sync_refresh set read_at = read_at - interval '1 hour' where id = ${String(known)}`)
+  const [existing, unknown] = [takeNextPerson(), takeNextPerson()]
+  const before = await historyOf(existing)
+  sell(existing)
+  await api.db.run(sql`update sync_refresh set read_at = read_at - interval '1 hour' where id = ${String(existing)}`)
   await simulator.stopAccepting()
-  const { ids, meta } = await historyOf(known)
+  const { ids, meta } = await historyOf(existing)
   assert.deepEqual(ids, before.ids)
   assert.deepEqual(codesOf(meta), ['back_office_unavailable'])
   assert.match(meta.warnings[0].detail, /is 36\d\d seconds old/)
@@ -75,11 +75,11 @@ test('the history shows stored data with its age during an outage', async () => 
 })
 
 test('concurrent history requests cause one call per customer', async () => {
-  const [one, two] = [takeNextPerson(), takeNextPerson()]
+  const [first, second] = [takeNextPerson(), takeNextPerson()]
   simulator.faults.add({ kind: 'latency', seconds: 0.5, path: '/Persons/*/RetailTransactions' })
-  const responses = await Promise.all([...Array(20).fill(one), two].map(id => historyOf(id)))
+  const responses = await Promise.all([...Array(20).fill(first), second].map(id => historyOf(id)))
   assert.ok(responses.every(({ meta }) => meta.warnings === undefined))
-  assert.deepEqual([countReads(one), countReads(two)], [1, 1])
+  assert.deepEqual([countReads(first), countReads(second)], [1, 1])
 })
 
 test('a new process makes each call once under concurrent requests', async () => {
@@ -92,7 +92,7 @@ test('a new process makes each call once under concurrent requests', async () =>
   const begun = Map.groupBy(simulator.ledger.calls, ({ method, path }) => `${method} ${path}`)
   assert.ok(begun.size >= 3)
   for (const [call, calls] of begun) {
-    const times = calls.map(({ at }) => Date.parse(at)).sort((one, other) => one - other)
+    const times = calls.map(({ at }) => Date.parse(at)).sort((time, other) => time - other)
     // Each takes half a second, so requests that begin sooner after each other overlap.
     assert.ok(
       times.every((at, i) => i === 0 || at - (times[i - 1] ?? 0) > 400),

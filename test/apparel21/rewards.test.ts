@@ -101,7 +101,7 @@ test('capabilities list what export files add', async () => {
     const added: readonly string[] = ['staff', 'transactions', 'signUpStore']
     for (const name of added)
       assert.ok(
-        without.some(one => one === name),
+        without.some(field => field === name),
         name,
       )
     assert.deepEqual(

@@ -71,7 +71,7 @@ export async function openShop(own: Partial<Settings> = {}, simulated: Simulator
   const seconds: (() => Promise<void>)[] = []
   const syncs = buildSyncs(client, release)
   const sync = async (name: string, { full } = { full: true }) => {
-    const definition = syncs.find(one => one.name === name)
+    const definition = syncs.find(candidate => candidate.name === name)
     if (!definition) throw new Error(`There is no sync ${name}`)
     await runSync(api.db, api.service, definition, { full })
   }

@@ -23,7 +23,7 @@ await sync('customers')
 async function subscribed(after = '1970-01-01') {
   const { data } = (await api.get(`/customers/search?updated_after=${encodeURIComponent(after)}`)).json
   const subscribers = (flag: string) =>
-    data.filter((one: Record<string, boolean>) => one[flag]).map(({ id }: { id: string }) => id)
+    data.filter((record: Record<string, boolean>) => record[flag]).map(({ id }: { id: string }) => id)
   return {
     all: data.length,
     email: subscribers('emailSubscription').sort(),

@@ -28,7 +28,7 @@ const lists = [
 for (const [path, name] of lists)
   test(`${path} names unsupported fields without a call unless export files add them`, async () => {
     const { capabilities } = (await api.get('/capabilities')).json.data
-    const { reason } = capabilities.find((one: { name: string }) => one.name === name)
+    const { reason } = capabilities.find((capability: { name: string }) => capability.name === name)
     await simulator.stopAccepting()
     const { status, json } = await api.get(path)
     await simulator.accept()

@@ -85,8 +85,8 @@ test('a restored database serves the same passwords, records and later changes',
     const here = await server.ask('/customers/search?limit=100', { headers })
     assert.deepEqual(here.json.data, (await api.get('/customers/search?limit=100')).json.data)
     const cursor = `&after_cursor=${copied.json.meta.endCursor}`
-    const rest = await server.ask(`/changes?limit=1000${copied.json.meta.hasNextPage ? cursor : ''}`, { headers })
-    assert.equal(rest.status, 200)
+    const remaining = await server.ask(`/changes?limit=1000${copied.json.meta.hasNextPage ? cursor : ''}`, { headers })
+    assert.equal(remaining.status, 200)
   } finally {
     await server.stop()
   }

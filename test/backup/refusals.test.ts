@@ -122,11 +122,11 @@ test('a newer backup is rejected; an initialised database without services is ac
 test('a restore is rejected if the clock is behind the backup', async t => {
   const behind = await createEmptyDatabase()
   t.after(() => behind.drop())
-  const [head, ...rest] = await Array.fromAsync(readFrames(file))
+  const [head, ...frames] = await Array.fromAsync(readFrames(file))
   const header = JSON.parse(head?.[1].toString() ?? '')
   const bytes = [
     encodeFrame('H', { ...header, takenAt: '2099-01-01T00:00:00Z' }),
-    ...rest.map(([kind, body]) => encodeFrame(kind, body)),
+    ...frames.map(([kind, body]) => encodeFrame(kind, body)),
   ]
   fs.writeFileSync(join(home, 'future'), Buffer.concat([Buffer.from(preamble), zstdCompressSync(Buffer.concat(bytes))]))
   assert.match(

@@ -19,12 +19,13 @@ export function programOf({ url, apiKey, service }: { url: string; apiKey: strin
       .replace("service: 'demo'", `service: '${service}'`),
   )
   const lines = snippets.map(text => text.split('\n'))
-  const [connect = [], ...rest] = lines.map(snippet => snippet.filter(line => !isImport(line)).join('\n'))
+  const [connect = [], ...laterSnippets] = lines.map(snippet => snippet.filter(line => !isImport(line)).join('\n'))
   return [
     ...new Set(lines.flat().filter(isImport)),
     connect,
-    ...rest.map(
-      (text, i) => `{\n${text}${i === rest.length - 1 ? receiving : ''}console.log('example ${i + 2} is done')\n}`,
+    ...laterSnippets.map(
+      (text, i) =>
+        `{\n${text}${i === laterSnippets.length - 1 ? receiving : ''}console.log('example ${i + 2} is done')\n}`,
     ),
     'export {}',
   ].join('\n')

@@ -124,9 +124,9 @@ test('a write already in progress is waited for', async () => {
     const both = Promise.all([client.customers.create(body, options), client.customers.create(body, options)])
     await delay(300)
     await holding.query('rollback')
-    const [one, other] = await both
-    assert.equal(one.id, other.id)
-    assert.deepEqual([one, other].map(each => responseMeta(each)?.replayed).sort(), [false, true])
+    const [first, other] = await both
+    assert.equal(first.id, other.id)
+    assert.deepEqual([first, other].map(response => responseMeta(response)?.replayed).sort(), [false, true])
   } finally {
     holding.release(true)
   }

@@ -27,7 +27,7 @@ test('an interrupted run repeats unsaved changes and the next continues', async 
     }
     return ids
   }
-  const all = ['store 1001', 'store 1002', 'customer 65432', 'customer 65433'].map(each => `changed ${each}`)
+  const all = ['store 1001', 'store 1002', 'customer 65432', 'customer 65433'].map(record => `changed ${record}`)
   assert.equal((await run(3)).length, 3)
   assert.equal(place, undefined)
   const whole = await run(5, async count => {

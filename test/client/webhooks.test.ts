@@ -41,12 +41,12 @@ test('a delivery signed by another implementation is verified in every form', as
 })
 
 test('either secret verifies a delivery during a rotation', async () => {
-  const [one, other] = [signed(), signed({ by: older })]
-  for (const headers of [one, other]) await verifyWebhook(body, headers, [older, secret])
-  const both = `v1a,AAAA ${one['webhook-signature']} ${other['webhook-signature']}`
-  await verifyWebhook(body, { ...one, 'webhook-signature': both }, older)
+  const [first, other] = [signed(), signed({ by: older })]
+  for (const headers of [first, other]) await verifyWebhook(body, headers, [older, secret])
+  const both = `v1a,AAAA ${first['webhook-signature']} ${other['webhook-signature']}`
+  await verifyWebhook(body, { ...first, 'webhook-signature': both }, older)
   await rejected('signature_wrong', other)
-  await rejected('signature_wrong', one, body, [])
+  await rejected('signature_wrong', first, body, [])
 })
 
 test('a modified body, ID, time or signature fails verification', async () => {

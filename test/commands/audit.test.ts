@@ -71,16 +71,16 @@ test('a rejected command adds no audit entry', async () => {
 })
 
 test("a command on an account adds entries to each service's audit", async () => {
-  const [one, other] = [await shop.createShop(), await shop.createShop()]
+  const [first, other] = [await shop.createShop(), await shop.createShop()]
   const user = (...command: string[]) => runSuccessfully(['account', ...command], environment)
-  for (const { service } of [one, other]) await user('add', 'till', '--service', service.name)
+  for (const { service } of [first, other]) await user('add', 'till', '--service', service.name)
   await user('trust-shopper-ip', 'till', 'yes')
   await user('rotate', 'till')
   await user('revoke', 'till', '--previous-secret')
   await user('revoke', 'till')
   const expected = ['add', 'trust-shopper-ip', 'rotate', 'revoke', 'revoke'].map(
-    each => `account ${each} /accounts/till`,
+    account => `account ${account} /accounts/till`,
   )
-  assert.deepEqual(await linesOf(one), expected)
+  assert.deepEqual(await linesOf(first), expected)
   assert.deepEqual(await linesOf(other), expected)
 })

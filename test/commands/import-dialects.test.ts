@@ -43,15 +43,18 @@ test('a file with another dialect is imported and Windows-1252 is detected', asy
     err,
     /^bons\.csv is not UTF-8\. It is read as Windows-1252 with low confidence\. If that is wrong, use --encoding\.$/m,
   )
-  const [one, two] = [await sale('G1'), await sale('G2')]
-  assert.deepEqual([one.saleDate, two.saleDate, one.channel], ['2024-05-26 14:05:00', '2024-06-01 00:00:00', 'web'])
-  const kept = [...one.lines, ...two.lines].map(({ quantity, price, value }) => [quantity, price, value])
-  assert.deepEqual(kept, [
+  const [first, second] = [await sale('G1'), await sale('G2')]
+  assert.deepEqual(
+    [first.saleDate, second.saleDate, first.channel],
+    ['2024-05-26 14:05:00', '2024-06-01 00:00:00', 'web'],
+  )
+  const lines = [...first.lines, ...second.lines].map(({ quantity, price, value }) => [quantity, price, value])
+  assert.deepEqual(lines, [
     [1, '1234.50', '1234.50'],
     [0.735, '12.90', '9.48'],
     [-2, '0.0049', '-0.01'],
   ])
-  assert.deepEqual([one.total, one.lines[1].productName], ['1243.98', 'Käse'])
+  assert.deepEqual([first.total, first.lines[1].productName], ['1243.98', 'Käse'])
 })
 
 test("percentages use the file's decimal separator", async () => {
@@ -121,19 +124,19 @@ test('column options override the profile for any option', async () => {
     )
     return { ...(await sale('S1')), changed }
   }
-  const others = ['--ignore', '*']
-  const mapTimes = ['--map', 'updateTimeStamp=Changed', '--time', 'updateTimeStamp=At', ...others]
+  const dialect = ['--ignore', '*']
+  const mapTimes = ['--map', 'updateTimeStamp=Changed', '--time', 'updateTimeStamp=At', ...dialect]
   const first = await importSale(...mapTimes)
   assert.deepEqual([first.saleDate, first.changed], ['2024-05-26 10:00:00', '07-27 11:30'], 'a clock is added')
-  assert.equal((await importSale('--set', 'channel=headOffice', ...others)).channel, 'headOffice')
+  assert.equal((await importSale('--set', 'channel=headOffice', ...dialect)).channel, 'headOffice')
   assert.equal(
     (await importSale('--set', 'channel=store', '--ignore', 'Sort', '--ignore', 'Changed', '--ignore', 'At')).channel,
     'store',
   )
-  assert.equal((await importSale('--map', 'type=Sort', ...others)).type, 'layby')
-  assert.equal((await importSale('--map', 'productName=Notes', ...others)).lines[0].productName, 'Mug')
-  assert.equal((await importSale('--time', 'saleDate=At', ...others)).saleDate, '2024-05-26 11:30:00')
-  assert.equal((await importSale('--ignore', 'Way', ...others)).channel, 'web', 'it keeps what is stored')
+  assert.equal((await importSale('--map', 'type=Sort', ...dialect)).type, 'layby')
+  assert.equal((await importSale('--map', 'productName=Notes', ...dialect)).lines[0].productName, 'Mug')
+  assert.equal((await importSale('--time', 'saleDate=At', ...dialect)).saleDate, '2024-05-26 11:30:00')
+  assert.equal((await importSale('--ignore', 'Way', ...dialect)).channel, 'web', 'it keeps what is stored')
 })
 
 test('UTF-16 is detected by its bytes or set as an option', async () => {

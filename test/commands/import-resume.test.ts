@@ -103,8 +103,8 @@ test('a stopped import explains --resume, which requires the same file', async (
     again.stderr,
     new RegExp(`after line ${line.toLocaleString('en')}\\. Starting at the first line\\. To resume, use --resume\\.`),
   )
-  const rest = run('stopped.csv', '--resume')
-  assert.match(rest.stdout, new RegExp(`^stopped\\.csv +${(count - atOnce).toLocaleString('en')} `, 'm'))
+  const resumed = run('stopped.csv', '--resume')
+  assert.match(resumed.stdout, new RegExp(`^stopped\\.csv +${(count - atOnce).toLocaleString('en')} `, 'm'))
   assert.equal(await customers(), count - batches + 1)
 })
 

@@ -58,7 +58,7 @@ const statuses = async (id: string) =>
 
 test('help shows all commands with examples', async () => {
   const help = await order('--help')
-  for (const each of ['ship', 'cancel', 'return']) assert.match(help, new RegExp(`\\$ tillbridge order ${each} `))
+  for (const command of ['ship', 'cancel', 'return']) assert.match(help, new RegExp(`\\$ tillbridge order ${command} `))
   assert.match(await order('return', '--help'), /receive.*refund.*cancel/s)
   const { code, err } = await runCommand(['order', 'return', 'R1', 'burn'], environment)
   assert.equal(code, 1)
@@ -73,9 +73,9 @@ test('a shipped order has a shipment with carrier and tracking', async () => {
   const url = 'https://track.example.com/33ABC1'
   assert.match(await rejected('ship', orderNumber, '--tracking-url', 'javascript:alert(1)'), /must be a web address/)
   await order('ship', orderNumber, '--carrier', 'Australia Post', '--tracking-number', '33ABC1', '--tracking-url', url)
-  const [shipment, ...others] = (await caller.get(`/orders/${id}/shipments`)).json.data
+  const [shipment, ...otherShipments] = (await caller.get(`/orders/${id}/shipments`)).json.data
   assert.deepEqual(
-    [others.length, shipment.carrier, shipment.trackingNumber, shipment.trackingUrl],
+    [otherShipments.length, shipment.carrier, shipment.trackingNumber, shipment.trackingUrl],
     [0, 'Australia Post', '33ABC1', url],
   )
   assert.deepEqual(
@@ -257,12 +257,12 @@ test('a missing order, return or service is named, also across services', async 
 test('a refund restores vouchers first, in number order', async () => {
   const own = await api.createService({ ...settings, fulfilment: 'automatic' })
   await fillShop(api.db, own.service)
-  const [one, two] = ['700', '701']
+  const [first, second] = ['700', '701']
   await insertVouchers(
     api.db,
     api.keys,
     own.service,
-    [one, two].map(number => ({
+    [first, second].map(number => ({
       number,
       pin: '004200',
       originalAmount: '8.00',
@@ -271,13 +271,13 @@ test('a refund restores vouchers first, in number order', async () => {
       expiryDate: '2099-12-31',
     })),
   )
-  const balances = () => Promise.all([one, two].map(async number => (await opened(number)).availableAmount))
+  const balances = () => Promise.all([first, second].map(async number => (await opened(number)).availableAmount))
   const opened = async (number: string) => (await post(own, '/vouchers/lookup', { number, pin: '004200' })).json.data
   const pays = async (number: string, amount: string) => {
     const { validationId } = (await post(own, '/vouchers/validate', { number, pin: '004200', amount })).json.data
     return { gateway: 'visa', amount, voucher: { number, validationId } }
   }
-  const payments = [{ gateway: 'visa', amount: '7.00' }, await pays(one, '8.00'), await pays(two, '5.00')]
+  const payments = [{ gateway: 'visa', amount: '7.00' }, await pays(first, '8.00'), await pays(second, '5.00')]
   const bought = await placeOrder(own, [{ sku: 'TEE', quantity: 2 }], { payments })
   assert.deepEqual(await balances(), ['0.00', '3.00'])
   const back = async () => {
@@ -290,7 +290,7 @@ test('a refund restores vouchers first, in number order', async () => {
   }
   assert.match(await back(), /is refunded\. 8\.00 refunded to voucher 700\. 2\.00 refunded to voucher 701\.\n$/)
   assert.deepEqual(await balances(), ['8.00', '5.00'])
-  assert.equal((await opened(one)).status, 'active')
+  assert.equal((await opened(first)).status, 'active')
   assert.match(await back(), /is refunded\. 3\.00 refunded to voucher 701\.\n$/)
   assert.deepEqual(await balances(), ['8.00', '8.00'])
 })

@@ -42,15 +42,15 @@ test('local decisions are rejected for orders, returns and vouchers kept upstrea
     assert.deepEqual([code, out], [1, ''], err)
     return err
   }
-  const kept = (records: string, doing: string) =>
+  const describeOwnership = (records: string, doing: string) =>
     `tillbridge: ${records} of ${service.name} belong to its back office (apparel21): ${doing}.\n`
   for (const command of [
     ['ship', waiting.orderNumber],
     ['cancel', waiting.orderNumber],
     ['return', returnNumber, 'receive'],
   ])
-    assert.equal(await rejected('order', ...command), kept('Orders', 'manage them there'))
+    assert.equal(await rejected('order', ...command), describeOwnership('Orders', 'manage them there'))
   for (const decision of ['suspend', 'resume', 'unlock', 'activate'])
-    assert.equal(await rejected('voucher', decision, '800'), kept('Vouchers', 'manage them there'))
+    assert.equal(await rejected('voucher', decision, '800'), describeOwnership('Vouchers', 'manage them there'))
   assert.deepEqual(await stored(), original)
 })

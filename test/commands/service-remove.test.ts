@@ -47,20 +47,20 @@ before(async () => {
   neighbour = await api.createService(voucherSettings)
   shared = await api.createAccount('maintainer')
   await assign(db, shared.username, neighbour.service, 'maintainer')
-  for (const [i, each] of [api, neighbour].entries()) {
-    await fillWithCanaries(api, each, `canary-${i}-`)
-    await stockGiftCards(api, each)
-    assert.equal((await issueVoucher(each)).status, 201)
-    const bought = await post(each, '/customers', buildCustomer({ privacy: true, emailSubscription: true }), {
+  for (const [i, shop] of [api, neighbour].entries()) {
+    await fillWithCanaries(api, shop, `canary-${i}-`)
+    await stockGiftCards(api, shop)
+    assert.equal((await issueVoucher(shop)).status, 201)
+    const bought = await post(shop, '/customers', buildCustomer({ privacy: true, emailSubscription: true }), {
       'idempotency-key': `"key-${i}"`,
     })
     assert.equal(bought.status, 201)
     // More than a portion, and of another day.
-    await db.run(sql`delete from tombstone where service_id = ${each.service.id}`)
+    await db.run(sql`delete from tombstone where service_id = ${shop.service.id}`)
     await db.run(sql`
       insert into tombstone (service_id, kind, id, changed_at)
-      select ${each.service.id}, 'product', to_char(n, '0000'), now() from generate_series(1, 2500) n`)
-    await addLogEntries(db, each.service, [{ at: daysAgo(1) }])
+      select ${shop.service.id}, 'product', to_char(n, '0000'), now() from generate_series(1, 2500) n`)
+    await addLogEntries(db, shop.service, [{ at: daysAgo(1) }])
   }
   await db.run(sql`delete from job`)
   const probe = {
@@ -163,7 +163,7 @@ test('a removal stopped after the backup reopens the service', async () => {
 test('a removal locks its service only and resumes after kill -9', async () => {
   const { db, service } = api
   const { name } = service
-  const others = await countRowsByTable(db, neighbour.service)
+  const counts = await countRowsByTable(db, neighbour.service)
   await addJob(db, service.id, 'long')
   const locked = async () => db.run(sql`select from job where name = 'long' and lease is not null`)
   await waitUntil(async () => (await locked()) === 1, 'a job is under way', 20_000)
@@ -213,9 +213,9 @@ test('a removal locks its service only and resumes after kill -9', async () => {
     200,
   )
   const { customer = 0, request_block: _, ...now } = await countRowsByTable(db, neighbour.service)
-  assert.equal(customer, (others.customer ?? 0) + 1)
+  assert.equal(customer, (counts.customer ?? 0) + 1)
   for (const table of ['store', 'tombstone', 'voucher_entry', 'account_service', 'email'])
-    assert.deepEqual([table, now[table]], [table, others[table]])
+    assert.deepEqual([table, now[table]], [table, counts[table]])
 })
 
 test("a removed service's backup restores into an empty installation", async t => {
@@ -231,7 +231,7 @@ test("a removed service's backup restores into an empty installation", async t =
   try {
     const response = await server.ask('/customers/search', { headers: buildCredentials(api) })
     assert.equal(response.status, 200)
-    assert.ok(response.json.data.some((one: { firstname: string }) => one.firstname === 'canary-0-customer'))
+    assert.ok(response.json.data.some((record: { firstname: string }) => record.firstname === 'canary-0-customer'))
     assert.doesNotMatch(response.text, /canary-1-/)
   } finally {
     await server.stop()

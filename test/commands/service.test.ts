@@ -224,9 +224,9 @@ test('an unknown service error lists the existing services', async () => {
 })
 
 test('every accepted time zone exists in the database', async () => {
-  const known = new Set((await db.pool.query('select name from pg_timezone_names')).rows.map(row => row.name))
+  const zoneNames = new Set((await db.pool.query('select name from pg_timezone_names')).rows.map(row => row.name))
   assert.deepEqual(
-    Intl.supportedValuesOf('timeZone').filter(zone => !known.has(zone)),
+    Intl.supportedValuesOf('timeZone').filter(zone => !zoneNames.has(zone)),
     [],
   )
 })
@@ -259,7 +259,7 @@ test('a new time zone changes wall-clock times but neither order nor asOf', asyn
 
 test('a new buffer or currency changes the affected records', async () => {
   const stores = (await sendGet(server, '/stores?limit=100', demo)).json.data
-  const store = stores.find((one: { inventoryBuffer: number | null }) => one.inventoryBuffer === null)
+  const store = stores.find((candidate: { inventoryBuffer: number | null }) => candidate.inventoryBuffer === null)
   const [stock, products] = [`/inventory?store_number=${store.storeNumber}&limit=100`, '/products?limit=3']
   const [stockBefore, productsBefore] = [await list(stock), await list(products)]
   await runSuccessfully(['service', 'set', 'demo', 'inventoryBuffer=3'], environment)

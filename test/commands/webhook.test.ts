@@ -78,7 +78,7 @@ test('a webhook is added, tested, paused, resumed, rewound, rotated and removed'
   await waitUntil(() => receiver.received.length, 'everything is delivered')
   const [first] = receiver.received
   assert.ok(first)
-  for (const each of [secret, rotated]) new Webhook(each).verify(first.body, getSignatureHeaders(first))
+  for (const key of [secret, rotated]) new Webhook(key).verify(first.body, getSignatureHeaders(first))
   await waitUntil(
     async () => /up to date/.test(await runSuccessfully(['webhook', 'list'], environment)),
     'it has caught up',

@@ -75,7 +75,7 @@ test('a queued run begins even if the run before it fails', async () => {
 test('objects do not share runs', () => {
   const { runs, work } = controlledWork()
   const flights = perObject((_: object) => singleFlight())
-  const [one, other] = [{}, {}]
-  for (const owner of [one, one, other]) void flights(owner)('a', work)
+  const [first, other] = [{}, {}]
+  for (const owner of [first, first, other]) void flights(owner)('a', work)
   assert.equal(runs.length, 2)
 })

@@ -126,8 +126,8 @@ test('each console table is on a tested screen', { skip }, async () => {
   assert.ok(declared.length > 15, declared.join(', '))
   for (const caption of declared) {
     const [begin = '', end = ''] = [caption.split('${')[0], caption.split('}').at(-1)]
-    const matches = (each: string) =>
-      caption.includes('${') ? each.startsWith(begin) && each.endsWith(end) : each === caption
+    const matches = (text: string) =>
+      caption.includes('${') ? text.startsWith(begin) && text.endsWith(end) : text === caption
     assert.ok(rendered.some(matches), `${caption} is not among ${rendered}`)
   }
 })

@@ -107,8 +107,8 @@ test('a followed link moves the focus and updates the page title', {
     await page.evaluate(`${linkElement}.focus()`)
     await page.key('Enter')
     await page.until(`location.hash.startsWith('${link}') && document.activeElement.id === 'content'`)
-    const [first, ...others] = (await page.evaluate<string>('document.title')).split(' · ')
-    assert.deepEqual(others, [title, api.service.name, 'Tillbridge'])
+    const [first, ...titleParts] = (await page.evaluate<string>('document.title')).split(' · ')
+    assert.deepEqual(titleParts, [title, api.service.name, 'Tillbridge'])
     assert.match(first ?? '', record ? new RegExp(`^${record}$`) : /^[\w-]{36}$/)
   }
 })

@@ -234,10 +234,10 @@ test("a non-admin sees a customer's orders and whether more exist", {
     // Stored records are found while the back office is down.
     await search('john smith')
     await page.until(`location.hash === '#search/customer/65432'`)
-    for (const each of [visitor, page]) {
-      await each.show('search')
-      await each.show('search/customer/65432')
-      await each.waitForText('sales may be missing')
+    for (const viewer of [visitor, page]) {
+      await viewer.show('search')
+      await viewer.show('search/customer/65432')
+      await viewer.waitForText('sales may be missing')
     }
   } finally {
     await visitor.close()

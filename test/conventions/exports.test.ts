@@ -36,9 +36,9 @@ const knownTo = ({ path, text }: Source) =>
   })
 
 test('every exported name is imported somewhere', () => {
-  const known = new Set([...everything, ...readModules('src')].flatMap(knownTo))
+  const importedNames = new Set([...everything, ...readModules('src')].flatMap(knownTo))
   const all = source.flatMap(exportsOf)
   assert.ok(all.length > 2_000, 'exports are found')
-  const forNobody = all.filter(name => !known.has(name) && !known.has(name.replace(/ .*/, ' *')))
+  const forNobody = all.filter(name => !importedNames.has(name) && !importedNames.has(name.replace(/ .*/, ' *')))
   assert.deepEqual(forNobody, [])
 })

@@ -27,14 +27,14 @@ test('rules, dashboard and metrics page match the list of metrics', () => {
 })
 
 test('rules and dashboard name only exported metrics', () => {
-  const known = new Set<string>(Object.keys(metrics))
+  const metricNames = new Set<string>(Object.keys(metrics))
   const text = [rulesText(), ...queries.map(({ expr }) => expr)].join('\n')
   const named = [...text.matchAll(/\b(?:tillbridge|http_server|http_client|db_client)_[a-z_]+(?=[{[ )]|$)/gm)]
-    .map(([name]) => name.replace(/_(bucket|sum|count)$/, base => (known.has(name) ? base : '')))
+    .map(([name]) => name.replace(/_(bucket|sum|count)$/, base => (metricNames.has(name) ? base : '')))
     .filter(name => !/^(http|db)_[a-z_]+(code|method|route|name|state)$/.test(name))
   assert.ok(new Set(named).size >= 15, 'metrics are found')
   assert.deepEqual(
-    named.filter(name => !known.has(name)),
+    named.filter(name => !metricNames.has(name)),
     [],
   )
 })

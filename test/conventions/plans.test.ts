@@ -184,7 +184,7 @@ suite('plans', { skip: await otherPostgres() }, () => {
   test('a mapping check finds records and near matches by index', async () => {
     const { statements } = await statementsOf(() => checkMappings(api.db, api.service))
     const checking = new Map(
-      statements.filter(({ text }) => text.includes('mapping_issue')).map(one => [one.text, one]),
+      statements.filter(({ text }) => text.includes('mapping_issue')).map(statement => [statement.text, statement]),
     )
     const steps: string[] = []
     for (const query of checking.values()) steps.push(...(await explainer.explain(query)).steps.map(({ does }) => does))

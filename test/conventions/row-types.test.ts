@@ -70,8 +70,8 @@ suite('rows', () => {
   test('every call that reads rows is executed', () => {
     assert.ok(declared.length > 100, 'calls are found')
     const created = new Set(recorded.map(({ at }) => at))
-    const others = declared.filter(({ at }) => !created.has(at))
-    assert.deepEqual(others, [])
+    const unobserved = declared.filter(({ at }) => !created.has(at))
+    assert.deepEqual(unobserved, [])
   })
 
   test('rows have their declared types', () => {

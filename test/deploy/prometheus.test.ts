@@ -40,7 +40,7 @@ test('each series is exported once, including the effective sync schedule', {
   const series = lines.filter(line => !line.startsWith('#')).map(line => line.slice(0, line.lastIndexOf(' ')))
   assert.ok(series.length > 100)
   assert.deepEqual(
-    series.filter((one, i) => series.indexOf(one) !== i),
+    series.filter((value, i) => series.indexOf(value) !== i),
     [],
   )
 })

@@ -72,7 +72,7 @@ test('a release runs anywhere with its own Node.js and lists its contents', {
   }
   const refs = new Set([bom.metadata.component, ...bom.components].map(component => component['bom-ref']))
   for (const { ref, dependsOn } of bom.dependencies)
-    for (const each of [ref, ...dependsOn]) assert.ok(refs.has(each), each)
+    for (const dependency of [ref, ...dependsOn]) assert.ok(refs.has(dependency), dependency)
 })
 
 test('a release contains its commit only, without uncommitted changes', {

@@ -59,7 +59,7 @@ test('each command in the documents exists with its options and arguments', asyn
   const files = globSync(['docs/**/*.md', 'README.md', 'client/README.md', 'clients/*/README.md'], { cwd: checkout })
   const wrong: string[] = []
   let count = 0
-  for (const file of files.filter(each => !each.endsWith('reference/cli.md')))
+  for (const file of files.filter(path => !path.endsWith('reference/cli.md')))
     for (const { line, args, isComplete } of listCommands(readFileSync(join(checkout, file), 'utf8'))) {
       count++
       const error = await findError(args, isComplete)

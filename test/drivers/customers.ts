@@ -84,9 +84,9 @@ export function customerContract(shop: () => Shop) {
       }),
     )
     const after = await updateCustomer(api, before.id, { surname: 'Smythe', title: null, address: { state: null } })
-    const { updateTimeStamp: _, ...rest } = before
+    const { updateTimeStamp: _, ...fields } = before
     const { updateTimeStamp: __, ...now } = after
-    assert.deepEqual(now, { ...rest, surname: 'Smythe', title: null, address: { ...before.address, state: null } })
+    assert.deepEqual(now, { ...fields, surname: 'Smythe', title: null, address: { ...before.address, state: null } })
     assert.deepEqual((await api.get(`/customers/${before.id}`)).json.data, after)
   })
 
@@ -183,8 +183,8 @@ export function customerContract(shop: () => Shop) {
     assert.deepEqual([after.privacy, after.references.eMailOptIn.referenceValueId], [false, '4422'])
     const quiet = await updateCustomer(api, data.id, { privacy: true })
     assert.deepEqual([quiet.privacy, quiet.emailSubscription], [true, false])
-    const kept = await api.get(`/customers/${data.id}`)
-    assert.deepEqual(kept.json.data, quiet)
+    const afterwards = await api.get(`/customers/${data.id}`)
+    assert.deepEqual(afterwards.json.data, quiet)
   })
 
   test('privacy ends both subscriptions and their reference unless the request subscribes', async () => {

@@ -49,8 +49,8 @@ export function readContract(shop: () => Shop) {
       assert.equal(sellable, Math.max(0, freeStock - buffer))
     }
     const [{ sku, storeNumber }] = data
-    const one = (await api.get(`/inventory?sku=${encodeURIComponent(sku)}&store_number=${storeNumber}`)).json.data
-    assert.deepEqual(one, [data[0]])
+    const item = (await api.get(`/inventory?sku=${encodeURIComponent(sku)}&store_number=${storeNumber}`)).json.data
+    assert.deepEqual(item, [data[0]])
     assertProblem(await api.get('/inventory?sku=nothing'), 'not_found', api.baseUrl)
   })
 

@@ -152,7 +152,7 @@ export function saleContract(shop: () => Shop) {
     const response = await place(shop(), 1, { lines })
     assert.equal(response.status, 422)
     assert.ok(
-      codesOf(response).some(each => each.join() === '/lines/1/sku,invalid_field'),
+      codesOf(response).some(codes => codes.join() === '/lines/1/sku,invalid_field'),
       response.text,
     )
     assert.match(response.text, /POST \/vouchers/)
@@ -191,9 +191,9 @@ export function saleContract(shop: () => Shop) {
     const amount = '10.00'
     const validationId = await validationOf(api, number, amount)
     assert.equal((await lockVoucher(api, number, validationId)).status, 200)
-    const rest = toDollars(toCents(items[0].price) - toCents(amount))
+    const remainder = toDollars(toCents(items[0].price) - toCents(amount))
     const payments = [
-      { gateway: 'paypal', amount: rest },
+      { gateway: 'paypal', amount: remainder },
       { gateway: 'paypal', amount, voucher: { number, validationId } },
     ]
     const wrong = await place(shop(), 1, {

@@ -52,8 +52,8 @@ export function trialContract(shop: () => Shop) {
     )
     assert.deepEqual([status, json.data.id, json.data.firstname], [201, null, 'John'])
     const created = (await post(api, '/customers', body)).json.data
-    const { id, code, startDate, updateTimeStamp, ...kept } = created
-    assert.deepEqual(json.data, { ...json.data, ...kept })
+    const { id, code, startDate, updateTimeStamp, ...fields } = created
+    assert.deepEqual(json.data, { ...json.data, ...fields })
     assert.ok(id && startDate && updateTimeStamp && code !== undefined)
 
     const changed = await leavesNothing(shop(), () =>

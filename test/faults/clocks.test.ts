@@ -90,12 +90,12 @@ describe('a server with a wrong clock next to a correct one', { skip }, () => {
       const again = await post(right, '/customers', body, withKey(`key ${offset}`))
       assert.deepEqual([again.status, again.headers['idempotent-replayed']], [201, 'true'])
 
-      const [seen, known] = [
+      const [seen, expected] = [
         await ask({ method: 'GET', path: '/customers/search?limit=1' }),
         (await right.get('/customers/search?limit=1')).json,
       ]
-      assert.ok(getSecondsBetween(seen.body.meta?.asOf ?? '', known.meta.asOf) < 60)
-      const since = encodeURIComponent(known.meta.asOf)
+      assert.ok(getSecondsBetween(seen.body.meta?.asOf ?? '', expected.meta.asOf) < 60)
+      const since = encodeURIComponent(expected.meta.asOf)
       await post(right, '/customers', buildCustomer())
       const next = await ask({ method: 'GET', path: `/customers/search?updated_after=${since}` })
       assert.ok(next.body.data.length >= 1, 'what has changed since is seen')

@@ -89,10 +89,10 @@ describe('two replicas', () => {
 
     const lines = await api.get('/customers/search', { accept: 'application/x-ndjson' })
     assert.equal(lines.text.trim().split('\n').length, 251)
-    const [feed, known] = await Promise.all(
-      [api, alone].map(each => each.get('/changes?kinds=customer&limit=1000&records=true')),
+    const [feed, expected] = await Promise.all(
+      [api, alone].map(shop => shop.get('/changes?kinds=customer&limit=1000&records=true')),
     )
-    assert.deepEqual(feed?.json.data, known?.json.data)
+    assert.deepEqual(feed?.json.data, expected?.json.data)
     assert.equal(feed?.json.data.length, 251)
   })
 
@@ -120,9 +120,9 @@ describe('two replicas', () => {
       const stale = await api.get(on)
       assert.equal(counted().answered, answered + 1, 'a replica continues')
       const now = await alone.get(on)
-      const kept = new Set(now.json.data.map(({ id }: { id: string }) => id))
+      const ids = new Set(now.json.data.map(({ id }: { id: string }) => id))
       const older = stale.json.data.map(({ id }: { id: string }) => id)
-      assert.ok(older.every((id: string) => kept.has(id) || id <= '000050'))
+      assert.ok(older.every((id: string) => ids.has(id) || id <= '000050'))
       const { records } = await paginate(api, '/customers/search?limit=100')
       assert.equal(records.filter(({ firstname }) => firstname === 'Bea').length, 50)
       assert.deepEqual(
@@ -142,10 +142,10 @@ describe('two replicas', () => {
   })
 
   test('hanging replicas are bypassed and used again after recovery', async () => {
-    const [one, two] = standbys as [Postgres, Postgres]
+    const [first, second] = standbys as [Postgres, Postgres]
     const expected = await seenBy(alone)
-    await haltPostgresWhile(one.pid, () =>
-      haltPostgresWhile(two.pid, async () => {
+    await haltPostgresWhile(first.pid, () =>
+      haltPostgresWhile(second.pid, async () => {
         const seen = await Promise.all(Array.from({ length: 20 }, () => seenBy(api)))
         for (const ids of seen) assert.deepEqual(ids, expected)
         await states('unreachable', 'unreachable')
@@ -206,15 +206,15 @@ describe('two replicas', () => {
   })
 
   test('a promoted replica and its followers are no longer used', async () => {
-    const [one, two] = standbys as [Postgres, Postgres]
+    const [first, second] = standbys as [Postgres, Postgres]
     // The second replica follows the first one, so it can't be ahead of it.
-    await querySql(two, `alter system set primary_conninfo = '${conninfoOf(one)}'`)
-    await querySql(two, 'select pg_reload_conf()')
+    await querySql(second, `alter system set primary_conninfo = '${conninfoOf(first)}'`)
+    await querySql(second, 'select pg_reload_conf()')
     await waitUntil(
-      async () => (await querySql(one, 'select from pg_stat_replication')).length === 1,
+      async () => (await querySql(first, 'select from pg_stat_replication')).length === 1,
       'one has a follower',
     )
-    await querySql(one, 'select pg_promote()')
+    await querySql(first, 'select pg_promote()')
     await states('no_standby', 'another_log')
     await upsertCustomers(primary.db, api.service, buildCustomers(1, 3, 'Cleo'))
     const { answered } = counted()

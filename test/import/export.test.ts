@@ -185,10 +185,10 @@ test('an interrupted or killed export keeps the existing file', async () => {
   /** True if the signal ended the export while it wrote. The export can be faster than the signal. */
   async function endsBy(signal: 'SIGINT' | 'SIGKILL') {
     await writeFile(file, 'before\n')
-    const one = startCommand(['export', 'customers', '--service', large.service.name, '--out', file], environment)
-    await waitUntil(async () => one.child.exitCode !== null || (await parts()).length, 'something is in it', 30_000)
-    one.child.kill(signal)
-    return (await one.ended).code !== 0
+    const run = startCommand(['export', 'customers', '--service', large.service.name, '--out', file], environment)
+    await waitUntil(async () => run.child.exitCode !== null || (await parts()).length, 'something is in it', 30_000)
+    run.child.kill(signal)
+    return (await run.ended).code !== 0
   }
   for (const [signal, partCount] of [
     ['SIGINT', 0],

@@ -179,7 +179,7 @@ test('NDJSON has the same columns with strict types', async () => {
   const file = `${lines.map(line => JSON.stringify(line)).join('\n')}\n[1]\n{"id":\n\n`
   const { read, inserted, rejectedFile } = await shop.importFile('transactions', file, { file: 'sales.ndjson' })
   assert.deepEqual([read, inserted], [7, 2])
-  const [third, fourth, fifth, ...rest] = (rejectedFile ?? '')
+  const [third, fourth, fifth, ...laterLines] = (rejectedFile ?? '')
     .trim()
     .split('\n')
     .map(line => JSON.parse(line))
@@ -192,7 +192,7 @@ test('NDJSON has the same columns with strict types', async () => {
   assert.equal(fourth.column, 'Colour; sku')
   assert.match(fourth.reason, /^Colour doesn't exist; sku must be a single value, not an object or a list/)
   assert.deepEqual([fourth.sku, fifth.column], [{ a: 1 }, 'saleDate; lineId; quantity'])
-  assert.deepEqual(rest, [
+  assert.deepEqual(laterLines, [
     { line: 6, column: '', reason: 'The line must be a JSON object. [1]' },
     { line: 7, column: '', reason: 'The line must be a JSON object. {"id":' },
   ])

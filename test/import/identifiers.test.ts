@@ -8,7 +8,7 @@ import { post, put } from '../support/write.ts'
 const shop = await openImportShop()
 after(() => shop.close())
 
-for (const [kind, columns, rest] of [
+for (const [kind, columns, cells] of [
   ['customers', 'id', ''],
   ['staff', 'id,code,surname', ',A,Lee'],
   ['stores', 'storeNumber,storeId,name', ',1,One'],
@@ -19,11 +19,11 @@ for (const [kind, columns, rest] of [
 ] as const)
   test(`an identifier of ${kind} can be part of a path`, async () => {
     for (const bad of ['../../x', 'a/b', 'a\\b', '..', '.']) {
-      const { rejected, rejectedFile } = await shop.importFile(kind, `${columns}\n${bad}${rest}\n`)
+      const { rejected, rejectedFile } = await shop.importFile(kind, `${columns}\n${bad}${cells}\n`)
       assert.equal(rejected, 1, bad)
       assert.match(rejectedFile ?? '', /can't contain \/ or \\, or be \. or \.\./)
     }
-    const { rejectedFile } = await shop.importFile(kind, `${columns}\n"a\u0007b"${rest}\n`)
+    const { rejectedFile } = await shop.importFile(kind, `${columns}\n"a\u0007b"${cells}\n`)
     assert.match(rejectedFile ?? '', /can't contain the control character U\+0007: character 2/)
   })
 
@@ -58,8 +58,8 @@ test('a value damaged by a spreadsheet is rejected', async () => {
     const why = 'was converted to a number by a spreadsheet. Format its column as text, and export the file again'
     assert.deepEqual([rejected, rejections.map(({ firstMessage }) => firstMessage)], [3, [why]], `${kind} ${column}`)
   }
-  const others = ['6E12', '1e+5', 'A1.5E+10', '12E+10', '6.4.7E+12']
-  assert.equal((await shop.importFile('ecommerce-customers', `customerId\n${others.join('\n')}\n`)).rejected, 0)
+  const otherCodes = ['6E12', '1e+5', 'A1.5E+10', '12E+10', '6.4.7E+12']
+  assert.equal((await shop.importFile('ecommerce-customers', `customerId\n${otherCodes.join('\n')}\n`)).rejected, 0)
 })
 
 test('an email follows the same rule in files and bodies', async () => {

@@ -54,9 +54,9 @@ test('the pages of the import formats match the code', async () => {
 test('an absent column keeps, an empty cell clears, an empty flag keeps', async () => {
   await shop.importFile('customers', 'id,surname,email,privacy,references\n1,Smith,a@example.com,false,brand=7\n')
   await shop.importFile('customers', 'id,surname\n1,Smythe\n')
-  const kept = JSON.parse(`${(await customer('1')).record}}`)
-  assert.deepEqual([kept.surname, kept.contact.email, kept.privacy], ['Smythe', 'a@example.com', false])
-  assert.equal(kept.references.brand.referenceValueId, '7')
+  const record = JSON.parse(`${(await customer('1')).record}}`)
+  assert.deepEqual([record.surname, record.contact.email, record.privacy], ['Smythe', 'a@example.com', false])
+  assert.equal(record.references.brand.referenceValueId, '7')
   await shop.importFile('customers', 'id,email,privacy,references\n1,,,\n')
   const cleared = JSON.parse(`${(await customer('1')).record}}`)
   assert.deepEqual([cleared.contact.email, cleared.privacy, cleared.references], [null, false, {}])

@@ -94,7 +94,7 @@ test('generated data is imported completely and listed as in the file', () => {
   assert.equal(seen.rejected.transactions.lines, 1)
   for (const reason of Object.keys(seen.reasons)) assert.match(reason, /must have at most 2 decimals, like GBP$/)
   for (const kind of ['products', 'customers', 'transactions'] as const)
-    assert.deepEqual(sumOf(seen.answered[kind], seen.rejected[kind]), seen.given[kind], kind)
+    assert.deepEqual(sumOf(seen.answered[kind], seen.rejected[kind]), seen.expected[kind], kind)
   assert.deepEqual([seen.linesTwice, seen.wrongTotals], [0, 0])
   const { records } = accounts
   assert.equal(seen.listed['/products']?.different, records.products)

@@ -45,9 +45,9 @@ test('the rest of a partly shipped order is sold and earns alone', async () => {
   const { at, statuses } = await withMixed('shipped')
   await act(shipOrder, at, 'M1')
   assert.deepEqual(await statuses(), ['shipped', 'shipped', 'cancelled'])
-  const [sale, ...others] = await getSales(at, 'M1')
+  const [sale, ...otherSales] = await getSales(at, 'M1')
   assert.deepEqual(
-    [others, sale.total, sale.storeNumber, sale.lines.map((line: { sku: string }) => line.sku)],
+    [otherSales, sale.total, sale.storeNumber, sale.lines.map((line: { sku: string }) => line.sku)],
     [[], '20.00', '101', ['HOOD-S']],
   )
   assert.equal((await at.get('/customers/65432/rewards')).json.data.availablePoints, 20)

@@ -23,7 +23,7 @@ const read = async (at: Caller, name: string) => (await at.get(`/orders/${name}`
 test('an imported order is readable, listed and returnable for its rest', async () => {
   const at = await shop.createShop()
   const columns = `id,${header},storeNumber,billingCity,deliveryCity,discountAmount`
-  const line = (rest: string) => `8001,OLD-7,65432,2024-05-10 09:30:00,9.95,${rest}`
+  const line = (cells: string) => `8001,OLD-7,65432,2024-05-10 09:30:00,9.95,${cells}`
   const { code, counts } = await load(
     at,
     'orders',
@@ -48,7 +48,13 @@ test('an imported order is readable, listed and returnable for its rest', async 
   assert.deepEqual([billingAddress.city, deliveryAddress.city, billingAddress.postcode], ['Melbourne', 'Fitzroy', null])
   assert.deepEqual(payments, [{ gateway: 'paypal', amount: '74.93', reference: null, voucherNumber: null }])
   assert.deepEqual(
-    order.lines.map((one: Record<string, unknown>) => [one.sku, one.productName, one.value, one.status, one.returned]),
+    order.lines.map((item: Record<string, unknown>) => [
+      item.sku,
+      item.productName,
+      item.value,
+      item.status,
+      item.returned,
+    ]),
     [
       ['HOOD-S', 'Style HOOD-S', '54.00', 'shipped', 1],
       ['GONE-1', 'GONE-1', '10.98', 'returned', 1],
@@ -152,12 +158,12 @@ test('an order with wrong sums or rejected lines is rejected completely', async 
 test('an order is rejected completely wherever its rejected line is', async () => {
   const at = await shop.createShop()
   const order = (name: string) => `${name},65432,2024-05-10,,10.00,TEE,1,10.00,,,,,`
-  const others = Array.from({ length: 999 }, (_, i) => order(`B${i}`))
-  const { counts } = await orders(at, ...others, order('EDGE'), 'EDGE,,,,,,,,,,visa,ten,')
+  const otherOrders = Array.from({ length: 999 }, (_, i) => order(`B${i}`))
+  const { counts } = await orders(at, ...otherOrders, order('EDGE'), 'EDGE,,,,,,,,,,visa,ten,')
   assert.deepEqual(counts, [1_001, 999, 0, 0, 2])
   assert.equal((await at.get('/orders/EDGE')).status, 404)
   // The lines between them cannot be parsed.
-  const torn = await orders(at, ...others, order('EDGE'), '"', 'EDGE,,,,,,,,,,visa,9.00,')
+  const torn = await orders(at, ...otherOrders, order('EDGE'), '"', 'EDGE,,,,,,,,,,visa,9.00,')
   assert.deepEqual(torn.counts, [1_002, 0, 0, 999, 3])
   assert.equal((await at.get('/orders/EDGE')).status, 404)
 })

@@ -22,11 +22,11 @@ const cents = (text: string | undefined) => parseAmount(text ?? '', 2) ?? assert
 type Line = Record<string, string>
 
 /** Does some of them at a time. */
-async function each<T>(all: readonly T[], work: (one: T) => Promise<void>) {
-  const rest = all.values()
+async function runEach<T>(all: readonly T[], work: (item: T) => Promise<void>) {
+  const remaining = all.values()
   await Promise.all(
     Array.from({ length: 8 }, async () => {
-      for (const one of rest) await work(one)
+      for (const item of remaining) await work(item)
     }),
   )
 }
@@ -89,7 +89,7 @@ describe('AdventureWorks returns become orders and returns in the API', { skip }
   })
 
   test("every order with returns is placed with the file's total", async () => {
-    await each([...orders], async ([orderNumber, lines]) => {
+    await runEach([...orders], async ([orderNumber, lines]) => {
       const total = lines.reduce((sum, line) => sum + cents(line.value), 0n)
       const response = await post(api, '/orders', {
         orderNumber,
@@ -108,7 +108,7 @@ describe('AdventureWorks returns become orders and returns in the API', { skip }
   })
 
   test('every return is accepted once although sent twice', async () => {
-    await each(returns, async ({ id = '', number, orderNumber = '', sku, quantity }) => {
+    await runEach(returns, async ({ id = '', number, orderNumber = '', sku, quantity }) => {
       const body = { returnNumber: number, lines: [{ sku, quantity: -Number(quantity), reasonCode: 'FAULTY' }] }
       const path = `/orders/${ids.get(orderNumber)}/returns`
       const [response, again] = [
@@ -133,7 +133,7 @@ describe('AdventureWorks returns become orders and returns in the API', { skip }
 
   test('returned plus returnable equals sold in every order', async () => {
     let returned = 0
-    await each([...ids], async ([orderNumber, id]) => {
+    await runEach([...ids], async ([orderNumber, id]) => {
       const { json } = await api.get(`/orders/${id}/returnable`)
       const sold = Map.groupBy(orders.get(orderNumber) ?? [], line => line.sku)
       assert.equal(json.data.length, sold.size)
@@ -148,10 +148,10 @@ describe('AdventureWorks returns become orders and returns in the API', { skip }
 
   test('a return beyond a fully returned order is rejected', async () => {
     let rejected = 0
-    await each(returns.slice(0, 200), async ({ orderNumber = '', sku }) => {
+    await runEach(returns.slice(0, 200), async ({ orderNumber = '', sku }) => {
       const path = `/orders/${ids.get(orderNumber)}/returns`
       const line = (await api.get(`/orders/${ids.get(orderNumber)}/returnable`)).json.data.find(
-        (one: { sku: string }) => one.sku === sku,
+        (record: { sku: string }) => record.sku === sku,
       )
       const response = await post(api, path, {
         lines: [{ sku, quantity: line.returnable + 1, reasonCode: 'FAULTY' }],

@@ -14,7 +14,7 @@ const { db } = database
 test('a table analysed before its rows were committed is analysed again', async () => {
   const service = await addService(db, 'shop')
   assert.ok(service)
-  const known = async () =>
+  const readRowEstimate = async () =>
     (await db.row<{ rows: number }>(sql`select reltuples::float8 as rows from pg_class where relname = 'customer'`))
       ?.rows
   const holding = {
@@ -23,11 +23,11 @@ test('a table analysed before its rows were committed is analysed again', async 
       db.transaction(async tx => {
         const done = await work(tx)
         await analyzeGrownTables(db)
-        assert.equal(await known(), 0)
+        assert.equal(await readRowEstimate(), 0)
         return done
       }),
   }
   await upsertCustomers(holding, service, buildCustomers(1, 200))
   await analyzeGrownTables(db)
-  assert.equal(await known(), 200)
+  assert.equal(await readRowEstimate(), 200)
 })

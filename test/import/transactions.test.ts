@@ -27,8 +27,8 @@ test('lines that differ only in lineId are all kept', async () => {
 })
 
 test("a transaction's lines can be scattered over files", async () => {
-  const others = Array.from({ length: 2500 }, (_, i) => `o${i},2024-05-01,1,1,1\n`).join('')
-  const file = `${header}\nfar,2024-05-01,1,1,1.00\n${others}far,2024-05-01,2,1,2.00\n`
+  const otherLines = Array.from({ length: 2500 }, (_, i) => `o${i},2024-05-01,1,1,1\n`).join('')
+  const file = `${header}\nfar,2024-05-01,1,1,1.00\n${otherLines}far,2024-05-01,2,1,2.00\n`
   await shop.importFile('transactions', file)
   await shop.importFile('transactions', `${header}\nfar,2024-05-01,3,1,4.00\n`)
   const { lines, total } = await transaction('far')
@@ -86,7 +86,7 @@ test("a transaction keeps its store's name at import time", async () => {
   assert.deepEqual(notes, { 'unknown store number: stored without a name': 1 })
   await shop.importFile('stores', 'storeId,storeNumber,name\n1002,008,Renamed\n')
   assert.equal((await shop.importFile('transactions', file)).changed, 0)
-  const shown = [await transaction('st'), await transaction('un')].map(one => [one.storeNumber, one.storeName])
+  const shown = [await transaction('st'), await transaction('un')].map(sale => [sale.storeNumber, sale.storeName])
   assert.deepEqual(shown, [
     ['008', 'Bourke Street'],
     ['404', null],

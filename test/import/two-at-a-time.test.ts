@@ -36,8 +36,8 @@ const isLeased = async () =>
 test('parallel batches of an initial load report rejections in file order', async () => {
   const letGo = await holdFirstStore()
   const unknown = (number: number) => [`${number},,unknown,1`]
-  const [one, two] = [batch(1, i => `k${i},`, 5).slice(1), batch(2, i => `k${i},`, 5).slice(1)]
-  const importing = shop.importFile('stock', file(unknown(1), one, unknown(2), two))
+  const [first, second] = [batch(1, i => `k${i},`, 5).slice(1), batch(2, i => `k${i},`, 5).slice(1)]
+  const importing = shop.importFile('stock', file(unknown(1), first, unknown(2), second))
   await waitUntil(async () => (await stockOf(2)).length, 'the second batch is in').finally(letGo)
   const { inserted, rejectedFile } = await importing
   assert.equal(inserted, 3_998)
@@ -146,8 +146,8 @@ for (const [[kind, head], line, table, locked, between, rejected] of [
     await delay(300)
     letGo()
     const { inserted, rejectedFile } = await importing
-    const [, first, ...others] = rejectedFile?.trim().split('\n') ?? []
-    assert.deepEqual([inserted, others], [4_000, []])
+    const [, first, ...laterLines] = rejectedFile?.trim().split('\n') ?? []
+    assert.deepEqual([inserted, laterLines], [4_000, []])
     assert.match(first ?? '', new RegExp(`^2002,.*,${RegExp.escape(rejected)}$`))
   })
 }

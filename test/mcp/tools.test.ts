@@ -137,11 +137,11 @@ test('a confirmed POST that is sent twice takes effect once', async () => {
   await post(api, `/webhooks/${id}/pause`, {})
   const { notes } = await callTool(client, 'resume_webhook', { id })
   const confirmed = { id, confirmation: notes.confirmation }
-  const [one, two] = [
+  const [earlier, second] = [
     await callTool(client, 'resume_webhook', confirmed),
     await callTool(client, 'resume_webhook', confirmed),
   ]
-  assert.deepEqual([one.notes.done, two.data], [true, one.data])
+  assert.deepEqual([earlier.notes.done, second.data], [true, earlier.data])
   const entries = (await api.get(`/audit?record=/webhooks/${id}`)).json.data
   assert.equal(entries.filter(({ operation }: Node) => operation === 'POST /webhooks/:id/resume').length, 1)
 })

@@ -77,9 +77,9 @@ test('a start upgrades an older PostgreSQL safely and keeps a copy', {
   }
 
   const server = await serve(['--no-demo'], { DATA_DIR })
-  const rest = await sendGet(server, `/customers/search?limit=50&after_cursor=${first.meta.endCursor}`, access)
-  assert.equal(rest.status, 200, rest.text)
-  const ids = [...first.data, ...rest.json.data].map(({ id }: { id: string }) => id)
+  const nextPage = await sendGet(server, `/customers/search?limit=50&after_cursor=${first.meta.endCursor}`, access)
+  assert.equal(nextPage.status, 200, nextPage.text)
+  const ids = [...first.data, ...nextPage.json.data].map(({ id }: { id: string }) => id)
   assert.deepEqual([ids.length, new Set(ids).size], [40, 40])
   assert.notEqual(fs.readFileSync(join(home, 'data/PG_VERSION'), 'utf8').trim(), had)
   assert.equal(fs.readFileSync(join(home, `data-${had}/PG_VERSION`), 'utf8').trim(), had)

@@ -36,10 +36,10 @@ test('a second start on one data directory is rejected in one line', async t => 
 test('one of several processes starting together owns the directory', async t => {
   const home = createTemporaryDirectory(t)
   const all = await Promise.all([1, 2, 3, 4].map(() => startOwner(t, home)))
-  const [winner, ...others] = all.filter(one => one.fault === undefined)
+  const [winner, ...losers] = all.filter(start => start.fault === undefined)
   assert.ok(winner)
-  assert.equal(others.length, 0)
-  for (const loser of all.filter(one => one !== winner)) assert.match(loser.fault ?? '', /in use by process \d+\./)
+  assert.equal(losers.length, 0)
+  for (const loser of all.filter(start => start !== winner)) assert.match(loser.fault ?? '', /in use by process \d+\./)
 })
 
 test('the server of a killed process stops automatically', { skip: needsProc }, async t => {
@@ -163,8 +163,8 @@ test('root keeps the owner of a database that a user created', {
   created.process.stdin?.end()
   await once(created.process, 'exit')
   await (await startServer(t, home)).stop()
-  for (const each of ['data', 'data/PG_VERSION', 'log'])
-    assert.equal(fs.statSync(join(home, each)).uid, daemon.uid, each)
+  for (const path of ['data', 'data/PG_VERSION', 'log'])
+    assert.equal(fs.statSync(join(home, path)).uid, daemon.uid, path)
   assert.equal((await startOwner(t, home, daemon)).fault, undefined)
 })
 

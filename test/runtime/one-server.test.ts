@@ -41,7 +41,9 @@ test('a hanging first server in DATABASE_URL falls back to the second', async ()
 
 test('a database without consistent notifications is rejected by start and doctor', async () => {
   const { db } = database
-  const kept = await db.row<{ text: string }>(sql`select pg_get_functiondef('commit_watermarks'::regproc) as text`)
+  const definition = await db.row<{ text: string }>(
+    sql`select pg_get_functiondef('commit_watermarks'::regproc) as text`,
+  )
   await db.pool.query(
     'create or replace function commit_watermarks(service integer) returns timestamptz[] language sql volatile as $$ select array[statement_timestamp()] $$',
   )
@@ -50,7 +52,7 @@ test('a database without consistent notifications is rejected by start and docto
     assert.match(started, /^tillbridge: A lock of one database connection is not visible on another one/m)
     assert.match(looked, /^FAIL {2}Database +A lock of one database connection/m)
   } finally {
-    await db.pool.query(kept?.text ?? '')
+    await db.pool.query(definition?.text ?? '')
   }
 })
 

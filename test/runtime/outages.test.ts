@@ -110,7 +110,7 @@ test('statements fail fast while PostgreSQL hangs, but slow ones do not', async 
         patient.transaction(tx => tx.row(sql`select 1`)),
         patient.row(sql`select 2`),
       ]
-      await Promise.all(waiting.map(one => assert.rejects(one, DatabaseUnavailable)))
+      await Promise.all(waiting.map(result => assert.rejects(result, DatabaseUnavailable)))
       assert.ok(performance.now() - begun < 60_000, 'not only when their time is over')
       const getRejection = () => patient.row(sql`select 3`).then(String, (error: Error) => error.message)
       await waitUntil(async () => /does not answer/.test(await getRejection()), 'the stall is detected', 30_000)
@@ -175,13 +175,13 @@ test('a single statement whose commit fails has failed', async () => {
 })
 
 test('a transaction rolled back in progress leaves its connection clean', async () => {
-  const one = openDatabase(postgres.connection, { max: 1 })
-  const process = () => one.row(sql`select pg_backend_pid() as pid`)
-  await one.run(sql`create table parts (a integer)`)
+  const database = openDatabase(postgres.connection, { max: 1 })
+  const process = () => database.row(sql`select pg_backend_pid() as pid`)
+  await database.run(sql`create table parts (a integer)`)
   try {
     const pid = await process()
     // If a statement fails, the continuation of an earlier one runs at the same time as the rollback.
-    const failing = one.transaction(async tx => {
+    const failing = database.transaction(async tx => {
       tx.run(sql`insert into parts values (1)`)
         .then(() => tx.run(sql`insert into parts values (2)`))
         .catch(() => {})
@@ -189,7 +189,7 @@ test('a transaction rolled back in progress leaves its connection clean', async 
     })
     await assert.rejects(failing, { code: '22012' })
     let part: Promise<unknown> = Promise.resolve()
-    const thrown = one.transaction(async tx => {
+    const thrown = database.transaction(async tx => {
       part = tx.run(sql`insert into parts values (3)`).then(() => tx.run(sql`insert into parts values (4)`))
       part.catch(() => {})
       throw new Error('on second thoughts')
@@ -197,10 +197,10 @@ test('a transaction rolled back in progress leaves its connection clean', async 
     await assert.rejects(thrown, /on second thoughts/)
     await assert.rejects(part, /The transaction is over/)
     assert.deepEqual(await process(), pid)
-    assert.equal(await one.run(sql`select from parts`), 0)
+    assert.equal(await database.run(sql`select from parts`), 0)
   } finally {
-    await one.run(sql`drop table parts`)
-    await one.close()
+    await database.run(sql`drop table parts`)
+    await database.close()
   }
 })
 

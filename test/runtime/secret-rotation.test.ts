@@ -111,8 +111,8 @@ test('a rotation next to serving processes keeps passwords, PINs, keys and curso
   for (const server of [second, third]) {
     const replayed = await post(server, '/customers', customer, 'key-1')
     assert.deepEqual(replayed, created)
-    const rest = await sendGet(server, `/customers/search?limit=5&after_cursor=${cursor}`, access)
-    assert.deepEqual([rest.status, rest.json.data.length], [200, 1])
+    const nextPage = await sendGet(server, `/customers/search?limit=5&after_cursor=${cursor}`, access)
+    assert.deepEqual([nextPage.status, nextPage.json.data.length], [200, 1])
   }
   assert.equal((await validate(second, 'pin-1')).status, 200)
   assert.equal((await readIds()).pin, earlier.pin, 'a process that began before does not replace hashes')

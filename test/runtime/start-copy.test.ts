@@ -14,7 +14,7 @@ test('a command on a copied DATA_DIR leaves the original unchanged', async () =>
   assert.equal(spawnSync('cp', ['-a', original.DATA_DIR, copy.DATA_DIR]).status, 0)
   await runSuccessfully(['service', 'add', 'later'], original)
   await runSuccessfully(['service', 'add', 'copied'], copy)
-  const [there, here] = await Promise.all([original, copy].map(each => runSuccessfully(['service', 'list'], each)))
+  const [there, here] = await Promise.all([original, copy].map(server => runSuccessfully(['service', 'list'], server)))
   assert.doesNotMatch(here ?? '', /^later\b/m)
   assert.match(here ?? '', /^luma\b/m)
   assert.match(here ?? '', /^copied\b/m)

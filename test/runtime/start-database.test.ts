@@ -51,9 +51,9 @@ test('two installations can share a database', async () => {
   const other = { ...environment, DATA_DIR: join(createDirectory(), 'data'), SECRET_KEY }
   const own = { ...environment, SECRET_KEY }
   const access = await createServiceAccess(own, 'shared')
-  const [one, two] = [await serve(['--no-demo'], own), await serve(['--no-demo'], other)]
-  for (const server of [one, two]) assert.equal((await sendGet(server, '/stores', access)).status, 200)
-  for (const server of [one, two]) assert.deepEqual(await stopServer(server), { code: 0, signal: null })
+  const [first, second] = [await serve(['--no-demo'], own), await serve(['--no-demo'], other)]
+  for (const server of [first, second]) assert.equal((await sendGet(server, '/stores', access)).status, 200)
+  for (const server of [first, second]) assert.deepEqual(await stopServer(server), { code: 0, signal: null })
 })
 
 for (const [title, url, why] of [

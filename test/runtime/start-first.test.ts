@@ -77,7 +77,7 @@ test('start and doctor report lost back office settings', async () => {
     await stopServer(first)
 
     const bare = await serve([], environment)
-    const [line = ''] = bare.err.split('\n').filter(each => each.includes('BACK_OFFICE'))
+    const [line = ''] = bare.err.split('\n').filter(text => text.includes('BACK_OFFICE'))
     assert.equal(JSON.parse(line).level, 40, bare.err)
     assert.match(JSON.parse(line).msg, missing)
     assert.doesNotMatch(line, /RetailAPI/)

@@ -52,7 +52,7 @@ before(async () => {
   settings = { DATA_DIR: join(createDirectory(), 'data'), DATABASE_URL: database.connection }
   access = await createServiceAccess({ ...settings, SECRET_KEY: right })
   const server = await serve(['--no-demo'], { ...settings, SECRET_KEY: right })
-  for (const each of [ann, bea]) assert.equal((await send(server, creating(each))).status, 201)
+  for (const account of [ann, bea]) assert.equal((await send(server, creating(account))).status, 201)
   const page = await send(server, { method: 'GET', path: '/customers/search?limit=1' })
   const { username, password } = access
   const opening: HttpsRequest = { method: 'POST', path: '/console/session', body: { username, password } }

@@ -84,7 +84,9 @@ test('a revocation applies in every process within 5 seconds', async t => {
   const other = await createServiceAccess(environment, 'other')
   const statuses = async () =>
     new Set(
-      (await Promise.all(Array.from({ length: 8 }, () => sendGet(server, '/stores', other)))).map(one => one.status),
+      (await Promise.all(Array.from({ length: 8 }, () => sendGet(server, '/stores', other)))).map(
+        response => response.status,
+      ),
     )
   assert.deepEqual(await statuses(), new Set([200]))
   await runSuccessfully(['account', 'revoke', other.username], environment)

@@ -42,8 +42,8 @@ test("a shard service's data is only on its shard", async () => {
   )
   assert.deepEqual([await countOf(east, luma.service), await countOf(shop, luma.service)], [1, 0])
   const { db } = shop
-  const kept = await db.row(sql`select from idempotent_response where service_id = ${luma.service.id}`)
-  assert.equal(kept, undefined)
+  const stored = await db.row(sql`select from idempotent_response where service_id = ${luma.service.id}`)
+  assert.equal(stored, undefined)
 })
 
 test('settings are stored on the shard, and accounts see both services', async () => {

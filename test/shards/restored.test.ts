@@ -28,7 +28,7 @@ before(async () => {
   await shop.add('west', west)
   luma = callerOf(shop, await shop.place('luma', 'east'))
   nova = callerOf(shop, await shop.place('nova', 'east'))
-  for (const each of [luma, nova]) await writes(each)
+  for (const retailer of [luma, nova]) await writes(retailer)
   const file = join(createDirectory(), 'east.tillbridge')
   await shop.command('backup', file, '--shard', 'east')
   await shop.move('luma', 'west')

@@ -32,8 +32,8 @@ before(async () => {
   await shop.add('west', urls[1])
   luma = callerOf(shop, await shop.place('luma', 'east'))
   nova = callerOf(shop, await shop.place('nova', 'west'))
-  for (const each of [luma, nova])
-    assert.equal((await post(each, '/customers', buildCustomer(), withKey())).status, 201)
+  for (const retailer of [luma, nova])
+    assert.equal((await post(retailer, '/customers', buildCustomer(), withKey())).status, 201)
 })
 after(async () => {
   await shop.stop()
@@ -49,8 +49,8 @@ test("a dead server's services return 503 while others continue", async () => {
     assertProblem(response, 'service_unavailable', shop.baseUrl)
     assert.ok(Number(response.headers['retry-after']) > 0)
   }
-  for (const each of [luma, shop])
-    assert.equal((await post(each, '/customers', buildCustomer(), withKey())).status, 201)
+  for (const retailer of [luma, shop])
+    assert.equal((await post(retailer, '/customers', buildCustomer(), withKey())).status, 201)
   assert.equal((await shop.sendRaw('/health/ready')).status, 200)
 })
 

@@ -9,8 +9,8 @@ after(() => simulator.close())
 beforeEach(() => simulator.reset())
 const ask = askerOf(() => simulator.url)
 
-const detail = (quantity: number, rest = '') =>
-  `<CartDetail><SkuId>12001</SkuId><Quantity>${quantity}</Quantity>${rest}</CartDetail>`
+const detail = (quantity: number, elements = '') =>
+  `<CartDetail><SkuId>12001</SkuId><Quantity>${quantity}</Quantity>${elements}</CartDetail>`
 const put = (details: string, { head = '', tail = '' } = {}) =>
   ask('Carts/1234', {
     method: 'PUT',
@@ -45,7 +45,7 @@ test('a cart keeps manual discounts and adds the loyalty discount', async () => 
   const manual = '<Discounts><Discount><DiscountTypeId>1</DiscountTypeId><Value>10</Value></Discount></Discounts>'
   const { xml } = await put(detail(1, manual), { head: `<PersonId>${member.id}</PersonId>` })
   const [line] = every(at(xml, 'CartDetails'), 'CartDetail')
-  const types = every(at(line, 'Discounts'), 'Discount').map(one => textAt(one, 'DiscountTypeId'))
+  const types = every(at(line, 'Discounts'), 'Discount').map(discount => textAt(discount, 'DiscountTypeId'))
   assert.deepEqual([types, textAt(line, 'Value')], [['1', '3'], '75.95'])
 })
 

@@ -143,7 +143,7 @@ test('a wrong root is a single record or a configured name', async () => {
 test('pages can repeat forever or change their order', async () => {
   const ids = async (start: number) =>
     every((await ask(`ProductsSimple?startRow=${start}&pageRows=10`)).xml, 'ProductSimple')
-      .map(one => textAt(one, 'Id'))
+      .map(element => textAt(element, 'Id'))
       .join()
   const [first, second] = [await ids(1), await ids(11)]
   assert.notEqual(first, second)

@@ -15,10 +15,12 @@ const ask = askerOf(() => simulator.url)
 
 const buyer = 3001
 const line = (content: string) => `<OrderDetail>${content}</OrderDetail>`
-const tee = (quantity = 2, rest = '') =>
-  line(`<SkuId>12001</SkuId><Quantity>${quantity}</Quantity><Price>50</Price><Value>${50 * quantity}</Value>${rest}`)
-const card = (amount: number, rest = '<MerchantId>SIMPAY</MerchantId>') =>
-  `<PaymentDetail><Origin>CreditCard</Origin><Amount>${amount}</Amount>${rest}</PaymentDetail>`
+const tee = (quantity = 2, elements = '') =>
+  line(
+    `<SkuId>12001</SkuId><Quantity>${quantity}</Quantity><Price>50</Price><Value>${50 * quantity}</Value>${elements}`,
+  )
+const card = (amount: number, elements = '<MerchantId>SIMPAY</MerchantId>') =>
+  `<PaymentDetail><Origin>CreditCard</Origin><Amount>${amount}</Amount>${elements}</PaymentDetail>`
 
 interface Parts {
   head?: string
@@ -116,8 +118,8 @@ test('an order is shown as posted and in lists as current', async () => {
 
 test('payload version 1 omits the additions of version 2', async () => {
   const id = await placed()
-  const one = (await ask(`Persons/${buyer}/Orders/${id}`, { version: '1.0' })).text
-  assert.doesNotMatch(one, /DespatchType|DeliveryContacts|PricesIncludeTax/)
+  const orderText = (await ask(`Persons/${buyer}/Orders/${id}`, { version: '1.0' })).text
+  assert.doesNotMatch(orderText, /DespatchType|DeliveryContacts|PricesIncludeTax/)
   assert.match(
     (await ask(`Persons/${buyer}/Orders/${id}`)).text,
     /<DespatchType \/>.*<DeliveryContacts>.*<PricesIncludeTax>/,
@@ -184,7 +186,8 @@ test('a voucher line has its own rules', async () => {
     await getRejection(lines('<VoucherType>GV_EMAIL</VoucherType><EmailSubject>s</EmailSubject>')),
     [403, 5069],
   )
-  const known = (number: string) => lines(`<VoucherType>GV_CARD</VoucherType><VoucherNumber>${number}</VoucherNumber>`)
+  const buildVoucherLines = (number: string) =>
+    lines(`<VoucherType>GV_CARD</VoucherType><VoucherNumber>${number}</VoucherNumber>`)
   for (const [number, code] of [
     ['6000001', 5128],
     ['6900003', 5127],
@@ -192,8 +195,8 @@ test('a voucher line has its own rules', async () => {
     ['x', 5071],
     ['6000006', 5059],
   ] as const)
-    assert.deepEqual(await getRejection(known(number)), [403, code])
-  await placed(known('6900001'))
+    assert.deepEqual(await getRejection(buildVoucherLines(number)), [403, code])
+  await placed(buildVoucherLines('6900001'))
   simulator.change({ kind: 'allot-vouchers' })
   assert.equal((await ask('Voucher/6900001?pin=1001')).status, 200)
 })

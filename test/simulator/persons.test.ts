@@ -23,8 +23,8 @@ const ask = askerOf(() => simulator.url)
 const billing = '<Addresses><Billing><AddressLine1>1 Sample St</AddressLine1></Billing></Addresses>'
 const email = (address: string) => `<Contacts><Email>${address}</Email></Contacts>`
 const person = (content: string) => `<Person>${content}</Person>`
-const jo = (rest = `${billing}${email('jo@example.test')}`, before = '') =>
-  person(`${before}<Firstname>Jo</Firstname><Surname>Sample</Surname>${rest}`)
+const jo = (elements = `${billing}${email('jo@example.test')}`, before = '') =>
+  person(`${before}<Firstname>Jo</Firstname><Surname>Sample</Surname>${elements}`)
 
 async function created(body = jo(), version = '2.0'): Promise<number> {
   const { status, headers, text } = await ask('Persons/', { body, version })
@@ -167,8 +167,8 @@ test('a PUT needs email, billing address and matching ID', async () => {
 test('loyalties omitted by a PUT stay or become inactive by version', async () => {
   const loyalty = '<Loyalties><Loyalty><LoyaltyTypeId>8561</LoyaltyTypeId><CardNo>LM77</CardNo></Loyalty></Loyalties>'
   const id = await created(jo(`${billing}${email('jo@example.test')}${loyalty}`))
-  const body = async (rest = '') =>
-    `<Firstname>Jo</Firstname><Surname>Sample</Surname><UpdateTimeStamp>${await stampOf(id)}</UpdateTimeStamp>${billing}${email('jo@example.test')}${rest}`
+  const body = async (elements = '') =>
+    `<Firstname>Jo</Firstname><Surname>Sample</Surname><UpdateTimeStamp>${await stampOf(id)}</UpdateTimeStamp>${billing}${email('jo@example.test')}${elements}`
   assert.equal((await put(id, await body())).status, 200)
   const cards = async () =>
     every(at((await ask(`Persons/${id}`)).xml, 'Loyalties'), 'Loyalty').map(card => textAt(card, 'CardNo'))
@@ -215,8 +215,8 @@ test('UpdatedAfter filters from 2022.1 on and is ignored before', async () => {
   simulator.clock.advance(60)
   const id = await created()
   const ids = async (since: string) =>
-    (await ask(`Persons/?UpdatedAfter=${since}`, { version: '1.0' })).xml?.children.map(one =>
-      Number(textAt(one, 'Id')),
+    (await ask(`Persons/?UpdatedAfter=${since}`, { version: '1.0' })).xml?.children.map(child =>
+      Number(textAt(child, 'Id')),
     )
   assert.deepEqual(await ids('2026-02-03T16:32:15'), [id])
   assert.equal((await ask('Persons?UpdatedAfter=2026-02-03T16:33:15')).code, 5008)

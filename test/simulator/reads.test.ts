@@ -64,7 +64,7 @@ test('products change with updatedAfter, code, colours and SKUs', async () => {
   const since = new Date(simulator.clock.now() - 60_000 + 11 * 3_600_000).toISOString().slice(0, 19)
   const changed = await ask(`ProductsSimple?updatedAfter=${since}`)
   assert.deepEqual(
-    every(changed.xml, 'ProductSimple').map(one => textAt(one, 'Id')),
+    every(changed.xml, 'ProductSimple').map(product => textAt(product, 'Id')),
     [String(style.id)],
   )
   const byCode = await ask(`Products?styleCode=${style.code.toLowerCase()}`)
@@ -93,7 +93,7 @@ test('references are listed by type under a lowercase root', async () => {
   const { xml } = await ask('References/272')
   assert.equal(xml?.name, 'ReferencesbyType')
   assert.equal(textAt(xml, 'ReferenceTypeCode'), 'RetRetrn')
-  assert.ok(every(at(xml, 'References'), 'Reference').some(one => textAt(one, 'Id') === '10365'))
+  assert.ok(every(at(xml, 'References'), 'Reference').some(reference => textAt(reference, 'Id') === '10365'))
   assert.equal((await ask('References/272/10365')).xml?.name, 'ReferencesbyType')
   assert.equal((await ask('References/99999')).code, 5008)
   const types = await ask('PersonReferenceTypes', { version: '1.0' })
@@ -105,7 +105,7 @@ test('a history shows midnight, negative returns and no item IDs', async () => {
   const { text, xml } = await ask(`Persons/${sale?.personId}/RetailTransactions`)
   assert.match(text, /<SaleDate>\d{4}-\d\d-\d\dT00:00:00</)
   assert.doesNotMatch(text, /SkuId|ProductId|StoreId/)
-  const shown = every(xml, 'Transaction').find(one => textAt(one, 'Id') === String(sale?.id))
+  const shown = every(xml, 'Transaction').find(element => textAt(element, 'Id') === String(sale?.id))
   assert.equal(textAt(at(shown, 'Details', 'Detail'), 'Quantity'), '-1')
   assert.ok(Number(textAt(at(shown, 'Details', 'Detail'), 'Value')) < 0)
 })
@@ -199,8 +199,8 @@ test('a pending redemption is confirmed or reversed exactly once', async () => {
   const { id } = richest()
   const { available } = await balanceOf(id)
   const [first, second] = [requestId('a'), requestId('b')]
-  for (const each of [first, second])
-    assert.equal((await redeem(`${id}/Rewards`, `<RequestId>${each}</RequestId><Amount>10</Amount>`)).status, 201)
+  for (const page of [first, second])
+    assert.equal((await redeem(`${id}/Rewards`, `<RequestId>${page}</RequestId><Amount>10</Amount>`)).status, 201)
   assert.deepEqual(await balanceOf(id), { available: available - 20, pending: 20 })
   assert.equal((await ask(`Rewards/Confirmation?requestId=${first}`, { method: 'POST' })).status, 201)
   assert.equal((await ask(`Rewards/Reversal?requestId=${second}`, { method: 'POST' })).status, 201)

@@ -18,8 +18,8 @@ const soldSku = sold.lines[0].skuId
 const { price } = sold.lines[0]
 
 const back = (content: string) => `<ReturnOrder>${content}</ReturnOrder>`
-const returnLine = (rest = '<Quantity>-1</Quantity><ReturnReasonId>10365</ReturnReasonId>', sku = soldSku) =>
-  `<OrderDetails><OrderDetail><SkuId>${sku}</SkuId>${rest}</OrderDetail></OrderDetails>`
+const returnLine = (elements = '<Quantity>-1</Quantity><ReturnReasonId>10365</ReturnReasonId>', sku = soldSku) =>
+  `<OrderDetails><OrderDetail><SkuId>${sku}</SkuId>${elements}</OrderDetail></OrderDetails>`
 const person = `<PersonId>${buyer}</PersonId>`
 const original = `<OrigOrderNum>${sold.number}</OrigOrderNum>`
 

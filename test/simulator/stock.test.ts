@@ -13,10 +13,10 @@ const ask = askerOf(() => simulator.url)
 
 const styleOf = (depth: Depth) => {
   const style = [...simulator.state.styles.values()].find(
-    one =>
-      one.depth === depth &&
-      !one.special &&
-      one.colours[0]?.skus.every(candidate => simulator.state.stock.total(candidate.row) > 5),
+    candidate =>
+      candidate.depth === depth &&
+      !candidate.special &&
+      candidate.colours[0]?.skus.every(({ row }) => simulator.state.stock.total(row) > 5),
   )
   const colour = style?.colours[0]
   const sku = colour?.skus[0]
@@ -35,7 +35,7 @@ test("the stock root follows the query and the item's depth", async () => {
   for (const depth of ['size', 'colour', 'style'] as const) {
     const { style, colour, sku } = styleOf(depth)
     const responses = await Promise.all(
-      [`style/${style.id}`, `clr/${colour.id}`, `sku/${sku.id}`].map(one => ask(`Freestock/${one}`)),
+      [`style/${style.id}`, `clr/${colour.id}`, `sku/${sku.id}`].map(target => ask(`Freestock/${target}`)),
     )
     assert.deepEqual(
       responses.map(({ xml }) => path(xml).join(' ')),
@@ -78,19 +78,19 @@ test('a warehouse has no number and store numbers keep zeros', async () => {
 
 test('stock changes are absolute and can be zero or negative', async () => {
   const { sku } = styleOf('colour')
-  const [one, other] = [...simulator.state.stores.values()].filter(({ kind }) => kind === 'shop')
-  assert.ok(one && other)
-  simulator.change({ kind: 'set-stock', skuId: sku.id, storeId: one.id, quantity: 0 })
+  const [first, other] = [...simulator.state.stores.values()].filter(({ kind }) => kind === 'shop')
+  assert.ok(first && other)
+  simulator.change({ kind: 'set-stock', skuId: sku.id, storeId: first.id, quantity: 0 })
   simulator.change({ kind: 'set-stock', skuId: sku.id, storeId: other.id, quantity: -15 })
   const since = 'ChangedSince=2026-02-03T16:32:00'
   const { xml, text } = await ask(`StockChanged?${since}`, { version: '1.0' })
   assert.deepEqual([xml?.name, xml?.attributes.changedSince], ['stockByStore', '2026-02-03T16:32:00'])
   assert.match(text, new RegExp(`<sku skuid="${sku.id}" freeStock="-15" />`))
   assert.match(text, /lastChanged="2026-02-03T16:32:15\.76"/)
-  const narrowed = await ask(`StockChanged?${since}&StoreId=${one.id}`)
+  const narrowed = await ask(`StockChanged?${since}&StoreId=${first.id}`)
   assert.deepEqual(
     narrowed.xml?.children.map(store => store.attributes.storeid),
-    [String(one.id)],
+    [String(first.id)],
   )
   assert.match(narrowed.text, new RegExp(`<sku skuid="${sku.id}" freeStock="0" />`))
 })

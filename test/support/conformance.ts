@@ -12,7 +12,7 @@ export type Node = any
 const withoutUnknownProperties = (node: Node): Node => {
   if (node === null || typeof node !== 'object') return node
   if (Array.isArray(node)) return node.map(withoutUnknownProperties)
-  const copy = Object.fromEntries(Object.entries(node).map(([key, each]) => [key, withoutUnknownProperties(each)]))
+  const copy = Object.fromEntries(Object.entries(node).map(([key, child]) => [key, withoutUnknownProperties(child)]))
   return node.type === 'object' || node.type?.includes?.('object') ? { additionalProperties: false, ...copy } : copy
 }
 
@@ -105,8 +105,8 @@ export function createConformanceCheck(document: Node) {
       })),
     )
     const own = Object.entries<Node>(headers).map(([name, header]) => ({ name, ...resolve(header, '') }))
-    const known = new Map([...common, ...own].map(({ name, ...header }) => [name.toLowerCase(), header]))
-    for (const [name, { node, pointer }] of known) {
+    const documented = new Map([...common, ...own].map(({ name, ...header }) => [name.toLowerCase(), header]))
+    for (const [name, { node, pointer }] of documented) {
       const value = response.headers[name]
       if (value === undefined && node.required) errors.push(`${name} is missing`)
       if (value === undefined) continue
@@ -114,7 +114,7 @@ export function createConformanceCheck(document: Node) {
       errors.push(...validateValue(`${pointer}/schema`, read).map(fault => `${name}: ${fault}`))
     }
     for (const name of Object.keys(response.headers))
-      if (!known.has(name) && !transport.has(name)) errors.push(`${name} is not documented`)
+      if (!documented.has(name) && !transport.has(name)) errors.push(`${name} is not documented`)
     return errors
   }
 

@@ -19,9 +19,9 @@ export function assertProblem(
   assert.equal(response.status, status, shown)
   assert.equal(headers['content-type'], 'application/problem+json; charset=utf-8', shown)
   assertCommonHeaders(response)
-  const { detail, instance, errors, lockedUntil, reason, ...rest } = json
+  const { detail, instance, errors, lockedUntil, reason, ...extensions } = json
   assert.deepEqual(
-    rest,
+    extensions,
     { type: `${baseUrl}/errors/${code}`, title, status, code, requestId: headers['x-request-id'] },
     shown,
   )

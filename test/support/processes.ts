@@ -90,31 +90,31 @@ export function startCommand(args: readonly string[], environment: Environment, 
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  const one: RunningCommand = {
+  const running: RunningCommand = {
     child,
     pid: child.pid ?? 0,
     out: '',
     err: '',
     ended: once(child, 'close').then(([code, signal]) => {
-      runningCommands.delete(one)
+      runningCommands.delete(running)
       return { code, signal }
     }),
   }
   child.stdout.setEncoding('utf8').on('data', text => {
-    one.out += text
+    running.out += text
   })
   child.stderr.setEncoding('utf8').on('data', text => {
-    one.err += text
+    running.err += text
   })
-  runningCommands.add(one)
-  return one
+  runningCommands.add(running)
+  return running
 }
 
 /** Runs `tillbridge …` to its end. */
 export async function runCommand(args: readonly string[], environment: Environment, how?: RunOptions) {
-  const one = startCommand(args, environment, how)
-  const { code, signal } = await one.ended
-  return { code, signal, out: one.out, err: one.err }
+  const command = startCommand(args, environment, how)
+  const { code, signal } = await command.ended
+  return { code, signal, out: command.out, err: command.err }
 }
 
 /** Runs a command that has to succeed; returns what it says. */
@@ -143,17 +143,17 @@ export async function serve(
 
 /** Waits until a process that was started says that it serves. */
 export async function waitUntilServing(
-  one: RunningCommand,
+  command: RunningCommand,
   { DATA_DIR = '', TLS_CERT_FILE = '' }: Environment,
 ): Promise<RunningServer> {
   let hasEnded = false
-  one.ended.then(() => {
+  command.ended.then(() => {
     hasEnded = true
   })
-  await waitUntil(() => hasEnded || one.out.includes('Press Ctrl-C to stop.'), 'the service serves', 120_000)
-  assert.ok(!hasEnded, `The service ended before it served: ${one.out}${one.err}`)
-  const baseUrl = /serves (https:\S+?)[. ]/.exec(one.out)?.[1] ?? ''
-  return Object.assign(one, { baseUrl, caFile: TLS_CERT_FILE || join(DATA_DIR, 'tls/ca.pem') })
+  await waitUntil(() => hasEnded || command.out.includes('Press Ctrl-C to stop.'), 'the service serves', 120_000)
+  assert.ok(!hasEnded, `The service ended before it served: ${command.out}${command.err}`)
+  const baseUrl = /serves (https:\S+?)[. ]/.exec(command.out)?.[1] ?? ''
+  return Object.assign(command, { baseUrl, caFile: TLS_CERT_FILE || join(DATA_DIR, 'tls/ca.pem') })
 }
 
 /** Asks a service to stop and says how it ended. */

@@ -129,15 +129,15 @@ async function checkLedger(api: TestApi, caller: Caller) {
                            from reward_entry e where (e.service_id, e.account_id, e.lot_kind, e.lot_id) = (l.service_id, l.account_id, l.kind, l.lot_id)) e on true
      where l.service_id = ${caller.service.id} and (l.consumed <> e.consumed or e.here and l.total <> e.given)`)
   assert.deepEqual(odd, [], 'lots that are not what their entries say')
-  const debt = await api.db.row<{ owed: string; ledger: string; kept: string; held: string }>(sql`
+  const debt = await api.db.row<{ owed: string; ledger: string; earned: string; held: string }>(sql`
     select a.points_owed as owed,
            (select coalesce(sum(case kind when 'owe' then -amount when 'settle' then amount end), 0)::bigint from reward_entry where service_id = a.service_id) as ledger,
-           (select coalesce(sum(amount) filter (where kind in ('earn', 'owe', 'cancel') or kind = 'reverse' and lot_kind = 'points'), 0)::bigint from reward_entry where service_id = a.service_id) as kept,
+           (select coalesce(sum(amount) filter (where kind in ('earn', 'owe', 'cancel') or kind = 'reverse' and lot_kind = 'points'), 0)::bigint from reward_entry where service_id = a.service_id) as earned,
            (select coalesce(sum(amount) filter (where lot_kind = 'points'), 0) - coalesce(sum(amount) filter (where kind in ('convert', 'restore') or kind = 'redeem' and lot_kind = 'points'), 0)
               from reward_entry where service_id = a.service_id)::bigint - a.points_owed as held
       from reward_account a where service_id = ${caller.service.id}`)
   assert.equal(debt?.owed, debt?.ledger)
-  assert.equal(debt?.kept, debt?.held, 'what orders have earned is held, converted or was owed')
+  assert.equal(debt?.earned, debt?.held, 'what orders have earned is held, converted or was owed')
   if (Number(debt?.owed) > 0) assert.equal(account.availablePoints, 0)
   assert.ok(account.availablePoints < 300)
 }

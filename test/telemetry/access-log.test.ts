@@ -51,12 +51,12 @@ test('each request has one info line with caller, result and duration', async ()
   assert.equal(status, 400)
   const [line = {}, ...more] = await linesAbout(headers['x-request-id'])
   assert.deepEqual(more, [])
-  const { time, ms, pid, ...rest } = line
+  const { time, ms, pid, ...fields } = line
   assert.equal(pid, server.pid)
   assert.match(time, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
   assert.ok(Math.abs(Date.now() - Date.parse(time)) < 60_000)
   assert.ok(ms > 0 && ms < 60_000)
-  assert.deepEqual(rest, {
+  assert.deepEqual(fields, {
     level: 30,
     msg: 'request',
     requestId: headers['x-request-id'],

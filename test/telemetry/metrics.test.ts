@@ -88,10 +88,10 @@ test('exported metrics are in the list with their labels', async () => {
   assert.ok(series.length > 200)
   for (const { name, labels } of series) {
     const base = name.replace(/_(bucket|sum|count)$/, '')
-    const known = metrics[(base in metrics ? base : name) as keyof typeof metrics]
-    assert.ok(known, `${name} is not in the list`)
-    const others = labels.filter(label => label !== 'le' && !(known.labels as readonly string[]).includes(label))
-    assert.deepEqual(others, [], name)
+    const metric = metrics[(base in metrics ? base : name) as keyof typeof metrics]
+    assert.ok(metric, `${name} is not in the list`)
+    const otherLabels = labels.filter(label => label !== 'le' && !(metric.labels as readonly string[]).includes(label))
+    assert.deepEqual(otherLabels, [], name)
   }
 })
 

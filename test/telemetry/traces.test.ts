@@ -81,7 +81,7 @@ async function traceOf(traceId: string, last: string): Promise<Received[]> {
   return findSpans()
 }
 
-const one = (spans: readonly Received[], name: string) =>
+const findSpan = (spans: readonly Received[], name: string) =>
   spans.find(span => span.name === name) ?? assert.fail(`${name} is not among ${spans.map(span => span.name)}`)
 
 const parent = { traceId: '4bf92f3577b34da6a3ce929d0e0e4736', spanId: '00f067aa0ba902b7' }
@@ -98,7 +98,7 @@ test('a write, its statements, job and email form one trace', async () => {
   })
   try {
     const spans = await traceOf(parent.traceId, 'job send-email')
-    const request = one(spans, 'POST /vouchers')
+    const request = findSpan(spans, 'POST /vouchers')
     assert.equal(request.parentSpanId, parent.spanId)
     assert.equal(request.kind, 2)
     const { 'tillbridge.request_id': requestId, ...attributes } = request.attributes
@@ -113,17 +113,17 @@ test('a write, its statements, job and email form one trace', async () => {
       'tillbridge.account': api.username,
     })
     for (const name of ['begin', 'insert voucher', 'insert job', 'insert audit', 'commit']) {
-      const statement = one(spans, name)
+      const statement = findSpan(spans, name)
       assert.equal(statement.parentSpanId, request.spanId, name)
       assert.equal(statement.kind, 3)
       assert.equal(statement.attributes['db.system.name'], 'postgresql')
       assert.ok(statement.milliseconds <= request.milliseconds, name)
     }
-    const job = one(spans, 'job send-email')
+    const job = findSpan(spans, 'job send-email')
     assert.equal(job.parentSpanId, request.spanId)
     assert.equal(job.kind, 5)
-    assert.equal(one(spans, 'send mail').parentSpanId, job.spanId)
-    assert.equal(one(spans, 'update email').parentSpanId, job.spanId)
+    assert.equal(findSpan(spans, 'send mail').parentSpanId, job.spanId)
+    assert.equal(findSpan(spans, 'update email').parentSpanId, job.spanId)
     assert.equal(request.resource['service.name'], 'tillbridge')
   } finally {
     await worker.stop(1_000)
@@ -140,7 +140,7 @@ test('a back office call belongs to the trace and propagates it', async () => {
   const [sentTraceparent = ''] = seenByOffice
   const [, traceId = '', spanId] = sentTraceparent.split('-')
   const spans = await traceOf(traceId, 'GET /rewards/accounts/:id')
-  const request = one(spans, 'GET /rewards/accounts/:id')
+  const request = findSpan(spans, 'GET /rewards/accounts/:id')
   assert.equal(request.parentSpanId, undefined)
   const call = spans.find(span => span.spanId === spanId)
   assert.ok(call, 'the span whose ID the back office receives')

@@ -95,7 +95,7 @@ export async function runStaff(
     () => {
       const order = pick(
         state.orders.values(),
-        each => new Set(each.lines.map(({ skuId }) => skuId)).size > 2 && each.lines.every(isProcessing),
+        candidate => new Set(candidate.lines.map(({ skuId }) => skuId)).size > 2 && candidate.lines.every(isProcessing),
       )
       if (!order) return
       const { id, lines } = order

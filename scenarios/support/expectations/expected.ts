@@ -8,8 +8,8 @@ export type Expected = Map<string, object>
 /** Trims a string and normalises its line breaks; an empty string is null. */
 const clean = (text: string) => text.replaceAll('\r\n', '\n').trim() || null
 const dollars = (amount: number) => amount.toFixed(2)
-const byId = <T extends { id: number }>(list: Iterable<T>, of: (one: T) => object): Expected =>
-  new Map([...list].map(one => [String(one.id), { id: String(one.id), ...of(one) }]))
+const byId = <T extends { id: number }>(list: Iterable<T>, of: (item: T) => object): Expected =>
+  new Map([...list].map(item => [String(item.id), { id: String(item.id), ...of(item) }]))
 
 export const shops = ({ stores }: Shop) => [...stores.values()].filter(({ kind }) => kind === 'shop')
 /** The web store doesn't export the style for freight. */
@@ -187,8 +187,8 @@ function lotsOf({ points, rewards, gifts }: RewardAccount, today: string) {
   const lot = (kind: string, { id, total, redeemed, pending }: Pick<Lot, 'id' | 'total' | 'redeemed' | 'pending'>) =>
     `${kind} ${id}: ${total} ${redeemed} ${pending}`
   return [
-    ...points.filter(isOpen).map(one => lot('points', one)),
-    ...rewards.filter(isOpen).map(one => lot('reward', one)),
+    ...points.filter(isOpen).map(point => lot('points', point)),
+    ...rewards.filter(isOpen).map(item => lot('reward', item)),
     ...gifts
       .filter(isOpen)
       .map(({ id, available }) => lot('gift', { id, total: 1, redeemed: available ? 0 : 1, pending: 0 })),

@@ -250,7 +250,7 @@ test('a taken username is rejected with the same message, even concurrently', as
   assert.ok(!(await namesOf(caller)).includes(foreign.username))
   const username = newUsername()
   const responses = await Promise.all(
-    [caller, other, caller, other].map(each => post(each, '/accounts', { username, role: 'visitor' })),
+    [caller, other, caller, other].map(admin => post(admin, '/accounts', { username, role: 'visitor' })),
   )
   assert.deepEqual(responses.map(({ status }) => status).sort(), [201, 409, 409, 409])
 })

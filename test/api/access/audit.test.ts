@@ -114,9 +114,9 @@ test('an audit entry names the changed fields, never their values', async () => 
   const [surname, email, mobile, addressLine1, gateway] = secrets
   await post(caller, '/customers', { firstname: 'Ann', surname, contact: { email }, mobile, address: { addressLine1 } })
   await put(caller, '/settings', { gateways: [gateway] })
-  const kept = await api.db.rows<{ text: string }>(sql`select a::text as text from audit a`)
-  assert.ok(kept.length >= 2)
-  for (const { text } of kept) for (const secret of secrets) assert.ok(!text.includes(secret), secret)
+  const auditRows = await api.db.rows<{ text: string }>(sql`select a::text as text from audit a`)
+  assert.ok(auditRows.length >= 2)
+  for (const { text } of auditRows) for (const secret of secrets) assert.ok(!text.includes(secret), secret)
 })
 
 test('an audit entry never contains a PIN, and a look-up adds none', async () => {

@@ -60,9 +60,9 @@ test('an account sees which deprecated operations it used, how often and when', 
   await first.request('/locations', { method: 'HEAD' })
   await waitUntil(async () => (await getUses(first))[0]?.requests === 3, 'the requests are counted', 20_000)
 
-  const [{ lastUsedAt, ...use }, ...others] = await getUses(first)
+  const [{ lastUsedAt, ...use }, ...otherUses] = await getUses(first)
   assert.deepEqual(
-    [use, others],
+    [use, otherUses],
     [
       {
         operation: 'GET /locations',

@@ -19,11 +19,11 @@ const forget = () => clearFailures(api)
 type Guess = (i: number) => Promise<TestResponse>
 
 /** Returns the milliseconds of alternating guesses. Failures are cleared before they reach the limit. */
-async function timesOf(count: number, atMost: number, status: number, asks: { known: Guess; unknown: Guess }) {
-  const times = { known: [] as number[], unknown: [] as number[] }
+async function timesOf(count: number, atMost: number, status: number, asks: { existing: Guess; unknown: Guess }) {
+  const times = { existing: [] as number[], unknown: [] as number[] }
   for (let i = 0; i < count; i++) {
     if (i % atMost === 0) await forget()
-    for (const guess of i % 2 ? (['known', 'unknown'] as const) : (['unknown', 'known'] as const)) {
+    for (const guess of i % 2 ? (['existing', 'unknown'] as const) : (['unknown', 'existing'] as const)) {
       const begun = performance.now()
       const response = await asks[guess](i)
       times[guess].push(performance.now() - begun)
@@ -39,19 +39,19 @@ const triesAtMost = 5
 const median = (values: number[]) => values.sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
 
 /** The medians of the times that sign-ins take. */
-async function compare(count: number, known: (i: number) => string, unknown: (i: number) => string) {
+async function compare(count: number, existing: (i: number) => string, unknown: (i: number) => string) {
   const withHeader = (header: (i: number) => string) => (i: number) => api.get('/stores', { authorization: header(i) })
-  const times = await timesOf(count, 15, 401, { known: withHeader(known), unknown: withHeader(unknown) })
-  return { known: median(times.known), unknown: median(times.unknown) }
+  const times = await timesOf(count, 15, 401, { existing: withHeader(existing), unknown: withHeader(unknown) })
+  return { existing: median(times.existing), unknown: median(times.unknown) }
 }
 
 /** Asserts that the two medians are within a tenth; a machine that is busy with other things gets more tries. */
-async function takesAsLong(ask: () => Promise<{ known: number; unknown: number }>) {
+async function takesAsLong(ask: () => Promise<{ existing: number; unknown: number }>) {
   const tries: string[] = []
   for (let i = 0; i < triesAtMost; i++) {
-    const { known, unknown } = await ask()
-    tries.push(`${known.toFixed(3)} ms and ${unknown.toFixed(3)} ms`)
-    if (Math.abs(known - unknown) < 0.1 * Math.min(known, unknown)) return tries.join(', ')
+    const { existing, unknown } = await ask()
+    tries.push(`${existing.toFixed(3)} ms and ${unknown.toFixed(3)} ms`)
+    if (Math.abs(existing - unknown) < 0.1 * Math.min(existing, unknown)) return tries.join(', ')
   }
   throw new assert.AssertionError({ message: tries.join(', ') })
 }
@@ -69,10 +69,10 @@ test('an unknown username takes as long to reject as a wrong password', async t 
   t.diagnostic(`the same names again and again: ${await takesAsLong(often)}`)
 
   await api.db.run(
-    sql`insert into account (username, skeleton) select 'known' || n, 'known' || n from generate_series(0, ${triesAtMost * 300 - 1}) n`,
+    sql`insert into account (username, skeleton) select 'existing' || n, 'existing' || n from generate_series(0, ${triesAtMost * 300 - 1}) n`,
   )
   await api.db.run(
-    sql`insert into account_password (username, password_hash) select username, '\\x00000000' || sha256(username::bytea) from account where username like 'known%'`,
+    sql`insert into account_password (username, password_hash) select username, '\\x00000000' || sha256(username::bytea) from account where username like 'existing%'`,
   )
   let tried = 0
   const once = () => {
@@ -80,7 +80,7 @@ test('an unknown username takes as long to reject as a wrong password', async t 
     tried += 300
     return compare(
       300,
-      i => basicAuth(`known${from + i}:${password}`),
+      i => basicAuth(`existing${from + i}:${password}`),
       i => basicAuth(`other${from + i}:${password}`),
     )
   }
@@ -98,14 +98,14 @@ test('rejecting an unknown voucher number takes as long as a wrong PIN', async t
   // 10,000 tries detect smaller differences, and take several minutes.
   const { PIN_TRIES } = process.env
   const [again, fresh] = PIN_TRIES ? [Number(PIN_TRIES), Number(PIN_TRIES)] : [700, 400]
-  const numbers = Array.from({ length: triesAtMost * fresh }, (_, i) => `known${i}`)
+  const numbers = Array.from({ length: triesAtMost * fresh }, (_, i) => `existing${i}`)
   await addVouchers(api, api, Object.fromEntries(['100', ...numbers].map(number => [number, {}])))
   const lookUp = (number: string) => api.get(`/vouchers/${number}`, { 'x-voucher-pin': '999999' })
   let tried = 0
   for (const [label, ask] of [
     [
       'the same numbers again and again',
-      () => timesOf(again, 7, 403, { known: () => lookUp('100'), unknown: () => lookUp('nope') }),
+      () => timesOf(again, 7, 403, { existing: () => lookUp('100'), unknown: () => lookUp('nope') }),
     ],
     [
       'numbers that are new',
@@ -113,17 +113,17 @@ test('rejecting an unknown voucher number takes as long as a wrong PIN', async t
         const from = tried
         tried += fresh
         const numbered = (name: string) => (i: number) => lookUp(`${name}${from + i}`)
-        return timesOf(fresh, 7, 403, { known: numbered('known'), unknown: numbered('other') })
+        return timesOf(fresh, 7, 403, { existing: numbered('existing'), unknown: numbered('other') })
       },
     ],
   ] as const) {
     // Both are alike to within what chance does to so many; a machine that is busy with other things gets more tries.
     const tries: number[] = []
     while (tries.length < triesAtMost && Math.abs((tries.at(-1) ?? 1) - 0.5) > 0.06) {
-      const { known, unknown } = await ask()
-      tries.push(share(known, unknown))
+      const { existing, unknown } = await ask()
+      tries.push(share(existing, unknown))
     }
-    t.diagnostic(`${label}: known took longer in ${tries.map(ratio => `${(ratio * 100).toFixed(1)} %`).join(', ')}`)
+    t.diagnostic(`${label}: existing took longer in ${tries.map(ratio => `${(ratio * 100).toFixed(1)} %`).join(', ')}`)
     assert.ok(Math.abs((tries.at(-1) ?? 1) - 0.5) <= 0.06, tries.join())
   }
 })

@@ -51,8 +51,11 @@ test('a new time zone changes the wall-clock times of records and audit', async 
   )
   assert.notEqual(current.customer, before.customer)
   assert.notEqual(current.audit[0], before.audit[0])
-  const rest = (await caller.get('/audit')).json.data[0]
-  assert.deepEqual([rest.username, rest.operation, rest.fields], [caller.username, 'PUT /settings', ['retailerName']])
+  const newest = (await caller.get('/audit')).json.data[0]
+  assert.deepEqual(
+    [newest.username, newest.operation, newest.fields],
+    [caller.username, 'PUT /settings', ['retailerName']],
+  )
 })
 
 test('capabilities name the settings that block them', async () => {

@@ -305,10 +305,10 @@ test('only one of two changes with the same If-Match succeeds', async () => {
 test('concurrent settings changes do not overwrite each other', async () => {
   const caller = await startTenant()
   const { timeZone: _, currency: __, ...quick } = everything
-  const { returnReasons, defaultReturnReason, ...others } = quick
+  const { returnReasons, defaultReturnReason, ...otherSettings } = quick
   const changes = [
     { returnReasons, defaultReturnReason },
-    ...Object.entries(others).map(entry => Object.fromEntries([entry])),
+    ...Object.entries(otherSettings).map(entry => Object.fromEntries([entry])),
   ]
   for (let i = 0; i < 3; i++) {
     await put(caller, '/settings', Object.fromEntries(Object.keys(quick).map(name => [name, null])))

@@ -111,24 +111,24 @@ test('a reader receives every change and tombstone despite late and killed write
 
   let over = false
   /** Reads on until it is over; is killed now and then before it has written down where it stands; is away for a while. */
-  const following = async (one: Follower, { crashes = 0, awayMs = 0 } = {}) => {
+  const following = async (reader: Follower, { crashes = 0, awayMs = 0 } = {}) => {
     while (!over) {
       await delay(Math.random() * awayMs)
       if (Math.random() < crashes) {
         counts.crashes++
-        const before = { cursor: one.cursor, copy: new Map(one.copy) }
-        const { changes } = await readOn(one)
+        const before = { cursor: reader.cursor, copy: new Map(reader.copy) }
+        const { changes } = await readOn(reader)
         // It has taken a part of the answer by then.
-        Object.assign(one, before)
-        for (const change of changes.slice(0, Math.random() * changes.length)) take(one, change)
+        Object.assign(reader, before)
+        for (const change of changes.slice(0, Math.random() * changes.length)) take(reader, change)
       }
-      const { expired, changes } = await readOn(one)
+      const { expired, changes } = await readOn(reader)
       counts.answers++
       counts.expiries += Number(expired)
       counts.removals += changes.filter(({ action }) => action === 'removed').length
     }
-    await readAll(one)
-    return one
+    await readAll(reader)
+    return reader
   }
   const queries = ['limit=7', 'limit=1000&records=true', 'limit=100', 'limit=1&kinds=customer,order,reward-account']
   const [swift, complete, sleepy, some] = queries.map(query => follower(caller, query)) as [
@@ -191,11 +191,11 @@ test('a reader receives every change and tombstone despite late and killed write
     over = true
   })
   const final = await readExpectedCopy(api, service)
-  for (const one of await Promise.all(readers)) {
+  for (const reader of await Promise.all(readers)) {
     const followed =
-      one === some ? await readExpectedCopy(api, service, ['customer', 'order', 'reward-account']) : final
-    assert.deepEqual(sorted(one.copy), sorted(followed), one.query)
-    assert.deepEqual(await readAll(one), [], 'and then it is quiet')
+      reader === some ? await readExpectedCopy(api, service, ['customer', 'order', 'reward-account']) : final
+    assert.deepEqual(sorted(reader.copy), sorted(followed), reader.query)
+    assert.deepEqual(await readAll(reader), [], 'and then it is quiet')
   }
   const kinds = new Set([...final.keys()].map(name => name.split(' ')[0]))
   assert.equal(kinds.size, 9, [...kinds].join())

@@ -50,9 +50,9 @@ test('the change feed starts with all current records and their valid paths', as
   const order = await placeOrder(caller, [{ sku: 'HOOD-S', quantity: 2 }])
   await createReturn(caller, order.id, { 'HOOD-S': 1 })
   await addShipment(api, caller, order.id)
-  const one = follower(caller, 'limit=5&records=true')
-  const changes = await readAll(one)
-  assert.deepEqual(sorted(one.copy), sorted(await readExpectedCopy(api, caller.service)))
+  const reader = follower(caller, 'limit=5&records=true')
+  const changes = await readAll(reader)
+  assert.deepEqual(sorted(reader.copy), sorted(await readExpectedCopy(api, caller.service)))
   assert.deepEqual(new Set(changes.map(({ kind }) => kind)), new Set(changeKinds))
   const instants = changes.map(({ changedAt }) => changedAt)
   assert.deepEqual(instants, instants.toSorted(), 'in the order of their changes')
@@ -66,23 +66,23 @@ test('the change feed starts with all current records and their valid paths', as
 
 test('a resumed change feed returns each changed record once, as of now', async () => {
   const caller = await createShop()
-  const one = follower(caller, '')
-  await readAll(one)
-  assert.deepEqual(await readAll(one), [])
+  const reader = follower(caller, '')
+  await readAll(reader)
+  assert.deepEqual(await readAll(reader), [])
   for (const firstname of ['Bea', 'Eve', 'Zoe']) await upsertCustomers(db, caller.service, [{ id: '65432', firstname }])
   await upsertCustomers(db, caller.service, [ann('1')])
   await upsertCustomers(db, caller.service, [ann('1')])
-  assert.deepEqual(names(await readAll(one)), ['customer 65432 changed', 'customer 1 changed'])
+  assert.deepEqual(names(await readAll(reader)), ['customer 65432 changed', 'customer 1 changed'])
   const order = await placeOrder(caller, [{ sku: 'HOOD-S', quantity: 2 }])
   assert.deepEqual(
-    new Set((await readAll(one)).map(({ kind }) => kind)),
+    new Set((await readAll(reader)).map(({ kind }) => kind)),
     new Set(['order', 'inventory', 'transaction']),
   )
   const { id } = getCreated(await createReturn(caller, order.id, { 'HOOD-S': 1 }))
-  const kindsOfReturn = new Set((await readAll(one)).map(({ kind }) => kind))
+  const kindsOfReturn = new Set((await readAll(reader)).map(({ kind }) => kind))
   assert.deepEqual(kindsOfReturn, new Set(['order', 'return', 'transaction']))
   assert.equal((await post(caller, `/returns/${id}/receive`, {})).status, 200)
-  const kindsOfReceipt = new Set((await readAll(one)).map(({ kind }) => kind))
+  const kindsOfReceipt = new Set((await readAll(reader)).map(({ kind }) => kind))
   assert.deepEqual(kindsOfReceipt, new Set(['return', 'inventory']))
 })
 
@@ -91,8 +91,8 @@ test('an order, return or points entry that commits late is still delivered', as
   await joinRewards(api, caller)
   const bought = await placeOrder(caller, [{ sku: 'HOOD-S', quantity: 2 }])
   const { id } = getCreated(await createReturn(caller, bought.id, { 'HOOD-S': 1 }))
-  const one = follower(caller, '')
-  await readAll(one)
+  const reader = follower(caller, '')
+  await readAll(reader)
   // The lock on stock blocks both writes in the middle of their transactions.
   const locked = Promise.withResolvers<void>()
   const released = Promise.withResolvers<void>()
@@ -111,24 +111,24 @@ test('an order, return or points entry that commits late is still delivered', as
   while (((await db.row<{ count: number }>(waiting))?.count ?? 0) < 2) await delay(20)
   await placeOrder(caller, [{ sku: 'TEE', quantity: 1 }], { orderNumber: 'swift' })
   await upsertRewardAccounts(db, caller.service, [{ id: '8', customerId: '65433', programId: '1', tierId: '1' }])
-  await readAll(one)
+  await readAll(reader)
   released.resolve()
   await Promise.all([holding, ...late])
-  await readAll(one)
-  assert.deepEqual(sorted(one.copy), sorted(await readExpectedCopy(api, caller.service)))
+  await readAll(reader)
+  assert.deepEqual(sorted(reader.copy), sorted(await readExpectedCopy(api, caller.service)))
 })
 
 test('a removed record arrives as a tombstone until the record returns', async () => {
   const caller = await createShop()
-  const one = follower(caller, 'records=true')
-  await readAll(one)
+  const reader = follower(caller, 'records=true')
+  await readAll(reader)
   await upsertCustomers(db, caller.service, [ann('1'), ann('2')])
-  await readAll(one)
+  await readAll(reader)
   await lose(caller, '1', '2')
   await upsertCustomers(db, caller.service, [ann('2')])
-  const [removed, ...others] = await readAll(one)
+  const [removed, ...laterChanges] = await readAll(reader)
   assert.deepEqual({ ...removed, changedAt: '' }, { kind: 'customer', id: '1', action: 'removed', changedAt: '' })
-  assert.deepEqual(names(others), ['customer 2 changed'])
+  assert.deepEqual(names(laterChanges), ['customer 2 changed'])
   assert.deepEqual(names(await readAll(follower(caller, 'kinds=customer'))).toSorted(), [
     'customer 2 changed',
     'customer 65432 changed',
@@ -138,48 +138,48 @@ test('a removed record arrives as a tombstone until the record returns', async (
 
 test('renaming a SKU removes its old inventory record and adds another', async () => {
   const caller = await createShop()
-  const one = follower(caller, 'kinds=inventory')
-  await readAll(one)
+  const reader = follower(caller, 'kinds=inventory')
+  await readAll(reader)
   await mapSkus(db, caller.service, [{ skuId: 'id-TEE', ecommerceSku: 'T-SHIRT' }])
-  assert.deepEqual(names(await readAll(one)).toSorted(), [
+  assert.deepEqual(names(await readAll(reader)).toSorted(), [
     'inventory 1002-T-SHIRT changed',
     'inventory 1002-TEE removed',
   ])
-  assert.deepEqual(sorted(one.copy), sorted(await readExpectedCopy(api, caller.service, ['inventory'])))
+  assert.deepEqual(sorted(reader.copy), sorted(await readExpectedCopy(api, caller.service, ['inventory'])))
   assert.equal((await caller.get('/inventory/1002-T-SHIRT')).json.data.sku, 'T-SHIRT')
   assertProblem(await caller.get('/inventory/1002-TEE'), 'not_found', api.baseUrl, '/inventory/1002-TEE')
 })
 
 test('an initially empty record type is delivered completely after its initial load', async () => {
   const caller = await empty()
-  const one = follower(caller, '')
-  assert.deepEqual(await readAll(one), [])
+  const reader = follower(caller, '')
+  assert.deepEqual(await readAll(reader), [])
   const load = await beginInitialLoad(db, caller.service, 'customer')
   await upsertCustomers(db, caller.service, [{ ...ann('1'), updateTimeStamp: '2020-01-01 00:00:00' }])
-  assert.deepEqual(await readAll(one), [])
+  assert.deepEqual(await readAll(reader), [])
   await load?.end()
-  assert.deepEqual(names(await readAll(one)), ['customer 1 changed'])
+  assert.deepEqual(names(await readAll(reader)), ['customer 1 changed'])
 })
 
 test('a reader during an initial load receives the remaining records afterwards', async () => {
   const caller = await empty()
-  const one = follower(caller, '')
+  const reader = follower(caller, '')
   const load = await beginInitialLoad(db, caller.service, 'customer')
   const old = (id: string) => ({ ...ann(id), updateTimeStamp: '2020-01-01 00:00:00' })
   await upsertCustomers(db, caller.service, [old('1'), old('2')])
   await lose(caller, '2')
-  assert.deepEqual(await readAll(one), [])
+  assert.deepEqual(await readAll(reader), [])
   await load?.end()
-  assert.deepEqual(names(await readAll(one)), ['customer 1 changed'])
+  assert.deepEqual(names(await readAll(reader)), ['customer 1 changed'])
 })
 
 test('a cursor depends on service and types, not on order or limit', async () => {
   const ownCaller = await createShop()
-  const one = follower(ownCaller, 'limit=2&kinds=customer,store')
-  await readOn(one)
-  const path = `/changes?after_cursor=${one.cursor}`
-  const rest = (await ownCaller.get(`${path}&kinds=store,customer&records=true&limit=50`)).json.data
-  assert.equal(rest.length, 2)
+  const reader = follower(ownCaller, 'limit=2&kinds=customer,store')
+  await readOn(reader)
+  const path = `/changes?after_cursor=${reader.cursor}`
+  const remaining = (await ownCaller.get(`${path}&kinds=store,customer&records=true&limit=50`)).json.data
+  assert.equal(remaining.length, 2)
   for (const [caller, query] of [
     [ownCaller, ''],
     [ownCaller, '&kinds=customer'],
@@ -246,7 +246,7 @@ test('a cursor returns 410 once a later tombstone is purged', async () => {
   const [away, midway, change, elsewhere] = ['', 'limit=3', '', 'kinds=store'].map(query => follower(caller, query))
   assert.ok(away && midway && change && elsewhere)
   await upsertCustomers(db, caller.service, [ann('1'), ann('2')])
-  for (const one of [away, change, elsewhere]) await readAll(one)
+  for (const reader of [away, change, elsewhere]) await readAll(reader)
   while (!midway.copy.has('customer 1')) await readOn(midway)
   await lose(caller, '1')
   await readAll(change)
@@ -258,10 +258,10 @@ test('a cursor returns 410 once a later tombstone is purged', async () => {
     assertProblem(await caller.get(`/changes?after_cursor=${cursor}`), 'cursor_expired', api.baseUrl, '/changes')
   assert.deepEqual(names(await readAll(change)), ['customer 2 removed'])
   assert.deepEqual(await readAll(elsewhere), [])
-  for (const one of [away, midway, change]) {
-    await readAll(one)
+  for (const reader of [away, midway, change]) {
+    await readAll(reader)
     assert.deepEqual(
-      sorted(one.copy),
+      sorted(reader.copy),
       sorted(await readExpectedCopy(api, caller.service)),
       'the copy that started again',
     )

@@ -41,25 +41,25 @@ export function take({ copy }: Pick<Follower, 'copy'>, { kind, id, action, chang
 }
 
 /** Reads one page. Starts again if the cursor has expired. */
-export async function readOn(one: Follower): Promise<{ changes: ChangeItem[]; hasMore: boolean; expired: boolean }> {
-  const after = one.cursor === undefined ? '' : `&after_cursor=${one.cursor}`
-  const { status, json } = await one.caller.get(`/changes?${one.query}${after}`)
+export async function readOn(reader: Follower): Promise<{ changes: ChangeItem[]; hasMore: boolean; expired: boolean }> {
+  const after = reader.cursor === undefined ? '' : `&after_cursor=${reader.cursor}`
+  const { status, json } = await reader.caller.get(`/changes?${reader.query}${after}`)
   if (status === 410) {
     assert.equal(json.code, 'cursor_expired')
-    Object.assign(one, { cursor: undefined, copy: new Map() })
+    Object.assign(reader, { cursor: undefined, copy: new Map() })
     return { changes: [], hasMore: true, expired: true }
   }
   assert.equal(status, 200, JSON.stringify(json))
-  for (const change of json.data) take(one, change)
-  one.cursor = json.meta.endCursor
+  for (const change of json.data) take(reader, change)
+  reader.cursor = json.meta.endCursor
   return { changes: json.data, hasMore: json.meta.hasNextPage, expired: false }
 }
 
 /** Reads to the end. Returns all changes. */
-export async function readAll(one: Follower): Promise<ChangeItem[]> {
+export async function readAll(reader: Follower): Promise<ChangeItem[]> {
   const all: ChangeItem[] = []
   for (;;) {
-    const { changes, hasMore } = await readOn(one)
+    const { changes, hasMore } = await readOn(reader)
     all.push(...changes)
     if (!hasMore) return all
   }

@@ -112,11 +112,11 @@ test(`the copies of readers equal the data after any history (${histories} histo
       const upToDate = new Set<unknown>()
       const mayExpire = new Set<unknown>()
       const read = async (i: number) => {
-        const one = followers[i]
-        assert.ok(one)
-        const { hasMore, expired, changes } = await readOn(one)
-        if (expired) assert.ok(mayExpire.delete(one), 'a cursor expires where something after it is forgotten')
-        if (!hasMore) upToDate.add(one)
+        const reader = followers[i]
+        assert.ok(reader)
+        const { hasMore, expired, changes } = await readOn(reader)
+        if (expired) assert.ok(mayExpire.delete(reader), 'a cursor expires where something after it is forgotten')
+        if (!hasMore) upToDate.add(reader)
         responses++
         expiries += Number(expired)
         removalCount += changes.filter(({ action }) => action === 'removed').length
@@ -136,9 +136,9 @@ test(`the copies of readers equal the data after any history (${histories} histo
           await happenings['a SKU is renamed'](service, ['a', 'another'])
           await read(2)
         })
-      for (const [round, one] of steps.entries()) {
-        if (typeof one === 'number') await read(one)
-        else if (one === 'forget') {
+      for (const [round, action] of steps.entries()) {
+        if (typeof action === 'number') await read(action)
+        else if (action === 'forget') {
           await purgeOldTombstones(
             db,
             { ...service, settings: { ...service.settings, tombstoneRetentionDays: 0 } },
@@ -147,14 +147,18 @@ test(`the copies of readers equal the data after any history (${histories} histo
           for (const reader of followers) if (!upToDate.has(reader)) mayExpire.add(reader)
         } else {
           // Stock of a deleted product, or a name that is taken, is rejected, as it should be.
-          await happenings[one.what](service, one.ids, round, one.time).catch(() => {})
+          await happenings[action.what](service, action.ids, round, action.time).catch(() => {})
           upToDate.clear()
         }
       }
-      for (const [i, one] of followers.entries()) {
+      for (const [i, reader] of followers.entries()) {
         while (await read(i));
-        assert.deepEqual(sorted(one.copy), sorted(await readExpectedCopy(api, service, readers[i]?.kinds)), one.query)
-        assert.deepEqual(await readAll(one), [], 'and then it is quiet')
+        assert.deepEqual(
+          sorted(reader.copy),
+          sorted(await readExpectedCopy(api, service, readers[i]?.kinds)),
+          reader.query,
+        )
+        assert.deepEqual(await readAll(reader), [], 'and then it is quiet')
       }
     }),
     { numRuns: histories, endOnFailure: true },

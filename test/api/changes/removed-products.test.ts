@@ -55,7 +55,7 @@ test('a removed product is listed in change order only with `removed=true`', asy
 
 test('tombstones are paginated and belong to one service', async () => {
   const [caller, other] = [await api.createService(), await api.createService()]
-  for (const each of [caller, other]) await bring(each, 'a', 'b', 'c')
+  for (const shop of [caller, other]) await bring(shop, 'a', 'b', 'c')
   const query = 'updated_after=2020-01-01&removed=true&limit=1'
   await lose(caller, 'a', 'c')
   await bring(caller, 'd')

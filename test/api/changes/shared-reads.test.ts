@@ -106,7 +106,7 @@ test('a caught-up reader waits with the others and causes no query', async () =>
 test('a slow reader delays no other reader and receives everything in order', async () => {
   const caller = await api.createService({ readsPerMinute: 'off' })
   const open = () => openEvents({ at: api, caller, path: '/changes/stream?records=true&kinds=customer' })
-  const [slow, ...others] = await Promise.all([open(), open(), open()])
+  const [slow, ...otherStreams] = await Promise.all([open(), open(), open()])
   slow.pause()
   const ids = Array.from({ length: 1_000 }, (_, i) => `c${i}`)
   const hasReceived = ({ events }: EventStream, id: string) =>
@@ -114,22 +114,22 @@ test('a slow reader delays no other reader and receives everything in order', as
   // In total more than can be buffered for a client that doesn't read.
   for (let round = 0; round < 4; round++) {
     await write(caller, `${round}`.repeat(4_000), [...ids, `last of ${round}`])
-    for (const other of others)
+    for (const other of otherStreams)
       await waitUntil(() => hasReceived(other, `last of ${round}`), 'the other readers get the last change', 20_000)
   }
   slow.resume()
   await waitUntil(() => hasReceived(slow, 'last of 3'), 'the slow reader gets everything', 20_000)
   const { json } = await caller.get('/changes?kinds=customer&limit=1000')
-  const { json: rest } = await caller.get(`/changes?kinds=customer&limit=1000&after_cursor=${json.meta.endCursor}`)
-  const status = new Map([...json.data, ...rest.data].map(({ id, changedAt }: ChangeItem) => [id, changedAt]))
-  for (const { events, close } of [slow, ...others]) {
+  const { json: remaining } = await caller.get(`/changes?kinds=customer&limit=1000&after_cursor=${json.meta.endCursor}`)
+  const status = new Map([...json.data, ...remaining.data].map(({ id, changedAt }: ChangeItem) => [id, changedAt]))
+  for (const { events, close } of [slow, ...otherStreams]) {
     const change = events.map(({ data = '' }) => JSON.parse(data) as ChangeItem)
     const timestamps = change.map(({ changedAt }) => changedAt)
     assert.deepEqual(timestamps, timestamps.toSorted())
     assert.deepEqual(new Map(change.map(({ id, changedAt }) => [id, changedAt])), status)
     close()
   }
-  for (const { events } of others)
+  for (const { events } of otherStreams)
     assert.ok(slow.events.length < events.length, 'records that changed repeatedly are sent once')
 })
 

@@ -29,8 +29,8 @@ test('PostgreSQL keeps few prepared statements, whatever readers follow', async 
     const { meta } = (await caller.get(`/changes?kinds=${kinds}`)).json
     await caller.get(`/changes?kinds=${kinds}&after_cursor=${meta.endCursor}`)
   }
-  const kept = (await prepared()) - before
-  assert.ok(kept > 1 && kept <= 1 + changeKinds.length, String(kept))
+  const added = (await prepared()) - before
+  assert.ok(added > 1 && added <= 1 + changeKinds.length, String(added))
 })
 
 test('a record removed again during a tombstone purge keeps its new tombstone', async () => {

@@ -50,7 +50,7 @@ test('a stream resumed by `Last-Event-ID` misses and repeats nothing during writ
       return done
     })
   const following = async (http2: boolean) => {
-    const one = follower(api, http2 ? 'HTTP/2' : 'HTTP/1.1')
+    const reader = follower(api, http2 ? 'HTTP/2' : 'HTTP/1.1')
     const seen = new Set<string>()
     let lastId = start
     for (let last = false; !last; counts.breaks++) {
@@ -64,7 +64,7 @@ test('a stream resumed by `Last-Event-ID` misses and repeats nothing during writ
       })
       assert.equal(stream.status, 200)
       last = over
-      const hasReceivedAll = () => one.copy.has('customer last') || stream.events.some(isOfLast)
+      const hasReceivedAll = () => reader.copy.has('customer last') || stream.events.some(isOfLast)
       await (last ? waitUntil(hasReceivedAll, 'the last change is sent', 60_000) : delay(Math.random() * 700))
       stream.close()
       for (const { event, data = '' } of stream.events) {
@@ -73,13 +73,13 @@ test('a stream resumed by `Last-Event-ID` misses and repeats nothing during writ
         const name = `${change.kind} ${change.id} ${change.changedAt} ${change.action}`
         assert.ok(!seen.has(name), `${name} was sent twice`)
         seen.add(name)
-        take(one, change)
+        take(reader, change)
         counts.events++
         counts.removals += Number(change.action === 'removed')
       }
       lastId = stream.lastId ?? lastId
     }
-    return one
+    return reader
   }
   const readers = [false, true].map(following)
   const slow = { ...db, transaction: late }

@@ -154,8 +154,8 @@ test('a stream counts as one request', async () => {
 })
 
 test('a stream contains changes of its own service only', async () => {
-  const [one, other] = [await empty(), await empty()]
-  const [own, foreign] = [await open('/changes/stream', one), await open('/changes/stream', other)]
+  const [first, other] = [await empty(), await empty()]
+  const [own, foreign] = [await open('/changes/stream', first), await open('/changes/stream', other)]
   await write('1', 'Ann', other)
   assert.equal((await readNext(foreign)).id, '1')
   await delay(500)

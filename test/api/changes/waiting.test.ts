@@ -57,7 +57,7 @@ test('a reader from the beginning receives everything despite tombstones and wai
   assert.equal((await caller.request('/customers/4', { method: 'DELETE' })).status, 200)
   // So that what is newest is known here.
   const end = await endOf(caller)
-  const others = caller.get(`/changes?wait=5&after_cursor=${end}`)
+  const otherWait = caller.get(`/changes?wait=5&after_cursor=${end}`)
   await delay(600)
   const change: string[] = []
   for (let cursor = ''; ; ) {
@@ -67,7 +67,7 @@ test('a reader from the beginning receives everything despite tombstones and wai
     cursor = `&after_cursor=${meta.endCursor}`
   }
   assert.deepEqual(change, ['1', '2', '3'])
-  await others
+  await otherWait
 })
 
 test('a request that waits on an empty service returns the first record', async () => {

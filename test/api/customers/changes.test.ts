@@ -173,12 +173,12 @@ test('sequential changes keep omitted fields, clear nulls and store values', asy
 
 test('any two concurrent changes end like a sequence of both', async () => {
   await fc.assert(
-    fc.asyncProperty(changes, changes, async (one, other) => {
+    fc.asyncProperty(changes, changes, async (change, other) => {
       const before = await createCustomer(api)
-      await Promise.all([updateCustomer(api, before.id, one), updateCustomer(api, before.id, other)])
+      await Promise.all([updateCustomer(api, before.id, change), updateCustomer(api, before.id, other)])
       const { updateTimeStamp: _, ...data } = (await api.get(`/customers/${before.id}`)).json.data
-      const { updateTimeStamp: __, ...first } = merged(merged(before, one), other)
-      const { updateTimeStamp: ___, ...second } = merged(merged(before, other), one)
+      const { updateTimeStamp: __, ...first } = merged(merged(before, change), other)
+      const { updateTimeStamp: ___, ...second } = merged(merged(before, other), change)
       const shown = JSON.stringify(data)
       assert.ok(
         [first, second].some(expected => shown === JSON.stringify(expected)),

@@ -26,8 +26,8 @@ test('one of twenty concurrent creates with the same email succeeds', async () =
         post(api, '/customers', buildCustomer({ contact: { email: i % 2 ? email : email.toUpperCase() } })),
       ),
     )
-    const [winner, ...others] = responses.filter(({ status }) => status === 201)
-    assert.deepEqual([others.length, await countCustomers(api)], [0, before + 1])
+    const [winner, ...otherWinners] = responses.filter(({ status }) => status === 201)
+    assert.deepEqual([otherWinners.length, await countCustomers(api)], [0, before + 1])
     for (const response of responses.filter(candidate => candidate !== winner)) {
       assertRejected(api, response, 'email_taken', '/contact/email')
       assert.ok(response.json.detail.includes(winner?.json.data.id))
@@ -115,7 +115,7 @@ async function mergeDuringInsert(id: string, merge: (rows: { id: string; surname
   await api.db.transaction(async tx => {
     const written = { id, firstname: 'John', surname: 'Written', ecommerceAdminId: 'gid://1', emailSubscription: true }
     await mergeCustomers(tx, api.service, [written])
-    merging = merge(['0', id, `${id}0`].map(each => ({ id: each, surname: 'Pulled' })))
+    merging = merge(['0', id, `${id}0`].map(customerId => ({ id: customerId, surname: 'Pulled' })))
     await waitForBlockedConnections(api, 1)
   })
   await merging

@@ -107,7 +107,7 @@ const said = fc.record({ privacy: flag, emailSubscription: flag, smsSubscription
 test('any consent request is applied and never combines subscription with privacy', () => {
   const consent = fc
     .record({ privacy: fc.boolean(), emailSubscription: fc.boolean(), smsSubscription: fc.boolean() })
-    .map(each => ({ ...each, privacy: each.privacy && !each.emailSubscription && !each.smsSubscription }))
+    .map(flags => ({ ...flags, privacy: flags.privacy && !flags.emailSubscription && !flags.smsSubscription }))
   fc.assert(
     fc.property(consent, said, (before, request) => {
       const updated = applyConsent(before, request)

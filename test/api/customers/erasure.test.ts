@@ -82,15 +82,15 @@ test('erasure leaves no personal text in any table, log or email', async () => {
   assert.ok(logged.text.includes('/customers'))
   assert.doesNotMatch(logged.text, /canary/i)
 
-  const kept = (await api.get(`/orders/${placed.id}`)).json.data
-  const { updateTimeStamp: _, ...sums } = kept
+  const orderAfterwards = (await api.get(`/orders/${placed.id}`)).json.data
+  const { updateTimeStamp: _, ...sums } = orderAfterwards
   const { updateTimeStamp: __, ...before } = placed
   assert.deepEqual(sums, {
     ...before,
     customerId: null,
     billingAddress: erasedAddress,
     deliveryAddress: erasedAddress,
-    lines: kept.lines,
+    lines: orderAfterwards.lines,
     payments: [{ ...before.payments[0], reference: null }],
   })
   const back = (await api.get(`/returns/${returned.id}`)).json.data
@@ -109,7 +109,7 @@ test('erasure leaves no personal text in any table, log or email', async () => {
   )
   assertProblem(await api.get(`/rewards/accounts/r${n}`), 'not_found', api.baseUrl)
   const tombstones = (await api.get(`/changes?limit=1000&after_cursor=${endCursor}`)).json.data.filter(
-    (each: { action: string }) => each.action === 'removed',
+    (record: { action: string }) => record.action === 'removed',
   )
   assert.deepEqual(
     tombstones.map((tombstone: Record<string, unknown>) => [tombstone.kind, tombstone.id]),

@@ -14,9 +14,9 @@ after(() => api.stop())
 
 test('read-only and unknown fields are rejected by name', async () => {
   const { id, ...record } = await createCustomer(api)
-  const kept = ['startDate', 'code', 'loyaltyCode', 'loyaltyName', 'joinedStoreId', 'joinedStoreCode']
+  const keptFields = ['startDate', 'code', 'loyaltyCode', 'loyaltyName', 'joinedStoreId', 'joinedStoreCode']
   const unknown = ['updateTimeStamp', 'nope', 'contacts', '__proto__', 'constructor']
-  for (const name of ['id', ...kept, ...unknown]) {
+  for (const name of ['id', ...keptFields, ...unknown]) {
     const own = JSON.stringify(
       unknown.includes(name) ? (Object.getOwnPropertyDescriptor(record, name)?.value ?? 'x') : 'x',
     )

@@ -17,7 +17,7 @@ const path = (name: string, more = '') => `/customers/search?name=${encodeURICom
 async function findNames(caller: Caller, name: string) {
   const { status, json, text } = await caller.get(path(name))
   assert.equal(status, 200, text)
-  return json.data.map((one: { firstname: string; surname: string }) => `${one.firstname} ${one.surname}`)
+  return json.data.map((record: { firstname: string; surname: string }) => `${record.firstname} ${record.surname}`)
 }
 
 test('a name search matches surname prefixes and full surnames with first-name prefixes', async () => {

@@ -22,8 +22,8 @@ test('a name and an email are enough to create a customer', async () => {
   const body = buildCustomer()
   const response = await post(api, '/customers', body)
   assert.equal(response.status, 201, response.text)
-  const { id, code, startDate, updateTimeStamp, contact, ...rest } = response.json.data
-  assert.deepEqual(rest, {
+  const { id, code, startDate, updateTimeStamp, contact, ...fields } = response.json.data
+  assert.deepEqual(fields, {
     title: null,
     firstname: 'John',
     surname: 'Smith',
@@ -60,8 +60,8 @@ test('every customer field can be set and read back', async () => {
   const email = newEmail()
   const { id } = await createCustomer(api, { ...allCustomerFields, contact: { email, phones: allPhones } })
   const { data } = (await api.get(`/customers/${id}`)).json
-  const { mobile, ...rest } = allCustomerFields
-  for (const [name, value] of Object.entries(rest)) assert.deepEqual(data[name], value, name)
+  const { mobile, ...otherFields } = allCustomerFields
+  for (const [name, value] of Object.entries(otherFields)) assert.deepEqual(data[name], value, name)
   assert.deepEqual(data.contact, { email, phones: allPhones })
   const { data: brief } = (await post(api, '/customers', buildCustomer({ mobile }))).json
   assert.deepEqual(brief.contact.phones, { home: null, mobile, work: null })

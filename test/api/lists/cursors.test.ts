@@ -66,12 +66,12 @@ test('a truncated, extended or reassembled cursor is rejected', async () => {
   const cursor = await cursorOf(api, '/customers/search')
   const other = await cursorOf(api, '/customers/search?updated_after=2020-01-01')
   for (let length = 0; length < cursor.length; length++) await rejected('/customers/search', cursor.slice(0, length))
-  const [bytes, others] = [Buffer.from(cursor, 'base64url'), Buffer.from(other, 'base64url')]
+  const [bytes, otherBytes] = [Buffer.from(cursor, 'base64url'), Buffer.from(other, 'base64url')]
   for (const text of [
     `${cursor}A`,
     `${cursor}AAAA`,
     cursor + cursor,
-    Buffer.concat([others.subarray(0, 16), bytes.subarray(16)]).toString('base64url'),
+    Buffer.concat([otherBytes.subarray(0, 16), bytes.subarray(16)]).toString('base64url'),
     Buffer.concat([Buffer.alloc(16), bytes.subarray(16)]).toString('base64url'),
     bytes.subarray(16).toString('base64url'),
   ])

@@ -106,12 +106,12 @@ test('a change after `asOf` never enters the pagination session', async () => {
   const caller = await withCustomers(10)
   const { json } = await caller.get('/customers/search?limit=4')
   await upsertCustomers(api.db, caller.service, buildCustomers(9, 4, 'Later'))
-  const rest = await caller.get(`/customers/search?limit=100&after_cursor=${json.meta.endCursor}`)
+  const nextPage = await caller.get(`/customers/search?limit=100&after_cursor=${json.meta.endCursor}`)
   assert.deepEqual(
-    rest.json.data.map(({ id }: { id: string }) => id),
+    nextPage.json.data.map(({ id }: { id: string }) => id),
     ['000005', '000006', '000007', '000008'],
   )
-  assert.equal(rest.json.meta.asOf, json.meta.asOf)
+  assert.equal(nextPage.json.meta.asOf, json.meta.asOf)
   assert.deepEqual(
     new Set((await pollSince(caller, json.meta.asOf)).ids),
     new Set(['000009', '000010', '000011', '000012']),
@@ -124,11 +124,11 @@ test('a cursor never expires and is valid in another process', async () => {
   const other = await startSecondServer(api)
   try {
     for (let i = 0; i < 2; i++) {
-      const rest = await other.ask(`/customers/search?after_cursor=${json.meta.endCursor}`, {
+      const nextPage = await other.ask(`/customers/search?after_cursor=${json.meta.endCursor}`, {
         headers: buildCredentials(caller),
       })
-      assert.equal(rest.json.data.length, 6)
-      assert.equal(rest.json.meta.asOf, json.meta.asOf)
+      assert.equal(nextPage.json.data.length, 6)
+      assert.equal(nextPage.json.meta.asOf, json.meta.asOf)
     }
   } finally {
     await other.stop()

@@ -61,8 +61,8 @@ test('customers are found by words of the name in any order, without accents', a
 test('customers are found by parts of their email address', async () => {
   for (const text of ['currawick', 'zoe.obrien+news@currawick.example', 'obrien+news', 'news@currawick'])
     assert.deepEqual(await list(text), ['customer 70001 email'], text)
-  const [found] = await find('currawick')
-  assert.equal(found?.matchedText, 'zoe.obrien+news@currawick.example')
+  const [customer] = await find('currawick')
+  assert.equal(customer?.matchedText, 'zoe.obrien+news@currawick.example')
 })
 
 test('customers are found by phone number in national and international form', async () => {

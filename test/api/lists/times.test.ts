@@ -213,9 +213,9 @@ test('an unreadable or nonexistent time is rejected with its parameter name', as
 
 const zones = new Map<string, Promise<Caller>>()
 const inZone = (timeZone: string) => {
-  const known = zones.get(timeZone) ?? api.createService({ timeZone, readsPerMinute: 'off' })
-  zones.set(timeZone, known)
-  return known
+  const existing = zones.get(timeZone) ?? api.createService({ timeZone, readsPerMinute: 'off' })
+  zones.set(timeZone, existing)
+  return existing
 }
 
 test('an offset with an unescaped plus is rejected', async () => {

@@ -110,9 +110,9 @@ test('any string parses to a UTC time or to nothing', () => {
 test('timestamps sort like their strings', () => {
   fc.assert(
     fc.property(instant, instant, (a, b) => {
-      const [one, other] = [readTimestamp(a.toString(), 'UTC'), readTimestamp(b.toString(), 'UTC')]
-      assert.ok(one && other)
-      assert.equal(Math.sign(Temporal.Instant.compare(a, b)), one < other ? -1 : one > other ? 1 : 0)
+      const [first, other] = [readTimestamp(a.toString(), 'UTC'), readTimestamp(b.toString(), 'UTC')]
+      assert.ok(first && other)
+      assert.equal(Math.sign(Temporal.Instant.compare(a, b)), first < other ? -1 : first > other ? 1 : 0)
     }),
   )
 })

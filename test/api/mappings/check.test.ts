@@ -207,7 +207,10 @@ test('a near match names its difference, such as case, zeros or barcode', async 
   await checkMappings(caller)
   const why = async (kind: string) =>
     Object.fromEntries(
-      (await issues(caller, kind, '?state=nearMatch')).map(one => [one.id, [one.suggestion, one.evidence[0]?.reason]]),
+      (await issues(caller, kind, '?state=nearMatch')).map(issue => [
+        issue.id,
+        [issue.suggestion, issue.evidence[0]?.reason],
+      ]),
     )
   assert.deepEqual(await why('skus'), {
     12001: ['MH01-S', 'case'],

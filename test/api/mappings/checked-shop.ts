@@ -23,11 +23,11 @@ export async function checkMappings(caller: Caller) {
   assert.equal((await post(caller, '/mappings/check', {})).status, 202)
   const status = async () => (await caller.get('/mappings/check')).json.data
   await waitUntil(
-    async () => (await status()).every((one: Record<string, unknown>) => one.checkedAt && !one.isRunning),
+    async () => (await status()).every((item: Record<string, unknown>) => item.checkedAt && !item.isRunning),
     'the mappings are checked',
     60_000,
   )
-  return Object.fromEntries((await status()).map(({ kind, ...rest }: Record<string, unknown>) => [kind, rest]))
+  return Object.fromEntries((await status()).map(({ kind, ...fields }: Record<string, unknown>) => [kind, fields]))
 }
 export type Issue = Record<string, unknown> & {
   evidence: { reason: string; ecommerceId: string | null; id: string | null }[]
@@ -36,7 +36,7 @@ export const issues = async (caller: Caller, kind: string, query = ''): Promise<
   (await caller.get(`/mappings/issues/${kind}${query}`)).json.data
 export const summarize = ({ id, state, ecommerceId, suggestion, evidence }: Issue) => [
   ...[id, state, ecommerceId, suggestion],
-  evidence.map(one => [one.reason, one.id].filter(Boolean).join(' ')).join(),
+  evidence.map(item => [item.reason, item.id].filter(Boolean).join(' ')).join(),
 ]
 export const summaries = async (caller: Caller, kind: string) => (await issues(caller, kind)).map(summarize)
 export const fix = (caller: Caller, kind: string, id: string, to: string | null, more: { from?: string | null } = {}) =>

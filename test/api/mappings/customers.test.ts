@@ -34,7 +34,11 @@ test('a mapped customer is shown with its identifiers unless they are omitted', 
     assert.deepEqual([record.ecommerceAdminId, record.ecommerceLegacyId], [admin, legacy])
   const polled = (await caller.get(`/customers?updated_after=${asOf}`)).json.data
   assert.deepEqual(
-    polled.map((each: object) => ['id' in each && each.id, 'ecommerceAdminId' in each, 'ecommerceLegacyId' in each]),
+    polled.map((change: object) => [
+      'id' in change && change.id,
+      'ecommerceAdminId' in change,
+      'ecommerceLegacyId' in change,
+    ]),
     [['65432', false, false]],
   )
 })

@@ -56,13 +56,13 @@ test('a fix applies immediately and can be undone before another change', async 
   assertProblem(await undo('none'), 'not_found', api.baseUrl)
   const listed = (await caller.get('/mappings/fixes')).json.data
   assert.deepEqual(
-    listed.map((one: { id: string }) => one.id),
+    listed.map((item: { id: string }) => item.id),
     [other.id, fixId],
   )
   await api.db.run(sql`update mapping_fix set changed_at = now() - interval '91 days' where fix_id = ${fixId}`)
-  const kept = (await caller.get('/mappings/fixes')).json.data
+  const fixes = (await caller.get('/mappings/fixes')).json.data
   assert.deepEqual(
-    kept.map((one: { id: string }) => one.id),
+    fixes.map((item: { id: string }) => item.id),
     [other.id],
     'for 90 days',
   )
@@ -176,13 +176,13 @@ test('erasing a customer rechecks others who named them; leading zeros stay sign
   )
   await checkMappings(caller)
   await fix(caller, 'customers', '65432', '5')
-  const kept = (await caller.get('/customers/65432/export')).json.data
+  const exported = (await caller.get('/customers/65432/export')).json.data
   assert.deepEqual(
-    kept.ecommerce.map(({ ecommerceId }: { ecommerceId: string }) => ecommerceId),
+    exported.ecommerce.map(({ ecommerceId }: { ecommerceId: string }) => ecommerceId),
     ['5', '7'],
   )
   assert.deepEqual(
-    [kept.mappingIssues.map(({ state }: { state: string }) => state), kept.mappingFixes.length],
+    [exported.mappingIssues.map(({ state }: { state: string }) => state), exported.mappingFixes.length],
     [['duplicate'], 1],
   )
   assert.equal((await remove(caller, '/customers/65432')).status, 200)

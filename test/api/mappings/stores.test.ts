@@ -111,9 +111,9 @@ test('a mapping changed by another account is not overwritten', async () => {
   const responses = await Promise.all(
     Array.from({ length: 8 }, (_, i) => map(caller, '1001', `location ${i}`, { 'if-match': etag })),
   )
-  const [winner, ...others] = responses.toSorted((a, b) => a.status - b.status)
+  const [winner, ...losers] = responses.toSorted((a, b) => a.status - b.status)
   assert.equal(winner?.status, 200)
-  for (const response of others) assertProblem(response, 'precondition_failed', api.baseUrl)
+  for (const response of losers) assertProblem(response, 'precondition_failed', api.baseUrl)
   assert.deepEqual((await caller.get(path)).json, winner?.json)
 })
 

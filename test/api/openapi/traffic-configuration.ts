@@ -87,17 +87,17 @@ export function testConfiguration(traffic: () => Traffic) {
       await get(`/mappings/issues/${kind}?limit=1&state=unmapped`)
       await rejected('invalid_parameter', get(`/mappings/issues/${kind}?state=other`))
     }
-    const [one, other] = (await get('/mappings/skus?state=mapped&limit=2')).json.data
-    const created = await post('/mappings/fixes', { kind: 'skus', id: one.skuId, to: 'traffic' })
+    const [first, other] = (await get('/mappings/skus?state=mapped&limit=2')).json.data
+    const created = await post('/mappings/fixes', { kind: 'skus', id: first.skuId, to: 'traffic' })
     assert.equal(created.status, 201, created.text)
-    const stale = { kind: 'skus', id: one.skuId, from: one.ecommerceSku, to: 'stale' }
+    const stale = { kind: 'skus', id: first.skuId, from: first.ecommerceSku, to: 'stale' }
     await rejected('mapping_changed', post('/mappings/fixes', stale))
     const undo = `/mappings/fixes/${created.json.data.id}/undo`
-    await put(`/mappings/skus/${one.skuId}`, { ecommerceSku: 'changed' })
+    await put(`/mappings/skus/${first.skuId}`, { ecommerceSku: 'changed' })
     await rejected('mapping_changed', post(undo, {}))
-    await put(`/mappings/skus/${one.skuId}`, { ecommerceSku: 'traffic' })
+    await put(`/mappings/skus/${first.skuId}`, { ecommerceSku: 'traffic' })
     assert.equal((await post(undo, {})).status, 200)
-    await rejected('sku_taken', post('/mappings/fixes', { kind: 'skus', id: one.skuId, to: other.ecommerceSku }))
+    await rejected('sku_taken', post('/mappings/fixes', { kind: 'skus', id: first.skuId, to: other.ecommerceSku }))
     await rejected('not_found', post('/mappings/fixes', { kind: 'stores', id: 'none', to: null }))
     await rejected('not_found', post('/mappings/fixes/none/undo', {}))
     await rejected('invalid_body', post('/mappings/fixes', { kind: 'stores' }))

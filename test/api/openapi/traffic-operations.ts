@@ -59,16 +59,18 @@ export function testOperations(traffic: () => Traffic) {
     await rejected('unsupported_media_type', send('payment-gateways', 'application/json'))
     await rejected('invalid_parameter', send('shoes'))
     await rejected('invalid_parameter', send('payment-gateways&delimiter=abc'))
-    const others = await Promise.all([api.createService(), api.createService()])
-    const letGo = await Promise.all(others.map(({ service }) => lockImportType(api.db, service, 'payment-gateways')))
+    const otherServices = await Promise.all([api.createService(), api.createService()])
+    const letGo = await Promise.all(
+      otherServices.map(({ service }) => lockImportType(api.db, service, 'payment-gateways')),
+    )
     const paths: [Caller, string][] = []
     try {
-      for (const caller of [...others, ...others]) {
+      for (const caller of [...otherServices, ...otherServices]) {
         const { status, headers } = await send('payment-gateways', 'text/csv', caller)
         assert.equal(status, 202)
         paths.push([caller, String(headers.location)])
       }
-      await rejected('too_many_imports', send('payment-gateways', 'text/csv', others[0]))
+      await rejected('too_many_imports', send('payment-gateways', 'text/csv', otherServices[0]))
     } finally {
       for (const release of letGo) release()
     }

@@ -264,8 +264,8 @@ export function testWrites(traffic: () => Traffic) {
     await rejected('not_found', get('/vouchers/1/ledger'))
 
     const order = await anOrder(traffic(), '150.00')
-    const [voucherPart, rest] = order.payments
-    const spent = { ...order, payments: [{ ...voucherPart, voucher: { number, validationId } }, rest] }
+    const [voucherPart, otherPart] = order.payments
+    const spent = { ...order, payments: [{ ...voucherPart, voucher: { number, validationId } }, otherPart] }
     const paid = await post('/orders', spent)
     assert.equal(paid.status, 201, paid.text)
     await rejected('voucher_unusable', validate('1.00'))

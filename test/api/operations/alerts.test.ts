@@ -101,7 +101,7 @@ test('each command in a remedy exists and accepts its arguments', async () => {
   const remedies = (await alerts(caller)).map(({ remedy }) => remedy)
   for (const remedy of remedies) assert.doesNotMatch(remedy, /password=|SERVICE|\{|(?<!`)tillbridge /)
   const commands = remedies.flatMap(remedy =>
-    [...remedy.matchAll(/`tillbridge ([^`]+)`/g)].map(([, each = '']) => each),
+    [...remedy.matchAll(/`tillbridge ([^`]+)`/g)].map(([, command = '']) => command),
   )
   assert.ok(commands.length >= 6)
   // `doctor` checks the installation and takes no service.
@@ -113,13 +113,13 @@ test('each command in a remedy exists and accepts its arguments', async () => {
 
 /** True if the program has this command with these arguments and options. Doesn't run it. */
 async function takes(words: string) {
-  const [name = '', verb, ...rest] = words.split(' ')
+  const [name = '', verb, ...args] = words.split(' ')
   const program = await buildProgram(name)
   let accepted = false
   const command = program.commands[0]?.commands.find(candidate => candidate.name() === verb)
   command?.action(() => {
     accepted = true
   })
-  if (command) await program.parseAsync([name, verb ?? '', ...rest], { from: 'user' })
+  if (command) await program.parseAsync([name, verb ?? '', ...args], { from: 'user' })
   return accepted
 }

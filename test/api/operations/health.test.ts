@@ -31,7 +31,7 @@ test('skipped and rejected lines degrade, and a rejected or failed file is criti
   await addRun('staff', { error: 'The file is not UTF-8.' })
   const { level, problems } = await readHealth()
   assert.equal(level, 'critical')
-  assert.deepEqual(problems.map((each: { level: string; title: string }) => [each.level, each.title]).sort(), [
+  assert.deepEqual(problems.map((problem: { level: string; title: string }) => [problem.level, problem.title]).sort(), [
     ['critical', 'Import of customers: all rejected'],
     ['critical', 'Import of staff: failed'],
     ['degraded', 'Import of stock: 3 skipped'],
@@ -52,10 +52,10 @@ test('a failing webhook and its alert are one problem, which only admins see', a
   assert.equal(problem.level, 'degraded')
   assert.equal(problem.subject, id)
   await raiseAlert(api.db, api.service.id, { kind: 'webhook_failing', subject: id, detail: '' })
-  const [failing, ...others] = (await readHealth()).problems
+  const [failing, ...otherProblems] = (await readHealth()).problems
   const [alert] = (await api.get('/alerts')).json.data
   assert.deepEqual(
-    [failing.title, failing.level, failing.alert, failing.since, others],
+    [failing.title, failing.level, failing.alert, failing.since, otherProblems],
     [problem.title, 'critical', alert.id, alert.since, []],
   )
   await raiseAlert(api.db, api.service.id, { kind: 'email_failed', subject: 'x', detail: 'The server is down.' })

@@ -59,8 +59,8 @@ test('only an admin can import columns that map or configure', async () => {
   const line = '{"storeId":"1","storeNumber":"101","name":"y","inventoryBuffer":9}\n'
   const run = await importAndWait(maintainer, 'stores', line, { 'content-type': 'application/x-ndjson' })
   assert.deepEqual([run.state, run.rejected], ['ok', 1])
-  const others = await importAndWait(maintainer, 'stores?profile=%7B%22ignore%22%3A%5B%22*%22%5D%7D', withThem)
-  assert.deepEqual([others.state, others.changed], ['ok', 1])
+  const otherStores = await importAndWait(maintainer, 'stores?profile=%7B%22ignore%22%3A%5B%22*%22%5D%7D', withThem)
+  assert.deepEqual([otherStores.state, otherStores.changed], ['ok', 1])
   const { name, ecommerceLocationId, inventoryBuffer } = (await admin.get('/stores/101')).json.data
   assert.deepEqual([name, ecommerceLocationId, inventoryBuffer], ['y', '77', 3])
 })

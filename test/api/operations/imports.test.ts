@@ -117,11 +117,11 @@ test('names from a file are truncated and no line content is stored', async () =
   assert.equal(reason.reason, "can't have the same type twice")
   const currency = JSON.stringify({ id: 'T1', currency: 'canary-currency', lines: [] })
   await importAndWait(caller, 'transactions', currency, { 'content-type': 'application/x-ndjson' })
-  const kept = await db.rows<{ run: string }>(
+  const runs = await db.rows<{ run: string }>(
     sql`select r::text as run from sync_run r where service_id = ${caller.service.id}`,
   )
-  assert.equal(kept.length, 4)
-  assert.doesNotMatch(kept.map(({ run }) => run).join(), /canary/)
+  assert.equal(runs.length, 4)
+  assert.doesNotMatch(runs.map(({ run }) => run).join(), /canary/)
 })
 
 test('a compressed NDJSON file is imported unchanged', async () => {
@@ -156,15 +156,15 @@ test('a file in another dialect is read with options or a profile', async () => 
   )
   assert.deepEqual(counts(run), ['ok', 1, 1, 0, 0, 0])
   assert.deepEqual(await stores(caller), [['1', 'Köln']])
-  const rest = `stores?profile=${encodeURIComponent(JSON.stringify({ map: { name: 'Name' }, ignore: ['*'] }))}`
+  const query = `stores?profile=${encodeURIComponent(JSON.stringify({ map: { name: 'Name' }, ignore: ['*'] }))}`
   assert.deepEqual(
     counts(
-      await importAndWait(caller, rest, 'storeId,storeNumber,Name,Lee,,Lee\n1,101,Köln,a,b,c\n2,102,Bonn,a,b,c\n'),
+      await importAndWait(caller, query, 'storeId,storeNumber,Name,Lee,,Lee\n1,101,Köln,a,b,c\n2,102,Bonn,a,b,c\n'),
     ),
     ['ok', 2, 1, 0, 1, 0],
   )
   const record = JSON.stringify({ storeId: '2', storeNumber: '102', Name: 'Trier', Lee: { a: 1 } })
-  const bonn = await importAndWait(caller, rest, record, { 'content-type': 'application/x-ndjson' })
+  const bonn = await importAndWait(caller, query, record, { 'content-type': 'application/x-ndjson' })
   assert.deepEqual(counts(bonn), ['ok', 1, 0, 1, 0, 0])
   const stopped = await importAndWait(
     caller,
@@ -174,14 +174,14 @@ test('a file in another dialect is read with options or a profile', async () => 
   assert.equal(stopped.state, 'failed')
   assert.match(stopped.detail, /stopped after line/)
   assert.ok(stopped.read < 5_000)
-  for (const [query, parameter] of [
+  for (const [search, parameter] of [
     ['delimiter=abc', 'delimiter'],
     ['date_format=nonsense', 'date_format'],
     ['encoding=klingon', 'encoding'],
     ['profile=%7B', 'profile'],
     ['shoes=1', 'shoes'],
   ]) {
-    const { status, json } = await uploadFile(caller, `stores?${query}`, dialectCsv)
+    const { status, json } = await uploadFile(caller, `stores?${search}`, dialectCsv)
     assert.deepEqual([status, json.errors?.[0].parameter], [400, parameter], JSON.stringify(json))
   }
   const { json } = await uploadFile(caller, 'stores?delimiter=ab&encoding=foo&date_format=zzz&profile=%7B', dialectCsv)

@@ -75,7 +75,7 @@ test('minutes count each logged request once, even if several processes write', 
 
 test('orders and sales of today are summed by currency', async () => {
   const [caller, other] = [await api.createService(settings), await api.createService(settings)]
-  for (const each of [caller, other]) await fillShop(db, each.service)
+  for (const shop of [caller, other]) await fillShop(db, shop.service)
   await placeOrder(caller, [{ sku: 'HOOD-S', quantity: 2 }])
   const earlier = await placeOrder(caller, [{ sku: 'HOOD-M', quantity: 1 }])
   await placeOrder(other, [{ sku: 'HOOD-M', quantity: 1 }])
@@ -147,11 +147,11 @@ test('back-office calls are counted per minute with duration and failures', asyn
   ] as const)
     await setBackOffice(db, api.keys, of.service, { driver: 'apparel21', url, country: 'AU' })
   const getCallStats = async (of: Caller) => (await of.get('/stats/back-office-calls')).json.data
-  for (const each of [caller, dead]) {
-    await waitUntil(async () => (await getCallStats(each)).breaker === 'closed', 'the back office is known', 20_000)
+  for (const shop of [caller, dead]) {
+    await waitUntil(async () => (await getCallStats(shop)).breaker === 'closed', 'the back office is known', 20_000)
     const customer = { firstname: 'Jo', surname: 'Sample', contact: { email: 'jo@example.test' } }
-    assert.equal((await post(each, '/customers', customer)).status, each === caller ? 201 : 503)
-    await waitUntil(async () => sum((await getCallStats(each)).calls) > 0, 'its calls are counted', 20_000)
+    assert.equal((await post(shop, '/customers', customer)).status, shop === caller ? 201 : 503)
+    await waitUntil(async () => sum((await getCallStats(shop)).calls) > 0, 'its calls are counted', 20_000)
   }
   const { calls, failed, average, slowest } = await getCallStats(caller)
   assert.deepEqual([calls.length, sum(failed)], [1_440, 0])

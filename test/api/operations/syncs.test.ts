@@ -40,7 +40,7 @@ after(async () => {
 
 const sync = async (name: string): Promise<Sync> => {
   const { json } = await api.get('/syncs')
-  const status = json.data.find((one: Sync) => one.sync === name)
+  const status = json.data.find((record: Sync) => record.sync === name)
   assert.ok(status, name)
   return status
 }

@@ -222,16 +222,16 @@ test('a return restocks when it is received, and is then refunded once', async (
   const create = async () => getCreated(await createReturn(adminCaller, id, { TEE: 1 })).id as string
   const advance = (returnId: string, action: string, body = {}) =>
     post(adminCaller, `/returns/${returnId}/${action}`, body)
-  const kept = await create()
+  const keptOrder = await create()
   assert.deepEqual(await getStock(adminCaller), stock)
-  const early = await advance(kept, 'refund')
+  const early = await advance(keptOrder, 'refund')
   assertProblem(early, 'invalid_transition', api.baseUrl)
   assert.match(early.json.detail, /is requested, so it can't be refunded\. Possible: receive or cancel\.$/)
-  assert.equal((await advance(kept, 'receive')).json.data.status, 'received')
+  assert.equal((await advance(keptOrder, 'receive')).json.data.status, 'received')
   const restocked = { ...stock, '1002 TEE': (stock['1002 TEE'] ?? 0) + 1 }
   assert.deepEqual(await getStock(adminCaller), restocked)
-  assertProblem(await advance(kept, 'receive'), 'invalid_transition', api.baseUrl)
-  const refunds = await Promise.all([advance(kept, 'refund'), advance(kept, 'refund')])
+  assertProblem(await advance(keptOrder, 'receive'), 'invalid_transition', api.baseUrl)
+  const refunds = await Promise.all([advance(keptOrder, 'refund'), advance(keptOrder, 'refund')])
   assert.deepEqual(refunds.map(({ status }) => status).toSorted(), [200, 409])
   const { orderReturn: record, refund } = refunds.find(({ status }) => status === 200)?.json.data ?? {}
   assert.deepEqual([record.status, refund.payments], ['refunded', '10.00'])

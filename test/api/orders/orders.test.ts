@@ -48,7 +48,7 @@ test('an order is returned with calculated lines, a number and all fields', asyn
   )
   const response = await post(api, '/orders', body)
   const order = getCreated(response)
-  const { id, placedAt, updateTimeStamp, ...rest } = order
+  const { id, placedAt, updateTimeStamp, ...fields } = order
   assert.equal(response.headers.location, `/orders/${id}`)
   assert.match(placedAt, /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/)
   const here = Temporal.Now.plainDateTimeISO('Australia/Melbourne')
@@ -62,7 +62,7 @@ test('an order is returned with calculated lines, a number and all fields', asyn
     colourName: 'Black',
     sizeCode: 'S',
   })
-  assert.deepEqual(rest, {
+  assert.deepEqual(fields, {
     orderNumber: 'WEB-7',
     customerId: '65432',
     pickupStoreNumber: '101',
@@ -171,8 +171,8 @@ test("an order's sale appears in the retail history and in polls", async () => {
   const [sale, ...more] = (await own.get(`/orders/transactions/search?updated_after=${since}`)).json.data
   assert.deepEqual(more, [])
   assert.deepEqual((await own.get('/customers/65432/transactions')).json.data, [sale])
-  const { lines, saleDate, updateTimeStamp, ...rest } = sale
-  assert.deepEqual(rest, {
+  const { lines, saleDate, updateTimeStamp, ...fields } = sale
+  assert.deepEqual(fields, {
     id: `order-${order.id}`,
     number: order.orderNumber,
     orderNumber: order.orderNumber,

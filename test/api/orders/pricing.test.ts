@@ -62,9 +62,9 @@ test('refunds of a line in any parts add up to its price', () => {
 
 test('a unit is never refunded above its cost after cancelled returns', () => {
   // Ten at 1.00 less 0.02: one by one the first and the sixth come to 0.99; all others are cancelled again.
-  const kept = { value: 998n, quantity: 10, returned: 2, refunded: 198n }
-  assert.equal(computeRefund(kept, 1), 100n)
-  assert.equal(computeRefund(kept, 8), 800n)
+  const line = { value: 998n, quantity: 10, returned: 2, refunded: 198n }
+  assert.equal(computeRefund(line, 1), 100n)
+  assert.equal(computeRefund(line, 8), 800n)
 })
 
 test('returns and cancellations in any order refund exactly the amount paid', () => {
@@ -109,7 +109,7 @@ const input = (more: Partial<OrderInput>): OrderInput => ({
   payments: [{ gateway: 'visa', amount: '10.00' }],
   ...more,
 })
-const known = {
+const context = {
   customer: true,
   store: true,
   numberTaken: false,
@@ -132,7 +132,7 @@ test('an order is valid only with exactly the amount due', () => {
             freight: text(freight),
             payments: amounts.map(amount => ({ gateway: 'visa', amount: text(amount) })),
           }),
-          known,
+          context,
           'AUD',
           2,
         )
@@ -153,7 +153,7 @@ test('currencies with no or three decimals are calculated in their own units', (
   const priced = (price: string, paid: string, currency: string, decimals: number) =>
     priceOrder(
       input({ lines: [{ sku: 'A', quantity: 3 }], payments: [{ gateway: 'visa', amount: paid }] }),
-      { ...known, variants: new Map([['A', { skuId: '1', price }]]) },
+      { ...context, variants: new Map([['A', { skuId: '1', price }]]) },
       currency,
       decimals,
     ).errors.map(fault => fault.detail)
@@ -165,7 +165,7 @@ test('currencies with no or three decimals are calculated in their own units', (
 test('errors in the order itself come before conflicts with other writes', () => {
   const { errors } = priceOrder(
     input({ orderNumber: 'W1', lines: [{ sku: 'B', quantity: 1 }] }),
-    { ...known, numberTaken: true },
+    { ...context, numberTaken: true },
     'AUD',
     2,
   )
@@ -251,8 +251,8 @@ test("a return uses an SKU's first lines first, within their remaining quantity"
           const soFar = total(
             expected
               .slice(0, i + 1)
-              .filter(each => each.sku === sku)
-              .map(each => each.quantity),
+              .filter(item => item.sku === sku)
+              .map(item => item.quantity),
           )
           const codes = errors.filter(fault => fault.pointer?.startsWith(`/lines/${i}/`)).map(fault => fault.code)
           if (!lines.some(soldLine => soldLine.sku === sku)) assert.deepEqual(codes, ['sku_not_on_order'])

@@ -37,8 +37,8 @@ test('reserved units are not sellable until the reservation is released', async 
   const { asOf } = (await caller.get('/inventory?limit=1')).json.meta
   const { status, json, headers } = await reserve(caller, 3, { seconds: 600, reference: 'cart-1' })
   assert.equal(status, 201, JSON.stringify(json))
-  const { id, expiresAt, ...rest } = json.data
-  assert.deepEqual(rest, {
+  const { id, expiresAt, ...fields } = json.data
+  assert.deepEqual(fields, {
     reference: 'cart-1',
     lines: [{ sku: 'TEE', storeNumber: '102', quantity: 3, requested: 3 }],
   })

@@ -133,10 +133,10 @@ test('a cancelled return restores units, stock, refund and history', async () =>
   const second = getCreated(await createReturn(own, id, { TEE: 2 }))
   assert.equal((await own.get(`/orders/${id}`)).json.data.lines[0].status, 'shipped')
   await cancelReturn(api, own, first.returnNumber)
-  const { status, updateTimeStamp, ...rest } = (await own.get(`/returns/${first.id}`)).json.data
+  const { status, updateTimeStamp, ...fields } = (await own.get(`/returns/${first.id}`)).json.data
   assert.equal(status, 'cancelled')
   assert.ok(updateTimeStamp >= first.updateTimeStamp)
-  assert.deepEqual({ ...rest, status: 'requested', updateTimeStamp: first.updateTimeStamp }, first)
+  assert.deepEqual({ ...fields, status: 'requested', updateTimeStamp: first.updateTimeStamp }, first)
   assert.deepEqual(await getReturnable(own, id), [{ sku: 'TEE', sold: 3, returned: 2, returnable: 1 }])
   assert.equal((await own.get(`/orders/${id}`)).json.data.lines[0].status, 'shipped')
   assert.equal((await post(own, `/returns/${second.id}/receive`, {})).status, 200)
@@ -196,7 +196,7 @@ test('returned plus returnable always equals sold over returns and cancellations
             const units = new Map<string, number>()
             for (const { sku: returnedSku, quantity } of performed.give)
               units.set(returnedSku, (units.get(returnedSku) ?? 0) + quantity)
-            const lines = performed.give.map(one => ({ ...one, reasonCode: 'SIZE' }))
+            const lines = performed.give.map(item => ({ ...item, reasonCode: 'SIZE' }))
             const { status, json } = await post(own, `/orders/${order.id}/returns`, { lines })
             const unknown = [...units.keys()].some(of => !sold.has(of))
             const tooMany = [...units].some(([of, count]) => returned(of) + count > (sold.get(of) ?? 0))

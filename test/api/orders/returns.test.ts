@@ -32,11 +32,11 @@ test('a return is returned with its numbers, lines and refunds', async () => {
     restock: false,
   })
   const record = getCreated(response)
-  const { id, createdAt, updateTimeStamp, ...rest } = record
+  const { id, createdAt, updateTimeStamp, ...fields } = record
   assert.equal(response.headers.location, `/returns/${id}`)
   assert.match(createdAt, /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/)
   assert.equal(updateTimeStamp, createdAt)
-  assert.deepEqual(rest, {
+  assert.deepEqual(fields, {
     returnNumber: 'RMA-1',
     returnAuthorisationNumber: 'RA-RMA-1',
     orderId: order.id,
@@ -150,7 +150,7 @@ test('a return appears in the retail history with negative quantity and value', 
   ])
   const { id: returnId, returnNumber } = getCreated(await createReturn(own, id, { 'HOOD-S': 1 }))
   const { lines, saleDate, updateTimeStamp, ...sale } = (await getSales(own, orderNumber)).find(
-    (each: { number: string }) => each.number === returnNumber,
+    (item: { number: string }) => item.number === returnNumber,
   )
   assert.equal(saleDate, updateTimeStamp)
   assert.deepEqual(sale, {

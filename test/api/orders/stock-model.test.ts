@@ -35,7 +35,7 @@ interface Model {
 }
 
 const countOpen = ({ quantity, shipped, cancelled }: ModelOrder) => quantity - shipped - cancelled
-const sum = (counts: readonly number[]) => counts.reduce((total, each) => total + each, 0)
+const sum = (counts: readonly number[]) => counts.reduce((total, value) => total + value, 0)
 const count = ({ freeStock, reservations, orders }: Model) => {
   const reserved = sum(reservations.map(({ quantity }) => quantity))
   const allocated = sum(orders.map(countOpen))
@@ -86,15 +86,15 @@ test('stock follows its model over reservations, orders, imports, syncs, shipmen
       case 'release':
         if (!reservation) return
         expectStatus(await remove(caller, `/reservations/${reservation.id}`), true, 200)
-        model.reservations = model.reservations.filter(each => each !== reservation)
+        model.reservations = model.reservations.filter(item => item !== reservation)
         return
       case 'order':
       case 'orderReserved': {
         const used = kind === 'order' ? undefined : reservation
-        const others = { ...model, reservations: model.reservations.filter(each => each !== used) }
+        const remaining = { ...model, reservations: model.reservations.filter(held => held !== used) }
         const response = await post(caller, '/orders', buildOrder([tee(units)], used && { reservationId: used.id }))
-        if (!expectStatus(response, units <= count(others).sellable)) return
-        model.reservations = others.reservations
+        if (!expectStatus(response, units <= count(remaining).sellable)) return
+        model.reservations = remaining.reservations
         model.orders.push({ id: response.json.data.id, quantity: units, shipped: 0, cancelled: 0, returned: 0 })
         return
       }
@@ -137,8 +137,8 @@ test('stock follows its model over reservations, orders, imports, syncs, shipmen
     fc.asyncProperty(fc.array(action, { minLength: 10, maxLength: 30 }), async actions => {
       const model: Model = { freeStock: 5, reservations: [], orders: [] }
       await upsertStock(api.db, shop.service, [{ storeId: '1002', skuId: 'id-TEE', freeStock: 5 }])
-      for (const each of actions) {
-        await execute(model, each)
+      for (const planned of actions) {
+        await execute(model, planned)
         await compare(model)
       }
       // The next run begins without reserved and allocated units.

@@ -13,12 +13,12 @@ before(async () => {
 })
 after(() => api.stop())
 
-const one = '/customers/000001'
+const customerPath = '/customers/000001'
 
 test('every response has the standard headers', async () => {
   const { baseUrl } = api
   assertCommonHeaders(await api.get('/stores'))
-  assertCommonHeaders(await api.get(one))
+  assertCommonHeaders(await api.get(customerPath))
   for (const path of [
     '/health/live',
     '/health/ready',
@@ -95,18 +95,18 @@ test('each error page is available as Markdown with the next action', async () =
 })
 
 test('a record that the client already has returns 304', async () => {
-  const { headers, text } = await api.get(one)
+  const { headers, text } = await api.get(customerPath)
   const etag = String(headers.etag)
   assert.match(etag, /^"[\w-]{22}"$/)
-  for (const known of [etag, `W/${etag}`, `"other", ${etag}`, `"other",W/${etag} , "x"`, '*']) {
-    const response = await api.get(one, { 'if-none-match': known })
-    assert.equal(response.status, 304, known)
+  for (const tag of [etag, `W/${etag}`, `"other", ${etag}`, `"other",W/${etag} , "x"`, '*']) {
+    const response = await api.get(customerPath, { 'if-none-match': tag })
+    assert.equal(response.status, 304, tag)
     assert.equal(response.text, '')
     assert.equal(response.headers.etag, etag)
     assertCommonHeaders(response)
   }
   for (const other of ['"other"', etag.slice(1, -1), etag.toUpperCase(), '', `"${etag}"`]) {
-    const response = await api.get(one, { 'if-none-match': other })
+    const response = await api.get(customerPath, { 'if-none-match': other })
     assert.equal(response.status, 200, other)
     assert.equal(response.text, text)
   }
@@ -123,7 +123,7 @@ test('a changed record has a new ETag', async () => {
 })
 
 test('HEAD returns the headers of GET without the body', async () => {
-  for (const path of [one, '/stores', '/health/live', '/docs', '/openapi.json']) {
+  for (const path of [customerPath, '/stores', '/health/live', '/docs', '/openapi.json']) {
     const [get, head] = [await api.get(path), await api.request(path, { method: 'HEAD' })]
     assert.equal(head.status, 200, path)
     assert.equal(head.text, '')
@@ -141,8 +141,8 @@ test('HEAD returns the headers of GET without the body', async () => {
     assert.equal(head.text, '')
   }
   assert.equal((await api.sendRaw('/stores', { method: 'HEAD' })).status, 401)
-  const known = { 'if-none-match': String((await api.get(one)).headers.etag) }
-  assert.equal((await api.request(one, { method: 'HEAD', headers: known })).status, 304)
+  const headers = { 'if-none-match': String((await api.get(customerPath)).headers.etag) }
+  assert.equal((await api.request(customerPath, { method: 'HEAD', headers: headers })).status, 304)
 })
 
 test('a harmless request ID is returned unchanged', async () => {

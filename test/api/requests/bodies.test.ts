@@ -135,12 +135,12 @@ test('a body shorter than its declared length creates nothing', () =>
 
 test('an aborted body is not logged as an error', () =>
   assertCreatesNoCustomer(api, async () => {
-    for (const rest of ['-1\r\n', '9\r\n{"first', '']) {
+    for (const remainder of ['-1\r\n', '9\r\n{"first', '']) {
       const socket = await tlsTo(api)
       const closed = once(socket, 'close')
       socket.write(`${head('Content-Type: application/json', 'Transfer-Encoding: chunked', 'Expect: 100-continue')}`)
       await once(socket, 'data')
-      socket.write(rest, () => socket.destroy())
+      socket.write(remainder, () => socket.destroy())
       await closed
       // By the time that a later connection is answered, the end of this one has been seen.
       await sendBytes(api, 'GET /health/live HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')

@@ -76,7 +76,7 @@ test('an order aborted by a deadlock is retried and placed once', async () => {
   }
   const stockAfterwards = await getStock(caller)
   assert.deepEqual(
-    ['1002 HOOD-S', '1002 TEE'].map(each => (before[each] ?? 0) - (stockAfterwards[each] ?? 0)),
+    ['1002 HOOD-S', '1002 TEE'].map(key => (before[key] ?? 0) - (stockAfterwards[key] ?? 0)),
     [1, 1],
   )
 })

@@ -158,12 +158,12 @@ test('expired responses are purged in batches and one failure blocks no others',
 test('stored responses reveal neither response, key nor request', async () => {
   const body = { ...buildCustomer(), surname: 'Canarysurname' }
   const { json } = await postCustomer(api, body, 'canarykey')
-  const [kept] = await api.db.rows<Record<string, Buffer | string | number>>(
+  const [stored] = await api.db.rows<Record<string, Buffer | string | number>>(
     sql`select * from idempotent_response where service_id = ${api.service.id} order by created_at desc limit 1`,
   )
-  assert.ok(kept)
+  assert.ok(stored)
   const bytes = Buffer.concat(
-    Object.values(kept).map(value => (Buffer.isBuffer(value) ? value : Buffer.from(String(value)))),
+    Object.values(stored).map(value => (Buffer.isBuffer(value) ? value : Buffer.from(String(value)))),
   ).toString('latin1')
   for (const secret of ['Canarysurname', 'canarykey', body.contact.email, json.data.id, 'firstname'])
     assert.ok(!bytes.includes(secret), secret)

@@ -77,13 +77,13 @@ test('equal JSON in any order and spacing is the same request', async () => {
 test('a key used for a different request is rejected without effect', async () => {
   const body = buildCustomer()
   const first = await postCustomer(api, body, 'mine')
-  const others = [
+  const otherRequests = [
     { ...body, firstname: 'Bea' },
     { ...body, title: null },
     { ...body, contact: { email: body.contact.email.toUpperCase() } },
     { ...body, contact: { email: 'another@example.com' } },
   ]
-  for (const another of others)
+  for (const another of otherRequests)
     assertProblem(await postCustomer(api, another, 'mine'), 'idempotency_key_reused', api.baseUrl, '/customers')
   assert.equal(await countCustomersByEmail(api, 'another@example.com'), 0)
   assertReplay(await postCustomer(api, body, 'mine'), first)
@@ -92,16 +92,16 @@ test('a key used for a different request is rejected without effect', async () =
 test("the same key for another order's path is rejected", async () => {
   const caller = await api.createService({ currency: 'AUD' })
   await fillShop(api.db, caller.service)
-  const [one, two] = [
+  const [original, second] = [
     await placeOrder(caller, [{ sku: 'TEE', quantity: 2 }]),
     await placeOrder(caller, [{ sku: 'TEE', quantity: 2 }]),
   ]
   const returning = (id: string) => createReturn(caller, id, { TEE: 1 }, {}, withKey('returned'))
-  const first = await returning(one.id)
+  const first = await returning(original.id)
   assert.equal(first.status, 201)
-  const path = `/orders/${two.id}/returns`
-  assertProblem(await returning(two.id), 'idempotency_key_reused', api.baseUrl, path)
-  assertReplay(await returning(one.id), first)
+  const path = `/orders/${second.id}/returns`
+  assertProblem(await returning(second.id), 'idempotency_key_reused', api.baseUrl, path)
+  assertReplay(await returning(original.id), first)
   assert.deepEqual((await caller.get(path)).json.data, [])
 })
 

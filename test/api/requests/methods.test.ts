@@ -24,7 +24,7 @@ const bodies = [
   bodyOf('nonsense', 'x'),
 ]
 
-const known = {
+const paths = {
   '/stores': 'GET, HEAD',
   '/customers': 'GET, HEAD, POST',
   '/customers/1': 'GET, HEAD, PUT, DELETE',
@@ -40,7 +40,7 @@ const known = {
 }
 
 test('a known path rejects other methods with `Allow`, for any body', async () => {
-  for (const [path, allowed] of Object.entries(known))
+  for (const [path, allowed] of Object.entries(paths))
     for (const method of [
       'DELETE',
       'PATCH',
@@ -52,7 +52,7 @@ test('a known path rejects other methods with `Allow`, for any body', async () =
       'QUERY',
       'SEARCH',
       'MKCOL',
-    ].filter(each => !allowed.split(', ').includes(each)))
+    ].filter(name => !allowed.split(', ').includes(name)))
       for (const body of method === 'PUT' || method === 'POST' ? bodies : bodies.slice(0, 3)) {
         const response = await api.request(path, { method, ...body })
         assertProblem(response, 'method_not_allowed', api.baseUrl, path)

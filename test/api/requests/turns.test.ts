@@ -24,12 +24,12 @@ function startQueue(connections: number) {
       return begun.map(({ name }) => name).join(' ')
     },
     ask(...services: (Service | undefined)[]) {
-      for (const one of services) if (one) void queue.acquire(one).then(end => begun.push({ name: one.name, end }))
+      for (const shop of services) if (shop) void queue.acquire(shop).then(end => begun.push({ name: shop.name, end }))
     },
     end: (name: string) =>
       begun
         .splice(
-          begun.findIndex(one => one.name === name),
+          begun.findIndex(entry => entry.name === name),
           1,
         )[0]
         ?.end(),

@@ -125,10 +125,10 @@ export function account(tiers: TierRules[]) {
       const restored = all
         .filter(lot => lot.kind === 'reward' && lot.remaining === 0n)
         .reduce((total, lot) => total + lot.points, 0n)
-      const kept = [...orders.values()].reduce((total, order) => total + order.points - order.reversedPoints, 0n)
+      const earned = [...orders.values()].reduce((total, order) => total + order.points - order.reversedPoints, 0n)
       assert.equal(
         sum('points', 'remaining') - place.pointsOwed + sum('reward', 'points') - restored,
-        kept,
+        earned,
         'no point is lost or made',
       )
     },

@@ -96,8 +96,8 @@ test('a tier is kept until its end date despite a return', async () => {
   const ann = await createMember(api)
   await ann.earn('W1', '600.00')
   await ann.giveBack('W1', '600.00')
-  const kept = await ann.read()
-  assert.deepEqual(getTierProgress(kept), ['2', '3', '1500.00'])
+  const account = await ann.read()
+  assert.deepEqual(getTierProgress(account), ['2', '3', '1500.00'])
   await api.db.run(
     sql`update reward_account set tier_locked_until_date = '2020-01-01' where service_id = ${ann.service.id}`,
   )

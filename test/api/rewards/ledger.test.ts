@@ -149,11 +149,11 @@ test('a tier with a lower threshold creates rewards as soon as reached', async (
 
 test('a tier lasts through its end date until the next order', async () => {
   const day = (days: number) => Temporal.Now.plainDateISO('Australia/Melbourne').add({ days }).toString()
-  const kept = await createMember(api, {
+  const member = await createMember(api, {
     account: { tierId: '3', tierLockedUntilDate: day(1), qualifyingSpend: '600.00' },
   })
-  await kept.earn('W1', '10.00')
-  assert.equal((await kept.read()).tierId, '3')
+  await member.earn('W1', '10.00')
+  assert.equal((await member.read()).tierId, '3')
   const past = await createMember(api, {
     account: { tierId: '3', tierLockedUntilDate: day(-2), qualifyingSpend: '600.00' },
   })

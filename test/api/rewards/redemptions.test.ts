@@ -56,8 +56,8 @@ test('rewards are reserved earliest expiry first, and used when confirmed', asyn
   const { shop, redeem, end, read, checkLedger } = await createShop()
   const reserved = await redeem({ amount: '12.50', seconds: 600 })
   assert.equal(reserved.status, 201, reserved.text)
-  const { requestId, createdAt, expiresAt, ...rest } = reserved.json.data
-  assert.deepEqual(rest, { accountId: 'a1', status: 'pending', points: null, amount: '12.50', currency: 'AUD' })
+  const { requestId, createdAt, expiresAt, ...fields } = reserved.json.data
+  assert.deepEqual(fields, { accountId: 'a1', status: 'pending', points: null, amount: '12.50', currency: 'AUD' })
   assert.ok(createdAt < expiresAt)
   assert.equal(reserved.headers.location, `${path}/${requestId}`)
   const account = await read()

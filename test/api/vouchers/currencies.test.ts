@@ -17,11 +17,11 @@ const list: Record<number, string> = {
 }
 
 test('a currency has the decimals of ISO 4217', () => {
-  const others = new Map(
+  const otherCurrencies = new Map(
     Object.entries(list).flatMap(([digits, codes]) => codes.split(' ').map(code => [code, Number(digits)] as const)),
   )
   for (const currency of Intl.supportedValuesOf('currency'))
-    assert.equal(getDecimals(currency), others.get(currency) ?? 2, currency)
+    assert.equal(getDecimals(currency), otherCurrencies.get(currency) ?? 2, currency)
 })
 
 const shown = (caller: Caller, number: string) => caller.get(`/vouchers/${number}`, { 'x-voucher-pin': '1' })

@@ -225,7 +225,7 @@ test('an account can hold at most 1,000 vouchers', async () => {
   const numbers = Array.from({ length: 1_001 }, (_, i) => `cap-${i}`)
   await addVouchers(api, api, Object.fromEntries(numbers.map(number => [number, {}])))
   const [last = '', first = ''] = [numbers.at(-1), numbers[0]]
-  const kept = await getValidationId(api, first)
+  const validationId = await getValidationId(api, first)
   await api.db.run(sql`
     insert into voucher_entry (service_id, number, entry, kind, amount, state, locked_until, locked_by)
     select ${api.service.id}, number, 2, 'lock', 0, 'locked', now() + interval '100 s', ${me.username} from unnest(${numbers.slice(0, -1)}::text[]) number`)
@@ -235,13 +235,13 @@ test('an account can hold at most 1,000 vouchers', async () => {
   assert.ok(Number(rejected.headers['retry-after']) > 50 && Number(rejected.headers['retry-after']) <= 100)
   for (const headers of [{}, { prefer: 'tx=rollback' }])
     assertProblem(await put(me, `/vouchers/${last}/lock`, { pin }, headers), 'rate_limited', api.baseUrl)
-  assert.equal((await lockVoucher(me, first, kept, 200)).status, 200, 'one that is held can be held on')
+  assert.equal((await lockVoucher(me, first, validationId, 200)).status, 200, 'one that is held can be held on')
   assert.equal(
     (await lockVoucher(other, last, ownValidationId, 1)).status,
     200,
     'another account has its own count, and its validation',
   )
-  assert.equal((await lockVoucher(me, first, kept, 0)).status, 200)
+  assert.equal((await lockVoucher(me, first, validationId, 0)).status, 200)
   assert.equal((await lockVoucher(me, last, ownValidationId)).status, 200)
 })
 

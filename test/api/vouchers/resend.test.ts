@@ -48,8 +48,8 @@ test('a resent voucher gets one new PIN, however often it is requested', async (
   await has('sent', number)
   const keys = ['one', 'one', 'two', 'two']
   const responses = await Promise.all(keys.map(key => again(number, {}, { 'idempotency-key': key })))
-  const [winner = '', ...others] = new Set(keys.filter((_, i) => responses[i]?.status === 200))
-  assert.deepEqual(others, [])
+  const [winner = '', ...losers] = new Set(keys.filter((_, i) => responses[i]?.status === 200))
+  assert.deepEqual(losers, [])
   for (const { status, json, headers } of responses) {
     if (status === 200) continue
     assert.match(json.code, /^(rate_limited|idempotency_in_progress)$/)
@@ -97,18 +97,18 @@ test('a rejected email reports its cause and can go to another address', async (
     'nothing is on its way',
   )
   sink.faults.push({ at: 'rcpt', code: 550 }, { at: 'rcpt', code: 550 })
-  const kept = (await issueVoucher(api)).json.data
-  await has('failed', kept.number)
+  const voucher = (await issueVoucher(api)).json.data
+  await has('failed', voucher.number)
   const moved = (await issueVoucher(api, { message: 'Happy birthday!' })).json.data
   await has('failed', moved.number)
   assert.match((await emails(moved.number))[0].lastError, /rejected the message/)
 
-  await again(kept.number)
+  await again(voucher.number)
   await again(moved.number, { receiverEmail: 'bea@example.com' })
-  for (const { number } of [kept, moved]) await has('sent', number)
-  const [sent] = listSent(kept.number)
+  for (const { number } of [voucher, moved]) await has('sent', number)
+  const [sent] = listSent(voucher.number)
   const [elsewhere, ...more] = listSent(moved.number)
-  assert.deepEqual([pinIn(sent?.text), (await emails(kept.number)).length], [kept.pin, 1])
+  assert.deepEqual([pinIn(sent?.text), (await emails(voucher.number)).length], [voucher.pin, 1])
   assert.deepEqual([more.length, elsewhere?.receivers], [0, ['bea@example.com']])
   assert.match(elsewhere?.text ?? '', /> Happy birthday!/)
   assert.deepEqual(

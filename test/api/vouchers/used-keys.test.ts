@@ -35,9 +35,10 @@ for (const [way, opened] of Object.entries(ways))
     const [open, key] = [opened(number), withKey()]
     const { status, json } = await open(pin, key)
     assert.equal(status, 200)
-    for (const one of wrong.slice(0, 5)) assertProblem(await open(one, key), 'idempotency_key_reused', api.baseUrl)
+    for (const guess of wrong.slice(0, 5)) assertProblem(await open(guess, key), 'idempotency_key_reused', api.baseUrl)
     // The right PIN is rejected as well, so that guessing reveals nothing.
-    for (const one of [...wrong.slice(5), pin]) assertProblem(await open(one, key), 'voucher_not_accepted', api.baseUrl)
+    for (const guess of [...wrong.slice(5), pin])
+      assertProblem(await open(guess, key), 'voucher_not_accepted', api.baseUrl)
     assertProblem(await open(pin, withKey()), 'voucher_not_accepted', api.baseUrl)
     await clearFailures(api)
     const again = await open(pin, key)

@@ -99,13 +99,14 @@ test('a failed delivery is repeated unchanged except for time and signature', as
   hooks.receiver.respond = respondWith(200, {}, 'ok')
   await makeDue()
   await received(3)
-  const [one, again, other] = hooks.receiver.received
-  assert.ok(one && again && other)
-  assert.equal(one.headers['webhook-id'], again.headers['webhook-id'])
-  assert.equal(one.body, again.body)
-  for (const each of [one, again, other]) new Webhook(secret).verify(each.body, getSignatureHeaders(each))
+  const [original, again, other] = hooks.receiver.received
+  assert.ok(original && again && other)
+  assert.equal(original.headers['webhook-id'], again.headers['webhook-id'])
+  assert.equal(original.body, again.body)
+  for (const delivery of [original, again, other])
+    new Webhook(secret).verify(delivery.body, getSignatureHeaders(delivery))
   assert.deepEqual(
-    [one, again, other].map(each => parseChanges([each]).map(change => change.id)),
+    [original, again, other].map(delivery => parseChanges([delivery]).map(change => change.id)),
     [[first], [first], [second]],
   )
   await until(async () => (await shown(id)).lag.pendingSince === null, 'it is up to date')

@@ -60,7 +60,7 @@ test('an endpoint failing for a week is reported, then catches up gently', async
   assert.deepEqual(
     changes.map(change => change.id).sort(),
     named(0, 1_400, '')
-      .map(each => each.id)
+      .map(delivery => delivery.id)
       .sort(),
   )
   assert.deepEqual(
@@ -76,8 +76,8 @@ test('an endpoint failing for a week is reported, then catches up gently', async
   assert.equal((await shown(id)).state, 'active')
   assert.equal(hooks.mails.length, 1, 'one email is sent')
   assert.deepEqual(await hooks.api.db.rows(sql`select from alert`), [], 'the alert is resolved')
-  const { secret: _, ...rest } = await shown(id)
-  assert.equal(rest.stateReason, null)
+  const { secret: _, ...fields } = await shown(id)
+  assert.equal(fields.stateReason, null)
 })
 
 test('resuming or deleting an endpoint resolves its alert', async () => {
@@ -103,8 +103,8 @@ test('an endpoint that has caught up is delivered at full speed', async () => {
     'all changes are delivered',
     30_000,
   )
-  const [one, ...rest] = hooks.receiver.received
-  assert.ok((rest.at(-1)?.at ?? 0) - (one?.at ?? 0) < 29 * 100, 'faster than the pace of who has failed')
+  const [first, ...later] = hooks.receiver.received
+  assert.ok((later.at(-1)?.at ?? 0) - (first?.at ?? 0) < 29 * 100, 'faster than the pace of who has failed')
   assert.ok(hooks.receiver.received.every(({ body }) => Buffer.byteLength(body) <= 20_000))
 })
 
@@ -124,7 +124,7 @@ test('both secrets sign for 24 hours after a rotation without lost deliveries', 
   assert.ok(before && during)
   new Webhook(old).verify(before.body, getSignatureHeaders(before))
   assert.throws(() => new Webhook(secret).verify(before.body, getSignatureHeaders(before)))
-  for (const each of [old, secret]) new Webhook(each).verify(during.body, getSignatureHeaders(during))
+  for (const key of [old, secret]) new Webhook(key).verify(during.body, getSignatureHeaders(during))
   assert.equal(during.headers['webhook-id'], before.headers['webhook-id'])
   await hooks.api.db.run(sql`update webhook set previous_until = now()`)
   await customers('John')

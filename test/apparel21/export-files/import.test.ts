@@ -67,8 +67,8 @@ test('dates and times of an export are read in every documented form', async () 
 test('an export that is not UTF-8 is decoded with its letters intact', async () => {
   const windows = Buffer.from(`${head}80,W1,René,Müller,,,Yes,No\r\n`, 'latin1')
   const wide = Buffer.from(`\ufeff${head}81,W2,Zoë,Groß,,,Yes,No\r\n`, 'utf16le')
-  const [one, two] = [await accepted(windows), await accepted(wide)]
-  assert.deepEqual([one.inserted, two.inserted, one.error ?? two.error], [1, 1, undefined])
+  const [first, second] = [await accepted(windows), await accepted(wide)]
+  assert.deepEqual([first.inserted, second.inserted, first.error ?? second.error], [1, 1, undefined])
   const rows = await shop.rows(`select firstname, surname from customer where id in ('80', '81') order by id`)
   assert.deepEqual(rows, [
     { firstname: 'René', surname: 'Müller' },

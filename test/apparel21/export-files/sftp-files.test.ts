@@ -166,7 +166,7 @@ describe('files on an SFTP server', { skip: sshdMissing }, async () => {
         inward.destroy()
         outward.destroy()
       }
-      for (const each of [inward, outward]) each.on('error', () => {}).on('close', end)
+      for (const socket of [inward, outward]) socket.on('error', () => {}).on('close', end)
       inward.pipe(outward).pipe(inward)
     }).listen(0, '127.0.0.1')
     await once(proxy, 'listening')

@@ -187,7 +187,8 @@ test('a reference value that cannot be fetched prevents response and storage', a
   const path = `/customers/${person.id}`
   const shown = async () => (await caller.get(path)).json.data
   const before = await shown()
-  const type = [...simulator.state.referenceTypes.values()].find(one => one.of === 'person') ?? assert.fail()
+  const type =
+    [...simulator.state.referenceTypes.values()].find(referenceType => referenceType.of === 'person') ?? assert.fail()
   const fresh = (code: string) => {
     const value = simulator.change({ kind: 'add-reference', typeId: type.id, code, name: `Brand ${code}` })
     simulator.change({ kind: 'edit-person', id: person.id, fields: { references: { [type.id]: Number(value) } } })
@@ -204,7 +205,7 @@ test('a reference value that cannot be fetched prevents response and storage', a
   simulator.faults.clear()
   await caller.sync('customers')
   assert.deepEqual(
-    values(await shown()).filter(one => (one as { code: string }).code === 'N1'),
+    values(await shown()).filter(value => (value as { code: string }).code === 'N1'),
     [first],
   )
 
@@ -212,7 +213,7 @@ test('a reference value that cannot be fetched prevents response and storage', a
   const response = await put(caller, path, { title: 'Dr' })
   assert.equal(response.status, 200, response.text)
   assert.deepEqual(
-    values(response.json.data).filter(one => (one as { code: string }).code === 'N2'),
+    values(response.json.data).filter(value => (value as { code: string }).code === 'N2'),
     [second],
   )
   assert.deepEqual(response.json.data, await shown())
@@ -227,8 +228,8 @@ test('repeated or shuffled pages fail the sync and keep the list', async () => {
   }
   const fact = async () =>
     (await caller.get('/capabilities')).json.data.sync.find(({ sync }: { sync: string }) => sync === 'customers')
-  const [before, known] = [await shown(), await fact()]
-  assert.deepEqual([before.length, known.lastResult], [simulator.state.persons.size, 'ok'])
+  const [before, facts] = [await shown(), await fact()]
+  assert.deepEqual([before.length, facts.lastResult], [simulator.state.persons.size, 'ok'])
   for (const kind of ['same-page', 'shuffled'] as const) {
     const said = logged.length
     simulator.faults.add({ kind, path: '/Persons' })
@@ -237,7 +238,7 @@ test('repeated or shuffled pages fail the sync and keep the list', async () => {
     assert.ok(simulator.ledger.callsTo({ path: '/Persons' }).length < 12, 'it is stopped')
     assert.deepEqual(await shown(), before)
     const { lastResult, syncedAt } = await fact()
-    assert.deepEqual([lastResult, syncedAt], ['failed', known.syncedAt])
+    assert.deepEqual([lastResult, syncedAt], ['failed', facts.syncedAt])
     assert.match(logged.slice(said).join(''), /list pages inconsistent|fewer records/)
     simulator.faults.clear()
   }

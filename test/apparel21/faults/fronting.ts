@@ -60,12 +60,12 @@ export async function frontingOfTests(): Promise<Fronting> {
   const logged: string[] = []
   const log = pino({ level: 'debug' }, { write: (line: string) => void logged.push(line) })
   const open: { close(): unknown }[] = []
-  const closes = <T extends { close(): unknown }>(one: T) => {
-    open.push(one)
-    return one
+  const closes = <T extends { close(): unknown }>(closable: T) => {
+    open.push(closable)
+    return closable
   }
   after(async () => {
-    for (const one of open) await one.close()
+    for (const closable of open) await closable.close()
     await api.stop()
     await simulator.close()
   })
@@ -88,7 +88,7 @@ export async function frontingOfTests(): Promise<Fronting> {
       offices.set(caller.service.id, backOffice)
       const syncs = buildSyncs(client, release)
       const sync = (name: string) => {
-        const definition = syncs.find(one => one.name === name) ?? assert.fail(name)
+        const definition = syncs.find(candidate => candidate.name === name) ?? assert.fail(name)
         return runSync(api.db, caller.service, definition, { full: true })
       }
       return { ...caller, sync }

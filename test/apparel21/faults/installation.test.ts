@@ -152,12 +152,12 @@ test('a rejected password is 503 with one alert until it is corrected', async ()
   }
   assert.equal(guarded.ledger.calls.length, 1)
   await waitUntil(async () => (await alerts()).length > 0, 'there is an alert')
-  const [alert, ...others] = await alerts()
-  assert.deepEqual([alert?.service, alert?.times, others], [services.denied.name, 1, []])
+  const [alert, ...otherAlerts] = await alerts()
+  assert.deepEqual([alert?.service, alert?.times, otherAlerts], [services.denied.name, 1, []])
   const right = { url: guarded.url, user: 'till', password: 'the-right-one' }
   await setBackOffice(api.db, api.keys, services.denied, { driver: 'apparel21', country: 'AU', ...right })
-  const [known] = guarded.state.accounts.keys()
-  const path = known === undefined ? '/rewards/accounts/1' : `/rewards/accounts/${known}`
+  const [accountId] = guarded.state.accounts.keys()
+  const path = accountId === undefined ? '/rewards/accounts/1' : `/rewards/accounts/${accountId}`
   await waitUntil(async () => [200, 404].includes((await caller.get(path)).status), 'the right one is in force', 6_000)
   await waitUntil(async () => (await alerts()).length === 0, 'the alert is resolved')
   assert.doesNotMatch(logged.join('') + JSON.stringify(alert), /the-wrong-one|the-right-one/)

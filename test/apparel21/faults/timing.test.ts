@@ -140,7 +140,7 @@ test('a back office clock an hour off loses no change', async t => {
       assert.equal((await runSync(api.db, caller.service, sync))?.isFull, false)
       const { data, meta } = (await caller.get(`/customers/search?updated_after=${encodeURIComponent(asOf)}`)).json
       assert.deepEqual(
-        data.map((one: { id: string; surname: string }) => [one.id, one.surname]),
+        data.map((record: { id: string; surname: string }) => [record.id, record.surname]),
         [[String(id), `S${id}`]],
       )
       asOf = meta.asOf
@@ -189,14 +189,14 @@ test('a short Retry-After is waited out; a long one stops calls', async () => {
 })
 
 test('an extreme Retry-After stops calls for at most five minutes', async () => {
-  for (const rest of ['999999', 'Fri, 01 Jan 2100 00:00:00 GMT']) {
-    const url = await serving((_, response) => response.writeHead(503, { 'retry-after': rest }).end())
+  for (const retryAfter of ['999999', 'Fri, 01 Jan 2100 00:00:00 GMT']) {
+    const url = await serving((_, response) => response.writeHead(503, { 'retry-after': retryAfter }).end())
     const caller = await fronting(url)
     for (let i = 0; i < 2; i++) {
       const response = await caller.get('/rewards/accounts/7')
       isAway(response)
       const seconds = Number(response.headers['retry-after'])
-      assert.ok(seconds > 290 && seconds <= 300, `${rest}: ${seconds} s`)
+      assert.ok(seconds > 290 && seconds <= 300, `${retryAfter}: ${seconds} s`)
     }
   }
 })

@@ -105,7 +105,7 @@ test('an invalid person is rejected without affecting others', async () => {
     await parseXmlDocument(person),
     await parseXmlDocument(person.replace('<ReferenceTypeId>1321', '<ReferenceTypeId>1322')),
   ]
-  const { rows, rejected } = convertRecords(persons, one => parseCustomer(one, reading))
+  const { rows, rejected } = convertRecords(persons, record => parseCustomer(record, reading))
   assert.deepEqual([rows.map(row => row.id), rejected.length], [['3001'], 2])
   assert.ok(rejected.every(reason => !/Sample|Jo/.test(reason)))
 })

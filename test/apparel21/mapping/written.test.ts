@@ -127,12 +127,12 @@ test('generated numbers are short and unique for each reference', () => {
   const first = deriveNumber('W', 'reference', 0)
   assert.match(first, /^W[0-9A-HJKMNP-TV-Z]{16}$/)
   assert.equal(deriveNumber('W', 'reference', 0), first)
-  const others = [
+  const otherPersons = [
     deriveNumber('W', 'reference', 1),
     deriveNumber('W', 'Reference', 0),
     deriveNumber('R', 'reference', 0),
   ]
-  assert.equal(new Set([first, ...others].map(number => number.slice(1))).size, 4)
+  assert.equal(new Set([first, ...otherPersons].map(number => number.slice(1))).size, 4)
   const keys = deriveKeys(randomBytes(32))
   const mark = (input: string, orderId = '1', id = 1) =>
     addOwnershipSuffix(keys, { id, name: 'luma', settings: defaultSettings }, orderId, input)

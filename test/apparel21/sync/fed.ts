@@ -60,7 +60,7 @@ export async function openFed(
   const release = createReleaseReader(client)
   const syncs = buildSyncs(client, release)
   const sync: Fed['sync'] = (name, how) => {
-    const definition = syncs.find(one => one.name === name)
+    const definition = syncs.find(candidate => candidate.name === name)
     assert.ok(definition, name)
     return runSync(shop.db, service, definition, how)
   }

@@ -87,7 +87,9 @@ test('a warehouse that changed stock names becomes a location', async () => {
   const id = 9_999
   const like = [...stores.values()].find(({ kind }) => kind === 'warehouse')
   assert.ok(like)
-  const sku = [...skus.values()].find(one => !one.colour.style.special && stock.at(one.row, like.column) > 0)
+  const sku = [...skus.values()].find(
+    candidate => !candidate.colour.style.special && stock.at(candidate.row, like.column) > 0,
+  )
   assert.ok(sku)
   stores.set(id, { ...like, id, name: 'Overflow', number: '' })
   try {
@@ -95,7 +97,7 @@ test('a warehouse that changed stock names becomes a location', async () => {
     await shop.sync('stock', { full: false })
     const location = (await listed()).find(({ storeId }) => storeId === '9999')
     assert.deepEqual([location?.kind, location?.name], ['warehouse', 'Overflow'])
-    const [row] = (await stockIn('9999')).filter((one: { skuId: string }) => one.skuId === String(sku.id))
+    const [row] = (await stockIn('9999')).filter((item: { skuId: string }) => item.skuId === String(sku.id))
     assert.equal(row?.freeStock, 41)
   } finally {
     stores.delete(id)
@@ -105,7 +107,7 @@ test('a warehouse that changed stock names becomes a location', async () => {
 test('a store that opened today is fetched by its identifier', async () => {
   const like = [...stores.values()].find(({ kind }) => kind === 'shop')
   assert.ok(like)
-  const sku = [...skus.values()].find(one => !one.colour.style.special)
+  const sku = [...skus.values()].find(candidate => !candidate.colour.style.special)
   stores.set(9_998, { ...like, id: 9_998, name: 'Opened Today', number: '98', code: 'S9998' })
   try {
     simulator.change({ kind: 'set-stock', skuId: sku?.id ?? 0, storeId: 9_998, quantity: 3 })

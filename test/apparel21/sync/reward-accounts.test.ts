@@ -11,8 +11,8 @@ const allDue = ({ shop }: Fed) => shop.rows(`update sync_refresh set due = true 
 test('an account missing upstream is removed and later ones are stored', async t => {
   const fed = await fedFor(t)
   await fed.syncAll()
-  const [removed = 0, ...others] = ids(fed)
-  const last = others.at(-1) ?? 0
+  const [removed = 0, ...otherIds] = ids(fed)
+  const last = otherIds.at(-1) ?? 0
   fed.simulator.state.accounts.delete(removed)
   fed.simulator.change({ kind: 'edit-account', id: last, fields: { joined: '2020-02-02' } })
   await allDue(fed)

@@ -50,7 +50,9 @@ test('a record missing from a full run is zeroed or deleted', async t => {
   assert.ok(sku && store)
   // The simulator records no change, so an incremental sync would never see it.
   state.stock.set(sku.row, store.column, 0, 0)
-  const style = [...state.styles.values()].find(one => one !== sku.colour.style && one.colours.length > 0)
+  const style = [...state.styles.values()].find(
+    candidate => candidate !== sku.colour.style && candidate.colours.length > 0,
+  )
   assert.ok(style)
   state.styles.delete(style.id)
   const [lost] = sku.colour.skus.splice(0, 1)
@@ -119,13 +121,13 @@ test('rows rejected by the database are reported and the others are stored', asy
   const stores = await run({ stores: [store('a', '2'), store('b', '3'), store('c', '3')] })
   assert.deepEqual([stores?.read, stores?.changed, stores?.rejected], [3, 2, 1])
   assert.deepEqual(stores?.notes, { 'have the number of another store: rejected': 1 })
-  const others = await run({
+  const otherRun = await run({
     stock: [{ storeId: 'a', skuId: '404', freeStock: 1 }],
     rewardAccounts: [{ id: '1', customerId: '404', programId: '404' }],
     rewardGifts: [{ programId: '404', giftId: '1', name: 'Socks', styles: [] }],
   })
-  assert.deepEqual([others?.read, others?.rejected], [3, 2])
-  assert.deepEqual(others?.notes, {
+  assert.deepEqual([otherRun?.read, otherRun?.rejected], [3, 2])
+  assert.deepEqual(otherRun?.notes, {
     'stock of an unknown SKU: skipped': 1,
     'reward account of an unknown program: rejected': 1,
     "contradicts another record or can't be stored: rejected": 1,
@@ -193,8 +195,10 @@ test('an unreadable history is skipped and the others are stored', async t => {
   const [broken = 0] = other.simulator.state.transactions.flatMap(sale => sale.personId ?? [])
   other.simulator.faults.add({ kind: 'malformed', path: `/Persons/${broken}/RetailTransactions` })
   const result = await other.sync('transactions')
-  const others = other.simulator.state.transactions.filter(sale => sale.personId !== null && sale.personId !== broken)
-  assert.deepEqual([result?.rejected, await count(other, 'retail_transaction')], [1, others.length])
+  const otherSales = other.simulator.state.transactions.filter(
+    sale => sale.personId !== null && sale.personId !== broken,
+  )
+  assert.deepEqual([result?.rejected, await count(other, 'retail_transaction')], [1, otherSales.length])
 })
 
 test('interrupted refreshes resume where they stopped', async t => {

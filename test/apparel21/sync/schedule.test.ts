@@ -106,14 +106,14 @@ test('a run reads only changes and updates only changed timestamps', async () =>
 
 test('a missing reference value is fetched with its customer', async () => {
   const [id = 0] = personIds(fed)
-  const type = [...fed.simulator.state.referenceTypes.values()].find(one => one.of === 'person')
+  const type = [...fed.simulator.state.referenceTypes.values()].find(referenceType => referenceType.of === 'person')
   assert.ok(type)
   const value = fed.simulator.change({ kind: 'add-reference', typeId: type.id, code: 'NEW', name: 'Brand new' })
   fed.simulator.change({ kind: 'edit-person', id, fields: { references: { [type.id]: Number(value) } } })
   await fed.sync('customers')
   const { references } = await customer(id, fed)
   assert.deepEqual(
-    Object.values(references).find(one => (one as { referenceValueId: string }).referenceValueId === value),
+    Object.values(references).find(reference => (reference as { referenceValueId: string }).referenceValueId === value),
     { code: 'NEW', name: 'Brand new', referenceValueId: value },
   )
 })
@@ -213,8 +213,8 @@ test('a sale that changes no timestamp is found at the next refresh', async () =
 
 test('points deleted upstream are deleted here with tombstones', async () => {
   const soon = new Date(Date.now() + 2 * 86_400_000).toISOString().slice(0, 10)
-  const account = [...fed.simulator.state.accounts.values()].find(one =>
-    one.points.some(({ expires }) => expires > soon),
+  const account = [...fed.simulator.state.accounts.values()].find(candidate =>
+    candidate.points.some(({ expires }) => expires > soon),
   )
   assert.ok(account)
   const lots = () => count(fed, 'reward_lot', `account_id = '${account.id}'`)

@@ -33,8 +33,8 @@ test('a despatched order has a shipment with carrier, tracking and content', asy
   simulator.change({ kind: 'despatch-order', id: Number(id), conNote: 'EM100' })
   await shop.sync('orders')
   await shop.sync('orders')
-  const [shipment, ...others] = await shipmentsOf(id)
-  assert.equal(others.length, 0)
+  const [shipment, ...otherShipments] = await shipmentsOf(id)
+  assert.equal(otherShipments.length, 0)
   assert.ok(shipment)
   assert.deepEqual(
     [shipment.carrier, shipment.trackingNumber, shipment.trackingUrl],

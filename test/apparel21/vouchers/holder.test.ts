@@ -55,9 +55,9 @@ async function timeIsUp() {
 
 const body = (act: Act, validationId: string) => {
   const amount = Math.min(act.cents, toCents(tee.price))
-  const rest = toCents(tee.price) - amount
+  const remainder = toCents(tee.price) - amount
   const paid = { gateway: 'paypal', amount: toDollars(amount), voucher: { number, validationId } }
-  return order({ payments: [paid, ...(rest ? [{ gateway: 'visa', amount: toDollars(rest) }] : [])] })
+  return order({ payments: [paid, ...(remainder ? [{ gateway: 'visa', amount: toDollars(remainder) }] : [])] })
 }
 
 /** State of one shopper. */

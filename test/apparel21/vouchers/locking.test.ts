@@ -136,7 +136,7 @@ test('a validation expires after 24 hours; its lock can be released later', asyn
 })
 
 test('the hourly job purges finished vouchers but never usable ones', async () => {
-  const known = async () =>
+  const countVouchers = async () =>
     (await api.db.rows<{ number: string }>(sql`select number from upstream_voucher order by 1`)).length
   const job = () => purgeExpired({ db: api.db, signal: new AbortController().signal } as JobRun)
   const week = (column: 'validated_until' | 'locked_until', more: string) =>
@@ -148,13 +148,13 @@ test('the hourly job purges finished vouchers but never usable ones', async () =
   assert.equal((await lockVoucher(api, number, ownValidationId, 60)).status, 200, 'a validation that counts')
   await week('validated_until', '-1 s')
   await job()
-  assert.equal(await known(), 1, 'a lock that holds')
+  assert.equal(await countVouchers(), 1, 'a lock that holds')
   await week('locked_until', '1 minute')
   await job()
-  assert.equal(await known(), 1, 'one of this week')
+  assert.equal(await countVouchers(), 1, 'one of this week')
   await week('locked_until', '-1 s')
   await job()
-  assert.equal(await known(), 0)
+  assert.equal(await countVouchers(), 0)
   simulator.clock.advance(61)
   const next = await validationOf(api)
   assert.equal(
@@ -164,7 +164,7 @@ test('the hourly job purges finished vouchers but never usable ones', async () =
   )
   await api.db.transaction(tx => endUpstreamValidation(tx, api.service, number))
   await job()
-  assert.equal(await known(), 0, 'one that is spent')
+  assert.equal(await countVouchers(), 0, 'one that is spent')
 })
 
 test('validation IDs are unguessable and bound to one voucher and service', async () => {

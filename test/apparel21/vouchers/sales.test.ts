@@ -31,8 +31,8 @@ test('a voucher is sold as an order and pending until its email', async () => {
     email: null,
   })
   const order = theOrder()
-  const [line, ...others] = order.lines
-  assert.equal(others.length, 0)
+  const [line, ...otherLines] = order.lines
+  assert.equal(otherLines.length, 0)
   assert.deepEqual([order.number, line?.skuId, line?.quantity, line?.value], ['W0000123', 9_001, 1, 150])
   assert.deepEqual([line?.senderName, line?.receiverName], ['John Smith', 'Ann Mary Lee'])
   assert.deepEqual(line?.voucher, {
@@ -58,9 +58,9 @@ test('a voucher is sold as an order and pending until its email', async () => {
 })
 
 test('the recipient is found by email or created without consent', async () => {
-  const known = [...simulator.state.persons.values()].find(({ email }) => email !== '')
-  await issue({ receiverEmail: known?.email.toLowerCase() })
-  assert.equal(theOrder().personId, known?.id)
+  const shopper = [...simulator.state.persons.values()].find(({ email }) => email !== '')
+  await issue({ receiverEmail: shopper?.email.toLowerCase() })
+  assert.equal(theOrder().personId, shopper?.id)
   assert.equal(simulator.ledger.effectsOf('person created').length, 0)
   simulator.ledger.clear()
   await issue()

@@ -70,8 +70,8 @@ export const salesOf = ({ simulator, api }: Pick<Apparel21Api, 'simulator' | 'ap
   sales: () => simulator.ledger.effectsOf('voucher sold'),
   /** The only order that there is. */
   theOrder() {
-    const [effect, ...others] = simulator.ledger.effectsOf('order created')
-    assert.equal(others.length, 0)
+    const [effect, ...otherEffects] = simulator.ledger.effectsOf('order created')
+    assert.equal(otherEffects.length, 0)
     const order = simulator.state.orders.get(Number(effect?.id))
     assert.ok(order)
     return order

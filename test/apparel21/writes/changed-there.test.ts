@@ -17,7 +17,8 @@ const { customerId, order, tee, upstream } = shopper
 const { bought, giveBack } = returnsOf(shop, shopper)
 
 const listed = async (id: string) => (await api.get(`/customers/${id}/orders`)).json.data as Order[]
-const statusOf = async (id: string) => (await listed(customerId)).find(one => one.id === id)?.lines[0]?.status
+const statusOf = async (id: string) =>
+  (await listed(customerId)).find(candidate => candidate.id === id)?.lines[0]?.status
 
 /** Places an order of two tees. The back office then has these lines with quantities and statuses. */
 async function changed(...lines: (readonly [quantity: number, status: 'Processing' | 'Shipped' | 'Cancelled'])[]) {
@@ -106,7 +107,7 @@ test('an order found upstream uses our gateway name', async () => {
   for (const table of [sql`order_payment`, sql`order_line`])
     await api.db.run(sql`delete from ${table} where order_id = ${id}`)
   await api.db.run(sql`delete from sales_order where id = ${id}`)
-  const listedOrder = (await listed(customerId)).find(one => one.id === id)
+  const listedOrder = (await listed(customerId)).find(candidate => candidate.id === id)
   assert.equal(listedOrder?.payments[0]?.gateway, 'paypal')
 })
 
@@ -130,14 +131,14 @@ test('orders of a merged customer move to the other and stay returnable', async 
   assert.ok(into)
   const sent = await bought({ [tee.sku]: 1 })
   const open = await bought({ [tee.sku]: 1 }, { isShipped: false })
-  for (const one of simulator.state.orders.values())
-    if (String(one.personId) === customerId) one.personId = Number(into)
+  for (const candidate of simulator.state.orders.values())
+    if (String(candidate.personId) === customerId) candidate.personId = Number(into)
   simulator.change({ kind: 'remove-person', id: Number(customerId) })
   await shop.sync('customers')
   assert.equal((await giveBack(sent.id, { [tee.sku]: 1 })).status, 201)
   simulator.change({ kind: 'despatch-order', id: Number(open.id) })
   const orders = await listed(into)
-  for (const { id } of [sent, open]) assert.equal(orders.find(one => one.id === id)?.customerId, into)
-  assert.equal(orders.find(one => one.id === open.id)?.lines[0]?.status, 'shipped')
+  for (const { id } of [sent, open]) assert.equal(orders.find(candidate => candidate.id === id)?.customerId, into)
+  assert.equal(orders.find(candidate => candidate.id === open.id)?.lines[0]?.status, 'shipped')
   assert.equal((await giveBack(open.id, { [tee.sku]: 1 })).status, 201)
 })

@@ -55,9 +55,9 @@ const receivers = {
 for (const [receiver, { borders }] of Object.entries(receivers))
   for (const border of borders)
     test(`a voucher for ${receiver} killed at ${border} exists once after its repeat`, async () => {
-      const [known] = [...simulator.state.persons.values()].filter(({ email: ownEmail }) => ownEmail !== '')
+      const [shopper] = [...simulator.state.persons.values()].filter(({ email: ownEmail }) => ownEmail !== '')
       const isNew = receiver === 'somebody new'
-      const email = isNew ? `gift-${border}@example.com` : (known?.email ?? assert.fail())
+      const email = isNew ? `gift-${border}@example.com` : (shopper?.email ?? assert.fail())
       const key = `gift ${receiver} ${border}`
       simulator.ledger.clear()
       const there = () => simulator.ledger.effectsOf('voucher sold').length
@@ -109,7 +109,8 @@ for (const border of ['before_upstream', 'after_upstream'] as const)
 for (const border of ['before_upstream', 'after_upstream'] as const)
   for (const by of ['its validation', 'its PIN'])
     test(`a lock by ${by} killed at ${border} belongs only to its repeat`, async () => {
-      const voucher = [...simulator.state.vouchers.values()].find(one => one.lockedUntil === 0) ?? assert.fail()
+      const voucher =
+        [...simulator.state.vouchers.values()].find(candidate => candidate.lockedUntil === 0) ?? assert.fail()
       const { number, pin } = voucher
       const validate = () => send(steady, '/vouchers/validate', { number, pin, amount: '5.00' })
       const opening = by === 'its PIN' ? { pin } : { validationId: (await validate()).data.validationId }

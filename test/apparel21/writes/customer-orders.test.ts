@@ -17,7 +17,7 @@ const { customerId, order, rows } = await ordersOf(shop)
 
 /** Orders that the back office has had since before this service. */
 const elsewhere = Map.groupBy([...simulator.state.orders.values()], ({ personId }) => String(personId))
-const shoppers = [...elsewhere].map(([id, orders]) => ({ id, orders: orders.map(one => String(one.id)).sort() }))
+const shoppers = [...elsewhere].map(([id, orders]) => ({ id, orders: orders.map(placed => String(placed.id)).sort() }))
 let next = 0
 const takeNextPerson = () => shoppers[next++] ?? assert.fail('there are more shoppers with orders')
 
@@ -54,7 +54,8 @@ test('a line shipped in the back office is shown as shipped', async () => {
 })
 
 test('only the first page or export causes a back office call', async () => {
-  const { id, orders } = shoppers.find(one => one.orders.length > 1) ?? assert.fail('no shopper has ordered twice')
+  const { id, orders } =
+    shoppers.find(shopper => shopper.orders.length > 1) ?? assert.fail('no shopper has ordered twice')
   const first = await listed(id, '?limit=1')
   const before = countReads(id)
   const second = await listed(id, `?limit=1&after_cursor=${first.meta.endCursor}`)

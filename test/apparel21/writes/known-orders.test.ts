@@ -32,7 +32,7 @@ test('an order with a lost response is unknown until its repeat', async () => {
 
 test('a repeat finishes a lost order despite a changed price or SKU', async () => {
   const { state } = simulator
-  const [style] = [...state.styles.values()].filter(one => !one.special && one.code !== tee.sku)
+  const [style] = [...state.styles.values()].filter(candidate => !candidate.special && candidate.code !== tee.sku)
   const sku = style?.colours[0]?.skus[0] ?? assert.fail()
   const price = sku.price.toFixed(2)
   const body = order({ lines: [{ sku: String(sku.id), quantity: 1 }], payments: [{ gateway: 'visa', amount: price }] })
@@ -218,22 +218,22 @@ test('an earlier upstream order is found by identifier or number and stored', as
 })
 
 test('GET finds earlier upstream orders with one call if not stored', async () => {
-  const [one, two] = [...simulator.state.orders.values()].filter(
+  const [first, second] = [...simulator.state.orders.values()].filter(
     ({ personId, inWebTable }) => personId !== Number(customerId) && inWebTable,
   )
-  assert.ok(one && two)
-  assert.equal((await api.get(`/orders/${one.id}`)).json.data.orderNumber, one.number)
-  assert.equal((await api.get(`/orders?order_number=${two.number}`)).json.data[0].id, String(two.id))
-  for (const { id, number, personId } of [one, two]) {
+  assert.ok(first && second)
+  assert.equal((await api.get(`/orders/${first.id}`)).json.data.orderNumber, first.number)
+  assert.equal((await api.get(`/orders?order_number=${second.number}`)).json.data[0].id, String(second.id))
+  for (const { id, number, personId } of [first, second]) {
     simulator.ledger.clear()
     const { data } = (await api.get(`/orders/${number}`)).json
     assert.deepEqual([data.id, data.customerId], [String(id), String(personId)])
     assert.equal(simulator.ledger.calls.length, 0)
   }
   const stranger = await api.createService()
-  assertProblem(await stranger.get(`/orders/${one.id}`), 'not_found', api.baseUrl)
+  assertProblem(await stranger.get(`/orders/${first.id}`), 'not_found', api.baseUrl)
   await simulator.stopAccepting()
-  assert.equal((await api.get(`/orders/${one.id}`)).status, 200)
+  assert.equal((await api.get(`/orders/${first.id}`)).status, 200)
   for (const path of ['/orders/4711', '/orders/4711/returnable', '/orders?order_number=4711'])
     assertProblem(await api.get(path), 'back_office_unavailable', api.baseUrl)
 })

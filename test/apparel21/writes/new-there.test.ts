@@ -55,7 +55,7 @@ test('return reasons include new ones of the back office', async () => {
 })
 
 test('a known return reason stays valid during an outage', async () => {
-  const known = await reasons()
+  const reasonsBefore = await reasons()
   await simulator.stopAccepting()
-  assert.deepEqual(await reasons(), known)
+  assert.deepEqual(await reasons(), reasonsBefore)
 })

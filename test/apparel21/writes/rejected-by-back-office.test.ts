@@ -14,7 +14,7 @@ const { hat, order, placed, tee, validated, voucher } = await ordersOf(shop)
 
 /** Within what we take, which counts characters, and too long for a back office that counts in UTF-16. */
 const long = '🦘'.repeat(40)
-const rest = toDollars(toCents(tee.price) - 100)
+const remainder = toDollars(toCents(tee.price) - 100)
 const rejectWith = (code: number, description = 'text of the back office') =>
   simulator.faults.add({ kind: 'error', method: 'POST', status: 403, code, description, times: 1 })
 
@@ -29,7 +29,7 @@ test('an upstream error of an order points to its body field', async () => {
       order({
         payments: [
           { gateway: 'visa', amount: '1.00' },
-          { gateway: 'wrong', amount: rest },
+          { gateway: 'wrong', amount: remainder },
         ],
       }),
       'unknown_gateway',
@@ -64,7 +64,10 @@ test('an unsellable SKU and a wrong total are reported with pointers', async () 
 test('an order rejected upstream is reported as rejected and leaves nothing', async () => {
   const { number, pin } = voucher('6000001')
   const byVoucher = { gateway: 'visa', amount: '1.00', voucher: await validated(number, pin, '1.00') }
-  for (const payments of [[{ gateway: 'visa', amount: tee.price }], [{ gateway: 'visa', amount: rest }, byVoucher]]) {
+  for (const payments of [
+    [{ gateway: 'visa', amount: tee.price }],
+    [{ gateway: 'visa', amount: remainder }, byVoucher],
+  ]) {
     const [body, key] = [order({ payments }), withKey()]
     const before = placed()
     rejectWith(5999)

@@ -148,12 +148,12 @@ test('a completed return is finished whatever error its repeat causes upstream',
 test('a created customer is stored although its reference type is now restricted', async () => {
   const body = () => buildCustomer({ mobile: '0400123456', references: { shopsFor: '4413' } })
   const [first, second, key, before] = [body(), body(), withKey(), await count(api, api, 'customer')]
-  for (const [one, headers] of [
+  for (const [input, headers] of [
     [first, key],
     [second, {}],
   ] as const) {
     lose('lost-answer', '/Persons')
-    assertProblem(await post(api, '/customers', one, headers), 'outcome_unknown', api.baseUrl)
+    assertProblem(await post(api, '/customers', input, headers), 'outcome_unknown', api.baseUrl)
   }
   await having(noReferences, anyReferences, async () => {
     assert.equal((await post(api, '/customers', first, key)).status, 201)

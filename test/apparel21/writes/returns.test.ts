@@ -177,8 +177,8 @@ test('one of two concurrent returns with one number succeeds', async () => {
   const orders = [await bought({ [tee.sku]: 1 }), await bought({ [tee.sku]: 1 })]
   simulator.faults.add({ kind: 'latency', method: 'POST', path: '/Persons/*/Returns', seconds: 0.3 })
   const responses = await Promise.all(orders.map(({ id }) => giveBack(id, { [tee.sku]: 1 }, { returnNumber: 'RMA-3' })))
-  const [rejected = assert.fail(), ...others] = responses.filter(({ status }) => status !== 201)
-  assert.equal(others.length, 0)
+  const [rejected = assert.fail(), ...otherResponses] = responses.filter(({ status }) => status !== 201)
+  assert.equal(otherResponses.length, 0)
   assertRejected(api, rejected, 'order_number_taken', '/returnNumber')
   assert.equal(returnsThere(), 1)
 })

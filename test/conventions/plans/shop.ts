@@ -11,7 +11,7 @@ const recently = sql`now() - (hashint4(i)::bigint + 2147483648) / 4294967296.0 *
 const record = (length: number) => sql`json_build_object('id', i::text, 'text', repeat('x', ${length}::integer))::text`
 
 /** One of `count` things; every fiftieth time the first, so that more than a page belongs to it. */
-const one = (of: string, count: number) =>
+const pickOne = (of: string, count: number) =>
   sql`case when i % 50 = 0 then ${`${of}1`} else ${of}::text || 1 + (hashint4(i) & 2147483647) % ${count}::integer end`
 
 /**
@@ -33,7 +33,7 @@ export async function fill(db: Database, { id }: Service, scale: number) {
     'webhook (service_id, webhook_id, url, kinds, secret, cursor)': sql`
       select ${service}, 'w' || i, 'https://shop.example/hooks', '["customer"]', '', 'x' ${upTo(times(200))}`,
     'webhook_attempt (service_id, webhook_id, changed_at, delivery_id, changes, status, response, milliseconds)': sql`
-      select ${service}, ${one('w', times(200))}, ${instant}, 'd' || i, 100, 200, 'ok', 20 ${upTo(times(30_000))}`,
+      select ${service}, ${pickOne('w', times(200))}, ${instant}, 'd' || i, 100, 200, 'ok', 20 ${upTo(times(30_000))}`,
     'account_password (username, password_hash)': sql`select ${service} || 'u' || i, '' ${upTo(times(300))}`,
     'store (service_id, store_id, changed_at, record, store_number, name, ecommerce_location_id)': sql`
       select ${service}, 's' || i, ${instant}, ${record(300)}, i::text, 'Store ' || i, 'l' || i ${upTo(stores)}`,
@@ -52,10 +52,10 @@ export async function fill(db: Database, { id }: Service, scale: number) {
     'customer (service_id, id, changed_at, record, ecommerce_ids, email, surname, firstname)': sql`
       select ${service}, 'c' || i, ${instant}, left(${record(500)}, -1), '}', 'c' || i || '@example.com', 'Name' || i % 300, 'F' || i ${upTo(customers)}`,
     'retail_transaction (service_id, id, customer_id, sale_date, changed_at, record)': sql`
-      select ${service}, 't' || i, ${one('c', customers)}, (${instant} - interval '1 hour') at time zone 'UTC', ${instant}, ${record(700)}
+      select ${service}, 't' || i, ${pickOne('c', customers)}, (${instant} - interval '1 hour') at time zone 'UTC', ${instant}, ${record(700)}
       ${upTo(times(30_000))}`,
     'sales_order (service_id, id, changed_at, placed_at, order_number, customer_id, billing_address, delivery_address, currency, decimals, freight, total)': sql`
-      select ${service}, 'o' || i, ${instant}, ${instant} - interval '1 hour', i::text, ${one('c', customers)}, '{}', '{}', 'AUD', 2, 0, 20
+      select ${service}, 'o' || i, ${instant}, ${instant} - interval '1 hour', i::text, ${pickOne('c', customers)}, '{}', '{}', 'AUD', 2, 0, 20
       ${upTo(orders)}`,
     'order_line (service_id, order_id, sequence, status, sku_id, sku, product_code, product_name, size_code, quantity, shipped, price, discounts, value)': sql`
       select ${service}, 'o' || (i + 1) / 2, i % 2, 'shipped', 'k' || i, 'sku' || i, 'code' || i, 'Product ' || i, 'M', 1, 1, 10, '[]', 10
@@ -65,11 +65,11 @@ export async function fill(db: Database, { id }: Service, scale: number) {
     'upstream_voucher_sale (service_id, order_number, amount, currency)': sql`
       select ${service}, 'v' || i, 50, 'AUD' ${upTo(times(8_000))}`,
     'sales_return (service_id, id, changed_at, created_at, order_id, return_number, authorisation_number, status, restock)': sql`
-      select ${service}, 'r' || i, ${instant}, ${instant}, ${one('o', orders)}, i::text, i::text, 'received', true ${upTo(returns)}`,
+      select ${service}, 'r' || i, ${instant}, ${instant}, ${pickOne('o', orders)}, i::text, i::text, 'received', true ${upTo(returns)}`,
     'shipment (service_id, id, changed_at, order_id, source_key, tracking_number, lines)': sql`
-      select ${service}, 's' || i, ${instant}, ${one('o', orders)}, i::text, i::text, '[]' ${upTo(returns)}`,
+      select ${service}, 's' || i, ${instant}, ${pickOne('o', orders)}, i::text, i::text, '[]' ${upTo(returns)}`,
     'return_line (service_id, return_id, sequence, order_id, order_sequence, quantity, value, reason_code)': sql`
-      select ${service}, 'r' || i, 0, ${one('o', orders)}, 0, 1, 10, 'size' ${upTo(returns)}`,
+      select ${service}, 'r' || i, 0, ${pickOne('o', orders)}, 0, 1, 10, 'size' ${upTo(returns)}`,
     'audit (service_id, id, changed_at, record)': sql`
       select ${service}, 'a' || i, ${instant}, json_build_object('subject', '/customers/' || i % 500, 'username', 'u' || i % 20, 'text', repeat('x', 200))::text ${upTo(times(8_000))}`,
     'mapping_check (service_id, kind, changed_at)': sql`
@@ -86,11 +86,11 @@ export async function fill(db: Database, { id }: Service, scale: number) {
     'request_block (service_id, second, block_id, marks, lines)': sql`
       select ${service}, date_trunc('second', now() - (hashint4(i)::bigint + 2147483648) / 4294967296.0 * interval '6 days'), i::text,
              sha256(int4send(i)) || sha256(int4send(-i)),
-             json_build_array(i % 1000, 'r' || i, ${one('u', 20)}, 'GET /customers/:id', '/customers/' || i % 500, null,
+             json_build_array(i % 1000, 'r' || i, ${pickOne('u', 20)}, 'GET /customers/:id', '/customers/' || i % 500, null,
                case when i % 50 = 0 then 404 else 200 end, case when i % 50 = 0 then 'not_found' end, null, 50, 2, 10, '[]'::json)::text
       ${upTo(times(30_000))}`,
     'sync_run (service_id, sync, run_id, changed_at, ended_at, is_full, read)': sql`
-      select ${service}, ${one('sync', 8)}, i::text, ${instant}, ${instant}, false, i ${upTo(times(8_000))}`,
+      select ${service}, ${pickOne('sync', 8)}, i::text, ${instant}, ${instant}, false, i ${upTo(times(8_000))}`,
     'reward_program (service_id, program_id, name)': sql`select ${service}, '1', 'Rewards'`,
     'reward_account (service_id, id, changed_at, customer_id, program_id)': sql`
       select ${service}, 'm' || i, ${instant}, 'c' || i, '1' ${upTo(times(5_000))}`,

@@ -126,7 +126,7 @@ export async function tour(api: TestApi) {
   assert.equal(await purgeOldTombstones(db, service, () => false), 0)
   await purgeResponses(db, () => false)
 
-  await Promise.all([findSkusById, findStoresById, findStoresByNumber].map(known => known(db, service, [])))
+  await Promise.all([findSkusById, findStoresById, findStoresByNumber].map(find => find(db, service, [])))
   const [sold] = await db.rows<{ skuId: string }>(
     sql`select sku_id as "skuId" from variant where service_id = ${service.id} limit 1`,
   )
@@ -153,14 +153,16 @@ export async function tour(api: TestApi) {
   const locked = await leaseSync(db, service, 'customers')
   assert.ok(locked)
   const lease = { sync: 'customers', run: locked.run }
-  const [one, ...others] = await db.rows<{ id: string }>(sql`select id from customer where service_id = ${service.id}`)
-  assert.ok(one)
+  const [firstCustomer, ...otherCustomers] = await db.rows<{ id: string }>(
+    sql`select id from customer where service_id = ${service.id}`,
+  )
+  assert.ok(firstCustomer)
   await recordSeen(
     db,
     service,
     lease,
     'customer',
-    others.map(({ id }) => id),
+    otherCustomers.map(({ id }) => id),
   )
   const findExisting = async (ids: readonly string[]) => [...ids]
   await removeUnseen(db, service, { lease, list: 'customer', findExisting, onRemoved: async () => {} })

@@ -131,8 +131,8 @@ export async function customers(folders: Folders, references: FileWriter<Static<
   ])
   const values = new Map<string, string>()
   const reference = async (type: string, name: string) => {
-    const known = values.get(`${type} ${name}`)
-    if (known) return known
+    const existing = values.get(`${type} ${name}`)
+    if (existing) return existing
     const referenceValueId = `AW-${type}-${values.size + 1}`
     values.set(`${type} ${name}`, referenceValueId)
     await references.write({ type, referenceValueId, name })

@@ -12,7 +12,7 @@ import { count, emptyTallies, type Tallies } from './tally.ts'
 export interface Audit {
   /** By file name. */
   summaries: Record<string, ImportSummary>
-  given: Tallies
+  expected: Tallies
   rejected: Tallies
   /** The columns and reasons of rejected lines, each with its count. */
   reasons: Record<string, number>
@@ -43,7 +43,7 @@ export async function audit(shop: Shop, accounts: Accounts, folder: string): Pro
       reasons[reason] = (reasons[reason] ?? 0) + 1
     }
   }
-  return { summaries, given: input, rejected, reasons, ...(await pagination(shop)) }
+  return { summaries, expected: input, rejected, reasons, ...(await pagination(shop)) }
 }
 
 /** Nothing is kept of a record but its key and what it adds to the tallies. */

@@ -88,6 +88,6 @@ export async function magento(
 
 /** Units divided by the shares; what the division leaves over is in the first store. */
 function spread(units: number): number[] {
-  const [, ...others] = shares.map(share => Math.floor((units * share) / 100))
-  return [units - others.reduce((sum, part) => sum + part, 0), ...others]
+  const [, ...otherUnits] = shares.map(share => Math.floor((units * share) / 100))
+  return [units - otherUnits.reduce((sum, part) => sum + part, 0), ...otherUnits]
 }

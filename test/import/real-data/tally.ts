@@ -35,11 +35,11 @@ export function count(tally: RunCounts, { cells, quantity = 0, value = '0' }: Sa
   tally.fingerprint = BigInt.asUintN(64, tally.fingerprint + digest)
 }
 
-export const sumOf = (one: RunCounts, other: RunCounts): RunCounts => ({
-  lines: one.lines + other.lines,
-  quantity: one.quantity + other.quantity,
-  value: one.value + other.value,
-  fingerprint: BigInt.asUintN(64, one.fingerprint + other.fingerprint),
+export const sumOf = (first: RunCounts, other: RunCounts): RunCounts => ({
+  lines: first.lines + other.lines,
+  quantity: first.quantity + other.quantity,
+  value: first.value + other.value,
+  fingerprint: BigInt.asUintN(64, first.fingerprint + other.fingerprint),
 })
 
 /** Normalises an amount: "2.5" and "2.50" are equal. */

@@ -106,9 +106,9 @@ export class UciCounts {
   }
 
   #countInvoice(number: string, time: string) {
-    const known = this.#invoices.get(number)
-    const invoice = known ?? { lines: 0, time, times: new Set() }
-    if (!known) this.#invoices.set(number, invoice)
+    const existing = this.#invoices.get(number)
+    const invoice = existing ?? { lines: 0, time, times: new Set() }
+    if (!existing) this.#invoices.set(number, invoice)
     else if (number !== this.#invoiceBefore) this.#notAdjacent.add(number)
     this.#invoiceBefore = number
     invoice.times.add(time)

@@ -101,12 +101,12 @@ export async function uci(folders: Folders) {
 
 /** Name and price of a stock code: those of its first sale at a price; before that, of what comes first. */
 function keepItem(items: Map<string, Item>, { code, description, price, quantity }: Line) {
-  const known = items.get(code)
-  if (known?.ofSale) return
+  const existing = items.get(code)
+  if (existing?.ofSale) return
   const cents = parseAmount(price, 2)
   const ofSale = quantity > 0 && cents !== undefined && cents > 0n && description !== ''
   if (ofSale) items.set(code, { name: description, price, ofSale })
-  else items.set(code, { name: known?.name || description, price: known?.price ?? '0', ofSale })
+  else items.set(code, { name: existing?.name || description, price: existing?.price ?? '0', ofSale })
 }
 
 /** A product for each stock code: a style's letters are designs, not always colours, and the styles have no names. */

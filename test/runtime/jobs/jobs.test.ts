@@ -96,13 +96,13 @@ describe('jobs', { concurrency: true }, () => {
   test('a failing job backs off without delaying others', async t => {
     const { db, work, state } = await workplace(t)
     let attempts = 0
-    let others = 0
+    let otherJobs = 0
     const worker = work({
       fails: job(async () => {
         attempts++
         throw new Error('not today')
       }),
-      other: job(async () => void others++, { intervalSeconds: 1 }),
+      other: job(async () => void otherJobs++, { intervalSeconds: 1 }),
     })
     await addJob(db, null, 'fails')
     let before = 0
@@ -116,7 +116,7 @@ describe('jobs', { concurrency: true }, () => {
       before = attempts
       await db.run(sql`update job set due_at = now() where name = 'fails'`)
     }
-    assert.ok(others >= 1)
+    assert.ok(otherJobs >= 1)
     await worker.stop(1_000)
   })
 
@@ -210,9 +210,9 @@ describe('jobs', { concurrency: true }, () => {
     const { db, work, state } = await workplace(t)
     const accepted = Promise.withResolvers<JobRun>()
     const worker = work({
-      lost: job(async one => {
-        accepted.resolve(one)
-        await new Promise((_, reject) => one.signal.addEventListener('abort', () => reject(one.signal.reason)))
+      lost: job(async run => {
+        accepted.resolve(run)
+        await new Promise((_, reject) => run.signal.addEventListener('abort', () => reject(run.signal.reason)))
       }),
     })
     await addJob(db, null, 'lost')

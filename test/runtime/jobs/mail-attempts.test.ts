@@ -42,7 +42,7 @@ test('a temporarily rejected message is retried, then fails with an alert', asyn
   assert.deepEqual(await mailing.db.rows(sql`select kind, subject, detail from alert`), [
     { kind: 'email_failed', subject: email_id, detail: last_error },
   ])
-  const line = mailing.logged.split('\n').find(each => each.includes('"alert":"email_failed"')) ?? ''
+  const line = mailing.logged.split('\n').find(text => text.includes('"alert":"email_failed"')) ?? ''
   assert.deepEqual([JSON.parse(line).level, JSON.parse(line).mail, JSON.parse(line).service], [50, email_id, 'luma'])
   assert.equal(mailing.sink.delivered.length, 0)
 })

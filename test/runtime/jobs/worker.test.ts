@@ -153,9 +153,9 @@ describe('worker processes', { concurrency: true }, () => {
         /^[\da-f-]{36} +1 +sent +1 /m,
       )
       assert.doesNotMatch(await runSuccessfully(['mail', 'list', '--status', 'failed'], environment), /sent +1/)
-      const { out, ...rest } = await runCommand(['mail', 'retry', 'nothing'], environment)
-      assert.equal(rest.code, 1)
-      assert.match(rest.err, /^tillbridge: Email nothing can't be retried/)
+      const { out, ...outcome } = await runCommand(['mail', 'retry', 'nothing'], environment)
+      assert.equal(outcome.code, 1)
+      assert.match(outcome.err, /^tillbridge: Email nothing can't be retried/)
 
       fs.rmSync(join(dataDir, 'mail'), { recursive: true })
       fs.writeFileSync(join(dataDir, 'mail'), 'in the way')

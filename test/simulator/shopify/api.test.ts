@@ -25,8 +25,10 @@ beforeEach(async () => {
 const operations = new Map(
   parse(
     readFileSync(new URL('../../../simulator/shopify/schema/operations.graphql', import.meta.url), 'utf8'),
-  ).definitions.flatMap(each =>
-    each.kind === Kind.OPERATION_DEFINITION && each.name ? [[each.name.value, print(each)]] : [],
+  ).definitions.flatMap(definition =>
+    definition.kind === Kind.OPERATION_DEFINITION && definition.name
+      ? [[definition.name.value, print(definition)]]
+      : [],
   ),
 )
 const operation = (name: string) => operations.get(name) ?? assert.fail(`operation ${name} not found`)

@@ -5,8 +5,8 @@ export async function holdLocks({ pool }: Pick<Database, 'pool'>, ...statements:
   const client = await pool.connect()
   const release = () => client.release(true)
   try {
-    for (const each of ['begin', 'set local idle_in_transaction_session_timeout = 0', ...statements])
-      await client.query(each)
+    for (const statement of ['begin', 'set local idle_in_transaction_session_timeout = 0', ...statements])
+      await client.query(statement)
   } catch (error) {
     release()
     throw error
