@@ -1,6 +1,7 @@
-import { rm, stat } from 'node:fs/promises'
+import { rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
+import { createIdentity } from '../src/backup/encryption.ts'
 import { defaultCpuShare } from '../src/backup/throttle.ts'
 import { ask, type Bench } from './rig/bench.ts'
 import { runCommand } from './rig/command.ts'
@@ -17,15 +18,20 @@ const copyName = 'bench_restored'
 /** A backup while pages are served, and its restore into an empty database. */
 export async function measureBackup(bench: Bench, loaded: Loaded): Promise<Section> {
   const file = join(bench.directory, 'bench.tillbridge')
+  const identity = join(bench.directory, 'identity')
+  const { recipient, text } = await createIdentity()
+  await writeFile(identity, text)
+  const backUp = (...options: string[]) =>
+    runCommand(bench, loaded, ['backup', ...options, file], { BACKUP_RECIPIENTS: recipient })
   const service = await startService(bench.directory, { DATABASE_URL: loaded.url })
   const page = (await scenariosOf(loaded)).find(({ name }) => name === 'customers, deepest page')
   if (!page) throw new Error('the bench has a deepest page')
   const pages = (durationSeconds: number) =>
     ask(bench, service, page, { connections: 4, rate: pagesPerSecond, seconds: durationSeconds })
   bench.say('  backup, as fast as it can')
-  const fastest = await runCommand(bench, loaded, ['backup', '--cpu-percent', '100', file])
+  const fastest = await backUp('--cpu-percent', '100')
   bench.say('  backup')
-  const quiet = await runCommand(bench, loaded, ['backup', file])
+  const quiet = await backUp()
   // Half of the duration of a backup, so that the measurement is certain to lie within one.
   const seconds = Math.max(2, Math.floor(quiet.seconds / 2))
   const tails: number[] = []
@@ -33,7 +39,7 @@ export async function measureBackup(bench: Bench, loaded: Loaded): Promise<Secti
   for (let round = 0; round < bench.rounds; round++) {
     bench.say(`  round ${round + 1}`)
     const alone = await pages(seconds)
-    const [backup, concurrent] = await Promise.all([runCommand(bench, loaded, ['backup', file]), pages(seconds)])
+    const [backup, concurrent] = await Promise.all([backUp(), pages(seconds)])
     samples.push(backup)
     tails.push(concurrent.p99 / alone.p99)
     bench.say(`  p99 of pages ${tenths(alone.p99)} ms alone, ${tenths(concurrent.p99)} ms during a backup`)
@@ -41,8 +47,11 @@ export async function measureBackup(bench: Bench, loaded: Loaded): Promise<Secti
   await service.stop()
   const { size } = await stat(file)
   bench.say('  restore')
-  const restored = await intoEmpty(loaded, target => runCommand(bench, target, ['restore', '--keep-cursors', file]))
+  const restored = await intoEmpty(loaded, target =>
+    runCommand(bench, target, ['restore', '--keep-cursors', '--identity', identity, file]),
+  )
   await rm(file)
+  await rm(identity)
 
   const rows = Number(/([\d,]+) rows/.exec(quiet.out)?.[1]?.replaceAll(',', ''))
   const peak = Math.max(fastest.peak, ...samples.map(sample => sample.peak), restored.peak)
@@ -59,7 +68,7 @@ export async function measureBackup(bench: Bench, loaded: Loaded): Promise<Secti
   return {
     title: 'Backup and restore',
     about:
-      `A complete installation of ${whole(rows)} rows, which are ${whole(megabytes)} MB in COPY format. \`tillbridge backup\` writes and verifies a file of ${whole(size / 1e6)} MB, by default with ${whole(defaultCpuShare * 100)} % of one core. \`tillbridge restore\` fills an empty database of the same server, with all indexes. ` +
+      `A complete installation of ${whole(rows)} rows, which are ${whole(megabytes)} MB in COPY format. \`tillbridge backup\` writes and verifies an encrypted file of ${whole(size / 1e6)} MB, by default with ${whole(defaultCpuShare * 100)} % of one core. \`tillbridge restore\` fills an empty database of the same server, with all indexes. ` +
       `At the same time clients read the deepest page of the customer list, ${pagesPerSecond} a second at even intervals. All processes share the cores.`,
     tables: [
       {

@@ -8,11 +8,16 @@ import type { Loaded } from './database.ts'
 const cli = fileURLToPath(new URL('../../src/cli.js', import.meta.url))
 
 /** Runs a command of `tillbridge` in a separate process. Returns its seconds, its output, and its peak memory in MB. */
-export async function runCommand({ directory }: Bench, { url }: Loaded, args: readonly string[]) {
+export async function runCommand(
+  { directory }: Bench,
+  { url }: Loaded,
+  args: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+) {
   const began = performance.now()
   const child = spawn(cli, args, {
     cwd: directory,
-    env: { PATH: process.env.PATH, DATA_DIR: '.', DATABASE_URL: url },
+    env: { PATH: process.env.PATH, DATA_DIR: '.', DATABASE_URL: url, ...environment },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   let out = ''

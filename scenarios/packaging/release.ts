@@ -78,7 +78,7 @@ try {
   facts.push(['it serves after one command', output.includes('Press Ctrl-C to stop.')])
   const [healthy, ...question] = inside('/first', '/opt/tillbridge/bin/healthy')
   facts.push(['its health check succeeds', spawnSync(healthy, question).status === 0])
-  tillbridge('/first', 'backup /first/backup')
+  tillbridge('/first', 'backup --plain /first/backup')
   service.kill('SIGTERM')
   const code = await new Promise(resolve => service.once('exit', resolve))
   facts.push(['SIGTERM ends it in order', code === 0])

@@ -15,7 +15,6 @@ interface BackupOptions {
   /** The control database, which has the accounts. Default: the backed-up database. */
   control?: Database
   onProgress?: Progress
-  onHead?: (head: Head) => void
 }
 
 /** Doesn't block any writer. */
@@ -27,7 +26,7 @@ const snapshot = 'begin isolation level repeatable read, read only'
  */
 export async function* createBackup(
   db: Database,
-  { service, control = db, onProgress = () => {}, onHead = () => {} }: BackupOptions,
+  { service, control = db, onProgress = () => {} }: BackupOptions,
 ): AsyncGenerator<Buffer> {
   const main = await openDedicatedConnection(db, snapshot)
   const { client } = main
@@ -35,7 +34,6 @@ export async function* createBackup(
   try {
     if (control !== db) accounts = await openDedicatedConnection(control, snapshot)
     const head = await readHead(client, service)
-    onHead(head)
     yield encodeFrame('H', head)
     const tables = await listTables(client)
     // Locked until the end, so that no day of the request log is dropped.

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Command } from 'commander'
 import { createBackup } from '../backup/create-backup.ts'
-import { writeFile } from '../backup/file.ts'
+import { type Protection, writeFile } from '../backup/file.ts'
 import type { Progress } from '../backup/frames.ts'
 import { defaultCpuShare } from '../backup/throttle.ts'
 import { readConfig } from '../config/config.ts'
@@ -26,6 +26,7 @@ import { purgeRows } from '../store/service-deletion/purge.ts'
 import { hasCopy } from '../store/shards/misplaced-services.ts'
 import { findMissingServices, forwardAuditEntries } from '../store/shards/shards.ts'
 import { type DeletionState, listAllServices, listDeleting } from '../store/tenancy/services.ts'
+import { chooseRecipients, plainDescription } from './backups/recipients.ts'
 import { confirmByTyping } from './terminal/confirmation.ts'
 import { formatExamples } from './terminal/examples.ts'
 import { rethrowWriteError } from './terminal/outgoing-file.ts'
@@ -37,6 +38,7 @@ interface Options {
   yes?: string
   /** False if no backup is required. */
   backup?: string | false
+  plain?: true
 }
 
 export const buildRemoveCommand = (service: Command) =>
@@ -45,6 +47,7 @@ export const buildRemoveCommand = (service: Command) =>
     .argument('<name>')
     .option('--yes <name>', 'repeat the name to skip the confirmation')
     .option('--backup <file>', 'backup file (default: DATA_DIR/removed/<name>-<time>.tillbridge)')
+    .option('--plain', plainDescription)
     .option('--no-backup', 'keep no backup')
     .description('Permanently delete a service (keeps a backup)')
     .addHelpText(
@@ -58,13 +61,16 @@ export const buildRemoveCommand = (service: Command) =>
     .action((name: string, options: Options) =>
       withDatabase(async session => {
         const deletion = await findDeletion(session, name, options.backup)
+        // Reports a missing recipient before the question.
+        if (deletion.deletionState !== 'purging') chooseProtection(session, options)
         await confirm(deletion, options.yes)
         const release = await lockDeletion(deletion.control, deletion.service)
         const stop = stopBySignal(createStopError(name))
         try {
           // Another process may have deleted it, or started to.
           const removed = await findDeletion(session, name, options.backup)
-          if (removed.deletionState !== 'purging') await backUp(removed, options.backup, stop.signal)
+          if (removed.deletionState !== 'purging')
+            await backUp(removed, options.backup, chooseProtection(session, options), stop.signal)
           await purge(session, removed, stop.signal)
         } finally {
           stop.end()
@@ -134,14 +140,14 @@ async function closeService(removed: Deletion, signal: AbortSignal) {
 }
 
 /** Closes the service and writes its backup. Opens the service again if that fails or is stopped. */
-async function backUp(removed: Deletion, backup: Options['backup'], signal: AbortSignal) {
+async function backUp(removed: Deletion, backup: Options['backup'], protection: Protection, signal: AbortSignal) {
   const { service } = removed
   const path = backup === false ? undefined : chooseBackupPath(service, backup)
   if (path !== undefined && existsSync(path)) throw new Error(`${path} exists already. Nothing was deleted.`)
   let file: string | undefined
   try {
     await closeService(removed, signal)
-    if (path !== undefined) file = await writeBackup(removed, path, signal)
+    if (path !== undefined) file = await writeBackup(removed, protection, path, signal)
     signal.throwIfAborted()
     if (await startPurge(removed.control, service)) return
   } catch (error) {
@@ -154,6 +160,12 @@ async function backUp(removed: Deletion, backup: Options['backup'], signal: Abor
   throw new Error(`Another process has reopened service ${service.name}.`)
 }
 
+/** Returns how the backup is protected. Without a backup, its protection isn't used. */
+const chooseProtection = ({ keys }: Session, { backup, plain }: Options): Protection => ({
+  keys,
+  recipients: chooseRecipients(readConfig(), plain || backup === false),
+})
+
 /** Returns the path of the backup file. */
 function chooseBackupPath({ name }: Service, file: string | undefined) {
   if (file !== undefined) return resolve(file)
@@ -163,7 +175,12 @@ function chooseBackupPath({ name }: Service, file: string | undefined) {
 }
 
 /** Writes and verifies the backup. The file must not exist, because it is deleted again if the service stays. */
-async function writeBackup({ db, control, service }: Deletion, file: string, signal: AbortSignal) {
+async function writeBackup(
+  { db, control, service }: Deletion,
+  protection: Protection,
+  file: string,
+  signal: AbortSignal,
+) {
   const [taking, checking] = [createBytesDisplay('Backup'), createBytesDisplay('Check')]
   const stopOnAbort =
     (show: Progress): Progress =>
@@ -173,6 +190,7 @@ async function writeBackup({ db, control, service }: Deletion, file: string, sig
     }
   const frames = createBackup(db, { service, control, onProgress: stopOnAbort(taking.show) })
   const { rows, head } = await writeFile(file, frames, {
+    ...protection,
     onVerify: stopOnAbort(checking.show),
     share: defaultCpuShare,
     isNew: true,

@@ -120,6 +120,18 @@ export const settings = {
       return value
     },
   } satisfies Setting<string | undefined>,
+  BACKUP_RECIPIENTS: {
+    description:
+      'The age public keys that backups are encrypted to, separated by commas. `tillbridge backup keygen` creates a key pair. `plain`: backups are not encrypted.',
+    example: 'age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p',
+    read(value: string | undefined): readonly string[] | 'plain' | undefined {
+      if (value === undefined || value === 'plain') return value
+      const recipients = value.split(',').map(recipient => recipient.trim())
+      if (!recipients.every(recipient => /^age1[a-z0-9]{50,}$/.test(recipient)))
+        throw new InvalidSetting('must be age public keys (age1…), separated by commas, or plain')
+      return recipients
+    },
+  } satisfies Setting<readonly string[] | 'plain' | undefined>,
   SMTP_URL: {
     description:
       'The mail server: smtp:// (with STARTTLS, unless it is on this machine or ?tls=off is set) or smtps://, with user and password. If unset, emails are written to DATA_DIR/mail.',

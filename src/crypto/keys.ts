@@ -15,6 +15,8 @@ interface SecretKeys extends Record<HashPurpose, Buffer> {
   id: Buffer
   /** Encrypts stored responses, queued emails and other systems' passwords. */
   sealed: Buffer
+  /** The seed of the Ed25519 key that signs backups. */
+  signing: Buffer
   /** Identifies the secret in the database. It does not help to guess the secret or a key. */
   digest: Buffer
 }
@@ -47,6 +49,7 @@ export function deriveKeys(secret: string | Buffer): Keys {
     pins: deriveKey(secret, 'pins'),
     sessions: deriveKey(secret, 'sessions'),
     sealed: deriveKey(secret, 'sealed'),
+    signing: deriveKey(secret, 'signing'),
     ...deriveLookupKeys(deriveKey(secret, 'lookup')),
     otherKeys: [],
     isNewest: true,

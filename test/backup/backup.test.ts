@@ -60,7 +60,7 @@ const followed = (cursor = '') => api.get(`/changes?limit=1000${cursor && `&afte
 test('a restore recreates every row, key, index, trigger and sequence', async () => {
   const contents = await contentsOf(api.db)
   const output = await runSuccessfully(['backup', file], environmentOf(api.database))
-  assert.match(output, /^Backup written to \S+ and verified: [\d,]+ rows as of \S+Z, .* MB\/s/)
+  assert.match(output, /^Plain backup written to \S+ and verified: [\d,]+ rows as of \S+Z, .* MB\/s/)
   assert.equal(fs.statSync(file).mode & 0o777, 0o600)
   const target = await empty()
   assert.match(

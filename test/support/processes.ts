@@ -39,6 +39,7 @@ interface RunOptions {
 /** The variables that processes inherit. Without the compile cache, each start would compile every module again. */
 const { HOME, NODE_COMPILE_CACHE, PATH, TMPDIR } = process.env
 const inheritedEnvironment = {
+  BACKUP_RECIPIENTS: 'plain',
   HOME,
   NODE_COMPILE_CACHE,
   PATH: `${programs}${delimiter}${PATH}`,

@@ -3,7 +3,6 @@ import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { createBackup } from '../../backup/create-backup.ts'
 import { writeFile, writeToStream } from '../../backup/file.ts'
-import type { Head } from '../../backup/frames.ts'
 import { recordBackup } from '../../backup/history.ts'
 import { defaultCpuShare, throttle } from '../../backup/throttle.ts'
 import { readConfig } from '../../config/config.ts'
@@ -15,19 +14,30 @@ import { listShards } from '../../store/shards/shards.ts'
 import { formatExamples } from '../terminal/examples.ts'
 import { rethrowWriteError } from '../terminal/outgoing-file.ts'
 import { createBytesDisplay, formatRate } from '../terminal/progress.ts'
+import { buildKeygenCommand } from './keygen.ts'
+import { chooseRecipients, plainDescription } from './recipients.ts'
+import { buildVerifyCommand } from './verify.ts'
 
-/** `tillbridge backup`. It doesn't migrate: a backup before an upgrade must contain the old schema. */
-export const buildBackupCommand = (program: Command) =>
+/** `tillbridge backup`, `backup verify` and `backup keygen`. */
+export function buildBackupCommand(program: Command) {
+  const backup = buildCreateCommand(program)
+  buildVerifyCommand(backup)
+  buildKeygenCommand(backup)
+}
+
+/** `tillbridge backup <file>`. It doesn't migrate: a backup before an upgrade must contain the old schema. */
+const buildCreateCommand = (program: Command) =>
   program
     .command('backup')
     .argument('<file>', 'the output file, or - for standard output')
     .option('--shard <name>', 'back up this shard instead of the control database')
+    .option('--plain', plainDescription)
     .addOption(
       new Option('--cpu-percent <percent>', 'CPU limit in percent of one core (100 = no limit)')
         .default(defaultCpuShare, String(defaultCpuShare * 100))
         .argParser(parsePercent),
     )
-    .description('Back up the database (the secret key is not included)')
+    .description('Back up the database, encrypted (the secret key is not included)')
     .addHelpText(
       'after',
       formatExamples(
@@ -36,8 +46,9 @@ export const buildBackupCommand = (program: Command) =>
         ['backup - | ssh elsewhere "cat > tillbridge.backup"', 'stores it on another machine'],
       ),
     )
-    .action(async (file: string, { shard, cpuPercent: share }: { shard?: string; cpuPercent: number }) => {
+    .action(async (file: string, { shard, plain, cpuPercent: share }: CreateOptions) => {
       const config = readConfig()
+      const recipients = chooseRecipients(config, plain)
       const opening: ConnectOptions = { skipMigrations: true, statementTimeoutMs: 0 }
       const control = await joinDatabase(config, opening)
       let data: OpenedDatabase | undefined
@@ -49,30 +60,36 @@ export const buildBackupCommand = (program: Command) =>
           ({ name }) => `Shard ${name} is not included. To back it up: tillbridge backup <file> --shard ${name}`,
         )
         const taking = createBytesDisplay('Backup')
-        let takenAt = ''
-        const onHead = (backupHead: Head) => {
-          takenAt = backupHead.takenAt
-        }
-        const frames = createBackup(db, { onProgress: taking.show, onHead })
+        const frames = createBackup(db, { onProgress: taking.show })
         if (file === '-') {
-          await writeToStream(process.stdout, throttle(frames, share)).finally(taking.end)
-          await recordBackup(db, takenAt)
+          const { manifest } = await writeToStream(process.stdout, throttle(frames, share), {
+            recipients,
+            keys,
+          }).finally(taking.end)
+          await recordBackup(db, manifest.takenAt)
           for (const line of notInIt) console.error(line)
           return
         }
         const began = performance.now()
         const checking = createBytesDisplay('Check')
-        const { bytes, rows, head } = await writeFile(file, frames, { onVerify: checking.show, share })
+        const { bytes, rows, head } = await writeFile(file, frames, {
+          recipients,
+          keys,
+          onVerify: checking.show,
+          share,
+        })
           .finally(() => {
             taking.end()
             checking.end()
           })
           .catch(rethrowWriteError(file, '. Use - for standard output'))
-        await recordBackup(db, takenAt)
+        await recordBackup(db, head.takenAt)
         const { size } = await stat(file)
         console.log(
-          `Backup written to ${resolve(file)} and verified: ${rows.toLocaleString('en')} rows as of ${head.takenAt}, ${formatRate(bytes, performance.now() - began)}, compressed to ${(size / 1e6).toFixed(1)} MB.`,
+          `${recipients === 'plain' ? 'Plain' : 'Encrypted'} backup written to ${resolve(file)} and verified: ${rows.toLocaleString('en')} rows as of ${head.takenAt}, ${formatRate(bytes, performance.now() - began)}, compressed to ${(size / 1e6).toFixed(1)} MB.`,
         )
+        if (recipients !== 'plain')
+          console.log(`To restore it you need the identity file of ${recipients.join(' or ')}.`)
         if (config.secretKey === undefined)
           console.log(
             `To restore it you also need the secret key in ${resolve(config.dataDir, 'secret')}. Store a copy of it in another place.`,
@@ -83,6 +100,12 @@ export const buildBackupCommand = (program: Command) =>
         await control.close()
       }
     })
+
+interface CreateOptions {
+  shard?: string
+  plain?: true
+  cpuPercent: number
+}
 
 function parsePercent(text: string) {
   const value = Number(text)

@@ -1,49 +1,59 @@
 import type { Command } from 'commander'
+import { readIdentities } from '../../backup/encryption.ts'
 import { readFrames, verifyFile } from '../../backup/file.ts'
 import { recordRestore } from '../../backup/history.ts'
 import { restore } from '../../backup/restore.ts'
 import { readConfig } from '../../config/config.ts'
 import { openWithoutMigrating } from '../../runtime/installation/installation.ts'
-import { deriveVerifiedKeys } from '../../runtime/installation/keys.ts'
 import { formatExamples } from '../terminal/examples.ts'
 import { createBytesDisplay, createShareDisplay, formatRate } from '../terminal/progress.ts'
 import { withDatabase } from '../terminal/session.ts'
+import { identityOption, readSignedBy } from './verify.ts'
 
 /** `tillbridge restore <file>` and `tillbridge restore acknowledge`. */
 export function buildRestoreCommand(program: Command) {
   const restoreInto = program
     .command('restore')
     .argument('<file>', 'a file from `tillbridge backup`')
+    .option(...identityOption)
     .option('--keep-cursors', 'keep client cursors valid (only if nothing was written since the backup)')
     .description('Restore a backup into an empty database')
     .addHelpText(
       'after',
       formatExamples(
         [
-          'restore 2026-11-22.tillbridge',
+          'restore --identity backup-identity.txt 2026-11-22.tillbridge',
           'restores into the bundled PostgreSQL; DATA_DIR must contain only the secret key',
         ],
-        ['restore --keep-cursors moved.tillbridge', 'after a move with all processes stopped'],
+        [
+          'restore --keep-cursors --identity backup-identity.txt moved.tillbridge',
+          'after a move with all processes stopped',
+        ],
         ['restore acknowledge', 'after a restore with other tools'],
       ),
     )
-    .action(async (file: string, { keepCursors = false }: { keepCursors?: boolean }) => {
-      const config = readConfig()
+    .action(async (file: string, { identity, keepCursors = false }: RestoreOptions) => {
+      const { seeds } = await readSignedBy(file)
+      const identities = identity === undefined ? undefined : await readIdentities(identity)
       const checking = createBytesDisplay('Check')
-      const checked = await verifyFile(file, checking.show).finally(checking.end)
-      await deriveVerifiedKeys(config, { digest: Buffer.from(checked.head.secret, 'hex') }, 'goes with this backup')
-      const { db, close } = await openWithoutMigrating(config)
+      const checked = await verifyFile(file, seeds, { identities, onProgress: checking.show }).finally(checking.end)
+      const { db, close } = await openWithoutMigrating(readConfig())
       const loading = createBytesDisplay('Load')
       const indexing = createShareDisplay('Index')
       try {
         const began = performance.now()
-        const { migrated, shard } = await restore(db, checked, readFrames(file, loading.show), {
-          keepCursors,
-          onIndexing(share) {
-            loading.end()
-            indexing.show(share)
+        const { migrated, shard } = await restore(
+          db,
+          checked,
+          readFrames(file, { identities, onProgress: loading.show }),
+          {
+            keepCursors,
+            onIndexing(share) {
+              loading.end()
+              indexing.show(share)
+            },
           },
-        }).finally(() => {
+        ).finally(() => {
           loading.end()
           indexing.end()
         })
@@ -61,6 +71,11 @@ export function buildRestoreCommand(program: Command) {
       }
     })
   buildAcknowledgeCommand(restoreInto)
+}
+
+interface RestoreOptions {
+  identity?: string
+  keepCursors?: boolean
 }
 
 /** `tillbridge restore acknowledge`. `tillbridge restore <file>` does the same automatically. */

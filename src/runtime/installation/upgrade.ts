@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { createBackup } from '../../backup/create-backup.ts'
 import { readFrames, writeFile } from '../../backup/file.ts'
 import type { Progress } from '../../backup/frames.ts'
@@ -23,12 +24,17 @@ export const createUpgrade =
       withDatabase(older, db =>
         writeFile(file, createBackup(db, { onProgress: reportProgress('Read', onNotice) }), {
           onVerify: reportProgress('Verified', onNotice),
+          // The file is deleted after the upgrade. Until then it is next to the database, and only this process reads it.
+          recipients: 'plain',
+          keys: { signing: randomBytes(32) },
         }),
       ),
     )
     await withNewer(newer =>
       withDatabase(newer, db =>
-        restore(db, verified, readFrames(file, reportProgress('Written', onNotice)), { keepCursors: true }),
+        restore(db, verified, readFrames(file, { onProgress: reportProgress('Written', onNotice) }), {
+          keepCursors: true,
+        }),
       ),
     )
     onNotice(
