@@ -41,7 +41,7 @@ comment on column service.move_state is
 comment on column service.paused_until is 'End of the write pause, even if the process that moves the service dies.';
 comment on column service.name is 'Value of X-Service-Name.';
 comment on column service.restored_at is
-  'When the service was restored from a backup. Cursors from before carry an older value and are rejected: they may refer to lost changes.';
+  'When the service was restored from a backup, or its times were corrected. Cursors from before carry an older value and are rejected.';
 comment on column service.deletion_state is
   'Stage of a requested deletion. locked: no request and no job is admitted; the data is complete, and the service can be unlocked. purging: '
   'rows are deleted in batches, including ledgers. Null: not being deleted.';

@@ -56,12 +56,14 @@ comment on column call_minute.milliseconds is 'Total duration of the calls; `slo
 
 create table sync_source (
   service_id integer primary key references service on delete cascade,
-  source text collate "C" not null
+  source text collate "C" not null,
+  time_zone text not null
 );
 comment on table sync_source is
   'The back office that a service is synced from. If it changes, the checkpoints and refreshes of the previous one are deleted, and '
   'everything is read again.';
 comment on column sync_source.source is 'Driver, address and country.';
+comment on column sync_source.time_zone is 'Time zone in which the times of the back office were read.';
 
 create table sync_state (
   service_id integer not null references service on delete cascade,

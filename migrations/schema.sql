@@ -28,8 +28,8 @@ create table service (
   name text not null,                    -- Value of X-Service-Name.
   settings jsonb not null default '{}',  -- Changed settings, by the names that GET /settings shows. Defaults are not in the database.
   created_at timestamptz not null default now(),
-  restored_at timestamptz,               -- When the service was restored from a backup. Cursors from before carry an older value and are
-                                         -- rejected: they may refer to lost changes.
+  restored_at timestamptz,               -- When the service was restored from a backup, or its times were corrected. Cursors from before
+                                         -- carry an older value and are rejected.
   deletion_state text,                   -- Stage of a requested deletion. locked: no request and no job is admitted; the data is complete,
                                          -- and the service can be unlocked. purging: rows are deleted in batches, including ledgers. Null:
                                          -- not being deleted.
@@ -1495,6 +1495,7 @@ create table call_minute (
 create table sync_source (
   service_id integer not null,
   source text collate "C" not null,  -- Driver, address and country.
+  time_zone text not null,           -- Time zone in which the times of the back office were read.
   primary key (service_id),
   foreign key (service_id) references service(service_id) on delete cascade
 );

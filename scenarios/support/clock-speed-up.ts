@@ -36,6 +36,7 @@ export function openSpedUpDriver(url: string, ca: string): Driver {
       ...(sync.refreshIntervalSeconds !== undefined && { refreshIntervalSeconds }),
     })),
     source: url,
+    timeZone: zone,
     fetchStock: (skuIds, signal) => fetchStockOfSkus(client, skuIds, signal),
     breaker: undefined,
     probe: async () => ({ release: undefined, stores: 0, currency: undefined }),

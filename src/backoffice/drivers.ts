@@ -8,6 +8,7 @@ const ownTables: Driver = {
   isEmbedded: true,
   syncs: [],
   source: embeddedName,
+  timeZone: 'UTC',
   breaker: undefined,
   probe: async () => ({ release: undefined, stores: 0, currency: undefined }),
   close() {},

@@ -22,11 +22,11 @@ type SyncOutcome = { result: SyncResult } | { waitsFor: readonly string[] } | { 
 export async function runSyncIfReady(
   db: Database,
   service: Service,
-  { source, syncs }: Pick<Driver, 'source' | 'syncs'>,
+  { source, timeZone, syncs }: Pick<Driver, 'source' | 'timeZone' | 'syncs'>,
   sync: SyncDefinition,
   options: SyncOptions = {},
 ): Promise<SyncOutcome> {
-  await db.transaction(tx => recordSource(tx, service, source))
+  await db.transaction(tx => recordSource(tx, service, { source, timeZone }))
   const requiredSyncs = (prerequisites[sync.name] ?? []).filter(name => syncs.some(other => other.name === name))
   const waitsFor = await findNeverSynced(db, service, requiredSyncs)
   if (waitsFor.length) return { waitsFor }

@@ -100,6 +100,7 @@ export function openApparel21(
     // The export files have all sales, including those without a customer.
     syncs: settings.exportFolder === undefined ? syncs : syncs.filter(({ name }) => name !== 'transactions'),
     source: `apparel21 ${client.connection.url} ${client.connection.countryCode}`,
+    timeZone: client.connection.timeZone,
     get breaker() {
       return breaker
     },

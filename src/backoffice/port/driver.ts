@@ -34,6 +34,8 @@ export interface Driver {
   readonly syncs: readonly SyncDefinition[]
   /** Identifies the back office, without secrets. Checkpoints of another source are invalid. */
   readonly source: string
+  /** The IANA time zone in which the driver reads the back office's local times. */
+  readonly timeZone: string
   /** The state of the circuit breaker. `open` rejects calls. Undefined if the driver makes no calls. */
   readonly breaker: 'closed' | 'open' | undefined
   /** Reads the release, and a list that requires valid credentials and a valid country. Throws `ApiError`. */

@@ -61,7 +61,7 @@ export function buildBackOfficeCommand(program: Command) {
         for (const line of await options.findUnlistedGateways(choices, db, service)) console.log(line)
         if (settings.driver !== embeddedName && settings.timeZone === undefined && service.settings.timeZone === 'UTC')
           console.log(
-            `The time zone is the service's, UTC. If the back office has another one, set timeZone= before the first sync: stored times can't be corrected later.`,
+            `The time zone is the service's, UTC. If the back office has another one, set timeZone=. A later change corrects the stored times and reads everything again.`,
           )
         console.log(
           `Connection saved. Every process uses it within 5 seconds.\nNext: tillbridge back-office test ${name}`,

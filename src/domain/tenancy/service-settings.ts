@@ -211,7 +211,7 @@ export interface Service {
   id: number
   name: string
   settings: Settings
-  /** When the service was last restored from a backup: a `timestamptz` as a string. Absent if it never was. */
+  /** When the service was last restored from a backup, or its times were corrected: a `timestamptz` as a string. Absent if never. */
   restoredAt?: string
   /** The name of the shard that holds the service. Absent if it is in the database of the accounts. */
   database?: string

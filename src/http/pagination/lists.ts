@@ -143,7 +143,8 @@ export function toPageRequest(
     errors.push({
       parameter: 'after_cursor',
       code: 'invalid_cursor',
-      detail: '`after_cursor` is from before the service was restored from a backup. Start the list again without it.',
+      detail:
+        '`after_cursor` is from before the service was restored or its times were corrected. Start the list again without it.',
     })
   throwIfAny(errors)
   return { limit: limit ?? (start ? 100 : withoutLimit), ...start }

@@ -93,6 +93,9 @@ const newestTimestamp = (rows: Sql) => sql`(select changed_at from ${rows} order
 export const localTime = (timestamp: Sql, service: Service) =>
   sql`to_char(${timestamp} at time zone ${service.settings.timeZone}, 'YYYY-MM-DD HH24:MI:SS')`
 
+/** Length of a rendered change timestamp with its quotation marks. */
+export const timestampValueLength = '"YYYY-MM-DD HH:MM:SS"'.length
+
 /** Length of `,"updateTimeStamp":"YYYY-MM-DD HH:MM:SS"}`, with which each stored record ends. */
 const timestampLength = ',"updateTimeStamp":"YYYY-MM-DD HH:MM:SS"}'.length
 

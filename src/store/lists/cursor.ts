@@ -66,13 +66,13 @@ function verifyContent(scope: CursorScope, cursor: string): Content | undefined 
   return parseContent(payload)
 }
 
-/** True if a verified cursor was written before the service was restored from a backup: it may refer to lost changes. */
+/** True if a verified cursor was written before the service was restored from a backup, or before its records moved within their lists. */
 export const isBeforeRestore = ({ restoredAt }: Service, cursor: string) =>
   parseContent(Buffer.from(cursor, 'base64url').subarray(macLength)).restoredAt !== restoredAt
 
 interface Content {
   at: unknown
-  /** When the service was restored from a backup, if it was. */
+  /** See `Service`. */
   restoredAt?: string
   /** LSN. */
   position?: string

@@ -1,6 +1,8 @@
 import { type Db, sql } from '../../database/db.ts'
 import { rfc3339 } from '../../database/rfc3339.ts'
+import { platformSyncs } from '../../domain/ecommerce/connection-settings.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
+import { correctTimes } from './correct-times.ts'
 import { isLeased } from './lease.ts'
 
 /** The state of one sync of a service. Instants are RFC 3339. */
@@ -50,17 +52,27 @@ export async function readFinishedAt(db: Db): Promise<Map<number, Map<string, st
   return byService
 }
 
+/** The back office that a service is synced from, and the time zone of its local times. */
+export interface SyncSource {
+  source: string
+  timeZone: string
+}
+
 /**
- * Records the back office that a service is synced from. If it is another one than before, deletes the checkpoints of the previous one,
- * so that everything is read again. Returns true if checkpoints were deleted.
+ * Records the source of a service. If it is another back office than before, or its times are read in another time zone, deletes the
+ * checkpoints of its syncs, so that everything is read again. Stored times that were read in the previous time zone are corrected.
  */
-export async function recordSource(tx: Db, service: Service, source: string): Promise<boolean> {
-  const changed = await tx.run(sql`
-    insert into sync_source as s (service_id, source) values (${service.id}, ${source})
-    on conflict (service_id) do update set source = excluded.source where s.source <> excluded.source`)
-  if (!changed) return false
-  const deleted = await resetSyncs(tx, service)
-  return deleted > 0
+export async function recordSource(tx: Db, service: Service, { source, timeZone }: SyncSource): Promise<void> {
+  const changed = await tx.row<{ [K in keyof SyncSource]: string | null }>(sql`
+    insert into sync_source as s (service_id, source, time_zone) values (${service.id}, ${source}, ${timeZone})
+    on conflict (service_id) do update set (source, time_zone) = (excluded.source, excluded.time_zone)
+      where (s.source, s.time_zone) is distinct from (excluded.source, excluded.time_zone)
+    returning (select source from sync_source where service_id = ${service.id}) as source,
+              (select time_zone from sync_source where service_id = ${service.id}) as "timeZone"`)
+  if (!changed) return
+  await resetSyncs(tx, service)
+  if (changed.source === source && changed.timeZone !== null && changed.timeZone !== timeZone)
+    await correctTimes(tx, service, { from: changed.timeZone, to: timeZone })
 }
 
 /** Returns the services that were synced from the back office of the environment, and its driver. */
@@ -69,8 +81,9 @@ export const findSyncedByEnvironment = (db: Db) =>
     select name as service, split_part(source, ' ', 1) as driver from sync_source join service using (service_id)
      where not exists (select from back_office b where b.service_id = sync_source.service_id) order by name`)
 
-/** Deletes the checkpoints and the pending refreshes of a service. Returns the number of checkpoints. */
-async function resetSyncs(tx: Db, service: Service): Promise<number> {
-  await tx.run(sql`delete from sync_refresh where service_id = ${service.id}`)
-  return tx.run(sql`delete from sync_state where service_id = ${service.id}`)
+/** Deletes the checkpoints and the pending refreshes of the back office's syncs. Those of an e-commerce platform stay. */
+async function resetSyncs(tx: Db, service: Service): Promise<void> {
+  const ofBackOffice = sql`service_id = ${service.id} and sync <> all(${platformSyncs}::text[])`
+  await tx.run(sql`delete from sync_refresh where ${ofBackOffice}`)
+  await tx.run(sql`delete from sync_state where ${ofBackOffice}`)
 }

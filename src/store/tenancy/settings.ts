@@ -10,7 +10,7 @@ import {
 import { renderProducts } from '../catalog/products.ts'
 import { updateSubscriptions } from '../customers/subscriptions.ts'
 import { rerenderAllStock } from '../inventory/stale-stock.ts'
-import { beginChange, localTime } from '../lists/change-timestamp.ts'
+import { beginChange, localTime, timestampValueLength } from '../lists/change-timestamp.ts'
 import { listGatewayNames, setGateways } from './gateways.ts'
 
 /** The settings of a service as they are now, rather than as an account was last read with; always in the same order. */
@@ -63,28 +63,36 @@ export async function changeSettings(tx: Db, service: Service, change: SettingsC
   const { gateways: _, ...after } = await readSettings(tx, service)
   const changed = { ...service, settings: after }
   const differs = (name: keyof Settings) => JSON.stringify(after[name]) !== JSON.stringify(before[name])
-  if (differs('timeZone')) await renderTimestamps(tx, changed)
+  if (differs('timeZone')) await convertTimes(tx, changed, before.timeZone)
   if (differs('subscriptionMapping')) await updateSubscriptions(tx, changed)
   if (differs('currency')) await renderProducts(tx, changed, await beginChange(tx, changed, ['product']), sql``)
   if (differs('inventoryBuffer')) await rerenderAllStock(tx, changed, await beginChange(tx, changed, ['stock']))
   return changed
 }
 
-/** Renders the change timestamps of all records in a new time zone. The instants don't change, so no record counts as changed. */
-async function renderTimestamps(tx: Db, service: Service) {
+/**
+ * Renders the change timestamps of all records in a new time zone, and converts the local times with which later rows are compared. The
+ * instants don't change, so no record counts as changed.
+ */
+async function convertTimes(tx: Db, service: Service, previous: string) {
   const timestamp = sql`format('"%s"', ${localTime(sql`changed_at`, service)})`
-  const stampLength = '"YYYY-MM-DD HH:MM:SS"'.length
-  for (const [table, closed] of [
-    [sql`product`, 1],
-    [sql`stock`, 1],
-    [sql`retail_transaction`, 1],
-    [sql`customer`, 0],
-  ] as const)
-    await tx.run(sql`
-      update ${table} set record = left(record, ${-(stampLength + closed)}::integer) || ${timestamp} || right(record, ${closed}::integer)
-       where service_id = ${service.id}`)
+  const ownService = sql`service_id = ${service.id}`
+  const convert = (columns: readonly Sql[]) =>
+    columns
+      .map(column => sql`${column} = ${column} at time zone ${previous} at time zone ${service.settings.timeZone}`)
+      .reduce((all, next) => sql`${all}, ${next}`)
+  const contentTime = sql`source_changed_at`
+  const consentTimes = [sql`privacy_changed_at`, sql`email_subscription_changed_at`, sql`sms_subscription_changed_at`]
+  const render = (closed: number) =>
+    sql`record = left(record, ${-(timestampValueLength + closed)}::integer) || ${timestamp} || right(record, ${closed}::integer)`
+  await tx.run(sql`update product set ${render(1)} where ${ownService}`)
+  await tx.run(sql`update stock set ${render(1)}, ${convert([contentTime])} where ${ownService}`)
+  await tx.run(sql`update retail_transaction set ${render(1)}, ${convert([contentTime])} where ${ownService}`)
+  await tx.run(sql`update customer set ${render(0)}, ${convert([contentTime, ...consentTimes])} where ${ownService}`)
+  for (const table of [sql`variant`, sql`store`, sql`staff`])
+    await tx.run(sql`update ${table} set ${convert([contentTime])} where ${ownService}`)
   // A line of the audit begins with its id and its time.
   await tx.run(sql`
-    update audit set record = overlay(record placing ${timestamp} from position('"at":' in record) + 5 for ${stampLength}::integer)
+    update audit set record = overlay(record placing ${timestamp} from position('"at":' in record) + 5 for ${timestampValueLength}::integer)
      where service_id = ${service.id}`)
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
+import type { Service } from '../../../src/domain/tenancy/service-settings.ts'
 import { upsertReferences } from '../../../src/store/catalog/references.ts'
 import { upsertCustomers } from '../../../src/store/customers/customers.ts'
 import { waitUntil } from '../../support/processes.ts'
@@ -56,6 +57,18 @@ test('a new time zone changes the wall-clock times of records and audit', async 
     [newest.username, newest.operation, newest.fields],
     [caller.username, 'PUT /settings', ['retailerName']],
   )
+})
+
+test('after a new time zone, lines are compared with the same instants', async () => {
+  const caller = await api.createService({ timeZone: 'UTC' })
+  const context = { actor: { username: 'ann', requestId: '1' }, skipOutdated: true }
+  const load = (to: Service, surname: string, updateTimeStamp: string) =>
+    upsertCustomers(api.db, to, [{ id: '1', surname, updateTimeStamp }], context)
+  await load(caller.service, 'Known', '2026-05-01 10:00:00')
+  await put(caller, '/settings', { timeZone: 'Australia/Melbourne' })
+  const service = { ...caller.service, settings: { ...caller.service.settings, timeZone: 'Australia/Melbourne' } }
+  assert.deepEqual(await load(service, 'Older', '2026-05-01 19:00:00'), { inserted: 0, changed: 0, outdated: 1 })
+  assert.deepEqual(await load(service, 'Newer', '2026-05-01 21:00:00'), { inserted: 0, changed: 1, outdated: 0 })
 })
 
 test('capabilities name the settings that block them', async () => {

@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { pino } from 'pino'
+import { startSimulator } from '../../../simulator/simulator.ts'
+import { openApparel21 } from '../../../src/backoffice/apparel21/driver.ts'
+import type { Driver } from '../../../src/backoffice/port/driver.ts'
+import { runSyncIfReady } from '../../../src/backoffice/run-sync.ts'
+import { sql } from '../../../src/database/db.ts'
+import { upsertGateways } from '../../../src/store/tenancy/gateways.ts'
+import { readService } from '../../../src/store/tenancy/services.ts'
+import { settings } from '../../drivers/apparel21.ts'
+import { buildCustomer, createCustomer } from '../../support/customer-bodies.ts'
+import { address, getCreated } from '../../support/order-shop.ts'
+import { paginate } from '../../support/paginate.ts'
+import { waitUntil } from '../../support/processes.ts'
+import { startTestApi } from '../../support/service.ts'
+import { post, put } from '../../support/write.ts'
+
+// Apparel21 is in Melbourne. The service begins in UTC, and so reads its times wrongly.
+const simulator = await startSimulator({ sizes: { stores: 3, styles: 6, persons: 20, vouchers: 0 } })
+const log = pino({ level: 'silent' })
+let driver: Driver | undefined
+const api = await startTestApi({
+  settings: { ...settings, timeZone: 'UTC' },
+  backOffice: service => (driver ?? assert.fail()).backOffice(service),
+})
+after(async () => {
+  await api.stop()
+  driver?.close()
+  await simulator.close()
+})
+await upsertGateways(api.db, api.service, [{ name: 'paypal' }])
+// So that the first sync reads changes of stock, with their times.
+await api.db.run(sql`
+  insert into sync_source (service_id, source, time_zone) values (${api.service.id}, ${`apparel21 ${simulator.url} AU`}, 'UTC')`)
+await api.db.run(sql`
+  insert into sync_state (service_id, sync, since, finished_at, full_at)
+  values (${api.service.id}, 'stock', '2020-01-01T00:00:00', now(), now()), (${api.service.id}, 'ecommerce-variants', null, now(), now())`)
+
+/** Syncs as the worker does, with the current settings. `timeZone`: that of the back-office connection. */
+async function syncAll(timeZone?: string) {
+  driver?.close()
+  const service = (await readService(api.db, api.service.id)) ?? assert.fail()
+  const connection = { driver: 'apparel21', url: simulator.url, country: 'AU', ...(timeZone && { timeZone }) } as const
+  const current = openApparel21(connection, service, log)
+  driver = current
+  for (const sync of current.syncs) await runSyncIfReady(api.db, service, current, sync)
+}
+
+/** The back office's local time as local time of another zone, if it was read in `readIn`. */
+const convert = (wallMs: number, { readIn, shownIn }: { readIn: string; shownIn: string }) =>
+  Temporal.Instant.fromEpochMilliseconds(Math.floor(wallMs / 1_000) * 1_000)
+    .toZonedDateTimeISO('UTC')
+    .toPlainDateTime()
+    .toZonedDateTime(readIn)
+    .withTimeZone(shownIn)
+    .toPlainDateTime()
+    .toString({ smallestUnit: 'second' })
+    .replace('T', ' ')
+
+interface Shown {
+  id: string
+  updateTimeStamp: string
+}
+
+/** Returns the records of a list whose time is not that of the back office. */
+async function findWrong(
+  path: string,
+  updatedOf: (id: string) => number | undefined,
+  zones: Parameters<typeof convert>[1],
+) {
+  const records = (await paginate(api, path)).records as unknown as Shown[]
+  assert.ok(records.length > 3)
+  return records.filter(({ id, updateTimeStamp }) => updateTimeStamp !== convert(updatedOf(id) ?? 0, zones))
+}
+
+const { persons, styles } = simulator.state
+const personUpdated = (id: string) => persons.get(Number(id))?.updated
+const lists = (zones: Parameters<typeof convert>[1]) =>
+  Promise.all([
+    findWrong('/customers/search', personUpdated, zones),
+    findWrong('/products', id => styles.get(Number(id))?.updated, zones),
+  ])
+const newestOnly = (wrong: Shown[][]) =>
+  assert.deepEqual(
+    wrong.map(records => records.length <= 1),
+    [true, true],
+  )
+const runsOf = async (sync: string) => (await api.get(`/syncs/${sync}/runs`)).json.data as { full: boolean }[]
+
+test('a later change of the time zone corrects the times that were read', async () => {
+  // Changes of the last hours would get the time of the load, because they seem to be in the future.
+  for (const record of [...persons.values(), ...styles.values()]) record.updated -= 86_400_000
+  await syncAll()
+  newestOnly(await lists({ readIn: 'UTC', shownIn: 'UTC' }))
+  const customerId = (await createCustomer(api, buildCustomer({ mobile: '0400 123 456' }))).id
+  const [sku] = [...simulator.state.skus.values()].filter(({ colour, price }) => !colour.style.special && price > 0)
+  assert.ok(sku)
+  const body = {
+    customerId,
+    billingAddress: address,
+    deliveryAddress: address,
+    lines: [{ sku: String(sku.id), quantity: 1 }],
+  }
+  const order = getCreated(
+    await post(api, '/orders', { ...body, payments: [{ gateway: 'paypal', amount: sku.price.toFixed(2) }] }),
+  )
+  simulator.change({ kind: 'despatch-order', id: Number(order.id), conNote: 'EM1' })
+  await syncAll()
+  const own = (await api.get(`/customers/${customerId}`)).json.data.updateTimeStamp
+  const shipment = async () => (await api.get(`/orders/${order.id}/shipments`)).json.data[0]
+  const before = await shipment()
+  const cursor = (await api.get('/customers/search?limit=1')).json.meta.endCursor
+  const fullRuns = (await runsOf('customers')).filter(({ full }) => full).length
+  const since = (await api.get('/changes?kinds=shipment')).json.meta.endCursor
+
+  await put(api, '/settings', { timeZone: 'Australia/Melbourne' })
+  const zoneOf = async () => (await api.get('/stores')).json.meta.timeZone
+  await waitUntil(async () => (await zoneOf()) === 'Australia/Melbourne', 'the setting is in effect', 5_000)
+  await syncAll()
+  newestOnly(await lists({ readIn: 'Australia/Melbourne', shownIn: 'Australia/Melbourne' }))
+  assert.equal((await runsOf('customers')).filter(({ full }) => full).length, fullRuns + 1, 'a full sync is visible')
+  assert.equal((await runsOf('products'))[0]?.full, true)
+  const wall = convert(simulator.state.orders.get(Number(order.id))?.updated ?? 0, { readIn: 'UTC', shownIn: 'UTC' })
+  const corrected = await shipment()
+  assert.deepEqual([corrected.id, corrected.shippedAt], [before.id, wall])
+  const inMelbourne = (time: string) =>
+    Temporal.PlainDateTime.from(time).toZonedDateTime('UTC').withTimeZone('Australia/Melbourne').toPlainDateTime()
+  assert.equal(
+    (await api.get(`/customers/${customerId}`)).json.data.updateTimeStamp,
+    inMelbourne(own).toString().replace('T', ' '),
+    "Tillbridge's own times are right",
+  )
+  const stale = await api.get(`/customers/search?limit=1&after_cursor=${encodeURIComponent(cursor)}`)
+  assert.equal(stale.status, 400, 'a client starts over')
+  assert.equal((await api.get(`/changes?kinds=shipment&after_cursor=${encodeURIComponent(since)}`)).status, 410)
+  const [kept] = await api.db.rows(sql`select from sync_state where sync = 'ecommerce-variants'`)
+  assert.ok(kept, 'checkpoints of the e-commerce platform stay')
+})
+
+test('a change of the connection is corrected too, and later times are right', async () => {
+  await syncAll('Europe/London')
+  newestOnly(await lists({ readIn: 'Europe/London', shownIn: 'Australia/Melbourne' }))
+  await syncAll('Australia/Melbourne')
+  newestOnly(await lists({ readIn: 'Australia/Melbourne', shownIn: 'Australia/Melbourne' }))
+  const [id = 0] = persons.keys()
+  simulator.change({ kind: 'edit-person', id, fields: { surname: 'Changed' } })
+  await syncAll('Australia/Melbourne')
+  const { data } = (await api.get(`/customers/${id}`)).json
+  const zone = 'Australia/Melbourne'
+  assert.deepEqual(
+    [data.surname, data.updateTimeStamp],
+    ['Changed', convert(personUpdated(String(id)) ?? 0, { readIn: zone, shownIn: zone })],
+  )
+  assert.equal((await runsOf('customers'))[0]?.full, false)
+})
