@@ -542,6 +542,8 @@ create table stock (
   reserved integer not null default 0,   -- Units of reservations that have not expired.
   id text collate "C" not null generated always as ((store_id || ' ') || sku_id) stored,  -- Store and SKU as one value. Orders stock with
                                                                                           -- the same change timestamp in lists.
+  sold_at timestamptz,                   -- When an order last took units off `free_stock`. Stock that was read from the back office before
+                                         -- this time can only lower it.
   primary key (service_id, store_id, sku_id),
   foreign key (service_id, sku_id) references variant(service_id, sku_id) on delete cascade,
   foreign key (service_id, store_id) references store(service_id, store_id) on delete cascade,

@@ -48,6 +48,13 @@ export const alertKinds = {
     path: '/syncs/{subject}/runs',
     autoResolves: true,
   },
+  stock_oversold: {
+    title: 'More units are sold or reserved than there are: {subject}',
+    remedy:
+      'Tills have sold the units, or a count has corrected them. Move units to this store, or cancel an order of the SKU and contact its shopper.',
+    path: '/inventory/{subject}',
+    autoResolves: true,
+  },
   unknown_return_status: {
     title: "The back office has a return status that Tillbridge doesn't know: {subject}",
     remedy:

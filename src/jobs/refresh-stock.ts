@@ -1,5 +1,5 @@
 import type { BackOffices } from '../backoffice/back-offices.ts'
-import { findOrderSkuIds, storeFreshStock } from '../store/inventory/fresh-stock.ts'
+import { findOrderSkuIds, refreshStock as refreshStoredStock } from '../store/inventory/fresh-stock.ts'
 import { forService, type Job, type ServiceJobRun } from './job.ts'
 
 /**
@@ -20,5 +20,5 @@ async function run(
   const { fetchStock } = offices.getDriver(service)
   if (!fetchStock) return
   const skuIds = await findOrderSkuIds(db, service, subject)
-  await storeFreshStock(db, service, skuIds, await fetchStock(skuIds, signal))
+  await refreshStoredStock(db, service, skuIds, requested => fetchStock(requested, signal))
 }

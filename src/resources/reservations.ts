@@ -3,6 +3,7 @@ import type { Db } from '../database/db.ts'
 import {
   checkAccountReservations,
   checkLines,
+  checkLiveLines,
   defaultSeconds,
   RemovedReservation,
   Reservation,
@@ -15,6 +16,7 @@ import { type FieldError, notFound } from '../errors/api-error.ts'
 import { throwIfAny } from '../errors/throw-if-any.ts'
 import { NoBody } from '../http/body/body.ts'
 import { del, get, post, put } from '../http/routing/route-definitions.ts'
+import type { WriteContext } from '../http/routing/writes.ts'
 import { findSkus } from '../store/catalog/skus.ts'
 import { findStoresByNumber } from '../store/catalog/stores.ts'
 import {
@@ -34,7 +36,7 @@ const tag = 'Inventory'
 const path = '/reservations/:id'
 const params = { id: { description: 'The reservation.', example: '019a6f2e-7c1d-7b3a-9f10-2d5e8c4b6a91' } }
 const buildPath = (id: string) => `/reservations/${id}`
-const errors = ['insufficient_stock', 'unknown_sku', 'rate_limited'] as const
+const errors = ['insufficient_stock', 'unknown_sku', 'rate_limited', 'capability_unavailable'] as const
 
 /** Stock reservations of a checkout. */
 export const reservations = [
@@ -52,8 +54,10 @@ export const reservations = [
       response: Reservation,
       errors,
     },
-    ({ service, username, body }) =>
-      async tx => {
+    async context => {
+      const { service, username, body } = context
+      if (body.live) await refreshLines(context, body.lines)
+      return async tx => {
         const [account, requested] = await Promise.all([
           countReservations(tx, service, username),
           findRequestedStock(tx, service, body.lines),
@@ -62,7 +66,8 @@ export const reservations = [
         if (error) throw error
         const reservation = { id: randomUUIDv7(), reference: body.reference ?? null, lines: [] }
         return reserve(tx, service, { reservation, requested, username, ...body })
-      },
+      }
+    },
   ),
 
   get(
@@ -96,14 +101,22 @@ export const reservations = [
       response: Reservation,
       errors,
     },
-    ({ service, username, params: { id }, body }) =>
-      async tx => {
+    async context => {
+      const { service, username, body } = context
+      const { id } = context.params
+      if (body.live)
+        await refreshLines(
+          context,
+          body.lines ?? (await context.read(db => findReservation(db, service, id)))?.lines ?? [],
+        )
+      return async tx => {
         const reservation = await lockReservation(tx, service, id)
         if (!reservation) throw notFound('reservation')
         const requested = body.lines ? await findRequestedStock(tx, service, body.lines) : reservation.lines
         const { reference = reservation.reference } = body
         return reserve(tx, service, { ...body, reservation: { ...reservation, reference }, requested, username })
-      },
+      }
+    },
   ),
 
   del(
@@ -130,6 +143,24 @@ export const reservations = [
       },
   ),
 ]
+
+/** Stores the current stock of the back office. Nothing is locked during the calls, and a repeat makes them again. */
+async function refreshLines({ service, backOffice, read }: WriteContext, lines: readonly { sku: string }[]) {
+  throwIfAny(checkLiveLines(lines))
+  const skus = await read(db =>
+    findSkus(
+      db,
+      service,
+      lines.map(({ sku }) => sku),
+    ),
+  )
+  await read(db =>
+    backOffice.refreshStock(
+      { db, service },
+      skus.map(({ skuId }) => skuId),
+    ),
+  )
+}
 
 interface RequestedLine extends Omit<ReservationLine, 'storeId'> {
   /** Undefined if no store keeps the SKU. */

@@ -25,6 +25,8 @@ export interface Run {
   service: Service
   sync: SyncDefinition
   lease: SyncLease
+  /** Time of the database before the first request. */
+  startedAt: string
   counts: RunCounts
   /** Renews the lease. Throws if another run has taken over. */
   keep(): Promise<void>
@@ -81,11 +83,11 @@ async function storeRows<K extends SyncRowType>(
   run: Run,
   guard?: StaleRowGuard,
 ) {
-  const { db, service, lease, counts, inserted, loads } = run
+  const { db, service, lease, startedAt, counts, inserted, loads } = run
   if (!rows.length) return
   const ingestion: SyncIngestion<K> = ingestions[type]
   const { shows, list, writeUnlessNewer, write } = ingestion
-  const context = createSyncContext(lease.run)
+  const context = createSyncContext(lease.run, startedAt)
   if (list && !loads.has(list)) loads.set(list, await beginInitialLoad(db, service, list))
   const reject = (_at: number, { note: remark }: Violation, isCorrected: boolean) =>
     note(counts.notes, `${remark}: ${isCorrected ? 'kept without it' : 'rejected'}`)

@@ -27,9 +27,10 @@ import { updateOrders } from '../store/sync/open-orders.ts'
 import { followReturns } from '../store/sync/open-returns.ts'
 
 /** Rows of a back office are never outdated: it decides which record is newer. `requestId`: the run. */
-export const createSyncContext = (requestId: string): WriteContext => ({
+export const createSyncContext = (requestId: string, requestedAt?: string): WriteContext => ({
   actor: { username: 'tillbridge (sync)', requestId },
   skipOutdated: false,
+  requestedAt,
 })
 
 /** How synced rows of a type are stored. */

@@ -94,6 +94,7 @@ export async function runSync(
       service,
       sync,
       lease,
+      startedAt: await readDatabaseTime(db),
       counts,
       keep,
       isFull,

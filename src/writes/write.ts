@@ -1,5 +1,5 @@
 import type { Keys } from '../crypto/keys.ts'
-import type { Db } from '../database/db.ts'
+import type { Database, Db } from '../database/db.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
 import { ApiError } from '../errors/api-error.ts'
 import type { Reservation } from '../store/writes/intents.ts'
@@ -24,7 +24,7 @@ export interface Stages {
    */
   stage<T>(work: (tx: Db) => Promise<T>, reservation?: Reservation): Promise<T>
   /** Reads our tables without a transaction. In a write, call it after the first stage, which claims the write. */
-  read<T>(query: (db: Db) => Promise<T>): Promise<T>
+  read<T>(query: (db: Database) => Promise<T>): Promise<T>
   /** Stores a fact that the back office returned. It is true whatever the outcome of the write, so a dry run keeps it too. */
   recordFact<T>(work: (tx: Db) => Promise<T>): Promise<T>
 }

@@ -7,6 +7,8 @@ export interface ReservationInput {
   seconds?: number | undefined
   /** True: reserves the units that there are. Otherwise the reservation fails if a line is short of units. */
   partial?: boolean | undefined
+  /** True: first reads the current stock from the back office, for at most 3 s and 20 lines. Needs the capability `liveStock`. */
+  live?: boolean | undefined
   /** Your own reference, such as the ID of the cart. */
   reference?: string | null | undefined
 }
@@ -27,6 +29,8 @@ export interface ReservationChange {
   seconds?: number | undefined
   /** True: reserves the units that there are. Otherwise the reservation fails if a line is short of units. */
   partial?: boolean | undefined
+  /** True: first reads the current stock from the back office, for at most 3 s and 20 lines. Needs the capability `liveStock`. */
+  live?: boolean | undefined
   /** Your own reference, such as the ID of the cart. */
   reference?: string | null | undefined
 }

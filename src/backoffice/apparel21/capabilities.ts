@@ -15,6 +15,7 @@ import { noExchangesReason, noFulfilmentReason } from './operations/fulfilment.t
 const alwaysAvailable: readonly CapabilityName[] = [
   'stores',
   'inventory',
+  'liveStock',
   'products',
   'customers',
   'customerWrites',

@@ -21,6 +21,7 @@ import { createCouponWrites } from './operations/coupons.ts'
 import { createOrderReads } from './operations/customer-orders.ts'
 import { createCustomerWrites } from './operations/customers.ts'
 import { createHistoryReads } from './operations/histories.ts'
+import { createStockReads } from './operations/live-stock.ts'
 import { createOrderWrites } from './operations/orders.ts'
 import { createQuoteReads } from './operations/quotes.ts'
 import { createRewardReads } from './operations/reward-accounts.ts'
@@ -43,6 +44,7 @@ export const createApparel21 = (upstream: Upstream, service: Service, hasExports
   ...createOrderReads(upstream),
   ...createQuoteReads(upstream),
   ...createCouponWrites(upstream),
+  ...createStockReads(upstream),
   unsupportedFields: hasExports ? new Map() : exportCapabilities,
   // Its free stock is net of all orders that it has.
   unshippedUnits: 'included',

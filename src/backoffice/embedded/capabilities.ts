@@ -13,6 +13,7 @@ import {
 import { findGiftCardSkuId } from '../vouchers/gift-card.ts'
 import { noCouponsReason } from './coupons.ts'
 import { noFreightOptionsReason } from './quotes.ts'
+import { noLiveStockReason } from './stock.ts'
 
 const always: readonly CapabilityName[] = [
   'stores',
@@ -43,6 +44,7 @@ export function buildCapabilities({ settings }: Service, configuration?: Service
       ...always.map(name => buildCapability(name)),
       buildCapability('freightOptions', noFreightOptionsReason),
       buildCapability('coupons', noCouponsReason),
+      buildCapability('liveStock', noLiveStockReason),
       buildCapability('priceChanges', 'Imports have current prices only. Import a new price on the day it begins.'),
       buildReturnsCapability(settings),
       buildEmailSenderCapability(settings),

@@ -14,6 +14,7 @@ import { placeOrder } from './orders.ts'
 import { quoteOrder } from './quotes.ts'
 import { createReturn, receiveReturn, refundReturn } from './returns.ts'
 import { endRedemption, redeemRewards } from './rewards.ts'
+import { stockReads } from './stock.ts'
 import { issueVoucher } from './vouchers/issue.ts'
 import { lockVoucher, lookUpVoucher, validateVoucher } from './vouchers/vouchers.ts'
 
@@ -46,6 +47,7 @@ export const embedded = (service: Service): BackOffice => ({
   ...couponWrites,
   quoteOrder,
   listFreightOptions: async () => [],
+  ...stockReads,
   unsupportedFields: new Map(),
   unshippedUnits: service.settings.allocated,
   refreshHistory: async () => undefined,

@@ -5,12 +5,14 @@ import type { CustomerWrites } from './customers.ts'
 import type { HistoryReads, OrderReads, OrderWrites } from './orders.ts'
 import type { QuoteReads } from './quotes.ts'
 import type { RewardReads, RewardWrites } from './rewards.ts'
+import type { StockReads } from './stock.ts'
 import type { VoucherWrites } from './vouchers.ts'
 
 /** A feature that a back office may have. */
 export type CapabilityName =
   | 'stores'
   | 'inventory'
+  | 'liveStock'
   | 'products'
   | 'staff'
   | 'customers'
@@ -68,6 +70,7 @@ export interface BackOffice
     HistoryReads,
     OrderReads,
     QuoteReads,
+    StockReads,
     CouponWrites {
   /** Capabilities whose fields or records are missing from lists, with the reason. Known without a call. */
   readonly unsupportedFields: ReadonlyMap<CapabilityName, string>

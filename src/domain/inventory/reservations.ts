@@ -13,6 +13,9 @@ const units = (description: string, minimum: number) =>
 /** The seconds of a reservation without `seconds`. */
 export const defaultSeconds = 900
 
+/** The lines of a reservation with `live`: each costs one call to the back office. */
+const maxLiveLines = 20
+
 const lines = Type.Array(
   Type.Object(
     {
@@ -39,17 +42,24 @@ const partial = Type.Optional(
   Flag('True: reserves the units that there are. Otherwise the reservation fails if a line is short of units.', true),
 )
 
+const live = Type.Optional(
+  Flag(
+    `True: first reads the current stock from the back office, for at most 3 s and ${maxLiveLines} lines. Needs the capability \`liveStock\`.`,
+    true,
+  ),
+)
+
 /** The body of a new reservation. */
 export type ReservationInput = Static<typeof ReservationInput>
 export const ReservationInput = Type.Object(
-  { lines, seconds, partial, reference: Optional(reference) },
+  { lines, seconds, partial, live, reference: Optional(reference) },
   { $id: 'ReservationInput', additionalProperties: false },
 )
 
 /** The body that renews or changes a reservation. */
 export type ReservationChange = Static<typeof ReservationChange>
 export const ReservationChange = Type.Object(
-  { lines: Type.Optional(lines), seconds, partial, reference: Optional(reference) },
+  { lines: Type.Optional(lines), seconds, partial, live, reference: Optional(reference) },
   { $id: 'ReservationChange', additionalProperties: false },
 )
 
@@ -90,6 +100,18 @@ export function checkLines(requested: ReservationInput['lines']): FieldError[] {
     return isRepeated ? [{ pointer: `/lines/${i}/sku`, code: 'invalid_field', detail }] : []
   })
 }
+
+/** Returns an error if a reservation with `live` has too many lines. */
+export const checkLiveLines = ({ length }: readonly unknown[]): FieldError[] =>
+  length > maxLiveLines
+    ? [
+        {
+          pointer: '/lines',
+          code: 'invalid_field',
+          detail: `With \`live\`, \`lines\` can have at most ${maxLiveLines} items.`,
+        },
+      ]
+    : []
 
 interface ReservedStock {
   storeId: string

@@ -1,5 +1,6 @@
 import { type Database, type Db, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
+import { readDatabaseTime } from '../lists/change-timestamp.ts'
 import { upsertStock } from './stock.ts'
 
 /** The stock of a SKU in a location, as the back office has just reported it. */
@@ -17,20 +18,28 @@ export const findOrderSkuIds = async (db: Db, service: Service, orderId: string)
     )
   ).map(({ skuId }) => skuId)
 
-/** Stores the complete stock of some SKUs: a location that is not among the rows has none left. Unknown locations are skipped. */
-export async function storeFreshStock(
+/**
+ * Fetches the complete stock of some SKUs and stores it. A location that is not among the rows has no units left, or fewer than none.
+ * Unknown locations are skipped.
+ */
+export async function refreshStock(
   db: Database,
   service: Service,
   skuIds: readonly string[],
-  fresh: readonly FreshStock[],
+  fetchStock: (skuIds: readonly string[]) => Promise<FreshStock[]>,
 ) {
+  const requestedAt = await readDatabaseTime(db)
+  const fresh = await fetchStock(skuIds)
   const stored = await db.rows<{ storeId: string; skuId: string }>(sql`
     select c.store_id as "storeId", v.sku_id as "skuId"
       from store c cross join variant v
      where c.service_id = ${service.id} and v.service_id = ${service.id} and v.sku_id = any(${skuIds})
        and (exists (select from stock s where s.service_id = c.service_id and s.store_id = c.store_id and s.sku_id = v.sku_id)
             or c.store_id = any(${fresh.map(({ storeId }) => storeId)}))`)
-  const freeStock = new Map(fresh.map(row => [`${row.storeId} ${row.skuId}`, row.freeStock]))
-  const rows = stored.map(row => ({ ...row, freeStock: freeStock.get(`${row.storeId} ${row.skuId}`) ?? 0 }))
-  if (rows.length) await upsertStock(db, service, rows)
+  const units = new Map(fresh.map(({ storeId, skuId, freeStock }) => [`${storeId} ${skuId}`, freeStock]))
+  const rows = stored.map(row => {
+    const freeStock = units.get(`${row.storeId} ${row.skuId}`)
+    return { ...row, freeStock: freeStock ?? 0, isAtMost: freeStock === undefined }
+  })
+  if (rows.length) await upsertStock(db, service, rows, { skipOutdated: false, requestedAt })
 }

@@ -23,6 +23,7 @@ import { byChangeTimestamp, filter, type PageRequest, readPage } from '../lists/
 import { materialized, opaqueServiceId } from '../lists/planner-fences.ts'
 import { lockStores } from '../lists/store-locks.ts'
 import { insertTombstones } from '../lists/tombstones.ts'
+import { reportOversold, resolveOversold } from './oversold.ts'
 
 const stock: MergeTable = {
   name: 'stock',
@@ -43,6 +44,8 @@ const body = (service: Service, { allocated, reserved } = { allocated: sql`s.all
      from (select coalesce(s.buffer, c.inventory_buffer, ${service.settings.inventoryBuffer}::integer) as buffer,
                   ${reserved} as reserved, ${allocated} as allocated) b) r`)
 
+type StockContext = Pick<WriteContext, 'skipOutdated' | 'requestedAt'>
+
 /** The units that merging stock keeps: they are those of orders and reservations, and no source has them. */
 const keptUnits = { allocated: sql`coalesce(old.allocated, 0)`, reserved: sql`coalesce(old.reserved, 0)` }
 
@@ -51,7 +54,7 @@ export const upsertStock = (
   db: Database,
   service: Service,
   rows: readonly Row[],
-  context?: WriteContext,
+  context?: StockContext,
 ): Promise<Upserted> => db.transaction(tx => mergeStock(tx, service, rows, context))
 
 /** Like `upsertStock`, within a transaction that makes no other change. */
@@ -59,10 +62,11 @@ export async function mergeStock(
   tx: Db,
   service: Service,
   allRows: readonly Row[],
-  context?: WriteContext,
+  context?: StockContext,
 ): Promise<Upserted> {
   const { current: rows, outdated } = await dropOutdated(tx, service, stock, allRows, context)
-  const changed = await lockChangedRows(tx, service, mergeByKey(rows))
+  const locked = await lockChangedRows(tx, service, mergeByKey(rows))
+  const changed = await keepSoldUnits(tx, service, locked, context?.requestedAt)
   const change = await beginSourceDatedChange(tx, service, 'stock', rows)
   if (!changed.length) return { inserted: 0, changed: 0, outdated }
   const counts = await countUpsert(
@@ -79,7 +83,31 @@ export async function mergeStock(
       returning (xmax = 0) as inserted`,
     insertTombstones(service, change, 'stock', selectRenamedIds(service, isAmong(changed))),
   )
+  const exact = changed.filter(({ isAtMost }) => !isAtMost)
+  await reportOversold(tx, service, exact)
   return { ...counts, outdated }
+}
+
+/**
+ * Returns locked rows with the stored free stock if it is lower and the rows were requested before an order took units of them. The back
+ * office may not have had that order yet. The next read has it.
+ */
+async function keepSoldUnits(
+  tx: Db,
+  service: Service,
+  rows: readonly Row[],
+  requestedAt: string | undefined,
+): Promise<readonly Row[]> {
+  if (!rows.length || requestedAt === undefined) return rows
+  const sold = await tx.rows<StockKey & { freeStock: number }>(sql`
+    select store_id as "storeId", sku_id as "skuId", free_stock::float8 as "freeStock"
+      from ${selectKeys(rows)} join stock s using (store_id, sku_id)
+     where s.service_id = ${opaqueServiceId(service)} and s.sold_at >= ${requestedAt}::timestamptz`)
+  const remaining = new Map(sold.map(row => [getStockKey(row), row.freeStock]))
+  return rows.map(row => {
+    const freeStock = remaining.get(getStockKey(row))
+    return freeStock === undefined || Number(row.freeStock) <= freeStock ? row : { ...row, freeStock }
+  })
 }
 
 /**
@@ -89,11 +117,13 @@ export async function mergeStock(
 function mergeByKey(rows: readonly Row[]): Row[] {
   const byKey = new Map<string, Row>()
   for (const row of rows) {
-    const key = `${row.storeId}\0${row.skuId}`
+    const key = getStockKey(row)
     byKey.set(key, { ...byKey.get(key), ...row })
   }
   return [...byKey.values()]
 }
+
+const getStockKey = ({ storeId, skuId }: StockKey) => `${storeId}\0${skuId}`
 
 /**
  * Returns the rows that differ from the stored stock. Locks that stock and the stores and variants that it shows, in the common lock
@@ -184,8 +214,8 @@ interface StockKey {
   skuId: string
 }
 
-/** A stock row with the columns that it sets. */
-type Row = StockKey & SourceDated & Record<string, unknown>
+/** A stock row with the columns that it sets. `isAtMost`: there can be fewer units, so it is no proof that no units are missing. */
+type Row = StockKey & SourceDated & Record<string, unknown> & { isAtMost?: boolean }
 
 /** True for stock `s` with these keys. */
 const isAmong = (stocks: readonly StockKey[]) =>
@@ -222,9 +252,10 @@ export async function moveStock(tx: Db, service: Service, change: Change, moves:
   const clamp = (value: Sql, minimum: Sql) => sql`least(greatest(${value}, ${minimum}), 2147483647)`
   // Clamped to the range of an integer, because an overflow must not prevent an order. Stock that was removed and added again has lost its
   // allocated units, so they can't fall below 0 either.
-  await tx.run(sql`
+  const moving = tx.run(sql`
     with removed as (${insertTombstones(service, change, 'stock', goneIds)})
-    update stock set free_stock = r.free_stock, allocated = r.allocated, reserved = r.reserved, record = ${withTimestamp(sql`r.body`, change)}, changed_at = ${change.at}
+    update stock set free_stock = r.free_stock, allocated = r.allocated, reserved = r.reserved, record = ${withTimestamp(sql`r.body`, change)}, changed_at = ${change.at},
+           sold_at = case when r.free_stock < stock.free_stock then list_clock(clock_timestamp()) else stock.sold_at end
       from (select s.store_id, s.sku_id, s.free_stock, s.allocated, s.reserved, ${body(service)} as body
               from (select "storeId", "skuId", coalesce(sum(quantity), 0) as quantity, coalesce(sum(allocated), 0) as allocated, coalesce(sum(reserved), 0) as reserved
                       from ${selectMoves(moves)} group by 1, 2) m
@@ -235,6 +266,8 @@ export async function moveStock(tx: Db, service: Service, change: Change, moves:
               cross join lateral ${materialized(sql`select * from variant where service_id = s.service_id and sku_id = s.sku_id`)} v) r
      where stock.service_id = ${service.id} and stock.store_id = r.store_id and stock.sku_id = r.sku_id
        and (stock.free_stock, stock.allocated, stock.reserved) <> (r.free_stock, r.allocated, r.reserved)`)
+  const freed = moves.filter(({ quantity = 0, allocated = 0, reserved = 0 }) => quantity - allocated - reserved > 0)
+  await Promise.all([moving, freed.length && resolveOversold(tx, service, freed)])
 }
 
 /**

@@ -19,6 +19,8 @@ export interface WriteContext {
   actor: Actor
   /** Skips rows that are older than the content of the stored record. */
   skipOutdated: boolean
+  /** Time of the database before the rows were requested (`readDatabaseTime`). Absent for files. */
+  requestedAt?: string | undefined
 }
 
 /** Drops the rows that are older than the content of their stored record, and counts them. */
@@ -27,7 +29,7 @@ export async function dropOutdated<R extends SourceDated>(
   service: Service,
   { name, key }: Pick<MergeTable, 'name' | 'key'>,
   rows: readonly R[],
-  context: WriteContext | undefined,
+  context: Pick<WriteContext, 'skipOutdated'> | undefined,
 ): Promise<{ current: readonly R[]; outdated: number }> {
   const dated = context?.skipOutdated
     ? rows.flatMap((row, place) => {

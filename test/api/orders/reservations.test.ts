@@ -220,3 +220,28 @@ test('64 clients in two processes get only the last units', async () => {
   const { freeStock, reserved, sellable } = await getTee(firstCaller)
   assert.deepEqual([freeStock - reserved, sellable], [0, 0])
 })
+
+test('the embedded back office rejects a live reservation with its reason', async () => {
+  const caller = await createShop()
+  const { capabilities } = (await caller.get('/capabilities')).json.data
+  const { available, reason } = capabilities.find(({ name }: { name: string }) => name === 'liveStock')
+  assert.equal(available, false)
+  const rejected = await reserve(caller, 1, { live: true })
+  assertProblem(rejected, 'capability_unavailable', api.baseUrl, '/reservations')
+  assert.equal(rejected.json.detail, reason)
+})
+
+test('a count below the reserved and ordered units raises an alert until units arrive', async () => {
+  const caller = await createShop({ oversell: 'refuse', fulfilment: 'manual' })
+  const admin = await api.createAccount('admin', caller.service)
+  const listOversold = async () =>
+    (await admin.get('/alerts')).json.data.map(({ detail }: { detail: string }) => detail)
+  await reserve(caller, 1)
+  await order(caller, 3)
+  await load(caller, 'stock', 'storeNumber,sku,freeStock\n102,TEE,2\n')
+  assert.deepEqual(await listOversold(), [
+    '2 units too many of SKU TEE are sold or reserved at store 102: free stock 2, reserved 1, in unshipped orders 3.',
+  ])
+  await load(caller, 'stock', 'storeNumber,sku,freeStock\n102,TEE,4\n')
+  assert.deepEqual(await listOversold(), [])
+})

@@ -5,7 +5,7 @@ import { createCounts } from '../../../src/import/pipeline/counts.ts'
 import { tickClock } from '../../../src/store/alerts/database-clock.ts'
 import { upsertStaff } from '../../../src/store/catalog/staff.ts'
 import { findCustomersByEmail, upsertCustomers } from '../../../src/store/customers/customers.ts'
-import { findOrderSkuIds, storeFreshStock } from '../../../src/store/inventory/fresh-stock.ts'
+import { findOrderSkuIds, refreshStock } from '../../../src/store/inventory/fresh-stock.ts'
 import { readSellable, readSellableLevels } from '../../../src/store/inventory/stock.ts'
 import { readJobLags } from '../../../src/store/jobs/jobs.ts'
 import { findShipment } from '../../../src/store/orders/shipments.ts'
@@ -64,7 +64,7 @@ export async function tookAFile(api: TestApi) {
     select store_id as "storeId", sku_id as "skuId" from stock where service_id = ${service.id} limit 1`)
   assert.ok(level)
   assert.equal((await readSellable(db, service, [{ ...level, quantity: 0 }])).size, 1)
-  await storeFreshStock(db, service, [order.skuId], [])
+  await refreshStock(db, service, [order.skuId], async () => [])
   assert.equal(await findShipment(db, service, 'unknown'), undefined)
 
   await askMappingDoctor(api)

@@ -25,7 +25,7 @@ import { findStoresById, findStoresByNumber } from '../../../src/store/catalog/s
 import { readCurrentPositions, readCurrentState } from '../../../src/store/change-feed/newest.ts'
 import { purgeOldTombstones } from '../../../src/store/change-feed/purge-tombstones.ts'
 import { updateSubscriptions } from '../../../src/store/customers/subscriptions.ts'
-import { findOrderSkuIds, storeFreshStock } from '../../../src/store/inventory/fresh-stock.ts'
+import { findOrderSkuIds, refreshStock } from '../../../src/store/inventory/fresh-stock.ts'
 import { leaseDueJobs, renewLeases } from '../../../src/store/jobs/jobs.ts'
 import { beginChange } from '../../../src/store/lists/change-timestamp.ts'
 import { withInitialLoad } from '../../../src/store/lists/initial-load.ts'
@@ -214,7 +214,7 @@ export async function tour(api: TestApi) {
   await mergeImportedOrders(db, service, [])
   await findBuyers(db, service, 'W1')
   await openReturns(db, service)
-  await storeFreshStock(db, service, await findOrderSkuIds(db, service, 'none'), [])
+  await refreshStock(db, service, await findOrderSkuIds(db, service, 'none'), async () => [])
   const anyOrder = await db.row<{ id: string }>(
     sql`select id from sales_order where service_id = ${service.id} limit 1`,
   )

@@ -1,3 +1,4 @@
+import { freshSingleFlight, singleFlight } from '../../../concurrency/single-flight.ts'
 import { memoize } from '../../../concurrency/ttl-cache.ts'
 import { type Client, createClient } from '../client/client.ts'
 import type { Connection } from '../client/connection.ts'
@@ -18,6 +19,8 @@ export interface Upstream {
   findUnknownMerchant: FindUnknownMerchant
   /** Refreshes a customer's history and orders for a waiting caller. */
   readThrough: ReadThrough
+  /** Like `readThrough`, but the response is never older than the caller's request. */
+  freshReadThrough: ReadThrough
 }
 
 /** Milliseconds for which reference types and values are cached. They hardly ever change. */
@@ -34,6 +37,7 @@ export function createUpstream(connection: Connection): Upstream {
     returnReasons: createReturnReasonCache(client, referencesTtlMs),
     giftCards: createGiftCardChecker(client),
     findUnknownMerchant: createMerchantCheck(client, referencesTtlMs),
-    readThrough: createReadThrough(),
+    readThrough: createReadThrough(singleFlight()),
+    freshReadThrough: createReadThrough(freshSingleFlight()),
   }
 }

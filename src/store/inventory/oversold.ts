@@ -1,0 +1,61 @@
+import { type Db, sql } from '../../database/db.ts'
+import type { AlertName } from '../../domain/alerts.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
+import { raiseAlert } from '../alerts/alerts.ts'
+import { opaqueServiceId } from '../lists/planner-fences.ts'
+
+const kind: AlertName = 'stock_oversold'
+
+/** Days for which a level that becomes negative counts as oversold by an order of its SKU. Later, other causes are more likely. */
+const soldDays = 30
+
+interface StockKey {
+  storeId: string
+  skuId: string
+}
+
+const selectKeys = (stocks: readonly StockKey[]) => {
+  const [stores, skus] = [stocks.map(({ storeId }) => storeId), stocks.map(({ skuId }) => skuId)]
+  return sql`unnest(${stores}::text[], ${skus}::text[]) as keys (store_id, sku_id)`
+}
+
+/** The reserved units of stock `s` without those of orders that are being sent: the back office may have taken them off already. */
+const reservedUnits = sql`
+  (select coalesce(sum(l.quantity), 0)
+     from stock_reservation_line l
+     join stock_reservation r on r.service_id = l.service_id and r.id = l.reservation_id
+    where l.service_id = s.service_id and l.store_id = s.store_id and l.sku_id = s.sku_id
+      and r.expires_at > clock_timestamp() and r.id not like 'order %')`
+
+/**
+ * Raises an alert for each of these levels that has fewer units than its orders and reservations need, and resolves those of the others.
+ * Call after their stock was merged: tills have sold the units, or a count has corrected them.
+ */
+export async function reportOversold(tx: Db, service: Service, stocks: readonly StockKey[]) {
+  await resolveOversold(tx, service, stocks)
+  if (!stocks.length || service.settings.oversell === 'allow') return
+  const oversold = await tx.rows<{ subject: string; detail: string }>(sql`
+    select level.store_id || '-' || sku as subject,
+           trim_scale(-units) || ' units too many of SKU ' || sku || ' are sold or reserved at store ' || coalesce(store_number, level.store_id)
+             || ': free stock ' || trim_scale(free_stock) || ', reserved ' || reserved || ', in unshipped orders ' || allocated || '.' as detail
+      from (select s.*, v.sku, c.store_number, ${reservedUnits} as current_reserved
+              from ${selectKeys(stocks)} join stock s using (store_id, sku_id)
+              join variant v on v.service_id = s.service_id and v.sku_id = s.sku_id
+              join store c on c.service_id = s.service_id and c.store_id = s.store_id
+             where s.service_id = ${opaqueServiceId(service)} and s.free_stock - s.reserved - s.allocated < 0 and not v.allow_backorder) level
+     cross join lateral (select free_stock - current_reserved - allocated as units) remaining
+     where units < 0
+       and (current_reserved > 0 or allocated > 0
+            or exists (select from stock sold where sold.service_id = level.service_id and sold.sku_id = level.sku_id
+                          and sold.sold_at > now() - make_interval(days => ${soldDays})))
+     order by subject`)
+  for (const alert of oversold) await raiseAlert(tx, service.id, { kind, ...alert })
+}
+
+/** Resolves the alerts of these levels that have enough units again. Call after their stock was changed. */
+export const resolveOversold = (tx: Db, service: Service, stocks: readonly StockKey[]) =>
+  tx.run(sql`
+    delete from alert a
+     using ${selectKeys(stocks)} join stock s using (store_id, sku_id) join variant v using (service_id, sku_id)
+     where a.service_id = ${service.id} and a.kind = ${kind} and a.subject = s.store_id || '-' || v.sku
+       and s.service_id = ${service.id} and s.free_stock - s.reserved - s.allocated >= 0`)
