@@ -6,8 +6,9 @@ import { tickClock } from '../../../src/store/alerts/database-clock.ts'
 import { upsertStaff } from '../../../src/store/catalog/staff.ts'
 import { findCustomersByEmail, upsertCustomers } from '../../../src/store/customers/customers.ts'
 import { findOrderSkuIds, refreshStock } from '../../../src/store/inventory/fresh-stock.ts'
-import { readSellable, readSellableLevels } from '../../../src/store/inventory/stock.ts'
+import { readSellable, readSellableLevels, upsertStock } from '../../../src/store/inventory/stock.ts'
 import { readJobLags } from '../../../src/store/jobs/jobs.ts'
+import { readDatabaseTime } from '../../../src/store/lists/change-timestamp.ts'
 import { findShipment } from '../../../src/store/orders/shipments.ts'
 import { readCommitWaitSeconds } from '../../../src/store/stats/sync-status.ts'
 import { beginFileRun, endFileRun, updateFileRun } from '../../../src/store/sync/file-runs.ts'
@@ -65,6 +66,13 @@ export async function tookAFile(api: TestApi) {
   assert.ok(level)
   assert.equal((await readSellable(db, service, [{ ...level, quantity: 0 }])).size, 1)
   await refreshStock(db, service, [order.skuId], async () => [])
+  const selling = { ...service, settings: { ...service.settings, oversell: 'refuse' as const } }
+  await db.run(sql`update stock set sold_at = now() where service_id = ${service.id}`)
+  await upsertStock(db, selling, [{ ...level, freeStock: -9 }], {
+    skipOutdated: false,
+    requestedAt: await readDatabaseTime(db),
+  })
+  await upsertStock(db, selling, [{ ...level, freeStock: 9 }], { skipOutdated: false, requestedAt: '2020-01-01' })
   assert.equal(await findShipment(db, service, 'unknown'), undefined)
 
   await askMappingDoctor(api)
