@@ -58,6 +58,20 @@ test("a till sale is immediately in the shopper's history and stored", async () 
   )
 })
 
+test('a web sale has its carrier and its tracking', async () => {
+  const sale = simulator.state.transactions.find(({ personId, conNote }) => personId !== null && conNote)
+  assert.ok(sale?.personId)
+  const { data } = await historyOf(sale.personId)
+  const published = data.find(({ id }: { id: string }) => id === String(sale.id))
+  const expected = { carrier: sale.carrier, trackingNumber: sale.conNote, trackingUrl: sale.carrierUrl }
+  assert.partialDeepStrictEqual(published, expected)
+  const feed = await api.get('/changes?kinds=transaction&records=true&limit=1000')
+  const changed = feed.json.data.find(({ id }: { id: string }) => id === String(sale.id))
+  assert.partialDeepStrictEqual(changed.record, expected)
+  const till = await historyOf(takeNextPerson())
+  assert.ok(till.data.every((other: { channel: string }) => other.channel === 'web' || !('carrier' in other)))
+})
+
 test('the history shows stored data with its age during an outage', async () => {
   const [existing, unknown] = [takeNextPerson(), takeNextPerson()]
   const before = await historyOf(existing)

@@ -151,3 +151,21 @@ test('an interrupted import resumes with its unfinished multi-row record', async
   const [row] = await shop.rows(`select record from retail_transaction where id = 'LONG'`)
   assert.equal(JSON.parse(row.record).lines.length, 5_500)
 })
+
+test('an empty cell clears the tracking and the tax of a sale', async () => {
+  const columns = `${header},carrier,trackingNumber,trackingUrl,tax`
+  await shop.importFile(
+    'transactions',
+    `${columns}\nT1,2024-05-26,1,1,10,Post,33ABC,https://track.example.com/33ABC,0.80\n`,
+  )
+  const sale = await transaction('T1')
+  assert.deepEqual(
+    [sale.carrier, sale.trackingNumber, sale.trackingUrl],
+    ['Post', '33ABC', 'https://track.example.com/33ABC'],
+  )
+  assert.deepEqual(sale.taxLines, [{ name: 'Tax', percentage: null, amount: '0.80' }])
+  await shop.importFile('transactions', `${columns}\nT1,2024-05-26,1,1,10,Post,,,\n`)
+  const cleared = await transaction('T1')
+  assert.equal(cleared.carrier, 'Post')
+  for (const name of ['trackingNumber', 'trackingUrl', 'taxLines']) assert.equal(name in cleared, false, name)
+})

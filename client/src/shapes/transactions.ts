@@ -28,6 +28,12 @@ export interface RetailTransaction {
   lines: TransactionLine[]
   /** Sales taxes on top of `total`. Absent if the prices include tax, or if the source has no taxes. */
   taxLines?: TaxLine[]
+  /** The carrier. */
+  carrier?: string
+  /** The tracking number of the parcel. */
+  trackingNumber?: string
+  /** The page of the carrier that tracks the parcel. */
+  trackingUrl?: string
   /** When the record last changed. */
   updateTimeStamp: string
 }

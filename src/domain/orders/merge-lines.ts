@@ -94,6 +94,8 @@ const createHeader = (id: string, currency: string): Header => ({
   currency,
 })
 
+const trackingFields = ['carrier', 'trackingNumber', 'trackingUrl'] as const
+
 /** Returns the same object if nothing differs. The store name of the first import is kept while the store is the same. */
 function mergeHeader(header: Header, parts: TransactionParts['header']): Header {
   const merged = { ...header, ...parts }
@@ -101,6 +103,8 @@ function mergeHeader(header: Header, parts: TransactionParts['header']): Header 
   // A row has the sum of several taxes.
   if (header.taxLines && sumTaxes(header) === sumTaxes(merged)) merged.taxLines = header.taxLines
   if (merged.taxLines?.length === 0) delete merged.taxLines
+  // An empty cell of a file clears the field.
+  for (const name of trackingFields) if (merged[name] === null) delete merged[name]
   return hasSameFields(header, merged) ? header : merged
 }
 
@@ -158,8 +162,9 @@ const createLine = (id: string, sequence: number): Line => ({
 const hasSamePrice = (a: Pick<Line, 'quantity' | 'price' | 'discounts'>, b: typeof a) =>
   a.quantity === b.quantity && a.price === b.price && isDeepEqual(a.discounts, b.discounts)
 
-/** True if two records with the same fields have equal values. */
+/** True if two records have the same fields with equal values. */
 function hasSameFields<T extends object>(a: T, b: T) {
+  if (Object.keys(a).length !== Object.keys(b).length) return false
   for (const name in b) if (a[name] !== b[name] && !isDeepEqual(a[name], b[name])) return false
   return true
 }

@@ -14,6 +14,7 @@ import {
   Units,
 } from '../values/fields.ts'
 import { TaxLine } from './tax.ts'
+import { carrier, trackingNumber, trackingUrl } from './tracking.ts'
 
 const channels = ['store', 'headOffice', 'web'] as const
 const transactionTypes = ['sale', 'layby', 'laybyUpdate', 'specialOrder', 'specialOrderUpdate'] as const
@@ -103,6 +104,9 @@ export const RetailTransaction = Type.Object(
         description: 'Sales taxes on top of `total`. Absent if the prices include tax, or if the source has no taxes.',
       }),
     ),
+    carrier: Type.Optional(carrier),
+    trackingNumber: Type.Optional(trackingNumber),
+    trackingUrl: Type.Optional(trackingUrl),
     updateTimeStamp: LocalTime('When the record last changed.'),
   },
   { $id: 'RetailTransaction', additionalProperties: false },
@@ -118,6 +122,9 @@ export const TransactionRow = Type.Object({
   saleDate,
   customerId: Type.Optional(customerId),
   storeNumber: Type.Optional(storeNumber),
+  carrier: Type.Optional(carrier),
+  trackingNumber: Type.Optional(trackingNumber),
+  trackingUrl: Type.Optional(trackingUrl),
   lineId,
   sequence: Type.Optional(sequence),
   sku: Type.Optional(sku),

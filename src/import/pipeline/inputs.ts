@@ -62,7 +62,10 @@ const tier = {
 /** Splits a row into tier and program. */
 export const toProgramInput = (row: Row) => ({ program: pick(row, program), tier: pick(row, tier) })
 
-const header = mapToSameNames('id', 'number', 'orderNumber', 'channel', 'type', 'saleDate', 'customerId', 'storeNumber')
+const header = {
+  ...mapToSameNames('id', 'number', 'orderNumber', 'channel', 'type', 'saleDate', 'customerId', 'storeNumber'),
+  ...mapToSameNames('carrier', 'trackingNumber', 'trackingUrl'),
+}
 const line = {
   ...mapToSameNames('sequence', 'productCode', 'productName', 'colourCode', 'colourName', 'sizeCode'),
   ...mapToSameNames('quantity', 'price', 'value', 'taxPercent'),

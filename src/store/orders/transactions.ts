@@ -111,9 +111,12 @@ function findErasedCustomers(tx: Db, service: Service, rows: readonly Transactio
   return findErased(tx, service, [...customers])
 }
 
-/** A late row of an erased customer becomes anonymous. */
-const withoutErased = (row: TransactionParts, erased: ReadonlySet<string>): TransactionParts =>
-  erased.has(row.header.customerId ?? '') ? { ...row, header: { ...row.header, customerId: null } } : row
+/** A late row of an erased customer becomes anonymous. A carrier's page shows the address, so the tracking is dropped. */
+function withoutErased(row: TransactionParts, erased: ReadonlySet<string>): TransactionParts {
+  if (!erased.has(row.header.customerId ?? '')) return row
+  const { trackingNumber: _, trackingUrl: __, ...header } = row.header
+  return { ...row, header: { ...header, customerId: null } }
+}
 
 /** Locks and returns the stored transactions of these rows, by ID. Adds their `source_changed_at` to `contentTimes`. */
 async function lockStored(

@@ -44,7 +44,10 @@ const eraseOrders: EraseBatch = async (tx, keys, service, id) => {
      where ${ofService} and id = any(${ids})`)
 }
 
-/** The customer of retail transactions. */
+/** The JSON of tracking: a carrier's page shows the address. A quotation mark inside a value has a backslash before it. */
+const tracking = String.raw`,"tracking(Number|Url)":"([^"\\]|\\.)*"`
+
+/** The customer and the tracking of retail transactions. */
 const eraseSales: EraseBatch = async (tx, _, service, id) => {
   const rows = await tx.rows<{ id: string }>(sql`
     select id from retail_transaction where service_id = ${service.id} and customer_id = ${id} order by sale_date, id limit ${maxRows} for update`)
@@ -53,7 +56,7 @@ const eraseSales: EraseBatch = async (tx, _, service, id) => {
   const customerField = sql`'"customerId":' || to_json(${id}::text)::text`
   return tx.run(sql`
     update retail_transaction
-       set customer_id = null, changed_at = ${change.at}, record = ${bodyOf(sql`replace(record, ${customerField}, '"customerId":null')`)} || ${change.closing}
+       set customer_id = null, changed_at = ${change.at}, record = ${bodyOf(sql`regexp_replace(replace(record, ${customerField}, '"customerId":null'), ${tracking}, '', 'g')`)} || ${change.closing}
      where service_id = ${service.id} and id = any(${rows.map(row => row.id)})`)
 }
 

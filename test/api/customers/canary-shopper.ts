@@ -99,7 +99,15 @@ export const tillSales = (api: TestApi, { service }: Caller, customerId: string,
     api.db,
     service,
     Array.from({ length: many }, (_, i) => ({
-      header: { id: `till-${i}`, customerId, saleDate: '2024-05-26 00:00:00', channel: 'store', type: 'sale' },
+      header: {
+        id: `till-${i}`,
+        customerId,
+        saleDate: '2024-05-26 00:00:00',
+        channel: 'store',
+        type: 'sale',
+        trackingNumber: `CANARY"${i}`,
+        trackingUrl: `https://canary.example/${i}`,
+      },
       line: { id: '1', sequence: 1, quantity: 1, price: '1.00', value: '1.00' },
     })) as never,
   )

@@ -56,7 +56,7 @@ const findContents = (element: Xml): Xml[] =>
   element.children.flatMap(child => (child.name === 'Content' ? [child] : findContents(child)))
 
 /** Returns a web address as it is. Any other text is omitted, because clients link to it. */
-const readTrackingUrl = (text: string | null) =>
+export const readTrackingUrl = (text: string | null) =>
   text !== null && /^https?:\/\//i.test(text) && text.length <= 500 && URL.canParse(text) ? text : null
 
 function toInstant(text: string | null, timeZone: string) {

@@ -13,6 +13,7 @@ import {
   readText,
 } from '../xml/values.ts'
 import type { Xml } from '../xml/xml.ts'
+import { readTrackingUrl } from './shipments.ts'
 
 type Row = SyncRows['transactions']
 type Discount = NonNullable<Row['line']['discounts']>[number]
@@ -57,6 +58,7 @@ export function parseTransaction(transaction: Xml, customerId: string, currency:
     type: types[readText(transaction, 'Type')?.toLowerCase().replaceAll(/\s+/g, ' ') ?? ''] ?? 'sale',
     storeNumber: readText(transaction, 'StoreCode'),
     storeName: readText(transaction, 'StoreName'),
+    ...readTracking(transaction),
   }
   const lines = findElements(transaction, 'Details', 'Detail').map(detail => ({
     header,
@@ -64,6 +66,13 @@ export function parseTransaction(transaction: Xml, customerId: string, currency:
   }))
   if (!lines.length) throw new InvalidRecord('A transaction has no line.')
   return lines
+}
+
+/** Returns the carrier and the tracking of a web sale. Absent elements are left out. */
+function readTracking(transaction: Xml): Pick<Row['header'], 'carrier' | 'trackingNumber' | 'trackingUrl'> {
+  const [carrier, trackingNumber] = [readText(transaction, 'Carrier'), readText(transaction, 'ConNote')]
+  const trackingUrl = readTrackingUrl(readText(transaction, 'CarrierUrl'))
+  return { ...(carrier && { carrier }), ...(trackingNumber && { trackingNumber }), ...(trackingUrl && { trackingUrl }) }
 }
 
 function parseLine(detail: Xml, decimals: number): Row['line'] {
