@@ -798,6 +798,9 @@ create table sales_order (
   import_digest bytea,                               -- Digest of the imported content. Importing the same content again changes nothing.
   ready_at timestamptz,                              -- When the store reported that the shopper can collect the order.
   collected_at timestamptz,                          -- When the shopper collected the order.
+  ecommerce_order_id text collate "C",               -- The ID of the order on the e-commerce platform, whose committed units the stock push
+                                                     -- accounts for.
+  ecommerce_read_at timestamptz,                     -- When the platform order was last read. An older read never replaces a newer one.
   primary key (service_id, id),
   unique (service_id, order_number),
   check (freight >= 0),
@@ -807,6 +810,7 @@ create table sales_order (
 -- For the change feed, and for the orders whose shipment a sync checks.
 create index sales_order_changed on sales_order (service_id, changed_at, id);
 create index sales_order_customer on sales_order (service_id, customer_id, placed_at, id);
+create index sales_order_ecommerce on sales_order (service_id, ecommerce_order_id) where ecommerce_order_id is not null;
 create index sales_order_placed on sales_order (service_id, placed_at) include (currency, total);
 
 -- Lines of an order. SKU, product, colour and size keep their names of that time.
@@ -1794,8 +1798,10 @@ create table ecommerce_item (
   check (kind in ('stores', 'skus', 'customers'))
 );
 create index ecommerce_item_id on ecommerce_item (service_id, kind, ecommerce_id, item_key);
+create index ecommerce_item_inventory on ecommerce_item (service_id, connection_id, inventory_item_id) where inventory_item_id is not null;
 create index ecommerce_item_near_id on ecommerce_item (service_id, kind, near_id);
 create index ecommerce_item_near_other on ecommerce_item (service_id, kind, near_other);
+create index ecommerce_item_platform on ecommerce_item (service_id, connection_id, platform_id) where platform_id is not null;
 
 -- The last mapping check of each kind, and the progress of a running one.
 create table mapping_check (
@@ -1926,6 +1932,12 @@ create table ecommerce_connection (
                                             -- held during the request.
   api_version text collate "C" not null,
   settings jsonb not null default '{}',     -- Optional settings: {"autoMapping": "exact", "intervals": {"ecommerce-variants": 300}}.
+  push_cursor text,                         -- The stock push has read the change feed up to this cursor. Null: it compares every level
+                                            -- first.
+  push_stopped_at timestamptz,              -- When the safety stop ended the stock push: more than half of the stocked levels would fall to
+                                            -- zero.
+  push_approved_at timestamptz,             -- When a person approved the push. Levels that were due by then don't count for the safety
+                                            -- stop.
   primary key (service_id, connection_id),
   foreign key (service_id) references service(service_id) on delete cascade,
   check ((encrypted_token is null) = (token_expires_at is null)),
@@ -1945,4 +1957,96 @@ create table ecommerce_budget (
   measured_at timestamptz not null,  -- When the points were last restored.
   primary key (service_id, connection_id),
   foreign key (service_id, connection_id) references ecommerce_connection(service_id, connection_id) on delete cascade
+);
+
+-- The stock of one item at one location of the platform, as Tillbridge knows it, with its outbox.
+create table ecommerce_level (
+  service_id integer not null,
+  connection_id text collate "C" not null,
+  location_id text collate "C" not null,
+  item_id text collate "C" not null,
+  known_on_hand integer,                     -- The on-hand quantity of the platform by our own record. A push compares it with the
+                                             -- platform's. Null: the item is not stocked there.
+  known_at timestamptz,
+  desired_on_hand integer,                   -- The outbox, with the next two columns: stored before a call and cleared by its result.
+  idempotency_key text collate "C",          -- The key of the call in flight. While it is set, nothing else changes known_on_hand.
+  sent_at timestamptz,
+  due_at timestamptz,                        -- Since when the level may differ. Null: it is in step, or held.
+  due_rank smallint,                         -- 0: falls to zero. 1: falls. 2: rises. Lower ranks are sent first.
+  version bigint not null default 0,         -- Increases with each change of known_on_hand, the commitments or the observed quantities.
+  must_read boolean not null default false,  -- True: known_on_hand is unreliable, so the level is read before the next push.
+  observed_on_hand integer,
+  observed_committed integer,
+  observed_held_back integer,                -- Reserved, damaged, quality control and safety stock, as last read.
+  observed_at timestamptz,
+  hold_reason text collate "C",              -- Why the level is not pushed, or the platform's code. Null: it is pushed.
+  primary key (service_id, connection_id, item_id, location_id),
+  foreign key (service_id, connection_id) references ecommerce_connection(service_id, connection_id) on delete cascade,
+  check ((due_at is null) = (due_rank is null)),
+  constraint ecommerce_level_outbox check (num_nulls(desired_on_hand, idempotency_key, sent_at) in (0, 3))
+);
+create index ecommerce_level_due on ecommerce_level (service_id, connection_id, due_rank, due_at) where due_at is not null;
+create index ecommerce_level_held on ecommerce_level (service_id, connection_id, item_id, location_id) where hold_reason is not null;
+create index ecommerce_level_in_flight on ecommerce_level (service_id, connection_id, idempotency_key) where idempotency_key is not null;
+
+-- Units of platform orders that are sold at a location and not yet fulfilled, for orders with an ecommerceOrderId. No personal data.
+create table ecommerce_commitment (
+  service_id integer not null,
+  connection_id text collate "C" not null,
+  order_id text collate "C" not null,  -- sales_order.ecommerce_order_id.
+  line_id text collate "C" not null,
+  location_id text collate "C" not null,
+  item_id text collate "C" not null,
+  units integer not null,
+  confirmed_at timestamptz not null,   -- When the order was last read by its ID.
+  primary key (service_id, connection_id, order_id, line_id),
+  foreign key (service_id, connection_id) references ecommerce_connection(service_id, connection_id) on delete cascade,
+  check (units > 0)
+);
+create index ecommerce_commitment_level on ecommerce_commitment (service_id, connection_id, item_id, location_id);
+
+-- The levels of the platform that the running reconciliation has read. Empty otherwise.
+create table ecommerce_observed_level (
+  service_id integer not null,
+  connection_id text collate "C" not null,
+  item_id text collate "C" not null,
+  location_id text collate "C" not null,
+  on_hand integer not null,
+  committed integer not null,
+  held_back integer not null,
+  primary key (service_id, connection_id, item_id, location_id)
+);
+
+-- Comparisons of our record of the platform's stock with the platform, for 90 days.
+create table ecommerce_reconciliation (
+  service_id integer not null,
+  connection_id text collate "C" not null,
+  reconciliation_id text collate "C" not null,
+  started_at timestamptz not null default clock_timestamp(),
+  ended_at timestamptz,
+  state text collate "C" not null default 'running',
+  is_dry_run boolean not null,              -- True while stockPush isn't on: nothing is corrected on the platform.
+  counts jsonb not null default '{}',       -- Levels by result: {"compared", "drifted", "skipped", "added", "rising", "falling",
+                                            -- "fallingToZero", "inStep", "held"}.
+  digests jsonb not null default '[]',      -- Digests of both sides by location, before the correction: [{"locationId", "levels", "known",
+                                            -- "observed"}]. Equal digests mean equal quantities.
+  differences jsonb not null default '[]',  -- The hundred largest differences to the desired quantity.
+  error text,
+  primary key (service_id, connection_id, reconciliation_id),
+  foreign key (service_id, connection_id) references ecommerce_connection(service_id, connection_id) on delete cascade,
+  check (state in ('running', 'completed', 'failed'))
+);
+
+-- Levels whose quantity on the platform was not the one that Tillbridge had set or read.
+create table ecommerce_drift (
+  service_id integer not null,
+  connection_id text collate "C" not null,
+  reconciliation_id text collate "C" not null,
+  item_id text collate "C" not null,
+  location_id text collate "C" not null,
+  known_on_hand integer,
+  observed_on_hand integer,
+  changed_by text,  -- The app or person that changed the quantity, as far as the platform reports it.
+  primary key (service_id, connection_id, reconciliation_id, item_id, location_id),
+  foreign key (service_id, connection_id, reconciliation_id) references ecommerce_reconciliation(service_id, connection_id, reconciliation_id) on delete cascade
 );

@@ -34,6 +34,26 @@ export const alertKinds = {
     path: '/syncs',
     autoResolves: true,
   },
+  stock_push_stopped: {
+    title: 'Stock push stopped: most stocked levels would fall to zero',
+    remedy:
+      'Check our stock and the mapping of locations. `tillbridge ecommerce reconcile {service}` lists the differences. If they are right, add `--apply`.',
+    path: '/ecommerce',
+    autoResolves: true,
+  },
+  stock_drift: {
+    title: 'Stock on the e-commerce platform was changed by others',
+    remedy:
+      'Find out who changes stock on the platform: GET /ecommerce/reconciliations lists the levels. The stock push has corrected them.',
+    path: '/ecommerce/reconciliations',
+    autoResolves: true,
+  },
+  api_version_ending: {
+    title: 'API version of the e-commerce platform ends soon',
+    remedy: 'Upgrade Tillbridge, then run `tillbridge ecommerce set {service} apiVersion=…` with a newer version.',
+    path: '/ecommerce',
+    autoResolves: true,
+  },
   sync_failing: {
     title: 'Sync keeps failing',
     remedy:

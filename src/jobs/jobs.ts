@@ -14,13 +14,17 @@ import { forService, type Job } from './job.ts'
 import { purgeExpired } from './purge-expired.ts'
 import { purgeRequests } from './purge-requests.ts'
 import { purgeTombstones } from './purge-tombstones.ts'
+import { runStockPush } from './push-stock.ts'
 import { reapStaleInitialLoads } from './reap-stale-loads.ts'
+import { runReconciliation } from './reconcile-stock.ts'
 import { reconcileWrites } from './reconcile-writes.ts'
 import { recoverMoves } from './recover-moves.ts'
+import { refreshCommitments } from './refresh-commitments.ts'
 import { refreshStock } from './refresh-stock.ts'
 import { renderStock } from './render-stock.ts'
 import { runSync } from './run-sync.ts'
 import { scheduleDeliveries } from './schedule-deliveries.ts'
+import { scheduleStockPush } from './schedule-stock-push.ts'
 import { scheduleSyncs } from './schedule-syncs.ts'
 import { sendAlert } from './send-alert.ts'
 import { sendEmail } from './send-email.ts'
@@ -64,6 +68,18 @@ export const jobs: Readonly<Record<string, Job>> = {
     concurrency: 1,
     retryDelaysSeconds: [minute, 10 * minute, hour],
   },
+  'schedule-stock-push': {
+    run: scheduleStockPush,
+    intervalSeconds: 1,
+    concurrency: 1,
+    retryDelaysSeconds: [1, 5],
+  },
+  'refresh-commitments': {
+    run: forService(refreshCommitments),
+    concurrency: 4,
+    concurrencyPerService: 2,
+    retryDelaysSeconds: [5, 30, 2 * minute, 10 * minute],
+  },
   'expire-vouchers': {
     run: markExpiredVouchers,
     intervalSeconds: day,
@@ -80,6 +96,8 @@ export const buildBackOfficeJobs = (
   'schedule-syncs': scheduleSyncs(offices),
   'run-sync': runSync(offices),
   'refresh-stock': refreshStock(offices),
+  'push-stock': runStockPush(offices),
+  'reconcile-stock': runReconciliation(offices),
   'end-redemptions': endRedemptions(offices),
   'import-exports': importExports(offices),
   'reconcile-writes': reconcileWrites(offices, routes),

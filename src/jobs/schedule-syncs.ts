@@ -1,6 +1,8 @@
 import type { BackOffices } from '../backoffice/back-offices.ts'
 import { raiseAlert } from '../store/alerts/alerts.ts'
 import { listPlatformSyncs } from '../store/ecommerce/connections.ts'
+import { listStockComparisons } from '../store/ecommerce/push-state.ts'
+import { reconcileStockJob } from '../store/ecommerce/reconciliations.ts'
 import { advanceSyncs, ensureJobs, findNewlyOverdue, stalledAlert } from '../store/sync/schedule.ts'
 import { syncJob } from '../store/sync/status.ts'
 import { listServices } from '../store/tenancy/services.ts'
@@ -38,6 +40,11 @@ async function run(offices: BackOffices, { db, log }: JobRun): Promise<void> {
     db,
     'import-exports',
     exporting.map(({ id }) => ({ serviceId: id, subject: '' })),
+  )
+  await ensureJobs(
+    db,
+    reconcileStockJob,
+    (await listStockComparisons(db)).map(({ serviceId }) => ({ serviceId, subject: '' })),
   )
   const advanced = await advanceSyncs(db, syncJob, planned)
   // A sync whose interval was shortened just now is not overdue.

@@ -6,8 +6,8 @@ import { Filter } from '../http/pagination/lists.ts'
 import { calculation, get, list, post } from '../http/routing/route-definitions.ts'
 import { Type } from '../schemas/schemas.ts'
 import { findCustomer } from '../store/customers/customers.ts'
+import { linkPlatformOrder } from '../store/ecommerce/commitments.ts'
 import { findOrderRecord, readOrderPage } from '../store/orders/orders.ts'
-import { mapCommitPhase } from '../writes/write.ts'
 import { customerParams } from './customers.ts'
 
 const tag = 'Orders'
@@ -45,11 +45,16 @@ export const orders = [
         ...(['quote_expired', 'coupon_unusable', 'coupon_locked', 'capability_unavailable'] as const),
       ],
     },
-    async ({ backOffice, body, ...write }) =>
-      mapCommitPhase(await backOffice.placeOrder(write, body), ({ id, record }) => ({
-        record,
-        subject: `/orders/${id}`,
-      })),
+    async ({ backOffice, body, ...write }) => {
+      const { service } = write
+      const { ecommerceOrderId } = body
+      const commit = await backOffice.placeOrder(write, body)
+      return async tx => {
+        const { id, record } = await commit(tx)
+        if (ecommerceOrderId) await linkPlatformOrder(tx, service, id, ecommerceOrderId)
+        return { record, subject: `/orders/${id}` }
+      }
+    },
   ),
 
   post(

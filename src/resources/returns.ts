@@ -10,7 +10,8 @@ import {
 import { notFound } from '../errors/api-error.ts'
 import { NoBody } from '../http/body/body.ts'
 import { get, list, post } from '../http/routing/route-definitions.ts'
-import { Type } from '../schemas/schemas.ts'
+import { type Static, Type } from '../schemas/schemas.ts'
+import { linkPlatformOrder } from '../store/ecommerce/commitments.ts'
 import { findReturn, findReturnable, returnPage } from '../store/orders/returns.ts'
 import { mapCommitPhase } from '../writes/write.ts'
 import { orderParams } from './orders.ts'
@@ -63,11 +64,17 @@ export const returns = [
         ...(['unknown_sku', 'insufficient_stock', 'capability_unavailable'] as const),
       ],
     },
-    async ({ backOffice, body, params, ...write }) =>
-      mapCommitPhase(await backOffice.createExchange(write, params.id, body), ({ id, record }) => ({
-        record,
-        subject: `/orders/${id}`,
-      })),
+    async ({ backOffice, body, params, ...write }) => {
+      const { service } = write
+      const { ecommerceOrderId } = body.order
+      const commit = await backOffice.createExchange(write, params.id, body)
+      return async tx => {
+        const { id, record } = await commit(tx)
+        const { order } = JSON.parse(record) as Static<typeof Exchange>
+        if (ecommerceOrderId) await linkPlatformOrder(tx, service, order.id, ecommerceOrderId)
+        return { record, subject: `/orders/${id}` }
+      }
+    },
   ),
 
   list(

@@ -22,6 +22,10 @@ export const failpoints = [
   'service_moved_away',
   'service_switched',
   'service_opened',
+  'before_set_on_hand',
+  'after_set_on_hand',
+  'before_record_result',
+  'during_bulk',
   'secret_rotation_begun',
   'secret_value_reencrypted',
 ] as const

@@ -57,7 +57,15 @@ export function applyChange(
   defaults: Partial<ConnectionSettings>,
   { fields, intervals }: ConnectionChange,
 ): ConnectionSettings {
-  const merged = { ...before, ...fields, intervals: { ...before?.intervals, ...intervals } }
+  const { nettingDelayMinutes, ...texts } = fields
+  const merged = {
+    ...before,
+    ...texts,
+    ...('nettingDelayMinutes' in fields && {
+      nettingDelayMinutes: nettingDelayMinutes === undefined ? undefined : Number(nettingDelayMinutes),
+    }),
+    intervals: { ...before?.intervals, ...intervals },
+  }
   const settings = {
     ...defaults,
     ...Object.fromEntries(Object.entries(merged).filter(isSet)),

@@ -16,6 +16,8 @@ import {
   type StoredConnection,
   setConnection,
 } from '../../store/ecommerce/connections.ts'
+import { approvePush } from '../../store/ecommerce/push-state.ts'
+import { hasRecentDryRun } from '../../store/ecommerce/reconciliations.ts'
 import { addJob } from '../../store/jobs/jobs.ts'
 import { readSyncStatuses } from '../../store/sync/status.ts'
 import { recordCommand } from '../terminal/audit.ts'
@@ -25,6 +27,7 @@ import { readSecret } from '../terminal/secret.ts'
 import { withDatabase } from '../terminal/session.ts'
 import { formatTable } from '../terminal/table.ts'
 import { applyChange, type ConnectionChange, parseAssignments } from './assignments.ts'
+import { reconcileNow } from './reconcile.ts'
 import { testConnection } from './test.ts'
 
 /** `tillbridge ecommerce`: the live connection of a service to its e-commerce platform. */
@@ -38,6 +41,7 @@ export function buildEcommerceCommand(program: Command) {
         ['ecommerce set luma url=luma-au.myshopify.com clientId=4f1c… --secret-file s', 'connects a Shopify shop'],
         ['ecommerce test luma', 'checks credentials, scopes, currency and the API version'],
         ['ecommerce status luma', 'shows the connection and its syncs'],
+        ['ecommerce reconcile luma', "compares the platform's stock"],
         ['ecommerce clear luma', 'removes the connection'],
       ),
     )
@@ -95,6 +99,28 @@ export function buildEcommerceCommand(program: Command) {
     )
 
   ecommerce
+    .command('reconcile')
+    .argument('<service>')
+    .option('--apply', 'let a stopped stock push continue')
+    .description("Compare a service's stock with its e-commerce platform")
+    .addHelpText(
+      'after',
+      formatExamples(
+        ['ecommerce reconcile luma', 'shows counts and the largest differences; changes nothing on the platform'],
+        ['ecommerce reconcile luma --apply', 'also lets the stock push set these differences'],
+      ),
+    )
+    .action((name: string, { apply = false }: { apply?: boolean }) =>
+      withDatabase(async ({ keys, services }) => {
+        const { service, db } = await services.find(name)
+        const { settings } = await requireConnection(db, keys, service)
+        if (settings.stockPush === 'off')
+          throw new Error(`The stock push is off. To compare stock: tillbridge ecommerce set ${name} stockPush=dryRun`)
+        await reconcileNow(db, keys, service, apply)
+      }),
+    )
+
+  ecommerce
     .command('clear')
     .argument('<service>')
     .description("Remove a service's connection to its e-commerce platform")
@@ -128,6 +154,9 @@ function settingsHelp() {
   )}`
 }
 
+/** Days for which a dry run permits the first push. */
+const dryRunDays = 7
+
 const describeMissing = (name: string) =>
   `${name} has no connection. To create it: tillbridge ecommerce set ${name} url=… clientId=…`
 
@@ -159,9 +188,16 @@ async function merge(
 ): Promise<ConnectionSettings> {
   const before = await lockConnection(tx, keys, service)
   const settings = applyChange(before?.settings, defaultConnection, change)
+  const isStarting = settings.stockPush === 'on' && before?.settings.stockPush !== 'on'
+  if (isStarting && (before?.settings.url !== settings.url || !(await hasRecentDryRun(tx, service, dryRunDays))))
+    throw new Error(
+      `The stock push can't start without a dry run of the last ${dryRunDays} days. Run "tillbridge ecommerce set ${service.name} stockPush=dryRun", then "tillbridge ecommerce reconcile ${service.name}", and review the differences.`,
+    )
   const secret = newSecret ?? before?.secret
   if (secret === undefined) throw new Error('Another command has removed the connection. Run the command again.')
   await setConnection(tx, keys, service, settings, secret)
+  // The dry run was reviewed, so its differences don't count for the safety stop.
+  if (isStarting) await approvePush(tx, service)
   await recordChange(tx, service, 'ecommerce set', { ...change.fields, ...change.intervals })
   return settings
 }

@@ -8,6 +8,8 @@ export const mainConnection = 'main'
 export const fileConnection = 'files'
 
 const autoMappingModes = ['off', 'exact'] as const
+const stockPushModes = ['off', 'dryRun', 'on'] as const
+const maxNettingDelayMinutes = 1_440
 
 /** The syncs of a platform. Each writes the items that the import type of the same name writes. */
 export const platformSyncs = ['ecommerce-locations', 'ecommerce-variants', 'ecommerce-customers'] as const
@@ -31,6 +33,9 @@ export interface ConnectionSettings {
   clientId: string
   apiVersion: string
   autoMapping: (typeof autoMappingModes)[number]
+  stockPush: (typeof stockPushModes)[number]
+  /** Minutes after which a stock sync contains the units of an order, if the back office is another system. */
+  nettingDelayMinutes: number
   /** Seconds between two runs of a sync, if not the default. */
   intervals: Readonly<Partial<Record<PlatformSyncName, number>>>
 }
@@ -74,6 +79,17 @@ export const connectionFields = {
     description: 'exact: map a SKU automatically if its barcode is equal to that of one variant. Default: off.',
     findProblem: oneOf(autoMappingModes),
   },
+  stockPush: {
+    description: 'dryRun: compare stock, set nothing. on: set stock on the platform; requires a dry run. Default: off.',
+    findProblem: oneOf(stockPushModes),
+  },
+  nettingDelayMinutes: {
+    description: 'Minutes until the stock of a separate back office contains an order, from 0 to 1440. Default: 10.',
+    findProblem: value =>
+      /^\d{1,4}$/.test(value) && Number(value) <= maxNettingDelayMinutes
+        ? undefined
+        : 'must be an integer from 0 to 1440',
+  },
 } as const satisfies Record<string, Field>
 export type ConnectionField = keyof typeof connectionFields
 
@@ -81,5 +97,7 @@ export const defaultConnection = {
   driver: 'shopify',
   apiVersion: '2026-07',
   autoMapping: 'off',
+  stockPush: 'off',
+  nettingDelayMinutes: 10,
   intervals: {},
 } as const satisfies Partial<ConnectionSettings>

@@ -68,6 +68,13 @@ export const OrderInput = Type.Object(
       ),
     ),
     quoteId: Optional(quoteId),
+    ecommerceOrderId: Optional(
+      Type.String({
+        description: 'The ID of the order on the e-commerce platform, for the stock push.',
+        pattern: '^[A-Za-z0-9_-]{1,100}$',
+        examples: ['6884556842'],
+      }),
+    ),
     billingAddress: PostalAddress,
     deliveryAddress: PostalAddress,
     lines: Type.Array(

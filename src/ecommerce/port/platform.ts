@@ -1,4 +1,5 @@
 import type { SyncDefinition } from '../../domain/sync/port.ts'
+import type { InventoryPort } from './inventory.ts'
 
 /** Receives failed calls, without secrets and personal data. */
 export interface CallLog {
@@ -11,6 +12,7 @@ export interface EcommercePlatform {
   probe(signal: AbortSignal): Promise<ProbeResult>
   /** The syncs of locations, variants and customers, as the sync engine runs them. */
   readonly syncs: readonly SyncDefinition[]
+  readonly inventory: InventoryPort
 }
 
 /** The state of a platform and of the app's access to it. */

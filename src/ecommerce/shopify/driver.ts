@@ -1,10 +1,12 @@
 import type { ConnectionSettings } from '../../domain/ecommerce/connection-settings.ts'
 import { PlatformFailure } from '../../domain/ecommerce/platform-failure.ts'
+import type { PriorityClass } from '../../store/ecommerce/budget.ts'
 import type { Budget } from '../port/budget.ts'
 import type { CallLog, EcommercePlatform, ProbeResult } from '../port/platform.ts'
 import { createShopifyClient, type ShopifyClient } from './client/client.ts'
 import { openTokens, type TokenStore } from './client/tokens.ts'
 import { operations } from './documents/documents.ts'
+import { createInventory } from './inventory/inventory.ts'
 import { listSyncs } from './syncs/syncs.ts'
 
 export interface ShopifyOptions {
@@ -15,23 +17,28 @@ export interface ShopifyOptions {
   log: CallLog
 }
 
-/** The scopes that the syncs need. */
-const requiredScopes = ['read_customers', 'read_inventory', 'read_locations', 'read_products'] as const
+/** The scopes that the syncs need, and those that the stock push needs. */
+const syncScopes = ['read_customers', 'read_inventory', 'read_locations', 'read_products'] as const
+const pushScopes = ['write_inventory', 'read_orders', 'read_merchant_managed_fulfillment_orders'] as const
 
 /** Opens a shop on Shopify: the Admin GraphQL API with client credentials. */
 export function openShopify({ settings, secret, tokens, budget, log }: ShopifyOptions): EcommercePlatform {
   const { url, clientId, apiVersion } = settings
-  const client = createShopifyClient({
-    url,
-    apiVersion,
-    tokens: openTokens(tokens, { url, clientId, secret }),
-    budget,
-    priority: 'background',
-    log,
-  })
+  const open = (priority: PriorityClass) =>
+    createShopifyClient({
+      url,
+      apiVersion,
+      tokens: openTokens(tokens, { url, clientId, secret }),
+      budget,
+      priority,
+      log,
+    })
+  const client = open('background')
+  const requiredScopes = settings.stockPush === 'off' ? syncScopes : [...syncScopes, ...pushScopes]
   return {
     syncs: listSyncs(client, settings.intervals),
-    probe: signal => probe(client, apiVersion, signal),
+    inventory: createInventory({ push: open('stock'), background: client }),
+    probe: signal => probe(client, apiVersion, requiredScopes, signal),
   }
 }
 
@@ -50,7 +57,12 @@ interface AccessData {
 }
 
 /** Reads the shop and the app's access to it. */
-async function probe(client: ShopifyClient, apiVersion: string, signal: AbortSignal): Promise<ProbeResult> {
+async function probe(
+  client: ShopifyClient,
+  apiVersion: string,
+  requiredScopes: readonly string[],
+  signal: AbortSignal,
+): Promise<ProbeResult> {
   const { shop } = await client.send<ShopData>(operations.shop, {}, signal)
   const { currentAppInstallation } = await client.send<AccessData>(operations.access, {}, signal)
   const granted = new Set(currentAppInstallation.accessScopes.map(({ handle }) => handle))

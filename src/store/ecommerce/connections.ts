@@ -1,5 +1,5 @@
 import { type Keys, seal, unseal } from '../../crypto/keys.ts'
-import { type Db, sql } from '../../database/db.ts'
+import { type Db, raw, sql } from '../../database/db.ts'
 import type { ConnectionSettings, PlatformName } from '../../domain/ecommerce/connection-settings.ts'
 import {
   defaultConnection,
@@ -27,7 +27,7 @@ interface Row {
   clientId: string
   secret: Buffer
   apiVersion: string
-  options: Partial<Pick<ConnectionSettings, 'autoMapping' | 'intervals'>>
+  options: Partial<Pick<ConnectionSettings, 'autoMapping' | 'stockPush' | 'nettingDelayMinutes' | 'intervals'>>
 }
 
 export const secretContext = (serviceId: number, connectionId: string) =>
@@ -85,7 +85,7 @@ export async function setConnection(
   tx: Db,
   keys: Keys,
   service: Service,
-  { driver, url, clientId, apiVersion, autoMapping, intervals }: ConnectionSettings,
+  { driver, url, clientId, apiVersion, ...options }: ConnectionSettings,
   secret: string,
 ): Promise<void> {
   const isOtherShop = await tx.run(sql`
@@ -94,7 +94,7 @@ export async function setConnection(
   const sealed = seal(keys, secretContext(service.id, mainConnection), secret)
   await tx.run(sql`
     insert into ecommerce_connection (service_id, connection_id, driver, url, client_id, encrypted_secret, api_version, settings)
-    values (${service.id}, ${mainConnection}, ${driver}, ${url}, ${clientId}, ${sealed}, ${apiVersion}, ${JSON.stringify({ autoMapping, intervals })}::jsonb)
+    values (${service.id}, ${mainConnection}, ${driver}, ${url}, ${clientId}, ${sealed}, ${apiVersion}, ${JSON.stringify(options)}::jsonb)
     on conflict (service_id, connection_id) do update
       set (driver, url, client_id, encrypted_secret, api_version, settings, encrypted_token, token_expires_at, token_renewed_by)
         = (excluded.driver, excluded.url, excluded.client_id, excluded.encrypted_secret, excluded.api_version, excluded.settings, null, null, null)`)
@@ -107,7 +107,9 @@ export async function deleteConnection(tx: Db, service: Service): Promise<boolea
   return deleted > 0
 }
 
-/** Deletes the items, checkpoints, budget and alerts of a shop. */
+const shopTables = ['ecommerce_level', 'ecommerce_commitment', 'ecommerce_reconciliation', 'ecommerce_item'] as const
+
+/** Deletes the items, levels, checkpoints, budget and alerts of a shop. */
 async function deleteShopData(tx: Db, service: Service): Promise<void> {
   const syncs = [...platformSyncs]
   await tx.run(sql`delete from sync_state where service_id = ${service.id} and sync = any(${syncs})`)
@@ -115,8 +117,11 @@ async function deleteShopData(tx: Db, service: Service): Promise<void> {
   await tx.run(sql`
     delete from alert
      where service_id = ${service.id}
-       and (kind = 'ecommerce_denied' or (kind in ('scope_missing', 'sync_failing', 'sync_stalled') and subject = any(${syncs})))`)
-  await tx.run(sql`delete from ecommerce_item where ${ofConnection(service, mainConnection)}`)
+       and (kind in ('ecommerce_denied', 'stock_push_stopped', 'stock_drift', 'api_version_ending') or (kind in ('scope_missing', 'sync_failing', 'sync_stalled') and subject = any(${syncs})))`)
+  for (const table of shopTables)
+    await tx.run(sql`delete from ${raw(table)} where ${ofConnection(service, mainConnection)}`)
+  await tx.run(sql`
+    update ecommerce_connection set (push_cursor, push_stopped_at, push_approved_at) = (null, null, null) where ${ofConnection(service, mainConnection)}`)
   // Nothing is listed any more, so mappings are unverified instead of orphaned.
   await tx.run(sql`update mapping_check set (listed_at, listed) = row(null, 0) where service_id = ${service.id}`)
   await requestMappingCheck(tx, service)

@@ -6,6 +6,7 @@ import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { countUpsert, lockRows, type Upserted } from '../lists/change-timestamp.ts'
 import { applyAutomaticFix } from '../mappings/automatic-fixes.ts'
 import { requestMappingCheck } from '../mappings/platform-items.ts'
+import { markItems } from './levels.ts'
 
 const itemColumns = sql`
   i (kind text, "itemKey" text, "ecommerceId" text, name text, other text, "platformId" text, "inventoryItemId" text, "productId" text,
@@ -31,6 +32,7 @@ export async function upsertPlatformItems(
          order by kind, item_key for update`,
     )
     const renamed = await findRenamed(tx, service, unique)
+    const changed = await findChanged(tx, service, unique)
     await tx.run(sql`
       delete from ecommerce_item e using ${rows}
        where e.service_id = ${service.id} and e.connection_id = ${mainConnection} and e.kind = i.kind and e.item_key = i."itemKey"
@@ -56,9 +58,21 @@ export async function upsertPlatformItems(
     )
     for (const { skuId, from, to } of renamed)
       await applyAutomaticFix(tx, service, { kind: 'skus', id: skuId, from, to })
+    if (changed.length) await markItems(tx, service, changed)
     return counts
   })
 }
+
+/** Finds the locations and items whose stock is pushed differently from now on, with their SKUs: one that several items share is held. */
+const findChanged = (tx: Db, service: Service, items: readonly PlatformItem[]) =>
+  tx.rows<{ platformId: string; skus: string[] }>(sql`
+    select coalesce(i."inventoryItemId", i."platformId") as "platformId",
+           case when i.kind = 'skus' then array_remove(array[i."ecommerceId", e.ecommerce_id], null) else '{}' end as skus
+      from json_to_recordset(${JSON.stringify(items.filter(({ kind }) => kind !== 'customers'))}) ${itemColumns}
+      left join ecommerce_item e on e.service_id = ${service.id} and e.connection_id = ${mainConnection} and e.kind = i.kind and e.item_key = i."itemKey"
+     where (e.platform_updated_at is null or e.platform_updated_at <= i."updatedAt")
+       and (e.ecommerce_id, e.is_tracked, e.is_bundle, e.is_gift_card, e.is_active)
+           is distinct from (i."ecommerceId", i."isTracked", i."isBundle", i."isGiftCard", i."isActive")`)
 
 /** Finds our SKUs whose variant on the platform has a new SKU. A SKU that several variants share is not followed. */
 const findRenamed = (tx: Db, service: Service, items: readonly PlatformItem[]) =>

@@ -11,8 +11,20 @@ import type { Tokens } from './tokens.ts'
 
 /** Sends operations to the Admin API of one shop. */
 export interface ShopifyClient {
-  /** Throws `PlatformFailure`. Repeats a call that failed for a passing reason: all operations here can run twice. */
-  send<T>(operation: ShopifyOperation, variables: object, signal: AbortSignal): Promise<T>
+  /**
+   * Throws `PlatformFailure`. Repeats a call that failed for a passing reason: all operations here can run twice. `isReserved`: the points
+   * of the first attempt are reserved already.
+   */
+  send<T>(
+    operation: ShopifyOperation,
+    variables: object,
+    signal: AbortSignal,
+    options?: { isReserved?: boolean },
+  ): Promise<T>
+  /** Reserves the points of a call that follows. */
+  reserve(operation: ShopifyOperation, signal: AbortSignal): Promise<void>
+  /** Returns the points of a call that was not made. */
+  release(operation: ShopifyOperation): Promise<void>
 }
 
 interface ClientOptions {
@@ -54,9 +66,14 @@ class PassingFailure extends PlatformFailure {
 export function createShopifyClient({ url, apiVersion, tokens, budget, priority, log }: ClientOptions): ShopifyClient {
   const endpoint = new URL(`/admin/api/${apiVersion}/graphql.json`, url)
 
-  async function attempt<T>({ document, cost }: ShopifyOperation, variables: object, signal: AbortSignal): Promise<T> {
+  async function attempt<T>(
+    { document, cost }: ShopifyOperation,
+    variables: object,
+    signal: AbortSignal,
+    isReserved: boolean,
+  ): Promise<T> {
     const token = await tokens.get(signal)
-    await budget.reserve(priority, cost, signal)
+    if (!isReserved) await budget.reserve(priority, cost, signal)
     // If no response arrives, the points stay reserved: the platform can have charged them.
     const response = await exchange({
       url: endpoint,
@@ -80,11 +97,13 @@ export function createShopifyClient({ url, apiVersion, tokens, budget, priority,
   }
 
   return {
-    async send(operation, variables, signal) {
+    reserve: ({ cost }, signal) => budget.reserve(priority, cost, signal),
+    release: ({ cost }) => budget.settle(priority, { unused: cost }),
+    async send(operation, variables, signal, { isReserved = false } = {}) {
       let isDenied = false
       for (let retry = 0; ; retry++) {
         try {
-          return await attempt(operation, variables, signal)
+          return await attempt(operation, variables, signal, isReserved && retry === 0 && !isDenied)
         } catch (error) {
           signal.throwIfAborted()
           const delayMs = retryDelaysMs[retry]

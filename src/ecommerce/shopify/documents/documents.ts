@@ -12,6 +12,8 @@ const variant =
 /** Only the email address: the mapping check needs no other personal data. */
 const customer = 'id legacyResourceId updatedAt defaultEmailAddress { emailAddress }'
 const page = 'pageInfo { hasNextPage endCursor }'
+const level =
+  'id isActive location { id } quantities(names: ["on_hand", "committed", "reserved", "damaged", "quality_control", "safety_stock"]) { name quantity }'
 
 export const operations = {
   shop: define(
@@ -55,10 +57,32 @@ export const operations = {
     10,
     'mutation BulkCancel($id: ID!) { bulkOperationCancel(id: $id) { bulkOperation { id status } userErrors { field message } } }',
   ),
+  /** The cost of one item, and of one order: they count for each ID. */
+  levels: define(
+    'Levels',
+    24,
+    `query Levels($ids: [ID!]!) { nodes(ids: $ids) { ... on InventoryItem { id inventoryLevels(first: 50) { nodes { ${level} } pageInfo { hasNextPage } } } } }`,
+  ),
+  commitments: define(
+    'Commitments',
+    51,
+    'query Commitments($ids: [ID!]!) { nodes(ids: $ids) { ... on Order { id fulfillmentOrders(first: 10) { nodes { id status assignedLocation { location { id } } lineItems(first: 50) { nodes { id remainingQuantity inventoryItemId } pageInfo { hasNextPage } } } pageInfo { hasNextPage } } } } }',
+  ),
+  setQuantities: define(
+    'SetQuantities',
+    10,
+    'mutation SetQuantities($input: InventorySetQuantitiesInput!, $key: String!) { inventorySetQuantities(input: $input) @idempotent(key: $key) { inventoryAdjustmentGroup { id } userErrors { field message code } } }',
+  ),
+  activate: define(
+    'Activate',
+    10,
+    'mutation Activate($item: ID!, $location: ID!, $onHand: Int, $key: String!) { inventoryActivate(inventoryItemId: $item, locationId: $location, onHand: $onHand) @idempotent(key: $key) { inventoryLevel { id isActive } userErrors { field message } } }',
+  ),
 } as const satisfies Record<string, ShopifyOperation>
 
 /** The queries of bulk operations. They have no page size. */
 export const bulkQueries = {
+  levels: `query BulkLevels { inventoryItems { edges { node { id inventoryLevels { edges { node { ${level} } } } } } } }`,
   variants: `query BulkVariants { productVariants { edges { node { ${variant} } } } }`,
   customers: `query BulkCustomers { customers { edges { node { ${customer} } } } }`,
 } as const

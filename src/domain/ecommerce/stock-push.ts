@@ -1,0 +1,51 @@
+/* The rules of the stock push. Pure: the model test (test/ecommerce/stock-model) runs them on random schedules. */
+
+/** Why a level is not pushed. A platform's own code is a reason too. */
+export const holdReasons = ['unmapped', 'duplicate', 'untracked', 'bundle', 'giftCard', 'inactiveLocation'] as const
+export type HoldReason = (typeof holdReasons)[number]
+
+/** The facts of one level, read in one snapshot. */
+export interface LevelFacts {
+  /** Null: the item is not stocked at the location. */
+  knownOnHand: number | null
+  /** Units that our stores of the location can sell. */
+  sellable: number
+  /** Committed units that `sellable` no longer contains either: both sides have subtracted them. */
+  netted: number
+  /** Units on hand that the platform doesn't sell. */
+  heldBack: number
+  holdReason: HoldReason | null
+}
+
+/** The on-hand quantity that the platform should have. Shoppers then see the sellable units, less committed units that aren't netted. */
+export const computeDesiredOnHand = ({ sellable, netted, heldBack }: Omit<LevelFacts, 'knownOnHand' | 'holdReason'>) =>
+  Math.min(Math.max(sellable, 0) + netted + heldBack, maxOnHand)
+
+/** The largest quantity that platforms accept. */
+const maxOnHand = 1_000_000_000
+
+/** The committed units of an order at a level that our order has taken off the stock, by the order's units in stores of the location. */
+export const computeNetted = (committedUnits: number, orderedUnits: number) =>
+  Math.max(0, Math.min(committedUnits, orderedUnits))
+
+/** The next step of a level. */
+export type LevelStep =
+  | { state: 'inStep' }
+  | { state: 'held'; reason: HoldReason }
+  | { state: 'due'; rank: DueRank; desiredOnHand: number }
+
+/** Falling quantities are sent first, because they prevent overselling. 0: falls to zero. 1: falls. 2: rises. */
+export type DueRank = 0 | 1 | 2
+
+/** Decides what a level needs. An item that is not stocked at a location is stocked only if there is something to sell. */
+export function decideStep(facts: LevelFacts): LevelStep {
+  if (facts.holdReason !== null) return { state: 'held', reason: facts.holdReason }
+  const desiredOnHand = computeDesiredOnHand(facts)
+  const known = facts.knownOnHand ?? 0
+  if (desiredOnHand === known) return { state: 'inStep' }
+  return { state: 'due', rank: desiredOnHand > known ? 2 : desiredOnHand === 0 ? 0 : 1, desiredOnHand }
+}
+
+/** Safety stop: a run that would set more than half of the stocked levels (and more than 20) to zero is probably wrong. */
+export const isSuspicious = ({ falling, stocked }: { falling: number; stocked: number }) =>
+  falling > 20 && falling * 2 > stocked

@@ -1,0 +1,142 @@
+import type { Keys } from '../../crypto/keys.ts'
+import type { Database } from '../../database/db.ts'
+import { PlatformFailure } from '../../domain/ecommerce/platform-failure.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
+import { raiseAlert, resolveAlert } from '../../store/alerts/alerts.ts'
+import { findUnconfirmedOrders } from '../../store/ecommerce/commitments.ts'
+import { storeObservations } from '../../store/ecommerce/levels.ts'
+import {
+  beginReconciliation,
+  compareObservedLevels,
+  endReconciliation,
+  storeObservedLevels,
+} from '../../store/ecommerce/reconciliations.ts'
+import { failpoint } from '../../testing/failpoints.ts'
+import { openPlatform } from '../connections.ts'
+import type { InventoryPort, ObservedLevel } from '../port/inventory.ts'
+import type { CallLog } from '../port/platform.ts'
+import { confirmOrders, readObservations } from '../stock-push/confirm.ts'
+import { compareAll } from '../stock-push/follow-changes.ts'
+
+/**
+ * Compares our record of the platform's stock with the platform.
+ * Guarantees: a list that was cut off or ended early changes nothing; a level that changes at the same time is not compared.
+ */
+
+const rowsPerBatch = 5_000
+/** Levels that changed during the read are read by ID afterwards, up to this many calls. */
+const maxRereads = 10
+const maxDifferences = 100
+
+export const driftAlert = { kind: 'stock_drift', subject: '' } as const
+
+export interface ReconcileOptions {
+  signal: AbortSignal
+  isEmbedded: boolean
+}
+
+export type ReconciliationCounts = Record<
+  'compared' | 'drifted' | 'skipped' | 'added' | 'inStep' | 'rising' | 'falling' | 'fallingToZero' | 'held',
+  number
+>
+
+/** A level that the push would change. */
+export interface Difference {
+  sku: string | null
+  itemId: string
+  locationId: string
+  knownOnHand: number | null
+  desiredOnHand: number
+}
+
+export interface ReconciliationResult {
+  id: string
+  isDryRun: boolean
+  counts: ReconciliationCounts
+  differences: readonly Difference[]
+}
+
+/** Reads all levels, compares them, and marks the differences for the push. Returns undefined without a connection that compares stock. */
+export async function reconcileStock(
+  db: Database,
+  keys: Keys,
+  service: Service,
+  log: CallLog,
+  { signal, isEmbedded }: ReconcileOptions,
+): Promise<ReconciliationResult | undefined> {
+  const opened = await openPlatform(db, keys, service, log)
+  if (!opened || opened.settings.stockPush === 'off') return
+  const { platform, settings } = opened
+  const isDryRun = settings.stockPush !== 'on'
+  const rules = { isEmbedded, nettingDelayMinutes: settings.nettingDelayMinutes }
+  const id = await db.transaction(tx => beginReconciliation(tx, service, isDryRun))
+  try {
+    await confirmAllOrders(db, service, platform.inventory, signal)
+    await readAll(db, service, platform.inventory, signal)
+    const { unread, ...compared } = await db.transaction(tx => compareObservedLevels(tx, service, id))
+    await reread(db, service, platform.inventory, unread, signal)
+    const steps = { inStep: 0, rising: 0, falling: 0, fallingToZero: 0, held: 0 }
+    let differences: Difference[] = []
+    await compareAll(db, service, rules, ({ sku, itemId, locationId, knownOnHand }, step) => {
+      if (step.state === 'inStep') steps.inStep++
+      else if (step.state === 'held') steps.held++
+      else {
+        steps[step.rank === 2 ? 'rising' : step.rank === 1 ? 'falling' : 'fallingToZero']++
+        differences.push({ sku, itemId, locationId, knownOnHand, desiredOnHand: step.desiredOnHand })
+        if (differences.length > 2 * maxDifferences) differences = selectLargest(differences)
+      }
+    })
+    const counts = { ...compared, ...steps }
+    const largest = selectLargest(differences)
+    await endReconciliation(db, service, id, { state: 'completed', counts, differences: largest })
+    if (counts.drifted)
+      await raiseAlert(db, service.id, { ...driftAlert, detail: `${counts.drifted} of ${counts.compared} levels.` })
+    else await resolveAlert(db, service.id, driftAlert)
+    return { id, isDryRun, counts, differences: largest }
+  } catch (error) {
+    const detail = error instanceof PlatformFailure ? error.message : 'internal_error'
+    await endReconciliation(db, service, id, { state: 'failed', error: detail })
+    throw error
+  }
+}
+
+const getSize = ({ knownOnHand, desiredOnHand }: Difference) => Math.abs(desiredOnHand - (knownOnHand ?? 0))
+const selectLargest = (differences: readonly Difference[]) =>
+  differences.toSorted((a, b) => getSize(b) - getSize(a)).slice(0, maxDifferences)
+
+/** Reads all orders with committed units, so that units that were fulfilled don't look like drift. */
+async function confirmAllOrders(db: Database, service: Service, inventory: InventoryPort, signal: AbortSignal) {
+  const orders = await findUnconfirmedOrders(db, service, { olderThanSeconds: 0, limit: Number.MAX_SAFE_INTEGER })
+  for (let at = 0; at < orders.length; at += inventory.limits.orders)
+    await confirmOrders(db, service, inventory, orders.slice(at, at + inventory.limits.orders), signal)
+}
+
+async function readAll(db: Database, service: Service, inventory: InventoryPort, signal: AbortSignal) {
+  let batch: ObservedLevel[] = []
+  for await (const level of inventory.readAllLevels(signal)) {
+    batch.push(level)
+    if (batch.length < rowsPerBatch) continue
+    await storeObservedLevels(db, service, batch)
+    failpoint('during_bulk')
+    batch = []
+  }
+  if (batch.length) await storeObservedLevels(db, service, batch)
+}
+
+/** Reads skipped levels by ID: quantities that must be read become known. The next reconciliation compares them. */
+async function reread(
+  db: Database,
+  service: Service,
+  inventory: InventoryPort,
+  unread: readonly { itemId: string; locationId: string }[],
+  signal: AbortSignal,
+) {
+  const items = [...new Set(unread.map(({ itemId }) => itemId))]
+  const { items: size } = inventory.limits
+  for (let at = 0; at < Math.min(items.length, maxRereads * size); at += size) {
+    const part = new Set(items.slice(at, at + size))
+    const levels = unread.filter(({ itemId }) => part.has(itemId))
+    const observations = await readObservations(inventory, levels, signal)
+    await db.transaction(tx => storeObservations(tx, service, observations))
+  }
+}

@@ -1,0 +1,70 @@
+import type { Database } from '../../database/db.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
+import { findOrdersOfLevels, storeCommitments } from '../../store/ecommerce/commitments.ts'
+import { type LevelKey, type Observation, type selectDue, storeObservations } from '../../store/ecommerce/levels.ts'
+import { readDatabaseTime } from '../../store/lists/change-timestamp.ts'
+import type { InventoryPort } from '../port/inventory.ts'
+
+type DueLevel = Awaited<ReturnType<typeof selectDue>>[number]
+
+/** Returns the levels with their missing ones: a stocked level that wasn't read is not stocked any more. */
+export async function readObservations(
+  inventory: InventoryPort,
+  levels: readonly LevelKey[],
+  signal: AbortSignal,
+): Promise<Observation[]> {
+  const observed = await inventory.readLevels([...new Set(levels.map(({ itemId }) => itemId))], signal)
+  const byKey = new Map(observed.map(level => [`${level.itemId} ${level.locationId}`, level]))
+  return levels.map(
+    ({ itemId, locationId }) =>
+      byKey.get(`${itemId} ${locationId}`) ?? { itemId, locationId, onHand: null, committed: 0, heldBack: 0 },
+  )
+}
+
+/** Reads the committed units of orders by ID and stores them. Returns the number of open lines. */
+export async function confirmOrders(
+  db: Database,
+  service: Service,
+  inventory: InventoryPort,
+  orderIds: readonly string[],
+  signal: AbortSignal,
+): Promise<number> {
+  const readAt = await readDatabaseTime(db)
+  const orders = await inventory.readCommitments(orderIds, signal)
+  const commitments = orders.flatMap(({ orderId, lines }) => lines.map(line => ({ orderId, ...line })))
+  return db.transaction(tx => storeCommitments(tx, service, { orderIds, readAt, commitments }))
+}
+
+/**
+ * Reads what on-hand doesn't show, right before quantities are computed: items whose quantity isn't known or that have held-back units, then
+ * the orders with committed units. In this order, because a fulfilment in between then fails the compare-and-set. Returns the levels that
+ * were confirmed: those that need more reads than one call of each kind wait for the next cycle.
+ */
+export async function confirmLevels(
+  db: Database,
+  service: Service,
+  inventory: InventoryPort,
+  due: readonly DueLevel[],
+  signal: AbortSignal,
+): Promise<LevelKey[]> {
+  const { limits } = inventory
+  const items = new Set<string>()
+  const readable = due.filter(({ itemId, mustRead, hasHeldBack }) => {
+    if (!(mustRead || hasHeldBack)) return true
+    if (!items.has(itemId) && items.size >= limits.items) return false
+    items.add(itemId)
+    return true
+  })
+  const toRead = readable.filter(({ itemId }) => items.has(itemId))
+  if (toRead.length) {
+    const observations = await readObservations(inventory, toRead, signal)
+    await db.transaction(tx => storeObservations(tx, service, observations))
+  }
+  const committed = await findOrdersOfLevels(db, service, readable)
+  const orders = new Set([...new Set(committed.map(({ orderId }) => orderId))].slice(0, limits.orders))
+  if (orders.size) await confirmOrders(db, service, inventory, [...orders], signal)
+  const unconfirmed = new Set(
+    committed.filter(({ orderId }) => !orders.has(orderId)).map(({ itemId, locationId }) => `${itemId} ${locationId}`),
+  )
+  return readable.filter(({ itemId, locationId }) => !unconfirmed.has(`${itemId} ${locationId}`))
+}

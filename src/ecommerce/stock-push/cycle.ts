@@ -1,0 +1,142 @@
+import { randomUUID } from 'node:crypto'
+import type { RunLimited } from '../../concurrency/semaphore.ts'
+import type { Database } from '../../database/db.ts'
+import { decideStep } from '../../domain/ecommerce/stock-push.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
+import {
+  type LevelKey,
+  lockIdleLevels,
+  markLevels,
+  type NettingRules,
+  type OutboxLevel,
+  recordResults,
+  type SentLevel,
+  selectDue,
+  storeOutbox,
+} from '../../store/ecommerce/levels.ts'
+import { failpoint } from '../../testing/failpoints.ts'
+import type { CallPermit, InventoryPort, OnHandResult } from '../port/inventory.ts'
+import { confirmLevels } from './confirm.ts'
+
+export interface PushContext {
+  db: Database
+  service: Service
+  inventory: InventoryPort
+  rules: NettingRules
+  signal: AbortSignal
+  /** Renews the job's lease. False: another process has taken over. */
+  renewLease(): Promise<boolean>
+  /** The levels of the cycles that are running in this process. */
+  busy: Set<LevelKey>
+  /** One cycle selects at a time, so that no two have the same level. */
+  selectOne: RunLimited
+}
+
+/**
+ * One cycle: select due levels, confirm what on-hand doesn't show, store the outbox, send it, record the results. Nothing is locked and no
+ * transaction is open during a call. The points of the call are reserved first, so that nothing waits between the reads and the call.
+ * Returns false if no level was due.
+ */
+export async function runCycle(context: PushContext): Promise<boolean> {
+  const { db, service, inventory, busy, signal } = context
+  if (!(await selectDue(db, service, [...busy], 1)).length) return false
+  const permit = await inventory.reserveCall(signal)
+  const due = await context.selectOne(async () => {
+    const selected = await selectDue(db, service, [...busy], inventory.limits.changes)
+    for (const level of selected) busy.add(level)
+    return selected
+  })
+  try {
+    if (!due.length) return false
+    const confirmed = await confirmLevels(db, service, inventory, due, signal)
+    const outbox = await storeDesired(context, confirmed)
+    if (outbox.length && (await context.renewLease())) await sendOutbox(context, outbox, permit)
+    return true
+  } finally {
+    for (const level of due) busy.delete(level)
+    await permit.release()
+  }
+}
+
+/** Computes the desired quantities from one snapshot and stores the outbox. Levels that need nothing are no longer due. */
+const storeDesired = ({ db, service, rules }: PushContext, levels: readonly LevelKey[]): Promise<OutboxLevel[]> =>
+  db.transaction(async tx => {
+    const facts = await lockIdleLevels(tx, service, levels, rules)
+    const key = randomUUID()
+    const outbox: OutboxLevel[] = []
+    const settled: Parameters<typeof markLevels>[2][number][] = []
+    for (const level of facts) {
+      const { itemId, locationId, knownOnHand, mustRead } = level
+      // A fact that became unreliable after the read: the next cycle reads it.
+      if (mustRead) continue
+      const step = decideStep(level)
+      if (step.state === 'due')
+        // A level that isn't stocked yet needs a call of its own.
+        outbox.push({
+          itemId,
+          locationId,
+          knownOnHand,
+          desiredOnHand: step.desiredOnHand,
+          key: knownOnHand === null ? randomUUID() : key,
+        })
+      else settled.push({ itemId, locationId, rank: null, holdReason: step.state === 'held' ? step.reason : null })
+    }
+    if (settled.length) await markLevels(tx, service, settled)
+    if (outbox.length) await storeOutbox(tx, service, outbox)
+    return outbox
+  })
+
+/** Sends batches of the outbox, each under its key, and records their results. `permit`: for the first call. */
+export async function sendOutbox(context: PushContext, outbox: readonly OutboxLevel[], permit?: CallPermit) {
+  const { inventory, signal } = context
+  let next = permit
+  // The order of a batch is that of its keys, so that it is the same after a crash.
+  const batches = Map.groupBy(outbox.toSorted(compareLevels), ({ key }) => key)
+  for (const [key, levels] of [...batches].toSorted(([, a], [, b]) => b.length - a.length)) {
+    const current = next ?? (await inventory.reserveCall(signal))
+    next = undefined
+    try {
+      await sendBatch(context, key, levels, current)
+    } finally {
+      await current.release()
+    }
+  }
+}
+
+const compareLevels = (a: LevelKey, b: LevelKey) => {
+  const [left, right] = [`${a.itemId} ${a.locationId}`, `${b.itemId} ${b.locationId}`]
+  return left < right ? -1 : left > right ? 1 : 0
+}
+
+async function sendBatch(
+  { db, service, inventory, signal }: PushContext,
+  key: string,
+  levels: readonly OutboxLevel[],
+  permit: CallPermit,
+) {
+  failpoint('before_set_on_hand')
+  const [first] = levels
+  const results: readonly OnHandResult[] =
+    first?.knownOnHand === null
+      ? [await inventory.activateLevel(permit, key, { ...first, onHand: first.desiredOnHand }, signal)]
+      : await inventory.setOnHand(
+          permit,
+          key,
+          levels.map(({ itemId, locationId, knownOnHand, desiredOnHand }) => ({
+            itemId,
+            locationId,
+            expectedOnHand: knownOnHand ?? 0,
+            onHand: desiredOnHand,
+          })),
+          signal,
+        )
+  failpoint('after_set_on_hand')
+  const sent = levels.map(({ itemId, locationId }, at): SentLevel => {
+    const result = results[at] ?? { state: 'stale' }
+    return result.state === 'rejected'
+      ? { itemId, locationId, state: 'held', holdReason: result.reason }
+      : { itemId, locationId, state: result.state, holdReason: null }
+  })
+  failpoint('before_record_result')
+  await recordResults(db, service, key, sent)
+}

@@ -1,0 +1,49 @@
+import { type Db, sql } from '../../database/db.ts'
+import { mainConnection } from '../../domain/ecommerce/connection-settings.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
+
+/** The job that pushes stock to the platform of a service. */
+export const pushStockJob = 'push-stock'
+
+const ofConnection = ({ id }: Pick<Service, 'id'>) => sql`service_id = ${id} and connection_id = ${mainConnection}`
+
+export interface PushState {
+  cursor: string | null
+  isStopped: boolean
+}
+
+/** Returns the state of the stock push, or undefined without a connection. */
+export const findPushState = (db: Db, service: Service) =>
+  db.row<PushState>(sql`
+    select push_cursor as cursor, push_stopped_at is not null as "isStopped" from ecommerce_connection where ${ofConnection(service)}`)
+
+/** Moves the cursor, unless the connection has changed since. */
+export const movePushCursor = (db: Db, service: Service, from: string | null, to: string) =>
+  db.run(
+    sql`update ecommerce_connection set push_cursor = ${to} where ${ofConnection(service)} and push_cursor is not distinct from ${from}::text`,
+  )
+
+/** Stops the push until a person approves it. Returns false if it was stopped already. */
+export const stopPush = async (db: Db, service: Service): Promise<boolean> =>
+  (await db.run(
+    sql`update ecommerce_connection set push_stopped_at = clock_timestamp() where ${ofConnection(service)} and push_stopped_at is null`,
+  )) > 0
+
+/** Lets the push continue with the levels that are due now, although many fall to zero. */
+export const approvePush = (db: Db, service: Service) =>
+  db.run(
+    sql`update ecommerce_connection set (push_stopped_at, push_approved_at) = (null, clock_timestamp()) where ${ofConnection(service)}`,
+  )
+
+/** Returns the services whose connection pushes stock, with their cursors. */
+export const listPushes = (db: Db) =>
+  db.rows<{ serviceId: number; cursor: string | null; hasDue: boolean }>(sql`
+    select c.service_id as "serviceId", push_cursor as cursor,
+           exists (select from ecommerce_level l where (l.service_id, l.connection_id) = (c.service_id, c.connection_id) and l.due_at is not null) as "hasDue"
+      from ecommerce_connection c where settings->>'stockPush' = 'on' and push_stopped_at is null order by 1`)
+
+/** Returns the services whose connection compares stock: with a dry run, or to push it. */
+export const listStockComparisons = (db: Db) =>
+  db.rows<{ serviceId: number }>(
+    sql`select service_id as "serviceId" from ecommerce_connection where settings->>'stockPush' in ('dryRun', 'on') order by 1`,
+  )

@@ -1,0 +1,162 @@
+import { randomUUIDv7 } from 'node:crypto'
+import { type Db, sql } from '../../database/db.ts'
+import { rfc3339 } from '../../database/rfc3339.ts'
+import { mainConnection } from '../../domain/ecommerce/connection-settings.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
+import { type PageRequest, readPage } from '../lists/page.ts'
+
+/** The job that compares our record of the platform's stock with the platform. */
+export const reconcileStockJob = 'reconcile-stock'
+
+const retentionDays = 90
+/** A level that changed this long before the read may have been read before its change. */
+const marginSeconds = 60
+
+const ofConnection = ({ id }: Service) => sql`service_id = ${id} and connection_id = ${mainConnection}`
+const insertedKeys = ({ id }: Service) => sql`${id}, ${mainConnection}`
+
+/** Begins a reconciliation: deletes old ones and what an interrupted one has left. Returns its ID. */
+export async function beginReconciliation(tx: Db, service: Service, isDryRun: boolean): Promise<string> {
+  await tx.run(
+    sql`delete from ecommerce_reconciliation where ${ofConnection(service)} and started_at < now() - ${retentionDays} * interval '1 day'`,
+  )
+  await tx.run(sql`
+    update ecommerce_reconciliation set (state, ended_at, error) = ('failed', now(), 'The process has ended.') where ${ofConnection(service)} and state = 'running'`)
+  await tx.run(sql`delete from ecommerce_observed_level where ${ofConnection(service)}`)
+  const id = randomUUIDv7()
+  await tx.run(sql`
+    insert into ecommerce_reconciliation (service_id, connection_id, reconciliation_id, is_dry_run) values (${insertedKeys(service)}, ${id}, ${isDryRun})`)
+  return id
+}
+
+/** Stores a batch of levels that were read. */
+export const storeObservedLevels = (
+  db: Db,
+  service: Service,
+  levels: readonly { itemId: string; locationId: string; onHand: number; committed: number; heldBack: number }[],
+) =>
+  db.run(sql`
+    insert into ecommerce_observed_level (service_id, connection_id, item_id, location_id, on_hand, committed, held_back)
+    select ${insertedKeys(service)}, * from unnest(${levels.map(({ itemId }) => itemId)}::text[], ${levels.map(({ locationId }) => locationId)}::text[],
+      ${levels.map(({ onHand }) => onHand)}::integer[], ${levels.map(({ committed }) => committed)}::integer[], ${levels.map(({ heldBack }) => heldBack)}::integer[])`)
+
+interface Comparison {
+  compared: number
+  drifted: number
+  skipped: number
+  added: number
+  /** Levels that were skipped. */
+  unread: { itemId: string; locationId: string }[]
+}
+
+/**
+ * Compares what was read with our record. A difference is drift, and the value that was read becomes the known one. Levels in flight, and
+ * levels that changed while the platform was read, are skipped. New levels, and levels that must be read, adopt the value without drift.
+ * Held levels are not pushed, so they can't drift.
+ */
+export async function compareObservedLevels(tx: Db, service: Service, reconciliationId: string): Promise<Comparison> {
+  const pairs = sql`
+    select l.item_id, l.location_id, l.known_on_hand, o.on_hand, o.committed, o.held_back, l.hold_reason, l.must_read, l.observed_held_back,
+           l.idempotency_key is not null or coalesce(l.known_at > r.started_at - ${marginSeconds} * interval '1 s', false) as is_recent
+      from ecommerce_level l
+      join ecommerce_reconciliation r on r.service_id = l.service_id and r.connection_id = l.connection_id and r.reconciliation_id = ${reconciliationId}
+      left join ecommerce_observed_level o on (o.service_id, o.connection_id, o.item_id, o.location_id) = (l.service_id, l.connection_id, l.item_id, l.location_id)
+     where l.service_id = ${service.id} and l.connection_id = ${mainConnection}`
+  const hash = (onHand: string) =>
+    sql`hashtextextended(item_id || ' ' || ${onHand === 'known' ? sql`known_on_hand` : sql`on_hand`}, 0)::numeric`
+  const counts = await tx.row<Omit<Comparison, 'added' | 'unread'>>(sql`
+    with pairs as materialized (${pairs}),
+         drifted as (
+           insert into ecommerce_drift (service_id, connection_id, reconciliation_id, item_id, location_id, known_on_hand, observed_on_hand)
+           select ${insertedKeys(service)}, ${reconciliationId}, item_id, location_id, known_on_hand, on_hand from pairs
+            where not is_recent and not must_read and hold_reason is null and known_on_hand is distinct from on_hand returning 1),
+         digested as (
+           update ecommerce_reconciliation
+              set digests = (select coalesce(jsonb_agg(d order by d."locationId"), '[]')
+                               from (select location_id as "locationId", count(*) as levels, coalesce(sum(${hash('known')}), 0)::text as known, coalesce(sum(${hash('observed')}), 0)::text as observed
+                                       from pairs where not is_recent and not must_read and hold_reason is null group by 1) d)
+            where ${ofConnection(service)} and reconciliation_id = ${reconciliationId} returning 1)
+    select count(*) filter (where not is_recent)::integer as compared, count(*) filter (where is_recent)::integer as skipped,
+           (select count(*) from drifted)::integer as drifted
+      from pairs`)
+  const unread = await tx.rows<{ itemId: string; locationId: string }>(
+    sql`select item_id as "itemId", location_id as "locationId" from (${pairs}) p where is_recent and hold_reason is null order by 1, 2`,
+  )
+  await tx.run(sql`
+    update ecommerce_level l
+       set known_on_hand = p.on_hand, known_at = case when l.known_on_hand is distinct from p.on_hand then clock_timestamp() else l.known_at end,
+           must_read = false, observed_on_hand = p.on_hand, observed_committed = p.committed, observed_held_back = p.held_back, observed_at = clock_timestamp(),
+           version = l.version + 1,
+           due_at = case when l.known_on_hand is distinct from p.on_hand or l.observed_held_back is distinct from p.held_back then coalesce(l.due_at, clock_timestamp()) else l.due_at end,
+           due_rank = case when l.known_on_hand is distinct from p.on_hand or l.observed_held_back is distinct from p.held_back then coalesce(l.due_rank, 1) else l.due_rank end
+      from (${pairs}) p
+     where l.service_id = ${service.id} and l.connection_id = ${mainConnection} and l.item_id = p.item_id and l.location_id = p.location_id and not p.is_recent
+       and (l.must_read or (l.known_on_hand, l.observed_on_hand, l.observed_committed, l.observed_held_back) is distinct from (p.on_hand, p.on_hand, p.committed, p.held_back))`)
+  const added = await tx.run(sql`
+    insert into ecommerce_level (service_id, connection_id, item_id, location_id, known_on_hand, known_at, observed_on_hand, observed_committed, observed_held_back, observed_at)
+    select service_id, connection_id, item_id, location_id, on_hand, clock_timestamp(), on_hand, committed, held_back, clock_timestamp()
+      from ecommerce_observed_level o where ${ofConnection(service)}
+     order by item_id, location_id
+    on conflict do nothing`)
+  await tx.run(sql`delete from ecommerce_observed_level where ${ofConnection(service)}`)
+  return { compared: 0, drifted: 0, skipped: 0, ...counts, added, unread }
+}
+
+/** Ends a reconciliation. */
+export const endReconciliation = (
+  db: Db,
+  service: Service,
+  id: string,
+  {
+    state,
+    counts = {},
+    differences = [],
+    error = null,
+  }: {
+    state: 'completed' | 'failed'
+    counts?: Record<string, number>
+    differences?: readonly object[]
+    error?: string | null
+  },
+) =>
+  db.run(sql`
+    update ecommerce_reconciliation
+       set (state, ended_at, counts, differences, error) = (${state}, clock_timestamp(), ${JSON.stringify(counts)}::jsonb, ${JSON.stringify(differences)}::jsonb, ${error})
+     where ${ofConnection(service)} and reconciliation_id = ${id}`)
+
+/** True if a dry run was completed within this many days. */
+export const hasRecentDryRun = async (db: Db, service: Service, days: number): Promise<boolean> =>
+  (await db.run(sql`
+    select from ecommerce_reconciliation
+     where ${ofConnection(service)} and is_dry_run and state = 'completed' and ended_at > now() - ${days} * interval '1 day' limit 1`)) >
+  0
+
+const reconciliationRecord = sql`
+  (select row_to_json(r)::text from (select
+     reconciliation_id as id, state, is_dry_run as "isDryRun", ${rfc3339(sql`started_at`)} as "startedAt", ${rfc3339(sql`ended_at`)} as "endedAt", error, counts, digests, differences,
+     (select coalesce(json_agg(d), '[]') from (
+        select item_id as "itemId", location_id as "locationId", known_on_hand as "knownOnHand", observed_on_hand as "observedOnHand", changed_by as "changedBy"
+          from ecommerce_drift e where (e.service_id, e.connection_id, e.reconciliation_id) = (n.service_id, n.connection_id, n.reconciliation_id)
+         order by item_id, location_id limit 100) d) as drift) r)`
+
+/** Returns the record of a reconciliation. */
+export const findReconciliation = (db: Db, service: Service, id: string) =>
+  db.row<{ record: string }>(
+    sql`select ${reconciliationRecord} as record from ecommerce_reconciliation n where ${ofConnection(service)} and reconciliation_id = ${id}`,
+  )
+
+/** Returns a page of reconciliations, newest first. */
+export const readReconciliationPage = (db: Db, service: Service, request: PageRequest) =>
+  readPage(
+    db,
+    service,
+    {
+      table: sql`ecommerce_reconciliation n`,
+      record: reconciliationRecord,
+      order: { column: sql`started_at`, type: 'timestamptz' },
+      key: sql`reconciliation_id`,
+      live: true,
+      descending: !request.asLines,
+    },
+    request,
+  )

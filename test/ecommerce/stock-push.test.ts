@@ -1,0 +1,342 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, before, beforeEach, test } from 'node:test'
+import { pino } from 'pino'
+import { startShopifySimulator } from '../../simulator/shopify/simulator.ts'
+import { findLevel, onHandOf } from '../../simulator/shopify/state.ts'
+import { sql } from '../../src/database/db.ts'
+import { type ConnectionSettings, defaultConnection } from '../../src/domain/ecommerce/connection-settings.ts'
+import { openPlatform } from '../../src/ecommerce/connections.ts'
+import { reconcileStock } from '../../src/ecommerce/reconciliation/reconcile.ts'
+import { runPlatformSync } from '../../src/ecommerce/run-platform-sync.ts'
+import { confirmOrders } from '../../src/ecommerce/stock-push/confirm.ts'
+import { pushStock } from '../../src/ecommerce/stock-push/push.ts'
+import { listAlerts } from '../../src/store/alerts/alerts.ts'
+import { storeCommitments } from '../../src/store/ecommerce/commitments.ts'
+import { setConnection } from '../../src/store/ecommerce/connections.ts'
+import { approvePush } from '../../src/store/ecommerce/push-state.ts'
+import { upsertStock } from '../../src/store/inventory/stock.ts'
+import { readDatabaseTime } from '../../src/store/lists/change-timestamp.ts'
+import { upsertGateways } from '../../src/store/tenancy/gateways.ts'
+import { createUnmappedShop } from '../support/mapping-shop.ts'
+import { type Caller, startTestApi, type TestApi } from '../support/service.ts'
+import { post, put, withKey } from '../support/write.ts'
+
+const log = pino({ level: 'silent' })
+const simulator = await startShopifySimulator({ size: { locations: 2, variants: 0, customers: 0 } })
+let api: TestApi
+let shop: Caller
+/** The locations of the stores 1001 and 1002. */
+let locations: [number, number]
+/** Inventory items by SKU. */
+let items: Record<string, number>
+
+before(async () => {
+  api = await startTestApi()
+})
+after(async () => {
+  await simulator.close()
+  await api?.stop()
+})
+beforeEach(async () => {
+  simulator.reset()
+  shop = await createUnmappedShop(api, { fulfilment: 'manual' })
+  await upsertGateways(api.db, shop.service, [{ name: 'paypal' }])
+  locations = [...simulator.shop.locations.keys()] as [number, number]
+  items = {}
+  for (const sku of ['12001', '12002', '12003']) items[sku] = addVariant(sku, 3)
+  for (const [at, storeId] of ['1001', '1002'].entries())
+    await put(shop, `/mappings/stores/${storeId}`, { ecommerceLocationId: String(locations[at]) })
+  await connect({ stockPush: 'on' })
+  await sync('ecommerce-locations')
+  await sync('ecommerce-variants')
+  await reconcile()
+})
+
+/** Adds a variant that is stocked at both locations. Returns its inventory item. */
+function addVariant(sku: string, units: number): number {
+  const id = simulator.change({ kind: 'variant', sku })
+  const itemId = simulator.shop.variants.get(id)?.itemId ?? assert.fail()
+  for (const locationId of locations) simulator.change({ kind: 'count', itemId, locationId, available: units })
+  return itemId
+}
+
+const connect = (settings: Partial<ConnectionSettings>) =>
+  api.db.transaction(tx =>
+    setConnection(
+      tx,
+      api.keys,
+      shop.service,
+      { ...defaultConnection, url: simulator.url, clientId: simulator.settings.clientId, ...settings },
+      simulator.settings.clientSecret,
+    ),
+  )
+const sync = (name: 'ecommerce-locations' | 'ecommerce-variants', mode = {}) =>
+  runPlatformSync(api.db, api.keys, shop.service, name, log, mode)
+const signal = AbortSignal.timeout(280_000)
+const options = { signal, isEmbedded: true }
+const reconcile = async () =>
+  (await reconcileStock(api.db, api.keys, shop.service, log, options)) ?? assert.fail('no reconciliation')
+const push = async () => (await pushStock(api.db, api.keys, shop.service, log, options)).state
+const setStock = (skuId: string, freeStock: number, storeId = '1001') =>
+  upsertStock(api.db, shop.service, [{ storeId, skuId, freeStock }])
+const levelOf = (sku: string, at = 0) =>
+  findLevel(simulator.shop, items[sku] ?? 0, locations[at] ?? 0) ?? assert.fail(`${sku} has no level`)
+const onHand = (sku: string, at = 0) => onHandOf(levelOf(sku, at))
+const available = (sku: string, at = 0) => levelOf(sku, at).available
+const sell = (sku: string, quantity: number, at = 0) =>
+  simulator.change({
+    kind: 'sell',
+    lines: [{ itemId: items[sku] ?? 0, locationId: locations[at] ?? 0, quantity }],
+  })
+const sets = () => simulator.calls.filter(({ operation }) => operation === 'SetQuantities')
+const setLevels = () =>
+  sets().flatMap(({ variables }) => (variables as { input: { quantities: object[] } }).input.quantities).length
+
+const address = { contactName: 'John Smith', addressLine1: '1 High St', city: 'Melbourne', country: 'Australia' }
+async function placeOrder(sku: string, quantity: number, ecommerceOrderId?: number) {
+  const response = await post(
+    shop,
+    '/orders',
+    {
+      customerId: '65432',
+      billingAddress: address,
+      deliveryAddress: address,
+      pickupStoreNumber: '101',
+      lines: [{ sku, quantity }],
+      payments: [{ gateway: 'paypal', amount: (52 * quantity).toFixed(2) }],
+      ...(ecommerceOrderId !== undefined && { ecommerceOrderId: String(ecommerceOrderId) }),
+    },
+    withKey(randomUUID()),
+  )
+  assert.equal(response.status, 201, response.text)
+  return response.json.data.id as string
+}
+/** Reads the committed units, as the job that the order has queued. */
+async function refresh(orderId: number) {
+  const queued = await api.db.rows(
+    sql`select from job where service_id = ${shop.service.id} and name = 'refresh-commitments' and subject = ${String(orderId)}`,
+  )
+  assert.equal(queued.length, 1)
+  const opened = (await openPlatform(api.db, api.keys, shop.service, log)) ?? assert.fail()
+  return confirmOrders(api.db, shop.service, opened.platform.inventory, [String(orderId)], signal)
+}
+const levels = () =>
+  api.db.rows<{ sku: string; reason: string | null; isDue: boolean }>(sql`
+    select coalesce(i.ecommerce_id, '-') as sku, hold_reason as reason, due_at is not null as "isDue"
+      from ecommerce_level l left join ecommerce_item i on i.service_id = l.service_id and i.inventory_item_id = l.item_id
+     where l.service_id = ${shop.service.id} order by 1, 2`)
+
+test('a push sets the sellable stock of each location', async () => {
+  await setStock('12001', 5)
+  assert.equal(await push(), 'finished')
+  assert.deepEqual([onHand('12001'), onHand('12001', 1), onHand('12003')], [5, 7, 7])
+  assert.equal(sets().length, 1)
+  // I7: without a change, nothing is written.
+  await push()
+  assert.equal(sets().length, 1)
+  assert.deepEqual((await reconcile()).counts.drifted, 0)
+})
+
+test('I1: sold units are not given back', async () => {
+  await push()
+  const order = sell('12001', 2)
+  assert.deepEqual([onHand('12001'), available('12001')], [7, 5])
+  // Not placed with us yet: the platform alone has subtracted the units.
+  await setStock('12001', 6)
+  await push()
+  assert.deepEqual([onHand('12001'), available('12001')], [6, 4])
+  await placeOrder('12001', 2, order)
+  // Our stock of 4 no longer contains them, but Tillbridge doesn't know yet that the platform has subtracted them too.
+  await push()
+  assert.equal(available('12001'), 2)
+  assert.equal(await refresh(order), 1)
+  await push()
+  assert.deepEqual([onHand('12001'), available('12001')], [6, 4])
+})
+
+test('I1: units of an order are not given back when the platform cancels it', async () => {
+  const order = sell('12001', 2)
+  await placeOrder('12001', 2, order)
+  await refresh(order)
+  await push()
+  assert.equal(available('12001'), 5)
+  simulator.change({ kind: 'cancel', orderId: order })
+  await setStock('12001', 9)
+  await push()
+  assert.deepEqual([available('12001'), onHand('12001')], [7, 7])
+})
+
+test('I1: a cancelled order of ours raises the stock once', async () => {
+  const order = sell('12001', 2)
+  const id = await placeOrder('12001', 2, order)
+  await refresh(order)
+  await push()
+  assert.equal((await post(shop, `/orders/${id}/cancel`, {}, withKey())).status, 200)
+  await push()
+  // The platform still has the units committed.
+  assert.deepEqual([onHand('12001'), available('12001')], [7, 5])
+})
+
+test('a fulfilment by the merchant is noticed before the next push', async () => {
+  const order = sell('12001', 2)
+  await placeOrder('12001', 2, order)
+  await refresh(order)
+  await push()
+  assert.equal(onHand('12001'), 7)
+  simulator.change({ kind: 'fulfil', orderId: order })
+  await setStock('12001', 6)
+  await push()
+  assert.deepEqual([onHand('12001'), available('12001')], [4, 4])
+})
+
+test('held-back units are read before each push', async () => {
+  simulator.change({ kind: 'hold', itemId: items['12001'] ?? 0, locationId: locations[0], name: 'damaged', units: 2 })
+  await reconcile()
+  await push()
+  assert.deepEqual([onHand('12001'), available('12001')], [9, 7])
+  simulator.change({ kind: 'hold', itemId: items['12001'] ?? 0, locationId: locations[0], name: 'damaged', units: -2 })
+  await setStock('12001', 6)
+  await push()
+  assert.deepEqual([onHand('12001'), available('12001')], [6, 6])
+})
+
+test('a count by the merchant is corrected after the compare-and-set fails', async () => {
+  await push()
+  simulator.change({ kind: 'count', itemId: items['12001'] ?? 0, locationId: locations[0], available: 40 })
+  await setStock('12001', 5)
+  await push()
+  assert.equal(onHand('12001'), 5)
+  assert.ok(simulator.calls.some(({ operation }) => operation === 'Levels'))
+})
+
+test('a lost response repeats the call under its key', async () => {
+  simulator.faults.add({ kind: 'lost-response', path: '/SetQuantities', times: 1 })
+  await push()
+  assert.equal(onHand('12001'), 7)
+  const keys = sets().map(({ variables }) => (variables as { key: string }).key)
+  assert.deepEqual([keys.length, new Set(keys).size], [2, 1])
+})
+
+test('one bad row is held with its reason, and the others are set', async () => {
+  const [variant] = [...simulator.shop.variants.values()].filter(({ sku }) => sku === '12002')
+  // The sync doesn't know yet that the variant is a bundle.
+  if (variant) variant.requiresComponents = true
+  await push()
+  assert.deepEqual([onHand('12001'), onHand('12002'), onHand('12003')], [7, 3, 7])
+  assert.deepEqual(
+    (await levels()).filter(({ reason }) => reason !== null),
+    [
+      { sku: '12002', reason: 'NON_MUTABLE_INVENTORY_ITEM', isDue: false },
+      { sku: '12002', reason: 'NON_MUTABLE_INVENTORY_ITEM', isDue: false },
+    ],
+  )
+})
+
+test('I10: what is not pushed is held with a reason', async () => {
+  addVariant('12002', 4)
+  addVariant('OTHER', 4)
+  for (const { sku, id } of [...simulator.shop.variants.values()])
+    if (sku === '12003') simulator.change({ kind: 'variant', id, tracked: false })
+  simulator.change({ kind: 'location', id: locations[1], isActive: false })
+  await sync('ecommerce-variants', { full: true })
+  await sync('ecommerce-locations')
+  await reconcile()
+  await push()
+  assert.deepEqual([onHand('12001'), onHand('12001', 1), onHand('12002'), onHand('12003')], [7, 3, 3, 3])
+  const reasons = Map.groupBy(await levels(), ({ reason }) => reason)
+  assert.deepEqual(
+    [...reasons].map(([reason, held]) => [reason, held.length]).toSorted(),
+    [
+      ['duplicate', 4],
+      ['inactiveLocation', 1],
+      [null, 1],
+      ['unmapped', 2],
+      ['untracked', 2],
+    ].toSorted(),
+  )
+})
+
+test('an item is stocked at a location only if there is something to sell', async () => {
+  await setStock('12002', 0)
+  for (const sku of ['12001', '12002']) simulator.shop.levels.get(items[sku] ?? 0)?.delete(locations[0])
+  await reconcile()
+  await push()
+  assert.equal(onHand('12001'), 7)
+  assert.equal(findLevel(simulator.shop, items['12002'] ?? 0, locations[0]), undefined)
+})
+
+test('falling quantities are sent before rising ones', async () => {
+  for (let i = 0; i < 300; i++) addVariant(`X${i}`, 0)
+  await push()
+  simulator.set({ bucketPoints: 2_000 })
+  await setStock('12001', 9)
+  await setStock('12002', 0)
+  await api.db.run(
+    sql`update ecommerce_level set due_at = now() - interval '1 hour' where service_id = ${shop.service.id} and due_rank = 2`,
+  )
+  await push()
+  assert.deepEqual([onHand('12001'), onHand('12002')], [9, 0])
+})
+
+test('a push that would empty most levels stops until it is approved', async () => {
+  for (let i = 0; i < 30; i++) await setStock('12001', 7)
+  await api.db.run(sql`
+    insert into ecommerce_level (service_id, connection_id, location_id, item_id, known_on_hand, due_at, due_rank)
+    select ${shop.service.id}, 'main', 'gid://shopify/Location/1', 'gid://shopify/InventoryItem/' || i, 5, now(), 0 from generate_series(1, 30) i`)
+  const alerts = async () =>
+    (await listAlerts(api.db)).filter(({ service }) => service === shop.service.name).map(({ kind }) => kind)
+  assert.equal(await push(), 'stopped')
+  assert.deepEqual([onHand('12001'), await alerts()], [3, ['stock_push_stopped']])
+  await approvePush(api.db, shop.service)
+  assert.equal(await push(), 'finished')
+  assert.deepEqual([onHand('12001'), await alerts()], [7, []])
+})
+
+test('a push that died is finished under its key, an old one is read', async () => {
+  await setStock('12001', 5)
+  const dying = new AbortController()
+  simulator.faults.add({ kind: 'lost-response', path: '/SetQuantities' })
+  setTimeout(() => dying.abort(), 1_500)
+  await assert.rejects(pushStock(api.db, api.keys, shop.service, log, { ...options, signal: dying.signal }))
+  const key = () => (sets().at(-1)?.variables as { key: string } | undefined)?.key
+  const sent = key()
+  simulator.faults.clear()
+  await push()
+  assert.deepEqual([key(), onHand('12001')], [sent, 5])
+  await setStock('12001', 4)
+  simulator.faults.add({ kind: 'reset-before', path: '/SetQuantities' })
+  const again = new AbortController()
+  setTimeout(() => again.abort(), 1_500)
+  await assert.rejects(pushStock(api.db, api.keys, shop.service, log, { ...options, signal: again.signal }))
+  const lost = key()
+  simulator.faults.clear()
+  await api.db.run(
+    sql`update ecommerce_level set sent_at = now() - interval '1 hour' where idempotency_key is not null`,
+  )
+  await push()
+  assert.notEqual(key(), lost)
+  assert.equal(onHand('12001'), 4)
+})
+
+test('I6: nothing is throttled, and costs are as predicted', async () => {
+  for (let i = 0; i < 400; i++) addVariant(`Y${i}`, 1)
+  await push()
+  assert.ok(setLevels() >= 6)
+  assert.ok(simulator.calls.every(({ isThrottled }) => !isThrottled))
+})
+
+test('I9: an older read of an order never replaces a newer one', async () => {
+  const order = sell('12001', 2)
+  await placeOrder('12001', 2, order)
+  const [orderIds, earlier] = [[String(order)], await readDatabaseTime(api.db)]
+  await refresh(order)
+  simulator.change({ kind: 'cancel', orderId: order })
+  const units = [{ orderId: String(order), lineId: '1', locationId: 'l', itemId: 'i', units: 2 }]
+  await refresh(order)
+  await api.db.transaction(tx => storeCommitments(tx, shop.service, { orderIds, readAt: earlier, commitments: units }))
+  assert.deepEqual(
+    await api.db.rows(sql`select units from ecommerce_commitment where service_id = ${shop.service.id}`),
+    [],
+  )
+})
