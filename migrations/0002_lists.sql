@@ -37,13 +37,15 @@ comment on column database_clock.expiry_at is 'Follows the clock at most twice a
 comment on column database_clock.corrected_at is 'When the clock was found to be set back. Null: it was not, or has caught up.';
 comment on column database_clock.resumes_from is 'The latest change timestamp at that time. The clock of lists continues from it.';
 
+-- Functions that requests call are in PL/pgSQL, which keeps their plans. PostgreSQL 15 to 17 plan functions in SQL at each call.
 create function list_clock(at timestamptz) returns timestamptz
-language sql stable as $$
-  select coalesce(
+language plpgsql stable as $$
+begin
+  return coalesce(
     (select greatest(at, resumes_from + greatest(at - corrected_at, interval '0') / 2) from database_clock
       where at < resumes_from + (resumes_from - corrected_at)),
-    at)
-$$;
+    at);
+end $$;
 comment on function list_clock is
   'Returns the time that change timestamps and watermarks use instead of the time `at` of the clock: the same, unless the clock was set back. '
   'It never goes back. It must be read by a statement that begins after the writer lock was taken.';
@@ -86,9 +88,10 @@ comment on function tick_clock is
   'clock that never jumps.';
 
 create function expiry_clock() returns timestamptz
-language sql stable as $$
-  select least(now(), (select expiry_at + interval '1 minute' from database_clock))
-$$;
+language plpgsql stable as $$
+begin
+  return least(now(), (select expiry_at + interval '1 minute' from database_clock));
+end $$;
 comment on function expiry_clock is 'Returns the time by which stored responses expire: the clock, unless it has jumped ahead.';
 
 create function take_writer_lock(service integer) returns timestamptz
@@ -199,16 +202,27 @@ comment on function start_back_dating is
   'statement that sees everything committed before it. An initial load only locks its row.';
 
 create function commit_watermarks(service integer) returns timestamptz[]
-language sql volatile as $$
-  select array_agg(least((select list_clock(statement_timestamp())), oldest) - interval '1 microsecond' order by list_number)
-    from (select list_number, min(to_timestamp((key & ((1::bigint << 44) - 1)) / 1000.0)) as oldest
-            from generate_series(0, 15) list_number
-            left join (select classid::bigint << 32 | objid::bigint as key
-                         from pg_locks
-                        where locktype = 'advisory' and objsubid = 1 and database = (select oid from pg_database where datname = current_database())) writer_lock
-              on key >> 48 = service % 32768 and (key >> 44) & 15 in (0, list_number)
-           group by list_number) list
-$$;
+language plpgsql volatile as $$
+declare
+  watermarks timestamptz[] := array_fill(list_clock(statement_timestamp()) - interval '1 microsecond', array[16]);
+  writers record;
+begin
+  for writers in
+    select (key >> 44)::integer & 15 as list_number,
+           min(to_timestamp((key & ((1::bigint << 44) - 1)) / 1000.0)) - interval '1 microsecond' as watermark
+      from (select classid::bigint << 32 | objid::bigint as key
+              from pg_locks
+             where locktype = 'advisory' and objsubid = 1 and database = (select oid from pg_database where datname = current_database())) writer_lock
+     where key >> 48 = service % 32768
+     group by 1
+  loop
+    -- Writers without back-dating (0) count for every list.
+    for i in writers.list_number + 1 .. case writers.list_number when 0 then 16 else writers.list_number + 1 end loop
+      watermarks[i] := least(watermarks[i], writers.watermark);
+    end loop;
+  end loop;
+  return watermarks;
+end $$;
 comment on function commit_watermarks is
   'Returns the commit watermarks of a service: no transaction in progress can still commit a change at or before them. The first element is '
   'valid for all lists without back-dating, each further one for the list with that number. statement_timestamp() is read before pg_locks, '
@@ -230,12 +244,17 @@ comment on column reference.type is 'In camelCase: favouriteStore.';
 comment on column reference.reference_value_id is 'Identifier that reference_values of a customer or product contains.';
 
 create function render_references(service integer, reference_values jsonb) returns json
-language sql stable as $$
-  select coalesce('{' || string_agg(to_json(v.key)::text || ':' || row_to_json(shown)::text, ',' order by v.key) || '}', '{}')::json
-    from jsonb_each_text(reference_values) v
-    -- One index look-up per value: without the offset, all references of the service are read for every record.
-    left join lateral (select code, name from reference where service_id = service and type = v.key and reference_value_id = v.value offset 0) r on true
-    cross join lateral (select r.code, r.name, v.value as "referenceValueId") shown
-$$;
+language plpgsql stable as $$
+begin
+  if reference_values = '{}' then
+    return '{}';
+  end if;
+  return (
+    select coalesce('{' || string_agg(to_json(v.key)::text || ':' || row_to_json(shown)::text, ',' order by v.key) || '}', '{}')::json
+      from jsonb_each_text(reference_values) v
+      -- One index look-up per value: without the offset, all references of the service are read for every record.
+      left join lateral (select code, name from reference where service_id = service and type = v.key and reference_value_id = v.value offset 0) r on true
+      cross join lateral (select r.code, r.name, v.value as "referenceValueId") shown);
+end $$;
 comment on function render_references is
   'Returns the references of a record as JSON, an object per type. A value that is not in the cache is shown with its identifier only.';

@@ -1,7 +1,9 @@
 -- Catalog and inventory: stores, their staff, products and stock.
 
+-- Functions of index expressions are not strict and call only immutable functions, so PostgreSQL can inline them. Otherwise each statement
+-- that inserts a row would plan them.
 create function fold_text(text text) returns text
-language sql immutable strict parallel safe
+language sql immutable parallel safe
 return case
   when octet_length(text) = length(text) then lower(text) -- ASCII, which normalizing would not change
   else translate(lower(normalize(text, NFKD)), U&'\2019\0300\0301\0302\0303\0304\0306\0307\0308\030A\030B\030C\0326\0327\0328', '''')
@@ -10,10 +12,10 @@ comment on function fold_text is
   'Returns a text for comparison: lowercase, without diacritics of Latin letters, with one kind of apostrophe.';
 
 create function search_words(service_id integer, text text, phones text) returns tsvector
-language sql immutable strict parallel safe
+language sql immutable parallel safe
 return array_to_tsvector(
-  string_to_array(service_id || ' ' || regexp_replace(left(fold_text(text), 400), '[\s!-/:-@\[-`{-~]+', E'\n' || service_id || ' ', 'g'), E'\n')
-  || string_to_array(service_id || ' #' || replace(regexp_replace(left(reverse(phones), 200), '[^0-9,]', '', 'g'), ',', E'\n' || service_id || ' #'), E'\n'));
+  string_to_array(service_id::text || ' ' || regexp_replace(left(fold_text(text), 400), '[\s!-/:-@\[-`{-~]+', E'\n' || service_id::text || ' ', 'g'), E'\n')
+  || string_to_array(service_id::text || ' #' || replace(regexp_replace(left(reverse(phones), 200), '[^0-9,]', '', 'g'), ',', E'\n' || service_id::text || ' #'), E'\n'));
 comment on function search_words is
   'Returns the entries of a search index: the words of a text, and the digits of phone numbers from the last to the first, so that a prefix '
   'finds a number with or without its country code. Each entry begins with the service. The text is cut, because an entry has a size limit.';
