@@ -149,6 +149,28 @@ create table account_use (
 comment on table account_use is
   'Last request of an account to a service, to the minute. Separate from its assignment, whose row is locked by changes.';
 
+create table api_key (
+  service_id integer not null,
+  username text collate "C" not null,
+  name text collate "C" not null,
+  key_hash bytea not null,
+  scopes text[],
+  stores text[],
+  created_at timestamptz not null default now(),
+  expires_at timestamptz,
+  used_at timestamptz,
+  primary key (service_id, username, name),
+  foreign key (service_id, username) references account_service on delete cascade
+);
+create index on api_key (username, key_hash);
+comment on table api_key is
+  'Credentials of an account for one service, with some of the permissions of its role (contributing/decisions/0043). A key never changes.';
+comment on column api_key.name is 'Names the key in the audit log.';
+comment on column api_key.key_hash is 'A fast hash is sufficient, because a key has 256 random bits.';
+comment on column api_key.scopes is 'Groups of operations such as orders:read. Null: all that keys can call.';
+comment on column api_key.stores is 'Numbers of the stores that the key is limited to. Null: all.';
+comment on column api_key.used_at is 'Last request, to the minute. Null: never used.';
+
 create table deprecated_use (
   service_id integer not null,
   username text collate "C" not null,

@@ -145,6 +145,22 @@ create table account_use (
   foreign key (service_id, username) references account_service(service_id, username) on delete cascade
 );
 
+-- Credentials of an account for one service, with some of the permissions of its role (contributing/decisions/0043). A key never changes.
+create table api_key (
+  service_id integer not null,
+  username text collate "C" not null,
+  name text collate "C" not null,  -- Names the key in the audit log.
+  key_hash bytea not null,         -- A fast hash is sufficient, because a key has 256 random bits.
+  scopes text[],                   -- Groups of operations such as orders:read. Null: all that keys can call.
+  stores text[],                   -- Numbers of the stores that the key is limited to. Null: all.
+  created_at timestamptz not null default now(),
+  expires_at timestamptz,
+  used_at timestamptz,             -- Last request, to the minute. Null: never used.
+  primary key (service_id, username, name),
+  foreign key (service_id, username) references account_service(service_id, username) on delete cascade
+);
+create index api_key_username_key_hash_idx on api_key (username, key_hash);
+
 -- Requests of an account to a deprecated operation, counted since its deprecation.
 create table deprecated_use (
   service_id integer not null,

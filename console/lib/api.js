@@ -66,6 +66,15 @@ export async function callApi(path, options = {}) {
   return { data, meta, tag: response.headers.get('etag') }
 }
 
+/**
+ * Loads a view of the OpenAPI document.
+ * @param {'shop' | 'admin'} view @param {AbortSignal} signal
+ */
+export async function loadApiDocument(view, signal) {
+  const response = await sendRequest(`/openapi.json?view=${view}`, { signal })
+  return response.json()
+}
+
 /** Returns the record at a path, or undefined if it doesn't exist. @param {string} path @param {RequestOptions} [options] */
 export const findRecord = (path, options) =>
   callApi(path, options).then(

@@ -9,6 +9,7 @@ import { Secret } from '../components/secret.js'
 import { useAction, useVersion } from '../components/use-load.js'
 import { callApi } from '../lib/api.js'
 import { html } from '../lib/html.js'
+import { Keys } from './accounts/keys.js'
 
 /** @type {[string, string][]} */
 const roles = [
@@ -20,7 +21,7 @@ const roles = [
 /** The accounts with access to the service. */
 export function Screen() {
   const [version, refresh] = useVersion()
-  const [open, setOpen] = useState(/** @type {{ new?: boolean, account?: any }} */ ({}))
+  const [open, setOpen] = useState(/** @type {{ new?: boolean, account?: any, keys?: any }} */ ({}))
   const [issued, setIssued] = useState(/** @type {any} */ (undefined))
   const showChange = () => {
     setOpen({})
@@ -51,6 +52,7 @@ export function Screen() {
       right: true,
       value: account => html`<span class="choices">
         <button onClick=${() => setOpen({ account })} aria-label=${`Change role of ${account.username}`}>Role</button>
+        <button onClick=${() => setOpen({ keys: account })} aria-label=${`API keys of ${account.username}`}>Keys</button>
         <${Action}
           label="Rotate"
           name=${`Rotate ${account.username}`}
@@ -70,8 +72,19 @@ export function Screen() {
     ${
       issued &&
       html`<${Secret}
-        title=${`Password of ${issued.username}.`}
-        facts=${[['username', issued.username], ['password', issued.password], ['API key', issued.apiKey]]}
+        title=${issued.key ? `API key ${issued.name}.` : `Password of ${issued.username}.`}
+        facts=${
+          issued.key
+            ? [
+                ['key', issued.key],
+                ['API key', issued.apiKey],
+              ]
+            : [
+                ['username', issued.username],
+                ['password', issued.password],
+                ['API key', issued.apiKey],
+              ]
+        }
         done=${() => setIssued(undefined)}
       />`
     }
@@ -83,6 +96,15 @@ export function Screen() {
       form=${(/** @type {any} */ props) => html`<${RoleForm} ...${props} />`}
       done=${showChange}
     /><//>`
+    }
+    ${
+      open.keys &&
+      html`<${Dialog} title=${`API keys of ${open.keys.username}`} close=${() => setOpen({})}>
+        <${Keys} account=${open.keys} showIssued=${(/** @type {any} */ key) => {
+          setIssued(key)
+          setOpen({})
+        }} />
+      <//>`
     }
     <${List}
       path="/accounts"

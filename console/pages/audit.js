@@ -17,7 +17,10 @@ const groupFields = fields =>
 /** @type {import('../components/table.js').Column[]} */
 const columns = [
   { title: 'Time', value: entry => entry.at, shrink: true },
-  { title: 'Account', value: entry => entry.username },
+  {
+    title: 'Account',
+    value: entry => (entry.apiKey ? `${entry.username} (key ${entry.apiKey})` : entry.username),
+  },
   { title: 'Operation', value: entry => entry.operation, shrink: true },
   {
     title: 'Record',

@@ -84,6 +84,10 @@ export const groups: Readonly<Record<string, Readonly<Record<string, string>>>> 
     update: 'updateAccount',
     rotatePassword: 'rotatePassword',
     revoke: 'revokeAccount',
+    keys: 'listApiKeys',
+    key: 'getApiKey',
+    createKey: 'createApiKey',
+    revokeKey: 'revokeApiKey',
   },
   mappings: {
     stores: 'listStoreMappings',

@@ -123,17 +123,20 @@ export function buildPermissionsPage() {
     const rows = routes
       .map(({ operation }) => operation)
       .filter(operation => operation.tag === tag)
-      .map(({ summary, method, path, role }) => [
+      .map(({ summary, method, path, role, scope }) => [
         summary,
         code(`${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`),
         ...roles.map(listed => (!role || roles.indexOf(listed) >= roles.indexOf(role) ? 'yes' : '–')),
+        scope === 'any' || scope === 'none' ? scope : code(scope),
       ])
-    return rows.length ? [`## ${tag}\n\n${table(['Operation', 'Request', ...roles], rows)}`] : []
+    return rows.length ? [`## ${tag}\n\n${table(['Operation', 'Request', ...roles, 'Scope'], rows)}`] : []
   })
   return `# Permissions
 
 An account has one role in each service. Each role includes the permissions of the roles before it.
 A request that needs a higher role returns 403 \`insufficient_role\`.
+A request with an API key needs the role and the scope, unless the key has all scopes. Otherwise it returns 403 \`insufficient_scope\`.
+*any*: every key can call the operation. *none*: only the account's password can.
 This page is generated from the route definitions by \`npm run docs\`.
 
 ${sections.join('\n')}`

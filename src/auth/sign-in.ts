@@ -3,6 +3,7 @@ import { ttlCache } from '../concurrency/ttl-cache.ts'
 import { computeHmac, type Keys } from '../crypto/keys.ts'
 import { type Db, sql } from '../database/db.ts'
 import { authCacheTtlMs } from '../domain/accounts.ts'
+import { apiKeyPrefix } from '../domain/api-keys.ts'
 import {
   type Assignments,
   hashPassword,
@@ -10,6 +11,7 @@ import {
   loadAssignments,
   replacePasswordHash,
 } from '../store/accounts/accounts.ts'
+import { findApiKey, replaceApiKeyHash, type StoredApiKey } from '../store/accounts/api-keys.ts'
 import { countFailure } from '../store/accounts/failures.ts'
 import { ignoreError } from '../telemetry/ignored-errors.ts'
 
@@ -36,36 +38,63 @@ export type SignIn = (
 ) => Promise<Assignments | { retryAfter: number } | undefined>
 
 /**
- * Checks a username and password. Returns the account's assignments, undefined if they are wrong, or the seconds to wait after too many
- * wrong ones. A right password is never rejected: it has 256 random bits, so it can't be guessed, and another person's failures must not
+ * Checks a username and a password or API key. Returns the account's assignments, or only the assignment of the key. Returns undefined if they
+ * are wrong, or the seconds to wait after too many wrong ones. A right password is never rejected: it has 256 random bits, so it can't be guessed, and another person's failures must not
  * lock its owner out.
  */
 export function createSignIn(db: Db, keys: Keys): SignIn {
   const accounts = ttlCache({ ttlMs: authCacheTtlMs, load: username => readAccount(db, username) })
   const unknownHash = randomBytes(hashPassword(keys, '', '').length)
 
+  const apiKeys = ttlCache({
+    ttlMs: authCacheTtlMs,
+    load: (cacheKey: string) => {
+      const { username, hashes } = JSON.parse(cacheKey) as { username: string; hashes: string[] }
+      return loadApiKey(
+        db,
+        username,
+        hashes.map(hash => Buffer.from(hash, 'base64url')),
+      )
+    },
+  })
+
+  /** Replaces a hash of another secret by the one of the newest secret. */
+  function refreshHash(
+    replace: typeof replaceApiKeyHash,
+    username: string,
+    stored: Buffer,
+    current: Buffer | undefined,
+  ) {
+    if (current && keys.isNewest && !stored.equals(current))
+      void ignoreError(replace(db, username, stored, current), 'a later sign-in replaces the hash')
+  }
+
   return async (username, password, address) => {
     const startedAt = performance.now()
     const possible = listPasswordHashes(keys, username, password)
+    if (password.startsWith(apiKeyPrefix)) {
+      const hashes = possible.map(hash => hash.toString('base64url'))
+      const found = await apiKeys.get(JSON.stringify({ username, hashes }))
+      if (found) {
+        refreshHash(replaceApiKeyHash, username, found.hash, possible[0])
+        return found.assignments
+      }
+    }
     // A cached account may lack a new password, so a password is wrong only if the account that is read now doesn't have it either.
     for (const notBefore of [startedAt - authCacheTtlMs, startedAt]) {
       const account = await accounts.get(username, notBefore)
-      let right: { stored: Buffer; isCurrent: boolean } | undefined
+      let right: { stored: Buffer } | undefined
       // An unknown account takes as many comparisons as a known one.
-      for (const [i, hash] of possible.entries())
+      for (const hash of possible)
         for (const candidate of [0, 1]) {
           const stored = account?.hashes[candidate] ?? unknownHash
-          if (timingSafeEqual(hash, stored)) right = { stored, isCurrent: i === 0 }
+          if (timingSafeEqual(hash, stored)) right = { stored }
         }
       if (!right || !account) continue
+      const { stored } = right
       const [current] = possible
-      if (current && !right.isCurrent && keys.isNewest) {
-        account.hashes = account.hashes.map(hash => (hash === right.stored ? current : hash))
-        void ignoreError(
-          replacePasswordHash(db, username, right.stored, current),
-          'a later sign-in replaces the password hash',
-        )
-      }
+      refreshHash(replacePasswordHash, username, stored, current)
+      if (current && keys.isNewest) account.hashes = account.hashes.map(hash => (hash === stored ? current : hash))
       account.assignments ??= loadAssignments(db, username)
       account.assignments.catch(() => {
         delete account.assignments
@@ -85,4 +114,17 @@ async function readAccount(db: Db, username: string): Promise<Account | undefine
   const rows = await db.rows<{ hash: Buffer }>(sql`
     select password_hash as hash from account_password where username = ${username} order by created_at desc limit 2`)
   return rows.length ? { hashes: rows.map(row => row.hash) } : undefined
+}
+
+/** Returns the hash of a key, and the assignment of its account to its service. */
+async function loadApiKey(db: Db, username: string, hashes: Buffer[]) {
+  const key = await findApiKey(db, username, hashes)
+  if (!key) return
+  const { hash, serviceId, ...apiKey }: StoredApiKey = key
+  const assignments: Assignments = new Map(
+    [...(await loadAssignments(db, username))].flatMap(([name, assignment]) =>
+      assignment.service.id === serviceId ? [[name, { ...assignment, apiKey }]] : [],
+    ),
+  )
+  return { hash, assignments }
 }

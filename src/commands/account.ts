@@ -11,12 +11,13 @@ import {
   revoke,
   setTrustsShopperIp,
 } from '../store/accounts/accounts.ts'
+import { buildAccountKeyCommand } from './account-key.ts'
 import { recordCommand } from './terminal/audit.ts'
 import { printCredentials } from './terminal/credentials.ts'
 import { formatExamples } from './terminal/examples.ts'
 import { serviceOption } from './terminal/service-option.ts'
 import { withDatabase } from './terminal/session.ts'
-import { formatTable } from './terminal/table.ts'
+import { formatTable, toMinute } from './terminal/table.ts'
 import { validateInput } from './terminal/validate-input.ts'
 
 export function buildAccountCommand(program: Command) {
@@ -31,6 +32,7 @@ export function buildAccountCommand(program: Command) {
         ['account rotate webshop', 'issues a new password'],
         ['account revoke webshop', 'deletes the account'],
         ['account trust-shopper-ip webshop yes', 'trusts the shopper IP addresses it sends'],
+        ['account key add webshop web-1 --scopes orders:read,products:read', 'creates an API key'],
         ['account list', 'lists all accounts'],
       ),
     )
@@ -147,6 +149,8 @@ export function buildAccountCommand(program: Command) {
       }),
     )
 
+  buildAccountKeyCommand(account)
+
   account
     .command('list')
     .description('List accounts with services, roles and last use')
@@ -171,9 +175,6 @@ export function buildAccountCommand(program: Command) {
       }),
     )
 }
-
-/** Formats a timestamp to the minute: `2026-11-22 14:05`. */
-const toMinute = (timestamp: string) => new Date(timestamp).toISOString().slice(0, 16).replace('T', ' ')
 
 const toAccountPath = (username: string) => `/accounts/${encodeURIComponent(username)}`
 

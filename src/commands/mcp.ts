@@ -1,9 +1,17 @@
 import { randomBytes } from 'node:crypto'
 import type { Command } from 'commander'
 import type { Role } from '../domain/accounts.ts'
+import type { ApiKeyInUse } from '../domain/api-keys.ts'
 import { routes } from '../resources/resources.ts'
 import { formatExamples } from './terminal/examples.ts'
 import { readSecret } from './terminal/secret.ts'
+
+/** The part of `GET /me` that tools need. */
+interface Me {
+  role: Role
+  username: string
+  key: ApiKeyInUse | null
+}
 
 interface Options {
   url: string
@@ -22,7 +30,7 @@ export const buildMcpCommand = (program: Command) =>
       'after',
       formatExamples([
         'mcp --url https://retail.example --service luma --api-key-file key',
-        'serves the tools that the role of the account permits',
+        'serves the tools that the account or its API key permits',
       ]),
     )
     .action(async ({ url, service, apiKeyFile }: Options) => {
@@ -38,7 +46,7 @@ export const buildMcpCommand = (program: Command) =>
       }
       const me = await send({ method: 'GET', url: '/me', headers: {} })
       if (me.status !== 200) throw new Error(`${url} rejected the API key: ${me.text}`)
-      const { role, username } = (JSON.parse(me.text) as { data: { role: Role; username: string } }).data
+      const { role, username, key: usedKey } = (JSON.parse(me.text) as { data: Me }).data
       const [{ serveStdio }, { createToolServer }] = await Promise.all([
         import('@modelcontextprotocol/server/stdio'),
         import('../mcp/tool-server.ts'),
@@ -46,5 +54,7 @@ export const buildMcpCommand = (program: Command) =>
       // Confirmations are valid in this process only.
       const key = randomBytes(32)
       const operations = routes.map(({ operation }) => operation)
-      serveStdio(() => createToolServer({ operations, role, caller: [service, username], key, send }))
+      serveStdio(() =>
+        createToolServer({ operations, role, apiKey: usedKey ?? undefined, caller: [service, username], key, send }),
+      )
     })

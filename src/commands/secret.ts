@@ -30,13 +30,13 @@ export function buildSecretCommand(program: Command) {
 
   secret
     .command('rotate')
-    .option('--force', 'end the rotation although passwords or PINs still need the previous secret key')
+    .option('--force', 'end the rotation although passwords, API keys or PINs still need the previous secret key')
     .description('Replace the secret key while Tillbridge runs')
     .addHelpText(
       'after',
       formatExamples(
         ['secret rotate', 'with SECRET_KEY=<new>,<previous> in every process; run it again after a restart'],
-        ['secret rotate --force', 'remaining passwords and PINs become invalid'],
+        ['secret rotate --force', 'remaining passwords, API keys and PINs become invalid'],
       ),
     )
     .action(({ force = false }: { force?: boolean }) =>
@@ -50,7 +50,7 @@ export function buildSecretCommand(program: Command) {
         console.log(`${result.reencrypted} values encrypted with the new secret key.`)
         const { passwords, pins } = result
         if (passwords + pins)
-          console.log(`${passwords} account passwords and ${pins} voucher PINs change to it at their next use.`)
+          console.log(`${passwords} passwords and API keys, and ${pins} voucher PINs change to it at their next use.`)
         console.log(describeNextStep(result))
       }),
     )

@@ -24,6 +24,7 @@ export const Audit = Type.Object(
     agent: Nullable(
       Text('The agent that acted for the account, as `X-Agent` named it. Null without one.', 'claude 4.1', 100),
     ),
+    apiKey: Nullable(Text('The name of the API key of the write. Null: a password.', 'web-shop', 50)),
   },
   { $id: 'Audit', additionalProperties: false },
 )

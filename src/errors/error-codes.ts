@@ -81,6 +81,11 @@ export const errorCodes = {
     title: "Your account's role doesn't allow this.",
     remedy: 'Use an account with the role named in `detail`.',
   },
+  insufficient_scope: {
+    status: 403,
+    title: "Your API key doesn't allow this.",
+    remedy: 'Use a key with the scope named in `detail`.',
+  },
   voucher_not_accepted: {
     status: 403,
     title: 'The voucher number or PIN is wrong.',
@@ -126,6 +131,11 @@ export const errorCodes = {
     status: 409,
     title: 'This username is taken.',
     remedy: 'Choose another username. Usernames are unique across the installation, also among names that look alike.',
+  },
+  key_name_taken: {
+    status: 409,
+    title: 'The account has a key with this name.',
+    remedy: 'Choose another name, or revoke the other key first.',
   },
   last_admin: {
     status: 409,

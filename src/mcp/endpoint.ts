@@ -26,19 +26,20 @@ export function registerMcp(server: FastifyInstance, app: AppContext, operations
         // Without sessions of the console, no page of another site can act for the user.
         if (request.headers.authorization === undefined) throw invalidCredentials(basicChallenge)
         if (request.headers.origin !== undefined) requireSameOrigin(request)
-        await admit(app, request, reply, { role: 'visitor', policy: 'read', media: ['json', 'events'] })
+        await admit(app, request, reply, { role: 'visitor', scope: 'any', policy: 'read', media: ['json', 'events'] })
       },
     },
     async (request, reply) => {
       const { createMcpHandler, createToolServer } = await loadSdk()
       const { assignment, username = '' } = request
       if (!assignment) throw new Error('the request was not admitted: it has no assignment')
-      const { service, role } = assignment
+      const { service, role, apiKey } = assignment
       const handler = createMcpHandler(
         () =>
           createToolServer({
             operations,
             role,
+            apiKey,
             caller: [String(service.id), username],
             key: app.keys.subjects,
             send: createSend(server, request),

@@ -66,6 +66,7 @@ export const accounts = [
       tag,
       role,
       inControlDatabase,
+      keys: 'none',
       summary: 'Create an account',
       description:
         'The password is only in this response. Send `apiKey` after `Authorization: Basic`. Usernames are unique in the installation, so a username that another service uses is 409 too.',
@@ -89,6 +90,7 @@ export const accounts = [
       tag,
       role,
       inControlDatabase,
+      keys: 'none',
       summary: "Change an account's role",
       description: "Takes effect in all processes within 5 seconds. The last admin can't get a lower role.",
       params: accountParams,
@@ -99,10 +101,10 @@ export const accounts = [
     },
     ({ service, params: { username }, body: { role: newRole }, requireMatch }) =>
       async tx => {
-        requireMatch(await lockRecord(tx, service, username))
+        requireMatch(await lockAccountRecord(tx, service, username))
         if (newRole !== 'admin' && (await isLastAdmin(tx, username, service))) throw createLastAdmin()
         await assign(tx, username, service, newRole)
-        return { record: await lockRecord(tx, service, username), subject: buildPath(username) }
+        return { record: await lockAccountRecord(tx, service, username), subject: buildPath(username) }
       },
   ),
 
@@ -113,6 +115,7 @@ export const accounts = [
       tag,
       role,
       inControlDatabase,
+      keys: 'none',
       status: 200,
       summary: 'Rotate a password',
       description:
@@ -124,7 +127,7 @@ export const accounts = [
     },
     ({ keys, service, params: { username }, username: caller }) =>
       async tx => {
-        await lockRecord(tx, service, username)
+        await lockAccountRecord(tx, service, username)
         if (!(await hasAllRolesOf(tx, caller, username)))
           throw new ApiError('insufficient_role', "You need at least the account's role in each of its services.")
         const password = await addPassword(tx, keys, username)
@@ -139,6 +142,7 @@ export const accounts = [
       tag,
       role,
       inControlDatabase,
+      keys: 'none',
       status: 200,
       summary: 'Revoke an account',
       description:
@@ -150,7 +154,7 @@ export const accounts = [
     },
     ({ service, params: { username } }) =>
       async tx => {
-        await lockRecord(tx, service, username)
+        await lockAccountRecord(tx, service, username)
         if (await isLastAdmin(tx, username, service)) throw createLastAdmin()
         await unassign(tx, username, service)
         return { data: { username }, subject: buildPath(username) }
@@ -159,7 +163,7 @@ export const accounts = [
 ]
 
 /** Locks an account and the roles of the service until the transaction ends. Returns the account's record. Throws a 404 if it has no role. */
-async function lockRecord(tx: Db, service: Service, username: string): Promise<string> {
+export async function lockAccountRecord(tx: Db, service: Service, username: string): Promise<string> {
   await lockRoles(tx, service)
   await lockAccount(tx, username)
   const account = await findAccountRecord(tx, service, username)
@@ -169,7 +173,7 @@ async function lockRecord(tx: Db, service: Service, username: string): Promise<s
 
 /** Returns an account with its new password. */
 const buildIssuedAccount = async (tx: Db, service: Service, username: string, password: string) => ({
-  ...JSON.parse(await lockRecord(tx, service, username)),
+  ...JSON.parse(await lockAccountRecord(tx, service, username)),
   password,
   apiKey: toApiKey(username, password),
 })

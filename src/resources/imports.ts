@@ -115,6 +115,7 @@ export const imports = [
       format,
       charset,
       username,
+      apiKey,
       requestId,
       isDryRun,
       shutdownSignal,
@@ -151,7 +152,7 @@ export const imports = [
       const handle = await file()
       const run = { importType: typeName, id: randomUUID() }
       const subject = `/imports/${run.id}`
-      const audited = { username, requestId, operation: 'POST /imports', subject, body: {} }
+      const audited = { username, requestId, apiKey: apiKey?.name, operation: 'POST /imports', subject, body: {} }
       await db.transaction(async tx => {
         await beginFileRun(tx, service, run, isDryRun)
         if (!isDryRun) await addAuditEntry(tx, service, audited)

@@ -32,6 +32,17 @@ const Me = Type.Object(
       ),
       { description: 'The services that the account can access, by name.' },
     ),
+    key: Nullable(
+      Type.Object(
+        {
+          name: Text('The name of the key.', 'web-shop', 50),
+          scopes: Nullable(
+            Type.Array(Type.String(), { description: 'Its scopes. Null: all.', examples: [['orders:read']] }),
+          ),
+        },
+        { $id: 'KeyInUse', additionalProperties: false, description: 'The API key of the request. Null: a password.' },
+      ),
+    ),
   },
   { $id: 'Me', additionalProperties: false },
 )
@@ -59,23 +70,24 @@ export const me = [
     {
       operationId: 'getMe',
       tag: 'Accounts',
+      keys: 'any',
       inControlDatabase: true,
       summary: 'Get your account',
       description: 'The account of the request: its role and limits in this service, and all services it can access.',
       response: Me,
     },
-    async ({ db, service, role: ownRole, username }) => {
+    async ({ db, service, role: ownRole, username, apiKey }) => {
       const { readsPerMinute, writesPerMinute } = service.settings
-      const services = [...(await loadAssignments(db, username))].map(([name, assignment]) => ({
-        name,
-        role: assignment.role,
-      }))
+      const services = [...(await loadAssignments(db, username))]
+        .filter(([name]) => !apiKey || name === service.name)
+        .map(([name, assignment]) => ({ name, role: assignment.role }))
       return {
         data: {
           username,
           role: ownRole,
           limits: { readsPerMinute: toLimit(readsPerMinute), writesPerMinute: toLimit(writesPerMinute) },
           services: services.sort((a, b) => (a.name < b.name ? -1 : 1)),
+          key: apiKey ? { name: apiKey.name, scopes: apiKey.scopes } : null,
         },
       }
     },
@@ -86,6 +98,7 @@ export const me = [
     {
       operationId: 'listDeprecations',
       tag: 'Accounts',
+      keys: 'any',
       inControlDatabase: true,
       summary: 'List deprecated operations that you use',
       description:

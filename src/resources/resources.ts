@@ -1,6 +1,8 @@
 import type { RouteDefinition } from '../http/routing/route-definitions.ts'
+import { listScopes } from '../http/routing/scopes.ts'
 import { accounts } from './accounts.ts'
 import { alerts } from './alerts.ts'
+import { buildApiKeyRoutes } from './api-keys.ts'
 import { audit } from './audit.ts'
 import { changeRoutes } from './changes/changes.ts'
 import { coupons } from './coupons.ts'
@@ -31,8 +33,8 @@ import { voucherLedgers } from './vouchers/ledger.ts'
 import { vouchers } from './vouchers/vouchers.ts'
 import { webhooks } from './webhooks/webhooks.ts'
 
-/** The API's table of contents: the definitions of all routes. */
-export const routes: readonly RouteDefinition[] = [
+/** All routes except those of API keys, whose schemas list the scopes. */
+const routesWithoutKeys: readonly RouteDefinition[] = [
   ...stores,
   ...staff,
   ...inventory,
@@ -65,3 +67,9 @@ export const routes: readonly RouteDefinition[] = [
   ...mappingCheck,
   ...audit,
 ]
+
+/** The scopes that an API key can have. */
+export const scopes: readonly string[] = listScopes(routesWithoutKeys)
+
+/** The API's table of contents: the definitions of all routes. */
+export const routes: readonly RouteDefinition[] = [...routesWithoutKeys, ...buildApiKeyRoutes(scopes)]

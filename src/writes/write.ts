@@ -14,6 +14,8 @@ export interface Origin {
   reportedBy?: string
   /** The program that acts for the account, by its own statement (`X-Agent`). */
   agent?: string
+  /** The name of the API key of the request. */
+  apiKey?: string
 }
 
 /** Transactions of an operation that calls another system in between. */

@@ -6,6 +6,7 @@ import { after, before, test } from 'node:test'
 import { schemaOf } from '../../scripts/schema.ts'
 import { createBackup } from '../../src/backup/create-backup.ts'
 import { type Database, sql } from '../../src/database/db.ts'
+import { createApiKey } from '../../src/store/accounts/api-keys.ts'
 import { buildCustomer } from '../support/customer-bodies.ts'
 import { createEmptyDatabase, type TestDatabase } from '../support/database.ts'
 import { cloneSmallDemoDatabase } from '../support/demo/demo-database.ts'
@@ -18,12 +19,16 @@ import { startTestApi, type TestApi } from '../support/service.ts'
 import { contentsOf } from './installation.ts'
 
 let api: TestApi
+let key: string
 const opened: TestDatabase[] = []
 const home = createDirectory()
 const file = join(home, 'shop.tillbridge')
 
 before(async () => {
   api = await startTestApi({ database: await cloneSmallDemoDatabase() })
+  const { db, keys, service, username } = api
+  // Not by a request, whose use is stored a second later.
+  key = (await createApiKey(db, keys, service, { username, name: 'web-1', scopes: ['stores:read'] })) ?? assert.fail()
   await api.db.run(sql`insert into installation (secret_digest) values (${api.keys.digest})`)
   const noon = Date.parse('2026-11-01T12:00:00Z')
   await addLogEntries(
@@ -76,7 +81,7 @@ test('a restore recreates every row, key, index, trigger and sequence', async ()
   assert.ok(row && Number(row.next) > row.there)
 })
 
-test('a restored database serves the same passwords, records and later changes', async () => {
+test('a restored database serves the same passwords, API keys, records and later changes', async () => {
   const [target] = opened as [TestDatabase]
   const copied = await followed()
   const server = await startSecondServer({ db: target.db, keys: api.keys })
@@ -84,6 +89,9 @@ test('a restored database serves the same passwords, records and later changes',
   try {
     const here = await server.ask('/customers/search?limit=100', { headers })
     assert.deepEqual(here.json.data, (await api.get('/customers/search?limit=100')).json.data)
+    const withKey = { ...headers, authorization: buildAuthorization(api, key) }
+    assert.equal((await server.ask('/stores', { headers: withKey })).status, 200)
+    assert.equal((await server.ask('/customers/search', { headers: withKey })).json.code, 'insufficient_scope')
     const cursor = `&after_cursor=${copied.json.meta.endCursor}`
     const remaining = await server.ask(`/changes?limit=1000${copied.json.meta.hasNextPage ? cursor : ''}`, { headers })
     assert.equal(remaining.status, 200)

@@ -126,6 +126,32 @@ test('X-Shopper-IP trust can be granted, revoked and kept', async () => {
   assert.match(err, /^tillbridge: Account nobody not found\./)
 })
 
+test('a command creates, lists and revokes an API key', async () => {
+  await runSuccessfully(['account', 'add', 'keyed', '--service', 'luma'], environment)
+  const add = ['account', 'key', 'add', 'keyed', 'web-1', '--service', 'luma']
+  const output = await runSuccessfully(
+    [...add, '--scopes', 'stores:read, orders:read', '--expires-in-days', '90'],
+    environment,
+  )
+  const key = /^Key: (tbk_[\w-]{43})$/m.exec(output)?.[1] ?? ''
+  assert.equal(apiKeyIn(output), btoa(`keyed:${key}`))
+  assert.equal(await statusOf('keyed', key), 200)
+  const listed = await runSuccessfully(['account', 'key', 'list', 'keyed'], environment)
+  assert.match(listed, /^keyed +luma +web-1 +stores:read, orders:read +20\d\d-\d\d-\d\d +20\d\d-\d\d-\d\d \d\d:\d\d +/m)
+  for (const [args, message] of [
+    [add, /^tillbridge: Account keyed has a key web-1\./],
+    [['account', 'key', 'add', 'nobody', 'web-1', '--service', 'luma'], /Account nobody has no role in luma\./],
+    [[...add, '--scopes', 'all'], /must be one of `accounts:read`/],
+    [['account', 'key', 'revoke', 'keyed', 'none', '--service', 'luma'], /Key none of keyed not found\./],
+  ] as const) {
+    const { code, err } = await runCommand([...args], environment)
+    assert.equal(code, 1)
+    assert.match(err, message)
+  }
+  await runSuccessfully(['account', 'key', 'revoke', 'keyed', 'web-1', '--service', 'luma'], environment)
+  await waitUntil(async () => (await statusOf('keyed', key)) === 401, 'the key is rejected', 5_000)
+})
+
 test('the running server rejects a revoked account within 5 seconds', async () => {
   const access = await createServiceAccess(environment, 'gone')
   assert.equal((await sendGet(server, '/stores', access)).status, 200)

@@ -222,6 +222,27 @@ test('an account is created with its key, changed and revoked', { skip }, async 
   await page.fill('Role', 'maintainer')
   await page.press('Save')
   await page.until(`${rows}.some(row => row.startsWith('anna maintainer'))`)
+  await page.press('API keys of anna')
+  await page.waitForText('Create key')
+  await page.fill('Name', 'web-1')
+  await page.click(
+    `[...document.querySelectorAll('dialog label')].find(each => each.innerText.includes('orders:read'))`,
+  )
+  await assertAccessible(page, 'API keys')
+  await page.press('Create key')
+  await page.waitForText('API key web-1.')
+  const [key = ''] = /tbk_[\w-]{43}/.exec(await main()) ?? []
+  const withKey = { authorization: `Basic ${btoa(`anna:${key}`)}`, 'x-service-name': api.service.name }
+  assert.equal((await api.sendRaw('/orders/none', { headers: withKey })).json.code, 'not_found')
+  assert.equal((await api.sendRaw('/stores', { headers: withKey })).json.code, 'insufficient_scope')
+  await page.press('Done')
+  await page.press('API keys of anna')
+  await page.waitForText('orders:read')
+  await page.press('Revoke key web-1')
+  await page.press('Revoke')
+  await page.waitForText('New key')
+  await page.until(`!document.querySelector('dialog').innerText.includes('web-1')`)
+  await page.press('Close')
   await page.evaluate(
     `[...document.querySelectorAll('tr')].find(row => row.innerText.includes('anna')).querySelector('.danger').click()`,
   )

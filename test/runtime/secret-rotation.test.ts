@@ -71,6 +71,8 @@ test('a rotation next to serving processes keeps passwords, PINs, keys and curso
   const file = join(createDirectory(), 'vouchers.csv')
   fs.writeFileSync(file, `number,pin,originalAmount,balance\n${opening.number},${opening.pin},50.00,50.00\n`)
   await run(['import', 'vouchers', file, '--service', 'luma'], old)
+  const keyed = await run(['account', 'key', 'add', access.username, 'web-1'], old)
+  const withKey = { ...access, password: /^Key: (\S+)$/m.exec(keyed)?.[1] ?? '' }
   const first = await serve(['--no-demo'], { ...settings, SECRET_KEY: old })
   const created = await post(first, '/customers', customer, 'key-1')
   assert.equal(created.status, 201)
@@ -100,11 +102,11 @@ test('a rotation next to serving processes keeps passwords, PINs, keys and curso
   )
   assert.match(
     await run(['secret', 'rotate'], both),
-    /^1 values encrypted with the new secret key\.\n1 account passwords and 1 voucher PINs change to it at their next use\.\nRotation not completed\./,
+    /^1 values encrypted with the new secret key\.\n2 passwords and API keys, and 1 voucher PINs change to it at their next use\.\nRotation not completed\./,
   )
 
   const { out: checked } = await runCommand(['doctor'], { ...settings, SECRET_KEY: both })
-  assert.match(checked, /WARN {2}Secret .*unfinished: 0 encrypted values, 1 passwords and 1 voucher PINs/)
+  assert.match(checked, /WARN {2}Secret .*unfinished: 0 encrypted values, 2 passwords and API keys, and 1 voucher PINs/)
 
   // Old and new processes side by side: one began before the rotation.
   const third = await serve(['--no-demo'], { ...settings, SECRET_KEY: both })
@@ -116,6 +118,7 @@ test('a rotation next to serving processes keeps passwords, PINs, keys and curso
   }
   assert.equal((await validate(second, 'pin-1')).status, 200)
   assert.equal((await readIds()).pin, earlier.pin, 'a process that began before does not replace hashes')
+  assert.equal((await sendGet(third, '/stores', withKey)).status, 200)
   assert.equal((await validate(third, 'pin-2')).status, 200)
   assert.equal((await validate(second, 'pin-3')).status, 200)
   const replaced = await readIds()
@@ -132,6 +135,7 @@ test('a rotation next to serving processes keeps passwords, PINs, keys and curso
   assert.deepEqual(await post(fourth, '/customers', customer, 'key-1'), created)
   assert.equal((await sendGet(fourth, `/customers/search?limit=5&after_cursor=${cursor}`, access)).status, 200)
   assert.equal((await validate(fourth, 'pin-4')).status, 200)
+  assert.equal((await sendGet(fourth, '/stores', withKey)).status, 200)
   await stopServer(fourth)
   const stale = await runCommand(['account', 'list'], { ...settings, SECRET_KEY: old })
   assert.match(stale.err, /SECRET_KEY is not the secret that this database was first started with/)

@@ -102,6 +102,8 @@ test('earlier keys, locks, validations and ledgers remain valid', async () => {
     await db.close()
   }
   const [body, key] = [buildCustomer(), withKey()]
+  const issued = (await post(luma, `/accounts/${luma.username}/keys`, { name: 'web-1' })).json.data
+  const authorization = `Basic ${issued.apiKey}`
   const first = await post(luma, '/customers', body, key)
   const validations = [await getValidationId(luma, 'V-1'), await getValidationId(luma, 'V-2')]
   assert.equal((await lockVoucher(luma, 'V-1', validations[0] ?? '')).status, 200)
@@ -117,6 +119,7 @@ test('earlier keys, locks, validations and ledgers remain valid', async () => {
   assert.equal(second.json.code, 'insufficient_rewards', 'its reservations of rewards')
   assert.equal((await post(luma, `${redemptions}/${requestId}/confirm`, {})).json.data?.status, 'confirmed')
 
+  assert.equal((await luma.get('/stores', { authorization })).status, 200, 'its API keys')
   assertReplay(await post(luma, '/customers', body, key), first)
   assert.equal((await post(luma, '/customers', buildCustomer(), key)).json.code, 'idempotency_key_reused')
   assert.equal((await lockVoucher(luma, 'V-1', validations[0] ?? '')).status, 200, 'its own lock')

@@ -2,7 +2,7 @@
 import type { CallOptions, Calls, Paging, WriteOptions } from '../calls/calls.ts'
 import { segment } from '../calls/calls.ts'
 import type { Paginator } from '../calls/paginator.ts'
-import type { Account, AccountInput, IssuedAccount, ListedAccount, RevokedAccount, RoleChange } from '../shapes/accounts.ts'
+import type { Account, AccountInput, ApiKey, ApiKeyInput, IssuedAccount, IssuedApiKey, ListedAccount, RevokedAccount, RevokedApiKey, RoleChange } from '../shapes/accounts.ts'
 
 /** API accounts with access to this service. */
 export interface AccountsApi {
@@ -18,6 +18,14 @@ export interface AccountsApi {
   rotatePassword(username: string, options?: WriteOptions): Promise<IssuedAccount>
   /** Revoke an account. Takes effect in all processes within 5 seconds. The account keeps its other services. If it has none, the account and its passwords are deleted. The last admin can't be revoked. */
   revoke(username: string, options?: WriteOptions): Promise<RevokedAccount>
+  /** List an account's API keys. The keys of the account in this service, by name, also expired ones. */
+  keys(username: string, options?: CallOptions): Promise<ApiKey[]>
+  /** Get an API key. The key without its secret. */
+  key(username: string, name: string, options?: CallOptions): Promise<ApiKey>
+  /** Create an API key. A key works for this service only, at most with the account's role, and can't change accounts. It is only in this response. Send `apiKey` after `Authorization: Basic`. In a dry run, these fields are null unless the body contains them: `key`, `apiKey`. */
+  createKey(username: string, body: ApiKeyInput, options?: WriteOptions): Promise<IssuedApiKey>
+  /** Revoke an API key. Takes effect in all processes within 5 seconds. */
+  revokeKey(username: string, name: string, options?: WriteOptions): Promise<RevokedApiKey>
 }
 
 export const accounts = (call: Calls): AccountsApi => ({
@@ -27,4 +35,8 @@ export const accounts = (call: Calls): AccountsApi => ({
   update: (username, body, options) => call.put(`/accounts/${segment(username)}`, body, options),
   rotatePassword: (username, options) => call.post(`/accounts/${segment(username)}/rotate`, undefined, options),
   revoke: (username, options) => call.post(`/accounts/${segment(username)}/revoke`, undefined, options),
+  keys: (username, options) => call.get(`/accounts/${segment(username)}/keys`, {}, options),
+  key: (username, name, options) => call.get(`/accounts/${segment(username)}/keys/${segment(name)}`, {}, options),
+  createKey: (username, body, options) => call.post(`/accounts/${segment(username)}/keys`, body, options),
+  revokeKey: (username, name, options) => call.delete(`/accounts/${segment(username)}/keys/${segment(name)}`, undefined, options),
 })

@@ -13,6 +13,15 @@ export interface RoleChange {
   role: 'visitor' | 'maintainer' | 'admin'
 }
 
+export interface ApiKeyInput {
+  /** The name of the key, unique in the account: letters, digits, `.`, `_` and `-`. The audit log shows it. */
+  name: string
+  /** The groups of operations that the key can call. Null: all groups. */
+  scopes?: ('accounts:read' | 'alerts:read' | 'alerts:write' | 'audit:read' | 'changes:read' | 'customers:read' | 'customers:write' | 'fulfilment:write' | 'gift-vouchers:read' | 'gift-vouchers:write' | 'imports:read' | 'imports:write' | 'inventory:read' | 'inventory:write' | 'mappings:read' | 'mappings:write' | 'orders:read' | 'orders:write' | 'payment-gateways:read' | 'privacy:read' | 'privacy:write' | 'products:read' | 'requests:read' | 'retail-transactions:read' | 'returns:read' | 'returns:write' | 'rewards:read' | 'rewards:write' | 'search:read' | 'service:read' | 'service:write' | 'staff:read' | 'stats:read' | 'stores:read' | 'stores:write' | 'syncs:read' | 'syncs:write' | 'webhooks:read' | 'webhooks:write')[] | null | undefined
+  /** Days until the key expires. Without it, the key never expires. */
+  expiresInDays?: number | null | undefined
+}
+
 export interface ListedAccount {
   /** The username: 1 to 100 characters in Unicode form NFKC, with at least one letter or digit, without colons, invisible characters or spaces at the ends, not beginning with `tillbridge`. It is unique in the installation, also among names that look alike. */
   username: string
@@ -55,4 +64,39 @@ export interface IssuedAccount {
 export interface RevokedAccount {
   /** The username: 1 to 100 characters in Unicode form NFKC, with at least one letter or digit, without colons, invisible characters or spaces at the ends, not beginning with `tillbridge`. It is unique in the installation, also among names that look alike. */
   username: string
+}
+
+export interface ApiKey {
+  /** The name of the key, unique in the account: letters, digits, `.`, `_` and `-`. The audit log shows it. */
+  name: string
+  /** The groups of operations that the key can call. Null: all groups. */
+  scopes: string[] | null
+  /** When the key was created. */
+  createdAt: string
+  /** When the key expires. Null: never. */
+  expiresAt: string | null
+  /** When the key was last used, to the minute. Null: never. */
+  lastUsedAt: string | null
+}
+
+export interface IssuedApiKey {
+  /** The name of the key, unique in the account: letters, digits, `.`, `_` and `-`. The audit log shows it. */
+  name: string
+  /** The groups of operations that the key can call. Null: all groups. */
+  scopes: string[] | null
+  /** When the key was created. */
+  createdAt: string
+  /** When the key expires. Null: never. */
+  expiresAt: string | null
+  /** When the key was last used, to the minute. Null: never. */
+  lastUsedAt: string | null
+  /** The key, with 256 random bits, to send as the password. It is shown only once. */
+  key: string
+  /** The value to send after `Authorization: Basic`: the base64 of `username:key`. */
+  apiKey: string
+}
+
+export interface RevokedApiKey {
+  /** The name of the key, unique in the account: letters, digits, `.`, `_` and `-`. The audit log shows it. */
+  name: string
 }

@@ -17,4 +17,6 @@ export interface Audit {
   requestId: string
   /** The agent that acted for the account, as `X-Agent` named it. Null without one. */
   agent: string | null
+  /** The name of the API key of the write. Null: a password. */
+  apiKey: string | null
 }

@@ -9,6 +9,7 @@ export interface Me {
   limits: AccountLimits
   /** The services that the account can access, by name. */
   services: AssignedService[]
+  key: KeyInUse | null
 }
 
 export interface AccountLimits {
@@ -23,6 +24,14 @@ export interface AssignedService {
   name: string
   /** The role of the account in the service. Each role includes the permissions of the previous roles. */
   role: Open<'visitor' | 'maintainer' | 'admin'>
+}
+
+/** The API key of the request. Null: a password. */
+export interface KeyInUse {
+  /** The name of the key. */
+  name: string
+  /** Its scopes. Null: all. */
+  scopes: string[] | null
 }
 
 export interface DeprecatedOperation {

@@ -171,7 +171,7 @@ async function checkRotation(control: Db, keys: Keys) {
   if (!(await isRotating(control))) return 'matches this database'
   const { encrypted, passwords, pins } = await countRemaining(control, keys)
   throw new Warning(
-    `The rotation of the secret key is unfinished: ${encrypted} encrypted values, ${passwords} passwords and ${pins} voucher PINs of the control database still need the previous key. Keep both keys, and run "tillbridge secret rotate" until it prints that the rotation is completed.`,
+    `The rotation of the secret key is unfinished: ${encrypted} encrypted values, ${passwords} passwords and API keys, and ${pins} voucher PINs of the control database still need the previous key. Keep both keys, and run "tillbridge secret rotate" until it prints that the rotation is completed.`,
   )
 }
 

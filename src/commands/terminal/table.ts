@@ -8,3 +8,6 @@ export function formatTable(headings: readonly string[], rows: readonly (readonl
       .trimEnd()
   return [formatLine(headings), formatLine(widths.map(width => '-'.repeat(width))), ...rows.map(formatLine)].join('\n')
 }
+
+/** Formats a timestamp to the minute, in UTC: `2026-11-22 14:05`. */
+export const toMinute = (timestamp: string | Date) => new Date(timestamp).toISOString().slice(0, 16).replace('T', ' ')

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { SignedIn } from '../../auth/sessions.ts'
 import { DatabaseUnavailable, ServiceMoving } from '../../database/errors.ts'
 import { includesRole, type Role } from '../../domain/accounts.ts'
+import { permitsScope, type RequiredScope } from '../../domain/api-keys.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { ApiError } from '../../errors/api-error.ts'
 import type { Assignment, Assignments } from '../../store/accounts/accounts.ts'
@@ -23,16 +24,17 @@ import {
 
 interface Admission {
   role: Role
+  scope: RequiredScope
   policy: Policy
   media: Media
 }
 
-/** Admits a request, or throws. Checks credentials, service, rate, role and accepted media types, in this order. */
+/** Admits a request, or throws. Checks credentials, service, rate, role, scope and accepted media types, in this order. */
 export async function admit(
   app: AppContext,
   request: FastifyRequest,
   reply: FastifyReply,
-  { role, policy, media }: Admission,
+  { role, scope, policy, media }: Admission,
 ) {
   const startedAt = performance.now()
   const { username, assignment, appContext } = await identifyCaller(app, request)
@@ -41,6 +43,7 @@ export async function admit(
   request.appContext = appContext
   countRequest(app, reply, { username, assignment }, policy)
   requireRole(assignment, role)
+  requireScope(assignment, scope)
   chooseMedium(request.headers.accept, media)
   addStep(request.executionContext?.timeline, 'admission', startedAt)
 }
@@ -54,7 +57,10 @@ function countRequest(
 ) {
   const rate = app.rate(assignment.service, username, policy)
   if (rate) reply.headers(formatRateLimitHeaders(rate))
-  if (rate?.exceeded) throw new ApiError('rate_limited', undefined, { retryAfter: rate.resetsIn })
+  if (!rate?.exceeded) return
+  const { apiKey } = assignment
+  const detail = apiKey && `Too many requests of the account ${username}. This one has the API key \`${apiKey.name}\`.`
+  throw new ApiError('rate_limited', detail, { retryAfter: rate.resetsIn })
 }
 
 /**
@@ -146,4 +152,14 @@ export const tooManyFailures = ({ retryAfter }: { retryAfter: number }) =>
 
 export function requireRole({ role }: Pick<Assignment, 'role'>, required: Role) {
   if (!includesRole(role, required)) throw new ApiError('insufficient_role', `This requires the role \`${required}\`.`)
+}
+
+/** Throws `insufficient_scope` if the request has an API key without the scope. */
+function requireScope({ apiKey }: Pick<Assignment, 'apiKey'>, required: RequiredScope) {
+  if (!apiKey || permitsScope(apiKey, required)) return
+  const detail =
+    required === 'none'
+      ? "API keys can't change accounts and keys. Use the account's password."
+      : `The API key \`${apiKey.name}\` requires the scope \`${required}\`.`
+  throw new ApiError('insufficient_scope', detail)
 }

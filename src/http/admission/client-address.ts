@@ -9,7 +9,13 @@ export function getOrigin(request: FastifyRequest): Origin {
   const agent = headers['x-agent']
   // A malformed name is ignored, like a malformed `traceparent`.
   const isAgent = typeof agent === 'string' && /^[!-~]([ -~]{0,98}[!-~])?$/.test(agent)
-  const caller = { address: getClientAddress(request), account, ...(isAgent && { agent }) }
+  const apiKey = assignment?.apiKey?.name
+  const caller = {
+    address: getClientAddress(request),
+    account,
+    ...(isAgent && { agent }),
+    ...(apiKey !== undefined && { apiKey }),
+  }
   const shopperIp = headers['x-shopper-ip']
   if (shopperIp === undefined) return caller
   const network = toNetwork(String(shopperIp))

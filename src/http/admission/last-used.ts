@@ -6,10 +6,10 @@ import { type AccountUse, recordUses } from '../../store/accounts/last-used.ts'
 
 /** Milliseconds between two writes of this process. */
 const writeIntervalMs = 2_000
-/** Milliseconds between two writes about one account. */
+/** Milliseconds between two writes about one account or API key. */
 const accountIntervalMs = 60_000
 
-/** Stores when each account was last used, to the minute. Most requests cost only a look-up in memory. */
+/** Stores when each account and API key was last used, to the minute. Most requests cost only a look-up in memory. */
 export function trackAccountUse(server: FastifyInstance, { db, log }: { db: Db; log: Logger }) {
   const written = ttlMap<true>({ ttlMs: accountIntervalMs })
   const pending = new Map<string, AccountUse>()
@@ -17,12 +17,13 @@ export function trackAccountUse(server: FastifyInstance, { db, log }: { db: Db; 
   let writing = Promise.resolve()
 
   server.addHook('onResponse', ({ assignment, username }, _, done) => {
-    if (assignment && username !== undefined) recordUse({ serviceId: assignment.service.id, username })
+    if (assignment && username !== undefined)
+      recordUse({ serviceId: assignment.service.id, username, apiKey: assignment.apiKey?.name })
     done()
   })
 
   function recordUse(use: AccountUse) {
-    const key = `${use.serviceId} ${use.username}`
+    const key = JSON.stringify(use)
     if (written.get(key)) return
     written.set(key, true)
     pending.set(key, use)

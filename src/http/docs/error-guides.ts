@@ -13,6 +13,7 @@ const guides: readonly { path: string; title: string; codes: readonly ErrorCode[
       'https_required',
       'service_not_assigned',
       'insufficient_role',
+      'insufficient_scope',
       'too_many_failures',
       'duplicate_header',
     ],
@@ -69,7 +70,7 @@ const guides: readonly { path: string; title: string; codes: readonly ErrorCode[
   {
     path: 'operate/services-and-accounts',
     title: 'Manage services and accounts',
-    codes: ['username_taken', 'last_admin'],
+    codes: ['username_taken', 'key_name_taken', 'last_admin'],
   },
   {
     path: 'reference/limits',

@@ -28,6 +28,7 @@ const actionsByStatus: Partial<Record<number, NextAction>> = {
 const actionsByCode: Partial<Record<ErrorCode, NextAction>> = {
   service_not_assigned: 'ask_admin',
   insufficient_role: 'ask_admin',
+  insufficient_scope: 'ask_admin',
   voucher_not_configured: 'ask_admin',
   mapping_changed: 'read_again',
   invalid_transition: 'read_again',

@@ -17,6 +17,7 @@ export const getLogFields = (request: FastifyRequest) => ({
   route: request.routeOptions.url,
   service: request.assignment?.service.name,
   account: request.username,
+  apiKey: request.assignment?.apiKey?.name,
   traceparent: request.executionContext?.place && formatTraceparent(request.executionContext.place),
 })
 

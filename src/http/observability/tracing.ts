@@ -68,5 +68,6 @@ const getOwnAttributes = (request: FastifyRequest) => ({
   'tillbridge.request_id': request.id,
   'tillbridge.service': request.assignment?.service.name,
   'tillbridge.account': request.username,
+  'tillbridge.api_key': request.assignment?.apiKey?.name,
   'tillbridge.code': request.errorCode,
 })

@@ -28,6 +28,7 @@ export const errorsOfEveryOperation: readonly ErrorCode[] = [
   'session_ended',
   'cross_origin_request',
   'service_not_assigned',
+  'insufficient_scope',
   'not_acceptable',
   'rate_limited',
   'too_many_failures',
@@ -145,6 +146,7 @@ const exampleQueries: Partial<Record<ErrorCode, string>> = {
 const details: Partial<Record<ErrorCode, string>> = {
   duplicate_header: "The header `x-service-name` can't be sent twice.",
   insufficient_role: 'This requires the role `admin`.',
+  insufficient_scope: 'The API key `web-shop` requires the scope `orders:write`.',
   capability_unavailable:
     'GET /customers?updated_after= needs back-office version 2022.1 or later. Version 2021.3 is installed.',
 }

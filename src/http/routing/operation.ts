@@ -5,6 +5,7 @@ import type { Driver } from '../../backoffice/port/driver.ts'
 import type { Keys } from '../../crypto/keys.ts'
 import type { Database } from '../../database/db.ts'
 import type { Role } from '../../domain/accounts.ts'
+import type { ApiKeyInUse, RequiredScope } from '../../domain/api-keys.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { hasControls } from '../../domain/values/characters.ts'
 import { type ErrorCode, notFound } from '../../errors/api-error.ts'
@@ -63,6 +64,8 @@ export interface Operation {
   tag: Tag
   /** The role that a caller needs. Absent if no credentials are needed. */
   role?: Role
+  /** The scope that an API key needs. */
+  scope: RequiredScope
   params: Params
   query: TObject
   /** The request headers of this operation, in addition to the common ones. */
@@ -133,6 +136,8 @@ export interface ReadContext<Query = unknown, P extends Params = Params> extends
   role: Role
   /** The caller's account. */
   username: string
+  /** The API key of the request. Undefined: a password or a session. */
+  apiKey: ApiKeyInUse | undefined
   db: Database
   /** The deprecated operations of the API, by method and path. */
   deprecations: Deprecations
@@ -149,6 +154,8 @@ export interface RouteOptions<P extends Params> {
   description: string
   tag: Tag
   role?: Role
+  /** Replaces the scope: `any` API key can call the operation, or `none` can. */
+  keys?: 'any' | 'none'
   params?: P
   errors?: readonly ErrorCode[]
   /** True if the operation honours `Prefer: handling=strict`. */
@@ -194,11 +201,12 @@ export function createRequestContext(app: AppContext, request: FastifyRequest): 
 
 /** Creates the context of a read, still without its query. */
 export function createReadContext(app: AppContext, request: FastifyRequest): ReadContext {
-  const { service, role } = getAssignment(request)
+  const { service, role, apiKey } = getAssignment(request)
   return {
     ...createRequestContext(app, request),
     role,
     username: request.username ?? '',
+    apiKey,
     db: app.db,
     deprecations: app.deprecations ?? new Map(),
     runInStages: work => runInStages(app, service, work),

@@ -13,6 +13,7 @@ import { buildPagingParameters, PageResponse, type PageResult } from '../paginat
 import type { BulkExport } from '../streaming/bulk-export.ts'
 import type { LongRequest } from '../streaming/long-poll.ts'
 import type { Operation, Params, ReadContext, RouteOptions } from './operation.ts'
+import { toScope } from './scopes.ts'
 import type { AcceptedUpload, UploadContext, UploadRouteOptions } from './uploads.ts'
 import {
   toWriteOptions,
@@ -124,6 +125,7 @@ function readOperation(
     summary,
     description,
     role,
+    scope: toScope(options, 'read'),
     params,
     query,
     headers,
@@ -202,6 +204,7 @@ const write =
       summary,
       description,
       role,
+      scope: toScope(options, options.policy ?? 'write'),
       params,
       query: noQuery,
       headers,
@@ -251,6 +254,7 @@ export const upload = <Q extends TObject, P extends Params>(
     summary,
     description,
     role,
+    scope: toScope(options, 'write'),
     params,
     query,
     headers,

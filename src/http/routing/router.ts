@@ -54,11 +54,11 @@ export function registerRoutes(server: FastifyInstance, app: AppContext, definit
   const registerUpload = uploadRouter(server, app)
 
   const registerRead = ({ operation, options }: GetRoute | ListRoute | StreamRoute, handle: Handle) => {
-    const { path, media } = operation
+    const { path, media, scope } = operation
     const { inControlDatabase = false, role = 'visitor' } = options
     server.get(
       path,
-      { onRequest: (request, reply) => admit(app, request, reply, { role, policy: 'read', media }) },
+      { onRequest: (request, reply) => admit(app, request, reply, { role, scope, policy: 'read', media }) },
       async (request, reply) =>
         handle(request, reply, createReadContext(selectAppContext(app, request, { inControlDatabase }), request), () =>
           startLongRequest(app, request, reply, role),
@@ -124,12 +124,12 @@ export function registerRoutes(server: FastifyInstance, app: AppContext, definit
 
   const registerWrite = ({ operation, options, writeOptions, handler }: WriteRoute) => {
     const { role = 'maintainer', policy = 'write', body } = options
-    const { method, path } = operation
+    const { method, path, scope } = operation
     server.route({
       method,
       url: path,
       async onRequest(request, reply) {
-        await admit(app, request, reply, { role, policy, media: ['json'] })
+        await admit(app, request, reply, { role, scope, policy, media: ['json'] })
         requireJsonBody(request, body)
       },
       handler: (request, reply) => handleWrite(app, writeOptions, request, reply, handler),
@@ -141,7 +141,7 @@ export function registerRoutes(server: FastifyInstance, app: AppContext, definit
     else if (route.type === 'list') registerList(route)
     else if (route.type === 'stream') registerStream(route)
     else if (route.type === 'write') registerWrite(route)
-    else registerUpload(route.operation.path, route.options, route.handler)
+    else registerUpload(route.operation, route.options, route.handler)
   }
 }
 

@@ -16,6 +16,7 @@ import { logServerError } from '../problem.ts'
 import {
   createReadContext,
   json,
+  type Operation,
   type Params,
   type ReadContext,
   type RouteOptions,
@@ -71,7 +72,7 @@ export function uploadRouter(server: FastifyInstance, app: AppContext) {
   const slots = createFileSlots(maxConcurrentFiles)
 
   return (
-    path: string,
+    { path, scope }: Operation,
     { role = 'maintainer', query: schema }: UploadRouteOptions<TObject, Params>,
     accept: (context: UploadContext<Static<TObject>, Params>) => Promise<AcceptedUpload>,
   ) => {
@@ -79,7 +80,7 @@ export function uploadRouter(server: FastifyInstance, app: AppContext) {
       path,
       {
         async onRequest(request, reply) {
-          await admit(app, request, reply, { role, policy: 'write', media: ['json'] })
+          await admit(app, request, reply, { role, scope, policy: 'write', media: ['json'] })
           parseFileType(request)
         },
       },

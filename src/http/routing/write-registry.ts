@@ -15,7 +15,7 @@ export function createWriteRegistry(
     const { writeOptions, handler } = route
     registry.set(writeOptions.operation, {
       isAudited: writeOptions.isAudited,
-      resume: (service, { params, body, username, requestId, agent }) =>
+      resume: (service, { params, body, username, requestId, agent, apiKey }) =>
         prepareWrite(
           writeOptions,
           {
@@ -28,7 +28,11 @@ export function createWriteRegistry(
             body,
             username,
             requestId,
-            origin: { address: '', ...(agent !== undefined && { agent }) },
+            origin: {
+              address: '',
+              ...(agent !== undefined && { agent }),
+              ...(apiKey !== undefined && { apiKey }),
+            },
             header: () => undefined,
             strict: false,
             requireMatch() {},

@@ -155,7 +155,8 @@ export async function handleWrite(
   const by = options.inControlDatabase ? { by: username } : {}
   const canonical = toCanonicalJson({ path: normalizePath(getRequestPath(request)), body, ...by })
   const identity = createIdentity(app.keys, service, options.operation, key, canonical)
-  const writeRequest = { operation: options.operation, params, body, username, requestId, agent: context.origin.agent }
+  const { agent, apiKey } = context.origin
+  const writeRequest = { operation: options.operation, params, body, username, requestId, agent, apiKey }
   const { response, isReplay } = await executeWrite(app, service, identity, writeRequest, execute).then(
     result => ({ response: result, isReplay: false }),
     async error => {
@@ -195,8 +196,9 @@ export const prepareWrite =
       failpoint('after_effect')
       if (written instanceof ApiError) return written
       const { operation, isAudited } = options
-      const { agent } = origin
-      const audited = isAudited ? { username, requestId, agent, operation, subject: written.subject, body } : undefined
+      const { agent, apiKey } = origin
+      const { subject } = written
+      const audited = isAudited ? { username, requestId, agent, apiKey, operation, subject, body } : undefined
       return { response: toStoredResponse(options, written), audited }
     }
   }

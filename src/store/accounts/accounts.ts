@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { hashSecret, type Keys, listHashes } from '../../crypto/keys.ts'
 import { type Db, sql } from '../../database/db.ts'
 import { buildUsernameSkeleton, includesRole, type Role } from '../../domain/accounts.ts'
+import type { ApiKeyInUse } from '../../domain/api-keys.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { type ServiceRow, serviceColumns, toService } from '../tenancy/services.ts'
 
@@ -13,6 +14,8 @@ export interface Assignment {
   trustsShopperIp: boolean
   /** True if the service is moving, so its shard must be read for each request (`readCurrentShard`). */
   isMoving?: true
+  /** The API key of the request, which limits the role. */
+  apiKey?: ApiKeyInUse
 }
 
 /** The assignments of an account by service name. */

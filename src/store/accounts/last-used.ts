@@ -4,15 +4,29 @@ import { type Db, sql } from '../../database/db.ts'
 export interface AccountUse {
   serviceId: number
   username: string
+  /** The name of the API key. Undefined: a password or a session. */
+  apiKey?: string | undefined
 }
 
-/** Records that accounts were used now. Rows are locked in one order, so that processes can't deadlock. */
-export const recordUses = (db: Db, uses: readonly AccountUse[]) =>
-  db.run(sql`
+/** Records that accounts and API keys were used now. Rows are locked in one order, so that processes can't deadlock. */
+export async function recordUses(db: Db, uses: readonly AccountUse[]) {
+  const used = JSON.stringify(uses)
+  await db.run(sql`
     insert into account_use as u (service_id, username, used_at)
     select a.service_id, a.username, now()
-      from json_to_recordset(${JSON.stringify(uses)}) as used ("serviceId" integer, username text)
+      from (select distinct "serviceId", username from json_to_recordset(${used}) as r ("serviceId" integer, username text)) used
       join account_service a on a.service_id = used."serviceId" and a.username = used.username
      order by 1, 2
        for key share of a
     on conflict (service_id, username) do update set used_at = excluded.used_at where u.used_at < now() - interval '30 s'`)
+  if (uses.some(({ apiKey }) => apiKey !== undefined))
+    await db.run(sql`
+      update api_key k set used_at = now()
+        from (select a.service_id, a.username, a.name
+                from json_to_recordset(${used}) as r ("serviceId" integer, username text, "apiKey" text)
+                join api_key a on a.service_id = r."serviceId" and a.username = r.username and a.name = r."apiKey"
+               where used_at is null or used_at < now() - interval '30 s'
+               order by 1, 2, 3
+                 for no key update of a) used
+       where k.service_id = used.service_id and k.username = used.username and k.name = used.name`)
+}

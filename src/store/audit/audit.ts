@@ -10,6 +10,8 @@ export interface AuditedWrite {
   requestId: string
   /** The program that acted for the account. */
   agent?: string | undefined
+  /** The name of the API key of the write. */
+  apiKey?: string | undefined
   /** Method and path with parameter names: `PUT /customers/:id`. */
   operation: string
   /** The path of the written record. */
@@ -22,7 +24,7 @@ export interface AuditedWrite {
 export async function addAuditEntry(
   tx: Db,
   service: Service,
-  { username, requestId, operation, subject, body, agent }: AuditedWrite,
+  { username, requestId, operation, subject, body, agent, apiKey }: AuditedWrite,
 ) {
   // The write may have changed the time zone.
   const zone = sql`(select coalesce(settings->>'timeZone', ${defaultSettings.timeZone}) from service where service_id = ${service.id})`
@@ -32,7 +34,8 @@ export async function addAuditEntry(
       from ${nextChangeTimestamp(service, ['audit'])} changed_at
      cross join lateral (
        select ${randomUUID()}::text as id, to_char(changed_at at time zone ${zone}, 'YYYY-MM-DD HH24:MI:SS') as at, ${username}::text as username,
-              ${operation}::text as operation, ${subject}::text as subject, ${JSON.stringify(listFields(body))}::json as fields, ${requestId}::text as "requestId", ${agent ?? null}::text as agent) r`)
+              ${operation}::text as operation, ${subject}::text as subject, ${JSON.stringify(listFields(body))}::json as fields, ${requestId}::text as "requestId", ${agent ?? null}::text as agent,
+              ${apiKey ?? null}::text as "apiKey") r`)
 }
 
 /** Lists the fields of a body as paths: `contact.email`. Fields of list entries are listed once. */

@@ -1,5 +1,12 @@
 /** Accounts and their use. They are always in the control database, whatever the service's shard. */
-export const accountTables = ['account', 'account_password', 'account_service', 'account_use', 'deprecated_use']
+export const accountTables = [
+  'account',
+  'account_password',
+  'account_service',
+  'account_use',
+  'api_key',
+  'deprecated_use',
+]
 
 /** Tables that have rows only in the control database. */
 export const controlTables = [...accountTables, 'service', 'service_move']

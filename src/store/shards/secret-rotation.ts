@@ -165,7 +165,8 @@ export async function countRemaining(db: Db, keys: Keys): Promise<RemainingValue
   )
   const row = await db.row<RemainingValues>(sql`
     select (${counts.reduce((all, count) => sql`${all} + ${count}`)})::integer as encrypted,
-           (select count(*)::integer from account_password where ${isOfOther(keys, 'password_hash')}) as passwords,
+           (select count(*)::integer from account_password where ${isOfOther(keys, 'password_hash')}) +
+           (select count(*)::integer from api_key where ${isOfOther(keys, 'key_hash')}) as passwords,
            (select count(*)::integer from voucher where ${isOfOther(keys, 'pin_hash')}) as pins`)
   if (!row) throw new Error('count of the remaining values returned no row')
   return row

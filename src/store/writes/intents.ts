@@ -18,6 +18,7 @@ export interface WriteRequest {
   username: string
   requestId: string
   agent?: string | undefined
+  apiKey?: string | undefined
 }
 
 /** A write that calls a back office, from before the call until effect, audit entry and response are stored. */

@@ -45,7 +45,7 @@ test('every account can read its own role, limits and services', async () => {
   const { name } = api.service
   const services = [{ name, role: 'visitor' }]
   const limits = { readsPerMinute: null, writesPerMinute: null }
-  assert.deepEqual(await get(visitor), { username: visitor.username, role: 'visitor', limits, services })
+  assert.deepEqual(await get(visitor), { username: visitor.username, role: 'visitor', limits, services, key: null })
   const own = await get(api)
   assert.deepEqual([own.username, own.role], [api.username, 'admin'])
   assertProblem(await api.sendRaw('/me'), 'invalid_credentials', api.baseUrl)

@@ -152,6 +152,7 @@ test('only an admin can map, and the audit records the account', async () => {
         fields: ['ecommerceLocationId'],
         requestId: 'mapping',
         agent: null,
+        apiKey: null,
       },
       [],
     ],

@@ -22,7 +22,7 @@ export function testConfiguration(traffic: () => Traffic) {
   })
 
   test('accounts are created, read, changed, rotated and revoked as documented', async () => {
-    const { api, get, post, put, rejected } = traffic()
+    const { api, get, post, put, remove, rejected } = traffic()
     const created = await post(
       '/accounts',
       { username: 'traffic', role: 'maintainer' },
@@ -42,6 +42,16 @@ export function testConfiguration(traffic: () => Traffic) {
     await rejected('last_admin', put(`/accounts/${api.username}`, { role: 'visitor' }))
     await rejected('last_admin', post(`/accounts/${api.username}/revoke`, {}))
     await rejected('insufficient_role', get('/accounts', {}, await api.createAccount('maintainer')))
+    const issued = await post(`${path}/keys`, { name: 'web-1', scopes: ['orders:read'], expiresInDays: 90 })
+    assert.equal(issued.status, 201, issued.text)
+    const authorization = `Basic ${issued.json.data.apiKey}`
+    assert.equal((await get('/me', { authorization })).json.data.key.name, 'web-1')
+    await rejected('insufficient_scope', get('/stores', { authorization }))
+    await rejected('key_name_taken', post(`${path}/keys`, { name: 'web-1' }))
+    assert.equal((await get(`${path}/keys`)).json.data.length, 1)
+    assert.equal((await get(`${path}/keys/web-1`)).status, 200)
+    assert.equal((await remove(`${path}/keys/web-1`)).status, 200)
+    await rejected('not_found', get(`${path}/keys/web-1`))
     assert.equal((await post(`${path}/revoke`, {})).status, 200)
     for (const write of [
       put(path, { role: 'admin' }),

@@ -1,0 +1,83 @@
+import { useState } from 'preact/hooks'
+import { Action } from '../../components/action.js'
+import { SubmitButton } from '../../components/button.js'
+import { Checkbox, Choice, Field, onSubmit } from '../../components/field.js'
+import { Problem } from '../../components/problem.js'
+import { Table } from '../../components/table.js'
+import { useAction, useLoad } from '../../components/use-load.js'
+import { callApi, loadApiDocument } from '../../lib/api.js'
+import { html } from '../../lib/html.js'
+
+/** Loads the scopes that a key can have. @param {AbortSignal} signal @returns {Promise<string[]>} */
+async function loadScopes(signal) {
+  const { components } = await loadApiDocument('admin', signal)
+  return components.schemas.ApiKeyInput.properties.scopes.items.enum
+}
+
+/**
+ * The API keys of an account, and a form for a new one.
+ * @param {{ account: { username: string }, showIssued: (issued: any) => void }} props
+ */
+export function Keys({ account, showIssued }) {
+  const path = `/accounts/${encodeURIComponent(account.username)}/keys`
+  const { data, error, reload } = useLoad(
+    async signal => {
+      const [keys, scopes] = await Promise.all([callApi(path, { signal }), loadScopes(signal)])
+      return { keys: /** @type {any[]} */ (keys.data), scopes }
+    },
+    [path],
+  )
+  if (error) return html`<${Problem} error=${error} />`
+  if (!data) return html`<p role="status">Loading…</p>`
+  const none = (/** @type {string} */ text) => html`<span class="none">${text}</span>`
+  /** @type {import('../../components/table.js').Column[]} */
+  const columns = [
+    { title: 'Key', value: key => key.name },
+    { title: 'Scopes', value: key => key.scopes?.join(', ') ?? 'all', wide: true },
+    { title: 'Expires', value: key => key.expiresAt ?? none('never'), shrink: true },
+    { title: 'Last used', value: key => key.lastUsedAt ?? none('never'), shrink: true },
+    {
+      title: 'Actions',
+      right: true,
+      value: key =>
+        html`<${Action} label="Revoke" name=${`Revoke key ${key.name}`} role="admin" danger work=${() => callApi(`${path}/${key.name}`, { method: 'DELETE' }).then(reload)} confirm=${`Clients that use ${key.name} lose access within 5 seconds.`} />`,
+    },
+  ]
+  const create = async (/** @type {object} */ body) => showIssued((await callApi(path, { method: 'POST', body })).data)
+  return html`
+    ${data.keys.length > 0 && html`<${Table} caption=${`API keys of ${account.username}`} columns=${columns} rows=${data.keys} getKey=${(/** @type {any} */ key) => key.name} />`}
+    <h3>New key</h3>
+    <${NewKey} scopes=${data.scopes} create=${create} />`
+}
+
+/** @param {{ scopes: string[], create: (body: object) => Promise<void> }} props */
+function NewKey({ scopes, create }) {
+  const [name, setName] = useState('')
+  const [days, setDays] = useState('')
+  const [limits, setLimits] = useState('some')
+  const [chosen, setChosen] = useState(/** @type {ReadonlySet<string>} */ (new Set()))
+  const { busy, error, run } = useAction()
+  /** @param {string} scope @param {boolean} checked */
+  const choose = (scope, checked) =>
+    setChosen(new Set(checked ? [...chosen, scope] : [...chosen].filter(other => other !== scope)))
+  const body = {
+    name,
+    scopes: limits === 'some' ? [...chosen] : null,
+    expiresInDays: days === '' ? null : Number(days),
+  }
+  return html`<form onSubmit=${onSubmit(() => run(() => create(body)))}>
+    <${Field} label="Name" required autocomplete="off" maxlength="50" value=${name} change=${setName} hint="Letters, digits, dots and hyphens" />
+    <${Field} label="Expires in days" type="number" min="1" max="3650" value=${days} change=${setDays} hint="Empty: never" />
+    <${Choice} label="Permissions" value=${limits} change=${setLimits} options=${[
+      ['some', 'only chosen groups of operations'],
+      ['all', "all that the account's role permits"],
+    ]} />
+    ${
+      limits === 'some' &&
+      html`<fieldset class="ticks"><legend>Groups</legend>
+        ${scopes.map(scope => html`<${Checkbox} key=${scope} label=${scope} checked=${chosen.has(scope)} change=${(/** @type {boolean} */ checked) => choose(scope, checked)} />`)}
+      </fieldset>`
+    }
+    <${SubmitButton} label="Create key" busyLabel="Creating…" busy=${busy} error=${error} disabled=${limits === 'some' && chosen.size === 0} />
+  </form>`
+}
