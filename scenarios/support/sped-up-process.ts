@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import { getBackOfficeSettings, readConfig } from '../../src/config/config.ts'
-import { buildBackOfficeJobs, jobs } from '../../src/jobs/jobs.ts'
+import { buildBackOfficeJobs, buildRecoveryJobs, jobs } from '../../src/jobs/jobs.ts'
 import { startWorker } from '../../src/jobs/worker.ts'
 import { routes } from '../../src/resources/resources.ts'
 import { openApp } from '../../src/runtime/app.ts'
@@ -25,7 +25,13 @@ if (role === 'api') {
   await close(graceMs)
 } else {
   armFailpoint(config.failpoint)
-  const table = { ...jobs, ...withShortRetries(buildBackOfficeJobs(backOffices, routes)) }
+  const table = {
+    ...jobs,
+    ...withShortRetries({
+      ...buildBackOfficeJobs(backOffices),
+      ...buildRecoveryJobs(backOffices, routes, app.webhookSender),
+    }),
+  }
   const worker = startWorker({ db, keys, log, mailTransport: await app.mail() }, table)
   console.log('Worker started.')
   await waitForShutdownSignal(log)

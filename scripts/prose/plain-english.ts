@@ -40,4 +40,4 @@ export function statesRule(message: string): boolean {
     .some(sentence => rule.test(sentence) && !/\b(must|can't|cannot|can)\b/.test(sentence))
 }
 const rule =
-  /\b(is|are) (a|an|one|either|of|from|at (least|most)|between|between|only|always|never|not negative|positive|later than|earlier than|needed|written)\b[^.]*\b(to|or|characters?|digits?|letters?|than|bytes?)\b|\b(has|have) (at (least|most)|from|between|one to|no more than|only)\b|\bhas to\b|\b(is|are) (given|named|written|needed) (by|as|in|with|for|if)\b/i
+  /\b(is|are) (a|an|one|either|of|from|at (least|most)|between|between|only|always|never|not negative|positive|later than|earlier than|needed|written(?! to\b))\b[^.]*\b(to|or|characters?|digits?|letters?|than|bytes?)\b|\b(has|have) (at (least|most)|from|between|one to|no more than|only)\b|\bhas to\b|\b(is|are) (given|named|written|needed) (by|as|in|with|for|if)\b/i

@@ -12,6 +12,7 @@ import { ImportError } from '../import/pipeline/import-error.ts'
 import { findImportType, importTypes } from '../import/pipeline/import-types.ts'
 import { type Format, openSource } from '../import/sources/file.ts'
 import { hasConnection } from '../store/ecommerce/connections.ts'
+import { ignoreError } from '../telemetry/ignored-errors.ts'
 import { formatExamples } from './terminal/examples.ts'
 import { addDialectOptions, type DialectOptions, toProfile } from './terminal/import-options.ts'
 import { formatImportReport } from './terminal/import-report.ts'
@@ -152,7 +153,7 @@ async function importOneFile(file: string, importing: Importing) {
 }
 
 async function isSameFile(file: string, other: string) {
-  const [a, b] = await Promise.all([file, other].map(path => realpath(path).catch(() => undefined)))
+  const [a, b] = await Promise.all([file, other].map(path => ignoreError(realpath(path), 'file does not exist')))
   return a !== undefined && a === b
 }
 

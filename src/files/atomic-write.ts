@@ -3,6 +3,7 @@ import { existsSync, linkSync, renameSync, rmSync, writeFileSync } from 'node:fs
 import { open, readdir, realpath, rename, rm, stat } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
+import { ignoreError } from '../telemetry/ignored-errors.ts'
 
 interface Options {
   /** Folder of the draft. It must be on the same disk, and is listed on each write. Default: the folder of the file. */
@@ -79,7 +80,7 @@ function writeDraftSync(path: string, content: string, mode: number): string {
 /** Returns the path, or the target of a link. */
 async function resolveTarget(path: string): Promise<string> {
   const file = await realpath(path).catch(() => resolve(path))
-  const existing = await stat(file).catch(() => undefined)
+  const existing = await ignoreError(stat(file), 'file does not exist yet')
   if (existing && !existing.isFile()) throw new NotAFile(`${path} must be a file`)
   return file
 }

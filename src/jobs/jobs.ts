@@ -89,10 +89,7 @@ export const jobs: Readonly<Record<string, Job>> = {
 }
 
 /** Jobs that call back offices. */
-export const buildBackOfficeJobs = (
-  offices: BackOffices,
-  routes: readonly RouteDefinition[],
-): Readonly<Record<string, Job>> => ({
+export const buildBackOfficeJobs = (offices: BackOffices): Readonly<Record<string, Job>> => ({
   'schedule-syncs': scheduleSyncs(offices),
   'run-sync': runSync(offices),
   'refresh-stock': refreshStock(offices),
@@ -100,8 +97,14 @@ export const buildBackOfficeJobs = (
   'reconcile-stock': runReconciliation(offices),
   'end-redemptions': endRedemptions(offices),
   'import-exports': importExports(offices),
-  'reconcile-writes': reconcileWrites(offices, routes),
 })
+
+/** Jobs that finish writes of the API. */
+export const buildRecoveryJobs = (
+  offices: BackOffices,
+  routes: readonly RouteDefinition[],
+  sender: Sender,
+): Readonly<Record<string, Job>> => ({ 'reconcile-writes': reconcileWrites(offices, routes, sender) })
 
 /** Jobs of the control database for its shards. */
 export const buildShardJobs = (open: Parameters<typeof forwardAudit>[0]): Readonly<Record<string, Job>> => ({

@@ -3,16 +3,17 @@ import type { RouteDefinition } from '../http/routing/route-definitions.ts'
 import { createWriteRegistry } from '../http/routing/write-registry.ts'
 import { readService } from '../store/tenancy/services.ts'
 import { claimInDoubtWrite, endIntent } from '../store/writes/intents.ts'
+import type { Sender } from '../webhooks/sender.ts'
 import { recoverWrite } from '../writes/recover.ts'
 import type { Job } from './job.ts'
 
 /** Recovers writes whose outcome is unknown, because the process died or the back office's response was lost. */
-export const reconcileWrites = (offices: BackOffices, routes: readonly RouteDefinition[]): Job => ({
+export const reconcileWrites = (offices: BackOffices, routes: readonly RouteDefinition[], sender: Sender): Job => ({
   intervalSeconds: 5,
   concurrency: 2,
   retryDelaysSeconds: [5, 30],
   async run({ db, keys, log, signal }) {
-    const registry = createWriteRegistry(routes, { keys, backOffice: offices.get, driver: offices.getDriver })
+    const registry = createWriteRegistry(routes, { keys, backOffice: offices.get, driver: offices.getDriver, sender })
     for (;;) {
       const remaining = signal.aborted ? undefined : await claimInDoubtWrite(db, keys)
       if (!remaining) return

@@ -100,13 +100,12 @@ export async function addMissingJobs(app: App): Promise<void> {
 
 /** Loads the jobs on first use, because a process that only serves needs none of them. */
 async function loadJobs({ shards, webhookSender }: App) {
-  const [{ jobs, buildBackOfficeJobs, buildWebhookJobs, buildShardJobs }, { routes }] = await Promise.all([
-    import('../jobs/jobs.ts'),
-    import('../resources/resources.ts'),
-  ])
+  const [{ jobs, buildBackOfficeJobs, buildRecoveryJobs, buildWebhookJobs, buildShardJobs }, { routes }] =
+    await Promise.all([import('../jobs/jobs.ts'), import('../resources/resources.ts')])
   return (backOffices: BackOffices, database: 'control' | 'shard') => ({
     ...jobs,
-    ...buildBackOfficeJobs(backOffices, routes),
+    ...buildBackOfficeJobs(backOffices),
+    ...buildRecoveryJobs(backOffices, routes, webhookSender),
     ...buildWebhookJobs(webhookSender),
     ...(database === 'control' && buildShardJobs(shards.open)),
   })

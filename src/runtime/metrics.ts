@@ -1,9 +1,9 @@
 import { statfs } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
-import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
 import type { BackOffices } from '../backoffice/back-offices.ts'
 import { findNewestBackup } from '../backup/history.ts'
+import { finishesWithin } from '../concurrency/backoff.ts'
 import { memoize, perObject } from '../concurrency/ttl-cache.ts'
 import type { Db } from '../database/db.ts'
 import type { Replica } from '../database/replicas/replica.ts'
@@ -17,7 +17,7 @@ import {
   readSyncStats,
 } from '../store/stats/sync-status.ts'
 import { callDurations, databaseDurations, droppedLogs } from '../telemetry/durations.ts'
-import { ignoredErrors } from '../telemetry/ignored-errors.ts'
+import { ignoredErrors, ignoreError } from '../telemetry/ignored-errors.ts'
 import { createSample, formatExposition, type Sample } from '../telemetry/samples.ts'
 import type { Shard, Shards } from './shards/shards.ts'
 import { getSpanCounts } from './traces.ts'
@@ -115,12 +115,8 @@ export function createControlCollector(db: Db): () => Promise<Sample[]> {
 
 /** Adds 1 to the samples of a database, or returns only 0 if it doesn't return them in time. */
 async function withAvailability(collect: () => Promise<Sample[]>, up: (value: number) => Sample): Promise<Sample[]> {
-  const timedOut = delay(databaseTimeoutMs, [up(0)], { ref: false })
-  const collected = collect().then(
-    samples => [...samples, up(1)],
-    () => [up(0)],
-  )
-  return Promise.race([collected, timedOut])
+  const samples = await awaitWithTimeout(collect())
+  return samples ? [...samples, up(1)] : [up(0)]
 }
 
 /** Returns the samples of a database's content. `name`: `control` or the shard. */
@@ -185,12 +181,14 @@ export function createShardCollector(shards: Shards): () => Promise<Sample[]> {
 }
 
 /** Returns undefined if the database fails or doesn't respond in time. */
-const awaitWithTimeout = <T>(result: Promise<T>): Promise<T | undefined> =>
-  Promise.race([result.catch(() => undefined), delay(databaseTimeoutMs, undefined, { ref: false })])
+async function awaitWithTimeout<T>(result: Promise<T>): Promise<T | undefined> {
+  const settled = ignoreError(result, 'database returned no metrics')
+  return (await finishesWithin(settled, databaseTimeoutMs)) ? settled : undefined
+}
 
 /** Returns size and free space of the disk of a directory. */
 export async function collectDiskSamples(directory: string): Promise<Sample[]> {
-  const disk = await statfs(directory).catch(() => undefined)
+  const disk = await ignoreError(statfs(directory), 'disk size unreadable')
   if (!disk) return []
   return [
     createSample('tillbridge_disk_size_bytes', {}, disk.blocks * disk.bsize),

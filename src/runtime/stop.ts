@@ -1,7 +1,7 @@
 import cluster from 'node:cluster'
-import { setTimeout as delay } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import type { Logger } from 'pino'
+import { finishesWithin } from '../concurrency/backoff.ts'
 import type { Config } from '../config/config.ts'
 import { ignoreError } from '../telemetry/ignored-errors.ts'
 import type { App } from './app.ts'
@@ -76,8 +76,10 @@ export async function stopProcess(log: Logger, ...stages: StopStep[][]): Promise
 /** Runs a step for at most its limit. Returns false if it hangs or fails. */
 async function runStep(log: Logger, { name, limitMs, run }: StopStep): Promise<boolean> {
   try {
-    const isDone = await Promise.race([run().then(() => true), delay(limitMs, false)])
-    if (!isDone) log.error({ step: name, limitMs }, 'stop step timed out, continuing without it')
+    const result = run()
+    const isDone = await finishesWithin(result, limitMs)
+    if (isDone) await result
+    else log.error({ step: name, limitMs }, 'stop step timed out, continuing without it')
     return isDone
   } catch (error) {
     log.error({ err: error, step: name }, 'stop step failed, continuing without it')

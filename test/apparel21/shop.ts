@@ -12,6 +12,7 @@ import { routes } from '../../src/resources/resources.ts'
 import { upsertGateways } from '../../src/store/tenancy/gateways.ts'
 import { claimInDoubtWrite } from '../../src/store/writes/intents.ts'
 import { runSync } from '../../src/sync/sync.ts'
+import { createSender } from '../../src/webhooks/sender.ts'
 import { recoverWrite } from '../../src/writes/recover.ts'
 import type { CommitPhase } from '../../src/writes/write.ts'
 import { behind, settings } from '../drivers/apparel21.ts'
@@ -109,6 +110,7 @@ export async function openShop(own: Partial<Settings> = {}, simulated: Simulator
         keys,
         backOffice,
         driver: () => ({ isEmbedded: false, syncs, breaker: undefined }),
+        sender: createSender([]),
       })
       const seen = new Set<string>()
       for (let write = await claimInDoubtWrite(db, keys); write; write = await claimInDoubtWrite(db, keys)) {

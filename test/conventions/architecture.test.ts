@@ -201,6 +201,40 @@ test('the environment is read in one file', () => {
   )
 })
 
+test('only the runtime opens databases, drivers and transports', () => {
+  const opening =
+    /\b(?:openDatabase|openBackOffices|openReplicas|openMailTransport|openApp)\(|\bnew pg\.(?:Client|Pool)\(/
+  const declaring = /\b(?:export )?(?:async )?function \w+\(/g
+  const openers = source
+    .filter(({ text }) => opening.test(text.replace(declaring, '')))
+    .map(({ path }) => path)
+    .filter(path => !path.startsWith('src/runtime/'))
+  // The mechanism itself: the pool, the server behind a list of servers, and the replicas that a root asks for.
+  assert.deepEqual(openers, ['src/database/db.ts', 'src/database/endpoints.ts', 'src/database/replicas/replica.ts'])
+})
+
+test('an ignored error is named and counted', () => {
+  const ignoring = /\.catch\(\(\w*\) => (?:\{\s*\}|undefined|null)\)|\bcatch(?: \(\w+\))? \{\s*\}/
+  const users = source.filter(({ text }) => ignoring.test(text)).map(({ path }) => path)
+  assert.deepEqual(users, ['src/concurrency/backoff.ts', 'src/telemetry/ignored-errors.ts'])
+})
+
+test('each shared mechanism exists once', () => {
+  const mechanisms: Readonly<Record<string, readonly [byHand: RegExp, home: string]>> = {
+    'single-flight': [/\?\?= \w+\([^)]*\)\.(?:finally|catch)\(/, 'src/concurrency/single-flight.ts'],
+    'growing delay': [/\w+Ms \* (?:2|factor)|(?<!initialMs: )\b2 \* \w+Ms[,)]/, 'src/concurrency/backoff.ts'],
+    'time limit of a wait': [/Promise\.race\(\[[^\]]*\b(?:delay|sleep)\(/, 'src/concurrency/backoff.ts'],
+    'atomic file write': [
+      /import \{[^}]*\brename(?:Sync)?\b[^}]*\bwriteFile(?:Sync)?\b[^}]*\} from 'node:fs/,
+      'src/files/atomic-write.ts',
+    ],
+  }
+  const found = Object.entries(mechanisms).flatMap(([name, [byHand, home]]) =>
+    source.filter(({ path, text }) => path !== home && byHand.test(text)).map(({ path }) => `${name}: ${path}`),
+  )
+  assert.deepEqual(found, [])
+})
+
 test('imports end in .ts and no folder has an empty name', () => {
   for (const file of everything) {
     for (const target of findImports(file)) assert.match(target, /\.ts$|^src\/module-hooks\.js$/, file.path)

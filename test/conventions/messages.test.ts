@@ -3,10 +3,15 @@ import { globSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import type { Command } from 'commander'
+import { extractPassages } from '../../scripts/prose/extract.ts'
 import { statesRule } from '../../scripts/prose/plain-english.ts'
 import { buildProgram } from '../../src/commands/program.ts'
 import { ConfigError, readConfig, settings } from '../../src/config/config.ts'
 import { errorCodes } from '../../src/errors/api-error.ts'
+import { validateBody } from '../../src/http/body/validate.ts'
+import { parseQuery } from '../../src/http/routing/query.ts'
+import { routes } from '../../src/resources/resources.ts'
+import type { TSchema } from '../../src/schemas/schemas.ts'
 
 const root = new URL('../../', import.meta.url)
 
@@ -14,20 +19,31 @@ const root = new URL('../../', import.meta.url)
 const stating = (messages: Iterable<readonly [origin: string, message: string]>) =>
   [...messages].filter(([, message]) => statesRule(message)).map(([origin, message]) => `${origin}: ${message}`)
 
-/** Returns the text of a string or template literal. A hole becomes `X`. */
-const literalText = (literal: string) => literal.slice(1, -1).replace(/\$\{[^{}]*(\{[^{}]*\}[^{}]*)*\}/g, 'X')
-
-/** Yields the messages of `throw new …Error('…')` and of error callbacks in the source files of a folder. */
-function* thrownMessages(folder: string) {
-  const literal = '(\'(?:[^\'\\\\\\n]|\\\\.)*\'|"(?:[^"\\\\\\n]|\\\\.)*"|`(?:[^`\\\\]|\\\\.)*`)'
-  const thrown = new RegExp(
-    `(?:new \\w*(?:Error|InvalidSetting)|addError\\([^\`'"]*'\\w+', \\w+,)\\(?\\s*${literal}`,
-    'g',
-  )
-  for (const path of globSync(`${folder}/**/*.ts`, { cwd: fileURLToPath(root) }))
-    for (const [, message = ''] of readFileSync(new URL(path, root), 'utf8').matchAll(thrown))
-      yield [path, literalText(message)] as const
+interface JsonSchema {
+  properties?: Record<string, JsonSchema>
+  items?: JsonSchema
+  anyOf?: readonly JsonSchema[]
 }
+
+const invalidValues = [null, true, -1, 0.5, 1e9, '', ' x ', 'a\u0000b', '?', 'x'.repeat(6_000), [], {}, { unknown: 1 }]
+
+/** Yields values that break the rules of a schema, one rule at a time: of the value itself, of its fields and of its entries. */
+function* breakRules({ properties = {}, items, anyOf = [] }: JsonSchema): Generator<unknown> {
+  yield* invalidValues
+  for (const [name, field] of Object.entries(properties)) for (const value of breakRules(field)) yield { [name]: value }
+  if (items) for (const value of breakRules(items)) yield [value, value]
+  for (const choice of anyOf) yield* breakRules(choice)
+}
+
+const findBodyErrors = (schema: TSchema) =>
+  [...breakRules(schema as JsonSchema)].flatMap(body => validateBody(schema, body, { currency: 'AUD' }))
+
+const invalidQueries = (names: readonly string[]) => [
+  'unknown=1',
+  ...names.flatMap(name =>
+    ['', '?', '-1', '101', '%00', '%ff', 'x'.repeat(600), `1&${name}=2`].map(value => `${name}=${value}`),
+  ),
+]
 
 test('titles and remedies of the error catalogue state no rule as a fact', () => {
   const messages = Object.entries(errorCodes).flatMap(([code, { title, remedy }]) => [
@@ -69,18 +85,30 @@ test('descriptions of commands, arguments and options state no rule as a fact', 
   assert.deepEqual(stating(messages), [])
 })
 
-for (const folder of [
-  'src/commands',
-  'src/config',
-  'src/tls',
-  'src/postgres',
-  'src/mail',
-  'src/schemas',
-  'src/http/body',
-])
-  test(`errors thrown in ${folder} state no rule as a fact`, () => {
-    assert.deepEqual(stating(thrownMessages(folder)), [])
+test('errors of request bodies and queries state no rule as a fact', () => {
+  const messages = routes.flatMap(route => {
+    const { operationId } = route.operation
+    const query = 'query' in route ? route.query : 'query' in route.options ? route.options.query : undefined
+    const texts = [...(query ? invalidQueries(Object.keys(query.properties)) : [])]
+    const errors = [
+      ...(route.type === 'write' && route.options.body ? findBodyErrors(route.options.body) : []),
+      ...(query ? texts.flatMap(text => parseQuery(query, text, 'UTC').errors) : []),
+    ]
+    return errors.map(({ detail }) => [operationId, detail] as const)
   })
+  assert.ok(new Set(messages.map(([, message]) => message)).size > 1_000)
+  assert.deepEqual(stating(messages), [])
+})
+
+test('no sentence in the sources states a rule as a fact', () => {
+  const messages = globSync('{src,console,client/src}/**/*.{ts,js}', { cwd: fileURLToPath(root) }).flatMap(path =>
+    extractPassages(path, readFileSync(new URL(path, root), 'utf8'))
+      .filter(({ kind }) => kind === 'string')
+      .map(({ text }) => [path, text] as const),
+  )
+  assert.ok(messages.length > 3_000)
+  assert.deepEqual(stating(messages), [])
+})
 
 test('a message that states a rule as a fact is found', () => {
   assert.deepEqual(stating([['SECRET_KEY', 'SECRET_KEY has at least 32 characters.']]), [

@@ -40,7 +40,7 @@ before(async () => {
   offices = await openBackOffices({ db: api.db, keys: api.keys, defaults: { driver: 'embedded' }, log })
   const context = { db: api.db, keys: api.keys, log, mailTransport: { send: async () => {} } }
   worker = startWorker(context, {
-    ...buildBackOfficeJobs(offices, []),
+    ...buildBackOfficeJobs(offices),
     'check-mappings': jobs['check-mappings'] ?? assert.fail(),
   })
 })

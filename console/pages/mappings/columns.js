@@ -25,7 +25,7 @@ const reasons = {
   email: 'same email address',
   shared: 'is mapped to it too',
   double: 'exists twice',
-  clash: 'is named by one of its two identifiers',
+  clash: 'matches only one of its two identifiers',
 }
 
 /** Returns the reasons as text, without the ID that is already in the suggestion. @param {any} row */

@@ -207,3 +207,27 @@ export function openReplica(server: pg.ClientConfig, { max, pooled, history, onN
     },
   }
 }
+
+/** Connects to a replica and returns its health. Waits up to 2 s for the newest WAL. */
+export async function checkReplica(
+  server: pg.ClientConfig,
+  { pooled, history }: Pick<ReplicaOptions, 'pooled' | 'history'>,
+) {
+  const db = openDatabase(server, { max: 1, straight: true, pooled, statementTimeoutMs: 5_000 })
+  try {
+    const probe = (): Promise<ReplicaHealth> =>
+      db.withConnection(probeServer).then(
+        result => assessHealth(result, history),
+        error => ({ state: 'unreachable', error: error.cause ?? error }),
+      )
+    let health = await probe()
+    // The newest WAL may not have arrived yet.
+    for (let attemptsLeft = 40; health.state === 'unknown' && attemptsLeft > 0; attemptsLeft--) {
+      await delay(50)
+      health = await probe()
+    }
+    return { name: getServerName(server), health }
+  } finally {
+    await db.close()
+  }
+}

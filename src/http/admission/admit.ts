@@ -7,6 +7,7 @@ import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { ApiError } from '../../errors/api-error.ts'
 import type { Assignment, Assignments } from '../../store/accounts/accounts.ts'
 import { readCurrentShard } from '../../store/tenancy/services.ts'
+import { ignoreError } from '../../telemetry/ignored-errors.ts'
 import { addStep } from '../../telemetry/timeline.ts'
 import type { AppContext } from '../app-context.ts'
 import { formatRateLimitHeaders, type Policy } from '../limits/rate-limit.ts'
@@ -70,7 +71,7 @@ function countRequest(
 export async function countUnroutedRequest(app: AppContext, request: FastifyRequest, reply: FastifyReply) {
   const { authorization } = request.headers
   if (authorization === undefined && readSessionToken(request) === undefined) return
-  const caller = await identifyCaller(app, request).catch(() => undefined)
+  const caller = await ignoreError(identifyCaller(app, request), 'caller of an unknown path not identified')
   if (caller) countRequest(app, reply, caller, ['GET', 'HEAD'].includes(request.method) ? 'read' : 'write')
 }
 

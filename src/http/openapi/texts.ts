@@ -74,7 +74,7 @@ ${describeHeaders(commonResponseHeaders)}
 
 ## Lists
 
-A page has at most 100 records. If \`meta.hasNextPage\` is true, repeat the request with \`after_cursor\` set to \`meta.endCursor\`. Cursors of lists don't expire.
+A page contains up to 100 records. If \`meta.hasNextPage\` is true, repeat the request with \`after_cursor\` set to \`meta.endCursor\`. Cursors of lists don't expire.
 
 All pages of one list contain the changes up to \`meta.asOf\`. To poll for changes, set \`updated_after\` to the \`asOf\` of the previous list. You then receive every later change, and no record twice within one list.
 

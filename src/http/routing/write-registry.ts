@@ -1,4 +1,3 @@
-import { createSender } from '../../webhooks/sender.ts'
 import type { WriteOperation, WriteRegistry } from '../../writes/registry.ts'
 import type { AppContext } from '../app-context.ts'
 import type { RouteDefinition } from './route-definitions.ts'
@@ -7,7 +6,7 @@ import { prepareWrite } from './writes.ts'
 /** Builds the registry of write operations from the route definitions. */
 export function createWriteRegistry(
   definitions: readonly RouteDefinition[],
-  { keys, backOffice, driver }: Pick<AppContext, 'keys' | 'backOffice' | 'driver'>,
+  { keys, backOffice, driver, sender }: Pick<AppContext, 'keys' | 'backOffice' | 'driver' | 'sender'>,
 ): WriteRegistry {
   const registry = new Map<string, WriteOperation>()
   for (const route of definitions) {
@@ -23,7 +22,7 @@ export function createWriteRegistry(
             keys,
             backOffice: backOffice(service),
             driver: driver(service),
-            sender: createSender([]),
+            sender,
             params,
             body,
             username,

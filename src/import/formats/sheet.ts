@@ -69,7 +69,9 @@ export async function openSheet(source: Source, type: ImportType, reading: Sheet
       `${source.name} is JSON, not CSV. Write each record as one line, and import it as NDJSON (.ndjson, application/x-ndjson).`,
     )
   if (start === '<')
-    throw new ImportError(`${source.name} is a web page or XML, not CSV. Download the export again, after signing in.`)
+    throw new ImportError(
+      `${source.name} must be CSV, but it is a web page or XML. Download the export again, after signing in.`,
+    )
   if (head.unreadable) throw new ImportError(`The header of ${source.name} cannot be read. ${head.unreadable.message}`)
   const header = head.cells.map(String)
   const namesInFile = hasReasonColumns(header) ? header.map(unescapeFormula) : header

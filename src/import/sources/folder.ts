@@ -1,5 +1,6 @@
 import { access, lstat, mkdir, readdir, rename } from 'node:fs/promises'
 import { join } from 'node:path'
+import { ignoreError } from '../../telemetry/ignored-errors.ts'
 import { type ExportFolder, ExportsUnreadable, findFreeName } from './export-source.ts'
 
 const exists = (path: string) =>
@@ -26,7 +27,7 @@ export function openFolder(folder: string): ExportFolder {
     listNames: () => toExportsUnreadable(readdir(folder)),
     async getVersion(name) {
       // The file can have been removed since it was listed.
-      const file = await lstat(join(folder, name)).catch(() => undefined)
+      const file = await ignoreError(lstat(join(folder, name)), 'export file disappeared')
       return file?.isFile() ? { size: file.size, changedAt: file.mtimeMs } : undefined
     },
     async fetch(name) {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join, posix } from 'node:path'
 import { addAbortSignal, Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { ignoreError } from '../../telemetry/ignored-errors.ts'
 import { type ExportFolder, ExportsUnreadable, type FileVersion, findFreeName } from './export-source.ts'
 import { openSftp, type SftpAccess, type SftpSession } from './sftp-session.ts'
 
@@ -27,7 +28,7 @@ export async function openSftpFolder(access: SftpAccess, signal: AbortSignal): P
 async function createTemporaryFolder() {
   for (const name of (await readdir(tmpdir())).filter(entry => entry.startsWith(prefix))) {
     const path = join(tmpdir(), name)
-    const folder = await stat(path).catch(() => undefined)
+    const folder = await ignoreError(stat(path), 'temporary folder disappeared')
     if (folder && folder.uid === process.getuid?.() && Date.now() - folder.mtimeMs > maxTemporaryFolderAgeMs)
       await rm(path, { recursive: true, force: true })
   }
@@ -99,7 +100,7 @@ function createFolder(session: SftpSession, folder: string, localFolder: string,
   async function moveTo(name: string, to: 'done' | 'failed') {
     await createFolders()
     const isRejectedFile = (file: string) => file.startsWith(`${name}.rejected.`)
-    const rejected = (await readdir(rejectedFolder).catch(() => [])).filter(isRejectedFile)
+    const rejected = ((await ignoreError(readdir(rejectedFolder), 'no rejected lines')) ?? []).filter(isRejectedFile)
     for (const file of rejected) await send(join(rejectedFolder, file), toPath('failed', file))
     const earlier = (await listFolder(toPath('failed'))).filter(isRejectedFile)
     for (const file of earlier) if (!rejected.includes(file)) await remove(toPath('failed', file))

@@ -26,7 +26,7 @@ const offices = await openBackOffices({ db, keys, defaults, log })
 let worker: Worker
 before(() => {
   // Syncs run only if a test requests them.
-  const { 'run-sync': runSync } = buildBackOfficeJobs(offices, [])
+  const { 'run-sync': runSync } = buildBackOfficeJobs(offices)
   assert.ok(runSync)
   worker = startWorker({ db, keys, log, mailTransport: { send: async () => {} } }, { 'run-sync': runSync })
 })

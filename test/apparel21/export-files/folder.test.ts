@@ -69,7 +69,7 @@ before(async () => {
     assert.ok(sync)
     assert.ok('result' in (await runSyncIfReady(db, luma, driver, sync)))
   }
-  const { 'import-exports': job } = buildBackOfficeJobs(offices, [])
+  const { 'import-exports': job } = buildBackOfficeJobs(offices)
   assert.ok(job)
   await db.run(sql`insert into job (service_id, name) values (${luma.id}, 'import-exports')`)
   worker = startWorker({ db, keys, log, mailTransport: { send: async () => {} } }, { 'import-exports': job })
@@ -179,7 +179,7 @@ describe('exports of a back office', () => {
     const saleCount = await count('retail_transaction')
     worker = startWorker(
       { db, keys, log, mailTransport: { send: async () => {} } },
-      { 'import-exports': buildBackOfficeJobs(offices, [])['import-exports'] as never },
+      { 'import-exports': buildBackOfficeJobs(offices)['import-exports'] as never },
     )
     await accepted('orders_20260205T104500Z.csv')
     assert.equal(await count('retail_transaction'), saleCount)

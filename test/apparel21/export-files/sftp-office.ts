@@ -59,7 +59,7 @@ export async function sftpOfTests() {
     await setBackOffice(db, keys, luma, changed(change))
     offices?.close()
     offices = await openBackOffices({ db, keys, defaults: { driver: 'embedded' }, log })
-    job = buildBackOfficeJobs(offices, [])['import-exports'] ?? assert.fail()
+    job = buildBackOfficeJobs(offices)['import-exports'] ?? assert.fail()
   }
   const tools = {
     db,

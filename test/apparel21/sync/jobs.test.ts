@@ -28,7 +28,7 @@ const [luma, orso] = [await addService(db, 'luma', { currency: 'AUD' }), await a
 assert.ok(luma && orso)
 await setBackOffice(db, keys, luma, { driver: 'apparel21', url: simulator.url, country: 'AU' })
 const offices = await openBackOffices({ db, keys, defaults: { driver: 'embedded' }, log })
-const worker = startWorker({ db, keys, log, mailTransport: { send: async () => {} } }, buildBackOfficeJobs(offices, []))
+const worker = startWorker({ db, keys, log, mailTransport: { send: async () => {} } }, buildBackOfficeJobs(offices))
 after(async () => {
   await worker.stop(5_000)
   offices.close()

@@ -40,17 +40,23 @@ export const createOrderReads = (upstream: Upstream): OrderReads => ({
 /** Milliseconds for all pages. The caller stops waiting earlier. */
 const timeoutMs = 60_000
 
-/** Fetches a customer's orders and stores changes page by page. Returns an error if an order could not be stored. */
+/** Fetches a customer's orders and stores changes page by page. Logs and returns an error if an order could not be stored. */
 async function refreshOrders(upstream: Upstream, reading: ReadContext, customerId: string) {
-  let lastError: ApiError | undefined
+  const errors: unknown[] = []
   for await (const page of readOrderPages(upstream.client, customerId, AbortSignal.timeout(timeoutMs)))
-    lastError = (await storePage(upstream, reading, customerId, page)) ?? lastError
-  return (
-    lastError && new ApiError(lastError.code, "The back office returned orders that can't be read. They are not shown.")
+    errors.push(...(await storePage(upstream, reading, customerId, page)))
+  if (!errors.length) return
+  upstream.client.connection.log?.warn(
+    { err: new AggregateError(errors, 'orders rejected') },
+    'customer orders rejected',
+  )
+  return new ApiError(
+    ensureApiError(errors[0]).code,
+    "The back office returned orders that can't be read. They are not shown.",
   )
 }
 
-/** Stores the changes of a page. Returns the last error of an order that could not be stored. */
+/** Stores the changes of a page. Returns the errors of orders that could not be stored. */
 async function storePage(upstream: Upstream, reading: ReadContext, customerId: string, page: readonly Xml[]) {
   const { db, service } = reading
   const orders = new Map(page.map(order => [readText(order, 'Id') ?? '', order]))
@@ -65,15 +71,13 @@ async function storePage(upstream: Upstream, reading: ReadContext, customerId: s
     return order ? getLineChanges(order, storedOrder) : []
   })
   await updateOrders(db, service, changes)
-  let lastError: ApiError | undefined
+  const errors: unknown[] = []
   for (const [id, order] of orders)
     if (!storedIds.has(id))
       await db
         .transaction(tx => storeOrder(upstream, tx, reading, { order, customerId }))
-        .catch(error => {
-          lastError = ensureApiError(error)
-        })
-  return lastError
+        .catch(error => errors.push(error))
+  return errors
 }
 
 async function storeOrder(
