@@ -14,7 +14,6 @@ import { pauseExpired } from '../store/webhooks/endpoints.ts'
 import { runInSpan } from '../telemetry/current-context.ts'
 import { failpoint } from '../testing/failpoints.ts'
 import { buildDelivery, maxChanges } from '../webhooks/delivery.ts'
-import { catchUpIntervalMs, getRetryDelaySeconds } from '../webhooks/retry-delays.ts'
 import { type Channel, postSigned, type Sender } from '../webhooks/sender.ts'
 import type { ServiceJobRun } from './job.ts'
 import { retryUntilRecorded } from './retry-until-recorded.ts'
@@ -116,3 +115,20 @@ async function attemptDelivery(
   log.warn({ ...fields, againInSeconds: waitSeconds }, 'webhook delivery failed, will retry')
   return waitSeconds
 }
+
+/** Delays after the first failure, the second, and so on. The last one is repeated. */
+const retryDelaysSeconds = [5, 30, 120, 600, 1_800, 3_600]
+/** Upper bound of `Retry-After`. */
+const maxDelaySeconds = 86_400
+
+/** Returns the seconds until the next attempt, after `failures` consecutive failures. */
+function getRetryDelaySeconds(failures: number, retryAfterSeconds = 0): number {
+  const wait = retryDelaysSeconds[failures - 1] ?? retryDelaysSeconds.at(-1) ?? 0
+  return Math.min(Math.max(wait, retryAfterSeconds), maxDelaySeconds)
+}
+
+/**
+ * After failures, an endpoint gets one delivery per this many milliseconds until it has caught up: at most 1,000 changes
+ * a second.
+ */
+const catchUpIntervalMs = 100

@@ -1,7 +1,6 @@
 import type { Service, Settings } from '../domain/tenancy/service-settings.ts'
 import { getDecimals } from '../domain/values/money.ts'
 import { getSender, type QueuedEmail, type VoucherEmail } from '../store/mail/emails.ts'
-import { contrast } from './contrast.ts'
 import { html, raw } from './html.ts'
 import { type EmailMessage, toOneLine } from './message.ts'
 
@@ -204,3 +203,17 @@ function formatAmount({ amount, currency }: Pick<VoucherEmail, 'amount' | 'curre
 }
 
 const formatDate = (date: string) => Temporal.PlainDate.from(date).toLocaleString('en-GB', { dateStyle: 'long' })
+
+/** Returns the contrast ratio of two colours `#rrggbb`, from 1 to 21 (WCAG 2.2, "contrast ratio"). */
+function contrast(a: string, b: string): number {
+  const [darker = 0, lighter = 0] = [getLuminance(a), getLuminance(b)].sort((x, y) => x - y)
+  return (lighter + 0.05) / (darker + 0.05)
+}
+
+function getLuminance(colour: string) {
+  const [red = 0, green = 0, blue = 0] = [1, 3, 5].map(at => {
+    const channel = Number.parseInt(colour.slice(at, at + 2), 16) / 255
+    return channel <= 0.04045 ? channel / 12.92 : ((channel + 0.055) / 1.055) ** 2.4
+  })
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+}

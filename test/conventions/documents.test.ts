@@ -8,7 +8,7 @@ import type { Command } from 'commander'
 import { buildDocuments } from '../../scripts/documents/write.ts'
 import { buildProgram } from '../../src/commands/program.ts'
 import { alertKinds } from '../../src/domain/alerts.ts'
-import { changelog } from '../../src/http/docs/changelog.ts'
+import { changelog } from '../../src/http/docs/public.ts'
 
 for (const [name, text] of Object.entries(await buildDocuments()))
   test(`${name} is up to date`, async () => {

@@ -5,7 +5,7 @@ import { post } from '../support/write.ts'
 import { codesOf, place, placed } from './sales.ts'
 import type { Shop } from './shop.ts'
 
-/** How every driver knows an order again, and what a return may leave out (contract 6, 15). */
+/** How every driver knows an order again, and what a return may leave out. */
 export function orderNameContract(shop: () => Shop) {
   test('an order is found by identifier first, then by number', async () => {
     const { api, release, driver } = shop()

@@ -52,7 +52,7 @@ export const getFieldErrors = ({ json }: Pick<TestResponse, 'json'>): string[] =
 export const getErrorDetails = ({ json }: Pick<TestResponse, 'json'>): string[] =>
   json.errors.map((fault: { detail: string }) => fault.detail)
 
-/** Asserts the headers of every answer (contract 1). */
+/** Asserts the headers of every response. */
 export function assertCommonHeaders({ headers }: Pick<TestResponse, 'headers'>) {
   assert.match(String(headers['x-request-id']), /^[\w.:-]{1,128}$/)
   assert.equal(headers['x-content-type-options'], 'nosniff')

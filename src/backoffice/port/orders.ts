@@ -1,12 +1,19 @@
 import type { Keys } from '../../crypto/keys.ts'
 import type { Database } from '../../database/db.ts'
 import type { ExchangeInput } from '../../domain/orders/exchanges.ts'
-import type { HistoryFreshness } from '../../domain/orders/history-freshness.ts'
 import type { CancellationInput, OrderInput, OrderName } from '../../domain/orders/orders.ts'
 import type { ReturnInput, ReturnReason, ReturnReceipt } from '../../domain/orders/returns.ts'
 import type { ShipmentInput } from '../../domain/orders/shipments.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import type { CommitPhase, Write } from '../../writes/write.ts'
+
+/** The freshness of a customer's stored history. */
+interface HistoryFreshness {
+  /** When the history was last synced (RFC 3339). Undefined if unknown. */
+  syncedAt: string | undefined
+  /** Why the history can be outdated. */
+  warning?: { code: string; detail: string }
+}
 
 /** A record after a write, as JSON. */
 export interface WrittenRecord {

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { type ErrorCode, errorCodes, notFound } from '../../errors/api-error.ts'
 import { throwIfAny } from '../../errors/throw-if-any.ts'
@@ -10,11 +11,20 @@ import { buildOpenApiDocument } from '../openapi/openapi.ts'
 import { sliceDocument, sliceQuery } from '../openapi/slice.ts'
 import type { Operation } from '../routing/operation.ts'
 import { parseQuery } from '../routing/query.ts'
-import { changelog } from './changelog.ts'
 import { type CompressedFile, sendCompressedFile, toCompressedFile } from './compressed-file.ts'
 import { redirectTrailingSlash, registerDocsPages } from './docs.ts'
 import { renderErrorMarkdown } from './error-markdown.ts'
 import { buildErrorPageHeaders, renderErrorPage } from './error-page.ts'
+
+const row = /^\| (\d{4}-\d{2}-\d{2}) \| (ADDED|FIXED|BREAKING|ANNOUNCEMENT) \| (.+) \|$/
+
+/** The entries of CHANGELOG.md, newest first. */
+export const changelog = readFileSync(new URL('../../../CHANGELOG.md', import.meta.url), 'utf8')
+  .split('\n')
+  .flatMap(line => {
+    const [, date, category, change] = row.exec(line) ?? []
+    return date ? [{ date, category, change }] : []
+  })
 
 /** Seconds after which a commit that waits for a synchronous standby shows in `/health/ready`. */
 const maxCommitWaitSeconds = 5

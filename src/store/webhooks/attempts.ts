@@ -48,7 +48,7 @@ export const readAttemptPage = (db: Db, service: Service, webhookId: string, req
     request,
   )
 
-/** Days that attempts are kept (contract 11). */
+/** Days that attempts are kept. */
 const retentionDays = 30
 
 /** Returns how many were forgotten. */

@@ -5,7 +5,7 @@ import { type Db, sql } from '../../../src/database/db.ts'
 import { ApiError } from '../../../src/errors/api-error.ts'
 import type { TestApi } from '../../support/service.ts'
 
-/** Contract 7: which state follows which; the state of a refunded voucher, on which the contract is silent, apart. */
+/** The states that can follow each state. A refund is tested separately. */
 export const allowed: Record<string, readonly string[]> = {
   pending: ['active'],
   active: ['locked', 'expired', 'suspended'],

@@ -1,11 +1,12 @@
+import { finishesWithin } from '../../../concurrency/backoff.ts'
 import { freshSingleFlight, singleFlight } from '../../../concurrency/single-flight.ts'
 import { memoize } from '../../../concurrency/ttl-cache.ts'
+import { ApiError, ensureApiError } from '../../../errors/api-error.ts'
 import { type Client, createClient } from '../client/client.ts'
 import type { Connection } from '../client/connection.ts'
 import { createReleaseReader, type ReleaseReader } from '../client/release.ts'
 import { createGiftCardChecker, type GiftCardChecker } from './gift-cards.ts'
 import { createMerchantCheck, type FindUnknownMerchant } from './merchants.ts'
-import { createReadThrough, type ReadThrough } from './read-through.ts'
 import { createReferenceCache, type ReferenceCache } from './reference-cache.ts'
 import { createReturnReasonCache, type ReturnReasonCache } from './return-reasons.ts'
 
@@ -39,5 +40,23 @@ export function createUpstream(connection: Connection): Upstream {
     findUnknownMerchant: createMerchantCheck(client, referencesTtlMs),
     readThrough: createReadThrough(singleFlight()),
     freshReadThrough: createReadThrough(freshSingleFlight()),
+  }
+}
+
+/** Milliseconds that a caller waits for the back office. A later response is still stored. */
+const timeoutMs = 3_000
+
+/** Refreshes stored data from the back office. Returns an error if a part could not be stored. */
+type Refresh = () => Promise<ApiError | undefined>
+
+/** Refreshes data for a waiting caller. Returns the reason if the stored data may be out of date. */
+type ReadThrough = (key: string, refresh: Refresh) => Promise<ApiError | undefined>
+
+/** Creates a read-through. Concurrent callers with the same key share a refresh. */
+function createReadThrough(share: ReturnType<typeof singleFlight>): ReadThrough {
+  return async (key, refresh) => {
+    const result = share(key, refresh)
+    if (await finishesWithin(result, timeoutMs)) return result.catch(ensureApiError)
+    return new ApiError('back_office_unavailable', 'The back office did not respond in time.')
   }
 }
