@@ -32,15 +32,21 @@ const declared = source.flatMap(({ text }) =>
   [...text.matchAll(/(?:function\*?|const|let)\s+([a-z]\w*Of)\b/g)].map(([, name]) => name),
 )
 
-const moduleOf = (path: string) => (dirname(path) === 'src' ? path : dirname(path))
-const edges = new Set(
-  source.flatMap(({ path, text }) =>
-    [...text.matchAll(/(?:from|import\()\s*'(\.[^']+)'/g)]
-      .map(([, target]) => moduleOf(normalize(join(dirname(path), target ?? ''))))
-      .filter(target => target.startsWith('src') && target !== moduleOf(path))
-      .map(target => `${moduleOf(path)} ${target}`),
-  ),
-)
+/** Groups of source files: the modules in the layers of ARCHITECTURE.md (folders and files of `src/`), and the folders at every depth. */
+const groupings = {
+  module: (path: string) => path.split('/').slice(0, 2).join('/'),
+  folder: (path: string) => (dirname(path) === 'src' ? path : dirname(path)),
+}
+const countGroups = (group: (path: string) => string) => new Set(source.map(({ path }) => group(path))).size
+const countDependencies = (group: (path: string) => string) =>
+  new Set(
+    source.flatMap(({ path, text }) =>
+      [...text.matchAll(/(?:from|import\()\s*'(\.[^']+)'/g)]
+        .map(([, target]) => group(normalize(join(dirname(path), target ?? ''))))
+        .filter(target => target.startsWith('src/') && target !== group(path))
+        .map(target => `${group(path)} ${target}`),
+    ),
+  ).size
 const lines = (of: typeof files) => of.reduce((sum, { text }) => sum + text.split('\n').length - 1, 0)
 
 console.table({
@@ -50,8 +56,10 @@ console.table({
   'names ending in …Of in src': declared.length,
   'messages that state a rule as a fact': messages.filter(statesRule).length,
   'declarations with words of the table': files.flatMap(({ path, text }) => findPrivateNames(path, text)).length,
-  'modules of src': new Set(source.map(({ path }) => moduleOf(path))).size,
-  'dependencies between modules': edges.size,
+  'modules of src': countGroups(groupings.module),
+  'dependencies between modules': countDependencies(groupings.module),
+  'folders of src': countGroups(groupings.folder),
+  'dependencies between folders': countDependencies(groupings.folder),
   'lines of src': lines(source),
   'lines of test': lines(inFolders('test')),
   'lines of seed, scenarios, bench, scripts, simulator': lines(

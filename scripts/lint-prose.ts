@@ -6,6 +6,7 @@ import markdown from '@textlint/textlint-plugin-markdown'
 import { Command } from 'commander'
 import { extractPassages } from './prose/extract.ts'
 import { checkProse } from './prose/plain-english.ts'
+import { maxTitleWords } from './prose/words.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
@@ -86,9 +87,12 @@ async function checkDocument(path: string, text: string): Promise<string[]> {
 function checkSource(path: string, text: string): string[] {
   return extractPassages(path, text)
     .filter(({ kind }) => kind !== 'string' || !/^test\//.test(path))
-    .flatMap(({ text: passage, line }) =>
-      checkProse(passage).map(
+    .flatMap(({ text: passage, line, kind }) => [
+      ...checkProse(passage).map(
         ({ message, index }) => `${path}:${line + (passage.slice(0, index).match(/\n/g)?.length ?? 0)}: ${message}`,
       ),
-    )
+      ...(kind === 'title' && passage.split(' ').length > maxTitleWords
+        ? [`${path}:${line}: title of ${passage.split(' ').length} words; at most ${maxTitleWords}`]
+        : []),
+    ])
 }

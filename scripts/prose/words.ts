@@ -72,6 +72,9 @@ export const headlessStarts = [
 /** The longest sentence, in words. */
 export const maxSentenceWords = 30
 
+/** The longest title of a test, in words. */
+export const maxTitleWords = 12
+
 /** Words that names don't contain, because the glossary in contributing/writing.md has another one for the same thing. */
 export const privateNameWords: ReadonlySet<string> = new Set(
   `anew asked asking beside deed deeds hasten horizon judge judged judges mended mine mishap moment moments ours patience

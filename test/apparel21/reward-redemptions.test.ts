@@ -95,7 +95,7 @@ test('a lost response is resolved by the request ID', async () => {
   assert.deepEqual(lot(), { pending: 0, redeemed: 5 })
 })
 
-test('an outcome that stays unknown is never rejected, and a repetition resolves it', async () => {
+test('a lasting unknown outcome is never rejected; a repetition resolves it', async () => {
   const requestId = randomUUID()
   lose(redemptionPath, 2)
   const unknown = await redeem({ requestId, amount: '20.00' })

@@ -45,7 +45,7 @@ const invalidQueries = (names: readonly string[]) => [
   ),
 ]
 
-test('titles and remedies of the error catalogue state no rule as a fact', () => {
+test('titles and remedies of errors state no rule as a fact', () => {
   const messages = Object.entries(errorCodes).flatMap(([code, { title, remedy }]) => [
     [code, title] as const,
     [code, remedy] as const,

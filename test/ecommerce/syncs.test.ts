@@ -217,7 +217,7 @@ test('concurrent runs work while the token is renewed', async () => {
   assert.ok(simulator.calls.every(({ status }) => status === 200))
 })
 
-test('a renamed SKU keeps its mapping, as a fix that can be undone', async () => {
+test('a renamed SKU keeps its mapping by an undoable fix', async () => {
   const id = simulator.change({ kind: 'variant', sku: '12001' })
   await syncVariants()
   await check()

@@ -70,7 +70,7 @@ async function poll(updatedAfter: string) {
   return { ids, asOf }
 }
 
-test('changes stay visible after the clock of PostgreSQL was ahead and is corrected', { skip }, async () => {
+test("changes stay visible after PostgreSQL's fast clock is corrected", { skip }, async () => {
   const first = await createCustomers(3)
   await tickClock(api.db, 5_000)
   await setClockAndWait('+1h', 3_600)

@@ -69,7 +69,7 @@ describe('a primary and its standby', () => {
     await stopServer(server)
   })
 
-  test('start and commands find the primary behind a dead server and a standby', async () => {
+  test('start and commands find the primary among other servers', async () => {
     const environment = settings(urlWith([standby, primary.postgres], `127.0.0.1:${pickPort()}`))
     const access = await createServiceAccess(environment, 'second')
     const server = await serve(['--no-demo'], environment)

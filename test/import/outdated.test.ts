@@ -61,7 +61,7 @@ const types: [
   ],
 ]
 
-test('a line older than the stored record is skipped in every import type', async () => {
+test('every import type skips lines older than the stored record', async () => {
   const caller = await api.createService()
   for (const [type, header, line, readValue] of types) {
     const importLine = (value: string, time: string) =>

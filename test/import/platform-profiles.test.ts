@@ -63,7 +63,7 @@ test('WooCommerce orders have tax on top and one row per item', async () => {
   assert.deepEqual([order.taxLines[0].amount, order.payments[0].amount], ['11.70', '128.65'])
 })
 
-test('an order with an unknown email or too large a discount is rejected', async () => {
+test('an order with an unknown email or excessive discount is rejected', async () => {
   const columns = 'orderNumber,customerEmail,placedAt,total,orderDiscount,productName,quantity,price'
   const { reasons } = await importFile(
     shop,

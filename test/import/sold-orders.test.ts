@@ -61,7 +61,7 @@ test('partial shipments of an order are all kept', async () => {
   ])
 })
 
-test('an order that ships after its sale was imported adds no second sale', async () => {
+test("shipping an order after its sale's import adds no second sale", async () => {
   const caller = await createShop({ fulfilment: 'manual' })
   const order = await placeOrder(caller, lines)
   await importSales(caller, ['POS5', order.orderNumber, '1', 4])

@@ -18,7 +18,7 @@ async function readTimes(times: readonly string[], dateFormat?: string) {
   return Promise.all(times.map(async (_, i) => (await caller.get(`/transactions/T${i}`)).json.data.saleDate))
 }
 
-test('times with Z or an offset are converted to the time zone of the service', async () => {
+test('times with an offset are converted to the service time zone', async () => {
   const times = [
     '2024-05-10T23:30:00Z',
     '2024-01-10T23:30:00Z',

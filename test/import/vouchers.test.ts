@@ -109,7 +109,7 @@ test('a repeated import changes nothing; a newer file updates the ledger', async
   assert.deepEqual(await api.db.rows(soundness), [])
 })
 
-test('a gift card that was loaded again is updated by a ledger entry', async () => {
+test('a reloaded gift card is updated by a ledger entry', async () => {
   const amounts = async (number: string) => {
     const { originalAmount, usedAmount, availableAmount, status } = (await lookUp(number, '1')).json.data
     return [originalAmount, usedAmount, availableAmount, status]

@@ -27,7 +27,7 @@ for (const protocol of protocols)
     await client.close()
   })
 
-test('invalid inputs and errors of operations are results that an agent can read', async () => {
+test('invalid inputs and failed operations return readable results', async () => {
   const client = await connectAgent(api, api)
   const missing = await callTool(client, 'explain_stock')
   assert.deepEqual([missing.isError, /sku/.test(missing.text)], [true, true])

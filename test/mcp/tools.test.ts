@@ -96,7 +96,7 @@ test('twenty tasks are scripted', () => assert.equal(tasks.length, 20))
 
 const readMapping = async () => (await api.get(`/mappings/skus/${skuId}`)).json.data.ecommerceSku
 
-test('a write is a dry run first, and takes effect once it is confirmed', async () => {
+test('a write takes effect only after a confirmed dry run', async () => {
   const input = { id: skuId, ecommerceSku: 'new sku' }
   const { data, notes } = await callTool(client, 'map_sku', input)
   assert.deepEqual(

@@ -78,7 +78,7 @@ test('a hanging connection times out and is not reused', async () => {
   }
 })
 
-test('a server that ends a connection as soon as it is ready is unavailable', async t => {
+test('a server that ends each ready connection is unavailable', async t => {
   const message = (type: string, ...parts: (string | number[])[]) => {
     const body = Buffer.concat(parts.map(part => Buffer.from(part as string)))
     const header = Buffer.alloc(5)

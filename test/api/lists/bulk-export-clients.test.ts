@@ -100,7 +100,7 @@ test('a stalled export client holds no transaction, connection or lock', async (
 })
 
 for (const http2 of [false, true])
-  test(`a client that disconnects ${http2 ? 'over HTTP/2 ' : ''}is no error; an unreadable list is`, async () => {
+  test(`a disconnect ${http2 ? 'over HTTP/2 ' : ''}is no error; an unreadable list is`, async () => {
     const faultsOf = ({ headers }: BulkExportStream) =>
       captured.text.split('\n').filter(line => line.includes(headers['x-request-id']) && JSON.parse(line).level === 50)
     const begin = async () => {

@@ -215,7 +215,7 @@ test('a polling reader misses nothing from eight writers committing out of order
 
 // Up to a second, readers wait for the clock. Otherwise the clock of lists is corrected, and changes are visible at once.
 for (const offset of ['800 ms', '1 hour'])
-  test(`a poll misses nothing if change timestamps are ${offset} ahead of the clock`, async () => {
+  test(`a poll misses nothing if timestamps are ${offset} ahead of the clock`, async () => {
     const caller = await busy()
     await upsertCustomers(api.db, caller.service, buildCustomers(1, 2))
     await api.db.run(

@@ -144,7 +144,7 @@ test('an empty poll returns the same asOf again', async () => {
     assert.deepEqual(await pollSince(caller, asOf), { records: [], ids: [], asOf, cursors: [] })
 })
 
-test('a repeated poll with the ETag of its response returns 304 until a change', async () => {
+test('a repeated poll with its ETag returns 304 until a change', async () => {
   const caller = await withCustomers(3)
   const { asOf } = await paginate(caller, '/customers/search')
   for (const since of [asOf, '2000-01-01T00:00:00Z']) {

@@ -47,7 +47,7 @@ test('importing a file twice changes nothing and records two audited runs', asyn
   )
 })
 
-test('a run has a note on the guessed encoding, or fails with the candidates', async () => {
+test('a run notes the guessed encoding or fails with candidates', async () => {
   const caller = await api.createService()
   const staff = (surname: number[]) =>
     Buffer.concat([Buffer.from('id,code,surname\n1,A,'), Buffer.from(surname), Buffer.from('\n')])

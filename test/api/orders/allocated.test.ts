@@ -82,7 +82,7 @@ test('an order keeps its allocation when the setting changes', async () => {
   assert.deepEqual(await getStock(caller), { freeStock: 5, sellable: 5, allocated: 0 })
 })
 
-test('an order is taken from the store with the most units that no order has', async () => {
+test('an order takes units from the store with most free units', async () => {
   const caller = await createShop({ fulfilment: 'manual' })
   await placeOrder(caller, [{ sku: 'HOOD-S', quantity: 25 }])
   await placeOrder(caller, [{ sku: 'HOOD-S', quantity: 7 }])

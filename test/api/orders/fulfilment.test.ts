@@ -265,7 +265,7 @@ test('cancelled lines of a return count in neither total nor stock', async () =>
 const exchange = (id: string, returned: Record<string, number>, order: object, headers = {}) =>
   post(adminCaller, `/orders/${id}/exchanges`, { orderReturn: buildReturn(returned), order }, headers)
 
-test('an exchange creates a return and an order that it pays for, once', async () => {
+test('an exchange creates a return and the paid order once', async () => {
   const { id } = await place({ TEE: 1 })
   getCreated(await ship(id))
   const order = (amount: string) =>

@@ -8,7 +8,7 @@ import { post } from '../../support/write.ts'
 const { api, createShop } = await startOrderShop()
 after(() => api.stop())
 
-test('an order beyond the sellable units is rejected with the shortfall per line', async () => {
+test('an order beyond the sellable units is rejected with each shortfall', async () => {
   const caller = await createShop({ oversell: 'refuse', inventoryBuffer: 1 })
   const lines = [
     { sku: 'TEE', quantity: 3 },
@@ -62,7 +62,7 @@ for (const fulfilment of ['automatic', 'manual'] as const)
     assert.equal((await getStock(caller))['1002 TEE'], 0)
   })
 
-test('a new service rejects overselling; a SKU for backorder can exceed the stock', async () => {
+test('a new service rejects overselling, except of backorder SKUs', async () => {
   const shop = await api.createService({ currency: 'AUD' })
   await fillShop(api.db, shop.service)
   const order = () => post(shop, '/orders', buildOrder([{ sku: 'TEE', quantity: 6 }]))

@@ -59,7 +59,7 @@ test('reserved units are not sellable until the reservation is released', async 
   assert.equal((await caller.get(`/reservations/${id}`)).status, 404)
 })
 
-test('a reservation reserves all units or none, or with partial what there is', async () => {
+test('a reservation is complete, or partial if the request permits it', async () => {
   const caller = await createShop()
   const lines = [tee(7), { sku: 'HOOD-M', quantity: 2 }, { sku: 'UNKEPT', quantity: 1 }]
   const rejected = await post(caller, '/reservations', { lines })
@@ -171,7 +171,7 @@ test('a stock file does not make reserved units sellable', async () => {
   assert.deepEqual(await getTee(caller), { freeStock: 4, sellable: 1, reserved: 3, allocated: 0 })
 })
 
-test('an expired reservation frees its units at once and in the list within 1 s', async () => {
+test('an expired reservation frees units at once, in lists within 1 s', async () => {
   const caller = await createShop({ oversell: 'refuse' })
   const stopped = new AbortController()
   const watching = [1, 2].map(() => watchReservations(api.db, stopped.signal))

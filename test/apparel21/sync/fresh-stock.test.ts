@@ -43,7 +43,7 @@ const actual = () => {
 
 after(() => client.close())
 
-test('the stock of a return is read when it is created and when it arrives', async () => {
+test('a return refreshes its stock on creation and on arrival', async () => {
   const sold = await bought({ [tee.sku]: 1 })
   assert.equal(await runJobs(), 1)
   simulator.ledger.clear()
@@ -58,7 +58,7 @@ test('the stock of a return is read when it is created and when it arrives', asy
   assert.equal(sum(await stockOf()), sum(before) + 1)
 })
 
-test('the stock of an order is read at once, also if it is sold out', async () => {
+test('an order refreshes its stock at once, even if sold out', async () => {
   const [warehouse] = [...simulator.state.stores.values()].filter(({ kind }) => kind === 'warehouse')
   assert.ok(warehouse)
   simulator.change({ kind: 'set-stock', skuId: Number(tee.sku), storeId: warehouse.id, quantity: 2 })

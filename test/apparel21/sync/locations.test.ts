@@ -166,7 +166,7 @@ test('a web store is mapped and buffered like any other', async () => {
   assert.equal((await listed('?kind=web'))[0]?.storeId, web)
 })
 
-test('stock of a SKU that is not known is skipped with a reason', async () => {
+test('stock of an unknown SKU is skipped with a reason', async () => {
   const [row] = await stockIn(idsOf('shop')[0] ?? '')
   await api.db.pool.query('delete from stock where sku_id = $1', [row.skuId])
   await api.db.pool.query('delete from variant where sku_id = $1', [row.skuId])

@@ -27,7 +27,7 @@ async function late(body: object, headers: Record<string, string>) {
 
 for (const orderNumber of ['LATE-1', undefined])
   for (const isLookedUp of [false, true])
-    test(`a repeat gets its late order ${orderNumber ? 'with' : 'without'} a number${isLookedUp ? ' despite a look-up' : ''}`, async () => {
+    test(`a late order is found ${orderNumber ? 'with' : 'without'} a number${isLookedUp ? ' despite a look-up' : ''}`, async () => {
       const pays = await validated('6000001', '1234', '2.00')
       const used = voucher('6000001').used
       const payments = [

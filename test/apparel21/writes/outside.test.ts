@@ -18,7 +18,7 @@ const oldOrders = () =>
     ({ inWebTable, lines }) => !inWebTable && lines.every(({ status }) => status === 'Shipped'),
   )
 
-test('an order that left the table of web sales is found by number', async () => {
+test('an order outside the web sales table is found by number', async () => {
   await shop.sync('transactions')
   const old = oldOrders()
   assert.ok(old.length > 3)
@@ -37,7 +37,7 @@ test('a return names an order that left the table of web sales', async () => {
   assert.equal(response.status, 201, response.text)
 })
 
-test('a price that has just changed is read before an order is rejected', async () => {
+test('a just changed price is read before an order is rejected', async () => {
   const { rows } = await api.db.pool.query('select sku_id from variant where sku = $1', [tee.sku])
   const sku = simulator.state.skus.get(Number(rows[0].sku_id))
   assert.ok(sku)
@@ -64,7 +64,7 @@ test('a dry run rejects an unknown merchant as the write does', async () => {
   assert.equal((await post(api, '/orders', order(), dryRun)).status, 201)
 })
 
-test('a dry run rejects a return of a pick-up order as the write does', async () => {
+test('dry run and write reject a return of a pick-up order', async () => {
   const [store] = [...simulator.state.stores.values()].filter(({ kind }) => kind === 'shop')
   const placed = await post(api, '/orders', order({ pickupStoreNumber: store?.number }))
   assert.equal(placed.status, 201, placed.text)
@@ -75,7 +75,7 @@ test('a dry run rejects a return of a pick-up order as the write does', async ()
   assert.deepEqual([trial.status, trial.json.errors], [real.status, real.json.errors])
 })
 
-test('a dry run rejects an order of a customer without email as the write does', async () => {
+test('dry run and write reject an order without an email', async () => {
   const person = [...simulator.state.persons.values()].find(({ email }) => !email)
   const body = order({ customerId: String(person?.id) })
   const [trial, real] = [await post(api, '/orders', body, dryRun), await post(api, '/orders', body)]
@@ -86,7 +86,7 @@ test('a dry run rejects an order of a customer without email as the write does',
   assert.deepEqual([trial.status, trial.json.errors], [real.status, real.json.errors])
 })
 
-test('a dry run rejects a change of a customer without email as the write does', async () => {
+test('dry run and write reject a customer change without an email', async () => {
   const person = [...simulator.state.persons.values()].find(({ email }) => !email)
   assert.ok(person)
   const path = `/customers/${person.id}`

@@ -14,7 +14,7 @@ const appearances = [
 ] as const
 const branding = { shopUrl: 'https://luma.example/gifts', supportEmail: 'help@luma.example' }
 
-test('a voucher email fits a phone, is readable in dark and keeps its number on one line', { skip }, async () => {
+test('a voucher email is readable on a phone and in dark mode', { skip }, async () => {
   for (const brandColour of ['#14524a', '#ffd400']) {
     const settings = { ...defaultSettings, retailerName: 'Luma', ...branding, brandColour }
     const { html } = renderVoucherEmail({ ...gift, number: '9123456789012345', renewed: true }, settings)

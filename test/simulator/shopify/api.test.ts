@@ -117,7 +117,7 @@ test('an unsupported version is served by the oldest one', async () => {
   assert.equal(headers.get('x-shopify-api-version'), '2026-04')
 })
 
-test('pages list each variant once, and a cursor of another list is rejected', async () => {
+test('pages list each variant once and reject foreign cursors', async () => {
   const first = (await send(operation('Variants'))).body.data.productVariants
   const second = (await send(operation('Variants'), { after: first.pageInfo.endCursor })).body.data.productVariants
   const ids = [...first.nodes, ...second.nodes].map(({ id }: { id: string }) => id)
