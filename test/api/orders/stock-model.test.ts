@@ -91,7 +91,7 @@ test('stock follows its model over reservations, orders, imports, syncs, shipmen
       case 'order':
       case 'orderReserved': {
         const used = kind === 'order' ? undefined : reservation
-        const remaining = { ...model, reservations: model.reservations.filter(held => held !== used) }
+        const remaining = { ...model, reservations: model.reservations.filter(reserved => reserved !== used) }
         const response = await post(caller, '/orders', buildOrder([tee(units)], used && { reservationId: used.id }))
         if (!expectStatus(response, units <= count(remaining).sellable)) return
         model.reservations = remaining.reservations
