@@ -103,8 +103,8 @@ export interface ReferenceKey {
 }
 
 /**
- * An order that something can still happen to: a line is `processing`, or it was shipped in the last days and has no shipment yet. All its
- * lines, by the back office's SKUs.
+ * An order that something can still happen to: a line is `processing`, or it was shipped in the last days, so that its parcels can be
+ * split. All its lines, by the back office's SKUs.
  */
 export interface OpenOrder {
   id: string

@@ -15,8 +15,20 @@ export const findOpenOrders = (db: Db, service: Service, { sync, areAllDue }: { 
                                          from sync_refresh v where v.service_id = o.service_id and v.sync = ${sync} and v.id = o.customer_id), true))`,
   )
 
-/** How long ago an order `o` must have been polled to be due again. An order that has changed lately is due in each run. */
-const pollInterval = sql`case when o.changed_at > now() - interval '6 hours' then interval '0'
+/** Selects the shipments of an order line `l`. */
+const shipmentOfLine = sql`
+  select from shipment s, json_array_elements(s.lines) content
+   where s.service_id = l.service_id and s.order_id = l.order_id and (content->>'orderSequence')::integer = l.sequence`
+
+/** True if something is still to come for an order line `l`: it is in process, or its shipment isn't known yet. */
+const isLinePending = sql`(l.status = 'processing' or (l.status in ('shipped', 'returned') and not exists (${shipmentOfLine})))`
+
+/**
+ * How long ago an order `o` must have been polled to be due again. An order that has changed lately is due in each run. An order that has
+ * shipped completely is polled once an hour, because its parcels can still be split.
+ */
+const pollInterval = sql`case when not exists (select from order_line l where l.service_id = o.service_id and l.order_id = o.id and ${isLinePending}) then interval '1 hour'
+                              when o.changed_at > now() - interval '6 hours' then interval '0'
                               when o.changed_at > now() - interval '2 days' then interval '5 minutes'
                               when o.changed_at > now() - interval '14 days' then interval '15 minutes'
                               else interval '1 hour' end`
@@ -29,11 +41,6 @@ export const findOpenOrdersById = (db: Db, service: Service, ids: readonly strin
 const trackingNumbers = sql`
   select json_agg(s.tracking_number order by s.id) from shipment s where s.service_id = o.service_id and s.order_id = o.id`
 
-/** Selects the shipments of an order line `l`. */
-const shipmentOfLine = sql`
-  select from shipment s, json_array_elements(s.lines) content
-   where s.service_id = l.service_id and s.order_id = l.order_id and (content->>'orderSequence')::integer = l.sequence`
-
 const findOpenOrdersWhere = (db: Db, service: Service, condition: Sql) =>
   db.rows<OpenOrder>(sql`
     select o.id, o.customer_id as "customerId", (${trackingNumbers}) as "trackingNumbers",
@@ -41,7 +48,7 @@ const findOpenOrdersWhere = (db: Db, service: Service, condition: Sql) =>
       from sales_order o join order_line l on l.service_id = o.service_id and l.order_id = o.id
      where o.service_id = ${service.id} and o.customer_id is not null and ${condition}
      group by o.service_id, o.id having bool_or(l.status = 'processing')
-        or (o.changed_at > now() - interval '3 days' and bool_or(l.status in ('shipped', 'returned') and not exists (${shipmentOfLine})))
+        or (o.changed_at > now() - interval '3 days' and bool_or(l.status in ('shipped', 'returned')))
      order by o.customer_id, o.id`)
 
 /** Updates the status of order lines, one order per transaction. */

@@ -86,30 +86,18 @@ test('an order in two parcels gets each as it is despatched', async () => {
   assert.deepEqual((await shipmentsOf(id)).map(({ trackingNumber }) => trackingNumber).sort(), ['EM201', 'EM202'])
 })
 
-test('a split parcel changes one shipment and adds another', async () => {
+test('a parcel that is split after the order has shipped is followed', async () => {
   const { id } = await order()
-  simulator.change({
-    kind: 'despatch-order',
-    id: Number(id),
-    conNote: 'EM301',
-    skuIds: [Number(tee.sku), Number(hat.sku)],
-  })
-  const upstreamOrder = simulator.state.orders.get(Number(id))
-  assert.ok(upstreamOrder)
-  // Something is still to come, so the order is polled.
-  const [first] = upstreamOrder.lines
-  assert.ok(first)
-  upstreamOrder.lines.push({ ...first, id: first.id + 100_000, status: 'Processing', conNote: '' })
-  await api.db.pool.query(
-    `insert into order_line (service_id, order_id, sequence, status, sku_id, sku, product_code, product_name, size_code, quantity, price, discounts, value)
-     select service_id, order_id, 9, 'processing', sku_id, sku, product_code, product_name, size_code, quantity, price, discounts, value
-       from order_line where order_id = $1 and sequence = 1`,
-    [id],
-  )
-  await shop.sync('orders')
+  simulator.change({ kind: 'despatch-order', id: Number(id), conNote: 'EM301' })
+  await shop.sync('orders', { full: false })
   const [before] = await shipmentsOf(id)
+  simulator.ledger.clear()
+  await shop.sync('orders', { full: false })
+  assert.equal(simulator.ledger.callsTo({ path: '/Persons/*/Orders' }).length, 0, 'a complete order is polled hourly')
+  const cursor = await endOfFeed()
   simulator.change({ kind: 'split-shipment', id: Number(id), conNote: 'EM302' })
-  await shop.sync('orders')
+  await api.db.pool.query("update sync_refresh set refreshed_at = now() - interval '61 minutes' where sync = 'orders'")
+  await shop.sync('orders', { full: false })
   const after = await shipmentsOf(id)
   assert.deepEqual(
     after.map(({ trackingNumber, lines }) => [trackingNumber, lines.length]),
@@ -119,6 +107,10 @@ test('a split parcel changes one shipment and adds another', async () => {
     ],
   )
   assert.equal(after[0]?.id, before?.id)
+  assert.deepEqual(
+    (await changesAfter(cursor)).map(({ id: shipmentId }: { id: string }) => shipmentId).sort(),
+    after.map(({ id: shipmentId }) => shipmentId).sort(),
+  )
 })
 
 test('tracking comes from the order if the back office lists no shipment', async () => {

@@ -79,7 +79,7 @@ import { openReturns } from '../../../src/store/sync/open-returns.ts'
 import { findReadAt } from '../../../src/store/sync/refreshes.ts'
 import { removeUnseen } from '../../../src/store/sync/remove-unseen.ts'
 import { advanceSyncs, findNeverSynced, findNewlyOverdue } from '../../../src/store/sync/schedule.ts'
-import { findSyncedByEnvironment, readFinishedAt } from '../../../src/store/sync/status.ts'
+import { findSyncedByEnvironment, readFinishedAt, recordSource } from '../../../src/store/sync/status.ts'
 import { leaseSync, recordSeen } from '../../../src/store/sync/sync.ts'
 import { listDeleting, listServices, readService } from '../../../src/store/tenancy/services.ts'
 import { findCurrencyEffect, readSettings } from '../../../src/store/tenancy/settings.ts'
@@ -170,6 +170,8 @@ export async function tour(api: TestApi) {
 
   const syncs = [{ serviceId: service.id, sync: 'stock', intervalSeconds: 1 }]
   await readFinishedAt(db)
+  for (const timeZone of ['UTC', 'Europe/London'])
+    await db.transaction(tx => recordSource(tx, service, { source: 'apparel21 http://toured AU', timeZone }))
   await findSyncedByEnvironment(db)
   await findNeverSynced(db, service, ['stock'])
   await advanceSyncs(db, 'run-sync', syncs)
