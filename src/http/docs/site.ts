@@ -78,6 +78,8 @@ export function findSiteFile(path: string): CompressedFile | undefined {
 }
 
 const markdown = 'text/markdown; charset=utf-8'
+/** The workflows for agents (Arazzo). They refer to `../openapi.json`. */
+const workflows = 'workflows.arazzo.yaml'
 
 function buildSiteFile(path: string): CompressedFile | undefined {
   const toFile = (type: string, text: string) => toCompressedFile(type, Buffer.from(text))
@@ -90,6 +92,7 @@ function buildSiteFile(path: string): CompressedFile | undefined {
       'text/javascript; charset=utf-8',
       withoutSourceMap(readFileSync(new URL(import.meta.resolve('minisearch')), 'utf8')),
     )
+  if (path === workflows) return toFile('application/yaml; charset=utf-8', read(`docs/${workflows}`))
   const { pages } = getContents()
   const page = pages.find(candidate => candidate.path === path)
   if (page) return toFile('text/html; charset=utf-8', renderPage(page))
@@ -211,6 +214,7 @@ const agentInstructions = `## Instructions
 
 - Every page is also Markdown: append \`.md\` to its address. All pages in one file: [llms-full.txt]({url}/llms-full.txt).
 - The OpenAPI document is at {url}/openapi.json. It is large: request a tag with \`?tag=Orders\` (at most 8,000 tokens), or \`?view=shop\` or \`?view=admin\`.
+- The steps of common tasks, such as an order that a voucher pays: {url}/docs/workflows.arazzo.yaml (Arazzo).
 - Each request needs HTTPS, an account (\`Authorization: Basic\`) and the header \`X-Service-Name\`.
 - Send an \`Idempotency-Key\` with each POST, and repeat the same request after a timeout, 503 or 504.
 - Branch on \`code\` of an error. {url}/errors/<code> explains each code.

@@ -99,6 +99,16 @@ test('language models get instructions and all pages', async () => {
     assert.ok(full.includes(`<!-- ${api.baseUrl}/docs/${path || 'index'}.md -->`), path)
 })
 
+test('agents find the workflows', async () => {
+  const path = '/docs/workflows.arazzo.yaml'
+  assert.ok((await api.sendRaw('/llms.txt')).text.includes(`${api.baseUrl}${path}`))
+  const { status, headers, text } = await api.sendRaw(path)
+  assert.deepEqual([status, headers['content-type']], [200, 'application/yaml; charset=utf-8'])
+  assert.match(text, /^arazzo: 1/m)
+  const { pathname } = new URL(/url: (\S+)/.exec(text)?.[1] ?? '', `${api.baseUrl}${path}`)
+  assert.equal(pathname, '/openapi.json')
+})
+
 test('unknown pages and files outside the documents are 404', async () => {
   for (const path of [
     '/docs/nope',
