@@ -184,7 +184,10 @@ const rows: readonly (readonly [title: string, panels: readonly Panel[]])[] = [
       {
         title: 'Backup age',
         unit: 's',
-        lines: [[`time() - max by (database) (${of('tillbridge_backup_timestamp_seconds')} > 0)`, '{{database}}']],
+        lines: [
+          [`time() - max by (database) (${of('tillbridge_backup_timestamp_seconds')} > 0)`, '{{database}}'],
+          [`max by (database) (${of('tillbridge_backup_schedule_seconds')})`, '{{database}}: interval'],
+        ],
       },
       {
         title: 'Event loop delay',

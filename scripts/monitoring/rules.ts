@@ -140,11 +140,11 @@ export const alerts: readonly Alert[] = [
   },
   {
     alert: 'TillbridgeBackupOld',
-    expr: `time() - max by (database) (${of('tillbridge_backup_timestamp_seconds')}) > 48 * 3600`,
+    expr: `time() - max by (database) (${of('tillbridge_backup_timestamp_seconds')}) > 2 * max by (database) (${of('tillbridge_backup_schedule_seconds')})`,
     for: '1h',
     severity: 'ticket',
-    summary: 'The newest backup of {{ $labels.database }} is older than two days',
-    description: 'Check the nightly backup. If another tool makes your backups, remove this rule.',
+    summary: 'The newest backup of {{ $labels.database }} is older than two intervals of the schedule',
+    description: 'Run tillbridge backup to see the cause. If another tool makes your backups, remove this rule.',
   },
   {
     alert: 'TillbridgePostgresOutdated',

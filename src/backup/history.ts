@@ -1,6 +1,9 @@
 import { type Db, sql } from '../database/db.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
 
+/** The interval of backups that Tillbridge doesn't schedule: nightly. */
+export const defaultBackupIntervalHours = 24
+
 /** Records the time of a complete backup, unless a later one is recorded. */
 export const recordBackup = (db: Db, takenAt: string) =>
   db.run(sql`update installation set backed_up_at = greatest(backed_up_at, ${takenAt}::timestamptz)`)

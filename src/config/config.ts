@@ -12,6 +12,7 @@ import {
   type SettingName,
 } from '../domain/tenancy/back-office-settings.ts'
 import { failpoints } from '../testing/failpoints.ts'
+import { backupSettings, findBackupContradictions } from './backup.ts'
 import { databaseSettings } from './database.ts'
 import {
   boolean,
@@ -47,6 +48,8 @@ export const secretSettings: readonly string[] = [
   'SECRET_KEY',
   'DATABASE_URL',
   'DATABASE_READ_URL',
+  'BACKUP_SFTP_PASSWORD',
+  'BACKUP_S3_SECRET_KEY',
   'SMTP_URL',
   'BACK_OFFICE_URL',
   'BACK_OFFICE_PASSWORD',
@@ -120,18 +123,7 @@ export const settings = {
       return value
     },
   } satisfies Setting<string | undefined>,
-  BACKUP_RECIPIENTS: {
-    description:
-      'The age public keys that backups are encrypted to, separated by commas. `tillbridge backup keygen` creates a key pair. `plain`: backups are not encrypted.',
-    example: 'age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p',
-    read(value: string | undefined): readonly string[] | 'plain' | undefined {
-      if (value === undefined || value === 'plain') return value
-      const recipients = value.split(',').map(recipient => recipient.trim())
-      if (!recipients.every(recipient => /^age1[a-z0-9]{50,}$/.test(recipient)))
-        throw new InvalidSetting('must be age public keys (age1…), separated by commas, or plain')
-      return recipients
-    },
-  } satisfies Setting<readonly string[] | 'plain' | undefined>,
+  ...backupSettings,
   SMTP_URL: {
     description:
       'The mail server: smtp:// (with STARTTLS, unless it is on this machine or ?tls=off is set) or smtps://, with user and password. If unset, emails are written to DATA_DIR/mail.',
@@ -226,7 +218,10 @@ export function readConfig(
   if (isSet(environment, 'DATABASE_READ_URL') && !isSet(environment, 'DATABASE_URL'))
     problems.push("DATABASE_READ_URL can't be set without DATABASE_URL, the primary of these replicas.")
   if (!problems.length)
-    problems.push(...findContradictions(getBackOfficeSettings(config), name => environmentNames[name]))
+    problems.push(
+      ...findContradictions(getBackOfficeSettings(config), name => environmentNames[name]),
+      ...findBackupContradictions(config),
+    )
   if (problems.length) throw new ConfigError(problems.join('\n'))
   return Object.freeze(config)
 }

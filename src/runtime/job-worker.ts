@@ -48,7 +48,7 @@ export async function startJobs(app: App): Promise<Worker> {
       },
     }
   }
-  const control = start(context, jobsFor(backOffices, 'control'))
+  const control = start(context, jobsFor(backOffices, undefined))
   const workers = new Map<string, { shard: Shard; worker: Worker }>()
   const shutdown = new AbortController()
 
@@ -57,7 +57,7 @@ export async function startJobs(app: App): Promise<Worker> {
     const current = workers.get(name)
     if (current?.shard === shard || shutdown.signal.aborted) return
     const shardContext = { ...context, db: shard.db, log: log.child({ database: name }) }
-    workers.set(name, { shard, worker: start(shardContext, jobsFor(shard.backOffices, 'shard')) })
+    workers.set(name, { shard, worker: start(shardContext, jobsFor(shard.backOffices, name)) })
     await current?.worker.stop(0)
   }
 
@@ -90,23 +90,31 @@ export async function startJobs(app: App): Promise<Worker> {
 export async function addMissingJobs(app: App): Promise<void> {
   const { installation, backOffices, shards } = app
   const [{ addScheduledJobs }, jobsFor] = await Promise.all([import('../jobs/worker.ts'), loadJobs(app)])
-  await addScheduledJobs(installation.db, jobsFor(backOffices, 'control'))
+  await addScheduledJobs(installation.db, jobsFor(backOffices, undefined))
   const additions = (await shards.names()).map(async name => {
     const shard = await shards.open(name)
-    await addScheduledJobs(shard.db, jobsFor(shard.backOffices, 'shard'))
+    await addScheduledJobs(shard.db, jobsFor(shard.backOffices, name))
   })
   await Promise.all(additions)
 }
 
 /** Loads the jobs on first use, because a process that only serves needs none of them. */
-async function loadJobs({ shards, webhookSender }: App) {
-  const [{ jobs, buildBackOfficeJobs, buildRecoveryJobs, buildWebhookJobs, buildShardJobs }, { routes }] =
-    await Promise.all([import('../jobs/jobs.ts'), import('../resources/resources.ts')])
-  return (backOffices: BackOffices, database: 'control' | 'shard') => ({
+async function loadJobs({ config, shards, webhookSender }: App) {
+  const [
+    { jobs, buildBackOfficeJobs, buildRecoveryJobs, buildWebhookJobs, buildShardJobs },
+    { buildBackupJobs },
+    { routes },
+  ] = await Promise.all([
+    import('../jobs/jobs.ts'),
+    import('../jobs/take-backup.ts'),
+    import('../resources/resources.ts'),
+  ])
+  return (backOffices: BackOffices, shard: string | undefined) => ({
     ...jobs,
     ...buildBackOfficeJobs(backOffices),
     ...buildRecoveryJobs(backOffices, routes, webhookSender),
     ...buildWebhookJobs(webhookSender),
-    ...(database === 'control' && buildShardJobs(shards.open)),
+    ...(shard === undefined && buildShardJobs(shards.open)),
+    ...buildBackupJobs(config.backupIntervalHours, shard),
   })
 }

@@ -134,11 +134,11 @@ async function logOrphanedServices({ config, installation, log }: App) {
 
 /** Serves the metrics of each process that serves, of this process if it doesn't, and of the databases, if METRICS_PORT is set. */
 async function serveMetrics({ config, installation, backOffices, shards }: App, serving?: Serving) {
-  const { metricsPort, metricsHost, webConcurrency, dataDir } = config
+  const { metricsPort, metricsHost, webConcurrency, dataDir, backupIntervalHours } = config
   if (metricsPort === undefined) return
   const { db, pools = {}, replicas } = installation
-  const collectControl = createControlCollector(db)
-  const collectShards = createShardCollector(shards)
+  const collectControl = createControlCollector(db, backupIntervalHours)
+  const collectShards = createShardCollector(shards, backupIntervalHours)
   const collectProcesses = async () => {
     const workers = (await serving?.processes()) ?? []
     const isOwnIncluded = serving && webConcurrency === 1

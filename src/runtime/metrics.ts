@@ -2,7 +2,7 @@ import { statfs } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type pg from 'pg'
 import type { BackOffices } from '../backoffice/back-offices.ts'
-import { findNewestBackup } from '../backup/history.ts'
+import { defaultBackupIntervalHours, findNewestBackup } from '../backup/history.ts'
 import { finishesWithin } from '../concurrency/backoff.ts'
 import { memoize, perObject } from '../concurrency/ttl-cache.ts'
 import type { Db } from '../database/db.ts'
@@ -108,8 +108,8 @@ const samplesTtlMs = 5_000
 const databaseTimeoutMs = 5_000
 
 /** Returns the samples of the control database. An unavailable one must not hide the metrics of the processes. */
-export function createControlCollector(db: Db): () => Promise<Sample[]> {
-  const collect = createDatabaseCollector(db, 'control')
+export function createControlCollector(db: Db, backupIntervalHours?: number): () => Promise<Sample[]> {
+  const collect = createDatabaseCollector(db, 'control', backupIntervalHours)
   return () => withAvailability(collect, value => createSample('tillbridge_database_up', {}, value))
 }
 
@@ -120,10 +120,17 @@ async function withAvailability(collect: () => Promise<Sample[]>, up: (value: nu
 }
 
 /** Returns the samples of a database's content. `name`: `control` or the shard. */
-const createDatabaseCollector = (db: Db, name: string): (() => Promise<Sample[]>) =>
-  memoize(() => readSamples(db, name), samplesTtlMs)
+const createDatabaseCollector = (
+  db: Db,
+  name: string,
+  backupIntervalHours: number | undefined,
+): (() => Promise<Sample[]>) => memoize(() => readSamples(db, name, backupIntervalHours), samplesTtlMs)
 
-async function readSamples(db: Db, database: string): Promise<Sample[]> {
+async function readSamples(
+  db: Db,
+  database: string,
+  backupIntervalHours = defaultBackupIntervalHours,
+): Promise<Sample[]> {
   const syncs = await readSyncStats(db)
   const counted = await countStates(db)
   const jobLags = await readJobLags(db)
@@ -151,6 +158,7 @@ async function readSamples(db: Db, database: string): Promise<Sample[]> {
     ),
     createSample('tillbridge_commits_waiting_seconds', {}, await readCommitWaitSeconds(db)),
     createSample('tillbridge_backup_timestamp_seconds', { database }, backup ? backup.at.getTime() / 1_000 : 0),
+    createSample('tillbridge_backup_schedule_seconds', { database }, backupIntervalHours * 3_600),
     createSample('tillbridge_database_size_bytes', {}, await readDatabaseBytes(db)),
     createSample(
       'tillbridge_postgres_minor_releases_behind',
@@ -161,8 +169,8 @@ async function readSamples(db: Db, database: string): Promise<Sample[]> {
 }
 
 /** Metrics of each shard, and whether it is available. While the control database is unavailable: of the open shards. */
-export function createShardCollector(shards: Shards): () => Promise<Sample[]> {
-  const getCollector = perObject((shard: Shard) => createDatabaseCollector(shard.db, shard.name))
+export function createShardCollector(shards: Shards, backupIntervalHours?: number): () => Promise<Sample[]> {
+  const getCollector = perObject((shard: Shard) => createDatabaseCollector(shard.db, shard.name, backupIntervalHours))
   const sampleEach = async (names: readonly string[], open: (name: string) => Shard | Promise<Shard>) => {
     const results = names.map(name =>
       withAvailability(

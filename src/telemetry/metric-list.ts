@@ -147,6 +147,12 @@ export const metrics = {
     labels: ['database'],
     largest: true,
   },
+  tillbridge_backup_schedule_seconds: {
+    type: 'gauge',
+    help: 'Seconds between two backups: `BACKUP_INTERVAL_HOURS`, or a day if Tillbridge schedules none.',
+    labels: ['database'],
+    largest: true,
+  },
   tillbridge_postgres_minor_releases_behind: {
     type: 'gauge',
     help: 'Minor releases of PostgreSQL that the server of `control` or of a shard lacks, of those known when Tillbridge was released.',

@@ -118,7 +118,10 @@ export const buildDoctorCommand = (program: Command) =>
         { name: 'Email', run: async () => checkMail(require(config, 'the settings')) },
         { name: 'Jobs', run: async () => checkJobs(require(database, 'the database')) },
         { name: 'Alerts', run: async () => checkAlerts(require(database, 'the database')) },
-        { name: 'Backups', run: async () => checkBackups(require(database, 'the database').db) },
+        {
+          name: 'Backups',
+          run: async () => checkBackups(require(config, 'the settings'), require(database, 'the database').db),
+        },
         {
           name: 'Shards',
           run: async () => {

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { readFile, statfs } from 'node:fs/promises'
 import { connect } from 'node:net'
-import { findNewestBackup } from '../../backup/history.ts'
+import { defaultBackupIntervalHours, findNewestBackup } from '../../backup/history.ts'
 import type { Config } from '../../config/config.ts'
 import { type Database, sql } from '../../database/db.ts'
 import { describeCorrection, readClockCorrection } from '../../store/alerts/database-clock.ts'
@@ -79,16 +79,23 @@ export async function checkMail({ smtpUrl }: Config) {
   return `${hostname}:${at} is reachable`
 }
 
-const maxBackupAgeHours = 48
-
-/** Returns the age of the newest backup of the control database or a shard. Throws if it is too old. */
-export async function checkBackups(db: Database, database?: string) {
+/** Returns the age of the newest backup of the control database or a shard. Throws if it is older than two intervals of the schedule. */
+export async function checkBackups({ backupIntervalHours }: Config, db: Database, database?: string) {
   const newest = await findNewestBackup(db)
-  const command = `tillbridge backup <file>${database === undefined ? '' : ` --shard ${database}`}`
+  const command = `tillbridge backup${backupIntervalHours === undefined ? ' <file>' : ''}${database === undefined ? '' : ` --shard ${database}`}`
   if (!newest)
-    throw new Error(`No backup exists. Run this every night: ${command} (docs/operate/backup-and-restore.md)`)
+    throw new Error(
+      backupIntervalHours === undefined
+        ? `No backup exists. Run this every night: ${command} (docs/operate/backup-and-restore.md)`
+        : `No backup exists, although one is scheduled every ${backupIntervalHours} hours. To see the cause: ${command}`,
+    )
   const detail = `newest backup: ${newest.at.toISOString()}, ${newest.hours.toFixed(0)} hours ago`
-  if (newest.hours > maxBackupAgeHours)
-    throw new Error(`${detail}. Check the nightly backup (docs/operate/backup-and-restore.md).`)
-  return detail
+  const schedule = backupIntervalHours === undefined ? '' : `, scheduled every ${backupIntervalHours} hours`
+  if (newest.hours > 2 * (backupIntervalHours ?? defaultBackupIntervalHours))
+    throw new Error(
+      backupIntervalHours === undefined
+        ? `${detail}. Check the nightly backup (docs/operate/backup-and-restore.md).`
+        : `${detail}${schedule}. To see the cause: ${command}`,
+    )
+  return detail + schedule
 }

@@ -48,7 +48,7 @@ async function findProblems(
   try {
     for (const check of [describeDatabase, checkJobs, checkAlerts]) await collect(check(opened))
     for (const check of [checkClock, checkDurability]) await collect(check(db))
-    await collect(checkBackups(db, name))
+    await collect(checkBackups(config, db, name))
     await collect(checkBackOffices(db, offices, config))
     await collect(checkSyncs(db, offices))
     const entries = await listServicesIn(db)
