@@ -190,8 +190,8 @@ export function createShardCollector(shards: Shards, backupIntervalHours?: numbe
 
 /** Returns undefined if the database fails or doesn't respond in time. */
 async function awaitWithTimeout<T>(result: Promise<T>): Promise<T | undefined> {
-  const settled = ignoreError(result, 'database returned no metrics')
-  return (await finishesWithin(settled, databaseTimeoutMs)) ? settled : undefined
+  const collected = ignoreError(result, 'database returned no metrics')
+  return (await finishesWithin(collected, databaseTimeoutMs)) ? collected : undefined
 }
 
 /** Returns size and free space of the disk of a directory. */

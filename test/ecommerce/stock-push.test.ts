@@ -155,7 +155,7 @@ test('I1: sold units are not given back', async () => {
   assert.deepEqual([onHand('12001'), available('12001')], [6, 4])
 })
 
-test('I1: units of an order are not given back when the platform cancels it', async () => {
+test("I1: a cancellation on the platform does not return an order's units", async () => {
   const order = sell('12001', 2)
   await placeOrder('12001', 2, order)
   await refresh(order)
@@ -218,7 +218,7 @@ test('a lost response repeats the call under its key', async () => {
   assert.deepEqual([keys.length, new Set(keys).size], [2, 1])
 })
 
-test('one bad row is held with its reason, and the others are set', async () => {
+test('one invalid row is held with its reason; others are set', async () => {
   const [variant] = [...simulator.shop.variants.values()].filter(({ sku }) => sku === '12002')
   // The sync doesn't know yet that the variant is a bundle.
   if (variant) variant.requiresComponents = true
@@ -257,7 +257,7 @@ test('I10: what is not pushed is held with a reason', async () => {
   )
 })
 
-test('an item is stocked at a location only if there is something to sell', async () => {
+test('an item is stocked only at locations with sellable units', async () => {
   await setStock('12002', 0)
   for (const sku of ['12001', '12002']) simulator.shop.levels.get(items[sku] ?? 0)?.delete(locations[0])
   await reconcile()
@@ -293,7 +293,7 @@ test('a push that would empty most levels stops until it is approved', async () 
   assert.deepEqual([onHand('12001'), await alerts()], [7, []])
 })
 
-test('a push that died is finished under its key, an old one is read', async () => {
+test('a killed push is finished under its key; older ones are read', async () => {
   await setStock('12001', 5)
   const dying = new AbortController()
   simulator.faults.add({ kind: 'lost-response', path: '/SetQuantities' })

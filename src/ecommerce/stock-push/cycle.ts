@@ -64,7 +64,7 @@ const storeDesired = ({ db, service, rules }: PushContext, levels: readonly Leve
     const facts = await lockIdleLevels(tx, service, levels, rules)
     const key = randomUUID()
     const outbox: OutboxLevel[] = []
-    const settled: Parameters<typeof markLevels>[2][number][] = []
+    const finalLevels: Parameters<typeof markLevels>[2][number][] = []
     for (const level of facts) {
       const { itemId, locationId, knownOnHand, mustRead } = level
       // A fact that became unreliable after the read: the next cycle reads it.
@@ -79,9 +79,9 @@ const storeDesired = ({ db, service, rules }: PushContext, levels: readonly Leve
           desiredOnHand: step.desiredOnHand,
           key: knownOnHand === null ? randomUUID() : key,
         })
-      else settled.push({ itemId, locationId, rank: null, holdReason: step.state === 'held' ? step.reason : null })
+      else finalLevels.push({ itemId, locationId, rank: null, holdReason: step.state === 'held' ? step.reason : null })
     }
-    if (settled.length) await markLevels(tx, service, settled)
+    if (finalLevels.length) await markLevels(tx, service, finalLevels)
     if (outbox.length) await storeOutbox(tx, service, outbox)
     return outbox
   })

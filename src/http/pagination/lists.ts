@@ -144,7 +144,7 @@ export function toPageRequest(
       parameter: 'after_cursor',
       code: 'invalid_cursor',
       detail:
-        '`after_cursor` is from before the service was restored or its times were corrected. Start the list again without it.',
+        '`after_cursor` was created before a restore or a time correction of the service. Start the list again without it.',
     })
   throwIfAny(errors)
   return { limit: limit ?? (start ? 100 : withoutLimit), ...start }

@@ -231,7 +231,7 @@ test('the embedded back office rejects a live reservation with its reason', asyn
   assert.equal(rejected.json.detail, reason)
 })
 
-test('a count below the reserved and ordered units raises an alert until units arrive', async () => {
+test('a count below the promised units raises an alert until units arrive', async () => {
   const caller = await createShop({ oversell: 'refuse', fulfilment: 'manual' })
   const admin = await api.createAccount('admin', caller.service)
   const listOversold = async () =>

@@ -88,7 +88,7 @@ const newestOnly = (wrong: Shown[][]) =>
   )
 const runsOf = async (sync: string) => (await api.get(`/syncs/${sync}/runs`)).json.data as { full: boolean }[]
 
-test('a later change of the time zone corrects the times that were read', async () => {
+test('a later change of the time zone corrects read times', async () => {
   // Changes of the last hours would get the time of the load, because they seem to be in the future.
   for (const record of [...persons.values(), ...styles.values()]) record.updated -= 86_400_000
   await syncAll()
@@ -138,7 +138,7 @@ test('a later change of the time zone corrects the times that were read', async 
   assert.ok(kept, 'checkpoints of the e-commerce platform stay')
 })
 
-test('a change of the connection is corrected too, and later times are right', async () => {
+test('a change of the connection corrects earlier and later times', async () => {
   await syncAll('Europe/London')
   newestOnly(await lists({ readIn: 'Europe/London', shownIn: 'Australia/Melbourne' }))
   await syncAll('Australia/Melbourne')

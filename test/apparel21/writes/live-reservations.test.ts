@@ -107,7 +107,7 @@ test('64 clients of a hanging back office hold nothing', async () => {
   for (const { status, json } of await hanging) assert.deepEqual([status, json.code], [503, 'back_office_unavailable'])
 })
 
-test('units that a till sells while they are reserved raise an alert until they are free', async () => {
+test("a till's sale of reserved units raises an alert until release", async () => {
   await setStock(2)
   assert.deepEqual(await getOversold(), [])
   const reserved = await reserve(2)
@@ -126,7 +126,7 @@ test('units that a till sells while they are reserved raise an alert until they 
   assert.deepEqual(await getOversold(), [])
 })
 
-test('an order of units that a till has sold raises an alert at the next sync', async () => {
+test('an order of sold units raises an alert at the next sync', async () => {
   await setStock(1)
   sellAtTill(1)
   assert.equal((await post(api, '/orders', order())).status, 201)
@@ -137,7 +137,7 @@ test('an order of units that a till has sold raises an alert at the next sync', 
   assert.deepEqual(await getOversold(), [])
 })
 
-test('stock that was requested before an order does not make its units sellable again', async () => {
+test('stock requested before an order does not free its units', async () => {
   await setStock(1)
   simulator.faults.add({ kind: 'latency', path, seconds: 0.5, applied: true })
   const live = reserve(1)

@@ -111,7 +111,7 @@ export function runSchedule(steps: readonly Step[], guards: Guards = { compareAn
     known = desired
     version++
     result.pushes++
-    // I1: the units that shoppers see, and those that our stock has not given up yet.
+    // I1: the units that shoppers see, and those that our stock has not subtracted yet.
     const unnetted = orders.reduce((sum, order) => sum + order.remaining - netted(order, order.remaining), 0)
     result.tooMuch = Math.max(result.tooMuch, available - (used - unnetted))
   }

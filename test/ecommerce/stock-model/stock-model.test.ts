@@ -32,8 +32,8 @@ test('I2: after quiet, the next pushes reach the desired quantity', () => {
   fc.assert(
     fc.property(schedule, steps => {
       // A reconciliation reads counts by the merchant.
-      const settled: Step[] = [...steps, ['reconcile', 0, 0], ...Array.from({ length: 6 }, () => push).flat()]
-      const { pushes, isInStep } = runSchedule(settled)
+      const completeSchedule: Step[] = [...steps, ['reconcile', 0, 0], ...Array.from({ length: 6 }, () => push).flat()]
+      const { pushes, isInStep } = runSchedule(completeSchedule)
       assert.ok(isInStep)
       // I7: a further push changes nothing.
       assert.equal(runSchedule([...settled, ...push]).pushes, pushes)
