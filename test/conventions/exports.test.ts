@@ -7,7 +7,7 @@ const source = readSources('src')
 const everything = [...source, ...readSources('client', 'simulator', 'seed', 'scenarios', 'bench', 'scripts', 'test')]
 
 const exported = /^export (?:async )?(?:const|function\*?|class|interface|type) (?:[{[]([^}\]]*)[}\]]|([\w$]+))/gm
-const imported = /^(?:import|export)\s([^'"`;]*?)\bfrom\s+'(\.[^']+)'|^(.*)\bimport\('(\.[^']+)'\)/gm
+const imported = /^(?:import|export)\s([^'"`;]*?)\bfrom\s+'(\.[^']+)'|\bimport\('(\.[^']+)'\)/gm
 
 /**
  * Returns the names in a list such as `a, type B, c as d` or `{ e: f }`. For renamed entries returns the name before
@@ -28,7 +28,7 @@ const exportsOf = ({ path, text }: Source) =>
 
 /** Returns the imports of a file with their module; ` *` for a namespace import. */
 const knownTo = ({ path, text }: Source) =>
-  [...text.matchAll(imported)].flatMap(([, list, from, , lazy]) => {
+  [...text.matchAll(imported)].flatMap(([, list, from, lazy]) => {
     const target = normalize(join(dirname(path), from ?? lazy ?? ''))
     return lazy !== undefined || list?.includes('*')
       ? [`${target} *`]

@@ -36,7 +36,7 @@ test('I2: after quiet, the next pushes reach the desired quantity', () => {
       const { pushes, isInStep } = runSchedule(completeSchedule)
       assert.ok(isInStep)
       // I7: a further push changes nothing.
-      assert.equal(runSchedule([...settled, ...push]).pushes, pushes)
+      assert.equal(runSchedule([...completeSchedule, ...push]).pushes, pushes)
     }),
     { numRuns: schedules },
   )
