@@ -1,7 +1,28 @@
+/** The screens of the lists. @param {[path: string, title: string, role?: string][]} lists */
+const listPages = lists =>
+  lists.map(([path, title, role = 'visitor']) => ({
+    path,
+    group: 'Records',
+    title,
+    role,
+    load: () => import('./pages/lists.js').then(({ createScreen }) => createScreen(path)),
+  }))
+
 /** The screens in the order of the navigation. `path`: the first part of the route; `group`: the heading above it; `role`: the role that their API calls need. */
 export const pages = [
   { path: 'overview', group: '', title: 'Overview', role: 'visitor', load: () => import('./pages/overview.js') },
   { path: 'search', group: '', title: 'Search', role: 'visitor', load: () => import('./pages/search.js') },
+  ...listPages([
+    ['orders', 'Orders'],
+    ['sales', 'Sales'],
+    ['returns', 'Returns'],
+    ['customers', 'Customers'],
+    ['products', 'Products'],
+    ['stock', 'Stock'],
+    ['vouchers', 'Gift vouchers', 'admin'],
+    ['stores', 'Stores'],
+    ['staff', 'Staff'],
+  ]),
   { path: 'syncs', group: 'Data', title: 'Syncs', role: 'visitor', load: () => import('./pages/syncs.js') },
   { path: 'import', group: 'Data', title: 'Import', role: 'maintainer', load: () => import('./pages/import.js') },
   { path: 'mappings', group: 'Data', title: 'Mappings', role: 'admin', load: () => import('./pages/mappings.js') },

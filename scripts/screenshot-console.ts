@@ -25,12 +25,17 @@ const { office, close } = await openOffice(service)
 try {
   await fillDemoShop(service.db, service.keys, service.service)
   const { customer, sku, voucher, request, webhook } = await createSampleData(service, receiver)
+  const [{ id: product }] = (await service.get(`/products?sku=${encodeURIComponent(sku)}`)).json.data
   const screens: [name: string, route: string, account?: Caller][] = [
     ['overview', 'overview'],
     ['syncs', 'syncs/stock'],
     ['back-office', 'syncs', office],
     ['import', 'import'],
     ['rejected', 'import'],
+    ['orders', 'orders'],
+    ['customers', 'customers'],
+    ['stock-levels', 'stock?filter=low'],
+    ['product', `search/product/${product}`],
     ['search', `search/customer/${customer}`],
     ['stock', `search/product/${encodeURIComponent(`sku:${sku}`)}`],
     ['voucher', `search/voucher/${voucher}`],

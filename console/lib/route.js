@@ -3,7 +3,7 @@ import { useLayoutEffect, useState } from 'preact/hooks'
 // The route follows the `#`, so record numbers reach neither the server nor its log.
 
 /** Returns the parts of the address: `#customer/65432` is `['customer', '65432']`. @returns {string[]} */
-const readParts = () => location.hash.slice(1).split('/').filter(Boolean).map(decodePart)
+const readParts = () => (location.hash.slice(1).split('?')[0] ?? '').split('/').filter(Boolean).map(decodePart)
 
 /** Decodes a part. Returns it unchanged if it isn't URL-encoded. @param {string} part */
 function decodePart(part) {
@@ -24,6 +24,15 @@ export function useRoute() {
     return () => removeEventListener('hashchange', update)
   }, [])
   return parts
+}
+
+/** Returns the parameters after the `?` of the address. */
+export const readQuery = () => new URLSearchParams(location.hash.split('?')[1] ?? '')
+
+/** Replaces the parameters in the address, so that Back and a shared link restore the screen. @param {Record<string, string>} query without empty values */
+export function replaceQuery(query) {
+  const text = new URLSearchParams(Object.entries(query).filter(([, value]) => value)).toString()
+  history.replaceState(null, '', `${location.hash.split('?')[0]}${text && `?${text}`}`)
 }
 
 /** Returns the link to a route. @param {string[]} parts */

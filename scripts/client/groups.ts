@@ -124,7 +124,7 @@ export const groups: Readonly<Record<string, Readonly<Record<string, string>>>> 
   syncs: { list: 'listSyncs', runs: 'listSyncRuns', run: 'startSync' },
   imports: { get: 'getImport', rejected: 'listRejectedLines', cancel: 'cancelImport' },
   alerts: { list: 'listAlerts', resolve: 'resolveAlert' },
-  stats: { get: 'getStats', backOfficeCalls: 'getBackOfficeCallStats' },
+  stats: { get: 'getStats', browse: 'browseRecords', backOfficeCalls: 'getBackOfficeCallStats' },
   requests: { list: 'listRequests', get: 'getRequest' },
   audit: { list: 'listAudit' },
 }

@@ -4,6 +4,7 @@ import { accounts } from './accounts.ts'
 import { alerts } from './alerts.ts'
 import { buildApiKeyRoutes } from './api-keys.ts'
 import { audit } from './audit.ts'
+import { browse } from './browse.ts'
 import { changeRoutes } from './changes/changes.ts'
 import { coupons } from './coupons.ts'
 import { customers } from './customers.ts'
@@ -52,6 +53,7 @@ const routesWithoutKeys: readonly RouteDefinition[] = [
   ...voucherLedgers,
   ...paymentGateways,
   ...search,
+  ...browse,
   ...changeRoutes,
   ...webhooks,
   ...syncs,

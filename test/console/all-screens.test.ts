@@ -24,7 +24,8 @@ let page: Console
 const screenByRoute = new Map<string, { buttons: string[]; tables: string[]; requests: string[] }>()
 const listRoutes = () => [...screenByRoute.keys()]
 
-const buttons = `[...document.querySelectorAll('main button')].map(button => button.innerText)`
+/** All buttons but those that sort and filter a table. */
+const buttons = `[...document.querySelectorAll('main button:not(th button, .chips button)')].map(button => button.innerText)`
 
 before(async () => {
   if (skip) return
@@ -100,9 +101,9 @@ interface Table {
 }
 const tables = `[...document.querySelectorAll('main table')].map(table => ({
   caption: table.caption.innerText,
-  isTruncated: Boolean(table.closest('section').querySelector('.more')),
-  titles: [...table.querySelectorAll('th')].map(cell => cell.innerText),
-  rows: [...table.querySelectorAll('tbody tr')].map(row => [...row.cells].map(cell =>
+  isTruncated: Boolean(table.closest('section').querySelector('.more, .spacer')),
+  titles: [...table.querySelectorAll('th')].map(cell => cell.innerText.replace(/ [↑↓]$/, '')),
+  rows: [...table.querySelectorAll('tbody tr:not(.spacer)')].map(row => [...row.cells].map(cell =>
     cell.querySelector('button, svg') ? null : cell.querySelector(':scope > .none') ? '' : cell.innerText.trim())),
 }))`
 

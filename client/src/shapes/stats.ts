@@ -47,6 +47,14 @@ export interface SyncLag {
   isOverdue: boolean
 }
 
+export interface BrowsedRows {
+  /** The number of rows that match. Null if there are more than 100,000. */
+  total: number | null
+  /** The time zone of the service. */
+  timeZone: string
+  rows: (Record<string, string | number | boolean | null>)[]
+}
+
 export interface BackOfficeCallStats {
   breaker: Open<'closed' | 'open'> | null
   /** The start of the first minute. The last minute is still in progress. */

@@ -13,7 +13,7 @@ const hasPrefix = (column: Sql, prefix: string) =>
   sql`(${column} >= ${prefix} and ${column} < ${prefix} || chr(1114111))`
 
 /** True if a value of an index in the order of bytes begins with the text, as typed or in capitals. */
-const beginsWith = (column: Sql, text: string) =>
+export const beginsWith = (column: Sql, text: string) =>
   listSpellings(text)
     .map(spelling => hasPrefix(column, spelling))
     .reduce((all, each) => sql`(${all} or ${each})`)
@@ -26,6 +26,16 @@ const selectByPrefix = (table: Sql, column: Sql, service: Service, text: string)
       (select * from ${table} where service_id = ${service.id} and ${hasPrefix(column, spelling)} order by ${column} limit ${maxResultsPerType})`,
     )
     .reduce((all, each) => sql`${all} union all ${each}`)
+
+/** True if a customer has this ID or phone number, or words of their name or email address. Reads the search index. */
+export function matchesCustomer(service: Service, text: string, customer = sql`c`) {
+  const phones = toPhonePrefixes(text).map(prefix => `'${service.id} #${prefix}':*`)
+  const phone = phones.length ? phones.join(' | ') : null
+  return sql`(${customer}.id = ${text} or search_words(
+      ${customer}.service_id, coalesce(${customer}.firstname, '') || ' ' || coalesce(${customer}.surname, '') || ' ' || coalesce(${customer}.email, ''),
+      coalesce(${customer}.phone_home, '') || ',' || coalesce(${customer}.phone_mobile, '') || ',' || coalesce(${customer}.phone_work, ''))
+    @@ coalesce(search_prefixes(${service.id}, ${text}) || ${phone}::tsquery, search_prefixes(${service.id}, ${text}), ${phone}::tsquery))`
+}
 
 const selectCustomers = (service: Service, text: string) => {
   const phones = toPhonePrefixes(text).map(prefix => `'${service.id} #${prefix}':*`)

@@ -1,0 +1,215 @@
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { callApi } from '../lib/api.js'
+import { html } from '../lib/html.js'
+import { readQuery, replaceQuery } from '../lib/route.js'
+import { Export } from './export.js'
+import { Problem } from './problem.js'
+
+/**
+ * `sort`: the API's name of the order by this column. `size`: the width in parts of all sizes. `isMinor`: left out of cards on narrow screens.
+ * `isExported`: only in the CSV. `isTime`: a local time of the service, whose zone the header shows.
+ * @typedef {import('./table.js').Column & { sort?: string | undefined, size?: number, isMinor?: boolean, isExported?: boolean, isTime?: boolean }} DataColumn
+ */
+
+/**
+ * The state of a table, in the address.
+ * @typedef {{ q: string, filter: string, sort: string, at: string }} TableQuery
+ */
+
+const pageSize = 100
+/** Rows above and below the visible ones, so that scrolling shows no gap. */
+const spareRows = 12
+
+/** @param {string} list @param {TableQuery} query @param {number} offset @param {number} limit */
+function toPath(list, { q, filter, sort }, offset, limit) {
+  const parameters = { list, q, filter, sort, offset: String(offset), limit: String(limit) }
+  return `/browse?${new URLSearchParams(Object.entries(parameters).filter(([, value]) => value))}`
+}
+
+/** Loads all rows in chunks. @param {string} list @param {TableQuery} query @param {AbortSignal} signal */
+async function* loadRows(list, query, signal) {
+  for (let offset = 0; ; offset += 250) {
+    const { data } = await callApi(toPath(list, query, offset, 250), { signal })
+    yield data.rows
+    if (data.rows.length < 250) return
+  }
+}
+
+/** Returns the abbreviation of a time zone now: `AEDT`. @param {string} timeZone */
+const formatZone = timeZone =>
+  new Intl.DateTimeFormat('en-AU', { timeZone, timeZoneName: 'short' })
+    .formatToParts()
+    .find(({ type }) => type === 'timeZoneName')?.value ?? timeZone
+
+/**
+ * A table of a list of any length: it loads and draws only the rows around the visible ones. Its text, filter, order and place are in the
+ * address.
+ * @param {{
+ *   list: string, caption: string, nouns: [singular: string, plural: string], columns: DataColumn[], placeholder: string,
+ *   filters: Record<string, string>, defaultSort: string, getLink: (row: any) => string | undefined, empty: unknown,
+ * }} props `filters`: the label of each filter of the API
+ */
+export function DataTable({ list, caption, nouns, columns, placeholder, filters, defaultSort, getLink, empty }) {
+  const [query, setQuery] = useState(() => {
+    const sent = readQuery()
+    const read = (/** @type {string} */ name) => sent.get(name) ?? ''
+    return { q: read('q'), filter: read('filter'), sort: read('sort'), at: read('at') }
+  })
+  const [text, setText] = useState(query.q)
+  const dataset = toPath(list, query, 0, 0)
+  const [loaded, setLoaded] = useState(
+    /** @type {{ dataset: string, total: number | null, timeZone: string, pages: Map<number, any[]> } | undefined} */ (
+      undefined
+    ),
+  )
+  const [error, setError] = useState(/** @type {unknown} */ (undefined))
+  const [first, setFirst] = useState(Number(query.at) || 0)
+  const [size, setSize] = useState({ row: 44, height: 600 })
+  const scroller = useRef(/** @type {HTMLDivElement | null} */ (null))
+  const requested = useRef(new Set())
+
+  /** @param {Partial<TableQuery>} changes */
+  const update = changes => {
+    const next = { ...query, at: '', ...changes }
+    replaceQuery(next)
+    setQuery(next)
+    setFirst(0)
+    if (scroller.current) scroller.current.scrollTop = 0
+  }
+  useEffect(() => {
+    if (text.trim() === query.q) return
+    const timer = setTimeout(() => update({ q: text.trim() }), 250)
+    return () => clearTimeout(timer)
+  }, [text])
+
+  const current = loaded?.dataset === dataset ? loaded : undefined
+  const count = Math.ceil(size.height / size.row)
+  const [start, end] = [Math.max(0, first - spareRows), first + count + spareRows]
+  useEffect(() => {
+    for (let page = Math.floor(start / pageSize); page <= Math.floor(end / pageSize); page++) {
+      const key = `${dataset} ${page}`
+      if (
+        requested.current.has(key) ||
+        (current && current.total !== null && page * pageSize >= current.total && page > 0)
+      )
+        continue
+      requested.current.add(key)
+      callApi(toPath(list, query, page * pageSize, pageSize)).then(
+        ({ data }) => {
+          setError(undefined)
+          setLoaded(previous => ({
+            dataset,
+            total: data.total,
+            timeZone: data.timeZone,
+            pages: new Map([...(previous?.dataset === dataset ? previous.pages : []), [page, data.rows]]),
+          }))
+        },
+        reason => {
+          requested.current.delete(key)
+          setError(reason)
+        },
+      )
+    }
+  }, [dataset, start, end, current])
+
+  // Measures the rows, which are cards on narrow screens, and returns to the place in the address.
+  useLayoutEffect(() => {
+    const element = scroller.current
+    if (!element) return
+    const measure = () => {
+      const rem = Number.parseFloat(getComputedStyle(document.documentElement).fontSize)
+      const row = Number.parseFloat(getComputedStyle(element).getPropertyValue('--row')) * rem
+      setSize({ row, height: element.clientHeight })
+      return row
+    }
+    const row = measure()
+    if (query.at) element.scrollTop = Number(query.at) * row
+    const observer = new ResizeObserver(measure)
+    observer.observe(element)
+    return () => observer.disconnect()
+  }, [current === undefined])
+
+  const timer = useRef(0)
+  const onScroll = () => {
+    const at = Math.round((scroller.current?.scrollTop ?? 0) / size.row)
+    setFirst(at)
+    clearTimeout(timer.current)
+    timer.current = setTimeout(() => replaceQuery({ ...query, at: at ? String(at) : '' }), 150)
+  }
+  useEffect(() => () => clearTimeout(timer.current), [])
+
+  const shown = columns.filter(({ isExported }) => !isExported)
+  const parts = shown.reduce((sum, { size: width = 1 }) => sum + width, 0)
+  const total = current?.total ?? 100_000
+  const rows = Array.from({ length: Math.max(0, Math.min(end, total) - start) }, (_, i) => {
+    const at = start + i
+    return { at, row: current?.pages.get(Math.floor(at / pageSize))?.[at % pageSize] }
+  })
+  const isBusy = !error && (!current || rows.some(({ row }) => row === undefined))
+  const [sorted, isDescending] = [
+    (query.sort || defaultSort).replace('-', ''),
+    (query.sort || defaultSort).startsWith('-'),
+  ]
+  const zone = current ? formatZone(current.timeZone) : ''
+  const countText = current
+    ? `${current.total === null ? 'More than 100,000' : current.total.toLocaleString('en')} ${current.total === 1 ? nouns[0] : nouns[1]}`
+    : 'Loading…'
+  const exportedColumns = columns.map(column =>
+    column.isTime ? { ...column, name: `${column.title} (${zone})` } : column,
+  )
+  const isFiltered = Boolean(query.q || query.filter)
+
+  return html`<section class="list" aria-busy=${isBusy}>
+    <div class="tools">
+      <input type="search" class="filter-text" aria-label=${`Search ${nouns[1]}`} placeholder=${placeholder} autocomplete="off" value=${text} onInput=${(/** @type {any} */ event) => setText(event.currentTarget.value)} />
+      <span class="chips" role="group" aria-label="Filter">
+        ${Object.entries({ '': 'All', ...filters }).map(([filter, label]) => html`<button key=${filter} aria-pressed=${query.filter === filter} onClick=${() => update({ filter })}>${label}</button>`)}
+      </span>
+      <span class="aside"><span role="status">${countText}</span> ${current && current.total !== 0 && html`<${Export} load=${(/** @type {AbortSignal} */ signal) => loadRows(list, query, signal)} columns=${exportedColumns} caption=${caption} file=${list} />`}</span>
+    </div>
+    ${error && html`<${Problem} error=${error} />`}
+    ${!current && !error && html`<p class="opening" role="status">Loading…</p>`}
+    ${
+      current?.total === 0 &&
+      html`<div class="empty">${
+        isFiltered
+          ? html`<p>No matching ${nouns[1]}.</p><p><button onClick=${() => {
+              setText('')
+              update({ q: '', filter: '' })
+            }}>Clear search and filters</button></p>`
+          : empty
+      }</div>`
+    }
+    ${
+      current &&
+      current.total !== 0 &&
+      html`<div class="scroll data" role="region" aria-label=${caption} tabindex="0" ref=${scroller} onScroll=${onScroll}>
+      <table aria-rowcount=${current.total === null ? -1 : current.total + 1}>
+        <caption class="hidden">${caption}</caption>
+        <colgroup>${shown.map(({ size: width = 1 }) => html`<col style=${{ width: `${(100 * width) / parts}%` }} />`)}</colgroup>
+        <thead><tr aria-rowindex="1">${shown.map(column => {
+          const title = column.isTime && zone ? `${column.title} (${zone})` : column.title
+          const isSorted = column.sort === sorted
+          const sort = isSorted && !isDescending ? `-${column.sort}` : column.sort
+          return html`<th scope="col" key=${column.title} class=${column.right ? 'right' : undefined} aria-sort=${isSorted ? (isDescending ? 'descending' : 'ascending') : undefined}>${column.sort ? html`<button onClick=${() => update({ sort: sort ?? '' })}>${title}<span aria-hidden="true">${isSorted ? (isDescending ? ' ↓' : ' ↑') : ''}</span></button>` : title}</th>`
+        })}</tr></thead>
+        <tbody>
+          ${start > 0 && html`<tr class="spacer" aria-hidden="true"><td colspan=${shown.length} style=${{ height: `${start * size.row}px` }}></td></tr>`}
+          ${rows.map(({ at, row }) => {
+            const link = row && getLink(row)
+            return html`<tr key=${at} aria-rowindex=${at + 2} class=${link ? 'opens' : undefined} onClick=${(
+              /** @type {any} */ event,
+            ) => {
+              if (link && !event.target.closest('a, button') && !getSelection()?.toString()) location.hash = link
+            }}>${shown.map((column, i) => {
+              const value = row ? column.value(row) : ''
+              return html`<td key=${column.title} data-title=${column.title} class=${[column.right && 'right', column.isMinor && 'minor'].filter(Boolean).join(' ') || undefined}>${i === 0 && link ? html`<a href=${link}>${value}</a>` : (value ?? html`<span class="none">–</span>`)}</td>`
+            })}</tr>`
+          })}
+          ${total > end && html`<tr class="spacer" aria-hidden="true"><td colspan=${shown.length} style=${{ height: `${(total - end) * size.row}px` }}></td></tr>`}
+        </tbody>
+      </table>
+    </div>`
+    }
+  </section>`
+}

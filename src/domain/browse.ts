@@ -1,0 +1,26 @@
+import { type Static, Type } from '../schemas/schemas.ts'
+import { Count, Nullable, Text } from './values/fields.ts'
+
+export const browsedLists = [
+  ...(['orders', 'sales', 'returns', 'customers', 'products'] as const),
+  ...(['stock', 'vouchers', 'stores', 'staff'] as const),
+] as const
+export type BrowsedList = (typeof browsedLists)[number]
+
+/** The rows of a table from an offset, and the number of all rows. */
+export type BrowsedRows = Static<typeof BrowsedRows>
+export const BrowsedRows = Type.Object(
+  {
+    total: Nullable(Count('The number of rows that match. Null if there are more than 100,000.', 1_204)),
+    timeZone: Text('The time zone of the service.', 'Australia/Sydney', 100),
+    rows: Type.Array(
+      Type.Record(Type.String(), Nullable(Type.Union([Type.String(), Type.Number(), Type.Boolean()])), {
+        description: 'The values of a row by column. Times are in the time zone of the service.',
+      }),
+    ),
+  },
+  { $id: 'BrowsedRows', additionalProperties: false },
+)
+
+/** Rows behind this offset can't be read: a filter or another order finds them. */
+export const maxOffset = 100_000

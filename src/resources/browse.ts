@@ -1,0 +1,67 @@
+import { includesRole } from '../domain/accounts.ts'
+import { BrowsedRows, browsedLists, maxOffset } from '../domain/browse.ts'
+import { OneOf } from '../domain/values/fields.ts'
+import { ApiError } from '../errors/api-error.ts'
+import { Filter } from '../http/pagination/lists.ts'
+import { get } from '../http/routing/route-definitions.ts'
+import { Type } from '../schemas/schemas.ts'
+import { browse as readRows } from '../store/browse/browse.ts'
+import { tables } from '../store/browse/tables.ts'
+
+/** Tables of records for people: sorted, filtered and counted. Programs that copy records read the lists instead. */
+export const browse = [
+  get(
+    '/browse',
+    {
+      operationId: 'browseRecords',
+      tag: 'Stats',
+      summary: 'Browse records in a table',
+      description:
+        'Any part of a list, sorted and filtered, as the tables of the console show it. To copy a list, use the list itself, whose pages have no gaps. Vouchers need the role `admin`.',
+      query: Type.Object({
+        list: OneOf('The list.', browsedLists),
+        q: Filter('Only rows that match: numbers by their beginning, names by words.', 'smith', 100),
+        filter: Filter('Only rows with this state, such as `processing` of orders.', 'processing', 20),
+        sort: Filter('The column that orders the rows, after `-` if descending.', '-placedAt', 20),
+        limit: Type.Optional(
+          Type.Integer({ description: 'The number of rows.', minimum: 1, maximum: 250, default: 100, examples: [100] }),
+        ),
+        offset: Type.Optional(
+          Type.Integer({
+            description: 'The number of rows to skip.',
+            minimum: 0,
+            maximum: maxOffset,
+            default: 0,
+            examples: [0],
+          }),
+        ),
+      }),
+      validate: ({ list, filter, sort }) => {
+        if (list === undefined) return [{ parameter: 'list', code: 'invalid_parameter', detail: '`list` is required.' }]
+        const { filters, sorts } = tables[list]
+        return [
+          ...check('filter', filter, Object.keys(filters)),
+          ...check('sort', sort?.replace(/^-/, ''), Object.keys(sorts)),
+        ]
+      },
+      response: BrowsedRows,
+      errors: ['insufficient_role'],
+    },
+    async ({ db, service, role, query: { list, q, filter, sort, limit = 100, offset = 0 } }) => {
+      if (list === 'vouchers' && !includesRole(role, 'admin'))
+        throw new ApiError('insufficient_role', 'The list of vouchers requires the role `admin`.')
+      return { data: await readRows(db, service, list, { text: q?.trim(), filter, sort, limit, offset }) }
+    },
+  ),
+]
+
+const check = (parameter: string, value: string | undefined, values: readonly string[]) =>
+  value === undefined || values.includes(value)
+    ? []
+    : [
+        {
+          parameter,
+          code: 'invalid_parameter' as const,
+          detail: `\`${parameter}\` must be one of ${values.join(', ')}.`,
+        },
+      ]

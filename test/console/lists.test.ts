@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { sql } from '../../src/database/db.ts'
+import { browserMissing } from '../support/browser.ts'
+import { assertAccessible } from '../support/console/axe.ts'
+import { type Console, openConsole } from '../support/console/console.ts'
+import { fillShop } from '../support/order-shop.ts'
+import { startTestApi, type TestApi } from '../support/service.ts'
+
+const skip = browserMissing ?? false
+let api: TestApi
+let page: Console
+
+before(async () => {
+  if (skip) return
+  api = await startTestApi({ settings: { timeZone: 'Australia/Sydney' } })
+  await fillShop(api.db, api.service)
+  // Long enough that no screen could draw all rows.
+  await api.db.run(sql`
+    insert into customer (service_id, id, changed_at, record, ecommerce_ids, firstname, surname, email, email_subscription)
+    select ${api.service.id}, 'c' || n, now(), '{"id":"c' || n || '","contact":{"email":null,"phones":{}},"address":{},"references":{}', '}', 'Ann', 'Long' || lpad(n::text, 5, '0'), 'ann' || n || '@example.com', n % 2 = 0
+      from generate_series(1, 50000) n`)
+  page = await openConsole(api, api)
+})
+after(async () => {
+  await page?.close()
+  await api?.stop()
+})
+
+const rows = `[...document.querySelectorAll('.data tbody tr:not(.spacer)')].map(row => row.innerText.replace(/\\s+/g, ' ').trim())`
+const hash = () => page.evaluate<string>('location.hash')
+const isLoaded = `document.querySelector('.data') && !document.querySelector('[aria-busy="true"]')`
+const scrollTo = (share: number) =>
+  page.evaluate(
+    `(() => { const each = document.querySelector('.data'); each.scrollTop = each.scrollHeight * ${share} })()`,
+  )
+
+test('a list of 50,000 customers is searched, filtered, sorted and scrolled', { skip }, async () => {
+  await page.show('customers')
+  await page.until(isLoaded)
+  await assertAccessible(page, 'customers')
+  await scrollTo(0.5)
+  await page.until(`${rows}.some(row => row.includes('Long2500')) && ${isLoaded}`)
+  assert.ok((await page.evaluate<number>(`document.querySelectorAll('.data *').length`)) < 2_000)
+  await page.until(`location.hash.includes('at=')`)
+  await page.fill('Search customers', 'ann4321@example.com')
+  await page.waitForText('1 customer')
+  assert.match((await page.evaluate<string[]>(rows))[0] ?? '', /^Ann Long04321 ann4321@example.com/)
+  assert.equal(await hash(), '#customers?q=ann4321%40example.com')
+  await page.fill('Search customers', '')
+  await page.press('Email consent')
+  await page.waitForText('25,000 customers')
+  await page.press('Name ↑')
+  await page.until(`${rows}[0]?.includes('Long50000')`)
+  assert.equal(await hash(), '#customers?filter=email&sort=-name')
+})
+
+test('Back returns to the same place of a list', { skip }, async () => {
+  await page.show('customers?filter=email&sort=-name')
+  await page.until(isLoaded)
+  await scrollTo(0.3)
+  await page.until(`location.hash.includes('at=')`)
+  await page.until(isLoaded)
+  const place = await hash()
+  // Rows inside the table's frame, without the header.
+  const visible = `(({ top, bottom }) => [...document.querySelectorAll('.data tbody a')].filter(each => each.getBoundingClientRect().top > top + 60 && each.getBoundingClientRect().bottom < bottom).map(each => each.innerText))(document.querySelector('.data').getBoundingClientRect())`
+  const name = (await page.evaluate<string[]>(visible))[2] ?? ''
+  await page.press(name)
+  await page.waitForText('Timeline')
+  await page.evaluate('history.back()')
+  await page.until(`location.hash === ${JSON.stringify(place)} && ${isLoaded}`)
+  await page.until(`${visible}.includes(${JSON.stringify(name)})`)
+})
+
+test('a list is exported as CSV with its filter, and a row opens its record', { skip }, async () => {
+  await page.show('stores')
+  await page.until(isLoaded)
+  const csv = await page.exportCsv('Stores')
+  assert.match(csv, /^Number,Name,Type,City,State,Buffer,E-commerce location,Updated \(AE[DS]T\)\r\n/)
+  await page.show('stock?filter=none&q=nothing')
+  await page.waitForText('No matching stock levels.')
+  await page.press('Clear search and filters')
+  await page.until(isLoaded)
+  await page.evaluate(`document.querySelector('.data tbody tr:not(.spacer) td:nth-child(2)').click()`)
+  await page.until(`location.hash.startsWith('#search/product/sku')`)
+})
+
+test('rows are cards on narrow screens, and every list is accessible in the dark', { skip }, async t => {
+  t.after(() => page.appear({}))
+  await page.appear({ width: 390, colours: 'dark' })
+  for (const list of ['orders', 'sales', 'returns', 'customers', 'products', 'stock', 'vouchers', 'stores', 'staff']) {
+    await page.show(list)
+    await page.until(
+      `(document.querySelector('.data') || document.querySelector('.empty')) && !document.querySelector('[aria-busy="true"]')`,
+    )
+    await assertAccessible(page, list)
+    assert.equal(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), true, list)
+  }
+})
