@@ -26,6 +26,13 @@ function toPath(list, { q, filter, sort }, offset, limit) {
   return `/browse?${new URLSearchParams(Object.entries(parameters).filter(([, value]) => value))}`
 }
 
+/** Returns the state in the address. @returns {TableQuery} */
+function readTableQuery() {
+  const sent = readQuery()
+  const read = (/** @type {string} */ name) => sent.get(name) ?? ''
+  return { q: read('q'), filter: read('filter'), sort: read('sort'), at: read('at') }
+}
+
 /** Loads all rows in chunks. @param {string} list @param {TableQuery} query @param {AbortSignal} signal */
 async function* loadRows(list, query, signal) {
   for (let offset = 0; ; offset += 250) {
@@ -50,11 +57,10 @@ const formatZone = timeZone =>
  * }} props `filters`: the label of each filter of the API
  */
 export function DataTable({ list, caption, nouns, columns, placeholder, filters, defaultSort, getLink, empty }) {
-  const [query, setQuery] = useState(() => {
-    const sent = readQuery()
-    const read = (/** @type {string} */ name) => sent.get(name) ?? ''
-    return { q: read('q'), filter: read('filter'), sort: read('sort'), at: read('at') }
-  })
+  const [query, setQuery] = useState(readTableQuery)
+  /** The newest query, for the timer of the place. */
+  const latest = useRef(query)
+  latest.current = query
   const [text, setText] = useState(query.q)
   const dataset = toPath(list, query, 0, 0)
   const [loaded, setLoaded] = useState(
@@ -67,15 +73,33 @@ export function DataTable({ list, caption, nouns, columns, placeholder, filters,
   const [size, setSize] = useState({ row: 44, height: 600 })
   const scroller = useRef(/** @type {HTMLDivElement | null} */ (null))
   const requested = useRef(new Set())
+  const placeTimer = useRef(0)
 
   /** @param {Partial<TableQuery>} changes */
   const update = changes => {
     const next = { ...query, at: '', ...changes }
     replaceQuery(next)
+    show(next)
+  }
+  /** @param {TableQuery} next */
+  const show = next => {
+    clearTimeout(placeTimer.current)
     setQuery(next)
     setFirst(0)
     if (scroller.current) scroller.current.scrollTop = 0
   }
+  // A link to the same list, such as the stock of another store.
+  useEffect(() => {
+    const [screen] = location.hash.split('?')
+    const follow = () => {
+      if (location.hash.split('?')[0] !== screen) return
+      const next = readTableQuery()
+      setText(next.q)
+      show(next)
+    }
+    addEventListener('hashchange', follow)
+    return () => removeEventListener('hashchange', follow)
+  }, [])
   useEffect(() => {
     if (text.trim() === query.q) return
     const timer = setTimeout(() => update({ q: text.trim() }), 250)
@@ -129,14 +153,13 @@ export function DataTable({ list, caption, nouns, columns, placeholder, filters,
     return () => observer.disconnect()
   }, [current === undefined])
 
-  const timer = useRef(0)
   const onScroll = () => {
     const at = Math.round((scroller.current?.scrollTop ?? 0) / size.row)
     setFirst(at)
-    clearTimeout(timer.current)
-    timer.current = setTimeout(() => replaceQuery({ ...query, at: at ? String(at) : '' }), 150)
+    clearTimeout(placeTimer.current)
+    placeTimer.current = setTimeout(() => replaceQuery({ ...latest.current, at: at ? String(at) : '' }), 150)
   }
-  useEffect(() => () => clearTimeout(timer.current), [])
+  useEffect(() => () => clearTimeout(placeTimer.current), [])
 
   const shown = columns.filter(({ isExported }) => !isExported)
   const parts = shown.reduce((sum, { size: width = 1 }) => sum + width, 0)

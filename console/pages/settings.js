@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { settings } from 'tillbridge/settings'
 import { Button } from '../components/button.js'
+import { useLeaveGuard } from '../components/leave-guard.js'
 import { Problem } from '../components/problem.js'
 import { useLoad } from '../components/use-load.js'
 import { callApi } from '../lib/api.js'
@@ -28,12 +29,10 @@ export function Screen() {
   const [filter, setFilter] = useState('')
   const [discards, setDiscards] = useState(0)
   const count = Object.keys(changes).length
-  useEffect(() => {
-    if (count === 0) return
-    const preventUnload = (/** @type {Event} */ event) => event.preventDefault()
-    addEventListener('beforeunload', preventUnload)
-    return () => removeEventListener('beforeunload', preventUnload)
-  }, [count > 0])
+  const guard = useLeaveGuard(
+    count > 0,
+    `${count} unsaved ${count === 1 ? 'change is' : 'changes are'} lost if you leave.`,
+  )
   // After the dialog has returned the focus to its button.
   useEffect(() => {
     if (rejection === undefined) return
@@ -68,7 +67,7 @@ export function Screen() {
   const groups = groupSettings(Object.keys(settings))
     .map(([title, names]) => /** @type {const} */ ([title, names.filter(matches)]))
     .filter(([, names]) => names.length > 0)
-  return html`<h1>Settings</h1>
+  return html`${guard}<h1>Settings</h1>
     <p class="lead">Changes are previewed before they're saved.</p>
     <${MissingFeatures} version=${data.tag} show=${showSetting} />
     <div class="tools">

@@ -170,7 +170,7 @@ const readButtons = ['Search', 'Open', 'Refresh', 'Show more', 'Export CSV']
 
 const roles = ['visitor', 'maintainer', 'admin']
 const includesRole = (role: Role, required: Role = 'admin') => roles.indexOf(role) >= roles.indexOf(required)
-const findScreen = (route: string) => screens.find(({ path }) => path === route.split('/')[0])
+const findScreen = (route: string) => screens.find(({ path }) => path === route.split(/[/?]/)[0])
 
 for (const role of ['visitor', 'maintainer'] as const)
   test(`a ${role} sees the screens of a ${role} and nothing more`, {

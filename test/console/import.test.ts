@@ -280,3 +280,50 @@ test('the safety stop of a complete file can be overridden', { skip }, async () 
   await page.until(hasFact(`Removed ${missing}`))
   assert.equal(await countCustomers(), 1)
 })
+
+test('columns of another system are recognised by synonyms and values', { skip }, async () => {
+  await page.show('overview')
+  await page.show('import/customers')
+  const lines = [
+    'Customer ID,Last Name,Contact,Mobile,Suburb,Birthday,Accepts Email,Shoe size',
+    ...Array.from(
+      { length: 6 },
+      (_, i) => `n${i},Lee,lee${i}@example.com,0400 123 45${i},Carlton,${13 + i}/02/1990,yes,41`,
+    ),
+    'n9,Wu,wu@example.com,0400 123 499,Carlton,unknown,no,38',
+    '',
+  ]
+  await page.drop('export.csv', Buffer.from(lines.join('\n')))
+  await page.waitForText('Shoe size')
+  const targets = ['Customer ID', 'Last Name', 'Contact', 'Mobile', 'Suburb', 'Birthday', 'Accepts Email', 'Shoe size']
+  assert.deepEqual(await Promise.all(targets.map(name => page.readField(`Import ${name} as`))), [
+    ...['id', 'surname', 'email', 'phoneMobile', 'city', 'dateOfBirth', 'emailSubscription', ' none'],
+  ])
+  assert.equal(await page.readField('Dates'), 'DD/MM/YYYY')
+  await page.waitForText("1 column won't be imported: Shoe size")
+  await page.fill('Import Suburb as', ' none')
+  await page.waitForText("2 columns won't be imported: Suburb, Shoe size")
+  await page.fill('Import Suburb as', 'city')
+  await assertAccessible(page, 'recognised columns')
+  await page.press('Dry run')
+  await page.until(hasFact('Rejected 1'))
+  assert.equal(await page.evaluate(hasFact('Valid 6')), true)
+})
+
+test('a link does not leave unsent corrections without a question', { skip }, async () => {
+  await page.until(`document.querySelector('details.card table')`)
+  await page.fill('Birthday of line 8', '01/02/1990')
+  await page.press('Syncs')
+  await page.waitForText('Your corrections have not been sent.')
+  await page.press('Stay')
+  assert.equal(await page.readField('Birthday of line 8'), '01/02/1990')
+  await page.press('Syncs')
+  await page.press('Leave')
+  await page.until(`document.querySelector('main h1')?.innerText === 'Syncs'`)
+})
+
+test('an Excel workbook is named as such', { skip }, async () => {
+  await page.show('import')
+  await page.drop('export.xlsx', Buffer.from('PK\x03\x04 workbook'))
+  await page.waitForText('This is an Excel workbook. Save it as CSV (UTF-8)')
+})

@@ -53,7 +53,7 @@ export function Columns({ columns, header, rows, map, constants, change }) {
     </tr>`
   }
   return html`<section aria-label="Column mapping">
-    <h2>Column mapping</h2>
+    <h2>Required and fixed values</h2>
     <div class="scroll" role="region" aria-label="Required and detected columns" tabindex="0">
       <table>
         <caption class="hidden">Source of each column; * required</caption>

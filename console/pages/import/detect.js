@@ -1,4 +1,5 @@
 import { readBytes, readLines } from './lines.js'
+import { synonyms } from './synonyms.js'
 
 /** @typedef {import('tillbridge/import-types').Column} Column */
 
@@ -83,6 +84,9 @@ async function detectEncoding(file, head) {
 export async function detectFormat(file) {
   const isJson = /\.(ndjson|jsonl)(\.gz)?$/i.test(file.name)
   const head = await readHead(file)
+  // A workbook is a zip archive.
+  if (new TextDecoder('latin1').decode(head.subarray(0, 4)) === 'PK\x03\x04')
+    throw new Error('This is an Excel workbook. Save it as CSV (UTF-8), then choose that file.')
   const encoding = await detectEncoding(file, head)
   const [header = ''] = new TextDecoder(encoding).decode(head).split('\n')
   const count = (/** @type {string} */ candidate) => header.split(candidate).length
@@ -125,7 +129,7 @@ export const toCellText = value =>
 
 const normalizeName = (/** @type {string} */ name) => name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '')
 
-/** Returns the file's column for each of our columns: `{ storeNumber: 'Store number' }`. @param {Column[]} columns @param {string[]} header */
+/** Returns the file's column for each of our columns: `{ storeNumber: 'Store number' }`. @param {Column[]} columns @param {string[]} header @returns {Record<string, string>} */
 export const matchColumns = (columns, header) =>
   Object.fromEntries(
     columns.flatMap(({ name, titles = [] }) => {
@@ -136,6 +140,32 @@ export const matchColumns = (columns, header) =>
       return source === undefined ? [] : [[name, source]]
     }),
   )
+
+/** Values by which a column is recognised, by the name of our column. @type {Record<string, RegExp>} */
+const valuePatterns = { email: /^[^@\s]+@[^@\s]+\.[^@\s]+$/, barcode: /^(\d{8}|\d{12,14})$/ }
+
+/**
+ * Like `matchColumns`. Recognises the remaining columns by names that other systems use, then by their values.
+ * @param {Column[]} columns @param {{ header: string[], rows: string[][] }} sample
+ */
+export function recognizeColumns(columns, { header, rows }) {
+  const map = matchColumns(columns, header)
+  const isFree = (/** @type {string} */ candidate) => candidate && !Object.values(map).includes(candidate)
+  for (const { name } of columns) {
+    if (name in map) continue
+    const byName = header.find(each => isFree(each) && synonyms[name]?.includes(normalizeName(each)))
+    const pattern = valuePatterns[name]
+    const source = byName ?? (pattern && header.find((each, i) => isFree(each) && isMostly(rows, i, pattern)))
+    if (source !== undefined) map[name] = source
+  }
+  return map
+}
+
+/** True if most values of a column have this pattern. @param {string[][]} rows @param {number} index @param {RegExp} pattern */
+function isMostly(rows, index, pattern) {
+  const values = rows.map(row => (row[index] ?? '').trim()).filter(Boolean)
+  return values.length > 0 && values.filter(value => pattern.test(value)).length > 0.8 * values.length
+}
 
 /**
  * Detects the import type of a file by its name. Another type wins if the named type lacks required columns, and the other one has all of
@@ -160,9 +190,9 @@ export function detectImportType(importTypes, name, header) {
 const isNumber = ({ type, format }) =>
   type === 'integer' || type === 'number' || ['money', 'unit-price', 'percent'].includes(format ?? '')
 /** @param {Column} column */
-const isTime = ({ format }) => format === 'date' || format === 'local-time'
+const isTime = ({ format }) => ['date', 'birthday', 'local-time'].includes(format ?? '')
 
-/** Date formats, the most likely ones first. A date such as 03/04/2026 fits several, so all dates of the sample must fit. @type {[format: string, pattern: RegExp][]} */
+/** Date formats, the most likely ones first. A date such as 03/04/2026 fits several, so the format that most dates have is used. @type {[format: string, pattern: RegExp][]} */
 const dateFormats = [
   ['', /^\d{4}-\d\d-\d\d/],
   ['DD.MM.YYYY', /^\d\d\.\d\d\.\d{4}/],
@@ -195,6 +225,12 @@ export function detectValueFormats(columns, map, { header, rows }) {
       ? '.'
       : ''
   const dates = readCells(isTime)
-  const [dateFormat = ''] = dateFormats.find(([, pattern]) => dates.every(text => pattern.test(text))) ?? []
+  const counts = dateFormats.map(([format, pattern]) => ({
+    format,
+    fitting: dates.filter(text => pattern.test(text)).length,
+  }))
+  const [best] = counts.toSorted((a, b) => b.fitting - a.fitting)
+  // One impossible date must not hide the format of the others.
+  const dateFormat = best && best.fitting > dates.length / 2 ? best.format : ''
   return { decimal, dateFormat }
 }

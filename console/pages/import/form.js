@@ -11,11 +11,11 @@ import {
   detectImportType,
   detectValueFormats,
   encodings,
-  matchColumns,
   readSample,
+  recognizeColumns,
 } from './detect.js'
 import { useImportTypes } from './import-types.js'
-import { Preview } from './preview.js'
+import { Preview, Unmapped } from './preview.js'
 import { toProfile, toUploadProfile } from './profile.js'
 
 /** @typedef {import('./profile.js').Plan} Plan */
@@ -75,9 +75,10 @@ export function Form({ file, type: requestedType, isHidden, send }) {
       </div>
       <p class="note">${importTypes[type]?.description} Detected from the first rows. Check before you import.</p>
     </section>
-    <${Preview} header=${header} rows=${rows} map=${map} columns=${columns} />
+    <${Preview} header=${header} rows=${rows} map=${map} columns=${columns} change=${change} />
     <${Columns} key=${[type, ...header].join('\n')} columns=${columns} header=${header} rows=${rows} map=${map} constants=${constants} change=${change} />
     ${error && html`<${Problem} error=${error} />`}
+    <${Unmapped} header=${header} map=${map} />
     ${missing.length > 0 && html`<p class="problem" role="alert">Map the required ${missing.length === 1 ? 'column' : 'columns'} ${missing.map(({ name }) => name).join(', ')}.</p>`}
     ${importTypes[type]?.canBeComplete && html`<${Checkbox} label=${completeLabels[type]} checked=${plan.isComplete ?? false} change=${(/** @type {boolean} */ isComplete) => change({ isComplete })} />`}
     <p class="choices">
@@ -97,7 +98,7 @@ const completeLabels = {
 /** Detects the column mapping and value formats of a file. @param {ReturnType<typeof useImportTypes>} importTypes @param {Plan['fileFormat']} fileFormat @param {string} type @param {Sample} sample @returns {Plan} */
 function detectPlan(importTypes, fileFormat, type, sample) {
   const columns = importTypes[type]?.columns ?? []
-  const map = matchColumns(columns, sample.header)
+  const map = recognizeColumns(columns, sample)
   return { type, fileFormat, map, constants: {}, ...detectValueFormats(columns, map, sample) }
 }
 

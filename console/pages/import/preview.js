@@ -1,44 +1,66 @@
 import { html } from '../../lib/html.js'
+import { hasRejectionColumns, rejectionColumns } from './profile.js'
 
-const maxRows = 5
+const maxExamples = 3
+
+/** Option value of a column that isn't imported. No column has this name. */
+const none = ' none'
 
 /**
- * The first rows of the file, with the column that each of its columns is imported as.
- * @param {{ header: string[], rows: string[][], map: Record<string, string>, columns: import('tillbridge/import-types').Column[] }} props
+ * The columns of the file with their first values, and the column that each is imported as.
+ * @param {{
+ *   header: string[], rows: string[][], map: Record<string, string>, columns: import('tillbridge/import-types').Column[],
+ *   change: (change: { map: Record<string, string> }) => void,
+ * }} props
  */
-export function Preview({ header, rows, map, columns }) {
+export function Preview({ header, rows, map, columns, change }) {
   const secrets = new Set(columns.filter(({ format }) => format === 'secret').map(({ name }) => map[name]))
-  /** @param {string} name */
-  const getTargets = name =>
-    Object.keys(map)
-      .filter(target => map[target] === name)
-      .join(', ')
-  return html`<section aria-label="First rows">
-    <h2>First rows</h2>
-    <div class="scroll" role="region" aria-label="First rows of the file" tabindex="0">
+  /** @param {string} source @param {string} target */
+  const choose = (source, target) => {
+    const others = Object.entries(map).filter(([name, column]) => column !== source && name !== target)
+    change({ map: Object.fromEntries(target === none ? others : [...others, [target, source]]) })
+  }
+  return html`<section aria-label="Columns of the file">
+    <h2>Columns of the file</h2>
+    ${
+      header.length > 0 &&
+      html`<div class="scroll" role="region" aria-label="First values of each column" tabindex="0">
       <table>
-        <caption class="hidden">First rows of the file</caption>
-        <thead>
-          <tr>
-            ${header.map(
-              (name, i) => html`<th scope="col" key=${i}>
-                ${name || `column ${i + 1}`}<br />
-                ${getTargets(name) ? html`<span class="target">→ ${getTargets(name)}</span>` : html`<span class="none">not imported</span>`}
-              </th>`,
-            )}
-          </tr>
-        </thead>
+        <caption class="hidden">Columns of the file with their first values</caption>
+        <thead><tr><th scope="col">Column</th><th scope="col">First values</th><th scope="col">Import as</th></tr></thead>
         <tbody>
-          ${rows.slice(0, maxRows).map(
-            (row, i) => html`<tr key=${i}>
-              ${header.map((name, index) => html`<td key=${index} class="shrink">${secrets.has(name) ? '••••' : truncate(row[index] ?? '')}</td>`)}
-            </tr>`,
-          )}
+          ${header.map((name, i) => {
+            const values = [...new Set(rows.map(row => row[i] ?? '').filter(Boolean))].slice(0, maxExamples)
+            const targets = Object.keys(map).filter(target => name && map[target] === name)
+            return html`<tr key=${i}>
+              <td><b>${name || `column ${i + 1}`}</b></td>
+              <td class="wide">${secrets.has(name) ? '••••' : values.length ? html`<small>${values.map(truncate).join(' · ')}</small>` : html`<span class="none">empty</span>`}</td>
+              <td>${
+                name &&
+                html`<select aria-label=${`Import ${name} as`} class=${targets.length ? undefined : 'unmapped'} value=${targets[0] ?? none} onChange=${(/** @type {any} */ event) => choose(name, event.currentTarget.value)}>
+                  <option value=${none}>Not imported</option>
+                  ${columns.map(column => html`<option key=${column.name} value=${column.name}>${column.name}${column.required ? ' *' : ''}${map[column.name] && map[column.name] !== name ? ` (now ${map[column.name]})` : ''}</option>`)}
+                </select>${targets.length > 1 && html` <small>also ${targets.slice(1).join(', ')}</small>`}`
+              }</td>
+            </tr>`
+          })}
         </tbody>
       </table>
-    </div>
+    </div>`
+    }
     ${rows.length === 0 && html`<div class="empty">No rows found. Choose another file or another separator.</div>`}
   </section>`
+}
+
+/** The columns of the file that are not imported. @param {{ header: string[], map: Record<string, string> }} props */
+export function Unmapped({ header, map }) {
+  const mapped = new Set(Object.values(map))
+  const data = hasRejectionColumns(header) ? header.slice(rejectionColumns.length) : header
+  const names = data.filter(name => name && !mapped.has(name))
+  return (
+    names.length > 0 &&
+    html`<p class="card notice degraded" role="status"><span><b>${names.length === 1 ? "1 column won't be imported" : `${names.length} columns won't be imported`}:</b> ${names.join(', ')}</span></p>`
+  )
 }
 
 /** @param {string} text */

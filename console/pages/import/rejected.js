@@ -2,6 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { escapeFormula, unescapeFormula } from 'tillbridge/formulas'
 import { importTypes } from 'tillbridge/import-types'
 import { download, toCsv } from '../../components/export.js'
+import { useLeaveGuard } from '../../components/leave-guard.js'
 import { Problem } from '../../components/problem.js'
 import { html } from '../../lib/html.js'
 import { Corrections } from './corrections.js'
@@ -121,6 +122,7 @@ export function RejectedLines({ groups, upload, send }) {
   const [error, setError] = useState(/** @type {unknown} */ (undefined))
   const [edits, setEdits] = useState(0)
   const { plan, header, isDryRun } = upload
+  const guard = useLeaveGuard(edits > 0, 'Your corrections have not been sent. They are lost if you leave.')
   useEffect(() => {
     readRejectedLines(upload, new Set(groups.flatMap(({ numbers }) => numbers))).then(setLines, setError)
   }, [])
@@ -146,6 +148,7 @@ export function RejectedLines({ groups, upload, send }) {
     file.text().then(text => download(file.name, text))
   }
   return html`<section aria-label=${`Rejected lines of ${upload.file.name}`}>
+    ${guard}
     <h2>Rejected lines</h2>
     <p class="lead">Fix the cells and ${isDryRun ? 'check' : 'import'} the lines again.</p>
     ${groups.map(
@@ -156,7 +159,10 @@ export function RejectedLines({ groups, upload, send }) {
     )}
     ${hasMore && html`<p class="note">Showing the first 100 lines for each reason. Fix the rest in your file and import it again; lines already imported are skipped.</p>`}
     <p class="choices">
-      <button class=${edits ? 'main' : ''} disabled=${lines.size === 0} onClick=${() => send(build())}>${isDryRun ? 'Check' : 'Import'} ${countLines(lines.size)} again</button>
+      <button class=${edits ? 'main' : ''} disabled=${lines.size === 0} onClick=${() => {
+        setEdits(0)
+        send(build())
+      }}>${isDryRun ? 'Check' : 'Import'} ${countLines(lines.size)} again</button>
       <button class="quiet" onClick=${save}>Download rejected lines</button>
     </p>
   </section>`

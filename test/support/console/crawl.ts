@@ -22,7 +22,7 @@ export async function openScreen(page: Console, route: string) {
 
 /** Returns the kind of a route: all requests are of one kind, and so are all syncs. */
 function toScreenKind(route: string) {
-  const [screen, ...parts] = route.split('/')
+  const [screen, ...parts] = (route.split('?')[0] ?? '').split('/')
   if (screen === 'syncs' || screen === 'import') return [screen, ...parts.map(() => 'x')].join('/')
   return [
     screen,
