@@ -28,7 +28,9 @@ export function Frame({ signedIn, service, choose, signOut }) {
     const isNewPage = previousPath.current !== current?.path
     previousPath.current = current?.path
     // Moves the focus, so that screen readers announce the new screen. A followed link may have disappeared with its list.
-    if (!isFirst && (isNewPage || document.activeElement === document.body)) content.current?.focus()
+    if (!isFirst && (isNewPage || document.activeElement === document.body))
+      content.current?.focus({ preventScroll: true })
+    if (isNewPage) scrollTo(0, 0)
     // On narrow screens the navigation is one scrolling row.
     if (isNewPage) document.querySelector('nav [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' })
   }, [current?.path, record])

@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import uPlot from 'uplot'
 import { html } from '../lib/html.js'
 
@@ -15,14 +15,18 @@ function formatTimes(times) {
   return times.map(time => format.format(time * 1_000))
 }
 
+/** @param {number | null | undefined} value @param {string} unit */
+const formatValue = (value, unit) => (value == null ? '–' : `${value.toLocaleString('en')} ${unit}`.trim())
+
 /**
- * A line chart. Screen readers can't read a canvas, so a page must also show the data as text or a table.
+ * A line chart. The legend has the values under the pointer. Screen readers can't read a canvas, so a page must also show the data as text or a table.
  * @param {{
  *   title: unknown, name?: string, unit?: string, times: number[],
  *   lines: { title: string, colour: 'accent' | 'muted' | 'warn' | 'bad', values: (number | null)[] }[],
  * }} props `times`: seconds since 1970; `name`: the title as text; `values`: null draws no point
  */
 export function Chart({ title, name = String(title), unit = '', times, lines }) {
+  const [hovered, setHovered] = useState(/** @type {number | null} */ (null))
   const container = useRef(/** @type {HTMLDivElement | null} */ (null))
   useEffect(() => {
     const element = container.current
@@ -51,6 +55,7 @@ export function Chart({ title, name = String(title), unit = '', times, lines }) 
         // Leaves room for the right half of the last time label.
         padding: [0.6 * rem, 1.4 * rem, 0, 0],
         legend: { show: false },
+        hooks: { setCursor: [plot => setHovered(plot.cursor.idx ?? null)] },
         series: [
           {},
           ...lines.map(line => ({
@@ -90,7 +95,10 @@ export function Chart({ title, name = String(title), unit = '', times, lines }) 
   }, [times, lines])
   return html`<figure class="card">
     <figcaption>${title}</figcaption>
-    ${lines.length > 1 && html`<ul class="legend">${lines.map(line => html`<li key=${line.title} class=${line.colour}>${line.title}</li>`)}</ul>`}
+    <ul class="legend">
+      ${lines.map(line => html`<li key=${line.title} class=${line.colour}>${line.title}${hovered !== null && html` <b>${formatValue(line.values[hovered], unit)}</b>`}</li>`)}
+      <li class="time">${hovered === null ? '' : new Date((times[hovered] ?? 0) * 1_000).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'short' })}</li>
+    </ul>
     <div class="chart" role="img" aria-label=${`${name}, ${times.length} points`} ref=${container}></div>
   </figure>`
 }

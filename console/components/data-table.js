@@ -49,8 +49,8 @@ const formatZone = timeZone =>
     .find(({ type }) => type === 'timeZoneName')?.value ?? timeZone
 
 /**
- * A table of a list of any length: it loads and draws only the rows around the visible ones. Its text, filter, order and place are in the
- * address.
+ * A table of a list of any length. It loads and draws only the rows around the visible ones. The address has its text, filter, order and
+ * place.
  * @param {{
  *   list: string, caption: string, nouns: [singular: string, plural: string], columns: DataColumn[], placeholder: string,
  *   filters: Record<string, string>, defaultSort: string, getLink: (row: any) => string | undefined, empty: unknown,

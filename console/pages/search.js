@@ -19,6 +19,16 @@ import { Voucher } from './search/voucher.js'
 /** @type {Record<string, any>} */
 const kinds = { customer: Customer, order: Order, return: Return, sale: Sale, product: Product, voucher: Voucher }
 
+/** The list and the title of each kind. @type {Record<string, [list: string, title: string]>} */
+const lists = {
+  customer: ['customers', 'Customer'],
+  order: ['orders', 'Order'],
+  return: ['returns', 'Return'],
+  sale: ['sales', 'Sale'],
+  product: ['products', 'Product'],
+  voucher: ['vouchers', 'Gift voucher'],
+}
+
 /** The API's path of each kind. @type {Record<string, string>} */
 const apiPaths = {
   customer: 'customers',
@@ -36,8 +46,10 @@ const apiPaths = {
 export function Screen({ parts: [kind = '', id = ''] }) {
   const isAdmin = useHasRole('admin')
   const Record = id && Object.hasOwn(kinds, kind) ? kinds[kind] : undefined
-  return html`<h1>Search</h1>
-    <${SearchBox} showsHint=${!Record} initialText=${kind === 'text' ? id : undefined} />
+  const [list, title] = lists[kind] ?? []
+  return html`${Record && list && html`<p class="trail"><a href=${`#${list}`}>All ${list}</a></p>`}
+    <h1>${Record ? title : 'Search'}</h1>
+    ${!Record && html`<${SearchBox} showsHint=${true} initialText=${kind === 'text' ? id : undefined} />`}
     ${Record && html`<${Record} key=${`${kind} ${id}`} id=${id} />`}
     ${
       Record &&

@@ -67,7 +67,7 @@ export function Screen() {
   const groups = groupSettings(Object.keys(settings))
     .map(([title, names]) => /** @type {const} */ ([title, names.filter(matches)]))
     .filter(([, names]) => names.length > 0)
-  return html`${guard}<h1>Settings</h1>
+  return html`<h1>Settings</h1>
     <p class="lead">Changes are previewed before they're saved.</p>
     <${MissingFeatures} version=${data.tag} show=${showSetting} />
     <div class="tools">
@@ -93,6 +93,7 @@ export function Screen() {
       </section>`,
     )}
     ${groups.length === 0 && html`<div class="empty">No matching settings</div>`}
+    ${guard}
     <div class=${`save-bar${count ? ' active' : ''}`} role="region" aria-label="Changes">
       <span role="status">${count > 0 ? `${count} unsaved ${count === 1 ? 'change' : 'changes'}` : savedCount > 0 ? `${savedCount} ${savedCount === 1 ? 'setting' : 'settings'} saved` : 'No changes'}</span>
       ${count > 0 && html`<button class="quiet" onClick=${discard}>Discard</button>`}

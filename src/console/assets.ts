@@ -97,7 +97,8 @@ const types: Record<string, string> = {
 const styles = ['base', 'frame', 'components', 'forms', 'pages', 'narrow']
 
 /** Modules that aren't preloaded, because only some screens need them. */
-const lazyModules = /^(pages\/|components\/chart|packages\/(uplot|settings|import-types|changes|mappings))/
+const lazyModules =
+  /^(pages\/|components\/(chart|data-table|leave-guard)|packages\/(uplot|settings|import-types|changes|mappings))/
 
 interface Site {
   assets: ReadonlyMap<string, Asset>

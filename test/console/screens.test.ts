@@ -48,9 +48,9 @@ test('the overview shows open issues with remedies until they are resolved', { s
     `[...document.querySelectorAll('.stat')].map(each => each.innerText.replace(/\\s+/g, ' ') + ' ' + each.hash)`,
   )
   assert.deepEqual(cards.slice(3), [
-    'Orders today 0 none yet #search',
-    'Sales today 0 none yet #syncs/transactions',
-    'Outstanding voucher balance 0 none yet #search/voucher',
+    'Orders today 0 none yet #orders',
+    'Sales today 0 none yet #sales?filter=today',
+    'Outstanding voucher balance 0 none yet #vouchers?filter=active',
   ])
   await assertAccessible(page, 'overview')
   await page.press('Resolve: Export file has rejected lines')

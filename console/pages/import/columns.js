@@ -16,6 +16,7 @@ const [none, constant] = [' none', ' constant']
 export function Columns({ columns, header, rows, map, constants, change }) {
   // Set once, so that a column stays in its table after a choice.
   const [mainColumns] = useState(() => columns.filter(({ name, required }) => required || name in map))
+  const [startsOpen] = useState(() => columns.some(({ name, required }) => required && !(name in map)))
   const optionalColumns = columns.filter(column => !mainColumns.includes(column))
   /** @param {string} name @param {string} value */
   const choose = (name, value) => {
@@ -52,8 +53,8 @@ export function Columns({ columns, header, rows, map, constants, change }) {
       </td>
     </tr>`
   }
-  return html`<section aria-label="Column mapping">
-    <h2>Required and fixed values</h2>
+  return html`<details class="all-columns" open=${startsOpen}>
+    <summary><h2>All columns and fixed values</h2></summary>
     <div class="scroll" role="region" aria-label="Required and detected columns" tabindex="0">
       <table>
         <caption class="hidden">Source of each column; * required</caption>
@@ -74,5 +75,5 @@ export function Columns({ columns, header, rows, map, constants, change }) {
         </div>
       </details>`
     }
-  </section>`
+  </details>`
 }

@@ -4,6 +4,7 @@ import { callApi } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
 import { useHasRole } from '../../lib/role.js'
 import { linkTo } from '../../lib/route.js'
+import { Hours } from './hours.js'
 import { useSection } from './sections.js'
 import { StatCard } from './stat-card.js'
 
@@ -15,20 +16,22 @@ export function Stats({ overview }) {
   const { data, isFailed } = useSection('stats', overview, signal =>
     callApi('/stats', { signal }).then(response => response.data),
   )
+  const isAdmin = useHasRole('admin')
   if (isFailed) return html`<div class="empty">Today's numbers couldn't be loaded.</div>`
   if (!data)
     return html`<div class="stats"><div class="stat card"><span class="opening" role="status">Loading…</span></div></div>`
   return html`<div class="stats">
-      <${MoneyCard} title="Orders today" sums=${data.orders} nouns=${['order', 'orders']} route=${['search']} />
-      <${MoneyCard} title="Sales today" sums=${data.sales} nouns=${['sale', 'sales']} route=${['syncs', 'transactions']} />
-      ${data.vouchers && html`<${MoneyCard} title="Outstanding voucher balance" sums=${data.vouchers} nouns=${['voucher', 'vouchers']} route=${['search', 'voucher']} />`}
+      <${MoneyCard} title="Orders today" sums=${data.orders} nouns=${['order', 'orders']} route="#orders" />
+      <${MoneyCard} title="Sales today" sums=${data.sales} nouns=${['sale', 'sales']} route="#sales?filter=today" />
+      ${data.vouchers && html`<${MoneyCard} title="Outstanding voucher balance" sums=${data.vouchers} nouns=${['voucher', 'vouchers']} route=${isAdmin ? '#vouchers?filter=active' : '#search'} />`}
     </div>
+    <${Hours} hours=${data.hours} currency=${data.sales[0]?.currency ?? data.orders[0]?.currency ?? ''} />
     <${Requests} requests=${data.requests} />`
 }
 
 /**
  * A total, with those of further currencies below it.
- * @param {{ title: string, sums: { currency: string, count: number, total: string }[], nouns: [singular: string, plural: string], route: string[] }} props
+ * @param {{ title: string, sums: { currency: string, count: number, total: string }[], nouns: [singular: string, plural: string], route: string }} props
  */
 function MoneyCard({ title, sums, nouns: [singular, plural], route }) {
   const [first, ...further] = sums.map(({ currency, total }) => formatMoney(total, currency))

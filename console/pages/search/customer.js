@@ -1,4 +1,4 @@
-import { Facts, State } from '../../components/format.js'
+import { Facts, formatMoney, State } from '../../components/format.js'
 import { Problem } from '../../components/problem.js'
 import { useLoad } from '../../components/use-load.js'
 import { callApi, findRecord, loadAll } from '../../lib/api.js'
@@ -15,10 +15,12 @@ export function Customer({ id }) {
   if (!data) return html`<p class="opening" role="status">Loading…</p>`
   const { customer, rewardAccount } = data
   const events = buildEvents(data)
+  const summary = summarize(data)
   const renderConsent = (/** @type {boolean} */ isGiven, /** @type {string} */ channel) =>
     html`<${State} state=${`${channel} ${isGiven ? 'yes' : 'no'}`} tone=${isGiven ? 'good' : 'idle'} />`
   return html`<section aria-label="Customer">
     <h2>${customer ? [customer.title, customer.firstname, customer.surname].filter(Boolean).join(' ') || 'No name' : 'Deleted customer'}</h2>
+    <dl class="figures">${summary.map(([title, value]) => html`<div key=${title}><dt>${title}</dt><dd>${value}</dd></div>`)}</dl>
     ${
       customer &&
       html`<div class="card"><${Facts}
@@ -57,6 +59,28 @@ export function Customer({ id }) {
         : html`<div class="empty">No events yet</div>`
     }
   </section>`
+}
+
+/** Returns summary figures: purchases, their value, the average and the last one. @param {any} data @returns {[title: string, value: string][]} */
+function summarize({ transactions, orders }) {
+  const sales = transactions.filter((/** @type {any} */ sale) => Number(sale.total) > 0)
+  const currency = transactions[0]?.currency ?? orders[0]?.currency
+  const inCurrency = transactions.filter((/** @type {any} */ sale) => sale.currency === currency)
+  const spent = inCurrency.reduce(
+    (/** @type {number} */ total, /** @type {any} */ sale) => total + Number(sale.total),
+    0,
+  )
+  const dates = [
+    ...sales.map((/** @type {any} */ sale) => sale.saleDate),
+    ...orders.map((/** @type {any} */ order) => order.placedAt),
+  ].sort()
+  const average = sales.length ? spent / sales.length : 0
+  return [
+    ['Lifetime spend', currency ? (formatMoney(spent.toFixed(2), currency) ?? '') : '–'],
+    ['Purchases', sales.length.toLocaleString('en')],
+    ['Average purchase', currency && sales.length ? (formatMoney(average.toFixed(2), currency) ?? '') : '–'],
+    ['Last purchase', dates.at(-1)?.slice(0, 10) ?? 'none'],
+  ]
 }
 
 /** Renders an email address that can wrap before its @. @param {string | null} address */

@@ -1,4 +1,6 @@
+import { useState } from 'preact/hooks'
 import { ExportableTable } from '../../components/exportable-table.js'
+import { Choice } from '../../components/field.js'
 import { amountColumn, Facts } from '../../components/format.js'
 import { List } from '../../components/list.js'
 import { Problem } from '../../components/problem.js'
@@ -73,7 +75,60 @@ export function Product({ id }) {
         /></div>`
     }
     ${sku !== undefined && html`<${Stock} sku=${sku} />`}
+    ${data && html`<${StockGrid} product=${data} current=${sku} />`}
     ${rows.length > 0 && html`<${ExportableTable} title=${html`<h3>SKUs</h3>`} caption="SKUs of the product" columns=${skuColumns(data.currency)} rows=${rows} getKey=${(/** @type {any} */ row) => row.skuId} file=${`product-${data.productCode}-skus`} />`}
+  </section>`
+}
+
+/** Loads the stock levels of a product. @param {string} id @param {AbortSignal} signal */
+async function loadLevels(id, signal) {
+  const levels = []
+  for (let offset = 0; ; offset += 250) {
+    const path = `/browse?list=stock&q=${encodeURIComponent(id)}&limit=250&offset=${offset}`
+    const { rows } = (await callApi(path, { signal })).data
+    levels.push(...rows.filter((/** @type {any} */ row) => row.productId === id))
+    if (rows.length < 250) return levels
+  }
+}
+
+/** Few units of a SKU. */
+const lowStock = 3
+
+/** The units that can be sold by colour and size, of all stores or one. @param {{ product: any, current: string | undefined }} props `current`: the SKU of the page */
+function StockGrid({ product, current }) {
+  const { data: levels, error } = useLoad(signal => loadLevels(product.id, signal), [product.id])
+  const [store, setStore] = useState('')
+  if (error) return html`<${Problem} error=${error} />`
+  if (!levels) return html`<p class="opening" role="status">Loading…</p>`
+  if (!levels.length) return null
+  const stores = [...new Map(levels.map(level => [level.storeNumber, level.store])).entries()].sort()
+  const sum = (/** @type {string} */ sku) =>
+    levels
+      .filter(level => level.sku === sku && (!store || level.storeNumber === store))
+      .reduce((total, level) => total + level.available, 0)
+  const colours = /** @type {any[]} */ (product.colours)
+  const sizes = [...new Set(colours.flatMap(colour => colour.sizes.map((/** @type {any} */ size) => size.sizeCode)))]
+  return html`<section aria-label="Stock by colour and size">
+    <div class="tools">
+      <h3>Available by colour and size</h3>
+      <span class="aside"><${Choice} label="Store" inline=${true} value=${store} change=${setStore} options=${[['', 'All stores'], ...stores.map(([number, name]) => [number, `${number} ${name}`])]} /></span>
+    </div>
+    <div class="scroll" role="region" aria-label="Available units by colour and size" tabindex="0">
+      <table class="grid">
+        <thead><tr><th scope="col">Colour</th>${sizes.map(size => html`<th scope="col" class="right" key=${size}>${size}</th>`)}</tr></thead>
+        <tbody>${colours.map(
+          colour =>
+            html`<tr key=${colour.id}><th scope="row">${colour.name ?? colour.code}</th>${sizes.map(sizeCode => {
+              const size = colour.sizes.find((/** @type {any} */ each) => each.sizeCode === sizeCode)
+              if (!size) return html`<td key=${sizeCode} class="right"><span class="none">–</span></td>`
+              const units = sum(size.ecommerceSku)
+              const level = units <= 0 ? 'empty-stock' : units <= lowStock ? 'low-stock' : ''
+              return html`<td key=${sizeCode} class=${`right ${level}`}><a href=${linkTo('search', 'product', `sku:${size.ecommerceSku}`)} aria-label=${`${units} of ${size.ecommerceSku}`} aria-current=${size.ecommerceSku === current ? 'true' : undefined}>${units.toLocaleString('en')}</a></td>`
+            })}</tr>`,
+        )}</tbody>
+      </table>
+    </div>
+    <p class="note">Units that can be sold online, after buffers and reservations.</p>
   </section>`
 }
 
