@@ -49,12 +49,15 @@ const formatZone = timeZone =>
     .find(({ type }) => type === 'timeZoneName')?.value ?? timeZone
 
 /**
+ * `filters`: the label of each filter of the API.
+ * @typedef {{ list: string, caption: string, nouns: [string, string], columns: DataColumn[], placeholder: string }} Labels
+ * @typedef {{ filters: Record<string, string>, defaultSort: string, getLink: (row: any) => string | undefined, empty: unknown }} Behaviour
+ */
+
+/**
  * A table of a list of any length. It loads and draws only the rows around the visible ones. The address has its text, filter, order and
  * place.
- * @param {{
- *   list: string, caption: string, nouns: [singular: string, plural: string], columns: DataColumn[], placeholder: string,
- *   filters: Record<string, string>, defaultSort: string, getLink: (row: any) => string | undefined, empty: unknown,
- * }} props `filters`: the label of each filter of the API
+ * @param {Labels & Behaviour} props
  */
 export function DataTable({ list, caption, nouns, columns, placeholder, filters, defaultSort, getLink, empty }) {
   const [query, setQuery] = useState(readTableQuery)
