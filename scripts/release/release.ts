@@ -8,6 +8,7 @@ import { Command } from 'commander'
 import manifest from '../../package.json' with { type: 'json' }
 import { findBinaries } from '../../src/postgres/binaries.ts'
 import { type Dependency, dependenciesIn } from './dependencies.ts'
+import { createNotices } from './notices.ts'
 import { createSbom } from './sbom.ts'
 
 const checkout = fileURLToPath(new URL('../..', import.meta.url))
@@ -58,7 +59,9 @@ try {
   packClient(join(root, 'client'))
   for (const dependency of dependencies) copyDependency(root, dependency)
   copyLibraries(join(root, 'lib'))
-  const bom = `${JSON.stringify(createSbom(checkout, manifest.version, commitTime(), dependencies), undefined, 2)}\n`
+  const sbom = createSbom(checkout, manifest.version, commitTime(), dependencies)
+  writeFileSync(join(root, 'THIRD-PARTY-NOTICES.txt'), createNotices(checkout, dependencies, sbom.components))
+  const bom = `${JSON.stringify(sbom, undefined, 2)}\n`
   writeFileSync(join(root, 'sbom.cdx.json'), bom)
   if (unpacked) console.log(root)
   else packed(root, bom)

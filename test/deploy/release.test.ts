@@ -70,6 +70,13 @@ test('a release runs anywhere with its own Node.js and lists its contents', {
     assert.match(cpe ?? '', /^cpe:2\.3:a:[\w.-]+:[\w.-]+:\d[\w.]*(:\*){7}$/)
     assert.ok(cpe?.includes(`:${version}:`))
   }
+  const notices = readFileSync(join(root, 'THIRD-PARTY-NOTICES.txt'), 'utf8')
+  for (const { name: packageName, version } of packages)
+    assert.ok(notices.includes(`${packageName} ${version}`), `the licence of ${packageName}`)
+  for (const licence of ['postgresql 18', 'openssl 1', 'icu 60', 'libxml2 2', 'zlib 1'])
+    assert.match(notices, new RegExp(`^${licence}\\S+ \\(`, 'm'))
+  // Node.js's licence file has the licences of the libraries that are compiled into it.
+  assert.match(notices, /- c-ares, located at deps\/cares/)
   const refs = new Set([bom.metadata.component, ...bom.components].map(component => component['bom-ref']))
   for (const { ref, dependsOn } of bom.dependencies)
     for (const dependency of [ref, ...dependsOn]) assert.ok(refs.has(dependency), dependency)
