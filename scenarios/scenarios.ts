@@ -58,6 +58,10 @@ export const scenarios = {
     file: 'faults/crowds.ts',
     summary: 'clients that stall, and the files, memory and database sessions that they cost',
   },
+  'last-units': {
+    file: 'faults/last-units.ts',
+    summary: 'clients want the last units while a process is killed and stock is imported: none is sold twice',
+  },
   'halted-process': {
     file: 'faults/halted-process.ts',
     summary: 'halts a process after the back office applied its writes, so that another process finishes them',

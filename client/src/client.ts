@@ -8,9 +8,11 @@ import { orders } from './api/orders.ts'
 import { paymentGateways } from './api/paymentGateways.ts'
 import { privacy } from './api/privacy.ts'
 import { products } from './api/products.ts'
+import { reservations } from './api/reservations.ts'
 import { returns } from './api/returns.ts'
 import { rewards } from './api/rewards.ts'
 import { service } from './api/service.ts'
+import { shipments } from './api/shipments.ts'
 import { staff } from './api/staff.ts'
 import { stores } from './api/stores.ts'
 import { transactions } from './api/transactions.ts'
@@ -29,11 +31,13 @@ export function tillbridge(connection: Connection) {
     stores: stores(call),
     staff: staff(call),
     inventory: inventory(call),
+    reservations: reservations(call),
     products: products(call),
     customers: customers(call),
     privacy: privacy(call),
     transactions: transactions(call),
     orders: orders(call),
+    shipments: shipments(call),
     returns: returns(call),
     rewards: rewards(call),
     vouchers: vouchers(call),
