@@ -15,7 +15,7 @@ import { ignoreError } from '../telemetry/ignored-errors.ts'
 import { throwErrors } from './job.ts'
 
 /** Milliseconds between two polls. A reservation that another process made since then expires within this time after it at the latest. */
-const pollIntervalMs = 500
+const pollIntervalMs = 250
 /** Milliseconds before the next poll if a poll found expired reservations: other workers may have locked them. */
 const busyIntervalMs = 50
 
