@@ -21,6 +21,7 @@ import { measureSync, type StockSize } from './sync.ts'
 import { measureTraces } from './traces.ts'
 import { measureWorkers } from './workers.ts'
 import { measureRemoteWrites } from './writes/remote.ts'
+import { measureReservations } from './writes/reservations.ts'
 import { measureWrites } from './writes/writes.ts'
 
 /** The parts, in the order in which they run. The last one runs once the database is stopped. */
@@ -32,6 +33,7 @@ const parts = [
   'workers',
   'replicas',
   'writes',
+  'reservations',
   'remote-writes',
   'breaker',
   'sync',
@@ -108,6 +110,7 @@ async function measureServed(running: Cluster, size: Size) {
     workers: measureWorkers,
     replicas: (rig, data) => measureReplicas(rig, running, data),
     writes: measureWrites,
+    reservations: measureReservations,
     'remote-writes': measureRemoteWrites,
     breaker: measureBreaker,
     mappings: measureMappings,

@@ -62,6 +62,11 @@ export const scenarios = {
     file: 'faults/last-units.ts',
     summary: 'clients want the last units while a process is killed and stock is imported: none is sold twice',
   },
+  'stock-model': {
+    file: 'faults/stock-model.ts',
+    summary:
+      'random orders, returns, exchanges, imports and syncs at two processes, compared with a model of the stock',
+  },
   'halted-process': {
     file: 'faults/halted-process.ts',
     summary: 'halts a process after the back office applied its writes, so that another process finishes them',

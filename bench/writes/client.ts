@@ -7,7 +7,7 @@ export interface Client {
   /** Returns the status, or 0 if there was no response. */
   send(method: 'POST' | 'PUT', path: string, body: object): Promise<number>
   /** Returns the written record. Throws if the write fails. */
-  write<Data>(method: 'POST' | 'PUT', path: string, body: object): Promise<Data>
+  write<Data>(method: 'POST' | 'PUT' | 'DELETE', path: string, body?: object): Promise<Data>
   /** Returns the record. Throws if it doesn't exist. */
   read<Data>(path: string): Promise<Data>
   end(): void

@@ -17,7 +17,7 @@ const address = { addressLine1: '111 Collins St', city: 'Melbourne', postcode: '
 
 let counter = 0
 /** The first one is the gift card. */
-const skuOf = (number: number) => productRows[1 + (number % (productRows.length - 1))]?.variant.sku ?? ''
+export const findSku = (number: number) => productRows[1 + (number % (productRows.length - 1))]?.variant.sku ?? ''
 
 function orderOf(skus: readonly string[], quantity = 1): OrderInput {
   const lines = skus.map(sku => ({ sku, quantity }))
@@ -32,8 +32,8 @@ function orderOf(skus: readonly string[], quantity = 1): OrderInput {
 
 const place = (by: Client, order: OrderInput) => by.write<{ id: string }>('POST', '/orders', order)
 
-/** The kinds of writes that are measured, of a shop as `openShop` makes it. */
-export async function kindsFor(client: Client): Promise<Kind[]> {
+/** Validates the vouchers of a shop. Returns a function that locks one by its client's number; by default, the contended one. */
+export async function lockVouchers(client: Client) {
   const validationIds = new Map<string, string>()
   for (const number of [...ownVouchers, contendedVoucher])
     validationIds.set(
@@ -41,8 +41,18 @@ export async function kindsFor(client: Client): Promise<Kind[]> {
       (await client.write<{ validationId: string }>('POST', '/vouchers/validate', { number, pin, amount: '150.00' }))
         .validationId,
     )
-  const lock = (by: Client, number = contendedVoucher) =>
-    by.write('PUT', `/vouchers/${number}/lock`, { validationId: validationIds.get(number), lockSeconds: 3_600 })
+  return (number?: number, by = client) => {
+    const voucher = (number === undefined ? undefined : ownVouchers[number]) ?? contendedVoucher
+    return by.write('PUT', `/vouchers/${voucher}/lock`, {
+      validationId: validationIds.get(voucher),
+      lockSeconds: 3_600,
+    })
+  }
+}
+
+/** The kinds of writes that are measured, of a shop as `openShop` makes it. */
+export async function kindsFor(client: Client): Promise<Kind[]> {
+  const lock = await lockVouchers(client)
   const bought: { id: string; sku: string; remaining: number }[] = []
   return [
     {
@@ -56,8 +66,8 @@ export async function kindsFor(client: Client): Promise<Kind[]> {
           address,
         }),
     },
-    { name: 'lock of a voucher', clients, write: (by, number) => lock(by, ownVouchers[number]) },
-    { name: 'lock of one voucher', clients: contenders, write: by => lock(by) },
+    { name: 'lock of a voucher', clients, write: (by, number) => lock(number, by) },
+    { name: 'lock of one voucher', clients: contenders, write: by => lock(undefined, by) },
     {
       name: 'voucher issued',
       clients,
@@ -75,14 +85,14 @@ export async function kindsFor(client: Client): Promise<Kind[]> {
     {
       name: 'order of three lines',
       clients,
-      write: by => place(by, orderOf([1, 2, 3].map(index => skuOf(3 * counter + index)))),
+      write: by => place(by, orderOf([1, 2, 3].map(index => findSku(3 * counter + index)))),
     },
     {
       name: 'return',
       clients,
       async prepare(by, number) {
         if (bought[number]?.remaining) return
-        const sku = skuOf(number)
+        const sku = findSku(number)
         const remaining = 10
         bought[number] = { id: (await place(by, orderOf([sku], remaining))).id, sku, remaining }
       },

@@ -2,6 +2,7 @@ import { Argument, type Command } from 'commander'
 import { advancePickup, cancelOrder, shipOrder } from '../backoffice/embedded/fulfilment.ts'
 import { advanceReturn } from '../backoffice/embedded/returns.ts'
 import type { Db } from '../database/db.ts'
+import { retryOnContention } from '../database/pg/contention.ts'
 import type { OrderLineSelection } from '../domain/orders/orders.ts'
 import type { Tracking } from '../domain/orders/shipments.ts'
 import { isWebAddress } from '../domain/orders/tracking.ts'
@@ -151,10 +152,10 @@ function checkTracking(tracking: Tracking): Tracking {
   return tracking
 }
 
-/** Runs `work` in one transaction and prints its result. */
+/** Runs `work` in one transaction, again after a deadlock, and prints its result. */
 const runInTransaction = (name: string | undefined, work: (tx: Db, service: Service) => Promise<string>) =>
   withDatabase(async ({ keys, services }) => {
     const located = await services.find(name)
     await requireEmbeddedBackOffice({ keys }, located, 'Orders', 'manage them there')
-    console.log(await located.db.transaction(tx => work(tx, located.service)))
+    console.log(await retryOnContention(() => located.db.transaction(tx => work(tx, located.service))))
   })

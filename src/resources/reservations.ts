@@ -136,8 +136,7 @@ export const reservations = [
         const reservation = await lockReservation(tx, service, id)
         if (!reservation) throw notFound('reservation')
         const moves = releaseMoves(reservation.lines)
-        await lockStock(tx, service, moves)
-        const change = await beginChange(tx, service, ['stock'])
+        const [, change] = await Promise.all([lockStock(tx, service, moves), beginChange(tx, service, ['stock'])])
         await Promise.all([moveStock(tx, service, change, moves), endReservation(tx, service, id)])
         return { data: { id }, subject: buildPath(id) }
       },
@@ -218,27 +217,34 @@ async function reserve(
   const { id, reference } = reservation
   const stockLines = requested.flatMap(({ storeId, ...line }) => (storeId === undefined ? [] : [{ ...line, storeId }]))
   const released = releaseMoves(reservation.lines)
-  await lockStock(tx, service, [...stockLines, ...released])
-  const sellable = await readSellable(tx, service, stockLines, id)
-  const shortfalls = requested.flatMap(({ storeId, skuId, quantity, sequence, allowBackorder }): FieldError[] => {
+  // The first check rejects before stock is locked: a crowd that gets none of the last units must not delay those who get them.
+  if (!partial) throwIfAny(checkUnits(requested, await readSellable(tx, service, stockLines, id)))
+  const [, sellable, change] = await Promise.all([
+    lockStock(tx, service, [...stockLines, ...released]),
+    readSellable(tx, service, stockLines, id),
+    beginChange(tx, service, ['stock']),
+  ])
+  if (!partial) throwIfAny(checkUnits(requested, sellable))
+  const lines = stockLines.flatMap(line => {
+    const quantity = Math.min(line.quantity, sellable.get(line.skuId) ?? 0)
+    return quantity > 0 ? [{ ...line, quantity }] : []
+  })
+  const moves = [...released, ...lines.map(({ storeId, skuId, quantity }) => ({ storeId, skuId, reserved: quantity }))]
+  const [, , data] = await Promise.all([
+    storeReservation(tx, service, { id, reference, account: username, seconds }, lines),
+    moveStock(tx, service, change, moves),
+    findReservation(tx, service, id),
+  ])
+  if (!data) throw new Error('stored reservation not found')
+  return { data, subject: buildPath(id) }
+}
+
+/** Returns an error for each line with too few units. `sellable`: the units by SKU ID. */
+const checkUnits = (requested: readonly RequestedLine[], sellable: ReadonlyMap<string, number>): FieldError[] =>
+  requested.flatMap(({ storeId, skuId, quantity, sequence, allowBackorder }) => {
     const available = storeId === undefined ? 0 : (sellable.get(skuId) ?? 0)
     if (allowBackorder || quantity <= available) return []
     const detail = `${quantity} were requested, but only ${available} can be reserved.`
     const pointer = `/lines/${sequence - 1}/quantity`
     return [{ pointer, code: 'insufficient_stock', detail, available, requested: quantity }]
   })
-  if (!partial) throwIfAny(shortfalls)
-  const lines = stockLines.flatMap(line => {
-    const quantity = Math.min(line.quantity, sellable.get(line.skuId) ?? 0)
-    return quantity > 0 ? [{ ...line, quantity }] : []
-  })
-  const moves = [...released, ...lines.map(({ storeId, skuId, quantity }) => ({ storeId, skuId, reserved: quantity }))]
-  const change = await beginChange(tx, service, ['stock'])
-  await Promise.all([
-    storeReservation(tx, service, { id, reference, account: username, seconds }, lines),
-    moveStock(tx, service, change, moves),
-  ])
-  const data = await findReservation(tx, service, id)
-  if (!data) throw new Error('stored reservation not found')
-  return { data, subject: buildPath(id) }
-}

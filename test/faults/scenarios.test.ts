@@ -48,6 +48,16 @@ test('a halted PostgreSQL and a killed session lose and repeat no write', {
   assert.equal((await passedChecks('halted-database', '--seconds', '7', '--clients', '3')).length, 7)
 })
 
+test('the last units are sold once while a process is killed', { timeout: 200_000 }, async () => {
+  const options = ['--clients', '30', '--rounds', '2', '--units', '10', '--kills', '10']
+  assert.equal((await passedChecks('last-units', ...options)).length, 5)
+})
+
+test('units that tills of Apparel21 sell are not sold again', { timeout: 200_000 }, async () => {
+  const options = ['--clients', '20', '--rounds', '2', '--units', '10', '--kills', '0', '--till-sales', '1']
+  assert.equal((await passedChecks('last-units', '--back-office', 'apparel21', ...options)).length, 6)
+})
+
 test('restarts behind HAProxy fail no request', {
   timeout: 600_000,
   skip: noHaproxy ?? noFaketime,

@@ -2,16 +2,17 @@ import type { ExchangeInput } from '../../domain/orders/exchanges.ts'
 import { toMinorUnits } from '../../domain/orders/pricing.ts'
 import { formatAmount } from '../../domain/values/money.ts'
 import { ApiError, notFound, toApiError } from '../../errors/api-error.ts'
+import { lockCustomerKeys } from '../../store/customers/removal.ts'
 import { lockOrder } from '../../store/orders/orders.ts'
 import { findReturn, findStoredReturn, payWithReturn } from '../../store/orders/returns.ts'
 import type { WithTransaction } from '../../writes/write.ts'
 import type { WrittenRecord } from '../port/orders.ts'
 import { placeOrder } from './orders.ts'
-import { createReturn } from './returns.ts'
+import { insertPricedReturn } from './returns.ts'
 
 /**
  * Creates a return and a new order of the same customer in one transaction. The refund of the return pays for the order first; its payments
- * must pay the rest. Locks the returned order and the reward account of its customer, and then like `placeOrder`.
+ * must pay the rest. Locks the customer and the returned order, and then like `placeOrder`.
  */
 export async function createExchange(
   write: WithTransaction,
@@ -19,6 +20,7 @@ export async function createExchange(
   { orderReturn, order: input }: ExchangeInput,
 ): Promise<WrittenRecord> {
   const { tx, service } = write
+  await lockCustomerKeys(tx, service, [input.customerId])
   const original = await lockOrder(tx, service, { idOrNumber })
   if (!original) throw notFound('order')
   const { currency, decimals } = original
@@ -26,7 +28,11 @@ export async function createExchange(
     throw invalidField('/order/customerId', `\`customerId\` must be the customer of order ${original.number}.`)
   if (currency !== service.settings.currency)
     throw invalidField('/order', `Order ${original.number} is in ${currency}, so it can't be exchanged.`)
-  const { id: returnId } = await inField('/orderReturn', createReturn(write, original.id, orderReturn))
+  const inserting = insertPricedReturn(write, original.id, orderReturn)
+  const {
+    record: { id: returnId },
+    reverse,
+  } = await inField('/orderReturn', inserting)
   const returned = await findStoredReturn(tx, service, { id: returnId })
   if (!returned) throw new Error('inserted return not found')
   const total = toMinorUnits(returned.total, decimals)
@@ -34,6 +40,7 @@ export async function createExchange(
     '/order',
     placeOrder(write, input, { available: total, returnNumber: returned.number }),
   )
+  await reverse()
   await payWithReturn(tx, service, returned, { orderId: id, credit: formatAmount(credit, decimals) })
   const stored = await findReturn(tx, service, returnId)
   if (!stored) throw new Error('inserted return not found')

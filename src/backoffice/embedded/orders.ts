@@ -71,15 +71,20 @@ export async function placeOrder(
     return [{ storeId, skuId, ...(isAllocated ? { allocated: quantity } : { quantity: -quantity }) }]
   })
   const moves = [...ordered, ...(reservation ? releaseMoves(reservation.lines) : [])]
+  const readUnits = async () =>
+    oversell === 'refuse' ? readSellable(tx, service, ordered, reservation?.id) : undefined
+  // Rejects before stock is locked: a crowd that gets none of the last units must not delay those who get them.
+  const [, units] = await Promise.all([placing, readUnits()])
+  if (units) throwIfAny(checkStock(input.lines, units, variants))
   const [order, , sellable, account, change] = await Promise.all([
     placing,
     lockStock(tx, service, moves),
-    oversell === 'refuse' ? readSellable(tx, service, ordered, reservation?.id) : undefined,
+    readUnits(),
     isShipped ? lockRewardAccount(tx, service, input.customerId) : undefined,
     beginChange(tx, service, ['stock', 'retail_transaction']),
   ])
   if (sellable) throwIfAny(checkStock(input.lines, sellable, variants))
-  const units = input.lines.map(({ quantity }, i) => ({
+  const shipped = input.lines.map(({ quantity }, i) => ({
     sequence: i + 1,
     quantity,
     value: priced.lines[i]?.value ?? 0n,
@@ -97,7 +102,7 @@ export async function placeOrder(
     moveStock(tx, service, change, moves),
     reservation && endReservation(tx, service, reservation.id),
     findOrderRecord(tx, service, order.id),
-    isShipped && recordShipment(tx, service, change, { order, account, units }),
+    isShipped && recordShipment(tx, service, change, { order, account, units: shipped }),
   ])
   if (!record) throw new Error('inserted order not found')
   return { id: order.id, ...record, credit: priced.credit }

@@ -2,16 +2,27 @@ import type { Db } from '../../database/db.ts'
 import { toMinorUnits } from '../../domain/orders/pricing.ts'
 import { buildRefund, type Refund, type RefundParts } from '../../domain/orders/refunds.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import type { LockedOrder } from '../../store/orders/orders.ts'
-import { restoreExchangeCredit } from '../../store/orders/returns.ts'
+import { type LockedOrder, readVoucherPayments } from '../../store/orders/orders.ts'
+import { lockExchangedOrders, restoreExchangeCredit } from '../../store/orders/returns.ts'
 import { refundVouchers } from './vouchers/redeem.ts'
+import { lockCurrentVoucher } from './vouchers/transitions.ts'
 
 /**
  * Refunds an amount of a locked order, in minor units: first to the vouchers that paid for it, then to the return that paid for it in an
- * exchange. `payments` has the rest.
+ * exchange. `payments` has the rest. Locks the orders that were exchanged, from the newest to the oldest, and then all vouchers by number.
  */
-export const refundOrder = async (tx: Db, service: Service, order: LockedOrder, total: bigint): Promise<Refund> =>
-  buildRefund(order, total, await refundParts(tx, service, order, total))
+export async function refundOrder(tx: Db, service: Service, order: LockedOrder, total: bigint): Promise<Refund> {
+  const exchanged = await lockExchangedOrders(tx, service, order)
+  if (exchanged.length) await lockVouchers(tx, service, [order, ...exchanged])
+  return buildRefund(order, total, await refundParts(tx, service, order, total))
+}
+
+async function lockVouchers(tx: Db, service: Service, orders: readonly LockedOrder[]) {
+  const numbers = new Set<string>()
+  for (const order of orders)
+    for (const { number } of await readVoucherPayments(tx, service, order)) numbers.add(number)
+  for (const number of [...numbers].sort()) await lockCurrentVoucher(tx, service, number)
+}
 
 /**
  * Refunds up to an amount without other payments. If the return of an exchange was already refunded, its part is refunded like an amount of

@@ -33,12 +33,26 @@ import type { WithTransaction } from '../../writes/write.ts'
 import type { WrittenRecord } from '../port/orders.ts'
 import { refundOrder } from './refunds.ts'
 
-/** Creates a return. Locks the order, so that each return is validated against the quantities that earlier returns left over. */
+/** Creates a return. Locks the order, its number and the reward account. */
 export async function createReturn(
-  { tx, service }: WithTransaction,
+  write: WithTransaction,
   idOrNumber: string,
   input: ReturnInput,
 ): Promise<WrittenRecord> {
+  const { record, reverse } = await insertPricedReturn(write, idOrNumber, input)
+  await reverse()
+  return record
+}
+
+/**
+ * Inserts a return. Locks the order, so that each return is validated against the quantities that earlier returns left over. `reverse` takes
+ * back the rewards of the order: it locks the reward account, so call it after every other lock of the transaction.
+ */
+export async function insertPricedReturn(
+  { tx, service }: WithTransaction,
+  idOrNumber: string,
+  input: ReturnInput,
+): Promise<{ record: WrittenRecord; reverse: () => Promise<void> }> {
   const returnNumber = input.returnNumber ?? undefined
   const restock = input.restock ?? true
   const [locked, isNumberTaken, reserved] = await Promise.all([
@@ -60,9 +74,8 @@ export async function createReturn(
     if (!placed) throw toApiError([numberTaken])
     return placed
   }
-  const [created, account, change] = await Promise.all([
+  const [created, change] = await Promise.all([
     place(),
-    lockRewardAccount(tx, service, order.customerId),
     beginChange(tx, service, ['retail_transaction', 'sales_order']),
   ])
   const [, record] = await Promise.all([
@@ -70,14 +83,15 @@ export async function createReturn(
     findReturn(tx, service, created.id),
     addReturn(tx, service, change, created.id),
     touchOrder(tx, service, order, change),
-    reverseRewards(tx, service, account, {
+  ])
+  if (!record) throw new Error('inserted return not found')
+  const reverse = async () =>
+    reverseRewards(tx, service, await lockRewardAccount(tx, service, order.customerId), {
       orderNumber: order.number,
       returnNumber: created.number,
       amount: formatAmount(sum(allocations.map(({ value }) => value)), order.decimals),
-    }),
-  ])
-  if (!record) throw new Error('inserted return not found')
-  return { id: created.id, ...record }
+    })
+  return { record: { id: created.id, ...record }, reverse }
 }
 
 /**

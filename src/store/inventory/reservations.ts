@@ -24,14 +24,15 @@ export interface LockedReservation {
 
 /** Locks a reservation. Returns undefined if it doesn't exist or has expired. Call before `lockStock`. */
 export async function lockReservation(tx: Db, service: Service, id: string): Promise<LockedReservation | undefined> {
-  const row = await tx.row<{ reference: string | null; isCurrent: boolean }>(sql`
-    select reference, expires_at > clock_timestamp() as "isCurrent"
-      from stock_reservation where service_id = ${service.id} and id = ${id} for update`)
-  if (!row?.isCurrent) return
-  const lines = await tx.rows<ReservationLine>(sql`
-    select store_id as "storeId", sku_id as "skuId", quantity, requested, sequence
-      from stock_reservation_line where service_id = ${service.id} and reservation_id = ${id} order by sequence`)
-  return { id, reference: row.reference, lines }
+  const [row, lines] = await Promise.all([
+    tx.row<{ reference: string | null; isCurrent: boolean }>(sql`
+      select reference, expires_at > clock_timestamp() as "isCurrent"
+        from stock_reservation where service_id = ${service.id} and id = ${id} for update`),
+    tx.rows<ReservationLine>(sql`
+      select store_id as "storeId", sku_id as "skuId", quantity, requested, sequence
+        from stock_reservation_line where service_id = ${service.id} and reservation_id = ${id} order by sequence`),
+  ])
+  return row?.isCurrent ? { id, reference: row.reference, lines } : undefined
 }
 
 /** Stores a reservation, or renews it from now on, with these lines instead of its previous ones. Call while their stock is locked. */

@@ -205,6 +205,23 @@ interface RestoredCredit {
   returnedOrder: LockedOrder
 }
 
+/** Finds the return that paid for an order in an exchange. */
+const findPayingReturn = (tx: Db, service: Service, { id }: Pick<LockedOrder, 'id'>) =>
+  tx.row<{ id: string; orderId: string }>(
+    sql`select id, order_id as "orderId" from sales_return where service_id = ${service.id} and exchange_order_id = ${id}`,
+  )
+
+/** Locks the orders whose returns paid for an order, directly or through further exchanges: the newest first. */
+export async function lockExchangedOrders(tx: Db, service: Service, order: LockedOrder): Promise<LockedOrder[]> {
+  const locked: LockedOrder[] = []
+  for (let newer: LockedOrder | undefined = order; newer; ) {
+    const paying: { orderId: string } | undefined = await findPayingReturn(tx, service, newer)
+    newer = paying && (await lockOrder(tx, service, { id: paying.orderId }))
+    if (newer) locked.push(newer)
+  }
+  return locked
+}
+
 /** Gives a refunded amount of an order back to the return that paid for it, if there is one. Locks the returned order. */
 export async function restoreExchangeCredit(
   tx: Db,
@@ -212,9 +229,7 @@ export async function restoreExchangeCredit(
   order: LockedOrder,
   maxAmount: string,
 ): Promise<RestoredCredit | undefined> {
-  const paying = await tx.row<{ id: string; orderId: string }>(
-    sql`select id, order_id as "orderId" from sales_return where service_id = ${service.id} and exchange_order_id = ${order.id}`,
-  )
+  const paying = await findPayingReturn(tx, service, order)
   const returnedOrder = paying && (await lockOrder(tx, service, { id: paying.orderId }))
   if (!returnedOrder) return
   const restored = await tx.row<Pick<RestoredCredit, 'amount' | 'isOpen'>>(sql`

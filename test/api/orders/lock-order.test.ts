@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { type Db, type Sql, sql } from '../../../src/database/db.ts'
+import { insertVouchers } from '../../../src/store/vouchers/vouchers.ts'
+import { environmentOf } from '../../import/import-command.ts'
+import {
+  buildOrder,
+  buildReturn,
+  getCreated,
+  joinRewards,
+  placeOrder,
+  startOrderShop,
+} from '../../support/order-shop.ts'
+import { createDirectory, runCommand, waitUntil } from '../../support/processes.ts'
+import { post } from '../../support/write.ts'
+
+// Orders, returns and exchanges lock rows in one order. Each test stops a write half-way, and locks the rows that it must not have yet.
+
+const { api, createShop } = await startOrderShop()
+after(() => api.stop())
+const { db } = api
+
+/** Runs a write that waits for `held`, and locks `next` like a write that has `held`. Returns the response. */
+async function lockWhileWaiting<T>(held: Sql, write: () => Promise<T>, next: Sql): Promise<T> {
+  let running: Promise<T> | undefined
+  await db.transaction(async (tx: Db) => {
+    await tx.run(sql`set local lock_timeout = '5s'`)
+    // If both wait for each other, PostgreSQL ends the write.
+    await tx.run(sql`set local deadlock_timeout = '20s'`)
+    assert.ok(await tx.run(held), 'nothing was locked')
+    running = write()
+    const isWaiting = async () =>
+      (await db.run(
+        sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+      )) > 0
+    await waitUntil(isWaiting, 'the write waits for a lock', 10_000)
+    assert.ok(await tx.run(next), 'nothing was locked')
+  })
+  return running as Promise<T>
+}
+
+const voucherNumber = '830'
+const lockedVoucher = (id: number) =>
+  sql`select from voucher where service_id = ${id} and number = ${voucherNumber} for update`
+
+test('an exchange locks stock before the reward account, like an order', async () => {
+  const shop = await createShop({ oversell: 'refuse' })
+  await joinRewards(api, shop)
+  const bought = await placeOrder(shop, [{ sku: 'TEE', quantity: 1 }])
+  const exchange = () =>
+    post(shop, `/orders/${bought.id}/exchanges`, {
+      orderReturn: buildReturn({ TEE: 1 }),
+      order: buildOrder([{ sku: 'TEE', quantity: 2 }], { payments: [{ gateway: 'visa', amount: '10.00' }] }),
+    })
+  const { id } = shop.service
+  const response = await lockWhileWaiting(
+    sql`select from stock where service_id = ${id} and sku_id = 'id-TEE' for update`,
+    exchange,
+    sql`select from reward_account where service_id = ${id} for update`,
+  )
+  getCreated(response)
+  const { points } = (await shop.get('/customers/65432/rewards')).json.data
+  const available = points.map((lot: { available: number }) => lot.available)
+  assert.deepEqual(available.toSorted(), [0, 20])
+})
+
+test('a cancelled exchange locks the returned order before vouchers', async () => {
+  const shop = await createShop({ fulfilment: 'manual' })
+  const pin = '004200'
+  const voucher = { number: voucherNumber, pin, originalAmount: '20.00', usedAmount: '0.00', expiryDate: '2099-12-31' }
+  await insertVouchers(db, api.keys, shop.service, [{ ...voucher, state: 'active' }])
+  const bought = await placeOrder(shop, [{ sku: 'TEE', quantity: 1 }])
+  getCreated(await post(shop, `/orders/${bought.id}/shipments`, {}))
+  const validated = await post(shop, '/vouchers/validate', { number: voucherNumber, pin, amount: '19.99' })
+  const { validationId } = validated.json.data
+  const payments = [{ gateway: 'visa', amount: '19.99', voucher: { number: voucherNumber, validationId } }]
+  const exchanged = getCreated(
+    await post(shop, `/orders/${bought.id}/exchanges`, {
+      orderReturn: buildReturn({ TEE: 1 }),
+      order: buildOrder([{ sku: 'HOOD-S', quantity: 1 }], { payments }),
+    }),
+  )
+  const response = await lockWhileWaiting(
+    sql`select from sales_order where service_id = ${shop.service.id} and id = ${bought.id} for update`,
+    () => post(shop, `/orders/${exchanged.order.id}/cancel`, {}),
+    lockedVoucher(shop.service.id),
+  )
+  assert.equal(response.status, 200, response.text)
+  const { vouchers, exchange } = response.json.data.refund
+  assert.deepEqual([vouchers, exchange], [[{ number: voucherNumber, amount: '19.99' }], '10.00'])
+})
+
+test('a command that PostgreSQL ends because of a deadlock runs again', async () => {
+  const shop = await createShop({ fulfilment: 'manual' })
+  const { id, orderNumber } = await placeOrder(shop, [{ sku: 'TEE', quantity: 1 }])
+  const { service } = shop
+  const { code, out, err } = await lockWhileWaiting(
+    sql`select from stock where service_id = ${service.id} and sku_id = 'id-TEE' for update`,
+    () =>
+      runCommand(['order', 'cancel', orderNumber, '--service', service.name], environmentOf(api, createDirectory())),
+    sql`select from sales_order where service_id = ${service.id} and id = ${id} for update`,
+  )
+  assert.deepEqual([code, out], [0, `Order ${orderNumber} cancelled.\n`], err)
+})
