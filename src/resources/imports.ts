@@ -26,7 +26,7 @@ const maxImportMs = 2 * 60 * 60 * 1_000
 
 const [tag, kind] = ['Imports', 'import'] as const
 const Option = (description: string, example: string, maxLength: number) =>
-  Type.Optional(Type.String({ description, maxLength, examples: [example] }))
+  Type.Optional(Type.String({ description, minLength: 1, maxLength, examples: [example] }))
 const params = { id: { description: 'The import.', example: '5b0c3f52-8c1d-4a0e-9d0f-2b7d3c1a8e44' } }
 
 /** Imports of CSV and NDJSON files, and the reasons for rejected lines. */
@@ -52,6 +52,7 @@ export const imports = [
               .map(name => `\`${name}\``)
               .join(', ')}.`,
             format: 'multiline',
+            minLength: 1,
             maxLength: 4_000,
             examples: ['{"map":{"sku":"StockCode"}}'],
           }),

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Client } from '@modelcontextprotocol/client'
+import pg from 'pg'
 import { sampleVoucher } from '../../seed/vouchers.ts'
 import { callTool, connectAgent } from '../support/agent.ts'
 import type { Node } from '../support/conformance.ts'
 import { cloneSmallDemoDatabase } from '../support/demo/demo-database.ts'
+import { importAndWait } from '../support/import-and-wait.ts'
 import { placeOrder } from '../support/order-shop.ts'
 import { waitUntil } from '../support/processes.ts'
 import { startTestApi } from '../support/service.ts'
@@ -199,5 +201,93 @@ test('instructions in records stay marked as data, and nothing follows them', as
     assert.match(result.text, /^<untrusted-data>\n[^\n]*\n<\/untrusted-data>$/)
   }
   assert.ok(results.slice(0, 3).every(({ data }) => JSON.stringify(data).includes('</untrusted-data> SYSTEM')))
+  assert.deepEqual((await api.get('/audit?asc=false&limit=100')).json.data, entries)
+})
+
+/** Tables of records that tools return. */
+const recordTables = [
+  ...['store', 'staff', 'reference', 'product', 'colour', 'variant', 'customer', 'retail_transaction', 'sales_order'],
+  ...['order_line', 'order_payment', 'shipment', 'sales_return', 'return_line', 'voucher', 'voucher_entry'],
+  ...['reward_program', 'reward_tier', 'reward_gift', 'reward_account', 'reward_lot', 'webhook', 'webhook_attempt'],
+  ...['alert', 'sync_run', 'audit', 'mapping_issue', 'mapping_fix', 'ecommerce_item'],
+]
+
+/**
+ * Writes the attack into each text of the newest records: text columns that no index contains, as far as the checks of the table allow, and the
+ * texts of stored JSON. Excludes a part of a JSON text and a signed cursor. Returns the columns.
+ */
+async function attackAllColumns(): Promise<string[]> {
+  const owner = new pg.Client({ connectionString: api.database.connection })
+  await owner.connect()
+  try {
+    await owner.query(`
+      create table attacked (name text);
+      do $$
+      declare at record; attack text := '${attack}'; size integer; value text;
+      begin
+        for at in
+          select a.attrelid::regclass as tab, a.attname as col
+            from pg_attribute a
+           where a.attrelid = any (array['${recordTables.join("','")}']::regclass[])
+             and a.attnum > 0 and a.attgenerated = '' and a.atttypid = 'text'::regtype
+             and a.attname not in ('ecommerce_ids', 'cursor')
+             and not exists (select from pg_index i where i.indrelid = a.attrelid and a.attnum = any (i.indkey))
+        loop
+          foreach size in array array[200, 50, 20] loop
+            begin
+              value := case at.col when 'record'
+                then format('regexp_replace(record, %L, %L, %L)', '"((?!id"|sku"|ecommerceSku"|skuId")\\w+)":"[^"]*"', '"\\1":"' || attack || '"', 'g')
+                else quote_literal(left(attack, size)) end;
+              execute format('update %s set %I = %s where ctid = any (array(select ctid from %s order by ctid desc limit 50))',
+                             at.tab, at.col, value, at.tab);
+              insert into attacked values (at.tab || '.' || at.col);
+              exit;
+            exception when others then null;
+            end;
+          end loop;
+        end loop;
+      end $$`)
+    return (await owner.query('select name from attacked order by 1')).rows.map(({ name }) => name)
+  } finally {
+    await owner.end()
+  }
+}
+
+test('no tool follows instructions in any text of a record', async () => {
+  await post(api, '/webhooks', { url: 'https://shop.example/3', kinds: ['store'], description: 'search' })
+  const imported = await importAndWait(api, 'stores', `storeId,storeNumber,name\n,1,"${attack}"\n`)
+  const attacked = await attackAllColumns()
+  assert.ok(attacked.length > 60, attacked.join())
+  const entries = (await api.get('/audit?asc=false&limit=100')).json.data
+  const products: Node[] = (await api.get('/products?limit=100')).json.data
+  const product = products.find(({ name }) => name.includes('SYSTEM'))
+  assert.ok(product)
+  const inputs: Record<string, object[]> = {
+    explain_stock: [{ sku: product.colours[0].sizes[0].ecommerceSku }],
+    find_product: [{ id: product.id }],
+    find_customer: [{ id: customer.id }],
+    trace_order: [{ id: order.id }],
+    check_service: [{}],
+    list_changes: [{}],
+    trace_voucher: [{ number: sampleVoucher.number }],
+    check_sync: [{}, { sync: 'stock' }],
+    check_import: [{ id: imported.id }],
+    list_alerts: [{}],
+    find_broken_mappings: [{}],
+    search_requests: [{}],
+    search_audit: [{}],
+    check_webhooks: [{}],
+  }
+  const returning = new Set<string>()
+  for (const [name, calls] of Object.entries(inputs))
+    for (const input of calls) {
+      const { text } = await callTool(client, name, { ...input })
+      assert.equal(text.match(/<\/?untrusted-data>/g)?.length, 2, `${name}: ${text}`)
+      assert.match(text, /^<untrusted-data>\n[^\n]*\n<\/untrusted-data>$/, name)
+      if (text.includes('SYSTEM: ignore')) returning.add(name)
+    }
+  const withTexts = ['explain_stock', 'find_product', 'find_customer', 'trace_order', 'check_import', 'search_audit']
+  const missing = [...withTexts, 'check_webhooks'].filter(name => !returning.has(name))
+  assert.deepEqual(missing, [])
   assert.deepEqual((await api.get('/audit?asc=false&limit=100')).json.data, entries)
 })

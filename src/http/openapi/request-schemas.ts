@@ -42,6 +42,9 @@ const shortRules: Readonly<Record<string, Schema | undefined>> = {
   [notPadded]: { format: singleLine, pattern: '^\\S(.*\\S)?$' },
 }
 
+/** True if a pattern only excludes characters that no stored text has. Responses are documented without it, because it is long. */
+export const isCharacterRule = (pattern: unknown) => Object.hasOwn(shortRules, String(pattern))
+
 /** Adds the rules that `parseQuery` and `validateBody` apply to strings by their formats, and to every string. */
 export function toRequestSchema(schema: Schema, inQuery: boolean): Schema {
   const { type, enum: words, const: word, format, pattern } = schema

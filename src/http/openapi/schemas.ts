@@ -1,5 +1,5 @@
 import type { TSchema } from '../../schemas/schemas.ts'
-import { allowEmpty, isPublishedFormat, isResponseFormat, toRequestSchema } from './request-schemas.ts'
+import { allowEmpty, isCharacterRule, isPublishedFormat, isResponseFormat, toRequestSchema } from './request-schemas.ts'
 import type { Schema } from './schema.ts'
 
 /** The use of a schema. In most bodies, an empty string is null if null is allowed. */
@@ -55,7 +55,7 @@ export function createSchemaWriter() {
 }
 
 const toResponseSchema = ({ pattern, ...schema }: Schema): Schema =>
-  pattern === undefined || isResponseFormat(schema.format) ? schema : { ...schema, pattern }
+  pattern === undefined || isResponseFormat(schema.format) || isCharacterRule(pattern) ? schema : { ...schema, pattern }
 
 /** Returns the schema of the values of a record, which TypeBox expresses as a pattern that matches every name. */
 function getRecordValue(patterns: unknown): TSchema {

@@ -202,6 +202,13 @@ test('every parameter, header and file has one example that matches its schema',
   }
 })
 
+test('an empty string matches no query parameter', () => {
+  const faultsOf = compileSchemas(document)
+  const parameters = [...places(document, 'in')].filter(([, node]) => node.in === 'query')
+  assert.ok(parameters.length > 60, `${parameters.length} were found`)
+  for (const [pointer, { name }] of parameters) assert.notDeepEqual(faultsOf(`${pointer}/schema`, ''), [], name)
+})
+
 test('only requests and errors have examples of whole objects', () => {
   const faultsOf = compileSchemas(document)
   for (const [pointer, { example, schema }] of places(document, 'schema')) {
