@@ -132,8 +132,8 @@ comment on column ecommerce_commitment.order_id is 'sales_order.ecommerce_order_
 comment on column ecommerce_commitment.confirmed_at is 'When the order was last read by its ID.';
 create index ecommerce_commitment_level on ecommerce_commitment (service_id, connection_id, item_id, location_id);
 
--- The levels that a reconciliation has read. Unlogged: a crash ends the reconciliation.
-create unlogged table ecommerce_observed_level (
+-- The levels that a reconciliation has read.
+create table ecommerce_observed_level (
   service_id integer not null,
   connection_id text collate "C" not null,
   item_id text collate "C" not null,
@@ -141,7 +141,8 @@ create unlogged table ecommerce_observed_level (
   on_hand integer not null,
   committed integer not null,
   held_back integer not null,
-  primary key (service_id, connection_id, item_id, location_id)
+  primary key (service_id, connection_id, item_id, location_id),
+  foreign key (service_id, connection_id) references ecommerce_connection on delete cascade
 );
 comment on table ecommerce_observed_level is 'The levels of the platform that the running reconciliation has read. Empty otherwise.';
 
@@ -151,7 +152,7 @@ create table ecommerce_reconciliation (
   reconciliation_id text collate "C" not null,
   started_at timestamptz not null default clock_timestamp(),
   ended_at timestamptz,
-  state text collate "C" not null default 'running' check (state in ('running', 'completed', 'failed')),
+  state text collate "C" not null default 'running' check (state in ('queued', 'running', 'completed', 'failed')),
   is_dry_run boolean not null,
   counts jsonb not null default '{}',
   digests jsonb not null default '[]',

@@ -2048,7 +2048,8 @@ create table ecommerce_observed_level (
   on_hand integer not null,
   committed integer not null,
   held_back integer not null,
-  primary key (service_id, connection_id, item_id, location_id)
+  primary key (service_id, connection_id, item_id, location_id),
+  foreign key (service_id, connection_id) references ecommerce_connection(service_id, connection_id) on delete cascade
 );
 
 -- Comparisons of our record of the platform's stock with the platform, for 90 days.
@@ -2068,7 +2069,7 @@ create table ecommerce_reconciliation (
   error text,
   primary key (service_id, connection_id, reconciliation_id),
   foreign key (service_id, connection_id) references ecommerce_connection(service_id, connection_id) on delete cascade,
-  check (state in ('running', 'completed', 'failed'))
+  check (state in ('queued', 'running', 'completed', 'failed'))
 );
 
 -- Levels whose quantity on the platform was not the one that Tillbridge had set or read.

@@ -27,6 +27,8 @@ export interface ShopifySimulator {
   readonly shop: Shop
   readonly settings: Readonly<ShopifySettings>
   readonly calls: readonly ShopifyCall[]
+  /** The number of tokens that were granted. */
+  readonly grantedTokens: number
   readonly faults: Faults<ShopifyFault>
   readonly clock: Clock
   /** Throws a TypeError if a setting is invalid. */

@@ -77,6 +77,7 @@ export async function startShopifySimulator(options: ShopifySimulatorOptions = {
   )
   const calls: ShopifyCall[] = []
   const tokens = new Map<string, number>()
+  let grantedTokens = 0
   let origin = ''
   const world: ShopifyWorld = {
     settings,
@@ -167,6 +168,7 @@ export async function startShopifySimulator(options: ShopifySimulatorOptions = {
     if (form.client_id !== settings.clientId || form.client_secret !== settings.clientSecret)
       return sendJson(response, 400, { error: 'application_cannot_be_found' })
     const token = `shpat_${randomBytes(16).toString('hex')}`
+    grantedTokens++
     tokens.set(token, clock.now() + settings.tokenSeconds * 1_000)
     sendJson(response, 200, {
       access_token: token,
@@ -306,6 +308,9 @@ export async function startShopifySimulator(options: ShopifySimulatorOptions = {
     },
     settings,
     calls,
+    get grantedTokens() {
+      return grantedTokens
+    },
     faults,
     clock,
     set: changes => changeShopifySettings(settings, changes),

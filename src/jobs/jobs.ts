@@ -2,6 +2,7 @@ import type { BackOffices } from '../backoffice/back-offices.ts'
 import type { RouteDefinition } from '../http/routing/route-definitions.ts'
 import { deliverWebhookJob, scheduleDeliveriesJob } from '../store/webhooks/schedule.ts'
 import type { Sender } from '../webhooks/sender.ts'
+import { checkEcommerceConnection } from './check-ecommerce-connection.ts'
 import { checkMappingsRegularly } from './check-mappings.ts'
 import { deliverWebhook } from './deliver-webhook.ts'
 import { endRedemptions } from './end-redemptions.ts'
@@ -66,6 +67,11 @@ export const jobs: Readonly<Record<string, Job>> = {
   'check-mappings': {
     run: forService(checkMappingsRegularly),
     concurrency: 1,
+    retryDelaysSeconds: [minute, 10 * minute, hour],
+  },
+  'check-ecommerce-connection': {
+    run: forService(checkEcommerceConnection),
+    concurrency: 2,
     retryDelaysSeconds: [minute, 10 * minute, hour],
   },
   'schedule-stock-push': {

@@ -46,6 +46,11 @@ async function run(offices: BackOffices, { db, log }: JobRun): Promise<void> {
     reconcileStockJob,
     (await listStockComparisons(db)).map(({ serviceId }) => ({ serviceId, subject: '' })),
   )
+  await ensureJobs(
+    db,
+    'check-ecommerce-connection',
+    [...new Set(platformSyncs.map(({ serviceId }) => serviceId))].map(serviceId => ({ serviceId, subject: '' })),
+  )
   const advanced = await advanceSyncs(db, syncJob, planned)
   // A sync whose interval was shortened just now is not overdue.
   const isAdvanced = (schedule: { serviceId: number; sync: string }) =>

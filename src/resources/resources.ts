@@ -8,6 +8,7 @@ import { browse } from './browse.ts'
 import { changeRoutes } from './changes/changes.ts'
 import { coupons } from './coupons.ts'
 import { customers } from './customers.ts'
+import { ecommerce } from './ecommerce.ts'
 import { paymentGateways } from './gateways.ts'
 import { health } from './health.ts'
 import { imports } from './imports.ts'
@@ -65,6 +66,7 @@ const routesWithoutKeys: readonly RouteDefinition[] = [
   ...serviceRoutes,
   ...me,
   ...accounts,
+  ...ecommerce,
   ...mappings,
   ...mappingCheck,
   ...audit,

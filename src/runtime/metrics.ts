@@ -8,6 +8,7 @@ import { memoize, perObject } from '../concurrency/ttl-cache.ts'
 import type { Db } from '../database/db.ts'
 import type { Replica } from '../database/replicas/replica.ts'
 import { compareMinor } from '../postgres/minor-releases.ts'
+import { readPushStats } from '../store/ecommerce/status.ts'
 import { readJobLags } from '../store/jobs/jobs.ts'
 import {
   countStates,
@@ -135,7 +136,15 @@ async function readSamples(
   const counted = await countStates(db)
   const jobLags = await readJobLags(db)
   const backup = await findNewestBackup(db)
+  const pushes = await readPushStats(db)
   return [
+    ...pushes.flatMap(({ service, due, held, lagSeconds, drift, points }) => [
+      createSample('tillbridge_ecommerce_due', { service }, due),
+      createSample('tillbridge_ecommerce_held', { service }, held),
+      createSample('tillbridge_ecommerce_lag_seconds', { service }, lagSeconds),
+      createSample('tillbridge_ecommerce_drift', { service }, drift),
+      ...(points === null ? [] : [createSample('tillbridge_ecommerce_points', { service }, points)]),
+    ]),
     ...syncs.flatMap(({ service, sync, lagSeconds, fullOnlyIntervalSeconds, isFailed, records }) => [
       ...(lagSeconds === null ? [] : [createSample('tillbridge_sync_lag_seconds', { service, sync }, lagSeconds)]),
       ...(fullOnlyIntervalSeconds === null

@@ -118,6 +118,31 @@ export const metrics = {
     help: 'Records of the last run of a sync, by result.',
     labels: ['service', 'sync', 'result'],
   },
+  tillbridge_ecommerce_due: {
+    type: 'gauge',
+    help: 'Levels of stock that must be pushed to the e-commerce platform.',
+    labels: ['service'],
+  },
+  tillbridge_ecommerce_held: {
+    type: 'gauge',
+    help: 'Levels of stock that are not pushed.',
+    labels: ['service'],
+  },
+  tillbridge_ecommerce_lag_seconds: {
+    type: 'gauge',
+    help: 'Seconds for which the oldest level has been due.',
+    labels: ['service'],
+  },
+  tillbridge_ecommerce_points: {
+    type: 'gauge',
+    help: 'Points of the rate limit of the e-commerce platform.',
+    labels: ['service'],
+  },
+  tillbridge_ecommerce_drift: {
+    type: 'gauge',
+    help: 'Levels that others had changed, by the last reconciliation.',
+    labels: ['service'],
+  },
   tillbridge_alerts: { type: 'gauge', help: 'Unresolved alerts.', labels: ['kind'] },
   tillbridge_emails: {
     type: 'gauge',

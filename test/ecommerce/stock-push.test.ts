@@ -11,6 +11,7 @@ import { reconcileStock } from '../../src/ecommerce/reconciliation/reconcile.ts'
 import { runPlatformSync } from '../../src/ecommerce/run-platform-sync.ts'
 import { confirmOrders } from '../../src/ecommerce/stock-push/confirm.ts'
 import { pushStock } from '../../src/ecommerce/stock-push/push.ts'
+import { checkEcommerceConnection } from '../../src/jobs/check-ecommerce-connection.ts'
 import { listAlerts } from '../../src/store/alerts/alerts.ts'
 import { storeCommitments } from '../../src/store/ecommerce/commitments.ts'
 import { setConnection } from '../../src/store/ecommerce/connections.ts'
@@ -120,6 +121,11 @@ async function refresh(orderId: number) {
   assert.equal(queued.length, 1)
   const opened = (await openPlatform(api.db, api.keys, shop.service, log)) ?? assert.fail()
   return confirmOrders(api.db, shop.service, opened.platform.inventory, [String(orderId)], signal)
+}
+async function readReconciliations() {
+  const response = await shop.get('/ecommerce/reconciliations')
+  assert.equal(response.status, 200, response.text)
+  return response.json.data
 }
 const levels = () =>
   api.db.rows<{ sku: string; reason: string | null; isDue: boolean }>(sql`
@@ -339,4 +345,136 @@ test('I9: an older read of an order never replaces a newer one', async () => {
     await api.db.rows(sql`select units from ecommerce_commitment where service_id = ${shop.service.id}`),
     [],
   )
+})
+
+test('reconciliation finds drift, names both sides, and the push corrects it', async () => {
+  await push()
+  await settle()
+  simulator.change({ kind: 'count', itemId: items['12001'] ?? 0, locationId: locations[0], available: 40 })
+  const { counts } = await reconcile()
+  assert.deepEqual([counts.compared, counts.drifted, counts.falling], [6, 1, 1])
+  const alerts = async () =>
+    (await listAlerts(api.db)).filter(({ service }) => service === shop.service.name).map(({ kind }) => kind)
+  assert.deepEqual(await alerts(), ['stock_drift'])
+  const [found] = await readReconciliations()
+  assert.deepEqual(
+    found.drift.map(({ knownOnHand, observedOnHand }: Record<string, number>) => [knownOnHand, observedOnHand]),
+    [[7, 40]],
+  )
+  assert.deepEqual(
+    found.digests.map(({ known, observed }: Record<string, string>) => known === observed),
+    [false, true],
+  )
+  await push()
+  assert.equal(onHand('12001'), 7)
+  await settle()
+  // I2: after quiet, nothing differs and the digests are equal.
+  assert.equal((await reconcile()).counts.drifted, 0)
+  const [quiet] = await readReconciliations()
+  assert.ok(quiet.digests.every(({ known, observed }: Record<string, string>) => known === observed))
+  assert.deepEqual([quiet.counts.inStep, await alerts()], [6, []])
+})
+
+/** Ages all quantities: a level that changed in the last minute is not compared. */
+const settle = () =>
+  api.db.run(
+    sql`update ecommerce_level set known_at = known_at - interval '1 hour' where service_id = ${shop.service.id}`,
+  )
+
+test('a fulfilment by the merchant is no drift', async () => {
+  const order = sell('12001', 2)
+  await placeOrder('12001', 2, order)
+  await refresh(order)
+  await push()
+  await settle()
+  simulator.change({ kind: 'fulfil', orderId: order })
+  assert.equal((await reconcile()).counts.drifted, 0)
+  await push()
+  assert.deepEqual([onHand('12001'), available('12001')], [5, 5])
+})
+
+test('an incomplete bulk result changes nothing', async () => {
+  await push()
+  await settle()
+  simulator.change({ kind: 'count', itemId: items['12001'] ?? 0, locationId: locations[0], available: 40 })
+  const previous = await levels()
+  for (const kind of ['bulk-half', 'bulk-expired'] as const) {
+    simulator.faults.add({ kind, path: '/bulk-file', times: 1 })
+    await assert.rejects(reconcile(), { name: 'PlatformFailure' })
+  }
+  assert.deepEqual(await levels(), previous)
+  const [failed] = await readReconciliations()
+  assert.equal(failed.state, 'failed')
+})
+
+test('I10: the API shows each level with its parts, and what is due', async () => {
+  const maintainer = await api.createAccount('maintainer', shop.service)
+  assert.equal((await maintainer.get('/ecommerce')).status, 403)
+  const order = sell('12001', 2)
+  await placeOrder('12001', 2, order)
+  await refresh(order)
+  await push()
+  const { data } = (await shop.get('/ecommerce')).json
+  assert.deepEqual(
+    [data.stockPush, data.isStopped, data.levels, data.openCommitments],
+    ['on', false, { due: 0, held: 0, inFlight: 0, inStep: 6 }, 1],
+  )
+  const listed = (await shop.get('/ecommerce/levels?state=inStep')).json.data
+  const level = listed.find(({ netted }: { netted: number }) => netted > 0)
+  assert.deepEqual(
+    [level.sku, level.sellable, level.netted, level.desiredOnHand, level.knownOnHand],
+    ['12001', 5, 2, 7, 7],
+  )
+  assert.equal((await shop.get('/ecommerce/levels?state=lost')).status, 400)
+  const queued = await post(shop, '/ecommerce/reconciliations', {}, withKey())
+  assert.deepEqual([queued.status, queued.json.data.state], [202, 'queued'])
+  await reconcile()
+  const [done] = await readReconciliations()
+  assert.deepEqual([done.id, done.state], [queued.json.data.id, 'completed'])
+  const other = await api.createService()
+  assert.equal((await other.get('/ecommerce')).status, 409)
+})
+
+test('the hourly check warns of missing scopes and an ending API version', async context => {
+  const alerts = async () =>
+    (await listAlerts(api.db))
+      .filter(({ service }) => service === shop.service.name)
+      .map(({ kind }) => kind)
+      .toSorted()
+  const check = () =>
+    checkEcommerceConnection({
+      db: api.db,
+      keys: api.keys,
+      log,
+      service: shop.service,
+      signal,
+      reschedule() {},
+    } as unknown as Parameters<typeof checkEcommerceConnection>[0])
+  await check()
+  assert.deepEqual(await alerts(), [])
+  simulator.set({ scopes: simulator.settings.scopes.filter(scope => scope !== 'write_inventory') })
+  await check()
+  assert.deepEqual(await alerts(), ['scope_missing'])
+  simulator.set({ scopes: [...simulator.settings.scopes, 'write_inventory'] })
+  await check()
+  assert.deepEqual(await alerts(), [])
+  // API version 2026-07 is supported until 2027-07-01.
+  context.mock.timers.enable({ apis: ['Date'], now: Date.parse('2027-05-01') })
+  await check()
+  context.mock.timers.reset()
+  assert.deepEqual(await alerts(), ['api_version_ending'])
+})
+
+test('one of two processes renews an expired token', async () => {
+  await push()
+  simulator.revokeTokens()
+  await api.db.run(
+    sql`update ecommerce_connection set token_expires_at = now() - interval '1 s' where service_id = ${shop.service.id}`,
+  )
+  const granted = simulator.grantedTokens
+  await setStock('12001', 3)
+  // Each run has a driver of its own, as in a process of its own; the lease is in the database.
+  await Promise.all([push(), reconcile()])
+  assert.equal(simulator.grantedTokens - granted, 1)
+  assert.equal(onHand('12001'), 3)
 })

@@ -1,8 +1,7 @@
 /* The rules of the stock push. Pure: the model test (test/ecommerce/stock-model) runs them on random schedules. */
 
 /** Why a level is not pushed. A platform's own code is a reason too. */
-export const holdReasons = ['unmapped', 'duplicate', 'untracked', 'bundle', 'giftCard', 'inactiveLocation'] as const
-export type HoldReason = (typeof holdReasons)[number]
+export type HoldReason = 'unmapped' | 'duplicate' | 'untracked' | 'bundle' | 'giftCard' | 'inactiveLocation'
 
 /** The facts of one level, read in one snapshot. */
 export interface LevelFacts {
@@ -18,7 +17,7 @@ export interface LevelFacts {
 }
 
 /** The on-hand quantity that the platform should have. Shoppers then see the sellable units, less committed units that aren't netted. */
-export const computeDesiredOnHand = ({ sellable, netted, heldBack }: Omit<LevelFacts, 'knownOnHand' | 'holdReason'>) =>
+const computeDesiredOnHand = ({ sellable, netted, heldBack }: Omit<LevelFacts, 'knownOnHand' | 'holdReason'>) =>
   Math.min(Math.max(sellable, 0) + netted + heldBack, maxOnHand)
 
 /** The largest quantity that platforms accept. */

@@ -12,7 +12,7 @@ export interface ObservedLevel {
 }
 
 /** The units of one line of an order that are committed at a location. */
-export interface CommittedLine {
+interface CommittedLine {
   lineId: string
   itemId: string
   locationId: string

@@ -28,20 +28,20 @@ const rowsPerBatch = 5_000
 const maxRereads = 10
 const maxDifferences = 100
 
-export const driftAlert = { kind: 'stock_drift', subject: '' } as const
+const driftAlert = { kind: 'stock_drift', subject: '' } as const
 
-export interface ReconcileOptions {
+interface ReconcileOptions {
   signal: AbortSignal
   isEmbedded: boolean
 }
 
-export type ReconciliationCounts = Record<
+type ReconciliationCounts = Record<
   'compared' | 'drifted' | 'skipped' | 'added' | 'inStep' | 'rising' | 'falling' | 'fallingToZero' | 'held',
   number
 >
 
 /** A level that the push would change. */
-export interface Difference {
+interface Difference {
   sku: string | null
   itemId: string
   locationId: string
@@ -49,7 +49,7 @@ export interface Difference {
   desiredOnHand: number
 }
 
-export interface ReconciliationResult {
+interface ReconciliationResult {
   id: string
   isDryRun: boolean
   counts: ReconciliationCounts

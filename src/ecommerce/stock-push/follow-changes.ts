@@ -54,7 +54,7 @@ export async function followChanges(db: Database, keys: Keys, service: Service, 
 }
 
 /** Receives each compared level and what it needs. */
-export type VisitLevel = (level: StoredLevel, step: LevelStep) => void
+type VisitLevel = (level: StoredLevel, step: LevelStep) => void
 
 /** Compares every level of every synced variant. */
 export async function compareAll(

@@ -22,7 +22,7 @@ const concurrency = 16
 /** Milliseconds after which a run ends, so that its job is rescheduled. */
 const maxRunMs = 60_000
 
-export const stoppedAlert = { kind: 'stock_push_stopped', subject: '' } as const
+const stoppedAlert = { kind: 'stock_push_stopped', subject: '' } as const
 
 interface PushOptions {
   signal: AbortSignal
@@ -31,7 +31,7 @@ interface PushOptions {
 }
 
 /** The result of a run. `unfinished`: levels are still due. */
-export interface PushResult {
+interface PushResult {
   state: 'off' | 'stopped' | 'finished' | 'unfinished'
 }
 

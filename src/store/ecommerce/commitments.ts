@@ -5,7 +5,7 @@ import { addJob } from '../jobs/jobs.ts'
 import { lockRows } from '../lists/change-timestamp.ts'
 
 /** The job that reads the committed units of a platform order. Its subject is the order's ID on the platform. */
-export const refreshCommitmentsJob = 'refresh-commitments'
+const refreshCommitmentsJob = 'refresh-commitments'
 
 const ofConnection = ({ id }: Service) => sql`service_id = ${id} and connection_id = ${mainConnection}`
 

@@ -117,7 +117,8 @@ async function deleteShopData(tx: Db, service: Service): Promise<void> {
   await tx.run(sql`
     delete from alert
      where service_id = ${service.id}
-       and (kind in ('ecommerce_denied', 'stock_push_stopped', 'stock_drift', 'api_version_ending') or (kind in ('scope_missing', 'sync_failing', 'sync_stalled') and subject = any(${syncs})))`)
+       and (kind in ('ecommerce_denied', 'scope_missing', 'stock_push_stopped', 'stock_drift', 'api_version_ending')
+            or (kind in ('sync_failing', 'sync_stalled') and subject = any(${syncs})))`)
   for (const table of shopTables)
     await tx.run(sql`delete from ${raw(table)} where ${ofConnection(service, mainConnection)}`)
   await tx.run(sql`

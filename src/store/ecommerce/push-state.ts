@@ -7,7 +7,7 @@ export const pushStockJob = 'push-stock'
 
 const ofConnection = ({ id }: Pick<Service, 'id'>) => sql`service_id = ${id} and connection_id = ${mainConnection}`
 
-export interface PushState {
+interface PushState {
   cursor: string | null
   isStopped: boolean
 }

@@ -3,6 +3,7 @@ import { type Db, sql } from '../../database/db.ts'
 import { rfc3339 } from '../../database/rfc3339.ts'
 import { mainConnection } from '../../domain/ecommerce/connection-settings.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
+import { addJob } from '../jobs/jobs.ts'
 import { type PageRequest, readPage } from '../lists/page.ts'
 
 /** The job that compares our record of the platform's stock with the platform. */
@@ -15,7 +16,31 @@ const marginSeconds = 60
 const ofConnection = ({ id }: Service) => sql`service_id = ${id} and connection_id = ${mainConnection}`
 const insertedKeys = ({ id }: Service) => sql`${id}, ${mainConnection}`
 
-/** Begins a reconciliation: deletes old ones and what an interrupted one has left. Returns its ID. */
+/** Requests a reconciliation. Returns its ID, or undefined if the connection doesn't compare stock. */
+export async function queueReconciliation(tx: Db, service: Service): Promise<string | undefined> {
+  const connection = await tx.row<{ isDryRun: boolean }>(sql`
+    select settings->>'stockPush' = 'dryRun' as "isDryRun" from ecommerce_connection
+     where ${ofConnection(service)} and settings->>'stockPush' in ('dryRun', 'on')`)
+  if (!connection) return
+  await addJob(tx, service.id, reconcileStockJob)
+  const queued = await tx.row<{ id: string }>(
+    sql`select reconciliation_id as id from ecommerce_reconciliation where ${ofConnection(service)} and state = 'queued'`,
+  )
+  return queued?.id ?? insertReconciliation(tx, service, { state: 'queued', isDryRun: connection.isDryRun })
+}
+
+async function insertReconciliation(
+  tx: Db,
+  service: Service,
+  { state, isDryRun }: { state: 'queued' | 'running'; isDryRun: boolean },
+): Promise<string> {
+  const id = randomUUIDv7()
+  await tx.run(sql`
+    insert into ecommerce_reconciliation (service_id, connection_id, reconciliation_id, state, is_dry_run) values (${insertedKeys(service)}, ${id}, ${state}, ${isDryRun})`)
+  return id
+}
+
+/** Begins the queued reconciliation, or a new one. Deletes old ones and what an interrupted one has left. Returns its ID. */
 export async function beginReconciliation(tx: Db, service: Service, isDryRun: boolean): Promise<string> {
   await tx.run(
     sql`delete from ecommerce_reconciliation where ${ofConnection(service)} and started_at < now() - ${retentionDays} * interval '1 day'`,
@@ -23,10 +48,10 @@ export async function beginReconciliation(tx: Db, service: Service, isDryRun: bo
   await tx.run(sql`
     update ecommerce_reconciliation set (state, ended_at, error) = ('failed', now(), 'The process has ended.') where ${ofConnection(service)} and state = 'running'`)
   await tx.run(sql`delete from ecommerce_observed_level where ${ofConnection(service)}`)
-  const id = randomUUIDv7()
-  await tx.run(sql`
-    insert into ecommerce_reconciliation (service_id, connection_id, reconciliation_id, is_dry_run) values (${insertedKeys(service)}, ${id}, ${isDryRun})`)
-  return id
+  const queued = await tx.row<{ id: string }>(sql`
+    update ecommerce_reconciliation set (state, started_at, is_dry_run) = ('running', clock_timestamp(), ${isDryRun})
+     where ${ofConnection(service)} and state = 'queued' returning reconciliation_id as id`)
+  return queued?.id ?? insertReconciliation(tx, service, { state: 'running', isDryRun })
 }
 
 /** Stores a batch of levels that were read. */
@@ -65,7 +90,7 @@ export async function compareObservedLevels(tx: Db, service: Service, reconcilia
   const hash = (onHand: string) =>
     sql`hashtextextended(item_id || ' ' || ${onHand === 'known' ? sql`known_on_hand` : sql`on_hand`}, 0)::numeric`
   const counts = await tx.row<Omit<Comparison, 'added' | 'unread'>>(sql`
-    with pairs as materialized (${pairs}),
+    with pairs as (${pairs}),
          drifted as (
            insert into ecommerce_drift (service_id, connection_id, reconciliation_id, item_id, location_id, known_on_hand, observed_on_hand)
            select ${insertedKeys(service)}, ${reconciliationId}, item_id, location_id, known_on_hand, on_hand from pairs
@@ -152,6 +177,8 @@ export const readReconciliationPage = (db: Db, service: Service, request: PageRe
     service,
     {
       table: sql`ecommerce_reconciliation n`,
+      // The scan needs a list with change timestamps.
+      timestampSource: 'stock',
       record: reconciliationRecord,
       order: { column: sql`started_at`, type: 'timestamptz' },
       key: sql`reconciliation_id`,

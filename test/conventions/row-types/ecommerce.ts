@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict'
+import type { ShopifySimulator } from '../../../simulator/shopify/handle.ts'
 import { startShopifySimulator } from '../../../simulator/shopify/simulator.ts'
 import { sql } from '../../../src/database/db.ts'
 import { defaultConnection, platformSyncs } from '../../../src/domain/ecommerce/connection-settings.ts'
 import { openPlatform } from '../../../src/ecommerce/connections.ts'
+import { reconcileStock } from '../../../src/ecommerce/reconciliation/reconcile.ts'
 import { runPlatformSync } from '../../../src/ecommerce/run-platform-sync.ts'
+import { confirmOrders } from '../../../src/ecommerce/stock-push/confirm.ts'
+import { pushStock } from '../../../src/ecommerce/stock-push/push.ts'
 import { readPoints } from '../../../src/store/ecommerce/budget.ts'
 import {
   deleteConnection,
@@ -13,11 +17,15 @@ import {
   setConnection,
 } from '../../../src/store/ecommerce/connections.ts'
 import { upsertPlatformItems } from '../../../src/store/ecommerce/items.ts'
+import { listPushes, listStockComparisons } from '../../../src/store/ecommerce/push-state.ts'
+import { queueReconciliation } from '../../../src/store/ecommerce/reconciliations.ts'
+import { readPushStats } from '../../../src/store/ecommerce/status.ts'
 import { mapExactMatches } from '../../../src/store/mappings/automatic-fixes.ts'
 import type { TestApi } from '../../support/service.ts'
 
 /** Connects the service to a shop, reads it, and removes the connection. */
-export async function readEcommerce({ db, keys, service, ...api }: TestApi) {
+export async function readEcommerce(testApi: TestApi) {
+  const { db, keys, service, ...api } = testApi
   const simulator = await startShopifySimulator()
   try {
     const { url, settings } = simulator
@@ -40,11 +48,55 @@ export async function readEcommerce({ db, keys, service, ...api }: TestApi) {
     assert.equal((await api.get('/syncs')).status, 200)
     await followRenamedSku(db, service)
     await mapExactMatches(db, service, AbortSignal.timeout(30_000))
+    await pushAndReconcile(testApi, simulator)
     await deleteToken(db, keys, service, opened.connectionId, 'another')
     await db.transaction(tx => deleteConnection(tx, service))
   } finally {
     await simulator.close()
   }
+}
+
+/** Compares and pushes the stock of a mapped variant with an order of the platform. */
+async function pushAndReconcile({ db, keys, service, ...api }: TestApi, simulator: ShopifySimulator) {
+  const { url, settings } = simulator
+  const connection = { ...defaultConnection, url, clientId: settings.clientId, stockPush: 'on' } as const
+  await db.transaction(tx => setConnection(tx, keys, service, connection, settings.clientSecret))
+  const [store, variant] = [
+    await db.row<{ id: string }>(
+      sql`select store_id as id from store where service_id = ${service.id} order by 1 limit 1`,
+    ),
+    await db.row<{ sku: string }>(sql`select sku from variant where service_id = ${service.id} order by 1 limit 1`),
+  ]
+  const [location] = simulator.shop.locations.keys()
+  const [item] = simulator.shop.variants.values()
+  assert.ok(store && variant && location && item)
+  await db.run(
+    sql`update store set ecommerce_location_id = ${String(location)} where service_id = ${service.id} and store_id = ${store.id}`,
+  )
+  simulator.change({ kind: 'variant', id: item.id, sku: variant.sku })
+  await runPlatformSync(db, keys, service, 'ecommerce-variants', { warn() {} })
+  const orderId = simulator.change({
+    kind: 'sell',
+    lines: [{ itemId: item.itemId, locationId: location, quantity: 1 }],
+  })
+  await db.run(sql`
+    update sales_order set ecommerce_order_id = ${String(orderId)}
+     where (service_id, id) = (select service_id, id from sales_order where service_id = ${service.id} order by id limit 1)`)
+  const signal = AbortSignal.timeout(60_000)
+  const opened = await openPlatform(db, keys, service, { warn() {} })
+  assert.ok(opened)
+  await confirmOrders(db, service, opened.platform.inventory, [String(orderId)], signal)
+  await reconcileStock(db, keys, service, { warn() {} }, { signal, isEmbedded: true })
+  simulator.faults.add({ kind: 'reset-before', path: '/SetQuantities', times: 5 })
+  await assert.rejects(pushStock(db, keys, service, { warn() {} }, { signal, isEmbedded: true }))
+  simulator.faults.clear()
+  await pushStock(db, keys, service, { warn() {} }, { signal, isEmbedded: true })
+  assert.ok((await listPushes(db)).length && (await listStockComparisons(db)).length)
+  assert.ok((await readPushStats(db)).length)
+  await db.transaction(tx => queueReconciliation(tx, service))
+  await reconcileStock(db, keys, service, { warn() {} }, { signal, isEmbedded: true })
+  for (const path of ['/ecommerce', '/ecommerce/levels', '/ecommerce/reconciliations'])
+    assert.equal((await api.get(path)).status, 200)
 }
 
 /** Renames the SKU of a variant that one of our SKUs is mapped to, and the SKU back. */

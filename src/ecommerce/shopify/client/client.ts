@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { withJitter } from '../../../concurrency/backoff.ts'
 import { PlatformFailure } from '../../../domain/ecommerce/platform-failure.ts'
+import { type CircuitBreaker, createCircuitBreaker } from '../../../http-client/circuit-breaker.ts'
 import { parseRetryAfterMs } from '../../../http-client/retry-after.ts'
 import type { PriorityClass, ThrottleStatus } from '../../../store/ecommerce/budget.ts'
 import type { Budget } from '../../port/budget.ts'
@@ -63,6 +64,16 @@ class PassingFailure extends PlatformFailure {
   }
 }
 
+/** The circuit breakers of this process, one for each shop. Repeated failures end the calls until one probe succeeds. */
+const breakers = new Map<string, CircuitBreaker>()
+
+function getBreaker(origin: string): CircuitBreaker {
+  const breaker =
+    breakers.get(origin) ?? createCircuitBreaker({ failureThreshold: 5, openMs: 2_000, maxOpenMs: 60_000 })
+  breakers.set(origin, breaker)
+  return breaker
+}
+
 export function createShopifyClient({ url, apiVersion, tokens, budget, priority, log }: ClientOptions): ShopifyClient {
   const endpoint = new URL(`/admin/api/${apiVersion}/graphql.json`, url)
 
@@ -74,6 +85,9 @@ export function createShopifyClient({ url, apiVersion, tokens, budget, priority,
   ): Promise<T> {
     const token = await tokens.get(signal)
     if (!isReserved) await budget.reserve(priority, cost, signal)
+    const breaker = getBreaker(endpoint.origin)
+    const waitMs = breaker.enter()
+    if (waitMs > 0) throw new PassingFailure('The circuit breaker is open.', waitMs)
     // If no response arrives, the points stay reserved: the platform can have charged them.
     const response = await exchange({
       url: endpoint,
@@ -81,8 +95,15 @@ export function createShopifyClient({ url, apiVersion, tokens, budget, priority,
       body: JSON.stringify({ query: document, variables }),
       signal,
     }).catch(error => {
-      throw error instanceof PlatformFailure ? new PassingFailure(error.message) : error
+      if (!(error instanceof PlatformFailure)) {
+        breaker.onIgnored()
+        throw error
+      }
+      breaker.onFailure()
+      throw new PassingFailure(error.message)
     })
+    if (response.status >= 500) breaker.onFailure()
+    else breaker.onSuccess()
     const body = (response.body ?? {}) as GraphqlBody
     const { actualQueryCost, throttleStatus } = body.extensions?.cost ?? {}
     await budget.settle(priority, { unused: cost - (actualQueryCost ?? 0), status: throttleStatus })

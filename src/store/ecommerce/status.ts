@@ -1,0 +1,80 @@
+import { type Db, type Sql, sql } from '../../database/db.ts'
+import { rfc3339 } from '../../database/rfc3339.ts'
+import { mainConnection } from '../../domain/ecommerce/connection-settings.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
+import { filter, type PageRequest, readPage } from '../lists/page.ts'
+import { type NettingRules, selectFactsOf } from './levels.ts'
+
+const ofConnection = ({ id }: Service) => sql`service_id = ${id} and connection_id = ${mainConnection}`
+
+/** The state of a level. */
+const state = sql`
+  case when idempotency_key is not null then 'inFlight' when due_at is not null then 'due' when hold_reason is not null then 'held' else 'inStep' end`
+
+/** The counts of the levels of a service. */
+interface LevelCounts {
+  levels: { due: number; held: number; inFlight: number; inStep: number }
+  heldBy: { reason: string; levels: number }[]
+  lagSeconds: number
+  openCommitments: number
+}
+
+/** Counts the levels of a service by state and reason. */
+export const countLevels = async (db: Db, service: Service): Promise<LevelCounts> =>
+  (await db.row<LevelCounts>(sql`
+    select json_build_object('due', coalesce(sum(n) filter (where state = 'due'), 0), 'held', coalesce(sum(n) filter (where state = 'held'), 0),
+                             'inFlight', coalesce(sum(n) filter (where state = 'inFlight'), 0), 'inStep', coalesce(sum(n) filter (where state = 'inStep'), 0)) as levels,
+           coalesce(json_agg(json_build_object('reason', hold_reason, 'levels', n) order by hold_reason) filter (where state = 'held'), '[]') as "heldBy",
+           coalesce(floor(extract(epoch from now() - min(oldest))), 0)::integer as "lagSeconds",
+           (select count(*) from ecommerce_commitment where ${ofConnection(service)})::integer as "openCommitments"
+      from (select ${state} as state, case when due_at is null then hold_reason end as hold_reason, count(*) as n, min(due_at) as oldest
+              from ecommerce_level where ${ofConnection(service)} group by 1, 2) s`)) ?? {
+    levels: { due: 0, held: 0, inFlight: 0, inStep: 0 },
+    heldBy: [],
+    lagSeconds: 0,
+    openCommitments: 0,
+  }
+
+/** Counts of all services with a stock push, for metrics. */
+export const readPushStats = (db: Db) =>
+  db.rows<{ service: string; due: number; held: number; lagSeconds: number; drift: number; points: number | null }>(sql`
+    select s.name as service, coalesce(l.due, 0)::integer as due, coalesce(l.held, 0)::integer as held, coalesce(l.lag, 0)::integer as "lagSeconds",
+           coalesce((select (r.counts->>'drifted')::integer from ecommerce_reconciliation r
+                      where (r.service_id, r.connection_id) = (c.service_id, c.connection_id) and r.state = 'completed' order by r.started_at desc limit 1), 0) as drift,
+           (select floor(orders_points + stock_points + background_points) from ecommerce_budget b where (b.service_id, b.connection_id) = (c.service_id, c.connection_id)) as points
+      from ecommerce_connection c
+      join service s using (service_id)
+     cross join lateral (
+       select count(*) filter (where due_at is not null) as due, count(*) filter (where hold_reason is not null and due_at is null) as held,
+              floor(extract(epoch from now() - min(due_at))) as lag
+         from ecommerce_level e where (e.service_id, e.connection_id) = (c.service_id, c.connection_id) and (due_at is not null or hold_reason is not null)) l
+     where c.settings->>'stockPush' in ('dryRun', 'on') order by 1`)
+
+/** Returns a page of levels with the parts of their desired quantity. */
+export const readLevelPage = (
+  db: Db,
+  service: Service,
+  rules: NettingRules,
+  states: readonly string[] | undefined,
+  request: PageRequest,
+) =>
+  readPage(
+    db,
+    service,
+    {
+      table: sql`ecommerce_level l`,
+      // The scan needs a list with change timestamps.
+      timestampSource: 'stock',
+      record: levelRecord(service, rules),
+      key: sql`(item_id || ' ' || location_id)`,
+      live: true,
+      where: sql`and connection_id = ${mainConnection} ${filter(states, wanted => sql`and ${state} = any(${wanted})`)}`,
+    },
+    request,
+  )
+
+const levelRecord = (service: Service, rules: NettingRules): Sql => sql`
+  (select row_to_json(r)::text from (
+     select f."itemId", f."locationId", f.sku, ${state} as state, l.known_on_hand as "knownOnHand", l.observed_on_hand as "observedOnHand",
+            f.sellable + f.netted + f."heldBack" as "desiredOnHand", f.sellable, f.netted, f."heldBack", l.hold_reason as "holdReason", ${rfc3339(sql`l.due_at`)} as "dueAt"
+       from (${selectFactsOf(service, rules)}) f) r)`
