@@ -69,7 +69,7 @@ export interface EcommerceLevel {
   netted: number
   /** Units on hand that the platform doesn't sell. */
   heldBack: number
-  /** Why the level isn't pushed: `unmapped` or a code of the platform, for example. */
+  /** Why the level isn't pushed: such as `unmapped`, or a code of the platform. */
   holdReason: string | null
   /** Since when the level may differ. */
   dueAt: string | null

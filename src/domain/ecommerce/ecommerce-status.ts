@@ -54,9 +54,7 @@ export const EcommerceLevel = Type.Object(
     sellable: quantity("Units that the location's stores can sell."),
     netted: quantity('Units of platform orders that our stock no longer contains.'),
     heldBack: quantity("Units on hand that the platform doesn't sell."),
-    holdReason: Nullable(
-      Text("Why the level isn't pushed: `unmapped` or a code of the platform, for example.", 'bundle'),
-    ),
+    holdReason: Nullable(holdReason),
     dueAt: Nullable(Instant('Since when the level may differ.')),
   },
   { $id: 'EcommerceLevel' },
