@@ -165,7 +165,7 @@ comment on table ecommerce_reconciliation is 'Comparisons of our record of the p
 comment on column ecommerce_reconciliation.is_dry_run is 'True while stockPush isn''t on: nothing is corrected on the platform.';
 comment on column ecommerce_reconciliation.counts is 'Levels by result: {"compared", "drifted", "skipped", "added", "rising", "falling", "fallingToZero", "inStep", "held"}.';
 comment on column ecommerce_reconciliation.digests is
-  'Digests of both sides by location, before the correction: [{"locationId", "levels", "known", "observed"}]. Equal digests mean equal quantities.';
+  'Digests of both sides by location, before the correction: [{"locationId", "known", "observed"}]. Equal digests mean equal quantities.';
 comment on column ecommerce_reconciliation.differences is 'The hundred largest differences to the desired quantity.';
 
 create table ecommerce_drift (
@@ -176,12 +176,10 @@ create table ecommerce_drift (
   location_id text collate "C" not null,
   known_on_hand integer,
   observed_on_hand integer,
-  changed_by text,
   primary key (service_id, connection_id, reconciliation_id, item_id, location_id),
   foreign key (service_id, connection_id, reconciliation_id) references ecommerce_reconciliation on delete cascade
 );
 comment on table ecommerce_drift is 'Levels whose quantity on the platform was not the one that Tillbridge had set or read.';
-comment on column ecommerce_drift.changed_by is 'The app or person that changed the quantity, as far as the platform reports it.';
 
 alter table sales_order add ecommerce_order_id text collate "C", add ecommerce_read_at timestamptz;
 comment on column sales_order.ecommerce_order_id is 'The ID of the order on the e-commerce platform, whose committed units the stock push accounts for.';

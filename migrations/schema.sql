@@ -2063,7 +2063,7 @@ create table ecommerce_reconciliation (
   is_dry_run boolean not null,              -- True while stockPush isn't on: nothing is corrected on the platform.
   counts jsonb not null default '{}',       -- Levels by result: {"compared", "drifted", "skipped", "added", "rising", "falling",
                                             -- "fallingToZero", "inStep", "held"}.
-  digests jsonb not null default '[]',      -- Digests of both sides by location, before the correction: [{"locationId", "levels", "known",
+  digests jsonb not null default '[]',      -- Digests of both sides by location, before the correction: [{"locationId", "known",
                                             -- "observed"}]. Equal digests mean equal quantities.
   differences jsonb not null default '[]',  -- The hundred largest differences to the desired quantity.
   error text,
@@ -2081,7 +2081,6 @@ create table ecommerce_drift (
   location_id text collate "C" not null,
   known_on_hand integer,
   observed_on_hand integer,
-  changed_by text,  -- The app or person that changed the quantity, as far as the platform reports it.
   primary key (service_id, connection_id, reconciliation_id, item_id, location_id),
   foreign key (service_id, connection_id, reconciliation_id) references ecommerce_reconciliation(service_id, connection_id, reconciliation_id) on delete cascade
 );

@@ -82,6 +82,25 @@ const rows: readonly (readonly [title: string, panels: readonly Panel[]])[] = [
         lines: [[`sum by (service) (max by (service, sync) (${of('tillbridge_sync_failed')}))`, '{{service}}']],
       },
       {
+        title: 'E-commerce levels',
+        unit: 'short',
+        lines: [
+          [`max by (service) (${of('tillbridge_ecommerce_due')})`, '{{service}} due'],
+          [`max by (service) (${of('tillbridge_ecommerce_held')})`, '{{service}} held'],
+          [`max by (service) (${of('tillbridge_ecommerce_drift')})`, '{{service}} drift'],
+        ],
+      },
+      {
+        title: 'E-commerce push lag',
+        unit: 's',
+        lines: [[`max by (service) (${of('tillbridge_ecommerce_lag_seconds')})`, '{{service}}']],
+      },
+      {
+        title: 'E-commerce points',
+        unit: 'short',
+        lines: [[`max by (service) (${of('tillbridge_ecommerce_points')})`, '{{service}}']],
+      },
+      {
         title: 'Records in the last run',
         unit: 'short',
         lines: [

@@ -1,8 +1,8 @@
 import {
   EcommerceLevel,
-  EcommerceReconciliation,
   EcommerceStatus,
   levelStates,
+  StockReconciliation,
 } from '../domain/ecommerce/ecommerce-status.ts'
 import { ApiError, type FieldError } from '../errors/api-error.ts'
 import { NoBody } from '../http/body/body.ts'
@@ -10,7 +10,6 @@ import { Filter } from '../http/pagination/lists.ts'
 import type { ReadContext } from '../http/routing/operation.ts'
 import { get, list, post } from '../http/routing/route-definitions.ts'
 import { Type } from '../schemas/schemas.ts'
-import { readPoints } from '../store/ecommerce/budget.ts'
 import { findConnection } from '../store/ecommerce/connections.ts'
 import { findPushState } from '../store/ecommerce/push-state.ts'
 import { findReconciliation, queueReconciliation, readReconciliationPage } from '../store/ecommerce/reconciliations.ts'
@@ -39,22 +38,18 @@ export const ecommerce = [
       operationId: 'getEcommerce',
       tag,
       role,
-      summary: 'Get the e-commerce connection',
-      description: 'The connection to the platform and the state of its stock push.',
+      summary: 'Get the stock push',
+      description: 'The stock push to the platform.',
       response: EcommerceStatus,
       errors,
     },
     async context => {
       const { db, service } = context
-      const { settings, connectionId } = await requireConnection(context)
-      const { driver, url, apiVersion, stockPush } = settings
-      const [push, counts, points] = [
-        await findPushState(db, service),
-        await countLevels(db, service),
-        await readPoints(db, service, connectionId),
-      ]
+      const { settings } = await requireConnection(context)
+      const { url, apiVersion, stockPush } = settings
+      const [push, counts] = [await findPushState(db, service), await countLevels(db, service)]
       const isStopped = push?.isStopped ?? false
-      return { data: { driver, url, apiVersion, stockPush, isStopped, ...counts, points: points ?? null } }
+      return { data: { url, apiVersion, stockPush, isStopped, ...counts } }
     },
   ),
 
@@ -64,8 +59,8 @@ export const ecommerce = [
       operationId: 'listEcommerceLevels',
       tag,
       role,
-      summary: 'List stock levels of the platform',
-      description: 'Each level with its desired quantity and the reason if it is held.',
+      summary: 'List stock of the platform',
+      description: 'Each with its desired quantity.',
       query: Type.Object({ state: Type.Optional(Filter('States, separated by commas.', 'due,held')) }),
       item: EcommerceLevel,
       errors,
@@ -87,9 +82,9 @@ export const ecommerce = [
       role,
       status: 202,
       summary: "Compare the platform's stock",
-      description: 'Starts when a worker is free. Differences are corrected, unless `stockPush` is `dryRun`.',
+      description: 'Starts when a worker is free.',
       body: NoBody,
-      response: EcommerceReconciliation,
+      response: StockReconciliation,
       errors,
     },
     ({ service }) =>
@@ -109,8 +104,8 @@ export const ecommerce = [
       tag,
       role,
       summary: 'List stock comparisons',
-      description: 'Those of the last 90 days, newest first.',
-      item: EcommerceReconciliation,
+      description: 'Newest first, for 90 days.',
+      item: StockReconciliation,
       errors,
     },
     async (context, page) => {

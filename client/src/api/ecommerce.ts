@@ -1,21 +1,21 @@
 // Made of the operations of the API by `npm run docs`.
 import type { CallOptions, Calls, Paging, WriteOptions } from '../calls/calls.ts'
 import type { Paginator } from '../calls/paginator.ts'
-import type { EcommerceLevel, EcommerceReconciliation, EcommerceStatus } from '../shapes/ecommerce.ts'
+import type { EcommerceLevel, EcommerceStatus, StockReconciliation } from '../shapes/ecommerce.ts'
 
 /** Syncs from the back office: schedule, lag and run history. */
 export interface EcommerceApi {
-  /** Get the e-commerce connection. The connection to the platform and the state of its stock push. */
+  /** Get the stock push. The stock push to the platform. */
   get(options?: CallOptions): Promise<EcommerceStatus>
-  /** List stock levels of the platform. Each level with its desired quantity and the reason if it is held. */
+  /** List stock of the platform. Each with its desired quantity. */
   levels(query?: Paging & {
     /** States, separated by commas. */
     state?: string | undefined
   }, options?: CallOptions): Paginator<EcommerceLevel>
-  /** Compare the platform's stock. Starts when a worker is free. Differences are corrected, unless `stockPush` is `dryRun`. */
-  reconcile(options?: WriteOptions): Promise<EcommerceReconciliation>
-  /** List stock comparisons. Those of the last 90 days, newest first. */
-  reconciliations(query?: Paging, options?: CallOptions): Paginator<EcommerceReconciliation>
+  /** Compare the platform's stock. Starts when a worker is free. */
+  reconcile(options?: WriteOptions): Promise<StockReconciliation>
+  /** List stock comparisons. Newest first, for 90 days. */
+  reconciliations(query?: Paging, options?: CallOptions): Paginator<StockReconciliation>
 }
 
 export const ecommerce = (call: Calls): EcommerceApi => ({

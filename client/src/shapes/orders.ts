@@ -69,8 +69,8 @@ export interface OrderInput {
   reservationId?: string | null | undefined
   /** The quote, from `POST /orders/quote`. */
   quoteId?: string | null | undefined
-  /** The ID of the order on the e-commerce platform, for the stock push. */
-  ecommerceOrderId?: string | null | undefined
+  /** The platform's order, for the stock push. */
+  ecommerceOrderId?: string | undefined
   billingAddress: PostalAddress
   deliveryAddress: PostalAddress
   /** The ordered items. */

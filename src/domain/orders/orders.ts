@@ -68,10 +68,10 @@ export const OrderInput = Type.Object(
       ),
     ),
     quoteId: Optional(quoteId),
-    ecommerceOrderId: Optional(
+    ecommerceOrderId: Type.Optional(
       Type.String({
-        description: 'The ID of the order on the e-commerce platform, for the stock push.',
-        pattern: '^[A-Za-z0-9_-]{1,100}$',
+        description: "The platform's order, for the stock push.",
+        pattern: '^[\\w-]{1,100}$',
         examples: ['6884556842'],
       }),
     ),

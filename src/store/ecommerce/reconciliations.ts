@@ -97,8 +97,8 @@ export async function compareObservedLevels(tx: Db, service: Service, reconcilia
             where not is_recent and not must_read and hold_reason is null and known_on_hand is distinct from on_hand returning 1),
          digested as (
            update ecommerce_reconciliation
-              set digests = (select coalesce(jsonb_agg(d order by d."locationId"), '[]')
-                               from (select location_id as "locationId", count(*) as levels, coalesce(sum(${hash('known')}), 0)::text as known, coalesce(sum(${hash('observed')}), 0)::text as observed
+              set digests = (select coalesce(jsonb_agg(to_jsonb(d) order by d."locationId"), '[]')
+                               from (select location_id as "locationId", coalesce(sum(${hash('known')}), 0)::text as known, coalesce(sum(${hash('observed')}), 0)::text as observed
                                        from pairs where not is_recent and not must_read and hold_reason is null group by 1) d)
             where ${ofConnection(service)} and reconciliation_id = ${reconciliationId} returning 1)
     select count(*) filter (where not is_recent)::integer as compared, count(*) filter (where is_recent)::integer as skipped,
@@ -158,9 +158,10 @@ export const hasRecentDryRun = async (db: Db, service: Service, days: number): P
 
 const reconciliationRecord = sql`
   (select row_to_json(r)::text from (select
-     reconciliation_id as id, state, is_dry_run as "isDryRun", ${rfc3339(sql`started_at`)} as "startedAt", ${rfc3339(sql`ended_at`)} as "endedAt", error, counts, digests, differences,
+     reconciliation_id as id, state, is_dry_run as "isDryRun", ${rfc3339(sql`started_at`)} as "startedAt", ${rfc3339(sql`ended_at`)} as "endedAt", error, coalesce((counts->>'compared')::integer, 0) as compared,
+     coalesce((counts->>'drifted')::integer, 0) as drifted, digests,
      (select coalesce(json_agg(d), '[]') from (
-        select item_id as "itemId", location_id as "locationId", known_on_hand as "knownOnHand", observed_on_hand as "observedOnHand", changed_by as "changedBy"
+        select item_id as "itemId", location_id as "locationId", known_on_hand as "knownOnHand", observed_on_hand as "observedOnHand"
           from ecommerce_drift e where (e.service_id, e.connection_id, e.reconciliation_id) = (n.service_id, n.connection_id, n.reconciliation_id)
          order by item_id, location_id limit 100) d) as drift) r)`
 

@@ -1,5 +1,4 @@
 import { type Db, type Sql, sql } from '../../database/db.ts'
-import { rfc3339 } from '../../database/rfc3339.ts'
 import { mainConnection } from '../../domain/ecommerce/connection-settings.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { filter, type PageRequest, readPage } from '../lists/page.ts'
@@ -13,8 +12,10 @@ const state = sql`
 
 /** The counts of the levels of a service. */
 interface LevelCounts {
-  levels: { due: number; held: number; inFlight: number; inStep: number }
-  heldBy: { reason: string; levels: number }[]
+  due: number
+  held: { reason: string; levels: number }[]
+  inFlight: number
+  inStep: number
   lagSeconds: number
   openCommitments: number
 }
@@ -22,15 +23,17 @@ interface LevelCounts {
 /** Counts the levels of a service by state and reason. */
 export const countLevels = async (db: Db, service: Service): Promise<LevelCounts> =>
   (await db.row<LevelCounts>(sql`
-    select json_build_object('due', coalesce(sum(n) filter (where state = 'due'), 0), 'held', coalesce(sum(n) filter (where state = 'held'), 0),
-                             'inFlight', coalesce(sum(n) filter (where state = 'inFlight'), 0), 'inStep', coalesce(sum(n) filter (where state = 'inStep'), 0)) as levels,
-           coalesce(json_agg(json_build_object('reason', hold_reason, 'levels', n) order by hold_reason) filter (where state = 'held'), '[]') as "heldBy",
+    select coalesce(sum(n) filter (where state = 'due'), 0)::integer as due, coalesce(sum(n) filter (where state = 'inFlight'), 0)::integer as "inFlight",
+           coalesce(sum(n) filter (where state = 'inStep'), 0)::integer as "inStep",
+           coalesce(json_agg(json_build_object('reason', reason, 'levels', n) order by reason) filter (where state = 'held'), '[]') as held,
            coalesce(floor(extract(epoch from now() - min(oldest))), 0)::integer as "lagSeconds",
            (select count(*) from ecommerce_commitment where ${ofConnection(service)})::integer as "openCommitments"
-      from (select ${state} as state, case when due_at is null then hold_reason end as hold_reason, count(*) as n, min(due_at) as oldest
+      from (select ${state} as state, case when due_at is null then hold_reason end as reason, count(*) as n, min(due_at) as oldest
               from ecommerce_level where ${ofConnection(service)} group by 1, 2) s`)) ?? {
-    levels: { due: 0, held: 0, inFlight: 0, inStep: 0 },
-    heldBy: [],
+    due: 0,
+    held: [],
+    inFlight: 0,
+    inStep: 0,
     lagSeconds: 0,
     openCommitments: 0,
   }
@@ -75,6 +78,6 @@ export const readLevelPage = (
 
 const levelRecord = (service: Service, rules: NettingRules): Sql => sql`
   (select row_to_json(r)::text from (
-     select f."itemId", f."locationId", f.sku, ${state} as state, l.known_on_hand as "knownOnHand", l.observed_on_hand as "observedOnHand",
-            f.sellable + f.netted + f."heldBack" as "desiredOnHand", f.sellable, f.netted, f."heldBack", l.hold_reason as "holdReason", ${rfc3339(sql`l.due_at`)} as "dueAt"
+     select f."itemId", f."locationId", f.sku, ${state} as state, l.known_on_hand as "knownOnHand",
+            f.sellable + f.netted + f."heldBack" as "desiredOnHand", f.sellable, f.netted, f."heldBack", l.hold_reason as "holdReason"
        from (${selectFactsOf(service, rules)}) f) r)`
