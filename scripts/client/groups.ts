@@ -122,12 +122,7 @@ export const groups: Readonly<Record<string, Readonly<Record<string, string>>>> 
     attempts: 'listWebhookAttempts',
   },
   syncs: { list: 'listSyncs', runs: 'listSyncRuns', run: 'startSync' },
-  ecommerce: {
-    get: 'getEcommerce',
-    levels: 'listEcommerceLevels',
-    reconcile: 'startReconciliation',
-    reconciliations: 'listReconciliations',
-  },
+  ecommerce: { get: 'getEcommerce', reconcile: 'startReconciliation' },
   imports: { get: 'getImport', rejected: 'listRejectedLines', cancel: 'cancelImport' },
   alerts: { list: 'listAlerts', resolve: 'resolveAlert' },
   stats: { get: 'getStats', browse: 'browseRecords', backOfficeCalls: 'getBackOfficeCallStats' },

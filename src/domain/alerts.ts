@@ -44,8 +44,8 @@ export const alertKinds = {
   stock_drift: {
     title: 'Stock on the e-commerce platform was changed by others',
     remedy:
-      'Find out who changes stock on the platform: GET /ecommerce/reconciliations lists the levels. The stock push has corrected them.',
-    path: '/ecommerce/reconciliations',
+      'Find out who changes stock on the platform: GET /ecommerce shows the locations. The stock push has corrected them.',
+    path: '/ecommerce',
     autoResolves: true,
   },
   api_version_ending: {

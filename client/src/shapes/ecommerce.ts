@@ -22,6 +22,7 @@ export interface EcommerceStatus {
   lagSeconds: number
   /** Open lines of platform orders. */
   openCommitments: number
+  reconciliation: StockReconciliation | null
 }
 
 export interface HeldLevels {
@@ -31,32 +32,7 @@ export interface HeldLevels {
   levels: number
 }
 
-export interface EcommerceLevel {
-  /** The inventory item. */
-  itemId: string
-  /** The location. */
-  locationId: string
-  /** Its SKU. */
-  sku: string | null
-  /** The state. */
-  state: Open<'due' | 'held' | 'inFlight' | 'inStep'>
-  /** The on-hand quantity of our record. Null: not stocked there. */
-  knownOnHand: number | null
-  /** The sum of the next three. */
-  desiredOnHand: number
-  /** Units that the location's stores can sell. */
-  sellable: number
-  /** Units of platform orders that our stock no longer contains. */
-  netted: number
-  /** Units that the platform doesn't sell. */
-  heldBack: number
-  /** Why it isn't pushed: such as `unmapped`, or a code of the platform. */
-  holdReason: string | null
-}
-
 export interface StockReconciliation {
-  /** Its ID. */
-  id: string
   /** The state. */
   state: Open<'queued' | 'running' | 'completed' | 'failed'>
   /** True if nothing is corrected. */
@@ -73,8 +49,6 @@ export interface StockReconciliation {
   drifted: number
   /** Both sides by location, before the correction. Equal digests mean equal quantities. */
   digests: StockDigest[]
-  /** Up to a hundred of the changed levels. */
-  drift: StockDrift[]
 }
 
 export interface StockDigest {
@@ -84,15 +58,4 @@ export interface StockDigest {
   known: string
   /** The digest of all quantities. */
   observed: string
-}
-
-export interface StockDrift {
-  /** The inventory item. */
-  itemId: string
-  /** The location. */
-  locationId: string
-  /** The on-hand quantity of our record. Null: not stocked there. */
-  knownOnHand: number | null
-  /** The quantity on the platform. */
-  observedOnHand: number | null
 }

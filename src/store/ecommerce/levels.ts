@@ -90,10 +90,6 @@ const selectFacts = (service: Service, keys: Sql, rules: NettingRules) => sql`
            from sales_order o join order_line l on l.service_id = o.service_id and l.order_id = o.id
           where o.service_id = ${service.id} and o.ecommerce_order_id = c.order_id and l.sku_id = v.sku_id and ${hasLeftStock(rules)}) u) n on true`
 
-/** Selects the facts of a level `l`. */
-export const selectFactsOf = (service: Service, rules: NettingRules) =>
-  selectFacts(service, sql`(select l.item_id, l.location_id) k`, rules)
-
 export interface StoredLevel extends LevelFacts, LevelKey {
   holdReason: HoldReason | null
   version: number

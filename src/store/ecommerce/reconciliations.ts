@@ -4,7 +4,6 @@ import { rfc3339 } from '../../database/rfc3339.ts'
 import { mainConnection } from '../../domain/ecommerce/connection-settings.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { addJob } from '../jobs/jobs.ts'
-import { type PageRequest, readPage } from '../lists/page.ts'
 
 /** The job that compares our record of the platform's stock with the platform. */
 export const reconcileStockJob = 'reconcile-stock'
@@ -158,33 +157,11 @@ export const hasRecentDryRun = async (db: Db, service: Service, days: number): P
 
 const reconciliationRecord = sql`
   (select row_to_json(r)::text from (select
-     reconciliation_id as id, state, is_dry_run as "isDryRun", ${rfc3339(sql`started_at`)} as "startedAt", ${rfc3339(sql`ended_at`)} as "endedAt", error, coalesce((counts->>'compared')::integer, 0) as compared,
-     coalesce((counts->>'drifted')::integer, 0) as drifted, digests,
-     (select coalesce(json_agg(d), '[]') from (
-        select item_id as "itemId", location_id as "locationId", known_on_hand as "knownOnHand", observed_on_hand as "observedOnHand"
-          from ecommerce_drift e where (e.service_id, e.connection_id, e.reconciliation_id) = (n.service_id, n.connection_id, n.reconciliation_id)
-         order by item_id, location_id limit 100) d) as drift) r)`
+     state, is_dry_run as "isDryRun", ${rfc3339(sql`started_at`)} as "startedAt", ${rfc3339(sql`ended_at`)} as "endedAt", error, coalesce((counts->>'compared')::integer, 0) as compared,
+     coalesce((counts->>'drifted')::integer, 0) as drifted, digests) r)`
 
-/** Returns the record of a reconciliation. */
-export const findReconciliation = (db: Db, service: Service, id: string) =>
+/** Returns the record of the newest reconciliation. */
+export const findNewestReconciliation = (db: Db, service: Service) =>
   db.row<{ record: string }>(
-    sql`select ${reconciliationRecord} as record from ecommerce_reconciliation n where ${ofConnection(service)} and reconciliation_id = ${id}`,
-  )
-
-/** Returns a page of reconciliations, newest first. */
-export const readReconciliationPage = (db: Db, service: Service, request: PageRequest) =>
-  readPage(
-    db,
-    service,
-    {
-      table: sql`ecommerce_reconciliation n`,
-      // The scan needs a list with change timestamps.
-      timestampSource: 'stock',
-      record: reconciliationRecord,
-      order: { column: sql`started_at`, type: 'timestamptz' },
-      key: sql`reconciliation_id`,
-      live: true,
-      descending: !request.asLines,
-    },
-    request,
+    sql`select ${reconciliationRecord} as record from ecommerce_reconciliation n where ${ofConnection(service)} order by started_at desc limit 1`,
   )

@@ -1,8 +1,6 @@
-import { type Db, type Sql, sql } from '../../database/db.ts'
+import { type Db, sql } from '../../database/db.ts'
 import { mainConnection } from '../../domain/ecommerce/connection-settings.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import { filter, type PageRequest, readPage } from '../lists/page.ts'
-import { type NettingRules, selectFactsOf } from './levels.ts'
 
 const ofConnection = ({ id }: Service) => sql`service_id = ${id} and connection_id = ${mainConnection}`
 
@@ -52,32 +50,3 @@ export const readPushStats = (db: Db) =>
               floor(extract(epoch from now() - min(due_at))) as lag
          from ecommerce_level e where (e.service_id, e.connection_id) = (c.service_id, c.connection_id) and (due_at is not null or hold_reason is not null)) l
      where c.settings->>'stockPush' in ('dryRun', 'on') order by 1`)
-
-/** Returns a page of levels with the parts of their desired quantity. */
-export const readLevelPage = (
-  db: Db,
-  service: Service,
-  rules: NettingRules,
-  states: readonly string[] | undefined,
-  request: PageRequest,
-) =>
-  readPage(
-    db,
-    service,
-    {
-      table: sql`ecommerce_level l`,
-      // The scan needs a list with change timestamps.
-      timestampSource: 'stock',
-      record: levelRecord(service, rules),
-      key: sql`(item_id || ' ' || location_id)`,
-      live: true,
-      where: sql`and connection_id = ${mainConnection} ${filter(states, wanted => sql`and ${state} = any(${wanted})`)}`,
-    },
-    request,
-  )
-
-const levelRecord = (service: Service, rules: NettingRules): Sql => sql`
-  (select row_to_json(r)::text from (
-     select f."itemId", f."locationId", f.sku, ${state} as state, l.known_on_hand as "knownOnHand",
-            f.sellable + f.netted + f."heldBack" as "desiredOnHand", f.sellable, f.netted, f."heldBack", l.hold_reason as "holdReason"
-       from (${selectFactsOf(service, rules)}) f) r)`

@@ -96,8 +96,7 @@ async function pushAndReconcile({ db, keys, service, ...api }: TestApi, simulato
   assert.ok((await readPushStats(db)).length)
   await db.transaction(tx => queueReconciliation(tx, service))
   await reconcileStock(db, keys, service, { warn() {} }, { signal, isEmbedded: true })
-  for (const path of ['/ecommerce', '/ecommerce/levels', '/ecommerce/reconciliations'])
-    assert.equal((await api.get(path)).status, 200)
+  assert.equal((await api.get('/ecommerce')).status, 200)
 }
 
 /** Renames the SKU of a variant that one of our SKUs is mapped to, and the SKU back. */
