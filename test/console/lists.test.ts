@@ -96,4 +96,12 @@ test('rows are cards on narrow screens, and every list is accessible in the dark
     await assertAccessible(page, list)
     assert.equal(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), true, list)
   }
+  for (const screen of ['accounts', 'orders']) {
+    await page.show(screen)
+    await page.until(`document.querySelector('main h1') && !document.querySelector('[aria-busy="true"]')`)
+    const small = await page.evaluate<string[]>(
+      `[...document.querySelectorAll('button, nav a, input:not([type="checkbox"], [type="radio"]), select')].filter(each => each.checkVisibility() && each.getBoundingClientRect().height < 40).map(each => each.outerHTML.slice(0, 120))`,
+    )
+    assert.deepEqual(small, [], screen)
+  }
 })
