@@ -78,24 +78,29 @@ export function DataTable({ list, caption, nouns, columns, placeholder, filters,
   const requested = useRef(new Set())
   const placeTimer = useRef(0)
 
+  const screen = useRef(location.hash.split('?')[0])
+  /** Writes the state into the address, unless another screen has been opened. @param {TableQuery} next */
+  const save = next => {
+    if (location.hash.split('?')[0] === screen.current) replaceQuery(next)
+  }
   /** @param {Partial<TableQuery>} changes */
   const update = changes => {
-    const next = { ...query, at: '', ...changes }
-    replaceQuery(next)
+    const next = { ...latest.current, at: '', ...changes }
+    save(next)
     show(next)
   }
   /** @param {TableQuery} next */
   const show = next => {
     clearTimeout(placeTimer.current)
+    latest.current = next
     setQuery(next)
     setFirst(0)
     if (scroller.current) scroller.current.scrollTop = 0
   }
   // A link to the same list, such as the stock of another store.
   useEffect(() => {
-    const [screen] = location.hash.split('?')
     const follow = () => {
-      if (location.hash.split('?')[0] !== screen) return
+      if (location.hash.split('?')[0] !== screen.current) return
       const next = readTableQuery()
       setText(next.q)
       show(next)
@@ -160,7 +165,7 @@ export function DataTable({ list, caption, nouns, columns, placeholder, filters,
     const at = Math.round((scroller.current?.scrollTop ?? 0) / size.row)
     setFirst(at)
     clearTimeout(placeTimer.current)
-    placeTimer.current = setTimeout(() => replaceQuery({ ...latest.current, at: at ? String(at) : '' }), 150)
+    placeTimer.current = setTimeout(() => save({ ...latest.current, at: at ? String(at) : '' }), 150)
   }
   useEffect(() => () => clearTimeout(placeTimer.current), [])
 

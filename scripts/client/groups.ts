@@ -125,7 +125,7 @@ export const groups: Readonly<Record<string, Readonly<Record<string, string>>>> 
   ecommerce: { get: 'getEcommerce', reconcile: 'startReconciliation' },
   imports: { get: 'getImport', rejected: 'listRejectedLines', cancel: 'cancelImport' },
   alerts: { list: 'listAlerts', resolve: 'resolveAlert' },
-  stats: { get: 'getStats', browse: 'browseRecords', backOfficeCalls: 'getBackOfficeCallStats' },
+  stats: { get: 'getStats', table: 'readTable', backOfficeCalls: 'getBackOfficeCallStats' },
   requests: { list: 'listRequests', get: 'getRequest' },
   audit: { list: 'listAudit' },
 }

@@ -14,9 +14,19 @@ export const BrowsedRows = Type.Object(
     total: Nullable(Count('The number of rows that match. Null if there are more than 100,000.', 1_204)),
     timeZone: Text('The time zone of the service.', 'Australia/Sydney', 100),
     rows: Type.Array(
-      Type.Record(Type.String(), Nullable(Type.Union([Type.String(), Type.Number(), Type.Boolean()])), {
-        description: 'The values of a row by column. Times are in the time zone of the service.',
-      }),
+      Type.Record(
+        Type.String(),
+        Nullable(
+          Type.Union([
+            Type.String({ examples: ['W0000123'] }),
+            Type.Number({ examples: [3] }),
+            Type.Boolean({ examples: [true] }),
+          ]),
+        ),
+        {
+          description: 'The values of a row by column. Times are in the time zone of the service.',
+        },
+      ),
     ),
   },
   { $id: 'BrowsedRows', additionalProperties: false },

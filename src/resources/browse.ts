@@ -13,9 +13,9 @@ export const browse = [
   get(
     '/browse',
     {
-      operationId: 'browseRecords',
+      operationId: 'readTable',
       tag: 'Stats',
-      summary: 'Browse records in a table',
+      summary: 'Read a table of records',
       description:
         'Any part of a list, sorted and filtered, as the tables of the console show it. To copy a list, use the list itself, whose pages have no gaps. Vouchers need the role `admin`.',
       query: Type.Object({

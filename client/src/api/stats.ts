@@ -6,8 +6,8 @@ import type { BackOfficeCallStats, BrowsedRows, Stats } from '../shapes/stats.ts
 export interface StatsApi {
   /** Get dashboard data. Requests and errors per minute, up to two seconds late; orders and sales of the current day; the outstanding voucher balance; the lag of each sync. */
   get(options?: CallOptions): Promise<Stats>
-  /** Browse records in a table. Any part of a list, sorted and filtered, as the tables of the console show it. To copy a list, use the list itself, whose pages have no gaps. Vouchers need the role `admin`. */
-  browse(query: {
+  /** Read a table of records. Any part of a list, sorted and filtered, as the tables of the console show it. To copy a list, use the list itself, whose pages have no gaps. Vouchers need the role `admin`. */
+  table(query: {
     /** The list. */
     list: 'orders' | 'sales' | 'returns' | 'customers' | 'products' | 'stock' | 'vouchers' | 'stores' | 'staff'
     /** Only rows that match: numbers by their beginning, names by words. */
@@ -27,6 +27,6 @@ export interface StatsApi {
 
 export const stats = (call: Calls): StatsApi => ({
   get: (options) => call.get('/stats', {}, options),
-  browse: (query, options) => call.get('/browse', query, options),
+  table: (query, options) => call.get('/browse', query, options),
   backOfficeCalls: (options) => call.get('/stats/back-office-calls', {}, options),
 })

@@ -113,13 +113,13 @@ test('each operation has its own name that starts with a verb', () => {
   assert.equal(new Set(ids).size, ids.length)
 })
 
-test('only orders, search and imports require a query parameter', () => {
+test('only orders, search, tables and imports require a query parameter', () => {
   const needed = operations().flatMap(({ path, operation }) =>
     operation.parameters
       .map(resolved)
       .flatMap(({ in: place, name, required }: Node) => (place === 'query' && required ? [`${path} ${name}`] : [])),
   )
-  assert.deepEqual(needed, ['/orders order_number', '/search q', '/imports type'])
+  assert.deepEqual(needed, ['/orders order_number', '/search q', '/browse list', '/imports type'])
 })
 
 test('every operation has a one-sentence summary and every JSON schema a name', () => {
