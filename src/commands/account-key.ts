@@ -13,8 +13,11 @@ import { validateInput } from './terminal/validate-input.ts'
 interface AddOptions {
   service?: string
   scopes?: string
+  stores?: string
   expiresInDays?: string
 }
+
+const splitList = (list: string | undefined) => list?.split(',').map(text => text.trim())
 
 const toKeyPath = (username: string, name: string) => `/accounts/${encodeURIComponent(username)}/keys/${name}`
 
@@ -38,41 +41,49 @@ export function buildAccountKeyCommand(account: Command) {
     .description('Create an API key for an account')
     .option(...serviceOption)
     .option('--scopes <scopes>', 'groups of operations, separated by commas (default: all)')
+    .option('--stores <numbers>', 'numbers of the stores, separated by commas (default: all)')
     .option('--expires-in-days <days>', 'days until it expires (default: never)')
     .addHelpText(
       'after',
       formatExamples(
         ['account key add webshop web-1 --scopes products:read,inventory:read', 'for reading products and stock'],
+        ['account key add till pos-101 --stores 101 --scopes stores:read,inventory:read', 'for one store'],
         ['account key add erp nightly --service luma --expires-in-days 90', "with the account's role, for 90 days"],
       ),
     )
-    .action((username: string, name: string, { service: serviceName, scopes: list, expiresInDays: days }: AddOptions) =>
-      withDatabase(async ({ control, keys, services }) => {
-        const { scopes } = await import('../resources/resources.ts')
-        const input = validateInput(buildApiKeySchemas(scopes).ApiKeyInput, {
-          name,
-          scopes: list?.split(',').map(scope => scope.trim()),
-          expiresInDays: days === undefined ? undefined : Number(days),
-        })
-        const { service } = await services.find(serviceName)
-        const secret = await control.transaction(async tx => {
-          await lockAccount(tx, username)
-          if (!(await loadAssignments(tx, username)).has(service.name))
-            throw new Error(`Account ${username} has no role in ${service.name}. Run "tillbridge account list".`)
-          if ((await countApiKeys(tx, service, username)) >= maxApiKeys)
-            throw new Error(`An account can have at most ${maxApiKeys} keys in a service. Revoke one first.`)
-          const created = await createApiKey(tx, keys, service, { ...input, username })
-          if (created === undefined)
-            throw new Error(`Account ${username} has a key ${name}. Choose another name, or revoke it first.`)
-          await recordCommand(tx, service, { operation: 'account key add', subject: toKeyPath(username, name) })
-          return created
-        })
-        await printSecret(
-          `Key: ${secret}\nAPI key: ${toApiKey(username, secret)}\nSave them now. They won't be shown again.`,
-          'secret',
-          `To revoke it: tillbridge account key revoke ${username} ${name} --service ${service.name}`,
-        )
-      }),
+    .action(
+      (
+        username: string,
+        name: string,
+        { service: serviceName, scopes: list, stores, expiresInDays: days }: AddOptions,
+      ) =>
+        withDatabase(async ({ control, keys, services }) => {
+          const { scopes } = await import('../resources/resources.ts')
+          const input = validateInput(buildApiKeySchemas(scopes).ApiKeyInput, {
+            name,
+            scopes: splitList(list),
+            stores: splitList(stores),
+            expiresInDays: days === undefined ? undefined : Number(days),
+          })
+          const { service } = await services.find(serviceName)
+          const secret = await control.transaction(async tx => {
+            await lockAccount(tx, username)
+            if (!(await loadAssignments(tx, username)).has(service.name))
+              throw new Error(`Account ${username} has no role in ${service.name}. Run "tillbridge account list".`)
+            if ((await countApiKeys(tx, service, username)) >= maxApiKeys)
+              throw new Error(`An account can have at most ${maxApiKeys} keys in a service. Revoke one first.`)
+            const created = await createApiKey(tx, keys, service, { ...input, username })
+            if (created === undefined)
+              throw new Error(`Account ${username} has a key ${name}. Choose another name, or revoke it first.`)
+            await recordCommand(tx, service, { operation: 'account key add', subject: toKeyPath(username, name) })
+            return created
+          })
+          await printSecret(
+            `Key: ${secret}\nAPI key: ${toApiKey(username, secret)}\nSave them now. They won't be shown again.`,
+            'secret',
+            `To revoke it: tillbridge account key revoke ${username} ${name} --service ${service.name}`,
+          )
+        }),
     )
 
   key
@@ -93,12 +104,16 @@ export function buildAccountKeyCommand(account: Command) {
           row.service,
           row.name,
           row.scopes?.join(', ') ?? 'all',
+          row.stores?.join(', ') ?? 'all',
           row.created.toISOString().slice(0, 10),
           row.expires ? toMinute(row.expires) : 'never',
           row.used ? toMinute(row.used) : 'never',
         ])
         console.log(
-          formatTable(['account', 'service', 'key', 'scopes', 'created', 'expires (UTC)', 'last used (UTC)'], rows),
+          formatTable(
+            ['account', 'service', 'key', 'scopes', 'stores', 'created', 'expires (UTC)', 'last used (UTC)'],
+            rows,
+          ),
         )
       }),
     )

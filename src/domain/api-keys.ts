@@ -15,11 +15,29 @@ export interface ApiKeyInUse {
   name: string
   /** Null: every scope. */
   scopes: readonly string[] | null
+  /** The numbers of the stores that the key is limited to. Null: every store. */
+  stores: readonly string[] | null
 }
 
-/** True if a key can call an operation with this scope, as far as its account's role permits. */
-export const permitsScope = ({ scopes }: Pick<ApiKeyInUse, 'scopes'>, required: RequiredScope) =>
-  required === 'any' || (required !== 'none' && (scopes === null || scopes.includes(required)))
+/**
+ * The part of a request that names its stores. `free`: the records belong to no store, so a key that is limited to stores can call the
+ * operation too. `none`: it can't, because the records can belong to every store.
+ */
+export type StoreSource = 'path' | 'query' | 'body' | 'free' | 'none'
+
+/** The requirements of an operation on API keys. */
+export interface KeyRequirements {
+  scope: RequiredScope
+  storeSource: StoreSource
+}
+
+/** True if a key has the scope of an operation, as far as its account's role permits. */
+export const permitsScope = ({ scopes }: Pick<ApiKeyInUse, 'scopes'>, { scope }: Pick<KeyRequirements, 'scope'>) =>
+  scope === 'any' || (scope !== 'none' && (scopes === null || scopes.includes(scope)))
+
+/** True if a key can call an operation, at least for some stores. */
+export const permitsOperation = (key: ApiKeyInUse, operation: KeyRequirements) =>
+  permitsScope(key, operation) && (key.stores === null || operation.storeSource !== 'none')
 
 const name = Type.String({
   description: 'The name of the key, unique in the account: letters, digits, `.`, `_` and `-`. The audit log shows it.',
@@ -34,9 +52,14 @@ export function buildApiKeySchemas(scopes: readonly string[]) {
     description: 'The groups of operations that the key can call. Null: all groups.',
     examples: [['orders:read', 'orders:write']],
   }
+  const storeOptions = {
+    description: 'The numbers of the stores that the key is limited to. Null: all stores.',
+    examples: [['101']],
+  }
   const properties = {
     name,
     scopes: Nullable(Type.Array(Type.String(), options)),
+    stores: Nullable(Type.Array(Type.String(), storeOptions)),
     createdAt: LocalTime('When the key was created.', '2026-11-22 09:30:00'),
     expiresAt: Nullable(LocalTime('When the key expires. Null: never.', '2027-02-20 09:30:00')),
     lastUsedAt: Nullable(LocalTime('When the key was last used, to the minute. Null: never.', '2026-11-22 14:05:00')),
@@ -64,6 +87,14 @@ export function buildApiKeySchemas(scopes: readonly string[]) {
         name,
         scopes: Optional(
           Type.Array(OneOf('A tag and `read` or `write`.', scopes), { ...options, minItems: 1, uniqueItems: true }),
+        ),
+        stores: Optional(
+          Type.Array(Text('The number of a store.', '101', 100), {
+            ...storeOptions,
+            minItems: 1,
+            maxItems: 100,
+            uniqueItems: true,
+          }),
         ),
         expiresInDays: Optional(
           Type.Integer({

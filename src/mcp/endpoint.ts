@@ -26,7 +26,12 @@ export function registerMcp(server: FastifyInstance, app: AppContext, operations
         // Without sessions of the console, no page of another site can act for the user.
         if (request.headers.authorization === undefined) throw invalidCredentials(basicChallenge)
         if (request.headers.origin !== undefined) requireSameOrigin(request)
-        await admit(app, request, reply, { role: 'visitor', scope: 'any', policy: 'read', media: ['json', 'events'] })
+        await admit(app, request, reply, {
+          role: 'visitor',
+          operation: { scope: 'any', storeSource: 'free' },
+          policy: 'read',
+          media: ['json', 'events'],
+        })
       },
     },
     async (request, reply) => {

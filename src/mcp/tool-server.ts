@@ -8,7 +8,7 @@ import {
 } from '@modelcontextprotocol/server'
 import manifest from '../../package.json' with { type: 'json' }
 import { includesRole, type Role } from '../domain/accounts.ts'
-import { type ApiKeyInUse, permitsScope } from '../domain/api-keys.ts'
+import { type ApiKeyInUse, permitsOperation } from '../domain/api-keys.ts'
 import type { Operation } from '../http/routing/operation.ts'
 import { createConfirmation, readConfirmation } from './confirmations.ts'
 import { buildRequest, getInputSchema, type Send, type ToolResponse } from './operations.ts'
@@ -41,8 +41,8 @@ export function createToolServer(options: ToolServerOptions): McpServer {
     if (!operation) throw new Error(`tool of the unknown operation ${id}`)
     return operation
   }
-  const isPermitted = ({ role: required = 'visitor', scope }: Operation) =>
-    includesRole(role, required) && (!apiKey || permitsScope(apiKey, scope))
+  const isPermitted = (operation: Operation) =>
+    includesRole(role, operation.role ?? 'visitor') && (!apiKey || permitsOperation(apiKey, operation))
 
   const server = new McpServer({ name: 'tillbridge', version: manifest.version }, { instructions })
   for (const tool of tools) {

@@ -39,6 +39,7 @@ const Me = Type.Object(
           scopes: Nullable(
             Type.Array(Type.String(), { description: 'Its scopes. Null: all.', examples: [['orders:read']] }),
           ),
+          stores: Nullable(Type.Array(Type.String(), { description: 'Its stores. Null: all.', examples: [['101']] })),
         },
         { $id: 'KeyInUse', additionalProperties: false, description: 'The API key of the request. Null: a password.' },
       ),
@@ -87,7 +88,7 @@ export const me = [
           role: ownRole,
           limits: { readsPerMinute: toLimit(readsPerMinute), writesPerMinute: toLimit(writesPerMinute) },
           services: services.sort((a, b) => (a.name < b.name ? -1 : 1)),
-          key: apiKey ? { name: apiKey.name, scopes: apiKey.scopes } : null,
+          key: apiKey ?? null,
         },
       }
     },

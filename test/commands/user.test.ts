@@ -130,14 +130,17 @@ test('a command creates, lists and revokes an API key', async () => {
   await runSuccessfully(['account', 'add', 'keyed', '--service', 'luma'], environment)
   const add = ['account', 'key', 'add', 'keyed', 'web-1', '--service', 'luma']
   const output = await runSuccessfully(
-    [...add, '--scopes', 'stores:read, orders:read', '--expires-in-days', '90'],
+    [...add, '--scopes', 'stores:read, orders:read', '--stores', '101', '--expires-in-days', '90'],
     environment,
   )
   const key = /^Key: (tbk_[\w-]{43})$/m.exec(output)?.[1] ?? ''
   assert.equal(apiKeyIn(output), btoa(`keyed:${key}`))
-  assert.equal(await statusOf('keyed', key), 200)
+  assert.equal(await statusOf('keyed', key), 403, 'it is limited to a store')
   const listed = await runSuccessfully(['account', 'key', 'list', 'keyed'], environment)
-  assert.match(listed, /^keyed +luma +web-1 +stores:read, orders:read +20\d\d-\d\d-\d\d +20\d\d-\d\d-\d\d \d\d:\d\d +/m)
+  assert.match(
+    listed,
+    /^keyed +luma +web-1 +stores:read, orders:read +101 +20\d\d-\d\d-\d\d +20\d\d-\d\d-\d\d \d\d:\d\d +/m,
+  )
   for (const [args, message] of [
     [add, /^tillbridge: Account keyed has a key web-1\./],
     [['account', 'key', 'add', 'nobody', 'web-1', '--service', 'luma'], /Account nobody has no role in luma\./],

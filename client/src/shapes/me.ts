@@ -32,6 +32,8 @@ export interface KeyInUse {
   name: string
   /** Its scopes. Null: all. */
   scopes: string[] | null
+  /** Its stores. Null: all. */
+  stores: string[] | null
 }
 
 export interface DeprecatedOperation {

@@ -34,6 +34,7 @@ export function Keys({ account, showIssued }) {
   const columns = [
     { title: 'Key', value: key => key.name },
     { title: 'Scopes', value: key => key.scopes?.join(', ') ?? 'all', wide: true },
+    { title: 'Stores', value: key => key.stores?.join(', ') ?? 'all' },
     { title: 'Expires', value: key => key.expiresAt ?? none('never'), shrink: true },
     { title: 'Last used', value: key => key.lastUsedAt ?? none('never'), shrink: true },
     {
@@ -53,6 +54,7 @@ export function Keys({ account, showIssued }) {
 /** @param {{ scopes: string[], create: (body: object) => Promise<void> }} props */
 function NewKey({ scopes, create }) {
   const [name, setName] = useState('')
+  const [stores, setStores] = useState('')
   const [days, setDays] = useState('')
   const [limits, setLimits] = useState('some')
   const [chosen, setChosen] = useState(/** @type {ReadonlySet<string>} */ (new Set()))
@@ -63,11 +65,13 @@ function NewKey({ scopes, create }) {
   const body = {
     name,
     scopes: limits === 'some' ? [...chosen] : null,
+    stores: stores.trim() === '' ? null : stores.split(',').map(number => number.trim()),
     expiresInDays: days === '' ? null : Number(days),
   }
   return html`<form onSubmit=${onSubmit(() => run(() => create(body)))}>
     <${Field} label="Name" required autocomplete="off" maxlength="50" value=${name} change=${setName} hint="Letters, digits, dots and hyphens" />
     <${Field} label="Expires in days" type="number" min="1" max="3650" value=${days} change=${setDays} hint="Empty: never" />
+    <${Field} label="Stores" autocomplete="off" value=${stores} change=${setStores} hint="Store numbers with commas between them. Empty: all" />
     <${Choice} label="Permissions" value=${limits} change=${setLimits} options=${[
       ['some', 'only chosen groups of operations'],
       ['all', "all that the account's role permits"],

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { SignedIn } from '../../auth/sessions.ts'
 import { DatabaseUnavailable, ServiceMoving } from '../../database/errors.ts'
 import { includesRole, type Role } from '../../domain/accounts.ts'
-import { permitsScope, type RequiredScope } from '../../domain/api-keys.ts'
+import { type ApiKeyInUse, type KeyRequirements, permitsScope } from '../../domain/api-keys.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { ApiError } from '../../errors/api-error.ts'
 import type { Assignment, Assignments } from '../../store/accounts/accounts.ts'
@@ -22,10 +22,11 @@ import {
   requireSameOrigin,
   sessionEnded,
 } from './credentials.ts'
+import { storeFilter, storeParam } from './scopes.ts'
 
 interface Admission {
   role: Role
-  scope: RequiredScope
+  operation: KeyRequirements
   policy: Policy
   media: Media
 }
@@ -35,7 +36,7 @@ export async function admit(
   app: AppContext,
   request: FastifyRequest,
   reply: FastifyReply,
-  { role, scope, policy, media }: Admission,
+  { role, operation, policy, media }: Admission,
 ) {
   const startedAt = performance.now()
   const { username, assignment, appContext } = await identifyCaller(app, request)
@@ -44,7 +45,7 @@ export async function admit(
   request.appContext = appContext
   countRequest(app, reply, { username, assignment }, policy)
   requireRole(assignment, role)
-  requireScope(assignment, scope)
+  if (assignment.apiKey) requireKeyPermission(assignment.apiKey, operation, request)
   chooseMedium(request.headers.accept, media)
   addStep(request.executionContext?.timeline, 'admission', startedAt)
 }
@@ -155,12 +156,29 @@ export function requireRole({ role }: Pick<Assignment, 'role'>, required: Role) 
   if (!includesRole(role, required)) throw new ApiError('insufficient_role', `This requires the role \`${required}\`.`)
 }
 
-/** Throws `insufficient_scope` if the request has an API key without the scope. */
-function requireScope({ apiKey }: Pick<Assignment, 'apiKey'>, required: RequiredScope) {
-  if (!apiKey || permitsScope(apiKey, required)) return
-  const detail =
-    required === 'none'
-      ? "API keys can't change accounts and keys. Use the account's password."
-      : `The API key \`${apiKey.name}\` requires the scope \`${required}\`.`
+/** Throws `insufficient_scope` if a key lacks the scope of an operation, or can't be used for the stores that path or query name. */
+function requireKeyPermission(apiKey: ApiKeyInUse, operation: KeyRequirements, { params, query }: FastifyRequest) {
+  const { scope, storeSource } = operation
+  if (!permitsScope(apiKey, operation)) {
+    const detail =
+      scope === 'none'
+        ? "API keys can't change accounts and keys. Use the account's password."
+        : `The API key \`${apiKey.name}\` requires the scope \`${scope}\`.`
+    throw new ApiError('insufficient_scope', detail)
+  }
+  if (storeSource === 'path') requireStores(apiKey, [(params as Record<string, string>)[storeParam]])
+  else if (storeSource === 'query') {
+    const named = new URLSearchParams(query as string).getAll(storeFilter)
+    requireStores(apiKey, named.length ? named : [undefined])
+  } else if (storeSource === 'none' && apiKey.stores) {
+    const detail = `The API key \`${apiKey.name}\` is limited to stores, and this operation can't be.`
+    throw new ApiError('insufficient_scope', detail)
+  }
+}
+
+/** Throws `insufficient_scope` unless a key can be used for all these stores. Undefined is a store that the request doesn't name. */
+export function requireStores({ name, stores }: ApiKeyInUse, requested: readonly (string | undefined)[]) {
+  if (stores === null || requested.every(store => store !== undefined && stores.includes(store))) return
+  const detail = `The API key \`${name}\` is limited to the stores ${stores.join(', ')}. The request must name one of them.`
   throw new ApiError('insufficient_scope', detail)
 }

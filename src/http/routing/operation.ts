@@ -5,7 +5,7 @@ import type { Driver } from '../../backoffice/port/driver.ts'
 import type { Keys } from '../../crypto/keys.ts'
 import type { Database } from '../../database/db.ts'
 import type { Role } from '../../domain/accounts.ts'
-import type { ApiKeyInUse, RequiredScope } from '../../domain/api-keys.ts'
+import type { ApiKeyInUse, RequiredScope, StoreSource } from '../../domain/api-keys.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { hasControls } from '../../domain/values/characters.ts'
 import { type ErrorCode, notFound } from '../../errors/api-error.ts'
@@ -66,6 +66,8 @@ export interface Operation {
   role?: Role
   /** The scope that an API key needs. */
   scope: RequiredScope
+  /** The part of a request that names its stores, for API keys that are limited to stores. */
+  storeSource: StoreSource
   params: Params
   query: TObject
   /** The request headers of this operation, in addition to the common ones. */

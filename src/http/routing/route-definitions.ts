@@ -8,12 +8,12 @@ import type { Service } from '../../domain/tenancy/service-settings.ts'
 import type { FieldError } from '../../errors/api-error.ts'
 import { type Static, type TObject, type TSchema, Type } from '../../schemas/schemas.ts'
 import type { Page, PageRequest } from '../../store/lists/page.ts'
+import { toScope, toStoreSource } from '../admission/scopes.ts'
 import type { Media } from '../negotiation/accept.ts'
 import { buildPagingParameters, PageResponse, type PageResult } from '../pagination/lists.ts'
 import type { BulkExport } from '../streaming/bulk-export.ts'
 import type { LongRequest } from '../streaming/long-poll.ts'
 import type { Operation, Params, ReadContext, RouteOptions } from './operation.ts'
-import { toScope } from './scopes.ts'
 import type { AcceptedUpload, UploadContext, UploadRouteOptions } from './uploads.ts'
 import {
   toWriteOptions,
@@ -117,6 +117,7 @@ function readOperation(
 ): Operation {
   const { operationId, tag, summary, description, supportsStrict, response, deprecated } = options
   const { params = {}, headers = {}, errors = [], query = noQuery, etag = false, role = 'visitor' } = options
+  const scope = toScope(options, 'read')
   return {
     method: 'GET',
     path,
@@ -125,7 +126,8 @@ function readOperation(
     summary,
     description,
     role,
-    scope: toScope(options, 'read'),
+    scope,
+    storeSource: toStoreSource({ tag, scope, params, query }),
     params,
     query,
     headers,
@@ -196,6 +198,7 @@ const write =
       deprecated,
     } = options
     const { etag, repeatable, keepsEmptyTexts, generated } = writeOptions
+    const scope = toScope(options, options.policy ?? 'write')
     const operation: Operation = {
       method,
       path,
@@ -204,7 +207,8 @@ const write =
       summary,
       description,
       role,
-      scope: toScope(options, options.policy ?? 'write'),
+      scope,
+      storeSource: toStoreSource({ tag, scope, params, query: noQuery, body }),
       params,
       query: noQuery,
       headers,
@@ -246,6 +250,7 @@ export const upload = <Q extends TObject, P extends Params>(
   const { operationId, tag, summary, description, supportsStrict, response, query, deprecated } = options
   const { params = {}, headers = {}, errors: ownErrors = [], role = 'maintainer' } = options
   const errors = [...ownErrors, 'unsupported_media_type', 'body_too_large', 'too_many_imports'] as const
+  const scope = toScope(options, 'write')
   const operation: Operation = {
     method: 'POST',
     path,
@@ -254,7 +259,8 @@ export const upload = <Q extends TObject, P extends Params>(
     summary,
     description,
     role,
-    scope: toScope(options, 'write'),
+    scope,
+    storeSource: toStoreSource({ tag, scope, params, query }),
     params,
     query,
     headers,

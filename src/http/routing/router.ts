@@ -54,11 +54,11 @@ export function registerRoutes(server: FastifyInstance, app: AppContext, definit
   const registerUpload = uploadRouter(server, app)
 
   const registerRead = ({ operation, options }: GetRoute | ListRoute | StreamRoute, handle: Handle) => {
-    const { path, media, scope } = operation
+    const { path, media } = operation
     const { inControlDatabase = false, role = 'visitor' } = options
     server.get(
       path,
-      { onRequest: (request, reply) => admit(app, request, reply, { role, scope, policy: 'read', media }) },
+      { onRequest: (request, reply) => admit(app, request, reply, { role, operation, policy: 'read', media }) },
       async (request, reply) =>
         handle(request, reply, createReadContext(selectAppContext(app, request, { inControlDatabase }), request), () =>
           startLongRequest(app, request, reply, role),
@@ -124,12 +124,12 @@ export function registerRoutes(server: FastifyInstance, app: AppContext, definit
 
   const registerWrite = ({ operation, options, writeOptions, handler }: WriteRoute) => {
     const { role = 'maintainer', policy = 'write', body } = options
-    const { method, path, scope } = operation
+    const { method, path } = operation
     server.route({
       method,
       url: path,
       async onRequest(request, reply) {
-        await admit(app, request, reply, { role, scope, policy, media: ['json'] })
+        await admit(app, request, reply, { role, operation, policy, media: ['json'] })
         requireJsonBody(request, body)
       },
       handler: (request, reply) => handleWrite(app, writeOptions, request, reply, handler),

@@ -72,15 +72,15 @@ export function uploadRouter(server: FastifyInstance, app: AppContext) {
   const slots = createFileSlots(maxConcurrentFiles)
 
   return (
-    { path, scope }: Operation,
+    operation: Operation,
     { role = 'maintainer', query: schema }: UploadRouteOptions<TObject, Params>,
     accept: (context: UploadContext<Static<TObject>, Params>) => Promise<AcceptedUpload>,
   ) => {
     server.post(
-      path,
+      operation.path,
       {
         async onRequest(request, reply) {
-          await admit(app, request, reply, { role, scope, policy: 'write', media: ['json'] })
+          await admit(app, request, reply, { role, operation, policy: 'write', media: ['json'] })
           parseFileType(request)
         },
       },

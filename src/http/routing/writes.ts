@@ -9,6 +9,8 @@ import { dryRun } from '../../writes/dry-run.ts'
 import { executeWrite, type WriteResult, type WriteRuntime } from '../../writes/execute.ts'
 import { createIdentity, IdempotentReplay, readIdempotencyKey } from '../../writes/idempotency.ts'
 import type { CommitPhase, Write } from '../../writes/write.ts'
+import { requireStores } from '../admission/admit.ts'
+import { listBodyStores } from '../admission/scopes.ts'
 import type { AppContext } from '../app-context.ts'
 import { readBody } from '../body/body.ts'
 import { toCanonicalJson } from '../body/json.ts'
@@ -140,6 +142,8 @@ export async function handleWrite(
   const key = options.repeatable && !isDryRun ? readIdempotencyKey(header('idempotency-key'), service) : undefined
   const loadStoredRecord = async () => options.loadStored?.(app.db, service, params)
   const body = await readBody(options, request, service, { otherErrors: queryErrors, stored: loadStoredRecord })
+  const apiKey = request.assignment?.apiKey
+  if (apiKey) requireStores(apiKey, listBodyStores(options.body, body))
   const { username = '', id: requestId } = request
   const requireMatch = (current: string) =>
     checkPrecondition(header('if-match'), current, options.etag && service.settings.requireIfMatch)
@@ -155,8 +159,9 @@ export async function handleWrite(
   const by = options.inControlDatabase ? { by: username } : {}
   const canonical = toCanonicalJson({ path: normalizePath(getRequestPath(request)), body, ...by })
   const identity = createIdentity(app.keys, service, options.operation, key, canonical)
-  const { agent, apiKey } = context.origin
-  const writeRequest = { operation: options.operation, params, body, username, requestId, agent, apiKey }
+  const { origin } = context
+  const { operation } = options
+  const writeRequest = { operation, params, body, username, requestId, agent: origin.agent, apiKey: origin.apiKey }
   const { response, isReplay } = await executeWrite(app, service, identity, writeRequest, execute).then(
     result => ({ response: result, isReplay: false }),
     async error => {

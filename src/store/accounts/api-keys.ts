@@ -7,16 +7,17 @@ import { localTime } from '../lists/change-timestamp.ts'
 import { hashPassword } from './accounts.ts'
 
 /** A key to be created. */
-export interface NewApiKey {
+interface NewApiKey {
   username: string
   name: string
   scopes?: readonly string[] | null | undefined
+  stores?: readonly string[] | null | undefined
   expiresInDays?: number | null | undefined
 }
 
 /** SQL for the record (`ApiKey`) of a row of `api_key`. */
 const record = (service: Service) => sql`
-  (select row_to_json(r)::text from (select api_key.name, api_key.scopes, ${localTime(sql`api_key.created_at`, service)} as "createdAt",
+  (select row_to_json(r)::text from (select api_key.name, api_key.scopes, api_key.stores, ${localTime(sql`api_key.created_at`, service)} as "createdAt",
      ${localTime(sql`api_key.expires_at`, service)} as "expiresAt", ${localTime(sql`api_key.used_at`, service)} as "lastUsedAt") r)`
 
 /** Returns the records of an account's keys in a service by name, as JSON text. */
@@ -34,12 +35,12 @@ export async function createApiKey(
   tx: Db,
   keys: Keys,
   service: Service,
-  { username, name, scopes, expiresInDays }: NewApiKey,
+  { username, name, scopes, stores, expiresInDays }: NewApiKey,
 ): Promise<string | undefined> {
   const key = `${apiKeyPrefix}${randomBytes(32).toString('base64url')}`
   const created = await tx.run(sql`
-    insert into api_key (service_id, username, name, key_hash, scopes, expires_at)
-    values (${service.id}, ${username}, ${name}, ${hashPassword(keys, username, key)}, ${scopes ?? null},
+    insert into api_key (service_id, username, name, key_hash, scopes, stores, expires_at)
+    values (${service.id}, ${username}, ${name}, ${hashPassword(keys, username, key)}, ${scopes ?? null}, ${stores ?? null},
             now() + ${expiresInDays ?? null}::integer * interval '1 day')
     on conflict do nothing`)
   return created ? key : undefined
@@ -66,7 +67,7 @@ export interface StoredApiKey extends ApiKeyInUse {
 /** Finds a key that has not expired by the hashes that can be stored for it. */
 export const findApiKey = (db: Db, username: string, hashes: Buffer[]) =>
   db.row<StoredApiKey>(sql`
-    select service_id as "serviceId", name, scopes, key_hash as hash from api_key
+    select service_id as "serviceId", name, scopes, stores, key_hash as hash from api_key
      where username = ${username} and key_hash = any(${hashes}::bytea[]) and (expires_at is null or expires_at > now())`)
 
 /** Replaces the hash of a key by one of the newest secret. */
@@ -80,11 +81,12 @@ export const listApiKeys = (db: Db, username?: string) =>
     username: string
     name: string
     scopes: string[] | null
+    stores: string[] | null
     created: Date
     expires: Date | null
     used: Date | null
   }>(sql`
-    select s.name as service, k.username, k.name, k.scopes, k.created_at as created, k.expires_at as expires, k.used_at as used
+    select s.name as service, k.username, k.name, k.scopes, k.stores, k.created_at as created, k.expires_at as expires, k.used_at as used
       from api_key k join service s using (service_id)
      where ${username ?? null}::text is null or k.username = ${username ?? null}
      order by 2, 1, 3`)

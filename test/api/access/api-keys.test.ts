@@ -79,6 +79,45 @@ test('a key calls exactly the operations of its scope', async () => {
     assert.ok(['any', 'none'].includes(scope) ? tag === 'Accounts' : scopes.includes(scope), scope)
 })
 
+test('a key for stores calls only operations that name its stores', async () => {
+  const { username } = await createAccount(api, 'admin')
+  const key = await createKey(api, username, { name: 'pos', stores: ['101', '102'] })
+  const isLimited = ({ json }: { json?: { code: string; detail: string } }) =>
+    json?.code === 'insufficient_scope' && /limited to/.test(json.detail)
+  const sources: Record<string, number> = {}
+  for (const { operation, type } of routes) {
+    const { method, path, storeSource, scope, operationId } = operation
+    if (type === 'stream' || scope === 'none') continue
+    sources[storeSource] = (sources[storeSource] ?? 0) + 1
+    const call = async (store?: string) => {
+      const url = path.replace(':storeNumber', store ?? 'none').replaceAll(/:\w+/g, 'none')
+      const query = storeSource === 'query' && store !== undefined ? `?store_number=${store}` : ''
+      return isLimited(
+        await (method === 'GET' || method === 'DELETE' ? key.get(url + query, method) : write(key, method, url)),
+      )
+    }
+    if (storeSource === 'free') assert.equal(await call(), false, operationId)
+    if (storeSource === 'none') assert.equal(await call(), true, operationId)
+    if (storeSource !== 'path' && storeSource !== 'query') continue
+    assert.equal(await call('101'), false, operationId)
+    for (const store of ['103', undefined]) assert.equal(await call(store), true, `${operationId} ${store}`)
+  }
+  assert.deepEqual(Object.keys(sources).sort(), ['body', 'free', 'none', 'path', 'query'])
+  const line = (storeNumber?: string) => ({ sku: 'X', quantity: 1, ...(storeNumber && { storeNumber }) })
+  const reserve = (...lines: object[]) => write(key, 'POST', '/reservations', { reference: 'R-1', lines })
+  assert.equal(isLimited(await reserve(line('101'), line('102'))), false)
+  for (const lines of [
+    [line('101'), line('103')],
+    [line('101'), line()],
+  ])
+    assert.equal(isLimited(await reserve(...lines)), true)
+  const ship = (body: object) => write(key, 'POST', '/orders/none/shipments', body)
+  assert.equal(isLimited(await ship({ storeNumber: '102' })), false)
+  assert.equal(isLimited(await ship({})), true)
+  const both = await key.get('/inventory?store_number=101&store_number=103')
+  assert.equal(isLimited(both), true)
+})
+
 test('a key is shown once and only its hash is stored', async () => {
   const { username } = await createAccount(api, 'maintainer')
   const input = { name: 'web-1', scopes: ['orders:read', 'products:read'], expiresInDays: 90 }
@@ -87,7 +126,7 @@ test('a key is shown once and only its hash is stored', async () => {
   const { key, apiKey, createdAt, expiresAt, ...created } = json.data
   assert.match(key, /^tbk_[\w-]{43}$/)
   assert.equal(apiKey, toApiKey(username, key))
-  assert.deepEqual(created, { name: 'web-1', scopes: input.scopes, lastUsedAt: null })
+  assert.deepEqual(created, { name: 'web-1', scopes: input.scopes, stores: null, lastUsedAt: null })
   assert.equal(Date.parse(`${expiresAt}Z`) - Date.parse(`${createdAt}Z`), 90 * 24 * 3_600_000)
   const record = { ...created, createdAt, expiresAt }
   assert.deepEqual((await api.get(String(headers.location))).json.data, record)
@@ -120,7 +159,7 @@ test("a key never exceeds its account's role or service", async () => {
   await addAccount(api.db, api.keys, username, other.service, 'admin')
   const key = await createKey(api, username, { name: 'all' })
   const me = (await key.get('/me')).json.data
-  assert.deepEqual(me.key, { name: 'all', scopes: null })
+  assert.deepEqual(me.key, { name: 'all', scopes: null, stores: null })
   assert.deepEqual(me.services, [{ name: api.service.name, role: 'admin' }])
   const elsewhere = { ...key.headers, 'x-service-name': other.service.name }
   assertProblem(await api.sendRaw('/stores', { headers: elsewhere }), 'service_not_assigned', api.baseUrl, '/stores')

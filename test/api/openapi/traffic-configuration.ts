@@ -42,7 +42,12 @@ export function testConfiguration(traffic: () => Traffic) {
     await rejected('last_admin', put(`/accounts/${api.username}`, { role: 'visitor' }))
     await rejected('last_admin', post(`/accounts/${api.username}/revoke`, {}))
     await rejected('insufficient_role', get('/accounts', {}, await api.createAccount('maintainer')))
-    const issued = await post(`${path}/keys`, { name: 'web-1', scopes: ['orders:read'], expiresInDays: 90 })
+    const issued = await post(`${path}/keys`, {
+      name: 'web-1',
+      scopes: ['orders:read'],
+      stores: ['101'],
+      expiresInDays: 90,
+    })
     assert.equal(issued.status, 201, issued.text)
     const authorization = `Basic ${issued.json.data.apiKey}`
     assert.equal((await get('/me', { authorization })).json.data.key.name, 'web-1')

@@ -1,5 +1,13 @@
 import assert from 'node:assert/strict'
-import { addAccount } from '../../../src/store/accounts/accounts.ts'
+import { addAccount, hashPassword } from '../../../src/store/accounts/accounts.ts'
+import {
+  countApiKeys,
+  createApiKey,
+  findApiKey,
+  findApiKeyRecord,
+  listApiKeyRecords,
+  listApiKeys,
+} from '../../../src/store/accounts/api-keys.ts'
 import { listDeprecatedUses, recordDeprecatedUses } from '../../../src/store/accounts/deprecated-use.ts'
 import { addAuditEntry } from '../../../src/store/audit/audit.ts'
 import { findByName, findMisplaced, isServedIn } from '../../../src/store/shards/misplaced-services.ts'
@@ -25,6 +33,14 @@ export async function askDataDatabases({ db, keys }: TestApi) {
   assert.ok(service)
   assert.equal((await listShards(db))[0]?.services, 1)
   await addAccount(db, keys, 'toured', service, 'visitor')
+  const newKey = { username: 'toured', name: 'web-1', scopes: ['stores:read'], stores: ['101'], expiresInDays: 1 }
+  const apiKey = await createApiKey(db, keys, service, newKey)
+  assert.ok(apiKey)
+  assert.equal(await countApiKeys(db, service, 'toured'), 1)
+  assert.equal((await listApiKeyRecords(db, service, 'toured')).length, 1)
+  assert.ok(await findApiKeyRecord(db, service, 'toured', 'web-1'))
+  assert.ok(await findApiKey(db, 'toured', [hashPassword(keys, 'toured', apiKey)]))
+  assert.equal((await listApiKeys(db)).length, 1)
   const use = { serviceId: service.id, username: 'toured', operation: 'GET /x', requests: 2 }
   await recordDeprecatedUses(db, [use])
   assert.equal((await listDeprecatedUses(db, service, 'toured'))[0]?.requests, 2)
