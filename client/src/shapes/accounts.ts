@@ -18,6 +18,8 @@ export interface ApiKeyInput {
   name: string
   /** The groups of operations that the key can call. Null: all groups. */
   scopes?: ('accounts:read' | 'alerts:read' | 'alerts:write' | 'audit:read' | 'changes:read' | 'checkout:read' | 'checkout:write' | 'customers:read' | 'customers:write' | 'fulfilment:write' | 'gift-vouchers:read' | 'gift-vouchers:write' | 'imports:read' | 'imports:write' | 'inventory:read' | 'inventory:write' | 'mappings:read' | 'mappings:write' | 'orders:read' | 'orders:write' | 'payment-gateways:read' | 'privacy:read' | 'privacy:write' | 'products:read' | 'requests:read' | 'retail-transactions:read' | 'returns:read' | 'returns:write' | 'rewards:read' | 'rewards:write' | 'search:read' | 'service:read' | 'service:write' | 'staff:read' | 'stats:read' | 'stores:read' | 'stores:write' | 'syncs:read' | 'syncs:write' | 'webhooks:read' | 'webhooks:write')[] | null | undefined
+  /** The numbers of the stores that the key is limited to. Null: all stores. */
+  stores?: string[] | null | undefined
   /** Days until the key expires. Without it, the key never expires. */
   expiresInDays?: number | null | undefined
 }
@@ -71,6 +73,8 @@ export interface ApiKey {
   name: string
   /** The groups of operations that the key can call. Null: all groups. */
   scopes: string[] | null
+  /** The numbers of the stores that the key is limited to. Null: all stores. */
+  stores: string[] | null
   /** When the key was created. */
   createdAt: string
   /** When the key expires. Null: never. */
@@ -84,6 +88,8 @@ export interface IssuedApiKey {
   name: string
   /** The groups of operations that the key can call. Null: all groups. */
   scopes: string[] | null
+  /** The numbers of the stores that the key is limited to. Null: all stores. */
+  stores: string[] | null
   /** When the key was created. */
   createdAt: string
   /** When the key expires. Null: never. */
