@@ -4,7 +4,7 @@ import { type BrowsedList, type BrowsedRows, maxOffset } from '../../domain/brow
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { tables } from './tables.ts'
 
-export interface BrowseRequest {
+interface BrowseRequest {
   text?: string | undefined
   /** One of the table's filters. */
   filter?: string | undefined
