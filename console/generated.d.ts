@@ -71,7 +71,7 @@ declare module 'tillbridge/import-types' {
     description: string
     example: string
     /** The column's names in exports of other systems. */
-    titles?: string[]
+    aliases?: string[]
     /** The role that may import this column, if it is higher than the import type's. */
     role?: string
   }

@@ -99,7 +99,7 @@ Exit codes: 0 all lines accepted, 2 some lines rejected, 1 import failed, 130 Ct
             `${type} can't be imported from a file, because the e-commerce connection of ${service.name} syncs them.`,
           )
         if (options.rejected && files.length > 1) throw new ImportError("--rejected can't be used with several files.")
-        if (findImportType(type)?.replaces && files.length > 1)
+        if (findImportType(type)?.replacesPrevious && files.length > 1)
           throw new ImportError(
             `Only one ${type} file can be imported, because each file replaces all earlier records. Join the files into one.`,
           )

@@ -61,7 +61,7 @@ const listImportTypes = () =>
             format,
             description,
             example: String(examples[0] ?? ''),
-            titles: (type as ImportType).titles?.[column],
+            aliases: (type as ImportType).columnAliases?.[column],
             role: (type as ImportType).adminColumns?.includes(column) ? 'admin' : undefined,
           }),
         ),

@@ -164,7 +164,7 @@ export function openRejectedFile(
     async flush() {
       if (size) await flush()
     },
-    async discard() {
+    async abandon() {
       // A resumed import doesn't read these lines again, so they must be kept.
       if (detectEdits && (file || size)) await end()
       else await file?.close()

@@ -101,7 +101,7 @@ async function storeRows<K extends SyncRowType>(
     },
     context,
     rowsPerTransaction,
-    retry: true,
+    retryRejected: true,
     reject,
   })
   addCounts(counts, ingested)

@@ -132,8 +132,8 @@ const normalizeName = (/** @type {string} */ name) => name.toLowerCase().replace
 /** Returns the file's column for each of our columns: `{ storeNumber: 'Store number' }`. @param {Column[]} columns @param {string[]} header @returns {Record<string, string>} */
 export const matchColumns = (columns, header) =>
   Object.fromEntries(
-    columns.flatMap(({ name, titles = [] }) => {
-      const names = [name, ...titles].map(normalizeName)
+    columns.flatMap(({ name, aliases = [] }) => {
+      const names = [name, ...aliases].map(normalizeName)
       const source =
         header.find(candidate => candidate === name) ??
         header.find(candidate => names.includes(normalizeName(candidate)))

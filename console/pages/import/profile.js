@@ -52,7 +52,7 @@ export function toProfile({ type, fileFormat, map, constants, decimal, dateForma
 export function toUploadProfile(plan, header) {
   const profile = toProfile(plan, header)
   const columns = importTypes[plan.type]?.columns ?? []
-  const names = new Set(columns.flatMap(({ name, titles = [] }) => [name, ...titles]).map(name => name.toLowerCase()))
+  const names = new Set(columns.flatMap(({ name, aliases = [] }) => [name, ...aliases]).map(name => name.toLowerCase()))
   return Object.assign(profile, { ignore: ['*', ...profile.ignore.filter(name => names.has(name.toLowerCase()))] })
 }
 

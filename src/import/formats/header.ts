@@ -37,10 +37,11 @@ function resolveHeaders(
 }
 
 /** Returns the file's name of a column: ours, or one that exports of other systems have. */
-function findTitle({ titles = {} }: ImportType, column: string, names: readonly string[]) {
+function findTitle({ columnAliases = {} }: ImportType, column: string, names: readonly string[]) {
   if (names.includes(column)) return column
-  const acceptedTitles = [column, ...(titles[column] ?? [])].map(title => title.toLowerCase())
-  return (titles[column] && names.find(name => acceptedTitles.includes(name.toLowerCase()))) ?? column
+  const aliases = columnAliases[column]
+  const acceptedNames = [column, ...(aliases ?? [])].map(name => name.toLowerCase())
+  return (aliases && names.find(name => acceptedNames.includes(name.toLowerCase()))) ?? column
 }
 
 type TitledColumn = ReturnType<typeof resolveHeaders>[number]

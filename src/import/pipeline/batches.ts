@@ -21,7 +21,7 @@ export async function* splitIntoBatches({ lines, fields }: Sheet, type: ImportTy
   const keys = new Set<string>()
   const getRecordKey = createRecordKey(fields, type)
   let count = 0
-  const isRepeat = type.replaces
+  const isRepeat = type.replacesPrevious
     ? undefined
     : createRepeatCheck(type.documentedKey ?? type.key, type.documentedKey !== undefined)
   for await (const block of lines)

@@ -52,7 +52,7 @@ export function createDryRun(db: Database, service: Service, ingestion: Ingestio
         for (const earlier of related)
           await ingestPrepared(
             { inputs: earlier },
-            { db: rehearsal, service, ingestion, context, retry: true, reject() {} },
+            { db: rehearsal, service, ingestion, context, retryRejected: true, reject() {} },
           )
         return write(rehearsal)
       })

@@ -8,18 +8,18 @@ import type { Rule } from './rules.ts'
 
 /** One kind of file that can be imported. */
 export interface ImportType extends Ingestion<Row> {
-  /** The record of a line, in a sentence of the documentation. */
+  /** The record that one line describes, such as `One price of a SKU.`: the first sentences of the type's documentation. */
   description: string
   /** Rules for several columns, in the documentation. */
   remarks?: string
   shape: { properties: object; required: readonly string[] }
-  /** The columns that identify a line. If they repeat, the later line is imported in a later batch. */
+  /** The columns that identify a line. If they repeat, the later line is imported in a later batch, so that it wins. */
   key: readonly string[]
-  /** Neighbouring lines with the same value in this column are in one batch. */
+  /** Neighbouring lines with the same value in this column, such as `productId`, are in one batch. */
   together?: string
-  /** Set if these lines are one record, of which all or none are imported: the error of a valid line of a rejected record. */
-  rejectedWithRecord?: RowError
-  /** The key in the documentation, if `key` is empty because the store merges lines. */
+  /** Set if these lines are one record, imported completely or not at all: the error of a valid line if another line is rejected. */
+  incompleteRecordError?: RowError
+  /** Set if `key` is empty because the type joins or replaces lines with the same key within a batch: that key, for the documentation. */
   documentedKey?: readonly string[]
   /** The role that the API requires. Absent: any role that can write. */
   role?: 'admin'
@@ -27,19 +27,19 @@ export interface ImportType extends Ingestion<Row> {
   adminColumns?: readonly string[]
   /** True for records of an earlier system, which only the embedded back office can use. */
   isOnboarding?: true
-  /** Optional columns that can't be null: an empty cell keeps the stored value. */
+  /** Optional columns that can't be null: an empty cell keeps the stored value. In other optional columns, it clears the value. */
   keptIfEmpty?: readonly string[]
+  /** The required column whose empty cells are null. In other required columns, an empty cell is an error. */
+  nullableColumn?: string
   /** The names of our columns in exports of other systems, in any case. */
-  titles?: Readonly<Record<string, readonly string[]>>
+  columnAliases?: Readonly<Record<string, readonly string[]>>
   /** Further columns that CSV files can have. */
   ignoredColumns?: readonly string[] | 'all'
   /** Set if a file can be declared complete: the list that loses missing records, and the key that each input has in it. */
   // biome-ignore lint/suspicious/noExplicitAny: each store function has an input type of its own, which `prepare` makes
   complete?: { list: CompleteList; getId(input: any): string }
-  /** True if each file is complete: records that are missing in it are removed. */
-  replaces?: true
-  /** The required column whose empty cells are null. */
-  nullableColumn?: string
+  /** True if each file of this type is complete, without a declaration: it replaces the previous file. `open` removes missing records. */
+  replacesPrevious?: true
   /**
    * Called before the first line of a file. The returned function is called after the last line or an interruption, and returns the number
    * of records that were removed because they are missing in the file.

@@ -23,8 +23,8 @@ export interface RejectedFile {
   end(): Promise<Pick<ImportResult, 'rejectedPath' | 'edited'>>
   /** Writes buffered lines, so that they survive a crash. */
   flush(): Promise<void>
-  /** Called if the import failed: deletes the lines, or keeps them if the import can be resumed. */
-  discard(): Promise<void>
+  /** Called if the import failed. Deletes the file, or completes it if the import can be resumed, which doesn't read its lines again. */
+  abandon(): Promise<void>
 }
 
 export interface ImportResult {
@@ -45,7 +45,7 @@ interface Importing {
   context: WriteContext
   /** Required for import types with secrets. */
   keys?: Keys | undefined
-  /** Store the second customer with an email address without it, instead of rejecting the line. */
+  /** If two customers have the same email address, store the second one without an address instead of rejecting its line. */
   clearSharedEmail?: boolean | undefined
   /** Called with the inputs of each batch, if the file is complete. */
   onInputs?: ((inputs: readonly object[]) => void) | undefined
@@ -109,6 +109,7 @@ async function importBatches(
     handleLater(prepared)
     return { batch, valid, prepared }
   }
+  // Later loads are not concurrent, because their rows can release unique values (`Ingestion.claims`).
   const isDisjoint = createOverlapCheck(isInitialLoad && !canStop ? type.claims : undefined)
   /** Imports a batch. The previous one can still be in progress. */
   const importBatch = async ({ batch, valid, prepared }: PendingBatch, previous: Promise<void>) => {
@@ -118,13 +119,14 @@ async function importBatches(
       else if (validated?.row) validated.errors = [toRowError(validated.row)]
     }
     const rows = await prepared
-    // The previous batch, or a later line of this one, may release a unique value that a row needs.
-    const write = (batchDb: Database) =>
-      ingestPrepared(rows, { db: batchDb, service, ingestion, context, retry: previous, reject })
+    // A rejected row is tried again after its batch and the previous one, because both can release a unique value that the row needs.
+    const options = { service, ingestion, context, retryRejected: true, retryAfter: previous, reject }
+    const write = (batchDb: Database) => ingestPrepared(rows, { db: batchDb, ...options })
     const { inserted, changed, skipped, outdated, notes, inputs } = await (rehearsal
       ? rehearsal.write(rows.inputs, write)
       : write(db))
     await previous
+    // `inputs` has one input per valid row, in their order (`Prepared`).
     rehearsal?.remember(
       inputs.filter((_, at) => !valid[at]?.errors),
       counts.notes,
@@ -132,54 +134,57 @@ async function importBatches(
     onInputs?.(inputs.filter(input => !(input instanceof RowError)))
     const rejected = await writeRejections(batch, rejectedFile, rejections)
     for (const { remarks = [] } of batch) for (const remark of remarks) note(counts.notes, remark)
-    const noRecords = batch.filter(({ row, errors }) => !row && !errors).length
+    const linesWithoutRecord = batch.filter(({ row, errors }) => !row && !errors).length
     addCounts(counts, {
       read: batch.length,
       inserted,
       changed,
-      skipped: skipped + noRecords,
+      skipped: skipped + linesWithoutRecord,
       rejected,
       outdated,
       notes,
     })
-    // After the second batch, the fourth, the eighth …, because a table can't double sooner.
+    // Analyze after batch 2, 4, 8 …: in between, no table can have doubled.
     if (++batches > 1 && Number.isInteger(Math.log2(batches)) && !dryRun) await analyzeGrownTables(db)
     lastLine = batch.at(-1)?.line.number ?? lastLine
     await onBatch?.(lastLine)
   }
-  // While one batch is written, the next one is read and prepared. In an initial load, two batches without common claims are written at a
-  // time. Never more, so that the later of two lines wins.
-  let [earlier, last] = [Promise.resolve(), Promise.resolve()]
+  // The last two batches. While one is written, the next one is read and prepared. In an initial load, a batch is written at the same time as
+  // the last one if they have no claims in common. A third batch waits, because its claims are only compared with those of the second, and
+  // the later of two lines must win.
+  let beforeLast: Promise<void> = Promise.resolve()
+  let last: Promise<void> = Promise.resolve()
   try {
     for await (const batch of takeUntilStopped(sheet.batches ?? splitIntoBatches(sheet, type), signal)) {
       const pending = prepare(batch)
-      await earlier
+      await beforeLast
       const isConcurrent = await isDisjoint(pending.prepared)
       if (!isConcurrent) await last
       if (signal?.aborted) break
-      ;[earlier, last] = [last, importBatch(pending, last)]
+      beforeLast = last
+      last = importBatch(pending, last)
       handleLater(last)
     }
-    await earlier
+    await beforeLast
     await last
     const result = { ...(await rejectedFile?.end()), rejections: rejections.list() }
     return signal?.aborted ? { ...result, stoppedAfter: lastLine } : result
   } catch (error) {
-    await Promise.allSettled([earlier, last])
-    await rejectedFile?.discard()
+    await Promise.allSettled([beforeLast, last])
+    await rejectedFile?.abandon()
     throw error
   }
 }
 
 /** Returns a function that is called for each batch. It returns true if the batch has no claims in common with the previous one. */
 function createOverlapCheck(claims: ImportType['claims']) {
-  let previous = new Set<string>()
+  let previousClaims = new Set<string>()
   return async (prepared: Promise<Prepared>) => {
     if (!claims) return false
     const { inputs } = await prepared
     const current = new Set(inputs.flatMap(input => (input instanceof RowError ? [] : claims(input))))
-    const isDisjoint = current.isDisjointFrom(previous)
-    previous = current
+    const isDisjoint = current.isDisjointFrom(previousClaims)
+    previousClaims = current
     return isDisjoint
   }
 }
@@ -206,14 +211,14 @@ async function* takeUntilStopped<T>(items: AsyncGenerator<T>, signal: AbortSigna
 /** Rejects all lines of a record if one of them is rejected. */
 function rejectIncompleteRecords(
   batch: readonly ValidatedRow[],
-  { rejectedWithRecord }: ImportType,
+  { incompleteRecordError }: ImportType,
   getRecordKey: ReturnType<typeof createRecordKey>,
 ) {
-  if (!rejectedWithRecord || !getRecordKey) return
+  if (!incompleteRecordError || !getRecordKey) return
   const rejected = new Set(batch.filter(({ errors }) => errors).map(getRecordKey))
   for (const validated of batch) {
     if (!validated.row || !rejected.has(getRecordKey(validated))) continue
-    validated.errors = [rejectedWithRecord]
+    validated.errors = [incompleteRecordError]
     delete validated.row
   }
 }

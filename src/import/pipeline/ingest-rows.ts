@@ -17,8 +17,10 @@ interface IngestOptions<R> {
   keys?: Keys | undefined
   /** Inputs per transaction. Absent: all in one transaction. */
   rowsPerTransaction?: number
-  /** Try rejected inputs once more after the others and this promise, because the conflicting record may have changed by then. */
-  retry?: true | Promise<unknown> | undefined
+  /** True to try rejected inputs once more after the others, because the conflicting record may have changed by then. */
+  retryRejected?: boolean
+  /** The retry waits for this promise too. */
+  retryAfter?: Promise<unknown>
   /** Receives the violation of the input at this place. If `isCorrected`, the input is stored without the violating value. */
   reject(at: number, violation: Violation, isCorrected: boolean): void
 }
@@ -32,7 +34,7 @@ export async function ingest<R>(rows: readonly R[], options: IngestOptions<R>) {
 /** Like `ingest`, for rows that are already prepared. */
 export async function ingestPrepared<R>(
   { inputs, notes, skipped = {} }: Prepared,
-  { db, service, ingestion, context, rowsPerTransaction, retry, reject }: IngestOptions<R>,
+  { db, service, ingestion, context, rowsPerTransaction, retryRejected, retryAfter, reject }: IngestOptions<R>,
 ): Promise<ImportCounts & { inputs: readonly object[] }> {
   const corrected = [...inputs]
   const selectInputs = (places: readonly number[]) => places.map(at => corrected[at])
@@ -68,9 +70,9 @@ export async function ingestPrepared<R>(
     }
   }
   const rejectedFirst = await write(valid, rowsPerTransaction)
-  if (rejectedFirst.length) await retry
-  for (const { input: at, violation } of retry ? await writeExchanges(rejectedFirst) : rejectedFirst) {
-    const [rejection] = retry ? await write([at]) : [{ violation }]
+  if (rejectedFirst.length) await retryAfter
+  for (const { input: at, violation } of retryRejected ? await writeExchanges(rejectedFirst) : rejectedFirst) {
+    const [rejection] = retryRejected ? await write([at]) : [{ violation }]
     if (!rejection) continue
     const column = ingestion.clears?.[rejection.violation.constraint]
     reject(at, rejection.violation, column !== undefined)

@@ -18,7 +18,7 @@ export const orders = {
   documentedKey: ['orderNumber', 'sequence'],
   together: 'orderNumber',
   pathColumns: ['id'],
-  rejectedWithRecord: rejectedWithOrder,
+  incompleteRecordError: rejectedWithOrder,
   isOnboarding: true,
   rule: checkOrder,
   prepare: prepareOrders,

@@ -47,7 +47,7 @@ async function refreshHistory({ client }: Upstream, db: Database, service: Servi
       service,
       ingestion: ingestions.transactions,
       context: createSyncContext(sync),
-      retry: true,
+      retryRejected: true,
       reject,
     })
   if (!reasons.length) {
