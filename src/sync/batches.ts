@@ -16,8 +16,8 @@ import { createSyncContext, ingestions, type SyncIngestion } from './ingest.ts'
 
 const rowsPerTransaction = 1_000
 
-/** A refresh with a rejected row is repeated after this time: the record that it contradicts may have changed by then. */
-const retrySeconds = 3_600
+/** Seconds until a refresh with a rejected row is repeated: the record that the row contradicts may have changed by then. */
+const rejectedRefreshRetrySeconds = 3_600
 
 /** A run in progress. */
 export interface Run {
@@ -33,7 +33,8 @@ export interface Run {
   isFull: boolean
   /** True if an operator has requested the run: everything is due. */
   isRequested: boolean
-  since: string | null | undefined
+  /** The checkpoint of the last run. Undefined in a full sync, and if there is no checkpoint. */
+  since: string | undefined
   signal: AbortSignal
   /** New rows of each type, and their number at the last update of the planner's statistics. */
   inserted: Map<SyncRowType, { rows: number; analyzed: number }>
@@ -42,8 +43,8 @@ export interface Run {
 }
 
 /**
- * Stores a batch. A refresh is complete when all its rows are stored. Returns the IDs of records that were kept, because they have changed
- * in Tillbridge since the batch was requested.
+ * Stores a batch in several transactions. If the process dies between them, the next run stores the batch again. Returns the IDs of
+ * records that were not overwritten, because they have changed in Tillbridge since the batch was requested.
  */
 export async function storeBatch(batch: SyncBatch, run: Run): Promise<string[]> {
   const {
@@ -51,42 +52,48 @@ export async function storeBatch(batch: SyncBatch, run: Run): Promise<string[]> 
     seen = [],
     rejected = [],
     removedAccounts = [],
-    refreshes = [],
-    refreshed,
-    polled,
+    dueRefreshes = [],
+    completedRefresh,
+    polledCustomer,
     requestedAt,
   } = batch
   const { db, service, sync, lease, counts } = run
-  const newer = new Set<string>()
-  const guard = requestedAt === undefined ? undefined : { requestedAt, onNewer: (id: string) => newer.add(id) }
-  const rejectedBefore = counts.rejected
+  const newerIds = new Set<string>()
+  const guard = requestedAt === undefined ? undefined : { requestedAt, onNewer: (id: string) => newerIds.add(id) }
   if (removedAccounts.length) counts.removed += await removeRewardAccounts(db, service, removedAccounts)
-  for (const type of Object.keys(ingestions) as SyncRowType[]) await storeRows(type, rows[type] ?? [], run, guard)
-  const isStored = counts.rejected === rejectedBefore
+  let rejectedRows = 0
+  for (const type of Object.keys(ingestions) as SyncRowType[])
+    rejectedRows += await storeRows(type, rows[type] ?? [], run, guard)
   for (const { list, ids } of seen) await recordSeen(db, service, lease, list, ids)
-  for (const { sync: other, due } of refreshes) if (due.length) await addRefreshes(db, service, other, due)
-  if (refreshed)
-    await recordRefresh(db, service, sync.name, refreshed, {
-      readAt: isStored && !rejected.length ? refreshed.at : undefined,
-      earlierBySeconds: isStored ? 0 : Math.max(0, (sync.refreshIntervalSeconds ?? 0) - retrySeconds),
+  for (const { sync: other, due } of dueRefreshes) if (due.length) await addRefreshes(db, service, other, due)
+  if (completedRefresh) {
+    // An unreadable record (`rejected`) would be the same in an hour, so it waits for the usual interval. A rejected row can be stored once
+    // another record has changed, so it is refreshed earlier. In both cases, `readAt` is not set, because the stored data is incomplete.
+    const isComplete = !rejected.length && !rejectedRows
+    const { refreshIntervalSeconds = 0 } = sync
+    await recordRefresh(db, service, sync.name, completedRefresh, {
+      readAt: isComplete ? completedRefresh.at : undefined,
+      earlierBySeconds: rejectedRows ? Math.max(0, refreshIntervalSeconds - rejectedRefreshRetrySeconds) : 0,
     })
-  if (polled) await recordDirectRead(db, service, sync.name, polled)
+  }
+  if (polledCustomer) await recordDirectRead(db, service, sync.name, polledCustomer)
   counts.read += rejected.length
   counts.rejected += rejected.length
   for (const reason of rejected) note(counts.notes, reason)
-  return [...newer]
+  return [...newerIds]
 }
 
+/** Stores the rows of one type. Returns the number of rejected rows. */
 async function storeRows<K extends SyncRowType>(
   type: K,
   rows: readonly SyncRows[K][],
   run: Run,
   guard?: StaleRowGuard,
-) {
+): Promise<number> {
   const { db, service, lease, startedAt, counts, inserted, loads } = run
-  if (!rows.length) return
+  if (!rows.length) return 0
   const ingestion: SyncIngestion<K> = ingestions[type]
-  const { shows, list, writeUnlessNewer, write } = ingestion
+  const { seen, list, writeUnlessNewer, write } = ingestion
   const context = createSyncContext(lease.run, startedAt)
   if (list && !loads.has(list)) loads.set(list, await beginInitialLoad(db, service, list))
   const reject = (_at: number, { note: remark }: Violation, isCorrected: boolean) =>
@@ -105,11 +112,12 @@ async function storeRows<K extends SyncRowType>(
     reject,
   })
   addCounts(counts, ingested)
-  if (shows) await recordSeen(db, service, lease, shows.list, inputs.map(shows.idOf))
+  if (seen) await recordSeen(db, service, lease, seen.list, inputs.map(seen.getId))
   const { rows: before, analyzed } = inserted.get(type) ?? { rows: 0, analyzed: 0 }
   const total = before + ingested.inserted
-  // Analyze after the first rows, and each time the number has doubled: with old statistics a few stores cost as much as many rows.
+  // Analyze after the first rows, and each time their number has doubled: with old statistics, writing a few rows can read complete tables.
   const isAnalyzed = total > 0 && total >= 2 * analyzed
   inserted.set(type, { rows: total, analyzed: isAnalyzed ? total : analyzed })
   if (isAnalyzed) await analyzeGrownTables(db)
+  return ingested.rejected
 }

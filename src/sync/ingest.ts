@@ -35,9 +35,9 @@ export const createSyncContext = (requestId: string, requestedAt?: string): Writ
 
 /** How synced rows of a type are stored. */
 export interface SyncIngestion<K extends SyncRowType> extends Ingestion<SyncRows[K]> {
-  /** Set if the seen records are known only after `prepare`. */
+  /** The list that `SyncBatch.seen` lacks because the IDs are known only after `prepare`, and the ID that each input has in it. */
   // biome-ignore lint/suspicious/noExplicitAny: a result of `prepare`
-  shows?: { list: FullSyncList; idOf(input: any): string }
+  seen?: { list: FullSyncList; getId(input: any): string }
   /** Like `write`, for rows that can be older than the stored records. */
   writeUnlessNewer?(
     db: Database,
@@ -116,7 +116,7 @@ export const ingestions: { readonly [K in SyncRowType]: SyncIngestion<K> } = {
     prepare: prepareStock,
     write: upsertStock,
     list: 'stock',
-    shows: { list: 'stock', idOf: ({ storeId, skuId }) => `${storeId} ${skuId}` },
+    seen: { list: 'stock', getId: ({ storeId, skuId }) => `${storeId} ${skuId}` },
   },
   customers: {
     prepare: prepareUnchanged,

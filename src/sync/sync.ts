@@ -37,10 +37,11 @@ export interface SyncOptions {
 
 export interface SyncResult extends RunCounts {
   isFull: boolean
-  /** True if nothing was requested (`SyncEnd`): the data is as old as before. */
+  /** True if the sync requested nothing from its source (`SyncEnd`): the data is as old as before. */
   isIdle: boolean
-  /** Set if a full sync is due but has failed this often in a row. It is retried after `fullRetrySeconds`. This run read changes only. */
+  /** The failed full syncs in a row, if a full sync is due but waits after a failure. This run fetched changes only. */
   fullFailures?: number
+  /** The seconds until that full sync is tried again. */
   fullRetrySeconds?: number
 }
 
@@ -54,8 +55,8 @@ const maxRefreshes = 5_000
  * Runs one sync: leases it, reads from the back office, and stores what changed since the checkpoint, or everything in a full sync.
  * Returns undefined if another run has the lease.
  *
- * The checkpoint moves only after everything is stored. A run that fails or is killed is repeated by the next one, which changes nothing
- * that is stored already. A completed full sync removes the records that it has not seen (`removeUnseen`).
+ * The checkpoint moves only after everything is stored. If a run fails or is killed, the next run repeats it, and doesn't change rows that
+ * are already stored. A completed full sync removes the records that it has not seen (`removeUnseen`).
  */
 export async function runSync(
   db: Database,
@@ -82,13 +83,12 @@ export async function runSync(
     lost.signal.throwIfAborted()
     onProgress(counts)
   }
-  // One request can take longer than the lease. If a heartbeat fails, the next batch notices the lost lease.
+  // One request can take longer than the lease. A lost lease aborts `lost`, which stops the run.
   const timer = setInterval(() => void ignoreError(keep(), 'heartbeat is sent again'), heartbeatIntervalMs)
   const { isFull, fullRetrySeconds } = full ? { isFull: true } : chooseSyncMode(sync, leased)
   try {
     await beginRun(db, service, lease, { isFull, origin: sync.origin })
     const signals = AbortSignal.any([lost.signal, ...(signal ? [signal] : [])])
-    const since = isFull ? undefined : leased.since
     const run: Run = {
       db,
       service,
@@ -98,21 +98,21 @@ export async function runSync(
       counts,
       keep,
       isFull,
-      isRequested: full || leased.isFullRequested || leased.requestedAt !== null,
-      since,
+      isRequested: full || leased.requestedAt !== null,
+      since: isFull ? undefined : (leased.since ?? undefined),
       signal: signals,
       inserted: new Map(),
       loads: new Map(),
     }
-    const end = await fetchAll(run)
+    const { since: checkpoint, isIdle = false } = await fetchAndStore(run)
     for (const initialLoad of run.loads.values()) await initialLoad?.end()
-    const { since: checkpoint, isIdle = false } = end
     if (fullRetrySeconds !== undefined && !isIdle) note(counts.notes, missedFullSync, leased.fullFailures)
     await completeSync(db, service, lease, {
       since: checkpoint,
       isFull,
-      // An incremental run doesn't fulfil the request for a full sync.
-      requestedAt: isFull || !leased.isFullRequested ? leased.requestedAt : null,
+      // A run that fetched changes doesn't fulfil a request for a full sync, which stays for the next run.
+      requestedAt: leased.isFullRequested && !isFull ? null : leased.requestedAt,
+      // An idle run has found that only full syncs are possible.
       fullOnlyIntervalSeconds: isIdle ? sync.fullIntervalSeconds : undefined,
     })
     return {
@@ -139,13 +139,13 @@ function describeError(error: unknown) {
   return error instanceof DatabaseUnavailable || error instanceof PlatformFailure ? error.message : 'internal_error'
 }
 
-/** Stores all batches and, after a full sync, removes unseen records. */
-async function fetchAll(run: Run): Promise<SyncEnd> {
+/** Fetches and stores all batches. After a full sync, removes unseen records. */
+async function fetchAndStore(run: Run): Promise<SyncEnd> {
   const { isRequested, db, service, sync, lease, counts, keep, isFull, since, signal } = run
   let end: SyncEnd = {}
   let isSeenIncomplete = false
   const request: SyncRequest = {
-    since: since ?? undefined,
+    since,
     settings: service.settings,
     unknownReferences: async (keys: readonly ReferenceKey[]) =>
       keys.length ? findUnknownReferences(db, service, keys) : [],
@@ -160,11 +160,12 @@ async function fetchAll(run: Run): Promise<SyncEnd> {
   async function storeAll(batches: AsyncIterable<SyncBatch>) {
     for await (const batch of batches) {
       signal.throwIfAborted()
-      const newer = await storeBatch(batch, run)
+      const newerIds = await storeBatch(batch, run)
       if (batch.isSeenIncomplete) isSeenIncomplete = true
       end = batch.end ?? end
       await keep()
-      if (newer.length && sync.refetch) await storeAll(sync.refetch(newer, request))
+      // Ends, because a record is kept again only if it has also changed after the newer request.
+      if (newerIds.length && sync.refetch) await storeAll(sync.refetch(newerIds, request))
     }
   }
   await storeAll(sync.fetch(request))

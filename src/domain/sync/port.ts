@@ -141,11 +141,11 @@ export interface SyncBatch {
   isSeenIncomplete?: boolean
   removedAccounts?: readonly RemovedAccounts[]
   /** Refreshes that become due in other syncs. */
-  refreshes?: { sync: string; due: readonly Refresh[] }[]
+  dueRefreshes?: { sync: string; due: readonly Refresh[] }[]
   /** The refresh that this batch completes, and when its data was requested. */
-  refreshed?: Refresh & { at: Date }
+  completedRefresh?: Refresh & { at: Date }
   /** A customer whose open orders this batch contains, and when they were requested. */
-  polled?: { id: string; at: Date }
+  polledCustomer?: { id: string; at: Date }
   end?: SyncEnd
 }
 
@@ -155,7 +155,7 @@ export interface SyncEnd {
   since?: string
   /** The minimum number of records of a list. If fewer were seen, the run fails. */
   total?: { list: string; atLeast: number }
-  /** Nothing was requested: the back office can't list changes, and a full sync is not due. */
+  /** True if the sync requested nothing: its source can't list changes, and a full sync is not due. */
   isIdle?: true
 }
 

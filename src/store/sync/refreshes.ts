@@ -43,7 +43,7 @@ export const findReadAt = async (db: Db, service: Service, sync: string, id: str
         from sync_refresh where service_id = ${service.id} and sync = ${sync} and id = ${id}`)
   )?.at ?? undefined
 
-/** Records that a request, not a refresh, has read a record. A due refresh stays due. */
+/** Records that a request or a poll, not a refresh, has read a record. A due refresh stays due. */
 export const recordDirectRead = (db: Db, service: Service, sync: string, { id, at }: { id: string; at: Date }) =>
   db.run(sql`
     insert into sync_refresh as v (service_id, sync, id, version, due, refreshed_at, read_at)
@@ -52,7 +52,7 @@ export const recordDirectRead = (db: Db, service: Service, sync: string, { id, a
       set (refreshed_at, read_at) = (greatest(v.refreshed_at, excluded.refreshed_at), greatest(v.read_at, excluded.read_at))`)
 
 interface RefreshResult {
-  /** When the data that is now stored was requested. Undefined if it could not be read. */
+  /** When the data that is now stored was requested. Undefined if it could not be read or stored completely. */
   readAt: Date | undefined
   /** Brings the next refresh forward by this time. */
   earlierBySeconds: number

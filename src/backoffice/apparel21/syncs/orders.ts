@@ -40,7 +40,8 @@ export async function* fetchOrders(client: Client, request: SyncRequest): AsyncG
       }
     return { rows: { ...rows, ...(await findLocations([...warehouses].map(storeId => ({ storeId })))) } }
   })
-  for await (const { refreshed, ...batch } of batches) yield { ...batch, ...(refreshed && { polled: refreshed }) }
+  for await (const { completedRefresh, ...batch } of batches)
+    yield { ...batch, ...(completedRefresh && { polledCustomer: completedRefresh }) }
 }
 
 /** Returns the warehouses that an order is shipped from, if they are identifiers. */

@@ -98,7 +98,7 @@ function createBatchBuilder(client: Client, { settings, signal, unknownReference
       rejected,
       isSeenIncomplete: ids.length < persons.length,
       removedAccounts: persons.flatMap(buildGoneAccounts),
-      refreshes: [
+      dueRefreshes: [
         { sync: 'transactions', due: convertRecords(persons, buildHistoryRefresh).rows },
         { sync: 'reward-accounts', due: persons.flatMap(buildAccountRefreshes) },
       ],

@@ -22,13 +22,13 @@ export async function* refreshRecords(
     const oldest = inFlight.shift()
     if (!oldest) return
     try {
-      yield { ...(await oldest.batch), refreshed: oldest.refreshed }
+      yield { ...(await oldest.batch), completedRefresh: oldest.refreshed }
       consecutiveErrors = 0
     } catch (error) {
       if (!(error instanceof ApiError) || error.code !== 'back_office_error') throw error
       // A Retail API error concerns this record only, and would be the same next time.
       if (!findRetailApiError(error) && ++consecutiveErrors > maxConsecutiveErrors) throw error
-      yield { rejected: ['The response about a record could not be read.'], refreshed: oldest.refreshed }
+      yield { rejected: ['The response about a record could not be read.'], completedRefresh: oldest.refreshed }
     }
   }
   for await (const item of refreshes) {

@@ -32,5 +32,5 @@ export async function* fetchReturns(
     return { rows: { returns: rows } }
   })
   // The open returns determine the requests, so no refresh needs to be recorded.
-  for await (const { refreshed: _, ...batch } of batches) yield batch
+  for await (const { completedRefresh: _, ...batch } of batches) yield batch
 }
