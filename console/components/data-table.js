@@ -22,7 +22,7 @@ const spareRows = 12
 
 /** @param {string} list @param {TableQuery} query @param {number} offset @param {number} limit */
 function toPath(list, { q, filter, sort }, offset, limit) {
-  const parameters = { list, q, filter, sort, offset: String(offset), limit: String(limit) }
+  const parameters = { table: list, q, filter, sort, offset: String(offset), limit: String(limit) }
   return `/browse?${new URLSearchParams(Object.entries(parameters).filter(([, value]) => value))}`
 }
 

@@ -41,16 +41,12 @@ export async function buildUsernameSkeleton(name: string): Promise<string | unde
   return skeleton.startsWith(fold(reservedPrefix)) ? undefined : skeleton
 }
 
-const username = Type.String({
-  description: `The username: ${usernameRule}. It is unique in the installation, also among names that look alike.`,
-  maxLength: 100,
-  format: 'username',
-  examples: ['webshop'],
-})
-const roleField = OneOf(
-  'The role of the account in this service. Each role includes the permissions of the previous roles.',
-  roles,
-)
+const username = Text('The username.', 'webshop', 100)
+const roleField = OneOf('The role of the account in this service.', roles)
+const roleInput = {
+  ...roleField,
+  description: 'The role of the account in this service. Each role includes the permissions of the previous roles.',
+}
 
 const account = {
   username,
@@ -94,8 +90,15 @@ export const IssuedAccount = Type.Object(
 export const RevokedAccount = Type.Object({ username }, { $id: 'RevokedAccount', additionalProperties: false })
 
 export const AccountInput = Type.Object(
-  { username, role: roleField },
+  {
+    username: {
+      ...username,
+      description: `The username: ${usernameRule}. It is unique in the installation, also among names that look alike.`,
+      format: 'username',
+    },
+    role: roleInput,
+  },
   { $id: 'AccountInput', additionalProperties: false },
 )
 
-export const RoleChange = Type.Object({ role: roleField }, { $id: 'RoleChange', additionalProperties: false })
+export const RoleChange = Type.Object({ role: roleInput }, { $id: 'RoleChange', additionalProperties: false })

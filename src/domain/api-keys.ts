@@ -39,12 +39,7 @@ export const permitsScope = ({ scopes }: Pick<ApiKeyInUse, 'scopes'>, { scope }:
 export const permitsOperation = (key: ApiKeyInUse, operation: KeyRequirements) =>
   permitsScope(key, operation) && (key.stores === null || operation.storeSource !== 'none')
 
-const name = Type.String({
-  description: 'The name of the key, unique in the account: letters, digits, `.`, `_` and `-`. The audit log shows it.',
-  maxLength: 50,
-  pattern: '^[A-Za-z0-9][A-Za-z0-9._-]*$',
-  examples: ['web-shop'],
-})
+const name = Text('The name of the key. The audit log shows it.', 'web-shop', 50)
 
 /** The schemas of keys. `scopes` are those of all operations. */
 export function buildApiKeySchemas(scopes: readonly string[]) {
@@ -84,7 +79,11 @@ export function buildApiKeySchemas(scopes: readonly string[]) {
     ),
     ApiKeyInput: Type.Object(
       {
-        name,
+        name: {
+          ...name,
+          description: 'The name of the key, unique in the account: letters, digits, `.`, `_` and `-`.',
+          pattern: '^[A-Za-z0-9][A-Za-z0-9._-]*$',
+        },
         scopes: Optional(
           Type.Array(OneOf('A tag and `read` or `write`.', scopes), { ...options, minItems: 1, uniqueItems: true }),
         ),

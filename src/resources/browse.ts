@@ -19,7 +19,7 @@ export const browse = [
       description:
         'Any part of a list, sorted and filtered, as the tables of the console show it. To copy a list, use the list itself, whose pages have no gaps. Vouchers need the role `admin`.',
       query: Type.Object({
-        list: OneOf('The list.', browsedLists),
+        table: OneOf('The table.', browsedLists),
         q: Filter('Only rows that match: numbers by their beginning, names by words.', 'smith', 100),
         filter: Filter('Only rows with this state, such as `processing` of orders.', 'processing', 20),
         sort: Filter('The column that orders the rows, after `-` if descending.', '-placedAt', 20),
@@ -36,9 +36,10 @@ export const browse = [
           }),
         ),
       }),
-      validate: ({ list, filter, sort }) => {
-        if (list === undefined) return [{ parameter: 'list', code: 'invalid_parameter', detail: '`list` is required.' }]
-        const { filters, sorts } = tables[list]
+      validate: ({ table, filter, sort }) => {
+        if (table === undefined)
+          return [{ parameter: 'table', code: 'invalid_parameter', detail: '`table` is required.' }]
+        const { filters, sorts } = tables[table]
         return [
           ...check('filter', filter, Object.keys(filters)),
           ...check('sort', sort?.replace(/^-/, ''), Object.keys(sorts)),
@@ -47,10 +48,10 @@ export const browse = [
       response: BrowsedRows,
       errors: ['insufficient_role'],
     },
-    async ({ db, service, role, query: { list, q, filter, sort, limit = 100, offset = 0 } }) => {
-      if (list === 'vouchers' && !includesRole(role, 'admin'))
-        throw new ApiError('insufficient_role', 'The list of vouchers requires the role `admin`.')
-      return { data: await readRows(db, service, list, { text: q?.trim(), filter, sort, limit, offset }) }
+    async ({ db, service, role, query: { table, q, filter, sort, limit = 100, offset = 0 } }) => {
+      if (table === 'vouchers' && !includesRole(role, 'admin'))
+        throw new ApiError('insufficient_role', 'The table of vouchers requires the role `admin`.')
+      return { data: await readRows(db, service, table, { text: q?.trim(), filter, sort, limit, offset }) }
     },
   ),
 ]

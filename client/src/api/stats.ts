@@ -8,8 +8,8 @@ export interface StatsApi {
   get(options?: CallOptions): Promise<Stats>
   /** Read a table of records. Any part of a list, sorted and filtered, as the tables of the console show it. To copy a list, use the list itself, whose pages have no gaps. Vouchers need the role `admin`. */
   table(query: {
-    /** The list. */
-    list: 'orders' | 'sales' | 'returns' | 'customers' | 'products' | 'stock' | 'vouchers' | 'stores' | 'staff'
+    /** The table. */
+    table: 'orders' | 'sales' | 'returns' | 'customers' | 'products' | 'stock' | 'vouchers' | 'stores' | 'staff'
     /** Only rows that match: numbers by their beginning, names by words. */
     q?: string | undefined
     /** Only rows with this state, such as `processing` of orders. */

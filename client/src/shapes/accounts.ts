@@ -14,7 +14,7 @@ export interface RoleChange {
 }
 
 export interface ApiKeyInput {
-  /** The name of the key, unique in the account: letters, digits, `.`, `_` and `-`. The audit log shows it. */
+  /** The name of the key, unique in the account: letters, digits, `.`, `_` and `-`. */
   name: string
   /** The groups of operations that the key can call. Null: all groups. */
   scopes?: ('accounts:read' | 'alerts:read' | 'alerts:write' | 'audit:read' | 'changes:read' | 'checkout:read' | 'checkout:write' | 'customers:read' | 'customers:write' | 'fulfilment:write' | 'gift-vouchers:read' | 'gift-vouchers:write' | 'imports:read' | 'imports:write' | 'inventory:read' | 'inventory:write' | 'mappings:read' | 'mappings:write' | 'orders:read' | 'orders:write' | 'payment-gateways:read' | 'privacy:read' | 'privacy:write' | 'products:read' | 'requests:read' | 'retail-transactions:read' | 'returns:read' | 'returns:write' | 'rewards:read' | 'rewards:write' | 'search:read' | 'service:read' | 'service:write' | 'staff:read' | 'stats:read' | 'stores:read' | 'stores:write' | 'syncs:read' | 'syncs:write' | 'webhooks:read' | 'webhooks:write')[] | null | undefined
@@ -25,9 +25,9 @@ export interface ApiKeyInput {
 }
 
 export interface ListedAccount {
-  /** The username: 1 to 100 characters in Unicode form NFKC, with at least one letter or digit, without colons, invisible characters or spaces at the ends, not beginning with `tillbridge`. It is unique in the installation, also among names that look alike. */
+  /** The username. */
   username: string
-  /** The role of the account in this service. Each role includes the permissions of the previous roles. */
+  /** The role of the account in this service. */
   role: Open<'visitor' | 'maintainer' | 'admin'>
   /** The number of active passwords. After a rotation, there are two. */
   passwords: number
@@ -38,9 +38,9 @@ export interface ListedAccount {
 }
 
 export interface Account {
-  /** The username: 1 to 100 characters in Unicode form NFKC, with at least one letter or digit, without colons, invisible characters or spaces at the ends, not beginning with `tillbridge`. It is unique in the installation, also among names that look alike. */
+  /** The username. */
   username: string
-  /** The role of the account in this service. Each role includes the permissions of the previous roles. */
+  /** The role of the account in this service. */
   role: Open<'visitor' | 'maintainer' | 'admin'>
   /** The number of active passwords. After a rotation, there are two. */
   passwords: number
@@ -49,9 +49,9 @@ export interface Account {
 }
 
 export interface IssuedAccount {
-  /** The username: 1 to 100 characters in Unicode form NFKC, with at least one letter or digit, without colons, invisible characters or spaces at the ends, not beginning with `tillbridge`. It is unique in the installation, also among names that look alike. */
+  /** The username. */
   username: string
-  /** The role of the account in this service. Each role includes the permissions of the previous roles. */
+  /** The role of the account in this service. */
   role: Open<'visitor' | 'maintainer' | 'admin'>
   /** The number of active passwords. After a rotation, there are two. */
   passwords: number
@@ -64,12 +64,12 @@ export interface IssuedAccount {
 }
 
 export interface RevokedAccount {
-  /** The username: 1 to 100 characters in Unicode form NFKC, with at least one letter or digit, without colons, invisible characters or spaces at the ends, not beginning with `tillbridge`. It is unique in the installation, also among names that look alike. */
+  /** The username. */
   username: string
 }
 
 export interface ApiKey {
-  /** The name of the key, unique in the account: letters, digits, `.`, `_` and `-`. The audit log shows it. */
+  /** The name of the key. The audit log shows it. */
   name: string
   /** The groups of operations that the key can call. Null: all groups. */
   scopes: string[] | null
@@ -84,7 +84,7 @@ export interface ApiKey {
 }
 
 export interface IssuedApiKey {
-  /** The name of the key, unique in the account: letters, digits, `.`, `_` and `-`. The audit log shows it. */
+  /** The name of the key. The audit log shows it. */
   name: string
   /** The groups of operations that the key can call. Null: all groups. */
   scopes: string[] | null
@@ -103,6 +103,6 @@ export interface IssuedApiKey {
 }
 
 export interface RevokedApiKey {
-  /** The name of the key, unique in the account: letters, digits, `.`, `_` and `-`. The audit log shows it. */
+  /** The name of the key. The audit log shows it. */
   name: string
 }

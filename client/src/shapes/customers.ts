@@ -12,7 +12,7 @@ export interface CustomerInput {
   }
   /** Title. */
   title?: string | null | undefined
-  /** Mobile telephone number, the same field as `contact.phones.mobile`: 3 to 20 digits, with spaces, `+`, `-`, `(`, `)`, `.` and `/` between them. Typographic spaces and hyphens are stored as plain ones. */
+  /** The same field as `contact.phones.mobile`. */
   mobile?: string | null | undefined
   /** Date of birth, from 1900-01-01 to today. */
   dateOfBirth?: string | null | undefined
@@ -77,7 +77,7 @@ export interface CustomerChange {
   } | undefined
   /** Title. */
   title?: string | null | undefined
-  /** Mobile telephone number, the same field as `contact.phones.mobile`: 3 to 20 digits, with spaces, `+`, `-`, `(`, `)`, `.` and `/` between them. Typographic spaces and hyphens are stored as plain ones. */
+  /** The same field as `contact.phones.mobile`. */
   mobile?: string | null | undefined
   /** Date of birth, from 1900-01-01 to today. */
   dateOfBirth?: string | null | undefined

@@ -175,7 +175,7 @@ export interface Settings {
   inventoryBuffer: number
   /** `automatic`: the embedded back office ships an order when it is placed. `manual`: `tillbridge order ship` does. */
   fulfilment: Open<'automatic' | 'manual'>
-  /** How the stock of the embedded back office treats units of unshipped orders. `excluded`: stock files don't know web orders, so the units are subtracted from `sellable` until they are shipped. `included`: stock files have these units taken off already. With Apparel21, it is always `included`: its free stock is net of its orders. */
+  /** If stock files have units of unshipped orders taken off already (`included`). `excluded`: files don't know web orders, so the units are subtracted from `sellable` until they are shipped. With Apparel21, always `included`. */
   allocated: Open<'excluded' | 'included'>
   /** `refuse`: an order beyond the units that can be sold is rejected (`insufficient_stock`), unless the SKU has `allowBackorder`. `allow`: it is accepted, and the stock can fall below 0. */
   oversell: Open<'allow' | 'refuse'>

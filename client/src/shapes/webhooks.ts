@@ -29,7 +29,7 @@ export interface Rewind {
 export interface Webhook {
   /** The ID of the webhook. */
   id: string
-  /** The URL that deliveries are sent to: `https`, a host with public addresses only, without a username or password. */
+  /** The URL that deliveries are sent to. */
   url: string
   /** The kinds of records whose changes are delivered. */
   kinds: (Open<'store' | 'staff' | 'product' | 'inventory' | 'customer' | 'transaction' | 'order' | 'return' | 'shipment' | 'reward-account'>)[]
@@ -72,7 +72,7 @@ export interface Webhook {
 export interface IssuedWebhook {
   /** The ID of the webhook. */
   id: string
-  /** The URL that deliveries are sent to: `https`, a host with public addresses only, without a username or password. */
+  /** The URL that deliveries are sent to. */
   url: string
   /** The kinds of records whose changes are delivered. */
   kinds: (Open<'store' | 'staff' | 'product' | 'inventory' | 'customer' | 'transaction' | 'order' | 'return' | 'shipment' | 'reward-account'>)[]

@@ -84,7 +84,7 @@ export function Product({ id }) {
 async function loadLevels(id, signal) {
   const levels = []
   for (let offset = 0; ; offset += 250) {
-    const path = `/browse?list=stock&q=${encodeURIComponent(id)}&limit=250&offset=${offset}`
+    const path = `/browse?table=stock&q=${encodeURIComponent(id)}&limit=250&offset=${offset}`
     const { rows } = (await callApi(path, { signal })).data
     levels.push(...rows.filter((/** @type {any} */ row) => row.productId === id))
     if (rows.length < 250) return levels

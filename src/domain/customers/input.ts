@@ -63,7 +63,7 @@ export const ecommerceIds = {
 
 const optional = {
   title: Type.Optional(Customer.properties.title),
-  mobile: Optional(Phone('Mobile telephone number, the same field as `contact.phones.mobile`')),
+  mobile: Optional({ ...Phone(''), description: 'The same field as `contact.phones.mobile`.' }),
   dateOfBirth: Optional(LocalDate('Date of birth, from 1900-01-01 to today.', '1980-02-29')),
   privacy: Optional(
     Flag(

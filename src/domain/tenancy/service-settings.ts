@@ -70,7 +70,7 @@ export const Settings = Type.Object(
     }),
     allocated: Type.Enum(['excluded', 'included'], {
       description:
-        "How the stock of the embedded back office treats units of unshipped orders. `excluded`: stock files don't know web orders, so the units are subtracted from `sellable` until they are shipped. `included`: stock files have these units taken off already. With Apparel21, it is always `included`: its free stock is net of its orders.",
+        "If stock files have units of unshipped orders taken off already (`included`). `excluded`: files don't know web orders, so the units are subtracted from `sellable` until they are shipped. With Apparel21, always `included`.",
       default: 'excluded',
       examples: ['included'],
     }),

@@ -7,11 +7,12 @@ const webhookStates = ['active', 'failing', 'paused'] as const
 export type WebhookState = (typeof webhookStates)[number]
 
 const id = Id('The ID of the webhook.', '7f0f2f3e-5f4e-4f3c-9b1a-0d6a4d1c2b3a')
-const url = Text(
-  'The URL that deliveries are sent to: `https`, a host with public addresses only, without a username or password.',
-  'https://shop.example/hooks',
-  2_000,
-)
+const url = Text('The URL that deliveries are sent to.', 'https://shop.example/hooks', 2_000)
+const urlInput = {
+  ...url,
+  description:
+    'The URL that deliveries are sent to: `https`, a host with public addresses only, without a username or password.',
+}
 const followed = Type.Array(OneOf('A kind of record.', changeKinds), {
   description: 'The kinds of records whose changes are delivered.',
   minItems: 1,
@@ -75,7 +76,7 @@ export const IssuedWebhook = Type.Object(
 
 export const WebhookInput = Type.Object(
   {
-    url,
+    url: urlInput,
     kinds: Type.Optional({
       ...followed,
       description: 'The kinds of records whose changes are delivered. Default: all.',
@@ -89,7 +90,7 @@ export const WebhookInput = Type.Object(
 )
 
 export const WebhookChange = Type.Object(
-  { url: Type.Optional(url), kinds: Type.Optional(followed), description: Optional(description) },
+  { url: Type.Optional(urlInput), kinds: Type.Optional(followed), description: Optional(description) },
   { $id: 'WebhookChange', additionalProperties: false },
 )
 

@@ -14,18 +14,28 @@ export function createDocumentWriter(publicUrl: string, hasSamples: boolean) {
   /** Writes a request body. Its example leaves out fields that exclude each other, which the examples of the properties can't. */
   const buildBody = (source: TSchema, use: Use) => {
     const schema = write(source, use)
-    return { 'application/json': { schema, example: buildExample(schema, components) } }
+    const example = buildExample(schema, components)
+    // A change of three fields says more than a change of all fields.
+    const isChange = !resolve(schema, components).required?.length
+    const shown = isChange ? Object.fromEntries(Object.entries(example as object).slice(0, 3)) : example
+    return { 'application/json': { schema, example: shown } }
   }
 
   return { write, components, errors, content: buildContent, json: buildJsonContent, body: buildBody, hasSamples }
 }
 
+type Components = Readonly<Record<string, Schema>>
+
+/** Returns the component that a schema refers to, or the schema itself. */
+const resolve = (schema: Schema, components: Components) =>
+  schema.$ref ? (components[schema.$ref.slice(schema.$ref.lastIndexOf('/') + 1)] ?? {}) : schema
+
 /** Builds an example of a schema from the examples of its parts. */
-function buildExample(schema: Schema, components: Readonly<Record<string, Schema>>): unknown {
+function buildExample(schema: Schema, components: Components): unknown {
   const { $ref, examples, properties, required = [], items, anyOf } = schema
   const buildPart = (part: Schema) => buildExample(part, components)
   if (examples) return examples[0]
-  if ($ref) return buildPart(components[$ref.slice($ref.lastIndexOf('/') + 1)] ?? {})
+  if ($ref) return buildPart(resolve(schema, components))
   if (anyOf?.[0]) return buildPart(anyOf[0])
   if (items) return [buildPart(items)]
   if (!properties) throw new Error(`schema without an example: ${JSON.stringify(schema)}`)

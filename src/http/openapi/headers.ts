@@ -74,7 +74,7 @@ const buildResponseHeader = (description: string, value: object, required = fals
   ...value,
 })
 const rateLimitNote =
-  'Counted per process. Absent if the limit is off, and in errors that occur before the request is counted.'
+  'Absent if the limit is off, and in errors before the request is counted.'
 
 const constantHeaderReasons: Record<keyof typeof defaultHeaders, string> = {
   'cache-control': 'Responses belong to one caller, so shared caches must not store them.',

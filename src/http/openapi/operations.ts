@@ -126,6 +126,6 @@ function getErrors(operation: Operation): ErrorCode[] {
 const describeGenerated = ({ generated = [] }: Operation) =>
   generated.length
     ? [
-        `In a dry run, these fields are null unless the body contains them: ${generated.map(name => `\`${name}\``).join(', ')}.`,
+        `Null in a dry run, unless the body contains them: ${generated.map(name => `\`${name}\``).join(', ')}.`,
       ]
     : []

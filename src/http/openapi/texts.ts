@@ -94,7 +94,7 @@ ${describeHeaders(exportHeaders)}
 
 ## Caching
 
-A single record has an \`ETag\`. Send it in \`If-None-Match\`. If the record hasn't changed, the response is 304 without a body.
+A single record has an \`ETag\`, and so has the first page of a poll. Send it in \`If-None-Match\`. Without changes, the response is 304 without a body.
 
 ## Writes
 

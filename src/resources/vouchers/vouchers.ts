@@ -61,8 +61,13 @@ const toResult = <T extends object>(voucher: T | ApiError, subject: string) =>
 
 /** The lock has a PUT and a POST route, for clients that can't send PUT. */
 const lockMethods = [
-  ['lockVoucher', 'Lock a voucher', put],
-  ['lockVoucherByPost', 'Lock a voucher (POST)', post],
+  [
+    'lockVoucher',
+    'Lock a voucher',
+    put,
+    `With a \`validationId\`, or with the \`pin\`, which validates the voucher first and returns a \`validationId\`. Use it to renew the lock, to pay or to unlock. Only one client can hold the lock: others get 409 \`voucher_locked\`. The same validation can renew the lock, starting now. \`lockSeconds: 0\` unlocks. ${pinDescription}`,
+  ],
+  ['lockVoucherByPost', 'Lock a voucher (POST)', post, 'The same as `PUT`, for clients that can only send POST.'],
 ] as const
 
 /** Gift vouchers for shops: look up, validate, lock, issue. */
@@ -157,7 +162,7 @@ export const vouchers = [
     },
   ),
 
-  ...lockMethods.map(([operationId, summary, define]) =>
+  ...lockMethods.map(([operationId, summary, define, description]) =>
     define(
       '/vouchers/:number/lock',
       {
@@ -167,7 +172,7 @@ export const vouchers = [
         repeatable: true,
         status: 200,
         summary,
-        description: `With a \`validationId\`, or with the \`pin\`, which validates the voucher first and returns a \`validationId\`. Use it to renew the lock, to pay or to unlock. Only one client can hold the lock: others get 409 \`voucher_locked\`. The same validation can renew the lock, starting now. \`lockSeconds: 0\` unlocks. ${pinDescription}`,
+        description,
         params: { number: numberParameter },
         headers: shopperHeader,
         body: VoucherLock,

@@ -53,7 +53,7 @@ export async function readFinishedAt(db: Db): Promise<Map<number, Map<string, st
 }
 
 /** The back office that a service is synced from, and the time zone of its local times. */
-export interface SyncSource {
+interface SyncSource {
   source: string
   timeZone: string
 }

@@ -25,43 +25,43 @@ async function read(query: string, caller = api): Promise<{ total: number; rows:
 
 for (const list of browsedLists)
   test(`${list} are sorted, filtered, counted and read from any offset`, async () => {
-    const all = await read(`list=${list}&limit=250`)
+    const all = await read(`table=${list}&limit=250`)
     assert.ok(all.total > 0, `${list}: ${all.total}`)
     assert.equal(all.rows.length, Math.min(250, all.total))
     const [sort] = Object.keys(tables[list].sorts)
     for (const column of Object.keys(tables[list].sorts)) {
-      const [up, down] = [await read(`list=${list}&sort=${column}`), await read(`list=${list}&sort=-${column}`)]
+      const [up, down] = [await read(`table=${list}&sort=${column}`), await read(`table=${list}&sort=-${column}`)]
       assert.equal(up.total, down.total)
     }
-    const second = await read(`list=${list}&sort=${sort}&limit=1&offset=1`)
-    assert.deepEqual(second.rows, (await read(`list=${list}&sort=${sort}&limit=2`)).rows.slice(1))
+    const second = await read(`table=${list}&sort=${sort}&limit=1&offset=1`)
+    assert.deepEqual(second.rows, (await read(`table=${list}&sort=${sort}&limit=2`)).rows.slice(1))
     for (const filter of Object.keys(tables[list].filters))
-      assert.ok((await read(`list=${list}&filter=${filter}`)).total <= all.total)
+      assert.ok((await read(`table=${list}&filter=${filter}`)).total <= all.total)
     const [first] = all.rows
     const text = String(first?.number ?? first?.code ?? first?.sku ?? first?.name ?? '')
     if (!text) return
-    const found = await read(`list=${list}&q=${encodeURIComponent(text)}`)
+    const found = await read(`table=${list}&q=${encodeURIComponent(text)}`)
     assert.ok(
       found.rows.some(({ id }) => id === first?.id),
       `${list}: ${text}`,
     )
-    assert.equal((await read(`list=${list}&q=nothing-like-this`)).total, 0)
+    assert.equal((await read(`table=${list}&q=nothing-like-this`)).total, 0)
   })
 
 test('filters select by state, and another service sees nothing', async () => {
-  const { rows } = await read('list=orders&filter=shipped')
+  const { rows } = await read('table=orders&filter=shipped')
   assert.deepEqual([...new Set(rows.map(({ status }) => status))], ['shipped'])
-  const { rows: low } = await read('list=stock&filter=none&sort=-onHand')
+  const { rows: low } = await read('table=stock&filter=none&sort=-onHand')
   for (const { available } of low) assert.equal(available, 0)
   const other = await api.createService()
   for (const list of browsedLists) {
-    const { json } = await other.get(`/browse?list=${list}`)
+    const { json } = await other.get(`/browse?table=${list}`)
     assert.deepEqual([json.data.total, json.data.rows], [0, []])
   }
 })
 
 test('unknown columns and states are rejected, and vouchers need an admin', async () => {
-  const { json } = await api.get('/browse?list=orders&sort=shoe&filter=red')
+  const { json } = await api.get('/browse?table=orders&sort=shoe&filter=red')
   assert.deepEqual(
     json.errors.map(({ detail }: { detail: string }) => detail),
     [
@@ -71,6 +71,6 @@ test('unknown columns and states are rejected, and vouchers need an admin', asyn
   )
   assert.equal((await api.get('/browse')).json.code, 'invalid_parameter')
   const visitor = await api.createAccount('visitor')
-  assert.equal((await visitor.get('/browse?list=vouchers')).json.code, 'insufficient_role')
-  assert.equal((await visitor.get('/browse?list=orders')).status, 200)
+  assert.equal((await visitor.get('/browse?table=vouchers')).json.code, 'insufficient_role')
+  assert.equal((await visitor.get('/browse?table=orders')).status, 200)
 })

@@ -119,7 +119,7 @@ test('only orders, search, tables and imports require a query parameter', () => 
       .map(resolved)
       .flatMap(({ in: place, name, required }: Node) => (place === 'query' && required ? [`${path} ${name}`] : [])),
   )
-  assert.deepEqual(needed, ['/orders order_number', '/search q', '/browse list', '/imports type'])
+  assert.deepEqual(needed, ['/orders order_number', '/search q', '/browse table', '/imports type'])
 })
 
 test('every operation has a one-sentence summary and every JSON schema a name', () => {

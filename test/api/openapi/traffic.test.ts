@@ -75,6 +75,7 @@ test('records and 304 responses match the document', async () => {
   await get('/me')
   await get('/health')
   for (const query of ['Smith', 'HOOD', '65432', 'example']) await get(`/search?q=${query}`)
+  await get('/browse?table=orders')
   await get('/me/deprecations')
   await get('/settings')
   await get(`/vouchers/${sampleVoucher.number}`, { 'x-voucher-pin': sampleVoucher.pin })
@@ -210,11 +211,13 @@ const elsewhere: Partial<Record<ErrorCode, string>> = {
   method_not_allowed: '../requests/methods.test.ts',
   request_timeout: '../requests/slow-clients.test.ts',
 }
-/** Operations that only an external back office has, and the tests that use them. */
+/** Operations that need another back office or an e-commerce platform, and the tests that use them. */
 const operationsElsewhere: Record<string, string> = {
   validateCoupon: '../../apparel21/writes/coupons.test.ts',
   reserveCoupon: '../../apparel21/writes/coupons.test.ts',
   releaseCoupon: '../../apparel21/writes/coupons.test.ts',
+  getEcommerce: '../../ecommerce/stock-push.test.ts',
+  startReconciliation: '../../ecommerce/stock-push.test.ts',
 }
 /** Errors that only an external back office can cause. */
 const ofOtherDrivers: ErrorCode[] = ['back_office_error', 'back_office_unavailable']

@@ -113,7 +113,7 @@ test('dry runs have the documented shape', async () => {
     // The description names the fields that are null. The introduction excludes `ETag` and `Location`.
     const { description = '' } = operations.find(({ operationId }) => operationId === operation) ?? {}
     const [, nulls = ''] =
-      /In a dry run, these fields are null unless the body contains them: ([^.]*)\./.exec(description) ?? []
+      /Null in a dry run, unless the body contains them: ([^.]*)\./.exec(description) ?? []
     const undocumented = errors.filter(fault => {
       const [, field] = /^\/data\/(\w+) must be/.exec(fault) ?? []
       if (field) return response.json.data[field] !== null || !nulls.includes(`\`${field}\``)
