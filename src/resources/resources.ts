@@ -1,5 +1,5 @@
-import type { RouteDefinition } from '../http/routing/route-definitions.ts'
 import { listScopes } from '../http/admission/scopes.ts'
+import type { RouteDefinition } from '../http/routing/route-definitions.ts'
 import { accounts } from './accounts.ts'
 import { alerts } from './alerts.ts'
 import { buildApiKeyRoutes } from './api-keys.ts'

@@ -73,8 +73,7 @@ const buildResponseHeader = (description: string, value: object, required = fals
   ...(required && { required }),
   ...value,
 })
-const rateLimitNote =
-  'Absent if the limit is off, and in errors before the request is counted.'
+const rateLimitNote = 'Absent if the limit is off, and in errors before the request is counted.'
 
 const constantHeaderReasons: Record<keyof typeof defaultHeaders, string> = {
   'cache-control': 'Responses belong to one caller, so shared caches must not store them.',

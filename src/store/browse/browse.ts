@@ -1,5 +1,5 @@
 /** Reads any part of a list for a table on a screen: filtered, sorted and with its number of rows. */
-import { type Db, type Sql, sql } from '../../database/db.ts'
+import { type Db, sql } from '../../database/db.ts'
 import { type BrowsedList, type BrowsedRows, maxOffset } from '../../domain/browse.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { tables } from './tables.ts'
@@ -46,19 +46,4 @@ export async function browse(
     timeZone: service.settings.timeZone,
     rows: rows.map(({ row }) => row),
   }
-}
-
-export interface Table {
-  /** The table as `t`, with further tables that conditions and orders need. */
-  from: Sql
-  /** Further tables for the values of a row. */
-  joins?: Sql
-  key: Sql
-  /** The values of a row of `t`. */
-  select(service: Service): Sql
-  sorts: Readonly<Record<string, Sql>>
-  defaultSort: string
-  filters: Readonly<Record<string, (service: Service) => Sql>>
-  /** True if the row matches the text. */
-  search(service: Service, text: string): Sql
 }

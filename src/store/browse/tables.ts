@@ -2,7 +2,22 @@ import { type Sql, sql } from '../../database/db.ts'
 import type { BrowsedList } from '../../domain/browse.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { beginsWith, matchesCustomer } from '../search/search.ts'
-import type { Table } from './browse.ts'
+
+/** A table of records for people. */
+interface Table {
+  /** The table as `t`, with further tables that conditions and orders need. */
+  from: Sql
+  /** Further tables for the values of a row. */
+  joins?: Sql
+  key: Sql
+  /** The values of a row of `t`. */
+  select(service: Service): Sql
+  sorts: Readonly<Record<string, Sql>>
+  defaultSort: string
+  filters: Readonly<Record<string, (service: Service) => Sql>>
+  /** True if the row matches the text. */
+  search(service: Service, text: string): Sql
+}
 
 const localTime = (column: Sql, service: Service) =>
   sql`to_char(${column} at time zone ${service.settings.timeZone}, 'YYYY-MM-DD HH24:MI')`
