@@ -7,7 +7,7 @@ import { forEachVoucher } from '../../../domain/orders/voucher-payments.ts'
 import type { Service } from '../../../domain/tenancy/service-settings.ts'
 import { formatAmount, getDecimals } from '../../../domain/values/money.ts'
 import { withPointer } from '../../../domain/vouchers/redemption.ts'
-import { ApiError, ensureApiError, type FieldError, toApiError } from '../../../errors/api-error.ts'
+import { ApiError, ensureApiError, type FieldError } from '../../../errors/api-error.ts'
 import { throwIfAny } from '../../../errors/throw-if-any.ts'
 import { findStoresByNumber } from '../../../store/catalog/stores.ts'
 import { findCustomer } from '../../../store/customers/customers.ts'
@@ -57,24 +57,26 @@ export const createOrderWrites = (upstream: Upstream): OrderWrites => ({
     const quoted = resolveQuote(write.keys, write.service, requested)
     const { input } = quoted
     const { number, validated } = await lockAndValidateOrder(upstream, write, quoted, decimals)
+    // Runs only after the order was submitted or rejected, so a cached result is never older than the submission.
     const find = memoize(() => fetchOrderByNumber(client, number, input.customerId))
-    const attempt = async () => {
+    const submit = async () => {
       if (validated instanceof ApiError) throw validated
       const { order, variants } = validated
       if (write.isDryRun) await requireKnownMerchants(upstream, input.payments)
       return { ...order, variants, id: await submitOrder(client, write, order, input, find) }
     }
-    const confirmed = await attempt().catch(async error => {
+    const acceptedOrder = await submit().catch(async error => {
+      // If an earlier attempt at this write placed the order, this attempt can fail. The write has then succeeded.
       const earlier = await findEarlierOrder(write, input, { find, decimals, error })
-      if (!earlier && (isRejection(error) || error instanceof NotApplied))
+      if (earlier) return earlier
+      if (isRejection(error) || error instanceof NotApplied)
         await ignoreError(
           write.stage(tx => releaseHold(tx, write)),
           'stock reservations expire',
         )
-      if (!earlier) throw await toCustomerGoneError(upstream, write, input.customerId, error)
-      return earlier
+      throw await toCustomerGoneError(upstream, write, input.customerId, error)
     })
-    return tx => storeOrder(tx, write, input, { ...confirmed, number, decimals })
+    return tx => storeOrder(tx, write, input, { ...acceptedOrder, number, decimals })
   },
   findOrder: (reading, name) => findOrder(upstream, reading, name),
   createReturn: createReturn(upstream),
@@ -90,20 +92,22 @@ interface ValidatedOrder {
 }
 
 /**
- * Locks the order number and the vouchers, and validates the order. Returns the number with the validated order or its error.
- * The number is the caller's, or derived from the write's reference. If a derived number was already used, because idempotency keys
- * expire after a day, the next one is tried.
+ * Locks the order number and the vouchers until the outcome of the write is known, and validates the order. Returns the number with the
+ * validated order or its error, because the caller needs the number to find an order that an earlier attempt placed.
+ * The number is the caller's, or derived from the write's reference. A derived number can belong to an order of an older write with the
+ * same reference, because idempotency keys expire after a day. Then the next one is tried.
  */
 async function lockAndValidateOrder(
   upstream: Upstream,
   write: Write,
   quoted: ReturnType<typeof resolveQuote>,
   decimals: number,
-  attempt = 0,
+  numberAttempt = 0,
 ): Promise<{ number: string; validated: ValidatedOrder | ApiError }> {
   const { service, stage, reference } = write
   const { input } = quoted
-  const number = input.orderNumber ?? deriveNumber('W', reference, attempt)
+  const isDerived = input.orderNumber === undefined
+  const number = input.orderNumber ?? deriveNumber('W', reference, numberAttempt)
   const vouchers = input.payments.flatMap(({ voucher }) => (voucher ? [getVoucherLock(voucher.number)] : []))
   const reservations = input.reservationId ? [`reservation ${input.reservationId}`] : []
   const validate = () =>
@@ -113,26 +117,25 @@ async function lockAndValidateOrder(
           isOrderNumberUsed(tx, service, number),
           readOrderContext(tx, service, input),
         ])
-        const isDerived = typeof input.orderNumber !== 'string'
         const contextWithNumber = { ...context, numberTaken: isUsed && !isDerived }
         const validated = await validateOrder(tx, upstream.client, write, quoted, contextWithNumber, {
           number,
           decimals,
         }).catch(ensureApiError)
-        return { number, isUsed: isUsed && isDerived, isKnown: context.customer, validated }
+        return { number, isNumberUsed: isUsed, isCustomerKnown: context.customer, validated }
       },
       { names: [getOrderNumberLock(number), ...vouchers, ...reservations], untilResolved: true },
     )
   const first = await validate()
-  if (first.isUsed) return lockAndValidateOrder(upstream, write, quoted, decimals, attempt + 1)
+  if (isDerived && first.isNumberUsed) return lockAndValidateOrder(upstream, write, quoted, decimals, numberAttempt + 1)
   const isPriceStale = first.validated instanceof ApiError && !quoted.isQuoted && isAboutPrices(first.validated)
   const skus = input.lines.map(line => line.sku)
-  const isCustomerFound = !first.isKnown && (await ensureCustomer(upstream, write, input.customerId))
+  const isCustomerFound = !first.isCustomerKnown && (await ensureCustomer(upstream, write, input.customerId))
   const isRefreshed = isPriceStale && (await refreshPrices(upstream, write, skus))
   return isCustomerFound || isRefreshed ? validate() : first
 }
 
-/** Throws if a gateway's merchant is unknown to the back office, as far as this can be found out without an order. */
+/** For dry runs, which send no order. Throws if a gateway's merchant is unknown to the back office, if that can be determined. */
 async function requireKnownMerchants({ findUnknownMerchant }: Upstream, payments: OrderInput['payments']) {
   const unknown = await findUnknownMerchant(payments.map(({ gateway, voucher }) => (voucher ? null : gateway)))
   if (unknown) throw withPointer(`/payments/${unknown.index}/gateway`, unknown.error)
@@ -160,9 +163,10 @@ async function validateOrder(
   const errors = [...quoteErrors, ...priced.errors, ...checkOrder(input, priced.freight)]
   const { errors: shortfalls, hold } = await prepareHold(tx, write, input, variants)
   errors.push(...shortfalls)
+  // An unknown customer already has an error of its own.
   if (context.customer && !contact) errors.push(missingEmail)
   throwIfAny(sortErrors(errors))
-  if (!contact) throw toApiError([missingEmail])
+  if (!contact) throw new Error(`customer ${input.customerId} has no contact`)
   const order = {
     ...priced,
     input,
@@ -179,7 +183,7 @@ async function validateOrder(
   return { order, variants }
 }
 
-interface ConfirmedOrder extends EarlierOrder {
+interface AcceptedOrder extends EarlierOrder {
   number: string
   decimals: number
 }
@@ -189,13 +193,13 @@ async function storeOrder(
   tx: Db,
   write: Write,
   input: OrderInput,
-  { id, number, decimals, variants, ...priced }: ConfirmedOrder,
+  { id, number, decimals, variants, ...priced }: AcceptedOrder,
 ) {
   const { keys, service } = write
   const { currency } = service.settings
   const inserted = await insertOrder(tx, service, { number, id }, input, { ...priced, currency, decimals })
   await useHold(tx, write, input, variants)
-  // A lookup may have stored this order after the earlier attempt ended. Its vouchers still have their old balance.
+  // If an earlier attempt placed the order, a lookup may have stored it. A lookup redeems no vouchers, so they are redeemed in both cases.
   if (!inserted && !(await lockOrder(tx, service, { id }))) throw createNumberTaken(number)
   await forEachVoucher(input.payments, payment => recordRedemption(tx, keys, service, payment))
   if (inserted) {
