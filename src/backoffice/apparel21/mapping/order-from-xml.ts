@@ -1,7 +1,7 @@
 import type { LineStatus } from '../../../domain/orders/orders.ts'
 import { toMinorUnits } from '../../../domain/orders/pricing.ts'
 import type { OrderAddress } from '../../../domain/values/address.ts'
-import { getDecimals } from '../../../domain/values/money.ts'
+import { formatAmount, getDecimals } from '../../../domain/values/money.ts'
 import type { Connection } from '../client/connection.ts'
 import { InvalidRecord } from '../xml/invalid-record.ts'
 import { findElement, findElements, parseLocalTime, readAmount, readInteger, readText } from '../xml/values.ts'
@@ -36,7 +36,7 @@ export interface BackOfficeOrder {
   currency: string
   decimals: number
   freight: bigint
-  /** The sold lines, without the freight line and lines that were returned in exchange. */
+  /** The sold lines (`getSoldLines`), without the freight line. */
   lines: BackOfficeLine[]
   payments: { gateway: string; amount: string; reference: string | null; voucherNumber: string | null }[]
 }
@@ -62,6 +62,8 @@ export function parseOrder(order: Xml, { defaultCurrency, gateways }: OrderConte
   const decimals = getDecimals(currency)
   const freight = toMinorUnits(readNonNegativeAmount(order, decimals, 'SelectedFreightOption', 'Value'), decimals)
   const lines = getSoldLines(order).map(line => parseLine(line, decimals))
+  // The freight is an unmarked line with a SKU of its own, after the products: the last line of one unit with the freight's value.
+  // Hazard: if an order has no such line, a product with exactly this value is omitted.
   const isFreight = ({ quantity, value }: BackOfficeLine) => freight > 0n && quantity === 1 && value === freight
   const freightIndex = lines.findLastIndex(isFreight)
   return {
@@ -93,33 +95,42 @@ function findGateway(payment: Xml, gateways: Connection['gateways'] = {}) {
   return name ?? cardType ?? readText(payment, 'Origin') ?? 'unknown'
 }
 
-/** Returns the sold lines. A line that was returned in exchange has a negative quantity. */
-const getSoldLines = (order: Xml) =>
-  findElements(order, 'OrderDetails', 'OrderDetail').filter(line => (readInteger(line, 'Quantity') ?? 0) > 0)
+interface SoldLine {
+  element: Xml
+  skuId: string | null
+  quantity: number
+  status: LineStatus
+}
+
+/** Returns the lines with a positive quantity. Items that the customer gave back in an exchange have a negative one. */
+const getSoldLines = (order: Xml): SoldLine[] =>
+  findElements(order, 'OrderDetails', 'OrderDetail').flatMap(element => {
+    const quantity = readInteger(element, 'Quantity') ?? 0
+    return quantity > 0 ? [{ element, skuId: readText(element, 'SkuId'), quantity, status: readStatus(element) }] : []
+  })
 
 /** Reads an amount. Returns 0 if it is missing or negative. */
 function readNonNegativeAmount(element: Xml, decimals: number, ...path: string[]): string {
   const amount = readAmount(element, decimals, ...path)
-  return amount === null || amount.startsWith('-') ? (decimals ? `0.${'0'.repeat(decimals)}` : '0') : amount
+  return amount === null || amount.startsWith('-') ? formatAmount(0n, decimals) : amount
 }
 
-function parseLine(line: Xml, decimals: number): BackOfficeLine {
-  const [skuId, quantity] = [readText(line, 'SkuId'), readInteger(line, 'Quantity')]
-  if (!skuId || quantity === null) throw new InvalidRecord('A line of an order has no SKU or quantity.')
-  const productCode = readText(line, 'ProductCode') ?? skuId
+function parseLine({ element, skuId, quantity, status }: SoldLine, decimals: number): BackOfficeLine {
+  if (!skuId) throw new InvalidRecord('A line of an order has no SKU or quantity.')
+  const productCode = readText(element, 'ProductCode') ?? skuId
   return {
     skuId,
     quantity,
     productCode,
-    status: readStatus(line),
-    price: toMinorUnits(readNonNegativeAmount(line, decimals, 'Price'), decimals),
-    value: toMinorUnits(readNonNegativeAmount(line, decimals, 'Value'), decimals),
-    barcode: readText(line, 'Barcode'),
-    productName: readText(line, 'ProductName') ?? productCode,
-    colourCode: readText(line, 'ColourCode'),
-    colourName: readText(line, 'ColourName'),
-    sizeCode: readText(line, 'SizeCode') ?? '-',
-    discounts: findElements(line, 'Discounts', 'Discount').map(discount => ({
+    status,
+    price: toMinorUnits(readNonNegativeAmount(element, decimals, 'Price'), decimals),
+    value: toMinorUnits(readNonNegativeAmount(element, decimals, 'Value'), decimals),
+    barcode: readText(element, 'Barcode'),
+    productName: readText(element, 'ProductName') ?? productCode,
+    colourCode: readText(element, 'ColourCode'),
+    colourName: readText(element, 'ColourName'),
+    sizeCode: readText(element, 'SizeCode') ?? '-',
+    discounts: findElements(element, 'Discounts', 'Discount').map(discount => ({
       type: 'discount',
       reason: readText(discount, 'Description'),
       amount: readNonNegativeAmount(discount, decimals, 'Value'),
@@ -136,8 +147,8 @@ const statuses: Readonly<Record<string, LineStatus>> = {
 
 const readStatus = (line: Xml): LineStatus => statuses[readText(line, 'Status')?.toLowerCase() ?? ''] ?? 'processing'
 
-/** The status of several lines together is the first of these statuses that one of the lines has. */
-const byProgress = ['processing', 'shipped', 'returned', 'cancelled'] as const
+/** Lines that share a status have the first of these that any of them has, so that none is shipped before all are. */
+const statusPrecedence = ['processing', 'shipped', 'returned', 'cancelled'] as const
 
 interface StoredLine {
   sequence: number
@@ -147,21 +158,19 @@ interface StoredLine {
 
 /**
  * Returns the status of each stored line by sequence. Lines of the same SKU are matched in order. If the back office has split them or
- * changed a quantity, all lines of the SKU share one status: none is shipped before all are.
+ * changed a quantity, all lines of the SKU share one status. A line whose SKU the back office's order no longer has gets none.
  */
 export function readLineStatuses(order: Xml, lines: readonly StoredLine[]): Map<number, LineStatus> {
-  const currentBySku = Map.groupBy(getSoldLines(order), line => readText(line, 'SkuId'))
+  const currentBySku = Map.groupBy(getSoldLines(order), line => line.skuId)
   const storedBySku = Map.groupBy(lines, line => line.skuId)
   return new Map(
     [...storedBySku].flatMap(([skuId, stored]): [number, LineStatus][] => {
       const current = currentBySku.get(skuId) ?? []
       const isSame =
-        current.length === stored.length &&
-        stored.every(({ quantity }, i) => current[i] && readInteger(current[i], 'Quantity') === quantity)
-      const lineStatuses = current.map(readStatus)
-      const shared = byProgress.find(status => lineStatuses.includes(status))
+        current.length === stored.length && stored.every(({ quantity }, i) => current[i]?.quantity === quantity)
+      const shared = statusPrecedence.find(status => current.some(line => line.status === status))
       return stored.flatMap(({ sequence }, i): [number, LineStatus][] => {
-        const status = isSame ? lineStatuses[i] : shared
+        const status = isSame ? current[i]?.status : shared
         return status ? [[sequence, status]] : []
       })
     }),
@@ -184,12 +193,8 @@ function parseAddress(address: Xml | undefined): OrderAddress {
 /** Counts the shipped and returned units of each SKU. A returned unit counts as shipped too. */
 export function countUnits(order: Xml): Map<string, { shipped: number; returned: number }> {
   const units = new Map<string, { shipped: number; returned: number }>()
-  for (const line of getSoldLines(order)) {
-    const [skuId, quantity, status] = [
-      readText(line, 'SkuId') ?? '',
-      readInteger(line, 'Quantity') ?? 0,
-      readStatus(line),
-    ]
+  for (const { skuId: sku, quantity, status } of getSoldLines(order)) {
+    const skuId = sku ?? ''
     const { shipped, returned } = units.get(skuId) ?? { shipped: 0, returned: 0 }
     const isShipped = status === 'shipped' || status === 'returned'
     units.set(skuId, {

@@ -4,32 +4,52 @@ import { buildPayload, type Content, type Field, orderFields } from '../xml/payl
 import { findElement, findElements, readText } from '../xml/values.ts'
 import { readDocument, type Xml } from '../xml/xml.ts'
 
-/** The written elements in the order that the Retail API requires. Loyalties and custom data keep their values if omitted (payload version 2). */
+/** The written elements in the order that the Retail API requires. Payload version 2 keeps omitted loyalties and custom data. */
 const personTemplate = [
-  ...(['Id', 'Title', 'Initials', 'Firstname', 'Surname', 'Sex', 'DateOfBirth', 'StartDate', 'JobTitle'] as const),
-  ...(['Privacy', 'UpdateTimeStamp', 'References', 'IsAgent', 'Addresses', 'Contacts'] as const),
-]
+  'Id',
+  'Title',
+  'Initials',
+  'Firstname',
+  'Surname',
+  'Sex',
+  'DateOfBirth',
+  'StartDate',
+  'JobTitle',
+  'Privacy',
+  'UpdateTimeStamp',
+  'References',
+  'IsAgent',
+  'Addresses',
+  'Contacts',
+] as const
 const addressTemplate = [
-  ...(['ContactName', 'CompanyName', 'AddressLine1', 'AddressLine2', 'City', 'State', 'Postcode', 'Country'] as const),
-]
+  'ContactName',
+  'CompanyName',
+  'AddressLine1',
+  'AddressLine2',
+  'City',
+  'State',
+  'Postcode',
+  'Country',
+] as const
 
-/** The resolved consent and references of a change. */
-export interface PersonOutcome {
+/** The consent and the references of a change, resolved to the back office's values. */
+export interface ResolvedChange {
   privacy: boolean
   /** Values by the back office's type identifier. Null removes the value. */
   references: ReadonlyMap<string, string | null>
 }
 
 /** Builds the payload of a new person. `startDate` is a date in the back office's time zone. */
-export const buildNewPerson = (change: CustomerChange, outcome: PersonOutcome, startDate: string) =>
-  buildPerson(undefined, change, outcome, { StartDate: startDate })
+export const buildNewPerson = (change: CustomerChange, resolved: ResolvedChange, startDate: string) =>
+  buildPerson(undefined, change, resolved, { StartDate: startDate })
 
 /**
  * Builds the payload of a changed person. All elements that the back office would clear if omitted are sent as they were read.
  * `UpdateTimeStamp` must be the exact text that was read. (The password can't be read, so the back office clears it.)
  */
-export const buildChangedPerson = (read: Xml, change: CustomerChange, outcome: PersonOutcome) =>
-  buildPerson(read, change, outcome, { UpdateTimeStamp: readText(read, 'UpdateTimeStamp') })
+export const buildChangedPerson = (current: Xml, change: CustomerChange, resolved: ResolvedChange) =>
+  buildPerson(current, change, resolved, { UpdateTimeStamp: readText(current, 'UpdateTimeStamp') })
 
 /**
  * Returns the person that the back office would have after a write, for a dry run: the elements of the payload, and the current elements
@@ -49,12 +69,12 @@ async function* toBytes(text: string) {
 }
 
 function buildPerson(
-  read: Xml | undefined,
+  current: Xml | undefined,
   change: CustomerChange,
-  { privacy, references }: PersonOutcome,
+  { privacy, references }: ResolvedChange,
   additions: { StartDate?: string; UpdateTimeStamp?: string | null },
 ): string {
-  const keep = (name: string) => findElement(read, name)?.text
+  const keep = (name: string) => findElement(current, name)?.text
   const { title, firstname, surname, dateOfBirth } = change
   return buildPayload(
     'Person',
@@ -70,9 +90,9 @@ function buildPerson(
       Surname: applyChange(surname, keep('Surname')),
       DateOfBirth: applyChange(dateOfBirth, keep('DateOfBirth')),
       Privacy: privacy,
-      References: buildReferences(read, references),
-      Addresses: [['Billing', buildBillingAddress(read, change)], ...buildDeliveryAddress(read)],
-      Contacts: buildContacts(read, change),
+      References: buildReferences(current, references),
+      Addresses: [['Billing', buildBillingAddress(current, change)], ...buildDeliveryAddress(current)],
+      Contacts: buildContacts(current, change),
       ...additions,
     }),
   )
@@ -83,8 +103,8 @@ const applyChange = (changed: string | null | undefined, current: string | undef
   changed === undefined ? current : changed
 
 /** Builds the billing address. The back office requires at least one field, so an empty address gets the person's name. */
-function buildBillingAddress(read: Xml | undefined, { address, firstname, surname }: CustomerChange): Field[] {
-  const billing = findElement(read, 'Addresses', 'Billing')
+function buildBillingAddress(current: Xml | undefined, { address, firstname, surname }: CustomerChange): Field[] {
+  const billing = findElement(current, 'Addresses', 'Billing')
   const mergeField = (name: string, changed: string | null | undefined) =>
     applyChange(address === null ? null : changed, findElement(billing, name)?.text)
   const fields: Partial<Record<(typeof addressTemplate)[number], Content>> = {
@@ -100,39 +120,42 @@ function buildBillingAddress(read: Xml | undefined, { address, firstname, surnam
   const isEmpty = Object.values(fields).every(value => !String(value ?? '').trim())
   if (!isEmpty) return orderFields(addressTemplate, fields)
   const names = [
-    applyChange(firstname, findElement(read, 'Firstname')?.text),
-    applyChange(surname, findElement(read, 'Surname')?.text),
+    applyChange(firstname, findElement(current, 'Firstname')?.text),
+    applyChange(surname, findElement(current, 'Surname')?.text),
   ]
   return orderFields(addressTemplate, { ...fields, ContactName: names.join(' ').trim() })
 }
 
-function buildDeliveryAddress(read: Xml | undefined): Field[] {
-  const delivery = findElement(read, 'Addresses', 'Delivery')
+function buildDeliveryAddress(current: Xml | undefined): Field[] {
+  const delivery = findElement(current, 'Addresses', 'Delivery')
   if (!delivery) return []
   const fields = Object.fromEntries(addressTemplate.map(name => [name, findElement(delivery, name)?.text]))
   return [['Delivery', orderFields(addressTemplate, fields)]]
 }
 
-function buildContacts(read: Xml | undefined, change: CustomerChange): Field[] {
+function buildContacts(current: Xml | undefined, change: CustomerChange): Field[] {
   const { home, mobile, work } = getPhones(change)
   const mergePhone = (name: string, changed: string | null | undefined): Field => [
     name,
-    applyChange(changed, findElement(read, 'Contacts', 'Phones', name)?.text),
+    applyChange(changed, findElement(current, 'Contacts', 'Phones', name)?.text),
   ]
   return [
-    ['Email', applyChange(change.contact?.email, findElement(read, 'Contacts', 'Email')?.text)],
+    ['Email', applyChange(change.contact?.email, findElement(current, 'Contacts', 'Email')?.text)],
     ['Phones', [mergePhone('Home', home), mergePhone('Mobile', mobile), mergePhone('Work', work)]],
   ]
 }
 
 /** Builds all references that were read, with or without a value, and those that the change sets. The type must precede the value. */
-function buildReferences(read: Xml | undefined, changes: ReadonlyMap<string, string | null>): Field[] {
+function buildReferences(current: Xml | undefined, changes: ReadonlyMap<string, string | null>): Field[] {
   const values = new Map<string, string | null>()
-  for (const reference of findElements(read, 'References', 'Reference')) {
+  for (const reference of findElements(current, 'References', 'Reference')) {
     const type = readText(reference, 'ReferenceTypeId')
     if (type) values.set(type, readText(reference, 'Id'))
   }
-  for (const [type, value] of changes) if (value !== null || values.has(type)) values.set(type, value)
+  for (const [type, value] of changes) {
+    // Clearing a reference that the person doesn't have would send an empty one.
+    if (value !== null || values.has(type)) values.set(type, value)
+  }
   return [...values].map(
     ([type, value]): Field => [
       'Reference',

@@ -31,7 +31,7 @@ import {
   buildDryRunPerson,
   buildNewPerson,
   checkLengths,
-  type PersonOutcome,
+  type ResolvedChange,
 } from '../mapping/person-to-xml.ts'
 import { isChangeApplied, isCreatedByAttempt } from '../mapping/same-person.ts'
 import {
@@ -115,7 +115,7 @@ export const createCustomerWrites = (upstream: Upstream): CustomerWrites => ({
           const { record } = await storePerson(tx, service, ready, { change, ...validated })
           return { id, record, warnings: [] }
         }
-      const body = buildChangedPerson(person, change, await resolveOutcome(upstream, change, validated))
+      const body = buildChangedPerson(person, change, await resolveChange(upstream, change, validated))
       try {
         await performWrite(client, write, { endpoint: 'persons', method: 'PUT', path: ['Persons', id], body })
       } catch (error) {
@@ -169,11 +169,11 @@ function validateChange(
 }
 
 /** Resolves consent and references to the back office's identifiers. Throws if the back office lacks a reference type. */
-async function resolveOutcome(
+async function resolveChange(
   upstream: Upstream,
   change: CustomerChange,
   { consent, chosen }: ValidatedChange,
-): Promise<PersonOutcome> {
+): Promise<ResolvedChange> {
   if (chosen.size === 0) return { privacy: consent.privacy, references: new Map() }
   const typeIds = await loadReferenceTypeIds(upstream)
   const unknown = [...chosen].flatMap(([type, value]) => (value !== null && !typeIds.has(type) ? [type] : []))
@@ -245,7 +245,7 @@ async function createPerson(
 ): Promise<Xml> {
   const { client } = upstream
   throwIfAny(validated.errors)
-  const body = buildNewPerson(input, await resolveOutcome(upstream, input, validated), getToday(client).toString())
+  const body = buildNewPerson(input, await resolveChange(upstream, input, validated), getToday(client).toString())
   const { id } = await performWrite(client, write, {
     endpoint: 'persons',
     method: 'POST',
