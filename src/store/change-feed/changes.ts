@@ -2,7 +2,7 @@ import type { Db } from '../../database/db.ts'
 import type { Kind } from '../../domain/changes.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { type CommitWatermarks, readCommitWatermarks } from '../lists/as-of.ts'
-import { type ChangesRequest, type Row, selectChanges } from './page.ts'
+import { type ChangesRequest, type Row, selectChanges, type TombstoneState } from './page.ts'
 import {
   advance,
   advanceToEnd,
@@ -48,12 +48,15 @@ export async function readChanges(
   within?: CommitWatermarks,
 ): Promise<ChangesPage | undefined> {
   const { timestamps, position } = within ?? (await readCommitWatermarks(db, service))
-  const rows = await db.rows<Row>(selectChanges(service, positions, timestamps, request), { lsn: position })
+  const rows = await db.rows<TombstoneState & { [K in keyof Row]: Row[K] | null }>(
+    selectChanges(service, positions, timestamps, request),
+    { lsn: position },
+  )
   const [{ purged = {}, newest_tombstones: newestTombstones = {} } = {}] = rows
   if (isExpired(positions, purged)) return
   let reached = skipEarlierTombstones(positions, newestTombstones)
   const changes: Change[] = []
-  const changedRows = rows.filter(row => row.kind !== null) as (Row & { kind: Kind })[]
+  const changedRows = rows.filter((row): row is TombstoneState & Row => row.kind !== null)
   for (const row of changedRows.slice(0, request.limit)) {
     const { kind, removed, changed_at: changedAt, key, id, name, record } = row
     const action = removed ? 'removed' : 'changed'
@@ -64,14 +67,17 @@ export async function readChanges(
   return { changes, hasMore, positions: hasMore ? reached : advanceToEnd(reached) }
 }
 
-const isExpired = (positions: FeedPositions, purged: Row['purged']) =>
+const isExpired = (positions: FeedPositions, purged: TombstoneState['purged']) =>
   [...positions].some(([kind, position]) => {
     const newest = purged[kind]
     return newest !== undefined && !isAtBeginning(position) && parseTimestamp(newest) >= position.removed[0]
   })
 
 /** Skips the existing tombstones of kinds from which the reader has received nothing: it has no record that could be removed. */
-const skipEarlierTombstones = (positions: FeedPositions, newestTombstones: Row['newest_tombstones']): FeedPositions =>
+const skipEarlierTombstones = (
+  positions: FeedPositions,
+  newestTombstones: TombstoneState['newest_tombstones'],
+): FeedPositions =>
   new Map(
     [...positions].map(([kind, position]) => {
       const newest = newestTombstones[kind]

@@ -17,9 +17,9 @@ export interface ChangesRequest {
   records: boolean
 }
 
-/** A change. An empty page is one row without a kind. */
+/** A change or a removal. */
 export interface Row {
-  kind: Kind | null
+  kind: Kind
   removed: boolean
   /** True for the tombstone of a record that exists again: the feed reports only its newest change. */
   exists_again: boolean
@@ -28,6 +28,10 @@ export interface Row {
   id: string
   name: string
   record: string | null
+}
+
+/** Tombstones that the page depends on, in each of its rows. An empty page is one row with only these. */
+export interface TombstoneState {
   /** Change timestamp of the newest purged tombstone of each kind. */
   purged: { [kind in Kind]?: string }
   /** Change timestamp of the newest tombstone of each kind from which the reader has received nothing. */

@@ -54,7 +54,8 @@ export function differences(
     if (!field) return say('is not declared')
     if (oid === undefined) return say('does not come')
     const type = types.get(oid) ?? `a type without a sample, ${oid}`
-    if (type === 'json' ? /^(Date|Buffer|bigint|never)\b/.test(field.type) : type !== field.type)
+    const declared = field.type.replace(/^readonly /, '')
+    if (type === 'json' ? /^(Date|Buffer|bigint|never)\b/.test(declared) : type !== declared)
       return say(`is declared ${field.type}, and comes as ${type}`)
     return nulls.includes(name) && !field.nullable ? say('comes as null') : []
   })

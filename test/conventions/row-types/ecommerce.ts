@@ -9,6 +9,7 @@ import { runPlatformSync } from '../../../src/ecommerce/run-platform-sync.ts'
 import { confirmOrders } from '../../../src/ecommerce/stock-push/confirm.ts'
 import { pushStock } from '../../../src/ecommerce/stock-push/push.ts'
 import { readPoints } from '../../../src/store/ecommerce/budget.ts'
+import { findOrdersOfLevels } from '../../../src/store/ecommerce/commitments.ts'
 import {
   deleteConnection,
   deleteToken,
@@ -86,6 +87,9 @@ async function pushAndReconcile({ db, keys, service, ...api }: TestApi, simulato
   const opened = await openPlatform(db, keys, service, { warn() {} })
   assert.ok(opened)
   await confirmOrders(db, service, opened.platform.inventory, [String(orderId)], signal)
+  const levels = await db.rows<{ itemId: string; locationId: string }>(sql`
+    select item_id as "itemId", location_id as "locationId" from ecommerce_commitment where service_id = ${service.id}`)
+  assert.ok((await findOrdersOfLevels(db, service, levels)).length)
   await reconcileStock(db, keys, service, { warn() {} }, { signal, isEmbedded: true })
   // A batch that a process has left in flight.
   await db.run(sql`

@@ -3,13 +3,15 @@ import { createHash } from 'node:crypto'
 import { sql } from '../../../src/database/db.ts'
 import { createCounts } from '../../../src/import/pipeline/counts.ts'
 import { tickClock } from '../../../src/store/alerts/database-clock.ts'
-import { upsertStaff } from '../../../src/store/catalog/staff.ts'
+import { findStaffByCode, upsertStaff } from '../../../src/store/catalog/staff.ts'
 import { findCustomersByEmail, upsertCustomers } from '../../../src/store/customers/customers.ts'
 import { findOrderSkuIds, refreshStock } from '../../../src/store/inventory/fresh-stock.ts'
 import { readSellable, readSellableLevels, upsertStock } from '../../../src/store/inventory/stock.ts'
 import { readJobLags } from '../../../src/store/jobs/jobs.ts'
 import { readDatabaseTime } from '../../../src/store/lists/change-timestamp.ts'
+import { findOrderNumbers } from '../../../src/store/orders/imported-orders.ts'
 import { findShipment } from '../../../src/store/orders/shipments.ts'
+import { findRewardAccounts } from '../../../src/store/rewards/rewards.ts'
 import { readCommitWaitSeconds } from '../../../src/store/stats/sync-status.ts'
 import { beginFileRun, endFileRun, updateFileRun } from '../../../src/store/sync/file-runs.ts'
 import { findInterruptedImport, recordImportProgress } from '../../../src/store/sync/imports.ts'
@@ -60,6 +62,12 @@ export async function tookAFile(api: TestApi) {
     select order_id as id, sku_id as "skuId" from order_line where service_id = ${service.id} and sku_id is not null limit 1`)
   assert.ok(order)
   assert.ok((await findOrderSkuIds(db, service, order.id)).includes(order.skuId))
+  assert.equal((await findOrderNumbers(db, service, [order.id])).length, 1)
+  assert.equal((await findStaffByCode(db, service, ['OUT'])).length, 1)
+  const account = await db.row<{ customerId: string }>(sql`
+    select customer_id as "customerId" from reward_account where service_id = ${service.id} limit 1`)
+  assert.equal((await findRewardAccounts(db, service, [account?.customerId ?? ''])).length, 1)
+  assert.ok((await api.get('/browse?table=orders')).json.data.total > 0)
   assert.ok((await readSellableLevels(db, service, [order.skuId])).length)
   const level = await db.row<{ storeId: string; skuId: string }>(sql`
     select store_id as "storeId", sku_id as "skuId" from stock where service_id = ${service.id} limit 1`)
