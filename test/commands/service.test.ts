@@ -171,7 +171,7 @@ test('doctor reports missing settings of each service and their purpose', async 
     /^(?: {19}|PASS {2}Back office {2})demo: embedded 2025\.1, without\n((?: {21}.*\n)*)/m.exec(out)?.[1] ?? ''
   const lacking = demoLines.match(/^ {21}\w+/gm)?.map(name => name.trim())
   // The demo has every setting. The embedded back office itself lacks these.
-  assert.deepEqual(lacking, ['freightOptions', 'coupons', 'priceChanges'])
+  assert.deepEqual(lacking, ['freightOptions', 'coupons', 'liveStock', 'priceChanges'])
 })
 
 test('a taken service name is rejected', async () => {

@@ -72,7 +72,7 @@ test('Back returns to the same place of a list', { skip }, async () => {
   await page.until(`${visible}.includes(${JSON.stringify(name)})`)
 })
 
-test('a list is exported as CSV with its filter, and a row opens its record', { skip }, async () => {
+test('a filtered list is exported as CSV, and rows open records', { skip }, async () => {
   await page.show('stores')
   await page.until(isLoaded)
   const csv = await page.exportCsv('Stores')
@@ -85,7 +85,7 @@ test('a list is exported as CSV with its filter, and a row opens its record', { 
   await page.until(`location.hash.startsWith('#search/product/sku')`)
 })
 
-test('rows are cards on narrow screens, and every list is accessible in the dark', { skip }, async t => {
+test('lists are cards on narrow screens and accessible in the dark', { skip }, async t => {
   t.after(() => page.appear({}))
   await page.appear({ width: 390, colours: 'dark' })
   for (const list of ['orders', 'sales', 'returns', 'customers', 'products', 'stock', 'vouchers', 'stores', 'staff']) {

@@ -213,8 +213,8 @@ const recordTables = [
 ]
 
 /**
- * Writes the attack into each text of the newest records: text columns that no index contains, as far as the checks of the table allow, and the
- * texts of stored JSON. Excludes a part of a JSON text and a signed cursor. Returns the columns.
+ * Writes the attack into the texts of the newest records: text columns without an index, and the texts of stored JSON. Skips values that a
+ * check of the table rejects, a part of a JSON text and a signed cursor. Returns the columns.
  */
 async function attackAllColumns(): Promise<string[]> {
   const owner = new pg.Client({ connectionString: api.database.connection })

@@ -17,7 +17,7 @@ import type { Caller, TestApi } from '../../support/service.ts'
 export const toCanaryPath = (documented: string, id: string) =>
   documented
     .replace('{requestId}', toRequestId(id))
-    .replace(/\{\w+\}/, encodeURIComponent(documented === '/inventory/{id}' ? `${id}-sku-${id}` : id))
+    .replace(/\{\w+\}/g, encodeURIComponent(documented === '/inventory/{id}' ? `${id}-sku-${id}` : id))
 
 /** The request ID of a redemption, which has to be a UUID. */
 function toRequestId(id: string) {
@@ -68,7 +68,10 @@ export async function fillWithCanaries(api: TestApi, { service }: Caller, canary
     await db.run(sql`
       insert into alert (service_id, alert_id, kind, subject, detail) values (${service.id}, ${id}, 'sync_failing', ${id}, ${`${canary}alert`})`)
     // Usernames are the installation's: no two services can give the same one to two people.
-    if (id !== '1') await addAccount(db, api.keys, id, service, 'visitor')
+    if (id === '1') continue
+    await addAccount(db, api.keys, id, service, 'visitor')
+    await db.run(sql`
+      insert into api_key (service_id, username, name, key_hash, scopes) values (${service.id}, ${id}, ${id}, ${Buffer.from(id)}, ${[`${canary}scope`]})`)
   }
   await upsertGateways(db, service, [{ name: `${canary}gateway` }])
 }

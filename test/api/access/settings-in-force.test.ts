@@ -91,6 +91,7 @@ test('capabilities name the settings that block them', async () => {
     'emailSender',
     'emailSubscriptionMapping',
     'freightOptions',
+    'liveStock',
     'paymentGateways',
     'priceChanges',
     'returns',
@@ -110,9 +111,9 @@ test('capabilities name the settings that block them', async () => {
     gateways: ['paypal', 'visa'],
     readsPerMinute: 'off',
   })
-  await waitUntil(async () => Object.keys(await lacking()).length === 5, 'it is in force', 5_000)
-  // No product carries the SKU. The embedded back office never has the first three.
+  await waitUntil(async () => Object.keys(await lacking()).length === 6, 'it is in force', 5_000)
+  // No product carries the SKU. The embedded back office never has the first four.
   assert.deepEqual(Object.keys(await lacking()).sort(), [
-    ...(['coupons', 'freightOptions', 'priceChanges', 'smsSubscriptionMapping', 'vouchersIssue'] as const),
+    ...(['coupons', 'freightOptions', 'liveStock', 'priceChanges', 'smsSubscriptionMapping', 'vouchersIssue'] as const),
   ])
 })
