@@ -15,8 +15,8 @@ import { createSessionSettings, toConnectionOptions, toSetStatement } from './se
 export { raw, Sql, sql } from './pg/sql.ts'
 
 interface QueryOptions {
-  /** True to plan the statement for the values of each call. For statements whose best plan depends on them. Default false. */
-  planned?: boolean
+  /** True to plan each call for its values, because the best plan depends on them. Default false. */
+  customPlan?: boolean
   /** LSN that a replica must have replayed to answer (`Db.lsn`). Without it, the primary answers. */
   lsn?: string | undefined
 }
@@ -48,20 +48,20 @@ export interface Database extends Db {
   close(): Promise<void>
 }
 
-/** Leaves statements of a transaction to its commit: they are sent together with it, and it fails if one of them fails. */
-export function sendWithCommit(...statements: readonly Promise<unknown>[]) {
+/** Continues a transaction without waiting for these statements. Its commit waits for them, and fails if one of them fails. */
+export function awaitAtCommit(...statements: readonly Promise<unknown>[]) {
   for (const statement of statements) handleLater(statement)
 }
 
 type RunStatement = (config: pg.QueryConfig) => Promise<pg.QueryResult>
 
 function createDb(runStatement: RunStatement): Db {
-  const query = async (statement: Sql, { planned = false }: QueryOptions = {}) => {
+  const query = async (statement: Sql, { customPlan = false }: QueryOptions = {}) => {
     const values: unknown[] = []
     const text = render(statement, values)
     try {
       return await observeStatement(text, () =>
-        runStatement({ text, values, ...(planned ? {} : { name: getStatementName(text) }) }),
+        runStatement({ text, values, ...(customPlan ? {} : { name: getStatementName(text) }) }),
       )
     } catch (error) {
       throw toDatabaseError(error)

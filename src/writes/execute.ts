@@ -4,7 +4,7 @@
  * Guarantees: effect, audit entry, stored response and key commit together. A crash leaves all of them or none.
  * Reasons: contributing/decisions/0012-no-locks-during-back-office-calls.md.
  */
-import { type Db, sendWithCommit } from '../database/db.ts'
+import { awaitAtCommit, type Db } from '../database/db.ts'
 import { CommitUnknown } from '../database/errors.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
 import { ApiError } from '../errors/api-error.ts'
@@ -98,7 +98,7 @@ async function runStage<T>(
   reservation?: Reservation,
 ): Promise<T> {
   const inTransaction = async (tx: Db) => {
-    sendWithCommit(requireWritable(tx, service))
+    awaitAtCommit(requireWritable(tx, service))
     if (!claim.isStored) await claim.begin(tx)
     const [isClaimed, areReserved] = await Promise.all([claim.renew(tx), reservations.renew(tx)])
     if (!isClaimed || !areReserved) throw new LeaseLost()
@@ -157,8 +157,8 @@ async function runWithKey<T>(tx: Db, service: Service, keyed: KeyedWrite, work: 
 
 /** Stores audit entry and response. The statements are not awaited: they go out with the commit. */
 function storeResult(tx: Db, { context, service, keyed }: WriteExecution, { response, audited }: WriteResult) {
-  sendWithCommit(audited ? addAuditEntry(tx, service, audited) : requireWritable(tx, service))
-  if (keyed) sendWithCommit(storeResponse(tx, context.keys, service, keyed, response, audited?.subject))
+  awaitAtCommit(audited ? addAuditEntry(tx, service, audited) : requireWritable(tx, service))
+  if (keyed) awaitAtCommit(storeResponse(tx, context.keys, service, keyed, response, audited?.subject))
   return response
 }
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type Db, sendWithCommit } from '../database/db.ts'
+import { awaitAtCommit, type Db } from '../database/db.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
 import { requireWritable } from '../store/lists/change-timestamp.ts'
 import { releaseReservations } from '../store/writes/intents.ts'
@@ -19,7 +19,7 @@ export async function runInStages<T>(
   let hasReserved = false
   const runTransaction = <R>(inTransaction: (tx: Db) => Promise<R>) =>
     transact(context, service, async tx => {
-      sendWithCommit(requireWritable(tx, service))
+      awaitAtCommit(requireWritable(tx, service))
       if (!(await reservations.renew(tx))) throw new LeaseLost()
       return inTransaction(tx)
     })

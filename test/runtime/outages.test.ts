@@ -10,7 +10,7 @@ import { after, before, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { haltPostgresWhile } from '../../scenarios/support/halt.ts'
 import { deriveKeys } from '../../src/crypto/keys.ts'
-import { type Database, openDatabase, sendWithCommit, sql } from '../../src/database/db.ts'
+import { awaitAtCommit, type Database, openDatabase, sql } from '../../src/database/db.ts'
 import { CommitUnknown, DatabaseUnavailable } from '../../src/database/errors.ts'
 import { type Postgres, startPostgres } from '../../src/postgres/postgres.ts'
 import { addAccount } from '../../src/store/accounts/accounts.ts'
@@ -157,7 +157,7 @@ test('a failure after a savepoint rollback reports its own cause', async () => {
 test('a transaction ended before its commit is known to be lost', async () => {
   const shortTimeoutDb = openDatabase(postgres.connection, { max: 1, statementTimeoutMs: 100 })
   try {
-    const work = shortTimeoutDb.transaction(async tx => sendWithCommit(tx.run(sql`select pg_sleep(60)`)))
+    const work = shortTimeoutDb.transaction(async tx => awaitAtCommit(tx.run(sql`select pg_sleep(60)`)))
     await assert.rejects(work, error => error instanceof DatabaseUnavailable && !(error instanceof CommitUnknown))
   } finally {
     await shortTimeoutDb.close()

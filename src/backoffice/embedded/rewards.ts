@@ -1,4 +1,4 @@
-import { sendWithCommit } from '../../database/db.ts'
+import { awaitAtCommit } from '../../database/db.ts'
 import {
   allocateRedemption,
   canAct,
@@ -60,7 +60,7 @@ export async function endRedemption(
         'An import has changed the account since the reservation. Cancel the redemption.',
       )
     setRedemptionStatus(tx, service, key, action === 'confirm' ? 'confirmed' : 'cancelled')
-    if (action === 'cancel') sendWithCommit(settleOwedPoints(tx, service, [key.requestId]))
+    if (action === 'cancel') awaitAtCommit(settleOwedPoints(tx, service, [key.requestId]))
     touchRewardAccount(tx, service, key.accountId)
   }
   return readRedemption(tx, service, key)

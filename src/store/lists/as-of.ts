@@ -12,7 +12,10 @@ export type TimestampSource = List | Sql
 /** The time up to which a paginated scan is complete (contributing/decisions/0027). */
 interface AsOf {
   asOf: Sql
-  /** The newest change of the list up to `asOf`, as RFC 3339. Undefined if `asOf` was fixed earlier, or isn't read separately. */
+  /**
+   * The newest change of the list up to `asOf`, as RFC 3339. Undefined after the first page. Also undefined for a table that isn't a `List`: its
+   * `asOf` is a subquery of the page's own statement.
+   */
   newest?: string
   /** An LSN that includes all changes up to `asOf`. Undefined: only the primary is known to have them. */
   position?: string | undefined
@@ -42,17 +45,18 @@ export const resolveAsOf = async (
   return { asOf: sql`${timestamp}::timestamptz`, newest: timestamp, position }
 }
 
-/** `timestamp`: text of a `timestamptz`, which PostgreSQL can read. */
-interface ReadAsOf {
+/** An `asOf` or a watermark, and an LSN that includes all changes up to it. */
+interface PositionedTimestamp {
+  /** Text of a `timestamptz`. */
   timestamp: string
   position?: string | undefined
 }
 
 /** Reads the newest change within the watermark. Concurrent first pages of a list share the query. */
-const readNewest = (db: Db, service: Service, list: List, withTombstones: boolean): Promise<ReadAsOf> =>
+const readNewest = (db: Db, service: Service, list: List, withTombstones: boolean): Promise<PositionedTimestamp> =>
   sharedQueries(db)(`${service.id} ${list} ${withTombstones}`, async () => {
     const { timestamp: watermark } = await readCommitWatermark(db, service, list)
-    // The statement that sees whether an initial load has ended reads the LSN: one read earlier could be before the end of the load.
+    // Read the LSN in the statement that checks `initial_load`. A replica at an earlier LSN could lack the loaded records.
     const row = await db.row<{ timestamp: string; position: string | null }>(sql`
       with newest as ${materialized(sql`select ${newestWithin(list, service, watermark, withTombstones)} as changed_at`)}
       select ${rfc3339Micros(sql`changed_at`)} as timestamp, ${currentLsn(db)} as position from newest`)
@@ -61,9 +65,10 @@ const readNewest = (db: Db, service: Service, list: List, withTombstones: boolea
   })
 
 /**
- * The newest change of a list up to the commit watermark: no later commit can have a change timestamp at or before it. It is never later than
- * the changes themselves, so that setting the clock back hides none (contributing/decisions/0002). A list that is empty or in its initial load is
- * complete only up to 1970, because its records can get change timestamps of any age (contributing/decisions/0013).
+ * The newest change of a list up to the commit watermark: no later commit can have a change timestamp at or before it. The result is the
+ * timestamp of a change, never the current time, so changes made after the clock was set back aren't missed (contributing/decisions/0002). A list
+ * that is empty or in its initial load is complete only up to 1970, because its records can get change timestamps of any age
+ * (contributing/decisions/0013).
  */
 function newestWithin(source: TimestampSource, service: Service, watermark: string, withTombstones: boolean): Sql {
   const isCommitted = sql`service_id = ${service.id} and changed_at <= ${watermark}::timestamptz`
@@ -84,8 +89,9 @@ export interface CommitWatermarks {
   position?: string | undefined
 }
 
-async function readCommitWatermark(db: Db, service: Service, source: TimestampSource): Promise<ReadAsOf> {
+async function readCommitWatermark(db: Db, service: Service, source: TimestampSource): Promise<PositionedTimestamp> {
   const { timestamps, position } = await readCommitWatermarks(db, service)
+  // Without a watermark, no change counts as committed.
   return { timestamp: timestamps[source instanceof Sql ? 0 : listNumber(source)] ?? '-infinity', position }
 }
 

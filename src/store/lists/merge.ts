@@ -1,5 +1,6 @@
 import { raw, type Sql, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
+import type { SourceDated } from './back-date.ts'
 import type { Change } from './change-timestamp.ts'
 import { materialized, opaqueServiceId } from './planner-fences.ts'
 
@@ -12,18 +13,21 @@ export interface MergeTable {
   columns: readonly string[]
   /** Defaults of a new row. */
   fresh?: object
-  /** Columns computed from other columns of the merged row, as SQL. */
+  /** Columns computed from other columns of the merged row, as SQL that names those without an alias. */
   derived?: Readonly<Record<string, string>>
 }
 
+/** Values by column name in camelCase. `updateTimeStamp` is the change time in the source. */
+export type MergeRow = object & SourceDated
+
 /**
  * Rows merged over the stored rows, for a `from` clause: a missing field keeps the stored value, null clears it (contributing/decisions/0005). The
- * merged row is named `alias`, with `source_changed_at` if the source has a change time; the stored row is named `old`.
+ * merged row is named `alias`, the stored row `old`. `source.source_changed_at` is the change time in the source, or null.
  */
-export function mergeRows(service: Service, table: MergeTable, rows: readonly object[], alias: string): Sql {
+export function mergeRows(service: Service, table: MergeTable, rows: readonly MergeRow[], alias: string): Sql {
   const { name, key, columns, fresh = {}, derived = {} } = table
   const { json, masks, times } = encodeRows(columns, rows)
-  // Indexing an array with nulls scans it from its start for each row, so it is left out if no row has a time.
+  // To find an element of an array with nulls, PostgreSQL scans it from its start, for each row. So omit the array if no row has a time.
   const sourceChangedAt = times.some(Boolean) ? sql`(${times}::timestamp[])[new.ordinality]` : sql`null::timestamp`
   const values = columns.map((column, i) => {
     if (column === 'service_id') return sql`${service.id}::integer as service_id`
@@ -33,6 +37,7 @@ export function mergeRows(service: Service, table: MergeTable, rows: readonly ob
     )
   })
   const outputColumns = columns.map(column => (column in derived ? `${derived[column]} as ${column}` : column))
+  // In this order: new rows over their defaults, stored rows, masks and times, and the merged row with its derived columns.
   return sql`
     json_populate_recordset((select json_populate_record(null::${raw(name)}, ${JSON.stringify(fresh)})), ${json}) with ordinality new
     left join ${raw(name)} old on old.service_id = ${opaqueServiceId(service)} and ${raw(key.map(column => `old.${column} = new.${column}`).join(' and '))}
@@ -63,7 +68,7 @@ const getColumnValues = (columns: readonly string[], row: object) =>
 
 const joinSql = (items: readonly Sql[]) => items.reduce((all, item) => sql`${all}, ${item}`)
 
-/** True if a merged row, named `alias`, differs from the stored row, and so must be rendered. */
+/** SQL condition: true if a merged row, named `alias`, is new or differs from the stored row. */
 export const isDifferent = (table: MergeTable, alias: string): Sql => {
   const { of } = buildColumnLists({ columns: listValueColumns(table) })
   return sql`(old.service_id is null or (${of(alias)}) is distinct from (${of('old')}))`
@@ -73,10 +78,10 @@ export const isDifferent = (table: MergeTable, alias: string): Sql => {
 export type Merged<Key extends string> = Record<Key, string> & { inserted: boolean }
 
 /**
- * Merges rows into a table without a `record` column. The statement returns the changed rows as `Merged`. `change`: the change timestamp, if
- * the table has one.
+ * Merges rows into a table without a `record` column (the JSON of the record). The statement returns the changed rows as `Merged`. `change`:
+ * the change timestamp, if the table has one.
  */
-export function upsertMerged(service: Service, table: MergeTable, rows: readonly object[], change?: Change): Sql {
+export function upsertMerged(service: Service, table: MergeTable, rows: readonly MergeRow[], change?: Change): Sql {
   const { list, of } = buildColumnLists(table)
   const timestamp = change
     ? { list: sql`, changed_at`, at: sql`, ${change.at}::timestamptz` }
@@ -88,16 +93,16 @@ export function upsertMerged(service: Service, table: MergeTable, rows: readonly
     returning ${raw(table.key.join(', '))}, (xmax = 0) as inserted`
 }
 
-/** The `on conflict` clause: overwrites all columns, and those of `also`, if any merged column differs. */
-export function onConflictUpdate(table: MergeTable, also: readonly string[]): Sql {
-  const written = buildColumnLists({ columns: [...listValueColumns(table), ...also] })
+/** The `on conflict` clause: if any value column differs, overwrites all value columns and those of `alsoWritten`. */
+export function onConflictUpdate(table: MergeTable, alsoWritten: readonly string[]): Sql {
+  const written = buildColumnLists({ columns: [...listValueColumns(table), ...alsoWritten] })
   const compared = buildColumnLists({ columns: listValueColumns(table) })
   return sql`
     on conflict (service_id, ${raw(table.key.join(', '))}) do update set (${written.list}) = row(${written.excluded})
       where (${compared.of(table.name)}) is distinct from (${compared.excluded})`
 }
 
-/** Columns other than `service_id` and the key. */
+/** The value columns: those other than `service_id` and the key. */
 const listValueColumns = ({ key, columns }: MergeTable) =>
   columns.filter(column => column !== 'service_id' && !key.includes(column))
 
@@ -115,7 +120,7 @@ export const maxColumns = 53
  * Encodes rows for `mergeRows`: the rows as JSON by column name, a mask per row with the bits of its present columns, and the change time of
  * its source. Throws if the table has more than `maxColumns` columns.
  */
-function encodeRows(columns: readonly string[], rows: readonly object[]) {
+function encodeRows(columns: readonly string[], rows: readonly MergeRow[]) {
   if (columns.length > maxColumns)
     throw new Error(`a merged table can have at most ${maxColumns} columns, not ${columns.length}`)
   const bits = new Map(columns.map((column, i) => [column, 2 ** i]))
@@ -133,7 +138,7 @@ function encodeRows(columns: readonly string[], rows: readonly object[]) {
       mask += bit
     }
     masks.push(mask)
-    times.push((row as { updateTimeStamp?: string | null }).updateTimeStamp ?? null)
+    times.push(row.updateTimeStamp ?? null)
     return named
   })
   return { json: JSON.stringify(encoded), masks, times }

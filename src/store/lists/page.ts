@@ -9,10 +9,11 @@ export type PageEnd = readonly [order: string, key: string]
 
 /** A request for one page of a paginated scan. */
 export interface PageRequest extends FixedAsOf {
+  /** The maximum number of records. `asLines` rounds it up to whole strings of `recordsPerString`. */
   limit: number
   /** End of the previous page. Absent: the first page. */
   after?: PageEnd
-  /** True for a chunk of a bulk export: the records are lines, the oldest first unless the request has another order. */
+  /** True for a chunk of a bulk export: line breaks join the records. Lists in their default order set `descending` to false for it. */
   asLines?: boolean
 }
 
@@ -41,8 +42,8 @@ export interface ListSource {
   order?: { column: Sql; type: 'text' | 'timestamp' | 'timestamptz' }
   key: Sql
   /**
-   * True for a look-up instead of a scan of changes. No record moves in its order, so it can show everything that is committed now, and
-   * not only changes up to the watermark.
+   * True for a look-up instead of a scan of changes. Records keep their places in its order, so it needs no `asOf` bound and shows everything
+   * that is committed now.
    */
   live?: boolean
   descending?: boolean
@@ -50,8 +51,6 @@ export interface ListSource {
   changedAfter?: string | undefined
   /** Conditions, each beginning with `and`. */
   where?: Sql
-  /** The best plan depends on the values of `where`. */
-  planned?: boolean
 }
 
 /** True if a list has no change after a timestamp: most polls. Both timestamps have the format of `rfc3339Micros`. */
@@ -68,7 +67,7 @@ export async function readPage(
   const {
     table: from,
     timestampSource: timestamps = from,
-    withTombstones: withRemovals = false,
+    withTombstones,
     record,
     key,
     order: { column: order, type } = { column: key, type: 'text' },
@@ -76,12 +75,11 @@ export async function readPage(
     descending = false,
     changedAfter,
     where = sql``,
-    planned = false,
   } = source
   const table = tableSql(from)
   const beyond = raw(descending ? '<' : '>')
   const direction = raw(descending ? 'desc' : 'asc')
-  const { asOf, newest, position } = await resolveAsOf(db, service, timestamps, fixed, withRemovals)
+  const { asOf, newest, position } = await resolveAsOf(db, service, timestamps, fixed, withTombstones)
   if (!live && hasNoChanges(newest, changedAfter)) return { ...createEmptyPage(newest), position }
   // A look-up shows the current state, which only the primary has.
   const replicaPosition = live ? undefined : position
@@ -89,15 +87,16 @@ export async function readPage(
   const conditions = sql`${isComplete} ${filter(changedAfter, isChangedAfter)} ${where}`
   const isAfter = (end: Sql) => sql`and (${order}, ${key}) ${beyond} ${end}`
   const ordered = sql`order by ${order} ${direction}, ${key} ${direction}`
+  // The inner limit is for the planner (`literalLimit`), the outer one is exact. `[count(*)]` takes the last element.
   const selectChunk = (condition: Sql, maxRecords: number) => sql`
     select string_agg(record, ${recordSeparator(asLines)}) as records,
-           (array_agg("order"))[count(*)] as last_order, (array_agg(key))[count(*)] as last_key, count(*) as many
+           (array_agg("order"))[count(*)] as last_order, (array_agg(key))[count(*)] as last_key, count(*) as record_count
       from (select * from (
               select ${record} as record, ${order} as "order", ${key} as key
                 from ${table}
                where service_id = ${service.id} ${conditions} ${condition}
                ${ordered}
-               limit ${literalLimit(maxRecords)}) most limit ${maxRecords}) page`
+               limit ${literalLimit(maxRecords)}) candidate limit ${maxRecords}) page`
   const isAfterLastPage = after
     ? isAfter(sql`(${opaqueParam(after[0], type)}, ${opaqueParam(after[1], 'text')})`)
     : sql``
@@ -113,7 +112,7 @@ export async function readPage(
                         where service_id = ${service.id} ${conditions} ${isAfter(sql`(last_order, last_key)`)}
                         ${ordered} limit 1), false) as more
         from scan ${listed}`,
-    { planned, lsn: replicaPosition },
+    { lsn: replicaPosition },
   )
   return toPage(rows, replicaPosition)
 }
@@ -138,7 +137,7 @@ const selectStrings = (
       union all
       select number + 1, next.*
         from piece cross join lateral (${selectChunk(isAfter(sql`(piece.last_order, piece.last_key)`), recordsPerString)}) next
-       where piece.many = ${recordsPerString} and number < ${Math.ceil(limit / recordsPerString)})
+       where piece.record_count = ${recordsPerString} and number < ${Math.ceil(limit / recordsPerString)})
     select * from piece) listed on records is not null
    order by number`
 
@@ -161,7 +160,10 @@ export function toPage(rows: readonly PageRow[], position: string | undefined): 
 
 export const recordSeparator = (asLines = false) => raw(asLines ? "E'\\n'" : "','")
 
-/** Limit as a literal: for an unknown limit, the planner estimates a tenth of the table, and then plans each execution. */
+/**
+ * Limit as a literal: for a parameter, the planner estimates a tenth of the table, and then plans each execution. At least 100, so that
+ * pages of all sizes have one statement text, and with it one prepared statement.
+ */
 const literalLimit = (limit: number) => raw(String(Math.max(limit, 100)))
 
 /** The order of lists that clients read by change. */

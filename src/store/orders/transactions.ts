@@ -1,5 +1,5 @@
 import { setImmediate as yieldToSocket } from 'node:timers/promises'
-import { type Database, type Db, type Sql, sendWithCommit, sql } from '../../database/db.ts'
+import { awaitAtCommit, type Database, type Db, type Sql, sql } from '../../database/db.ts'
 import { mergeLines, type TransactionParts, withoutOtherSource } from '../../domain/orders/merge-lines.ts'
 import type { RetailTransaction } from '../../domain/orders/transactions.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
@@ -50,7 +50,7 @@ function mergeTransactions(
 ): Promise<Upserted> {
   return db.transaction(async tx => {
     // One merge at a time: rows that a concurrent merge inserts could not be seen or locked.
-    sendWithCommit(tx.run(sql`select pg_advisory_xact_lock(${service.id}, hashtext('retail_transaction'))`))
+    awaitAtCommit(tx.run(sql`select pg_advisory_xact_lock(${service.id}, hashtext('retail_transaction'))`))
     const changePromise = beginSourceDatedChange(tx, service, 'retail_transaction', rows.map(toDated))
     const erasedPromise = findErasedCustomers(tx, service, rows)
     const batches = splitIntoBatches(rows)
@@ -65,7 +65,7 @@ function mergeTransactions(
       // The database answers these queries after the write of the current batch. Pipelining them now lets us merge while it works.
       ;[stored, nextStored] = [nextStored, readBatch(i + 2)]
       // If merging fails, nothing awaits these promises.
-      sendWithCommit(stored, nextStored)
+      awaitAtCommit(stored, nextStored)
       const batchRows = applySource(
         storedRows,
         batch.map(row => withoutErased(row, erased)),
@@ -75,7 +75,7 @@ function mergeTransactions(
         return !isOutdated
       })
       const { merged, inserted, changed } = mergeLines(storedRows, batchRows, service.settings.currency)
-      if (merged.length) sendWithCommit(writeTransactions(tx, service, change, merged, batch))
+      if (merged.length) awaitAtCommit(writeTransactions(tx, service, change, merged, batch))
       await yieldToSocket()
       sum.inserted += inserted
       sum.changed += changed

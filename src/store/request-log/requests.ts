@@ -94,7 +94,7 @@ export async function readRequestPage(
           from placed where place <= ${limit} group by piece)
       select records, last_order, last_key, ${rfc3339Micros(sql`as_of`)} as as_of, (select count(*) from entry) > ${limit} as more
         from page left join listed on true order by piece`,
-    { planned: true },
+    { customPlan: true },
   )
   return toPage(reads, undefined)
 }
@@ -134,7 +134,7 @@ export const findRequestRecord = (db: Db, service: Service, id: string) =>
                       and t.changed_at > (select min(changed_at) from written) order by t.changed_at limit 1) first
                 where w.service_id = ${service.id}) as deliveries) r) as record
       from entry`,
-    { planned: true },
+    { customPlan: true },
   )
 
 const blocksPerBatch = 1_000

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type Db, type Sql, sendWithCommit, sql } from '../../database/db.ts'
+import { awaitAtCommit, type Db, type Sql, sql } from '../../database/db.ts'
 import {
   computeEarning,
   computeRestore,
@@ -229,13 +229,13 @@ function writeMove(
   { orderNumber, returnNumber }: { orderNumber: string; returnNumber?: string },
 ) {
   if (lots.length)
-    sendWithCommit(
+    awaitAtCommit(
       tx.run(sql`
         insert into reward_lot (service_id, account_id, kind, lot_id, created_at, description, total, expiry_date)
         select ${service.id}, ${account.id}, kind, id, ${account.now}, description, 0, "expiryDate"
           from json_to_recordset(${JSON.stringify(lots)}) as l (kind text, id text, description text, "expiryDate" date)`),
     )
-  sendWithCommit(
+  awaitAtCommit(
     tx.run(sql`
       insert into reward_entry (service_id, account_id, kind, lot_kind, lot_id, into_lot_id, amount, spend, unrecovered_spend, order_number, return_number)
       select ${service.id}, ${account.id}, kind, "lotKind", "lotId", "into", amount, spend, "notTaken", ${orderNumber}, ${returnNumber ?? null}

@@ -1,4 +1,4 @@
-import { type Db, sendWithCommit, sql } from '../../database/db.ts'
+import { awaitAtCommit, type Db, sql } from '../../database/db.ts'
 import {
   amountDecimals,
   formatUnits,
@@ -48,14 +48,14 @@ export function insertRedemption(
   { username, seconds, ...more }: { username: string; seconds: number; status: 'pending' | 'submitting' },
   parts: readonly { lotId: string; amount: bigint }[] = [],
 ) {
-  sendWithCommit(
+  awaitAtCommit(
     tx.run(sql`
       insert into reward_redemption (service_id, request_id, account_id, lot_kind, amount, status, username, expires_at)
       values (${service.id}, ${requestId}, ${accountId}, ${kind}, ${toText(amount)}, ${more.status}, ${username}, clock_timestamp() + make_interval(secs => ${seconds}))`),
   )
   if (!parts.length) return
   const rows = parts.map(part => ({ lotId: part.lotId, amount: toText(part.amount) }))
-  sendWithCommit(
+  awaitAtCommit(
     tx.run(sql`
       insert into reward_redemption_part (service_id, account_id, lot_kind, lot_id, request_id, amount)
       select ${service.id}, ${accountId}, ${kind}, "lotId", ${requestId}, amount
@@ -75,12 +75,12 @@ export function setRedemptionStatus(
     minSeconds === undefined
       ? sql`expires_at`
       : sql`greatest(expires_at, clock_timestamp() + make_interval(secs => ${minSeconds}))`
-  sendWithCommit(
+  awaitAtCommit(
     tx.run(sql`
       update reward_redemption set status = ${next}, expires_at = ${expiresAt}
        where service_id = ${service.id} and request_id = ${requestId}`),
   )
-  if (next !== 'pending') sendWithCommit(deleteParts(tx, service, [requestId]))
+  if (next !== 'pending') awaitAtCommit(deleteParts(tx, service, [requestId]))
 }
 
 const deleteParts = (tx: Db, service: Service, requestIds: readonly string[]) =>
@@ -101,7 +101,7 @@ export async function debitRedemption(tx: Db, service: Service, redemption: Rede
      where p.service_id = ${service.id} and p.request_id = ${requestId}`)
   // An import may have changed or removed a lot.
   if (!row?.isCovered || parseStoredAmount(row.amount ?? '0', amountDecimals) !== amount) return false
-  sendWithCommit(
+  awaitAtCommit(
     tx.run(sql`
       insert into reward_entry (service_id, account_id, kind, lot_kind, lot_id, amount, request_id)
       select service_id, account_id, 'redeem', lot_kind, lot_id, -amount, request_id
@@ -151,7 +151,7 @@ export async function readOpenLots(
 
 /** Publishes an account with the commit, because its balance has changed. */
 export const touchRewardAccount = (tx: Db, service: Service, id: string) =>
-  sendWithCommit(
+  awaitAtCommit(
     tx.run(sql`
       update reward_account set changed_at = ${nextChangeTimestamp(service, ['reward_account'])}
        where service_id = ${service.id} and id = ${id}`),

@@ -1,5 +1,5 @@
 import type { Db } from '../../../database/db.ts'
-import { sendWithCommit } from '../../../database/db.ts'
+import { awaitAtCommit } from '../../../database/db.ts'
 import {
   canAct,
   checkAccountRedemptions,
@@ -182,7 +182,7 @@ function storeStatus(
   status: RedemptionStatus,
 ) {
   setRedemptionStatus(tx, service, key, status)
-  sendWithCommit(makeRefreshDue(tx, service, 'reward-accounts', key.accountId))
+  awaitAtCommit(makeRefreshDue(tx, service, 'reward-accounts', key.accountId))
   return readRedemption(tx, service, key)
 }
 

@@ -1,4 +1,4 @@
-import { type Db, sendWithCommit } from '../../../database/db.ts'
+import { awaitAtCommit, type Db } from '../../../database/db.ts'
 import type { Service } from '../../../domain/tenancy/service-settings.ts'
 import { formatAmount, getDecimals } from '../../../domain/values/money.ts'
 import { formatLocalTime } from '../../../domain/values/timestamp.ts'
@@ -41,7 +41,7 @@ export function applyAction(
   const end =
     lockSeconds === undefined ? undefined : Temporal.Instant.from(voucher.lockedAt).add({ seconds: lockSeconds })
   const entry = { ...details, kind: action, state, amount: formatAmount(change, getDecimals(voucher.currency)) }
-  sendWithCommit(addEntry(tx, service, voucher.number, { ...entry, lockedUntil: end?.toString() }))
+  awaitAtCommit(addEntry(tx, service, voucher.number, { ...entry, lockedUntil: end?.toString() }))
   const lockedUntil = end ? formatLocalTime(end, service.settings.timeZone) : voucher.lockedUntil
   return { ...voucher, balance, state, lockedUntil: state === 'locked' ? lockedUntil : null }
 }
