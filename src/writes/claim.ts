@@ -26,17 +26,17 @@ export type Claim = ReturnType<typeof createClaim>
 
 /**
  * Creates one attempt's claim on a write and tracks the effect in the back office. The first stage stores the claim as a lease, and the
- * last transaction ends it. `inDoubt` is the stored claim of a write that is being recovered.
+ * last transaction ends it. `recoveredClaim` is the stored claim of a write that is being recovered.
  */
 export function createClaim(
   keys: Keys,
   service: Service,
   { id, requestHash, keyed }: Identity,
   request: WriteRequest,
-  inDoubt?: { token: string },
+  recoveredClaim?: { token: string },
 ) {
-  const lease = { id, token: inDoubt?.token ?? randomUUID() }
-  const isRecovering = inDoubt !== undefined
+  const lease = { id, token: recoveredClaim?.token ?? randomUUID() }
+  const isRecovering = recoveredClaim !== undefined
   let endsAt = performance.now() + claimLeaseSeconds * 1_000
   let isStored = isRecovering
   /** True if an earlier attempt ended without a known outcome. */
@@ -103,7 +103,7 @@ export function createClaim(
     async release(db: Database, error: unknown) {
       if (!isStored || isRecovering) return
       const releasing = isInDoubt(error)
-        ? releaseIntent(db, service, lease, recoveryDelaySeconds)
+        ? releaseIntent(db, service, lease, { checkAfterSeconds: recoveryDelaySeconds })
         : db.transaction(tx => endIntent(tx, service, lease))
       await ignoreError<unknown>(releasing, 'write intent expires')
     },

@@ -1,6 +1,6 @@
 /**
  * Executes each write exactly once.
- * Pattern: idempotency keys, plus a write-ahead intent if a back office is involved.
+ * Pattern: idempotency keys, plus a write-ahead intent if a back office is involved. A claim is one attempt's lease on the intent.
  * Guarantees: effect, audit entry, stored response and key commit together. A crash leaves all of them or none.
  * Reasons: contributing/decisions/0012-no-locks-during-back-office-calls.md.
  */
@@ -19,7 +19,7 @@ import { findKeyConflict, type Identity, inProgress, isInProgress } from './idem
 import { createReservations, LeaseLost, type Reservations } from './reservations.ts'
 import type { CommitPhase, Write } from './write.ts'
 
-/** The members of a write that its execution provides. */
+/** The members of a write that its execution provides, as documented there. */
 export type WriteRuntime = Pick<
   Write,
   | 'stage'
@@ -40,6 +40,9 @@ export interface WriteResult {
   audited?: AuditedWrite | undefined
 }
 
+/** The result of a last transaction. An `ApiError` is committed too, with the failures that it counted, but not stored as a response. */
+type Outcome = StoredResponse | ApiError
+
 /** A write in progress: its key, its claim and its reservations. */
 interface WriteExecution {
   context: TransactionContext
@@ -47,14 +50,14 @@ interface WriteExecution {
   keyed: KeyedWrite | undefined
   claim: Claim
   reservations: Reservations
-  /** True if the connection broke during a commit of the last transaction. */
+  /** True if an earlier attempt at the last transaction may have been committed, because its connection broke. */
   isCommitUnknown?: boolean
 }
 
 /**
  * Executes a write once and returns its response. A write without a back office is one transaction: key, effect, audit entry and
- * response. With a back office, the first stage stores a claim as a row of its own. The last transaction is valid only under that claim,
- * and deletes it. `inDoubt` is the claim of a write that is being recovered.
+ * response. With a back office, the first stage stores the intent and claims it. The last transaction deletes the intent, and stores
+ * nothing if another attempt has claimed it. `recoveredClaim` is the claim of a write that is being recovered.
  */
 export async function executeWrite(
   context: TransactionContext,
@@ -62,17 +65,18 @@ export async function executeWrite(
   identity: Identity,
   request: WriteRequest,
   work: (runtime: WriteRuntime) => Promise<CommitPhase<WriteResult | ApiError>>,
-  inDoubt?: { token: string },
+  recoveredClaim?: { token: string },
 ): Promise<StoredResponse> {
   const { id, keyed } = identity
-  const claim = createClaim(context.keys, service, identity, request, inDoubt)
+  const claim = createClaim(context.keys, service, identity, request, recoveredClaim)
   const reservations = createReservations(context.keys, service, id)
   const execution = { context, service, keyed, claim, reservations }
-  let response: StoredResponse | ApiError
+  let outcome: Outcome
   try {
     const commit = await work({
       stage: (inTransaction, reservation) => runStage(execution, inTransaction, reservation),
       read: query => query(context.db),
+      // A stage like any other. Only a dry run treats facts differently: it commits them.
       recordFact: inTransaction => runStage(execution, inTransaction),
       recordEffect: claim.recordEffect,
       reference: id.replaceAll('-', ''),
@@ -81,14 +85,14 @@ export async function executeWrite(
       previouslyInDoubt: () => claim.previouslyInDoubt || claim.isRecovering,
       isDryRun: false,
     })
-    response = await commitWrite(execution, commit)
+    outcome = await commitWrite(execution, commit)
   } catch (error) {
     throw await handleFailure(execution, error)
   } finally {
     reservations.release()
   }
-  if (response instanceof ApiError) throw response
-  return response
+  if (outcome instanceof ApiError) throw outcome
+  return outcome
 }
 
 /** Runs one stage in a transaction of its own. The first stage claims the write. */
@@ -112,36 +116,47 @@ async function runStage<T>(
 }
 
 /** Runs the last transaction: ends the claim if there is one, runs the commit phase, and stores audit entry and response. */
-async function commitWrite(
-  execution: WriteExecution,
-  commit: CommitPhase<WriteResult | ApiError>,
-): Promise<StoredResponse | ApiError> {
+async function commitWrite(execution: WriteExecution, commit: CommitPhase<WriteResult | ApiError>): Promise<Outcome> {
   const { context, service, keyed, claim, reservations } = execution
-  /** The response of an attempt whose commit is unknown. */
-  let unconfirmed: StoredResponse | ApiError | undefined
-  /** The response of the last attempt, whatever its outcome. */
-  let proposed: StoredResponse | ApiError | undefined
+  /** The outcome of the previous attempt. */
+  let lastOutcome: Outcome | undefined
+  /** The outcome of an attempt whose commit is unknown. */
+  let possiblyCommitted: Outcome | undefined
   const inTransaction = async (tx: Db, previousError: unknown) => {
-    // A response counts only if its transaction may have been committed.
+    // After any other error, the previous attempt was rolled back. One that found no claim has no outcome of its own.
     if (previousError instanceof CommitUnknown) {
       execution.isCommitUnknown = true
-      unconfirmed = proposed ?? unconfirmed
+      possiblyCommitted = lastOutcome ?? possiblyCommitted
     }
-    proposed = undefined
+    lastOutcome = undefined
     const [areReserved, isEnded] = await Promise.all([reservations.renew(tx), claim.isStored && claim.end(tx)])
-    if (claim.isStored && !isEnded) {
-      if (keyed) await lockKey(tx, service, keyed)
-      if (unconfirmed) return unconfirmed
-      throw new LeaseLost()
-    }
+    // Check the claim first: an attempt that was committed has ended the reservations too.
+    if (claim.isStored && !isEnded) return findOutcomeWithoutClaim(tx, execution, possiblyCommitted)
     if (!areReserved) throw new LeaseLost()
-    unconfirmed = undefined
+    // Our claim was still there, so no earlier attempt was committed. Without a claim, `runWithKey` finds out.
+    possiblyCommitted = undefined
     const result = await (keyed && !claim.isStored ? runWithKey(tx, service, keyed, commit) : commit(tx))
-    proposed = result instanceof ApiError ? result : storeResult(tx, execution, result)
+    lastOutcome = result instanceof ApiError ? result : storeResult(tx, execution, result)
     failpoint('before_commit')
-    return proposed
+    return lastOutcome
   }
+  // By the key or the claim, a repeated attempt finds out whether an earlier one was committed.
   return transact(context, service, inTransaction, { isResumable: keyed !== undefined || claim.isStored })
+}
+
+/**
+ * Returns the outcome of a write whose claim is gone: an earlier attempt of this execution was committed, or another execution has taken
+ * over. If a response is stored for the key, throws `isKeyUsed`, and `handleFailure` replays the response. Otherwise returns
+ * `possiblyCommitted`, because neither an `ApiError` nor the response of a write without a key is stored. Throws `LeaseLost` without it.
+ */
+async function findOutcomeWithoutClaim(
+  tx: Db,
+  { service, keyed }: WriteExecution,
+  possiblyCommitted: Outcome | undefined,
+): Promise<Outcome> {
+  if (keyed) await lockKey(tx, service, keyed)
+  if (possiblyCommitted) return possiblyCommitted
+  throw new LeaseLost()
 }
 
 /**

@@ -7,7 +7,7 @@ import { IdempotentReplay } from './idempotency.ts'
 import type { WriteRegistry } from './registry.ts'
 import { isRejection, NotApplied } from './write.ts'
 
-/** Look-ups in which the back office must not find a write before it counts as not applied. */
+/** A write counts as not applied after this many look-ups did not find it. At the first, the back office may still be working on the call. */
 const requiredMisses = 2
 /** Seconds between two look-ups. */
 const lookUpIntervalSeconds = 60
@@ -30,10 +30,11 @@ export async function recoverWrite(
   write: InDoubtWrite,
 ): Promise<void> {
   const { db } = context
-  const { id, keyHash, requestHash, requested: request, failedChecks } = write
+  const { id, keyHash, requestHash, requested: request, misses } = write
   const { operation: name, requestId } = request
   const facts = { service: service.name, operation: name, requestId }
   const operation = registry.get(name)
+  // An operation that only reads leaves nothing to recover, and one that this version doesn't have can't be recovered.
   if (!operation?.isAudited) {
     await db.transaction(tx => endIntent(tx, service, write))
     return
@@ -45,13 +46,14 @@ export async function recoverWrite(
     log.info(facts, 'write in doubt recovered: it was applied and is stored now')
   } catch (error) {
     if (error instanceof IdempotentReplay) return
-    const isFinal = error instanceof NotApplied || isRejection(error)
-    if (isFinal && failedChecks + 1 < requiredMisses) await releaseIntent(db, service, write, lookUpIntervalSeconds, 1)
-    else if (isFinal) {
+    const isMiss = error instanceof NotApplied || isRejection(error)
+    if (isMiss && misses + 1 < requiredMisses)
+      await releaseIntent(db, service, write, { checkAfterSeconds: lookUpIntervalSeconds, isMiss })
+    else if (isMiss) {
       await db.transaction(tx => endIntent(tx, service, write))
       log.info({ ...facts, err: error }, 'write in doubt discarded: it was not applied')
     } else {
-      await releaseIntent(db, service, write, outageDelaySeconds)
+      await releaseIntent(db, service, write, { checkAfterSeconds: outageDelaySeconds })
       log.warn({ ...facts, err: error }, 'write in doubt not recovered yet')
     }
   }

@@ -18,7 +18,7 @@ export interface MergeTable {
 }
 
 /** Values by column name in camelCase. `updateTimeStamp` is the change time in the source. */
-export type MergeRow = object & SourceDated
+type MergeRow = object & SourceDated
 
 /**
  * Rows merged over the stored rows, for a `from` clause: a missing field keeps the stored value, null clears it (contributing/decisions/0005). The

@@ -78,19 +78,18 @@ export const endIntent = async (tx: Db, service: Service, { id, token }: Pick<In
     select from ended`)) > 0
 
 /**
- * Releases a claim with an unknown outcome. A retry can claim it at once, the job `reconcile-writes` after `seconds`. Adds `failedChecks` to
- * the count.
+ * Releases a claim with an unknown outcome. A retry can claim it at once, the job `reconcile-writes` after `checkAfterSeconds`. `isMiss`:
+ * true if the back office has just been checked and does not have the write.
  */
 export const releaseIntent = (
   db: Db,
   service: Service,
   { id, token }: Pick<Intent, 'id' | 'token'>,
-  seconds: number,
-  failedChecks = 0,
+  { checkAfterSeconds, isMiss = false }: { checkAfterSeconds: number; isMiss?: boolean },
 ) =>
   db.run(sql`
     with released as (
-      update intent set claimed_until = statement_timestamp(), next_check_at = statement_timestamp() + ${seconds} * interval '1 s', checks = checks + ${failedChecks}
+      update intent set claimed_until = statement_timestamp(), next_check_at = statement_timestamp() + ${checkAfterSeconds} * interval '1 s', checks = checks + ${isMiss ? 1 : 0}
        where service_id = ${service.id} and id = ${id} and token = ${token} returning id)
     delete from reservation where service_id = ${service.id} and not until_resolved and owner in (select id from released)`)
 
@@ -98,7 +97,7 @@ export const releaseIntent = (
 export interface InDoubtWrite extends Intent {
   serviceId: number
   /** Earlier checks that did not find the write. */
-  failedChecks: number
+  misses: number
 }
 
 interface Row {
@@ -108,7 +107,7 @@ interface Row {
   keyHash: Buffer | null
   requestHash: Buffer
   request: Buffer
-  failedChecks: number
+  misses: number
 }
 
 /** Claims a write in doubt whose next check is due. Returns undefined if no check is due. */
@@ -119,7 +118,7 @@ export async function claimInDoubtWrite(db: Db, keys: Keys): Promise<InDoubtWrit
                     where next_check_at <= statement_timestamp() and claimed_until <= statement_timestamp()
                       and exists (select from service s where s.service_id = intent.service_id and s.move_state is null and s.shard_name is null)
                     order by next_check_at limit 1 for update skip locked)
-    returning service_id as "serviceId", id, token, key_hash as "keyHash", request_hash as "requestHash", request, checks as "failedChecks"`)
+    returning service_id as "serviceId", id, token, key_hash as "keyHash", request_hash as "requestHash", request, checks as misses`)
   if (!row) return
   const { keyHash, request, ...rest } = row
   const requested = JSON.parse(unseal(keys, getIntentContext(row.serviceId, row.id), request)) as WriteRequest
