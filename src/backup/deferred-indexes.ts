@@ -1,18 +1,20 @@
 import type pg from 'pg'
 
-/** A key, index or trigger that is created again after the rows are restored, which is faster than maintaining it row by row. */
+/** A key, constraint or index that is created again after the rows are restored, which is faster than maintaining it row by row. */
 interface DeferredObject {
   table: string
   name: string
-  /** The constraint's definition without its name. Null for an index without a constraint, which `createStatement` creates. */
+  /** The definition of a key or constraint without its name. Null for a plain index. */
   constraint: string | null
+  /** The statement that creates a plain index. Null for a key or constraint. */
   createStatement: string | null
   comment: string | null
 }
 
 /**
- * Lists keys and unique constraints first, then other indexes, then foreign keys. PostgreSQL prints the index of a partitioned table with
- * `on only`, which would leave its partitions without the index.
+ * Lists primary keys (`p`), unique (`u`) and exclusion (`x`) constraints first, then plain indexes, then foreign keys (`f`). The key of the
+ * table `migration` stays, because a backup has no rows of that table. `on only` is how PostgreSQL prints the index of a partitioned table.
+ * With it, the partitions would not have the index.
  */
 const selectDeferredObjects = `
   select c.conrelid::regclass::text as table, quote_ident(c.conname) as name, pg_get_constraintdef(c.oid) as constraint, null as "createStatement",
@@ -32,23 +34,24 @@ const selectTablesWithTriggers = `
 
 /**
  * Drops keys and indexes of all tables, and disables their triggers. Returns a function that creates them again and reports its progress
- * from 0 to 1.
+ * from 0 to 1. Call both in the transaction of the restore, and this one before there are partitions: their indexes can't be dropped alone.
  */
 export async function deferIndexes(
   client: pg.ClientBase,
 ): Promise<(onShare: (share: number) => void) => Promise<void>> {
-  const { rows: parts } = await client.query<DeferredObject>(selectDeferredObjects)
+  const { rows: objects } = await client.query<DeferredObject>(selectDeferredObjects)
   const { rows: triggered } = await client.query<{ table: string }>(selectTablesWithTriggers)
   for (const { table } of triggered) await client.query(`alter table ${table} disable trigger user`)
-  for (const { table, name, constraint } of parts.toReversed())
+  // Foreign keys first, because they depend on the other keys.
+  for (const { table, name, constraint } of objects.toReversed())
     await client.query(constraint === null ? `drop index ${name}` : `alter table ${table} drop constraint ${name}`)
   return async onShare => {
-    for (const [i, part] of parts.entries()) {
+    for (const [i, object] of objects.entries()) {
       await client.query(
-        part.createStatement ?? `alter table ${part.table} add constraint ${part.name} ${part.constraint}`,
+        object.createStatement ?? `alter table ${object.table} add constraint ${object.name} ${object.constraint}`,
       )
-      if (part.comment !== null) await client.query(buildComment(part, client.escapeLiteral(part.comment)))
-      onShare((i + 1) / parts.length)
+      if (object.comment !== null) await client.query(buildComment(object, client.escapeLiteral(object.comment)))
+      onShare((i + 1) / objects.length)
     }
     for (const { table } of triggered) await client.query(`alter table ${table} enable trigger user`)
   }

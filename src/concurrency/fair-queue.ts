@@ -20,7 +20,7 @@ export type Release = () => void
  * are served in the order in which they arrived.
  */
 export function fairQueue<K>({ permits, maxWaiting, timeoutMs, toError = defaultError }: LimitOptions) {
-  // The key whose turn is next comes first.
+  // The waiting callers of each key, in order of arrival. The key whose turn is next comes first.
   const lines = new Map<K, Set<() => void>>()
   let active = 0
   let waiting = 0
@@ -37,11 +37,13 @@ export function fairQueue<K>({ permits, maxWaiting, timeoutMs, toError = default
   }
 
   function startNext() {
-    const [first] = lines
-    const [start] = first?.[1] ?? []
-    if (!first || !start) return
-    const [key, line] = first
+    const [next] = lines
+    if (!next) return
+    const [key, line] = next
+    const [start] = line
+    if (!start) return
     leave(key, start)
+    // Its turn is over: the key moves to the end if more of its callers wait.
     if (lines.delete(key)) lines.set(key, line)
     start()
   }
@@ -56,6 +58,7 @@ export function fairQueue<K>({ permits, maxWaiting, timeoutMs, toError = default
   return {
     /** Resolves with a function that gives the permit back. Rejects with `toError(reason)`. */
     async acquire(key: K, signal?: AbortSignal): Promise<Release> {
+      // The signal only ends waiting. The caller's work checks it too.
       if (active < permits) return grant()
       if (signal?.aborted) throw toError('aborted')
       if (maxWaiting !== undefined && waiting >= maxWaiting) throw toError('full')

@@ -57,6 +57,7 @@ function countRequest(
   { username, assignment }: Pick<Caller, 'username' | 'assignment'>,
   policy: Policy,
 ) {
+  // Undefined if the service has no limit for this policy.
   const rate = app.rate(assignment.service, username, policy)
   if (rate) reply.headers(formatRateLimitHeaders(rate))
   if (!rate?.exceeded) return
@@ -66,8 +67,8 @@ function countRequest(
 }
 
 /**
- * Counts a request that no route accepts: an unknown path, or a method that the path doesn't support. A caller that can't be identified gets the
- * error of the path, so that unknown paths are the same for everyone. Throws `rate_limited`.
+ * Counts a request that no route accepts: an unknown path, or a method that the path doesn't support. Doesn't throw if the caller can't be
+ * identified, so that everyone gets the same 404 or 405. Throws `rate_limited`.
  */
 export async function countUnroutedRequest(app: AppContext, request: FastifyRequest, reply: FastifyReply) {
   const { authorization } = request.headers
@@ -103,6 +104,7 @@ async function identifyCaller(app: AppContext, request: FastifyRequest): Promise
   const { id } = assignment.service
   // The cached assignment can be 2 s old. While a service is moving, read its current shard.
   const database = assignment.isMoving ? await readCurrentShard(app.db, id) : assignment.service.database
+  // A service without a shard is in the control database.
   if (database === undefined || !app.shardGateway) return { username, assignment, appContext: app }
   const shard = await app.shardGateway(database)
   const service = await shard.service(id)
@@ -114,10 +116,13 @@ async function identifyCaller(app: AppContext, request: FastifyRequest): Promise
   }
 }
 
-/** Authenticates by the `Authorization` header, which programs send, or else by a session of the console. */
+/**
+ * Authenticates by the `Authorization` header, which programs send, or else by a session of the console. The console gets `session_ended`
+ * even if it sends no token: for a `Basic` challenge, the browser would show its own password dialog.
+ */
 async function authenticate(app: AppContext, request: FastifyRequest): Promise<SignedIn> {
-  const hasSession = readSessionToken(request) !== undefined || isSameOriginScript(request)
-  if (request.headers.authorization === undefined && hasSession) return authenticateSession(app, request)
+  const isConsole = readSessionToken(request) !== undefined || isSameOriginScript(request)
+  if (request.headers.authorization === undefined && isConsole) return authenticateSession(app, request)
   const { username, password } = parseBasicCredentials(request.headers.authorization)
   const assignments = await authenticatePassword(app, request, username, password)
   return { username, assignments }

@@ -37,9 +37,9 @@ export const approvePush = (db: Db, service: Service) =>
 
 /** Returns the services whose connection pushes stock, with their cursors. */
 export const listPushes = (db: Db) =>
-  db.rows<{ serviceId: number; cursor: string | null; hasDue: boolean }>(sql`
+  db.rows<{ serviceId: number; cursor: string | null; hasDueLevels: boolean }>(sql`
     select c.service_id as "serviceId", push_cursor as cursor,
-           exists (select from ecommerce_level l where (l.service_id, l.connection_id) = (c.service_id, c.connection_id) and l.due_at is not null) as "hasDue"
+           exists (select from ecommerce_level l where (l.service_id, l.connection_id) = (c.service_id, c.connection_id) and l.due_at is not null) as "hasDueLevels"
       from ecommerce_connection c where settings->>'stockPush' = 'on' and push_stopped_at is null order by 1`)
 
 /** Returns the services whose connection compares stock: with a dry run, or to push it. */
