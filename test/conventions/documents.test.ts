@@ -28,10 +28,15 @@ test('the check succeeds on up-to-date documents', () => {
   assert.deepEqual({ status, stdout }, { status: 0, stdout: '' })
 })
 
-test('a decision begins with its number', async () => {
+test('a decision has a number and four parts on half a page', async () => {
   const folder = new URL('../../contributing/decisions/', import.meta.url)
-  for (const name of await readdir(folder))
-    assert.match(await readFile(new URL(name, folder), 'utf8'), new RegExp(`^# ${Number(name.slice(0, 4))}\\. `), name)
+  for (const name of await readdir(folder)) {
+    const text = await readFile(new URL(name, folder), 'utf8')
+    assert.match(text, new RegExp(`^# ${Number(name.slice(0, 4))}\\. `), name)
+    const parts = [...text.matchAll(/^\*\*([^*]+)\.\*\*/gm)].map(([, part]) => part)
+    assert.deepEqual(parts, ['Context', 'Decision', 'Evidence', 'Consequences'], name)
+    assert.ok(text.split('\n').length <= 45 && text.split(/\s+/).length <= 420, `${name} is longer than half a page`)
+  }
 })
 
 test('the changelog starts with the newest entry and the API returns it', async () => {
