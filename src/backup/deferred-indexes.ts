@@ -34,7 +34,7 @@ const selectTablesWithTriggers = `
 
 /**
  * Drops keys and indexes of all tables, and disables their triggers. Returns a function that creates them again and reports its progress
- * from 0 to 1. Call both in the transaction of the restore, and this one before there are partitions: their indexes can't be dropped alone.
+ * from 0 to 1. Call both in the transaction of the restore. Drop before there are partitions: their indexes can't be dropped alone.
  */
 export async function deferIndexes(
   client: pg.ClientBase,

@@ -27,8 +27,7 @@ export function registerMcp(server: FastifyInstance, app: AppContext, operations
         if (request.headers.authorization === undefined) throw invalidCredentials(basicChallenge)
         if (request.headers.origin !== undefined) requireSameOrigin(request)
         await admit(app, request, reply, {
-          role: 'visitor',
-          operation: { scope: 'any', storeSource: 'free' },
+          operation: { role: 'visitor', scope: 'any', storeSource: 'free' },
           policy: 'read',
           media: ['json', 'events'],
         })

@@ -25,8 +25,7 @@ import {
 import { storeFilter, storeParam } from './scopes.ts'
 
 interface Admission {
-  role: Role
-  operation: KeyRequirements
+  operation: KeyRequirements & { role: Role }
   policy: Policy
   media: Media
 }
@@ -36,7 +35,7 @@ export async function admit(
   app: AppContext,
   request: FastifyRequest,
   reply: FastifyReply,
-  { role, operation, policy, media }: Admission,
+  { operation, policy, media }: Admission,
 ) {
   const startedAt = performance.now()
   const { username, assignment, appContext } = await identifyCaller(app, request)
@@ -44,7 +43,7 @@ export async function admit(
   request.assignment = assignment
   request.appContext = appContext
   countRequest(app, reply, { username, assignment }, policy)
-  requireRole(assignment, role)
+  requireRole(assignment, operation.role)
   if (assignment.apiKey) requireKeyPermission(assignment.apiKey, operation, request)
   chooseMedium(request.headers.accept, media)
   addStep(request.executionContext?.timeline, 'admission', startedAt)

@@ -100,6 +100,9 @@ export interface Operation {
   errors: readonly ErrorCode[]
 }
 
+/** An operation of a route, with the default role of its kind if its options name none. */
+export type RouteOperation = Operation & { role: Role }
+
 /** The parameters of a path, by name. */
 export type Params = Record<string, { description: string; example: string }>
 export type RequestHeaders = Record<string, RequestHeader>

@@ -13,7 +13,7 @@ import type { Media } from '../negotiation/accept.ts'
 import { buildPagingParameters, PageResponse, type PageResult } from '../pagination/lists.ts'
 import type { BulkExport } from '../streaming/bulk-export.ts'
 import type { LongRequest } from '../streaming/long-poll.ts'
-import type { Operation, Params, ReadContext, RouteOptions } from './operation.ts'
+import type { Params, ReadContext, RouteOperation, RouteOptions } from './operation.ts'
 import type { AcceptedUpload, UploadContext, UploadRouteOptions } from './uploads.ts'
 import {
   toWriteOptions,
@@ -74,13 +74,13 @@ type UploadHandler<Q extends TObject, P extends Params> = (
 
 export interface GetRoute {
   type: 'get'
-  operation: Operation
+  operation: RouteOperation
   options: GetOptions
   handler: GetHandler<TObject, Params>
 }
 export interface ListRoute {
   type: 'list'
-  operation: Operation
+  operation: RouteOperation
   options: ListOptions
   /** The filters of the list with `limit` and `after_cursor`. */
   query: TObject
@@ -88,20 +88,20 @@ export interface ListRoute {
 }
 export interface StreamRoute {
   type: 'stream'
-  operation: Operation
+  operation: RouteOperation
   options: GetOptions
   handler: StreamHandler<TObject, Params>
 }
 export interface WriteRoute {
   type: 'write'
-  operation: Operation
+  operation: RouteOperation
   options: WriteRouteOptions<TSchema, Params>
   writeOptions: WriteOptions
   handler: WriteWork
 }
 interface UploadRoute {
   type: 'upload'
-  operation: Operation
+  operation: RouteOperation
   options: UploadRouteOptions<TObject, Params>
   handler: UploadHandler<TObject, Params>
 }
@@ -114,7 +114,7 @@ function readOperation(
   path: string,
   options: RouteOptions<Params> & Pick<GetOptions, 'query' | 'response' | 'etag'>,
   { exportLine, media = exportLine ? listMedia : ['json'] }: { exportLine?: TSchema | undefined; media?: Media } = {},
-): Operation {
+): RouteOperation {
   const { operationId, tag, summary, description, supportsStrict, response, deprecated } = options
   const { params = {}, headers = {}, errors = [], query = noQuery, etag = false, role = 'visitor' } = options
   const scope = toScope(options, 'read')
@@ -199,7 +199,7 @@ const write =
     } = options
     const { etag, repeatable, keepsEmptyTexts, generated } = writeOptions
     const scope = toScope(options, options.policy ?? 'write')
-    const operation: Operation = {
+    const operation: RouteOperation = {
       method,
       path,
       operationId,
@@ -251,7 +251,7 @@ export const upload = <Q extends TObject, P extends Params>(
   const { params = {}, headers = {}, errors: ownErrors = [], role = 'maintainer' } = options
   const errors = [...ownErrors, 'unsupported_media_type', 'body_too_large', 'too_many_imports'] as const
   const scope = toScope(options, 'write')
-  const operation: Operation = {
+  const operation: RouteOperation = {
     method: 'POST',
     path,
     operationId,

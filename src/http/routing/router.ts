@@ -39,6 +39,7 @@ import {
 import { uploadRouter } from './uploads.ts'
 import { handleWrite } from './writes.ts'
 
+/** `startLong`: call it if the request waits for changes. It returns when to end the request, and rechecks the caller's access. */
 type Handle = (
   request: FastifyRequest,
   reply: FastifyReply,
@@ -46,6 +47,7 @@ type Handle = (
   startLong: () => LongRequest,
 ) => Promise<unknown>
 
+/** A bulk export has the path of its list, and is chosen by `Accept: application/x-ndjson`. */
 const wantsExport = ({ headers }: FastifyRequest) => chooseMedium(headers.accept, ['json', 'lines']) === 'lines'
 
 export function registerRoutes(server: FastifyInstance, app: AppContext, definitions: readonly RouteDefinition[]) {
@@ -54,11 +56,11 @@ export function registerRoutes(server: FastifyInstance, app: AppContext, definit
   const registerUpload = uploadRouter(server, app)
 
   const registerRead = ({ operation, options }: GetRoute | ListRoute | StreamRoute, handle: Handle) => {
-    const { path, media } = operation
-    const { inControlDatabase = false, role = 'visitor' } = options
+    const { path, role, media } = operation
+    const { inControlDatabase = false } = options
     server.get(
       path,
-      { onRequest: (request, reply) => admit(app, request, reply, { role, operation, policy: 'read', media }) },
+      { onRequest: (request, reply) => admit(app, request, reply, { operation, policy: 'read', media }) },
       async (request, reply) =>
         handle(request, reply, createReadContext(selectAppContext(app, request, { inControlDatabase }), request), () =>
           startLongRequest(app, request, reply, role),
@@ -67,10 +69,11 @@ export function registerRoutes(server: FastifyInstance, app: AppContext, definit
   }
 
   const registerGet = (route: GetRoute) => {
-    const { bulkExport, role, recordName = 'record', etag } = route.options
-    registerRead(route, async (request, reply, withoutQuery, startLong) => {
+    const { role } = route.operation
+    const { bulkExport, recordName = 'record', etag } = route.options
+    registerRead(route, async (request, reply, baseContext, startLong) => {
       const isExport = bulkExport !== undefined && wantsExport(request)
-      const context = withParsedQuery(route.options, request, withoutQuery, isExport)
+      const context = withParsedQuery(route.options, request, baseContext, isExport)
       if (isExport) return sendExport(request, reply, role, () => bulkExport.of(context, limitFor(context)))
       const result = await route.handler(context, startLong)
       if (!result) throw notFound(recordName)
@@ -80,8 +83,8 @@ export function registerRoutes(server: FastifyInstance, app: AppContext, definit
   }
 
   const registerStream = (route: StreamRoute) =>
-    registerRead(route, async (request, reply, withoutQuery, startLong) => {
-      const context = withParsedQuery(route.options, request, withoutQuery)
+    registerRead(route, async (request, reply, baseContext, startLong) => {
+      const context = withParsedQuery(route.options, request, baseContext)
       return limitStreams(request, async () => {
         const long = startLong()
         const events = await route.handler(context, long)
@@ -91,45 +94,49 @@ export function registerRoutes(server: FastifyInstance, app: AppContext, definit
     })
 
   const registerList = (route: ListRoute) => {
-    const { defaultLimit = 100, requires, sync, validate, role } = route.options
+    const { role } = route.operation
+    const { defaultLimit = 100, requires, sync, validate } = route.options
     registerRead(route, async (request, reply, context) => {
       const { service } = context
       const { query, sent, errors } = parseQuery(route.query, request.query as string, service.settings.timeZone)
       const { limit, after_cursor, ...filters } = query as { limit?: number; after_cursor?: string }
       errors.push(...(validate?.(filters, sent, service) ?? []))
-      const missing = requires && context.backOffice.unsupportedFields.get(requires)
+      const unsupportedReason = requires && context.backOffice.unsupportedFields.get(requires)
       const loadPage = async (nextPage: PageRequest) => {
         const result = await route.handler(withQuery(context, filters), nextPage)
         const {
           page,
           warnings: ownWarnings = [],
-          syncedAt = sync && selectAppContext(app, request).syncedAt?.(service)?.get(sync),
+          syncedAt = getSyncedAt(selectAppContext(app, request), service, sync),
           asOf = page.asOf,
         }: PageResult = 'page' in result ? result : { page: result }
-        const warnings = missing ? [...ownWarnings, { code: 'capability_unavailable', detail: missing }] : ownWarnings
+        const warnings = unsupportedReason
+          ? [...ownWarnings, { code: 'capability_unavailable', detail: unsupportedReason }]
+          : ownWarnings
         return { page, meta: { asOf, syncedAt, warnings: warnings.length ? warnings : undefined } }
       }
       if (wantsExport(request)) {
         throwIfAny([...errors, ...findExportConflicts(sent)])
         return sendExport(request, reply, role, () => exportPages(service, limitFor(context), loadPage))
       }
-      const scope = { service, list: getRequestPath(request), filters, key: app.keys.cursors }
-      const pageRequest = toPageRequest(scope, { limit, after_cursor }, defaultLimit, errors)
+      const cursorScope = { service, list: getRequestPath(request), filters, key: app.keys.cursors }
+      // Throws `errors` too, together with an error of the cursor.
+      const pageRequest = toPageRequest(cursorScope, { limit, after_cursor }, defaultLimit, errors)
       const { page, meta } = await loadPage(pageRequest)
       const isPoll = sent.has('updated_after') && after_cursor === undefined
       if (isPoll && isUnchanged(request, reply, createPageEtag(service, page, meta))) return reply.code(304).send()
-      return reply.type(json).send(renderPage(scope, pageRequest, page, meta))
+      return reply.type(json).send(renderPage(cursorScope, pageRequest, page, meta))
     })
   }
 
   const registerWrite = ({ operation, options, writeOptions, handler }: WriteRoute) => {
-    const { role = 'maintainer', policy = 'write', body } = options
+    const { policy = 'write', body } = options
     const { method, path } = operation
     server.route({
       method,
       url: path,
       async onRequest(request, reply) {
-        await admit(app, request, reply, { role, operation, policy, media: ['json'] })
+        await admit(app, request, reply, { operation, policy, media: ['json'] })
         requireJsonBody(request, body)
       },
       handler: (request, reply) => handleWrite(app, writeOptions, request, reply, handler),
@@ -157,6 +164,10 @@ function withParsedQuery(
   throwIfAny([...errors, ...(isExport ? findExportConflicts(sent) : []), ...(validate?.(query, sent, service) ?? [])])
   return withQuery(context, query as Static<TObject>)
 }
+
+/** Returns the time of a sync's last successful run. */
+const getSyncedAt = ({ syncedAt }: AppContext, service: Service, sync: string | undefined) =>
+  sync && syncedAt?.(service)?.get(sync)
 
 const addEnvelope = (data: string, meta: object | undefined) =>
   meta ? `{"data":${data},"meta":${JSON.stringify(meta)}}` : `{"data":${data}}`

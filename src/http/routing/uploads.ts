@@ -16,9 +16,9 @@ import { logServerError } from '../problem.ts'
 import {
   createReadContext,
   json,
-  type Operation,
   type Params,
   type ReadContext,
+  type RouteOperation,
   type RouteOptions,
   selectAppContext,
   withQuery,
@@ -72,15 +72,15 @@ export function uploadRouter(server: FastifyInstance, app: AppContext) {
   const slots = createFileSlots(maxConcurrentFiles)
 
   return (
-    operation: Operation,
-    { role = 'maintainer', query: schema }: UploadRouteOptions<TObject, Params>,
+    operation: RouteOperation,
+    { query: schema }: UploadRouteOptions<TObject, Params>,
     accept: (context: UploadContext<Static<TObject>, Params>) => Promise<AcceptedUpload>,
   ) => {
     server.post(
       operation.path,
       {
         async onRequest(request, reply) {
-          await admit(app, request, reply, { role, operation, policy: 'write', media: ['json'] })
+          await admit(app, request, reply, { operation, policy: 'write', media: ['json'] })
           parseFileType(request)
         },
       },

@@ -27,7 +27,7 @@ export function createBulkExporter(app: AppContext) {
     send: (
       request: FastifyRequest,
       reply: FastifyReply,
-      role: Role = 'visitor',
+      role: Role,
       begin: () => Promise<BulkExport>,
     ): Promise<FastifyReply> =>
       limitAccount(request, async () => {
