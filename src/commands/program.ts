@@ -51,11 +51,13 @@ const groups = {
 
 const aliases: Readonly<Record<string, string>> = { user: 'account' }
 
-/** Builds the command line with the named command only, or with all commands if the name is unknown. */
+const versionFlags: readonly string[] = ['-V', '--version']
+
+/** Builds the command line with the named command only, without one for the version, or with all commands if the name is unknown. */
 export async function buildProgram(name?: string): Promise<Command> {
   const program = new Command('tillbridge')
     .description('Run and manage Tillbridge')
-    .version(manifest.version, '-V, --version', 'print the version')
+    .version(manifest.version, versionFlags.join(', '), 'print the version')
     .helpOption('-h, --help', 'print help')
     .addHelpText(
       'after',
@@ -68,9 +70,9 @@ export async function buildProgram(name?: string): Promise<Command> {
     .showHelpAfterError('Run with --help for usage.')
     .exitOverride()
   const commandName = aliases[name ?? ''] ?? name
-  const isKnown = Object.values(groups).some(
-    commands => commandName !== undefined && Object.hasOwn(commands, commandName),
-  )
+  const isKnown =
+    commandName !== undefined &&
+    (versionFlags.includes(commandName) || Object.values(groups).some(commands => Object.hasOwn(commands, commandName)))
   for (const [heading, commands] of Object.entries(groups))
     for (const [command, load] of Object.entries(commands))
       if (!isKnown || command === commandName) (await load())(program.commandsGroup(heading))
