@@ -99,7 +99,8 @@ interface Table {
   /** The text of each cell; null if it contains a button or picture. */
   rows: (string | null)[][]
 }
-const tables = `[...document.querySelectorAll('main table')].map(table => ({
+/** The grid of a product's stock has no CSV: the list of stock has one. */
+const tables = `[...document.querySelectorAll('main table:not(.grid)')].map(table => ({
   caption: table.caption.innerText,
   isTruncated: Boolean(table.closest('section').querySelector('.more, .spacer')),
   titles: [...table.querySelectorAll('th')].map(cell => cell.innerText.replace(/ [↑↓]$/, '')),
@@ -114,7 +115,10 @@ const listFilledColumns = ({ titles, rows }: Pick<Table, 'titles' | 'rows'>) =>
 /** Reads the captions of all tables from the console's source: `Stock of ${sku} by store`. */
 async function readCaptions() {
   const folder = new URL('../../console/pages/', import.meta.url)
-  const files = (await readdir(folder, { recursive: true })).filter(name => name.endsWith('.js'))
+  // The keys of an account are in a dialog, which screens.test.ts opens.
+  const files = (await readdir(folder, { recursive: true })).filter(
+    name => name.endsWith('.js') && name !== 'accounts/keys.js',
+  )
   const sources = await Promise.all(files.map(name => readFile(new URL(name, folder), 'utf8')))
   return sources.flatMap(source =>
     [...source.matchAll(/ caption=(?:"(.+?)"|\$\{`(.+?)`\}\n?)/g)].map(([, plain, template = '']) => plain ?? template),

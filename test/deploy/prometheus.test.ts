@@ -16,12 +16,22 @@ before(async () => {
   await monitored.simulator.close()
   // As a run of the sync leaves it where the back office cannot say what has changed.
   await monitored.db.run(sql`update sync_state set full_only_interval = 86400 where sync = 'customers'`)
+  await addStockPush()
   prometheus = await startPrometheus(monitored.metrics, 5)
 })
 after(async () => {
   await prometheus?.close()
   await monitored?.close()
 })
+
+/** Connects a service to a platform that can't be reached, with the budget of an earlier call. */
+async function addStockPush() {
+  await monitored.db.run(sql`
+    insert into ecommerce_connection (service_id, connection_id, driver, url, client_id, encrypted_secret, api_version, settings)
+    select service_id, 'main', 'shopify', 'https://127.0.0.1:1', 'client', '', '2026-07', '{"stockPush": "dryRun"}' from service where name = 'other'`)
+  await monitored.db.run(sql`
+    insert into ecommerce_budget select service_id, connection_id, 2000, 100, 500, 1000, 500, now() from ecommerce_connection`)
+}
 
 /** Requests that are answered, and that are not. */
 async function live() {

@@ -11,8 +11,9 @@ import { checkout } from '../support/processes.ts'
 /** Makes a command and its subcommands do nothing, and throw instead of printing. */
 function silence(command: Command) {
   command.exitOverride().configureOutput({ writeErr: () => {}, writeOut: () => {} })
-  if (command.commands.length) command.commands.forEach(silence)
-  else command.action(() => {})
+  command.commands.forEach(silence)
+  // `backup` has subcommands and an argument.
+  if (!command.commands.length || command.registeredArguments.length) command.action(() => {})
 }
 
 /** Returns the error of a command line, or undefined if the command, its options and its arguments exist. */

@@ -115,6 +115,7 @@ function StockGrid({ product, current }) {
     </div>
     <div class="scroll" role="region" aria-label="Available units by colour and size" tabindex="0">
       <table class="grid">
+        <caption class="hidden">Available units by colour and size</caption>
         <thead><tr><th scope="col">Colour</th>${sizes.map(size => html`<th scope="col" class="right" key=${size}>${size}</th>`)}</tr></thead>
         <tbody>${colours.map(
           colour =>
