@@ -1,4 +1,4 @@
-import { type Db, sql } from '../../database/db.ts'
+import { type Db, type Sql, sql } from '../../database/db.ts'
 import type { AlertName } from '../../domain/alerts.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { raiseAlert } from '../alerts/alerts.ts'
@@ -14,9 +14,13 @@ interface StockKey {
   skuId: string
 }
 
-const selectKeys = (stocks: readonly StockKey[]) => {
+/** Selects the stock of these levels whose remaining units meet a condition, by one index look-up each. */
+const selectLevels = (service: Service, stocks: readonly StockKey[], condition: Sql) => {
   const [stores, skus] = [stocks.map(({ storeId }) => storeId), stocks.map(({ skuId }) => skuId)]
-  return sql`unnest(${stores}::text[], ${skus}::text[]) as keys (store_id, sku_id)`
+  return sql`(
+    select s.* from unnest(${stores}::text[], ${skus}::text[]) as keys (store_id, sku_id)
+      join stock s on s.service_id = ${opaqueServiceId(service)} and s.store_id = keys.store_id and s.sku_id = keys.sku_id
+     where s.free_stock - s.reserved - s.allocated ${condition})`
 }
 
 /** The reserved units of stock `s` without those of orders that are being sent: the back office may have taken them off already. */
@@ -28,21 +32,20 @@ const reservedUnits = sql`
       and r.expires_at > clock_timestamp() and r.id not like 'order %')`
 
 /**
- * Raises an alert for each of these levels that has fewer units than its orders and reservations need, and resolves those of the others.
- * Call after their stock was merged: tills have sold the units, or a count has corrected them.
+ * Raises an alert for each of these levels that has fewer units than its orders and reservations need. Call after their stock was merged:
+ * tills have sold the units, or a count has corrected them.
  */
 export async function reportOversold(tx: Db, service: Service, stocks: readonly StockKey[]) {
-  await resolveOversold(tx, service, stocks)
   if (!stocks.length || service.settings.oversell === 'allow') return
   const oversold = await tx.rows<{ subject: string; detail: string }>(sql`
     select level.store_id || '-' || sku as subject,
            trim_scale(-units) || ' units too many of SKU ' || sku || ' are sold or reserved at store ' || coalesce(store_number, level.store_id)
              || ': free stock ' || trim_scale(free_stock) || ', reserved ' || reserved || ', in unshipped orders ' || allocated || '.' as detail
       from (select s.*, v.sku, c.store_number, ${reservedUnits} as current_reserved
-              from ${selectKeys(stocks)} join stock s using (store_id, sku_id)
+              from ${selectLevels(service, stocks, sql`< 0`)} s
               join variant v on v.service_id = s.service_id and v.sku_id = s.sku_id
               join store c on c.service_id = s.service_id and c.store_id = s.store_id
-             where s.service_id = ${opaqueServiceId(service)} and s.free_stock - s.reserved - s.allocated < 0 and not v.allow_backorder) level
+             where not v.allow_backorder) level
      cross join lateral (select free_stock - current_reserved - allocated as units) remaining
      where units < 0
        and (current_reserved > 0 or allocated > 0
@@ -56,6 +59,8 @@ export async function reportOversold(tx: Db, service: Service, stocks: readonly 
 export const resolveOversold = (tx: Db, service: Service, stocks: readonly StockKey[]) =>
   tx.run(sql`
     delete from alert a
-     using ${selectKeys(stocks)} join stock s using (store_id, sku_id) join variant v using (service_id, sku_id)
-     where a.service_id = ${service.id} and a.kind = ${kind} and a.subject = s.store_id || '-' || v.sku
-       and s.service_id = ${service.id} and s.free_stock - s.reserved - s.allocated >= 0`)
+     where a.service_id = ${service.id} and a.kind = ${kind}
+       and a.subject in (select s.store_id || '-' || v.sku
+                           from ${selectLevels(service, stocks, sql`>= 0`)} s
+                           join variant v on v.service_id = s.service_id and v.sku_id = s.sku_id
+                          where exists (select from alert where service_id = ${service.id} and kind = ${kind}))`)

@@ -9,7 +9,6 @@ import {
 } from '../lists/back-date.ts'
 import {
   type Change,
-  countUpsert,
   hasSameBody,
   lockRows,
   type Upserted,
@@ -69,9 +68,9 @@ export async function mergeStock(
   const changed = await keepSoldUnits(tx, service, locked, context?.requestedAt)
   const change = await beginSourceDatedChange(tx, service, 'stock', rows)
   if (!changed.length) return { inserted: 0, changed: 0, outdated }
-  const counts = await countUpsert(
-    tx,
-    sql`
+  // Returns only the short levels: usually there are none among thousands of rows.
+  const { short = [], ...counts } = (await tx.row<{ inserted: number; changed: number; short: StockKey[] }>(sql`
+    with additional as (${insertTombstones(service, change, 'stock', selectRenamedIds(service, isAmong(changed)))}), written as (
       insert into stock (service_id, store_id, sku_id, free_stock, buffer, changed_at, source_changed_at, record)
       select s.service_id, s.store_id, s.sku_id, s.free_stock, s.buffer, t.new_timestamp, ${mergedContentTime(stock, 's', service, change)}, ${withChangeTimestamp(body(service, keptUnits), sql`t.new_timestamp`, service, change)}
         from ${mergeRows(service, stock, changed, 's')}
@@ -80,11 +79,20 @@ export async function mergeStock(
         cross join lateral (select ${changeTimestamp(mergedRowTimes, service, change)} as new_timestamp) t
        where ${isDifferent(stock, 's')}
       ${onConflictUpdate(stock, ['changed_at', 'source_changed_at', 'record'])}
-      returning (xmax = 0) as inserted`,
-    insertTombstones(service, change, 'stock', selectRenamedIds(service, isAmong(changed))),
-  )
+      returning (xmax = 0) as inserted, store_id as "storeId", sku_id as "skuId", free_stock - reserved - allocated < 0 as is_short)
+    select count(*) filter (where inserted)::integer as inserted, count(*) filter (where not inserted)::integer as changed,
+           coalesce(json_agg(json_build_object('storeId', "storeId", 'skuId', "skuId")) filter (where is_short), '[]') as short from written`)) ?? {
+    inserted: 0,
+    changed: 0,
+  }
   const exact = changed.filter(({ isAtMost }) => !isAtMost)
-  await reportOversold(tx, service, exact)
+  const exactKeys = new Set(exact.map(getStockKey))
+  await resolveOversold(tx, service, exact)
+  await reportOversold(
+    tx,
+    service,
+    short.filter(key => exactKeys.has(getStockKey(key))),
+  )
   return { ...counts, outdated }
 }
 

@@ -69,7 +69,7 @@ export async function recordSource(tx: Db, service: Service, { source, timeZone 
       where (s.source, s.time_zone) is distinct from (excluded.source, excluded.time_zone)
     returning (select source from sync_source where service_id = ${service.id}) as source,
               (select time_zone from sync_source where service_id = ${service.id}) as "timeZone"`)
-  if (!changed) return
+  if (!changed?.source) return
   await resetSyncs(tx, service)
   if (changed.source === source && changed.timeZone !== null && changed.timeZone !== timeZone)
     await correctTimes(tx, service, { from: changed.timeZone, to: timeZone })
