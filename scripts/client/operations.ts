@@ -41,7 +41,7 @@ export function partsOf({ operation }: OperationDefinition, { parameters, schema
     query: { properties, required: required.map(parameter => camelCase(parameter.name)) },
     isList,
     ownHeaders: inside('header').filter(parameter => !usualHeaders.test(parameter.name)),
-    body: body && nameOf(body) !== 'NoBody' ? body : undefined,
+    body: body && nameOf(body) !== 'EmptyBody' ? body : undefined,
     data: envelope?.properties.data,
   }
 }

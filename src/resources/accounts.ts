@@ -2,7 +2,7 @@ import type { Db } from '../database/db.ts'
 import { Account, AccountInput, IssuedAccount, ListedAccount, RevokedAccount, RoleChange } from '../domain/accounts.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
 import { ApiError, notFound, toApiError } from '../errors/api-error.ts'
-import { NoBody } from '../http/body/body.ts'
+import { EmptyBody } from '../http/body/body.ts'
 import { get, list, post, put } from '../http/routing/route-definitions.ts'
 import { findAccountRecord, readAccountPage } from '../store/accounts/account-page.ts'
 import {
@@ -121,7 +121,7 @@ export const accounts = [
       description:
         "The previous password works until the next rotation. You need at least the account's role in each of its services, because its password opens all of them. Otherwise the operator must rotate it.",
       params: accountParams,
-      body: NoBody,
+      body: EmptyBody,
       generated: ['password', 'apiKey'],
       response: IssuedAccount,
     },
@@ -148,7 +148,7 @@ export const accounts = [
       description:
         "Takes effect in all processes within 5 seconds. The account keeps its other services. If it has none, the account and its passwords are deleted. The last admin can't be revoked.",
       params: accountParams,
-      body: NoBody,
+      body: EmptyBody,
       response: RevokedAccount,
       errors: ['last_admin'],
     },

@@ -1,6 +1,6 @@
 import { AlertRecord } from '../domain/alerts.ts'
 import { notFound } from '../errors/api-error.ts'
-import { NoBody } from '../http/body/body.ts'
+import { EmptyBody } from '../http/body/body.ts'
 import { list, post } from '../http/routing/route-definitions.ts'
 import { readAlertPage, resolveAlertById } from '../store/alerts/alerts.ts'
 
@@ -32,7 +32,7 @@ export const alerts = [
       summary: 'Resolve an alert',
       description: 'If the problem recurs, Tillbridge records a new alert.',
       params: { id: { description: 'The alert.', example: '5b0c3f52-8c1d-4a0e-9d0f-2b7d3c1a8e44' } },
-      body: NoBody,
+      body: EmptyBody,
       response: AlertRecord,
     },
     ({ service, params: { id } }) =>

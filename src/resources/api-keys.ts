@@ -1,6 +1,6 @@
 import { buildApiKeySchemas, maxApiKeys } from '../domain/api-keys.ts'
 import { notFound, toApiError } from '../errors/api-error.ts'
-import { NoBody } from '../http/body/body.ts'
+import { EmptyBody } from '../http/body/body.ts'
 import { del, get, post } from '../http/routing/route-definitions.ts'
 import { Type } from '../schemas/schemas.ts'
 import { findAccountRecord } from '../store/accounts/account-page.ts'
@@ -107,7 +107,7 @@ export function buildApiKeyRoutes(scopes: readonly string[]) {
         summary: 'Revoke an API key',
         description: 'Takes effect in all processes within 5 seconds.',
         params: keyParams,
-        body: NoBody,
+        body: EmptyBody,
         response: RevokedApiKey,
       },
       ({ service, params: { username, name } }) =>

@@ -6,7 +6,7 @@ import {
   exampleReservationId,
   ReleasedCoupon,
 } from '../domain/orders/coupons.ts'
-import { NoBody } from '../http/body/body.ts'
+import { EmptyBody } from '../http/body/body.ts'
 import { calculation, del, post } from '../http/routing/route-definitions.ts'
 import { mapCommitPhase } from '../writes/write.ts'
 
@@ -59,7 +59,7 @@ export const coupons = [
       summary: 'Release a coupon',
       description: 'Other sales can use the coupon at once. A reservation that has already ended is no error.',
       params: { id: { description: 'The reservation.', example: exampleReservationId } },
-      body: NoBody,
+      body: EmptyBody,
       response: ReleasedCoupon,
       errors: [...errors, 'not_found'],
     },

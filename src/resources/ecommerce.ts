@@ -1,7 +1,7 @@
 import type { Db } from '../database/db.ts'
 import { EcommerceStatus } from '../domain/ecommerce/ecommerce-status.ts'
 import { ApiError } from '../errors/api-error.ts'
-import { NoBody } from '../http/body/body.ts'
+import { EmptyBody } from '../http/body/body.ts'
 import type { ReadContext } from '../http/routing/operation.ts'
 import { get, post } from '../http/routing/route-definitions.ts'
 import { findConnection } from '../store/ecommerce/connections.ts'
@@ -36,7 +36,7 @@ export const ecommerce = [
       status: 202,
       summary: "Compare the platform's stock",
       description: 'Starts when a worker is free.',
-      body: NoBody,
+      body: EmptyBody,
       response: EcommerceStatus,
       errors,
     },

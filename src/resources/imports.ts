@@ -5,7 +5,7 @@ import { ImportRun, RejectedLines } from '../domain/sync/syncs.ts'
 import { ApiError, type FieldError, notFound, toApiError } from '../errors/api-error.ts'
 import { throwIfAny } from '../errors/throw-if-any.ts'
 import { requireRole } from '../http/admission/admit.ts'
-import { NoBody } from '../http/body/body.ts'
+import { EmptyBody } from '../http/body/body.ts'
 import { get, post, upload } from '../http/routing/route-definitions.ts'
 import { isEncoding } from '../import/formats/encoding.ts'
 import { platformProfiles } from '../import/formats/platform-profiles.ts'
@@ -211,7 +211,7 @@ export const imports = [
       description:
         'The import stops within a few seconds, after the batch in progress. Imported lines stay. The run then has the state `failed` and names the last line in `detail`. An import that has ended stays as it is.',
       params,
-      body: NoBody,
+      body: EmptyBody,
       response: ImportRun,
     },
     ({ service, role, params: { id } }) =>

@@ -1,7 +1,7 @@
 import { Erasure } from '../domain/customers/erasure.ts'
 import { PersonalData } from '../domain/privacy/personal-data.ts'
 import { notFound } from '../errors/api-error.ts'
-import { NoBody } from '../http/body/body.ts'
+import { EmptyBody } from '../http/body/body.ts'
 import { del, get } from '../http/routing/route-definitions.ts'
 import { exportPersonalData } from '../store/privacy/export.ts'
 import { mapCommitPhase } from '../writes/write.ts'
@@ -22,7 +22,7 @@ export const privacy = [
       description:
         "Can't be undone. Deletes contact, address, references, consent, reward account and stored responses at once. Orders, returns, sales and vouchers keep their amounts and lose the names shortly after: repeat the request to see `status`. Voucher emails that are still queued aren't sent, and orders that aren't shipped yet lose their address. If the back office can't erase customers: 409 `capability_unavailable`.",
       params: customerParams,
-      body: NoBody,
+      body: EmptyBody,
       response: Erasure,
       errors: ['capability_unavailable', 'precondition_failed'],
     },

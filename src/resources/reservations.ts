@@ -14,7 +14,7 @@ import {
 import type { Service } from '../domain/tenancy/service-settings.ts'
 import { type FieldError, notFound } from '../errors/api-error.ts'
 import { throwIfAny } from '../errors/throw-if-any.ts'
-import { NoBody } from '../http/body/body.ts'
+import { EmptyBody } from '../http/body/body.ts'
 import { del, get, post, put } from '../http/routing/route-definitions.ts'
 import type { WriteContext } from '../http/routing/writes.ts'
 import { findSkus } from '../store/catalog/skus.ts'
@@ -128,7 +128,7 @@ export const reservations = [
       summary: 'Release a reservation',
       description: 'The units can be sold again at once.',
       params,
-      body: NoBody,
+      body: EmptyBody,
       response: RemovedReservation,
     },
     ({ service, params: { id } }) =>

@@ -8,7 +8,7 @@ import {
   ReturnReceipt,
 } from '../domain/orders/returns.ts'
 import { notFound } from '../errors/api-error.ts'
-import { NoBody } from '../http/body/body.ts'
+import { EmptyBody } from '../http/body/body.ts'
 import { get, list, post } from '../http/routing/route-definitions.ts'
 import { type Static, Type } from '../schemas/schemas.ts'
 import { linkPlatformOrder } from '../store/ecommerce/commitments.ts'
@@ -162,7 +162,7 @@ export const returns = [
       description:
         'Marks a `received` return as `refunded`. Vouchers are refunded before other payments. `refund.payments` is the amount that you must refund through the payment gateways.',
       params: returnParams,
-      body: NoBody,
+      body: EmptyBody,
       response: RefundedReturn,
       errors: transitionErrors,
     },

@@ -7,7 +7,7 @@ import {
 } from '../domain/rewards/redemptions.ts'
 import { RewardAccount, RewardProgram } from '../domain/rewards/rewards.ts'
 import { ApiError, notFound } from '../errors/api-error.ts'
-import { NoBody } from '../http/body/body.ts'
+import { EmptyBody } from '../http/body/body.ts'
 import { get, post } from '../http/routing/route-definitions.ts'
 import { Type } from '../schemas/schemas.ts'
 import { findRedemption } from '../store/rewards/redemptions.ts'
@@ -122,7 +122,7 @@ export const rewards = [
         summary,
         description,
         params: redemptionParams,
-        body: NoBody,
+        body: EmptyBody,
         response: RewardRedemption,
         errors: ['invalid_transition', ...backOfficeErrors],
       },

@@ -3,7 +3,7 @@ import { Shipment, ShipmentInput } from '../domain/orders/shipments.ts'
 import { isWebAddress } from '../domain/orders/tracking.ts'
 import { type FieldError, notFound } from '../errors/api-error.ts'
 import { throwIfAny } from '../errors/throw-if-any.ts'
-import { NoBody } from '../http/body/body.ts'
+import { EmptyBody } from '../http/body/body.ts'
 import { get, list, post } from '../http/routing/route-definitions.ts'
 import { findShipment, readShipmentPage } from '../store/orders/shipments.ts'
 import { mapCommitPhase } from '../writes/write.ts'
@@ -79,7 +79,7 @@ export const shipments = [
             ? 'Sets `readyAt` of an order with a `pickupStoreNumber`: the shopper can collect it.'
             : 'Sets `collectedAt` of a `ready` order, and ships its open units as `POST /orders/{id}/shipments` does.',
         params: orderParams,
-        body: NoBody,
+        body: EmptyBody,
         response: Order,
         etag: true,
         errors: fulfilmentErrors,

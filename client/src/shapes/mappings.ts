@@ -25,7 +25,7 @@ export interface MappingFixInput {
   kind: 'stores' | 'skus' | 'customers'
   /** The back office's ID of the store, SKU or customer. */
   id: string
-  /** The current mapping, as `ecommerceId` of the issue (null: unmapped). If the record is mapped differently, the fix is rejected. Left out: any. */
+  /** The current mapping, as `ecommerceId` of the issue (null: unmapped). If the record is mapped differently, the fix is rejected. Without it, any current mapping is replaced. */
   from?: string | null | undefined
   /** The platform item to map the record to. Null unmaps it. */
   to: string | null

@@ -126,7 +126,7 @@ export const MappingFixInput = Type.Object(
     from: Type.Optional(
       Nullable(
         Text(
-          'The current mapping, as `ecommerceId` of the issue (null: unmapped). If the record is mapped differently, the fix is rejected. Left out: any.',
+          'The current mapping, as `ecommerceId` of the issue (null: unmapped). If the record is mapped differently, the fix is rejected. Without it, any current mapping is replaced.',
           'MH01-XS-Black',
         ),
       ),

@@ -12,11 +12,11 @@ import { maxErrors, validateBody } from './validate.ts'
 export const maxBodyBytes = 256 * 1024
 
 /** The body of a write that needs no fields. */
-export const NoBody = Type.Object(
+export const EmptyBody = Type.Object(
   {},
-  { $id: 'NoBody', description: 'Nothing: `{}`, or no body at all.', additionalProperties: false },
+  { $id: 'EmptyBody', description: 'Nothing: `{}`, or no body at all.', additionalProperties: false },
 )
-export const isNoBody = (schema: TSchema) => schema === NoBody
+export const isEmptyBody = (schema: TSchema) => schema === EmptyBody
 
 /** Makes Fastify pass bodies on as bytes. `readBody` parses them strictly, after the caller was admitted. */
 export function parseBodiesAsBytes(server: FastifyInstance) {
@@ -45,7 +45,7 @@ export function interruptedBody() {
 
 /** Rejects a body that isn't plain JSON before it is read. For an optional body, `readBody` does that if there are bytes. */
 export function requireJsonBody(request: FastifyRequest, schema: TSchema) {
-  if (!isNoBody(schema)) requireJson(request)
+  if (!isEmptyBody(schema)) requireJson(request)
 }
 
 function requireJson({ headers }: FastifyRequest) {
@@ -86,8 +86,8 @@ export async function readBody<B extends TSchema>(
   const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
   // A body with the content type of a file is a stream of unknown length (routing/uploads.ts).
   const isStream = Boolean(request.body) && !Buffer.isBuffer(request.body)
-  if (isNoBody(schema) && (bytes.length || isStream)) requireJson(request)
-  const parsed = isNoBody(schema) && bytes.length === 0 ? {} : readJson(bytes)
+  if (isEmptyBody(schema) && (bytes.length || isStream)) requireJson(request)
+  const parsed = isEmptyBody(schema) && bytes.length === 0 ? {} : readJson(bytes)
   const value = keepsEmptyTexts ? parsed : normalizeBody(schema, parsed)
   const schemaErrors = validateBody(schema, value, service.settings)
   const { record } = (schemaErrors.length && (await stored?.())) || {}

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import { type ErrorCode, errorCodes } from '../../errors/api-error.ts'
-import { isNoBody } from '../body/body.ts'
+import { isEmptyBody } from '../body/body.ts'
 import { describeDeprecation } from '../deprecations.ts'
 import type { Operation } from '../routing/operation.ts'
 import type { fileTypes } from '../routing/uploads.ts'
@@ -48,7 +48,7 @@ export const writeOperation = (writer: Writer, operation: Operation) => ({
   ...(operation.body &&
     operation.method !== 'DELETE' && {
       requestBody: {
-        ...(!isNoBody(operation.body) && { required: true }),
+        ...(!isEmptyBody(operation.body) && { required: true }),
         content: writer.body(operation.body, operation.keepsEmptyTexts ? 'body' : 'body, empty is null'),
       },
     }),

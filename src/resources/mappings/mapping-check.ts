@@ -8,7 +8,7 @@ import {
 } from '../../domain/mappings/mapping-check.ts'
 import { OneOf } from '../../domain/values/fields.ts'
 import { ApiError, notFound } from '../../errors/api-error.ts'
-import { NoBody } from '../../http/body/body.ts'
+import { EmptyBody } from '../../http/body/body.ts'
 import { get, list, post } from '../../http/routing/route-definitions.ts'
 import { Type } from '../../schemas/schemas.ts'
 import { areSame, buildFields, isMappedTo, pickFields } from '../../store/mappings/change-mapping.ts'
@@ -45,7 +45,7 @@ export const mappingCheck = [
       status: 202,
       summary: 'Start a mapping check',
       description: 'The check starts when a worker is free. `GET /mappings/check` returns its progress.',
-      body: NoBody,
+      body: EmptyBody,
       response: Type.Array(MappingStatus),
     },
     ({ service }) =>
@@ -126,7 +126,7 @@ export const mappingCheck = [
       description:
         'Restores the previous mapping, unless the mapping has changed since the fix. Undoing a fix twice changes nothing.',
       params: { id: { description: 'The ID of the fix.', example: '5b0c3f52-8c1d-4a0e-9d0f-2b7d3c1a8e44' } },
-      body: NoBody,
+      body: EmptyBody,
       response: MappingFix,
       errors: ['mapping_changed', 'sku_taken'],
     },

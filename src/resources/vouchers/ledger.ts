@@ -7,7 +7,7 @@ import { checkUsable } from '../../domain/vouchers/redemption.ts'
 import type { VoucherState } from '../../domain/vouchers/states.ts'
 import { Voucher, VoucherResend } from '../../domain/vouchers/vouchers.ts'
 import { ApiError, notFound } from '../../errors/api-error.ts'
-import { NoBody } from '../../http/body/body.ts'
+import { EmptyBody } from '../../http/body/body.ts'
 import type { ReadContext } from '../../http/routing/operation.ts'
 import { get, post } from '../../http/routing/route-definitions.ts'
 import { countToday } from '../../store/audit/audit.ts'
@@ -81,7 +81,7 @@ export const voucherLedgers = [
         summary,
         description: `Changes nothing if the voucher is already ${nextState}. Ends earlier validations. ${noPin}`,
         params,
-        body: NoBody,
+        body: EmptyBody,
         response: Voucher,
         errors: ['capability_unavailable', 'voucher_unusable'],
       },

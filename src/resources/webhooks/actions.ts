@@ -2,7 +2,7 @@ import { parseRewindTarget } from '../../change-feed/start-position.ts'
 import type { Db } from '../../database/db.ts'
 import { IssuedWebhook, Rewind, Webhook, WebhookAttempt } from '../../domain/webhooks/webhooks.ts'
 import { notFound } from '../../errors/api-error.ts'
-import { NoBody } from '../../http/body/body.ts'
+import { EmptyBody } from '../../http/body/body.ts'
 import { list, post } from '../../http/routing/route-definitions.ts'
 import { addAttempt, readAttemptPage } from '../../store/webhooks/attempts.ts'
 import { readEndpointState } from '../../store/webhooks/deliveries.ts'
@@ -40,7 +40,7 @@ export const actions = [
       summary: 'Send a test event',
       description: 'Sends a signed `webhook.test` event and returns the attempt. It works for paused webhooks too.',
       params: webhookParams,
-      body: NoBody,
+      body: EmptyBody,
       isAudited: false,
       generated: ['id', 'deliveryId'],
       response: WebhookAttempt,
@@ -105,7 +105,7 @@ export const actions = [
       summary: 'Rotate a signing secret',
       description: 'Both secrets sign deliveries for 24 hours. After that, only the new one does.',
       params: webhookParams,
-      body: NoBody,
+      body: EmptyBody,
       generated: ['secret'],
       response: IssuedWebhook,
     },
@@ -153,7 +153,7 @@ function defineSwitch(
       summary,
       description,
       params: webhookParams,
-      body: NoBody,
+      body: EmptyBody,
       response: Webhook,
     },
     context => applyChange(context, (tx, { id }) => change(tx, context, id)),

@@ -2,7 +2,7 @@ import { changeCursorKinds } from '../../change-feed/start-position.ts'
 import { selectKinds } from '../../change-feed/subscription.ts'
 import { IssuedWebhook, RemovedWebhook, Webhook, WebhookChange, WebhookInput } from '../../domain/webhooks/webhooks.ts'
 import { ApiError } from '../../errors/api-error.ts'
-import { NoBody } from '../../http/body/body.ts'
+import { EmptyBody } from '../../http/body/body.ts'
 import { del, get, list, post, put } from '../../http/routing/route-definitions.ts'
 import type { WriteContext } from '../../http/routing/writes.ts'
 import { changeWebhook, deleteWebhook, findWebhookRecord, readWebhookPage } from '../../store/webhooks/endpoints.ts'
@@ -114,7 +114,7 @@ export const webhooks = [
       summary: 'Delete a webhook',
       description: 'Deletes the webhook and its attempts. A delivery that is in flight can still arrive.',
       params: webhookParams,
-      body: NoBody,
+      body: EmptyBody,
       response: RemovedWebhook,
     },
     ({ service, params: { id } }) =>
