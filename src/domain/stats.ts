@@ -31,7 +31,7 @@ export const BackOfficeCallStats = Type.Object(
 )
 
 const hourSums = (description: string) =>
-  Type.Array(Type.Number({ examples: [310.5] }), { description, examples: [[0, 120.5, 310.5]] })
+  Type.Array(Money('The sum of the hour.', '310.50'), { description, examples: [['0.00', '120.50', '310.50']] })
 const HourSums = Type.Object(
   {
     today: hourSums('The hours of this day, including the current one.'),

@@ -45,9 +45,9 @@ export interface HourStats {
 
 export interface HourSums {
   /** The hours of this day, including the current one. */
-  today: number[]
+  today: string[]
   /** All 24 hours of the same day last week. */
-  lastWeek: number[]
+  lastWeek: string[]
 }
 
 export interface SyncLag {

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { html } from '../../lib/html.js'
 
-/** @typedef {{ today: number[], lastWeek: number[] }} HourSums */
+/** Amounts. @typedef {{ today: string[], lastWeek: string[] }} HourSums */
 
 /** @param {number[]} amounts */
 const sum = amounts => amounts.reduce((total, amount) => total + amount, 0)
@@ -13,7 +13,7 @@ export function Hours({ hours, currency }) {
   const format = (/** @type {number} */ amount) => `${currency} ${Math.round(amount).toLocaleString('en')}`.trim()
   const [shown, setShown] = useState(/** @type {'sales' | 'orders'} */ ('sales'))
   const [hovered, setHovered] = useState(/** @type {number | undefined} */ (undefined))
-  const { today, lastWeek } = hours[shown]
+  const [today, lastWeek] = [hours[shown].today.map(Number), hours[shown].lastWeek.map(Number)]
   const highest = Math.max(1, ...today, ...lastWeek)
   const [total, before] = [sum(today), sum(lastWeek.slice(0, today.length))]
   const change = before > 0 ? Math.round((100 * (total - before)) / before) : undefined

@@ -77,15 +77,16 @@ async function sumByHour(db: Db, service: Service, from: (isOfDays: (time: Sql) 
   const week = sql`interval '7 days'`
   const isOfDays = (time: Sql) =>
     sql`((${time} >= ${start} and ${time} < ${end}) or (${time} >= ${start} - ${week} and ${time} < ${end} - ${week}))`
-  const row = await db.row<{ today: number[]; lastWeek: number[] }>(sql`
+  const row = await db.row<{ today: string[]; lastWeek: string[] }>(sql`
     with sums as ${materialized(sql`
-      select extract(hour from at)::integer as hour, at >= ${start} as "isToday", sum(amount)::float8 as total from (${from(isOfDays)}) amounts group by 1, 2`)}
-    select coalesce(json_agg(coalesce(t.total, 0) order by h) filter (where h <= extract(hour from now() at time zone ${service.settings.timeZone})), '[]') as today,
-           json_agg(coalesce(w.total, 0) order by h) as "lastWeek"
+      select extract(hour from at)::integer as hour, at >= ${start} as "isToday", sum(amount) as total from (${from(isOfDays)}) amounts group by 1, 2`)}
+    select coalesce(json_agg(coalesce(t.total, 0)::numeric(30, 4)::text order by h) filter (where h <= extract(hour from now() at time zone ${service.settings.timeZone})), '[]') as today,
+           json_agg(coalesce(w.total, 0)::numeric(30, 4)::text order by h) as "lastWeek"
       from generate_series(0, 23) h
       left join sums t on t.hour = h and t."isToday"
       left join sums w on w.hour = h and not w."isToday"`)
-  return row ?? { today: [], lastWeek: [] }
+  const format = (totals: readonly string[] = []) => totals.map(total => formatTotal(total, service.settings.currency))
+  return { today: format(row?.today), lastWeek: format(row?.lastWeek) }
 }
 
 export const sumOrdersByHour = (db: Db, service: Service) =>

@@ -95,9 +95,9 @@ test('orders and sales of today are summed by currency', async () => {
       values (${caller.service.id}, ${id}, (now() at time zone ${timeZone})::date + ${days}::integer, now(), ${JSON.stringify({ currency, total })})`)
   const { day, orders, sales, hours } = await getStats(caller)
   const until = Temporal.Now.plainTimeISO(timeZone).hour + 1
-  assert.deepEqual([hours.sales.today[0], hours.sales.today.length], [20.5, until])
-  assert.deepEqual([hours.sales.lastWeek[0], hours.sales.lastWeek.length], [80, 24])
-  assert.deepEqual([sum(hours.orders.today), sum(hours.orders.lastWeek)], [59.98, 0])
+  assert.deepEqual([hours.sales.today[0], hours.sales.today.length], ['20.50', until])
+  assert.deepEqual([hours.sales.lastWeek[0], hours.sales.lastWeek.length], ['80.00', 24])
+  assert.deepEqual([sum(hours.orders.today.map(Number)), sum(hours.orders.lastWeek.map(Number))], [59.98, 0])
   assert.equal(day, Temporal.Now.plainDateISO(timeZone).toString())
   assert.deepEqual(orders, [{ currency: 'AUD', count: 1, total: '59.98' }])
   assert.deepEqual(sales, [
