@@ -10,6 +10,8 @@ export interface PostgresProxy {
   roundTrips(): number
   /** Loses the response to the next commit, which PostgreSQL executes, and closes the connection. Resolves after that. */
   loseCommit(): Promise<void>
+  /** Closes PostgreSQL's side of the connection instead of sending the next commit. Resolves with a function that closes the other side. */
+  dropCommit(): Promise<() => void>
   /** Loses the response to the next statement that has this string among its values and whose command tag begins with `tag` (`INSERT`). */
   loseAnswer(value: string, tag: string): Promise<void>
   /** Closes all connections and accepts none until the returned function is called. */
@@ -31,6 +33,7 @@ export async function startPostgresProxy(connection: string): Promise<PostgresPr
     new Promise<void>(done => {
       losing = { request, response, done }
     })
+  let dropping: ((disconnect: () => void) => void) | undefined
   let isCut = false
   const server = createServer(inward => {
     if (isCut) return inward.destroy()
@@ -48,6 +51,12 @@ export async function startPostgresProxy(connection: string): Promise<PostgresPr
       from.on('data', data => {
         if (from === inward) {
           isWaiting = true
+          if (dropping && data.includes(commit)) {
+            outward.removeAllListeners('close').destroy()
+            dropping(() => inward.destroy())
+            dropping = undefined
+            return
+          }
           if (losing && data.includes(losing.request)) lost = losing
         } else if (losing && lost === losing) {
           if (!data.includes(losing.response)) return
@@ -72,6 +81,10 @@ export async function startPostgresProxy(connection: string): Promise<PostgresPr
     connection: through.href,
     roundTrips: () => count,
     loseCommit: () => lose(commit, 'COMMIT\0'),
+    dropCommit: () =>
+      new Promise(resolve => {
+        dropping = resolve
+      }),
     loseAnswer: lose,
     cutOff() {
       isCut = true

@@ -147,7 +147,7 @@ async function commitWrite(execution: WriteExecution, commit: CommitPhase<WriteR
 /**
  * Returns the outcome of a write whose claim is gone: an earlier attempt of this execution was committed, or another execution has taken
  * over. If a response is stored for the key, throws `isKeyUsed`, and `handleFailure` replays the response. Otherwise returns
- * `possiblyCommitted`, because neither an `ApiError` nor the response of a write without a key is stored. Throws `LeaseLost` without it.
+ * `possiblyCommitted` if committing it would have stored no response: an `ApiError`, or a write without a key. Throws `LeaseLost` if not.
  */
 async function findOutcomeWithoutClaim(
   tx: Db,
@@ -155,7 +155,7 @@ async function findOutcomeWithoutClaim(
   possiblyCommitted: Outcome | undefined,
 ): Promise<Outcome> {
   if (keyed) await lockKey(tx, service, keyed)
-  if (possiblyCommitted) return possiblyCommitted
+  if (possiblyCommitted instanceof ApiError || (possiblyCommitted && !keyed)) return possiblyCommitted
   throw new LeaseLost()
 }
 
