@@ -112,11 +112,12 @@ export const failSync = (
     ),
   )
 
-/** Records the IDs of a list that the run has seen. */
+/** Records the IDs of a list that the run has seen. Records nothing if the run has lost its lease. */
 export const recordSeen = (db: Db, service: Service, { sync, run }: SyncLease, list: string, ids: readonly string[]) =>
   db.run(sql`
+    with leased as (select from sync_state where service_id = ${service.id} and sync = ${sync} and run = ${run} for key share)
     insert into sync_seen (service_id, sync, run, list, id)
-    select ${service.id}, ${sync}, ${run}, ${list}, id from unnest(${ids}::text[]) id
+    select ${service.id}, ${sync}, ${run}, ${list}, id from leased, unnest(${ids}::text[]) id
     on conflict do nothing`)
 
 /** The condition for rows of `sync_seen` of one run. */

@@ -47,3 +47,16 @@ test('a superseded run removes nothing while it searches for missing records', a
     ['abc', 'abc', 'c'],
   )
 })
+
+test('a run ends as superseded if the syncs are reset while it fetches', async t => {
+  const { shop, service } = await fedFor(t)
+  const sync: SyncDefinition = {
+    name: 'made',
+    intervalSeconds: 60,
+    async *fetch() {
+      await shop.rows('delete from sync_state')
+      yield { rows: {}, seen: [{ list: 'product', ids: ['a'] }] }
+    },
+  }
+  await assert.rejects(runSync(shop.db, service, sync), /taken over/)
+})
