@@ -1,4 +1,5 @@
 import { sleep } from '../concurrency/backoff.ts'
+import { semaphore } from '../concurrency/semaphore.ts'
 import type { Database, Db } from '../database/db.ts'
 import { retryOnContention } from '../database/pg/contention.ts'
 import { releaseMoves } from '../domain/inventory/reservations.ts'
@@ -12,41 +13,44 @@ import { lockStock, moveStock } from '../store/inventory/stock.ts'
 import { beginChange } from '../store/lists/change-timestamp.ts'
 import { readServiceOfJob } from '../store/tenancy/services.ts'
 import { ignoreError } from '../telemetry/ignored-errors.ts'
-import { throwErrors } from './job.ts'
 
 /** Milliseconds between two polls. A reservation that another process made since then expires within this time after it at the latest. */
 const pollIntervalMs = 250
 /** Milliseconds before the next poll if a poll found expired reservations: other workers may have locked them. */
 const busyIntervalMs = 50
 
-/**
- * Ends expired reservations until the signal, and publishes the stock that becomes sellable, within 1 s. Orders and reservations ignore
- * expired reservations even before that. It is no job: a job of a dead worker waits until its lease expires. Each worker ends them, and
- * skips those that another worker has locked.
- */
-export async function watchReservations(db: Database, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    const nextMs = await ignoreError(endReservations(db), 'reservations are ended with the next poll')
-    await sleep(Math.min(nextMs ?? pollIntervalMs, pollIntervalMs), { signal })
-  }
-}
+/** Maximum number of services whose reservations end at a time, so that connections remain for other work. */
+const maxConcurrentServices = 3
 
 /**
- * Ends the expired reservations of all services, each batch in one transaction. Returns the milliseconds until the next poll. Throws after
- * the other services if those of a service could not be ended.
+ * Ends expired reservations until the signal, and publishes the stock that becomes sellable, within 1 s unless other transactions lock that
+ * stock for longer. Orders and reservations ignore expired reservations even before that. It is no job: a job of a dead worker waits until
+ * its lease expires. Each worker ends them, and skips those that another worker has locked.
  */
-export async function endReservations(db: Database): Promise<number> {
-  const { serviceIds, nextMs = pollIntervalMs } = await findExpiredReservations(db)
-  const errors: unknown[] = []
-  for (const id of serviceIds)
-    try {
-      const service = await readServiceOfJob(db, id)
-      if (service) while (await retryOnContention(() => db.transaction(tx => endBatch(tx, service))));
-    } catch (error) {
-      errors.push(error)
-    }
-  throwErrors(errors, 'reservations of several services could not be ended')
-  return serviceIds.length ? busyIntervalMs : nextMs
+export async function watchReservations(db: Database, signal: AbortSignal): Promise<void> {
+  const inFlight = new Map<number, Promise<void>>()
+  const limit = semaphore({ permits: maxConcurrentServices })
+  async function end(serviceId: number) {
+    await ignoreError(
+      limit.run(() => endReservations(db, serviceId)),
+      'reservations are ended with the next poll',
+    )
+    inFlight.delete(serviceId)
+  }
+  while (!signal.aborted) {
+    const { serviceIds = [], nextMs = pollIntervalMs } =
+      (await ignoreError(findExpiredReservations(db), 'reservations are ended with the next poll')) ?? {}
+    // Not awaited: a service whose stock is locked must not delay the others.
+    for (const id of serviceIds) if (!inFlight.has(id)) inFlight.set(id, end(id))
+    await sleep(serviceIds.length ? busyIntervalMs : Math.min(nextMs, pollIntervalMs), { signal })
+  }
+  await Promise.all(inFlight.values())
+}
+
+/** Ends the expired reservations of a service, each batch in one transaction. */
+export async function endReservations(db: Database, serviceId: number): Promise<void> {
+  const service = await readServiceOfJob(db, serviceId)
+  if (service) while (await retryOnContention(() => db.transaction(tx => endBatch(tx, service))));
 }
 
 /** Ends a batch of expired reservations. Returns their number. */

@@ -179,7 +179,7 @@ export function saleContract(shop: () => Shop) {
     assert.deepEqual(codesOf(again), [['/reservationId', 'reservation_expired']])
     const { data } = (await post(api, '/reservations', { lines: [{ sku, quantity: 1 }] })).json
     await api.db.run(sql`update stock_reservation set expires_at = now() where id = ${data.id}`)
-    await endReservations(api.db)
+    await endReservations(api.db, api.service.id)
     assert.equal(await total('reserved'), 0)
   })
 

@@ -5,6 +5,7 @@ import { sql } from '../../../src/database/db.ts'
 import { watchReservations } from '../../../src/jobs/end-reservations.ts'
 import { importing } from '../../import/import-command.ts'
 import { buildOrder, startOrderShop } from '../../support/order-shop.ts'
+import { holdLocks } from '../../support/postgres/locking.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { buildCredentials, startSecondServer } from '../../support/servers.ts'
 import type { Caller } from '../../support/service.ts'
@@ -186,6 +187,26 @@ test('an expired reservation frees units at once, in lists within 1 s', async ()
   assert.equal((await order(caller, 1, id)).json.code, 'reservation_expired')
   assert.equal((await put(caller, `/reservations/${id}`, {})).status, 404)
   assert.equal((await order(caller, 5)).status, 201)
+})
+
+test('locked stock of one service delays no expired reservation of another', async t => {
+  const [locked, free] = [await createShop(), await createShop()]
+  const stopped = new AbortController()
+  t.after(() => stopped.abort())
+  const watching = watchReservations(api.db, stopped.signal)
+  await reserve(locked, 1, { seconds: 1 })
+  const release = await holdLocks(api.db, `select from stock where service_id = ${locked.service.id} for update`)
+  try {
+    await delay(500)
+    await reserve(free, 1, { seconds: 1 })
+    await untilReserved(free, 0, 2_500)
+    assert.equal((await getTee(locked)).reserved, 1)
+  } finally {
+    release()
+  }
+  await untilReserved(locked, 0, 1_000)
+  stopped.abort()
+  await watching
 })
 
 test('an account can have 1,000 reservations', async () => {
