@@ -41,7 +41,7 @@ import {
   untilWritesAreRecovered,
 } from '../support/leases.ts'
 import { openMailbox } from '../support/mailbox.ts'
-import { History, isAcknowledged, operationTypes } from '../support/operations/history.ts'
+import { History } from '../support/operations/history.ts'
 
 export const randomSeed = () => randomInt(1, 1_000_000)
 
@@ -216,11 +216,10 @@ export async function runScenario(options: ScenarioOptions): Promise<ScenarioRun
       changes: simulator?.ledger.effects.filter(({ request }) => request === null).length ?? 0,
       retries: [...history.retries.values()].reduce((sum, count) => sum + count, 0),
     })
-    const isTypeMissing = () => operationTypes.some(type => !history.of(type).some(isAcknowledged))
     async function untilFinished() {
       for (let progress = measure(); ; progress = measure()) {
         onProgress(progress)
-        if (options.isFinished(progress) && !(progress.seconds < maxSecondsForAllTypes && isTypeMissing())) return
+        if (options.isFinished(progress) && (history.hasEachType() || progress.seconds > maxSecondsForAllTypes)) return
         await delay(250)
       }
     }

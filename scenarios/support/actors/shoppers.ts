@@ -141,7 +141,7 @@ export async function runShopper(
     type: OperationType,
     key: string,
     call: (api: Tillbridge, options: { idempotencyKey: string }) => Promise<Written>,
-    details: Pick<Operation, 'target' | 'value'> = {},
+    details: Pick<Operation, 'target' | 'value' | 'drawsOnVoucher'> = {},
   ): Promise<Written | undefined> {
     // A change has no Idempotency-Key, because repeating it has no further effect.
     const hasKey = type !== 'change'
@@ -190,7 +190,8 @@ export async function runShopper(
       lines: [...lines],
       payments,
     }
-    const placed = await write('order', key, (api, options) => api.orders.place(body, options))
+    const drawsOnVoucher = payments.some(({ voucher }) => voucher)
+    const placed = await write('order', key, (api, options) => api.orders.place(body, options), { drawsOnVoucher })
     if (!placed?.id) return
     await context.ship(placed.id)
     orders.push({ id: placed.id, lines })

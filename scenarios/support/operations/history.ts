@@ -1,6 +1,6 @@
 import type { Outcome } from './client.ts'
 
-export const operationTypes = ['customer', 'change', 'order', 'return', 'voucherSale', 'lock'] as const
+const operationTypes = ['customer', 'change', 'order', 'return', 'voucherSale', 'lock'] as const
 export type OperationType = (typeof operationTypes)[number]
 
 /** The fields that a check reads of a record that an operation created or changed. */
@@ -20,6 +20,8 @@ export interface Operation {
   target?: string
   /** The new value of a change. */
   value?: string
+  /** True if a voucher pays a part of the order. */
+  drawsOnVoucher?: boolean
   outcome: Outcome<Written>
   /** Sends the same request with the same key again; absent if the request has no key. */
   repeat?: () => Promise<Outcome<Written>>
@@ -46,6 +48,15 @@ export class History {
 
   acknowledged(type: OperationType): Operation[] {
     return this.of(type).filter(isAcknowledged)
+  }
+
+  /** True if the client received an acknowledgement of each type of operation, and of an order that draws on a voucher. */
+  hasEachType(): boolean {
+    const acknowledged = this.operations.filter(isAcknowledged)
+    return (
+      operationTypes.every(type => acknowledged.some(operation => operation.type === type)) &&
+      acknowledged.some(({ drawsOnVoucher }) => drawsOnVoucher)
+    )
   }
 
   record(operation: Operation) {
