@@ -213,25 +213,39 @@ test('only the runtime opens databases, drivers and transports', () => {
   assert.deepEqual(openers, ['src/database/db.ts', 'src/database/endpoints.ts', 'src/database/replicas/replica.ts'])
 })
 
-test('an ignored error is named and counted', () => {
+test('no error is ignored without a name or a reason', () => {
   const ignoring = /\.catch\(\(\w*\) => (?:\{\s*\}|undefined|null)\)|\bcatch(?: \(\w+\))? \{\s*\}/
   const users = source.filter(({ text }) => ignoring.test(text)).map(({ path }) => path)
   assert.deepEqual(users, ['src/concurrency/backoff.ts', 'src/telemetry/ignored-errors.ts'])
 })
 
 test('each shared mechanism exists once', () => {
-  const mechanisms: Readonly<Record<string, readonly [byHand: RegExp, home: string]>> = {
-    'single-flight': [/\?\?= \w+\([^)]*\)\.(?:finally|catch)\(/, 'src/concurrency/single-flight.ts'],
-    'growing delay': [/\w+Ms \* (?:2|factor)|(?<!initialMs: )\b2 \* \w+Ms[,)]/, 'src/concurrency/backoff.ts'],
-    'time limit of a wait': [/Promise\.race\(\[[^\]]*\b(?:delay|sleep)\(/, 'src/concurrency/backoff.ts'],
+  const mechanisms: Readonly<Record<string, readonly [byHand: RegExp, home: string, example: string]>> = {
+    'single-flight': [
+      /\?\?= [\w.]+\([^()]*\)\.(?:finally|catch)\(/,
+      'src/concurrency/single-flight.ts',
+      'running ??= probes.withConnection(probeServer).finally(() => {',
+    ],
+    'growing delay': [
+      /\w+Ms \* (?:2|factor)|(?<!initialMs: )\b2 \* \w+Ms[,)]/,
+      'src/concurrency/backoff.ts',
+      'pauseMs = Math.min(2 * pauseMs, maxMs)',
+    ],
+    'time limit of a wait': [
+      /Promise\.race\(\[[^\]]*\b(?:delay|sleep)\(/,
+      'src/concurrency/backoff.ts',
+      'await Promise.race([polling, delay(1_000)])',
+    ],
     'atomic file write': [
       /import \{[^}]*\brename(?:Sync)?\b[^}]*\bwriteFile(?:Sync)?\b[^}]*\} from 'node:fs/,
       'src/files/atomic-write.ts',
+      "import { rename, writeFile } from 'node:fs/promises'",
     ],
   }
-  const found = Object.entries(mechanisms).flatMap(([name, [byHand, home]]) =>
-    source.filter(({ path, text }) => path !== home && byHand.test(text)).map(({ path }) => `${name}: ${path}`),
-  )
+  const found = Object.entries(mechanisms).flatMap(([name, [byHand, home, example]]) => {
+    assert.match(example, byHand, `the guard finds a ${name}`)
+    return source.filter(({ path, text }) => path !== home && byHand.test(text)).map(({ path }) => `${name}: ${path}`)
+  })
   assert.deepEqual(found, [])
 })
 

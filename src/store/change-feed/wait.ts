@@ -2,7 +2,6 @@
  * Long polling of the change feed. One poller per service and process watches for changes as long as requests wait.
  * Waiting requests hold no database connection, and readers with the same positions share a query.
  */
-
 import { setTimeout as delay } from 'node:timers/promises'
 import { singleFlight } from '../../concurrency/single-flight.ts'
 import { perObject } from '../../concurrency/ttl-cache.ts'
