@@ -4,6 +4,7 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { freePort } from '../../scenarios/support/free-port.ts'
+import { formatName } from '../../src/commands/backups/storage/storage.ts'
 import { sql } from '../../src/database/db.ts'
 import {
   createDirectory,
@@ -47,6 +48,7 @@ async function testStorage(storage: Environment, list: () => string[]) {
   const settings = { ...environment, ...storage }
   assert.match(await runSuccessfully(['backup'], settings), /^Backup control-\d{8}T\d{6}Z\.tillbridge stored\.$/m)
   const [first] = list().filter(isBackup)
+  await waitUntil(() => formatName('control') !== first, 'the next second', 2_000)
   const output = await runSuccessfully(['backup'], settings)
   assert.match(output, new RegExp(`^Backup ${first} deleted, because BACKUP_KEEP is 1\\.$`, 'm'))
   const [name = '', ...more] = list().filter(isBackup)
@@ -65,7 +67,8 @@ async function testStorage(storage: Environment, list: () => string[]) {
   assert.match(again.err, /can't be written: EEXIST/)
   const missing = await runCommand(['backup', 'fetch', first ?? '', join(home, 'none')], offline)
   assert.match(missing.err, /not found\. Run "tillbridge backup list"/)
-  assert.deepEqual(fs.existsSync(join(home, 'data/backup-upload/control')), false)
+  const uploads = join(home, 'data/backup-upload')
+  assert.deepEqual(fs.existsSync(uploads) ? fs.readdirSync(uploads) : [], [])
 }
 
 const isBackup = (name: string) => /^control-.*\.tillbridge$/.test(name)
@@ -74,14 +77,14 @@ test('a folder keeps, lists and returns backups', async () => {
   const folder = join(home, 'folder')
   fs.mkdirSync(folder)
   fs.writeFileSync(join(folder, 'notes.txt'), '')
-  const draft = join(folder, '.control-20260101T000000Z.tillbridge.other.1.part')
-  fs.writeFileSync(draft, '')
-  fs.utimesSync(draft, 1, 1)
+  const draft = '.control-20260101T000000Z.tillbridge.other.1.part'
+  fs.writeFileSync(join(folder, draft), '')
+  fs.utimesSync(join(folder, draft), 1, 1)
+  // As if another process had renamed or deleted them since the folder was read.
+  for (const name of ['.east-20260101T000000Z.tillbridge.other.2.part', 'east-20260101T000000Z.tillbridge'])
+    fs.symlinkSync('gone', join(folder, name))
   await testStorage({ BACKUP_STORAGE: folder }, () => fs.readdirSync(folder))
-  assert.deepEqual(
-    fs.readdirSync(folder).filter(name => name.endsWith('.part')),
-    [],
-  )
+  assert.ok(!fs.readdirSync(folder).includes(draft))
 })
 
 test('an SFTP server keeps, lists and returns backups', { skip: sshdMissing }, async t => {
@@ -125,9 +128,32 @@ test('an S3-compatible bucket keeps, lists and returns backups', async t => {
   }
   const list = () => fs.readdirSync(folder).map(name => name.replace(/\._S3rver_object$/, ''))
   await testStorage(storage, list)
+  await testSimultaneous({ ...environment, ...storage })
   const wrongKey = { ...environment, ...storage, BACKUP_S3_ACCESS_KEY: 'WRONG' }
   assert.match((await runCommand(['backup'], wrongKey)).err, /The S3 bucket backups at \S+ couldn't list backups: \S/)
+  const missing = { ...environment, ...storage, BACKUP_STORAGE: 's3://nowhere/shop' }
+  assert.match((await runCommand(['backup', 'list'], missing)).err, /The S3 bucket nowhere at \S+ doesn't exist\. /)
 })
+
+/** Lets two commands read the database at the same time: by hand, or of a worker that lost its lease. */
+async function testSimultaneous(settings: Environment) {
+  const commands = await api.db.transaction(async tx => {
+    await tx.run(sql`lock table store in access exclusive mode`)
+    const started = [1, 2].map(() => startCommand(['backup'], settings))
+    const waiting = sql`
+      select from pg_locks where not granted and database = (select oid from pg_database where datname = current_database())`
+    await waitUntil(async () => (await api.db.run(waiting)) === 2, 'both have begun')
+    return started
+  })
+  for (const { ended } of commands) await ended
+  assert.deepEqual(
+    commands.map(({ child, err }) => [child.exitCode, err]),
+    [
+      [0, ''],
+      [0, ''],
+    ],
+  )
+}
 
 test('settings that contradict each other are reported', async () => {
   const { code, err } = await runCommand(['backup', 'list'], {
@@ -146,6 +172,8 @@ test('a worker takes scheduled backups, and doctor and metrics report their age'
   await api.db.run(sql`update installation set backed_up_at = null`)
   const without = await runCommand(['doctor'], settings)
   assert.match(without.out, /FAIL +Backups +No backup exists, although one is scheduled every 1 hours/)
+  const undeletable = 'control-20260101T000000Z.tillbridge'
+  fs.mkdirSync(join(settings.BACKUP_STORAGE, undeletable), { recursive: true })
   const port = await freePort()
   const worker = startCommand(['worker'], { ...settings, METRICS_PORT: String(port) })
   await waitUntil(
@@ -159,7 +187,8 @@ test('a worker takes scheduled backups, and doctor and metrics report their age'
   assert.match(metrics, /^tillbridge_backup_timestamp_seconds\{database="control"\} \d{10}/m)
   worker.child.kill('SIGTERM')
   assert.equal((await worker.ended).code, 0)
-  assert.equal(fs.readdirSync(settings.BACKUP_STORAGE).filter(isBackup).length, 1)
+  assert.match(worker.err, new RegExp(`"warning":"Backup ${undeletable} couldn't be deleted: `))
+  assert.equal(fs.readdirSync(settings.BACKUP_STORAGE).filter(isBackup).length, 2)
   const row = await api.db.row<{ minutes: number }>(sql`
     select extract(epoch from due_at - now())::float8 / 60 as minutes from job where name = 'take-backup'`)
   assert.ok((row?.minutes ?? 0) > 55 && (row?.minutes ?? 0) <= 60)
@@ -172,4 +201,18 @@ test('a worker takes scheduled backups, and doctor and metrics report their age'
     (await runCommand(['doctor'], settings)).out,
     /FAIL +Backups +newest backup: \S+, 3 hours ago, scheduled/,
   )
+})
+
+test('a backup that is no longer scheduled does not wait for a worker', async () => {
+  const { BACKUP_RECIPIENTS, ...settings } = environment
+  await api.db.run(sql`
+    insert into job (service_id, name) values (null, 'take-backup') on conflict (service_id, name, subject) do update set due_at = now()`)
+  const worker = startCommand(['worker'], settings)
+  await waitUntil(
+    async () => (await api.db.run(sql`select from job where name = 'take-backup' and due_at > now()`)) === 1,
+    'it is not due',
+    20_000,
+  )
+  worker.child.kill('SIGTERM')
+  assert.equal((await worker.ended).code, 0)
 })

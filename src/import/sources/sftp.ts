@@ -1,38 +1,26 @@
 import { createReadStream, createWriteStream } from 'node:fs'
-import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises'
+import { mkdir, readdir, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, posix } from 'node:path'
 import { addAbortSignal, Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { createTemporaryFolder } from '../../files/temporary-folder.ts'
 import { ignoreError } from '../../telemetry/ignored-errors.ts'
 import { type ExportFolder, ExportsUnreadable, type FileVersion, findFreeName } from './export-source.ts'
 import { openSftp, type SftpAccess, type SftpSession } from './sftp-session.ts'
 
 const transferTimeoutMs = 3_600_000
-/** Older folders are left over from killed processes, and are deleted. */
-const maxTemporaryFolderAgeMs = 86_400_000
-const prefix = 'tillbridge-sftp-'
 
 /** Opens a folder of an SFTP server. Files are copied to a temporary folder of this machine, and their rejected lines are copied back. */
 export async function openSftpFolder(access: SftpAccess, signal: AbortSignal): Promise<ExportFolder> {
   const session = await openSftp(access, signal)
   try {
-    return createFolder(session, access.address.path, await createTemporaryFolder(), signal)
+    const localFolder = await createTemporaryFolder(tmpdir(), 'tillbridge-sftp-')
+    return createFolder(session, access.address.path, localFolder, signal)
   } catch (error) {
     await session.close()
     throw error
   }
-}
-
-/** Creates a folder that only this user can read, because the files have personal data. */
-async function createTemporaryFolder() {
-  for (const name of (await readdir(tmpdir())).filter(entry => entry.startsWith(prefix))) {
-    const path = join(tmpdir(), name)
-    const folder = await ignoreError(stat(path), 'temporary folder disappeared')
-    if (folder && folder.uid === process.getuid?.() && Date.now() - folder.mtimeMs > maxTemporaryFolderAgeMs)
-      await rm(path, { recursive: true, force: true })
-  }
-  return mkdtemp(join(tmpdir(), prefix))
 }
 
 function createFolder(session: SftpSession, folder: string, localFolder: string, signal: AbortSignal): ExportFolder {

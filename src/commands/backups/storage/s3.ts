@@ -8,9 +8,11 @@ import { type BackupStorage, isBackupName } from './storage.ts'
 
 /** Size of a part of an upload. S3 accepts 10,000 parts, so a file can have 160 GB. */
 const partBytes = 16 * 1024 * 1024
-const requestTimeoutMs = 300_000
 
-/** A bucket of an S3-compatible service. Objects are visible only when their upload is complete. */
+/**
+ * A bucket of an S3-compatible service. Objects are visible only when their upload is complete. `fetch` of Node.js ends a request that makes
+ * no progress for five minutes. A limit for the whole request would make downloads of large backups fail.
+ */
 export function openS3(
   { backupS3Endpoint = '', backupS3Region, backupS3AccessKey = '', backupS3SecretKey = '' }: Config,
   { bucket, prefix }: Extract<BackupStorageAddress, { type: 's3' }>,
@@ -22,21 +24,21 @@ export function openS3(
     secretAccessKey: backupS3SecretKey,
     requestSizeInBytes: partBytes,
     minPartSize: partBytes,
-    requestAbortTimeout: requestTimeoutMs,
   })
+  const label = `The S3 bucket ${bucket} at ${backupS3Endpoint}`
   const step = <T>(action: string, work: Promise<T>): Promise<T> =>
-    work.catch((error: Error & { code?: string; cause?: { code?: string } }) => {
-      const reason = error.code ?? error.cause?.code ?? error.message
-      throw new Error(`The S3 bucket ${bucket} at ${backupS3Endpoint} couldn't ${action}: ${reason}.`)
+    work.catch(({ message, cause }: Error & { cause?: { code?: string } }) => {
+      throw new Error(`${label} couldn't ${action}: ${cause?.code ?? message}.`)
     })
   return {
     async list() {
       const objects = await step('list backups', client.listObjects('/', prefix))
-      return (objects ?? [])
+      if (!objects) throw new Error(`${label} doesn't exist. Create it, or correct BACKUP_STORAGE.`)
+      return objects
         .map(({ Key, Size }) => ({ name: Key.slice(prefix.length), bytes: Number(Size) }))
         .filter(({ name }) => isBackupName(name))
     },
-    async store(file, name) {
+    async upload(file, name) {
       await step(`store ${name}`, client.putAnyObject(prefix + name, await openAsBlob(file)))
     },
     async fetch(name, file) {

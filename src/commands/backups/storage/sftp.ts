@@ -30,7 +30,7 @@ export async function openSftpStorage(
         .filter(({ name }) => isBackupName(name))
         .map(({ name, size }) => ({ name, bytes: size }))
     },
-    async store(file, name) {
+    async upload(file, name) {
       const draft = `${toPath(name)}.part`
       await step(`write ${toPath(name)}`, async (client, onProgress) => {
         const source = createReadStream(file)

@@ -4,8 +4,8 @@
  */
 export interface BackupStorage {
   list(): Promise<StoredBackup[]>
-  /** Stores a file that is complete. */
-  store(file: string, name: string): Promise<void>
+  /** Stores a complete file. Absent for a folder of this machine: backups are written there. */
+  upload?(file: string, name: string): Promise<void>
   /** Copies a stored backup to a file. */
   fetch(name: string, file: string): Promise<void>
   remove(name: string): Promise<void>

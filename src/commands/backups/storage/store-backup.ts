@@ -1,6 +1,7 @@
 import { mkdir, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { Config } from '../../../config/config.ts'
+import { createTemporaryFolder } from '../../../files/temporary-folder.ts'
 import { withStorage } from './open-storage.ts'
 import { formatName, listBackupsOf } from './storage.ts'
 
@@ -20,25 +21,30 @@ export async function storeBackup(
   })
   const { backupStorage, backupKeep } = config
   const name = formatName(database)
-  // Another file system or machine can't be written atomically.
-  const staging = backupStorage?.type === 'folder' ? undefined : resolve(config.dataDir, 'backup-upload', database)
-  const folder = staging ?? (backupStorage?.type === 'folder' ? backupStorage.path : '')
+  // Another machine can't be written atomically.
+  const staging = backupStorage?.type === 'folder' ? undefined : await createStagingFolder(config)
+  const file = join(staging ?? (backupStorage?.type === 'folder' ? backupStorage.path : ''), name)
   try {
-    if (staging !== undefined) {
-      await rm(staging, { recursive: true, force: true })
-      await mkdir(staging, { recursive: true, mode: 0o700 })
-    }
-    const record = await write(join(folder, name))
+    const record = await write(file)
     await withStorage(config, async storage => {
-      await storage.store(join(folder, name), name)
+      await storage.upload?.(file, name)
       await record()
       console.log(`Backup ${name} stored.`)
-      for (const old of (await listBackupsOf(storage, database)).slice(backupKeep)) {
-        await storage.remove(old.name)
-        console.log(`Backup ${old.name} deleted, because BACKUP_KEEP is ${backupKeep}.`)
-      }
+      for (const { name: old } of (await listBackupsOf(storage, database)).slice(backupKeep))
+        await storage.remove(old).then(
+          () => console.log(`Backup ${old} deleted, because BACKUP_KEEP is ${backupKeep}.`),
+          // The new backup is stored. A failure would be retried with another one.
+          ({ message }: Error) => console.error(`tillbridge: Backup ${old} couldn't be deleted: ${message}`),
+        )
     })
   } finally {
     if (staging !== undefined) await rm(staging, { recursive: true, force: true })
   }
+}
+
+/** Each process has its own, because two can back up the same database. */
+async function createStagingFolder({ dataDir }: Config) {
+  const uploads = resolve(dataDir, 'backup-upload')
+  await mkdir(uploads, { recursive: true, mode: 0o700 })
+  return createTemporaryFolder(uploads, 'backup-')
 }
