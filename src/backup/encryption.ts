@@ -60,7 +60,7 @@ export async function* decrypt(encrypted: AsyncIterable<Buffer>, identities: Ide
   }
 }
 
-/** Rethrows a `WrongIdentity` with the file and its recipients. Other errors are returned. */
+/** Returns an error with the file and its recipients for a `WrongIdentity`. Returns other errors unchanged. */
 export const explainWrongIdentity = (error: unknown, file: string, recipients: readonly string[]) =>
   error instanceof WrongIdentity
     ? new Error(

@@ -39,11 +39,12 @@ export async function writeToStream(
   async function* encode() {
     const summary = summarize(frames)
     const compressed = createCompressor()
+    let payload: AsyncIterable<Uint8Array> = compressed
+    // First, so that no snapshot stays open if a recipient is invalid.
+    if (recipients !== 'plain') ({ encrypted: payload, identities } = await encrypt(compressed, recipients))
     const compressing = pipeline(Readable.from(summary.frames), compressed)
     // Its error also ends the loop below.
     handleLater(compressing)
-    let payload: AsyncIterable<Uint8Array> = compressed
-    if (recipients !== 'plain') ({ encrypted: payload, identities } = await encrypt(compressed, recipients))
     const hash = createHash('sha256')
     let bytes = 0
     yield preamble

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
 import * as fs from 'node:fs'
 import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
 import { after, before, test } from 'node:test'
 import { Decrypter } from 'age-encryption'
+import { writeToStream } from '../../src/backup/file.ts'
+import { encodeFrame } from '../../src/backup/frames.ts'
 import { sql } from '../../src/database/db.ts'
 import { createEmptyDatabase, type TestDatabase } from '../support/database.ts'
 import { createDirectory, runCommand, runSuccessfully } from '../support/processes.ts'
@@ -64,6 +67,13 @@ test('an invalid recipient is rejected before the backup', async () => {
     assert.match(err, /BACKUP_RECIPIENTS (must be age public keys|has an invalid age public key: age1q+)/)
   }
   assert.ok(!fs.existsSync(join(home, 'none')))
+  let isRead = false
+  const frames = (async function* () {
+    isRead = true
+    yield encodeFrame('D', Buffer.from('a\n'))
+  })()
+  await assert.rejects(writeToStream(new PassThrough(), frames, { keys: api.keys, recipients: [wrong] }), /invalid age/)
+  assert.equal(isRead, false, 'the database is not read')
 })
 
 test('a backup is encrypted to its recipients and contains no plain text', async () => {
