@@ -16,29 +16,45 @@ const takeBackup =
   async ({ signal, log, reschedule }: JobRun): Promise<void> => {
     const began = performance.now()
     const args = [cli, 'backup', ...(shard === undefined ? [] : ['--shard', shard])]
-    try {
-      await promisify(execFile)(process.execPath, args, { signal })
-    } catch (error) {
-      const { stderr = '' } = error as { stderr?: string }
-      throw stderr ? new Error(stderr.trim().replace(/^tillbridge: /, '')) : error
-    }
+    const { stderr } = await promisify(execFile)(process.execPath, args, { signal }).catch(error => {
+      throw new Error(findMessage(error.stderr ?? '') ?? error.message)
+    })
     const elapsedSeconds = (performance.now() - began) / 1_000
-    log.info({ database: shard ?? 'control', seconds: Math.round(elapsedSeconds) }, 'backup stored')
+    const warning = findMessage(stderr)
+    const fields = { database: shard ?? 'control', seconds: Math.round(elapsedSeconds), warning }
+    log[warning === undefined ? 'info' : 'warn'](fields, 'backup stored')
     reschedule(Math.max(minute, intervalSeconds - elapsedSeconds))
   }
 
-/** The job of scheduled backups, if BACKUP_INTERVAL_HOURS is set. */
+/** Returns the messages of a command on standard error, without its lines of progress. Returns undefined if there are none. */
+function findMessage(stderr: string) {
+  const start = stderr.search(/^tillbridge: /m)
+  return start < 0
+    ? undefined
+    : stderr
+        .slice(start)
+        .replace(/^tillbridge: /gm, '')
+        .trim()
+}
+
+/**
+ * Postpones the job that is left after BACKUP_INTERVAL_HOURS was unset. An overdue job would be reported as if no worker ran. It isn't
+ * deleted: workers with different settings would add it, due at once, again and again.
+ */
+const postpone: Job = { run: async ({ reschedule }) => reschedule(hour), concurrency: 1, retryDelaysSeconds: [minute] }
+
+/** The job of scheduled backups. Without BACKUP_INTERVAL_HOURS it is not added, and takes none. */
 export const buildBackupJobs = (
   intervalHours: number | undefined,
   shard: string | undefined,
-): Readonly<Record<string, Job>> =>
-  intervalHours === undefined
-    ? {}
-    : {
-        'take-backup': {
+): Readonly<Record<string, Job>> => ({
+  'take-backup':
+    intervalHours === undefined
+      ? postpone
+      : {
           run: takeBackup(intervalHours * hour, shard),
           intervalSeconds: intervalHours * hour,
           concurrency: 1,
           retryDelaysSeconds: [minute, 10 * minute, hour, hour, hour, hour],
         },
-      }
+})
