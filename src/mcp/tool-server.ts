@@ -46,7 +46,8 @@ export function createToolServer(options: ToolServerOptions): McpServer {
 
   const server = new McpServer({ name: 'tillbridge', version: manifest.version }, { instructions })
   for (const tool of tools) {
-    if (!isPermitted(find(tool.operation))) continue
+    const required = 'before' in tool && tool.before !== undefined ? [tool.operation, tool.before] : [tool.operation]
+    if (!required.every(id => isPermitted(find(id)))) continue
     const run = 'read' in tool ? runRead : runWrite
     server.registerTool(
       tool.name,
@@ -84,6 +85,7 @@ export function createToolServer(options: ToolServerOptions): McpServer {
     const write = { caller, tool, input }
     if (confirmation === undefined) {
       const before = beforeId === undefined ? undefined : await sendTo(beforeId, pickParams(find(beforeId), input))
+      if (before && isRejected(before)) return toResult({ error: JSON.parse(before.text) }, true)
       const response = await sendTo(id, input, { prefer: 'tx=rollback' })
       if (isRejected(response)) return toResult({ error: JSON.parse(response.text) }, true)
       const dryRun = { ...(before && { before: JSON.parse(before.text) }), after: JSON.parse(response.text) }

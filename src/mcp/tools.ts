@@ -1,20 +1,20 @@
 /** Values of parameters and of fields of a body, by name. */
 export type Values = Record<string, unknown>
 
-/** Sends a request to an operation. Returns the body of the response, or the error. Returns undefined if the caller's role is insufficient. */
+/** Sends a request to an operation. Returns the body of the response, or the error. Returns undefined if the role or API key doesn't permit it. */
 export type Call = (operationId: string, values?: Values) => Promise<unknown>
 
 interface CommonTool {
   name: string
   description: string
-  /** The operations that define the inputs, by input. The role of the first one is the role of the tool. */
+  /** The operations that define the inputs, by input. */
   inputs: Readonly<Record<string, string>>
   required?: readonly string[]
 }
 
 /** Answers a question with one or several reads. */
 export interface ReadTool extends CommonTool {
-  /** The operation whose role the tool needs. */
+  /** The operation whose role and scope the tool needs. */
   operation: string
   read: (call: Call, input: Values) => Promise<Values>
 }
@@ -22,7 +22,7 @@ export interface ReadTool extends CommonTool {
 /** Changes a record with one operation, after a dry run and a confirmation. */
 export interface WriteTool extends CommonTool {
   operation: string
-  /** The operation that returns the record before the change. */
+  /** The operation that returns the record before the change. The tool needs its role and scope too. */
   before?: string
 }
 

@@ -57,6 +57,25 @@ test('each role sees the tools whose operations it can use', async () => {
   assert.equal((await callTool(client, 'check_service')).data.alerts, undefined)
 })
 
+test('an API key has the tools whose operations its scopes permit', async () => {
+  const connect = async (name: string, scopes: string[]) => {
+    const { json } = await post(api, `/accounts/${api.username}/keys`, { name, scopes })
+    const authorization = `Basic ${json.data.apiKey}`
+    const request: typeof api.request = (path, { headers, ...options } = {}) =>
+      api.request(path, { ...options, headers: { ...headers, authorization } })
+    return connectAgent(api, { request })
+  }
+  const namesOf = async (client: Client) => (await client.listTools()).tools.map(({ name }) => name)
+  const reader = await connect('reader', ['products:read', 'inventory:read'])
+  assert.deepEqual(await namesOf(reader), ['explain_stock', 'find_product'])
+  const { data } = await callTool(reader, 'explain_stock', { sku: 'none' })
+  assert.deepEqual([data.product.data, data.syncs], [[], undefined])
+  // Without the mapping before the change, a confirmation would overwrite a change since the dry run.
+  assert.deepEqual(await namesOf(await connect('writer', ['mappings:write', 'webhooks:write'])), [])
+  const both = await connect('both', ['mappings:read', 'mappings:write'])
+  assert.deepEqual(await namesOf(both), ['find_broken_mappings', 'map_sku'])
+})
+
 test('the definitions of all tools have at most 3,000 tokens', async () => {
   const { tools } = await (await connectAgent(api, api)).listTools()
   const tokens = countTokens(JSON.stringify(tools))
