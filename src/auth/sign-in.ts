@@ -39,8 +39,8 @@ export type SignIn = (
 
 /**
  * Checks a username and a password or API key. Returns the account's assignments, or only the assignment of the key. Returns undefined if they
- * are wrong, or the seconds to wait after too many wrong ones. A right password is never rejected: it has 256 random bits, so it can't be guessed, and another person's failures must not
- * lock its owner out.
+ * are wrong, or the seconds to wait after too many wrong ones. A right password is never rejected: it has 256 random bits, so it can't be
+ * guessed, and another person's failures must not lock its owner out.
  */
 export function createSignIn(db: Db, keys: Keys): SignIn {
   const accounts = ttlCache({ ttlMs: authCacheTtlMs, load: username => readAccount(db, username) })
@@ -48,25 +48,23 @@ export function createSignIn(db: Db, keys: Keys): SignIn {
 
   const apiKeys = ttlCache({
     ttlMs: authCacheTtlMs,
-    load: (cacheKey: string) => {
-      const { username, hashes } = JSON.parse(cacheKey) as { username: string; hashes: string[] }
-      return loadApiKey(
-        db,
-        username,
-        hashes.map(hash => Buffer.from(hash, 'base64url')),
-      )
+    load: (usernameAndHashes: string) => {
+      const [username = '', ...hashes] = JSON.parse(usernameAndHashes) as string[]
+      const possible = hashes.map(hash => Buffer.from(hash, 'base64url'))
+      return loadApiKey(db, username, possible)
     },
   })
 
-  /** Replaces a hash of another secret by the one of the newest secret. */
+  /** Replaces a hash of another secret by the one of the newest secret. Returns the hash for the cache, so that it is replaced only once. */
   function refreshHash(
     replace: typeof replaceApiKeyHash,
     username: string,
     stored: Buffer,
-    current: Buffer | undefined,
-  ) {
-    if (current && keys.isNewest && !stored.equals(current))
-      void ignoreError(replace(db, username, stored, current), 'a later sign-in replaces the hash')
+    [current]: readonly Buffer[],
+  ): Buffer {
+    if (!current || !keys.isNewest || stored.equals(current)) return stored
+    void ignoreError(replace(db, username, stored, current), 'a later sign-in replaces the hash')
+    return current
   }
 
   return async (username, password, address) => {
@@ -74,27 +72,24 @@ export function createSignIn(db: Db, keys: Keys): SignIn {
     const possible = listPasswordHashes(keys, username, password)
     if (password.startsWith(apiKeyPrefix)) {
       const hashes = possible.map(hash => hash.toString('base64url'))
-      const found = await apiKeys.get(JSON.stringify({ username, hashes }))
-      if (found) {
-        refreshHash(replaceApiKeyHash, username, found.hash, possible[0])
-        return found.assignments
+      const apiKey = await apiKeys.get(JSON.stringify([username, ...hashes]))
+      if (apiKey) {
+        apiKey.hash = refreshHash(replaceApiKeyHash, username, apiKey.hash, possible)
+        return apiKey.assignments
       }
     }
     // A cached account may lack a new password, so a password is wrong only if the account that is read now doesn't have it either.
     for (const notBefore of [startedAt - authCacheTtlMs, startedAt]) {
       const account = await accounts.get(username, notBefore)
-      let right: { stored: Buffer } | undefined
+      let right: { candidate: number; stored: Buffer } | undefined
       // An unknown account takes as many comparisons as a known one.
       for (const hash of possible)
         for (const candidate of [0, 1]) {
           const stored = account?.hashes[candidate] ?? unknownHash
-          if (timingSafeEqual(hash, stored)) right = { stored }
+          if (timingSafeEqual(hash, stored)) right = { candidate, stored }
         }
       if (!right || !account) continue
-      const { stored } = right
-      const [current] = possible
-      refreshHash(replacePasswordHash, username, stored, current)
-      if (current && keys.isNewest) account.hashes = account.hashes.map(hash => (hash === stored ? current : hash))
+      account.hashes[right.candidate] = refreshHash(replacePasswordHash, username, right.stored, possible)
       account.assignments ??= loadAssignments(db, username)
       account.assignments.catch(() => {
         delete account.assignments

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { pino } from 'pino'
 import type { ApiKeyInput } from '../../../client/src/index.ts'
+import { deriveKeys } from '../../../src/crypto/keys.ts'
 import { sql } from '../../../src/database/db.ts'
 import { routes, scopes } from '../../../src/resources/resources.ts'
 import { addAccount, assign, toApiKey } from '../../../src/store/accounts/accounts.ts'
@@ -9,6 +10,7 @@ import { createAccount, newUsername } from '../../support/accounts.ts'
 import { assertRejected } from '../../support/customer-bodies.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { waitUntil } from '../../support/processes.ts'
+import { startSecondServer } from '../../support/servers.ts'
 import { type Caller, startTestApi } from '../../support/service.ts'
 import { post, put } from '../../support/write.ts'
 
@@ -205,6 +207,31 @@ test('a revoked or expired key is rejected within five seconds', async () => {
   assert.equal((await api.sendRaw('/stores', { headers })).status, 200)
   assert.equal((await post(api, `/accounts/${username}/revoke`, {})).status, 200)
   await statusBecomes(kept, 401)
+})
+
+test('the first use of a key after a rotation replaces its hash, once', async () => {
+  const { username } = await createAccount(api, 'visitor')
+  const key = await createKey(api, username, { name: 'rotated' })
+  await api.db.run(sql`create table replaced_hash (replaced_at timestamptz default now())`)
+  await api.db.run(sql`
+    create function count_replaced_hash() returns trigger language plpgsql as
+    $$ begin insert into replaced_hash default values; return null; end $$`)
+  await api.db.run(sql`
+    create trigger replaced_hash after update of key_hash on api_key for each statement execute function count_replaced_hash()`)
+  const { lookup, cursors, subjects } = api.keys
+  const keys = { ...deriveKeys('a newer secret'), lookup, cursors, subjects, otherKeys: [api.keys] }
+  const other = await startSecondServer({ db: api.db, keys })
+  try {
+    const countReplaced = () => api.db.run(sql`select from replaced_hash`)
+    const getStatus = async () => (await other.ask('/stores', { headers: key.headers })).status
+    assert.equal(await getStatus(), 200)
+    await waitUntil(async () => (await countReplaced()) > 0, 'the hash is replaced', 5_000)
+    for (let i = 0; i < 5; i++) assert.equal(await getStatus(), 200)
+    assert.equal(await countReplaced(), 1)
+  } finally {
+    await api.db.run(sql`drop trigger replaced_hash on api_key`)
+    await other.stop()
+  }
 })
 
 test('the audit log, the log and the last use name the key', async () => {
