@@ -84,7 +84,7 @@ export const errorCodes = {
   insufficient_scope: {
     status: 403,
     title: "Your API key doesn't allow this.",
-    remedy: 'Use a key with the scope named in `detail`.',
+    remedy: 'Use a key with the scope that `detail` names, or one for the stores of the request.',
   },
   voucher_not_accepted: {
     status: 403,

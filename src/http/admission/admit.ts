@@ -160,29 +160,37 @@ export function requireRole({ role }: Pick<Assignment, 'role'>, required: Role) 
   if (!includesRole(role, required)) throw new ApiError('insufficient_role', `This requires the role \`${required}\`.`)
 }
 
-/** Throws `insufficient_scope` if a key lacks the scope of an operation, or can't be used for the stores that path or query name. */
+/**
+ * Throws `insufficient_scope` if a key lacks the scope of an operation, or can't be used for the stores that path or query name. `handleWrite`
+ * checks the stores that a body names.
+ */
 function requireKeyPermission(apiKey: ApiKeyInUse, operation: KeyRequirements, { params, query }: FastifyRequest) {
   const { scope, storeSource } = operation
   if (!permitsScope(apiKey, operation)) {
     const detail =
       scope === 'none'
         ? "API keys can't change accounts and keys. Use the account's password."
-        : `The API key \`${apiKey.name}\` requires the scope \`${scope}\`.`
+        : `This requires the scope \`${scope}\`. The API key \`${apiKey.name}\` doesn't have it.`
     throw new ApiError('insufficient_scope', detail)
   }
-  if (storeSource === 'path') requireStores(apiKey, [(params as Record<string, string>)[storeParam]])
-  else if (storeSource === 'query') {
-    const named = new URLSearchParams(query as string).getAll(storeFilter)
-    requireStores(apiKey, named.length ? named : [undefined])
-  } else if (storeSource === 'none' && apiKey.stores) {
-    const detail = `The API key \`${apiKey.name}\` is limited to stores, and this operation can't be.`
+  if (storeSource === 'path') requireStores(apiKey, () => [(params as Record<string, string>)[storeParam]])
+  else if (storeSource === 'query')
+    requireStores(apiKey, () => {
+      const named = new URLSearchParams(query as string).getAll(storeFilter)
+      return named.length ? named : [undefined]
+    })
+  else if (storeSource === 'none' && apiKey.stores) {
+    const detail = `The API key \`${apiKey.name}\` is limited to stores. It can't call operations for all stores.`
     throw new ApiError('insufficient_scope', detail)
   }
 }
 
-/** Throws `insufficient_scope` unless a key can be used for all these stores. Undefined is a store that the request doesn't name. */
-export function requireStores({ name, stores }: ApiKeyInUse, requested: readonly (string | undefined)[]) {
-  if (stores === null || requested.every(store => store !== undefined && stores.includes(store))) return
-  const detail = `The API key \`${name}\` is limited to the stores ${stores.join(', ')}. The request must name one of them.`
+/**
+ * Throws `insufficient_scope` unless a key can be used for all stores that a request names. `listStores` is called only for a key that is
+ * limited to stores. Undefined is a store that the request doesn't name.
+ */
+export function requireStores({ name, stores }: ApiKeyInUse, listStores: () => readonly (string | undefined)[]) {
+  if (stores === null || listStores().every(store => store !== undefined && stores.includes(store))) return
+  const detail = `The API key \`${name}\` is limited to the stores ${stores.join(', ')}. The request must name its stores, and only these.`
   throw new ApiError('insufficient_scope', detail)
 }

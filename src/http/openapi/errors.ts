@@ -146,7 +146,7 @@ const exampleQueries: Partial<Record<ErrorCode, string>> = {
 const details: Partial<Record<ErrorCode, string>> = {
   duplicate_header: "The header `x-service-name` can't be sent twice.",
   insufficient_role: 'This requires the role `admin`.',
-  insufficient_scope: 'The API key `web-shop` requires the scope `orders:write`.',
+  insufficient_scope: "This requires the scope `orders:write`. The API key `web-shop` doesn't have it.",
   capability_unavailable:
     'GET /customers?updated_after= needs back-office version 2022.1 or later. Version 2021.3 is installed.',
 }

@@ -143,7 +143,7 @@ export async function handleWrite(
   const loadStoredRecord = async () => options.loadStored?.(app.db, service, params)
   const body = await readBody(options, request, service, { otherErrors: queryErrors, stored: loadStoredRecord })
   const apiKey = request.assignment?.apiKey
-  if (apiKey) requireStores(apiKey, listBodyStores(options.body, body))
+  if (apiKey) requireStores(apiKey, () => listBodyStores(options.body, body))
   const { username = '', id: requestId } = request
   const requireMatch = (current: string) =>
     checkPrecondition(header('if-match'), current, options.etag && service.settings.requireIfMatch)
