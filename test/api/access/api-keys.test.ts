@@ -212,7 +212,7 @@ test('a revoked or expired key is rejected within five seconds', async () => {
   await statusBecomes(kept, 401)
 })
 
-test('the first use of a key after a rotation replaces its hash, once', async () => {
+test("a rotation replaces a key's hash once, at its next use", async () => {
   const { username } = await createAccount(api, 'visitor')
   const key = await createKey(api, username, { name: 'rotated' })
   await api.db.run(sql`create table replaced_hash (replaced_at timestamptz default now())`)
