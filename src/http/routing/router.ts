@@ -172,9 +172,9 @@ const getSyncedAt = ({ syncedAt }: AppContext, service: Service, sync: string | 
 const addEnvelope = (data: string, meta: object | undefined) =>
   meta ? `{"data":${data},"meta":${JSON.stringify(meta)}}` : `{"data":${data}}`
 
-/** Creates the ETag of a list's first page. It is weak, because the cursors of equal pages differ. */
-const createPageEtag = (service: Service, { records, hasNextPage }: Page, meta: ListMetaFields) =>
-  `W/${createEtag(records.join() + JSON.stringify([hasNextPage, service.settings.timeZone, meta]))}`
+/** Creates the ETag of a list's first page. It is weak, because the cursors of equal pages differ. A restore ends them, so it changes the ETag. */
+const createPageEtag = ({ settings, restoredAt }: Service, { records, hasNextPage }: Page, meta: ListMetaFields) =>
+  `W/${createEtag(records.join() + JSON.stringify([hasNextPage, settings.timeZone, restoredAt, meta]))}`
 
 /** Sends a body with an ETag of its bytes, or 304 if the caller has them already. */
 const sendTagged = (request: FastifyRequest, reply: FastifyReply, body: string) =>

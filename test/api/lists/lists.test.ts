@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { recordRestore } from '../../../src/backup/history.ts'
 import { sql } from '../../../src/database/db.ts'
 import { upsertStores } from '../../../src/store/catalog/stores.ts'
 import { upsertCustomers } from '../../../src/store/customers/customers.ts'
 import { buildCustomers, paginate, pollSince } from '../../support/paginate.ts'
+import { waitUntil } from '../../support/processes.ts'
 import { buildCredentials, startSecondServer } from '../../support/servers.ts'
 import { type Caller, startTestApi, type TestApi } from '../../support/service.ts'
 
@@ -160,6 +162,18 @@ test('a repeated poll with its ETag returns 304 until a change', async () => {
     assert.notEqual(changed.headers.etag, etag)
   }
   assert.equal((await caller.get('/customers/search')).headers.etag, undefined)
+})
+
+test('after a restore, a poll returns new cursors instead of 304', async () => {
+  const caller = await withCustomers(3)
+  const path = '/customers/search?limit=2&updated_after=2000-01-01T00:00:00Z'
+  const { headers, json } = await caller.get(path)
+  await recordRestore(api.db, caller.service)
+  const isRejected = async () => (await caller.get(`${path}&after_cursor=${json.meta.endCursor}`)).status === 400
+  await waitUntil(isRejected, 'the earlier cursor is rejected', 5_000)
+  const again = await caller.get(path, { 'if-none-match': headers.etag })
+  assert.equal(again.status, 200)
+  assert.equal((await caller.get(`${path}&after_cursor=${again.json.meta.endCursor}`)).json.data.length, 1)
 })
 
 test('an update without effect is not a change', async () => {
