@@ -203,7 +203,7 @@ test('a worker takes scheduled backups, and doctor and metrics report their age'
   )
 })
 
-test('a backup that is no longer scheduled does not wait for a worker', async () => {
+test('a backup no longer scheduled does not wait for a worker', async () => {
   const { BACKUP_RECIPIENTS, ...settings } = environment
   await api.db.run(sql`
     insert into job (service_id, name) values (null, 'take-backup') on conflict (service_id, name, subject) do update set due_at = now()`)

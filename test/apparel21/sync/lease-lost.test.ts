@@ -48,7 +48,7 @@ test('a superseded run removes nothing while it searches for missing records', a
   )
 })
 
-test('a run ends as superseded if the syncs are reset while it fetches', async t => {
+test('a run ends as superseded if syncs are reset while it fetches', async t => {
   const { shop, service } = await fedFor(t)
   const sync: SyncDefinition = {
     name: 'made',

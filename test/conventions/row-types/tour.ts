@@ -26,6 +26,7 @@ import { readCurrentPositions, readCurrentState } from '../../../src/store/chang
 import { purgeOldTombstones } from '../../../src/store/change-feed/purge-tombstones.ts'
 import { updateSubscriptions } from '../../../src/store/customers/subscriptions.ts'
 import { findOrderSkuIds, refreshStock } from '../../../src/store/inventory/fresh-stock.ts'
+import { findExpiredReservations } from '../../../src/store/inventory/reservations.ts'
 import { leaseDueJobs, renewLeases } from '../../../src/store/jobs/jobs.ts'
 import { beginChange } from '../../../src/store/lists/change-timestamp.ts'
 import { withInitialLoad } from '../../../src/store/lists/initial-load.ts'
@@ -211,6 +212,7 @@ export async function tour(api: TestApi) {
   await readEmails(db, service, mail.voucher)
   await readVoucherPersons(db, service, mail.voucher)
   await expireVouchers(db)
+  await findExpiredReservations(db)
   const none = { number: mail.voucher, maxAmount: 1n, orderNumber: 'none' }
   assert.equal(await db.transaction(tx => refundVoucher(tx, service, none)), 0n)
   await mergeImportedOrders(db, service, [])
