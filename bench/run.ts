@@ -4,6 +4,7 @@ import { sql } from '../src/database/db.ts'
 import { measureBackup } from './backup.ts'
 import { measureBreaker } from './breaker.ts'
 import { measureColdStart } from './cold-start.ts'
+import { measureCost } from './cost.ts'
 import { measureExport } from './export.ts'
 import { measureChanges } from './following/changes.ts'
 import { measureWebhooks } from './following/webhooks.ts'
@@ -27,6 +28,7 @@ import { measureWrites } from './writes/writes.ts'
 /** The parts, in the order in which they run. The last one runs once the database is stopped. */
 const parts = [
   'pages',
+  'cost',
   'export',
   'backup',
   'growth',
@@ -51,6 +53,7 @@ type Part = (typeof parts)[number]
 interface Options extends Size, StockSize {
   seconds: number
   rounds: number
+  compare: boolean
   only: Part[]
 }
 
@@ -60,7 +63,7 @@ const atLeast = (least: number) => (text: string) => {
   return value
 }
 
-const { customers, transactions, stores, skus, seconds, rounds, only } = new Command('npm run bench --')
+const { customers, transactions, stores, skus, seconds, rounds, compare, only } = new Command('npm run bench --')
   .description('Measures the service and its limits, prints tables and writes them to bench/results/.')
   .option('--customers <number>', 'customers in the list', atLeast(20_000), 1_000_000)
   .option('--transactions <number>', 'retail transactions in the list', atLeast(20_000), 1_000_000)
@@ -68,6 +71,7 @@ const { customers, transactions, stores, skus, seconds, rounds, only } = new Com
   .option('--skus <number>', 'and its SKUs; with 60000, it has 525,000 rows of stock', atLeast(10), 60_000)
   .option('--seconds <number>', 'how long each measurement takes', atLeast(0.5), 1)
   .option('--rounds <number>', 'how often each is made; the median counts', atLeast(1), 5)
+  .option('--compare', 'compare the cost of requests with bench/results/cost.json, and fail if it has grown', false)
   .addOption(new Option('--only <parts...>', 'only these parts').choices(parts).default(parts, 'all'))
   .addHelpText(
     'after',
@@ -104,6 +108,7 @@ async function measureServed(running: Cluster, size: Size) {
   const bench = startBench({ directory, postgresPid: running.postgres.pid, seconds, rounds, say })
   const measure: Record<Exclude<Part, 'cold-start'>, (bench: Bench, loaded: Loaded) => Promise<Section>> = {
     pages: measurePages,
+    cost: (rig, data) => measureCost(rig, data, compare),
     export: measureExport,
     backup: measureBackup,
     growth: rig => measureGrowth(rig, running, size),
@@ -125,7 +130,7 @@ async function measureServed(running: Cluster, size: Size) {
   for (const part of parts) {
     if (part === 'cold-start' || !only.includes(part)) continue
     say(part)
-    await publish(part, await measure[part](bench, loaded), listFacts())
+    await publish(part, await measure[part](bench, loaded), listFacts(), { save: !(part === 'cost' && compare) })
   }
   bench.end()
   return listFacts

@@ -34,8 +34,8 @@ export const whole = (value: number) => (Number.isNaN(value) ? '-' : Math.round(
 export const tenths = (value: number) => (Number.isNaN(value) ? '-' : value.toFixed(value < 10 ? 2 : 1))
 export const percent = (value: number) => `${Math.round(value * 100)} %`
 
-/** Prints a section and keeps it. */
-export async function publish(name: string, section: Section, facts: readonly string[]) {
+/** Prints a section and saves it, unless `save` is false. */
+export async function publish(name: string, section: Section, facts: readonly string[], { save = true } = {}) {
   const text = [
     `# ${section.title}`,
     section.about,
@@ -46,6 +46,7 @@ export async function publish(name: string, section: Section, facts: readonly st
     `## Measured on\n\n${facts.map(fact => `- ${fact}`).join('\n')}`,
   ].join('\n\n')
   console.log(`\n${text}\n`)
+  if (!save) return
   const folder = new URL('../results/', import.meta.url)
   await mkdir(folder, { recursive: true })
   await writeFile(new URL(`${name}.md`, folder), `${text}\n`)

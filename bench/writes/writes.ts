@@ -93,9 +93,10 @@ const limitOf = async (tpcb: Tpcb | undefined, kind: Kind, seconds: number): Pro
     ? tpcb?.oneRow(contenders, seconds)
     : tpcb?.transactions(kind.clients, seconds))) ?? { perSecond: Number.NaN, p99: Number.NaN }
 
-async function load(
+/** Runs one kind of write with its clients for some seconds, after a warm-up. */
+export async function load(
   { postgresPid }: Bench,
-  running: Running,
+  running: Pick<Running, 'pid'>,
   { clients: count, prepare, write }: Kind,
   client: Client,
   seconds: number,
