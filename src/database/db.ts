@@ -6,7 +6,8 @@ import { type Connection, connectToPrimary, connectToServer, parseServers, withP
 import { CommitUnknown, DatabaseUnavailable, isOutage, toDatabaseError } from './errors.ts'
 import { rollback } from './pg/batching.ts'
 import { retryOnContention } from './pg/contention.ts'
-import { getServerPid, getSocket } from './pg/internals.ts'
+import { getConnection, getServerPid, getSocket } from './pg/internals.ts'
+import { canPrepare } from './pg/pooler.ts'
 import { getStatementName, raw, render, type Sql } from './pg/sql.ts'
 import { watchStatements } from './pg/statements.ts'
 import { detectStalls } from './pg/watchdog.ts'
@@ -175,8 +176,8 @@ export function openDatabase(connection: Connection, options: DatabaseOptions = 
   } = options
   const settings = createSessionSettings({ statementTimeoutMs, genericPlans, lockTimeoutMs })
   const { Client, tries } = options.straight
-    ? connectToServer(parseServers(connection)[0] ?? {})
-    : connectToPrimary(connection)
+    ? connectToServer(parseServers(connection)[0] ?? {}, { pooled })
+    : connectToPrimary(connection, { pooled })
   const pool = new pg.Pool({
     Client,
     max,
@@ -197,10 +198,15 @@ export function openDatabase(connection: Connection, options: DatabaseOptions = 
     if (stallDetector.isStalled()) throw new DatabaseUnavailable(undefined, 'The database does not answer.')
     return withPooledClient(pool, tries, work)
   }
+  /** A pooler prepares equal texts once. Statements with generic plans have a text of their own, so that others don't use their plans. */
+  const toPooledStatement = (client: pg.PoolClient, config: pg.QueryConfig) => {
+    if (!canPrepare(getConnection(client))) return withoutName(config)
+    return genericPlans && config.text !== rollback ? { ...config, text: `${config.text} -- generic plan` } : config
+  }
   const createRunner =
     (client: pg.PoolClient): RunStatement =>
     config =>
-      watchdog.run(client, pooled ? withoutName(config) : config)
+      watchdog.run(client, pooled ? toPooledStatement(client, config) : config)
   const inTransaction = <T>(work: (transaction: OpenTransaction) => T | Promise<T>) =>
     withClient(async client => {
       const transaction = beginTransaction(createRunner(client))

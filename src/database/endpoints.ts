@@ -3,6 +3,7 @@ import { ignoreError } from '../telemetry/ignored-errors.ts'
 import { DatabaseUnavailable, isOutage, toDatabaseError } from './errors.ts'
 import { BatchingClient } from './pg/batching.ts'
 import { getConnection, getSocket, rejectConnection } from './pg/internals.ts'
+import { detectPreparedStatements } from './pg/pooler.ts'
 import { findReplacement, requireCurrentTimeline, timelineTimeoutMs } from './timelines.ts'
 
 /** A database: a URL, or a configuration of `pg`. */
@@ -30,14 +31,47 @@ interface Connector {
   Client: new (config?: pg.ClientConfig) => pg.Client
 }
 
+/** A client that checks its server before its first use. Connecting fails if the check throws. */
+abstract class CheckedClient extends BatchingClient {
+  protected abstract checkServer(): Promise<void>
+
+  // `pg` declares several overloads.
+  override connect(...[callback]: never[]): never {
+    const connected = this.#connectAndCheck()
+    if (typeof callback !== 'function') return connected as never
+    const respond = callback as (error: unknown, client?: pg.Client) => void
+    connected.then(
+      client => respond(undefined, client),
+      error => respond(error),
+    )
+    return undefined as never
+  }
+
+  async #connectAndCheck() {
+    await super.connect()
+    try {
+      await this.checkServer()
+      return this
+    } catch (error) {
+      getSocket(this).destroy()
+      throw error
+    }
+  }
+}
+
+/** `pooled`: a transaction pooler answers instead of PostgreSQL. */
+interface ConnectorOptions {
+  pooled?: boolean
+}
+
 /**
  * Connects to the last known primary. If the server turns out not to be the primary, or to be a former one, connecting fails, and the next
  * attempt uses the next server.
  */
-export function connectToPrimary(connection: Connection): Connector {
+export function connectToPrimary(connection: Connection, { pooled = false }: ConnectorOptions = {}): Connector {
   const servers = parseServers(connection)
   let current = 0
-  class Client extends BatchingClient {
+  class Client extends CheckedClient {
     readonly #leave: () => void
     constructor(config?: pg.ClientConfig) {
       const server = current
@@ -48,27 +82,12 @@ export function connectToPrimary(connection: Connection): Connector {
       onUnusable(this, this.#leave)
     }
 
-    // `pg` declares several overloads.
-    override connect(...[callback]: never[]): never {
-      const connected = this.#connectToCurrent()
-      if (typeof callback !== 'function') return connected as never
-      const respond = callback as (error: unknown, client?: pg.Client) => void
-      connected.then(
-        client => respond(undefined, client),
-        error => respond(error),
-      )
-      return undefined as never
-    }
-
-    async #connectToCurrent() {
-      await super.connect()
-      if (servers.length === 1) return this
+    protected override async checkServer() {
       try {
-        await requireCurrentTimeline(this)
-        return this
+        if (servers.length > 1) await requireCurrentTimeline(this)
+        if (pooled) await detectPreparedStatements(this)
       } catch (error) {
         this.#leave()
-        getSocket(this).destroy()
         throw error
       }
     }
@@ -92,10 +111,14 @@ export async function rememberTimelines(connection: Connection) {
 }
 
 /** Connects to this server, whether it is a primary or a standby. */
-export function connectToServer(server: pg.ClientConfig): Connector {
-  class Client extends BatchingClient {
+export function connectToServer(server: pg.ClientConfig, { pooled = false }: ConnectorOptions = {}): Connector {
+  class Client extends CheckedClient {
     constructor(config?: pg.ClientConfig) {
       super({ ...config, ...server })
+    }
+
+    protected override async checkServer() {
+      if (pooled) await detectPreparedStatements(this)
     }
   }
   return { tries: 1, Client }

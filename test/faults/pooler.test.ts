@@ -6,13 +6,14 @@ import { type Database, openDatabase, sql } from '../../src/database/db.ts'
 import { lockImportType } from '../../src/import/pipeline/import-type-lock.ts'
 import { buildCustomer } from '../support/customer-bodies.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
-import { pgBouncerMissing, startPgBouncer } from '../support/pgbouncer.ts'
+import { pgBouncerMissing, pgBouncerPrepares, startPgBouncer } from '../support/pgbouncer.ts'
 import { createDirectory, runCommand, runSuccessfully, waitUntil } from '../support/processes.ts'
 import { startTestApi, type TestApi } from '../support/service.ts'
 import { post, withKey } from '../support/write.ts'
 
 describe('PgBouncer in transaction mode', { skip: pgBouncerMissing }, () => {
   const home = createDirectory()
+  const prepares = !pgBouncerMissing && pgBouncerPrepares()
   let direct: TestDatabase
   let pooler: Awaited<ReturnType<typeof startPgBouncer>>
   let db: Database
@@ -26,7 +27,10 @@ describe('PgBouncer in transaction mode', { skip: pgBouncerMissing }, () => {
   before(async () => {
     direct = await createTestDatabase()
     // Fewer than ask at once: each is many clients' in turn.
-    pooler = await startPgBouncer(direct.connection, ['default_pool_size = 4'])
+    pooler = await startPgBouncer(direct.connection, [
+      'default_pool_size = 4',
+      ...(prepares ? ['max_prepared_statements = 500'] : []),
+    ])
     db = openDatabase(pooler.connection, { max: 12, pooled: true, onFault: () => {} })
     api = await startTestApi({ database: { db, connection: pooler.connection, drop: () => db.close() } })
   })
@@ -102,6 +106,53 @@ describe('PgBouncer in transaction mode', { skip: pgBouncerMissing }, () => {
     assert.deepEqual(zone, { zone: 'UTC', limit: '15s' })
   })
 
+  test('named statements are prepared only by a pooler that tracks them', async () => {
+    const select = sql`select name from pg_prepared_statements where statement like ${'%pg_prepared_statements%'}`
+    const names = await Promise.all(Array.from({ length: 8 }, () => db.rows<{ name: string }>(select)))
+    const isPrepared = names.flat().some(({ name }) => name.startsWith('PGBOUNCER_'))
+    assert.equal(isPrepared, prepares)
+    assert.deepEqual(
+      names.flat().filter(({ name }) => !name.startsWith('PGBOUNCER_')),
+      [],
+    )
+  })
+
+  test('statements skipped after a failure can be repeated through the pooler', async () => {
+    const statement = (i: number) => sql`select ${i}::integer as skipped`
+    const single = openDatabase(pooler.connection, { max: 1, pooled: true })
+    try {
+      const failing = single.transaction(tx =>
+        Promise.all([tx.run(sql`select 1 / ${0}::integer`), tx.rows(statement(1))]),
+      )
+      await assert.rejects(failing, { code: '22012' })
+      for (const i of [2, 3]) assert.deepEqual(await single.row(statement(i)), { skipped: i })
+      const { rows } = await single.pool.query(`select 1 as one`)
+      assert.deepEqual(rows, [{ one: 1 }])
+      assert.equal(single.pool.totalCount, 1)
+    } finally {
+      await single.close()
+    }
+  })
+
+  test('equal texts of writes and reads have separate plans', { skip: !prepares }, async () => {
+    const writes = openDatabase(pooler.connection, { max: 1, pooled: true, genericPlans: true })
+    try {
+      const select = sql`select count(*)::integer as count from pg_prepared_statements where statement like ${'%own plans%'} -- own plans`
+      await Promise.all([writes.rows(select), db.rows(select)])
+      const texts = await Promise.all(
+        Array.from({ length: 8 }, () =>
+          db.rows<{ statement: string }>(
+            sql`select statement from pg_prepared_statements where statement like ${'%-- own plans%'}`,
+          ),
+        ),
+      )
+      const own = new Set(texts.flat().map(({ statement }) => statement.includes('-- generic plan')))
+      assert.deepEqual([...own].sort(), [false, true])
+    } finally {
+      await writes.close()
+    }
+  })
+
   test('an import waits for another import of its type', async () => {
     const letGo = await lockImportType(db, api.service, 'staff')
     let waits = false
@@ -133,7 +184,8 @@ describe('PgBouncer in transaction mode', { skip: pgBouncerMissing }, () => {
     try {
       for (let i = 0; i < 8; i++) {
         const { rows } = await plain.pool.query(
-          `select current_setting('statement_timeout') as limit, (select count(*)::integer from pg_prepared_statements) as prepared`,
+          `select current_setting('statement_timeout') as limit,
+                  (select count(*)::integer from pg_prepared_statements where name not like 'PGBOUNCER%') as prepared`,
         )
         assert.deepEqual(rows, [{ limit: '0', prepared: 0 }])
       }

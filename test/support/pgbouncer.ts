@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
@@ -8,10 +8,18 @@ import { freePort } from '../../scenarios/support/free-port.ts'
 import { startPostgresProxy } from '../../scenarios/support/postgres-proxy.ts'
 import { waitUntil } from './processes.ts'
 
-const program = '/usr/sbin/pgbouncer'
+/** PGBOUNCER names another one, such as a newer release. */
+const program = process.env.PGBOUNCER ?? '/usr/sbin/pgbouncer'
 
 /** Why there is no PgBouncer here to test with; undefined where there is one. */
 export const pgBouncerMissing = existsSync(program) ? undefined : `${program} is not there (apt-get install pgbouncer)`
+
+/** True if the PgBouncer of this machine keeps track of named statements in transaction mode: from 1.21. */
+export const pgBouncerPrepares = () => {
+  const version = spawnSync(program, ['--version'], { encoding: 'utf8' }).stdout ?? ''
+  const [, major = '0', minor = '0'] = /(\d+)\.(\d+)/.exec(version) ?? []
+  return Number(major) > 1 || Number(minor) >= 21
+}
 
 /** A PgBouncer of this machine in front of a database, in transaction mode; `settings` are further lines of its file. */
 export async function startPgBouncer(connection: string, settings: readonly string[] = []) {

@@ -6,8 +6,10 @@ import {
   type PgConnection,
   PgQuery,
   type QueryCallback,
+  rememberStatement,
   sendMessages,
 } from './internals.ts'
+import { canPrepare } from './pooler.ts'
 
 /**
  * Statements of one turn of the event loop, sent in one write with one `Sync` at the end (contributing/decisions/0028-batched-statements.md).
@@ -90,8 +92,12 @@ class Batch extends PgQuery {
     this.handleReadyForQuery(connection)
     if (isRolledBack) last.handleError(error, connection)
     for (const query of this.#pending) {
-      // PostgreSQL skipped the statement, so it is not prepared.
-      if (query.name !== undefined) forgetStatement(connection, query.name)
+      if (query.name !== undefined) {
+        // A pooler has registered the name: it would reject it the second time, and prepares the statement when it is used next.
+        if (canPrepare(connection)) rememberStatement(connection, query.name, query.text ?? '')
+        // PostgreSQL skipped the statement, so it is not prepared.
+        else forgetStatement(connection, query.name)
+      }
       query.handleError(error, connection)
     }
   }

@@ -36,6 +36,8 @@ export type PgConnection = pg.Connection & {
   stream: Duplex
   /** Statements that were sent and may not be prepared yet, by name. */
   submittedNamedStatements: Record<string, string>
+  /** The texts of prepared statements, by name. */
+  parsedStatements: Record<string, string>
   sync(): void
   _send(message: Buffer): void
 }
@@ -61,6 +63,12 @@ export const sendMessages = (connection: PgConnection, messages: Buffer) => conn
 /** Removes a statement that PostgreSQL has not parsed, so that it is sent again in full. */
 export function forgetStatement(connection: PgConnection, name: string) {
   delete connection.submittedNamedStatements[name]
+}
+
+/** Records a statement as prepared, so that only its name is sent. */
+export function rememberStatement(connection: PgConnection, name: string, text: string) {
+  delete connection.submittedNamedStatements[name]
+  connection.parsedStatements[name] = text
 }
 
 /** Returns the connection below a client; it emits PostgreSQL's messages. */
