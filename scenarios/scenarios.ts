@@ -84,6 +84,10 @@ export const scenarios = {
     file: 'faults/states.ts',
     summary: 'ships and returns thousands of orders of an Apparel21 with kills; each state is published once',
   },
+  releases: {
+    file: 'faults/releases.ts',
+    summary: 'runs the contract of the drivers with each release of the Retail API that the simulator knows',
+  },
   holder: { file: 'faults/holder.ts', summary: 'many histories of shoppers who want one voucher of an Apparel21' },
   load: {
     file: 'faults/load.ts',

@@ -1,15 +1,18 @@
 import { after, before, suite } from 'node:test'
+import { firstReleases } from '../../simulator/world/release.ts'
+import { isAtLeast } from '../../src/domain/values/release.ts'
 import { customerContract } from './customers.ts'
 import { orderNameContract } from './order-names.ts'
 import { quoteContract } from './quotes.ts'
 import { readContract } from './reads.ts'
+import { missingReturnContract, returnContract } from './returns.ts'
 import { saleContract } from './sales.ts'
 import { drivers, type Shop } from './shop.ts'
 import { trialContract } from './trials.ts'
 import { voucherContract } from './vouchers.ts'
 
 /** One contract for every driver, tested over HTTPS. The driver behind the API makes no difference to a caller. */
-for (const { name, open } of drivers)
+for (const { name, release, open } of drivers)
   suite(name, () => {
     let shop: Shop
     before(async () => {
@@ -23,5 +26,7 @@ for (const { name, open } of drivers)
     saleContract(() => shop)
     quoteContract(() => shop)
     orderNameContract(() => shop)
+    const contractOfReturns = isAtLeast(release, firstReleases.returns) ? returnContract : missingReturnContract
+    contractOfReturns(() => shop)
     trialContract(() => shop)
   })

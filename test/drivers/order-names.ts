@@ -5,7 +5,7 @@ import { post } from '../support/write.ts'
 import { codesOf, place, placed } from './sales.ts'
 import type { Shop } from './shop.ts'
 
-/** How every driver knows an order again, and what a return may leave out. */
+/** How every driver finds an order by its names. */
 export function orderNameContract(shop: () => Shop) {
   test('an order is found by identifier first, then by number', async () => {
     const { api, release, driver } = shop()
@@ -68,30 +68,5 @@ export function orderNameContract(shop: () => Shop) {
     // The recipient defaults to the customer.
     assert.ok(upstreamOrder?.delivery.contactName)
     assert.equal(upstreamOrder?.delivery.companyName.length, 50)
-  })
-
-  test('a returned line needs only its SKU and returns everything left', async () => {
-    const { api, release } = shop()
-    const orderNumber = `NR-${release}`
-    const order = await placed(shop(), 3, { orderNumber })
-    await shop().ship(order.id)
-    const [{ sku }] = order.lines
-    const path = `/orders/${orderNumber}/returns`
-    const lines = [{ sku, quantity: 1, reasonCode: 'SIZE' }, { sku }]
-    const response = await post(api, path, { lines })
-    assert.equal(response.status, 201, response.text)
-    assert.deepEqual(
-      response.json.data.lines.map((line: { quantity: number; reasonCode: string }) => [
-        line.quantity,
-        line.reasonCode,
-      ]),
-      [
-        [1, 'SIZE'],
-        [2, 'FAULTY'],
-      ],
-    )
-    const none = await post(api, path, { lines: [{ sku }] })
-    assertProblem(none, 'quantity_exceeds_returnable', api.baseUrl, path)
-    assert.deepEqual(codesOf(none), [['/lines/0/quantity', 'quantity_exceeds_returnable']])
   })
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { firstReleases } from '../../simulator/world/release.ts'
 import { isAtLeast } from '../../src/domain/values/release.ts'
 import { assertProblem } from '../support/problem.ts'
 import type { Shop } from './shop.ts'
@@ -123,12 +124,13 @@ export function readContract(shop: () => Shop) {
       'customers',
       'customerWrites',
       'orders',
-      'returns',
       'rewards',
       'rewardRedemptions',
     ])
       assert.equal(is(name), true, name)
     assert.equal(is('customersUpdatedAfter'), isAtLeast(release, '2022.1'))
+    for (const name of ['returns', 'returnStatus'])
+      assert.equal(is(name), isAtLeast(release, firstReleases.returns), name)
     assert.equal(is('staff'), driver === 'embedded')
     assert.equal(is('vouchersIssue'), true)
     assert.equal(is('emailSubscriptionMapping'), true)

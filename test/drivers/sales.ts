@@ -56,7 +56,7 @@ export async function placed(shop: Shop, quantity: number, more: object = {}) {
 export const codesOf = ({ json }: TestResponse): [pointer: string, code: string][] =>
   (json.errors ?? []).map(({ pointer, code }: { pointer: string; code: string }) => [pointer, code])
 
-/** Contract of orders and returns, the same for every driver. */
+/** Contract of orders, the same for every driver. */
 export function saleContract(shop: () => Shop) {
   test('an order with taxes on top is placed or rejected by capability', async () => {
     const { api } = shop()
@@ -209,51 +209,6 @@ export function saleContract(shop: () => Shop) {
     assertProblem(again, 'validation_id_incorrect', api.baseUrl, '/orders')
     assert.deepEqual(codesOf(again), [['/payments/1/voucher', 'validation_id_incorrect']])
     assert.equal((await lookUp()).usedAmount, '10.00')
-  })
-
-  test('items on the order can be returned, others cannot', async () => {
-    const { api } = shop()
-    const { items } = await wares(shop())
-    const order = await placed(shop(), 2)
-    await shop().ship(order.id)
-    const path = `/orders/${order.id}/returns`
-    const line = { sku: items[0].sku, quantity: 1, reasonCode: 'SIZE', notes: 'Too tight & "short"' }
-    const foreign = await post(api, path, { lines: [line, { ...line, sku: items[1].sku }] })
-    assertProblem(foreign, 'sku_not_on_order', api.baseUrl, path)
-    assert.deepEqual(codesOf(foreign), [['/lines/1/sku', 'sku_not_on_order']])
-    assert.deepEqual((await api.get(path)).json.data, [], 'nothing of it is made')
-    assert.equal((await post(api, path, { lines: [{ ...line, reasonCode: 'BORED' }] })).status, 422)
-    const response = await post(api, path, { returnNumber: `R-${shop().release}-1`, lines: [line] })
-    assert.equal(response.status, 201, response.text)
-    const { data } = response.json
-    assert.deepEqual([data.orderId, data.status, data.lines[0].quantity], [order.id, 'requested', 1])
-    assert.equal(data.total, items[0].price)
-    assert.ok(data.returnAuthorisationNumber)
-    assert.deepEqual((await api.get(`/returns/${data.id}`)).json.data, data)
-    const [returnableLine] = (await api.get(`/orders/${order.id}/returnable`)).json.data
-    assert.deepEqual([returnableLine.sold, returnableLine.returned, returnableLine.returnable], [2, 1, 1])
-    assertProblem(await post(api, '/orders/999999/returns', { lines: [line] }), 'not_found', api.baseUrl)
-  })
-
-  test('concurrent returns never exceed the quantity sold', async () => {
-    const { api } = shop()
-    const { items } = await wares(shop())
-    const order = await placed(shop(), 3)
-    await shop().ship(order.id)
-    const path = `/orders/${order.id}/returns`
-    const two = { lines: [{ sku: items[0].sku, quantity: 2, reasonCode: 'FAULTY' }] }
-    const responses = await Promise.all(Array.from({ length: 4 }, () => post(api, path, two)))
-    assert.equal(
-      responses.filter(({ status }) => status === 201).length,
-      1,
-      responses.map(({ text }) => text).join('\n'),
-    )
-    for (const response of responses)
-      if (response.status !== 201) assertProblem(response, 'quantity_exceeds_returnable', api.baseUrl, path)
-    const split = { lines: [1, 2].map(quantity => ({ sku: items[0].sku, quantity, reasonCode: 'FAULTY' })) }
-    assertProblem(await post(api, path, split), 'quantity_exceeds_returnable', api.baseUrl, path)
-    assert.equal((await post(api, path, { lines: [{ ...two.lines[0], quantity: 1 }] })).status, 201)
-    assert.equal((await api.get(path)).json.data.length, 2)
   })
 
   test('the return reasons come from the service', async () => {

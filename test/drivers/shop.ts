@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Simulator } from '../../simulator/control/handle.ts'
+import { firstReleases } from '../../simulator/world/release.ts'
 import { insertVouchers, type VoucherRow } from '../../src/store/vouchers/vouchers.ts'
 import { startTestApi, type TestApi } from '../support/service.ts'
 import { type Apparel21Api, settings as apparel21Settings, startApparel21Api } from './apparel21.ts'
@@ -19,6 +20,7 @@ export interface Shop {
 
 export interface DriverUnderTest {
   name: string
+  release: string
   open(): Promise<Shop>
 }
 
@@ -33,12 +35,18 @@ const settings = {
   subscriptionMapping: { email: { type: 'eMailOptIn', yes: '4421', no: '4422' } },
 }
 
-/** Release 2022.1 is the first that can say which customers have changed: there is one on either side of it. */
-const releases = ['2020.1', '2021.3', '2022.1', '2023.4a', '2025.1']
+/**
+ * Releases on both sides of 2022.1, the first one that can list changed customers. `CONTRACT_RELEASES=all`: each one that changed what the
+ * simulator does.
+ */
+const releases =
+  process.env.CONTRACT_RELEASES === 'all'
+    ? [...new Set(Object.values(firstReleases))].sort()
+    : ['2016.3', '2020.1', '2021.3', '2022.1', '2023.4a', '2025.1']
 
 export const drivers: readonly DriverUnderTest[] = [
-  { name: 'embedded', open: openEmbedded },
-  ...releases.map(release => ({ name: `apparel21 ${release}`, open: () => openApparel21(release) })),
+  { name: 'embedded', release: settings.release, open: openEmbedded },
+  ...releases.map(release => ({ name: `apparel21 ${release}`, release, open: () => openApparel21(release) })),
 ]
 
 async function openApparel21(release: string): Promise<Shop> {
