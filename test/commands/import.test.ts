@@ -53,6 +53,15 @@ test('the exit code distinguishes success, rejected lines and failure', async ()
   assert.equal(run(['payment-gateways', '-', '--service', 'nobody']).status, 1)
 })
 
+test('an email of another customer is rejected with the option that helps', () => {
+  const file = 'id,surname,email\nF1,One,family@example.com\nF2,Two,Family@example.com\n'
+  const { status, stdout } = run(['customers', '-'], file)
+  assert.equal(status, 2)
+  assert.match(stdout, /belongs to another customer.*without it: --clear-shared-email/s)
+  const cleared = run(['customers', '-', '--clear-shared-email', '--overwrite-rejected'], file)
+  assert.equal(cleared.status, 0, cleared.stdout)
+})
+
 test('a named pipe is read once and gets no rejected file', () => {
   execFileSync('mkfifo', [join(shop.directory, 'pipe.ndjson')])
   const lines = '{"name":"piped"}\n{"name":"a\\u0007"}\n'

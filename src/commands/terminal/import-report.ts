@@ -1,5 +1,6 @@
 import type { ImportSummary } from '../../import/import-file.ts'
 import type { Rejection } from '../../import/pipeline/rejections.ts'
+import { emailTaken } from '../../import/pipeline/violations.ts'
 import { formatTable } from './table.ts'
 
 /** The number of reasons to show. The file of rejected lines contains all of them. */
@@ -35,6 +36,9 @@ export function formatImportReport(name: string, summary: ImportSummary, dryRun 
       ? [
           `${formatCount(outdated)} lines are older than the stored records, so they were skipped. To import them: --force-older`,
         ]
+      : []),
+    ...(rejections.some(({ message }) => message === emailTaken)
+      ? ['To import customers with a shared email address without it: --clear-shared-email']
       : []),
     ...formatEnding(name, summary, dryRun),
     ...(dryRun ? ['Dry run: nothing was imported.'] : []),

@@ -69,12 +69,14 @@ export function priceOrder(input: OrderInput, facts: OrderFacts, currency: strin
   const due = total - credit
   const paid = sum(input.payments.map(payment => toMinorUnits(payment.amount, decimals)))
   // If a line is invalid, the total is unknown.
-  if (lines.length === input.lines.length && paid !== due)
+  if (lines.length === input.lines.length && paid !== due) {
+    const hint = paid > due && !input.taxLines ? ' Tax on top of the prices belongs in `taxLines`.' : ''
     addError(
       '/payments',
-      `The payments must total ${formatMinor(due)}; they total ${formatMinor(paid)}.`,
+      `The payments must total ${formatMinor(due)}; they total ${formatMinor(paid)}.${hint}`,
       'payment_total_mismatch',
     )
+  }
   if (facts.numberTaken)
     errors.push(orderNumberTaken('/orderNumber', `Order number ${input.orderNumber} is already used.`))
 

@@ -229,6 +229,13 @@ function toPayments(rows: readonly Row[]): ImportedOrder['payments'] {
   return [...new Map(payments.map(payment => [JSON.stringify(payment), payment])).values()]
 }
 
+/** Names the column that an export with another total usually has, and that is missing. */
+function explainDifference(header: Row, difference: bigint): string {
+  if (difference < 0n && header.orderDiscount === undefined)
+    return ' (a discount of the order belongs in orderDiscount)'
+  return difference > 0n && header.tax === undefined ? ' (tax on top of the prices belongs in tax)' : ''
+}
+
 /** Checks the total, so that an order with missing lines is rejected. */
 function checkSums(
   header: Row,
@@ -251,7 +258,12 @@ function checkSums(
   const paid = sum(payments.map(payment => toMinor(payment.amount)))
   if (!lines.length) reject(header, 'must have a line with a SKU or a productName', 'orderNumber')
   else if (due !== toMinor(total))
-    reject(header, 'must be the sum of lines, freight and tax', 'total', formatAmount(due, decimals))
+    reject(
+      header,
+      `must be the sum of lines, freight and tax${explainDifference(header, toMinor(total) - due)}`,
+      'total',
+      formatAmount(due, decimals),
+    )
   else if (payments.length && paid !== due)
     reject(
       header,

@@ -10,6 +10,9 @@ export interface Violation {
   note: string
 }
 
+/** The message about an email address of another customer. An option of imports stores the customer without the address. */
+export const emailTaken = 'belongs to another customer'
+
 const createTakenError = (column: string, type: string) => (row: Row) =>
   new RowError(`belongs to another ${type}`, column, row[column])
 export const createUnknownError = (column: string, type: string) => (row: Row) =>
@@ -27,14 +30,23 @@ const violations: Readonly<Record<string, readonly [reason: Violation['toRowErro
   staff_service_id_code_key: [createTakenError('code', 'staff member')],
   customer_erased: [row => new RowError('was erased', 'id', row.id), 'customer was erased'],
   mapped_customer: [createUnknownError('customerId', 'customer')],
-  customer_email: [createTakenError('email', 'customer'), 'email address of another customer'],
+  customer_email: [row => new RowError(emailTaken, 'email', row.email), 'email address of another customer'],
   variant_service_id_sku_key: [
     row => createTakenError(row.ecommerceSku ? 'ecommerceSku' : row.sku ? 'sku' : 'skuId', 'SKU')(row),
     'e-commerce SKU of another SKU',
   ],
   sales_order_pkey: [createTakenError('id', 'order')],
   sales_order_service_id_order_number_key: [placedHere],
-  order_customer: [createUnknownError('customerId', 'customer')],
+  order_customer: [
+    row =>
+      String(row.customerId).includes('@')
+        ? new RowError(
+            'must be a customer ID (an email address belongs in customerEmail)',
+            'customerId',
+            row.customerId,
+          )
+        : createUnknownError('customerId', 'customer')(row),
+  ],
   order_placed_here: [placedHere],
   order_changed_here: [
     () =>

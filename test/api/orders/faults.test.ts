@@ -64,7 +64,10 @@ test('all errors of an order are reported together and nothing is stored', async
 test('a wrong payment total is rejected with the amount due', async () => {
   for (const [amount, detail] of [
     ['69.92', 'The payments must total 69.93 AUD; they total 69.92 AUD.'],
-    ['69.94', 'The payments must total 69.93 AUD; they total 69.94 AUD.'],
+    [
+      '69.94',
+      'The payments must total 69.93 AUD; they total 69.94 AUD. Tax on top of the prices belongs in `taxLines`.',
+    ],
   ]) {
     const body = buildOrder([{ sku: 'HOOD-S', quantity: 2 }], {
       freight: '9.95',

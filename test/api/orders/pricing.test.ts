@@ -16,6 +16,7 @@ import { returnStatuses } from '../../../src/domain/orders/returns.ts'
 import { permittedReturnActions, returnActions } from '../../../src/domain/orders/transitions.ts'
 import { address } from '../../support/order-shop.ts'
 
+const taxHint = 'Tax on top of the prices belongs in `taxLines`.'
 const money = fc.bigInt({ min: 0n, max: 10n ** 12n })
 const quantity = fc.integer({ min: 1, max: 9_999 })
 
@@ -143,7 +144,10 @@ test('an order is valid only with exactly the amount due', () => {
       assert.equal(right.total, BigInt(due))
       const [fault, ...more] = validate([...fitting, due - total(fitting) + 1]).errors
       assert.deepEqual([fault?.code, fault?.pointer, more], ['payment_total_mismatch', '/payments', []])
-      assert.equal(fault?.detail, `The payments must total ${text(due)} AUD; they total ${text(due + 1)} AUD.`)
+      assert.equal(
+        fault?.detail,
+        `The payments must total ${text(due)} AUD; they total ${text(due + 1)} AUD. ${taxHint}`,
+      )
     }),
   )
 })
@@ -158,7 +162,9 @@ test('currencies with no or three decimals are calculated in their own units', (
       decimals,
     ).errors.map(fault => fault.detail)
   assert.deepEqual(priced('1200', '3600', 'JPY', 0), [])
-  assert.deepEqual(priced('1200', '3601', 'JPY', 0), ['The payments must total 3600 JPY; they total 3601 JPY.'])
+  assert.deepEqual(priced('1200', '3601', 'JPY', 0), [
+    `The payments must total 3600 JPY; they total 3601 JPY. ${taxHint}`,
+  ])
   assert.deepEqual(priced('0.005', '0.015', 'KWD', 3), [])
 })
 

@@ -86,7 +86,9 @@ test('orders with a tax column are imported with their taxes', async () => {
     ].join('\n'),
   )
   assert.deepEqual(counts, [5, 4, 0, 0, 1])
-  assert.deepEqual(reasons, ['total must be the sum of lines, freight and tax: 10.83'])
+  assert.deepEqual(reasons, [
+    'total must be the sum of lines, freight and tax (a discount of the order belongs in orderDiscount): 10.83',
+  ])
   const taxLinesOf = async (number: string) => (await caller.get(`/orders/${number}`)).json.data.taxLines
   assert.deepEqual(await taxLinesOf('T-1'), [{ name: 'NY Tax', percentage: null, amount: '0.83' }])
   assert.deepEqual(await taxLinesOf('T-2'), [{ name: 'Tax', percentage: null, amount: '0.83' }])
