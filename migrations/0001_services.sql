@@ -197,6 +197,8 @@ comment on column failure.window_start is 'Start of the minute.';
 
 comment on table migration is 'Applied migrations. The runner creates this table before it applies the first one.';
 comment on column migration.sha256 is 'Hexadecimal digest of the applied file. A file with the same number and another digest is rejected.';
+comment on column migration.requires is
+  'Newest migration that a process must know to use the database. 0 if the migration only adds something.';
 
 create table installation (
   single boolean primary key default true check (single),

@@ -185,7 +185,10 @@ create index failure_window_start_idx on failure (window_start);
 create table migration (
   number integer not null,
   name text not null,
-  sha256 text not null,  -- Hexadecimal digest of the applied file. A file with the same number and another digest is rejected.
+  sha256 text not null,                 -- Hexadecimal digest of the applied file. A file with the same number and another digest is
+                                        -- rejected.
+  requires integer not null default 0,  -- Newest migration that a process must know to use the database. 0 if the migration only adds
+                                        -- something.
   applied_at timestamptz not null default now(),
   primary key (number)
 );

@@ -6,6 +6,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Command } from 'commander'
 import manifest from '../../package.json' with { type: 'json' }
+import { listMigrationFiles } from '../../src/database/migrate.ts'
 import { findBinaries } from '../../src/postgres/binaries.ts'
 import { type Dependency, dependenciesIn } from './dependencies.ts'
 import { createNotices } from './notices.ts'
@@ -31,24 +32,41 @@ const releasedFiles = [
   '.env.example',
 ]
 
-const { out, unpacked } = new Command('npm run release --')
+const { out, unpacked, freeze } = new Command('npm run release --')
   .description(
     'Creates tillbridge-<version>-linux-<arch>.tar.gz: Node.js, the code, its packages and the bundled PostgreSQL. Writes its bill of materials (CycloneDX) and SHA256SUMS next to it.',
   )
   .option('--out <directory>', 'where to', 'dist')
   .option('--unpacked', 'only the directory that would be packed, to try it')
+  .option(
+    '--freeze',
+    'lists the migrations in migrations/released.sha256 and packs nothing; before a release is published',
+  )
   .addHelpText(
     'after',
-    '\nExamples:\n  npm run release\n  npm run release -- --out /tmp/dist\n\nHow it is installed: docs/operate/install-linux.md.\n',
+    '\nExamples:\n  npm run release\n  npm run release -- --out /tmp/dist\n  npm run release -- --freeze\n\nHow it is installed: docs/operate/install-linux.md.\n',
   )
   .parse()
-  .opts<{ out: string; unpacked?: boolean }>()
+  .opts<{ out: string; unpacked?: boolean; freeze?: boolean }>()
 
+const frozen = join(checkout, 'migrations/released.sha256')
+if (freeze) {
+  const comment = '# SHA-256 and file name of each migration in the last release: these files must not change.\n'
+  writeFileSync(frozen, comment + (await listDigests()))
+  console.log('Commit migrations/released.sha256: these migrations must not change any more.')
+  process.exit()
+}
 if (process.platform !== 'linux')
   throw new Error('A release is made on Linux, for Linux: it takes its programs from this checkout.')
 const name = `tillbridge-${manifest.version}-linux-${process.arch}`
 mkdirSync(out, { recursive: true })
-if (!unpacked) requireCommitted()
+if (!unpacked) {
+  requireCommitted()
+  if (!readFileSync(frozen, 'utf8').endsWith(await listDigests()))
+    console.error(
+      'Warning: migrations/released.sha256 lacks migrations. Before you publish, run: npm run release -- --freeze',
+    )
+}
 const work = unpacked ? resolve(out) : mkdtempSync(join(tmpdir(), 'tillbridge-release-'))
 try {
   const root = join(work, name)
@@ -67,6 +85,12 @@ try {
   else packed(root, bom)
 } finally {
   if (!unpacked) rmSync(work, { recursive: true, force: true })
+}
+
+/** Returns SHA-256 and file name of each migration, as `sha256sum` prints them. */
+async function listDigests() {
+  const files = await listMigrationFiles()
+  return files.map(file => `${sha256(join(checkout, 'migrations', file))}  ${file}\n`).join('')
 }
 
 /** Throws if tracked files differ from the commit, because an archive must equal a commit. */

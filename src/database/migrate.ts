@@ -19,20 +19,32 @@ interface Migration {
   name: string
   text: string
   sha256: string
+  /** Newest migration that a process must know to run on the migrated database. 0 if the migration only adds (expand). */
+  requires: number
 }
+
+/** Returns the number in the first line of a migration that removes something: `-- contract: requires 0015`. Otherwise returns 0. */
+export const readRequiredMigration = (text: string) => Number(/^-- contract: requires (\d{4})\n/.exec(text)?.[1] ?? 0)
 
 const loadMigrations = async (folder: URL): Promise<Migration[]> =>
   Promise.all(
     (await listMigrationFiles(folder)).map(async name => {
       const text = await readFile(new URL(name, folder), 'utf8')
-      return { number: Number(name.slice(0, 4)), name, text, sha256: toSha256Hex(text) }
+      return {
+        number: Number(name.slice(0, 4)),
+        name,
+        text,
+        sha256: toSha256Hex(text),
+        requires: readRequiredMigration(text),
+      }
     }),
   )
 
 /**
  * Applies the pending migrations in order, each in its own transaction, and returns their names. The transaction inserts the migration's number
- * first, so a second process waits and then finds it applied. Throws if the database is ahead of the folder, or if the text of an applied
- * migration differs. `upTo`: the migrations of a backup. Only these are applied, and it throws if one of them differs.
+ * first, so a second process waits and then finds it applied. Throws if the text of an applied migration differs. If the database is ahead
+ * of the folder, throws unless the newer migrations permit older processes. `upTo`: the migrations of a backup. Only these are applied, and it
+ * throws if one of them differs, or if the database is ahead.
  */
 export async function migrate(
   db: MigrationTarget,
@@ -45,7 +57,7 @@ export async function migrate(
   const available = await loadMigrations(folder)
   const migrations = upTo ? selectBackupMigrations(available, upTo) : available
   const applied: string[] = []
-  for (const migration of await selectPending(db, migrations))
+  for (const migration of await selectPending(db, migrations, upTo !== undefined))
     if (await applyMigration(db, migration)) applied.push(migration.name)
   return applied
 }
@@ -57,17 +69,18 @@ export async function findPendingMigrations(db: Database): Promise<string[]> {
   return (table?.exists ? await selectPending(db, migrations) : migrations).map(({ name }) => name)
 }
 
-async function selectPending(db: MigrationTarget, migrations: Migration[]): Promise<Migration[]> {
+async function selectPending(db: MigrationTarget, migrations: Migration[], isRestore = false): Promise<Migration[]> {
   const had = await loadApplied(db)
-  const changed = migrations.find(({ number, sha256 }) => had.has(number) && had.get(number) !== sha256)
+  const changed = migrations.find(({ number, sha256 }) => had.has(number) && had.get(number)?.sha256 !== sha256)
   if (changed)
     throw new Error(
       `Migration ${changed.name} has changed since this database applied it: restore the original file and put the change into a new migration, or start with an empty database.`,
     )
   const latest = Math.max(0, ...had.keys())
-  if (latest > migrations.length)
+  const required = isRestore ? latest : Math.max(0, ...[...had.values()].map(({ requires }) => requires))
+  if (required > migrations.length)
     throw new Error(
-      `The database is at migration ${latest}, this version knows ${migrations.length}: run a newer Tillbridge.`,
+      `The database is at migration ${latest} and requires ${required}, this version knows ${migrations.length}: run a newer Tillbridge.`,
     )
   return migrations.slice(latest)
 }
@@ -79,12 +92,15 @@ const maxAttempts = 60
  * Applies a migration. Returns false if another process has applied it. Waits at most one second for a lock, because all later requests for the
  * table queue behind that wait, and then tries again.
  */
-async function applyMigration(db: MigrationTarget, { number, name, text, sha256 }: Migration): Promise<boolean> {
+async function applyMigration(
+  db: MigrationTarget,
+  { number, name, text, sha256, requires }: Migration,
+): Promise<boolean> {
   for (let attempt = 1; ; attempt++)
     try {
       return await db.transaction(async tx => {
         const fresh = await tx.run(
-          sql`insert into migration (number, name, sha256) values (${number}, ${name}, ${sha256}) on conflict do nothing`,
+          sql`insert into migration (number, name, sha256, requires) values (${number}, ${name}, ${sha256}, ${requires}) on conflict do nothing`,
         )
         if (!fresh) return false
         await tx.run(sql`set local lock_timeout = '1s'`)
@@ -128,6 +144,7 @@ const createMigrationTable = (db: MigrationTarget) =>
         number integer primary key,
         name text not null,
         sha256 text not null,
+        requires integer not null default 0,
         applied_at timestamptz not null default now()
       )`)
     await making.catch(cause => {
@@ -140,13 +157,12 @@ const createMigrationTable = (db: MigrationTarget) =>
     })
   })
 
-/** Returns the digests of the applied migrations by number. */
+/** Returns the applied migrations by number. */
 async function loadApplied(db: MigrationTarget) {
   // As JSON: the table of a database from before the first release has no digest column, and it must fail with the same message.
-  const rows = await db.rows<{ number: number; sha256: string | null }>(
-    sql`select number, to_jsonb(m)->>'sha256' as sha256 from migration m`,
-  )
-  return new Map(rows.map(({ number, sha256 }) => [number, sha256]))
+  const rows = await db.rows<{ number: number; sha256: string | null; requires: number }>(sql`
+    select number, to_jsonb(m)->>'sha256' as sha256, coalesce((to_jsonb(m)->>'requires')::integer, 0) as requires from migration m`)
+  return new Map(rows.map(({ number, ...applied }) => [number, applied]))
 }
 
 /** Splits SQL at semicolons at the end of a line, except between `$$` quotes. The extended protocol takes one statement at a time. */

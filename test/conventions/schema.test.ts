@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { sql } from '../../src/database/db.ts'
-import { listMigrationFiles, migrate, toSha256Hex } from '../../src/database/migrate.ts'
+import { listMigrationFiles, migrate, readRequiredMigration, toSha256Hex } from '../../src/database/migrate.ts'
 import { createTestDatabase, getDatabaseEnvironment, type TestDatabase } from '../support/database.ts'
 import { createDirectory, runCommand } from '../support/processes.ts'
 
@@ -27,10 +27,15 @@ test('every table, view and function has a comment', async () => {
   assert.deepEqual(silent, [], 'each needs a `comment on`, beside what makes it')
 })
 
+/** Reads the digests and names of the released migrations. */
+async function readReleased() {
+  const lines = (await readFile(new URL('released.sha256', migrations), 'utf8')).match(/^[^#\n].*$/gm) ?? []
+  return lines.map(line => /^([0-9a-f]{64}) {2}(\w+\.sql)$/.exec(line)?.slice(1) ?? [line, ''])
+}
+
 test('a released migration never changes', async () => {
   const files = await listMigrationFiles()
-  const lines = (await readFile(new URL('released.sha256', migrations), 'utf8')).match(/^[^#\n].*$/gm) ?? []
-  const released = lines.map(line => /^([0-9a-f]{64}) {2}(\w+\.sql)$/.exec(line)?.slice(1) ?? [line, ''])
+  const released = await readReleased()
   assert.deepEqual(
     released.map(([, name]) => name),
     files.slice(0, released.length),
@@ -42,6 +47,54 @@ test('a released migration never changes', async () => {
       digest,
       `${name}: a released migration never changes: add a new one`,
     )
+})
+
+/** Statements that break processes of the previous release, which keep running during an upgrade. */
+const breaking = [
+  /\bdrop\s+(table|column|function|view|constraint|index|trigger)\b/,
+  /\brename\b/,
+  /\balter\s+(column\s+)?\w+\s+(set\s+data\s+)?type\b/,
+  /\bset\s+not\s+null\b/,
+  /\badd\s+column\s+(?![^,;]*\bdefault\b)[^,;]*\bnot\s+null\b/,
+  /\balter\s+table\s+\w+\s+add\s+(constraint\s+\w+\s+)?(check|unique|foreign\s+key|primary\s+key)\b/,
+]
+
+/** Returns what is wrong with a migration that follows a release. `latestReleased`: number of the last released migration. */
+function findMigrationError(text: string, latestReleased: number): string | undefined {
+  const required = readRequiredMigration(text)
+  if (required > latestReleased) return `requires ${required}, but the previous release knows ${latestReleased}`
+  const statements = text
+    .toLowerCase()
+    .replaceAll(/--.*$/gm, '')
+    .replaceAll(/'[^']*'/g, "''")
+  const found = breaking.find(pattern => pattern.test(statements))
+  return found && !required ? `needs "-- contract: requires NNNN" in its first line: ${found}` : undefined
+}
+
+test('a migration after a release lets the previous release run', async () => {
+  const released = await readReleased()
+  for (const name of released.length ? (await listMigrationFiles()).slice(released.length) : [])
+    assert.equal(
+      findMigrationError(await readFile(new URL(name, migrations), 'utf8'), released.length),
+      undefined,
+      name,
+    )
+  for (const text of [
+    'create table next (id integer not null);\n',
+    "alter table stock add column next integer not null default 0;\ncomment on column stock.next is 'To drop column x.';\n",
+    '-- contract: requires 0015\nalter table stock drop column sold_at;\n',
+  ])
+    assert.equal(findMigrationError(text, 15), undefined)
+  for (const text of [
+    'alter table stock drop column sold_at;\n',
+    'alter table stock rename column sold_at to taken_at;\n',
+    'alter table stock alter column sold_at type text;\n',
+    'alter table stock alter column sold_at set not null;\n',
+    'alter table stock add column next integer not null;\n',
+    'alter table stock add constraint positive check (free_stock > 0);\n',
+    '-- contract: requires 0016\nalter table stock drop column sold_at;\n',
+  ])
+    assert.ok(findMigrationError(text, 15), text)
 })
 
 test('two processes starting together migrate an empty database once', async () => {

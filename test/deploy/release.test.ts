@@ -4,6 +4,7 @@ import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync
 import { join } from 'node:path'
 import { test } from 'node:test'
 import manifest from '../../package.json' with { type: 'json' }
+import { listMigrationFiles } from '../../src/database/migrate.ts'
 import { checkout, createDirectory } from '../support/processes.ts'
 
 const script = 'scripts/release/release.ts'
@@ -103,6 +104,25 @@ test('a release contains its commit only, without uncommitted changes', {
     stderr,
     /A release must equal a commit\. Commit or stash these changes first:\n M src\/runtime\/main\.ts\n/,
   )
+})
+
+test('npm run release freezes the migrations', async () => {
+  const copy = createDirectory()
+  for (const path of ['package.json', 'package-lock.json', 'scripts', 'src', 'migrations'])
+    cpSync(join(checkout, path), join(copy, path), { recursive: true })
+  symlinkSync(join(checkout, 'node_modules'), join(copy, 'node_modules'))
+  const { status, stdout, stderr } = spawnSync(process.execPath, [join(copy, script), '--freeze'], { encoding: 'utf8' })
+  assert.equal(status, 0, stderr)
+  assert.match(stdout, /^Commit migrations\/released\.sha256/)
+  const check = spawnSync('sha256sum', ['--check', '--strict', '--quiet', '-'], {
+    cwd: join(copy, 'migrations'),
+    input: readFileSync(join(copy, 'migrations/released.sha256'), 'utf8').replace(/^#.*\n/, ''),
+    encoding: 'utf8',
+  })
+  assert.equal(check.status, 0, check.stdout + check.stderr)
+  const frozen = readFileSync(join(copy, 'migrations/released.sha256'), 'utf8').match(/\w+\.sql$/gm)
+  assert.deepEqual(frozen, await listMigrationFiles())
+  assert.ok(!existsSync(join(copy, 'dist')))
 })
 
 const needsAnalyze = { skip: !existsSync('/usr/bin/systemd-analyze') && 'systemd-analyze is not installed' }

@@ -1,13 +1,20 @@
 import assert from 'node:assert/strict'
-import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { sql } from '../../src/database/db.ts'
-import { listMigrationFiles } from '../../src/database/migrate.ts'
 import { ask, operationsOf } from '../api/access/documented.ts'
 import { identifierOf, shopOfNames } from '../api/access/shop-of-names.ts'
 import { buildCustomer } from '../support/customer-bodies.ts'
-import { checkout, createDirectory, type RunningServer, serve, stopServer } from '../support/processes.ts'
+import {
+  checkout,
+  createDirectory,
+  type RunningServer,
+  runCommand,
+  runSuccessfully,
+  serve,
+  stopServer,
+} from '../support/processes.ts'
 import { buildCredentials, captureLog, createRequester } from '../support/servers.ts'
 import { type Caller, startTestApi } from '../support/service.ts'
 import { clearFailures, voucherSettings } from '../support/voucher-shop.ts'
@@ -21,24 +28,39 @@ const older = await startTestApi({
 })
 after(() => older.stop())
 
-/** This release with some migrations more, which give each table of services a further column, as the next one would bring. */
-async function nextRelease(): Promise<string> {
-  const tree = join(createDirectory(), 'next')
+/** Copies a release, and adds migrations to it. */
+function createRelease(from: string, migrations: readonly string[]): string {
+  const tree = join(createDirectory(), 'release')
   mkdirSync(tree)
   for (const part of ['src', 'seed', 'migrations', 'console', 'package.json', 'CHANGELOG.md'])
-    cpSync(join(checkout, part), join(tree, part), { recursive: true })
+    cpSync(join(from, part), join(tree, part), { recursive: true })
   symlinkSync(join(checkout, 'node_modules'), join(tree, 'node_modules'))
+  const number = readdirSync(join(tree, 'migrations')).filter(name => /^\d{4}_/.test(name)).length
+  for (const [i, text] of migrations.entries())
+    writeFileSync(join(tree, `migrations/${String(number + i + 1).padStart(4, '0')}_next.sql`), text)
+  return tree
+}
+
+/** The next release: its migrations add a column to each table of services. */
+async function createNextRelease(): Promise<string> {
   const tables = await older.db.rows<{ name: string }>(sql`
     select c.relname as name from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attname = 'service_id'
      where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition order by 1`)
   assert.ok(tables.length > 20, `${tables.length}`)
   const column = `add column of_the_next_release text default 'later'`
-  for (let number = (await listMigrationFiles()).length + 1; tables.length; number++) {
-    const text = tables.splice(0, 4).map(({ name }) => `alter table ${name} ${column};\n`)
-    writeFileSync(join(tree, `migrations/${String(number).padStart(4, '0')}_next.sql`), text.join(''))
-  }
-  return tree
+  const texts: string[] = []
+  while (tables.length)
+    texts.push(
+      tables
+        .splice(0, 4)
+        .map(({ name }) => `alter table ${name} ${column};\n`)
+        .join(''),
+    )
+  return createRelease(checkout, texts)
 }
+
+/** Builds the command of a release. */
+const programOf = (tree: string) => ({ program: [process.execPath, join(tree, 'src/cli.js')] as const })
 
 /** The same caller, at another server. */
 function callerAt({ baseUrl, caFile = '' }: RunningServer, by: Caller): Caller {
@@ -71,7 +93,7 @@ test('two consecutive releases serve one database without failed requests during
     return failed
   }
   assert.deepEqual(await everything(shop), [])
-  const tree = await nextRelease()
+  const tree = await createNextRelease()
   let isOver = false
   const traffic = (async () => {
     const statuses = new Map<number, number>()
@@ -86,16 +108,7 @@ test('two consecutive releases serve one database without failed requests during
     }
     return statuses
   })()
-  const environment = {
-    DATA_DIR: join(createDirectory(), 'next'),
-    DATABASE_URL: older.database.connection,
-    RUN_JOBS: 'false',
-  }
-  const newer = await serve(
-    ['--no-demo'],
-    { ...environment, SECRET_KEY: older.secret },
-    { program: [process.execPath, join(tree, 'src/cli.js')] },
-  ).finally(() => {
+  const newer = await serve(['--no-demo'], environmentOf('next'), programOf(tree)).finally(() => {
     isOver = true
   })
   try {
@@ -105,16 +118,59 @@ test('two consecutive releases serve one database without failed requests during
     const next = callerAt(newer, shop)
     assert.deepEqual(await everything(shop), [])
     assert.deepEqual(await everything(next), [])
-    for (const [writes, reads] of [
-      [shop, next],
-      [next, shop],
-    ] as const) {
-      const created = await post(writes, '/customers', buildCustomer(), withKey())
-      assert.equal(created.status, 201, created.text)
-      const read = await reads.get(`/customers/${created.json.data.id}`)
-      assert.deepEqual(read.json.data, created.json.data)
-    }
+    await assertShared(shop, next)
+    await assertRollback(shop, next)
+    await assertContract(shop, next, tree)
   } finally {
     await stopServer(newer)
   }
 })
+
+const environmentOf = (name: string) => ({
+  DATA_DIR: join(createDirectory(), name),
+  DATABASE_URL: older.database.connection,
+  SECRET_KEY: older.secret,
+  RUN_JOBS: 'false',
+})
+
+/** Checks that each process reads what the other one writes. */
+async function assertShared(one: Caller, other: Caller) {
+  for (const [writes, reads] of [
+    [one, other],
+    [other, one],
+  ] as const) {
+    const created = await post(writes, '/customers', buildCustomer(), withKey())
+    assert.equal(created.status, 201, created.text)
+    const read = await reads.get(`/customers/${created.json.data.id}`)
+    assert.deepEqual(read.json.data, created.json.data)
+  }
+}
+
+/** Checks that the older release starts on the database of the newer one, next to it. */
+async function assertRollback(shop: Caller, next: Caller) {
+  const environment = environmentOf('rolled-back')
+  const rolledBack = await serve(['--no-demo'], environment)
+  try {
+    await assertShared(callerAt(rolledBack, shop), next)
+    const { out } = await runCommand(['doctor'], environment)
+    assert.match(out, /^PASS {2}Database .*\d+ migrations \(\d+ of a newer release\)/m)
+  } finally {
+    await stopServer(rolledBack)
+  }
+}
+
+/** Checks that a release can remove what the release before it no longer uses, and that only older releases are rejected after that. */
+async function assertContract(shop: Caller, next: Caller, tree: string) {
+  const latest = readdirSync(join(tree, 'migrations')).filter(name => /^\d{4}_/.test(name)).length
+  const required = String(latest).padStart(4, '0')
+  const afterNext = createRelease(tree, [
+    `-- contract: requires ${required}\nalter table customer drop column of_the_next_release;\n`,
+  ])
+  const environment = environmentOf('after-next')
+  assert.match(await runSuccessfully(['migrate'], environment, programOf(afterNext)), /^Applied: \d{4}_next\.sql\.\n$/)
+  await assertShared(shop, next)
+  assert.equal(await runSuccessfully(['migrate'], environment, programOf(tree)), 'The database is up to date.\n')
+  const { code, err } = await runCommand(['start', '--no-demo'], environment)
+  assert.equal(code, 1)
+  assert.match(err, new RegExp(`The database is at migration ${latest + 1} and requires ${latest}, .*run a newer`))
+}

@@ -120,12 +120,14 @@ test('a killed migration leaves nothing and the next completes it', async () => 
 test('a database of a later version is rejected in one line', async () => {
   const fresh = await createTestDatabase()
   try {
-    await fresh.db.pool.query(`insert into migration (number, name, sha256) values (9999, '9999_later.sql', 'later')`)
+    await fresh.db.pool.query(
+      `insert into migration (number, name, sha256, requires) values (9999, '9999_later.sql', 'later', 9998)`,
+    )
     const { code, err } = await runCommand(['start'], { ...environment, DATABASE_URL: fresh.connection, PORT: '0' })
     assert.equal(code, 1)
     assert.match(
       err,
-      /^tillbridge: The database is at migration 9999, this version knows \d+: run a newer Tillbridge\.\n$/,
+      /^tillbridge: The database is at migration 9999 and requires 9998, this version knows \d+: run a newer Tillbridge\.\n$/,
     )
   } finally {
     await fresh.drop()

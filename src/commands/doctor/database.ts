@@ -1,6 +1,6 @@
 import type { Config } from '../../config/config.ts'
 import { sql } from '../../database/db.ts'
-import { findPendingMigrations } from '../../database/migrate.ts'
+import { findPendingMigrations, listMigrationFiles } from '../../database/migrate.ts'
 import { chooseBinaries } from '../../postgres/binaries.ts'
 import { compareMinor, knownAt } from '../../postgres/minor-releases.ts'
 import type { OpenedDatabase } from '../../runtime/installation/connect.ts'
@@ -12,7 +12,7 @@ import { readServerVersion } from '../../store/stats/sync-status.ts'
 /** A problem that does not fail the check. */
 export class Warning extends Error {}
 
-/** Throws if a migration is missing. Doctor never migrates: a running older release couldn't start again after that. */
+/** Throws if a migration is missing. Doctor never migrates, because an operator decides when an older release is replaced. */
 export async function requireMigrated({ db }: Pick<OpenedDatabase, 'db'>) {
   const missing = await findPendingMigrations(db)
   if (!missing.length) return
@@ -20,7 +20,7 @@ export async function requireMigrated({ db }: Pick<OpenedDatabase, 'db'>) {
   throw new Error(
     missing[0]?.startsWith('0001')
       ? `The database has no tables yet. ${remedy}`
-      : `Migrations are missing: ${missing.join(', ')}. ${remedy} Older releases can't use the database after that.`,
+      : `Migrations are missing: ${missing.join(', ')}. ${remedy} Only the previous release can still use the database after that.`,
   )
 }
 
@@ -29,8 +29,10 @@ export async function describeDatabase({ db }: Pick<OpenedDatabase, 'db'>, confi
   await requireOneServer(db)
   const row = await db.row<{ version: string; name: string; migrations: number }>(sql`
     select current_setting('server_version') as version, current_database() as name, (select count(*)::integer from migration) as migrations`)
+  const newer = Number(row?.migrations) - (await listMigrationFiles()).length
+  const origin = newer > 0 ? ` (${newer} of a newer release)` : ''
   const use = config && runsBundled(config, String(row?.version)) ? ', bundled: for evaluation only' : ''
-  return `PostgreSQL ${row?.version}, ${row?.name}, ${row?.migrations} migrations${use}`
+  return `PostgreSQL ${row?.version}, ${row?.name}, ${row?.migrations} migrations${origin}${use}`
 }
 
 const runsBundled = ({ databaseUrl, postgresBinDir }: Config, version: string) =>
