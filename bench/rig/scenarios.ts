@@ -43,6 +43,14 @@ export async function scenariosOf(loaded: Loaded): Promise<Scenario[]> {
     sql`changed_at desc, id desc`,
     sql`changed_at`,
   )
+  const middleCustomers = await lastStep(
+    loaded,
+    customersFrom({ limit }),
+    sql`customer`,
+    sql`changed_at desc, id desc`,
+    sql`changed_at`,
+    Math.floor(size.customers / 2),
+  )
   const lastSales = await lastStep(
     loaded,
     salesFrom({ limit }, false),
@@ -67,7 +75,7 @@ export async function scenariosOf(loaded: Loaded): Promise<Scenario[]> {
     records,
     query: await lastQuery(loaded, read),
   })
-  const deepest = (
+  const deep = (
     name: string,
     list: string,
     filters: object,
@@ -80,7 +88,8 @@ export async function scenariosOf(loaded: Loaded): Promise<Scenario[]> {
   }
   return [
     await scenario('customers, first page', customerList, limit, customersFrom({ limit })),
-    await deepest('customers, deepest page', customerList, {}, lastCustomers, customersFrom(lastCustomers)),
+    await deep('customers, middle page', customerList, {}, middleCustomers, customersFrom(middleCustomers)),
+    await deep('customers, deepest page', customerList, {}, lastCustomers, customersFrom(lastCustomers)),
     await scenario(
       'customers, updated_after the last hour',
       `${customerList}?updated_after=${lastHour}`,
@@ -95,9 +104,9 @@ export async function scenariosOf(loaded: Loaded): Promise<Scenario[]> {
       readStockPage(db, scope, { skuId }, { limit }),
     ),
     await scenario('transactions, first page', saleList, limit, salesFrom({ limit }, false)),
-    await deepest('transactions, deepest page', saleList, {}, lastSales, salesFrom(lastSales, false)),
+    await deep('transactions, deepest page', saleList, {}, lastSales, salesFrom(lastSales, false)),
     await scenario('transactions, asc, first page', `${saleList}?asc=true`, limit, salesFrom({ limit }, true)),
-    await deepest('transactions, asc, deepest page', saleList, { asc: true }, firstSales, salesFrom(firstSales, true)),
+    await deep('transactions, asc, deepest page', saleList, { asc: true }, firstSales, salesFrom(firstSales, true)),
   ]
 }
 
@@ -107,17 +116,18 @@ export function requestFor({ name, password }: { name: string; password: string 
   return `GET ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Basic ${basic}\r\nX-Service-Name: ${name}\r\n\r\n`
 }
 
-/** Returns the page request for the last full page, without reading the pages before it. */
+/** Returns the page request for the last full page, or the one that ends `offset` records before the end, without reading the pages before it. */
 async function lastStep(
   { db, service }: Loaded,
   first: (db: Db, service: Service) => Promise<Page>,
   table: Sql,
   backwards: Sql,
   order: Sql,
+  offset = limit,
 ) {
   const { asOf } = await first(db, service)
   const before = await db.row<{ at: string; id: string }>(
-    sql`select ${order}::text as at, id from ${table} where service_id = ${service.id} order by ${backwards} offset ${limit} limit 1`,
+    sql`select ${order}::text as at, id from ${table} where service_id = ${service.id} order by ${backwards} offset ${offset} limit 1`,
   )
   if (!before) throw new Error('There are fewer records than two pages.')
   return { limit, asOf, after: [before.at, before.id] as PageEnd }
