@@ -17,7 +17,7 @@ import { startTestApi } from '../../support/service.ts'
 import { post, put } from '../../support/write.ts'
 
 // Apparel21 is in Melbourne. The service begins in UTC, and so reads its times wrongly.
-const simulator = await startSimulator({ sizes: { stores: 3, styles: 6, persons: 20, vouchers: 0 } })
+const simulator = await startSimulator({ sizes: { stores: 5, styles: 6, persons: 20, vouchers: 0 } })
 const log = pino({ level: 'silent' })
 let driver: Driver | undefined
 const api = await startTestApi({
@@ -60,37 +60,49 @@ const convert = (wallMs: number, { readIn, shownIn }: { readIn: string; shownIn:
 
 interface Shown {
   id: string
+  storeId: string
   updateTimeStamp: string
 }
 
 /** Returns the records of a list whose time is not that of the back office. */
 async function findWrong(
   path: string,
-  updatedOf: (id: string) => number | undefined,
+  updatedOf: (record: Shown) => number | undefined,
   zones: Parameters<typeof convert>[1],
 ) {
   const records = (await paginate(api, path)).records as unknown as Shown[]
   assert.ok(records.length > 3)
-  return records.filter(({ id, updateTimeStamp }) => updateTimeStamp !== convert(updatedOf(id) ?? 0, zones))
+  return records.filter(record => {
+    const updated = updatedOf(record)
+    return updated !== undefined && record.updateTimeStamp !== convert(updated, zones)
+  })
 }
 
-const { persons, styles } = simulator.state
+const { persons, styles, stores, stock } = simulator.state
+/** Times of the last stock change of each shop. Apparel21 has one time for all SKUs of a shop. */
+const stockUpdated = new Map<string, number>()
 const personUpdated = (id: string) => persons.get(Number(id))?.updated
 const lists = (zones: Parameters<typeof convert>[1]) =>
   Promise.all([
-    findWrong('/customers/search', personUpdated, zones),
-    findWrong('/products', id => styles.get(Number(id))?.updated, zones),
+    findWrong('/customers/search', ({ id }) => personUpdated(id), zones),
+    findWrong('/products', ({ id }) => styles.get(Number(id))?.updated, zones),
+    findWrong('/inventory', ({ storeId }) => stockUpdated.get(storeId), zones),
   ])
-const newestOnly = (wrong: Shown[][]) =>
-  assert.deepEqual(
-    wrong.map(records => records.length <= 1),
-    [true, true],
-  )
+/** Asserts that at most the newest customer and product have another time. The newest stock is not that of a shop. */
+const newestOnly = ([people = [], products = [], levels = []]: Shown[][]) =>
+  assert.deepEqual([people.length <= 1, products.length <= 1, levels], [true, true, []])
 const runsOf = async (sync: string) => (await api.get(`/syncs/${sync}/runs`)).json.data as { full: boolean }[]
 
 test('a later change of the time zone corrects read times', async () => {
   // Changes of the last hours would get the time of the load, because they seem to be in the future.
   for (const record of [...persons.values(), ...styles.values()]) record.updated -= 86_400_000
+  const shops = [...stores.values()].filter(({ kind }) => kind === 'shop')
+  assert.ok(shops.length > 1)
+  for (const [i, { id, column }] of shops.entries()) {
+    const updated = simulator.clock.wall() - (2 + i) * 86_400_000
+    stockUpdated.set(String(id), updated)
+    for (const { row } of simulator.state.skus.values()) stock.set(row, column, stock.at(row, column), updated)
+  }
   await syncAll()
   newestOnly(await lists({ readIn: 'UTC', shownIn: 'UTC' }))
   const customerId = (await createCustomer(api, buildCustomer({ mobile: '0400 123 456' }))).id
