@@ -4,6 +4,7 @@ import { Webhook } from 'standardwebhooks'
 import { verifyWebhook } from '../../../client/src/webhooks.ts'
 import { sql } from '../../../src/database/db.ts'
 import { upsertCustomers } from '../../../src/store/customers/customers.ts'
+import { addShipment, createReturn, fillShop, getCreated, placeOrder } from '../../support/order-shop.ts'
 import { getSignatureHeaders, parseChanges, respondWith } from '../../support/webhooks/receiver.ts'
 import { post, put, remove } from '../../support/write.ts'
 import { setUpHooks } from './hooks.ts'
@@ -40,6 +41,21 @@ test("a delivery's signature is verified by another Standard Webhooks implementa
   assert.ok(lastSuccessAt)
   const { json } = await hooks.api.get(`/changes?kinds=customer&after_cursor=${data.cursor}`)
   assert.deepEqual(json.data, [], 'its cursor is one of the sync')
+})
+
+test('shipments and returns are delivered to webhooks of their types', async () => {
+  const { api } = hooks
+  await fillShop(api.db, api.service)
+  const order = await placeOrder(api, [{ sku: 'HOOD-S', quantity: 1 }])
+  const { secret } = await hook({ kinds: ['shipment', 'return'] })
+  begin()
+  const shipmentId = await addShipment(api, api, order.id)
+  const created = getCreated(await createReturn(api, order.id, { 'HOOD-S': 1 }))
+  const delivered = () => new Set(parseChanges(hooks.receiver.received).map(({ kind, id }) => `${kind} ${id}`))
+  const expected = new Set([`shipment ${shipmentId}`, `return ${created.id}`])
+  await until(() => delivered().size === expected.size, 'both changes are delivered')
+  assert.deepEqual(delivered(), expected)
+  for (const delivery of hooks.receiver.received) await verifyWebhook(delivery.body, delivery.headers, secret)
 })
 
 test('a webhook starts with new changes, or with everything if requested', async () => {

@@ -12,6 +12,8 @@ interface Shipment {
   trackingNumber: string
   carrier: string
   trackingUrl: string
+  shippedAt: string
+  cartons: { number: string; lines: { sku: string; quantity: number }[] }[]
   lines: { orderLineId: string; sku: string; quantity: number }[]
 }
 const shipmentsOf = async (id: string): Promise<Shipment[]> => (await api.get(`/orders/${id}/shipments`)).json.data
@@ -43,6 +45,17 @@ test('a despatched order has a shipment with carrier, tracking and content', asy
   assert.deepEqual(shipment.lines, [
     { orderLineId: '1', sku: tee.sku, quantity: 2 },
     { orderLineId: '2', sku: hat.sku, quantity: 1 },
+  ])
+  const despatched = simulator.state.orders.get(Number(id))?.updated ?? 0
+  assert.equal(shipment.shippedAt, new Date(despatched).toISOString().slice(0, 19).replace('T', ' '))
+  assert.deepEqual(shipment.cartons, [
+    {
+      number: '1',
+      lines: [
+        { sku: tee.sku, quantity: 2 },
+        { sku: hat.sku, quantity: 1 },
+      ],
+    },
   ])
   const changes = await changesAfter(before)
   assert.deepEqual(
