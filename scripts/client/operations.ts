@@ -24,7 +24,7 @@ const usualHeaders = /^(X-Service-Name|X-Request-Id|traceparent|If-(None-)?Match
 const headerOption = (name: string) => camelCase(name.replace(/^X-/, '').toLowerCase())
 
 /** Returns the parameters, body and response of an operation of the document. */
-export function partsOf({ operation }: OperationDefinition, { parameters, schemas }: Node): Parts {
+export function partsOf({ operation }: OperationDefinition, { parameters, schemas, requestBodies }: Node): Parts {
   const all: Node[] = operation.parameters.map((parameter: Node) =>
     parameter.$ref ? parameters[nameOf(parameter)] : parameter,
   )
@@ -35,7 +35,7 @@ export function partsOf({ operation }: OperationDefinition, { parameters, schema
   const required = filters.filter(filter => filter.required)
   const response = Object.entries<Node>(operation.responses).find(([status]) => status.startsWith('2'))?.[1]
   const envelope = response.content && schemas[nameOf(response.content['application/json']?.schema)]
-  const body = operation.requestBody?.content['application/json'].schema
+  const body = getBody(operation, requestBodies)?.content['application/json'].schema
   return {
     params: inside('path').map(parameter => parameter.name),
     query: { properties, required: required.map(parameter => camelCase(parameter.name)) },
@@ -45,6 +45,10 @@ export function partsOf({ operation }: OperationDefinition, { parameters, schema
     data: envelope?.properties.data,
   }
 }
+
+/** Returns the request body of an operation. */
+const getBody = ({ requestBody }: Node, requestBodies: Node): Node =>
+  requestBody?.$ref ? requestBodies[nameOf(requestBody)] : requestBody
 
 /** A time may be given as a `Date`. */
 const querySchema = ({ schema, description }: Node) =>

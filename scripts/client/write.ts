@@ -3,7 +3,7 @@ import { readFile, rm, writeFile } from 'node:fs/promises'
 import { buildDocuments } from '../documents/write.ts'
 import { groups, leftOut } from './groups.ts'
 import { type OperationDefinition, partsOf, renderMethod, renderSignature } from './operations.ts'
-import { collectSchemas, documented, membersOf, type Node, typeOf, type Way } from './types.ts'
+import { collectSchemas, documented, membersOf, type Node, nameOf, typeOf, type Way } from './types.ts'
 
 const notice = '// Made of the operations of the API by `npm run docs`.\n'
 const sourceOf = (name: string) => new URL(`../../client/src/${name}`, import.meta.url)
@@ -90,10 +90,12 @@ function of(operations: Map<string, OperationDefinition>, id: string): Operation
   return operation
 }
 
-const shape = (name: string, schema: Node, way: Way) =>
-  schema.properties
-    ? `${documented(schema.description)}export interface ${name} ${membersOf(schema, way)}\n`
-    : `${documented(schema.description)}export type ${name} = ${typeOf(schema, way)}\n`
+const shape = (name: string, { allOf, ...schema }: Node, way: Way) =>
+  allOf
+    ? `${documented(schema.description)}export interface ${name} extends ${nameOf(allOf[0])} ${membersOf(allOf[1], way)}\n`
+    : schema.properties
+      ? `${documented(schema.description)}export interface ${name} ${membersOf(schema, way)}\n`
+      : `${documented(schema.description)}export type ${name} = ${typeOf(schema, way)}\n`
 
 /** Returns the import of the names that the code uses. Comments don't count. */
 function imported(text: string, names: readonly string[], file: string) {

@@ -16,6 +16,23 @@ const withoutUnknownProperties = (node: Node): Node => {
   return node.type === 'object' || node.type?.includes?.('object') ? { additionalProperties: false, ...copy } : copy
 }
 
+/** Returns a document whose schemas extend no others: each has the properties of its base too. */
+export const withoutExtensions = (document: Node): Node => {
+  const { schemas } = document.components ?? {}
+  const flatten = (schema: Node): Node => {
+    if (!schema.allOf) return schema
+    const [base, own] = schema.allOf
+    const { properties, required = [], ...keywords } = flatten(schemas[base.$ref.split('/').at(-1)])
+    const merged = {
+      properties: { ...properties, ...own.properties },
+      required: [...required, ...(own.required ?? [])],
+    }
+    return { ...keywords, ...merged }
+  }
+  const flatSchemas = Object.entries(schemas ?? {}).map(([name, schema]) => [name, flatten(schema)])
+  return { ...document, components: { ...document.components, schemas: Object.fromEntries(flatSchemas) } }
+}
+
 /** Compiles schemas of an OpenAPI 3.1 document by their pointer. Its schemas are JSON Schema 2020-12. */
 export function compileSchemas(document: object) {
   const ajv = new Ajv2020({ strict: false, allErrors: true, validateSchema: false })
@@ -23,7 +40,7 @@ export function compileSchemas(document: object) {
   ajv.addFormat('single-line', new RegExp(line, 'u'))
   for (const { format, pattern } of [Money(''), UnitPrice(''), LocalTime('')] as Node[])
     ajv.addFormat(format, new RegExp(pattern, 'u'))
-  ajv.addSchema(withoutUnknownProperties(document), 'openapi.json')
+  ajv.addSchema(withoutUnknownProperties(withoutExtensions(document)), 'openapi.json')
   const compiled = new Map<string, ValidateFunction>()
   /** Returns the errors of a value, by the schema at `pointer`. */
   return (pointer: string, value: unknown): string[] => {
@@ -54,7 +71,7 @@ export function createConformanceCheck(document: Node) {
   const statusOf = (code: string) => errorCodes[code as keyof typeof errorCodes]?.status
   /** True if the default response is the one of this status. */
   const isCovered = (status: number) =>
-    codesOf(document.components.responses.OtherError).some(code => statusOf(code) === status)
+    codesOf(document.components.responses.Error).some(code => statusOf(code) === status)
 
   /** The documented path that a request's path is one of; those without parameters come first. */
   const findTemplate = (path: string) =>

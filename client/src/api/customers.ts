@@ -3,8 +3,8 @@ import type { CallOptions, Calls, Paging, WriteOptions } from '../calls/calls.ts
 import { segment } from '../calls/calls.ts'
 import type { Paginator } from '../calls/paginator.ts'
 import type { Customer, CustomerChange, CustomerInput } from '../shapes/customers.ts'
-import type { RetailTransaction } from '../shapes/transactions.ts'
 import type { Order } from '../shapes/orders.ts'
+import type { RetailTransaction } from '../shapes/transactions.ts'
 import type { RewardAccount } from '../shapes/rewards.ts'
 
 /** Shopper profiles and marketing consent. */

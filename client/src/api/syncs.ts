@@ -2,7 +2,8 @@
 import type { CallOptions, Calls, Paging, WriteOptions } from '../calls/calls.ts'
 import { segment } from '../calls/calls.ts'
 import type { Paginator } from '../calls/paginator.ts'
-import type { Sync, SyncRun, SyncRunInput } from '../shapes/syncs.ts'
+import type { Sync, SyncRunInput } from '../shapes/syncs.ts'
+import type { SyncRun } from '../shapes/imports.ts'
 
 /** Syncs from the back office: schedule, lag and run history. */
 export interface SyncsApi {

@@ -24,15 +24,7 @@ export interface ApiKeyInput {
   expiresInDays?: number | null | undefined
 }
 
-export interface ListedAccount {
-  /** The username. */
-  username: string
-  /** The role of the account in this service. */
-  role: Open<'visitor' | 'maintainer' | 'admin'>
-  /** The number of active passwords. After a rotation, there are two. */
-  passwords: number
-  /** Since when the account has this role. */
-  since: string
+export interface ListedAccount extends Account {
   /** When the account last used this service, to the minute. Null if never. */
   lastUsedAt: string | null
 }
@@ -48,15 +40,7 @@ export interface Account {
   since: string
 }
 
-export interface IssuedAccount {
-  /** The username. */
-  username: string
-  /** The role of the account in this service. */
-  role: Open<'visitor' | 'maintainer' | 'admin'>
-  /** The number of active passwords. After a rotation, there are two. */
-  passwords: number
-  /** Since when the account has this role. */
-  since: string
+export interface IssuedAccount extends Account {
   /** The new password, with 256 random bits. It is shown only once. */
   password: string
   /** The value to send after `Authorization: Basic`: the base64 of `username:password`. */
@@ -83,19 +67,7 @@ export interface ApiKey {
   lastUsedAt: string | null
 }
 
-export interface IssuedApiKey {
-  /** The name of the key. The audit log shows it. */
-  name: string
-  /** The groups of operations that the key can call. Null: all groups. */
-  scopes: string[] | null
-  /** The numbers of the stores that the key is limited to. Null: all stores. */
-  stores: string[] | null
-  /** When the key was created. */
-  createdAt: string
-  /** When the key expires. Null: never. */
-  expiresAt: string | null
-  /** When the key was last used, to the minute. Null: never. */
-  lastUsedAt: string | null
+export interface IssuedApiKey extends ApiKey {
   /** The key, with 256 random bits, to send as the password. It is shown only once. */
   key: string
   /** The value to send after `Authorization: Basic`: the base64 of `username:key`. */

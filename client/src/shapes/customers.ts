@@ -1,4 +1,5 @@
 // Made of the operations of the API by `npm run docs`.
+import type { Address } from './orders.ts'
 
 export interface CustomerInput {
   /** First name. */
@@ -164,21 +165,6 @@ export interface CustomerPhones {
   mobile: string | null
   /** Work telephone number. */
   work: string | null
-}
-
-export interface Address {
-  /** Street and number. */
-  addressLine1: string | null
-  /** Floor, unit or building. */
-  addressLine2: string | null
-  /** City or suburb. */
-  city: string | null
-  /** State, province or county. */
-  state: string | null
-  /** Post code. */
-  postcode: string | null
-  /** Country. */
-  country: string | null
 }
 
 export interface Reference {

@@ -1,7 +1,14 @@
 // Made of the operations of the API by `npm run docs`.
 import type { Open } from './general.ts'
 
-export interface ImportRun {
+export interface ImportRun extends SyncRun {
+  /** The import type. */
+  type: string
+  /** True for a dry run: no records are written. */
+  dryRun: boolean
+}
+
+export interface SyncRun {
   /** The ID of the run. */
   id: string
   /** The sync, or the import type of a file. */
@@ -38,10 +45,6 @@ export interface ImportRun {
   notes: SyncNote[]
   /** The cause of the failure. `null` if the run has not failed. */
   detail: string | null
-  /** The import type. */
-  type: string
-  /** True for a dry run: no records are written. */
-  dryRun: boolean
 }
 
 export interface SyncNote {

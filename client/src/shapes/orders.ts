@@ -252,15 +252,9 @@ export interface Coupon {
   description: string | null
 }
 
-export interface CouponReservation {
+export interface CouponReservation extends Coupon {
   /** The reservation of the coupon. */
   id: string
-  /** The code of the coupon. */
-  code: string
-  /** The name of the campaign. */
-  name: string | null
-  /** The description of the campaign. */
-  description: string | null
   quote: OrderQuote
 }
 
@@ -300,11 +294,14 @@ export interface Order {
   updateTimeStamp: string
 }
 
-export interface OrderAddress {
+export interface OrderAddress extends Address {
   /** The contact person. */
   contactName: string | null
   /** The company. */
   companyName: string | null
+}
+
+export interface Address {
   /** Street and number. */
   addressLine1: string | null
   /** Floor, unit or building. */

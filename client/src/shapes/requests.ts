@@ -24,27 +24,7 @@ export interface Request {
   hasIdempotencyKey: boolean
 }
 
-export interface RequestDetails {
-  /** The ID of the request (`X-Request-Id`). */
-  id: string
-  /** When the response was sent. */
-  at: string
-  /** The operation: method and path with parameter names. */
-  operation: string
-  /** The path without the query string. */
-  path: string
-  /** The status of the response. */
-  status: number
-  /** The error code. Null if there was no error. */
-  code: string | null
-  /** The account of the request. */
-  account: string
-  /** The path of the record. If the request created one, the path of the new record. */
-  record: string
-  /** The duration in milliseconds. */
-  milliseconds: number
-  /** True if the request had an `Idempotency-Key`. */
-  hasIdempotencyKey: boolean
+export interface RequestDetails extends Request {
   /** The number of SQL statements. */
   statements: number
   /** The sum of their durations in milliseconds. Concurrent statements count separately. */

@@ -25,9 +25,12 @@ export interface Shipment {
   updateTimeStamp: string
 }
 
-export interface ShipmentLine {
+export interface ShipmentLine extends CartonLine {
   /** The line of the order. `null` if the item is not on the order. */
   orderLineId: string | null
+}
+
+export interface CartonLine {
   /** The e-commerce SKU. */
   sku: string
   /** Units in the shipment. */
@@ -38,11 +41,4 @@ export interface Carton {
   /** The number of the carton. */
   number: string | null
   lines: CartonLine[]
-}
-
-export interface CartonLine {
-  /** The e-commerce SKU. */
-  sku: string
-  /** Units in the shipment. */
-  quantity: number
 }

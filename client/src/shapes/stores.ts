@@ -1,6 +1,6 @@
 // Made of the operations of the API by `npm run docs`.
 import type { Open } from './general.ts'
-import type { Address } from './customers.ts'
+import type { Address } from './orders.ts'
 
 export interface StoreChange {
   /** Units of each SKU that are not sold online from this store. Null: the service's buffer applies. A buffer of a SKU at the store overrides it. */

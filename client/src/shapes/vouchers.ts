@@ -78,32 +78,9 @@ export interface VoucherResend {
   receiverEmail?: string | null | undefined
 }
 
-export interface ReadVoucher {
-  /** The number printed on the voucher. */
-  number: string
-  /** The state of the voucher. */
-  status: Open<'pending' | 'active' | 'locked' | 'redeemed' | 'expired' | 'suspended'>
-  /** ISO 4217. */
-  currency: string
-  /** The amount it was issued for. */
-  originalAmount: string
-  /** The amount that was redeemed. */
-  usedAmount: string
-  /** The amount that can be redeemed. Zero if the voucher is expired or suspended. */
-  availableAmount: string
-  /** The last day on which it can be used. */
-  expiryDate: string | null
-  /** When the lock expires. Null if the voucher is not locked. */
-  lockedUntil: string | null
-  email: VoucherEmail | null
+export interface ReadVoucher extends Voucher {
   /** Authorises a lock or an order. Valid until the next validation, at most 24 hours. */
   validationId?: string
-}
-
-/** The email to the receiver. */
-export interface VoucherEmail {
-  /** The state of the email with number and PIN. */
-  status: Open<'queued' | 'sent' | 'failed'>
 }
 
 export interface Voucher {
@@ -126,24 +103,13 @@ export interface Voucher {
   email: VoucherEmail | null
 }
 
-export interface ValidatedVoucher {
-  /** The number printed on the voucher. */
-  number: string
-  /** The state of the voucher. */
-  status: Open<'pending' | 'active' | 'locked' | 'redeemed' | 'expired' | 'suspended'>
-  /** ISO 4217. */
-  currency: string
-  /** The amount it was issued for. */
-  originalAmount: string
-  /** The amount that was redeemed. */
-  usedAmount: string
-  /** The amount that can be redeemed. Zero if the voucher is expired or suspended. */
-  availableAmount: string
-  /** The last day on which it can be used. */
-  expiryDate: string | null
-  /** When the lock expires. Null if the voucher is not locked. */
-  lockedUntil: string | null
-  email: VoucherEmail | null
+/** The email to the receiver. */
+export interface VoucherEmail {
+  /** The state of the email with number and PIN. */
+  status: Open<'queued' | 'sent' | 'failed'>
+}
+
+export interface ValidatedVoucher extends Voucher {
   /** Authorises a lock or an order. Valid until the next validation, at most 24 hours. */
   validationId: string
 }

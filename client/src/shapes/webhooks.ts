@@ -69,47 +69,7 @@ export interface Webhook {
   createdAt: string
 }
 
-export interface IssuedWebhook {
-  /** The ID of the webhook. */
-  id: string
-  /** The URL that deliveries are sent to. */
-  url: string
-  /** The kinds of records whose changes are delivered. */
-  kinds: (Open<'store' | 'staff' | 'product' | 'inventory' | 'customer' | 'transaction' | 'order' | 'return' | 'shipment' | 'reward-account'>)[]
-  /** A description for your own use. */
-  description: string | null
-  /** `failing`: no delivery has succeeded for an hour; retries continue. `paused`: nothing is sent until the webhook is resumed. */
-  state: Open<'active' | 'failing' | 'paused'>
-  /** Why the webhook is failing or paused. */
-  stateReason: string | null
-  /** The position in the change feed: the `after_cursor` of `GET /changes` with the same `kinds`. */
-  cursor: string
-  /** How far the endpoint is behind the change feed. */
-  lag: {
-    /** Since when changes are pending. Null if the endpoint is up to date. */
-    pendingSince: string | null
-    /** The same in seconds. */
-    seconds: number
-  }
-  /** When a delivery last succeeded. */
-  lastSuccessAt: string | null
-  lastFailure: {
-    /** When the delivery failed. */
-    at: string
-    /** The HTTP status. Null if there was no response. */
-    status: number | null
-    /** The error. */
-    detail: string
-  } | {
-    /** When the delivery failed. */
-    at: string
-    /** The HTTP status. Null if there was no response. */
-    status: number | null
-    /** The error. */
-    detail: string
-  }
-  /** When the webhook was created. */
-  createdAt: string
+export interface IssuedWebhook extends Webhook {
   /** The signing secret (Standard Webhooks). It is shown only once. */
   secret: string
 }

@@ -84,7 +84,7 @@ export function createErrorWriter(publicUrl: string, hasExamples: boolean) {
 
   /** Refers to the component of a status, or without one to the component of the statuses that every operation has. */
   function refer(status?: number) {
-    const name = status === undefined ? 'OtherError' : toPascalCase(STATUS_CODES[status] ?? '')
+    const name = status === undefined ? 'Error' : toPascalCase(STATUS_CODES[status] ?? '')
     const isCovered = (code: ErrorCode) =>
       status === undefined ? isDefaultStatus(errorCodes[code].status) : errorCodes[code].status === status
     const codes = (Object.keys(errorCodes) as ErrorCode[]).filter(code => sharedErrors.has(code) && isCovered(code))

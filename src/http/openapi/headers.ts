@@ -138,7 +138,7 @@ export const exportHeaders = {
 }
 
 /** Headers of the responses to writes. The document describes them once. */
-export const writeHeaders = {
+const writeHeaders = {
   'Idempotent-Replayed': buildResponseHeader(
     '`true` if this is the stored response of an earlier request with the same key. Absent otherwise.',
     buildStringValue('true', { const: 'true' }),
@@ -147,6 +147,16 @@ export const writeHeaders = {
     'This is the response of a dry run: nothing was saved. Absent otherwise.',
     buildStringValue('tx=rollback', { const: 'tx=rollback' }),
   ),
+}
+
+const withoutDescription = (headers: Record<string, ReturnType<typeof buildResponseHeader>>) =>
+  Object.fromEntries(Object.entries(headers).map(([name, { description: _, ...header }]) => [name, header]))
+
+/** The headers that the document has once. The tables of its introduction describe those of every response and of bulk exports. */
+export const sharedResponseHeaders = {
+  everyResponse: withoutDescription(commonResponseHeaders),
+  write: writeHeaders,
+  bulkExport: withoutDescription(exportHeaders),
 }
 
 /** Response headers with varying values, by name. A suffix after a dot distinguishes variants of a header. */

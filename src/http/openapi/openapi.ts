@@ -1,14 +1,15 @@
 import manifest from '../../../package.json' with { type: 'json' }
 import { Reference } from '../../domain/catalog/references.ts'
+import { EmptyBody } from '../body/body.ts'
 import { ListMeta, Warning } from '../pagination/lists.ts'
 import { Problem } from '../problem.ts'
 import { type Operation, tagDescriptions } from '../routing/operation.ts'
 import { createDocumentWriter } from './document-writer.ts'
-import { commonResponseHeaders, exportHeaders, headerParameters, responseHeaders, writeHeaders } from './headers.ts'
+import { headerParameters, responseHeaders, sharedResponseHeaders } from './headers.ts'
 import { writeOperation } from './operations.ts'
 import { writePage } from './page-operations.ts'
 import { pages, pagesTag } from './pages.ts'
-import { shareParameters } from './shared-parameters.ts'
+import { extendSchemas, shareParameters, shareResponses } from './shared-components.ts'
 import { buildIntroduction } from './texts.ts'
 import { writeWebhooks } from './webhooks.ts'
 
@@ -23,7 +24,7 @@ export function buildOpenApiDocument(operations: readonly Operation[], publicUrl
 
   const writeMethods = (sharing: readonly Operation[]) =>
     Object.fromEntries(sharing.map(operation => [operation.method.toLowerCase(), writeOperation(writer, operation)]))
-  const { paths, parameters } = shareParameters(
+  const { paths: writtenPaths, parameters } = shareParameters(
     Object.fromEntries([
       ...[...Map.groupBy(operations, operation => toTemplate(operation.path))].map(([path, sharing]) => [
         path,
@@ -32,6 +33,8 @@ export function buildOpenApiDocument(operations: readonly Operation[], publicUrl
       ...pages.map(page => [page.path, { get: writePage(writer, page) }]),
     ]),
   )
+  const { paths, responses } = shareResponses(writtenPaths)
+  const webhooks = writeWebhooks(writer)
   const tags = new Set([...operations.map(({ tag }) => tag), pagesTag])
   return {
     openapi: '3.1.1',
@@ -46,16 +49,17 @@ export function buildOpenApiDocument(operations: readonly Operation[], publicUrl
     security: [{ basic: [] }],
     tags: [...tags].map(name => ({ name, description: tagDescriptions[name] })),
     paths,
-    webhooks: writeWebhooks(writer),
-    'x-response-headers': { everyResponse: commonResponseHeaders, write: writeHeaders, bulkExport: exportHeaders },
+    webhooks,
+    'x-response-headers': sharedResponseHeaders,
     components: {
       securitySchemes: {
         basic: { type: 'http', scheme: 'basic', description: 'Username and password of an account.' },
       },
       parameters: { ...headerParameters, ...parameters },
       headers: responseHeaders,
-      responses: writer.errors.components,
-      schemas: writer.components,
+      requestBodies: { Empty: { content: writer.body(EmptyBody, 'body, empty is null') } },
+      responses: { ...writer.errors.components, ...responses },
+      schemas: extendSchemas(writer.components),
     },
   }
 }

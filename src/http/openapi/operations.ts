@@ -47,10 +47,12 @@ export const writeOperation = (writer: Writer, operation: Operation) => ({
   // The body of a DELETE has no defined meaning (RFC 9110, section 9.3.5).
   ...(operation.body &&
     operation.method !== 'DELETE' && {
-      requestBody: {
-        ...(!isEmptyBody(operation.body) && { required: true }),
-        content: writer.body(operation.body, operation.keepsEmptyTexts ? 'body' : 'body, empty is null'),
-      },
+      requestBody: isEmptyBody(operation.body)
+        ? { $ref: '#/components/requestBodies/Empty' }
+        : {
+            required: true,
+            content: writer.body(operation.body, operation.keepsEmptyTexts ? 'body' : 'body, empty is null'),
+          },
     }),
   ...(operation.files && { requestBody: { required: true, content: fileContent } }),
   responses: buildResponses(writer, operation),

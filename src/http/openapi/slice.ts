@@ -98,13 +98,12 @@ function shorten(document: OpenApiDocument, tag: Tag): OpenApiDocument {
     const isForeign = owner !== tag && !otherTags.includes(tag)
     return [name, isForeign ? { type: 'object', description: `Its fields are in \`?tag=${owner}\`.` } : schema]
   }
-  const { OtherError } = components.responses ?? {}
   return {
     ...rest,
     paths: mapOperations(paths, operation => ({ ...operation, responses: shortenResponses(operation) })),
     components: {
       ...components,
-      responses: { Error: { ...(OtherError as Node), description: 'An error.' } },
+      responses: { Error: { ...(components.responses?.Error as Node), description: 'An error.' } },
       schemas: Object.fromEntries(Object.entries(components.schemas ?? {}).map(shortenSchema)),
     },
   }

@@ -53,7 +53,7 @@ export const operationsOf = (document: Node): Operation[] => {
         role: operation['x-required-role'],
         query: input('query'),
         headers: input('header'),
-        body: requestBody?.content['application/json']?.example,
+        body: requestBody && resolved(requestBody).content['application/json']?.example,
         places: [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? ''),
       }
     }),

@@ -58,20 +58,16 @@ export async function startTraffic(): Promise<Traffic> {
 
   function bodyFaults(method: string, path: string, response: TestResponse, body: unknown) {
     const { operation } = check(method, path, response)
-    const [template] =
+    const [template = '', operations] =
       Object.entries<Node>(document.paths).find(
-        ([, operations]) => operations[method.toLowerCase()]?.operationId === operation,
+        ([, candidates]) => candidates[method.toLowerCase()]?.operationId === operation,
       ) ?? []
-    const steps = [
-      'paths',
-      template ?? '',
-      method.toLowerCase(),
-      'requestBody',
-      'content',
-      'application/json',
-      'schema',
-    ]
-    return faultsOf(toPointer(...steps), typeof body === 'string' ? JSON.parse(body) : body)
+    const reference: string | undefined = operations?.[method.toLowerCase()].requestBody.$ref
+    const pointer = reference?.slice(1) ?? toPointer('paths', template, method.toLowerCase(), 'requestBody')
+    return faultsOf(
+      pointer + toPointer('content', 'application/json', 'schema'),
+      typeof body === 'string' ? JSON.parse(body) : body,
+    )
   }
 
   return {

@@ -11,7 +11,7 @@ import { errorCodes } from '../../../src/errors/api-error.ts'
 import { tagDescriptions } from '../../../src/http/routing/operation.ts'
 import { buildTestBody } from '../../../src/webhooks/delivery.ts'
 import { generateSecret, signHeaders } from '../../../src/webhooks/signature.ts'
-import { compileSchemas, type Node, toPointer } from '../../support/conformance.ts'
+import { compileSchemas, type Node, toPointer, withoutExtensions } from '../../support/conformance.ts'
 
 let server: FastifyInstance
 let text: string
@@ -125,7 +125,7 @@ test('only orders, search, tables and imports require a query parameter', () => 
 test('every operation has a one-sentence summary and every JSON schema a name', () => {
   for (const { path, method, operation } of operations()) {
     assert.match(operation.description, /\.$/, `${method} ${path}`)
-    for (const { content = {} } of [...Object.values<Node>(operation.responses), operation.requestBody ?? {}])
+    for (const { content = {} } of [...Object.values<Node>(operation.responses), resolved(operation.requestBody ?? {})])
       for (const [type, { schema }] of Object.entries<Node>(content))
         assert.equal(Boolean(schema.$ref), /\bjson$/.test(type), `${method} ${path}: ${type}`)
   }
@@ -166,7 +166,7 @@ function* places(node: Node, key: string, pointer = ''): Generator<[string, Node
 }
 
 const componentSchemas = () =>
-  Object.entries(document.components.schemas).map(
+  Object.entries<Node>(withoutExtensions(document).components.schemas).map(
     ([name, schema]) => [toPointer('components', 'schemas', name), schema] as const,
   )
 
@@ -213,7 +213,7 @@ test('only requests and errors have examples of whole objects', () => {
   const faultsOf = compileSchemas(document)
   for (const [pointer, { example, schema }] of places(document, 'schema')) {
     if (!schema.$ref || !/\/content\//.test(pointer)) continue
-    const mustHave = /^\/paths.*\/requestBody\//.test(pointer)
+    const mustHave = /^\/(paths.*\/requestBody|components\/requestBodies)\//.test(pointer)
     const canHave = mustHave || /\/application~1problem\+json$/.test(pointer)
     assert.ok(example === undefined ? !mustHave : canHave, pointer)
     if (example !== undefined) assert.deepEqual(faultsOf(`${pointer}/schema`, example), [], pointer)
@@ -222,7 +222,8 @@ test('only requests and errors have examples of whole objects', () => {
 
 test('every parameter, header and response has a description', () => {
   for (const [pointer, node] of [...places(document, 'schema'), ...places(document, 'content')])
-    if (!/\/content\/|\/requestBody$/.test(pointer)) assert.ok(node.description, pointer)
+    if (!/\/content\/|\/requestBody$|^\/components\/requestBodies|^\/x-response-headers/.test(pointer))
+      assert.ok(node.description, pointer)
 })
 
 test('exactly the operations with credentials require X-Service-Name', () => {

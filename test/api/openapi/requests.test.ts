@@ -184,7 +184,7 @@ for (const [path, methods] of Object.entries<Node>(document.paths))
       const query = String(new URLSearchParams(input('query').map(pair => [...pair])))
       const inPath = Object.fromEntries(input('path'))
       const url = path.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(inPath[name] ?? ''))
-      const body = operation.requestBody?.content['application/json']?.example
+      const body = operation.requestBody && resolved(operation.requestBody).content['application/json']?.example
       const { status, text } = await api.request(query ? `${url}?${query}` : url, {
         method: isStream ? 'HEAD' : method.toUpperCase(),
         headers: { ...Object.fromEntries(input('header')), ...(body && { 'content-type': 'application/json' }) },
