@@ -2,14 +2,9 @@ import { sleep } from '../concurrency/backoff.ts'
 import { semaphore } from '../concurrency/semaphore.ts'
 import type { Database, Db } from '../database/db.ts'
 import { retryOnContention } from '../database/pg/contention.ts'
-import { releaseMoves } from '../domain/inventory/reservations.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
-import {
-  endReservationsById,
-  findExpiredReservations,
-  lockExpiredReservations,
-} from '../store/inventory/reservations.ts'
-import { lockStock, moveStock } from '../store/inventory/stock.ts'
+import { deleteEmptyReservations, findExpiredLevels, findExpiredReservations } from '../store/inventory/reservations.ts'
+import { lockStockFirst, moveStock } from '../store/inventory/stock.ts'
 import { beginChange } from '../store/lists/change-timestamp.ts'
 import { readServiceOfJob } from '../store/tenancy/services.ts'
 import { ignoreError } from '../telemetry/ignored-errors.ts'
@@ -25,7 +20,7 @@ const maxConcurrentServices = 3
 /**
  * Ends expired reservations until the signal, and publishes the stock that becomes sellable, within 1 s unless other transactions lock that
  * stock for longer. Orders and reservations ignore expired reservations even before that. It is no job: a job of a dead worker waits until
- * its lease expires. Each worker ends them, and skips those that another worker has locked.
+ * its lease expires. Each worker ends them. While other writes queue for the stock, those writes end them too (`moveStock`).
  */
 export async function watchReservations(db: Database, signal: AbortSignal): Promise<void> {
   const inFlight = new Map<number, Promise<void>>()
@@ -47,19 +42,15 @@ export async function watchReservations(db: Database, signal: AbortSignal): Prom
   await Promise.all(inFlight.values())
 }
 
-/** Ends the expired reservations of a service, each batch in one transaction. */
+/** Ends the expired reservations of a service at a batch of stock levels. */
 export async function endReservations(db: Database, serviceId: number): Promise<void> {
   const service = await readServiceOfJob(db, serviceId)
-  if (service) while (await retryOnContention(() => db.transaction(tx => endBatch(tx, service))));
+  if (service) await retryOnContention(() => db.transaction(tx => endBatch(tx, service)))
 }
 
-/** Ends a batch of expired reservations. Returns their number. */
-async function endBatch(tx: Db, service: Service): Promise<number> {
-  const { ids, lines } = await lockExpiredReservations(tx, service)
-  if (!ids.length) return 0
-  const moves = releaseMoves(lines)
-  await lockStock(tx, service, moves)
-  const change = await beginChange(tx, service, ['stock'])
-  await Promise.all([moveStock(tx, service, change, moves), endReservationsById(tx, service, ids)])
-  return ids.length
+async function endBatch(tx: Db, service: Service) {
+  const [, levels] = await Promise.all([deleteEmptyReservations(tx, service), findExpiredLevels(tx, service)])
+  if (!levels.length) return
+  const [, change] = await Promise.all([lockStockFirst(tx, service, levels), beginChange(tx, service, ['stock'])])
+  await moveStock(tx, service, change, levels)
 }

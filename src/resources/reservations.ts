@@ -137,7 +137,7 @@ export const reservations = [
         if (!reservation) throw notFound('reservation')
         const moves = releaseMoves(reservation.lines)
         const [, change] = await Promise.all([lockStock(tx, service, moves), beginChange(tx, service, ['stock'])])
-        await Promise.all([moveStock(tx, service, change, moves), endReservation(tx, service, id)])
+        await Promise.all([endReservation(tx, service, id), moveStock(tx, service, change, moves)])
         return { data: { id }, subject: buildPath(id) }
       },
   ),

@@ -99,8 +99,8 @@ export async function placeOrder(
       ...input.payments,
       ...buildExchangePayments(exchange, priced.credit, decimals),
     ]),
-    moveStock(tx, service, change, moves),
     reservation && endReservation(tx, service, reservation.id),
+    moveStock(tx, service, change, moves),
     findOrderRecord(tx, service, order.id),
     isShipped && recordShipment(tx, service, change, { order, account, units: shipped }),
   ])

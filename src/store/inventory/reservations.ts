@@ -1,4 +1,4 @@
-import { type Db, sql } from '../../database/db.ts'
+import { type Db, type Sql, sql } from '../../database/db.ts'
 import type { Reservation } from '../../domain/inventory/reservations.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import type { OpenRecords } from '../../errors/account-limit.ts'
@@ -60,7 +60,7 @@ export const extendReservation = (tx: Db, service: Service, id: string, seconds:
     update stock_reservation set expires_at = greatest(expires_at, clock_timestamp() + make_interval(secs => ${seconds}))
      where service_id = ${service.id} and id = ${id}`)
 
-/** Deletes a reservation with its lines. `moveStock` must make their units free in the same transaction. */
+/** Deletes a reservation with its lines. `moveStock` must then make their units free in the same transaction. */
 export const endReservation = (tx: Db, service: Service, id: string) =>
   tx.run(sql`delete from stock_reservation where service_id = ${service.id} and id = ${id}`)
 
@@ -98,24 +98,47 @@ export async function findExpiredReservations(db: Db) {
   return { serviceIds: expired.map(({ id }) => id), nextMs: next?.ms }
 }
 
-/** Maximum number of reservations that end in one transaction. */
-const maxEnded = 200
+/** Maximum number of stock levels whose reservations end in one transaction. */
+const maxLevels = 200
 
-/** Locks expired reservations that no other transaction has locked. Returns their IDs and units. */
-export const lockExpiredReservations = async (
-  tx: Db,
-  service: Service,
-): Promise<{ ids: string[]; lines: ReservedUnits[] }> => {
-  const locked = await tx.rows<{ id: string }>(sql`
-    select id from stock_reservation
-     where service_id = ${service.id} and expires_at <= clock_timestamp()
-     order by expires_at limit ${maxEnded} for update skip locked`)
-  const ids = locked.map(({ id }) => id)
-  const lines = await tx.rows<ReservedUnits>(sql`
-    select store_id as "storeId", sku_id as "skuId", sum(quantity)::integer as quantity
-      from stock_reservation_line where service_id = ${service.id} and reservation_id = any(${ids}) group by 1, 2`)
-  return { ids, lines }
-}
+/** Returns the stock levels with units of expired reservations: those that expired first. */
+export const findExpiredLevels = (tx: Db, service: Service) =>
+  tx.rows<Omit<ReservedUnits, 'quantity'>>(sql`
+    select l.store_id as "storeId", l.sku_id as "skuId"
+      from stock_reservation r
+      join stock_reservation_line l on l.service_id = r.service_id and l.reservation_id = r.id
+     where r.service_id = ${service.id} and r.expires_at <= clock_timestamp()
+     group by 1, 2 order by min(r.expires_at) limit ${maxLevels}`)
 
-export const endReservationsById = (tx: Db, service: Service, ids: readonly string[]) =>
-  tx.run(sql`delete from stock_reservation where service_id = ${service.id} and id = any(${ids})`)
+/**
+ * CTEs of a statement that changes the locked stock of `levels` (`storeId`, `skuId`): they delete the expired reservations at these levels.
+ * `ended` has the deleted lines. Skips reservations that another transaction has locked to renew or use them.
+ */
+export const endExpiredAt = (service: Service, levels: Sql) => sql`
+  expired as (
+    select l.reservation_id, l.store_id, l.sku_id
+      from ${levels}
+      join stock_reservation_line l on l.service_id = ${service.id} and l.store_id = "storeId" and l.sku_id = "skuId"
+      join stock_reservation r on r.service_id = l.service_id and r.id = l.reservation_id
+     where r.expires_at <= clock_timestamp() for update of r skip locked),
+  ended as (
+    delete from stock_reservation_line l using expired e
+     where l.service_id = ${service.id} and l.reservation_id = e.reservation_id and l.store_id = e.store_id and l.sku_id = e.sku_id
+    returning l.reservation_id, l.store_id, l.sku_id, l.quantity),
+  emptied as (
+    delete from stock_reservation r using (select distinct reservation_id from ended) e
+     where r.service_id = ${service.id} and r.id = e.reservation_id
+       and not exists (select from stock_reservation_line l
+                        where l.service_id = r.service_id and l.reservation_id = r.id
+                          and not exists (select from ended
+                                           where ended.reservation_id = l.reservation_id and ended.store_id = l.store_id and ended.sku_id = l.sku_id)))`
+
+/** Deletes expired reservations without units that no other transaction has locked. */
+export const deleteEmptyReservations = (tx: Db, service: Service) =>
+  tx.run(sql`
+    delete from stock_reservation
+     where service_id = ${service.id}
+       and id in (select id from stock_reservation r
+                   where service_id = ${service.id} and expires_at <= clock_timestamp()
+                     and not exists (select from stock_reservation_line l where l.service_id = r.service_id and l.reservation_id = r.id)
+                     for update skip locked)`)

@@ -23,6 +23,7 @@ import { materialized, opaqueServiceId } from '../lists/planner-fences.ts'
 import { lockStores } from '../lists/store-locks.ts'
 import { insertTombstones } from '../lists/tombstones.ts'
 import { reportOversold, resolveOversold } from './oversold.ts'
+import { endExpiredAt } from './reservations.ts'
 
 const stock: MergeTable = {
   name: 'stock',
@@ -247,35 +248,53 @@ interface StockMove extends StockKey {
   reserved?: number
 }
 
+/**
+ * Waits until no other write of these SKUs is ahead in the queue. Without it, a crowd of writes would wait for the rows, and ended
+ * reservations and imports would wait behind the crowd. Transactions that lock rows first must not call this afterwards.
+ */
+const queueForSkus = (tx: Db, service: Service, skuIds: readonly string[]) =>
+  tx.run(sql`
+    select pg_advisory_xact_lock(${service.id}, key)
+      from ${materialized(sql`select distinct hashtext('stock ' || sku_id) as key from unnest(${skuIds}::text[]) as skus (sku_id) order by key`)} keys`)
+
 /** Locks the stock that is about to move, in key order, so that no two transactions can deadlock. Call before `beginChange`. */
-export const lockStock = (tx: Db, service: Service, moves: readonly StockMove[]) =>
+export async function lockStock(tx: Db, service: Service, moves: readonly StockMove[]) {
+  const skuIds = moves.map(({ skuId }) => skuId)
+  await Promise.all([queueForSkus(tx, service, skuIds), lockStockFirst(tx, service, moves)])
+}
+
+/** Like `lockStock`, ahead of the writes that wait for the same SKUs: it waits only for the one that has locked them. */
+export const lockStockFirst = (tx: Db, service: Service, moves: readonly StockKey[]) =>
   tx.run(sql`
     select from stock
      where service_id = ${service.id} and (store_id, sku_id) in (select "storeId", "skuId" from ${selectMoves(moves)})
      order by store_id, sku_id for update`)
 
-/** Moves stock, which can fall below zero. Ignores stock that no longer exists. */
+/**
+ * Moves stock, which can fall below zero, and ends the expired reservations at the moved levels. Otherwise, a crowd that waits for this stock
+ * would delay them. Ignores stock that no longer exists. Delete or renew the reservations of the moves first.
+ */
 export async function moveStock(tx: Db, service: Service, change: Change, moves: readonly StockMove[]) {
   const goneIds = selectRenamedIds(service, isAmong(moves))
   const clamp = (value: Sql, minimum: Sql) => sql`least(greatest(${value}, ${minimum}), 2147483647)`
   // Clamped to the range of an integer, because an overflow must not prevent an order. Stock that was removed and added again has lost its
   // allocated units, so they can't fall below 0 either.
   const moving = tx.run(sql`
-    with removed as (${insertTombstones(service, change, 'stock', goneIds)})
+    with removed as (${insertTombstones(service, change, 'stock', goneIds)}), ${endExpiredAt(service, selectMoves(moves))}
     update stock set free_stock = r.free_stock, allocated = r.allocated, reserved = r.reserved, record = ${withTimestamp(sql`r.body`, change)}, changed_at = ${change.at},
            sold_at = case when r.free_stock < stock.free_stock then list_clock(clock_timestamp()) else stock.sold_at end
       from (select s.store_id, s.sku_id, s.free_stock, s.allocated, s.reserved, ${body(service)} as body
-              from (select "storeId", "skuId", coalesce(sum(quantity), 0) as quantity, coalesce(sum(allocated), 0) as allocated, coalesce(sum(reserved), 0) as reserved
+              from (select "storeId", "skuId", coalesce(sum(quantity), 0) as quantity, coalesce(sum(allocated), 0) as allocated, coalesce(sum(reserved), 0) as reserved,
+                           (select coalesce(sum(ended.quantity), 0) from ended where store_id = "storeId" and sku_id = "skuId") as expired
                       from ${selectMoves(moves)} group by 1, 2) m
               cross join lateral (select service_id, store_id, sku_id, buffer, ${clamp(sql`free_stock + m.quantity`, sql`-2147483648`)} as free_stock,
-                                         ${clamp(sql`stock.allocated + m.allocated`, sql`0`)}::integer as allocated, ${clamp(sql`stock.reserved + m.reserved`, sql`0`)}::integer as reserved
+                                         ${clamp(sql`stock.allocated + m.allocated`, sql`0`)}::integer as allocated, ${clamp(sql`stock.reserved + m.reserved - m.expired`, sql`0`)}::integer as reserved
                                     from stock where service_id = ${service.id} and store_id = m."storeId" and sku_id = m."skuId") s
               cross join lateral ${materialized(sql`select * from store where service_id = s.service_id and store_id = s.store_id`)} c
               cross join lateral ${materialized(sql`select * from variant where service_id = s.service_id and sku_id = s.sku_id`)} v) r
      where stock.service_id = ${service.id} and stock.store_id = r.store_id and stock.sku_id = r.sku_id
        and (stock.free_stock, stock.allocated, stock.reserved) <> (r.free_stock, r.allocated, r.reserved)`)
-  const freed = moves.filter(({ quantity = 0, allocated = 0, reserved = 0 }) => quantity - allocated - reserved > 0)
-  await Promise.all([moving, freed.length && resolveOversold(tx, service, freed)])
+  await Promise.all([moving, resolveOversold(tx, service, moves)])
 }
 
 /**
@@ -315,10 +334,13 @@ export async function readSellableLevels(
   skuIds: readonly string[],
   own?: string,
 ): Promise<{ storeId: string; skuId: string; quantity: number }[]> {
-  await lockRows(
-    tx,
-    sql`select from stock s where service_id = ${service.id} and sku_id = any(${skuIds}) order by store_id, sku_id for update`,
-  )
+  await Promise.all([
+    queueForSkus(tx, service, skuIds),
+    lockRows(
+      tx,
+      sql`select from stock s where service_id = ${service.id} and sku_id = any(${skuIds}) order by store_id, sku_id for update`,
+    ),
+  ])
   return tx.rows(sql`
     select * from (
       select s.store_id as "storeId", s.sku_id as "skuId", least(${sellableUnits(service, own)}, 2147483647)::integer as quantity

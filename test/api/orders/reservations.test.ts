@@ -189,6 +189,26 @@ test('an expired reservation frees units at once, in lists within 1 s', async ()
   assert.equal((await order(caller, 5)).status, 201)
 })
 
+test('a write of the same stock ends expired reservations', async () => {
+  const caller = await createShop({ oversell: 'refuse' })
+  const hood = { sku: 'HOOD-S', quantity: 2 }
+  const { id } = (await reserve(caller, 1, { seconds: 1, lines: [tee(2), hood] })).json.data
+  const kept = (await reserve(caller, 1)).json.data
+  await reserve(caller, 1, { seconds: 1 })
+  await delay(1_100)
+  assert.equal((await getTee(caller)).reserved, 4)
+  assert.equal((await order(caller, 4)).status, 201)
+  assert.deepEqual(await getTee(caller), { freeStock: 1, sellable: 0, reserved: 1, allocated: 0 })
+  const countRows = () => api.db.run(sql`select from stock_reservation where service_id = ${caller.service.id}`)
+  assert.equal(await countRows(), 2)
+  await post(caller, '/reservations', { lines: [{ ...hood, quantity: 1 }] })
+  const { data } = (await caller.get('/inventory?sku=HOOD-S')).json
+  assert.deepEqual(data.map(({ reserved }: { reserved: number }) => reserved).sort(), [0, 1])
+  assert.equal((await caller.get(`/reservations/${id}`)).status, 404)
+  assert.equal((await order(caller, 1, kept.id)).status, 201)
+  assert.equal(await countRows(), 1)
+})
+
 test('locked stock of one service delays no expired reservation of another', async t => {
   const [locked, free] = [await createShop(), await createShop()]
   const stopped = new AbortController()

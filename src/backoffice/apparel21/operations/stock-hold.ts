@@ -113,8 +113,8 @@ export async function useHold(
   })
   await lockStock(tx, service, moves)
   const change = await beginChange(tx, service, ['stock'])
-  await moveStock(tx, service, change, moves)
   for (const { id } of reservations) await endReservation(tx, service, id)
+  await moveStock(tx, service, change, moves)
 }
 
 /** Ends the reservation of an order that the back office doesn't have. */
@@ -124,8 +124,8 @@ export async function releaseHold(tx: Db, { service, reference }: Pick<Write, 's
   const moves = releaseMoves(reservation.lines)
   await lockStock(tx, service, moves)
   const change = await beginChange(tx, service, ['stock'])
-  await moveStock(tx, service, change, moves)
   await endReservation(tx, service, reservation.id)
+  await moveStock(tx, service, change, moves)
 }
 
 const sum = (lines: readonly { quantity: number }[]) => lines.reduce((units, { quantity }) => units + quantity, 0)
