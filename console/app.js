@@ -3,6 +3,7 @@ import { Problem } from './components/problem.js'
 import { Frame } from './frame.js'
 import { ApiError, callApi, selectService, session } from './lib/api.js'
 import { html } from './lib/html.js'
+import { setTimeZone } from './lib/time.js'
 import { SignIn } from './sign-in.js'
 
 const serviceKey = 'tillbridge service'
@@ -53,6 +54,7 @@ export function App() {
   if (!service)
     return html`<${Problem} error=${new ApiError({ code: 'service_not_assigned', title: 'This account has no service.' })} />`
   selectService(service.name)
+  setTimeZone(service.timeZone)
   const choose = (/** @type {string} */ name) => {
     localStorage.setItem(serviceKey, name)
     setSelected(name)

@@ -58,13 +58,28 @@ create table webhook_attempt (
   fault text,
   response text,
   milliseconds integer not null,
+  headers json,
   primary key (service_id, webhook_id, attempt_id),
   foreign key (service_id, webhook_id) references webhook on delete cascade
 );
 create index webhook_attempt_changed on webhook_attempt (service_id, changed_at);
 create index webhook_attempt_of on webhook_attempt (service_id, webhook_id, changed_at, attempt_id);
-comment on table webhook_attempt is 'Attempts at deliveries, for 30 days. The delivered content is not stored.';
+comment on table webhook_attempt is 'Attempts at deliveries, for 30 days.';
 comment on column webhook_attempt.changed_at is 'When the attempt ended.';
 comment on column webhook_attempt.changes is 'Number of changes in the delivery. Zero for a test.';
 comment on column webhook_attempt.fault is 'Cause of the failure. Null: the delivery succeeded.';
 comment on column webhook_attempt.response is 'Beginning of the endpoint''s response, at most 1 KiB.';
+comment on column webhook_attempt.headers is 'Sent headers of Standard Webhooks. Null: nothing was sent.';
+
+create table webhook_payload (
+  service_id integer not null,
+  webhook_id text collate "C" not null,
+  delivery_id text collate "C" not null,
+  created_at timestamptz not null default now(),
+  body text not null,
+  primary key (service_id, webhook_id, delivery_id),
+  foreign key (service_id, webhook_id) references webhook on delete cascade
+);
+create index webhook_payload_created on webhook_payload (service_id, created_at);
+comment on table webhook_payload is
+  'Bodies of deliveries, for 3 days, so that an operator can read one and send it again. They name changed records without their content.';

@@ -1685,7 +1685,7 @@ create table webhook (
 );
 create index webhook_changed on webhook (service_id, changed_at);
 
--- Attempts at deliveries, for 30 days. The delivered content is not stored.
+-- Attempts at deliveries, for 30 days.
 create table webhook_attempt (
   service_id integer not null,
   webhook_id text collate "C" not null,
@@ -1697,11 +1697,24 @@ create table webhook_attempt (
   fault text,                -- Cause of the failure. Null: the delivery succeeded.
   response text,             -- Beginning of the endpoint's response, at most 1 KiB.
   milliseconds integer not null,
+  headers json,              -- Sent headers of Standard Webhooks. Null: nothing was sent.
   primary key (service_id, webhook_id, attempt_id),
   foreign key (service_id, webhook_id) references webhook(service_id, webhook_id) on delete cascade
 );
 create index webhook_attempt_changed on webhook_attempt (service_id, changed_at);
 create index webhook_attempt_of on webhook_attempt (service_id, webhook_id, changed_at, attempt_id);
+
+-- Bodies of deliveries, for 3 days, so that an operator can read one and send it again. They name changed records without their content.
+create table webhook_payload (
+  service_id integer not null,
+  webhook_id text collate "C" not null,
+  delivery_id text collate "C" not null,
+  created_at timestamptz not null default now(),
+  body text not null,
+  primary key (service_id, webhook_id, delivery_id),
+  foreign key (service_id, webhook_id) references webhook(service_id, webhook_id) on delete cascade
+);
+create index webhook_payload_created on webhook_payload (service_id, created_at);
 
 
 -- 0012_requests.sql

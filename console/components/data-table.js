@@ -2,6 +2,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { callApi } from '../lib/api.js'
 import { html } from '../lib/html.js'
 import { readQuery, replaceQuery } from '../lib/route.js'
+import { formatZone } from '../lib/time.js'
 import { Export } from './export.js'
 import { Problem } from './problem.js'
 
@@ -41,12 +42,6 @@ async function* loadRows(list, query, signal) {
     if (data.rows.length < 250) return
   }
 }
-
-/** Returns the abbreviation of a time zone now: `AEDT`. @param {string} timeZone */
-const formatZone = timeZone =>
-  new Intl.DateTimeFormat('en-AU', { timeZone, timeZoneName: 'short' })
-    .formatToParts()
-    .find(({ type }) => type === 'timeZoneName')?.value ?? timeZone
 
 /**
  * `filters`: the label of each filter of the API.

@@ -1,5 +1,5 @@
-import { formatDuration } from 'tillbridge/health'
 import { html } from '../lib/html.js'
+import { formatInZones, formatMoment } from '../lib/time.js'
 
 /** Formats an amount of the API with its currency: `AUD 1,234.50`. @param {string | null} amount @param {string} currency */
 export const formatMoney = (amount, currency) => {
@@ -36,15 +36,10 @@ export const countColumn = (title, getCount) => ({
   text: row => String(getCount(row) ?? ''),
 })
 
-/** Formats the time since then: `5 min ago`. @param {string} time RFC 3339 */
-export function formatAge(time) {
-  return `${formatDuration((Date.now() - Date.parse(time)) / 1_000)} ago`
-}
-
-/** The age of a time, with the exact time of the reader's time zone in the tooltip. @param {{ time: string | null | undefined }} props RFC 3339 */
+/** A time: its age for a day, then the date in the service's zone. The tooltip has the exact time in several zones. @param {{ time: string | null | undefined }} props RFC 3339 */
 export const Timestamp = ({ time }) =>
   time
-    ? html`<time datetime=${time} title=${new Date(time).toLocaleString()}>${formatAge(time)}</time>`
+    ? html`<time datetime=${time} title=${formatInZones(time)}>${formatMoment(time)}</time>`
     : html`<span class="none">never</span>`
 
 const identifiers = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g

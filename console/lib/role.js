@@ -1,7 +1,7 @@
 import { createContext } from 'preact'
 import { useContext } from 'preact/hooks'
 
-/** @typedef {{ username: string, services: { name: string, role: string }[] }} SignedIn */
+/** @typedef {{ username: string, services: { name: string, role: string, timeZone: string }[] }} SignedIn */
 
 /** Each role includes the ones before it. The server checks the role again. */
 const roles = ['visitor', 'maintainer', 'admin']

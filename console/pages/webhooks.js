@@ -4,15 +4,16 @@ import { Dialog } from '../components/dialog.js'
 import { Health, Timestamp } from '../components/format.js'
 import { List } from '../components/list.js'
 import { Secret } from '../components/secret.js'
-import { useVersion } from '../components/use-load.js'
+import { useLoad, useVersion } from '../components/use-load.js'
 import { callApi } from '../lib/api.js'
 import { html } from '../lib/html.js'
 import { linkTo } from '../lib/route.js'
+import { formatNextAttempt, formatSuccess } from './webhooks/deliveries.js'
 import { Endpoint } from './webhooks/endpoint.js'
 import { EndpointForm } from './webhooks/form.js'
 
-/** @type {import('../components/table.js').Column[]} */
-const columns = [
+/** @param {Map<string, any>} deliveries the deliveries of 24 hours by webhook @returns {import('../components/table.js').Column[]} */
+const columns = deliveries => [
   {
     title: 'Endpoint',
     value: webhook =>
@@ -36,6 +37,19 @@ const columns = [
     value: webhook => html`<${Timestamp} time=${webhook.lastSuccessAt} />`,
     text: webhook => webhook.lastSuccessAt ?? '',
   },
+  {
+    title: 'Delivered, 24 h',
+    right: true,
+    value: webhook => formatSuccess(deliveries.get(webhook.id) ?? { delivered: 0, failed: 0 }),
+  },
+  {
+    title: 'Next attempt',
+    value: webhook => {
+      const pending = deliveries.get(webhook.id)
+      return pending ? formatNextAttempt(pending) : null
+    },
+    text: webhook => deliveries.get(webhook.id)?.nextAttemptAt ?? '',
+  },
   { title: 'Event types', value: webhook => (webhook.kinds.length ? webhook.kinds.join(', ') : 'all') },
 ]
 
@@ -46,10 +60,12 @@ function Endpoints() {
   const [version, refresh] = useVersion()
   const [adding, setAdding] = useState(false)
   const [created, setCreated] = useState(/** @type {any} */ (undefined))
+  const { data } = useLoad(signal => callApi('/console/webhooks', { signal }), [version])
+  const deliveries = new Map(data?.data.map((/** @type {any} */ webhook) => [webhook.id, webhook]))
   const add = async (/** @type {object} */ body) => {
-    const { data } = await callApi('/webhooks', { method: 'POST', body })
+    const response = await callApi('/webhooks', { method: 'POST', body })
     setAdding(false)
-    setCreated(data)
+    setCreated(response.data)
     refresh()
   }
   return html`<h1>Webhooks</h1>
@@ -59,7 +75,7 @@ function Endpoints() {
     <${List}
       path="/webhooks"
       caption="Endpoints"
-      columns=${columns}
+      columns=${columns(deliveries)}
       version=${version}
       file="webhooks"
       empty="No webhooks yet. Add an endpoint to receive changes from now on."

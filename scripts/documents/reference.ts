@@ -11,7 +11,7 @@ import { maxBodyBytes } from '../../src/http/body/body.ts'
 import { findErrorGuide } from '../../src/http/docs/error-guides.ts'
 import { maxConcurrent } from '../../src/http/limits/concurrency-limit.ts'
 import { maxHeaderBytes, maxHeaders, maxUrlLength } from '../../src/http/protocol/request-limits.ts'
-import { type Tag, tagDescriptions } from '../../src/http/routing/operation.ts'
+import { isOfConsole, type Tag, tagDescriptions } from '../../src/http/routing/operation.ts'
 import { maxFileBytes } from '../../src/http/routing/uploads.ts'
 import { routes } from '../../src/resources/resources.ts'
 
@@ -122,7 +122,7 @@ export function buildPermissionsPage() {
   const sections = (Object.keys(tagDescriptions) as Tag[]).flatMap(tag => {
     const rows = routes
       .map(({ operation }) => operation)
-      .filter(operation => operation.tag === tag)
+      .filter(operation => operation.tag === tag && !isOfConsole(operation))
       .map(({ summary, method, path, role, scope }) => [
         summary,
         code(`${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`),

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Command } from 'commander'
 import type { Role } from '../domain/accounts.ts'
 import type { ApiKeyInUse } from '../domain/api-keys.ts'
+import { isOfConsole } from '../http/routing/operation.ts'
 import { routes } from '../resources/resources.ts'
 import { formatExamples } from './terminal/examples.ts'
 import { readSecret } from './terminal/secret.ts'
@@ -53,7 +54,7 @@ export const buildMcpCommand = (program: Command) =>
       ])
       // Confirmations are valid in this process only.
       const key = randomBytes(32)
-      const operations = routes.map(({ operation }) => operation)
+      const operations = routes.map(({ operation }) => operation).filter(operation => !isOfConsole(operation))
       serveStdio(() =>
         createToolServer({ operations, role, apiKey: usedKey ?? undefined, caller: [service, username], key, send }),
       )

@@ -90,7 +90,7 @@ function checkRequest(request: FastifyRequest, schema: typeof Password | typeof 
 
 function sendSignedIn(reply: FastifyReply, { username, assignments }: SignedIn) {
   const services = [...assignments]
-    .map(([name, { role }]) => ({ name, role }))
+    .map(([name, { role, service }]) => ({ name, role, timeZone: service.settings.timeZone }))
     .sort((a, b) => (a.name < b.name ? -1 : 1))
   return reply.type(json).send(JSON.stringify({ data: { username, services } }))
 }

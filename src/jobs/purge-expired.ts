@@ -4,14 +4,14 @@ import { purgeRedemptions } from '../store/rewards/redemptions.ts'
 import { purgeRuns } from '../store/sync/runs.ts'
 import { purgeWrongPins } from '../store/vouchers/pin.ts'
 import { purgeUpstreamVouchers } from '../store/vouchers/upstream.ts'
-import { purgeAttempts } from '../store/webhooks/attempts.ts'
+import { purgeAttempts, purgePayloads } from '../store/webhooks/attempts.ts'
 import { purgeResponses } from '../store/writes/idempotency.ts'
 import { purgeReservations } from '../store/writes/intents.ts'
 import { type JobRun, throwErrors } from './job.ts'
 
 /**
  * Deletes temporary data: stored responses, wrong PINs, reservations of dead processes, voucher data of back offices, contents of
- * failed emails, old alerts, webhook attempts, sync runs, ended redemptions. Running it twice is harmless. If some of it can't be deleted, it deletes the
+ * failed emails, old alerts, webhook attempts and payloads, sync runs, ended redemptions. Running it twice is harmless. If some of it can't be deleted, it deletes the
  * rest and then throws.
  */
 export async function purgeExpired({ db, signal }: JobRun): Promise<void> {
@@ -23,6 +23,7 @@ export async function purgeExpired({ db, signal }: JobRun): Promise<void> {
     purgeFailedEmails,
     purgeAlerts,
     purgeAttempts,
+    purgePayloads,
     purgeRuns,
     purgeRedemptions,
     purgeResponses,

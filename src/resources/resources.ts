@@ -6,6 +6,7 @@ import { buildApiKeyRoutes } from './api-keys.ts'
 import { audit } from './audit.ts'
 import { browse } from './browse.ts'
 import { changeRoutes } from './changes/changes.ts'
+import { consoleWebhooks } from './console/webhooks.ts'
 import { coupons } from './coupons.ts'
 import { customers } from './customers.ts'
 import { ecommerce } from './ecommerce.ts'
@@ -70,10 +71,11 @@ const routesWithoutKeys: readonly RouteDefinition[] = [
   ...mappings,
   ...mappingCheck,
   ...audit,
+  ...consoleWebhooks,
 ]
 
 /** The scopes that an API key can have. */
 export const scopes: readonly string[] = listScopes(routesWithoutKeys)
 
-/** The API's table of contents: the definitions of all routes. */
+/** The API's table of contents: the definitions of all routes, also of those that only the console uses. */
 export const routes: readonly RouteDefinition[] = [...routesWithoutKeys, ...buildApiKeyRoutes(scopes)]

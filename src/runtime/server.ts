@@ -18,7 +18,7 @@ import { createProblemResponse, defaultHeaders, toPublicError } from '../http/pr
 import { getRequestId, rejectExpectation, rejectMalformedRequest } from '../http/protocol/malformed-requests.ts'
 import { rejectOtherMethods } from '../http/protocol/other-methods.ts'
 import { checkRequestLimits, maxHeaderSize } from '../http/protocol/request-limits.ts'
-import { getRequestPath } from '../http/routing/operation.ts'
+import { getRequestPath, isOfConsole } from '../http/routing/operation.ts'
 import type { RouteDefinition } from '../http/routing/route-definitions.ts'
 import { registerRoutes } from '../http/routing/router.ts'
 import { acceptFileBodies } from '../http/routing/uploads.ts'
@@ -52,7 +52,7 @@ interface BuiltServer {
 /** Builds the HTTPS server with every resource. It isn't listening yet. */
 export async function buildServer(options: ServerOptions): Promise<BuiltServer> {
   const { log, accessLog = false, certificate, http2, trustedProxies, publicUrl, definitions } = options
-  const operations = definitions.map(({ operation }) => operation)
+  const operations = definitions.map(({ operation }) => operation).filter(operation => !isOfConsole(operation))
   const appContext = { ...options.appContext, deprecations: listDeprecations(operations) }
   const level = accessLog ? 'info' : 'debug'
   const logRejection = logRejections(log, level)

@@ -78,15 +78,23 @@ const createLookup =
     )
   }
 
+/** The result of an attempt, with what was sent. */
+export interface SignedPostResult extends PostResult {
+  body: string
+  headers: Readonly<Record<string, string>> | null
+}
+
 /** Posts a body signed with these secrets. Without a secret it posts nothing, because the receiver would reject it. */
 export async function postSigned(
   channel: Pick<Channel, 'post'>,
   secrets: readonly string[],
   content: SignedContent,
   signal: AbortSignal,
-): Promise<PostResult> {
-  if (!secrets.length) return { status: null, error: secretLocked, response: '', milliseconds: 0 }
-  return channel.post(content.body, signHeaders(secrets, content), signal)
+): Promise<SignedPostResult> {
+  const { body } = content
+  if (!secrets.length) return { status: null, error: secretLocked, response: '', milliseconds: 0, body, headers: null }
+  const headers = signHeaders(secrets, content)
+  return { ...(await channel.post(body, headers, signal)), body, headers }
 }
 
 const secretLocked =

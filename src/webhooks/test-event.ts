@@ -1,28 +1,36 @@
 import { randomUUID } from 'node:crypto'
 import { buildTestBody } from './delivery.ts'
-import type { PostResult } from './post.ts'
-import { postSigned, type Sender } from './sender.ts'
+import { postSigned, type Sender, type SignedPostResult } from './sender.ts'
+
+interface Receiver {
+  url: string
+  secrets: readonly string[]
+}
 
 /** Sends an endpoint a test event. Returns the attempt. */
-export async function sendTestEvent(
+export const sendTestEvent = (sender: Sender, service: string, endpoint: Receiver) =>
+  sendOnce(sender, endpoint, {
+    id: `msg_${randomUUID()}`,
+    body: buildTestBody(service, Temporal.Now.instant().toString({ smallestUnit: 'millisecond' })),
+    changes: 0,
+  })
+
+/** Sends a body once, signed now and outside the endpoint's order of deliveries. Returns the attempt. */
+export async function sendOnce(
   sender: Sender,
-  service: string,
-  { url, secrets }: { url: string; secrets: readonly string[] },
-): Promise<PostResult & { deliveryId: string; changes: number }> {
-  const deliveryId = `msg_${randomUUID()}`
-  const now = Temporal.Now.instant()
-  const body = buildTestBody(service, now.toString({ smallestUnit: 'millisecond' }))
-  const timestamp = Math.floor(now.epochMilliseconds / 1_000)
+  { url, secrets }: Receiver,
+  { id, body, changes }: { id: string; body: string; changes: number },
+): Promise<Omit<SignedPostResult, 'retryAfterSeconds'> & { deliveryId: string; changes: number }> {
+  const timestamp = Math.floor(Date.now() / 1_000)
   const channel = sender.openChannel(url)
   try {
-    const signed = { id: deliveryId, timestamp, body }
     const { retryAfterSeconds: _, ...outcome } = await postSigned(
       channel,
       secrets,
-      signed,
+      { id, timestamp, body },
       new AbortController().signal,
     )
-    return { ...outcome, deliveryId, changes: 0 }
+    return { ...outcome, deliveryId: id, changes }
   } finally {
     channel.close()
   }

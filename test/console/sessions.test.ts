@@ -36,7 +36,10 @@ const getStores = (cookie: string, server: Pick<TestApi, 'sendRaw'> = api) =>
 test('a password opens a session with a protected cookie for the API', async () => {
   const opened = await signIn(api)
   assert.equal(opened.status, 200, opened.text)
-  assert.deepEqual(opened.json.data, { username: api.username, services: [{ name: api.service.name, role: 'admin' }] })
+  assert.deepEqual(opened.json.data, {
+    username: api.username,
+    services: [{ name: api.service.name, role: 'admin', timeZone: api.service.settings.timeZone }],
+  })
   const [cookie = '', ...attributes] = String(opened.headers['set-cookie']).split('; ')
   assert.match(cookie, /^__Host-tillbridge=[\w-]{43}$/)
   assert.deepEqual(attributes, ['Path=/', 'Secure', 'HttpOnly', 'SameSite=Strict'])
@@ -75,8 +78,8 @@ test('a session has the roles and services of its account', async () => {
   assert.deepEqual(
     opened.json.data.services,
     [
-      { name: api.service.name, role: 'visitor' },
-      { name: assigned.service.name, role: 'maintainer' },
+      { name: api.service.name, role: 'visitor', timeZone: 'UTC' },
+      { name: assigned.service.name, role: 'maintainer', timeZone: 'UTC' },
     ].sort((a, b) => (a.name < b.name ? -1 : 1)),
   )
 })

@@ -26,7 +26,7 @@ export interface WebhooksApi {
   rewind(id: string, body: Rewind, options?: WriteOptions): Promise<Webhook>
   /** Rotate a signing secret. Both secrets sign deliveries for 24 hours. After that, only the new one does. Null in a dry run, unless the body contains them: `secret`. */
   rotateSecret(id: string, options?: WriteOptions): Promise<IssuedWebhook>
-  /** List delivery attempts. The attempts of the last 30 days, newest first. Delivered content is not stored. */
+  /** List delivery attempts. The attempts of the last 30 days, newest first. */
   attempts(id: string, query?: Paging, options?: CallOptions): Paginator<WebhookAttempt>
 }
 

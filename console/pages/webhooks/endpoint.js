@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import { assessWebhook, formatDuration } from 'tillbridge/health'
 import { Action } from '../../components/action.js'
+import { Ranges } from '../../components/bars.js'
 import { Dialog } from '../../components/dialog.js'
 import { Facts, Health, State, Timestamp } from '../../components/format.js'
 import { List } from '../../components/list.js'
@@ -13,20 +14,17 @@ import { callApi } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
 import { goTo, linkTo } from '../../lib/route.js'
 import { formatMs } from '../requests/format.js'
+import { Attempt, formatOutcome, isDelivered } from './attempt.js'
+import { DeliveryChart, formatBacklog, formatNextAttempt } from './deliveries.js'
 import { EndpointForm } from './form.js'
 import { ReplayForm } from './replay.js'
 
-/** @param {any} attempt */
-const isDelivered = ({ status }) => status !== null && status < 300
-/** @param {any} attempt */
-const formatOutcome = attempt =>
-  attempt.status === null ? attempt.detail : `${attempt.status}${attempt.detail ? ` ${attempt.detail}` : ''}`
-
-/** @type {import('../../components/table.js').Column[]} */
-const attemptColumns = [
+/** @param {(id: string) => void} open @returns {import('../../components/table.js').Column[]} */
+const attemptColumns = open => [
   {
     title: 'Time',
-    value: attempt => html`<${Timestamp} time=${attempt.at} />`,
+    value: attempt =>
+      html`<button class="link" onClick=${() => open(attempt.id)}><${Timestamp} time=${attempt.at} /></button>`,
     text: attempt => attempt.at,
     shrink: true,
   },
@@ -55,6 +53,10 @@ const attemptColumns = [
   },
 ]
 
+/** The outcome of an attempt that an operator has started. @param {{ name: string, attempt: any }} props */
+const SingleAttempt = ({ name, attempt }) =>
+  html`<p role="status"><${State} state=${`${name} ${isDelivered(attempt) ? 'delivered' : 'failed'}`} tone=${isDelivered(attempt) ? 'good' : 'bad'} />: ${formatOutcome(attempt)}, ${formatMs(attempt.milliseconds)}</p>`
+
 /** @param {{ record: any, save: (body: object) => Promise<void> }} props */
 const renderEditForm = ({ record, save }) => html`<${EndpointForm} endpoint=${record} save=${save} />`
 
@@ -64,9 +66,17 @@ export function Endpoint({ id }) {
   const { data, error, reload } = useLoad(signal => callApi(path, { signal }).then(response => response.data), [id])
   const [version, refresh] = useVersion()
   const [open, setOpen] = useState('')
+  const [attempt, setAttempt] = useState('')
+  const [range, setRange] = useState('24h')
   const [secret, setSecret] = useState(/** @type {string | undefined} */ (undefined))
-  const [testAttempt, setTestAttempt] = useState(/** @type {any} */ (undefined))
+  const [singleAttempt, setSingleAttempt] = useState(
+    /** @type {{ name: string, attempt: any } | undefined} */ (undefined),
+  )
   const container = useKeptFocus()
+  const { data: deliveries, error: deliveriesError } = useLoad(
+    signal => callApi(`/console${path}?range=${range}`, { signal }).then(response => response.data),
+    [id, range, version],
+  )
 
   if (error)
     return html`<p class="trail"><a href=${linkTo('webhooks')}>Webhooks</a></p><h1>Webhook</h1><${Problem} error=${error} />`
@@ -83,7 +93,12 @@ export function Endpoint({ id }) {
   const post = (action, body = {}) => callApi(`${path}/${action}`, { method: 'POST', body })
   const run = (/** @type {string} */ action) => () => post(action).then(showChange)
   const test = async () => {
-    setTestAttempt((await post('test')).data)
+    setSingleAttempt({ name: 'Test', attempt: (await post('test')).data })
+    refresh()
+  }
+  const showResent = (/** @type {any} */ resent) => {
+    setAttempt('')
+    setSingleAttempt({ name: 'Resend', attempt: resent })
     refresh()
   }
   const rotate = async () => {
@@ -100,6 +115,8 @@ export function Endpoint({ id }) {
         facts=${[
           ['State', html`<${Health} ...${health} />${data.stateReason && html` <small>${data.stateReason}</small>`}`],
           ['Lag', data.lag.seconds ? formatDuration(data.lag.seconds) : 'up to date'],
+          ['Backlog', deliveries && formatBacklog(deliveries)],
+          ['Next attempt', deliveries && formatNextAttempt(deliveries)],
           ['Last delivered', html`<${Timestamp} time=${data.lastSuccessAt} />`],
           [
             'Last failure',
@@ -123,14 +140,17 @@ export function Endpoint({ id }) {
         <${Action} label="Rotate secret" role="admin" work=${rotate} confirm="Creates a new signing secret. Both secrets are valid for 24 hours." />
         <${Action} label="Delete" role="admin" danger work=${remove} confirm="Deletes the endpoint and its cursor." />
       </p>
-      ${testAttempt && html`<p role="status"><${State} state=${isDelivered(testAttempt) ? 'Test delivered' : 'Test failed'} tone=${isDelivered(testAttempt) ? 'good' : 'bad'} />: ${formatOutcome(testAttempt)}, ${formatMs(testAttempt.milliseconds)}</p>`}
+      ${singleAttempt && html`<${SingleAttempt} ...${singleAttempt} />`}
     </div>
     ${open === 'edit' && html`<${Dialog} title="Edit endpoint" close=${() => setOpen('')}><${RecordForm} path=${path} done=${showChange} form=${renderEditForm} /><//>`}
     ${open === 'replay' && html`<${Dialog} title="Replay" close=${() => setOpen('')}><${ReplayForm} replay=${(/** @type {string} */ to) => post('rewind', { to }).then(showChange)} /><//>`}
+    ${deliveriesError && html`<${Problem} error=${deliveriesError} />`}
+    ${deliveries && html`<${DeliveryChart} deliveries=${deliveries} tools=${html`<${Ranges} range=${range} change=${setRange} />`} />`}
+    ${attempt && html`<${Attempt} webhookId=${id} id=${attempt} close=${() => setAttempt('')} resent=${showResent} />`}
     <${List}
       path=${`${path}/attempts`}
       caption="Attempts of the last 30 days"
-      columns=${attemptColumns}
+      columns=${attemptColumns(setAttempt)}
       version=${version}
       tools=${html`<h2>Attempts</h2>`}
       file=${`webhook-${id}-attempts`}

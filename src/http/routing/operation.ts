@@ -100,6 +100,9 @@ export interface Operation {
   errors: readonly ErrorCode[]
 }
 
+/** True if only the console uses the operation. It is not part of the API. */
+export const isOfConsole = ({ path }: Pick<Operation, 'path'>) => path.startsWith('/console/')
+
 /** An operation of a route, with the default role of its kind if its options name none. */
 export type RouteOperation = Operation & { role: Role }
 

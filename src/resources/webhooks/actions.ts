@@ -125,7 +125,7 @@ export const actions = [
       tag,
       role,
       summary: 'List delivery attempts',
-      description: 'The attempts of the last 30 days, newest first. Delivered content is not stored.',
+      description: 'The attempts of the last 30 days, newest first.',
       params: webhookParams,
       item: WebhookAttempt,
     },
@@ -160,11 +160,14 @@ function defineSwitch(
   )
 }
 
-const dryRunAttempt = {
+/** The attempt of a dry run. */
+export const dryRunAttempt = {
   deliveryId: '',
   changes: 0,
   status: null,
   error: 'Dry run: nothing was sent.',
   response: '',
   milliseconds: 0,
+  body: '',
+  headers: null,
 }

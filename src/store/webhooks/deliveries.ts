@@ -4,7 +4,7 @@ import { rfc3339 } from '../../database/rfc3339.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { resolveAlert } from '../alerts/alerts.ts'
 import type { Attempt } from './attempts.ts'
-import { insertAttempt } from './attempts.ts'
+import { insertAttempt, insertPayload } from './attempts.ts'
 import type { Endpoint } from './endpoints.ts'
 import { failingAlert } from './schedule.ts'
 import { unsealSecret } from './secrets.ts'
@@ -89,7 +89,7 @@ export async function recordSuccess(
   attempt: Attempt,
 ): Promise<void> {
   const update = sql`
-    with attempt as (${insertAttempt(service, id, attempt)})
+    with attempt as (${insertAttempt(service, id, attempt)}), payload as (${insertPayload(service, id, attempt)})
     update webhook set cursor = delivery_cursor, delivery_id = null, delivery_body = null, delivery_cursor = null, delivery_is_last = null,
       last_success_at = now(), failures = 0, failing_since = null, not_before = now(), ${setLag(isLast && failures === 0)},
       state = case state when 'failing' then 'active' else state end,
@@ -115,7 +115,7 @@ export const recordFailure = (
   { waitSeconds, isGone }: { waitSeconds: number; isGone: boolean },
 ) =>
   db.run(sql`
-    with attempt as (${insertAttempt(service, id, attempt)})
+    with attempt as (${insertAttempt(service, id, attempt)}), payload as (${insertPayload(service, id, attempt)})
     update webhook set failures = failures + 1, failing_since = coalesce(failing_since, now()), is_catching_up = true,
       not_before = now() + ${waitSeconds} * interval '1 s',
       last_failure = json_build_object('at', ${rfc3339(sql`now()`)}, 'status', ${attempt.status}::integer, 'detail', ${attempt.error}::text),

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict'
 import { sql } from '../../../src/database/db.ts'
 import { raiseAlert, readAlert } from '../../../src/store/alerts/alerts.ts'
-import { addAttempt } from '../../../src/store/webhooks/attempts.ts'
+import {
+  addAttempt,
+  findAttempt,
+  readAttemptIntervals,
+  readDeliverySummaries,
+  readDeliverySummary,
+} from '../../../src/store/webhooks/attempts.ts'
 import { readEndpointState, recordFailure, storeDelivery } from '../../../src/store/webhooks/deliveries.ts'
 import { findWebhookRecord, lockWebhook, rotateSecret } from '../../../src/store/webhooks/endpoints.ts'
 import { findIdleWebhooks, findNewlyFailing, hasWebhooks } from '../../../src/store/webhooks/schedule.ts'
@@ -21,9 +27,22 @@ export async function deliverToWebhook({ db, keys, service }: TestApi) {
   const delivery = { id: 'msg_1', body: '{"data":{"changes":[{}]}}', cursor: 'x', isLast: true, changes: 1 }
   assert.ok(await storeDelivery(db, service, due, delivery))
   assert.equal((await readEndpointState(db, keys, service, id))?.delivery?.changes, 1)
-  const attempt = { deliveryId: 'msg_1', changes: 1, status: 500, error: 'It failed.', response: '', milliseconds: 1 }
+  const attempt = {
+    deliveryId: 'msg_1',
+    changes: 1,
+    status: 500,
+    error: 'It failed.',
+    response: '',
+    milliseconds: 1,
+    body: delivery.body,
+    headers: null,
+  }
   await recordFailure(db, service, id, delivery, attempt, { waitSeconds: 5, isGone: false })
-  assert.ok(await addAttempt(db, service, id, attempt))
+  const added = await addAttempt(db, service, id, attempt)
+  assert.ok(added && (await findAttempt(db, service, id, JSON.parse(added.record).id)))
+  assert.equal((await readDeliverySummaries(db, service, '24h')).length, 1)
+  assert.equal((await readDeliverySummary(db, service, '24h', id))?.failed, 2)
+  assert.equal((await readAttemptIntervals(db, service, id, '24h')).at(-1)?.failed, 2)
   await db.run(sql`update webhook set failing_since = now() - interval '2 hours'`)
   assert.equal((await findNewlyFailing(db)).length, 1)
   await raiseAlert(db, service.id, { kind: 'webhook_failing', subject: id, detail: '' })

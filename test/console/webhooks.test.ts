@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, before, test } from 'node:test'
+import { sql } from '../../src/database/db.ts'
+import { buildWebhookJobs } from '../../src/jobs/jobs.ts'
+import { startWorker, type Worker } from '../../src/jobs/worker.ts'
+import { createSender } from '../../src/webhooks/sender.ts'
+import { browserMissing } from '../support/browser.ts'
+import { assertAccessible } from '../support/console/axe.ts'
+import { type Console, openConsole } from '../support/console/console.ts'
+import { waitUntil } from '../support/processes.ts'
+import { captureLog } from '../support/servers.ts'
+import { startTestApi, type TestApi } from '../support/service.ts'
+import { type Receiver, respondWith, startReceiver } from '../support/webhooks/receiver.ts'
+import { post } from '../support/write.ts'
+
+const skip = browserMissing ?? false
+let api: TestApi
+let receiver: Receiver
+let worker: Worker
+let page: Console
+let webhookId: string
+
+before(async () => {
+  api = await startTestApi({ environment: { WEBHOOK_NETWORKS: '127.0.0.0/8' } })
+  receiver = await startReceiver()
+  worker = startWorker(
+    { db: api.db, keys: api.keys, log: captureLog('info').log, mailTransport: { send: async () => {} } },
+    buildWebhookJobs(createSender(['127.0.0.0/8'])),
+  )
+  webhookId = (await post(api, '/webhooks', { url: receiver.url, kinds: ['customer'] })).json.data.id
+  if (!skip) page = await openConsole(api, api)
+})
+after(async () => {
+  await page?.close()
+  await worker?.stop(0)
+  await receiver?.close()
+  await api?.stop()
+})
+
+async function createCustomer(firstname: string): Promise<string> {
+  const contact = { email: `${randomUUID()}@example.com` }
+  const created = await post(api, '/customers', { firstname, surname: 'Smith', contact })
+  assert.equal(created.status, 201, created.text)
+  return created.json.data.id
+}
+const facts = () => page.evaluate<string>(`document.querySelector('main .facts-list').innerText`)
+
+test('a failing endpoint shows its backlog and its next attempt', { skip }, async () => {
+  receiver.respond = respondWith(500, {}, 'out of order')
+  const ids = [await createCustomer('Ann')]
+  await waitUntil(() => receiver.received.length === 1, 'an attempt is made', 30_000)
+  await api.db.run(sql`update webhook set not_before = now() + interval '10 minutes'`)
+  for (const name of ['Bea', 'Eve']) ids.push(await createCustomer(name))
+  await page.show('webhooks')
+  await page.waitForText('after 1 failure in a row')
+  assert.match(await page.evaluate<string>(`document.querySelector('tbody tr').innerText`), /0 %\s+in (9|10) min/)
+  await page.show(`webhooks/${webhookId}`)
+  await page.waitForText('3 changes wait')
+  assert.match(await facts(), /Next attempt\s+in (9|10) min, after 1 failure in a row/)
+  await page.waitForText('0 % delivered · 0 delivered, 1 failed')
+  receiver.respond = respondWith(204)
+  await page.press('Retry now')
+  await waitUntil(() => receiver.received.length >= 3, 'the backlog is delivered', 30_000)
+  await page.show('webhooks')
+  await page.show(`webhooks/${webhookId}`)
+  await page.waitForText('nothing waits')
+  await page.waitForText('66 % delivered · 2 delivered, 1 failed')
+  await page.evaluate(
+    `document.querySelector('.bars .column').dispatchEvent(new PointerEvent('pointerover', { bubbles: true }))`,
+  )
+})
+
+test('an attempt shows its payload, headers and changes and is resent', { skip }, async () => {
+  await page.evaluate(`[...document.querySelectorAll('tbody button.link')].at(-1).click()`)
+  await page.until(`document.querySelector('dialog pre')`)
+  const [first] = receiver.received
+  const shown = await page.evaluate<string>(`document.querySelector('dialog').innerText`)
+  assert.match(shown, /500/)
+  assert.match(shown, /out of order/)
+  assert.match(shown, new RegExp(`webhook-id: ${first?.headers['webhook-id']}`))
+  assert.match(shown, /webhook-signature: v1,/)
+  assert.match(shown, /"type": "records.changed"/)
+  assert.match(shown, /customer \S+ changed/)
+  await assertAccessible(page, 'an attempt')
+  const count = receiver.received.length
+  await page.press('Resend')
+  await page.until(`document.querySelectorAll('dialog').length === 2`)
+  await page.press('Resend')
+  await page.waitForText('Resend delivered')
+  assert.equal(receiver.received.length, count + 1)
+  const resent = receiver.received.at(-1)
+  assert.equal(resent?.headers['webhook-id'], first?.headers['webhook-id'])
+  assert.deepEqual(resent?.body, first?.body)
+  await assertAccessible(page, 'an endpoint with attempts')
+})
+
+test('payloads are deleted after three days', { skip }, async () => {
+  await api.db.run(sql`delete from webhook_payload`)
+  await page.evaluate(`[...document.querySelectorAll('tbody button.link')].at(-1).click()`)
+  await page.waitForText('Payloads are deleted after 3 days.')
+  assert.doesNotMatch(await page.evaluate<string>(`document.querySelector('dialog').innerText`), /Resend/)
+})
