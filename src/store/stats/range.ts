@@ -2,7 +2,8 @@ import { type Sql, sql } from '../../database/db.ts'
 import { type RangeName, ranges } from '../../domain/time-ranges.ts'
 
 /** SQL for the length of the intervals of a range. */
-export const getInterval = (range: RangeName): Sql => sql`${ranges[range].intervalSeconds}::integer * interval '1 second'`
+export const getInterval = (range: RangeName): Sql =>
+  sql`${ranges[range].intervalSeconds}::integer * interval '1 second'`
 
 /** SQL for the start of the interval that contains a time. */
 export const toIntervalStart = (range: RangeName, time: Sql): Sql =>
