@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { createCustomer } from '../../support/customer-bodies.ts'
+import { address } from '../../support/order-shop.ts'
 import { post, put } from '../../support/write.ts'
 import { shopOfTests } from '../shop.ts'
 import { ordersOf } from './orders.ts'
@@ -62,6 +64,45 @@ test('a dry run rejects an unknown merchant as the write does', async () => {
   assert.deepEqual([real.status, real.json.code], [422, 'unknown_gateway'])
   assert.deepEqual([trial.status, trial.json.errors], [real.status, real.json.errors])
   assert.equal((await post(api, '/orders', order(), dryRun)).status, 201)
+})
+
+test('dry run and write reject a voucher sale with an unknown merchant', async () => {
+  const gift = {
+    amount: '50.00',
+    receiverName: 'Ann Lee',
+    receiverEmail: 'ann.lee@example.com',
+    senderName: 'John Smith',
+    subject: 'A gift for you',
+    billingAddress: address,
+    gateway: 'wrong',
+  }
+  const [trial, real] = [await post(api, '/vouchers', gift, dryRun), await post(api, '/vouchers', gift)]
+  assert.deepEqual([real.status, real.json.code], [422, 'unknown_gateway'])
+  assert.deepEqual([trial.status, trial.json.errors], [real.status, real.json.errors])
+  assert.equal((await post(api, '/vouchers', { ...gift, gateway: 'visa' }, dryRun)).status, 202)
+})
+
+test('dry run and write reject an order number of the back office', async () => {
+  const taken = [...simulator.state.orders.values()].find(({ inWebTable }) => inWebTable)
+  assert.ok(taken)
+  const body = order({ orderNumber: taken.number })
+  const [trial, real] = [await post(api, '/orders', body, dryRun), await post(api, '/orders', body)]
+  assert.deepEqual([real.status, real.json.code], [409, 'order_number_taken'])
+  assert.deepEqual([trial.status, trial.json.errors], [real.status, real.json.errors])
+})
+
+test('dry run and write reject an email of an unknown person', async () => {
+  const { id } = await createCustomer(api)
+  const [person] = simulator.state.persons.values()
+  assert.ok(person)
+  const email = 'changed.there@example.com'
+  simulator.change({ kind: 'edit-person', id: person.id, fields: { email } })
+  const change = { contact: { email } }
+  const path = `/customers/${id}`
+  const [trial, real] = [await put(api, path, change, dryRun), await put(api, path, change)]
+  assert.deepEqual([real.status, real.json.code], [409, 'email_taken'])
+  assert.deepEqual([trial.status, trial.json.errors], [real.status, real.json.errors])
+  assert.equal((await put(api, path, { contact: { email: 'free@example.com' } }, dryRun)).status, 200)
 })
 
 test('dry run and write reject a return of a pick-up order', async () => {

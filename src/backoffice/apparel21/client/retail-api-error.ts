@@ -29,6 +29,9 @@ export const findRetailApiError = (error: unknown): RetailApiError | undefined =
 /** "No data found": an empty result or a missing record. */
 export const noData = 5008
 
+/** Another person has the email address. */
+export const emailTaken = 5006
+
 /** Another order or return already has the number. */
 export const numberExists = 5052
 

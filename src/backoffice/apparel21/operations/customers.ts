@@ -24,7 +24,7 @@ import type { CustomerWrites } from '../../port/customers.ts'
 import type { Client } from '../client/client.ts'
 import { createRejection } from '../client/errors.ts'
 import { performWrite } from '../client/perform-write.ts'
-import { findRetailApiError } from '../client/retail-api-error.ts'
+import { emailTaken, findRetailApiError } from '../client/retail-api-error.ts'
 import { normalizeEmail, readPersonId } from '../mapping/person-from-xml.ts'
 import {
   buildChangedPerson,
@@ -124,12 +124,21 @@ export const createCustomerWrites = (upstream: Upstream): CustomerWrites => ({
         continue
       }
       const now = write.isDryRun ? await buildDryRunPerson(body, person, id) : await fetchWrittenPerson(client, id)
-      if (write.isDryRun && !readText(now, 'Contacts', 'Email')) throw createRejection('persons', emailRequired)
+      if (write.isDryRun) await checkEmail(client, now, change)
       const changed = await preparePerson(upstream, write, now)
       return tx => storeWrittenPerson({ ...write, tx }, changed, { change, ...validated }, before.consent)
     }
   },
 })
+
+/** For dry runs, which send no person. Throws if the person has no email address, or the new one of another person. */
+async function checkEmail(client: Client, person: Xml, change: CustomerChange) {
+  const email = readText(person, 'Contacts', 'Email')
+  if (!email) throw createRejection('persons', emailRequired)
+  if (typeof change.contact?.email !== 'string') return
+  const owner = await fetchPersonByEmail(client, email)
+  if (owner && readPersonId(owner) !== readPersonId(person)) throw createRejection('persons', emailTaken)
+}
 
 /** Erases a customer who no longer exists in the back office. Throws if the person exists, because the next sync would restore them. */
 async function eraseCustomer(

@@ -62,7 +62,10 @@ export const createOrderWrites = (upstream: Upstream): OrderWrites => ({
     const submit = async () => {
       if (validated instanceof ApiError) throw validated
       const { order, variants } = validated
-      if (write.isDryRun) await requireKnownMerchants(upstream, input.payments)
+      if (write.isDryRun) {
+        await requireKnownMerchants(upstream, input.payments)
+        if (input.orderNumber !== undefined && (await find())) throw createNumberTaken(number)
+      }
       return { ...order, variants, id: await submitOrder(client, write, order, input, find) }
     }
     const acceptedOrder = await submit().catch(async error => {

@@ -3,16 +3,13 @@ import { ApiError, toApiError } from '../../../errors/api-error.ts'
 import type { Write } from '../../../writes/write.ts'
 import type { Client } from '../client/client.ts'
 import { performWrite } from '../client/perform-write.ts'
-import { findRetailApiError } from '../client/retail-api-error.ts'
+import { emailTaken, findRetailApiError } from '../client/retail-api-error.ts'
 import { readPersonId } from '../mapping/person-from-xml.ts'
 import { buildNewPerson } from '../mapping/person-to-xml.ts'
 import { fetchPersonByEmail } from '../queries/persons.ts'
 import { toLocalTime } from '../syncs/checkpoint.ts'
 
 type Receiver = Pick<VoucherInput, 'receiverName' | 'receiverEmail' | 'mobile'>
-
-/** The Retail API's code for an email address that another person has. */
-const emailTaken = 5006
 
 /**
  * Returns the identifier of the person with the receiver's email address. Creates the person, without marketing consent, if there is

@@ -12,7 +12,6 @@ import { readVoucherDates } from '../../../store/vouchers/issue.ts'
 import { recordVoucherSale, type VoucherSale } from '../../../store/vouchers/upstream-sales.ts'
 import { type CommitPhase, isRejection, NotApplied, type Write } from '../../../writes/write.ts'
 import { findGiftCardSkuId } from '../../vouchers/gift-card.ts'
-import type { Client } from '../client/client.ts'
 import { performWrite } from '../client/perform-write.ts'
 import { featureReleases, type ReleaseReader } from '../client/release.ts'
 import { findRetailApiError, numberExists } from '../client/retail-api-error.ts'
@@ -32,10 +31,11 @@ import { findOrCreateReceiver } from './receiver.ts'
  * of the first attempt and doesn't place a second one.
  */
 export async function sellVoucher(
-  { client, release, giftCards }: Pick<Upstream, 'client' | 'release' | 'giftCards'>,
+  upstream: Pick<Upstream, 'client' | 'release' | 'giftCards' | 'findUnknownMerchant'>,
   write: Write,
   input: VoucherInput,
 ): Promise<CommitPhase<IssuedVoucher>> {
+  const { client, release, giftCards } = upstream
   const { settings } = write.service
   const { currency } = settings
   const gateway = getGateway(input, settings)
@@ -46,7 +46,7 @@ export async function sellVoucher(
     throwIfAny(await giftCards.check(card))
     const deliveryDate = input.deliveryDate === today ? null : (input.deliveryDate ?? null)
     const { skuId, voucherType } = card
-    return placeUnderFreeNumber(client, write, { ...input, gateway, deliveryDate, skuId, voucherType }, input)
+    return placeUnderFreeNumber(upstream, write, { ...input, gateway, deliveryDate, skuId, voucherType }, input)
   }
   const sale = await sell().catch(async error => {
     // The date, the settings or the back office may have changed: an earlier attempt may have sold what is rejected now.
@@ -76,7 +76,7 @@ export async function sellVoucher(
 
 /** Places the order under the caller's number or a derived number. */
 async function placeUnderFreeNumber(
-  client: Client,
+  upstream: Pick<Upstream, 'client' | 'findUnknownMerchant'>,
   write: Write,
   sale: Omit<VoucherOrder, 'number' | 'personId'>,
   input: VoucherInput,
@@ -84,9 +84,9 @@ async function placeUnderFreeNumber(
   const { gateway, amount } = sale
   let receiver: string | undefined
   for await (const number of lockSaleNumbers(write, sale.orderNumber)) {
-    receiver ??= await findOrCreateReceiver(client, write, sale)
+    receiver ??= await findOrCreateReceiver(upstream.client, write, sale)
     const personId = receiver
-    const placed = await submitSale(client, write, { ...sale, number, personId }, input)
+    const placed = await submitSale(upstream, write, { ...sale, number, personId }, input)
     if (placed !== 'taken') return { number, gateway, amount, personId, orderId: placed.id }
   }
   throw createNumberTaken()
@@ -156,11 +156,16 @@ const maxNumberLength = 30
 
 /** Submits the order, unless an earlier attempt has. `id` is undefined if the back office doesn't return it or no longer has it. */
 async function submitSale(
-  client: Client,
+  { client, findUnknownMerchant }: Pick<Upstream, 'client' | 'findUnknownMerchant'>,
   write: Write,
   sale: VoucherOrder,
   input: VoucherInput,
 ): Promise<{ id: string | undefined } | 'taken'> {
+  if (write.isDryRun) {
+    const unknown = await findUnknownMerchant([sale.gateway])
+    if (unknown) throw translateOrderError(unknown.error, input)
+    if (sale.orderNumber && (await fetchOrderByNumber(client, sale.number))) return 'taken'
+  }
   const path = ['Persons', sale.personId, 'Orders']
   const body = buildSalePayload(client.connection, sale)
   let notApplied: NotApplied | undefined

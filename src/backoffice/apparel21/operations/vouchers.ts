@@ -35,7 +35,7 @@ import { sellVoucher } from './voucher-sale.ts'
  * A validation ends the previous one in the back office, so it is only requested while no other account has the lock. Calls about one
  * voucher are serialised. Wrong PINs are counted before the back office is called.
  */
-export const createVoucherWrites = ({ client, release, giftCards }: Upstream): VoucherWrites => ({
+export const createVoucherWrites = ({ client, ...upstream }: Upstream): VoucherWrites => ({
   async lookUpVoucher(reading, opening) {
     const opened = await openVoucher(client, reading, opening)
     const { service } = reading
@@ -83,7 +83,7 @@ export const createVoucherWrites = ({ client, release, giftCards }: Upstream): V
     return lockValidated(validated.validationId)
   },
 
-  issueVoucher: (write, input) => sellVoucher({ client, release, giftCards }, write, input),
+  issueVoucher: (write, input) => sellVoucher({ client, ...upstream }, write, input),
 })
 
 /** Returns an error if the account has the maximum number of voucher locks. */
