@@ -3,6 +3,7 @@ import { Problem } from './components/problem.js'
 import { Frame } from './frame.js'
 import { ApiError, callApi, selectService, session } from './lib/api.js'
 import { html } from './lib/html.js'
+import { takeProviderResponse } from './lib/provider-response.js'
 import { setTimeZone } from './lib/time.js'
 import { SignIn } from './sign-in.js'
 
@@ -60,9 +61,10 @@ export function App() {
     setSelected(name)
   }
   const signOut = async () => {
-    await callApi('console/session', { method: 'DELETE' })
+    const { data } = await callApi('console/session', { method: 'DELETE' })
     selectService('')
-    setSignedIn(null)
+    if (data?.signOutUrl) location.assign(data.signOutUrl)
+    else setSignedIn(null)
   }
   return html`<${Frame} key=${service.name} signedIn=${signedIn} service=${service} choose=${choose} signOut=${signOut} />`
 }
@@ -70,8 +72,11 @@ export function App() {
 /** Returns the token of the one-time link in the address, if any. */
 const readSignInLink = () => /^#link=(.+)$/.exec(location.hash)?.[1]
 
-/** Opens a session with the one-time link in the address, or loads the existing session. */
+/** Opens a session with the identity provider's response or the one-time link in the address, or loads the existing session. */
 async function loadSession() {
+  const response = takeProviderResponse()
+  if (response !== undefined)
+    return (await callApi('console/session/provider', { method: 'POST', body: { response } })).data
   const link = readSignInLink()
   if (link === undefined) return (await callApi('console/session')).data
   // Keeps the link out of the browser's history.

@@ -1,13 +1,17 @@
 import { useState } from 'preact/hooks'
-import { SubmitButton } from './components/button.js'
+import { Button, SubmitButton } from './components/button.js'
 import { ApiError, callApi } from './lib/api.js'
 import { html } from './lib/html.js'
+import { rememberScreen } from './lib/provider-response.js'
 
 /** @param {Error} error */
 const getRemedy = error =>
   error instanceof ApiError && error.problem.code === 'invalid_credentials'
     ? 'If you lost the password, ask an admin to rotate it.'
     : undefined
+
+/** The name of the identity provider, if people can sign in with one. */
+const provider = document.querySelector('#console')?.getAttribute('data-provider')
 
 /** The sign-in page. @param {{ reason: Error | undefined, done: (account: any) => void }} props `reason`: why the session ended or couldn't be opened */
 export function SignIn({ reason, done }) {
@@ -27,6 +31,7 @@ export function SignIn({ reason, done }) {
   return html`<main class="sign-in">
     <img src="docs/icon.svg" alt="" width="40" height="40" />
     <h1>Tillbridge</h1>
+    ${provider && html`<${ProviderSignIn} showError=${setError} />`}
     <form class="card" onSubmit=${submit}>
       <label>Username <input name="username" autocomplete="username" required autofocus /></label>
       <label>Password <input name="password" type="password" autocomplete="current-password" required /></label>
@@ -34,4 +39,23 @@ export function SignIn({ reason, done }) {
     </form>
     <p class="aside">Have shell access? Run <code>tillbridge console</code> for a one-time link.</p>
   </main>`
+}
+
+/** The button that opens the identity provider's page. @param {{ showError: (error: Error) => void }} props */
+function ProviderSignIn({ showError }) {
+  const [busy, setBusy] = useState(false)
+  const start = async () => {
+    setBusy(true)
+    try {
+      const { data } = await callApi('console/session/provider/start', { method: 'POST', body: {} })
+      rememberScreen()
+      location.assign(data.url)
+    } catch (failure) {
+      showError(/** @type {Error} */ (failure))
+      setBusy(false)
+    }
+  }
+  return html`<div class="card">
+    <${Button} class="main" label=${`Sign in with ${provider}`} busyLabel="Opening…" busy=${busy} onClick=${start} />
+  </div>`
 }

@@ -82,10 +82,17 @@ create table account (
   username text collate "C" primary key,
   skeleton text collate "C" not null unique,
   created_at timestamptz not null default now(),
-  trusts_shopper_ip boolean not null default false
+  trusts_shopper_ip boolean not null default false,
+  identity_issuer text collate "C",
+  identity_subject text collate "C",
+  check ((identity_issuer is null) = (identity_subject is null)),
+  unique (identity_issuer, identity_subject)
 );
 comment on table account is 'API clients and people who sign in. An account belongs to the installation and can be assigned to several services.';
 comment on column account.skeleton is 'The same for all usernames that look alike (Unicode Technical Standard 39), so that only one of them can exist.';
+comment on column account.identity_issuer is
+  'Issuer URL of the identity provider with which a person signs in, and sets the roles of the account. Null: the account has passwords.';
+comment on column account.identity_subject is 'The claim sub, which identifies the person at that issuer.';
 comment on column account.trusts_shopper_ip is
   'True if the header X-Shopper-IP of this account is trusted. All shoppers of a web shop share one IP address, and wrong PINs are counted '
   'per address.';
@@ -113,7 +120,7 @@ comment on table console_session is
   'Browsers that are signed in to the console, for at most 12 hours, and one hour without a request. A session ends with its account, and '
   'with the password that it was opened with.';
 comment on column console_session.token_hash is 'Hash of the session cookie, so that a stolen dump contains no usable cookie.';
-comment on column console_session.password_hash is 'Password that opened the session. Null: a sign-in link opened it.';
+comment on column console_session.password_hash is 'Password that opened the session. Null: a sign-in link or the identity provider opened it.';
 comment on column console_session.seen_at is 'Last use, to the minute.';
 
 create table console_link (
@@ -125,6 +132,15 @@ create index on console_link (username);
 create index on console_link (made_at);
 comment on table console_link is 'Links that sign in to the console, once, within 60 seconds. The first use deletes them.';
 comment on column console_link.link_hash is 'Hash of the token in the link.';
+
+create table console_sign_in (
+  state_hash bytea primary key,
+  completed_at timestamptz not null default now()
+);
+create index on console_sign_in (completed_at);
+comment on table console_sign_in is
+  'Completed sign-ins with an identity provider, so that no response of it opens two sessions. Deleted when their state has expired.';
+comment on column console_sign_in.state_hash is 'Hash of the parameter state.';
 
 create table account_service (
   service_id integer not null references service on delete cascade,

@@ -83,8 +83,13 @@ create table account (
   created_at timestamptz not null default now(),
   trusts_shopper_ip boolean not null default false,  -- True if the header X-Shopper-IP of this account is trusted. All shoppers of a web
                                                      -- shop share one IP address, and wrong PINs are counted per address.
+  identity_issuer text collate "C",                  -- Issuer URL of the identity provider with which a person signs in, and sets the roles
+                                                     -- of the account. Null: the account has passwords.
+  identity_subject text collate "C",                 -- The claim sub, which identifies the person at that issuer.
   primary key (username),
-  unique (skeleton)
+  unique (identity_issuer, identity_subject),
+  unique (skeleton),
+  check ((identity_issuer is null) = (identity_subject is null))
 );
 
 -- Active passwords of an account, at most two, so that a password can be replaced without an outage.
@@ -101,7 +106,7 @@ create table account_password (
 create table console_session (
   token_hash bytea not null,                   -- Hash of the session cookie, so that a stolen dump contains no usable cookie.
   username text collate "C" not null,
-  password_hash bytea,                         -- Password that opened the session. Null: a sign-in link opened it.
+  password_hash bytea,                         -- Password that opened the session. Null: a sign-in link or the identity provider opened it.
   begun_at timestamptz not null default now(),
   seen_at timestamptz not null default now(),  -- Last use, to the minute.
   primary key (token_hash),
@@ -121,6 +126,14 @@ create table console_link (
 );
 create index console_link_made_at_idx on console_link (made_at);
 create index console_link_username_idx on console_link (username);
+
+-- Completed sign-ins with an identity provider, so that no response of it opens two sessions. Deleted when their state has expired.
+create table console_sign_in (
+  state_hash bytea not null,  -- Hash of the parameter state.
+  completed_at timestamptz not null default now(),
+  primary key (state_hash)
+);
+create index console_sign_in_completed_at_idx on console_sign_in (completed_at);
 
 -- The services that an account is assigned to.
 create table account_service (

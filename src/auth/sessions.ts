@@ -11,6 +11,8 @@ import { failuresAllowed } from './sign-in.ts'
 export interface SignedIn {
   username: string
   assignments: Assignments
+  /** True for the account of a person, who signs in with the identity provider. */
+  isPerson: boolean
 }
 
 /** Sessions of the console. A session ends after 12 hours, or after one hour without a request. Its token has 256 random bits. */
@@ -22,6 +24,8 @@ export interface Sessions {
    * many invalid links.
    */
   openByLink(link: string, address: string): Promise<string | { retryAfter: number } | undefined>
+  /** Opens a session for a person whom the identity provider has identified. Returns undefined if the account was deleted at the same time. */
+  openForPerson(username: string): Promise<string | undefined>
   /** Returns the user of a token, at most two seconds old. Returns undefined if the session has ended. */
   read(token: string): Promise<SignedIn | undefined>
   end(token: string): Promise<void>
@@ -42,6 +46,13 @@ export async function createLink(db: Db, keys: Keys, username: string): Promise<
   const inserted = await db.run(sql`
     insert into console_link (link_hash, username) select ${linkHash(keys, link)}, username from account where username = ${username}`)
   return inserted ? link : undefined
+}
+
+/** Counts a failed sign-in of an address. Returns the seconds to wait after too many. */
+export async function countAddressFailure(db: Db, keys: Keys, address: string) {
+  const subject = computeHmac(keys.subjects, 'password', address)
+  const retryAfter = await countFailure(db, [{ subject, allowed: failuresAllowed.address }])
+  return retryAfter === undefined ? undefined : { retryAfter }
 }
 
 export function createSessions(db: Db, keys: Keys): Sessions {
@@ -73,6 +84,15 @@ export function createSessions(db: Db, keys: Keys): Sessions {
       return opened ? token : undefined
     },
 
+    async openForPerson(username) {
+      const token = generateToken()
+      await purgeExpired()
+      const opened = await db.run(sql`
+        insert into console_session (token_hash, username)
+        select ${hashSession(keys, token)}, username from account where username = ${username} and identity_issuer is not null`)
+      return opened ? token : undefined
+    },
+
     async openByLink(link, address) {
       const token = generateToken()
       await purgeExpired()
@@ -81,9 +101,7 @@ export function createSessions(db: Db, keys: Keys): Sessions {
         insert into console_session (token_hash, username)
         select ${hashSession(keys, token)}, username from used where made_at >= now() - ${`${linkSeconds} seconds`}::interval`)
       if (opened) return token
-      const subject = computeHmac(keys.subjects, 'password', address)
-      const retryAfter = await countFailure(db, [{ subject, allowed: failuresAllowed.address }])
-      return retryAfter === undefined ? undefined : { retryAfter }
+      return countAddressFailure(db, keys, address)
     },
 
     read: token => sessions.get(cacheKey(token)),
@@ -97,7 +115,7 @@ export function createSessions(db: Db, keys: Keys): Sessions {
 
 /** Reads a session and extends it. */
 async function readSession(db: Db, tokenHashes: Buffer[]): Promise<SignedIn | undefined> {
-  const session = await db.row<{ username: string }>(sql`
+  const session = await db.row<{ username: string; isPerson: boolean }>(sql`
     with live as (
       select token_hash, username, seen_at from console_session
        where token_hash = any(${tokenHashes}::bytea[]) and begun_at > now() - interval '12 hours' and seen_at > now() - interval '1 hour'
@@ -105,6 +123,6 @@ async function readSession(db: Db, tokenHashes: Buffer[]): Promise<SignedIn | un
       update console_session s set seen_at = now() from live
        where s.token_hash = live.token_hash and live.seen_at < now() - interval '1 minute'
     )
-    select username from live`)
-  return session && { username: session.username, assignments: await loadAssignments(db, session.username) }
+    select username, identity_issuer is not null as "isPerson" from live join account using (username)`)
+  return session && { ...session, assignments: await loadAssignments(db, session.username) }
 }

@@ -4,6 +4,7 @@ import { loadAssignments, lockAccount, toApiKey } from '../store/accounts/accoun
 import { countApiKeys, createApiKey, listApiKeys, revokeApiKey } from '../store/accounts/api-keys.ts'
 import { recordCommand } from './terminal/audit.ts'
 import { formatExamples } from './terminal/examples.ts'
+import { requireLocalAccount } from './terminal/require-local-account.ts'
 import { serviceOption } from './terminal/service-option.ts'
 import { withDatabase } from './terminal/session.ts'
 import { printSecret } from './terminal/standard-output.ts'
@@ -70,6 +71,7 @@ export function buildAccountKeyCommand(account: Command) {
             await lockAccount(tx, username)
             if (!(await loadAssignments(tx, username)).has(service.name))
               throw new Error(`Account ${username} has no role in ${service.name}. Run "tillbridge account list".`)
+            await requireLocalAccount(tx, username)
             if ((await countApiKeys(tx, service, username)) >= maxApiKeys)
               throw new Error(`An account can have at most ${maxApiKeys} keys in a service. Revoke one first.`)
             const created = await createApiKey(tx, keys, service, { ...input, username })

@@ -15,6 +15,7 @@ import { buildAccountKeyCommand } from './account-key.ts'
 import { recordCommand } from './terminal/audit.ts'
 import { printCredentials } from './terminal/credentials.ts'
 import { formatExamples } from './terminal/examples.ts'
+import { requireLocalAccount } from './terminal/require-local-account.ts'
 import { serviceOption } from './terminal/service-option.ts'
 import { withDatabase } from './terminal/session.ts'
 import { formatTable, toMinute } from './terminal/table.ts'
@@ -61,6 +62,7 @@ export function buildAccountCommand(program: Command) {
         const { role, password } = await control.transaction(async tx => {
           await lockRoles(tx, service)
           const newRole = requestedRole ?? (await loadAssignments(tx, username)).get(service.name)?.role ?? 'visitor'
+          await requireLocalAccount(tx, username)
           const newPassword = await addAccount(tx, keys, username, service, newRole)
           if (trustShopperIp) await setTrustsShopperIp(tx, username, true)
           await writeAuditEntries(tx, username, 'account add', service.name)
@@ -86,6 +88,7 @@ export function buildAccountCommand(program: Command) {
       withDatabase(async ({ control, keys }) => {
         const password = await control.transaction(async tx => {
           if (!(await accountExists(tx, username))) throw accountNotFound(username)
+          await requireLocalAccount(tx, username)
           await writeAuditEntries(tx, username, 'account rotate')
           return addPassword(tx, keys, username)
         })

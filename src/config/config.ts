@@ -14,6 +14,7 @@ import {
 import { failpoints } from '../testing/failpoints.ts'
 import { backupSettings, findBackupContradictions } from './backup.ts'
 import { databaseSettings } from './database.ts'
+import { findIdentityProviderContradictions, identityProviderSettings } from './identity-provider.ts'
 import {
   boolean,
   file,
@@ -50,6 +51,7 @@ export const secretSettings: readonly string[] = [
   'DATABASE_READ_URL',
   'BACKUP_SFTP_PASSWORD',
   'BACKUP_S3_SECRET_KEY',
+  'OIDC_CLIENT_SECRET',
   'SMTP_URL',
   'BACK_OFFICE_URL',
   'BACK_OFFICE_PASSWORD',
@@ -123,6 +125,7 @@ export const settings = {
       return value
     },
   } satisfies Setting<string | undefined>,
+  ...identityProviderSettings,
   ...backupSettings,
   SMTP_URL: {
     description:
@@ -221,6 +224,7 @@ export function readConfig(
     problems.push(
       ...findContradictions(getBackOfficeSettings(config), name => environmentNames[name]),
       ...findBackupContradictions(config),
+      ...findIdentityProviderContradictions(config),
     )
   if (problems.length) throw new ConfigError(problems.join('\n'))
   return Object.freeze(config)

@@ -113,8 +113,13 @@ const getSite = () => {
 
 /** Returns the files by their path below `/console/`, which begins with the digest of all files. */
 export const getAssets = () => getSite().assets
-/** Returns the HTML page. */
-export const getPage = () => getSite().page
+/** Returns the HTML page. `providerName`: the identity provider on the sign-in button, if there is one. */
+export const getPage = (providerName: string | undefined) =>
+  providerName === undefined
+    ? getSite().page
+    : getSite().page.replace('<div id="console"', () => `<div id="console" data-provider="${escapeHtml(providerName)}"`)
+
+const escapeHtml = (text: string) => text.replace(/[&<>"]/g, character => `&#${character.charCodeAt(0)};`)
 
 function buildSite(): Site {
   const texts = new Map<string, string>()

@@ -1,6 +1,4 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { SignedIn } from '../auth/sessions.ts'
-import { defaultSettings } from '../domain/tenancy/service-settings.ts'
 import { ApiError } from '../errors/api-error.ts'
 import { authenticatePassword, authenticateSession, tooManyFailures } from '../http/admission/admit.ts'
 import { getClientAddress } from '../http/admission/client-address.ts'
@@ -13,13 +11,15 @@ import {
   sessionChallenge,
 } from '../http/admission/credentials.ts'
 import type { AppContext } from '../http/app-context.ts'
-import { readBody, requireJsonBody } from '../http/body/body.ts'
+import { readBody } from '../http/body/body.ts'
 import { redirectTrailingSlash } from '../http/docs/docs.ts'
 import { getWeight } from '../http/negotiation/accept.ts'
 import { json } from '../http/routing/operation.ts'
 import { pageSecurityHeaders } from '../http/security-headers.ts'
 import { Type } from '../schemas/schemas.ts'
 import { type Asset, getAssets, getPage } from './assets.ts'
+import { findSignOutUrl, registerProviderSignIn } from './identity-provider.ts'
+import { checkRequest, noService, sendSignedIn } from './session-requests.ts'
 
 const Text = (description: string) => Type.String({ description, minLength: 1, maxLength: 250 })
 const Password = Type.Object(
@@ -28,16 +28,14 @@ const Password = Type.Object(
 )
 const Link = Type.Object({ link: Text('The token after `#link=` in the link.') }, { additionalProperties: false })
 
-/** The schemas of sign-in don't depend on a service, because none is selected yet. */
-const noService = { id: 0, name: '', settings: defaultSettings }
-
 const consoleHeaders = { ...pageSecurityHeaders, 'cross-origin-opener-policy': 'same-origin' }
 
 /** Registers the console at `/console`: its page, its files and its sessions. Its data comes from the API. */
 export function registerConsole(server: FastifyInstance, app: AppContext): void {
   server.get('/console', { onRequest: redirectTrailingSlash }, (_, reply) =>
-    reply.headers(consoleHeaders).type('text/html; charset=utf-8').send(getPage()),
+    reply.headers(consoleHeaders).type('text/html; charset=utf-8').send(getPage(app.identityProvider?.name)),
   )
+  if (app.identityProvider) registerProviderSignIn(server, app, app.identityProvider)
   server.get<{ Params: { digest: string; '*': string } }>('/console/:digest/*', (request, reply) => {
     const { digest, '*': path } = request.params
     const asset = getAssets().get(`${digest}/${path}`)
@@ -78,21 +76,12 @@ export function registerConsole(server: FastifyInstance, app: AppContext): void 
   server.delete('/console/session', async (request, reply) => {
     requireSameOrigin(request)
     const token = readSessionToken(request)
+    const signedIn = token === undefined ? undefined : await app.sessions.read(token)
     if (token !== undefined) await app.sessions.end(token)
-    return reply.header('set-cookie', expiredCookie).type(json).send('{"data":null}')
+    const signOutUrl = signedIn?.isPerson ? await findSignOutUrl(app) : undefined
+    const data = signOutUrl === undefined ? null : { signOutUrl }
+    return reply.header('set-cookie', expiredCookie).type(json).send(JSON.stringify({ data }))
   })
-}
-
-function checkRequest(request: FastifyRequest, schema: typeof Password | typeof Link) {
-  requireSameOrigin(request)
-  requireJsonBody(request, schema)
-}
-
-function sendSignedIn(reply: FastifyReply, { username, assignments }: SignedIn) {
-  const services = [...assignments]
-    .map(([name, { role, service }]) => ({ name, role, timeZone: service.settings.timeZone }))
-    .sort((a, b) => (a.name < b.name ? -1 : 1))
-  return reply.type(json).send(JSON.stringify({ data: { username, services } }))
 }
 
 function sendAsset(request: FastifyRequest, reply: FastifyReply, { type, bytes, gzipped }: Asset) {

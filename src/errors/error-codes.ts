@@ -86,6 +86,11 @@ export const errorCodes = {
     title: "Your API key doesn't allow this.",
     remedy: 'Use a key with the scope that `detail` names, or one for the stores of the request.',
   },
+  sign_in_failed: {
+    status: 403,
+    title: 'The sign-in with the identity provider failed.',
+    remedy: 'Start again at `/console`. Without the identity provider, use a password or `tillbridge console`.',
+  },
   voucher_not_accepted: {
     status: 403,
     title: 'The voucher number or PIN is wrong.',
@@ -136,6 +141,11 @@ export const errorCodes = {
     status: 409,
     title: 'The account has a key with this name.',
     remedy: 'Choose another name, or revoke the other key first.',
+  },
+  account_managed_by_provider: {
+    status: 409,
+    title: 'The identity provider manages this account.',
+    remedy: "Change the person's groups at the identity provider. Create other accounts for programs.",
   },
   last_admin: {
     status: 409,
@@ -336,6 +346,11 @@ export const errorCodes = {
     status: 503,
     title: 'The back office is unavailable.',
     remedy: 'Wait for `Retry-After` seconds, then try again.',
+  },
+  identity_provider_unavailable: {
+    status: 503,
+    title: 'The identity provider is unavailable.',
+    remedy: 'Try again later. Until then, sign in with a password or `tillbridge console`.',
   },
   service_unavailable: {
     status: 503,

@@ -1,3 +1,4 @@
+import type { IdentityProvider } from '../auth/identity-provider.ts'
 import type { Sessions } from '../auth/sessions.ts'
 import type { SignIn } from '../auth/sign-in.ts'
 import type { BackOffice } from '../backoffice/port/back-office.ts'
@@ -24,6 +25,8 @@ export interface AppContext extends TransactionContext {
   signIn: SignIn
   /** The sessions of the console. */
   sessions: Sessions
+  /** The identity provider with which people sign in to the console. */
+  identityProvider?: IdentityProvider
   rate: (service: Service, username: string, policy: Policy) => Rate | undefined
   backOffice: (service: Service) => BackOffice
   /** Returns the driver of a service, as far as requests need it. */

@@ -16,6 +16,7 @@ import {
   toApiKey,
   unassign,
 } from '../store/accounts/accounts.ts'
+import { isPerson } from '../store/accounts/people.ts'
 
 const [tag, role, kind, inControlDatabase] = ['Accounts', 'admin', 'account', true] as const
 const accountParams = { username: { description: 'The account.', example: 'webshop' } }
@@ -97,11 +98,12 @@ export const accounts = [
       body: RoleChange,
       response: Account,
       etag: true,
-      errors: ['last_admin', 'precondition_failed', 'precondition_required'],
+      errors: ['account_managed_by_provider', 'last_admin', 'precondition_failed', 'precondition_required'],
     },
     ({ service, params: { username }, body: { role: newRole }, requireMatch }) =>
       async tx => {
         requireMatch(await lockAccountRecord(tx, service, username))
+        await requireLocalAccount(tx, username)
         if (newRole !== 'admin' && (await isLastAdmin(tx, username, service))) throw createLastAdmin()
         await assign(tx, username, service, newRole)
         return { record: await lockAccountRecord(tx, service, username), subject: buildPath(username) }
@@ -124,10 +126,12 @@ export const accounts = [
       body: EmptyBody,
       generated: ['password', 'apiKey'],
       response: IssuedAccount,
+      errors: ['account_managed_by_provider'],
     },
     ({ keys, service, params: { username }, username: caller }) =>
       async tx => {
         await lockAccountRecord(tx, service, username)
+        await requireLocalAccount(tx, username)
         if (!(await hasAllRolesOf(tx, caller, username)))
           throw new ApiError('insufficient_role', "You need at least the account's role in each of its services.")
         const password = await addPassword(tx, keys, username)
@@ -169,6 +173,11 @@ export async function lockAccountRecord(tx: Db, service: Service, username: stri
   const account = await findAccountRecord(tx, service, username)
   if (!account) throw notFound(kind)
   return account.record
+}
+
+/** Throws `account_managed_by_provider` for the account of a person. */
+export async function requireLocalAccount(tx: Db, username: string) {
+  if (await isPerson(tx, username)) throw new ApiError('account_managed_by_provider')
 }
 
 /** Returns an account with its new password. */

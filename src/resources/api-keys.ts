@@ -12,7 +12,7 @@ import {
   listApiKeyRecords,
   revokeApiKey,
 } from '../store/accounts/api-keys.ts'
-import { lockAccountRecord } from './accounts.ts'
+import { lockAccountRecord, requireLocalAccount } from './accounts.ts'
 
 const [tag, role, inControlDatabase] = ['Accounts', 'admin', true] as const
 const accountParams = { username: { description: 'The account.', example: 'webshop' } }
@@ -82,11 +82,12 @@ export function buildApiKeyRoutes(scopes: readonly string[]) {
         body: ApiKeyInput,
         generated: ['key', 'apiKey'],
         response: IssuedApiKey,
-        errors: ['key_name_taken'],
+        errors: ['account_managed_by_provider', 'key_name_taken'],
       },
       ({ keys, service, params: { username }, body }) =>
         async tx => {
           await lockAccountRecord(tx, service, username)
+          await requireLocalAccount(tx, username)
           if ((await countApiKeys(tx, service, username)) >= maxApiKeys) throw createTooMany()
           const key = await createApiKey(tx, keys, service, { ...body, username })
           const created = await findApiKeyRecord(tx, service, username, body.name)

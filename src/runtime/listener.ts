@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { createSecureContext } from 'node:tls'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
+import { openIdentityProvider } from '../auth/identity-provider.ts'
 import { createSessions } from '../auth/sessions.ts'
 import { createSignIn } from '../auth/sign-in.ts'
 import type { BackOffices } from '../backoffice/back-offices.ts'
@@ -57,11 +58,13 @@ export async function listen(
   let isLeaving = false
   let baseUrl = ''
   const getPublicUrl = () => config.publicUrl ?? baseUrl
+  const identityProvider = openIdentityProvider(config, keys, () => `${getPublicUrl()}/console`)
   const writes = writeQueue((pools.writes ?? db.pool).options.max)
   const shared = {
     keys,
     signIn: createSignIn(db, keys),
     sessions: createSessions(db, keys),
+    ...(identityProvider && { identityProvider }),
     rate: createRateLimiter(),
     sender: app.webhookSender,
     shutdownSignal: shutdown.signal,

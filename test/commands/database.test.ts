@@ -112,6 +112,7 @@ test('doctor leads from an empty installation to a healthy one', async () => {
       ['PASS', 'Back'],
       ['PASS', 'Syncs'],
       ['PASS', 'Email'],
+      ['PASS', 'Sign-in'],
       ['PASS', 'Jobs'],
       ['PASS', 'Alerts'],
       ['PASS', 'Backups'],

@@ -16,6 +16,7 @@ import { formatExamples } from '../terminal/examples.ts'
 import { createQuietLog } from '../terminal/quiet-log.ts'
 import { checkBackOffices, checkSyncs } from './back-offices.ts'
 import { checkAlerts, checkJobs, checkMinorRelease, describeDatabase, requireMigrated, Warning } from './database.ts'
+import { checkIdentityProvider } from './identity-provider.ts'
 import { checkBackups, checkClock, checkDisk, checkDurability, checkFileLimit, checkMail } from './machine.ts'
 import { checkReplicas } from './replicas.ts'
 import { checkMoves, checkShards } from './shards.ts'
@@ -116,6 +117,10 @@ export const buildDoctorCommand = (program: Command) =>
           run: async () => checkSyncs(require(database, 'the database').db, require(offices, 'the back office')),
         },
         { name: 'Email', run: async () => checkMail(require(config, 'the settings')) },
+        {
+          name: 'Sign-in',
+          run: async () => checkIdentityProvider(require(config, 'the settings'), require(database, 'the database').db),
+        },
         { name: 'Jobs', run: async () => checkJobs(require(database, 'the database')) },
         { name: 'Alerts', run: async () => checkAlerts(require(database, 'the database')) },
         {

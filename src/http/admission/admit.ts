@@ -119,7 +119,10 @@ async function identifyCaller(app: AppContext, request: FastifyRequest): Promise
  * Authenticates by the `Authorization` header, which programs send, or else by a session of the console. The console gets `session_ended`
  * even if it sends no token: for a `Basic` challenge, the browser would show its own password dialog.
  */
-async function authenticate(app: AppContext, request: FastifyRequest): Promise<SignedIn> {
+async function authenticate(
+  app: AppContext,
+  request: FastifyRequest,
+): Promise<Pick<SignedIn, 'username' | 'assignments'>> {
   const isConsole = readSessionToken(request) !== undefined || isSameOriginScript(request)
   if (request.headers.authorization === undefined && isConsole) return authenticateSession(app, request)
   const { username, password } = parseBasicCredentials(request.headers.authorization)

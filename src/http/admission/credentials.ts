@@ -35,11 +35,24 @@ const attributes = 'Path=/; Secure; HttpOnly; SameSite=Strict'
 export const formatSessionCookie = (token: string) => `${cookieName}=${token}; ${attributes}`
 export const expiredCookie = `${cookieName}=; ${attributes}; Max-Age=0`
 
+// The cookie of a sign-in that the identity provider has yet to complete.
+const attemptCookieName = '__Host-tillbridge-sign-in'
+
+/** Returns the cookie that binds a sign-in with the identity provider to this browser. */
+export const formatAttemptCookie = (attempt: string, seconds: number) =>
+  `${attemptCookieName}=${attempt}; ${attributes}; Max-Age=${seconds}`
+export const expiredAttemptCookie = `${attemptCookieName}=; ${attributes}; Max-Age=0`
+
 /** Returns the session token of a request, or undefined. */
-export function readSessionToken({ headers: { cookie = '' } }: FastifyRequest): string | undefined {
+export const readSessionToken = (request: FastifyRequest) => readCookie(request, cookieName)
+
+/** Returns the attempt to sign in with the identity provider, or undefined. */
+export const readAttempt = (request: FastifyRequest) => readCookie(request, attemptCookieName)
+
+function readCookie({ headers: { cookie = '' } }: FastifyRequest, name: string): string | undefined {
   for (const part of cookie.split(';')) {
     const [key, value] = part.trim().split('=', 2)
-    if (key === cookieName && value) return value
+    if (key === name && value) return value
   }
   return
 }

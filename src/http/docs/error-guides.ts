@@ -73,6 +73,11 @@ const guides: readonly { path: string; title: string; codes: readonly ErrorCode[
     codes: ['username_taken', 'key_name_taken', 'last_admin'],
   },
   {
+    path: 'operate/sign-in',
+    title: 'Sign in with your identity provider',
+    codes: ['sign_in_failed', 'identity_provider_unavailable', 'account_managed_by_provider'],
+  },
+  {
     path: 'reference/limits',
     title: 'Limits',
     codes: ['body_too_large', 'uri_too_long', 'headers_too_large', 'rate_limited'],
