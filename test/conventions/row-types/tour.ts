@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { mock } from 'node:test'
 import { Command } from 'commander'
+import { signInPerson } from '../../../src/auth/person-sign-in.ts'
 import { createLink, createSessions } from '../../../src/auth/sessions.ts'
 import { expireVouchers } from '../../../src/backoffice/embedded/vouchers/decisions.ts'
 import { refundVoucher } from '../../../src/backoffice/embedded/vouchers/redeem.ts'
@@ -97,6 +98,14 @@ import { tookAFile } from './files.ts'
 import { renderStale } from './stock.ts'
 import { deliverToWebhook } from './webhooks.ts'
 
+const newPerson = {
+  issuer: 'https://login.example.com',
+  subject: 'ann',
+  username: 'ann@example.com',
+  groups: ['staff'],
+  stateHash: randomBytes(32),
+}
+
 /** Asks what the contract of the drivers does not ask for: what commands, jobs, imports and the warehouse read. */
 export async function tour(api: TestApi) {
   const { db, keys, service } = api
@@ -104,6 +113,7 @@ export async function tour(api: TestApi) {
   const sessions = createSessions(db, keys)
   const token = await sessions.openByLink(String(await createLink(db, keys, api.username)), '')
   await sessions.read(String(token))
+  await signInPerson(db, newPerson, [{ group: 'staff', service: '*', role: 'visitor' }], randomUUID())
   await listAccounts(db)
   await listServices(db)
   await readService(db, service.id)
