@@ -52,7 +52,7 @@ interface Attempt {
 }
 
 /** The settings `OIDC_…`. */
-export interface ProviderSettings {
+interface ProviderSettings {
   oidcIssuer: URL | undefined
   oidcClientId: string | undefined
   oidcClientSecret: string | undefined

@@ -16,7 +16,7 @@ import { attemptSeconds, type Person } from './identity-provider.ts'
 import { signInFailed } from './provider-failures.ts'
 
 /** The operation of a sign-in in the audit log. */
-export const signInOperation = 'POST /console/session/provider'
+const signInOperation = 'POST /console/session/provider'
 
 /**
  * Gives a person's account the roles of the person's groups, and records the sign-in in the audit log of each service. Creates the account

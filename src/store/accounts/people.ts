@@ -6,7 +6,7 @@ import { assign, loadAssignments, lockAccount, lockRoles, unassign } from './acc
 /** Accounts of people, who sign in with an identity provider. The provider sets their roles, and they have no passwords. */
 
 /** Identifies a person permanently: the issuer of the identity provider and the claim `sub`. */
-export interface Identity {
+interface Identity {
   issuer: string
   subject: string
 }
