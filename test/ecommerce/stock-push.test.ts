@@ -1,36 +1,24 @@
 import assert from 'node:assert/strict'
-import { randomUUID } from 'node:crypto'
 import { after, before, beforeEach, test } from 'node:test'
-import { pino } from 'pino'
 import { startShopifySimulator } from '../../simulator/shopify/simulator.ts'
 import { findLevel, onHandOf } from '../../simulator/shopify/state.ts'
 import { sql } from '../../src/database/db.ts'
-import { type ConnectionSettings, defaultConnection } from '../../src/domain/ecommerce/connection-settings.ts'
-import { openPlatform } from '../../src/ecommerce/connections.ts'
-import { reconcileStock } from '../../src/ecommerce/reconciliation/reconcile.ts'
-import { runPlatformSync } from '../../src/ecommerce/run-platform-sync.ts'
-import { confirmOrders } from '../../src/ecommerce/stock-push/confirm.ts'
 import { pushStock } from '../../src/ecommerce/stock-push/push.ts'
 import { checkEcommerceConnection } from '../../src/jobs/check-ecommerce-connection.ts'
 import { listAlerts } from '../../src/store/alerts/alerts.ts'
 import { storeCommitments } from '../../src/store/ecommerce/commitments.ts'
-import { setConnection } from '../../src/store/ecommerce/connections.ts'
 import { approvePush } from '../../src/store/ecommerce/push-state.ts'
-import { upsertStock } from '../../src/store/inventory/stock.ts'
 import { readDatabaseTime } from '../../src/store/lists/change-timestamp.ts'
-import { upsertGateways } from '../../src/store/tenancy/gateways.ts'
-import { createUnmappedShop } from '../support/mapping-shop.ts'
-import { type Caller, startTestApi, type TestApi } from '../support/service.ts'
-import { post, put, withKey } from '../support/write.ts'
+import { startTestApi, type TestApi } from '../support/service.ts'
+import { post, withKey } from '../support/write.ts'
+import { type ConnectedShop, connectShop, log, options, signal } from './connected-shop.ts'
 
-const log = pino({ level: 'silent' })
 const simulator = await startShopifySimulator({ size: { locations: 2, variants: 0, customers: 0 } })
 let api: TestApi
-let shop: Caller
-/** The locations of the stores 1001 and 1002. */
-let locations: [number, number]
-/** Inventory items by SKU. */
-let items: Record<string, number>
+let fixture: ConnectedShop
+let shop: ConnectedShop['shop']
+let locations: ConnectedShop['locations']
+let items: ConnectedShop['items']
 
 before(async () => {
   api = await startTestApi()
@@ -40,88 +28,26 @@ after(async () => {
   await api?.stop()
 })
 beforeEach(async () => {
-  simulator.reset()
-  shop = await createUnmappedShop(api, { fulfilment: 'manual' })
-  await upsertGateways(api.db, shop.service, [{ name: 'paypal' }])
-  locations = [...simulator.shop.locations.keys()] as [number, number]
-  items = {}
-  for (const sku of ['12001', '12002', '12003']) items[sku] = addVariant(sku, 3)
-  for (const [at, storeId] of ['1001', '1002'].entries())
-    await put(shop, `/mappings/stores/${storeId}`, { ecommerceLocationId: String(locations[at]) })
-  await connect({ stockPush: 'on' })
-  await sync('ecommerce-locations')
-  await sync('ecommerce-variants')
-  await reconcile()
+  fixture = await connectShop(api, simulator)
+  ;({ shop, locations, items } = fixture)
 })
 
-/** Adds a variant that is stocked at both locations. Returns its inventory item. */
-function addVariant(sku: string, units: number): number {
-  const id = simulator.change({ kind: 'variant', sku })
-  const itemId = simulator.shop.variants.get(id)?.itemId ?? assert.fail()
-  for (const locationId of locations) simulator.change({ kind: 'count', itemId, locationId, available: units })
-  return itemId
-}
-
-const connect = (settings: Partial<ConnectionSettings>) =>
-  api.db.transaction(tx =>
-    setConnection(
-      tx,
-      api.keys,
-      shop.service,
-      { ...defaultConnection, url: simulator.url, clientId: simulator.settings.clientId, ...settings },
-      simulator.settings.clientSecret,
-    ),
-  )
-const sync = (name: 'ecommerce-locations' | 'ecommerce-variants', mode = {}) =>
-  runPlatformSync(api.db, api.keys, shop.service, name, log, mode)
-const signal = AbortSignal.timeout(280_000)
-const options = { signal, isEmbedded: true }
-const reconcile = async () =>
-  (await reconcileStock(api.db, api.keys, shop.service, log, options)) ?? assert.fail('no reconciliation')
-const push = async () => (await pushStock(api.db, api.keys, shop.service, log, options)).state
-const setStock = (skuId: string, freeStock: number, storeId = '1001') =>
-  upsertStock(api.db, shop.service, [{ storeId, skuId, freeStock }])
-const levelOf = (sku: string, at = 0) =>
-  findLevel(simulator.shop, items[sku] ?? 0, locations[at] ?? 0) ?? assert.fail(`${sku} has no level`)
+const addVariant: ConnectedShop['addVariant'] = (...of) => fixture.addVariant(...of)
+const sync: ConnectedShop['sync'] = (...of) => fixture.sync(...of)
+const reconcile = () => fixture.reconcile()
+const push = () => fixture.push()
+const setStock: ConnectedShop['setStock'] = (...of) => fixture.setStock(...of)
+const levelOf: ConnectedShop['levelOf'] = (...of) => fixture.levelOf(...of)
+const sell: ConnectedShop['sell'] = (...of) => fixture.sell(...of)
+const placeOrder: ConnectedShop['placeOrder'] = (...of) => fixture.placeOrder(...of)
+const refresh: ConnectedShop['refresh'] = (...of) => fixture.refresh(...of)
+const settle = () => fixture.settle()
 const onHand = (sku: string, at = 0) => onHandOf(levelOf(sku, at))
 const available = (sku: string, at = 0) => levelOf(sku, at).available
-const sell = (sku: string, quantity: number, at = 0) =>
-  simulator.change({
-    kind: 'sell',
-    lines: [{ itemId: items[sku] ?? 0, locationId: locations[at] ?? 0, quantity }],
-  })
 const sets = () => simulator.calls.filter(({ operation }) => operation === 'SetQuantities')
 const setLevels = () =>
   sets().flatMap(({ variables }) => (variables as { input: { quantities: object[] } }).input.quantities).length
 
-const address = { contactName: 'John Smith', addressLine1: '1 High St', city: 'Melbourne', country: 'Australia' }
-async function placeOrder(sku: string, quantity: number, ecommerceOrderId?: number) {
-  const response = await post(
-    shop,
-    '/orders',
-    {
-      customerId: '65432',
-      billingAddress: address,
-      deliveryAddress: address,
-      pickupStoreNumber: '101',
-      lines: [{ sku, quantity }],
-      payments: [{ gateway: 'paypal', amount: (52 * quantity).toFixed(2) }],
-      ...(ecommerceOrderId !== undefined && { ecommerceOrderId: String(ecommerceOrderId) }),
-    },
-    withKey(randomUUID()),
-  )
-  assert.equal(response.status, 201, response.text)
-  return response.json.data.id as string
-}
-/** Reads the committed units, as the job that the order has queued. */
-async function refresh(orderId: number) {
-  const queued = await api.db.rows(
-    sql`select from job where service_id = ${shop.service.id} and name = 'refresh-commitments' and subject = ${String(orderId)}`,
-  )
-  assert.equal(queued.length, 1)
-  const opened = (await openPlatform(api.db, api.keys, shop.service, log)) ?? assert.fail()
-  return confirmOrders(api.db, shop.service, opened.platform.inventory, [String(orderId)], signal)
-}
 async function readReconciliation() {
   const response = await shop.get('/ecommerce')
   assert.equal(response.status, 200, response.text)
@@ -376,12 +302,6 @@ test('reconciliation finds drift, names both sides, and the push corrects it', a
   assert.ok(quiet.digests.every(({ known, observed }: Record<string, string>) => known === observed))
   assert.deepEqual([quiet.compared, await alerts()], [6, []])
 })
-
-/** Ages all quantities: a level that changed in the last minute is not compared. */
-const settle = () =>
-  api.db.run(
-    sql`update ecommerce_level set known_at = known_at - interval '1 hour' where service_id = ${shop.service.id}`,
-  )
 
 test('a fulfilment by the merchant is no drift', async () => {
   const order = sell('12001', 2)

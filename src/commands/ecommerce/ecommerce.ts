@@ -17,7 +17,7 @@ import {
   setConnection,
 } from '../../store/ecommerce/connections.ts'
 import { approvePush } from '../../store/ecommerce/push-state.ts'
-import { hasRecentDryRun } from '../../store/ecommerce/reconciliations.ts'
+import { dryRunDays, hasRecentDryRun } from '../../store/ecommerce/reconciliations.ts'
 import { addJob } from '../../store/jobs/jobs.ts'
 import { readSyncStatuses } from '../../store/sync/status.ts'
 import { recordCommand } from '../terminal/audit.ts'
@@ -154,9 +154,6 @@ function settingsHelp() {
   )}`
 }
 
-/** Days for which a dry run permits the first push. */
-const dryRunDays = 7
-
 const describeMissing = (name: string) =>
   `${name} has no connection. To create it: tillbridge ecommerce set ${name} url=… clientId=…`
 
@@ -189,7 +186,7 @@ async function merge(
   const before = await lockConnection(tx, keys, service)
   const settings = applyChange(before?.settings, defaultConnection, change)
   const isStarting = settings.stockPush === 'on' && before?.settings.stockPush !== 'on'
-  if (isStarting && (before?.settings.url !== settings.url || !(await hasRecentDryRun(tx, service, dryRunDays))))
+  if (isStarting && (before?.settings.url !== settings.url || !(await hasRecentDryRun(tx, service))))
     throw new Error(
       `The stock push can't start without a dry run of the last ${dryRunDays} days. Run "tillbridge ecommerce set ${service.name} stockPush=dryRun", then "tillbridge ecommerce reconcile ${service.name}", and review the differences.`,
     )

@@ -60,7 +60,7 @@ const hasLeftStock = ({ isEmbedded, nettingDelayMinutes }: NettingRules) =>
  * Selects the facts of levels `k`: the formula of docs/connect/shopify.md. One statement, so one snapshot of stock, orders and commitments.
  * Unknown levels have a null `knownOnHand`.
  */
-const selectFacts = (service: Service, keys: Sql, rules: NettingRules) => sql`
+export const selectFacts = (service: Service, keys: Sql, rules: NettingRules) => sql`
   select k.item_id as "itemId", k.location_id as "locationId", e.known_on_hand as "knownOnHand", coalesce(e.version, 0)::integer as version,
          coalesce(t.sellable, 0)::integer as sellable, coalesce(n.netted, 0)::integer as netted, coalesce(e.observed_held_back, 0) as "heldBack",
          e.idempotency_key is not null as "isInFlight", coalesce(e.must_read, false) as "mustRead", i.ecommerce_id as sku,

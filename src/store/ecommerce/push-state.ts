@@ -35,6 +35,12 @@ export const approvePush = (db: Db, service: Service) =>
     sql`update ecommerce_connection set (push_stopped_at, push_approved_at) = (null, clock_timestamp()) where ${ofConnection(service)}`,
   )
 
+/** Sets `stockPush` to `on` and approves the levels that are due now: a person has reviewed the dry run. */
+export const startPush = (db: Db, service: Service) =>
+  db.run(sql`
+    update ecommerce_connection
+       set (settings, push_stopped_at, push_approved_at) = (settings || '{"stockPush": "on"}', null, clock_timestamp()) where ${ofConnection(service)}`)
+
 /** Returns the services whose connection pushes stock, with their cursors. */
 export const listPushes = (db: Db) =>
   db.rows<{ serviceId: number; cursor: string | null; hasDueLevels: boolean }>(sql`

@@ -4,6 +4,7 @@ import { rfc3339 } from '../../database/rfc3339.ts'
 import { mainConnection } from '../../domain/ecommerce/connection-settings.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { addJob } from '../jobs/jobs.ts'
+import { type PageRequest, readPage } from '../lists/page.ts'
 
 /** The job that compares our record of the platform's stock with the platform. */
 export const reconcileStockJob = 'reconcile-stock'
@@ -148,20 +149,80 @@ export const endReconciliation = (
        set (state, ended_at, counts, differences, error) = (${state}, clock_timestamp(), ${JSON.stringify(counts)}::jsonb, ${JSON.stringify(differences)}::jsonb, ${error})
      where ${ofConnection(service)} and reconciliation_id = ${id}`)
 
-/** True if a dry run was completed within this many days. */
-export const hasRecentDryRun = async (db: Db, service: Service, days: number): Promise<boolean> =>
+/** Days for which a dry run permits the first push. */
+export const dryRunDays = 7
+
+/** True if a dry run was completed in the last `dryRunDays`. */
+export const hasRecentDryRun = async (db: Db, service: Service): Promise<boolean> =>
   (await db.run(sql`
     select from ecommerce_reconciliation
-     where ${ofConnection(service)} and is_dry_run and state = 'completed' and ended_at > now() - ${days} * interval '1 day' limit 1`)) >
+     where ${ofConnection(service)} and is_dry_run and state = 'completed' and ended_at > now() - ${dryRunDays} * interval '1 day' limit 1`)) >
   0
 
+const getCount = (name: string) => sql`coalesce((counts->>${name})::integer, 0)`
+
+/** The record (`StockReconciliation`) of a row of `ecommerce_reconciliation`. */
 const reconciliationRecord = sql`
   (select row_to_json(r)::text from (select
-     state, is_dry_run as "isDryRun", ${rfc3339(sql`started_at`)} as "startedAt", ${rfc3339(sql`ended_at`)} as "endedAt", error, coalesce((counts->>'compared')::integer, 0) as compared,
-     coalesce((counts->>'drifted')::integer, 0) as drifted, digests) r)`
+     reconciliation_id as id, state, is_dry_run as "isDryRun", ${rfc3339(sql`started_at`)} as "startedAt", ${rfc3339(sql`ended_at`)} as "endedAt", error,
+     ${getCount('compared')} as compared, ${getCount('drifted')} as drifted, ${getCount('rising')} as rising, ${getCount('falling')} as falling,
+     ${getCount('fallingToZero')} as "fallingToZero", digests, differences) r)`
 
 /** Returns the record of the newest reconciliation. */
 export const findNewestReconciliation = (db: Db, service: Service) =>
   db.row<{ record: string }>(
-    sql`select ${reconciliationRecord} as record from ecommerce_reconciliation n where ${ofConnection(service)} order by started_at desc limit 1`,
+    sql`select ${reconciliationRecord} as record from ecommerce_reconciliation where ${ofConnection(service)} order by started_at desc limit 1`,
   )
+
+/** The table with the times of reconciliations, for the lists of this folder: all show the current state. */
+export const reconciliationTimes = sql`(select service_id, started_at as changed_at from ecommerce_reconciliation) reconciliation_time`
+
+/** Returns a page of `StockReconciliation`s, newest first. A bulk export returns the oldest first. */
+export const reconciliationPage = (db: Db, service: Service, page: PageRequest) =>
+  readPage(
+    db,
+    service,
+    {
+      table: sql`ecommerce_reconciliation`,
+      timestampSource: reconciliationTimes,
+      record: reconciliationRecord,
+      order: { column: sql`started_at`, type: 'timestamptz' },
+      key: sql`reconciliation_id`,
+      live: true,
+      descending: !page.asLines,
+      where: sql`and connection_id = ${mainConnection}`,
+    },
+    page,
+  )
+
+/** The record (`StockDrift`) of a row of `ecommerce_drift`. */
+const driftRecord = sql`
+  (select row_to_json(r)::text from (select
+     item_id as "itemId", location_id as "locationId",
+     (select ecommerce_id from ecommerce_item i
+       where i.service_id = ecommerce_drift.service_id and i.connection_id = ecommerce_drift.connection_id and i.inventory_item_id = ecommerce_drift.item_id
+       order by item_key limit 1) as sku,
+     known_on_hand as "knownOnHand", observed_on_hand as "observedOnHand") r)`
+
+/** Returns a page of the `StockDrift` of a reconciliation, by item and location. */
+export const driftPage = (db: Db, service: Service, reconciliationId: string, page: PageRequest) =>
+  readPage(
+    db,
+    service,
+    {
+      table: sql`ecommerce_drift`,
+      timestampSource: reconciliationTimes,
+      record: driftRecord,
+      order: { column: sql`item_id`, type: 'text' },
+      key: sql`location_id`,
+      live: true,
+      where: sql`and connection_id = ${mainConnection} and reconciliation_id = ${reconciliationId}`,
+    },
+    page,
+  )
+
+/** True if there is such a reconciliation. */
+export const reconciliationExists = async (db: Db, service: Service, id: string): Promise<boolean> =>
+  (await db.run(
+    sql`select from ecommerce_reconciliation where ${ofConnection(service)} and reconciliation_id = ${id}`,
+  )) > 0

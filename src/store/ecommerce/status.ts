@@ -1,6 +1,11 @@
-import { type Db, sql } from '../../database/db.ts'
+import { type Db, type Sql, sql } from '../../database/db.ts'
+import { rfc3339 } from '../../database/rfc3339.ts'
 import { mainConnection } from '../../domain/ecommerce/connection-settings.ts'
+import type { LevelState } from '../../domain/ecommerce/ecommerce-status.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
+import { filter, type PageRequest, readPage } from '../lists/page.ts'
+import { type NettingRules, selectFacts } from './levels.ts'
+import { reconciliationTimes } from './reconciliations.ts'
 
 const ofConnection = ({ id }: Service) => sql`service_id = ${id} and connection_id = ${mainConnection}`
 
@@ -35,6 +40,52 @@ export const countLevels = async (db: Db, service: Service): Promise<LevelCounts
     lagSeconds: 0,
     openCommitments: 0,
   }
+
+/** The record (`PlatformLevel`) of a row of `ecommerce_level`. */
+const levelRecord = (service: Service, rules: NettingRules) => sql`
+  (select row_to_json(r)::text from (select
+     "itemId", "locationId", sku, ${state} as state, hold_reason as reason, "knownOnHand", sellable + netted + "heldBack" as "desiredOnHand", sellable, netted, "heldBack",
+     observed_on_hand as "observedOnHand", observed_committed as "observedCommitted", ${rfc3339(sql`observed_at`)} as "observedAt", ${rfc3339(sql`due_at`)} as "dueSince"
+     from (${selectFacts(service, sql`(select ecommerce_level.item_id, ecommerce_level.location_id) k`, rules)}) f) r)`
+
+/** The condition of each state, in the form of a partial index if there is one. */
+const conditions: Record<LevelState, Sql> = {
+  inFlight: sql`and idempotency_key is not null`,
+  due: sql`and due_at is not null and idempotency_key is null`,
+  held: sql`and hold_reason is not null and due_at is null and idempotency_key is null`,
+  inStep: sql`and hold_reason is null and due_at is null and idempotency_key is null`,
+}
+
+interface LevelFilter {
+  state?: LevelState
+  reason?: string
+  itemId?: string
+}
+
+/** Returns a page of `PlatformLevel`s, by item and location. */
+export const levelPage = (
+  db: Db,
+  service: Service,
+  rules: NettingRules,
+  { state: only, reason, itemId }: LevelFilter,
+  page: PageRequest,
+) =>
+  readPage(
+    db,
+    service,
+    {
+      table: sql`ecommerce_level`,
+      timestampSource: reconciliationTimes,
+      record: levelRecord(service, rules),
+      order: { column: sql`item_id`, type: 'text' },
+      key: sql`location_id`,
+      live: true,
+      where: sql`
+        and connection_id = ${mainConnection} ${filter(only, value => conditions[value])}
+        ${filter(reason, value => sql`and hold_reason = ${value}`)} ${filter(itemId, value => sql`and item_id = ${value}`)}`,
+    },
+    page,
+  )
 
 /** Counts of all services with a stock push, for metrics. */
 export const readPushStats = (db: Db) =>

@@ -218,6 +218,10 @@ const operationsElsewhere: Record<string, string> = {
   releaseCoupon: '../../apparel21/writes/coupons.test.ts',
   getEcommerce: '../../ecommerce/stock-push.test.ts',
   startReconciliation: '../../ecommerce/stock-push.test.ts',
+  listReconciliations: '../../ecommerce/api.test.ts',
+  listStockDrift: '../../ecommerce/api.test.ts',
+  listStockLevels: '../../ecommerce/api.test.ts',
+  pushStock: '../../ecommerce/api.test.ts',
 }
 /** Errors that only an external back office can cause. */
 const ofOtherDrivers: ErrorCode[] = ['back_office_error', 'back_office_unavailable']

@@ -100,7 +100,9 @@ async function pushAndReconcile({ db, keys, service, ...api }: TestApi, simulato
   assert.ok((await readPushStats(db)).length)
   await db.transaction(tx => queueReconciliation(tx, service))
   await reconcileStock(db, keys, service, { warn() {} }, { signal, isEmbedded: true })
-  assert.equal((await api.get('/ecommerce')).status, 200)
+  const [{ id }] = (await api.get('/ecommerce/reconciliations')).json.data
+  for (const path of ['', '/levels', `/reconciliations/${id}/drift`])
+    assert.equal((await api.get(`/ecommerce${path}`)).status, 200)
 }
 
 /** Renames the SKU of a variant that one of our SKUs is mapped to, and the SKU back. */
