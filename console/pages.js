@@ -27,6 +27,13 @@ export const pages = [
   { path: 'import', group: 'Data', title: 'Import', role: 'maintainer', load: () => import('./pages/import.js') },
   { path: 'mappings', group: 'Data', title: 'Mappings', role: 'admin', load: () => import('./pages/mappings.js') },
   {
+    path: 'ecommerce',
+    group: 'Data',
+    title: 'E-commerce',
+    role: 'admin',
+    load: () => import('./pages/ecommerce.js'),
+  },
+  {
     path: 'requests',
     group: 'Developers',
     title: 'Request log',

@@ -1,6 +1,11 @@
 // Made of the operations of the API by `npm run docs`.
 import type { Open } from './general.ts'
 
+export interface StockPushInput {
+  /** True: a person has reviewed the differences. */
+  approve?: boolean | undefined
+}
+
 export interface EcommerceStatus {
   /** The shop. */
   url: string
@@ -33,6 +38,8 @@ export interface HeldLevels {
 }
 
 export interface StockReconciliation {
+  /** Its ID. */
+  id: string
   /** The state. */
   state: Open<'queued' | 'running' | 'completed' | 'failed'>
   /** True if nothing is corrected. */
@@ -47,15 +54,77 @@ export interface StockReconciliation {
   compared: number
   /** Levels that others have changed. */
   drifted: number
+  /** Levels that the push raises. */
+  rising: number
+  /** Levels that it lowers. */
+  falling: number
+  /** Levels that it sets to 0. */
+  fallingToZero: number
   /** Both sides by location, before the correction. Equal digests mean equal quantities. */
   digests: StockDigest[]
+  /** The hundred largest. */
+  differences: StockDifference[]
 }
 
 export interface StockDigest {
-  /** The location. */
-  locationId: string
+  locationId: PlatformLocationId
   /** The digest of all quantities. */
   known: string
   /** The digest of all quantities. */
   observed: string
+}
+
+export type PlatformLocationId = string
+
+export interface StockDifference {
+  /** The variant's SKU. */
+  sku: string | null
+  itemId: PlatformItemId
+  locationId: PlatformLocationId
+  /** On hand by our record. Null: not stocked there. */
+  knownOnHand: number | null
+  /** On hand as it must be. */
+  desiredOnHand: number
+}
+
+export type PlatformItemId = string
+
+export interface PlatformLevel {
+  itemId: PlatformItemId
+  locationId: PlatformLocationId
+  /** The variant's SKU. */
+  sku: string | null
+  /** The state. */
+  state: Open<'due' | 'inFlight' | 'held' | 'inStep'>
+  /** Why it isn't pushed: such as `unmapped`, or a code of the platform. */
+  reason: string | null
+  /** On hand by our record. Null: not stocked there. */
+  knownOnHand: number | null
+  /** On hand as it must be. */
+  desiredOnHand: number
+  /** Sellable units, part of `desiredOnHand` like the next two. */
+  sellable: number
+  /** Units of open platform orders that `sellable` no longer contains. */
+  netted: number
+  /** Units that the shop doesn't sell. */
+  heldBack: number
+  /** On hand, as last read. */
+  observedOnHand: number | null
+  /** Units of open orders, as last read. */
+  observedCommitted: number | null
+  /** When it was last read. */
+  observedAt: string | null
+  /** Since when it waits. */
+  dueSince: string | null
+}
+
+export interface StockDrift {
+  itemId: PlatformItemId
+  locationId: PlatformLocationId
+  /** The variant's SKU. */
+  sku: string | null
+  /** On hand by our record. Null: not stocked there. */
+  knownOnHand: number | null
+  /** On hand, as read. */
+  observedOnHand: number | null
 }

@@ -1,0 +1,135 @@
+import { assessSync, formatDuration } from 'tillbridge/health'
+import { Action } from '../components/action.js'
+import { Facts, Health, State, Timestamp } from '../components/format.js'
+import { Problem } from '../components/problem.js'
+import { Table } from '../components/table.js'
+import { useLoad } from '../components/use-load.js'
+import { ApiError, callApi } from '../lib/api.js'
+import { html } from '../lib/html.js'
+import { linkTo } from '../lib/route.js'
+import { Differences } from './ecommerce/differences.js'
+import { Levels } from './ecommerce/levels.js'
+import { Drift, Reconciliations } from './ecommerce/reconciliations.js'
+
+/** The connection to the e-commerce platform: its syncs, the stock push and comparisons. @param {{ parts: string[] }} props */
+export function Screen({ parts: [first, second] }) {
+  if (first === 'levels') return html`<${Levels} state=${second} />`
+  if (first === 'reconciliations' && second) return html`<${Drift} key=${second} id=${second} />`
+  return html`<${Connection} />`
+}
+
+/** @type {import('../components/table.js').Column[]} */
+const syncColumns = [
+  { title: 'Sync', value: sync => html`<a href=${linkTo('syncs', sync.sync)}>${sync.sync}</a>` },
+  { title: 'State', value: sync => html`<${Health} ...${assessSync(sync)} />` },
+  {
+    title: 'Data age',
+    right: true,
+    value: sync => (sync.lagSeconds === null ? null : formatDuration(sync.lagSeconds)),
+  },
+]
+
+/** @type {import('../components/table.js').Column[]} */
+const heldColumns = [
+  { title: 'Reason', value: held => html`<code>${held.reason}</code>` },
+  { title: 'Levels', right: true, value: held => held.levels.toLocaleString('en') },
+  { title: 'Remedy', value: held => remedies[held.reason] ?? 'The platform rejected the level. See its code.' },
+]
+
+/** What to do about held levels. @type {Record<string, string>} */
+const remedies = {
+  unmapped: 'Map the SKU, or map a store to the location.',
+  duplicate: 'Several variants have the same SKU. Give each its own.',
+  untracked: 'Let the platform track the quantity of the variant.',
+  bundle: 'None: the stock follows from the components.',
+  giftCard: 'None: gift cards have no stock.',
+  inactiveLocation: 'Activate the location on the platform.',
+}
+
+const isDisconnected = (/** @type {unknown} */ error) =>
+  error instanceof ApiError && error.problem.code === 'capability_unavailable'
+
+function Connection() {
+  const { data, error, reload } = useLoad(async signal => {
+    const [status, syncs] = await Promise.all([callApi('/ecommerce', { signal }), callApi('/syncs', { signal })])
+    return { status: status.data, syncs: syncs.data.filter((/** @type {any} */ sync) => sync.origin === 'ecommerce') }
+  }, [])
+  return html`<h1>E-commerce</h1>
+    <p class="lead">The connection to your e-commerce platform</p>
+    ${
+      isDisconnected(error)
+        ? html`<div class="empty">No connection yet. Connect a shop with <code>tillbridge ecommerce set</code>, or <a href=${linkTo('import')}>import</a> its files.</div>`
+        : error && html`<${Problem} error=${error} />`
+    }
+    ${!data && !error && html`<p class="opening" role="status">Loading…</p>`}
+    ${data && html`<${Push} status=${data.status} reload=${reload} />`}
+    ${data && html`<h2>Syncs</h2><${Table} caption="Syncs from the platform" columns=${syncColumns} rows=${data.syncs} getKey=${(/** @type {any} */ sync) => sync.sync} />`}
+    ${
+      data &&
+      data.status.held.length > 0 &&
+      html`<h2>Held levels</h2>
+      <${Table} caption="Held levels by reason" columns=${heldColumns} rows=${data.status.held} getKey=${(/** @type {any} */ held) => held.reason} />
+      <p><a href=${linkTo('ecommerce', 'levels', 'held')}>Show held levels</a></p>`
+    }
+    ${data && html`<${Reconciliations} newest=${data.status.reconciliation} />`}`
+}
+
+/** The state of the push. @param {any} status @returns {[state: string, tone: import('../components/format.js').Tone]} */
+function assessPush({ stockPush, isStopped, lagSeconds, due }) {
+  if (stockPush === 'off') return ['off', 'idle']
+  if (stockPush === 'dryRun') return ['dry run: waits for confirmation', 'warn']
+  if (isStopped) return ['stopped: most levels would fall to zero', 'bad']
+  return due && lagSeconds > 60 ? [`late by ${formatDuration(lagSeconds)}`, 'warn'] : ['on', 'good']
+}
+
+/** @param {{ status: any, reload: () => void }} props */
+function Push({ status, reload }) {
+  const [state, tone] = assessPush(status)
+  const post = (/** @type {string} */ path, body = {}) => callApi(path, { method: 'POST', body }).then(reload)
+  const { stockPush, isStopped, reconciliation } = status
+  const isFirst = stockPush === 'dryRun'
+  const count = (/** @type {string} */ name) => status[name].toLocaleString('en')
+  return html`<div class="card">
+      <${Facts}
+        facts=${[
+          ['Shop', html`<a href=${status.url} target="_blank" rel="noopener">${new URL(status.url).host}</a>`],
+          ['API version', status.apiVersion],
+          ['Stock push', html`<${State} state=${state} tone=${tone} />`],
+          ['In step', html`<a href=${linkTo('ecommerce', 'levels', 'inStep')}>${count('inStep')}</a>`],
+          ['Due', html`<a href=${linkTo('ecommerce', 'levels', 'due')}>${count('due')}</a>`],
+          ['In flight', count('inFlight')],
+          ['Oldest due level', status.due ? formatDuration(status.lagSeconds) : null],
+          ['Open platform order lines', count('openCommitments')],
+          ['Last comparison', html`<${Timestamp} time=${reconciliation?.endedAt} />`],
+        ]}
+      />
+      ${
+        stockPush !== 'off' &&
+        html`<p class="choices">
+        ${stockPush === 'on' && !isStopped && html`<${Action} label="Push now" role="admin" main work=${() => post('/ecommerce/push')} />`}
+        <${Action} label="Compare now" role="admin" work=${() => post('/ecommerce/reconciliations')} />
+        <button onClick=${reload}>Refresh</button>
+      </p>`
+      }
+      ${reconciliation?.state === 'queued' && html`<p role="status">Queued. The comparison starts when a worker is free.</p>`}
+    </div>
+    ${
+      stockPush === 'off' &&
+      html`<p class="note">The stock push is off. To compare stock without setting it: <code>tillbridge ecommerce set … stockPush=dryRun</code></p>`
+    }
+    ${
+      (isFirst || isStopped) &&
+      html`<h2>${isFirst ? 'Confirm the first push' : 'Confirm the stopped push'}</h2>
+      <${Differences} reconciliation=${reconciliation} />
+      ${
+        (isStopped || reconciliation?.state === 'completed') &&
+        html`<p class="choices"><${Action}
+        label=${isFirst ? 'Start the push' : 'Continue the push'}
+        role="admin"
+        danger
+        work=${() => post('/ecommerce/push', { approve: true })}
+        confirm="The quantities on the platform are replaced with these. Shoppers see them within seconds."
+      /></p>`
+      }`
+    }`
+}
