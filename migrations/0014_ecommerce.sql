@@ -40,6 +40,7 @@ create table ecommerce_budget (
   stock_points double precision not null,
   background_points double precision not null,
   measured_at timestamptz not null,
+  throttled bigint not null default 0,
   primary key (service_id, connection_id),
   foreign key (service_id, connection_id) references ecommerce_connection on delete cascade
 );
@@ -47,6 +48,7 @@ comment on table ecommerce_budget is
   'The points of the platform''s rate limit, shared by all processes: a token bucket with three priority classes. Orders have 40 %, stock '
   'has 45 % and background work has 15 % of the capacity and of the restored points. Points that a full class can''t take flow to the others.';
 comment on column ecommerce_budget.measured_at is 'When the points were last restored.';
+comment on column ecommerce_budget.throttled is 'Calls that the platform throttled.';
 
 alter table ecommerce_item
   add connection_id text collate "C" not null default 'files',

@@ -2017,7 +2017,8 @@ create table ecommerce_budget (
   orders_points double precision not null,
   stock_points double precision not null,
   background_points double precision not null,
-  measured_at timestamptz not null,  -- When the points were last restored.
+  measured_at timestamptz not null,     -- When the points were last restored.
+  throttled bigint not null default 0,  -- Calls that the platform throttled.
   primary key (service_id, connection_id),
   foreign key (service_id, connection_id) references ecommerce_connection(service_id, connection_id) on delete cascade
 );

@@ -96,6 +96,11 @@ const rows: readonly (readonly [title: string, panels: readonly Panel[]])[] = [
         lines: [[`max by (service) (${of('tillbridge_ecommerce_lag_seconds')})`, '{{service}}']],
       },
       {
+        title: 'Throttled e-commerce calls',
+        unit: 'short',
+        lines: [[`sum by (service) (${rate(of('tillbridge_ecommerce_throttled_total'))})`, '{{service}}']],
+      },
+      {
         title: 'E-commerce points',
         unit: 'short',
         lines: [[`max by (service) (${of('tillbridge_ecommerce_points')})`, '{{service}}']],

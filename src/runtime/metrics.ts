@@ -138,12 +138,13 @@ async function readSamples(
   const backup = await findNewestBackup(db)
   const pushes = await readPushStats(db)
   return [
-    ...pushes.flatMap(({ service, due, held, lagSeconds, drift, points }) => [
+    ...pushes.flatMap(({ service, due, held, lagSeconds, drift, points, throttled }) => [
       createSample('tillbridge_ecommerce_due', { service }, due),
       createSample('tillbridge_ecommerce_held', { service }, held),
       createSample('tillbridge_ecommerce_lag_seconds', { service }, lagSeconds),
       createSample('tillbridge_ecommerce_drift', { service }, drift),
       ...(points === null ? [] : [createSample('tillbridge_ecommerce_points', { service }, points)]),
+      ...(throttled === null ? [] : [createSample('tillbridge_ecommerce_throttled_total', { service }, throttled)]),
     ]),
     ...syncs.flatMap(({ service, sync, lagSeconds, fullOnlyIntervalSeconds, isFailed, records }) => [
       ...(lagSeconds === null ? [] : [createSample('tillbridge_sync_lag_seconds', { service, sync }, lagSeconds)]),

@@ -138,6 +138,11 @@ export const metrics = {
     help: 'Points of the rate limit of the e-commerce platform.',
     labels: ['service'],
   },
+  tillbridge_ecommerce_throttled_total: {
+    type: 'counter',
+    help: 'Calls that the e-commerce platform throttled.',
+    labels: ['service'],
+  },
   tillbridge_ecommerce_drift: {
     type: 'gauge',
     help: 'Levels that others had changed, by the last reconciliation.',

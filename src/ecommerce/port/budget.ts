@@ -3,11 +3,11 @@ import type { Database } from '../../database/db.ts'
 import { PlatformFailure } from '../../domain/ecommerce/platform-failure.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import {
+  type CallCost,
   createBudget,
   type PriorityClass,
   reservePoints,
   settlePoints,
-  type ThrottleStatus,
 } from '../../store/ecommerce/budget.ts'
 
 /**
@@ -18,7 +18,7 @@ export interface Budget {
   /** Waits until the points are reserved. Throws `PlatformFailure` if that would take too long. */
   reserve(priority: PriorityClass, points: number, signal: AbortSignal): Promise<void>
   /** Returns unused points after a response, and adopts the platform's numbers. */
-  settle(priority: PriorityClass, result: { unused: number; status?: ThrottleStatus | undefined }): Promise<void>
+  settle(priority: PriorityClass, cost: CallCost): Promise<void>
 }
 
 const maxWaitSeconds = 120
@@ -41,8 +41,8 @@ export function openBudget(db: Database, service: Service, connectionId: string)
         await delay(Math.min(seconds * 1_000 + 10, maxPauseMs), undefined, { signal })
       }
     },
-    async settle(priority, result) {
-      await settlePoints(db, service, connectionId, priority, result)
+    async settle(priority, cost) {
+      await settlePoints(db, service, connectionId, priority, cost)
     },
   }
 }

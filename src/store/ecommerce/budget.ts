@@ -69,18 +69,25 @@ export async function reservePoints(
   return row.isGranted ? 0 : row.missing / (row.rate * shares[priority])
 }
 
-/** Returns unused points and adopts the platform's own numbers: never more points than the platform has. */
+/** The result of a call. `status`: the platform's own numbers. */
+export interface CallCost {
+  unused: number
+  status?: ThrottleStatus | undefined
+  isThrottled?: boolean
+}
+
+/** Returns unused points and adopts the platform's own numbers: never more points than the platform has. Counts throttled calls. */
 export const settlePoints = (
   db: Db,
   service: Service,
   connectionId: string,
   priority: PriorityClass,
-  { unused, status }: { unused: number; status?: ThrottleStatus | undefined },
+  { unused, status, isThrottled = false }: CallCost,
 ) =>
   db.run(sql`
     update ecommerce_budget b
        set (capacity, restore_per_second) = (coalesce(${status?.maximumAvailable ?? null}::float8, capacity), coalesce(${status?.restoreRate ?? null}::float8, restore_per_second)),
-           orders_points = n.orders * scale, stock_points = n.stock * scale, background_points = n.background * scale
+           throttled = throttled + ${isThrottled ? 1 : 0}, orders_points = n.orders * scale, stock_points = n.stock * scale, background_points = n.background * scale
       from (select service_id, connection_id,
                    orders_points + case when ${priority} = 'orders' then ${unused}::float8 else 0 end as orders,
                    stock_points + case when ${priority} = 'stock' then ${unused}::float8 else 0 end as stock,

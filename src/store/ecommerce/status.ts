@@ -89,11 +89,20 @@ export const levelPage = (
 
 /** Counts of all services with a stock push, for metrics. */
 export const readPushStats = (db: Db) =>
-  db.rows<{ service: string; due: number; held: number; lagSeconds: number; drift: number; points: number | null }>(sql`
+  db.rows<{
+    service: string
+    due: number
+    held: number
+    lagSeconds: number
+    drift: number
+    points: number | null
+    throttled: number | null
+  }>(sql`
     select s.name as service, coalesce(l.due, 0)::integer as due, coalesce(l.held, 0)::integer as held, coalesce(l.lag, 0)::integer as "lagSeconds",
            coalesce((select (r.counts->>'drifted')::integer from ecommerce_reconciliation r
                       where (r.service_id, r.connection_id) = (c.service_id, c.connection_id) and r.state = 'completed' order by r.started_at desc limit 1), 0) as drift,
-           (select floor(orders_points + stock_points + background_points) from ecommerce_budget b where (b.service_id, b.connection_id) = (c.service_id, c.connection_id)) as points
+           (select floor(orders_points + stock_points + background_points) from ecommerce_budget b where (b.service_id, b.connection_id) = (c.service_id, c.connection_id)) as points,
+           (select throttled::float8 from ecommerce_budget b where (b.service_id, b.connection_id) = (c.service_id, c.connection_id)) as throttled
       from ecommerce_connection c
       join service s using (service_id)
      cross join lateral (

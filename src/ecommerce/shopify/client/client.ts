@@ -106,7 +106,11 @@ export function createShopifyClient({ url, apiVersion, tokens, budget, priority,
     else breaker.onSuccess()
     const body = (response.body ?? {}) as GraphqlBody
     const { actualQueryCost, throttleStatus } = body.extensions?.cost ?? {}
-    await budget.settle(priority, { unused: cost - (actualQueryCost ?? 0), status: throttleStatus })
+    await budget.settle(priority, {
+      unused: cost - (actualQueryCost ?? 0),
+      status: throttleStatus,
+      isThrottled: response.status === 429 || isThrottled(body),
+    })
     if (response.status === 401) {
       await tokens.discard(token)
       throw new PlatformFailure('denied', 'The platform rejected the access token.')
@@ -155,15 +159,20 @@ function checkStatus({ status, headers, body }: JsonResponse): void {
 
 const maxMessageLength = 300
 
-function checkErrors({ errors, data, extensions }: GraphqlBody): void {
-  const list = typeof errors === 'string' ? [{ message: errors }] : (errors ?? [])
-  const codes = list.map(error => (error as GraphqlError).extensions?.code)
-  if (codes.includes('THROTTLED')) throw new PassingFailure('The platform throttled the call.', 1_000)
+const listErrors = ({ errors }: GraphqlBody): GraphqlError[] =>
+  typeof errors === 'string' ? [{ message: errors }] : (errors ?? [])
+
+const isThrottled = (body: GraphqlBody) => listErrors(body).some(({ extensions }) => extensions?.code === 'THROTTLED')
+
+function checkErrors(body: GraphqlBody): void {
+  const { data, extensions } = body
+  if (isThrottled(body)) throw new PassingFailure('The platform throttled the call.', 1_000)
+  const list = listErrors(body)
   const [first] = list
   if (first) {
     const message = (first.message ?? 'unknown').slice(0, maxMessageLength)
     throw new PlatformFailure(
-      codes.includes('ACCESS_DENIED') ? 'scope' : 'invalid',
+      list.some(error => error.extensions?.code === 'ACCESS_DENIED') ? 'scope' : 'invalid',
       `The platform rejected the call: ${message}`,
     )
   }
