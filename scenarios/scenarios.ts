@@ -67,6 +67,10 @@ export const scenarios = {
     summary:
       'random orders, returns, exchanges, imports and syncs at two processes, compared with a model of the stock',
   },
+  'stock-push': {
+    file: 'faults/stock-push.ts',
+    summary: 'kills the processes that push stock to an e-commerce platform; no level is wrong afterwards',
+  },
   'halted-process': {
     file: 'faults/halted-process.ts',
     summary: 'halts a process after the back office applied its writes, so that another process finishes them',

@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import fc from 'fast-check'
+import { startShopifySimulator } from '../../simulator/shopify/simulator.ts'
+import { onHandOf } from '../../simulator/shopify/state.ts'
+import { getDatabaseEnvironment } from '../support/database.ts'
+import { checkout, type RunningCommand, startCommand, waitUntil } from '../support/processes.ts'
+import { startTestApi, type TestApi } from '../support/service.ts'
+import { type ConnectedShop, connectShop } from './connected-shop.ts'
+
+/** Kills of the random run. `npm run scenario -- stock-push` is the full form. */
+const kills = Number(process.env.STOCK_PUSH_KILLS ?? 6)
+/** Repeats the run of an earlier test. */
+const seed = Number(process.env.STOCK_PUSH_SEED) || Date.now() % 2 ** 31
+
+const simulator = await startShopifySimulator({ size: { locations: 2, variants: 0, customers: 0 } })
+let api: TestApi
+let fixture: ConnectedShop
+before(async () => {
+  api = await startTestApi()
+})
+after(async () => {
+  await simulator.close()
+  await api?.stop()
+})
+beforeEach(async () => {
+  fixture = await connectShop(api, simulator)
+})
+
+const start = (work: 'push' | 'reconcile' | 'sync'): RunningCommand =>
+  startCommand(
+    [String(fixture.shop.service.id), work],
+    { ...getDatabaseEnvironment(api.database), SECRET_KEY: api.secret },
+    { program: [process.execPath, `${checkout}/test/ecommerce/push-process.ts`] },
+  )
+async function kill(command: RunningCommand) {
+  command.child.kill('SIGKILL')
+  await command.ended
+}
+const countRuns = ({ out }: RunningCommand) => out.split('\n').length - 1
+const skus = () => Object.keys(fixture.items)
+
+/** Returns the quantities that calls have set since a call. */
+const listSets = (first: number) =>
+  simulator.calls
+    .slice(first)
+    .filter(({ operation }) => operation === 'SetQuantities')
+    .flatMap(
+      ({ variables }) =>
+        (variables as { input: { quantities: { inventoryItemId: string; locationId: string; quantity: number }[] } })
+          .input.quantities,
+    )
+
+test('I6: four processes share one budget and are not throttled', async () => {
+  for (let i = 0; i < 500; i++) fixture.addVariant(`X${i}`, 1)
+  await fixture.sync('ecommerce-variants')
+  const first = simulator.calls.length
+  const running = [start('push'), start('reconcile'), start('sync'), start('sync')]
+  for (let free = 20; free > 8; free--) {
+    for (const sku of skus()) await fixture.setStock(sku, free)
+    await delay(250)
+  }
+  await waitUntil(() => running.every(command => countRuns(command) > 8), 'each process has worked nine times', 120_000)
+  await Promise.all(running.map(kill))
+  assert.deepEqual(
+    running.map(({ err }) => err),
+    ['', '', '', ''],
+  )
+  const calls = simulator.calls.slice(first)
+  // Together they would have used more than the points of their class.
+  assert.ok(calls.length > 100, `${calls.length} calls`)
+  assert.equal(calls.filter(({ isThrottled }) => isThrottled).length, 0)
+  await fixture.push()
+  for (const sku of skus()) assert.equal(onHandOf(fixture.levelOf(sku)), 9, sku)
+})
+
+test(`I1, I2: kills leave no level wrong, and stock that only falls never rises (seed ${seed})`, async t => {
+  t.diagnostic(`seed ${seed}, ${kills} kills`)
+  const random = fc.sample(fc.nat(1_000_000), { seed, numRuns: 20 * kills + 20 })
+  const draw = (below: number) => (random.pop() ?? 0) % below
+  let falling = 10_000
+  await fixture.setStock('12003', falling)
+  await fixture.push()
+  const first = simulator.calls.length
+  for (let killed = 0; killed < kills; killed++) {
+    const command = start(draw(4) === 0 ? 'reconcile' : 'push')
+    await waitUntil(() => countRuns(command) > 0 || command.child.exitCode !== null, 'the process works', 60_000)
+    assert.equal(command.err, '')
+    for (let change = draw(4); change >= 0; change--) {
+      falling -= 1 + draw(3)
+      await fixture.setStock('12003', falling)
+      await fixture.setStock('12001', draw(30))
+      const [itemId, locationId] = [fixture.items['12002'] ?? 0, fixture.locations[draw(2)] ?? 0]
+      if (draw(3) === 0) simulator.change({ kind: 'count', itemId, locationId, available: draw(50) })
+      if (draw(4) === 0) simulator.faults.add({ kind: 'lost-response', path: '/SetQuantities', times: 1 })
+      await delay(draw(120))
+    }
+    await kill(command)
+  }
+  simulator.faults.clear()
+  await fixture.settle()
+  await fixture.push()
+  await fixture.reconcile()
+  await fixture.push()
+  for (const sku of skus())
+    for (const at of [0, 1]) {
+      const level = (
+        await fixture.shop.get(`/ecommerce/levels?itemId=gid://shopify/InventoryItem/${fixture.items[sku]}`)
+      ).json.data[at]
+      assert.deepEqual([level.state, level.knownOnHand], ['inStep', level.desiredOnHand], sku)
+    }
+  for (const sku of skus()) assert.equal(onHandOf(fixture.levelOf(sku, 1)), 7, sku)
+  assert.equal(onHandOf(fixture.levelOf('12003')), falling)
+  const set = listSets(first)
+    .filter(
+      ({ inventoryItemId, locationId }) =>
+        inventoryItemId.endsWith(`/${fixture.items['12003']}`) && locationId.endsWith(`/${fixture.locations[0]}`),
+    )
+    .map(({ quantity }) => quantity)
+  assert.ok(set.length > 0)
+  // The same quantity twice is the same call, repeated under its key.
+  assert.deepEqual(
+    set,
+    set.toSorted((a, b) => b - a),
+  )
+  await fixture.settle()
+  assert.equal((await fixture.reconcile()).counts.drifted, 0)
+})
