@@ -89,19 +89,11 @@ export interface StockDifference {
 
 export type PlatformItemId = string
 
-export interface PlatformLevel {
-  itemId: PlatformItemId
-  locationId: PlatformLocationId
-  /** The variant's SKU. */
-  sku: string | null
+export interface PlatformLevel extends StockDifference {
   /** The state. */
   state: Open<'due' | 'inFlight' | 'held' | 'inStep'>
   /** Why it isn't pushed: such as `unmapped`, or a code of the platform. */
   reason: string | null
-  /** On hand by our record. Null: not stocked there. */
-  knownOnHand: number | null
-  /** On hand as it must be. */
-  desiredOnHand: number
   /** Sellable units, part of `desiredOnHand` like the next two. */
   sellable: number
   /** Units of open platform orders that `sellable` no longer contains. */

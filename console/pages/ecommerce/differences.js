@@ -13,7 +13,7 @@ const columns = [
   countColumn('Would be set to', row => row.desiredOnHand),
 ]
 
-/** What a push would set, by the newest comparison. @param {{ reconciliation: any }} props */
+/** The changes of the next push, by the newest comparison. @param {{ reconciliation: any }} props */
 export function Differences({ reconciliation }) {
   if (reconciliation?.state !== 'completed')
     return html`<div class="empty">${reconciliation?.state === 'failed' ? `The last comparison failed: ${reconciliation.error}` : 'No comparison yet. Press Compare now, then refresh.'}</div>`
