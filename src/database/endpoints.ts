@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { singleFlight } from '../concurrency/single-flight.ts'
 import { ignoreError } from '../telemetry/ignored-errors.ts'
 import { DatabaseUnavailable, isOutage, toDatabaseError } from './errors.ts'
 import { BatchingClient } from './pg/batching.ts'
@@ -64,18 +65,40 @@ interface ConnectorOptions {
   pooled?: boolean
 }
 
+/** Milliseconds after which a connection attempt counts as hanging, and between two looks at the other servers. */
+const lookIntervalMs = 500
+
 /**
  * Connects to the last known primary. If the server turns out not to be the primary, or to be a former one, connecting fails, and the next
- * attempt uses the next server.
+ * attempt uses the next server. While an attempt hangs, looks for a primary among the other servers, and ends the attempt if there is one.
  */
 export function connectToPrimary(connection: Connection, { pooled = false }: ConnectorOptions = {}): Connector {
   const servers = parseServers(connection)
   let current = 0
+  /** Attempts in flight, with the index of their server. */
+  const attempts = new Map<pg.Client, number>()
+  const share = singleFlight()
+  const leaveHangingServer = (hanging: number) =>
+    share(String(hanging), async () => {
+      const found = await Promise.all(servers.map((server, i) => i !== hanging && isPrimary(server)))
+      if (!found.includes(true)) return
+      current = found.indexOf(true)
+      for (const [client, server] of attempts)
+        if (server === hanging) rejectConnection(client, new HangingServer(client))
+    })
   class Client extends CheckedClient {
     readonly #leave: () => void
     constructor(config?: pg.ClientConfig) {
       const server = current
       super({ ...config, ...servers[server] })
+      if (servers.length > 1) {
+        attempts.set(this, server)
+        const look = setInterval(() => leaveHangingServer(server), lookIntervalMs).unref()
+        onDecided(this, () => {
+          clearInterval(look)
+          attempts.delete(this)
+        })
+      }
       this.#leave = () => {
         if (server === current) current = (current + 1) % servers.length
       }
@@ -93,6 +116,22 @@ export function connectToPrimary(connection: Connection, { pooled = false }: Con
     }
   }
   return { tries: servers.length, Client }
+}
+
+/** True if a server is a primary of the newest known timeline. */
+async function isPrimary(server: pg.ClientConfig): Promise<boolean> {
+  const client = new pg.Client({ ...server, connectionTimeoutMillis: timelineTimeoutMs })
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    await requireCurrentTimeline(client)
+    const { rows } = await client.query<{ isStandby: boolean }>('select pg_is_in_recovery() as "isStandby"')
+    return rows[0]?.isStandby === false
+  } catch {
+    return false
+  } finally {
+    getSocket(client).destroy()
+  }
 }
 
 /** Connects to each server and remembers its timeline, so that this process does not follow a former primary that is named first. */
@@ -124,6 +163,12 @@ export function connectToServer(server: pg.ClientConfig, { pooled = false }: Con
   return { tries: 1, Client }
 }
 
+/** Calls `callback` when a client has connected or failed. */
+function onDecided(client: pg.Client, callback: () => void) {
+  client.once('connect', callback)
+  for (const event of ['error', 'end']) getConnection(client).once(event, callback)
+}
+
 /** Calls `callback` once if a client can't connect, or connects to a standby. Connecting to a standby fails: PostgreSQL reports its role on connecting. */
 function onUnusable(client: pg.Client, callback: () => void) {
   const connection = getConnection(client)
@@ -147,6 +192,14 @@ class StandbyReached extends Error {
   readonly code = '08001'
   constructor({ host, port }: pg.Client) {
     super(`${host}:${port} is a standby, not the primary`)
+  }
+}
+
+/** Another server is the primary while this one doesn't answer. */
+class HangingServer extends Error {
+  readonly code = '08001'
+  constructor({ host, port }: pg.Client) {
+    super(`${host}:${port} does not answer, and another server is the primary`)
   }
 }
 

@@ -153,6 +153,18 @@ describe('a primary and its standby', () => {
     await rememberTimelines(url)
     for (let i = 0; i < 3; i++) assert.ok(await findNew())
     await pooled.close()
+    await haltPostgresWhile(primary.postgres.pid, async () => {
+      // A hanging attempt ends when another server is the primary, long before its own limit.
+      const both = openDatabase(urlWith([primary.postgres, standby]), { max: 1, onFault: () => {} })
+      const frozen = openDatabase(urlWith([primary.postgres]), { max: 1, onFault: () => {} })
+      const order: string[] = []
+      await Promise.allSettled([
+        both.row(sql`select 1`).then(() => order.push('the new primary answers')),
+        frozen.row(sql`select 1`).catch(() => order.push('the attempt fails')),
+      ])
+      assert.deepEqual(order, ['the new primary answers', 'the attempt fails'])
+      await Promise.all([both.close(), frozen.close()])
+    })
     await standby.stop()
     await waitUntil(async () => (await sendGet(server, '/stores', access)).status === 503, 'no server is left', 30_000)
     for (let i = 0; i < 5; i++) assert.equal((await sendGet(server, '/stores', access)).status, 503)
