@@ -42,6 +42,10 @@ export const scenarios = {
     file: 'faults/failover.ts',
     summary: 'kills the primary under load and promotes its synchronous standby',
   },
+  patroni: {
+    file: 'faults/patroni.ts',
+    summary: 'kills, freezes and switches the primary of a Patroni cluster under load, and kills the leader of etcd',
+  },
   replicas: {
     file: 'faults/replicas.ts',
     summary: 'polls lists and changes through replicas that are late, pause, jump and hang',

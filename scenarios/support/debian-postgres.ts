@@ -15,7 +15,7 @@ const isRoot = process.geteuid?.() === 0
 function run(program: string, args: readonly string[], environment: Environment = {}) {
   // Set after the user has changed: preloaded libraries can keep files by user.
   const set = Object.entries(environment).map(([name, value]) => `${name}=${value}`)
-  const all = ['env', ...set, join(debian, newest ?? '', 'bin', program), ...args]
+  const all = ['env', ...set, join(findDebianPrograms(), program), ...args]
   const [command = '', ...prefix] = isRoot
     ? ['setpriv', '--reuid=postgres', '--regid=postgres', '--init-groups', '--', ...all]
     : all
@@ -72,7 +72,11 @@ function serverIn({ home, port }: ServerLocation): DebianServer {
   }
 }
 
-function createHome(home: string) {
+/** Directory of the programs of Debian's PostgreSQL. */
+export const findDebianPrograms = () => join(debian, newest ?? '', 'bin')
+
+/** Creates a directory of the user postgres, or of this user if it isn't root. */
+export function createHome(home: string) {
   mkdirSync(home)
   chmodSync(home, 0o711)
   if (!isRoot) return

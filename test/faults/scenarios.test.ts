@@ -5,6 +5,7 @@ import { noBuildah, noCompose } from '../../scenarios/packaging/image/needs.ts'
 import { scenarios } from '../../scenarios/scenarios.ts'
 import { noDebianPostgres } from '../../scenarios/support/debian-postgres.ts'
 import { noFaketime, noHaproxy } from '../../scenarios/support/haproxy.ts'
+import { noPatroni } from '../../scenarios/support/patroni.ts'
 import { checkout, runCommand } from '../support/processes.ts'
 
 // Short forms of scenarios that take minutes.
@@ -83,6 +84,15 @@ test('an asynchronous standby loses only writes within its reported lag', {
   skip: noDebianPostgres,
 }, async () => {
   assert.equal((await passedChecks('failover', '--asynchronous', '--seconds', '1', '--clients', '3')).length, 5)
+})
+
+test('a killed primary and a switchover under Patroni lose nothing', {
+  timeout: 600_000,
+  skip: noPatroni,
+}, async () => {
+  // Only the long form compares times.
+  const short = ['--seconds', '1', '--clients', '3', '--max-added', '60', '--faults', 'kill', 'switchover']
+  assert.equal((await passedChecks('patroni', ...short)).length, 5)
 })
 
 test("clients polling through failing replicas end with the primary's records", {
