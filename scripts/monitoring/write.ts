@@ -22,11 +22,17 @@ ${rows.join('')}`
 }
 
 /** Files that are generated from the list of metrics, by path. */
-export const monitoring = (): Record<string, string> => ({
-  'docs/reference/metrics.md': metricsPage(),
-  'deploy/prometheus/rules.yml': rulesText(),
-  'deploy/grafana/tillbridge.json': `${JSON.stringify(dashboard(), undefined, 2)}\n`,
-})
+export function monitoring(): Record<string, string> {
+  const dashboardText = `${JSON.stringify(dashboard(), undefined, 2)}\n`
+  return {
+    'docs/reference/metrics.md': metricsPage(),
+    'deploy/prometheus/rules.yml': rulesText(),
+    'deploy/grafana/tillbridge.json': dashboardText,
+    // A chart can only read files in its own folder.
+    'deploy/helm/tillbridge/files/rules.yml': rulesText(),
+    'deploy/helm/tillbridge/files/dashboard.json': dashboardText,
+  }
+}
 
 if (import.meta.main)
   for (const [name, text] of Object.entries(monitoring())) {
