@@ -205,11 +205,14 @@ test('the check detects a response that differs from the document', async () => 
 
 /** Codes that are not provoked here, and the tests that do. */
 const elsewhere: Partial<Record<ErrorCode, string>> = {
+  account_managed_by_provider: '../../console/identity-provider.test.ts',
   coupon_locked: '../../apparel21/writes/coupons.test.ts',
   coupon_unusable: '../../apparel21/writes/coupons.test.ts',
   insufficient_stock: '../orders/oversell.test.ts',
+  identity_provider_unavailable: '../../console/identity-provider.test.ts',
   method_not_allowed: '../requests/methods.test.ts',
   request_timeout: '../requests/slow-clients.test.ts',
+  sign_in_failed: '../../console/identity-provider.test.ts',
 }
 /** Operations that need another back office or an e-commerce platform, and the tests that use them. */
 const operationsElsewhere: Record<string, string> = {
