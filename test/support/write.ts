@@ -37,3 +37,11 @@ export function assertReplay(response: TestResponse, first: TestResponse) {
   assert.equal(response.headers['idempotent-replayed'], 'true')
   assert.deepEqual(pickComparable(response), pickComparable(first))
 }
+
+/** Sends a request again while other requests hold its locks, as clients do. */
+export async function untilUncontended(request: () => Promise<TestResponse>): Promise<TestResponse> {
+  for (;;) {
+    const response = await request()
+    if (response.json.code !== 'concurrent_update') return response
+  }
+}
