@@ -17,11 +17,15 @@ const loadSdk = memoize(async () => {
   return { createMcpHandler, createToolServer }
 })
 
+/** Tools have short arguments. The SDK validates larger messages so slowly that they would block other requests. */
+const maxMessageBytes = 32 * 1024
+
 /** Serves the Model Context Protocol at `POST /mcp` (streamable HTTP, without sessions). */
 export function registerMcp(server: FastifyInstance, app: AppContext, operations: readonly Operation[]) {
   server.post(
     '/mcp',
     {
+      bodyLimit: maxMessageBytes,
       async onRequest(request, reply) {
         // Without sessions of the console, no page of another site can act for the user.
         if (request.headers.authorization === undefined) throw invalidCredentials(basicChallenge)

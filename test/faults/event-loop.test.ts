@@ -129,6 +129,21 @@ test('bodies with many values and unknown fields do not block a request', async 
     }
 })
 
+test('long messages of agents do not block a request', async () => {
+  const keys = Array.from({ length: 20_000 }, (_, i) => `"k${i}":1`).join(',')
+  const message = `{"jsonrpc":"2.0","id":1,"method":"tools/list"},`
+  const bodies = [
+    `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","arguments":{${keys}}}}`,
+    `[${message.repeat(4_000).slice(0, -1)}]`,
+  ]
+  const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
+  for (const body of bodies) {
+    const { result, longestMs } = await watch(() => api.request('/mcp', { method: 'POST', headers, body }))
+    assert.equal(result.status, 413)
+    assert.ok(longestMs < maxMs, `${longestMs} ms`)
+  }
+})
+
 test('a hostile page of the back office does not block requests', async t => {
   const pages = ['<'.repeat(60_000), 'Retail API Release '.repeat(50_000), `Retail API Release${' '.repeat(1_000_000)}`]
   let page = ''

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { importAndWait } from '../support/import-and-wait.ts'
 import { type Caller, startTestApi } from '../support/service.ts'
+import { voucherSettings } from '../support/voucher-shop.ts'
+import { post } from '../support/write.ts'
 
 const api = await startTestApi({ settings: { readsPerMinute: 'off', writesPerMinute: 'off' } })
 after(() => api.stop())
@@ -18,6 +20,43 @@ test('apostrophes before identifiers, post codes and phones are removed', async 
   const { surname, address, contact } = await read(caller, '/customers/C1')
   assert.deepEqual([surname, address.city, address.postcode], ["'t Hooft", "'s-Hertogenbosch", '0800'])
   assert.equal(contact.phones.mobile, '+61400000001')
+})
+
+test('texts that a spreadsheet writes as formulas are unwrapped', async () => {
+  const caller = await api.createService(voucherSettings)
+  const file = `id,surname,postcode,phoneMobile\n"=""007""","=""O'Neil""","=""01067""",’0400\nC2,Lee,1067.0,400\n`
+  const done = await importAndWait(caller, 'customers', file)
+  assert.deepEqual(listNotes(done), [
+    '1 apostrophe before an identifier, number, post code or phone',
+    '1 identifier, post code or phone that ends in .0',
+    '1 text as a formula such as ="007"',
+  ])
+  const { surname, address, contact } = await read(caller, '/customers/007')
+  assert.deepEqual([surname, address.postcode, contact.phones.mobile], ["O'Neil", '01067', '0400'])
+  const vouchers = `number,pin,balance\n"=""7001""","=""0123""",5.00\n7002,'0124,5.00\n`
+  assert.equal((await importAndWait(caller, 'vouchers', vouchers)).new, 2)
+  for (const [number, pin] of [
+    ['7001', '0123'],
+    ['7002', '0124'],
+  ] as const)
+    assert.equal((await post(caller, '/vouchers/lookup', { number, pin })).status, 200, number)
+})
+
+test('lines that database tools add are skipped', async () => {
+  const caller = await api.createService()
+  const file = [
+    'storeId,storeNumber,name',
+    '-------,-----------,----',
+    '1,001,-',
+    '2,002,--',
+    '(2 rows affected)',
+    '(1 row)',
+    '(1,234 rows affected),,',
+    '\u001a',
+  ]
+  const done = await importAndWait(caller, 'stores', file.join('\n'))
+  assert.deepEqual([done.new, done.skipped, done.rejected], [2, 5, 0])
+  assert.deepEqual(listNotes(done), ['1 end-of-file character', '1 line of dashes', '3 row count of a database'])
 })
 
 test("signs of the service's currency are removed, those of others rejected", async () => {
@@ -39,15 +78,17 @@ test('placeholders, invisible characters and lines without a record are remarked
     ',,',
     'id,surname,firstname',
     'C3,#N/A,(null)',
+    'C5,#NV,[NULL]',
+    'C6,NaN,<null>',
     'C4,Null,Ann',
   ]
   const done = await importAndWait(caller, 'customers', `${file.join('\n')}\n`)
-  assert.deepEqual([done.new, done.skipped, done.rejected], [4, 2, 0])
+  assert.deepEqual([done.new, done.skipped, done.rejected], [6, 2, 0])
   assert.deepEqual(listNotes(done), [
     '1 invisible characters',
     '1 line without content',
     '1 repeated header',
-    '3 placeholder such as NULL or #N/A',
+    '5 placeholder such as NULL or #N/A',
   ])
   assert.equal((await read(caller, '/customers/C2')).firstname, null)
   assert.equal((await read(caller, '/customers/C4')).surname, 'Null')

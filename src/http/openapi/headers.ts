@@ -163,7 +163,8 @@ export const sharedResponseHeaders = {
 export const responseHeaders = {
   ETag: buildResponseHeader(
     'The version of the record. Send it in `If-None-Match` or `If-Match`.',
-    buildStringValue(exampleTag, { pattern: '^"[\\w-]+"$' }),
+    // Weak in the 304 of a poll.
+    buildStringValue(exampleTag, { pattern: '^(W/)?"[\\w-]+"$' }),
     true,
   ),
   'ETag.poll': buildResponseHeader(

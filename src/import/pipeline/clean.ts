@@ -6,25 +6,41 @@ import type { Line } from './sheet.ts'
 
 const invisible = /[\u00ad\u200b\u200e\u200f\u2060\ufeff]/g
 /** Also the zero date of MySQL. */
-const placeholder = /^\s*(?:NULL|\\N|#N\/A|\(null\)|\(NULL\)|0000-00-00(?: 00:00:00)?)\s*$/
+const placeholder = /^\s*(?:NULL|\\N|#N\/[ABD]|#NV|NaN|NaT|[(<[](?:null|NULL)[)>\]]|0000-00-00(?: 00:00:00)?)\s*$/
 /** Cheap test that nearly all cells fail. Its last alternative is one class, because it is tried at each character. */
-const suspect = new RegExp(`^\\s*'|${placeholder.source}|${invisible.source.replace(']', '&ÃÂâ]')}`)
+const suspect = new RegExp(
+  `^\\s*(?:['‘’=]|\\d+\\.0\\s*$)|${placeholder.source}|${invisible.source.replace(']', '&ÃÂâ]')}`,
+)
 const htmlReference = /&(?:[A-Za-z]{2,8}|#\d{2,6}|#x[\dA-Fa-f]{2,5});/
 /** UTF-8 that was decoded as Windows-1252: `Ã¼` for `ü`, `Â°` for `°`, `â€™` for `’`. */
 const decodedTwice = /Ã[\u0080-\u00bf€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ]|Â[\u00a0-\u00bf]|â€[\u0080-\u00bfœ™˜“”¦]/
 /** Before a formula character, an apostrophe belongs to the value: exported files have two of them there (`formulas.ts`). */
-const leadingApostrophe = /^\s*'(?![=@]|[+-]\D)/
+const leadingApostrophe = /^\s*['‘’](?![=@]|[+-]\D)/
+/** Text that a spreadsheet must not convert to a number. */
+const formulaText = /^\s*="((?:[^"]|"")*)"\s*$/
+const decimalIdentifier = /^\s*\d+\.0\s*$/
 
 /** Names can begin with an apostrophe (`'s-Hertogenbosch`), but these columns and all numbers and dates can't. */
 const withoutApostrophe = /(?:id|sku|code|number|phone|home|mobile|work|reference)$/i
 const freeFormats = new Set<string | undefined>([undefined, 'list', 'reference-pairs', 'secret', 'email'])
 
-/** Creates the function that cleans cells of a column. Secrets stay as they are. */
+const removedApostrophe = 'apostrophe before an identifier, number, post code or phone: removed'
+const unwrappedFormula = 'text as a formula such as ="007": read without it'
+
+/** Unwraps a PIN of digits. Other secrets can contain any character. */
+const unwrapSecret: CleanCell = (text, addRemark) => {
+  const [, afterApostrophe, inFormula] = /^\s*(?:['‘’](\d+)|="(\d+)")\s*$/.exec(text) ?? []
+  if (afterApostrophe) addRemark(removedApostrophe)
+  if (inFormula) addRemark(unwrappedFormula)
+  return afterApostrophe ?? inFormula ?? text
+}
+
+/** Creates the function that cleans cells of a column. */
 export function createCellCleaner({ name, shape }: Pick<Field, 'name' | 'shape'>, currency: string): CleanCell {
   const { format, type = 'string', enum: words, maxLength = 0 } = shape
   // Descriptions can be HTML.
   const isPlainText = type === 'string' && maxLength < 1000
-  if (format === 'secret') return text => text
+  if (format === 'secret') return unwrapSecret
   const hasApostrophe = type === 'string' && !words && freeFormats.has(format) && !withoutApostrophe.test(name)
   const removeSign = format === 'money' || format === 'unit-price' ? createSignRemover(currency) : undefined
   return (text, addRemark) => {
@@ -36,8 +52,15 @@ export function createCellCleaner({ name, shape }: Pick<Field, 'name' | 'shape'>
       }
       cleaned = text.replace(invisible, '')
       if (cleaned !== text) addRemark('invisible characters: removed')
+      const [, content] = formulaText.exec(cleaned) ?? []
+      if (content !== undefined) {
+        addRemark(unwrappedFormula)
+        cleaned = content.replaceAll('""', '"')
+      }
+      if (type === 'string' && withoutApostrophe.test(name) && decimalIdentifier.test(cleaned))
+        addRemark('identifier, post code or phone that ends in .0: kept, check the export')
       if (!hasApostrophe && leadingApostrophe.test(cleaned)) {
-        addRemark('apostrophe before an identifier, number, post code or phone: removed')
+        addRemark(removedApostrophe)
         cleaned = cleaned.replace(leadingApostrophe, '')
       }
       if (isPlainText && htmlReference.test(cleaned))
@@ -76,7 +99,12 @@ function createSignRemover(currency: string) {
 
 const totals = /^(?:(?:grand |sub)?totals?|sum|summe|gesamt(?:summe)?|total général|totale|totaal|suma|合計)\s*:?$/i
 
-/** Returns the remark about a line of a CSV file that is no record: blank, a repeated header or totals. Otherwise undefined. */
+const rowCount = /^\(\d[\d,.]{0,14} rows?(?: affected)?\)$/i
+
+/**
+ * Returns the remark about a line of a CSV file that is no record: blank, a repeated header, totals, or added by a database tool. Otherwise
+ * undefined.
+ */
 export function describeNoRecord({ cells }: Line, fields: readonly Field[]): string | undefined {
   const first = cells.find(cell => cell !== '')
   if (first === undefined) return cells.length && cells[0] === '' ? blankLine : undefined
@@ -86,6 +114,14 @@ export function describeNoRecord({ cells }: Line, fields: readonly Field[]): str
   const inFile = fields.filter(({ place }) => place >= 0)
   if (inFile.length > 1 && inFile.every(({ place, header }) => isCell(cells[place], header)))
     return 'repeated header: skipped'
+  if (first.startsWith('--') && cells.every(cell => typeof cell === 'string' && /^-{2,}\s*$/.test(cell)))
+    return 'line of dashes: skipped'
+  if (first.startsWith('(') || first.startsWith('\u001a')) {
+    // A separator in the count splits the line into two cells.
+    const text = cells.join(',').replace(/,,|,$/g, '')
+    if (text === '\u001a') return 'end-of-file character: skipped'
+    if (rowCount.test(text)) return 'row count of a database: skipped'
+  }
   if (first.length > 20 || !totals.test(first.trim())) return
   const isIncomplete = inFile.some(({ place, required }) => required && isCell(cells[place] ?? '', ''))
   return isIncomplete ? 'line of totals: skipped' : undefined

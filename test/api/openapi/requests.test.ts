@@ -71,6 +71,16 @@ test('the document allows exactly the strings that a query accepts', () =>
     search('/staff', 'code'),
   ))
 
+test('the document allows the ETag of an unchanged record and poll', async () => {
+  const pattern = new RegExp(document.components.headers.ETag.schema.pattern, 'u')
+  for (const path of ['/settings', '/products?updated_after=2024-01-01T00:00:00Z']) {
+    const { headers } = await api.get(path)
+    const unchanged = await api.get(path, { 'if-none-match': headers.etag ?? '' })
+    assert.equal(unchanged.status, 304)
+    assert.match(unchanged.headers.etag ?? '', pattern)
+  }
+})
+
 test('the document describes cursors exactly', async () => {
   await upsertStaff(api.db, api.service, [{ id: '77', code: 'JSMITH', surname: 'Smith' }])
   assert.ok(isDocumented('/staff', 'after_cursor', (await api.get('/staff?limit=1')).json.meta.endCursor))
