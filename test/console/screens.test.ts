@@ -71,8 +71,9 @@ test('the overview is refreshed when the user returns', { skip }, async () => {
 
 test('a sync shows its runs and data age and can be started', { skip }, async () => {
   await api.db.run(sql`
-    insert into sync_run (service_id, sync, changed_at, ended_at, is_full, read, inserted, rejected)
-    select ${api.service.id}, 'stock', now() - n * interval '10 minutes', now() - n * interval '10 minutes' + interval '90 seconds', n = 3, 1200 * n, n, 2 - n % 3
+    insert into sync_run (service_id, sync, changed_at, ended_at, is_full, read, inserted, rejected, skipped, notes)
+    select ${api.service.id}, 'stock', now() - n * interval '10 minutes', now() - n * interval '10 minutes' + interval '90 seconds', n = 3, 1200 * n, n, 2 - n % 3,
+           case n when 2 then 7 else 0 end, case n when 2 then '{"stock of an unknown SKU: skipped":7}' else '{}' end::jsonb
       from generate_series(1, 3) n`)
   const settings = { driver: 'apparel21', url: 'https://127.0.0.1:9', country: 'AU' } as const
   await setBackOffice(api.db, api.keys, api.service, settings)
@@ -91,7 +92,9 @@ test('a sync shows its runs and data age and can be started', { skip }, async ()
   await page.press('stock')
   await page.until(`document.querySelector('.chart canvas')`)
   await page.until(`${rows}.length === 3`)
-  assert.match((await page.evaluate<string[]>(rows))[2] ?? '', / 2 rejected full 3,600 3 0 /)
+  const [, second, third] = await page.evaluate<string[]>(rows)
+  assert.match(third ?? '', / 2 rejected full 3,600 3 0 /)
+  assert.match(second ?? '', / 7 0 .*7 × stock of an unknown SKU: skipped/, 'skipped records have their reason')
   await assertAccessible(page, 'a sync')
   await page.press('Sync now')
   await page.waitForText('Queued. The sync starts when a worker is free.')
