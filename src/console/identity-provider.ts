@@ -83,7 +83,7 @@ const logFailure = <T>(request: FastifyRequest, signIn: Promise<T>): Promise<T> 
       request.log.warn(
         {
           ...getLogFields(request),
-          code: error.code,
+          'error.type': error.code,
           detail: error.message,
           reason: error.cause instanceof Error ? error.cause.message : undefined,
         },

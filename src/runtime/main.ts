@@ -27,7 +27,11 @@ import { startTracing } from './traces.ts'
 /** Creates a logger on standard error, so that standard output stays readable. */
 const createLogger = (config: Config) =>
   pino(
-    { level: config.logLevel, base: { pid: process.pid }, timestamp: pino.stdTimeFunctions.isoTime },
+    {
+      level: config.logLevel,
+      base: { pid: process.pid, 'service.name': config.otelServiceName },
+      timestamp: pino.stdTimeFunctions.isoTime,
+    },
     createLogStream(),
   )
 

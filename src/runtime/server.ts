@@ -137,7 +137,10 @@ export async function buildServer(options: ServerOptions): Promise<BuiltServer> 
   server.setErrorHandler((error, request, reply) => {
     const publicError = toPublicError(error)
     if (publicError.status >= 500)
-      request.log.error({ err: publicError.cause ?? error, ...getLogFields(request) }, publicError.code)
+      request.log.error(
+        { err: publicError.cause ?? error, ...getLogFields(request), 'error.type': publicError.code },
+        publicError.code,
+      )
     return sendProblem(publicError, request, reply)
   })
 

@@ -25,7 +25,12 @@ function summarize(text: string): StatementSummary {
   const operation = /^\w+/.exec(lowercase)?.[0] ?? 'unknown'
   const [, table = ''] = /\b(?:from|into|update|join)\s+(?:only\s+)?([a-z_][\w.]*)/.exec(lowercase) ?? []
   const summary = `${operation} ${table}`.trim()
-  const attributes = { 'db.system.name': 'postgresql', 'db.operation.name': operation, 'db.query.summary': summary }
+  const attributes = {
+    'db.system.name': 'postgresql',
+    'db.operation.name': operation,
+    'db.collection.name': table || undefined,
+    'db.query.summary': summary,
+  }
   const entry = { operation, summary, attributes }
   summaries.set(text, entry)
   return entry

@@ -9,6 +9,7 @@ const captured = captureLog('info')
 const server = await startSecondServer(api, { log: captured.log, environment: { TRUSTED_PROXIES: '127.0.0.1' } })
 after(() => server.stop())
 
+const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
 const own = Object.assign(buildCredentials(api), { 'x-forwarded-proto': 'https' })
 const lines = () =>
   captured.text
@@ -19,14 +20,23 @@ const lines = () =>
 test('a key misused on another service or HTTP is always logged', async () => {
   const other = await api.createService()
   await server.ask('/stores', { headers: own })
-  const foreign = await server.ask('/stores', { headers: { ...own, 'x-service-name': other.service.name } })
+  const foreign = await server.ask('/stores', {
+    headers: { ...own, 'x-service-name': other.service.name, traceparent },
+  })
   const plain = await server.ask('/stores', { headers: { ...own, 'x-forwarded-proto': 'http' } })
   assert.deepEqual([foreign.status, plain.status], [403, 403])
   assert.deepEqual(
-    lines().map(({ level, requestId, code, account }) => [level, requestId, code, account]),
+    lines().map(({ level, requestId, account, ...line }) => [level, requestId, line['error.type'], account]),
     [
       [30, foreign.headers['x-request-id'], 'service_not_assigned', api.username],
       [30, plain.headers['x-request-id'], 'https_required', undefined],
+    ],
+  )
+  assert.deepEqual(
+    lines().map(line => [line.trace_id, line.span_id]),
+    [
+      ['4bf92f3577b34da6a3ce929d0e0e4736', '00f067aa0ba902b7'],
+      [undefined, undefined],
     ],
   )
   assert.doesNotMatch(captured.text, new RegExp(other.service.name))
@@ -37,7 +47,7 @@ test('wrong passwords are logged at a limited rate without usernames', async () 
   for (let i = 0; i < 25; i++)
     await server.ask('/stores', { headers: { ...own, authorization: basicAuth(`somebody${i}:wrong`) } })
   assert.deepEqual(
-    lines().map(({ code }) => code),
+    lines().map(line => line['error.type']),
     Array(20).fill('invalid_credentials'),
   )
   assert.doesNotMatch(captured.text, /somebody|wrong/)

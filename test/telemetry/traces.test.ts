@@ -104,6 +104,7 @@ test('a write, its statements, job and email form one trace', async () => {
     const { 'tillbridge.request_id': requestId, ...attributes } = request.attributes
     assert.equal(requestId, response.headers['x-request-id'])
     assert.deepEqual(attributes, {
+      'client.address': '127.0.0.1',
       'url.scheme': 'https',
       'http.request.method': 'POST',
       'http.route': '/vouchers',
@@ -118,6 +119,9 @@ test('a write, its statements, job and email form one trace', async () => {
       assert.equal(statement.kind, 3)
       assert.equal(statement.attributes['db.system.name'], 'postgresql')
       assert.ok(statement.milliseconds <= request.milliseconds, name)
+      const [operation, table] = name.split(' ')
+      const { 'db.operation.name': actual, 'db.collection.name': collection } = statement.attributes
+      assert.deepEqual([actual, collection], [operation, table])
     }
     const job = findSpan(spans, 'job send-email')
     assert.equal(job.parentSpanId, request.spanId)

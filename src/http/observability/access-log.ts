@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import type { ErrorCode } from '../../errors/api-error.ts'
-import { formatTraceparent } from '../../telemetry/trace-context.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -10,15 +9,19 @@ declare module 'fastify' {
   }
 }
 
-/** Returns the log fields of a request. Path, query and headers are left out, because they can have personal data. */
+/**
+ * Returns the log fields of a request, with the names of OpenTelemetry's semantic conventions if there is one. Path, query and headers are left
+ * out, because they can have personal data.
+ */
 export const getLogFields = (request: FastifyRequest) => ({
-  clientAddress: request.ip,
-  method: request.method,
-  route: request.routeOptions.url,
+  'client.address': request.ip,
+  'http.request.method': request.method,
+  'http.route': request.routeOptions.url,
   service: request.assignment?.service.name,
   account: request.username,
   apiKey: request.assignment?.apiKey?.name,
-  traceparent: request.executionContext?.place && formatTraceparent(request.executionContext.place),
+  trace_id: request.executionContext?.place?.traceId,
+  span_id: request.executionContext?.place?.spanId,
 })
 
 /** Errors that can mean a stolen or guessed password, or one that was sent in the clear. */
@@ -53,7 +56,12 @@ export function writeAccessLog(server: FastifyInstance, log: Logger, level: 'inf
     const chosen = chooseLevel(code)
     if (log.isLevelEnabled(chosen))
       request.log[chosen](
-        { ...getLogFields(request), status, code, ms: Math.round(elapsedTime * 100) / 100 },
+        {
+          ...getLogFields(request),
+          'http.response.status_code': status,
+          'error.type': code,
+          ms: Math.round(elapsedTime * 100) / 100,
+        },
         'request',
       )
     done()
@@ -63,15 +71,15 @@ export function writeAccessLog(server: FastifyInstance, log: Logger, level: 'inf
 /** Returns a function that logs rejections that happen before Fastify has a request. */
 export function logRejections(log: Logger, level: 'info' | 'debug'): LogRejection {
   const chooseLevel = createLevelChooser(level)
-  return rejection => log[chooseLevel(rejection.code)](rejection, 'request')
+  return rejection => log[chooseLevel(rejection['error.type'])](rejection, 'request')
 }
 
 /** Logs a malformed request, or one that was rejected before it was read. */
 export type LogRejection = (rejection: {
   requestId: string
   /** The address of the connection, because the headers of a rejected request are not trusted. */
-  clientAddress: string | undefined
-  method?: string | undefined
-  status: number
-  code: ErrorCode
+  'client.address': string | undefined
+  'http.request.method'?: string | undefined
+  'http.response.status_code': number
+  'error.type': ErrorCode
 }) => void

@@ -65,6 +65,7 @@ function getSharedAttributes({ method, raw }: FastifyRequest, route: string | un
 
 /** Returns the attributes of one request. Path and query are left out, because they can have personal data. */
 const getOwnAttributes = (request: FastifyRequest) => ({
+  'client.address': request.ip,
   'tillbridge.request_id': request.id,
   'tillbridge.service': request.assignment?.service.name,
   'tillbridge.account': request.username,

@@ -33,7 +33,12 @@ export const rejectMalformedRequest =
       const apiError = new ApiError(codesByNodeError[error.code ?? ''] ?? 'malformed_request')
       const requestId = randomUUIDv7()
       const { status, headers, body } = createProblemResponse(apiError, { publicUrl: publicUrl(), requestId })
-      logRejection({ requestId, clientAddress: socket.remoteAddress, status, code: apiError.code })
+      logRejection({
+        requestId,
+        'client.address': socket.remoteAddress,
+        'http.response.status_code': status,
+        'error.type': apiError.code,
+      })
       const lines = Object.entries({ ...headers, connection: 'close' }).map(([name, value]) => `${name}: ${value}\r\n`)
       socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`)
     })
@@ -75,8 +80,13 @@ function sendRejection(
     requestId,
     instance: getRequestPath(request),
   })
-  const { remoteAddress: clientAddress } = request.socket
-  logRejection({ requestId, clientAddress, method: request.method, status, code: error.code })
+  logRejection({
+    requestId,
+    'client.address': request.socket.remoteAddress,
+    'http.request.method': request.method,
+    'http.response.status_code': status,
+    'error.type': error.code,
+  })
   response.writeHead(status, headers).end(body)
 }
 
