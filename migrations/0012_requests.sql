@@ -32,7 +32,7 @@ create view request_log as
          (select coalesce(json_agg(json_strip_nulls(json_build_object('name', s ->> 0, 'at', round((s ->> 1)::integer / 10.0, 1),
                    'milliseconds', round((s ->> 2)::integer / 10.0, 1), 'outcome', s ->> 3)) order by n), '[]')
             from jsonb_array_elements(l.fields -> 12) with ordinality as step(s, n)) as steps,
-         b.marks, t.line
+         b.marks, t.line, coalesce((l.fields ->> 13)::boolean, false) as is_console, l.fields -> 14 as error_fields
     from request_block b
    cross join lateral string_to_table(b.lines, E'\n') with ordinality as t(line, place)
    cross join lateral (select t.line::jsonb as fields offset 0) l;
@@ -47,7 +47,9 @@ comment on column request_log.path is 'Path of the request without its query.';
 comment on column request_log.subject is 'Path of the created record, otherwise the path of the request.';
 comment on column request_log.code is 'Error code of the response. Null: no error.';
 comment on column request_log.key_hash is 'Keyed hash of the Idempotency-Key, in hexadecimal.';
-comment on column request_log.statements is 'Number of SQL statements; `database_ms` is their total duration.';
+comment on column request_log.statements is 'Number of SQL statements; `database_ms` is the time during which at least one ran.';
+comment on column request_log.is_console is 'True for requests of the console.';
+comment on column request_log.error_fields is 'Fields that the error names. Null: none.';
 comment on column request_log.steps is 'Other steps with their durations.';
 
 create table request_minute (
@@ -56,11 +58,14 @@ create table request_minute (
   answered integer not null,
   rejected integer not null,
   failed integer not null,
+  durations integer[] not null default '{}',
   primary key (service_id, minute)
 );
 comment on table request_minute is
-  'Requests per minute, for GET /stats. Counted when entries are written, so that a chart does not read millions of entries.';
+  'Requests per minute for 31 days, without those of the console. Counted when entries are written, so that a chart does not read millions of '
+  'entries.';
 comment on column request_minute.answered is 'All requests of the minute.';
+comment on column request_minute.durations is 'Latency histogram: the number of requests in each class of domain/latencies.ts.';
 comment on column request_minute.rejected is 'Requests with a 4xx response; failed counts those with a 5xx.';
 
 create function request_block_day(day date) returns void language plpgsql as $$

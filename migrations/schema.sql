@@ -1769,20 +1769,24 @@ create view request_log as
     ( SELECT COALESCE(json_agg(json_strip_nulls(json_build_object('name', step.s ->> 0, 'at', round(((step.s ->> 1)::integer)::numeric / 10.0, 1), 'milliseconds', round(((step.s ->> 2)::integer)::numeric / 10.0, 1), 'outcome', step.s ->> 3)) ORDER BY step.n), '[]'::json) AS "coalesce"
            FROM jsonb_array_elements(l.fields -> 12) WITH ORDINALITY step(s, n)) AS steps,
     b.marks,
-    t.line
+    t.line,
+    COALESCE((l.fields ->> 13)::boolean, false) AS is_console,
+    l.fields -> 14 AS error_fields
    FROM request_block b
      CROSS JOIN LATERAL string_to_table(b.lines, '
 '::text) WITH ORDINALITY t(line, place)
      CROSS JOIN LATERAL ( SELECT t.line::jsonb AS fields
          OFFSET 0) l;
 
--- Requests per minute, for GET /stats. Counted when entries are written, so that a chart does not read millions of entries.
+-- Requests per minute for 31 days, without those of the console. Counted when entries are written, so that a chart does not read millions
+-- of entries.
 create table request_minute (
   service_id integer not null,
   minute timestamptz not null,
-  answered integer not null,  -- All requests of the minute.
-  rejected integer not null,  -- Requests with a 4xx response; failed counts those with a 5xx.
+  answered integer not null,                             -- All requests of the minute.
+  rejected integer not null,                             -- Requests with a 4xx response; failed counts those with a 5xx.
   failed integer not null,
+  durations integer[] not null default '{}'::integer[],  -- Latency histogram: the number of requests in each class of domain/latencies.ts.
   primary key (service_id, minute)
 );
 

@@ -12,10 +12,10 @@ import { useKeptFocus } from './use-kept-focus.js'
  * them. `csv` builds the CSV rows if they differ from the columns.
  * @param {{
  *   path: string, caption: string, columns: import('./table.js').Column[], empty: unknown,
- *   file: string, getKey?: (row: any) => string, version?: number, tools?: unknown, csv?: (rows: any[]) => string[][], dataset?: string,
+ *   file: string, getKey?: (row: any) => string, version?: number, tools?: unknown, csv?: (rows: any[]) => string[][], dataset?: string, open?: (row: any) => void,
  * }} props
  */
-export function List({ path, caption, columns, empty, file, getKey, version = 0, tools, csv, dataset = '' }) {
+export function List({ path, caption, columns, empty, file, getKey, version = 0, tools, csv, dataset = '', open }) {
   const [loaded, setLoaded] = useState(/** @type {{ dataset: string, rows: any[] } | undefined} */ (undefined))
   const rows = loaded?.dataset === dataset ? loaded.rows : undefined
   const [next, setNext] = useState(/** @type {string | null} */ (null))
@@ -58,7 +58,7 @@ export function List({ path, caption, columns, empty, file, getKey, version = 0,
     ${error && html`<${Problem} error=${error} />`}
     ${!rows && !error && html`<p class="opening" role="status">Loading…</p>`}
     ${rows && rows.length === 0 && html`<div class="empty">${empty}</div>`}
-    ${rows && rows.length > 0 && html`<${Table} caption=${caption} columns=${columns} rows=${rows} getKey=${getKey} />`}
+    ${rows && rows.length > 0 && html`<${Table} caption=${caption} columns=${columns} rows=${rows} getKey=${getKey} open=${open} />`}
     ${
       rows &&
       next !== null &&

@@ -14,12 +14,13 @@ import { html } from '../lib/html.js'
  * }} Column
  */
 
-/** @param {{ caption: string, columns: Column[], rows: any[], getKey?: (row: any) => string }} props */
+/** @param {{ caption: string, columns: Column[], rows: any[], getKey?: (row: any) => string, open?: ((row: any) => void) | undefined }} props `open`: opens a row that is clicked */
 export const Table = ({
   caption,
   columns,
   rows,
   getKey = row => row.id,
+  open,
 }) => html`<div class="scroll" role="region" aria-label=${caption} tabindex="0">
   <table>
     <caption class="hidden">${caption}</caption>
@@ -28,7 +29,10 @@ export const Table = ({
     </thead>
     <tbody>
       ${rows.map(
-        row => html`<tr key=${getKey(row)}>
+        row => html`<tr
+          key=${getKey(row)} class=${open && 'opens'}
+          onClick=${open && ((/** @type {any} */ event) => event.target.closest('a, button') || getSelection()?.toString() || open(row))}
+        >
           ${columns.map(column => html`<td class=${getCellClass(column)}>${column.value(row) ?? html`<span class="none">–</span>`}</td>`)}
         </tr>`,
       )}

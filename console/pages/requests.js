@@ -1,19 +1,26 @@
+import { useState } from 'preact/hooks'
 import { Path, State, Timestamp } from '../components/format.js'
 import { List } from '../components/list.js'
+import { RequestChart } from '../components/request-chart.js'
 import { RequestLink } from '../components/request-link.js'
 import { useLoad, useVersion } from '../components/use-load.js'
 import { callApi } from '../lib/api.js'
 import { html } from '../lib/html.js'
 import { goTo, linkTo } from '../lib/route.js'
 import { Errors } from './requests/errors.js'
-import { SearchForm } from './requests/form.js'
+import { FilterChips, SearchForm } from './requests/form.js'
 import { durationColumn, getStatusTone } from './requests/format.js'
-import { RequestPage } from './requests/request.js'
+import { RequestPage, RequestPanel } from './requests/request.js'
 import { linkToSearch, parseSearch, toApiPath } from './requests/search.js'
 
-/** @type {import('../components/table.js').Column[]} */
-const columns = [
-  { title: 'Time', value: entry => html`<${Timestamp} time=${entry.at} />`, text: entry => entry.at, shrink: true },
+/** @param {(entry: any) => void} open @returns {import('../components/table.js').Column[]} */
+const columns = open => [
+  {
+    title: 'Time',
+    value: entry => html`<button class="link" onClick=${() => open(entry)}><${Timestamp} time=${entry.at} /></button>`,
+    text: entry => entry.at,
+    shrink: true,
+  },
   {
     title: 'Status',
     value: entry => html`<${State} state=${entry.status} tone=${getStatusTone(entry.status)} />`,
@@ -37,6 +44,12 @@ const columns = [
   },
 ]
 
+/** Returns a time as the value of a time field, which has the browser's time zone. @param {string} time RFC 3339 */
+function toLocalInput(time) {
+  const at = new Date(time)
+  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
+}
+
 /** Filters that match few requests, so there is nothing to group. */
 const narrowFilters = ['request_id', 'idempotency_key', 'code']
 
@@ -50,6 +63,7 @@ export const Screen = ({ parts: [first, text] }) =>
 function Requests({ text }) {
   const search = parseSearch(text)
   const [version, refresh] = useVersion()
+  const [shown, setShown] = useState(/** @type {any} */ (undefined))
   const settings = useLoad(signal => callApi('/settings', { signal }), [])
   const days = settings.data?.data.requestLogRetentionDays
   const isNarrow = narrowFilters.some(name => name in search) || search.failed === 'false'
@@ -61,12 +75,16 @@ function Requests({ text }) {
   }
   return html`<h1>Request log</h1>
     <p class="lead">API requests of the last <a href=${linkTo('settings')}>${days === undefined ? '' : `${days} `}days</a>. Request bodies and query strings aren't stored.</p>
+    <${RequestChart} title="API requests" minute=${version} link=${(/** @type {string} */ from, /** @type {string} */ until) => linkToSearch(Object.assign({}, search, { answered_after: toLocalInput(from), answered_before: toLocalInput(until) }))} />
+    <${FilterChips} search=${search} run=${run} />
     <${SearchForm} search=${search} run=${run} />
+    ${shown && html`<${RequestPanel} entry=${shown} close=${() => setShown(undefined)} />`}
     ${!isNarrow && html`<${Errors} search=${search} version=${version} />`}
     <${List}
       path=${toApiPath(search)}
       caption="Requests, newest first"
-      columns=${columns}
+      columns=${columns(setShown)}
+      open=${setShown}
       version=${version}
       getKey=${(/** @type {any} */ entry) => `${entry.id} ${entry.at}`}
       file="requests"

@@ -98,7 +98,7 @@ const styles = ['base', 'frame', 'components', 'forms', 'pages', 'narrow']
 
 /** Modules that aren't preloaded, because only some screens need them. */
 const lazyModules =
-  /^(pages\/|components\/(chart|data-table|leave-guard)|packages\/(uplot|settings|import-types|changes|mappings))/
+  /^(pages\/|components\/(chart|bars|request-chart|data-table|leave-guard)|packages\/(uplot|settings|import-types|changes|mappings))/
 
 interface Site {
   assets: ReadonlyMap<string, Asset>

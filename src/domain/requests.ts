@@ -62,10 +62,7 @@ export const RequestDetails = Type.Object(
   {
     ...entry,
     statements: Integer('The number of SQL statements.', 4, { minimum: 0 }),
-    databaseMilliseconds: Milliseconds(
-      'The sum of their durations in milliseconds. Concurrent statements count separately.',
-      3.1,
-    ),
+    databaseMilliseconds: Milliseconds('Milliseconds during which at least one of them ran.', 3.1),
     steps: Type.Array(Step, { description: 'Other steps, in the order in which they ended.' }),
     audit: Type.Array(Audit, { description: 'The audit entries of the request.' }),
     emails: Type.Array(Mail, { description: 'The emails of the voucher that the request issued.' }),

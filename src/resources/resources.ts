@@ -6,6 +6,7 @@ import { buildApiKeyRoutes } from './api-keys.ts'
 import { audit } from './audit.ts'
 import { browse } from './browse.ts'
 import { changeRoutes } from './changes/changes.ts'
+import { consoleRequests } from './console/requests.ts'
 import { consoleWebhooks } from './console/webhooks.ts'
 import { coupons } from './coupons.ts'
 import { customers } from './customers.ts'
@@ -72,6 +73,7 @@ const routesWithoutKeys: readonly RouteDefinition[] = [
   ...mappingCheck,
   ...audit,
   ...consoleWebhooks,
+  ...consoleRequests,
 ]
 
 /** The scopes that an API key can have. */

@@ -58,6 +58,7 @@ export async function buildServer(options: ServerOptions): Promise<BuiltServer> 
   const logRejection = logRejections(log, level)
   const sendProblem = (error: ApiError, request: FastifyRequest, reply: FastifyReply) => {
     request.errorCode = error.code
+    request.errorFields = error.errors.flatMap(({ pointer, parameter }) => pointer ?? parameter ?? [])
     const context = { publicUrl: publicUrl(), requestId: request.id, instance: getRequestPath(request) }
     const { status, headers, body } = createProblemResponse(error, context)
     return reply.code(status).headers(headers).send(body)

@@ -12,8 +12,10 @@ export interface Timeline {
   /** The start of the request (`performance.now()`). */
   startedAt: number
   statements: number
-  /** The sum of the statements' durations in milliseconds. Concurrent statements count separately. */
+  /** Milliseconds during which at least one statement ran. */
   databaseMs: number
+  /** The newest disjoint intervals in which statements ran, by time. */
+  busy: { from: number; to: number }[]
   steps: Step[]
 }
 
@@ -24,6 +26,7 @@ export const createTimeline = (): Timeline => ({
   startedAt: performance.now(),
   statements: 0,
   databaseMs: 0,
+  busy: [],
   steps: [],
 })
 
@@ -33,9 +36,22 @@ export function addStep(timeline: Timeline | undefined, name: string, since: num
   timeline.steps.push({ name, at: since - timeline.startedAt, milliseconds: performance.now() - since, outcome })
 }
 
-/** Counts a statement and its duration in milliseconds. */
+/** Intervals that a later statement can still overlap. Statements are added in the order of their ends, so older ones rarely matter. */
+const maxBusyIntervals = 32
+
+/** Counts a statement that ends now, and its duration in milliseconds. Adds the time that no other statement has covered. */
 export function addStatement(timeline: Timeline | undefined, milliseconds: number) {
   if (!timeline) return
+  const { busy } = timeline
+  const to = performance.now()
+  let from = to - milliseconds
   timeline.statements++
-  timeline.databaseMs += milliseconds
+  for (let last = busy.at(-1); last && last.to > from; last = busy.at(-1)) {
+    from = Math.min(from, last.from)
+    timeline.databaseMs -= last.to - last.from
+    busy.pop()
+  }
+  busy.push({ from, to })
+  timeline.databaseMs += to - from
+  if (busy.length > maxBusyIntervals) busy.shift()
 }

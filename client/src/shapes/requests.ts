@@ -27,7 +27,7 @@ export interface Request {
 export interface RequestDetails extends Request {
   /** The number of SQL statements. */
   statements: number
-  /** The sum of their durations in milliseconds. Concurrent statements count separately. */
+  /** Milliseconds during which at least one of them ran. */
   databaseMilliseconds: number
   /** Other steps, in the order in which they ended. */
   steps: RequestStep[]

@@ -3,29 +3,27 @@ import { ExportableTable } from '../../components/exportable-table.js'
 import { countColumn, Timestamp } from '../../components/format.js'
 import { Problem, renderCode } from '../../components/problem.js'
 import { useLoad } from '../../components/use-load.js'
-import { loadPages } from '../../lib/api.js'
+import { callApi } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
 import { linkToSearch, toApiPath } from './search.js'
 
-/** Errors to count. More would not change which ones are frequent. */
-const maxErrors = 1_000
-
 /**
- * The errors of a search, grouped by code, most frequent first.
+ * The errors of a search, grouped by code and field, most frequent first.
  * @param {{ search: import('./search.js').Search, version: number }} props
  */
 export function Errors({ search, version }) {
-  const path = toApiPath(Object.assign({}, search, { failed: 'true' }))
-  const { data, error } = useLoad(signal => loadGroups(path, signal), [path, version])
+  const path = toApiPath(search, '/errors')
+  const { data, error } = useLoad(signal => callApi(path, { signal }).then(response => response.data), [path, version])
   if (error) return html`<${Problem} error=${error} />`
   if (!data) return html`<p class="opening" role="status">Counting errors…</p>`
   if (data.groups.length === 0) return html`<p class="note">No errors</p>`
+  const count = data.groups.reduce((/** @type {number} */ sum, /** @type {any} */ group) => sum + group.times, 0)
   return html`<${ExportableTable}
-    title=${html`<h2>Errors by code</h2>${data.isTruncated && html`<small>of the newest ${maxErrors.toLocaleString('en')}</small>`}`}
-    caption="Errors by code"
+    title=${html`<h2>Errors by code and field</h2>${count >= data.max && html`<small>of the newest ${data.max.toLocaleString('en')}</small>`}`}
+    caption="Errors by code and field"
     columns=${columns(search)}
     rows=${data.groups}
-    getKey=${(/** @type {any} */ { code }) => code}
+    getKey=${(/** @type {any} */ { code, field }) => `${code} ${field}`}
     file="errors"
   />`
 }
@@ -34,15 +32,21 @@ export function Errors({ search, version }) {
 const columns = search => [
   {
     title: 'Error',
-    value: group => html`<a href=${linkToSearch(Object.assign({}, search, group.search))}>${group.code}</a>`,
+    value: group =>
+      html`<a href=${linkToSearch(Object.assign({}, search, remedies[group.code] ? { code: group.code } : { status: group.code }))}>${group.code}</a>`,
     text: group => group.code,
     shrink: true,
+  },
+  {
+    title: 'Field',
+    value: group => group.field && html`<code>${group.field}</code>`,
+    text: group => group.field ?? '',
   },
   countColumn('Times', group => group.times),
   {
     title: 'Latest',
-    value: group => html`<${Timestamp} time=${group.last} />`,
-    text: group => group.last,
+    value: group => html`<${Timestamp} time=${group.latest} />`,
+    text: group => group.latest,
     shrink: true,
   },
   { title: 'Operations', value: group => group.operations.join(', ') },
@@ -52,32 +56,3 @@ const columns = search => [
     text: group => remedies[group.code] ?? '',
   },
 ]
-
-/** @typedef {{ code: string, search: import('./search.js').Search, times: number, last: string, operations: string[] }} Group */
-
-/** @param {string} path @param {AbortSignal} signal */
-async function loadGroups(path, signal) {
-  /** @type {Map<string, Group>} */
-  const byName = new Map()
-  let count = 0
-  for await (const { data: entries } of loadPages(path, signal)) {
-    for (const { code, status, at, operation } of entries) {
-      const name = code ?? String(status)
-      // The list is sorted newest first, so the first error of a group is its latest.
-      /** @type {Group} */
-      const group = byName.get(name) ?? {
-        code: name,
-        search: code ? { code } : { status: name },
-        times: 0,
-        last: at,
-        operations: [],
-      }
-      group.times++
-      if (!group.operations.includes(operation)) group.operations.push(operation)
-      byName.set(name, group)
-    }
-    count += entries.length
-    if (count >= maxErrors) break
-  }
-  return { groups: [...byName.values()].sort((a, b) => b.times - a.times), isTruncated: count >= maxErrors }
-}

@@ -2,6 +2,7 @@ import { useLayoutEffect, useState } from 'preact/hooks'
 import { Choice, Field, onSubmit } from '../../components/field.js'
 import { useKeptFocus } from '../../components/use-kept-focus.js'
 import { html } from '../../lib/html.js'
+import { formatTime, formatZone } from '../../lib/time.js'
 import { removeEmpty } from './search.js'
 
 /** @typedef {[name: string, label: string, attributes?: Record<string, string>]} FormField */
@@ -29,6 +30,41 @@ const outcomes = [
   ['false', 'Successful'],
 ]
 
+/** The name of each filter in its chip. @type {Record<string, string>} */
+const chipNames = {
+  ...Object.fromEntries([...textFields, ...timeFields].map(([name, label]) => [name, label])),
+  failed: 'Result',
+  console: 'Console traffic',
+}
+
+/** @param {string} name @param {string} value */
+const formatFilter = (name, value) =>
+  name === 'failed'
+    ? (outcomes.find(([outcome]) => outcome === value)?.[1] ?? value)
+    : name === 'console'
+      ? 'included'
+      : timeFields.some(([field]) => field === name)
+        ? `${formatTime(new Date(value).toISOString())} ${formatZone()}`
+        : value
+
+/**
+ * The results to choose from, and a chip for each filter that removes it.
+ * @param {{ search: import('./search.js').Search, run: (search: import('./search.js').Search) => void }} props
+ */
+export function FilterChips({ search, run }) {
+  const change = (/** @type {import('./search.js').Search} */ changes) => run(removeEmpty({ ...search, ...changes }))
+  const filters = Object.entries(search).filter(([name]) => name !== 'failed' && name !== 'console')
+  return html`<div class="tools">
+    <span class="chips" role="group" aria-label="Result">
+      ${outcomes.map(([failed, label]) => html`<button key=${failed} aria-pressed=${(search.failed ?? '') === failed} onClick=${() => change({ failed })}>${label}</button>`)}
+    </span>
+    <span class="chips" role="group" aria-label="Filters">
+      ${filters.map(([name, value]) => html`<button key=${name} title="Remove this filter" onClick=${() => change({ [name]: '' })}>${chipNames[name] ?? name}: <b>${formatFilter(name, value)}</b> ✕</button>`)}
+    </span>
+    <span class="aside chips"><button aria-pressed=${search.console === 'true'} onClick=${() => change({ console: search.console === 'true' ? '' : 'true' })}>Include console traffic</button></span>
+  </div>`
+}
+
 /**
  * The search form. A request must match all fields.
  * @param {{ search: import('./search.js').Search, run: (search: import('./search.js').Search) => void }} props
@@ -42,7 +78,7 @@ export function SearchForm({ search, run }) {
     setValues(previous => Object.assign({}, previous, { [name]: value }))
   const field = (/** @type {FormField} */ [name, label, attributes]) =>
     html`<${Field} key=${name} label=${label} value=${values[name] ?? ''} change=${change(name)} autocomplete="off" ...${attributes} />`
-  return html`<form class="card search" role="search" tabindex="-1" ref=${container} onSubmit=${onSubmit(() => run(removeEmpty(values)))}>
+  return html`<details class="card filters" open=${Object.keys(search).length > 0}><summary>Filters</summary><form class="search" role="search" tabindex="-1" ref=${container} onSubmit=${onSubmit(() => run(removeEmpty(values)))}>
     <div class="fields">
       ${textFields.map(field)}
       <${Choice} label="Result" value=${values.failed ?? ''} change=${change('failed')} options=${outcomes} />
@@ -52,5 +88,5 @@ export function SearchForm({ search, run }) {
         ${Object.keys(search).length > 0 && html`<button type="button" onClick=${() => run({})}>Clear</button>`}
       </p>
     </div>
-  </form>`
+  </form></details>`
 }

@@ -1,7 +1,9 @@
 import { remedies } from 'tillbridge/remedies'
 import { Button } from '../../components/button.js'
+import { Dialog } from '../../components/dialog.js'
 import { Facts, State, Timestamp } from '../../components/format.js'
 import { Problem, renderCode } from '../../components/problem.js'
+import { RequestLink } from '../../components/request-link.js'
 import { useLoad } from '../../components/use-load.js'
 import { ApiError, callApi } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
@@ -21,12 +23,24 @@ const kinds = {
   vouchers: 'voucher',
 }
 
+/** A logged request on its own page. @param {{ id: string }} props */
+export const RequestPage = ({ id }) => html`<p class="trail"><a href=${linkTo('requests')}>Request log</a></p>
+  <h1 class="address">${id}</h1>
+  <${LoadedRequest} id=${id} />`
+
+/** A logged request next to the list. @param {{ entry: any, close: () => void }} props */
+export const RequestPanel = ({
+  entry,
+  close,
+}) => html`<${Dialog} title=${`${entry.operation} → ${entry.status}`} isPanel close=${close}>
+  <p>Request <${RequestLink} id=${entry.id} /></p>
+  <${LoadedRequest} id=${entry.id} />
+<//>`
+
 /** A logged request with its timing and effects. @param {{ id: string }} props */
-export function RequestPage({ id }) {
+function LoadedRequest({ id }) {
   const { data, error, busy, reload } = useLoad(signal => findRequest(id, signal), [id])
-  return html`<p class="trail"><a href=${linkTo('requests')}>Request log</a></p>
-    <h1 class="address">${id}</h1>
-    ${error && html`<${Problem} error=${error} />`}
+  return html`${error && html`<${Problem} error=${error} />`}
     ${data === undefined && !error && html`<p class="opening" role="status">Loading…</p>`}
     ${
       data === null &&

@@ -16,13 +16,16 @@ export const removeEmpty = search =>
       .filter(([, value]) => value),
   )
 
-/** Returns the API path of a search. @param {Search} search */
-export function toApiPath({ where = '', answered_after: after = '', answered_before: before = '', ...filters }) {
+/** Returns the API path of a search. @param {Search} search @param {string} [part] of the log */
+export function toApiPath(
+  { where = '', answered_after: after = '', answered_before: before = '', ...filters },
+  part = '',
+) {
   const query = new URLSearchParams(filters)
   // `PUT /customers/:id` is an operation, everything else a path. The log has no queries, so that of a copied URL is removed.
   if (/^[A-Z]+ /.test(where)) query.set('operation', where)
   else if (where) query.set('path', where.replace(/\?.*$/, ''))
   for (const [name, time] of Object.entries({ answered_after: after, answered_before: before }))
     if (time) query.set(name, new Date(time).toISOString())
-  return `/requests${query.size ? `?${query}` : ''}`
+  return `/console/requests${part}${query.size ? `?${query}` : ''}`
 }

@@ -30,7 +30,7 @@ export function Timings({ request }) {
       step.name === 'admission' ? { ...step, name: 'authentication and limits' } : step,
     ),
     {
-      name: 'database (all statements)',
+      name: 'database (at least one statement runs)',
       milliseconds: databaseMilliseconds,
       outcome: statements === 1 ? '1 statement' : `${statements} statements`,
     },

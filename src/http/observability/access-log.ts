@@ -6,6 +6,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The code of the error response, if there was one. */
     errorCode: ErrorCode | undefined
+    /** The pointers and parameters of the error's entries. */
+    errorFields: readonly string[] | undefined
   }
 }
 
@@ -51,6 +53,7 @@ function createLevelChooser(level: 'info' | 'debug') {
 export function writeAccessLog(server: FastifyInstance, log: Logger, level: 'info' | 'debug') {
   const chooseLevel = createLevelChooser(level)
   server.decorateRequest('errorCode', undefined)
+  server.decorateRequest('errorFields', undefined)
   server.addHook('onResponse', (request, { statusCode: status, elapsedTime }, done) => {
     const { errorCode: code } = request
     const chosen = chooseLevel(code)

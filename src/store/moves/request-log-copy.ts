@@ -78,5 +78,6 @@ export async function copyRequestLog(
   await target.run(sql`
     insert into request_minute as m select * from json_populate_recordset(null::request_minute, ${minutes?.rows ?? '[]'}::json)
     on conflict (service_id, minute) do update
-      set (answered, rejected, failed) = (greatest(m.answered, excluded.answered), greatest(m.rejected, excluded.rejected), greatest(m.failed, excluded.failed))`)
+      set (answered, rejected, failed, durations) = (greatest(m.answered, excluded.answered), greatest(m.rejected, excluded.rejected), greatest(m.failed, excluded.failed),
+                                                     case when excluded.answered > m.answered then excluded.durations else m.durations end)`)
 }

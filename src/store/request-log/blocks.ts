@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { type Db, type Sql, sql } from '../../database/db.ts'
+import { type Db, raw, type Sql, sql } from '../../database/db.ts'
+import { classifyLatency, latencyClasses } from '../../domain/latencies.ts'
 import type { Step } from '../../telemetry/timeline.ts'
 import { materialized } from '../lists/planner-fences.ts'
 
@@ -20,6 +21,10 @@ export interface LogEntry {
   statements: number
   databaseMs: number
   steps: readonly Step[]
+  /** True for requests of the console. Counts per minute leave them out. */
+  isConsole: boolean
+  /** The fields that an error names. */
+  fields: readonly string[]
 }
 
 /**
@@ -32,8 +37,12 @@ export interface Block {
   second: string
   id: string
   count: number
+  /** Requests that are not of the console; `rejected`, `failed` and `durations` count parts of them. */
+  answered: number
   rejected: number
   failed: number
+  /** Latency histogram (`domain/latencies.ts`). */
+  durations: number[]
   /** Entries that are not encoded yet. */
   latest: LogEntry[]
   lines: string[]
@@ -56,8 +65,10 @@ export const createBlock = (serviceId: number, second: string): Block => ({
   second,
   id: `${ownPrefix}-${(++blocks).toString(36).padStart(7, '0')}`,
   count: 0,
+  answered: 0,
   rejected: 0,
   failed: 0,
+  durations: Array.from({ length: latencyClasses }, () => 0),
   latest: [],
   lines: [],
   marks: [],
@@ -80,18 +91,18 @@ function encodeEntries(block: Block) {
   let last: LogEntry | undefined
   for (const line of latest) {
     const { at, requestId, username, operation, path, subject, status, code, keyHash } = line
-    const { milliseconds, statements, databaseMs, steps } = line
+    const { milliseconds, statements, databaseMs, steps, isConsole, fields } = line
     const other = subject === path ? undefined : subject
     lines.push(
       // biome-ignore format: as the view request_log counts them
       JSON.stringify([at % 1_000, requestId, username, operation, path, other, status, code, keyHash,
-      toTenths(milliseconds), statements, toTenths(databaseMs), steps.map(({ name, at: startMs, milliseconds: durationMs, outcome }) => [name, toTenths(startMs), toTenths(durationMs), outcome])]),
+      toTenths(milliseconds), statements, toTenths(databaseMs), steps.map(({ name, at: startMs, milliseconds: durationMs, outcome }) => [name, toTenths(startMs), toTenths(durationMs), outcome]),
+      isConsole, fields.length ? fields : undefined]),
     )
     marks.push(hashText(requestId), hashText(path))
     if (other !== undefined) marks.push(hashText(other))
     if (keyHash !== undefined) marks.push(hashText(keyHash))
-    if (status >= 500) block.failed++
-    else if (status >= 400) block.rejected++
+    if (!isConsole) countEntry(block, line)
     if (last?.operation !== operation || last.username !== username || last.status !== status || last.code !== code) {
       common.add(operation).add(username).add(String(status))
       if (status >= 400) common.add(failedMark)
@@ -100,6 +111,15 @@ function encodeEntries(block: Block) {
     last = line
   }
   latest.length = 0
+}
+
+/** Adds a request to the counts per minute. */
+function countEntry(block: Block, { status, milliseconds }: LogEntry) {
+  block.answered++
+  if (status >= 500) block.failed++
+  else if (status >= 400) block.rejected++
+  const latency = classifyLatency(milliseconds)
+  block.durations[latency] = (block.durations[latency] ?? 0) + 1
 }
 
 /** Returns tenths of a millisecond as an integer, which V8 serializes fast. */
@@ -142,6 +162,12 @@ export function mayHave(value: string): Sql {
 
 export const mayHaveFailed = mayHave(failedMark)
 
+/** SQL for a latency histogram from the count of each class, numbered from 1. */
+export const sumDurations = (toCount: (position: Sql) => Sql): Sql =>
+  sql`array[${latencyPositions.map(toCount).reduce((all, each) => sql`${all}, ${each}`)}]::integer[]`
+
+const latencyPositions = Array.from({ length: latencyClasses }, (_, i) => raw(String(i + 1)))
+
 /** Creates the partition of a day unless it exists. */
 export const createDayPartition = (db: Db, day: string) => db.run(sql`select request_block_day(${day}::date)`)
 
@@ -163,16 +189,18 @@ export function storeBlocks(db: Db, filled: readonly Block[]) {
       select g.* from unnest(
           ${toArrayLiteral(({ serviceId }) => serviceId)}::integer[], ${toArrayLiteral(({ second }) => second)}::timestamptz[], ${toArrayLiteral(({ id }) => id)}::text[],
           ${toArrayLiteral(buildMarks)}::text[], string_to_array(${filled.map(({ lines }) => lines.join('\n')).join(separator)}, ${separator}),
-          ${toArrayLiteral(({ count }) => count)}::integer[], ${toArrayLiteral(({ rejected }) => rejected)}::integer[], ${toArrayLiteral(({ failed }) => failed)}::integer[])
-          as g (service_id, second, block_id, marks, lines, answered, rejected, failed)
+          ${toArrayLiteral(({ answered }) => answered)}::integer[], ${toArrayLiteral(({ rejected }) => rejected)}::integer[], ${toArrayLiteral(({ failed }) => failed)}::integer[],
+          ${toArrayLiteral(({ durations }) => `"{${durations}}"`)}::text[])
+          as g (service_id, second, block_id, marks, lines, answered, rejected, failed, durations)
        where g.service_id in (select service_id from active)`)},
     logged as (
       insert into request_block (service_id, second, block_id, marks, lines)
       select service_id, second, block_id, decode(marks, 'base64'), lines from block
       on conflict do nothing returning service_id, second, block_id)
-    insert into request_minute as m (service_id, minute, answered, rejected, failed)
-    select service_id, date_trunc('minute', second), sum(answered), sum(rejected), sum(failed)
-      from block join logged using (service_id, second, block_id) group by 1, 2 order by 1, 2
+    insert into request_minute as m (service_id, minute, answered, rejected, failed, durations)
+    select service_id, date_trunc('minute', second), sum(answered), sum(rejected), sum(failed), ${sumDurations(n => sql`sum((b.durations::integer[])[${n}])`)}
+      from block b join logged using (service_id, second, block_id) group by 1, 2 having sum(answered) > 0 order by 1, 2
     on conflict (service_id, minute) do update
-      set (answered, rejected, failed) = (m.answered + excluded.answered, m.rejected + excluded.rejected, m.failed + excluded.failed)`)
+      set (answered, rejected, failed, durations) = (m.answered + excluded.answered, m.rejected + excluded.rejected, m.failed + excluded.failed,
+           ${sumDurations(n => sql`coalesce(m.durations[${n}], 0) + excluded.durations[${n}]`)})`)
 }

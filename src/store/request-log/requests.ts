@@ -15,7 +15,7 @@ import { materialized, opaqueParam } from '../lists/planner-fences.ts'
 import { mayHave, mayHaveFailed } from './blocks.ts'
 
 /** Search criteria for requests. */
-interface Search {
+export interface Search {
   request_id?: string | undefined
   operation?: string | undefined
   path?: string | undefined
@@ -26,6 +26,8 @@ interface Search {
   account?: string | undefined
   answered_after?: string | undefined
   answered_before?: string | undefined
+  /** True to leave out requests of the console. */
+  excludesConsole?: boolean | undefined
 }
 
 const at = sql`to_char(changed_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
@@ -57,6 +59,7 @@ const buildConditions = (search: Search & { key_hash?: string | undefined }) => 
   ${filter(search.status, status => hasValue(status, sql`status = ${status}::smallint`))}
   ${filter(search.failed, failed => (failed ? sql`and ${mayHaveFailed} ${fencedCondition(sql`status >= 400`)}` : fencedCondition(sql`status < 400`)))}
   ${filter(search.code, code => hasValue(code, sql`code = ${code}`))}
+  ${filter(search.excludesConsole || undefined, () => fencedCondition(sql`not is_console`))}
   ${filter(search.account, account => hasValue(account, sql`username = ${account}`))}
   ${filter(search.answered_after, instant => sql`and second >= date_trunc('second', ${instant}::timestamptz) ${fencedCondition(sql`changed_at > ${instant}::timestamptz`)}`)}
   ${filter(search.answered_before, instant => sql`and second < ${instant}::timestamptz ${fencedCondition(sql`changed_at < ${instant}::timestamptz`)}`)}`
@@ -137,6 +140,36 @@ export const findRequestRecord = (db: Db, service: Service, id: string) =>
     { customPlan: true },
   )
 
+/** Errors with the same code and field. */
+export interface ErrorGroup {
+  /** The code, or the status if there was none. */
+  code: string
+  status: number
+  field: string | null
+  times: number
+  /** RFC 3339. */
+  latest: string
+  operations: string[]
+}
+
+/** Newest errors that are grouped. More would not change which ones are frequent. */
+export const maxGroupedErrors = 1_000
+
+/** Groups the newest errors by code and field, the most frequent first. */
+export const groupErrors = (db: Db, service: Service, search: Search) =>
+  db.rows<ErrorGroup>(
+    sql`
+    with entry as ${materialized(sql`
+      select ${at} as at, coalesce(code, status::text) as code, status, operation, error_fields
+        from request_log
+       where service_id = ${service.id} ${isRetained(service)} ${buildConditions({ ...search, failed: true })}
+       order by second desc, line_id desc limit ${maxGroupedErrors}`)}
+    select code, min(status) as status, field, count(*)::integer as times, max(at) as latest, array_agg(distinct operation order by operation) as operations
+      from entry left join lateral jsonb_array_elements_text(error_fields) field on true
+     group by code, field order by times desc, latest desc limit 50`,
+    { customPlan: true },
+  )
+
 const blocksPerBatch = 1_000
 
 /**
@@ -146,7 +179,7 @@ const blocksPerBatch = 1_000
 export async function purgeRequestDays(db: Db, services: readonly Service[], isOver: () => boolean): Promise<number> {
   const maxDays = await readMaxRetentionDays(db)
   const row = await db.row<{ dropped: number }>(sql`select drop_request_days(${maxDays + 1}) as dropped`)
-  await db.run(sql`delete from request_minute where minute < now() - interval '2 days'`)
+  await db.run(sql`delete from request_minute where minute < now() - interval '31 days'`)
   for (const service of services)
     if (service.settings.requestLogRetentionDays < maxDays)
       while (!isOver() && (await deleteBatch(db, service)) >= blocksPerBatch);

@@ -1,8 +1,11 @@
 import { type Db, type Sql, sql } from '../../database/db.ts'
 import { rfc3339 } from '../../database/rfc3339.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
+import type { RangeName } from '../../domain/time-ranges.ts'
 import { formatAmount, getDecimals } from '../../domain/values/money.ts'
 import { materialized } from '../lists/planner-fences.ts'
+import { sumDurations } from '../request-log/blocks.ts'
+import { getInterval, listIntervals } from './range.ts'
 
 const minutesPerDay = 24 * 60
 
@@ -18,6 +21,26 @@ export const readRequestMinutes = (db: Db, service: Service) =>
   db.row<{ since: string; answered: number[]; rejected: number[]; failed: number[] }>(sql`
     select ${since} as since, ${jsonArray(sql`answered`)} as answered, ${jsonArray(sql`rejected`)} as rejected, ${jsonArray(sql`failed`)} as failed
       from ${lastDayMinutes} left join request_minute on service_id = ${service.id} and minute = minute_start`)
+
+/** Requests of an interval, without those of the console. */
+export interface RequestInterval {
+  /** The start, RFC 3339. */
+  at: string
+  answered: number
+  rejected: number
+  failed: number
+  /** Latency histogram (`domain/latencies.ts`). */
+  durations: number[]
+}
+
+/** Counts the requests of each interval of a range. */
+export const readRequestIntervals = (db: Db, service: Service, range: RangeName) =>
+  db.rows<RequestInterval>(sql`
+    select ${rfc3339(sql`i.start`)} as at, coalesce(sum(answered), 0)::integer as answered, coalesce(sum(rejected), 0)::integer as rejected,
+           coalesce(sum(failed), 0)::integer as failed, ${sumDurations(n => sql`coalesce(sum(durations[${n}]), 0)`)} as durations
+      from ${listIntervals(range)} as i(start)
+      left join request_minute m on m.service_id = ${service.id} and m.minute >= i.start and m.minute < i.start + ${getInterval(range)}
+     group by 1 order by 1`)
 
 /** Returns the back-office calls per minute, with their average and slowest duration in milliseconds. */
 export const readCallMinutes = (db: Db, service: Service) =>

@@ -59,7 +59,12 @@ import { eraseRemainingData } from '../../../src/store/privacy/erase-batch.ts'
 import { erase } from '../../../src/store/privacy/erasure.ts'
 import { exportPersonalData } from '../../../src/store/privacy/export.ts'
 import { findErasureSummary } from '../../../src/store/privacy/summary.ts'
-import { findRequestRecord, purgeRequestDays, readRequestPage } from '../../../src/store/request-log/requests.ts'
+import {
+  findRequestRecord,
+  groupErrors,
+  purgeRequestDays,
+  readRequestPage,
+} from '../../../src/store/request-log/requests.ts'
 import {
   expireRedemptions,
   listDueRedemptions,
@@ -70,6 +75,7 @@ import { deleteService, lockService, startPurge } from '../../../src/store/servi
 import { purgeRows } from '../../../src/store/service-deletion/purge.ts'
 import { countRemaining, markRotatedShard, reencrypt } from '../../../src/store/shards/secret-rotation.ts'
 import { markDatabase } from '../../../src/store/shards/shards.ts'
+import { readRequestIntervals } from '../../../src/store/stats/stats.ts'
 import { countStates, readDatabaseBytes, readSyncStats } from '../../../src/store/stats/sync-status.ts'
 import {
   findStaffIds,
@@ -354,5 +360,11 @@ async function logged({ db, service }: TestApi) {
   await addLogEntries(db, service, [{ requestId: 'toured' }])
   assert.ok(await findRequestRecord(db, service, 'toured'))
   assert.ok((await readRequestPage(db, service, { request_id: 'toured' }, undefined, { limit: 1 })).end)
+  await addLogEntries(db, service, [
+    { status: 422, code: 'invalid_body', fields: ['/surname'] },
+    { status: 404, code: 'not_found' },
+  ])
+  assert.equal((await groupErrors(db, service, {})).length, 2)
+  assert.equal((await readRequestIntervals(db, service, '24h')).at(-1)?.rejected, 2)
   assert.equal(await purgeRequestDays(db, [service], () => false), 0)
 }

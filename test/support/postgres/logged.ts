@@ -30,6 +30,8 @@ export async function addLogEntries(db: Db, { id }: Pick<Service, 'id'>, lines: 
     statements: 1,
     databaseMs: 1,
     steps: [],
+    isConsole: false,
+    fields: [],
     ...line,
   }))
   const bySecond = Map.groupBy(entries, ({ at }) => new Date(at - (at % 1_000)).toISOString())

@@ -1,0 +1,58 @@
+import { useState } from 'preact/hooks'
+import { callApi } from '../lib/api.js'
+import { html } from '../lib/html.js'
+import { Bars, Ranges } from './bars.js'
+import { Problem } from './problem.js'
+import { useLoad } from './use-load.js'
+
+/** @param {number | null} milliseconds */
+const formatP95 = milliseconds =>
+  milliseconds === null ? undefined : `95 % within ${milliseconds.toLocaleString('en')} ms`
+
+/**
+ * API requests by time and result, without those of the console.
+ * @param {{ title: unknown, minute?: number, link?: (from: string, until: string) => string }} props `minute`: loads again if it changes; `link`: opens the requests of an interval
+ */
+export function RequestChart({ title, minute = 0, link }) {
+  const [range, setRange] = useState('24h')
+  const { data, error } = useLoad(
+    signal => callApi(`/console/requests/intervals?range=${range}`, { signal }).then(response => response.data),
+    [range, minute],
+  )
+  if (error) return html`<${Problem} error=${error} />`
+  if (!data) return html`<p class="opening" role="status">Loading…</p>`
+  /** @type {{ at: string, answered: number, rejected: number, failed: number, p95: number | null }[]} */
+  const intervals = data.intervals
+  const sum = (/** @type {'answered' | 'rejected' | 'failed'} */ name) =>
+    intervals.reduce((total, interval) => total + interval[name], 0)
+  const counts = [
+    `${sum('answered').toLocaleString('en')} requests`,
+    `${sum('rejected').toLocaleString('en')} client errors (4xx)`,
+    `${sum('failed').toLocaleString('en')} server errors (5xx)`,
+    formatP95(data.p95),
+  ]
+  const times = intervals.map(({ at }) => at)
+  const intervalMs = Date.parse(times[1] ?? '') - Date.parse(times[0] ?? '')
+  const linkInterval = (/** @type {number} */ i) => {
+    const from = times[i] ?? ''
+    return link?.(from, new Date(Date.parse(from) + intervalMs).toISOString()) ?? ''
+  }
+  return html`<${Bars}
+    title=${title}
+    name="API requests"
+    summary=${counts.filter(Boolean).join(' · ')}
+    times=${times}
+    series=${[
+      {
+        title: 'successful',
+        colour: 'muted',
+        values: intervals.map(each => each.answered - each.rejected - each.failed),
+      },
+      { title: 'client errors (4xx)', colour: 'warn', values: intervals.map(each => each.rejected) },
+      { title: 'server errors (5xx)', colour: 'bad', values: intervals.map(each => each.failed) },
+    ]}
+    note=${(/** @type {number} */ i) => formatP95(intervals[i]?.p95 ?? null)}
+    link=${link && linkInterval}
+    tools=${html`<${Ranges} range=${range} change=${setRange} />`}
+  />`
+}
