@@ -234,7 +234,11 @@ create table return_line (
   reason_code text not null,
   notes text,
   is_cancelled boolean not null default false,
+  received integer not null default 0,
+  restocked integer not null default 0,
   primary key (service_id, return_id, sequence),
+  check (received between 0 and quantity),
+  check (restocked between 0 and received),
   foreign key (service_id, return_id) references sales_return on delete cascade,
   foreign key (service_id, order_id, order_sequence) references order_line on delete cascade
 );
@@ -245,3 +249,5 @@ comment on column return_line.value is 'Refund: the share of the amount paid for
 comment on column return_line.reason_code is 'A code of the setting `returnReasons`.';
 comment on column return_line.notes is 'The shopper''s comment.';
 comment on column return_line.is_cancelled is 'True if the back office has cancelled this line, but not the return: its units can be returned again.';
+comment on column return_line.received is 'Units that have arrived.';
+comment on column return_line.restocked is 'Received units that went back into stock. Cancelling the return takes them off again.';

@@ -982,10 +982,14 @@ create table return_line (
   notes text,                                   -- The shopper's comment.
   is_cancelled boolean not null default false,  -- True if the back office has cancelled this line, but not the return: its units can be
                                                 -- returned again.
+  received integer not null default 0,          -- Units that have arrived.
+  restocked integer not null default 0,         -- Received units that went back into stock. Cancelling the return takes them off again.
   primary key (service_id, return_id, sequence),
   foreign key (service_id, order_id, order_sequence) references order_line(service_id, order_id, sequence) on delete cascade,
   foreign key (service_id, return_id) references sales_return(service_id, id) on delete cascade,
   check (quantity > 0),
+  check (received >= 0 and received <= quantity),
+  check (restocked >= 0 and restocked <= received),
   check (value >= 0)
 );
 create index return_line_order on return_line (service_id, order_id, order_sequence);

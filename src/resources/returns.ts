@@ -138,7 +138,7 @@ export const returns = [
       status: 200,
       summary: 'Receive a return',
       description:
-        'Marks a `requested` return as `received` and puts its units back into stock, unless `restock` is false. `restock` replaces the value of the return. If the capability `fulfilment` is not available: 409 `capability_unavailable`.',
+        'Puts the units that have arrived back into stock, unless `restock` is false. The return is `received` when all have arrived. `restock` replaces the value of the return. Without the capability `fulfilment`: 409 `capability_unavailable`.',
       params: returnParams,
       body: ReturnReceipt,
       response: Return,

@@ -7,7 +7,7 @@ import type { OrderReturn, RefundedReturn, ReturnReason, ReturnReceipt } from '.
 export interface ReturnsApi {
   /** Get a return. The status is `requested`, `received`, `refunded` or `cancelled`. If the capability `returnStatus` is not available (`GET /capabilities`), the status stays `requested`. */
   get(id: string, options?: CallOptions): Promise<OrderReturn>
-  /** Receive a return. Marks a `requested` return as `received` and puts its units back into stock, unless `restock` is false. `restock` replaces the value of the return. If the capability `fulfilment` is not available: 409 `capability_unavailable`. */
+  /** Receive a return. Puts the units that have arrived back into stock, unless `restock` is false. The return is `received` when all have arrived. `restock` replaces the value of the return. Without the capability `fulfilment`: 409 `capability_unavailable`. */
   receive(id: string, body: ReturnReceipt, options?: WriteOptions): Promise<OrderReturn>
   /** Refund a return. Marks a `received` return as `refunded`. Vouchers are refunded before other payments. `refund.payments` is the amount that you must refund through the payment gateways. */
   refund(id: string, options?: WriteOptions): Promise<RefundedReturn>

@@ -2,8 +2,16 @@
 import type { Open } from './general.ts'
 
 export interface ReturnReceipt {
+  /** The units that have arrived. Default: all. */
+  lines?: ReturnReceiptLine[] | null | undefined
   /** True if the items can be sold again. Default: the value of the return. */
   restock?: boolean | null | undefined
+}
+
+export interface ReturnReceiptLine {
+  /** The ID of the line, unique in its return. */
+  returnLineId: string
+  quantity?: number | null | undefined
 }
 
 export interface OrderReturn {
@@ -47,6 +55,8 @@ export interface ReturnLine {
   sku: string
   /** The number of units to return. */
   quantity: number
+  /** Units that have arrived. */
+  received: number
   /** A code from `GET /return-reasons`. */
   reasonCode: string
   /** The shopper's remarks. Can have several lines. */

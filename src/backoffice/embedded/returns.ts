@@ -2,7 +2,7 @@ import type { Db } from '../../database/db.ts'
 import { orderNumberTaken, sortErrors } from '../../domain/orders/order-rules.ts'
 import { sum, toMinorUnits } from '../../domain/orders/pricing.ts'
 import type { Refund } from '../../domain/orders/refunds.ts'
-import { validateReturn } from '../../domain/orders/return-rules.ts'
+import { selectReceived, validateReturn } from '../../domain/orders/return-rules.ts'
 import type { ReturnInput, ReturnReceipt } from '../../domain/orders/returns.ts'
 import { type ReturnAction, requirePermittedAction, returnActions } from '../../domain/orders/transitions.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
@@ -15,14 +15,14 @@ import { lockOrderWithLines, touchOrder } from '../../store/orders/lines.ts'
 import { reserveNumber, useNumber } from '../../store/orders/numbers.ts'
 import { lockOrder } from '../../store/orders/orders.ts'
 import {
+  findReceivableLines,
   findReturn,
-  findReturnedStock,
   findStoredReturn,
   insertReturn,
   insertReturnLines,
   isReturnNumberTaken,
   type ReturnName,
-  type StoredReturn,
+  receiveUnits,
   setRestock,
   setReturnStatus,
   subtractReturnLines,
@@ -95,15 +95,16 @@ export async function insertPricedReturn(
 }
 
 /**
- * Advances or cancels a return. Receiving it returns its units to the stock, unless `restock` is false. Returns its order, and the refund
- * if it was refunded. Throws `invalid_transition` if its status doesn't permit the action.
+ * Advances or cancels a return. Received units go back into stock, unless `restock` is false. The return stays `requested` until all of its
+ * units are received. Cancelling it takes restocked units off again. Returns its ID, and the refund if it was refunded. Throws
+ * `invalid_transition` if its status or its lines don't permit the action.
  */
 export async function advanceReturn(
   tx: Db,
   service: Service,
   name: ReturnName,
   action: ReturnAction,
-  { restock }: ReturnReceipt = {},
+  { lines: selection, restock }: ReturnReceipt = {},
 ): Promise<{ id: string; refund: Refund | undefined }> {
   const missing = 'number' in name ? new ApiError('not_found', `Return ${name.number} not found.`) : notFound('return')
   const { orderId } = (await findStoredReturn(tx, service, name)) ?? {}
@@ -123,11 +124,20 @@ export async function advanceReturn(
   const total = toMinorUnits(stored.total, order.decimals) - credit
   const refund = action === 'refund' ? await refundOrder(tx, service, order, total) : undefined
   const isRestocked = restock ?? stored.restock
-  const moves = isRestocked ? await findStockMoves(tx, service, stored, action) : []
+  const lines = await findReceivableLines(tx, service, stored.id)
+  const received = action === 'receive' ? selectReceived(stored, lines, selection) : []
+  const moves = [
+    ...(isRestocked ? received : []),
+    ...(action === 'cancel' ? lines.map(line => ({ line, quantity: -line.restocked })) : []),
+  ].flatMap(({ line: { storeId, skuId }, quantity }) => (storeId === null ? [] : [{ storeId, skuId, quantity }]))
+  const isComplete =
+    countUnits([...received, ...lines.map(line => ({ quantity: line.received }))]) === countUnits(lines)
   await lockStock(tx, service, moves)
   const change = await beginChange(tx, service, ['stock', 'retail_transaction', 'sales_order', 'sales_return'])
   if (isRestocked !== stored.restock) await setRestock(tx, service, stored, isRestocked)
-  const returnedLines = await setReturnStatus(tx, service, stored.id, returnActions[action], change.at)
+  if (received.length) await receiveUnits(tx, service, stored.id, received, isRestocked)
+  const status = action === 'receive' && !isComplete ? stored.status : returnActions[action]
+  const returnedLines = await setReturnStatus(tx, service, stored.id, status, change.at)
   await moveStock(tx, service, change, moves)
   if (returnedLines || action === 'cancel') await touchOrder(tx, service, order, change)
   if (action !== 'cancel') return { id: stored.id, refund }
@@ -138,14 +148,10 @@ export async function advanceReturn(
   return { id: stored.id, refund }
 }
 
-/** Returns the stock moves of an action: received units are added, and removed again if the return is cancelled after that. */
-async function findStockMoves(tx: Db, service: Service, { id, status }: StoredReturn, action: ReturnAction) {
-  if (action === 'receive') return findReturnedStock(tx, service, id)
-  if (action !== 'cancel' || status !== 'received') return []
-  return (await findReturnedStock(tx, service, id)).map(move => ({ ...move, quantity: -move.quantity }))
-}
+const countUnits = (lines: readonly { quantity: number }[]) =>
+  lines.reduce((units, { quantity }) => units + quantity, 0)
 
-/** Receives a return and returns it. */
+/** Receives a return, or the units that have arrived, and returns it. */
 export const receiveReturn = async (
   { tx, service }: WithTransaction,
   id: string,

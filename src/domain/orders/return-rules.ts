@@ -1,8 +1,9 @@
 import type { FieldError } from '../../errors/api-error.ts'
+import { throwIfAny } from '../../errors/throw-if-any.ts'
 import type { Settings } from '../tenancy/service-settings.ts'
 import { sortErrors } from './order-rules.ts'
 import { computeRefund, computeShippedValue } from './pricing.ts'
-import type { ReturnInput, ReturnLine } from './returns.ts'
+import type { ReturnInput, ReturnLine, ReturnReceipt } from './returns.ts'
 
 /** A line of the original order. Amounts in minor units. */
 export interface SoldLine {
@@ -26,6 +27,53 @@ export interface Allocation {
   quantity: number
   value: bigint
 }
+
+/** A line of a return that has not been cancelled. */
+export interface ReceivableLine {
+  sequence: number
+  skuId: string
+  /** The store that gets the units back. Null: stock of the SKU is not counted. */
+  storeId: string | null
+  quantity: number
+  received: number
+  restocked: number
+}
+
+/** Units of a return line that have arrived. */
+export interface ReceivedUnits {
+  line: ReceivableLine
+  quantity: number
+}
+
+/** Returns the selected units, by default all that have not arrived. Throws the errors of all lines that don't exist, repeat or have too few units. */
+export function selectReceived(
+  { number }: { number: string },
+  lines: readonly ReceivableLine[],
+  selection: ReturnReceipt['lines'],
+): ReceivedUnits[] {
+  const open = lines.flatMap(line => (countOpen(line) > 0 ? [{ line, quantity: countOpen(line) }] : []))
+  if (!selection) return open
+  const selected = new Map<ReceivableLine, ReceivedUnits>()
+  throwIfAny(
+    selection.flatMap(({ returnLineId, quantity }, i): FieldError[] => {
+      const pointer = `/lines/${i}/returnLineId`
+      const line = lines.find(({ sequence }) => String(sequence) === returnLineId)
+      if (!line) return [{ pointer, code: 'invalid_field', detail: `Return ${number} has no line ${returnLineId}.` }]
+      if (selected.has(line))
+        return [
+          { pointer, code: 'invalid_field', detail: `Line ${returnLineId} can't be listed twice. Merge the two.` },
+        ]
+      const units = { line, quantity: quantity ?? Math.max(countOpen(line), 1) }
+      selected.set(line, units)
+      if (units.quantity <= countOpen(line)) return []
+      const detail = `At most ${countOpen(line)} of line ${returnLineId} can be received, not ${units.quantity}.`
+      return [{ pointer: `/lines/${i}/quantity`, code: 'invalid_transition', detail }]
+    }),
+  )
+  return [...selected.values()]
+}
+
+const countOpen = ({ quantity, received }: ReceivableLine) => quantity - received
 
 /** Returns the shipped units of a line that can still be returned. */
 const returnable = ({ shipped, returned }: SoldLine) => shipped - returned

@@ -41,6 +41,7 @@ const notes = Type.String({
   maxLength: 1_000,
   examples: ['Too tight at the shoulders.'],
 })
+const returnLineId = Id('The ID of the line, unique in its return.', '1')
 const restock = (more: object) =>
   Type.Boolean({
     description: 'True if the items go back into stock when the return is received.',
@@ -77,6 +78,15 @@ export interface ReturnLine {
 export type ReturnReceipt = Static<typeof ReturnReceipt>
 export const ReturnReceipt = Type.Object(
   {
+    lines: Optional(
+      Type.Array(
+        Type.Object(
+          { returnLineId, quantity: Optional(Type.Integer({ minimum: 1, maximum: 9_999, examples: [1] })) },
+          { $id: 'ReturnReceiptLine', additionalProperties: false },
+        ),
+        { description: 'The units that have arrived. Default: all.', minItems: 1, maxItems: 200 },
+      ),
+    ),
     restock: Optional(
       Type.Boolean({
         description: 'True if the items can be sold again. Default: the value of the return.',
@@ -104,11 +114,12 @@ export const Return = Type.Object(
     lines: Type.Array(
       Type.Object(
         {
-          id: Id('The ID of the line, unique in its return.', '1'),
+          id: returnLineId,
           sequence: Integer('The position of the line in the return.', 1),
           orderLineId: Id('The returned line of the order.', '1'),
           sku,
           quantity,
+          received: Integer('Units that have arrived.', 1, { minimum: 0 }),
           reasonCode,
           notes: Nullable(notes),
           price: Money('The price of one unit before discounts.', '29.99'),

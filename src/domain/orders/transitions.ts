@@ -48,7 +48,7 @@ export const returnActions = { receive: 'received', refund: 'refunded', cancel: 
 >
 export type ReturnAction = keyof typeof returnActions
 
-/** The actions that each status of a return permits. */
+/** The actions that each status of a return permits. A return stays `requested` until all of its units are received. */
 export const permittedReturnActions: Readonly<Record<ReturnStatus, readonly ReturnAction[]>> = {
   requested: ['receive', 'cancel'],
   received: ['refund', 'cancel'],

@@ -1,6 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { type Db, type Sql, sql } from '../../database/db.ts'
-import type { Allocation, StoredReturnLine } from '../../domain/orders/return-rules.ts'
+import type { Allocation, ReceivableLine, ReceivedUnits, StoredReturnLine } from '../../domain/orders/return-rules.ts'
 import type { ReturnLine, ReturnStatus } from '../../domain/orders/returns.ts'
 import { lineTransitions } from '../../domain/orders/transitions.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
@@ -33,7 +33,7 @@ export const returnJson = (service: Service) => sql`
      o.id as "orderId", o.order_number as "orderNumber", o.customer_id as "customerId", r.exchange_order_id as "exchangeOrderId", r.status, r.restock, o.currency,
      ${returnTotal(sql``)} as total,
      ${jsonArray(sql`
-       select b.sequence::text as id, b.sequence, b.order_sequence::text as "orderLineId", sold.sku, b.quantity,
+       select b.sequence::text as id, b.sequence, b.order_sequence::text as "orderLineId", sold.sku, b.quantity, b.received,
               b.reason_code as "reasonCode", b.notes, ${orderMoney(sql`sold.price`)} as price, ${returnedDiscounts(sql``)} as discounts,
               ${orderMoney(sql`b.value`)} as value
          from return_line b
@@ -245,12 +245,26 @@ export async function restoreExchangeCredit(
 export const setRestock = (tx: Db, service: Service, { id }: StoredReturn, restock: boolean) =>
   tx.run(sql`update sales_return set restock = ${restock} where service_id = ${service.id} and id = ${id}`)
 
-/** Returns the stock that a return adds when it is received. Cancelled lines add none. */
-export const findReturnedStock = (tx: Db, service: Service, returnId: string) =>
-  tx.rows<{ storeId: string; skuId: string; quantity: number }>(sql`
-    select l.store_id as "storeId", l.sku_id as "skuId", b.quantity
+/** Returns the lines of a return in their order, without cancelled ones. */
+export const findReceivableLines = (tx: Db, service: Service, returnId: string) =>
+  tx.rows<ReceivableLine>(sql`
+    select b.sequence, l.store_id as "storeId", l.sku_id as "skuId", b.quantity, b.received, b.restocked
       from return_line b join order_line l on l.service_id = b.service_id and l.order_id = b.order_id and l.sequence = b.order_sequence
-     where b.service_id = ${service.id} and b.return_id = ${returnId} and not b.is_cancelled and l.store_id is not null`)
+     where b.service_id = ${service.id} and b.return_id = ${returnId} and not b.is_cancelled order by b.sequence`)
+
+/** Adds units to the received ones of a return, and to the restocked ones if they go back into stock. */
+export const receiveUnits = (
+  tx: Db,
+  service: Service,
+  returnId: string,
+  units: readonly ReceivedUnits[],
+  isRestocked: boolean,
+) =>
+  tx.run(sql`
+    update return_line b
+       set received = b.received + units.quantity, restocked = b.restocked + case when ${isRestocked}::boolean then units.quantity else 0 end
+      from unnest(${units.map(({ line }) => line.sequence)}::integer[], ${units.map(({ quantity }) => quantity)}::integer[]) as units (sequence, quantity)
+     where b.service_id = ${service.id} and b.return_id = ${returnId} and b.sequence = units.sequence`)
 
 /** Sets the status of a return of a locked order. Returns the number of order lines that are completely returned now. */
 export async function setReturnStatus(
@@ -263,7 +277,11 @@ export async function setReturnStatus(
   await tx.run(
     sql`update sales_return set (status, changed_at) = (${status}, ${at}) where service_id = ${service.id} and id = ${returnId}`,
   )
-  return status === 'received' || status === 'refunded' ? markReturnedLines(tx, service, returnId) : 0
+  if (status !== 'received' && status !== 'refunded') return 0
+  await tx.run(sql`
+    update return_line set received = quantity
+     where service_id = ${service.id} and return_id = ${returnId} and received < quantity and not is_cancelled`)
+  return markReturnedLines(tx, service, returnId)
 }
 
 /**

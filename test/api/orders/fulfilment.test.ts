@@ -242,6 +242,64 @@ test('a return restocks when it is received, and is then refunded once', async (
   assert.ok(data.some(({ path }: { path: string }) => path === `/returns/${faulty}`))
 })
 
+test('a return is received in parts, and restocks each unit once', async () => {
+  const { id } = await place({ TEE: 3, 'HOOD-S': 2 })
+  getCreated(await ship(id))
+  const stock = await getStock(adminCaller)
+  const add = (tees: number, hoods: number) => ({
+    ...stock,
+    '1002 TEE': (stock['1002 TEE'] ?? 0) + tees,
+    '1002 HOOD-S': (stock['1002 HOOD-S'] ?? 0) + hoods,
+  })
+  const create = async () => getCreated(await createReturn(adminCaller, id, { TEE: 3, 'HOOD-S': 2 }))
+  const { id: returnId, returnNumber, lines: created } = await create()
+  assert.deepEqual(
+    created.map(({ quantity, received }: Record<string, number>) => [quantity, received]),
+    [
+      [3, 0],
+      [2, 0],
+    ],
+  )
+  const receive = (parts: Record<string, number>, more = {}, headers = {}) =>
+    post(
+      adminCaller,
+      `/returns/${returnId}/receive`,
+      { lines: Object.entries(parts).map(([returnLineId, quantity]) => ({ returnLineId, quantity })), ...more },
+      headers,
+    )
+  const { endCursor } = (await adminCaller.get('/changes?kinds=return')).json.meta
+  const key = withKey()
+  const first = await receive({ 1: 1 }, {}, key)
+  assert.deepEqual([first.json.data.status, first.json.data.lines[0].received], ['requested', 1], first.text)
+  assertReplay(await receive({ 1: 1 }, {}, key), first)
+  assert.deepEqual(await getStock(adminCaller), add(1, 0))
+  const changes = (await adminCaller.get(`/changes?kinds=return&after_cursor=${endCursor}`)).json.data
+  assert.deepEqual(
+    changes.map(({ path }: { path: string }) => path),
+    [`/returns/${returnId}`],
+  )
+  assert.match((await receive({ 1: 3 })).json.detail, /At most 2 of line 1 can be received, not 3/)
+  assertProblem(await receive({ 9: 1 }), 'invalid_field', api.baseUrl)
+  assertProblem(await post(adminCaller, `/returns/${returnId}/refund`, {}), 'invalid_transition', api.baseUrl)
+  const twice = { lines: [{ returnLineId: '1' }, { returnLineId: '1' }] }
+  assertProblem(await post(adminCaller, `/returns/${returnId}/receive`, twice), 'invalid_field', api.baseUrl)
+  // Two clients receive the same two units.
+  const responses = await Promise.all([receive({ 1: 2 }), receive({ 1: 2 })])
+  assert.deepEqual(responses.map(({ status }) => status).toSorted(), [200, 409])
+  assert.equal((await receive({ 2: 1 }, { restock: false })).json.data.status, 'requested')
+  assert.deepEqual(await getStock(adminCaller), add(3, 0))
+  const rest = await post(adminCaller, `/returns/${returnId}/receive`, { restock: true })
+  assert.equal(rest.json.data.status, 'received')
+  assert.deepEqual(await getStock(adminCaller), add(3, 1))
+  assert.deepEqual(await getStatuses(id), ['returned', 'returned'])
+  // Cancelling takes off what was restocked, and the units can be returned again.
+  await api.db.transaction(tx => advanceReturn(tx, adminCaller.service, { number: returnNumber }, 'cancel'))
+  assert.deepEqual(await getStock(adminCaller), stock)
+  const again = await create()
+  assert.equal((await post(adminCaller, `/returns/${again.id}/receive`, {})).json.data.status, 'received')
+  assert.equal((await post(adminCaller, `/returns/${again.id}/refund`, {})).json.data.refund.total, '89.98')
+})
+
 test('cancelled lines of a return count in neither total nor stock', async () => {
   const { id } = await place({ TEE: 1, 'HOOD-S': 2 })
   getCreated(await ship(id))

@@ -47,7 +47,7 @@ import { mergeImportedOrders } from '../../../src/store/orders/imported-orders.t
 import { readCharges, readPickupStatus, readVoucherPayments } from '../../../src/store/orders/orders.ts'
 import { replaceOwnSales } from '../../../src/store/orders/own-sales.ts'
 import {
-  findReturnedStock,
+  findReceivableLines,
   findStoredReturn,
   findStoredReturnLines,
   payWithReturn,
@@ -259,7 +259,7 @@ export async function tour(api: TestApi) {
   await db.transaction(async tx =>
     replaceOwnSales(tx, service, await beginChange(tx, service, ['retail_transaction']), ['none']),
   )
-  await Promise.all([findStoredReturn(db, service, { number: '' }), findReturnedStock(db, service, '')])
+  await Promise.all([findStoredReturn(db, service, { number: '' }), findReceivableLines(db, service, '')])
   assert.equal((await api.get('/orders/transactions/search?updated_after=2020-01-01&asc=true')).status, 200)
 
   const { earn, giveBack, cancelReturn, ...member } = await createMember(api)
