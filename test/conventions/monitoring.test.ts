@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { parse } from 'yaml'
 import { dashboard } from '../../scripts/monitoring/dashboard.ts'
 import { of } from '../../scripts/monitoring/promql.ts'
 import { alerts, rulesText } from '../../scripts/monitoring/rules.ts'
@@ -83,6 +84,22 @@ test('each rule names a runbook section that exists', () => {
     named.filter(name => !anchors.includes(name)),
     [],
   )
+})
+
+test('each rule has a scenario that fires and one that does not', () => {
+  interface Scenario {
+    alert_rule_test?: { alertname: string; exp_alerts: unknown[] }[]
+  }
+  const scenarios: Scenario[] = parse(readFileSync(rulesTest, 'utf8')).tests
+  const cases = scenarios.flatMap(({ alert_rule_test: tests = [] }) => tests)
+  for (const fires of [true, false]) {
+    const tried = new Set(cases.filter(each => each.exp_alerts.length > 0 === fires).map(each => each.alertname))
+    assert.deepEqual(
+      alerts.map(({ alert }) => alert).filter(name => !tried.has(name)),
+      [],
+      fires ? 'must fire' : 'must not fire',
+    )
+  }
 })
 
 test('the rules fire only under their conditions', { skip }, () => {
