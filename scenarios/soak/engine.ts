@@ -98,7 +98,7 @@ const spedUpProgram = fileURLToPath(new URL('../support/sped-up-process.ts', imp
 /** Milliseconds after a kill until the back office has finished all requests of the killed process. */
 const upstreamGraceMs = 2_500
 /** A busy machine gets this long to acknowledge each type of operation: a type without any is not checked. */
-const maxSecondsForAllTypes = 90
+const maxSecondsForAllTypes = 180
 
 const returnReasons = [
   { code: 'SIZE', name: 'Wrong size' },
