@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { installedByPip, openApiGenerator } from '../../scenarios/support/installed.ts'
 
 /** The languages of the clients in clients/. */
-export const languages = ['python', 'php'] as const
+export const languages = ['python', 'php', 'csharp'] as const
 export type Language = (typeof languages)[number]
 
 interface Generator {
@@ -23,6 +23,9 @@ interface Generator {
 const sources = fileURLToPath(new URL('../../clients/', import.meta.url))
 
 const withoutTests = 'apis,models,supportingFiles,apiTests=false,modelTests=false,apiDocs=false,modelDocs=false'
+
+/** .NET Standard runs on .NET and on .NET Framework. The retries are our own. */
+const csharpOptions = 'packageName=Tillbridge.Generated,targetFramework=netstandard2.0,supportsRetry=false'
 
 const generators: Record<Language, Generator> = {
   python: {
@@ -47,6 +50,16 @@ const generators: Record<Language, Generator> = {
     ],
     from: 'generated',
     to: 'generated',
+  },
+  csharp: {
+    packages: [openApiGenerator],
+    program: 'openapi-generator-cli',
+    args: (document, output) => [
+      ...['generate', '-i', document, '-g', 'csharp', '-o', output, '--library', 'httpclient'],
+      ...['--global-property', withoutTests, '--additional-properties', csharpOptions],
+    ],
+    from: 'src/Tillbridge.Generated',
+    to: 'Generated',
   },
 }
 
@@ -80,14 +93,24 @@ const serviceParameter = '#/components/parameters/ServiceName'
 
 /**
  * Returns the OpenAPI document without what a client doesn't need or a generator doesn't understand. A client sends the
- * service's header with each request. openapi-generator takes webhooks for operations. PHP's regular expressions don't
- * know `\u`, and the service validates texts anyway.
+ * service's header with each request. openapi-generator takes webhooks for operations, and copies the introduction into
+ * each file. PHP's regular expressions don't know `\u`, and the service validates texts anyway. C# has no constants of the type boolean.
  */
 function buildClientDocument() {
   const file = new URL('../../openapi.json', import.meta.url)
-  const { webhooks: _, ...document } = JSON.parse(readFileSync(file, 'utf8'), (name, value) => {
+  const {
+    webhooks: _,
+    info,
+    ...document
+  } = JSON.parse(readFileSync(file, 'utf8'), (name, value) => {
     if (name === 'pattern' && typeof value === 'string' && value.includes('\\u')) return
+    if (name === 'const' && typeof value === 'boolean') return
+    if (isOptionalString(value)) return { description: value.description, type: ['string', 'null'] }
     return Array.isArray(value) ? value.filter(item => item?.$ref !== serviceParameter) : value
   })
-  return document
+  return { ...document, info: { ...info, description: info.summary } }
 }
+
+/** True for a string that can be null or empty, which generators make a class of. */
+const isOptionalString = (value: { anyOf?: { type?: string; maxLength?: number }[] } | null) =>
+  value?.anyOf?.length === 3 && value.anyOf.every(({ type }) => type === 'string' || type === 'null')

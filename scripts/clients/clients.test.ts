@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
 import { execFile, spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { cpSync, globSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
+import { connect } from 'node:tls'
 import { promisify } from 'node:util'
 import { Webhook } from 'standardwebhooks'
-import { installedByPip } from '../../scenarios/support/installed.ts'
+import { installedByNpm, installedByPip } from '../../scenarios/support/installed.ts'
 import { apiKeyOf, startNetwork, trust } from '../../test/client/shop.ts'
 import { startOrderShop } from '../../test/support/order-shop.ts'
 import { buildClient, type Language } from './build.ts'
@@ -113,4 +115,57 @@ test('the PHP client works as a package', {
   assertExample(await runProgram('php', 'php', ['example.php', ...order], environment))
   for (const network of networks) network.loseAnswers(1)
   await runProgram('php', 'php', ['test/client-test.php'], environment)
+})
+
+const hasMono = spawnSync('mcs', ['--version']).status === 0 && spawnSync('mono', ['--version']).status === 0
+const systemLibraries = ['Net.Http', 'Runtime.Serialization', 'ComponentModel.DataAnnotations', 'Web', 'Numerics']
+
+/** Returns the certificate of a server as PEM. Mono rejects our authority, because it doesn't know its constraints. */
+async function getCertificate(url: string) {
+  const { hostname, port } = new URL(url)
+  const socket = connect({ host: hostname, port: Number(port), servername: hostname, rejectUnauthorized: false })
+  await once(socket, 'secureConnect')
+  const certificate = socket.getPeerX509Certificate()
+  socket.destroy()
+  return String(certificate)
+}
+
+test('the C# client works as a package', {
+  skip: !hasMono && 'Mono with mcs is not installed',
+}, async t => {
+  const packageDirectory = join(directory, 'csharp')
+  // NSwag has a copy of the library that projects get from NuGet.
+  const programs = await installedByNpm('nswag@14.7.1')
+  if (!programs) return t.skip('Newtonsoft.Json cannot be installed')
+  if (!(await buildClient('csharp', packageDirectory))) return t.skip('openapi-generator-cli cannot be installed')
+  const library = join(programs, '../nswag/bin/binaries/Win/Newtonsoft.Json.dll')
+  cpSync(library, join(packageDirectory, 'Newtonsoft.Json.dll'))
+  const compile = async (output: string, ...sources: string[]) => {
+    const references = [
+      'Newtonsoft.Json.dll',
+      ...systemLibraries.map(name => `System.${name}.dll`),
+      ...(output.endsWith('.exe') ? ['Tillbridge.Client.dll'] : []),
+    ]
+    await run(
+      'mcs',
+      [
+        '-langversion:latest',
+        `-target:${output.endsWith('.exe') ? 'exe' : 'library'}`,
+        `-out:${output}`,
+        ...references.map(name => `-r:${name}`),
+        ...sources.flatMap(pattern => globSync(pattern, { cwd: packageDirectory })),
+      ],
+      { cwd: packageDirectory, maxBuffer: 2 ** 25 },
+    )
+  }
+  await compile('Tillbridge.Client.dll', 'src/*.cs', 'Generated/**/*.cs')
+  await compile('example.exe', 'Example.cs', 'Certificates.cs')
+  await compile('test.exe', 'test/*.cs', 'Certificates.cs')
+  const certificates = await Promise.all([api.baseUrl, ...networks.map(({ url }) => url)].map(getCertificate))
+  const file = join(directory, 'certificates.pem')
+  writeFileSync(file, certificates.join(''))
+  const environment = { TILLBRIDGE_CERTIFICATE: file }
+  assertExample(await runProgram('csharp', 'mono', ['example.exe', ...order], environment))
+  for (const network of networks) network.loseAnswers(1)
+  await runProgram('csharp', 'mono', ['test.exe'], environment)
 })

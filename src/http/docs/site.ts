@@ -37,6 +37,7 @@ const outsidePaths: Readonly<Record<string, string>> = {
   'client/README.md': 'reference/sdk-typescript',
   'clients/python/README.md': 'reference/sdk-python',
   'clients/php/README.md': 'reference/sdk-php',
+  'clients/csharp/README.md': 'reference/sdk-csharp',
 }
 
 function loadPage(file: string): Page {
