@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
+import { readConfig } from '../../src/config/config.ts'
 import { checkout, createDirectory } from '../support/processes.ts'
 
 const project = `tillbridge-test-${process.pid}`
@@ -11,6 +12,10 @@ after(() => {
   const volumes = ['database', 'tillbridge'].map(name => `${project}_${name}`)
   spawnSync('podman', ['volume', 'rm', '--force', ...volumes])
 })
+
+const recipient = 'age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p'
+
+const environment: Record<string, string> = { BACKUP_INTERVAL_HOURS: '12', BACKUP_RECIPIENTS: recipient }
 
 const hasCompose = spawnSync('podman-compose', ['--help']).status === 0
 
@@ -30,6 +35,7 @@ test('podman-compose accepts Tillbridge next to PostgreSQL, with secrets in file
       {
         cwd: home,
         encoding: 'utf8',
+        env: { ...process.env, ...environment },
       },
     )
     return `${stdout}${stderr}`
@@ -44,5 +50,15 @@ test('podman-compose accepts Tillbridge next to PostgreSQL, with secrets in file
   assert.match(tillbridge, /DATABASE_URL_FILE=\/run\/secrets\/database_url/)
   assert.match(tillbridge, /SECRET_KEY_FILE=\/run\/secrets\/secret_key/)
   assert.match(tillbridge, /--read-only/)
+  // A variable without a value is taken from the environment of the command.
+  const settings = [...tillbridge.matchAll(/-e (BACKUP_\w+)(?:=(\S+))?/g)].map(([, name = '', value]) => [
+    name,
+    value ?? environment[name],
+  ])
+  const config = readConfig({ DATABASE_URL: 'postgres://database', ...Object.fromEntries(settings) })
+  assert.deepEqual(
+    [config.backupStorage, config.backupIntervalHours, config.backupKeep, config.backupRecipients],
+    [{ type: 'folder', path: '/var/lib/tillbridge/backups' }, 12, 14, [recipient]],
+  )
   assert.doesNotMatch(planned('compose.evaluation.yaml'), /postgres:18/)
 })
