@@ -13,6 +13,7 @@ import { measureGrowth } from './growth.ts'
 import { measureImport } from './imports/import.ts'
 import { measureMappings } from './mappings.ts'
 import { measurePages } from './pages.ts'
+import { measurePlatform } from './platform.ts'
 import { measureReplicas } from './replicas.ts'
 import { measureRequestLog } from './requests.ts'
 import { type Bench, startBench } from './rig/bench.ts'
@@ -42,6 +43,7 @@ const parts = [
   'freshness',
   'import',
   'mappings',
+  'platform',
   'traces',
   'requests',
   'changes',
@@ -51,6 +53,7 @@ const parts = [
 type Part = (typeof parts)[number]
 
 interface Options extends Size, StockSize {
+  variants: number
   seconds: number
   rounds: number
   compare: boolean
@@ -63,12 +66,15 @@ const atLeast = (least: number) => (text: string) => {
   return value
 }
 
-const { customers, transactions, stores, skus, seconds, rounds, compare, only } = new Command('npm run bench --')
+const { customers, transactions, stores, skus, variants, seconds, rounds, compare, only } = new Command(
+  'npm run bench --',
+)
   .description('Measures the service and its limits, prints tables and writes them to bench/results/.')
   .option('--customers <number>', 'customers in the list', atLeast(20_000), 1_000_000)
   .option('--transactions <number>', 'retail transactions in the list', atLeast(20_000), 1_000_000)
   .option('--stores <number>', 'stores of the back office whose stock is pulled', atLeast(2), 83)
   .option('--skus <number>', 'and its SKUs; with 60000, it has 525,000 rows of stock', atLeast(10), 60_000)
+  .option('--variants <number>', 'variants of the platform, each at 5 locations', atLeast(10), 100_000)
   .option('--seconds <number>', 'how long each measurement takes', atLeast(0.5), 1)
   .option('--rounds <number>', 'how often each is made; the median counts', atLeast(1), 5)
   .option('--compare', 'compare the cost of requests with bench/results/cost.json, and fail if it has grown', false)
@@ -119,6 +125,7 @@ async function measureServed(running: Cluster, size: Size) {
     'remote-writes': measureRemoteWrites,
     breaker: measureBreaker,
     mappings: measureMappings,
+    platform: (rig, data) => measurePlatform(rig, data, { variants }),
     traces: measureTraces,
     requests: measureRequestLog,
     changes: measureChanges,

@@ -205,10 +205,14 @@ const fulfillmentOrderNode = (world: ShopifyWorld, order: Order, id: number, loc
   }
 }
 
+/** True while an operation works. It ends on its own, whether a client polls it or not. */
+export const isBulkRunning = ({ now, settings }: ShopifyWorld, { status, createdAt }: BulkOperation) =>
+  status === 'CREATED' && now() < createdAt + settings.bulkSeconds * 1_000
+
 /** Ends an operation whose time has come. Its rows are read then, so that the result is no snapshot of its start. */
-function completeBulk({ now, settings }: ShopifyWorld, operation: BulkOperation, { runBulk, faults }: RequestContext) {
-  if (operation.status !== 'CREATED' || now() < operation.createdAt + settings.bulkSeconds * 1_000) return
-  operation.completedAt = now()
+function completeBulk(world: ShopifyWorld, operation: BulkOperation, { runBulk, faults }: RequestContext) {
+  if (operation.status !== 'CREATED' || isBulkRunning(world, operation)) return
+  operation.completedAt = world.now()
   const result = faults.has('bulk-failed') ? { error: 'INTERNAL_SERVER_ERROR' } : runBulk(operation.query)
   if ('error' in result) Object.assign(operation, { status: 'FAILED', errorCode: result.error })
   else Object.assign(operation, { status: 'COMPLETED', lines: result.lines, roots: result.roots })

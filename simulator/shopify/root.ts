@@ -3,6 +3,7 @@ import { connect, type PageArguments } from './connection.ts'
 import {
   bulkNode,
   customerNode,
+  isBulkRunning,
   itemNode,
   levelNode,
   locationNode,
@@ -216,7 +217,7 @@ const mutations = {
   }>,
   bulkOperationRunQuery: (({ query }, context) => {
     const { world } = context
-    const open = [...world.shop.bulkOperations.values()].filter(({ status }) => status === 'CREATED')
+    const open = [...world.shop.bulkOperations.values()].filter(operation => isBulkRunning(world, operation))
     if (open.length >= maxBulkOperations)
       return {
         bulkOperation: null,

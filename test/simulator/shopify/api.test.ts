@@ -217,6 +217,16 @@ test('a sale leaves on-hand unchanged until it is fulfilled', async () => {
   assert.deepEqual(await levels(), [3, 3, 0])
 })
 
+test('five bulk operations run at a time, and each ends on its own', async () => {
+  simulator.set({ bulkSeconds: 10 })
+  const start = async () =>
+    (await send(operation('BulkQuery'), { query: operation('BulkLevels') })).body.data.bulkOperationRunQuery
+  for (let i = 0; i < 5; i++) assert.deepEqual((await start()).userErrors, [])
+  assert.equal((await start()).userErrors[0].code, 'OPERATION_IN_PROGRESS')
+  simulator.clock.advance(11)
+  assert.deepEqual((await start()).userErrors, [])
+})
+
 test('a bulk operation writes nested nodes below their parents', async () => {
   simulator.set({ bulkSeconds: 10 })
   const started = (await send(operation('BulkQuery'), { query: operation('BulkLevels') })).body.data
