@@ -1,6 +1,7 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Access } from './api.ts'
 import { type Running, run, start } from './processes.ts'
 import type { Voucher } from './shop.ts'
@@ -42,7 +43,10 @@ export async function startInstallation({ simulator }: { simulator: boolean }): 
     const settings = office?.settings ?? []
     if (settings.length) await run(cli, ['service', 'set', access.service, ...settings], environment)
     await run(cli, ['service', 'add', 'old', `backOfficeVersion=${oldRelease}`], environment)
-    if (office) await run(cli, ['back-office', 'set', 'old', ...office.old], environment)
+    if (office) {
+      await run(cli, ['back-office', 'set', 'old', ...office.old], environment)
+      await importFiles(home, access.service, environment)
+    }
     const output = await run(cli, ['account', 'add', 'old', '--service', 'old', '--role', 'maintainer'], environment)
     const apiKey = /^API key: (\S+)$/m.exec(output)?.[1] ?? ''
     return {
@@ -57,6 +61,28 @@ export async function startInstallation({ simulator }: { simulator: boolean }): 
   } catch (error) {
     await stop()
     throw error
+  }
+}
+
+/** Imports the records that Apparel21 has only in files, and maps a store. Waits until the stores are synced. */
+async function importFiles(home: string, service: string, environment: Record<string, string>) {
+  const tillbridge = (...args: string[]) => run(cli, [...args, '--service', service], environment)
+  const importText = async (type: string, text: string) => {
+    const path = join(home, `${type}.csv`)
+    await writeFile(path, text)
+    await tillbridge('import', type, path)
+  }
+  const codes = ['ADA', 'BO', 'CY', 'DI', 'EVE']
+  const staff = codes.map((code, i) => `${9_001 + i},${code},${code},Lee,${code.toLowerCase()}@example.com\n`)
+  await importText('staff', `id,code,firstname,surname,email\n${staff.join('')}`)
+  const sale = 'phone-1,2024-05-10 09:30:00,headOffice,1,1,10.00\n'
+  await importText('transactions', `id,saleDate,channel,lineId,quantity,price\n${sale}`)
+  for (let tries = 0; ; tries++) {
+    const [store = ''] = (await tillbridge('export', 'stores')).split('\n')
+    const storeId = store.startsWith('{') && JSON.parse(store).storeId
+    if (storeId) return importText('store-mapping', `storeId,ecommerceLocationId\n${storeId},88001\n`)
+    if (tries >= 100) throw new Error('the stores were not synced')
+    await delay(300)
   }
 }
 
