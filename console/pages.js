@@ -47,6 +47,13 @@ export const pages = [
     role: 'admin',
     load: () => import('./pages/webhooks.js'),
   },
+  {
+    path: 'second-factor',
+    group: 'Admin',
+    title: 'Second factor',
+    role: 'visitor',
+    load: () => import('./pages/second-factor.js'),
+  },
   { path: 'accounts', group: 'Admin', title: 'Accounts', role: 'admin', load: () => import('./pages/accounts.js') },
   { path: 'settings', group: 'Admin', title: 'Settings', role: 'admin', load: () => import('./pages/settings.js') },
   { path: 'audit', group: 'Admin', title: 'Audit log', role: 'admin', load: () => import('./pages/audit.js') },

@@ -17,6 +17,7 @@ const provider = document.querySelector('#console')?.getAttribute('data-provider
 export function SignIn({ reason, done }) {
   const [error, setError] = useState(reason)
   const [busy, setBusy] = useState(false)
+  const [needsCode, setNeedsCode] = useState(false)
   const submit = async (/** @type {SubmitEvent} */ event) => {
     event.preventDefault()
     const form = new FormData(/** @type {HTMLFormElement} */ (event.currentTarget))
@@ -25,6 +26,7 @@ export function SignIn({ reason, done }) {
       done((await callApi('console/session', { method: 'POST', body: Object.fromEntries(form) })).data)
     } catch (failure) {
       setError(/** @type {Error} */ (failure))
+      if (failure instanceof ApiError && failure.problem.code === 'second_factor_required') setNeedsCode(true)
       setBusy(false)
     }
   }
@@ -35,6 +37,7 @@ export function SignIn({ reason, done }) {
     <form class="card" onSubmit=${submit}>
       <label>Username <input name="username" autocomplete="username" required autofocus /></label>
       <label>Password <input name="password" type="password" autocomplete="current-password" required /></label>
+      ${needsCode && html`<label>Code <input name="code" autocomplete="one-time-code" required autofocus /></label>`}
       <${SubmitButton} label="Sign in" busyLabel="Signing in…" busy=${busy} error=${error} remedy=${error && getRemedy(error)} />
     </form>
     <p class="aside">Have shell access? Run <code>tillbridge console</code> for a one-time link.</p>

@@ -133,6 +133,18 @@ create index on console_link (made_at);
 comment on table console_link is 'Links that sign in to the console, once, within 60 seconds. The first use deletes them.';
 comment on column console_link.link_hash is 'Hash of the token in the link.';
 
+create table second_factor (
+  username text collate "C" primary key references account on delete cascade,
+  secret bytea not null,
+  last_step bigint not null,
+  recovery_hashes bytea[] not null,
+  enrolled_at timestamptz not null default now()
+);
+comment on table second_factor is 'Second factors of accounts: time-based one-time passwords (RFC 6238).';
+comment on column second_factor.secret is 'Encrypted.';
+comment on column second_factor.last_step is 'Time step of the last accepted code, so that no code is accepted twice.';
+comment on column second_factor.recovery_hashes is 'Hashes of the unused recovery codes. A fast hash is sufficient for 80 random bits.';
+
 create table console_sign_in (
   state_hash bytea primary key,
   completed_at timestamptz not null default now()

@@ -127,6 +127,17 @@ create table console_link (
 create index console_link_made_at_idx on console_link (made_at);
 create index console_link_username_idx on console_link (username);
 
+-- Second factors of accounts: time-based one-time passwords (RFC 6238).
+create table second_factor (
+  username text collate "C" not null,
+  secret bytea not null,             -- Encrypted.
+  last_step bigint not null,         -- Time step of the last accepted code, so that no code is accepted twice.
+  recovery_hashes bytea[] not null,  -- Hashes of the unused recovery codes. A fast hash is sufficient for 80 random bits.
+  enrolled_at timestamptz not null default now(),
+  primary key (username),
+  foreign key (username) references account(username) on delete cascade
+);
+
 -- Completed sign-ins with an identity provider, so that no response of it opens two sessions. Deleted when their state has expired.
 create table console_sign_in (
   state_hash bytea not null,  -- Hash of the parameter state.

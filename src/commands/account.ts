@@ -11,6 +11,7 @@ import {
   revoke,
   setTrustsShopperIp,
 } from '../store/accounts/accounts.ts'
+import { deleteSecondFactor } from '../store/accounts/second-factors.ts'
 import { buildAccountKeyCommand } from './account-key.ts'
 import { recordCommand } from './terminal/audit.ts'
 import { printCredentials } from './terminal/credentials.ts'
@@ -122,6 +123,25 @@ export function buildAccountCommand(program: Command) {
             ? `Previous passwords of ${username} revoked. Its newest password still works.`
             : `Account ${username} deleted.`,
         )
+      }),
+    )
+
+  account
+    .command('reset-second-factor')
+    .argument('<username>')
+    .description('Remove the second factor of an account')
+    .addHelpText(
+      'after',
+      formatExamples(['account reset-second-factor anna', 'if anna has lost the app and the recovery codes']),
+    )
+    .action((username: string) =>
+      withDatabase(async ({ control }) => {
+        await control.transaction(async tx => {
+          if (!(await accountExists(tx, username))) throw accountNotFound(username)
+          if (!(await deleteSecondFactor(tx, username))) throw new Error(`Account ${username} has no second factor.`)
+          await writeAuditEntries(tx, username, 'account reset-second-factor')
+        })
+        console.log(`Second factor of ${username} removed. Its password opens the console again.`)
       }),
     )
 

@@ -19,11 +19,16 @@ import { pageSecurityHeaders } from '../http/security-headers.ts'
 import { Type } from '../schemas/schemas.ts'
 import { type Asset, getAssets, getPage } from './assets.ts'
 import { findSignOutUrl, registerProviderSignIn } from './identity-provider.ts'
+import { registerSecondFactor, requireCode } from './second-factor.ts'
 import { checkRequest, noService, sendSignedIn } from './session-requests.ts'
 
 const Text = (description: string) => Type.String({ description, minLength: 1, maxLength: 250 })
 const Password = Type.Object(
-  { username: Text('The account.'), password: Text('One of its passwords.') },
+  {
+    username: Text('The account.'),
+    password: Text('One of its passwords.'),
+    code: Type.Optional(Text('A code of its second factor, or a recovery code.')),
+  },
   { additionalProperties: false },
 )
 const Link = Type.Object({ link: Text('The token after `#link=` in the link.') }, { additionalProperties: false })
@@ -35,6 +40,7 @@ export function registerConsole(server: FastifyInstance, app: AppContext): void 
   server.get('/console', { onRequest: redirectTrailingSlash }, (_, reply) =>
     reply.headers(consoleHeaders).type('text/html; charset=utf-8').send(getPage(app.identityProvider?.name)),
   )
+  registerSecondFactor(server, app)
   if (app.identityProvider) registerProviderSignIn(server, app, app.identityProvider)
   server.get<{ Params: { digest: string; '*': string } }>('/console/:digest/*', (request, reply) => {
     const { digest, '*': path } = request.params
@@ -51,8 +57,9 @@ export function registerConsole(server: FastifyInstance, app: AppContext): void 
     '/console/session',
     { onRequest: async request => checkRequest(request, Password) },
     async (request, reply) => {
-      const { username, password } = await readBody({ body: Password, keepsEmptyTexts: true }, request, noService)
+      const { username, password, code } = await readBody({ body: Password, keepsEmptyTexts: true }, request, noService)
       const assignments = await authenticatePassword(app, request, username, password, sessionChallenge)
+      await requireCode(app, username, code)
       const token = await app.sessions.open(username, password)
       if (token === undefined) throw invalidCredentials(sessionChallenge)
       return sendSignedIn(reply.header('set-cookie', formatSessionCookie(token)), { username, assignments })

@@ -60,6 +60,11 @@ export const errorCodes = {
     title: 'The username or password is wrong.',
     remedy: 'Send `Authorization: Basic` with your API key. If you lost the password, ask an admin to rotate it.',
   },
+  second_factor_required: {
+    status: 401,
+    title: 'The account has a second factor.',
+    remedy: 'In the console, enter the code of your authenticator app or a recovery code. In programs, use an API key.',
+  },
   session_ended: { status: 401, title: 'Your console session has expired.', remedy: 'Sign in again at `/console`.' },
   cross_origin_request: {
     status: 403,

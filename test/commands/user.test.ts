@@ -4,6 +4,7 @@ import { after, before, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { install } from '../support/installations/installations.ts'
 import {
+  connectToDatabase,
   createDirectory,
   createServiceAccess,
   findPassword,
@@ -29,6 +30,19 @@ const apiKeyIn = (output: string) => /^API key: (\S+)$/m.exec(output)?.[1]
 
 const statusOf = async (username: string, password: string, serviceName = 'luma') =>
   (await sendGet(server, '/stores', { username, password, serviceName })).status
+
+test('the second factor of an account is reset by command', async () => {
+  await runSuccessfully(['account', 'add', 'anna', '--service', 'luma'], environment)
+  const reset = () => runCommand(['account', 'reset-second-factor', 'anna'], environment)
+  assert.match((await reset()).err, /Account anna has no second factor\./)
+  const client = await connectToDatabase(environment.DATA_DIR)
+  await client.query(
+    `insert into second_factor (username, secret, last_step, recovery_hashes) values ('anna', '', 0, '{}')`,
+  )
+  await client.end()
+  assert.match((await reset()).out, /^Second factor of anna removed\./)
+  assert.match((await reset()).err, /has no second factor/)
+})
 
 test('an account has two active passwords and a rotation revokes the oldest', async () => {
   const output = await runSuccessfully(['account', 'add', 'webshop', '--service', 'luma'], environment)

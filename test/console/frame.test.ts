@@ -40,6 +40,7 @@ const visitorScreens = [
   'Stores',
   'Staff',
   'Syncs',
+  'Second factor',
 ]
 const screens = `[...document.querySelectorAll('nav a')].map(link => link.innerText)`
 

@@ -17,6 +17,7 @@ const exceptions: Record<string, string> = {
   account_password: 'passwords are of an account',
   console_session: 'sessions are of an account, which chooses the service in each request',
   console_link: 'links sign an account in, and say nothing of a service',
+  second_factor: 'a second factor is of an account',
   console_sign_in: 'sign-ins are of a person, whose services the identity provider names',
   installation: 'what holds for all services',
   shard: 'shards that services are in',

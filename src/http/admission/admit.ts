@@ -127,6 +127,7 @@ async function authenticate(
   if (request.headers.authorization === undefined && isConsole) return authenticateSession(app, request)
   const { username, password } = parseBasicCredentials(request.headers.authorization)
   const assignments = await authenticatePassword(app, request, username, password)
+  if (requiresCode(assignments)) throw secondFactorRequired(basicChallenge)
   return { username, assignments }
 }
 
@@ -155,6 +156,13 @@ export async function authenticatePassword(
   if ('retryAfter' in assignments) throw tooManyFailures(assignments)
   return assignments
 }
+
+/** True if a password is not sufficient: the account has a second factor, and the request has no API key. */
+const requiresCode = (assignments: Assignments) =>
+  [...assignments.values()].some(({ hasSecondFactor, apiKey }) => hasSecondFactor && !apiKey)
+
+export const secondFactorRequired = (challenge: Record<string, string>, detail?: string) =>
+  new ApiError('second_factor_required', detail, { headers: challenge })
 
 export const tooManyFailures = ({ retryAfter }: { retryAfter: number }) =>
   new ApiError('too_many_failures', undefined, { retryAfter })

@@ -8,6 +8,7 @@ const guides: readonly { path: string; title: string; codes: readonly ErrorCode[
     codes: [
       'service_name_required',
       'invalid_credentials',
+      'second_factor_required',
       'session_ended',
       'cross_origin_request',
       'https_required',

@@ -25,6 +25,7 @@ export const errorsOfEveryOperation: readonly ErrorCode[] = [
   'invalid_parameter',
   'service_name_required',
   'invalid_credentials',
+  'second_factor_required',
   'session_ended',
   'cross_origin_request',
   'service_not_assigned',

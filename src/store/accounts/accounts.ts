@@ -14,6 +14,8 @@ export interface Assignment {
   trustsShopperIp: boolean
   /** True if the service is moving, so its shard must be read for each request (`readCurrentShard`). */
   isMoving?: true
+  /** True if the account has a second factor, so its passwords open only the console. */
+  hasSecondFactor?: true
   /** The API key of the request, which limits the role. */
   apiKey?: ApiKeyInUse
 }
@@ -35,14 +37,23 @@ export const replacePasswordHash = (db: Db, username: string, stored: Buffer, ha
     update account_password set password_hash = ${hash} where username = ${username} and password_hash = ${stored}`)
 
 export async function loadAssignments(db: Db, username: string): Promise<Assignments> {
-  const rows = await db.rows<ServiceRow & Pick<Assignment, 'role' | 'trustsShopperIp'> & { isMoving: boolean }>(sql`
-    select ${serviceColumns}, role, trusts_shopper_ip as "trustsShopperIp", exists (select from service_move m where m.service_id = service.service_id) as "isMoving"
+  const rows = await db.rows<
+    ServiceRow & Pick<Assignment, 'role' | 'trustsShopperIp'> & { isMoving: boolean; hasSecondFactor: boolean }
+  >(sql`
+    select ${serviceColumns}, role, trusts_shopper_ip as "trustsShopperIp", exists (select from service_move m where m.service_id = service.service_id) as "isMoving",
+           exists (select from second_factor f where f.username = account.username) as "hasSecondFactor"
       from account_service join service using (service_id) join account using (username)
      where username = ${username} and deletion_state is null`)
   return new Map(
-    rows.map(({ role, trustsShopperIp, isMoving, ...row }) => [
+    rows.map(({ role, trustsShopperIp, isMoving, hasSecondFactor, ...row }) => [
       row.name,
-      { service: toService(row), role, trustsShopperIp, ...(isMoving && { isMoving }) },
+      {
+        service: toService(row),
+        role,
+        trustsShopperIp,
+        ...(isMoving && { isMoving }),
+        ...(hasSecondFactor && { hasSecondFactor }),
+      },
     ]),
   )
 }

@@ -1,6 +1,7 @@
 import { hasDigest, idLength, type Keys, seal, unseal } from '../../crypto/keys.ts'
 import { type Db, raw, sql } from '../../database/db.ts'
 import { failpoint } from '../../testing/failpoints.ts'
+import { getSecondFactorContext } from '../accounts/second-factors.ts'
 import { getPasswordContext, getSftpPasswordContext } from '../backoffice/connections.ts'
 import { secretContext, tokenContext } from '../ecommerce/connections.ts'
 import { getEmailContext } from '../mail/emails.ts'
@@ -30,6 +31,12 @@ const toService = ({ service_id: id }: RowKey) => ({ id })
 
 const sealedColumns: readonly SealedColumn[] = [
   { table: 'shard', column: 'url', key: ['name'], context: row => getShardUrlContext(String(row.name)) },
+  {
+    table: 'second_factor',
+    column: 'secret',
+    key: ['username'],
+    context: row => getSecondFactorContext(String(row.username)),
+  },
   { table: 'back_office', column: 'password', key: ['service_id'], context: row => getPasswordContext(row.service_id) },
   {
     table: 'back_office',

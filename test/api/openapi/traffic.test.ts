@@ -212,6 +212,7 @@ const elsewhere: Partial<Record<ErrorCode, string>> = {
   identity_provider_unavailable: '../../console/identity-provider.test.ts',
   method_not_allowed: '../requests/methods.test.ts',
   request_timeout: '../requests/slow-clients.test.ts',
+  second_factor_required: '../../console/second-factor.test.ts',
   sign_in_failed: '../../console/identity-provider.test.ts',
 }
 /** Operations that need another back office or an e-commerce platform, and the tests that use them. */

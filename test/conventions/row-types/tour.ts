@@ -15,6 +15,7 @@ import { migrate } from '../../../src/database/migrate.ts'
 import { requireOneServer } from '../../../src/runtime/installation/require-one-server.ts'
 import { findAccountRecord } from '../../../src/store/accounts/account-page.ts'
 import { isLastAdmin, listAccounts } from '../../../src/store/accounts/accounts.ts'
+import { deleteSecondFactor, insertSecondFactor, lockSecondFactor } from '../../../src/store/accounts/second-factors.ts'
 import { listAlerts } from '../../../src/store/alerts/alerts.ts'
 import { countToday } from '../../../src/store/audit/audit.ts'
 import { lockStoredBackOffice } from '../../../src/store/backoffice/connections.ts'
@@ -120,6 +121,9 @@ export async function tour(api: TestApi) {
   const token = await sessions.openByLink(String(await createLink(db, keys, api.username)), '')
   await sessions.read(String(token))
   await signInPerson(db, newPerson, [{ group: 'staff', service: '*', role: 'visitor' }], randomUUID())
+  await insertSecondFactor(db, api.username, { secret: randomBytes(32), step: 1, recoveryHashes: [] })
+  await lockSecondFactor(db, api.username)
+  await deleteSecondFactor(db, api.username)
   await listAccounts(db)
   await listServices(db)
   await readService(db, service.id)
