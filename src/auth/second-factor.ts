@@ -16,7 +16,7 @@ import {
 } from '../store/accounts/second-factors.ts'
 
 /** A second factor that an account has yet to confirm with a code. */
-export interface Enrolment {
+interface Enrolment {
   /** The secret in base32, to be typed into an authenticator app. */
   secret: string
   /** The secret as an `otpauth://` link. */

@@ -42,6 +42,7 @@ test('the second factor of an account is reset by command', async () => {
   await client.end()
   assert.match((await reset()).out, /^Second factor of anna removed\./)
   assert.match((await reset()).err, /has no second factor/)
+  await runSuccessfully(['account', 'revoke', 'anna'], environment)
 })
 
 test('an account has two active passwords and a rotation revokes the oldest', async () => {
