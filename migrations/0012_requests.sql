@@ -32,7 +32,7 @@ create view request_log as
          (select coalesce(json_agg(json_strip_nulls(json_build_object('name', s ->> 0, 'at', round((s ->> 1)::integer / 10.0, 1),
                    'milliseconds', round((s ->> 2)::integer / 10.0, 1), 'outcome', s ->> 3)) order by n), '[]')
             from jsonb_array_elements(l.fields -> 12) with ordinality as step(s, n)) as steps,
-         b.marks, t.line, coalesce((l.fields ->> 13)::boolean, false) as is_console, l.fields -> 14 as error_fields
+         b.marks, t.line, coalesce((l.fields ->> 13)::boolean, false) as is_console, nullif(l.fields -> 14, 'null') as error_fields
     from request_block b
    cross join lateral string_to_table(b.lines, E'\n') with ordinality as t(line, place)
    cross join lateral (select t.line::jsonb as fields offset 0) l;

@@ -1786,7 +1786,7 @@ create view request_log as
     b.marks,
     t.line,
     COALESCE((l.fields ->> 13)::boolean, false) AS is_console,
-    l.fields -> 14 AS error_fields
+    NULLIF(l.fields -> 14, 'null'::jsonb) AS error_fields
    FROM request_block b
      CROSS JOIN LATERAL string_to_table(b.lines, '
 '::text) WITH ORDINALITY t(line, place)

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { customerContract } from '../drivers/customers.ts'
 import { readContract } from '../drivers/reads.ts'
+import { returnContract } from '../drivers/returns.ts'
 import { saleContract } from '../drivers/sales.ts'
 import { drivers, type Shop } from '../drivers/shop.ts'
 import { voucherContract } from '../drivers/vouchers.ts'
@@ -43,6 +44,7 @@ for (const { name: driverName, open } of drivers.filter(
     customerContract(() => shop)
     voucherContract(() => shop)
     saleContract(() => shop)
+    returnContract(() => shop)
     if (driverName === 'embedded')
       test('other readable data is read', async () => {
         await tour(shop.api)

@@ -164,7 +164,7 @@ export const groupErrors = (db: Db, service: Service, search: Search) =>
         from request_log
        where service_id = ${service.id} ${isRetained(service)} ${buildConditions({ ...search, failed: true })}
        order by second desc, line_id desc limit ${maxGroupedErrors}`)}
-    select code, min(status) as status, field, count(*)::integer as times, max(at) as latest, array_agg(distinct operation order by operation) as operations
+    select code, min(status)::integer as status, field, count(*)::integer as times, max(at) as latest, array_agg(distinct operation order by operation) as operations
       from entry left join lateral jsonb_array_elements_text(error_fields) field on true
      group by code, field order by times desc, latest desc limit 50`,
     { customPlan: true },
