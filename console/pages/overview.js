@@ -3,6 +3,8 @@ import { callApi, loadAll } from '../lib/api.js'
 import { html } from '../lib/html.js'
 import { useHasRole } from '../lib/role.js'
 import { Attention } from './overview/attention.js'
+import { Deliveries, Freshness, MappingHealth } from './overview/bars.js'
+import { GetStarted } from './overview/get-started.js'
 import { useOverview, useSection } from './overview/sections.js'
 import { Stats } from './overview/stats.js'
 import { CapabilitiesCard, SyncsCard, WebhooksCard } from './overview/status-cards.js'
@@ -18,10 +20,16 @@ export function Screen() {
   return html`<h1>Overview</h1>
     ${errors.map(error => html`<${Problem} error=${error} />`)}
     <${Attention} overview=${overview} />
+    ${isAdmin && html`<${GetStarted} syncs=${syncs.data} webhooks=${webhooks.data} overview=${overview} />`}
     <div class="stats">
       <${SyncsCard} section=${syncs} />
       ${isAdmin && html`<${WebhooksCard} section=${webhooks} />`}
       <${CapabilitiesCard} overview=${overview} page=${isAdmin ? 'settings' : 'overview'} />
     </div>
-    <${Stats} overview=${overview} />`
+    <${Stats} overview=${overview} />
+    <div class="bar-lists">
+      ${syncs.data && html`<${Freshness} syncs=${syncs.data} />`}
+      ${isAdmin && webhooks.data && html`<${Deliveries} webhooks=${webhooks.data} overview=${overview} />`}
+      ${isAdmin && html`<${MappingHealth} overview=${overview} />`}
+    </div>`
 }

@@ -11,7 +11,7 @@ import { Errors } from './requests/errors.js'
 import { FilterChips, SearchForm } from './requests/form.js'
 import { durationColumn, getStatusTone } from './requests/format.js'
 import { RequestPage, RequestPanel } from './requests/request.js'
-import { linkToSearch, parseSearch, toApiPath } from './requests/search.js'
+import { linkToInterval, linkToSearch, parseSearch, toApiPath } from './requests/search.js'
 
 /** @param {(entry: any) => void} open @returns {import('../components/table.js').Column[]} */
 const columns = open => [
@@ -44,12 +44,6 @@ const columns = open => [
   },
 ]
 
-/** Returns a time as the value of a time field, which has the browser's time zone. @param {string} time RFC 3339 */
-function toLocalInput(time) {
-  const at = new Date(time)
-  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
-}
-
 /** Filters that match few requests, so there is nothing to group. */
 const narrowFilters = ['request_id', 'idempotency_key', 'code']
 
@@ -75,7 +69,7 @@ function Requests({ text }) {
   }
   return html`<h1>Request log</h1>
     <p class="lead">API requests of the last <a href=${linkTo('settings')}>${days === undefined ? '' : `${days} `}days</a>. Request bodies and query strings aren't stored.</p>
-    <${RequestChart} title="API requests" minute=${version} link=${(/** @type {string} */ from, /** @type {string} */ until) => linkToSearch(Object.assign({}, search, { answered_after: toLocalInput(from), answered_before: toLocalInput(until) }))} />
+    <${RequestChart} title="API requests" minute=${version} link=${(/** @type {string} */ from, /** @type {string} */ until) => linkToInterval(from, until, search)} />
     <${FilterChips} search=${search} run=${run} />
     <${SearchForm} search=${search} run=${run} />
     ${shown && html`<${RequestPanel} entry=${shown} close=${() => setShown(undefined)} />`}

@@ -42,8 +42,8 @@ test('the overview shows open issues with remedies until they are resolved', { s
   await page.show('syncs')
   await page.show('overview')
   await page.waitForText('The folder can be read.')
-  await page.waitForText('Requests per minute')
-  await page.until(`document.querySelector('.chart canvas')`)
+  await page.waitForText('API requests')
+  await page.until(`document.querySelectorAll('.bars.stacked > div').length === 48`)
   const cards = await page.evaluate<string[]>(
     `[...document.querySelectorAll('.stat')].map(each => each.innerText.replace(/\\s+/g, ' ') + ' ' + each.hash)`,
   )
@@ -108,6 +108,7 @@ test('a sync shows its runs and data age and can be started', { skip }, async ()
     on conflict (service_id, sync) do update set (started_at, finished_at) = (excluded.started_at, excluded.finished_at)`)
   await page.show('overview')
   await page.waitForText('stock is late: 3 h old, due every 60 s')
+  await page.until(`[...document.querySelectorAll('.bar-list .state.bad')].some(each => each.innerText === '3 h old, due every 60 s')`)
   assert.match(
     await main(),
     /^Overview\s+\d problems? needs? attention[\s\S]+stock is late[\s\S]+\nSyncs/,
@@ -201,6 +202,7 @@ test('the overview shows failed deliveries and rejected imports at once', { skip
   await page.waitForText(`Webhook ${receiver.url}: last delivery failed`)
   await page.waitForText('The endpoint returned 500.')
   await page.waitForText('1 paused or retrying')
+  await page.waitForText('Webhook deliveries, 24 h')
   await assertAccessible(page, 'an overview with problems')
   await api.db.run(sql`update webhook set state = 'paused' where webhook_id = ${id}`)
   await raiseAlert(api.db, api.service.id, { kind: 'webhook_expired', subject: id, detail: 'It was down too long.' })

@@ -5,6 +5,16 @@ import { linkTo } from '../../lib/route.js'
 /** Returns the link to a search. @param {Search} search */
 export const linkToSearch = search => linkTo('requests', 'search', new URLSearchParams(removeEmpty(search)).toString())
 
+/** Returns a time as the value of a time field, which has the browser's time zone. @param {string} time RFC 3339 */
+function toLocalInput(time) {
+  const at = new Date(time)
+  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
+}
+
+/** Returns the link to the requests of an interval. @param {string} from RFC 3339 @param {string} until RFC 3339 @param {Search} [search] */
+export const linkToInterval = (from, until, search = {}) =>
+  linkToSearch({ ...search, answered_after: toLocalInput(from), answered_before: toLocalInput(until) })
+
 /** Parses the part of the route that contains a search. @param {string} [text] @returns {Search} */
 export const parseSearch = (text = '') => Object.fromEntries(new URLSearchParams(text))
 
