@@ -108,7 +108,9 @@ test('a sync shows its runs and data age and can be started', { skip }, async ()
     on conflict (service_id, sync) do update set (started_at, finished_at) = (excluded.started_at, excluded.finished_at)`)
   await page.show('overview')
   await page.waitForText('stock is late: 3 h old, due every 60 s')
-  await page.until(`[...document.querySelectorAll('.bar-list .state.bad')].some(each => each.innerText === '3 h old, due every 60 s')`)
+  await page.until(
+    `[...document.querySelectorAll('.bar-list .state.bad')].some(each => each.innerText === '3 h old, due every 60 s')`,
+  )
   assert.match(
     await main(),
     /^Overview\s+\d problems? needs? attention[\s\S]+stock is late[\s\S]+\nSyncs/,
