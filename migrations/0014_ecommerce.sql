@@ -163,6 +163,7 @@ create table ecommerce_reconciliation (
   primary key (service_id, connection_id, reconciliation_id),
   foreign key (service_id, connection_id) references ecommerce_connection on delete cascade
 );
+create index ecommerce_reconciliation_time on ecommerce_reconciliation (service_id, started_at, reconciliation_id);
 comment on table ecommerce_reconciliation is 'Comparisons of our record of the platform''s stock with the platform, for 90 days.';
 comment on column ecommerce_reconciliation.is_dry_run is 'True while stockPush isn''t on: nothing is corrected on the platform.';
 comment on column ecommerce_reconciliation.counts is 'Levels by result: {"compared", "drifted", "skipped", "added", "rising", "falling", "fallingToZero", "inStep", "held"}.';

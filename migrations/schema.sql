@@ -2120,6 +2120,7 @@ create table ecommerce_reconciliation (
   foreign key (service_id, connection_id) references ecommerce_connection(service_id, connection_id) on delete cascade,
   check (state in ('queued', 'running', 'completed', 'failed'))
 );
+create index ecommerce_reconciliation_time on ecommerce_reconciliation (service_id, started_at, reconciliation_id);
 
 -- Levels whose quantity on the platform was not the one that Tillbridge had set or read.
 create table ecommerce_drift (

@@ -6,9 +6,10 @@ import {
   StockDrift,
   StockReconciliation,
 } from '../domain/ecommerce/ecommerce-status.ts'
-import { Flag, OneOf, Text } from '../domain/values/fields.ts'
+import { Flag, OneOf } from '../domain/values/fields.ts'
 import { ApiError, notFound } from '../errors/api-error.ts'
 import { EmptyBody } from '../http/body/body.ts'
+import { Filter } from '../http/pagination/lists.ts'
 import type { ReadContext } from '../http/routing/operation.ts'
 import { get, list, post } from '../http/routing/route-definitions.ts'
 import { Type } from '../schemas/schemas.ts'
@@ -106,8 +107,8 @@ export const ecommerce = [
       description: 'By item and location.',
       query: Type.Object({
         state: Type.Optional(OneOf('Only this state.', levelStates)),
-        reason: Type.Optional(Text('Only levels held for this reason.', 'unmapped', 100)),
-        itemId: Type.Optional(Text('Only this item.', 'gid://shopify/InventoryItem/43729076', 100)),
+        reason: Filter('Only levels held for this reason.', 'unmapped'),
+        itemId: Filter('Only this item.', 'gid://shopify/InventoryItem/43729076'),
       }),
       item: PlatformLevel,
       errors,

@@ -105,7 +105,7 @@ const resolved = (node: Node): Node =>
     : node
 
 const verbs =
-  /^(list|search|find|get|read|look|check|explain|create|update|place|quote|issue|validate|lock|map|rotate|revoke|erase|export|stream|delete|test|pause|resume|rewind|run|resolve|import|suspend|unlock|send|resend|reserve|release|receive|refund|mark|exchange|apply|start|undo|cancel|redeem|confirm)[A-Z][A-Za-z]+$/
+  /^(list|search|find|get|push|read|look|check|explain|create|update|place|quote|issue|validate|lock|map|rotate|revoke|erase|export|stream|delete|test|pause|resume|rewind|run|resolve|import|suspend|unlock|send|resend|reserve|release|receive|refund|mark|exchange|apply|start|undo|cancel|redeem|confirm)[A-Z][A-Za-z]+$/
 
 test('each operation has its own name that starts with a verb', () => {
   const ids: string[] = operations().map(({ operation }) => operation.operationId)

@@ -11,8 +11,11 @@ after(() => api.stop())
 const document: Node = (await api.sendRaw('/openapi.json')).json
 const faultsOf = compileSchemas(document)
 
-/** A parameter as the document has it, wherever it stands. */
-const resolved = (node: Node): Node => (node.$ref ? document.components.parameters[node.$ref.split('/').at(-1)] : node)
+/** Resolves a reference to a component of the document. */
+const resolved = (node: Node): Node => {
+  const [kind, name] = node.$ref?.split('/').slice(-2) ?? []
+  return kind ? document.components[kind][name] : node
+}
 
 /** Returns a parameter and the pointer to it. */
 function findParameter(path: string, method: string, name: string) {

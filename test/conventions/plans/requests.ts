@@ -77,6 +77,7 @@ const values: Record<string, Record<string, readonly string[]>> = {
     answered_after: ['2026-01-01'],
     answered_before: ['2099-01-01'],
   },
+  '/ecommerce/levels': { state: ['due', 'inFlight', 'held', 'inStep'], reason: ['unmapped'], itemId: ['i7'] },
   '/changes': { kinds: ['customer,inventory'], records: ['true'] },
 }
 /** For each record type, the ID with more than a page of records. */
@@ -85,6 +86,7 @@ const ids: Record<string, string> = {
   '/orders/{id}': '/orders/o1',
   '/webhooks/{id}': '/webhooks/w1',
   '/syncs/{sync}': '/syncs/sync1',
+  '/ecommerce/reconciliations/{id}': '/ecommerce/reconciliations/r1',
 }
 
 /** Lists with so many filters that each is tested alone. */
@@ -103,7 +105,7 @@ export function requestsFor({ path, filters }: List): ListRequest[] {
     query.length === 2 && query.some(input => input.startsWith('updated_after'))
   queries = queries.filter(query => !query.includes('removed=true') || listsTombstones(query))
   if (alone.has(path)) queries = queries.filter(query => query.length <= 1)
-  const at = path.replace(/^\/\w+\/\{\w+\}/, of => ids[of] ?? of)
+  const at = path.replace(/^\/[\w/]+\/\{\w+\}/, of => ids[of] ?? of)
   return queries.map(query => ({
     list: path,
     filters: query.map(parameter => parameter.split('=')[0] ?? ''),

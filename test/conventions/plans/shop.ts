@@ -76,6 +76,20 @@ export async function fill(db: Database, { id }: Service, scale: number) {
       select ${service}, kind, now() from unnest(array['stores', 'skus', 'customers']) kind`,
     'ecommerce_item (service_id, kind, item_key, ecommerce_id, seen_at)': sql`
       select ${service}, kind, 'e' || i, 'e' || i, now() ${upTo(times(2_000))}, unnest(array['stores', 'skus', 'customers']) kind`,
+    'ecommerce_connection (service_id, connection_id, driver, url, client_id, encrypted_secret, api_version)': sql`
+      select ${service}, 'main', 'shopify', 'https://shop.example', 'id', '', '2026-10'`,
+    'ecommerce_item (service_id, kind, item_key, ecommerce_id, seen_at, connection_id, platform_id, inventory_item_id)': sql`
+      select ${service}, 'skus', 'n' || i, 'sku' || i, now(), 'main', 'v' || i, 'i' || i ${upTo(times(2_000))}
+      union all select ${service}, 'stores', 'n' || i, 'l' || i, now(), 'main', 'l' || i, null ${upTo(20)}`,
+    'ecommerce_level (service_id, connection_id, item_id, location_id, known_on_hand, due_at, due_rank, hold_reason)': sql`
+      select ${service}, 'main', 'i' || i / 20, 'l' || i % 20, 5, case when i % 7 = 0 then now() end, case when i % 7 = 0 then 1 end,
+             case when i % 7 = 1 then 'unmapped' end ${upTo(times(12_000))}`,
+    'ecommerce_commitment (service_id, connection_id, order_id, line_id, item_id, location_id, units, confirmed_at)': sql`
+      select ${service}, 'main', 'p' || i, 'l1', 'i' || i / 20, 'l' || i % 20, 1, now() ${upTo(times(4_000))}`,
+    'ecommerce_reconciliation (service_id, connection_id, reconciliation_id, started_at, state, is_dry_run)': sql`
+      select ${service}, 'main', 'r' || i, now() - i * interval '1 minute', 'completed', false ${upTo(times(2_000))}`,
+    'ecommerce_drift (service_id, connection_id, reconciliation_id, item_id, location_id, known_on_hand, observed_on_hand)': sql`
+      select ${service}, 'main', ${pickOne('r', 10)}, 'i' || i, 'l' || i % 20, 5, 4 ${upTo(times(8_000))}`,
     'mapping_issue (service_id, kind, side, id, state, units_sold)': sql`
       select ${service}, kind, 'here', left(kind, 1) || i, case when i % 3 = 0 then 'unmapped' else 'matched' end, i % 100
       ${upTo(times(3_000))}, unnest(array['stores', 'skus', 'customers']) kind`,
