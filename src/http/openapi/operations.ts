@@ -7,6 +7,7 @@ import type { fileTypes } from '../routing/uploads.ts'
 import { errorsOfEveryWrite, errorsOfRepeatable } from '../routing/writes.ts'
 import type { Writer } from './document-writer.ts'
 import { errorsOfEveryOperation, getOwnErrors } from './errors.ts'
+import type { SampleRequest } from './generated-samples.ts'
 import { referToHeaders } from './headers.ts'
 import {
   buildExamplePath,
@@ -19,6 +20,8 @@ import {
 } from './parameters.ts'
 import { buildNdjsonContent, DataResponse, ResponseWithWarnings } from './responses.ts'
 import { getCodeSamples } from './samples.ts'
+import type { Use } from './schemas.ts'
+import { isForAdmins } from './slice.ts'
 import { toHeading } from './texts.ts'
 
 /** Returns the OpenAPI operation of a route. */
@@ -51,15 +54,42 @@ export const writeOperation = (writer: Writer, operation: Operation) => ({
         ? { $ref: '#/components/requestBodies/Empty' }
         : {
             required: true,
-            content: writer.body(operation.body, operation.keepsEmptyTexts ? 'body' : 'body, empty is null'),
+            content: writer.body(operation.body, getBodyUse(operation)),
           },
     }),
   ...(operation.files && { requestBody: { required: true, content: fileContent } }),
   responses: buildResponses(writer, operation),
   ...(operation.role === undefined ? {} : { 'x-required-role': operation.role }),
   ...describeOwnErrors(getErrors(operation)),
-  ...(writer.hasSamples && getCodeSamples(operation.operationId)),
+  ...(writer.hasSamples && getCodeSamples(operation.operationId, buildSampleRequest(writer, operation))),
 })
+
+const getBodyUse = ({ keepsEmptyTexts }: Operation): Use => (keepsEmptyTexts ? 'body' : 'body, empty is null')
+
+/** Query parameters that samples send although they are optional: one of several is required. */
+const sampleQueries: Readonly<Record<string, readonly string[]>> = { findCustomers: ['email'] }
+
+/** Returns the request of an operation's sample. Returns undefined for operations that a shop doesn't need. */
+function buildSampleRequest(writer: Writer, operation: Operation): SampleRequest | undefined {
+  const { method, path, params, query, headers, body, role, tag, operationId, repeatable } = operation
+  if (isForAdmins({ tags: [tag], ...(role !== undefined && { 'x-required-role': role }) })) return
+  const sent = [...(query.required ?? []), ...(sampleQueries[operationId] ?? [])]
+  const search = new URLSearchParams(
+    sent.map(name => [name, String((query.properties[name] as { examples?: unknown[] } | undefined)?.examples?.[0])]),
+  )
+  const ownHeaders = Object.entries(headers).flatMap(([name, { required = true, example }]) =>
+    required && example !== undefined ? [[name, String(example)] as const] : [],
+  )
+  const content =
+    body && method !== 'DELETE' && !isEmptyBody(body) ? writer.body(body, getBodyUse(operation)) : undefined
+  return {
+    method,
+    path: buildExamplePath(path, params) + (sent.length ? `?${search}` : ''),
+    headers: Object.fromEntries(ownHeaders),
+    ...(content && { body: content['application/json'].example }),
+    isRepeatable: Boolean(repeatable),
+  }
+}
 
 function buildContent({ write, content, json }: Writer, operation: Operation) {
   const { response, media, exportLine, warns } = operation

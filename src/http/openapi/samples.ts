@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { generateSamples, type SampleRequest } from './generated-samples.ts'
 
 /** The folder of the samples, which the tests run. */
 const folder = fileURLToPath(new URL('../../../examples/shop/', import.meta.url))
@@ -24,7 +25,7 @@ export const readSample = (name: string) =>
     })),
   )
 
-/** The sample of an operation or webhook. */
+/** The sample of an operation or webhook, if it is a file. */
 const samples: Readonly<Record<string, string>> = {
   listStores: 'first-request',
   listInventory: 'stock',
@@ -37,9 +38,10 @@ const samples: Readonly<Record<string, string>> = {
   receiveChanges: 'receive-webhook',
 }
 
-/** Returns the code samples of an operation (`x-codeSamples`), if it has any. */
-export function getCodeSamples(operationId: string) {
+/** Returns the code samples of an operation or webhook (`x-codeSamples`): files, or programs that send a request. */
+export function getCodeSamples(operationId: string, request?: SampleRequest) {
   const name = samples[operationId]
-  if (name === undefined) return {}
-  return { 'x-codeSamples': readSample(name).map(({ lang, label, source }) => ({ lang, label, source })) }
+  if (name !== undefined)
+    return { 'x-codeSamples': readSample(name).map(({ lang, label, source }) => ({ lang, label, source })) }
+  return request ? { 'x-codeSamples': generateSamples(request) } : {}
 }

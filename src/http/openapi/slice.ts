@@ -79,7 +79,8 @@ export function sliceDocument(document: object, { view, tag, samples }: Static<t
 /** Tags that people use to run a service. A shop's key can read some of them, but doesn't need them. */
 const operatorTags = ['Fulfilment', 'Syncs', 'Imports', 'Alerts', 'Stats', 'Health and documentation']
 
-const isForAdmins = ({ tags, 'x-required-role': role }: DocumentOperation) =>
+/** True if an operation is part of the admin view. */
+export const isForAdmins = ({ tags, 'x-required-role': role }: Pick<DocumentOperation, 'tags' | 'x-required-role'>) =>
   role === 'admin' || tags.some(tag => operatorTags.includes(tag))
 
 const tagNote =
