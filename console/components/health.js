@@ -7,7 +7,7 @@ import { useLoad, useVersion } from './use-load.js'
 /**
  * A problem of `GET /health`.
  * @typedef {{ level: 'degraded' | 'critical', kind: string, subject: string, title: string, detail: string | null, alert: string | null, since: string | null }} HealthProblem
- * @typedef {{ level: 'ok' | 'degraded' | 'critical', problems: HealthProblem[] }} Health
+ * @typedef {{ level: 'ok' | 'degraded' | 'critical', problems: HealthProblem[], lastBackupAt: string | null }} Health
  */
 
 /** The health that the home screen and the badges share. `health` is undefined until it is loaded. */

@@ -1,3 +1,6 @@
+import { formatDuration } from 'tillbridge/health'
+import { Timestamp } from '../components/format.js'
+import { useHealth } from '../components/health.js'
 import { Problem } from '../components/problem.js'
 import { callApi, loadAll } from '../lib/api.js'
 import { html } from '../lib/html.js'
@@ -12,6 +15,7 @@ import { CapabilitiesCard, SyncsCard, WebhooksCard } from './overview/status-car
 /** The health of the service: problems, syncs, webhooks, features and numbers of the day. */
 export function Screen() {
   const isAdmin = useHasRole('admin')
+  const { health } = useHealth()
   const { overview, errors } = useOverview()
   const syncs = useSection('syncs', overview, signal => callApi('/syncs', { signal }).then(({ data }) => data))
   const webhooks = useSection('webhooks', overview, async signal =>
@@ -31,5 +35,12 @@ export function Screen() {
       ${syncs.data && html`<${Freshness} syncs=${syncs.data} />`}
       ${isAdmin && webhooks.data && html`<${Deliveries} webhooks=${webhooks.data} overview=${overview} />`}
       ${isAdmin && html`<${MappingHealth} overview=${overview} />`}
-    </div>`
+    </div>
+    ${isAdmin && health && html`<p class="ink muted">${describeBackup(health.lastBackupAt)}</p>`}`
 }
+
+/** Describes the age of the newest backup. @param {string | null} at */
+const describeBackup = at =>
+  at === null
+    ? 'Tillbridge has recorded no backup.'
+    : html`Last backup: ${formatDuration((Date.now() - Date.parse(at)) / 1_000)} ago (<${Timestamp} time=${at} />)`

@@ -1,3 +1,4 @@
+import { findNewestBackup } from '../backup/history.ts'
 import { includesRole } from '../domain/accounts.ts'
 import { assessService, Health } from '../domain/health/health.ts'
 import type { Sync } from '../domain/sync/syncs.ts'
@@ -20,10 +21,12 @@ export const health = [
     },
     async context => {
       const { db, service, role, driver } = context
-      const [syncs, webhooks, alerts] = await Promise.all([
+      const isAdmin = includesRole(role, 'admin')
+      const [syncs, webhooks, alerts, backup] = await Promise.all([
         readSyncs(db, context),
-        includesRole(role, 'admin') ? readWebhookRecords(db, service) : [],
+        isAdmin ? readWebhookRecords(db, service) : [],
         includesRole(role, 'maintainer') ? readAlertRecords(db, service) : [],
+        isAdmin ? findNewestBackup(db) : undefined,
       ])
       return {
         data: assessService({
@@ -31,6 +34,7 @@ export const health = [
           webhooks,
           alerts,
           breaker: driver.breaker ?? null,
+          lastBackupAt: backup?.at,
           now: new Date(),
         }),
       }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { recordBackup } from '../../src/backup/history.ts'
 import { sql } from '../../src/database/db.ts'
 import { raiseAlert } from '../../src/store/alerts/alerts.ts'
 import { setBackOffice } from '../../src/store/backoffice/connections.ts'
@@ -52,9 +53,18 @@ test('the overview shows open issues with remedies until they are resolved', { s
     'Sales today 0 none yet #sales?filter=today',
     'Outstanding voucher balance 0 none yet #vouchers?filter=active',
   ])
+  await page.waitForText('Tillbridge has recorded no backup.')
   await assertAccessible(page, 'overview')
   await page.press('Resolve: Export file has rejected lines')
   await page.waitForText('Nothing needs attention')
+})
+
+test('the overview shows the age of the newest backup', { skip }, async () => {
+  await api.db.run(sql`insert into installation (secret_digest) values ('') on conflict do nothing`)
+  await recordBackup(api.db, new Date(Date.now() - 3 * 3_600_000).toISOString())
+  await page.show('syncs')
+  await page.show('overview')
+  await page.waitForText('Last backup: 3 h ago')
 })
 
 test('the overview is refreshed when the user returns', { skip }, async () => {

@@ -111,6 +111,8 @@ export interface Health {
   level: Open<'ok' | 'degraded' | 'critical'>
   /** The problems, worst first. */
   problems: HealthProblem[]
+  /** Newest backup of the database. Null: none, or you are not an admin. */
+  lastBackupAt: string | null
 }
 
 export interface HealthProblem {

@@ -97,6 +97,7 @@ export const Health = Type.Object(
   {
     level: OneOf('The worst level of the problems. `ok`: nothing needs attention.', healthLevels),
     problems: Type.Array(HealthProblem, { description: 'The problems, worst first.' }),
+    lastBackupAt: Nullable(Instant('Newest backup of the database. Null: none, or you are not an admin.')),
   },
   { $id: 'Health', additionalProperties: false },
 )
@@ -107,6 +108,7 @@ interface ServiceState {
   webhooks: readonly Webhook[]
   alerts: readonly AlertRecord[]
   breaker: 'open' | 'closed' | null
+  lastBackupAt: Date | undefined
   now: Date
 }
 
@@ -124,7 +126,8 @@ const importProblemMs = 24 * 3_600_000
  * Derives the health of a service from its current state and its alerts. An alert comes later, after several failures. If it is about the
  * sync or webhook of a problem, it is part of that problem and makes it critical.
  */
-export function assessService({ syncs, webhooks, alerts, breaker, now }: ServiceState): Static<typeof Health> {
+export function assessService(state: ServiceState): Static<typeof Health> {
+  const { syncs, webhooks, alerts, breaker, lastBackupAt, now } = state
   const current = [
     ...(breaker === 'open' ? [backOfficeProblem] : []),
     ...syncs.flatMap(sync => findSyncProblem(sync, now)),
@@ -142,6 +145,7 @@ export function assessService({ syncs, webhooks, alerts, breaker, now }: Service
   return {
     level: critical.length ? 'critical' : degraded.length ? 'degraded' : 'ok',
     problems: [...critical, ...degraded],
+    lastBackupAt: lastBackupAt?.toISOString() ?? null,
   }
 }
 

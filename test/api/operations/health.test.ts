@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { recordBackup } from '../../../src/backup/history.ts'
 import { sql } from '../../../src/database/db.ts'
 import { raiseAlert } from '../../../src/store/alerts/alerts.ts'
 import { startTestApi, type TestApi } from '../../support/service.ts'
@@ -12,6 +13,8 @@ after(() => api?.stop())
 
 const readHealth = async (caller: Pick<TestApi, 'get'> = api) => (await caller.get('/health')).json.data
 
+const healthy = { level: 'ok', problems: [], lastBackupAt: null }
+
 const addRun = (sync: string, run: { read?: number; rejected?: number; skipped?: number; error?: string | null }) => {
   const { read = 10, rejected = 0, skipped = 0, error = null } = run
   return api.db.run(sql`
@@ -20,7 +23,7 @@ const addRun = (sync: string, run: { read?: number; rejected?: number; skipped?:
 }
 
 test('a service without problems is ok', async () => {
-  assert.deepEqual(await readHealth(), { level: 'ok', problems: [] })
+  assert.deepEqual(await readHealth(), healthy)
 })
 
 test('skipped lines degrade the health; a rejected file is critical', async () => {
@@ -39,7 +42,7 @@ test('skipped lines degrade the health; a rejected file is critical', async () =
   ])
   assert.equal(problems[0].level, 'critical', 'the worst come first')
   for (const sync of ['stock', 'customers', 'stores', 'staff']) await addRun(sync, {})
-  assert.deepEqual(await readHealth(), { level: 'ok', problems: [] })
+  assert.deepEqual(await readHealth(), healthy)
 })
 
 test('a failing webhook and its alert are one problem for admins', async () => {
@@ -63,7 +66,7 @@ test('a failing webhook and its alert are one problem for admins', async () => {
     (await readHealth()).problems.map(({ kind }: { kind: string }) => kind),
     ['webhook_unhealthy', 'email_failed'],
   )
-  assert.deepEqual(await readHealth(await api.createAccount('visitor')), { level: 'ok', problems: [] })
+  assert.deepEqual(await readHealth(await api.createAccount('visitor')), healthy)
   assert.deepEqual(
     (await readHealth(await api.createAccount('maintainer'))).problems.map(({ kind }: { kind: string }) => kind),
     ['email_failed', 'webhook_failing'],
@@ -83,4 +86,13 @@ test('a paused webhook is degraded, and critical if deleted records were missed'
   const expired = await readProblem()
   const [raised] = (await api.get('/alerts')).json.data.filter(({ subject }: { subject: string }) => subject === id)
   assert.deepEqual([expired.level, expired.kind, expired.alert], ['critical', 'webhook_paused', raised.id])
+})
+
+test('admins see the time of the newest backup', async () => {
+  const takenAt = '2026-11-21T02:00:00.000Z'
+  await api.db.run(sql`insert into installation (secret_digest) values ('') on conflict do nothing`)
+  await recordBackup(api.db, takenAt)
+  assert.equal((await readHealth()).lastBackupAt, takenAt)
+  const maintainer = await api.createAccount('maintainer')
+  assert.equal((await readHealth(maintainer)).lastBackupAt, null)
 })
