@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { TOTP } from 'otpauth'
+import { acceptCode } from '../../src/auth/second-factor.ts'
+import { deriveKeys } from '../../src/crypto/keys.ts'
 import { sql } from '../../src/database/db.ts'
 import { addPassword } from '../../src/store/accounts/accounts.ts'
+import { reencrypt } from '../../src/store/shards/secret-rotation.ts'
 import { browserMissing } from '../support/browser.ts'
 import { assertAccessible } from '../support/console/axe.ts'
 import { openConsole } from '../support/console/console.ts'
@@ -103,6 +107,20 @@ test('the database has neither the secret nor a recovery code', async () => {
   for (const value of [secret, ...recoveryCodes])
     for (const form of [value, Buffer.from(value).toString('hex')]) assert.equal(row?.text.includes(form), false)
   assert.match(String(row?.text), /POST \/console\/session\/second-factor/)
+})
+
+test('a rotation of the secret key encrypts second factors again', async () => {
+  const caller = await api.createAccount('visitor')
+  const { secret } = await enrol(caller)
+  const newest = deriveKeys(randomBytes(32))
+  const undone = new Error('rolled back')
+  const rotation = api.db.transaction(async tx => {
+    await assert.rejects(acceptCode(tx, newest, caller.username, getCode(secret)), /another secret/)
+    await reencrypt(tx, { ...newest, otherKeys: [api.keys] }, () => {})
+    assert.equal(await acceptCode(tx, newest, caller.username, getCode(secret)), true)
+    throw undone
+  })
+  await assert.rejects(rotation, undone)
 })
 
 test('a secret of another account or a second enrolment is rejected', async () => {
