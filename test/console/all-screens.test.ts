@@ -27,6 +27,9 @@ const listRoutes = () => [...screenByRoute.keys()]
 /** All buttons but those that sort and filter a table. */
 const buttons = `[...document.querySelectorAll('main button:not(th button, .chips button)')].map(button => button.innerText)`
 
+/** What the browser reports. Without a connection to a platform, its status is a 409. */
+const listComplaints = () => page.complaints.filter(text => !/status of 409/.test(text))
+
 before(async () => {
   if (skip) return
   const environment = { WEBHOOK_NETWORKS: '127.0.0.0/8' }
@@ -47,7 +50,7 @@ before(async () => {
       `[...document.querySelectorAll('main caption')].map(caption => caption.innerText)`,
     )
     const requests = page.requests.splice(0).filter(url => url.startsWith(api.baseUrl))
-    assert.deepEqual(page.complaints, [], `${route}: ${requests}`)
+    assert.deepEqual(listComplaints(), [], `${route}: ${requests}`)
     screenByRoute.set(route, {
       buttons: await page.evaluate<string[]>(buttons),
       tables,
@@ -88,7 +91,7 @@ test('every screen is complete and accessible in both themes at all widths', {
       if (colours === 'dark') await assertAccessible(page, `${route} at ${width}`)
     }
   }
-  assert.deepEqual(page.complaints, [])
+  assert.deepEqual(listComplaints(), [])
 })
 
 interface Table {
