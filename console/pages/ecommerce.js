@@ -4,7 +4,7 @@ import { Facts, Health, State, Timestamp } from '../components/format.js'
 import { Problem } from '../components/problem.js'
 import { Table } from '../components/table.js'
 import { useLoad } from '../components/use-load.js'
-import { ApiError, callApi } from '../lib/api.js'
+import { callApi } from '../lib/api.js'
 import { html } from '../lib/html.js'
 import { linkTo } from '../lib/route.js'
 import { Differences } from './ecommerce/differences.js'
@@ -46,33 +46,32 @@ const remedies = {
   inactiveLocation: 'Activate the location on the platform.',
 }
 
-const isDisconnected = (/** @type {unknown} */ error) =>
-  error instanceof ApiError && error.problem.code === 'capability_unavailable'
+const isOfPlatform = (/** @type {any} */ sync) => sync.origin === 'ecommerce'
 
 function Connection() {
   const { data, error, reload } = useLoad(async signal => {
-    const [status, syncs] = await Promise.all([callApi('/ecommerce', { signal }), callApi('/syncs', { signal })])
-    return { status: status.data, syncs: syncs.data.filter((/** @type {any} */ sync) => sync.origin === 'ecommerce') }
+    const syncs = (await callApi('/syncs', { signal })).data.filter(isOfPlatform)
+    return { syncs, status: syncs.length ? (await callApi('/ecommerce', { signal })).data : undefined }
   }, [])
   return html`<h1>E-commerce</h1>
     <p class="lead">The connection to your e-commerce platform</p>
-    ${
-      isDisconnected(error)
-        ? html`<div class="empty">No connection yet. Connect a shop with <code>tillbridge ecommerce set</code>, or <a href=${linkTo('import')}>import</a> its files.</div>`
-        : error && html`<${Problem} error=${error} />`
-    }
+    ${error && html`<${Problem} error=${error} />`}
+    ${data && !data.status && html`<div class="empty">No connection yet. Connect a shop with <code>tillbridge ecommerce set</code>, or <a href=${linkTo('import')}>import</a> its files.</div>`}
     ${!data && !error && html`<p class="opening" role="status">Loading…</p>`}
-    ${data && html`<${Push} status=${data.status} reload=${reload} />`}
-    ${data && html`<h2>Syncs</h2><${Table} caption="Syncs from the platform" columns=${syncColumns} rows=${data.syncs} getKey=${(/** @type {any} */ sync) => sync.sync} />`}
+    ${data?.status && html`<${Details} ...${data} reload=${reload} />`}`
+}
+
+/** @param {{ status: any, syncs: any[], reload: () => void }} props */
+const Details = ({ status, syncs, reload }) => html`<${Push} status=${status} reload=${reload} />
+    <h2>Syncs</h2>
+    <${Table} caption="Syncs from the platform" columns=${syncColumns} rows=${syncs} getKey=${(/** @type {any} */ sync) => sync.sync} />
     ${
-      data &&
-      data.status.held.length > 0 &&
+      status.held.length > 0 &&
       html`<h2>Held levels</h2>
-      <${Table} caption="Held levels by reason" columns=${heldColumns} rows=${data.status.held} getKey=${(/** @type {any} */ held) => held.reason} />
+      <${Table} caption="Held levels by reason" columns=${heldColumns} rows=${status.held} getKey=${(/** @type {any} */ held) => held.reason} />
       <p><a href=${linkTo('ecommerce', 'levels', 'held')}>Show held levels</a></p>`
     }
-    ${data && html`<${Reconciliations} newest=${data.status.reconciliation} />`}`
-}
+    <${Reconciliations} newest=${status.reconciliation} />`
 
 /** The state of the push. @param {any} status @returns {[state: string, tone: import('../components/format.js').Tone]} */
 function assessPush({ stockPush, isStopped, lagSeconds, due }) {

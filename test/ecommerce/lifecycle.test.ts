@@ -48,7 +48,7 @@ const readRows = async (table: string, serviceId = fixture.shop.service.id) =>
     )
   ).map(({ row }) => row)
 
-test('I8: only items of customers have personal data, and no secret is readable', async () => {
+test('I8: personal data is only in items; secrets are unreadable', async () => {
   for (const table of tables) {
     const text = (await readRows(table)).join('\n')
     assert.notEqual(text, '', table)

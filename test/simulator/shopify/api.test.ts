@@ -217,7 +217,7 @@ test('a sale leaves on-hand unchanged until it is fulfilled', async () => {
   assert.deepEqual(await levels(), [3, 3, 0])
 })
 
-test('five bulk operations run at a time, and each ends on its own', async () => {
+test('five bulk operations run at a time and end unaided', async () => {
   simulator.set({ bulkSeconds: 10 })
   const start = async () =>
     (await send(operation('BulkQuery'), { query: operation('BulkLevels') })).body.data.bulkOperationRunQuery
