@@ -18,7 +18,8 @@ import type { TestApi } from '../support/service.ts'
 import { post, put, withKey } from '../support/write.ts'
 
 export const log = pino({ level: 'silent' })
-export const signal = AbortSignal.timeout(280_000)
+/** Longer than the long form of a test. */
+export const signal = AbortSignal.timeout(3_600_000)
 export const options = { signal, isEmbedded: true }
 const address = { contactName: 'John Smith', addressLine1: '1 High St', city: 'Melbourne', country: 'Australia' }
 
