@@ -1,5 +1,5 @@
 /** Upper bounds in milliseconds of the classes of a latency histogram. The last class has no upper bound. */
-export const latencyBounds = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000] as const
+const latencyBounds = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000] as const
 
 export const latencyClasses = latencyBounds.length + 1
 

@@ -7,7 +7,7 @@ import { get, list } from '../../http/routing/route-definitions.ts'
 import { Type } from '../../schemas/schemas.ts'
 import { groupErrors, maxGroupedErrors, readRequestPage } from '../../store/request-log/requests.ts'
 import { readRequestIntervals } from '../../store/stats/stats.ts'
-import { requestFilters } from '../requests.ts'
+import { requestFilters } from '../requests/filters.ts'
 import { consoleRoute, rangeQuery } from './console-data.ts'
 
 const [tag, role] = ['Requests', 'admin'] as const

@@ -166,7 +166,7 @@ const updateReturnedQuantities = (tx: Db, service: Service, returnId: string, si
      where l.service_id = ${service.id} and l.order_id = b.order_id and l.sequence = b.order_sequence`)
 
 /** A return. Lock its order before you use it. */
-export interface StoredReturn {
+interface StoredReturn {
   id: string
   number: string
   orderId: string

@@ -15,7 +15,7 @@ import { materialized, opaqueParam } from '../lists/planner-fences.ts'
 import { mayHave, mayHaveFailed } from './blocks.ts'
 
 /** Search criteria for requests. */
-export interface Search {
+interface Search {
   request_id?: string | undefined
   operation?: string | undefined
   path?: string | undefined
@@ -141,7 +141,7 @@ export const findRequestRecord = (db: Db, service: Service, id: string) =>
   )
 
 /** Errors with the same code and field. */
-export interface ErrorGroup {
+interface ErrorGroup {
   /** The code, or the status if there was none. */
   code: string
   status: number

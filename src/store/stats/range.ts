@@ -6,7 +6,7 @@ export const getInterval = (range: RangeName): Sql =>
   sql`${ranges[range].intervalSeconds}::integer * interval '1 second'`
 
 /** SQL for the start of the interval that contains a time. */
-export const toIntervalStart = (range: RangeName, time: Sql): Sql =>
+const toIntervalStart = (range: RangeName, time: Sql): Sql =>
   sql`date_bin(${getInterval(range)}, ${time}, '2000-01-03Z')`
 
 /** SQL for the start of the first interval. The last interval contains the current time. */

@@ -23,7 +23,7 @@ export const readRequestMinutes = (db: Db, service: Service) =>
       from ${lastDayMinutes} left join request_minute on service_id = ${service.id} and minute = minute_start`)
 
 /** Requests of an interval, without those of the console. */
-export interface RequestInterval {
+interface RequestInterval {
   /** The start, RFC 3339. */
   at: string
   answered: number

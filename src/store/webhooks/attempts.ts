@@ -47,7 +47,7 @@ export const addAttempt = (db: Db, service: Service, webhookId: string, attempt:
     ${insertAttempt(service, webhookId, attempt)}`)
 
 /** An attempt with what was sent. */
-export interface AttemptDetails {
+interface AttemptDetails {
   /** The record (`WebhookAttempt`) as JSON. */
   record: string
   deliveryId: string
@@ -66,7 +66,7 @@ export const findAttempt = (db: Db, service: Service, webhookId: string, id: str
      where webhook_attempt.service_id = ${service.id} and webhook_attempt.webhook_id = ${webhookId} and attempt_id = ${id}`)
 
 /** Deliveries of an interval. */
-export interface AttemptInterval {
+interface AttemptInterval {
   /** The start, RFC 3339. */
   at: string
   delivered: number
@@ -86,7 +86,7 @@ export const readAttemptIntervals = (db: Db, service: Service, webhookId: string
      group by 1 order by 1`)
 
 /** The deliveries of a webhook in a range. */
-export interface DeliverySummary {
+interface DeliverySummary {
   id: string
   delivered: number
   failed: number
