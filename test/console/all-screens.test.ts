@@ -27,7 +27,7 @@ const listRoutes = () => [...screenByRoute.keys()]
 /** All buttons but those that sort and filter a table. */
 const buttons = `[...document.querySelectorAll('main button:not(th button, .chips button)')].map(button => button.innerText)`
 
-/** What the browser reports. Without a connection to a platform, its status is a 409. */
+/** Lists the browser's complaints, without the 409 of a platform that isn't connected. */
 const listComplaints = () => page.complaints.filter(text => !/status of 409/.test(text))
 
 before(async () => {
