@@ -1,8 +1,8 @@
 import { assessSync, formatDuration } from 'tillbridge/health'
 import { Action } from '../components/action.js'
+import { ExportableTable } from '../components/exportable-table.js'
 import { Facts, Health, State, Timestamp } from '../components/format.js'
 import { Problem } from '../components/problem.js'
-import { Table } from '../components/table.js'
 import { useLoad } from '../components/use-load.js'
 import { callApi } from '../lib/api.js'
 import { html } from '../lib/html.js'
@@ -20,8 +20,12 @@ export function Screen({ parts: [first, second] }) {
 
 /** @type {import('../components/table.js').Column[]} */
 const syncColumns = [
-  { title: 'Sync', value: sync => html`<a href=${linkTo('syncs', sync.sync)}>${sync.sync}</a>` },
-  { title: 'State', value: sync => html`<${Health} ...${assessSync(sync)} />` },
+  {
+    title: 'Sync',
+    value: sync => html`<a href=${linkTo('syncs', sync.sync)}>${sync.sync}</a>`,
+    text: sync => sync.sync,
+  },
+  { title: 'State', value: sync => html`<${Health} ...${assessSync(sync)} />`, text: sync => assessSync(sync).state },
   {
     title: 'Data age',
     right: true,
@@ -31,7 +35,7 @@ const syncColumns = [
 
 /** @type {import('../components/table.js').Column[]} */
 const heldColumns = [
-  { title: 'Reason', value: held => html`<code>${held.reason}</code>` },
+  { title: 'Reason', value: held => html`<code>${held.reason}</code>`, text: held => held.reason },
   { title: 'Levels', right: true, value: held => held.levels.toLocaleString('en') },
   { title: 'Remedy', value: held => remedies[held.reason] ?? 'The platform rejected the level. See its code.' },
 ]
@@ -63,12 +67,10 @@ function Connection() {
 
 /** @param {{ status: any, syncs: any[], reload: () => void }} props */
 const Details = ({ status, syncs, reload }) => html`<${Push} status=${status} reload=${reload} />
-    <h2>Syncs</h2>
-    <${Table} caption="Syncs from the platform" columns=${syncColumns} rows=${syncs} getKey=${(/** @type {any} */ sync) => sync.sync} />
+    <${ExportableTable} title=${html`<h2>Syncs</h2>`} caption="Syncs from the platform" columns=${syncColumns} rows=${syncs} getKey=${(/** @type {any} */ sync) => sync.sync} file="platform-syncs" />
     ${
       status.held.length > 0 &&
-      html`<h2>Held levels</h2>
-      <${Table} caption="Held levels by reason" columns=${heldColumns} rows=${status.held} getKey=${(/** @type {any} */ held) => held.reason} />
+      html`<${ExportableTable} title=${html`<h2>Held levels</h2>`} caption="Held levels by reason" columns=${heldColumns} rows=${status.held} getKey=${(/** @type {any} */ held) => held.reason} file="held-levels" />
       <p><a href=${linkTo('ecommerce', 'levels', 'held')}>Show held levels</a></p>`
     }
     <${Reconciliations} newest=${status.reconciliation} />`

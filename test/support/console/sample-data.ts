@@ -4,7 +4,7 @@ import { raiseAlert } from '../../../src/store/alerts/alerts.ts'
 import type { TestApi, TestResponse } from '../service.ts'
 import type { Receiver } from '../webhooks/receiver.ts'
 import { post, put } from '../write.ts'
-import { createPlatformItems } from './platform.ts'
+import { createPlatformConnection, createPlatformItems } from './platform.ts'
 import { logSampleRequests } from './request-log.ts'
 
 const gift = {
@@ -30,6 +30,8 @@ export interface SampleData {
   /** A request that placed an order in a back office. */
   request: string
   webhook: string
+  /** A comparison of stock with the platform. */
+  reconciliation: string
 }
 
 /** Creates records in a demo shop, so that each screen of the console has content. */
@@ -68,7 +70,8 @@ export async function createSampleData(api: TestApi, receiver: Receiver): Promis
   await createPlatformItems(api)
   const [issue] = await read('/mappings/issues/skus?state=nearMatch&limit=1')
   expectSuccess(await post(api, '/mappings/fixes', { kind: 'skus', id: issue.id, to: issue.suggestion }))
-  return { customer: customerId, sku, voucher, request, webhook: webhook.id }
+  const reconciliation = await createPlatformConnection(api)
+  return { customer: customerId, sku, voucher, request, webhook: webhook.id, reconciliation }
 }
 
 /** Places two orders and returns an item of the second one. Returns the second order's ID. */
