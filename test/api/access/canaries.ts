@@ -67,6 +67,18 @@ export async function fillWithCanaries(api: TestApi, { service }: Caller, canary
     await addLogEntries(db, service, [{ requestId: id, username: `${canary}user` }])
     await db.run(sql`
       insert into alert (service_id, alert_id, kind, subject, detail) values (${service.id}, ${id}, 'sync_failing', ${id}, ${`${canary}alert`})`)
+    await db.run(sql`
+      insert into ecommerce_connection (service_id, connection_id, driver, url, client_id, encrypted_secret, api_version)
+      values (${service.id}, 'main', 'shopify', ${`https://${canary}shop.example`}, ${`${canary}client`}, '', '2026-10') on conflict do nothing`)
+    await db.run(sql`
+      insert into ecommerce_level (service_id, connection_id, item_id, location_id, hold_reason)
+      values (${service.id}, 'main', ${id}, ${`${canary}location`}, 'unmapped')`)
+    await db.run(sql`
+      insert into ecommerce_reconciliation (service_id, connection_id, reconciliation_id, is_dry_run, state, error)
+      values (${service.id}, 'main', ${id}, true, 'failed', ${`${canary}comparison`})`)
+    await db.run(sql`
+      insert into ecommerce_drift (service_id, connection_id, reconciliation_id, item_id, location_id)
+      values (${service.id}, 'main', ${id}, ${id}, ${`${canary}location`})`)
     // Usernames are the installation's: no two services can give the same one to two people.
     if (id === '1') continue
     await addAccount(db, api.keys, id, service, 'visitor')
