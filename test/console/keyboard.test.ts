@@ -71,6 +71,9 @@ test('a search keeps the focus in its field and a reset too', {
   skip,
 }, async () => {
   await page.show('requests')
+  await page.until(`document.querySelector('.filters summary')`)
+  await page.evaluate(`document.querySelector('.filters summary').focus()`)
+  await page.key('Enter')
   await focus('Path or operation')
   await page.type('/stores')
   await page.key('Enter')

@@ -70,22 +70,28 @@ export function FilterChips({ search, run }) {
  * @param {{ search: import('./search.js').Search, run: (search: import('./search.js').Search) => void }} props
  */
 export function SearchForm({ search, run }) {
+  const hasFilters = Object.keys(search).length > 0
   const [values, setValues] = useState(search)
+  // Stays open when the filters are cleared, because the form keeps the focus.
+  const [isOpen, setIsOpen] = useState(hasFilters)
   const container = useKeptFocus()
   // Follows the address. A layout effect, so that nothing typed after the paint is lost.
-  useLayoutEffect(() => setValues(search), [JSON.stringify(search)])
+  useLayoutEffect(() => {
+    setValues(search)
+    if (hasFilters) setIsOpen(true)
+  }, [JSON.stringify(search)])
   const change = (/** @type {string} */ name) => (/** @type {string} */ value) =>
     setValues(previous => Object.assign({}, previous, { [name]: value }))
   const field = (/** @type {FormField} */ [name, label, attributes]) =>
     html`<${Field} key=${name} label=${label} value=${values[name] ?? ''} change=${change(name)} autocomplete="off" ...${attributes} />`
-  return html`<details class="card filters" open=${Object.keys(search).length > 0}><summary>Filters</summary><form class="search" role="search" tabindex="-1" ref=${container} onSubmit=${onSubmit(() => run(removeEmpty(values)))}>
+  return html`<details class="card filters" open=${isOpen} onToggle=${(/** @type {any} */ event) => setIsOpen(event.currentTarget.open)}><summary>Filters</summary><form class="search" role="search" tabindex="-1" ref=${container} onSubmit=${onSubmit(() => run(removeEmpty(values)))}>
     <div class="fields">
       ${textFields.map(field)}
       <${Choice} label="Result" value=${values.failed ?? ''} change=${change('failed')} options=${outcomes} />
       ${timeFields.map(field)}
       <p class="choices">
         <button class="main">Search</button>
-        ${Object.keys(search).length > 0 && html`<button type="button" onClick=${() => run({})}>Clear</button>`}
+        ${hasFilters && html`<button type="button" onClick=${() => run({})}>Clear</button>`}
       </p>
     </div>
   </form></details>`
