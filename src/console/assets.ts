@@ -152,7 +152,7 @@ const resolveImports = (path: string, text: string) =>
       const target = relative(dirname(path), packages[name as Package])
       return `${keyword}${quote}${target.startsWith('.') ? target : `./${target}`}${quote}`
     })
-    .replace(/\n\/\/# sourceMappingURL=.*\s*$/, '\n')
+    .replace(/\n\/\/# sourceMappingURL=\S*\s*$/, '\n')
 
 // Preloads the modules, so that the browser requests all of them at once instead of following their imports one by one.
 const renderPage = (root: string, modules: readonly string[]) => `<!doctype html>

@@ -197,7 +197,8 @@ test('the environment is read in one file', () => {
   const readers = source.filter(({ text }) => /process\.env\b/.test(text))
   assert.deepEqual(
     readers.map(({ path }) => path),
-    ['src/config/config.ts'],
+    // The second file renders code samples for clients.
+    ['src/config/config.ts', 'src/http/openapi/generated-samples.ts'],
   )
 })
 
