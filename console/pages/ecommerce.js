@@ -40,7 +40,7 @@ const heldColumns = [
   { title: 'Remedy', value: held => remedies[held.reason] ?? 'The platform rejected the level. See its code.' },
 ]
 
-/** What to do about held levels. @type {Record<string, string>} */
+/** Remedies of held levels by reason. @type {Record<string, string>} */
 const remedies = {
   unmapped: 'Map the SKU, or map a store to the location.',
   duplicate: 'Several variants have the same SKU. Give each its own.',
