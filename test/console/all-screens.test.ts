@@ -92,7 +92,7 @@ test('every screen is complete and accessible in both themes at all widths', {
   assert.deepEqual(page.complaints, [])
 })
 
-test('stacked bars stand on the base line of their chart', { skip }, async () => {
+test('stacked bars begin at the base line of their chart', { skip }, async () => {
   await openScreen(page, 'requests')
   await page.until(`document.querySelector('.bars.stacked .column')`)
   const gaps = await page.evaluate<number[]>(`[...document.querySelectorAll('.bars.stacked > div:has(.column)')].map(
