@@ -12,6 +12,7 @@ import { announceDeprecations, listDeprecations } from '../http/deprecations.ts'
 import { registerPublicPages } from '../http/docs/public.ts'
 import { type ClientMemory, limitClientMemory } from '../http/limits/client-memory.ts'
 import { getLogFields, logRejections, writeAccessLog } from '../http/observability/access-log.ts'
+import { createFieldList } from '../http/observability/error-fields.ts'
 import { writeRequestLog } from '../http/observability/request-log.ts'
 import { traceRequests } from '../http/observability/tracing.ts'
 import { createProblemResponse, defaultHeaders, toPublicError } from '../http/problem.ts'
@@ -56,9 +57,10 @@ export async function buildServer(options: ServerOptions): Promise<BuiltServer> 
   const appContext = { ...options.appContext, deprecations: listDeprecations(operations) }
   const level = accessLog ? 'info' : 'debug'
   const logRejection = logRejections(log, level)
+  const listFields = createFieldList(definitions.map(({ operation }) => operation))
   const sendProblem = (error: ApiError, request: FastifyRequest, reply: FastifyReply) => {
     request.errorCode = error.code
-    request.errorFields = error.errors.flatMap(({ pointer, parameter }) => pointer ?? parameter ?? [])
+    request.errorFields = listFields(error.errors)
     const context = { publicUrl: publicUrl(), requestId: request.id, instance: getRequestPath(request) }
     const { status, headers, body } = createProblemResponse(error, context)
     return reply.code(status).headers(headers).send(body)

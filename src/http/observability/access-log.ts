@@ -6,7 +6,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The code of the error response, if there was one. */
     errorCode: ErrorCode | undefined
-    /** The pointers and parameters of the error's entries. */
+    /** The fields of the error response, for the request log. */
     errorFields: readonly string[] | undefined
   }
 }

@@ -149,15 +149,8 @@ function toLogEntry(request: FastifyRequest, reply: FastifyReply, serviceId: num
     steps,
     // Programs send their credentials, the console has a session.
     isConsole: headers.authorization === undefined,
-    fields: listFields(request.errorFields),
+    fields: request.errorFields ?? [],
   }
 }
-
-/** Fields of an error that are logged. */
-const maxFields = 5
-
-/** Returns the distinct fields of an error, without the positions in lists: `/lines/0` becomes `/lines/*`. */
-const listFields = (fields: readonly string[] = []) =>
-  [...new Set(fields.map(field => field.replace(/\/\d+(?=\/|$)/g, '/*').slice(0, 100)))].slice(0, maxFields)
 
 const unquote = (key: string) => key.trim().replace(/^"(.*)"$/, '$1')

@@ -1,6 +1,6 @@
 import { decodeCursor } from '../../change-feed/subscription.ts'
 import type { Keys } from '../../crypto/keys.ts'
-import type { Database } from '../../database/db.ts'
+import type { Database, Db } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { ApiError, notFound } from '../../errors/api-error.ts'
 import { EmptyBody } from '../../http/body/body.ts'
@@ -98,15 +98,10 @@ export const consoleWebhooks = [
   ),
 ]
 
-async function findAttemptOrThrow(
-  db: Parameters<typeof findAttempt>[0],
-  service: Service,
-  id: string,
-  attempt: string,
-) {
-  const found = await findAttempt(db, service, id, attempt)
-  if (!found) throw notFound('attempt')
-  return found
+async function findAttemptOrThrow(db: Db, service: Service, id: string, attempt: string) {
+  const stored = await findAttempt(db, service, id, attempt)
+  if (!stored) throw notFound('attempt')
+  return stored
 }
 
 /** Larger backlogs are not counted completely. */

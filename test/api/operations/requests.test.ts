@@ -34,6 +34,22 @@ const logged = async (caller: Caller, id: string) => {
 }
 const john = (email: string) => ({ firstname: 'John', surname: 'Canarysmith', contact: { email } })
 
+test('an error is logged with documented names only', async () => {
+  const caller = await api.createService()
+  await post(caller, '/customers', { ...john('no address'), 'ann.body@example.com': 1 }, { 'x-request-id': 'body' })
+  const headers = { 'x-request-id': 'query' }
+  await caller.get('/customers/search?limit=1000&ann.query%40example.com=1&ann_query_example.com=1', headers)
+  for (const id of ['body', 'query']) await logged(caller, id)
+  const rows = await db.rows<{ lines: string }>(
+    sql`select lines::text as lines from request_block where service_id = ${caller.service.id}`,
+  )
+  const text = rows.map(({ lines }) => lines).join()
+  assert.match(text, /\/contact\/email/)
+  assert.match(text, /"limit"/)
+  assert.doesNotMatch(text, /ann\./)
+  assert.doesNotMatch(text, /ann_query/)
+})
+
 test('a write can be found by each field, with all its effects', async () => {
   const caller = await api.createService()
   const before = new Date(Date.now() - 1_000).toISOString()
