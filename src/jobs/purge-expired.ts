@@ -11,8 +11,8 @@ import { type JobRun, throwErrors } from './job.ts'
 
 /**
  * Deletes temporary data: stored responses, wrong PINs, reservations of dead processes, voucher data of back offices, contents of
- * failed emails, old alerts, webhook attempts and payloads, sync runs, ended redemptions. Running it twice is harmless. If some of it can't be deleted, it deletes the
- * rest and then throws.
+ * failed emails, old alerts, webhook attempts and payloads, sync runs, ended redemptions. Running it twice is harmless. If some of it can't
+ * be deleted, it deletes the rest and then throws.
  */
 export async function purgeExpired({ db, signal }: JobRun): Promise<void> {
   const errors: unknown[] = []
