@@ -4,6 +4,7 @@ import { after, before, test } from 'node:test'
 import { sql } from '../../src/database/db.ts'
 import { buildWebhookJobs } from '../../src/jobs/jobs.ts'
 import { startWorker, type Worker } from '../../src/jobs/worker.ts'
+import { purgePayloads } from '../../src/store/webhooks/attempts.ts'
 import { createSender } from '../../src/webhooks/sender.ts'
 import { browserMissing } from '../support/browser.ts'
 import { assertAccessible } from '../support/console/axe.ts'
@@ -96,7 +97,9 @@ test('an attempt shows its payload, headers and changes and is resent', { skip }
 })
 
 test('payloads are deleted after three days', { skip }, async () => {
-  await api.db.run(sql`delete from webhook_payload`)
+  await api.db.run(sql`update webhook_payload set created_at = now() - interval '73 hours'`)
+  assert.ok((await purgePayloads(api.db)) > 0)
+  await page.until(`document.querySelector('tbody button.link')`)
   await page.evaluate(`[...document.querySelectorAll('tbody button.link')].at(-1).click()`)
   await page.waitForText('Payloads are deleted after 3 days.')
   assert.doesNotMatch(await page.evaluate<string>(`document.querySelector('dialog').innerText`), /Resend/)
