@@ -50,8 +50,9 @@ const facts = () => page.evaluate<string>(`document.querySelector('main .facts-l
 test('a failing endpoint shows its backlog and its next attempt', { skip }, async () => {
   receiver.respond = respondWith(500, {}, 'out of order')
   const ids = [await createCustomer('Ann')]
-  await waitUntil(() => receiver.received.length === 1, 'an attempt is made', 30_000)
-  await api.db.run(sql`update webhook set not_before = now() + interval '10 minutes'`)
+  // The worker records the failure after the response, and sets the next attempt with it.
+  const postpone = sql`update webhook set not_before = now() + interval '10 minutes' where failures = 1`
+  await waitUntil(async () => (await api.db.run(postpone)) === 1, 'a failed attempt is recorded', 30_000)
   for (const name of ['Bea', 'Eve']) ids.push(await createCustomer(name))
   await page.show('webhooks')
   await page.waitForText('after 1 failure in a row')
