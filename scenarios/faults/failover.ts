@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Command } from 'commander'
 import { randomFor } from '../../seed/random.ts'
 import { openDatabase, sql } from '../../src/database/db.ts'
-import { compareCustomers, untilNextCustomer, writeCustomers } from '../support/actors/customer-writers.ts'
+import { compareCustomers, startCustomerWriters, untilNextCustomer } from '../support/actors/customer-writers.ts'
 import { createPrimary, createStandby, noDebianPostgres } from '../support/debian-postgres.ts'
 import { check } from '../support/expectations/check.ts'
 import { freePort } from '../support/free-port.ts'
@@ -77,17 +77,7 @@ try {
   const { db, credentials, apis } = installation
   const api = openClient(apis, credentials, randomFor('failover'), { timeoutMs: 40_000 })
   const acknowledged: string[] = []
-  const statuses = new Map<string, number>()
-  const working = Promise.all(
-    Array.from({ length: clients }, (_, i) =>
-      writeCustomers(api, acknowledged, {
-        prefix: `c${i}`,
-        isOver: () => isOver,
-        onAttempt: ({ status }) =>
-          statuses.set(String(status || 'broken'), (statuses.get(String(status || 'broken')) ?? 0) + 1),
-      }),
-    ),
-  )
+  const { statuses, ended } = startCustomerWriters(api, acknowledged, { clients, isOver: () => isOver })
   await untilNextCustomer(acknowledged, 90_000)
   await delay(seconds * 1_000)
   let lagBytes = 0
@@ -110,7 +100,7 @@ try {
   const resumedAt = performance.now()
   await delay(seconds * 1_000)
   isOver = true
-  await working
+  await ended
   const { lost, duplicates, unexpected } = await compareCustomers(db, acknowledged)
   report(asynchronous ? 'failover-asynchronous' : 'failover', {
     keep,

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Command, Option } from 'commander'
 import { randomFor } from '../../seed/random.ts'
-import { compareCustomers, untilNextCustomer, writeCustomers } from '../support/actors/customer-writers.ts'
+import { compareCustomers, startCustomerWriters, untilNextCustomer } from '../support/actors/customer-writers.ts'
 import { check } from '../support/expectations/check.ts'
 import { openInstallation } from '../support/installation.ts'
 import { openClient } from '../support/operations/client.ts'
@@ -112,19 +112,13 @@ try {
   const acknowledged: string[] = []
   /** When each write was acknowledged. */
   const times: number[] = []
-  const statuses = new Map<string, number>()
-  const working = Promise.all(
-    Array.from({ length: clients }, (_, i) =>
-      writeCustomers(api, acknowledged, {
-        prefix: `c${i}`,
-        isOver: () => isOver,
-        onAttempt({ status }) {
-          if (status === 201) times.push(performance.now())
-          statuses.set(String(status || 'broken'), (statuses.get(String(status || 'broken')) ?? 0) + 1)
-        },
-      }),
-    ),
-  )
+  const { statuses, ended } = startCustomerWriters(api, acknowledged, {
+    clients,
+    isOver: () => isOver,
+    onAttempt({ status }) {
+      if (status === 201) times.push(performance.now())
+    },
+  })
   await untilNextCustomer(acknowledged, 90_000)
 
   const measurements: (readonly [string, string])[] = []
@@ -154,7 +148,7 @@ try {
     }
   }
   isOver = true
-  await working
+  await ended
   const { lost, duplicates, unexpected } = await compareCustomers(db, acknowledged)
   report(asynchronous ? 'patroni-asynchronous' : 'patroni', {
     keep,

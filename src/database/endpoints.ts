@@ -80,9 +80,9 @@ export function connectToPrimary(connection: Connection, { pooled = false }: Con
   const share = singleFlight()
   const leaveHangingServer = (hanging: number) =>
     share(String(hanging), async () => {
-      const found = await Promise.all(servers.map((server, i) => i !== hanging && isPrimary(server)))
-      if (!found.includes(true)) return
-      current = found.indexOf(true)
+      const arePrimaries = await Promise.all(servers.map((server, i) => i !== hanging && isPrimary(server)))
+      if (!arePrimaries.includes(true)) return
+      current = arePrimaries.indexOf(true)
       for (const [client, server] of attempts)
         if (server === hanging) rejectConnection(client, new HangingServer(client))
     })

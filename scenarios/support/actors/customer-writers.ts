@@ -36,6 +36,26 @@ export async function writeCustomers(api: Tillbridge, acknowledged: string[], op
   }
 }
 
+/** Lets clients write customers at the same time until `isOver`. Counts the responses by status; `broken` has none. */
+export function startCustomerWriters(
+  api: Tillbridge,
+  acknowledged: string[],
+  { clients, isOver, onAttempt = () => {} }: Pick<WriterOptions, 'isOver' | 'onAttempt'> & { clients: number },
+) {
+  const statuses = new Map<string, number>()
+  const count: WriterOptions['onAttempt'] = (outcome, ms) => {
+    const status = String(outcome.status || 'broken')
+    statuses.set(status, (statuses.get(status) ?? 0) + 1)
+    onAttempt(outcome, ms)
+  }
+  const ended = Promise.all(
+    Array.from({ length: clients }, (_, i) =>
+      writeCustomers(api, acknowledged, { prefix: `c${i}`, isOver, onAttempt: count }),
+    ),
+  )
+  return { statuses, ended }
+}
+
 /** Resolves with the milliseconds until the next customer is acknowledged. Throws after `timeoutMs`. */
 export async function untilNextCustomer(acknowledged: readonly string[], timeoutMs: number): Promise<number> {
   const [count, begun] = [acknowledged.length, performance.now()]
