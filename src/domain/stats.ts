@@ -54,7 +54,7 @@ export const Stats = Type.Object(
         $id: 'RequestStats',
         additionalProperties: false,
         description:
-          'The last 24 hours, per minute. Only logged requests are counted (setting `requestLogRetentionDays`).',
+          'The last 24 hours, per minute, without the console. Only logged requests are counted (setting `requestLogRetentionDays`).',
       },
     ),
     day: LocalDate("The current day in the service's time zone.", '2026-11-22'),

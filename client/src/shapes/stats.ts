@@ -16,7 +16,7 @@ export interface Stats {
   syncs: SyncLag[]
 }
 
-/** The last 24 hours, per minute. Only logged requests are counted (setting `requestLogRetentionDays`). */
+/** The last 24 hours, per minute, without the console. Only logged requests are counted (setting `requestLogRetentionDays`). */
 export interface RequestStats {
   /** The start of the first minute. The last minute is still in progress. */
   since: string
