@@ -1,9 +1,9 @@
 import { useEffect, useState } from 'preact/hooks'
-import { Problem } from './components/problem.js'
 import { Frame } from './frame.js'
-import { ApiError, callApi, selectService, session } from './lib/api.js'
+import { callApi, selectService, session } from './lib/api.js'
 import { html } from './lib/html.js'
 import { takeProviderResponse } from './lib/provider-response.js'
+import { linkToService, setRouteService, useRouteService } from './lib/route.js'
 import { setTimeZone } from './lib/time.js'
 import { SignIn } from './sign-in.js'
 
@@ -14,8 +14,8 @@ export function App() {
   const [signedIn, setSignedIn] = useState(
     /** @type {import('./lib/role.js').SignedIn | null | undefined} */ (undefined),
   )
-  const [error, setError] = useState(/** @type {ApiError | undefined} */ (undefined))
-  const [selected, setSelected] = useState(() => localStorage.getItem(serviceKey))
+  const [error, setError] = useState(/** @type {Error | undefined} */ (undefined))
+  const addressed = useRouteService()
 
   useEffect(() => {
     session.onEnd = reason => {
@@ -51,23 +51,30 @@ export function App() {
       }}
     />`
 
-  const service = signedIn.services.find(({ name }) => name === selected) ?? signedIn.services[0]
-  if (!service)
-    return html`<${Problem} error=${new ApiError({ code: 'service_not_assigned', title: 'This account has no service.' })} />`
+  const name = addressed ?? localStorage.getItem(serviceKey)
+  const service = signedIn.services.find(each => each.name === name) ?? (addressed ? undefined : signedIn.services[0])
+  if (!service) return html`<${NoService} name=${addressed} services=${signedIn.services} />`
+  localStorage.setItem(serviceKey, service.name)
   selectService(service.name)
+  setRouteService(service.name)
   setTimeZone(service.timeZone)
-  const choose = (/** @type {string} */ name) => {
-    localStorage.setItem(serviceKey, name)
-    setSelected(name)
-  }
   const signOut = async () => {
     const { data } = await callApi('console/session', { method: 'DELETE' })
     selectService('')
     if (data?.signOutUrl) location.assign(data.signOutUrl)
     else setSignedIn(null)
   }
-  return html`<${Frame} key=${service.name} signedIn=${signedIn} service=${service} choose=${choose} signOut=${signOut} />`
+  return html`<${Frame} key=${service.name} signedIn=${signedIn} service=${service} signOut=${signOut} />`
 }
+
+/** @param {{ name: string | undefined, services: { name: string }[] }} props `name`: the service in the address */
+const NoService = ({ name, services }) => html`<main class="sign-in">
+  <h1>${name ? `No access to ${name}` : 'No service'}</h1>
+  <div class="empty">
+    <p>${name ? `Your account has no access to the service ${name}, or it doesn't exist.` : 'Your account has no service.'} Ask an admin for access.</p>
+    <p class="choices">${services.map(each => html`<a class="button" key=${each.name} href=${linkToService(each.name)}>Open ${each.name}</a>`)}</p>
+  </div>
+</main>`
 
 /** Returns the token of the one-time link in the address, if any. */
 const readSignInLink = () => /^#link=(.+)$/.exec(location.hash)?.[1]

@@ -6,14 +6,14 @@ import { Problem } from './components/problem.js'
 import { useAction } from './components/use-load.js'
 import { html } from './lib/html.js'
 import { includesRole, RoleContext } from './lib/role.js'
-import { linkTo, useRoute } from './lib/route.js'
+import { linkTo, linkToService, useRoute } from './lib/route.js'
 import { pages } from './pages.js'
 
 /**
  * The frame around a screen: service, navigation and account.
- * @param {{ signedIn: import('./lib/role.js').SignedIn, service: { name: string, role: string }, choose: (name: string) => void, signOut: () => Promise<void> }} props
+ * @param {{ signedIn: import('./lib/role.js').SignedIn, service: { name: string, role: string }, signOut: () => Promise<void> }} props
  */
-export function Frame({ signedIn, service, choose, signOut }) {
+export function Frame({ signedIn, service, signOut }) {
   const [path = '', ...parts] = useRoute()
   const allowed = pages.filter(({ role }) => includesRole(service.role, role))
   const current = allowed.find(page => page.path === path) ?? allowed[0]
@@ -41,8 +41,8 @@ export function Frame({ signedIn, service, choose, signOut }) {
       content.current?.focus()
     }}>Skip to content</a>
     <header class="bar">
-      <a class="brand" href="#"><img src="docs/icon.svg" alt="" /> Tillbridge</a>
-      <${Services} services=${signedIn.services} service=${service} choose=${choose} />
+      <a class="brand" href=${linkTo()}><img src="docs/icon.svg" alt="" /> Tillbridge</a>
+      <${Services} services=${signedIn.services} service=${service} path=${current?.path ?? ''} />
       <${GlobalSearch} />
       <span class="who">${signedIn.username} <small>${service.role}</small></span>
       <${Button} class="quiet" label="Sign out" busyLabel="Sign out" busy=${busy} onClick=${() => run(signOut)} />
@@ -67,14 +67,16 @@ const Badge = ({ count, isCritical }) =>
   count > 0 &&
   html` <span class=${`badge ${isCritical ? 'critical' : 'degraded'}`} title=${`${count} ${count === 1 ? 'problem' : 'problems'}`}>${count}</span>`
 
-/** @param {{ services: { name: string }[], service: { name: string }, choose: (name: string) => void }} props */
-function Services({ services, service, choose }) {
+/** The service, or a choice of services, which opens the same screen. @param {{ services: { name: string }[], service: { name: string }, path: string }} props */
+function Services({ services, service, path }) {
   if (services.length === 1) return html`<span class="service">${service.name}</span>`
   return html`<select
     class="service"
     aria-label="Service"
     value=${service.name}
-    onChange=${(/** @type {{ currentTarget: HTMLSelectElement }} */ { currentTarget }) => choose(currentTarget.value)}
+    onChange=${(/** @type {{ currentTarget: HTMLSelectElement }} */ { currentTarget }) => {
+      location.hash = linkToService(currentTarget.value, path)
+    }}
   >
     ${services.map(({ name }) => html`<option key=${name}>${name}</option>`)}
   </select>`

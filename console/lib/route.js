@@ -1,9 +1,36 @@
 import { useLayoutEffect, useState } from 'preact/hooks'
 
-// The route follows the `#`, so record numbers reach neither the server nor its log.
+// The address is `#/luma/customer/65432?q=…`: the service, the screen and its record. It follows the `#`, so record numbers reach neither the
+// server nor its log. An address without a service, such as `#customer/65432`, is completed with the selected service.
 
-/** Returns the parts of the address: `#customer/65432` is `['customer', '65432']`. @returns {string[]} */
-const readParts = () => (location.hash.slice(1).split('?')[0] ?? '').split('/').filter(Boolean).map(decodePart)
+/** The beginning of all links: `#/luma/`. Empty if no service is selected. */
+let start = ''
+
+/** True if the address has a service. */
+const hasService = () => location.hash.startsWith('#/')
+
+/** Adds the selected service to an address without one. A one-time link has none. */
+function completeAddress() {
+  if (start && !hasService() && !location.hash.startsWith('#link='))
+    history.replaceState(null, '', start + location.hash.slice(1))
+}
+// Runs before the other listeners, because it is the first one.
+addEventListener('hashchange', completeAddress)
+
+/** Selects the service of all links, and of an address without a service. @param {string} name empty: no service */
+export function setRouteService(name) {
+  start = name && `#/${encodeURIComponent(name)}/`
+  completeAddress()
+}
+
+/** Returns the parts of the address before the `?`. @returns {string[]} */
+const splitAddress = () => (location.hash.slice(1).split('?')[0] ?? '').split('/').filter(Boolean).map(decodePart)
+
+/** Returns the name of the service in the address, if there is one. */
+const readService = () => (hasService() ? splitAddress()[0] : undefined)
+
+/** Returns the parts of the route: `#/luma/customer/65432` is `['customer', '65432']`. @returns {string[]} */
+const readParts = () => splitAddress().slice(hasService() ? 1 : 0)
 
 /** Decodes a part. Returns it unchanged if it isn't URL-encoded. @param {string} part */
 function decodePart(part) {
@@ -14,17 +41,23 @@ function decodePart(part) {
   }
 }
 
-/** Returns the parts of the address, and renders again if they change. */
-export function useRoute() {
-  const [parts, setParts] = useState(readParts)
+/** Returns a value of the address, and renders again if the address changes. @template T @param {() => T} read @returns {T} */
+function useAddress(read) {
+  const [value, setValue] = useState(read)
   // A layout effect, so that no change between render and paint is missed.
   useLayoutEffect(() => {
-    const update = () => setParts(readParts())
+    const update = () => setValue(read)
     addEventListener('hashchange', update)
     return () => removeEventListener('hashchange', update)
   }, [])
-  return parts
+  return value
 }
+
+/** Returns the parts of the route, and renders again if they change. */
+export const useRoute = () => useAddress(readParts)
+
+/** Returns the service in the address, if there is one, and renders again if it changes. */
+export const useRouteService = () => useAddress(readService)
 
 /** Returns the parameters after the `?` of the address. */
 export const readQuery = () => new URLSearchParams(location.hash.split('?')[1] ?? '')
@@ -35,8 +68,12 @@ export function replaceQuery(query) {
   history.replaceState(null, '', `${location.hash.split('?')[0]}${text && `?${text}`}`)
 }
 
-/** Returns the link to a route. @param {string[]} parts */
-export const linkTo = (...parts) => `#${parts.map(encodeURIComponent).join('/')}`
+/** Returns the link to a route of the selected service. @param {string[]} parts */
+export const linkTo = (...parts) => `${start || '#'}${parts.map(encodeURIComponent).join('/')}`
+/** Returns the link to a list with a search or filter. @param {string} screen @param {Record<string, string>} query */
+export const linkToList = (screen, query) => `${linkTo(screen)}?${new URLSearchParams(query)}`
+/** Returns the link to a screen of another service. @param {string} service @param {string[]} parts */
+export const linkToService = (service, ...parts) => `#${['', service, ...parts].map(encodeURIComponent).join('/')}`
 /** @param {string[]} parts */
 export const goTo = (...parts) => {
   location.hash = linkTo(...parts)

@@ -1,7 +1,7 @@
 import { DataTable } from '../components/data-table.js'
 import { formatMoney, State } from '../components/format.js'
 import { html } from '../lib/html.js'
-import { linkTo } from '../lib/route.js'
+import { linkTo, linkToList } from '../lib/route.js'
 
 /** @typedef {import('../components/data-table.js').DataColumn} DataColumn */
 
@@ -61,7 +61,7 @@ const customer = {
 }
 const customerId = textColumn('Customer ID', 'customerId', { isExported: true })
 
-const importHint = html`<p>Sync the back office or <a href="#import">import a file</a>.</p>`
+const ImportHint = () => html`<p>Sync the back office or <a href=${linkTo('import')}>import a file</a>.</p>`
 
 /** @type {Record<string, Omit<Parameters<typeof DataTable>[0], 'list' | 'caption'> & { title: string, lead: string }>} */
 const lists = {
@@ -100,7 +100,7 @@ const lists = {
     filters: { today: 'Today', week: '7 days', month: '30 days' },
     defaultSort: '-saleDate',
     getLink: row => linkTo('search', 'sale', row.id),
-    empty: html`<p>No sales yet.</p>${importHint}`,
+    empty: html`<p>No sales yet.</p><${ImportHint} />`,
     columns: [
       textColumn('Receipt', 'number', { sort: 'number', size: 1.1 }),
       timeColumn('Sold', 'saleDate', 'saleDate'),
@@ -146,7 +146,7 @@ const lists = {
     filters: { email: 'Email consent', sms: 'SMS consent', none: 'No marketing' },
     defaultSort: 'name',
     getLink: row => linkTo('search', 'customer', row.id),
-    empty: html`<p>No customers yet.</p>${importHint}`,
+    empty: html`<p>No customers yet.</p><${ImportHint} />`,
     columns: [
       textColumn('Name', 'name', { sort: 'name', size: 1.5 }),
       textColumn('Email', 'email', { size: 1.9 }),
@@ -175,7 +175,7 @@ const lists = {
     filters: { inStock: 'In stock', outOfStock: 'Out of stock' },
     defaultSort: 'code',
     getLink: row => linkTo('search', 'product', row.id),
-    empty: html`<p>No products yet.</p>${importHint}`,
+    empty: html`<p>No products yet.</p><${ImportHint} />`,
     columns: [
       textColumn('Name', 'name', { sort: 'name', size: 2 }),
       textColumn('Code', 'code', { sort: 'code' }),
@@ -199,7 +199,7 @@ const lists = {
     filters: { available: 'Available', low: 'Low (1–3)', none: 'Out of stock' },
     defaultSort: 'sku',
     getLink: row => linkTo('search', 'product', `sku:${row.sku}`),
-    empty: html`<p>No stock yet.</p>${importHint}`,
+    empty: html`<p>No stock yet.</p><${ImportHint} />`,
     columns: [
       textColumn('SKU', 'sku', { sort: 'sku', size: 1.5 }),
       textColumn('Product', 'product', { size: 1.7 }),
@@ -258,8 +258,8 @@ const lists = {
     placeholder: 'Number, name or city',
     filters: { store: 'Stores', warehouse: 'Warehouses', web: 'Web' },
     defaultSort: 'number',
-    getLink: row => `#stock?q=${encodeURIComponent(row.number)}`,
-    empty: html`<p>No stores yet.</p>${importHint}`,
+    getLink: row => linkToList('stock', { q: row.number }),
+    empty: html`<p>No stores yet.</p><${ImportHint} />`,
     columns: [
       textColumn('Number', 'number', { sort: 'number', size: 0.8 }),
       textColumn('Name', 'name', { sort: 'name', size: 2 }),
@@ -279,7 +279,7 @@ const lists = {
     filters: { active: 'Active', left: 'Left' },
     defaultSort: 'name',
     getLink: () => undefined,
-    empty: html`<p>No staff yet.</p>${importHint}`,
+    empty: html`<p>No staff yet.</p><${ImportHint} />`,
     columns: [
       textColumn('Name', 'name', { sort: 'name', size: 1.5 }),
       textColumn('Code', 'code', { sort: 'code' }),

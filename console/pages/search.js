@@ -47,7 +47,7 @@ export function Screen({ parts: [kind = '', id = ''] }) {
   const isAdmin = useHasRole('admin')
   const Record = id && Object.hasOwn(kinds, kind) ? kinds[kind] : undefined
   const [list, title] = lists[kind] ?? []
-  return html`${Record && list && html`<p class="trail"><a href=${`#${list}`}>All ${list}</a></p>`}
+  return html`${Record && list && html`<p class="trail"><a href=${linkTo(list)}>All ${list}</a></p>`}
     <h1>${Record ? title : 'Search'}</h1>
     ${!Record && html`<${SearchBox} showsHint=${true} initialText=${kind === 'text' ? id : undefined} />`}
     ${Record && html`<${Record} key=${`${kind} ${id}`} id=${id} />`}

@@ -11,7 +11,7 @@ export function renderAlertEmail(service: string, { kind, subject: record, detai
   const remedy = getRemedy({ kind, subject: record, service }).replaceAll('`', '')
   const links: [label: string, url: string][] = publicUrl
     ? [
-        ['Open in the console', `${publicUrl}/console#${getScreen(kind, record)}`],
+        ['Open in the console', `${publicUrl}/console#/${encodeURIComponent(service)}/${getScreen(kind, record)}`],
         ['Runbook', `${publicUrl}/docs/operate/runbooks#${kind}`],
       ]
     : []

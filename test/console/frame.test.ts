@@ -5,7 +5,7 @@ import { sql } from '../../src/database/db.ts'
 import { assign } from '../../src/store/accounts/accounts.ts'
 import { browserMissing, openPage } from '../support/browser.ts'
 import { assertAccessible } from '../support/console/axe.ts'
-import { type Console, toConsole } from '../support/console/console.ts'
+import { type Console, route, toConsole } from '../support/console/console.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/service.ts'
 
 const skip = browserMissing ?? false
@@ -78,6 +78,26 @@ test('an account with several services chooses one and gets its role', { skip },
   await page.until(`${screens}.length === ${visitorScreens.length}`)
 })
 
+test('the address has the service, so that a link opens it', { skip }, async () => {
+  const read = () => page.evaluate<string>('location.hash')
+  const other = `#/${otherCaller.service.name}`
+  await page.evaluate(`location.hash = '${other}/accounts'`)
+  await page.waitForText(otherCaller.username)
+  assert.equal(await page.evaluate(`document.querySelector('select.service').value`), otherCaller.service.name)
+  assert.equal(await page.evaluate(`document.querySelector('nav a[aria-current]').hash`), `${other}/accounts`)
+  await page.show('staff')
+  assert.equal(await read(), `${other}/staff`)
+  await page.fill('Service', api.service.name)
+  await page.until(`location.hash === '#/${api.service.name}/staff'`)
+  await page.evaluate('history.back()')
+  await page.until(`document.querySelector('select.service').value === '${otherCaller.service.name}'`)
+  await page.evaluate(`location.hash = '#/unknown/staff'`)
+  await page.waitForText('No access to unknown')
+  await assertAccessible(page, 'a service without access')
+  await page.press(`Open ${api.service.name}`)
+  await page.until(`${screens}.length === ${visitorScreens.length}`)
+})
+
 test('a keyboard user can skip the navigation', { skip }, async () => {
   await page.evaluate(`document.body.focus(), document.activeElement.blur()`)
   await page.evaluate(`document.querySelector('.skip').focus()`)
@@ -113,7 +133,7 @@ test('a link pasted into an open page signs in its own account', { skip }, async
     const link = await createLink(api.db, api.keys, username)
     await page.evaluate(`location.hash = 'link=${link}'`)
     await page.until(`document.querySelector('.who')?.innerText.startsWith(${JSON.stringify(username)})`)
-    assert.equal(await page.evaluate('location.hash'), '')
+    assert.equal(await page.evaluate(route), '#')
   }
   await page.until(`document.querySelector('input[type="password"]')`)
   await paste(visitor.username)

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test'
 import { sql } from '../../src/database/db.ts'
 import { browserMissing } from '../support/browser.ts'
 import { assertAccessible } from '../support/console/axe.ts'
-import { type Console, openConsole } from '../support/console/console.ts'
+import { type Console, openConsole, route } from '../support/console/console.ts'
 import { fillShop } from '../support/order-shop.ts'
 import { startTestApi, type TestApi } from '../support/service.ts'
 
@@ -28,7 +28,7 @@ after(async () => {
 })
 
 const rows = `[...document.querySelectorAll('.data tbody tr:not(.spacer)')].map(row => row.innerText.replace(/\\s+/g, ' ').trim())`
-const hash = () => page.evaluate<string>('location.hash')
+const hash = () => page.evaluate<string>(route)
 const isLoaded = `document.querySelector('.data') && !document.querySelector('[aria-busy="true"]')`
 const scrollTo = (share: number) =>
   page.evaluate(
@@ -68,7 +68,7 @@ test('Back returns to the same place of a list', { skip }, async () => {
   await page.press(name)
   await page.waitForText('Timeline')
   await page.evaluate('history.back()')
-  await page.until(`location.hash === ${JSON.stringify(place)} && ${isLoaded}`)
+  await page.until(`${route} === ${JSON.stringify(place)} && ${isLoaded}`)
   await page.until(`${visible}.includes(${JSON.stringify(name)})`)
 })
 
@@ -82,7 +82,7 @@ test('a filtered list is exported as CSV, and rows open records', { skip }, asyn
   await page.press('Clear search and filters')
   await page.until(isLoaded)
   await page.evaluate(`document.querySelector('.data tbody tr:not(.spacer) td:nth-child(2)').click()`)
-  await page.until(`location.hash.startsWith('#search/product/sku')`)
+  await page.until(`${route}.startsWith('#search/product/sku')`)
 })
 
 test('lists are cards on narrow screens and accessible in the dark', { skip }, async t => {

@@ -46,7 +46,7 @@ test('a person signs in with the provider and returns to the screen', { skip }, 
   await page.press(button)
   await signInAs('ann')
   await page.until(`document.querySelector('nav')`)
-  assert.equal(await page.evaluate('location.href'), `${api.baseUrl}/console#syncs`)
+  assert.equal(await page.evaluate('location.href'), `${api.baseUrl}/console#/${api.service.name}/syncs`)
   await page.waitForText('ann@example.com')
   assert.equal(await page.evaluate('document.cookie'), '', 'no script gets the session')
   await page.evaluate('location.reload()')

@@ -158,7 +158,7 @@ test('an empty result is stated, and a console error links its request', { skip 
   await page.waitForText('No matching requests.')
   await assertAccessible(page, 'no matching requests')
   await page.show('webhooks/none')
-  await page.click(`document.querySelector('[role="alert"] a[href^="#requests/"]')`)
+  await page.click(`document.querySelector('[role="alert"] a[href*="/requests/"]')`)
   await page.waitForText('GET /webhooks/:id')
 })
 

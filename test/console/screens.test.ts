@@ -127,7 +127,7 @@ test('a sync shows its runs and data age and can be started', { skip }, async ()
     'problems come first',
   )
   assert.match(
-    await page.evaluate<string>(`document.querySelector('nav a[href="#syncs"] .badge.critical').title`),
+    await page.evaluate<string>(`document.querySelector('nav a[href$="/syncs"] .badge.critical').title`),
     /^\d problems?$/,
   )
   await assertAccessible(page, 'the overview with a problem')

@@ -5,7 +5,7 @@ import { setBackOffice } from '../../src/store/backoffice/connections.ts'
 import { upsertTransactions } from '../../src/store/orders/transactions.ts'
 import { browserMissing } from '../support/browser.ts'
 import { assertAccessible } from '../support/console/axe.ts'
-import { type Console, openConsole } from '../support/console/console.ts'
+import { type Console, openConsole, route } from '../support/console/console.ts'
 import { createReturn, fillShop, getCreated, placeOrder } from '../support/order-shop.ts'
 import { waitUntil } from '../support/processes.ts'
 import { startTestApi, type TestApi } from '../support/service.ts'
@@ -97,12 +97,12 @@ test('the search box of each screen finds records as you type', { skip }, async 
   await key('ArrowDown')
   await page.until(`document.querySelector('.global-search [aria-selected="true"]')`)
   await page.evaluate(`document.activeElement.form.requestSubmit()`)
-  await page.until(`location.hash === '#search/customer/65433'`)
+  await page.until(`${route} === '#search/customer/65433'`)
   await page.fill('Search everything', 'smith')
   await page.until(`document.querySelectorAll('.global-search li').length === 2`)
   await page.evaluate(`document.querySelector('.global-search').requestSubmit()`)
   await page.waitForText('2 results for smith')
-  assert.equal(await page.evaluate('location.hash'), '#search/text/smith', 'the search can be shared')
+  assert.equal(await page.evaluate(route), '#search/text/smith', 'the search can be shared')
 })
 
 test('a SKU shows its stock by store and explains the sellable quantity', { skip }, async () => {
@@ -233,7 +233,7 @@ test("a non-admin sees a customer's orders and whether more exist", {
     await page.waitForText("The back office couldn't be searched")
     // Stored records are found while the back office is down.
     await search('john smith')
-    await page.until(`location.hash === '#search/customer/65432'`)
+    await page.until(`${route} === '#search/customer/65432'`)
     for (const viewer of [visitor, page]) {
       await viewer.show('search')
       await viewer.show('search/customer/65432')

@@ -1,5 +1,6 @@
 import { callApi } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
+import { linkTo } from '../../lib/route.js'
 import { useSection } from './sections.js'
 
 /**
@@ -16,10 +17,14 @@ export function GetStarted({ syncs, webhooks, overview }) {
   })
   if (!data || !syncs || !webhooks) return null
   const steps = [
-    { isDone: syncs.some(sync => sync.lastRun), title: 'Import a file or connect a back office', route: '#import' },
-    { isDone: data.hasAccount, title: 'Create an account with an API key for your shop', route: '#accounts' },
+    {
+      isDone: syncs.some(sync => sync.lastRun),
+      title: 'Import a file or connect a back office',
+      route: linkTo('import'),
+    },
+    { isDone: data.hasAccount, title: 'Create an account with an API key for your shop', route: linkTo('accounts') },
     { isDone: data.hasOrder, title: 'Place a test order', route: 'docs', isDocument: true },
-    { isDone: webhooks.length > 0, title: 'Add a webhook', route: '#webhooks' },
+    { isDone: webhooks.length > 0, title: 'Add a webhook', route: linkTo('webhooks') },
   ]
   const done = steps.filter(({ isDone }) => isDone).length
   // A service that works already needs no introduction.

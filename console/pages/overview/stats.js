@@ -3,7 +3,7 @@ import { RequestChart } from '../../components/request-chart.js'
 import { callApi } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
 import { useHasRole } from '../../lib/role.js'
-import { linkTo } from '../../lib/route.js'
+import { linkTo, linkToList } from '../../lib/route.js'
 import { linkToInterval } from '../requests/search.js'
 import { Hours } from './hours.js'
 import { useSection } from './sections.js'
@@ -22,9 +22,9 @@ export function Stats({ overview }) {
   if (!data)
     return html`<div class="stats"><div class="stat card"><span class="opening" role="status">Loading…</span></div></div>`
   return html`<div class="stats">
-      <${MoneyCard} title="Orders today" sums=${data.orders} nouns=${['order', 'orders']} route="#orders" />
-      <${MoneyCard} title="Sales today" sums=${data.sales} nouns=${['sale', 'sales']} route="#sales?filter=today" />
-      ${data.vouchers && html`<${MoneyCard} title="Outstanding voucher balance" sums=${data.vouchers} nouns=${['voucher', 'vouchers']} route=${isAdmin ? '#vouchers?filter=active' : '#search'} />`}
+      <${MoneyCard} title="Orders today" sums=${data.orders} nouns=${['order', 'orders']} route=${linkTo('orders')} />
+      <${MoneyCard} title="Sales today" sums=${data.sales} nouns=${['sale', 'sales']} route=${linkToList('sales', { filter: 'today' })} />
+      ${data.vouchers && html`<${MoneyCard} title="Outstanding voucher balance" sums=${data.vouchers} nouns=${['voucher', 'vouchers']} route=${isAdmin ? linkToList('vouchers', { filter: 'active' }) : linkTo('search')} />`}
     </div>
     <${Hours} hours=${data.hours} currency=${data.sales[0]?.currency ?? data.orders[0]?.currency ?? ''} />
     <${RequestChart} title=${isAdmin ? html`<a href=${linkTo('requests')}>API requests</a>` : 'API requests'} minute=${overview.minute} link=${isAdmin ? linkToInterval : undefined} />`

@@ -1,6 +1,7 @@
 import { assessSync, assessWebhook, formatDuration } from 'tillbridge/health'
 import { callApi } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
+import { linkTo } from '../../lib/route.js'
 import { useSection } from './sections.js'
 import { StatCard } from './stat-card.js'
 
@@ -8,7 +9,7 @@ import { StatCard } from './stat-card.js'
 /** @typedef {{ data: any, isFailed: boolean }} Section */
 /** @typedef {{ number: unknown, text: string, tone: import('../../components/format.js').Tone }} Summary */
 
-/** @param {{ title: string, route: string[], section: Section, summarize: (data: any) => Summary }} props */
+/** @param {{ title: string, route: string, section: Section, summarize: (data: any) => Summary }} props */
 function StatusCard({ title, route, section: { data, isFailed }, summarize }) {
   const failed = /** @type {const} */ ({ number: '–', text: 'not loaded', tone: 'bad' })
   if (data === undefined && !isFailed)
@@ -34,7 +35,7 @@ function summarizeSyncs(syncs) {
 
 /** @param {{ section: Section }} props */
 export const SyncsCard = ({ section }) =>
-  html`<${StatusCard} title="Syncs" route=${['syncs']} section=${section} summarize=${summarizeSyncs} />`
+  html`<${StatusCard} title="Syncs" route=${linkTo('syncs')} section=${section} summarize=${summarizeSyncs} />`
 
 /** @param {any[]} webhooks @returns {Summary} */
 function summarizeWebhooks(webhooks) {
@@ -49,7 +50,7 @@ function summarizeWebhooks(webhooks) {
 
 /** @param {{ section: Section }} props */
 export const WebhooksCard = ({ section }) =>
-  html`<${StatusCard} title="Webhooks" route=${['webhooks']} section=${section} summarize=${summarizeWebhooks} />`
+  html`<${StatusCard} title="Webhooks" route=${linkTo('webhooks')} section=${section} summarize=${summarizeWebhooks} />`
 
 /** @param {{ capabilities: any[], backOffice: { driver: string } }} data @returns {Summary} */
 function summarizeCapabilities({ capabilities, backOffice }) {
@@ -65,5 +66,5 @@ function summarizeCapabilities({ capabilities, backOffice }) {
 /** @param {{ overview: Overview, page: string }} props `page`: the screen that explains missing features */
 export function CapabilitiesCard({ overview, page }) {
   const section = useSection('capabilities', overview, () => callApi('/capabilities').then(({ data }) => data))
-  return html`<${StatusCard} title="Features available" route=${[page]} section=${section} summarize=${summarizeCapabilities} />`
+  return html`<${StatusCard} title="Features available" route=${linkTo(page)} section=${section} summarize=${summarizeCapabilities} />`
 }

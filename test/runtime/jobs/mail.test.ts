@@ -84,7 +84,7 @@ test('an alert is emailed with its problem, remedy and links', async () => {
   assert.match(text, /^The mail server rejected the message: 550/)
   assert.ok(text.includes(`What to do: Fix the cause, then run tillbridge mail retry ${id} --service luma.`), text)
   for (const link of [
-    'https://api.example.com/console#overview',
+    'https://api.example.com/console#/luma/overview',
     'https://api.example.com/docs/operate/runbooks#email_failed',
   ]) {
     assert.ok(text.includes(`: ${link}\n`), text)
@@ -101,7 +101,7 @@ test('an alert email links to the sync or webhook of the alert', () => {
     ['email_failed', '12', 'overview'],
   ] as const) {
     const { text } = renderAlertEmail('luma', { kind, subject, detail: '' }, 'https://api.example.com')
-    assert.ok(text.includes(`: https://api.example.com/console#${screen}\n`), text)
+    assert.ok(text.includes(`: https://api.example.com/console#/luma/${screen}\n`), text)
   }
 })
 

@@ -4,7 +4,7 @@ import type { Caller, TestApi } from '../service.ts'
 
 export interface Console extends Page {
   /** Opens a screen by its route: `webhooks`, `search/order/4711`. */
-  show(route: string): Promise<void>
+  show(screen: string): Promise<void>
   /** Waits until the page contains this text. */
   waitForText(text: string): Promise<void>
   /** Clicks the last enabled button or link with this name. */
@@ -18,6 +18,9 @@ export interface Console extends Page {
   /** Drops a file on the drop area. */
   drop(name: string, bytes: Buffer): Promise<void>
 }
+
+/** The route in the address, without the service: `#webhooks`. */
+export const route = `location.hash.replace(/^#\\/[^/]+\\//, '#')`
 
 /** The usable part of the page: the open dialog, if any. */
 const scope = `(document.querySelector('dialog[open]') ?? document)`
@@ -62,10 +65,10 @@ export function toConsole(page: Page): Console {
       await page.until('globalThis.saved !== undefined')
       return page.evaluate<string>('saved')
     },
-    async show(route) {
+    async show(screen) {
       // Waits for the change, so that the next step doesn't see the previous screen.
       await page.evaluate(`new Promise(done => {
-        const hash = ${JSON.stringify(`#${route}`)}
+        const hash = ${JSON.stringify(`#${screen}`)}
         if (location.hash === hash) return done()
         addEventListener('hashchange', () => setTimeout(done), { once: true })
         location.hash = hash

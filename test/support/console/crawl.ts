@@ -47,7 +47,7 @@ export async function crawlScreens(
     await openScreen(page, route)
     await visit(route)
     const links = await page.evaluate<string[]>(
-      `[...document.querySelectorAll('main a[href^="#"]')].map(link => link.hash.slice(1))`,
+      `[...document.querySelectorAll('main a[href^="#"]')].map(link => link.hash.replace(/^#(\\/[^/]+\\/)?/, ''))`,
     )
     queue.push(...links.filter(link => link && !visited.has(toScreenKind(link))))
   }
