@@ -8,6 +8,7 @@ import type { PendingDelivery } from '../store/webhooks/deliveries.ts'
 import { buildDelivery, maxChanges } from '../webhooks/delivery.ts'
 import { type Channel, createSender } from '../webhooks/sender.ts'
 import { generateSecret, isSecret, secretFormat, signHeaders } from '../webhooks/signature.ts'
+import { formatDeliveryFailure } from './terminal/delivery-failure.ts'
 import { formatExamples } from './terminal/examples.ts'
 import { parseRecordTypes, recordTypesOption } from './terminal/record-types.ts'
 import { readSecret } from './terminal/secret.ts'
@@ -117,13 +118,14 @@ async function deliverUntilAccepted(
 ) {
   for (;;) {
     const timestamp = Math.floor(Date.now() / 1_000)
-    const { status, error, milliseconds } = await channel.post(
+    const { status, error, response, milliseconds } = await channel.post(
       body,
       signHeaders([secret], { id, timestamp, body }),
       signal,
     )
     const summary = `${new Date().toISOString()}  ${id}  ${changes === 1 ? '1 change' : `${changes} changes`}`
-    console.log(`${summary}  ${error ?? `${status} within ${milliseconds} ms`}`)
+    const outcome = error === null ? `${status} within ${milliseconds} ms` : formatDeliveryFailure(error, response)
+    console.log(`${summary}  ${outcome}`)
     printChanges(body)
     if (error === null) return
     await delay(retryDelayMs, undefined, { signal })

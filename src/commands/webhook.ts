@@ -24,6 +24,7 @@ import {
 import { createWebhook } from '../webhooks/create-webhook.ts'
 import { generateSecret } from '../webhooks/signature.ts'
 import { sendTestEvent } from '../webhooks/test-event.ts'
+import { formatDeliveryFailure } from './terminal/delivery-failure.ts'
 import { formatExamples } from './terminal/examples.ts'
 import { parseRecordTypes, recordTypesOption } from './terminal/record-types.ts'
 import { serviceOption } from './terminal/service-option.ts'
@@ -125,13 +126,13 @@ export function buildWebhookCommand(program: Command) {
     async (tx, { service }, { id }) => {
       const { records } = await readAttemptPage(tx, service, id, { limit: maxAttempts })
       const attempts: WebhookAttempt[] = JSON.parse(`[${records.join(',')}]`)
-      const rows = attempts.map(({ at, deliveryId, changes, status, detail, milliseconds }) => [
+      const rows = attempts.map(({ at, deliveryId, changes, status, detail, response, milliseconds }) => [
         at,
         deliveryId,
         String(changes),
         String(status ?? '-'),
         `${milliseconds} ms`,
-        detail ?? 'accepted',
+        detail === null ? 'accepted' : formatDeliveryFailure(detail, response),
       ])
       return formatTable(['at', 'delivery', 'changes', 'status', 'duration', 'result'], rows)
     },
@@ -202,7 +203,7 @@ export function buildWebhookCommand(program: Command) {
         if (!endpoint) throw webhookNotFound(id)
         const attempt = await sendTestEvent(openWebhookSender(readConfig()), service.name, endpoint)
         await addAttempt(db, service, id, attempt)
-        if (attempt.error !== null) throw new Error(attempt.error)
+        if (attempt.error !== null) throw new Error(formatDeliveryFailure(attempt.error, attempt.response))
         console.log(`The endpoint returned ${attempt.status} within ${attempt.milliseconds} ms.`)
       }),
     )

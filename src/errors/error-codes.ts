@@ -104,8 +104,8 @@ export const errorCodes = {
   },
   validation_id_incorrect: {
     status: 403,
-    title: 'The validation ID is invalid or expired.',
-    remedy: 'Validate the voucher again and use the new `validationId` within 24 hours.',
+    title: 'The validation ID is wrong, expired or already used.',
+    remedy: 'Validate or lock the voucher again and use the new `validationId` within 24 hours.',
   },
   not_found: {
     status: 404,
@@ -165,7 +165,8 @@ export const errorCodes = {
   voucher_locked: {
     status: 409,
     title: 'The voucher is locked by another sale.',
-    remedy: 'Try again after `lockedUntil`, or when that sale releases it.',
+    remedy:
+      'Try again after `lockedUntil`, or when that sale releases it. If the lock is yours and its `validationId` is lost, an admin unlocks the voucher: `tillbridge voucher unlock`.',
   },
   reservation_expired: {
     status: 409,
@@ -258,7 +259,7 @@ export const errorCodes = {
   url_not_allowed: {
     status: 422,
     title: "This webhook URL isn't allowed.",
-    remedy: 'Use a public `https` URL without a username or password.',
+    remedy: 'Use a public `https` URL without a username or password. For your own machine, use `tillbridge listen`.',
   },
   unknown_gateway: {
     status: 422,

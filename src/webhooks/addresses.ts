@@ -16,6 +16,8 @@ export interface AddressGuard {
   resolve(url: URL): Promise<readonly string[]>
 }
 
+const httpsRequired = '`url` must begin with `https://`, unless its host is in `WEBHOOK_NETWORKS`.'
+
 export function createAddressGuard(networks: readonly string[], resolve: Resolve = resolveByNameServers): AddressGuard {
   const allowed = networks.map(parseNetwork)
   const isAllowed = (address: Address) =>
@@ -24,8 +26,9 @@ export function createAddressGuard(networks: readonly string[], resolve: Resolve
   const checkAddress = (text: string, isPlain: boolean) => {
     const address = unwrapIPv4(ipaddr.parse(text))
     if (isAllowed(address)) return
-    if (isPlain) throw new AddressNotAllowed('`url` must begin with `https://`.')
-    if (!isPublic(address)) throw new AddressNotAllowed('`url` must have a host with a public address.')
+    if (isPlain) throw new AddressNotAllowed(httpsRequired)
+    if (!isPublic(address))
+      throw new AddressNotAllowed('`url` must have a host with a public address, or one in `WEBHOOK_NETWORKS`.')
   }
 
   return {
@@ -33,7 +36,7 @@ export function createAddressGuard(networks: readonly string[], resolve: Resolve
       const url = URL.canParse(text) ? new URL(text) : undefined
       const isPlain = url?.protocol === 'http:'
       if (!url || (url.protocol !== 'https:' && !(isPlain && allowed.length)))
-        throw new AddressNotAllowed('`url` must begin with `https://`.')
+        throw new AddressNotAllowed(httpsRequired)
       if (url.username || url.password) throw new AddressNotAllowed("`url` can't contain a username or a password.")
       if (url.hash) throw new AddressNotAllowed("`url` can't have a fragment, because it would not be sent.")
       if (!isAllowedPort(url)) throw new AddressNotAllowed('`url` must have the port 80, 443, or one from 1024.')

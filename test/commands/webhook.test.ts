@@ -88,6 +88,10 @@ test('a webhook is added, tested, paused, resumed, rewound, rotated and removed'
   receiver.respond = respondWith(503)
   const { code, err } = await runCommand(['webhook', 'test', id], environment)
   assert.deepEqual([code, err], [1, 'tillbridge: The endpoint returned 503.\n'])
+  receiver.respond = respondWith(400, {}, 'wrong\n\u001b[31m signature')
+  const failure = 'The endpoint returned 400. Its response: wrong [31m signature'
+  assert.equal((await runCommand(['webhook', 'test', id], environment)).err, `tillbridge: ${failure}\n`)
+  assert.ok((await runSuccessfully(['webhook', 'attempts', id], environment)).includes(`  ${failure}\n`))
   assert.equal(await runSuccessfully(['webhook', 'remove', id], environment), `Webhook ${id} deleted.\n`)
   assert.equal(
     (await runCommand(['webhook', 'show', id], environment)).err,
@@ -101,7 +105,11 @@ test('impossible requests are rejected with a message', async () => {
   const rejected = async (args: string[]) => (await runCommand(['webhook', 'add', ...args], environment)).err
   assert.match(
     await rejected(['https://10.0.0.1/hooks']),
-    /^tillbridge: `url` must have a host with a public address\.\n$/,
+    /^tillbridge: `url` must have a host with a public address, or one in `WEBHOOK_NETWORKS`\.\n$/,
+  )
+  assert.match(
+    await rejected(['http://8.8.8.8/hooks']),
+    /^tillbridge: `url` must begin with `https:\/\/`, unless its host is in `WEBHOOK_NETWORKS`\.\n$/,
   )
   assert.match(
     await rejected([receiver.url, '--kinds', 'shoes']),

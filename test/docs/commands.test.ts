@@ -16,7 +16,17 @@ function silence(command: Command) {
   if (!command.commands.length || command.registeredArguments.length) command.action(() => {})
 }
 
-/** Returns the error of a command line, or undefined if the command, its options and its arguments exist. */
+/** Returns the innermost command that words name. */
+function findCommand(program: Command, words: readonly string[]): Command {
+  const [name = '', ...rest] = words
+  const command = program.commands.find(candidate => candidate.name() === name || candidate.aliases().includes(name))
+  return command ? findCommand(command, rest) : program
+}
+
+/**
+ * Returns the error of a command line, or undefined if the command, its options and its arguments exist. An incomplete one can omit all arguments,
+ * but not only the last ones.
+ */
 async function findError(args: string[], isComplete: boolean): Promise<string | undefined> {
   const program = await buildProgram(args[0])
   silence(program)
@@ -25,8 +35,9 @@ async function findError(args: string[], isComplete: boolean): Promise<string | 
   } catch (error) {
     // The files of the documents don't exist here.
     if (!(error instanceof CommanderError)) return /not found\.$/.test(String(error)) ? undefined : String(error)
-    const isPartial = ['commander.missingArgument', 'commander.missingMandatoryOptionValue', 'commander.help']
-    if (error.exitCode && (isComplete || !isPartial.includes(error.code))) return error.message
+    const partial = ['commander.missingMandatoryOptionValue', 'commander.help']
+    if (!findCommand(program, args).args.length) partial.push('commander.missingArgument')
+    if (error.exitCode && (isComplete || !partial.includes(error.code))) return error.message
   }
 }
 

@@ -50,10 +50,10 @@ for (const language of Object.keys(languages) as Language[])
   }, async () => {
     const directory = prepare(language)
     const { extension, program } = languages[language]
-    const run = async (name: string, environment: Record<string, string> = {}) => {
+    const start = (name: string, environment: Record<string, string | undefined>) => {
       const ca = join(directory, 'ca.pem')
       const [command, ...args] = program
-      const running = startCommand(
+      return startCommand(
         [],
         {
           TILLBRIDGE_URL: api.baseUrl,
@@ -69,6 +69,9 @@ for (const language of Object.keys(languages) as Language[])
         },
         { cwd: directory, program: [command, ...args, join(directory, `${name}.${extension}`)] },
       )
+    }
+    const run = async (name: string, environment: Record<string, string | undefined> = {}) => {
+      const running = start(name, environment)
       const { code } = await running.ended
       assert.equal(code, 0, `${name}: ${running.out}${running.err}`)
       assert.doesNotMatch(running.out, /"status":[45]\d\d/, name)
@@ -78,7 +81,11 @@ for (const language of Object.keys(languages) as Language[])
     assert.match(await run('stock'), language === 'curl' ? /"sellable":[1-9]/ : /in stock/)
     await run('create-customer')
     assert.match(await run('check-voucher'), /1\d\d\.00/)
-    const [orderId = ''] = /W\w+|[0-9a-f-]{36}/.exec(await run('checkout')) ?? []
+    const incomplete = await start('checkout', { BASKET_ID: undefined }).ended
+    assert.notEqual(incomplete.code, 0, 'a checkout without a basket fails before it locks the voucher')
+    const placed = await run('checkout')
+    const [orderId = ''] = /W\w+|[0-9a-f-]{36}/.exec(placed) ?? []
+    assert.equal(await run('checkout'), placed, 'a repeated checkout returns the same order')
     assert.equal((await api.get(`/orders/${orderId}`)).status, 200, orderId)
     assert.match(await run('quote'), /129\.90/)
     await run('return', { ORDER_ID: orderId })
@@ -113,11 +120,11 @@ for (const [language, commands] of Object.entries({
       type: 'records.changed',
       data: { changes: [{ kind: 'order', id: '8001', action: 'changed', path: '/orders/8001' }] },
     })
-    const post = async (text: string, at: Date) => {
+    const post = async (text: string, at: Date, unknown = 'v1,unknown') => {
       const headers = {
         'webhook-id': 'msg_1',
         'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
-        'webhook-signature': `v1,unknown ${new Webhook(secret).sign('msg_1', at, body)}`,
+        'webhook-signature': `${unknown} ${new Webhook(secret).sign('msg_1', at, body)}`,
       }
       return (await fetch(`http://localhost:${port}/hooks`, { method: 'POST', headers, body: text })).status
     }
@@ -126,10 +133,11 @@ for (const [language, commands] of Object.entries({
     assert.deepEqual(
       [
         await post(body, new Date()),
+        await post(body, new Date(), 'v1,\u00e4'),
         await post(`${body} `, new Date()),
         await post(body, new Date(Date.now() - 600_000)),
       ],
-      [204, 400, 400],
+      [204, 204, 400, 400],
     )
     receiver.child.kill()
     await receiver.ended

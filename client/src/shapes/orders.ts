@@ -136,7 +136,7 @@ export interface OrderPaymentInput {
 export interface VoucherPayment {
   /** The number of the gift voucher. */
   number: string
-  /** The `validationId` from `POST /vouchers/validate`. */
+  /** The `validationId` of the validation or the lock. */
   validationId: string
 }
 

@@ -23,7 +23,7 @@ export interface VoucherLock {
   validationId?: string | undefined
   /** The PIN, exactly as the shopper received it. */
   pin?: string | undefined
-  /** The amount to pay. Default: the available amount. Requires `pin`. */
+  /** The amount to pay: the balance must cover it. The lock holds the whole voucher. Default: the available amount. Requires `pin`. */
   amount?: string | undefined
   /** The duration of the lock in seconds, starting now. 0 unlocks. */
   lockSeconds?: number | undefined

@@ -1,6 +1,6 @@
 # The file `cursor` holds the cursor of the last run. Without one, the feed starts with the oldest record.
 cursor=$(cat cursor 2>/dev/null)
-response=$(curl -s -u "$TILLBRIDGE_USERNAME:$TILLBRIDGE_PASSWORD" \
+response=$(curl -sS -u "$TILLBRIDGE_USERNAME:$TILLBRIDGE_PASSWORD" \
   -H "X-Service-Name: $TILLBRIDGE_SERVICE" \
   "$TILLBRIDGE_URL/changes?kinds=customer,inventory${cursor:+&after_cursor=$cursor}")
 echo "$response"

@@ -1,5 +1,5 @@
 request() {
-  curl -s -u "$TILLBRIDGE_USERNAME:$TILLBRIDGE_PASSWORD" \
+  curl -sS -u "$TILLBRIDGE_USERNAME:$TILLBRIDGE_PASSWORD" \
     -H "X-Service-Name: $TILLBRIDGE_SERVICE" -H 'Content-Type: application/json' "$@"
 }
 
@@ -11,7 +11,7 @@ total=$(echo "$quote" | sed -n 's/.*"total":"\([^"]*\)".*/\1/p')
 echo "$total"
 
 # 2. Take the payment with your payment provider. Then place the order at this price.
-request -H "Idempotency-Key: quoted-$BASKET_ID" "$TILLBRIDGE_URL/orders" -d '{
+request -H "Idempotency-Key: quoted-${BASKET_ID:?}" "$TILLBRIDGE_URL/orders" -d '{
   "customerId": "60002",
   "quoteId": "'"$quote_id"'",
   "billingAddress": { "addressLine1": "111 Collins St", "city": "Melbourne", "postcode": "3000", "country": "Australia" },

@@ -1,4 +1,4 @@
-account=$(curl -s -u "$TILLBRIDGE_USERNAME:$TILLBRIDGE_PASSWORD" -H "X-Service-Name: $TILLBRIDGE_SERVICE" \
+account=$(curl -sS -u "$TILLBRIDGE_USERNAME:$TILLBRIDGE_PASSWORD" -H "X-Service-Name: $TILLBRIDGE_SERVICE" \
   "$TILLBRIDGE_URL/customers/60001/rewards" | sed 's/.*"data":{"id":"\([^"]*\)".*/\1/')
 request=$(cat /proc/sys/kernel/random/uuid)
 redemptions="$TILLBRIDGE_URL/rewards/accounts/$account/redemptions"

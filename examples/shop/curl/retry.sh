@@ -3,7 +3,7 @@ curl --retry 5 --retry-all-errors --fail-with-body \
   -u "$TILLBRIDGE_USERNAME:$TILLBRIDGE_PASSWORD" \
   -H "X-Service-Name: $TILLBRIDGE_SERVICE" \
   -H 'Content-Type: application/json' \
-  -H "Idempotency-Key: retry-$SIGN_UP_ID" \
+  -H "Idempotency-Key: retry-${SIGN_UP_ID:?}" \
   "$TILLBRIDGE_URL/customers" -d '{
     "firstname": "Bo",
     "surname": "Lee",

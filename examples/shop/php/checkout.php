@@ -1,11 +1,12 @@
 <?php
 require 'tillbridge.php';
 
+$basket = getenv('BASKET_ID') ?: throw new RuntimeException('BASKET_ID must be set.');
 $address = ['addressLine1' => '111 Collins St', 'city' => 'Melbourne', 'postcode' => '3000', 'country' => 'Australia'];
 
-// 1. Lock 10.00 of the voucher for 15 minutes.
+// 1. Lock the voucher for 15 minutes. With the key, a repeated request returns the same lock.
 $lockInput = ['pin' => '204816', 'amount' => '10.00', 'lockSeconds' => 900];
-$lock = tillbridge('PUT', '/vouchers/9100001/lock', $lockInput)['data'];
+$lock = tillbridge('PUT', '/vouchers/9100001/lock', $lockInput, ["Idempotency-Key: lock-$basket"])['data'];
 
 // 2. Take the rest of the payment with your payment provider. Then place the order.
 $order = tillbridge('POST', '/orders', [
@@ -21,5 +22,5 @@ $order = tillbridge('POST', '/orders', [
         ],
         ['gateway' => 'paypal', 'amount' => '109.95', 'reference' => 'PAYID-1'],
     ],
-], ['Idempotency-Key: basket-' . getenv('BASKET_ID')])['data'];
+], ["Idempotency-Key: basket-$basket"])['data'];
 echo $order['id'], ' ', $order['orderNumber'], ' ', $order['total'], "\n";

@@ -1,7 +1,7 @@
 <?php
 require 'tillbridge.php';
 
-$signUpId = getenv('SIGN_UP_ID');
+$signUpId = getenv('SIGN_UP_ID') ?: throw new RuntimeException('SIGN_UP_ID must be set.');
 $response = tillbridge('POST', '/customers', [
     'firstname' => 'Ann',
     'surname' => 'Lee',

@@ -1,6 +1,7 @@
 <?php
 require 'tillbridge.php';
 
+$basket = getenv('BASKET_ID') ?: throw new RuntimeException('BASKET_ID must be set.');
 $address = ['addressLine1' => '111 Collins St', 'city' => 'Melbourne', 'postcode' => '3000', 'country' => 'Australia'];
 $lines = [['sku' => 'LINDEN-CREW-OAT-M', 'quantity' => 1]];
 
@@ -17,5 +18,5 @@ $order = tillbridge('POST', '/orders', [
     'deliveryAddress' => $address,
     'lines' => $lines,
     'payments' => [['gateway' => 'paypal', 'amount' => $quote['total'], 'reference' => 'PAYID-2']],
-], ['Idempotency-Key: quoted-' . getenv('BASKET_ID')])['data'];
+], ["Idempotency-Key: quoted-$basket"])['data'];
 echo $order['orderNumber'], ' ', $order['total'], "\n";

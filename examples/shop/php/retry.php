@@ -19,7 +19,7 @@ function writeWithRetries(string $method, string $path, array $body, string $key
     }
 }
 
-$signUpId = getenv('SIGN_UP_ID');
+$signUpId = getenv('SIGN_UP_ID') ?: throw new RuntimeException('SIGN_UP_ID must be set.');
 $customer = ['firstname' => 'Bo', 'surname' => 'Lee', 'contact' => ['email' => "bo.lee+$signUpId@example.com"]];
 $first = writeWithRetries('POST', '/customers', $customer, "retry-$signUpId")['data'];
 $second = writeWithRetries('POST', '/customers', $customer, "retry-$signUpId")['data'];

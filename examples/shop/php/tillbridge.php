@@ -3,9 +3,9 @@
 /** An error response. `problemCode` is stable; branch on it. */
 class TillbridgeError extends Exception
 {
-    public function __construct(public readonly int $status, public readonly string $problemCode, string $detail)
+    public function __construct(public readonly int $status, public readonly string $problemCode, string $message)
     {
-        parent::__construct($detail);
+        parent::__construct($message);
     }
 }
 
@@ -36,7 +36,8 @@ function tillbridge(string $method, string $path, ?array $body = null, array $he
     $status = curl_getinfo($request, CURLINFO_RESPONSE_CODE);
     $response = json_decode($text, true);
     if ($status >= 400) {
-        throw new TillbridgeError($status, $response['code'], $response['detail']);
+        $message = "{$response['detail']} ({$response['code']}, request {$response['requestId']})";
+        throw new TillbridgeError($status, $response['code'], $message);
     }
     return $response;
 }

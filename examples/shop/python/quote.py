@@ -1,6 +1,7 @@
 import os
 from tillbridge import tillbridge
 
+basket = os.environ['BASKET_ID']
 address = {'addressLine1': '111 Collins St', 'city': 'Melbourne', 'postcode': '3000', 'country': 'Australia'}
 lines = [{'sku': 'LINDEN-CREW-OAT-M', 'quantity': 1}]
 
@@ -17,6 +18,5 @@ order_input = {
     'lines': lines,
     'payments': [{'gateway': 'paypal', 'amount': quote['total'], 'reference': 'PAYID-2'}],
 }
-key = f'quoted-{os.environ["BASKET_ID"]}'
-order = tillbridge('POST', '/orders', order_input, {'Idempotency-Key': key})['data']
+order = tillbridge('POST', '/orders', order_input, {'Idempotency-Key': f'quoted-{basket}'})['data']
 print(order['orderNumber'], order['total'])

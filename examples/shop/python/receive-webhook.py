@@ -8,19 +8,24 @@ def verify_webhook(body: bytes, headers, secret: str):
         raise ValueError('too old')
     key = base64.b64decode(secret.removeprefix('whsec_'))
     signed = f"{headers['webhook-id']}.{headers['webhook-timestamp']}.".encode() + body
-    expected = base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()
-    signatures = [each.partition(',')[2] for each in headers.get('webhook-signature', '').split(' ')]
+    expected = base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest())
+    signatures = [each.partition(',')[2].encode() for each in headers.get('webhook-signature', '').split(' ')]
     if not any(hmac.compare_digest(expected, signature) for signature in signatures):
         raise ValueError('wrong signature')
+
+
+webhook_secret = os.environ['WEBHOOK_SECRET']
 
 
 class Hooks(BaseHTTPRequestHandler):
     def do_POST(self):
         body = self.rfile.read(int(self.headers['content-length']))
         try:
-            verify_webhook(body, self.headers, os.environ['WEBHOOK_SECRET'])
+            verify_webhook(body, self.headers, webhook_secret)
         except ValueError as error:
-            self.send_error(400, str(error))
+            self.send_response(400)
+            self.end_headers()
+            self.wfile.write(str(error).encode())
             return
         # Store the changes and respond. Read the records later, at their `path`.
         for change in json.loads(body)['data'].get('changes', []):

@@ -12,7 +12,7 @@ class TillbridgeError(Exception):
 
     def __init__(self, response):
         problem = response.json()
-        super().__init__(problem['detail'])
+        super().__init__(f"{problem['detail']} ({problem['code']}, request {problem['requestId']})")
         self.status, self.code, self.errors = response.status_code, problem['code'], problem.get('errors', [])
 
 

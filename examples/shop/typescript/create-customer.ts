@@ -1,7 +1,8 @@
 import { responseMeta } from 'tillbridge-client'
 import { client } from './tillbridge.ts'
 
-const signUpId = process.env.SIGN_UP_ID
+const { SIGN_UP_ID: signUpId } = process.env
+if (!signUpId) throw new Error('SIGN_UP_ID must be set.')
 const customer = await client.customers.create(
   {
     firstname: 'Ann',

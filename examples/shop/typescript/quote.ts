@@ -1,5 +1,7 @@
 import { client } from './tillbridge.ts'
 
+const { BASKET_ID } = process.env
+if (!BASKET_ID) throw new Error('BASKET_ID must be set.')
 const address = { addressLine1: '111 Collins St', city: 'Melbourne', postcode: '3000', country: 'Australia' }
 const lines = [{ sku: 'LINDEN-CREW-OAT-M', quantity: 1 }]
 
@@ -17,6 +19,6 @@ const order = await client.orders.place(
     lines,
     payments: [{ gateway: 'paypal', amount: quote.total, reference: 'PAYID-2' }],
   },
-  { idempotencyKey: `quoted-${process.env.BASKET_ID}` },
+  { idempotencyKey: `quoted-${BASKET_ID}` },
 )
 console.log(order.orderNumber, order.total)

@@ -2,7 +2,8 @@ import { createServer } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import { verifyWebhook, WebhookError } from 'tillbridge-client'
 
-const { WEBHOOK_SECRET = '', PORT = '3000' } = process.env
+const { WEBHOOK_SECRET, PORT = '3000' } = process.env
+if (!WEBHOOK_SECRET) throw new Error('WEBHOOK_SECRET must be set.')
 
 createServer(async (request, response) => {
   const body = await buffer(request)

@@ -1,6 +1,7 @@
 import { client } from './tillbridge.ts'
 
-const orderId = process.env.ORDER_ID ?? ''
+const { ORDER_ID: orderId } = process.env
+if (!orderId) throw new Error('ORDER_ID must be set.')
 const created = await client.orders.createReturn(
   orderId,
   { lines: [{ sku: 'LINDEN-CREW-OAT-M', quantity: 1, reasonCode: 'SIZE' }] },

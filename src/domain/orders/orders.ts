@@ -113,7 +113,7 @@ export const OrderInput = Type.Object(
               {
                 number: voucherNumber,
                 validationId: Type.String({
-                  description: 'The `validationId` from `POST /vouchers/validate`.',
+                  description: 'The `validationId` of the validation or the lock.',
                   minLength: 1,
                   maxLength: 100,
                   examples: ['3f1c9a52-6a0e-4c57-9d0f-2b7d3c1a8e44'],

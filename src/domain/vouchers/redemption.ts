@@ -25,7 +25,7 @@ export const checkValidatable = (
   settings: Settings,
 ): ApiError | undefined =>
   voucher.state === 'locked'
-    ? toLockedError(voucher)
+    ? toLockedError(voucher, settings)
     : (checkUsable(voucher, settings) ?? checkAmount(requested, voucher, settings, '/amount'))
 
 /** Returns why a validation can't lock or unlock (`lockSeconds: 0`) a voucher, or undefined if it can. */
@@ -33,8 +33,9 @@ export function checkLockable(
   voucher: VoucherLockState,
   status: ValidationStatus,
   lockSeconds: number,
+  settings: Settings,
 ): ApiError | undefined {
-  if (status !== 'newest') return toOutdatedError(voucher)
+  if (status !== 'newest') return toOutdatedError(voucher, settings)
   // A lock can outlive the 24 hours of its validation, but it can't be renewed after them.
   return lockSeconds > 0 && !voucher.isFresh ? new ApiError('validation_id_incorrect') : undefined
 }
@@ -53,18 +54,20 @@ export function requireRedeemable<T extends VoucherBalance>(
   const error =
     voucher && status === 'newest'
       ? (checkUsable(voucher, settings) ?? checkAmount(requested, voucher, settings, pointer))
-      : toOutdatedError(status === 'superseded' ? voucher : undefined)
+      : toOutdatedError(status === 'superseded' ? voucher : undefined, settings)
   if (error) throw withPointer(pointer, error)
 }
 
 /** Returns the error of a wrong or superseded validation: `voucher_locked` if another client has the lock. */
-const toOutdatedError = (voucher: Pick<VoucherBalance, 'state' | 'lockedUntil'> | undefined) =>
-  voucher?.state === 'locked' ? toLockedError(voucher) : new ApiError('validation_id_incorrect')
+const toOutdatedError = (voucher: Pick<VoucherBalance, 'state' | 'lockedUntil'> | undefined, settings: Settings) =>
+  voucher?.state === 'locked' ? toLockedError(voucher, settings) : new ApiError('validation_id_incorrect')
 
-const toLockedError = ({ lockedUntil }: Pick<VoucherBalance, 'lockedUntil'>) =>
-  new ApiError('voucher_locked', `The voucher is locked by another sale until ${lockedUntil}.`, {
-    members: lockedUntil === null ? {} : { lockedUntil },
-  })
+const toLockedError = ({ lockedUntil }: Pick<VoucherBalance, 'lockedUntil'>, { timeZone }: Settings) =>
+  lockedUntil === null
+    ? new ApiError('voucher_locked')
+    : new ApiError('voucher_locked', `The voucher is locked by another sale until ${lockedUntil} (${timeZone}).`, {
+        members: { lockedUntil },
+      })
 
 const reasons: Partial<Record<VoucherState, NonNullable<ProblemMembers['reason']>>> = {
   redeemed: 'redeemed',

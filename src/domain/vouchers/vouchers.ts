@@ -86,7 +86,12 @@ export const VoucherLock = Type.Object(
   {
     validationId: Type.Optional(validationId),
     pin: Type.Optional(pin),
-    amount: Type.Optional(Money('The amount to pay. Default: the available amount. Requires `pin`.', '39.95')),
+    amount: Type.Optional(
+      Money(
+        'The amount to pay: the balance must cover it. The lock holds the whole voucher. Default: the available amount. Requires `pin`.',
+        '39.95',
+      ),
+    ),
     lockSeconds: Type.Optional(
       Type.Integer({
         description: 'The duration of the lock in seconds, starting now. 0 unlocks.',

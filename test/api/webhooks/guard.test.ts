@@ -63,7 +63,10 @@ for (const addresses of hostileAnswers)
     const channel = sender.openChannel('https://shop.example/')
     const { status, error } = await channel.post('{}', {}, signal())
     channel.close()
-    assert.deepEqual([status, error], [null, '`url` must have a host with a public address.'])
+    assert.deepEqual(
+      [status, error],
+      [null, '`url` must have a host with a public address, or one in `WEBHOOK_NETWORKS`.'],
+    )
   })
 
 for (const addresses of publicAnswers)

@@ -137,7 +137,9 @@ async function lockByValidation(
       const status = checkValidation(keys, service, stored, number, validationId)
       if (!stored || status === 'wrong') return countWrongId(tx, keys, service, origin)
       const isNew = lockSeconds > 0 && stored.state !== 'locked'
-      const error = checkLockable(stored, status, lockSeconds) ?? (isNew ? await checkLockLimit(tx, write) : undefined)
+      const error =
+        checkLockable(stored, status, lockSeconds, service.settings) ??
+        (isNew ? await checkLockLimit(tx, write) : undefined)
       if (error) return error
       // Recorded before the request: whatever its outcome, no other validation may end a possible lock.
       if (isNew) await storeLock(tx, service, number, lockSeconds, username)

@@ -62,7 +62,7 @@ export async function lockByValidation(
   if (!voucher || status === 'wrong') return countWrongId(tx, keys, service, origin)
   const isLocked = voucher.state === 'locked'
   const error =
-    checkLockable(voucher, status, lockSeconds) ??
+    checkLockable(voucher, status, lockSeconds, service.settings) ??
     checkUsable(voucher, service.settings) ??
     (lockSeconds > 0 && !isLocked ? checkAccountLocks(await countAccountLocks(tx, service, username)) : undefined)
   if (error) return error
