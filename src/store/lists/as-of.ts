@@ -38,8 +38,10 @@ export const resolveAsOf = async (
 ): Promise<AsOf> => {
   if (fixed.asOf !== undefined) return { asOf: sql`${fixed.asOf}::timestamptz`, position: fixed.position }
   if (source instanceof Sql) {
-    const { timestamp, position } = await readCommitWatermark(db, service, source)
-    return { asOf: newestWithin(source, service, timestamp, withTombstones), position }
+    // Without a watermark, no change counts as committed.
+    const { timestamps, position } = await readCommitWatermarks(db, service)
+    const watermark = sql`${timestamps[0] ?? '-infinity'}::timestamptz`
+    return { asOf: newestWithin(source, service, watermark, withTombstones), position }
   }
   const { timestamp, position } = await readNewest(db, service, source, withTombstones)
   return { asOf: sql`${timestamp}::timestamptz`, newest: timestamp, position }
@@ -52,13 +54,18 @@ interface PositionedTimestamp {
   position?: string | undefined
 }
 
-/** Reads the newest change within the watermark. Concurrent first pages of a list share the query. */
+/**
+ * Reads the newest change within the commit watermark, from the primary. Concurrent first pages of a list share the query. One statement does
+ * both: a change that commits after the snapshot of the statement and before its look at the locks is missing here, but not from the page,
+ * which a later statement reads (contributing/decisions/0002).
+ */
 const readNewest = (db: Db, service: Service, list: List, withTombstones: boolean): Promise<PositionedTimestamp> =>
   sharedQueries(db)(`${service.id} ${list} ${withTombstones}`, async () => {
-    const { timestamp: watermark } = await readCommitWatermark(db, service, list)
+    const watermark = sql`(select timestamps[${raw(String(listNumber(list) + 1))}] from watermarks)`
     // Read the LSN in the statement that checks `initial_load`. A replica at an earlier LSN could lack the loaded records.
     const row = await db.row<{ timestamp: string; position: string | null }>(sql`
-      with newest as ${materialized(sql`select ${newestWithin(list, service, watermark, withTombstones)} as changed_at`)}
+      with watermarks as ${materialized(sql`select commit_watermarks(${service.id}) as timestamps`)},
+           newest as ${materialized(sql`select ${newestWithin(list, service, watermark, withTombstones)} as changed_at`)}
       select ${rfc3339Micros(sql`changed_at`)} as timestamp, ${currentLsn(db)} as position from newest`)
     if (!row) throw new Error('aggregate of a list returned no row')
     return { timestamp: row.timestamp, position: row.position ?? undefined }
@@ -70,8 +77,8 @@ const readNewest = (db: Db, service: Service, list: List, withTombstones: boolea
  * that is empty or in its initial load is complete only up to 1970, because its records can get change timestamps of any age
  * (contributing/decisions/0013).
  */
-function newestWithin(source: TimestampSource, service: Service, watermark: string, withTombstones: boolean): Sql {
-  const isCommitted = sql`service_id = ${service.id} and changed_at <= ${watermark}::timestamptz`
+function newestWithin(source: TimestampSource, service: Service, watermark: Sql, withTombstones: boolean): Sql {
+  const isCommitted = sql`service_id = ${service.id} and changed_at <= ${watermark}`
   const newestRecord = sql`(select max(changed_at) from ${tableSql(source)} where ${isCommitted})`
   if (source instanceof Sql) return sql`coalesce(${newestRecord}, timestamptz 'epoch')`
   const newestTombstone = sql`(select max(changed_at) from tombstone where ${isCommitted} and kind = ${recordKinds[source]})`
@@ -87,12 +94,6 @@ export interface CommitWatermarks {
   /** By list number; at 0, the watermark of all tables without back-dating. Texts of `timestamptz`. */
   timestamps: readonly string[]
   position?: string | undefined
-}
-
-async function readCommitWatermark(db: Db, service: Service, source: TimestampSource): Promise<PositionedTimestamp> {
-  const { timestamps, position } = await readCommitWatermarks(db, service)
-  // Without a watermark, no change counts as committed.
-  return { timestamp: timestamps[source instanceof Sql ? 0 : listNumber(source)] ?? '-infinity', position }
 }
 
 /** The LSN of the primary after a statement has taken its snapshot; null without replicas. */
