@@ -3,6 +3,7 @@ import { Button } from './components/button.js'
 import { GlobalSearch } from './components/global-search.js'
 import { countProblems, HealthContext, useLoadedHealth } from './components/health.js'
 import { Problem } from './components/problem.js'
+import { Toasts } from './components/toast.js'
 import { useAction } from './components/use-load.js'
 import { html } from './lib/html.js'
 import { includesRole, RoleContext } from './lib/role.js'
@@ -59,6 +60,7 @@ export function Frame({ signedIn, service, signOut }) {
       ${error && html`<${Problem} error=${error} />`}
       ${current && html`<${LoadedScreen} key=${current.path} load=${current.load} parts=${parts} />`}
     </main>
+    <${Toasts} />
   <//><//>`
 }
 

@@ -4,13 +4,14 @@ import { useHasRole } from '../lib/role.js'
 import { Button } from './button.js'
 import { Dialog } from './dialog.js'
 import { Problem } from './problem.js'
+import { showToast } from './toast.js'
 import { useAction } from './use-load.js'
 
 /**
  * A button that is shown only to a role. With `confirm` it explains the effect and asks for confirmation.
- * @param {{ label: string, name?: string, role: string, work: () => Promise<unknown>, confirm?: unknown, main?: boolean, danger?: boolean }} props `name`: the accessible name, if several buttons have the same label
+ * @param {{ label: string, name?: string, role: string, work: () => Promise<unknown>, done?: string, confirm?: unknown, main?: boolean, danger?: boolean }} props `name`: the accessible name, if several buttons have the same label; `done`: the confirmation of success
  */
-export function Action({ label, name, role, work, confirm, main = false, danger = false }) {
+export function Action({ label, name, role, work, done, confirm, main = false, danger = false }) {
   const isAllowed = useHasRole(role)
   const [isConfirming, setConfirming] = useState(false)
   const { busy, error, run } = useAction()
@@ -20,6 +21,7 @@ export function Action({ label, name, role, work, confirm, main = false, danger 
     run(async () => {
       await work()
       setConfirming(false)
+      if (done) showToast(done)
     })
   return html`<${Button} class=${style} label=${label} aria-label=${name} busy=${busy} onClick=${confirm ? () => setConfirming(true) : act} />
     ${

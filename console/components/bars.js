@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { html } from '../lib/html.js'
-import { formatTick, formatTime, formatZone } from '../lib/time.js'
+import { formatTick, formatTime } from '../lib/time.js'
 
 /**
  * `title`: in the legend; `values`: one per bar.
@@ -28,7 +28,7 @@ export function Bars({ title, name, summary, times, series, tools, note, link })
     hovered === undefined
       ? summary
       : [
-          `${formatTime(times[at] ?? '')} ${formatZone()}`,
+          formatTime(times[at] ?? ''),
           ...series.map(each => `${each.title} ${(each.values[at] ?? 0).toLocaleString('en')}`),
           note?.(at),
         ]

@@ -1,18 +1,18 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import uPlot from 'uplot'
 import { html } from '../lib/html.js'
+import { formatTick, formatTime } from '../lib/time.js'
 
 /** uPlot's stylesheet, which is loaded with the first chart. */
 const stylesheet = new URL('../packages/uplot.css', import.meta.url).href
 
+/** @param {number} seconds since 1970 */
+const toTimestamp = seconds => new Date(seconds * 1_000).toISOString()
+
 /** Formats the times of an axis: as times if they span less than a day, otherwise as dates. @param {number[]} times seconds since 1970 */
 function formatTimes(times) {
-  const isOneDay = (times.at(-1) ?? 0) - (times[0] ?? 0) < 86_400
-  const format = new Intl.DateTimeFormat(
-    'en-GB',
-    isOneDay ? { timeStyle: 'short' } : { day: 'numeric', month: 'short' },
-  )
-  return times.map(time => format.format(time * 1_000))
+  const isShort = (times.at(-1) ?? 0) - (times[0] ?? 0) < 86_400
+  return times.map(time => formatTick(toTimestamp(time), isShort))
 }
 
 /** @param {number | null | undefined} value @param {string} unit */
@@ -97,7 +97,7 @@ export function Chart({ title, name = String(title), unit = '', times, lines }) 
     <figcaption>${title}</figcaption>
     <ul class="legend">
       ${lines.map(line => html`<li key=${line.title} class=${line.colour}>${line.title}${hovered !== null && html` <b>${formatValue(line.values[hovered], unit)}</b>`}</li>`)}
-      <li class="time">${hovered === null ? '' : new Date((times[hovered] ?? 0) * 1_000).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'short' })}</li>
+      <li class="time">${hovered === null ? '' : formatTime(toTimestamp(times[hovered] ?? 0))}</li>
     </ul>
     <div class="chart" role="img" aria-label=${`${name}, ${times.length} points`} ref=${container}></div>
   </figure>`

@@ -2,14 +2,14 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { callApi } from '../lib/api.js'
 import { html } from '../lib/html.js'
 import { readQuery, replaceQuery } from '../lib/route.js'
-import { formatZone } from '../lib/time.js'
 import { Export } from './export.js'
 import { Problem } from './problem.js'
+import { getColumnTitle, renderCell } from './table.js'
 
 /**
  * `sort`: the API's name of the order by this column. `size`: the width in parts of all sizes. `isMinor`: left out of cards on narrow screens.
- * `isExported`: only in the CSV. `isTime`: a local time of the service, whose zone the header shows.
- * @typedef {import('./table.js').Column & { sort?: string | undefined, size?: number, isMinor?: boolean, isExported?: boolean, isTime?: boolean }} DataColumn
+ * `isExported`: only in the CSV.
+ * @typedef {import('./table.js').Column & { sort?: string | undefined, size?: number, isMinor?: boolean, isExported?: boolean }} DataColumn
  */
 
 /**
@@ -62,9 +62,7 @@ export function DataTable({ list, caption, nouns, columns, placeholder, filters,
   const [text, setText] = useState(query.q)
   const dataset = toPath(list, query, 0, 0)
   const [loaded, setLoaded] = useState(
-    /** @type {{ dataset: string, total: number | null, timeZone: string, pages: Map<number, any[]> } | undefined} */ (
-      undefined
-    ),
+    /** @type {{ dataset: string, total: number | null, pages: Map<number, any[]> } | undefined} */ (undefined),
   )
   const [error, setError] = useState(/** @type {unknown} */ (undefined))
   const [first, setFirst] = useState(Number(query.at) || 0)
@@ -127,7 +125,6 @@ export function DataTable({ list, caption, nouns, columns, placeholder, filters,
           setLoaded(previous => ({
             dataset,
             total: data.total,
-            timeZone: data.timeZone,
             pages: new Map([...(previous?.dataset === dataset ? previous.pages : []), [page, data.rows]]),
           }))
         },
@@ -176,13 +173,9 @@ export function DataTable({ list, caption, nouns, columns, placeholder, filters,
     (query.sort || defaultSort).replace('-', ''),
     (query.sort || defaultSort).startsWith('-'),
   ]
-  const zone = current ? formatZone(current.timeZone) : ''
   const countText = current
     ? `${current.total === null ? 'More than 100,000' : current.total.toLocaleString('en')} ${current.total === 1 ? nouns[0] : nouns[1]}`
     : 'Loading…'
-  const exportedColumns = columns.map(column =>
-    column.isTime ? { ...column, name: `${column.title} (${zone})` } : column,
-  )
   const isFiltered = Boolean(query.q || query.filter)
 
   return html`<section class="list" aria-busy=${isBusy}>
@@ -191,7 +184,7 @@ export function DataTable({ list, caption, nouns, columns, placeholder, filters,
       <span class="chips" role="group" aria-label="Filter">
         ${Object.entries({ '': 'All', ...filters }).map(([filter, label]) => html`<button key=${filter} aria-pressed=${query.filter === filter} onClick=${() => update({ filter })}>${label}</button>`)}
       </span>
-      <span class="aside"><span role="status">${countText}</span> ${current && current.total !== 0 && html`<${Export} load=${(/** @type {AbortSignal} */ signal) => loadRows(list, query, signal)} columns=${exportedColumns} caption=${caption} file=${list} />`}</span>
+      <span class="aside"><span role="status">${countText}</span> ${current && current.total !== 0 && html`<${Export} load=${(/** @type {AbortSignal} */ signal) => loadRows(list, query, signal)} columns=${columns} caption=${caption} file=${list} />`}</span>
     </div>
     ${error && html`<${Problem} error=${error} />`}
     ${!current && !error && html`<p class="opening" role="status">Loading…</p>`}
@@ -214,7 +207,7 @@ export function DataTable({ list, caption, nouns, columns, placeholder, filters,
         <caption class="hidden">${caption}</caption>
         <colgroup>${shown.map(({ size: width = 1 }) => html`<col style=${{ width: `${(100 * width) / parts}%` }} />`)}</colgroup>
         <thead><tr aria-rowindex="1">${shown.map(column => {
-          const title = column.isTime && zone ? `${column.title} (${zone})` : column.title
+          const title = getColumnTitle(column)
           const isSorted = column.sort === sorted
           const sort = isSorted && !isDescending ? `-${column.sort}` : column.sort
           return html`<th scope="col" key=${column.title} class=${column.right ? 'right' : undefined} aria-sort=${isSorted ? (isDescending ? 'descending' : 'ascending') : undefined}>${column.sort ? html`<button onClick=${() => update({ sort: sort ?? '' })}>${title}<span aria-hidden="true">${isSorted ? (isDescending ? ' ↓' : ' ↑') : ''}</span></button>` : title}</th>`
@@ -228,7 +221,7 @@ export function DataTable({ list, caption, nouns, columns, placeholder, filters,
             ) => {
               if (link && !event.target.closest('a, button') && !getSelection()?.toString()) location.hash = link
             }}>${shown.map((column, i) => {
-              const value = row ? column.value(row) : ''
+              const value = row ? renderCell(column, row) : ''
               return html`<td key=${column.title} data-title=${column.title} class=${[column.right && 'right', column.isMinor && 'minor'].filter(Boolean).join(' ') || undefined}>${i === 0 && link ? html`<a href=${link}>${value}</a>` : (value ?? html`<span class="none">–</span>`)}</td>`
             })}</tr>`
           })}

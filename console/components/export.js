@@ -2,7 +2,7 @@ import { useRef, useState } from 'preact/hooks'
 import { escapeFormula } from 'tillbridge/formulas'
 import { html } from '../lib/html.js'
 import { Problem } from './problem.js'
-import { getCellText } from './table.js'
+import { getCellText, getColumnTitle } from './table.js'
 
 /**
  * A button that saves all records of a list as CSV, not only those on screen. `load` yields the records in chunks. `csv` builds the CSV
@@ -49,7 +49,7 @@ export function Export({ load, columns, caption, file, csv = rows => toCsvRows(c
 function toCsvRows(columns, rows) {
   const textColumns = columns.filter(column => rows.every(row => getCellText(column, row) !== undefined))
   return [
-    textColumns.map(({ title, name = title }) => name),
+    textColumns.map(column => column.name ?? getColumnTitle(column)),
     ...rows.map(row => textColumns.map(column => getCellText(column, row) ?? '')),
   ]
 }

@@ -1,5 +1,5 @@
 import { html } from '../lib/html.js'
-import { formatInZones, formatMoment } from '../lib/time.js'
+import { formatInZones, formatLocalTime, formatMoment, formatZone } from '../lib/time.js'
 
 /** Formats an amount of the API with its currency: `AUD 1,234.50`. @param {string | null} amount @param {string} currency */
 export const formatMoney = (amount, currency) => {
@@ -36,7 +36,11 @@ export const countColumn = (title, getCount) => ({
   text: row => String(getCount(row) ?? ''),
 })
 
-/** A time: its age for a day, then the date in the service's zone. The tooltip has the exact time in several zones. @param {{ time: string | null | undefined }} props RFC 3339 */
+/** Renders a local time of the service, such as `2026-11-27 01:40:04`, with its zone. @param {string | null | undefined} time */
+export const renderLocalTime = time =>
+  time && html`<time datetime=${time} title=${time}>${formatLocalTime(time)}</time> <small>${formatZone()}</small>`
+
+/** A time: relative within a day, otherwise the date in the service's zone. The tooltip has the exact time in several zones. @param {{ time: string | null | undefined }} props RFC 3339 */
 export const Timestamp = ({ time }) =>
   time
     ? html`<time datetime=${time} title=${formatInZones(time)}>${formatMoment(time)}</time>`

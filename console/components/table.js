@@ -1,11 +1,13 @@
 import { html } from '../lib/html.js'
+import { formatLocalTime, formatZone } from '../lib/time.js'
 
 /**
  * `value` is shown in the cell. `text` is written to the CSV if `value` isn't plain text; a column without text isn't in the CSV.
- * `name` is the CSV's header if it differs from `title`.
+ * `name` is the CSV's header if it differs from `title`. `isTime`: a local time of the service. The header shows its zone.
  * @typedef {{
  *   title: string,
  *   name?: string,
+ *   isTime?: boolean,
  *   value: (row: any) => unknown,
  *   text?: (row: any) => string,
  *   right?: boolean,
@@ -21,11 +23,11 @@ export const Table = ({
   rows,
   getKey = row => row.id,
   open,
-}) => html`<div class="scroll" role="region" aria-label=${caption} tabindex="0">
+}) => html`<div class="scroll rows" role="region" aria-label=${caption} tabindex="0">
   <table>
     <caption class="hidden">${caption}</caption>
     <thead>
-      <tr>${columns.map(column => html`<th scope="col" class=${getCellClass(column)}>${column.title}</th>`)}</tr>
+      <tr>${columns.map(column => html`<th scope="col" class=${getCellClass(column)}>${getColumnTitle(column)}</th>`)}</tr>
     </thead>
     <tbody>
       ${rows.map(
@@ -33,12 +35,21 @@ export const Table = ({
           key=${getKey(row)} class=${open && 'opens'}
           onClick=${open && ((/** @type {any} */ event) => event.target.closest('a, button') || getSelection()?.toString() || open(row))}
         >
-          ${columns.map(column => html`<td class=${getCellClass(column)}>${column.value(row) ?? html`<span class="none">–</span>`}</td>`)}
+          ${columns.map(column => html`<td class=${getCellClass(column)} data-title=${getColumnTitle(column)}>${renderCell(column, row) ?? html`<span class="none">–</span>`}</td>`)}
         </tr>`,
       )}
     </tbody>
   </table>
 </div>`
+
+/** Returns the header of a column, with the zone of its times. @param {Column} column */
+export const getColumnTitle = ({ title, isTime }) => (isTime ? `${title} (${formatZone()})` : title)
+
+/** Renders a cell without a placeholder for no value. @param {Column} column @param {any} row */
+export function renderCell({ value, isTime }, row) {
+  const content = value(row)
+  return isTime && typeof content === 'string' ? formatLocalTime(content) : content
+}
 
 /** @param {Column} column */
 const getCellClass = ({ right, shrink, wide }) =>

@@ -27,8 +27,12 @@ export const formatZone = (zone = timeZone, at = new Date()) =>
     .formatToParts(at)
     .find(({ type }) => type === 'timeZoneName')?.value ?? zone
 
-/** Formats a time in the service's zone: `27 Nov 2026, 01:40`. @param {string} time RFC 3339 */
-export const formatTime = time => createFormat(dateAndTime).format(new Date(time))
+/** Formats a time in the service's zone: `27 Nov 2026, 01:40 AEDT`. @param {string} time RFC 3339 */
+export const formatTime = time =>
+  `${createFormat(dateAndTime).format(new Date(time))} ${formatZone(timeZone, new Date(time))}`
+
+/** Formats a local time of the service, such as `2026-11-27 01:40:04`, without its zone: `27 Nov 2026, 01:40`. @param {string} time */
+export const formatLocalTime = time => createFormat(dateAndTime, 'UTC').format(new Date(`${time.replace(' ', 'T')}Z`))
 
 /** Formats the start of an interval: as a time if the range is at most a day, otherwise as a date. @param {string} time @param {boolean} isShort */
 export const formatTick = (time, isShort) =>
@@ -36,13 +40,14 @@ export const formatTick = (time, isShort) =>
     isShort ? { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } : { day: 'numeric', month: 'short' },
   ).format(new Date(time))
 
-/** Formats the time since then: `5 min ago`. @param {string} time RFC 3339 */
-export const formatAge = time => `${formatDuration((Date.now() - Date.parse(time)) / 1_000)} ago`
+const daySeconds = 86_400
 
-const dayMs = 86_400_000
-
-/** Formats a time: its age for a day, then the date. @param {string} time RFC 3339 */
-export const formatMoment = time => (Date.now() - Date.parse(time) < dayMs ? formatAge(time) : formatTime(time))
+/** Formats a time: `5 min ago` or `in 5 min` within a day, otherwise the date and time. @param {string} time RFC 3339 */
+export function formatMoment(time) {
+  const age = (Date.now() - Date.parse(time)) / 1_000
+  if (Math.abs(age) >= daySeconds) return formatTime(time)
+  return age < 0 ? `in ${formatDuration(-age)}` : `${formatDuration(age)} ago`
+}
 
 /** Returns a time in the service's zone, the reader's zone and UTC. @param {string} time RFC 3339 */
 export function formatInZones(time) {

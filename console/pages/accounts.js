@@ -40,11 +40,12 @@ export function Screen() {
     { title: 'Account', value: account => account.username },
     { title: 'Role', value: account => account.role },
     { title: 'Active passwords', right: true, value: account => account.passwords },
-    { title: 'Role since', value: account => account.since, shrink: true },
+    { title: 'Role since', value: account => account.since, isTime: true, shrink: true },
     {
       title: 'Last used',
       value: account => account.lastUsedAt ?? html`<span class="none">never</span>`,
       text: account => account.lastUsedAt ?? '',
+      isTime: true,
       shrink: true,
     },
     {
@@ -63,7 +64,7 @@ export function Screen() {
           }}
           confirm=${`Creates a new password for ${account.username}. The current one keeps working until the next rotation.`}
         />
-        <${Action} label="Revoke" name=${`Revoke ${account.username}`} role="admin" danger work=${() => post(account, 'revoke').then(showChange)} confirm=${`${account.username} loses access to this service within 5 seconds.`} />
+        <${Action} label="Revoke" name=${`Revoke ${account.username}`} role="admin" danger done=${`Access of ${account.username} revoked`} work=${() => post(account, 'revoke').then(showChange)} confirm=${`${account.username} loses access to this service within 5 seconds.`} />
       </span>`,
     },
   ]

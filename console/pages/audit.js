@@ -16,7 +16,7 @@ const groupFields = fields =>
 
 /** @type {import('../components/table.js').Column[]} */
 const columns = [
-  { title: 'Time', value: entry => entry.at, shrink: true },
+  { title: 'Time', value: entry => entry.at, isTime: true, shrink: true },
   {
     title: 'Account',
     value: entry => (entry.apiKey ? `${entry.username} (key ${entry.apiKey})` : entry.username),

@@ -107,7 +107,7 @@ function Push({ status, reload }) {
       ${
         stockPush !== 'off' &&
         html`<p class="choices">
-        ${stockPush === 'on' && !isStopped && html`<${Action} label="Push now" role="admin" main work=${() => post('/ecommerce/push')} />`}
+        ${stockPush === 'on' && !isStopped && html`<${Action} label="Push now" role="admin" main done="Push queued" work=${() => post('/ecommerce/push')} />`}
         <${Action} label="Compare now" role="admin" work=${() => post('/ecommerce/reconciliations')} />
         <button onClick=${reload}>Refresh</button>
       </p>`

@@ -3,9 +3,11 @@ import { settings } from 'tillbridge/settings'
 import { Button } from '../components/button.js'
 import { useLeaveGuard } from '../components/leave-guard.js'
 import { Problem } from '../components/problem.js'
+import { showToast } from '../components/toast.js'
 import { useLoad } from '../components/use-load.js'
 import { callApi } from '../lib/api.js'
 import { html } from '../lib/html.js'
+import { linkTo } from '../lib/route.js'
 import { MissingFeatures } from './settings/features.js'
 import { getTitle, groupSettings } from './settings/groups.js'
 import { Review } from './settings/review.js'
@@ -25,7 +27,6 @@ export function Screen() {
   const [errors, setErrors] = useState(/** @type {Record<string, string>} */ ({}))
   const [rejection, setRejection] = useState(/** @type {string | undefined} */ (undefined))
   const [reviewing, setReviewing] = useState(false)
-  const [savedCount, setSavedCount] = useState(0)
   const [filter, setFilter] = useState('')
   const [discards, setDiscards] = useState(0)
   const count = Object.keys(changes).length
@@ -49,7 +50,6 @@ export function Screen() {
     const { [name]: _, ...otherChanges } = changes
     const { [name]: __, ...otherErrors } = errors
     setErrors(otherErrors)
-    setSavedCount(0)
     setChanges(
       JSON.stringify(value) === JSON.stringify(current[name])
         ? otherChanges
@@ -95,7 +95,7 @@ export function Screen() {
     ${groups.length === 0 && html`<div class="empty">No matching settings</div>`}
     ${guard}
     <div class=${`save-bar${count ? ' active' : ''}`} role="region" aria-label="Changes">
-      <span role="status">${count > 0 ? `${count} unsaved ${count === 1 ? 'change' : 'changes'}` : savedCount > 0 ? `${savedCount} ${savedCount === 1 ? 'setting' : 'settings'} saved` : 'No changes'}</span>
+      <span role="status">${count > 0 ? `${count} unsaved ${count === 1 ? 'change' : 'changes'}` : 'No changes'}</span>
       ${count > 0 && html`<button class="quiet" onClick=${discard}>Discard</button>`}
       ${count > 0 && html`<${Button} class="main" label=${`Review ${count} ${count === 1 ? 'change' : 'changes'}`} busy=${busy} onClick=${() => setReviewing(true)} />`}
     </div>
@@ -114,7 +114,10 @@ export function Screen() {
         done=${() => {
           setReviewing(false)
           setChanges({})
-          setSavedCount(count)
+          showToast(`${count} ${count === 1 ? 'setting' : 'settings'} saved`, {
+            title: 'View in audit log',
+            route: linkTo('audit'),
+          })
           reload()
         }}
       />`

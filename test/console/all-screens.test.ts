@@ -92,6 +92,38 @@ test('every screen is complete and accessible in both themes at all widths', {
   assert.deepEqual(page.complaints, [])
 })
 
+/** Returns the controls that are too low for a finger. A box, a switch or a file is one control with its label. */
+const findSmallControls = `[...document.querySelectorAll('header :is(button, select, input), nav a, main :is(button, select, input, textarea, summary, .button)')]
+  .map(control => control.closest('label.tick, label.button, .switch') ?? control).filter(control => control.checkVisibility() && control.getBoundingClientRect().height < 40)
+  .map(control => control.className + ' ' + (control.ariaLabel ?? control.innerText) + ' ' + control.getBoundingClientRect().height)`
+
+test('on a phone, controls have 40 pixels and tables are cards', { skip }, async t => {
+  t.after(() => page.appear({}))
+  await page.appear({ width: 390, height: 800 })
+  for (const route of listRoutes()) {
+    await openScreen(page, route)
+    assert.deepEqual(await page.evaluate<string[]>(findSmallControls), [], route)
+    const isWide = `[...document.querySelectorAll('main .rows')].some(table => table.scrollWidth > table.clientWidth + 1)`
+    assert.equal(await page.evaluate(isWide), false, `${route} has a table that must be scrolled`)
+    await assertAccessible(page, `${route} at 390`)
+  }
+})
+
+test('times have one format on all screens', { skip }, async () => {
+  for (const route of listRoutes()) {
+    await openScreen(page, route)
+    assert.doesNotMatch(
+      await page.evaluate<string>(`document.querySelector('main').innerText`),
+      /\d{4}-\d\d-\d\d[ T]\d\d:\d\d/,
+      route,
+    )
+  }
+  await openScreen(page, 'audit')
+  const [title, time] = await page.evaluate<string[]>(`[...document.querySelectorAll('th, td')]
+    .filter(cell => cell.cellIndex === 0).slice(0, 2).map(cell => cell.innerText)`)
+  assert.match(`${title}: ${time}`, /^Time \([A-Z]{3,4}\): \d\d? [A-Z][a-z]{2} \d{4}, \d\d:\d\d$/)
+})
+
 test('stacked bars begin at the base line of their chart', { skip }, async () => {
   await openScreen(page, 'requests')
   await page.until(`document.querySelector('.bars.stacked .column')`)

@@ -35,13 +35,13 @@ export function Keys({ account, showIssued }) {
     { title: 'Key', value: key => key.name },
     { title: 'Scopes', value: key => key.scopes?.join(', ') ?? 'all', wide: true },
     { title: 'Stores', value: key => key.stores?.join(', ') ?? 'all' },
-    { title: 'Expires', value: key => key.expiresAt ?? none('never'), shrink: true },
-    { title: 'Last used', value: key => key.lastUsedAt ?? none('never'), shrink: true },
+    { title: 'Expires', value: key => key.expiresAt ?? none('never'), isTime: true, shrink: true },
+    { title: 'Last used', value: key => key.lastUsedAt ?? none('never'), isTime: true, shrink: true },
     {
       title: 'Actions',
       right: true,
       value: key =>
-        html`<${Action} label="Revoke" name=${`Revoke key ${key.name}`} role="admin" danger work=${() => callApi(`${path}/${key.name}`, { method: 'DELETE' }).then(reload)} confirm=${`Clients that use ${key.name} lose access within 5 seconds.`} />`,
+        html`<${Action} label="Revoke" name=${`Revoke key ${key.name}`} role="admin" danger done=${`Key ${key.name} revoked`} work=${() => callApi(`${path}/${key.name}`, { method: 'DELETE' }).then(reload)} confirm=${`Clients that use ${key.name} lose access within 5 seconds.`} />`,
     },
   ]
   const create = async (/** @type {object} */ body) => showIssued((await callApi(path, { method: 'POST', body })).data)

@@ -58,16 +58,18 @@ const consoleRemedies = {
   },
 }
 
-/** The button that retries, by kind of problem. @type {Record<string, { label: string, role: string, path: (subject: string) => string, body: object }>} */
+/** The button that retries, by kind of problem. @type {Record<string, { label: string, done: string, role: string, path: (subject: string) => string, body: object }>} */
 const retries = {
   sync_unhealthy: {
     label: 'Sync now',
+    done: 'Sync queued',
     role: 'maintainer',
     path: subject => `/syncs/${subject}/run`,
     body: { full: false },
   },
   webhook_unhealthy: {
     label: 'Retry now',
+    done: 'Delivery resumed',
     role: 'admin',
     path: subject => `/webhooks/${subject}/resume`,
     body: {},
@@ -114,8 +116,8 @@ function Notice({ problem: { level, kind, subject, title, detail, since, alert: 
     <div class="head">
       <p><b><${Health} state=${title} level=${level} /></b> ${since && html`<small>${alert?.times > 1 && `${alert.times} times, `}since <${Timestamp} time=${since} /></small>`}</p>
       <span class="choices">
-        ${retry && html`<${Action} label=${retry.label} name=${`${retry.label}: ${title}`} role=${retry.role} work=${() => post(retry.path(encodeURIComponent(subject)), retry.body)} />`}
-        ${alert && !alert.autoResolves && html`<${Action} label="Resolve" name=${`Resolve: ${title}`} role="maintainer" work=${() => post(`/alerts/${encodeURIComponent(alert.id)}/resolve`, {})} />`}
+        ${retry && html`<${Action} label=${retry.label} name=${`${retry.label}: ${title}`} role=${retry.role} done=${retry.done} work=${() => post(retry.path(encodeURIComponent(subject)), retry.body)} />`}
+        ${alert && !alert.autoResolves && html`<${Action} label="Resolve" name=${`Resolve: ${title}`} role="maintainer" done="Alert resolved" work=${() => post(`/alerts/${encodeURIComponent(alert.id)}/resolve`, {})} />`}
         ${page && canOpen && html`<a class="button" aria-label=${`${remedy?.label ?? 'Open'}: ${title}`} href=${linkTo(...page, ...(subject && remedy?.hasSubject !== false ? [subject] : []))}>${remedy?.label ?? 'Open'}</a>`}
       </span>
     </div>

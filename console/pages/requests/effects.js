@@ -1,6 +1,7 @@
 import { State } from '../../components/format.js'
 import { html } from '../../lib/html.js'
 import { linkTo } from '../../lib/route.js'
+import { formatLocalTime, formatTime, formatZone } from '../../lib/time.js'
 import { formatMs } from './format.js'
 
 /** @typedef {{ key: string, at: string | null, content: unknown }} Event */
@@ -12,17 +13,17 @@ const emailTones = { sent: 'good', queued: 'warn', failed: 'bad' }
 const buildEvents = ({ audit, emails, deliveries }) => [
   ...audit.map((/** @type {any} */ entry) => ({
     key: `audit ${entry.id}`,
-    at: entry.at,
+    at: `${formatLocalTime(entry.at)} ${formatZone()}`,
     content: html`Wrote <code>${entry.subject}</code> <small>${entry.fields.join(', ')}</small>`,
   })),
   ...emails.map((/** @type {any} */ email) => ({
     key: `email ${email.id}`,
-    at: email.sentAt,
+    at: email.sentAt && formatTime(email.sentAt),
     content: html`Email <${State} state=${email.status} tone=${emailTones[email.status]} /> <small>${email.attempts === 1 ? '1 attempt' : `${email.attempts} attempts`}</small>`,
   })),
   ...deliveries.map((/** @type {any} */ delivery) => ({
     key: `delivery ${delivery.webhookId}`,
-    at: delivery.at,
+    at: formatTime(delivery.at),
     content: html`<a href=${linkTo('webhooks', delivery.webhookId)}>Webhook</a> delivery: <${State} state=${delivery.detail ?? `${delivery.status}`} tone=${delivery.detail ? 'bad' : 'good'} /> <small>${formatMs(delivery.milliseconds)}, delivery ${delivery.deliveryId}</small>`,
   })),
 ]

@@ -2,7 +2,7 @@ import { useLayoutEffect, useState } from 'preact/hooks'
 import { Choice, Field, onSubmit } from '../../components/field.js'
 import { useKeptFocus } from '../../components/use-kept-focus.js'
 import { html } from '../../lib/html.js'
-import { formatTime, formatZone } from '../../lib/time.js'
+import { formatTime } from '../../lib/time.js'
 import { removeEmpty } from './search.js'
 
 /** @typedef {[name: string, label: string, attributes?: Record<string, string>]} FormField */
@@ -44,7 +44,7 @@ const formatFilter = (name, value) =>
     : name === 'console'
       ? 'included'
       : timeFields.some(([field]) => field === name)
-        ? `${formatTime(new Date(value).toISOString())} ${formatZone()}`
+        ? formatTime(new Date(value).toISOString())
         : value
 
 /**

@@ -8,6 +8,7 @@ import { useLoad } from '../../components/use-load.js'
 import { ApiError, callApi } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
 import { linkTo } from '../../lib/route.js'
+import { formatTime } from '../../lib/time.js'
 import { Effects } from './effects.js'
 import { formatMs, getStatusTone } from './format.js'
 import { linkToSearch } from './search.js'
@@ -67,7 +68,7 @@ function RequestDetails({ request }) {
           ],
           ['Operation', request.operation],
           ['Account', request.account],
-          ['Time', html`<${Timestamp} time=${request.at} /> <small class="shrink">${request.at}</small>`],
+          ['Time', html`<${Timestamp} time=${request.at} /> <small>${formatTime(request.at)}</small>`],
           ['Duration', formatMs(request.milliseconds)],
           ['Idempotency key', request.hasIdempotencyKey ? 'sent' : 'none'],
           ['Path', html`<code>${request.path}</code>`, 'wide'],

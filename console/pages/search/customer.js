@@ -1,9 +1,10 @@
-import { Facts, formatMoney, State } from '../../components/format.js'
+import { Facts, formatMoney, renderLocalTime, State } from '../../components/format.js'
 import { Problem } from '../../components/problem.js'
 import { useLoad } from '../../components/use-load.js'
 import { callApi, findRecord, loadAll } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
 import { useHasRole } from '../../lib/role.js'
+import { formatLocalTime, formatZone } from '../../lib/time.js'
 import { formatAddress } from './record.js'
 import { buildEvents } from './timeline.js'
 
@@ -45,17 +46,17 @@ export function Customer({ id }) {
               `${rewardAccount.availablePoints} in ${rewardAccount.programName}${rewardAccount.tierName ? `, ${rewardAccount.tierName}` : ''}`,
           ],
           ['E-commerce ID', [customer.ecommerceAdminId, customer.ecommerceLegacyId].filter(Boolean).join(', '), 'wide'],
-          ['Last updated', customer.updateTimeStamp],
+          ['Last updated', renderLocalTime(customer.updateTimeStamp)],
           ['Customer ID', html`<code>${customer.id}</code>`],
         ]}
       /></div>`
     }
-    <h3>Timeline</h3>
+    <h3>Timeline <small>${formatZone()}</small></h3>
     ${data.warnings.map((/** @type {any} */ { code, detail }) => html`<p key=${code} class="note">${detail}</p>`)}
     ${!isAdmin && html`<p class="note">Only admins see profile changes, consent, vouchers, emails and cancelled returns.</p>`}
     ${
       events.length
-        ? html`<ol class="timeline">${events.map(event => html`<li key=${event.key}><time>${event.at}</time><div>${event.content}</div>${event.amount && html`<span class="amount">${event.amount}</span>`}</li>`)}</ol>`
+        ? html`<ol class="timeline">${events.map(event => html`<li key=${event.key}><time datetime=${event.at}>${formatLocalTime(event.at)}</time><div>${event.content}</div>${event.amount && html`<span class="amount">${event.amount}</span>`}</li>`)}</ol>`
         : html`<div class="empty">No events yet</div>`
     }
   </section>`
@@ -79,7 +80,7 @@ function summarize({ transactions, orders }) {
     ['Lifetime spend', currency ? (formatMoney(spent.toFixed(2), currency) ?? '') : '–'],
     ['Purchases', sales.length.toLocaleString('en')],
     ['Average purchase', currency && sales.length ? (formatMoney(average.toFixed(2), currency) ?? '') : '–'],
-    ['Last purchase', dates.at(-1)?.slice(0, 10) ?? 'none'],
+    ['Last purchase', dates.length ? formatLocalTime(dates.at(-1)) : 'none'],
   ]
 }
 

@@ -13,14 +13,14 @@ export const emailTones = { queued: 'warn', sent: 'good', failed: 'bad' }
 
 /** @type {import('../../components/table.js').Column[]} */
 const columns = [
-  { title: 'Queued', value: email => email.queuedAt, shrink: true },
+  { title: 'Queued', value: email => email.queuedAt, isTime: true, shrink: true },
   {
     title: 'State',
     value: email => html`<${State} state=${email.status} tone=${emailTones[email.status]} />`,
     text: email => email.status,
   },
-  { title: 'Sent', value: email => email.sentAt, shrink: true },
-  { title: 'Next attempt', value: email => email.dueAt, shrink: true },
+  { title: 'Sent', value: email => email.sentAt, isTime: true, shrink: true },
+  { title: 'Next attempt', value: email => email.dueAt, isTime: true, shrink: true },
   { title: 'Attempts', right: true, value: email => email.attempts },
   { title: 'Error', value: email => email.lastError, wide: true },
 ]

@@ -10,7 +10,7 @@ import { Emails, Resend } from './emails.js'
 
 /** @param {string} currency @returns {import('../../components/table.js').Column[]} */
 const columns = currency => [
-  { title: 'When', value: entry => entry.at, shrink: true },
+  { title: 'When', value: entry => entry.at, isTime: true, shrink: true },
   { title: 'Entry', value: entry => entry.kind },
   amountColumn('Amount', entry => (Number(entry.amount) ? entry.amount : null), currency),
   { title: 'State after', value: entry => entry.state },
@@ -27,6 +27,9 @@ const decisions = {
   ],
   suspended: [['resume', 'Resume', 'The voucher can be used again.']],
 }
+
+/** The confirmation of each operation. @type {Record<string, string>} */
+const outcomes = { suspend: 'Voucher suspended', unlock: 'Voucher unlocked', resume: 'Voucher resumed' }
 
 /**
  * A voucher with its ledger and receiver, and the operations of an admin.
@@ -51,7 +54,7 @@ export function Ledger({ number, buildFacts }) {
       <p class="choices">
         ${(decisions[voucher.status] ?? []).map(
           ([decision, label, confirmation]) =>
-            html`<${Action} key=${decision} label=${label} role="admin" danger=${decision === 'suspend'} confirm=${confirmation} work=${() => callApi(`${path}/${decision}`, { method: 'POST', body: {} }).then(reload)} />`,
+            html`<${Action} key=${decision} label=${label} role="admin" danger=${decision === 'suspend'} done=${outcomes[decision]} confirm=${confirmation} work=${() => callApi(`${path}/${decision}`, { method: 'POST', body: {} }).then(reload)} />`,
         )}
         ${isUsable && receiverEmail && html`<${Resend} path=${path} to=${receiverEmail} last=${emails[0]} done=${reload} />`}
       </p>

@@ -1,5 +1,5 @@
 import { ExportableTable } from '../../components/exportable-table.js'
-import { amountColumn, Facts, formatMoney, State } from '../../components/format.js'
+import { amountColumn, Facts, formatMoney, renderLocalTime, State } from '../../components/format.js'
 import { List } from '../../components/list.js'
 import { html } from '../../lib/html.js'
 import { linkTo } from '../../lib/route.js'
@@ -32,7 +32,7 @@ export const Order = ({ id }) => html`<${LoadedRecord}
     <div class="card">
       <${Facts}
         facts=${[
-          ['Placed', order.placedAt],
+          ['Placed', renderLocalTime(order.placedAt)],
           [
             'Customer',
             order.customerId && html`<a href=${linkTo('search', 'customer', order.customerId)}>${order.customerId}</a>`,
@@ -51,9 +51,9 @@ export const Order = ({ id }) => html`<${LoadedRecord}
           ['Delivery', formatAddress(order.deliveryAddress), 'wide'],
           ['Billing', formatAddress(order.billingAddress), 'wide'],
           ['Pickup store', order.pickupStoreNumber],
-          ['Ready for collection', order.readyAt],
-          ['Collected', order.collectedAt],
-          ['Last updated', order.updateTimeStamp],
+          ['Ready for collection', renderLocalTime(order.readyAt)],
+          ['Collected', renderLocalTime(order.collectedAt)],
+          ['Last updated', renderLocalTime(order.updateTimeStamp)],
           ['Order ID', html`<code>${order.id}</code>`, 'wide'],
         ]}
       />
@@ -78,6 +78,6 @@ const returnColumns = currency => [
     text: orderReturn => orderReturn.returnNumber,
   },
   { title: 'Status', value: orderReturn => orderReturn.status },
-  { title: 'Created', value: orderReturn => orderReturn.createdAt },
+  { title: 'Created', value: orderReturn => orderReturn.createdAt, isTime: true },
   amountColumn('Total', orderReturn => orderReturn.total, currency),
 ]

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { ExportableTable } from '../../components/exportable-table.js'
 import { Choice } from '../../components/field.js'
-import { amountColumn, Facts } from '../../components/format.js'
+import { amountColumn, Facts, renderLocalTime } from '../../components/format.js'
 import { List } from '../../components/list.js'
 import { Problem } from '../../components/problem.js'
 import { useLoad } from '../../components/use-load.js'
@@ -25,7 +25,7 @@ const stockColumns = [
     text: level => String(level.sellable),
   },
   { title: 'Calculation', value: explainSellable, wide: true },
-  { title: 'Last updated', value: level => level.updateTimeStamp, shrink: true },
+  { title: 'Last updated', value: level => level.updateTimeStamp, isTime: true, shrink: true },
 ]
 
 /** @param {string} currency @returns {import('../../components/table.js').Column[]} */
@@ -69,7 +69,7 @@ export function Product({ id }) {
             ['Code', data.productCode],
             ['Description', data.description, 'wide'],
             ['Size range', data.sizeRange],
-            ['Last updated', data.updateTimeStamp],
+            ['Last updated', renderLocalTime(data.updateTimeStamp)],
             ['Product ID', html`<code>${data.id}</code>`],
           ]}
         /></div>`

@@ -1,5 +1,5 @@
 import { ExportableTable } from '../../components/exportable-table.js'
-import { amountColumn, Facts, formatMoney } from '../../components/format.js'
+import { amountColumn, Facts, formatMoney, renderLocalTime } from '../../components/format.js'
 import { html } from '../../lib/html.js'
 import { linkTo } from '../../lib/route.js'
 import { skuColumn } from './line-columns.js'
@@ -32,7 +32,7 @@ export const Return = ({ id }) => html`<${LoadedRecord}
           ['Authorisation', record.returnAuthorisationNumber],
           ['Restocked', record.restock ? 'yes' : 'no'],
           ['Total', formatMoney(record.total, record.currency)],
-          ['Created', record.createdAt],
+          ['Created', renderLocalTime(record.createdAt)],
           ['Return ID', html`<code>${record.id}</code>`, 'wide'],
         ]}
       />

@@ -1,5 +1,5 @@
 import { ExportableTable } from '../../components/exportable-table.js'
-import { amountColumn, Facts, formatMoney } from '../../components/format.js'
+import { amountColumn, Facts, formatMoney, renderLocalTime } from '../../components/format.js'
 import { html } from '../../lib/html.js'
 import { linkTo } from '../../lib/route.js'
 import { productColumn, skuColumn } from './line-columns.js'
@@ -22,7 +22,7 @@ export const Sale = ({ id }) => html`<${LoadedRecord}
     <div class="card">
       <${Facts}
         facts=${[
-          ['Sold', sale.saleDate],
+          ['Sold', renderLocalTime(sale.saleDate)],
           ['Channel', `${sale.channel}, ${sale.type}`],
           ['Store', sale.storeName && `${sale.storeNumber} ${sale.storeName}`],
           ['Order', sale.orderNumber],

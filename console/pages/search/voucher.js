@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { SubmitButton } from '../../components/button.js'
 import { Field, onSubmit } from '../../components/field.js'
-import { Facts, formatMoney, State } from '../../components/format.js'
+import { Facts, formatMoney, renderLocalTime, State } from '../../components/format.js'
 import { useAction } from '../../components/use-load.js'
 import { callApi } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
@@ -19,7 +19,7 @@ const buildFacts = voucher => [
   ['Used', formatMoney(voucher.usedAmount, voucher.currency)],
   ['Original value', formatMoney(voucher.originalAmount, voucher.currency)],
   ['Expires', voucher.expiryDate ?? 'never'],
-  ['Locked until', voucher.lockedUntil],
+  ['Locked until', renderLocalTime(voucher.lockedUntil)],
   ['Email', voucher.email && html`<${State} state=${voucher.email.status} tone=${emailTones[voucher.email.status]} />`],
 ]
 

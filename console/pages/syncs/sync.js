@@ -1,4 +1,4 @@
-import { useMemo, useState } from 'preact/hooks'
+import { useMemo } from 'preact/hooks'
 import { assessRun, assessSync, formatDuration } from 'tillbridge/health'
 import { importTypes } from 'tillbridge/import-types'
 import { Action } from '../../components/action.js'
@@ -65,38 +65,35 @@ export function Sync({ name }) {
     ${sync && html`<${SyncDetails} sync=${sync} importLink=${importLink} version=${version} refresh=${refresh} />`}`
 }
 
+const queued = 'Queued. The sync starts when a worker is free.'
+
 /** @param {{ sync: any, importLink: unknown, version: number, refresh: () => void }} props */
 function SyncDetails({ sync, importLink, version, refresh }) {
   const path = `/syncs/${encodeURIComponent(sync.sync)}`
-  const [isRequested, setRequested] = useState(false)
   const runs = useLoad(signal => callApi(toPagePath(`${path}/runs`, null), { signal }), [path, version])
   const chart = useMemo(() => buildLagChart(runs.data?.data ?? []), [runs.data])
   const isScheduled = sync.origin !== 'file'
   const start = (/** @type {boolean} */ full) => () =>
-    callApi(`${path}/run`, { method: 'POST', body: { full } }).then(() => {
-      setRequested(true)
-      refresh()
-    })
+    callApi(`${path}/run`, { method: 'POST', body: { full } }).then(refresh)
   return html`<div class="card">
       <${Facts}
         facts=${[
           ['State', html`<${Health} ...${assessSync(sync)} />${sync.detail && html` <small>${sync.detail}</small>`}`],
           ['Data age', sync.lagSeconds === null ? 'never synced' : formatDuration(sync.lagSeconds)],
           ['Schedule', sync.intervalSeconds === null ? 'manual' : `every ${formatDuration(sync.intervalSeconds)}`],
-          ['Next run', sync.isQueued ? 'queued' : sync.nextRunAt && new Date(sync.nextRunAt).toLocaleTimeString()],
+          ['Next run', sync.isQueued ? 'queued' : sync.nextRunAt && html`<${Timestamp} time=${sync.nextRunAt} />`],
           ['Last full sync', html`<${Timestamp} time=${sync.lastFullSyncAt} />`],
         ]}
       />
       <p class="choices">
         ${
           isScheduled &&
-          html`<${Action} label="Sync now" role="maintainer" main work=${start(false)} />
-            <${Action} label="Full sync" role="maintainer" work=${start(true)} confirm="A full sync can take a while. Records missing from the source are removed, unless that would be more than half." />`
+          html`<${Action} label="Sync now" role="maintainer" main done=${queued} work=${start(false)} />
+            <${Action} label="Full sync" role="maintainer" done=${queued} work=${start(true)} confirm="A full sync can take a while. Records missing from the source are removed, unless that would be more than half." />`
         }
         <button onClick=${refresh}>Refresh</button>
         ${importLink}
       </p>
-      ${isRequested && html`<p role="status">Queued. The sync starts when a worker is free.</p>`}
     </div>
     ${chart.times.length > 1 && html`<${Chart} title="Data age after each run" unit="min" times=${chart.times} lines=${chart.lines} />`}
     <${List}

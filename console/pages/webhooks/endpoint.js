@@ -129,16 +129,16 @@ export function Endpoint({ id }) {
       />
       <p class="choices">
         <${Action} label="Send test event" role="admin" main=${!needsRetry} work=${test} />
-        ${needsRetry && html`<${Action} label="Retry now" role="admin" main work=${run('resume')} />`}
+        ${needsRetry && html`<${Action} label="Retry now" role="admin" main done="Delivery resumed" work=${run('resume')} />`}
         ${
           data.state === 'paused'
-            ? html`<${Action} label="Resume" role="admin" work=${run('resume')} />`
-            : html`<${Action} label="Pause" role="admin" work=${run('pause')} confirm="Changes wait and are sent when you resume." />`
+            ? html`<${Action} label="Resume" role="admin" done="Delivery resumed" work=${run('resume')} />`
+            : html`<${Action} label="Pause" role="admin" done="Webhook paused" work=${run('pause')} confirm="Changes wait and are sent when you resume." />`
         }
         <button onClick=${() => setOpen('replay')}>Replay</button>
         <button onClick=${() => setOpen('edit')}>Edit</button>
         <${Action} label="Rotate secret" role="admin" work=${rotate} confirm="Creates a new signing secret. Both secrets are valid for 24 hours." />
-        <${Action} label="Delete" role="admin" danger work=${remove} confirm="Deletes the endpoint and its cursor." />
+        <${Action} label="Delete" role="admin" danger done="Webhook deleted" work=${remove} confirm="Deletes the endpoint and its cursor." />
       </p>
       ${singleAttempt && html`<${SingleAttempt} ...${singleAttempt} />`}
     </div>
