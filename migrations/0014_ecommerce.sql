@@ -7,6 +7,8 @@ create table ecommerce_connection (
   url text not null,
   client_id text not null,
   encrypted_secret bytea not null,
+  encrypted_previous_secret bytea,
+  previous_secret_until timestamptz,
   encrypted_token bytea,
   token_expires_at timestamptz,
   token_renewed_by timestamptz,
@@ -16,12 +18,15 @@ create table ecommerce_connection (
   push_stopped_at timestamptz,
   push_approved_at timestamptz,
   primary key (service_id, connection_id),
-  check ((encrypted_token is null) = (token_expires_at is null))
+  check ((encrypted_token is null) = (token_expires_at is null)),
+  check ((encrypted_previous_secret is null) = (previous_secret_until is null))
 );
 comment on table ecommerce_connection is
   'The connection of a service to its live e-commerce platform (`tillbridge ecommerce set`). A service without one uses imported files.';
 comment on column ecommerce_connection.connection_id is 'One connection for each service at present: main.';
 comment on column ecommerce_connection.encrypted_secret is 'The client secret, encrypted for this service.';
+comment on column ecommerce_connection.encrypted_previous_secret is
+  'The secret before a rotation. Events that it has signed are accepted until previous_secret_until.';
 comment on column ecommerce_connection.encrypted_token is 'The access token, encrypted for this service. Null: none was requested yet.';
 comment on column ecommerce_connection.token_expires_at is 'When a new token is requested, a little before the token expires.';
 comment on column ecommerce_connection.token_renewed_by is
@@ -72,6 +77,45 @@ comment on column ecommerce_item.inventory_item_id is 'The global ID of the stoc
 comment on column ecommerce_item.is_bundle is 'True if the stock of a variant follows from its components.';
 comment on column ecommerce_item.is_active is 'False for a deactivated location, and for a variant whose product is not active.';
 comment on column ecommerce_item.platform_updated_at is 'When the platform changed the item. An older state never replaces a newer one.';
+
+create table ecommerce_tombstone (
+  service_id integer not null,
+  connection_id text collate "C" not null,
+  kind text collate "C" not null check (kind in ('stores', 'skus', 'customers')),
+  item_key text collate "C" not null,
+  platform_id text collate "C" not null,
+  ecommerce_id text collate "C" not null,
+  is_verified boolean not null,
+  removed_at timestamptz not null default clock_timestamp(),
+  primary key (service_id, connection_id, kind, item_key),
+  foreign key (service_id, connection_id) references ecommerce_connection on delete cascade
+);
+comment on table ecommerce_tombstone is
+  'Items that the platform has deleted, for tombstoneRetentionDays. A read that began before the removal can''t restore them. No personal data.';
+comment on column ecommerce_tombstone.is_verified is
+  'True if a read by ID has shown that the item doesn''t exist: it never returns. False if a full sync didn''t contain it.';
+
+create table ecommerce_event (
+  service_id integer not null,
+  connection_id text collate "C" not null,
+  event_id text collate "C" not null,
+  target text collate "C" not null,
+  subject_id text collate "C" not null,
+  successor_id text collate "C",
+  received_at timestamptz not null default clock_timestamp(),
+  handled_at timestamptz,
+  primary key (service_id, connection_id, event_id),
+  foreign key (service_id, connection_id) references ecommerce_connection on delete cascade
+);
+comment on table ecommerce_event is
+  'Notifications of the platform, for 7 days: which record must be read. The record itself, and anything else of the payload, is not stored.';
+comment on column ecommerce_event.event_id is 'The platform''s ID of the delivery: the same for each attempt.';
+comment on column ecommerce_event.target is 'The sync that reads the record, or stock.';
+comment on column ecommerce_event.subject_id is 'The global ID of the record: a location, product, inventory item or customer.';
+comment on column ecommerce_event.successor_id is 'The customer with whom the subject was merged.';
+create index ecommerce_event_open on ecommerce_event (service_id, connection_id, target, received_at) where handled_at is null;
+create index ecommerce_event_merge on ecommerce_event (service_id, connection_id) where successor_id is not null;
+create index ecommerce_event_time on ecommerce_event (received_at);
 
 -- The stock push finds items and locations by their global IDs.
 create index ecommerce_item_inventory on ecommerce_item (service_id, connection_id, inventory_item_id) where inventory_item_id is not null;
@@ -156,6 +200,7 @@ create table ecommerce_reconciliation (
   ended_at timestamptz,
   state text collate "C" not null default 'running' check (state in ('queued', 'running', 'completed', 'failed')),
   is_dry_run boolean not null,
+  is_partial boolean not null default false,
   counts jsonb not null default '{}',
   digests jsonb not null default '[]',
   differences jsonb not null default '[]',
@@ -166,6 +211,7 @@ create table ecommerce_reconciliation (
 create index ecommerce_reconciliation_time on ecommerce_reconciliation (service_id, started_at, reconciliation_id);
 comment on table ecommerce_reconciliation is 'Comparisons of our record of the platform''s stock with the platform, for 90 days.';
 comment on column ecommerce_reconciliation.is_dry_run is 'True while stockPush isn''t on: nothing is corrected on the platform.';
+comment on column ecommerce_reconciliation.is_partial is 'True if only levels that events named were compared.';
 comment on column ecommerce_reconciliation.counts is 'Levels by result: {"compared", "drifted", "skipped", "added", "rising", "falling", "fallingToZero", "inStep", "held"}.';
 comment on column ecommerce_reconciliation.digests is
   'Digests of both sides by location, before the correction: [{"locationId", "known", "observed"}]. Equal digests mean equal quantities.';
@@ -179,10 +225,12 @@ create table ecommerce_drift (
   location_id text collate "C" not null,
   known_on_hand integer,
   observed_on_hand integer,
+  changed_by text,
   primary key (service_id, connection_id, reconciliation_id, item_id, location_id),
   foreign key (service_id, connection_id, reconciliation_id) references ecommerce_reconciliation on delete cascade
 );
 comment on table ecommerce_drift is 'Levels whose quantity on the platform was not the one that Tillbridge had set or read.';
+comment on column ecommerce_drift.changed_by is 'The app or the staff member that made the change, as the platform names it. Null: not known.';
 
 alter table sales_order add ecommerce_order_id text collate "C", add ecommerce_read_at timestamptz;
 comment on column sales_order.ecommerce_order_id is 'The ID of the order on the e-commerce platform, whose committed units the stock push accounts for.';

@@ -2008,6 +2008,9 @@ create table ecommerce_connection (
   url text not null,
   client_id text not null,
   encrypted_secret bytea not null,          -- The client secret, encrypted for this service.
+  encrypted_previous_secret bytea,          -- The secret before a rotation. Events that it has signed are accepted until
+                                            -- previous_secret_until.
+  previous_secret_until timestamptz,
   encrypted_token bytea,                    -- The access token, encrypted for this service. Null: none was requested yet.
   token_expires_at timestamptz,             -- When a new token is requested, a little before the token expires.
   token_renewed_by timestamptz,             -- A lease: until then, one process requests a new token and the others wait for it. No lock is
@@ -2022,6 +2025,7 @@ create table ecommerce_connection (
                                             -- stop.
   primary key (service_id, connection_id),
   foreign key (service_id) references service(service_id) on delete cascade,
+  check ((encrypted_previous_secret is null) = (previous_secret_until is null)),
   check ((encrypted_token is null) = (token_expires_at is null)),
   check (driver = 'shopify')
 );
@@ -2041,6 +2045,40 @@ create table ecommerce_budget (
   primary key (service_id, connection_id),
   foreign key (service_id, connection_id) references ecommerce_connection(service_id, connection_id) on delete cascade
 );
+
+-- Items that the platform has deleted, for tombstoneRetentionDays. A read that began before the removal can't restore them. No personal
+-- data.
+create table ecommerce_tombstone (
+  service_id integer not null,
+  connection_id text collate "C" not null,
+  kind text collate "C" not null,
+  item_key text collate "C" not null,
+  platform_id text collate "C" not null,
+  ecommerce_id text collate "C" not null,
+  is_verified boolean not null,  -- True if a read by ID has shown that the item doesn't exist: it never returns. False if a full sync
+                                 -- didn't contain it.
+  removed_at timestamptz not null default clock_timestamp(),
+  primary key (service_id, connection_id, kind, item_key),
+  foreign key (service_id, connection_id) references ecommerce_connection(service_id, connection_id) on delete cascade,
+  check (kind in ('stores', 'skus', 'customers'))
+);
+
+-- Notifications of the platform, for 7 days: which record must be read. The record itself, and anything else of the payload, is not stored.
+create table ecommerce_event (
+  service_id integer not null,
+  connection_id text collate "C" not null,
+  event_id text collate "C" not null,    -- The platform's ID of the delivery: the same for each attempt.
+  target text collate "C" not null,      -- The sync that reads the record, or stock.
+  subject_id text collate "C" not null,  -- The global ID of the record: a location, product, inventory item or customer.
+  successor_id text collate "C",         -- The customer with whom the subject was merged.
+  received_at timestamptz not null default clock_timestamp(),
+  handled_at timestamptz,
+  primary key (service_id, connection_id, event_id),
+  foreign key (service_id, connection_id) references ecommerce_connection(service_id, connection_id) on delete cascade
+);
+create index ecommerce_event_merge on ecommerce_event (service_id, connection_id) where successor_id is not null;
+create index ecommerce_event_open on ecommerce_event (service_id, connection_id, target, received_at) where handled_at is null;
+create index ecommerce_event_time on ecommerce_event (received_at);
 
 -- The stock of one item at one location of the platform, as Tillbridge knows it, with its outbox.
 create table ecommerce_level (
@@ -2109,12 +2147,13 @@ create table ecommerce_reconciliation (
   started_at timestamptz not null default clock_timestamp(),
   ended_at timestamptz,
   state text collate "C" not null default 'running',
-  is_dry_run boolean not null,              -- True while stockPush isn't on: nothing is corrected on the platform.
-  counts jsonb not null default '{}',       -- Levels by result: {"compared", "drifted", "skipped", "added", "rising", "falling",
-                                            -- "fallingToZero", "inStep", "held"}.
-  digests jsonb not null default '[]',      -- Digests of both sides by location, before the correction: [{"locationId", "known",
-                                            -- "observed"}]. Equal digests mean equal quantities.
-  differences jsonb not null default '[]',  -- The hundred largest differences to the desired quantity.
+  is_dry_run boolean not null,                -- True while stockPush isn't on: nothing is corrected on the platform.
+  is_partial boolean not null default false,  -- True if only levels that events named were compared.
+  counts jsonb not null default '{}',         -- Levels by result: {"compared", "drifted", "skipped", "added", "rising", "falling",
+                                              -- "fallingToZero", "inStep", "held"}.
+  digests jsonb not null default '[]',        -- Digests of both sides by location, before the correction: [{"locationId", "known",
+                                              -- "observed"}]. Equal digests mean equal quantities.
+  differences jsonb not null default '[]',    -- The hundred largest differences to the desired quantity.
   error text,
   primary key (service_id, connection_id, reconciliation_id),
   foreign key (service_id, connection_id) references ecommerce_connection(service_id, connection_id) on delete cascade,
@@ -2131,6 +2170,7 @@ create table ecommerce_drift (
   location_id text collate "C" not null,
   known_on_hand integer,
   observed_on_hand integer,
+  changed_by text,  -- The app or the staff member that made the change, as the platform names it. Null: not known.
   primary key (service_id, connection_id, reconciliation_id, item_id, location_id),
   foreign key (service_id, connection_id, reconciliation_id) references ecommerce_reconciliation(service_id, connection_id, reconciliation_id) on delete cascade
 );

@@ -4,11 +4,12 @@ import {
   findLevel,
   type HeldName,
   heldNames,
+  type Level,
   type Location,
   type OrderLine,
   type Variant,
 } from './state.ts'
-import { type ShopifyWorld, toInstant } from './world.ts'
+import { type ShopifyWorld, toGid, toInstant } from './world.ts'
 
 /** A change that the merchant or a shopper makes. Without an ID, a record is created. */
 export type ShopifyChange =
@@ -17,18 +18,60 @@ export type ShopifyChange =
       Omit<Variant, 'id' | 'itemId' | 'updatedAt'>
     >)
   | ({ kind: 'customer'; id?: number } & Partial<Omit<Customer, 'id' | 'updatedAt'>>)
+  | { kind: 'merge'; keptId: number; deletedId: number }
   | { kind: 'remove'; type: 'location' | 'variant' | 'customer' | 'order'; id: number }
   | { kind: 'count'; itemId: number; locationId: number; available: number }
   | { kind: 'hold'; itemId: number; locationId: number; name: HeldName; units: number }
   | { kind: 'sell'; lines: { itemId: number; locationId: number; quantity: number }[] }
   | { kind: 'fulfil' | 'cancel'; orderId: number; restock?: boolean }
 
+/** Payloads of events as the platform sends them, in the part that clients could use. */
+const payloadOf = {
+  location: ({ id, name, isActive, updatedAt }: Location) => ({
+    id,
+    name,
+    active: isActive,
+    updated_at: toInstant(updatedAt),
+    admin_graphql_api_id: toGid('Location', id),
+  }),
+  product: ({ shop, now }: ShopifyWorld, id: number) => ({
+    id,
+    admin_graphql_api_id: toGid('Product', id),
+    title: shop.products.get(id)?.title,
+    updated_at: toInstant(now()),
+    variants: [...shop.variants.values()]
+      .filter(variant => variant.productId === id)
+      .map(variant => ({ id: variant.id, sku: variant.sku, barcode: variant.barcode })),
+  }),
+  customer: ({ id, firstName, lastName, email, phone, updatedAt }: Customer) => ({
+    id,
+    email,
+    first_name: firstName,
+    last_name: lastName,
+    phone,
+    updated_at: toInstant(updatedAt),
+    admin_graphql_api_id: toGid('Customer', id),
+  }),
+  level: ({ itemId, locationId, available, updatedAt }: Level) => ({
+    inventory_item_id: itemId,
+    location_id: locationId,
+    available,
+    updated_at: toInstant(updatedAt),
+    admin_graphql_api_id: `${toGid('InventoryLevel', locationId)}?inventory_item_id=${itemId}`,
+  }),
+}
+
+/** Sends the event of a level whose available quantity may have changed. */
+export const notifyLevel = (world: ShopifyWorld, level: Level) =>
+  world.notify('INVENTORY_LEVELS_UPDATE', payloadOf.level(level))
+
 function requireRecord<T>(record: T | undefined, name: string): T {
   if (record === undefined) throw new TypeError(`${name} not found`)
   return record
 }
 
-function applyLocation({ shop, now }: ShopifyWorld, { kind: _, id, ...fields }: ShopifyChange & { kind: 'location' }) {
+function applyLocation(world: ShopifyWorld, { kind: _, id, ...fields }: ShopifyChange & { kind: 'location' }) {
+  const { shop, now } = world
   const key = id ?? shop.nextId()
   const present = shop.locations.get(key) ?? {
     id: key,
@@ -38,17 +81,24 @@ function applyLocation({ shop, now }: ShopifyWorld, { kind: _, id, ...fields }: 
     fulfillsOnlineOrders: true,
     updatedAt: now(),
   }
-  shop.locations.set(key, { ...present, ...fields, id: key, updatedAt: now() })
+  const location = { ...present, ...fields, id: key, updatedAt: now() }
+  shop.locations.set(key, location)
+  const isSwitched = id !== undefined && present.isActive !== location.isActive
+  const action = id === undefined ? 'CREATE' : !isSwitched ? 'UPDATE' : location.isActive ? 'ACTIVATE' : 'DEACTIVATE'
+  world.notify(`LOCATIONS_${action}`, payloadOf.location(location))
   return key
 }
 
-function applyVariant({ shop, now }: ShopifyWorld, change: ShopifyChange & { kind: 'variant' }) {
+function applyVariant(world: ShopifyWorld, change: ShopifyChange & { kind: 'variant' }) {
+  const { shop, now } = world
   const { kind: _, id, productTitle, isGiftCard, updatedAt, ...fields } = change
   const key = id ?? shop.nextId()
   let present = shop.variants.get(key)
+  let isNewProduct = false
   if (!present) {
     const productId = fields.productId ?? shop.nextId()
-    if (!shop.products.has(productId)) {
+    isNewProduct = !shop.products.has(productId)
+    if (isNewProduct) {
       const title = productTitle ?? `Product ${productId}`
       const handle = title.toLowerCase().replaceAll(/\W+/g, '-')
       shop.products.set(productId, { id: productId, handle, title, status: 'ACTIVE', isGiftCard: isGiftCard ?? false })
@@ -68,10 +118,12 @@ function applyVariant({ shop, now }: ShopifyWorld, change: ShopifyChange & { kin
   const variant: Variant = { ...present, ...fields, id: key, updatedAt: updatedAt ?? now() }
   shop.variants.set(key, variant)
   shop.items.set(variant.itemId, variant)
+  world.notify(`PRODUCTS_${isNewProduct ? 'CREATE' : 'UPDATE'}`, payloadOf.product(world, variant.productId))
   return key
 }
 
-function applyCustomer({ shop, now }: ShopifyWorld, { kind: _, id, ...fields }: ShopifyChange & { kind: 'customer' }) {
+function applyCustomer(world: ShopifyWorld, { kind: _, id, ...fields }: ShopifyChange & { kind: 'customer' }) {
+  const { shop, now } = world
   const key = id ?? shop.nextId()
   const present = shop.customers.get(key) ?? {
     id: key,
@@ -82,11 +134,30 @@ function applyCustomer({ shop, now }: ShopifyWorld, { kind: _, id, ...fields }: 
     marketingState: 'NOT_SUBSCRIBED' as const,
     updatedAt: now(),
   }
-  shop.customers.set(key, { ...present, ...fields, id: key, updatedAt: now() })
+  const customer = { ...present, ...fields, id: key, updatedAt: now() }
+  shop.customers.set(key, customer)
+  world.notify(`CUSTOMERS_${id === undefined ? 'CREATE' : 'UPDATE'}`, payloadOf.customer(customer))
   return key
 }
 
-function remove({ shop }: ShopifyWorld, type: 'location' | 'variant' | 'customer' | 'order', id: number) {
+/** Merges two customers: one is kept, the other one is deleted. */
+function merge(world: ShopifyWorld, { keptId, deletedId }: ShopifyChange & { kind: 'merge' }) {
+  const { shop, now } = world
+  const kept = requireRecord(shop.customers.get(keptId), `customer ${keptId}`)
+  if (!shop.customers.delete(deletedId)) throw new TypeError(`customer ${deletedId} not found`)
+  shop.customers.set(keptId, { ...kept, updatedAt: now() })
+  world.notify('CUSTOMERS_MERGE', {
+    admin_graphql_api_customer_kept_id: toGid('Customer', keptId),
+    admin_graphql_api_customer_deleted_id: toGid('Customer', deletedId),
+    admin_graphql_api_job_id: null,
+    status: 'completed',
+    errors: [],
+  })
+  return keptId
+}
+
+function remove(world: ShopifyWorld, type: 'location' | 'variant' | 'customer' | 'order', id: number) {
+  const { shop } = world
   const variant = type === 'variant' ? shop.variants.get(id) : undefined
   if (variant) {
     shop.items.delete(variant.itemId)
@@ -94,7 +165,20 @@ function remove({ shop }: ShopifyWorld, type: 'location' | 'variant' | 'customer
   }
   const lists = { location: shop.locations, variant: shop.variants, customer: shop.customers, order: shop.orders }
   if (!lists[type].delete(id)) throw new TypeError(`${type} ${id} not found`)
+  if (type === 'location') world.notify('LOCATIONS_DELETE', { id })
+  if (type === 'customer')
+    world.notify('CUSTOMERS_DELETE', { id, tax_exemptions: [], admin_graphql_api_id: toGid('Customer', id) })
+  if (variant) removeProductOf(world, variant)
   return id
+}
+
+/** A product without variants is deleted with its last one. */
+function removeProductOf(world: ShopifyWorld, { productId }: Variant) {
+  const { shop } = world
+  if ([...shop.variants.values()].some(other => other.productId === productId))
+    return world.notify('PRODUCTS_UPDATE', payloadOf.product(world, productId))
+  shop.products.delete(productId)
+  world.notify('PRODUCTS_DELETE', { id: productId })
 }
 
 function levelAt({ shop, now }: ShopifyWorld, itemId: number, locationId: number) {
@@ -110,6 +194,7 @@ function sell(world: ShopifyWorld, lines: { itemId: number; locationId: number; 
     level.available -= line.quantity
     level.committed += line.quantity
     level.updatedAt = now()
+    notifyLevel(world, level)
     return { ...line, id: shop.nextId(), remaining: line.quantity }
   })
   shop.orders.set(id, {
@@ -133,6 +218,7 @@ function endOrder(world: ShopifyWorld, orderId: number, isFulfilled: boolean) {
     if (!isFulfilled) level.available += line.remaining
     level.updatedAt = world.now()
     if (isFulfilled) line.remaining = 0
+    else notifyLevel(world, level)
   }
   order.updatedAt = world.now()
   if (!isFulfilled) {
@@ -151,6 +237,7 @@ export function applyShopifyChange(world: ShopifyWorld, change: ShopifyChange): 
   if (change.kind === 'location') return applyLocation(world, change)
   if (change.kind === 'variant') return applyVariant(world, change)
   if (change.kind === 'customer') return applyCustomer(world, change)
+  if (change.kind === 'merge') return merge(world, change)
   if (change.kind === 'remove') return remove(world, change.type, change.id)
   if (change.kind === 'sell') return sell(world, change.lines)
   if (change.kind === 'fulfil' || change.kind === 'cancel')
@@ -164,5 +251,6 @@ export function applyShopifyChange(world: ShopifyWorld, change: ShopifyChange): 
     level[change.name] += change.units
   }
   level.updatedAt = world.now()
+  notifyLevel(world, level)
   return change.itemId
 }

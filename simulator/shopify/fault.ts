@@ -1,6 +1,6 @@
 import type { FaultConditions } from '../faults/fault.ts'
 
-/** The kinds of faults. A fault's `path` is an operation's name, such as `/Variants`, `/oauth` or `/bulk-file`. */
+/** The kinds of faults. A fault's `path` is an operation's name, such as `/Variants`, `/oauth`, `/bulk-file` or `/events`. */
 export const shopifyFaultKinds = {
   latency: 'responds `seconds` later',
   'lost-response': 'the effect happens, then the connection is reset without a response',
@@ -16,6 +16,8 @@ export const shopifyFaultKinds = {
   'bulk-failed': 'a bulk operation ends as FAILED',
   'bulk-half': 'the file of a bulk operation ends in the middle',
   'bulk-expired': 'the URL of the result is no longer valid',
+  'event-lost': 'an event is never sent',
+  'event-repeated': 'an event is sent twice at the same time',
 } as const satisfies Record<string, string>
 
 export type ShopifyFaultKind = keyof typeof shopifyFaultKinds

@@ -8,6 +8,7 @@ import {
   type Location,
   type Order,
   onHandOf,
+  type Product,
   type Subscription,
   type Variant,
 } from './state.ts'
@@ -77,6 +78,14 @@ export const itemNode = (world: ShopifyWorld, variant: Variant) => ({
       args,
       lists,
     ),
+})
+
+export const productNode = ({ id, title, status, isGiftCard }: Product) => ({
+  __typename: 'Product',
+  id: toGid('Product', id),
+  title,
+  status,
+  isGiftCard,
 })
 
 const quantityNames = new Set<string>(['available', 'on_hand', 'committed', 'incoming', ...heldNames])
@@ -242,7 +251,7 @@ export const subscriptionNode = ({ settings }: ShopifyWorld, subscription: Subsc
   topic: subscription.topic,
   uri: subscription.uri,
   format: 'JSON',
-  includeFields: [],
+  includeFields: subscription.includeFields,
   filter: null,
   apiVersion: { handle: settings.versions[0], supported: true },
 })

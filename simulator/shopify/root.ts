@@ -8,6 +8,7 @@ import {
   levelNode,
   locationNode,
   orderNode,
+  productNode,
   requireCustomers,
   subscriptionNode,
   variantNode,
@@ -21,7 +22,7 @@ import {
   type UserError,
 } from './set-quantities.ts'
 import { findLevel } from './state.ts'
-import { fromGid, type RequestContext, toGid } from './world.ts'
+import { fromGid, type RequestContext, type ShopifyWorld, toGid } from './world.ts'
 
 /* The fields of QueryRoot and Mutation. A field without an entry raises an error of the simulator. */
 
@@ -42,6 +43,23 @@ function keyOf(info: GraphQLResolveInfo): string | undefined {
 }
 
 const noErrors: UserError[] = []
+
+/** The scope of each group of topics. */
+const topicScopes: readonly [RegExp, string][] = [
+  [/^CUSTOMERS_MERGE$/, 'read_customer_merge'],
+  [/^CUSTOMERS_/, 'read_customers'],
+  [/^INVENTORY_/, 'read_inventory'],
+  [/^LOCATIONS_/, 'read_locations'],
+  [/^(ORDERS|FULFILLMENTS)_/, 'read_orders'],
+  [/^PRODUCTS_/, 'read_products'],
+]
+
+/** Returns the scope that a topic needs and the app lacks. */
+function findMissingScope({ settings: { scopes } }: ShopifyWorld, topic: string): string | undefined {
+  const scope = topicScopes.find(([pattern]) => pattern.test(topic))?.[1]
+  if (scope === undefined || scopes.includes(scope) || scopes.includes(scope.replace('read_', 'write_'))) return
+  return scope
+}
 
 const queries = {
   shop: (_: object, { world: { settings } }: RequestContext) => ({
@@ -140,7 +158,11 @@ const queries = {
       if (variant) return itemNode(world, variant)
       if (order) return orderNode(world, order)
       if (location) return locationNode(world, location)
-      return sold ? variantNode(world, sold) : null
+      if (sold) return variantNode(world, sold)
+      const product = world.shop.products.get(fromGid('Product', id))
+      if (product) return productNode(product)
+      const customer = world.shop.customers.get(fromGid('Customer', id))
+      return customer ? customerNode(world, customer) : null
     })
   }) satisfies Resolver<{ ids: string[] }>,
   bulkOperation: (({ id }, context) => {
@@ -250,8 +272,19 @@ const mutations = {
     if (operation?.status === 'CREATED') operation.status = 'CANCELED'
     return { bulkOperation: operation ? bulkNode(context.world, operation, context) : null, userErrors: [] }
   }) satisfies Resolver<{ id: string }>,
-  webhookSubscriptionCreate: (({ topic, webhookSubscription: { uri } }, { world }) => {
+  webhookSubscriptionCreate: (({ topic, webhookSubscription: { uri, includeFields } }, { world }) => {
     const address = uri ?? ''
+    const denied = findMissingScope(world, topic)
+    if (denied !== undefined)
+      return {
+        webhookSubscription: null,
+        userErrors: [
+          {
+            field: ['topic'],
+            message: `You do not have permission to create or update webhooks with ${topic} topic. Required: ${denied}`,
+          },
+        ],
+      }
     if (!/^https?:\/\//.test(address))
       return {
         webhookSubscription: null,
@@ -267,10 +300,16 @@ const mutations = {
           { field: ['webhookSubscription', 'uri'], message: 'Address for this topic has already been taken' },
         ],
       }
-    const subscription = { id: world.shop.nextId(), topic, uri: address, createdAt: world.now() }
+    const subscription = {
+      id: world.shop.nextId(),
+      topic,
+      uri: address,
+      includeFields: includeFields ?? [],
+      createdAt: world.now(),
+    }
     world.shop.subscriptions.set(subscription.id, subscription)
     return { webhookSubscription: subscriptionNode(world, subscription), userErrors: [] }
-  }) satisfies Resolver<{ topic: string; webhookSubscription: { uri?: string } }>,
+  }) satisfies Resolver<{ topic: string; webhookSubscription: { uri?: string; includeFields?: string[] | null } }>,
   webhookSubscriptionUpdate: (({ id, webhookSubscription: { uri } }, { world }) => {
     const subscription = world.shop.subscriptions.get(fromGid('WebhookSubscription', id))
     if (!subscription)

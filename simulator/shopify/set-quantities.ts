@@ -1,4 +1,5 @@
 import { GraphQLError } from 'graphql'
+import { notifyLevel } from './changes.ts'
 import { addLevel, findLevel, heldNames, type Level, onHandOf } from './state.ts'
 import { fromGid, type RequestContext, type ShopifyWorld, toGid } from './world.ts'
 
@@ -156,11 +157,7 @@ export function setQuantities(context: RequestContext, input: SetQuantitiesInput
         if (!level) continue
         level.available += quantity - quantityOf(level, input.name)
         level.updatedAt = world.now()
-        world.notify('INVENTORY_LEVELS_UPDATE', {
-          inventory_item_id: level.itemId,
-          location_id: level.locationId,
-          available: level.available,
-        })
+        notifyLevel(world, level)
       }
       return done()
     },

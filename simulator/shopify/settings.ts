@@ -9,6 +9,10 @@ export interface ShopifySettings {
   versions: string[]
   clientId: string
   clientSecret: string
+  /** The secret that signs events, if not `clientSecret`: after a rotation, that is the old one for up to an hour. */
+  signingSecret: string
+  /** The certificate, in PEM, of an event receiver that has a certificate of its own. */
+  trustedCertificate: string
   tokenSeconds: number
   scopes: string[]
   /** Level 2 includes names, addresses, emails and phone numbers. */
@@ -28,8 +32,11 @@ export const defaultShopifySettings: ShopifySettings = {
   versions: ['2026-04', '2026-07', '2026-10'],
   clientId: 'simulated-app',
   clientSecret: 'simulated-secret',
+  signingSecret: '',
+  trustedCertificate: '',
   tokenSeconds: 86_399,
   scopes: [
+    'read_customer_merge',
     'read_customers',
     'read_inventory',
     'read_locations',

@@ -91,7 +91,7 @@ export async function startShopifySimulator(options: ShopifySimulatorOptions = {
       return origin
     },
     now: () => clock.now(),
-    notify: (topic, payload) => deliverEvent(world, topic, payload, stopping.signal),
+    notify: (topic, payload) => deliverEvent(world, topic, payload, stopping.signal, () => takeFaults('events')),
   }
 
   function contextOf(version: string, kinds: ReadonlySet<string>): RequestContext {

@@ -88,7 +88,19 @@ export interface Subscription {
   id: number
   topic: string
   uri: string
+  /** The fields of the payload that are sent. Empty: all. */
+  includeFields: string[]
   createdAt: number
+}
+
+/** An attempt to deliver an event. */
+export interface EventDelivery {
+  topic: string
+  uri: string
+  /** Null: there was no response. */
+  status: number | null
+  headers: Readonly<Record<string, string>>
+  body: string
 }
 
 export interface Shop {
@@ -103,6 +115,7 @@ export interface Shop {
   orders: Map<number, Order>
   bulkOperations: Map<number, BulkOperation>
   subscriptions: Map<number, Subscription>
+  deliveries: EventDelivery[]
   /** The fingerprint of the request that used an idempotency key, and whether it failed. */
   keys: Map<string, { fingerprint: string; hasFailed: boolean }>
   nextId(): number
@@ -153,6 +166,7 @@ export function createShop(seed: string, size: Size, now: number): Shop {
     orders: new Map(),
     bulkOperations: new Map(),
     subscriptions: new Map(),
+    deliveries: [],
     keys: new Map(),
     nextId: () => ++last,
   }

@@ -48,6 +48,13 @@ export const alertKinds = {
     path: '/ecommerce',
     autoResolves: true,
   },
+  subscription_missing: {
+    title: 'The e-commerce platform had stopped sending events',
+    remedy:
+      'They are sent again. Check that the platform can reach POST /ecommerce/events and gets a response within 5 seconds.',
+    path: '/ecommerce',
+    autoResolves: true,
+  },
   api_version_ending: {
     title: 'API version of the e-commerce platform ends soon',
     remedy: 'Upgrade Tillbridge, then run `tillbridge ecommerce set {service} apiVersion=…` with a newer version.',

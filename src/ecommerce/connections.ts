@@ -1,6 +1,6 @@
 import type { Keys } from '../crypto/keys.ts'
 import type { Database } from '../database/db.ts'
-import type { PlatformName } from '../domain/ecommerce/connection-settings.ts'
+import { mainConnection, type PlatformName } from '../domain/ecommerce/connection-settings.ts'
 import { PlatformFailure } from '../domain/ecommerce/platform-failure.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
 import {
@@ -13,12 +13,21 @@ import {
   storeToken,
 } from '../store/ecommerce/connections.ts'
 import { openBudget } from './port/budget.ts'
+import type { ReadEvent } from './port/events.ts'
 import type { CallLog, EcommercePlatform } from './port/platform.ts'
 import type { TokenStore } from './shopify/client/tokens.ts'
 import { openShopify, type ShopifyOptions } from './shopify/driver.ts'
+import { readShopifyEvent } from './shopify/events/read-event.ts'
 
 /** The platforms that a service can be connected to. */
 const drivers = { shopify: openShopify } satisfies Record<PlatformName, (options: ShopifyOptions) => EcommercePlatform>
+
+/** How each platform signs and writes its events. */
+export const eventReaders = { shopify: readShopifyEvent } satisfies Record<PlatformName, ReadEvent>
+
+/** The path to which a platform sends the events of a service. */
+export const getEventPath = ({ name }: Service) => `/ecommerce/events/${encodeURIComponent(name)}/${mainConnection}`
+export const getEventUrl = (publicUrl: string, service: Service) => `${publicUrl}${getEventPath(service)}`
 
 /** Opens a stored connection. Throws `PlatformFailure` if its secret can't be decrypted. */
 export function openConnection(

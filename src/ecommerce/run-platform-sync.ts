@@ -6,9 +6,12 @@ import type { SyncDefinition } from '../domain/sync/port.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
 import { finishPlatformSync } from '../store/ecommerce/items.ts'
 import { runSync, type SyncOptions, type SyncResult } from '../sync/sync.ts'
+import { applyEvents } from './apply-events.ts'
 import { openPlatform } from './connections.ts'
 import { alertPlatformFailure } from './platform-alerts.ts'
 import type { CallLog } from './port/platform.ts'
+
+const eventsTimeoutMs = 120_000
 
 /** The result of a sync, with its definition. Undefined result: another run has the lease. */
 interface PlatformSyncRun {
@@ -17,7 +20,7 @@ interface PlatformSyncRun {
 }
 
 /**
- * Runs a sync of the platform of a service, and checks the mappings afterwards if something changed. Rejected credentials and missing
+ * Runs a sync of the platform of a service after the events that concern it, and checks the mappings afterwards if something changed. Rejected credentials and missing
  * scopes raise an alert, and a successful run resolves it. Returns undefined if the service has no connection.
  */
 export async function runPlatformSync(
@@ -31,11 +34,13 @@ export async function runPlatformSync(
   return alertPlatformFailure(db, service, name, async () => {
     const opened = await openPlatform(db, keys, service, log)
     const sync = opened?.platform.syncs.find(each => each.name === name)
-    if (!sync) return
+    if (!opened || !sync) return
+    const signal = options.signal ?? AbortSignal.timeout(eventsTimeoutMs)
+    const applied = await applyEvents(db, service, opened.platform, name, signal)
     const result = await runSync(db, service, sync, options)
-    if (result) {
-      const hasChanged = result.inserted + result.changed + result.removed > 0
-      await finishPlatformSync(db, service, kindOfSync[name], { isFull: result.isFull, hasChanged })
+    if (result || applied) {
+      const hasChanged = applied > 0 || (result !== undefined && result.inserted + result.changed + result.removed > 0)
+      await finishPlatformSync(db, service, kindOfSync[name], { isFull: result?.isFull ?? false, hasChanged })
     }
     return { sync, result }
   })

@@ -1,4 +1,5 @@
 import { purgeAlerts } from '../store/alerts/alerts.ts'
+import { purgeEvents } from '../store/ecommerce/events.ts'
 import { purgeFailedEmails } from '../store/mail/emails.ts'
 import { purgeRedemptions } from '../store/rewards/redemptions.ts'
 import { purgeRuns } from '../store/sync/runs.ts'
@@ -11,8 +12,8 @@ import { type JobRun, throwErrors } from './job.ts'
 
 /**
  * Deletes temporary data: stored responses, wrong PINs, reservations of dead processes, voucher data of back offices, contents of
- * failed emails, old alerts, webhook attempts and payloads, sync runs, ended redemptions. Running it twice is harmless. If some of it can't
- * be deleted, it deletes the rest and then throws.
+ * failed emails, alerts, webhook attempts and payloads, sync runs, ended redemptions, events. Running it twice is harmless. If some
+ * of it can't be deleted, it deletes the rest and then throws.
  */
 export async function purgeExpired({ db, signal }: JobRun): Promise<void> {
   const errors: unknown[] = []
@@ -27,6 +28,7 @@ export async function purgeExpired({ db, signal }: JobRun): Promise<void> {
     purgeRuns,
     purgeRedemptions,
     purgeResponses,
+    purgeEvents,
   ])
     try {
       await purge(db, () => signal.aborted)

@@ -23,6 +23,7 @@ import { getRequestPath, isOfConsole } from '../http/routing/operation.ts'
 import type { RouteDefinition } from '../http/routing/route-definitions.ts'
 import { registerRoutes } from '../http/routing/router.ts'
 import { acceptFileBodies } from '../http/routing/uploads.ts'
+import { registerPlatformEvents } from '../inbound/platform-events.ts'
 import { registerMcp } from '../mcp/endpoint.ts'
 import { tlsOptions } from '../tls/tls.ts'
 
@@ -151,6 +152,7 @@ export async function buildServer(options: ServerOptions): Promise<BuiltServer> 
   registerPublicPages(server, operations, { appContext, publicUrl, ready: options.ready })
   registerConsole(server, appContext)
   registerMcp(server, appContext, operations)
+  registerPlatformEvents(server, appContext)
   const rejectUnrouted = rejectOtherMethods(server, methodsByPath, (request, reply) =>
     countUnroutedRequest(appContext, request, reply),
   )

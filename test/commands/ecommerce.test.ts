@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import type { ShopifySimulator } from '../../simulator/shopify/handle.ts'
 import { startShopifySimulator } from '../../simulator/shopify/simulator.ts'
@@ -145,8 +147,68 @@ describe('tillbridge ecommerce', () => {
     )
   })
 
-  test('clear removes the connection, and no output has the secret', async () => {
+  test('events require a public URL', async () => {
+    const { code, err } = await failing('set', 'luma', 'events=on')
+    assert.equal(code, 1)
+    assert.match(err, /PUBLIC_URL must be set: the platform sends its events to this URL\./)
+    assert.equal(simulator.shop.subscriptions.size, 0)
+  })
+
+  test('set, test and status create and check the subscriptions of events', async () => {
+    const isPublic = { ...environment, PUBLIC_URL: 'https://api.example.com' }
+    const run = (...args: string[]) => runCommand(['ecommerce', ...args], isPublic)
+    const created = await run('set', 'luma', 'events=on')
+    const { size } = simulator.shop.subscriptions
+    assert.ok(size > 10)
+    assert.ok(created.out.includes(`Events: ${size} of ${size} topics are sent.`), created.out + created.err)
+    for (const { uri, includeFields } of simulator.shop.subscriptions.values()) {
+      assert.equal(uri, 'https://api.example.com/ecommerce/events/luma/main')
+      assert.ok(includeFields.length)
+    }
+    const [first] = simulator.shop.subscriptions.keys()
+    simulator.shop.subscriptions.delete(first ?? 0)
+    simulator.set({ scopes: simulator.settings.scopes.filter(scope => scope !== 'read_customer_merge') })
+    const tested = await run('test', 'luma')
+    assert.equal(tested.code, 1)
+    assert.match(tested.err, /The platform doesn't send PRODUCTS_CREATE\. To subscribe again: tillbridge ecommerce set/)
+    const { out } = await run('status', 'luma')
+    assert.match(out, /^Missing: PRODUCTS_CREATE\.$/m)
+    assert.match(out, /^CUSTOMERS_MERGE needs the scope read_customer_merge\.$/m)
+    await run('set', 'luma', 'events=on')
+    assert.match((await run('test', 'luma')).out, /All scopes are granted/)
+    assert.match((await run('set', 'luma', 'events=off')).out, /The platform sends no events any more\./)
+    assert.equal(simulator.shop.subscriptions.size, 0)
+    await run('set', 'luma', 'events=on')
+    simulator.set({ clientSecret: 'another' })
+    simulator.revokeTokens()
+    const unreachable = await run('set', 'luma', 'events=off')
+    assert.equal(unreachable.code, 0)
+    assert.match(unreachable.err, /The subscriptions could not be changed: .* Tillbridge tries again every hour\./)
+    simulator.set({ clientSecret: canary })
+  })
+
+  test('a rotated secret replaces the stored one, which stays valid for events', async () => {
+    const stored = () =>
+      query<{ previous: string | null; isValid: boolean }>(
+        `select encode(encrypted_previous_secret, 'escape') as previous, previous_secret_until > now() as "isValid" from ecommerce_connection`,
+      )
+    await cli('set', 'luma', 'autoMapping=off', '--secret-file', secretFile)
+    assert.deepEqual(await stored(), [{ previous: null, isValid: null }])
+    const rotated = join(environment.DATA_DIR, '..', 'rotated')
+    writeFileSync(rotated, 'rotated\n')
+    await cli('set', 'luma', 'autoMapping=off', '--secret-file', rotated)
+    const [row] = await stored()
+    assert.ok(row?.previous && !row.previous.includes(canary))
+    assert.equal(row.isValid, true)
+    await cli('set', 'luma', 'autoMapping=off', '--secret-file', secretFile)
+  })
+
+  test('clear removes connection and subscriptions; no output has the secret', async () => {
+    const isPublic = { ...environment, PUBLIC_URL: 'https://api.example.com' }
+    await runSuccessfully(['ecommerce', 'set', 'luma', 'events=on'], isPublic)
+    assert.ok(simulator.shop.subscriptions.size)
     await cli('clear', 'luma')
+    assert.equal(simulator.shop.subscriptions.size, 0)
     assert.deepEqual(await query('select from ecommerce_connection union all select from ecommerce_budget'), [])
     assert.match(await cli('clear', 'luma'), /luma has no connection/)
     commands.assertSecretIsHidden()

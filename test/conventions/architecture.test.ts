@@ -10,7 +10,7 @@ import { buildImportGraph, findCycle, findImports, readModules, readSources } fr
 const layers: Record<string, readonly string[]> = {
   'command line': ['cli.js', 'module-hooks.js', 'commands'],
   runtime: ['runtime', 'config'],
-  'entry points': ['resources', 'jobs', 'console', 'mcp'],
+  'entry points': ['resources', 'jobs', 'console', 'mcp', 'inbound'],
   'HTTP toolkit': ['http'],
   'external systems': ['backoffice', 'ecommerce', 'webhooks'],
   mechanisms: ['writes', 'import', 'sync', 'change-feed', 'auth', 'mail'],

@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test'
 import { startShopifySimulator } from '../../simulator/shopify/simulator.ts'
 import { raw, sql } from '../../src/database/db.ts'
 import { runPlatformSync } from '../../src/ecommerce/run-platform-sync.ts'
+import { storeEvent } from '../../src/store/ecommerce/events.ts'
 import { listMovedTables } from '../../src/store/moves/replication.ts'
 import { purgeRows } from '../../src/store/service-deletion/purge.ts'
 import { startTestApi, type TestApi } from '../support/service.ts'
@@ -18,6 +19,12 @@ before(async () => {
   api = await startTestApi()
   fixture = await connectShop(api, simulator)
   simulator.change({ kind: 'customer', email, firstName: 'Wilhelmina', lastName: 'Canarysson' })
+  await runPlatformSync(api.db, api.keys, fixture.shop.service, 'ecommerce-customers', log)
+  const deleted = simulator.change({ kind: 'customer', email: `deleted-${email}` })
+  await runPlatformSync(api.db, api.keys, fixture.shop.service, 'ecommerce-customers', log)
+  simulator.change({ kind: 'remove', type: 'customer', id: deleted })
+  const event = { id: 'event-1', target: 'ecommerce-customers', subjectId: `gid://shopify/Customer/${deleted}` }
+  await api.db.transaction(tx => storeEvent(tx, fixture.shop.service, event))
   await runPlatformSync(api.db, api.keys, fixture.shop.service, 'ecommerce-customers', log)
   const order = fixture.sell('12001', 2)
   await fixture.placeOrder('12001', 2, order)

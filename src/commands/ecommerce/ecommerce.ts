@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { readConfig } from '../../config/config.ts'
 import type { Keys } from '../../crypto/keys.ts'
 import type { Database, Db } from '../../database/db.ts'
 import {
@@ -28,6 +29,7 @@ import { withDatabase } from '../terminal/session.ts'
 import { formatTable } from '../terminal/table.ts'
 import { applyChange, type ConnectionChange, parseAssignments } from './assignments.ts'
 import { reconcileNow } from './reconcile.ts'
+import { describeSubscriptions, removeSubscriptions, updateSubscriptions } from './subscriptions.ts'
 import { testConnection } from './test.ts'
 
 /** `tillbridge ecommerce`: the live connection of a service to its e-commerce platform. */
@@ -39,6 +41,7 @@ export function buildEcommerceCommand(program: Command) {
       'after',
       formatExamples(
         ['ecommerce set luma url=luma-au.myshopify.com clientId=4f1c… --secret-file s', 'connects a Shopify shop'],
+        ['ecommerce set luma events=on', 'lets the platform report changes at once'],
         ['ecommerce test luma', 'checks credentials, scopes, currency and the API version'],
         ['ecommerce status luma', 'shows the connection and its syncs'],
         ['ecommerce reconcile luma', "compares the platform's stock"],
@@ -58,8 +61,9 @@ export function buildEcommerceCommand(program: Command) {
         const { service, db } = await services.find(name)
         const change = parseAssignments(assignments)
         const secret = await readNewSecret(db, keys, service, change, secretFile)
-        const settings = await db.transaction(tx => merge(tx, keys, service, change, secret))
+        const { before, settings } = await db.transaction(tx => merge(tx, keys, service, change, secret))
         console.log(formatSettings(settings).join('\n'))
+        if (settings.events === 'on' || before?.events === 'on') await updateSubscriptions(db, keys, service)
         console.log(`Check the connection: tillbridge ecommerce test ${name}`)
       }),
     )
@@ -90,6 +94,7 @@ export function buildEcommerceCommand(program: Command) {
         const { settings, connectionId } = await requireConnection(db, keys, service)
         console.log(formatSettings(settings).join('\n'))
         console.log(await formatSyncs(db, service))
+        if (settings.events === 'on') console.log(await describeSubscriptions(db, keys, service))
         const points = await readPoints(db, service, connectionId)
         if (points)
           console.log(
@@ -126,8 +131,9 @@ export function buildEcommerceCommand(program: Command) {
     .description("Remove a service's connection to its e-commerce platform")
     .addHelpText('after', formatExamples(['ecommerce clear luma', 'also deletes its secret; mappings stay']))
     .action((name: string) =>
-      withDatabase(async ({ services }) => {
+      withDatabase(async ({ keys, services }) => {
         const { service, db } = await services.find(name)
+        await removeSubscriptions(db, keys, service)
         const isDeleted = await db.transaction(async tx => {
           const existed = await deleteConnection(tx, service)
           if (existed) await recordChange(tx, service, 'ecommerce clear', {})
@@ -182,9 +188,11 @@ async function merge(
   service: Service,
   change: ConnectionChange,
   newSecret: string | undefined,
-): Promise<ConnectionSettings> {
+): Promise<{ before: ConnectionSettings | undefined; settings: ConnectionSettings }> {
   const before = await lockConnection(tx, keys, service)
   const settings = applyChange(before?.settings, defaultConnection, change)
+  if (settings.events === 'on' && readConfig().publicUrl === undefined)
+    throw new Error('PUBLIC_URL must be set: the platform sends its events to this URL.')
   const isStarting = settings.stockPush === 'on' && before?.settings.stockPush !== 'on'
   if (isStarting && (before?.settings.url !== settings.url || !(await hasRecentDryRun(tx, service))))
     throw new Error(
@@ -192,11 +200,13 @@ async function merge(
     )
   const secret = newSecret ?? before?.secret
   if (secret === undefined) throw new Error('Another command has removed the connection. Run the command again.')
-  await setConnection(tx, keys, service, settings, secret)
+  const isSameApp = before?.settings.url === settings.url && before.settings.clientId === settings.clientId
+  const replacedSecret = isSameApp && before.secret !== secret ? before.secret : undefined
+  await setConnection(tx, keys, service, settings, secret, replacedSecret)
   // The dry run was reviewed, so its differences don't count for the safety stop.
   if (isStarting) await approvePush(tx, service)
   await recordChange(tx, service, 'ecommerce set', { ...change.fields, ...change.intervals })
-  return settings
+  return { before: before?.settings, settings }
 }
 
 /** Writes an audit entry, and schedules the syncs. */

@@ -8,6 +8,7 @@ export const mainConnection = 'main'
 export const fileConnection = 'files'
 
 const autoMappingModes = ['off', 'exact'] as const
+const eventModes = ['off', 'on'] as const
 const stockPushModes = ['off', 'dryRun', 'on'] as const
 const maxNettingDelayMinutes = 1_440
 
@@ -34,6 +35,8 @@ export interface ConnectionSettings {
   apiVersion: string
   autoMapping: (typeof autoMappingModes)[number]
   stockPush: (typeof stockPushModes)[number]
+  /** `on`: the platform sends events, so that changes are read within seconds. */
+  events: (typeof eventModes)[number]
   /** Minutes after which a stock sync contains the units of an order, if the back office is another system. */
   nettingDelayMinutes: number
   /** Seconds between two runs of a sync, if not the default. */
@@ -83,6 +86,10 @@ export const connectionFields = {
     description: 'dryRun: compare stock, set nothing. on: set stock on the platform; requires a dry run. Default: off.',
     findProblem: oneOf(stockPushModes),
   },
+  events: {
+    description: 'on: the platform reports changes at once; requires PUBLIC_URL. Default: off.',
+    findProblem: oneOf(eventModes),
+  },
   nettingDelayMinutes: {
     description: 'Minutes until the stock of a separate back office contains an order, from 0 to 1440. Default: 10.',
     findProblem: value =>
@@ -98,6 +105,7 @@ export const defaultConnection = {
   apiVersion: '2026-07',
   autoMapping: 'off',
   stockPush: 'off',
+  events: 'off',
   nettingDelayMinutes: 10,
   intervals: {},
 } as const satisfies Partial<ConnectionSettings>

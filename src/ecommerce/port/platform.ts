@@ -1,4 +1,5 @@
 import type { SyncDefinition } from '../../domain/sync/port.ts'
+import type { EventPort } from './events.ts'
 import type { InventoryPort } from './inventory.ts'
 
 /** Receives failed calls, without secrets and personal data. */
@@ -13,6 +14,11 @@ export interface EcommercePlatform {
   /** The syncs of locations, variants and customers, as the sync engine runs them. */
   readonly syncs: readonly SyncDefinition[]
   readonly inventory: InventoryPort
+  readonly events: EventPort
+  /** The maximum number of IDs of one call of `findExisting`. */
+  readonly maxIds: number
+  /** Returns those of these global IDs whose record exists. */
+  findExisting(ids: readonly string[], signal: AbortSignal): Promise<ReadonlySet<string>>
 }
 
 /** The state of a platform and of the app's access to it. */

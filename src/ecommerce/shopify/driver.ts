@@ -6,6 +6,7 @@ import type { CallLog, EcommercePlatform, ProbeResult } from '../port/platform.t
 import { createShopifyClient, type ShopifyClient } from './client/client.ts'
 import { openTokens, type TokenStore } from './client/tokens.ts'
 import { operations } from './documents/documents.ts'
+import { createSubscriptions } from './events/subscriptions.ts'
 import { createInventory } from './inventory/inventory.ts'
 import { listSyncs } from './syncs/syncs.ts'
 
@@ -39,8 +40,18 @@ export function openShopify({ settings, secret, tokens, budget, log }: ShopifyOp
     syncs: listSyncs(client, settings.intervals),
     inventory: createInventory({ push: open('stock'), background: client }),
     probe: signal => probe(client, apiVersion, requiredScopes, signal),
+    events: createSubscriptions(client, signal => readScopes(client, signal)),
+    maxIds,
+    async findExisting(ids, signal) {
+      const operation = { ...operations.existing, cost: ids.length * operations.existing.cost }
+      const { nodes } = await client.send<{ nodes: ({ id: string } | null)[] }>(operation, { ids }, signal)
+      return new Set(nodes.flatMap(node => node?.id ?? []))
+    },
   }
 }
+
+/** The longest list that a request can have. */
+const maxIds = 250
 
 interface ShopData {
   shop: {
@@ -56,6 +67,13 @@ interface AccessData {
   currentAppInstallation: { accessScopes: { handle: string }[] }
 }
 
+/** Returns the scopes of the app. A scope to write includes the scope to read. */
+async function readScopes(client: ShopifyClient, signal: AbortSignal): Promise<Set<string>> {
+  const { currentAppInstallation } = await client.send<AccessData>(operations.access, {}, signal)
+  const handles = currentAppInstallation.accessScopes.map(({ handle }) => handle)
+  return new Set(handles.flatMap(handle => [handle, handle.replace('write_', 'read_')]))
+}
+
 /** Reads the shop and the app's access to it. */
 async function probe(
   client: ShopifyClient,
@@ -64,12 +82,8 @@ async function probe(
   signal: AbortSignal,
 ): Promise<ProbeResult> {
   const { shop } = await client.send<ShopData>(operations.shop, {}, signal)
-  const { currentAppInstallation } = await client.send<AccessData>(operations.access, {}, signal)
-  const granted = new Set(currentAppInstallation.accessScopes.map(({ handle }) => handle))
-  // A scope to write includes the scope to read.
-  const missingScopes = requiredScopes.filter(
-    scope => !granted.has(scope) && !granted.has(scope.replace('read_', 'write_')),
-  )
+  const granted = await readScopes(client, signal)
+  const missingScopes = requiredScopes.filter(scope => !granted.has(scope))
   return {
     shop: shop.name,
     currency: shop.currencyCode,

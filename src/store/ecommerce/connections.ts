@@ -27,11 +27,15 @@ interface Row {
   clientId: string
   secret: Buffer
   apiVersion: string
-  options: Partial<Pick<ConnectionSettings, 'autoMapping' | 'stockPush' | 'nettingDelayMinutes' | 'intervals'>>
+  options: Partial<
+    Pick<ConnectionSettings, 'autoMapping' | 'stockPush' | 'events' | 'nettingDelayMinutes' | 'intervals'>
+  >
 }
 
 export const secretContext = (serviceId: number, connectionId: string) =>
   `ecommerce_connection secret ${serviceId} ${connectionId}`
+export const previousSecretContext = (serviceId: number, connectionId: string) =>
+  `ecommerce_connection previous secret ${serviceId} ${connectionId}`
 export const tokenContext = (serviceId: number, connectionId: string) =>
   `ecommerce_connection token ${serviceId} ${connectionId}`
 
@@ -80,13 +84,20 @@ export async function lockConnection(tx: Db, keys: Keys, service: Service): Prom
 export const hasConnection = async (db: Db, service: Service): Promise<boolean> =>
   (await db.run(sql`select from ecommerce_connection where service_id = ${service.id}`)) > 0
 
-/** Stores the connection of a service, and deletes its token. If the settings name another shop, the data of the previous one is deleted. */
+/** Hours for which events that were signed with the secret before a rotation are accepted. The platform itself uses it for an hour. */
+const previousSecretHours = 24
+
+/**
+ * Stores the connection of a service, and deletes its token. If the settings name another shop, the data of the previous one is deleted.
+ * `replacedSecret`: the secret before, if this is a rotation. Its events are accepted for a day.
+ */
 export async function setConnection(
   tx: Db,
   keys: Keys,
   service: Service,
   { driver, url, clientId, apiVersion, ...options }: ConnectionSettings,
   secret: string,
+  replacedSecret?: string,
 ): Promise<void> {
   const isOtherShop = await tx.run(sql`
     select from ecommerce_connection where ${ofConnection(service, mainConnection)} and (driver, url) <> (${driver}, ${url})`)
@@ -98,6 +109,34 @@ export async function setConnection(
     on conflict (service_id, connection_id) do update
       set (driver, url, client_id, encrypted_secret, api_version, settings, encrypted_token, token_expires_at, token_renewed_by)
         = (excluded.driver, excluded.url, excluded.client_id, excluded.encrypted_secret, excluded.api_version, excluded.settings, null, null, null)`)
+  if (replacedSecret === undefined) return
+  const previous = seal(keys, previousSecretContext(service.id, mainConnection), replacedSecret)
+  await tx.run(sql`
+    update ecommerce_connection
+       set (encrypted_previous_secret, previous_secret_until) = (${previous}, now() + ${previousSecretHours} * interval '1 hour')
+     where ${ofConnection(service, mainConnection)}`)
+}
+
+/** A connection as the receiver of events needs it. */
+export interface EventConnection {
+  driver: PlatformName
+  url: string
+  /** The secrets that can have signed an event: the current one, and the previous one for a day after a rotation. */
+  secrets: readonly string[]
+}
+
+/** Returns the connection of a service as the receiver of events needs it. Returns undefined if it receives none. */
+export async function findEventConnection(db: Db, keys: Keys, service: Service): Promise<EventConnection | undefined> {
+  const row = await db.row<{ driver: PlatformName; url: string; secret: Buffer; previous: Buffer | null }>(sql`
+    select driver, url, encrypted_secret as secret, case when previous_secret_until > now() then encrypted_previous_secret end as previous
+      from ecommerce_connection where ${ofConnection(service, mainConnection)} and settings->>'events' = 'on'`)
+  if (!row) return
+  const { driver, url, secret, previous } = row
+  const secrets = [
+    unsealText(keys, secretContext(service.id, mainConnection), secret),
+    previous ? unsealText(keys, previousSecretContext(service.id, mainConnection), previous) : undefined,
+  ]
+  return { driver, url, secrets: secrets.flatMap(each => each ?? []) }
 }
 
 /** Deletes the connection of a service with the data of its shop. Returns false if it had none. */
@@ -107,7 +146,14 @@ export async function deleteConnection(tx: Db, service: Service): Promise<boolea
   return deleted > 0
 }
 
-const shopTables = ['ecommerce_level', 'ecommerce_commitment', 'ecommerce_reconciliation', 'ecommerce_item'] as const
+const shopTables = [
+  'ecommerce_level',
+  'ecommerce_commitment',
+  'ecommerce_reconciliation',
+  'ecommerce_item',
+  'ecommerce_event',
+  'ecommerce_tombstone',
+] as const
 
 /** Deletes the items, levels, checkpoints, budget and alerts of a shop. */
 async function deleteShopData(tx: Db, service: Service): Promise<void> {
@@ -117,7 +163,7 @@ async function deleteShopData(tx: Db, service: Service): Promise<void> {
   await tx.run(sql`
     delete from alert
      where service_id = ${service.id}
-       and (kind in ('ecommerce_denied', 'scope_missing', 'stock_push_stopped', 'stock_drift', 'api_version_ending')
+       and (kind in ('ecommerce_denied', 'scope_missing', 'stock_push_stopped', 'stock_drift', 'api_version_ending', 'subscription_missing')
             or (kind in ('sync_failing', 'sync_stalled') and subject = any(${syncs})))`)
   for (const table of shopTables)
     await tx.run(sql`delete from ${raw(table)} where ${ofConnection(service, mainConnection)}`)

@@ -4,26 +4,33 @@ import type { PlatformItem } from '../../domain/ecommerce/items.ts'
 import type { MappedKind } from '../../domain/mappings/mapping-check.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { countUpsert, lockRows, type Upserted } from '../lists/change-timestamp.ts'
+import type { WriteContext } from '../lists/outdated.ts'
 import { applyAutomaticFix } from '../mappings/automatic-fixes.ts'
 import { requestMappingCheck } from '../mappings/platform-items.ts'
-import { markItems } from './levels.ts'
+import { customerEcommerceId } from '../mappings/sides.ts'
+import { deleteLevels, markItems } from './levels.ts'
 
+const ofConnection = ({ id }: Service) => sql`service_id = ${id} and connection_id = ${mainConnection}`
 const itemColumns = sql`
   i (kind text, "itemKey" text, "ecommerceId" text, name text, other text, "platformId" text, "inventoryItemId" text, "productId" text,
      "isTracked" boolean, "isBundle" boolean, "isGiftCard" boolean, "isActive" boolean, "updatedAt" timestamptz)`
 
 /**
- * Stores items of a connection. The last of several items with one key wins, and a state that is older than the stored one is ignored.
- * Items without a value for mappings are deleted. If the SKU of a variant was renamed, our mapping follows it.
+ * Stores items of a connection. The last of several items with one key wins. A state that is older than the stored one is ignored, and so is
+ * an item that the platform has deleted since it was read. Items without a value for mappings are deleted. If the SKU of a variant was
+ * renamed, our mapping follows it.
  */
 export async function upsertPlatformItems(
   db: Database,
   service: Service,
   items: readonly PlatformItem[],
+  { requestedAt }: Pick<WriteContext, 'requestedAt'> = {},
 ): Promise<Upserted> {
-  const unique = [...new Map(items.map(item => [`${item.kind} ${item.itemKey}`, item])).values()]
-  const rows = sql`json_to_recordset(${JSON.stringify(unique)}) ${itemColumns}`
+  const newest = [...new Map(items.map(item => [`${item.kind} ${item.itemKey}`, item])).values()]
   return db.transaction(async tx => {
+    const deleted = await findDeleted(tx, service, newest, requestedAt)
+    const unique = newest.filter(({ kind, itemKey }) => !deleted.has(`${kind} ${itemKey}`))
+    const rows = sql`json_to_recordset(${JSON.stringify(unique)}) ${itemColumns}`
     await lockRows(
       tx,
       sql`
@@ -62,6 +69,90 @@ export async function upsertPlatformItems(
     return counts
   })
 }
+
+/**
+ * Returns the keys (`skus 4711`) of items that the platform has deleted: after they were requested, or for certain. Deletes the tombstones of
+ * the other ones, which have returned.
+ */
+async function findDeleted(tx: Db, service: Service, items: readonly PlatformItem[], requestedAt: string | undefined) {
+  const rows = await tx.rows<{ key: string; isDeleted: boolean }>(sql`
+    select kind || ' ' || item_key as key, is_verified or coalesce(removed_at >= ${requestedAt ?? null}::timestamptz, false) as "isDeleted"
+      from ecommerce_tombstone
+     where ${ofConnection(service)}
+       and (kind, item_key) in (select * from unnest(${items.map(({ kind }) => kind)}::text[], ${items.map(({ itemKey }) => itemKey)}::text[]))
+     order by kind, item_key for update`)
+  const returned = rows.filter(({ isDeleted }) => !isDeleted).map(({ key }) => key)
+  if (returned.length)
+    await tx.run(
+      sql`delete from ecommerce_tombstone where ${ofConnection(service)} and kind || ' ' || item_key = any(${returned})`,
+    )
+  return new Set(rows.filter(({ isDeleted }) => isDeleted).map(({ key }) => key))
+}
+
+/**
+ * Deletes items of a connection, with the levels of their stock, and leaves tombstones. `isVerified`: a read by ID has shown that they don't
+ * exist. Returns the number of deleted items.
+ */
+export async function removePlatformItems(
+  tx: Db,
+  service: Service,
+  kind: MappedKind,
+  keys: readonly string[],
+  isVerified: boolean,
+): Promise<number> {
+  const ofItems = sql`${ofConnection(service)} and kind = ${kind} and item_key = any(${keys})`
+  const removed = await tx.rows<{ stockId: string | null; sku: string }>(sql`
+    select coalesce(inventory_item_id, case when kind = 'stores' then platform_id end) as "stockId", ecommerce_id as sku
+      from ecommerce_item where ${ofItems} order by item_key for update`)
+  await tx.run(sql`
+    insert into ecommerce_tombstone as t (service_id, connection_id, kind, item_key, platform_id, ecommerce_id, is_verified)
+    select service_id, connection_id, kind, item_key, platform_id, ecommerce_id, ${isVerified}
+      from ecommerce_item where ${ofItems} and platform_id is not null order by item_key
+    on conflict (service_id, connection_id, kind, item_key) do update
+       set (is_verified, removed_at) = row(t.is_verified or excluded.is_verified, excluded.removed_at)`)
+  const deleted = await tx.run(sql`delete from ecommerce_item where ${ofItems}`)
+  const stockIds = removed.flatMap(({ stockId }) => stockId ?? [])
+  if (stockIds.length) {
+    await deleteLevels(tx, service, stockIds)
+    // A SKU that several variants shared may be that of one only.
+    if (kind === 'skus') await markItems(tx, service, [{ platformId: '', skus: removed.map(({ sku }) => sku) }])
+  }
+  return deleted
+}
+
+/** Returns the items of a kind that these records contain: the records themselves, or the variants of products. */
+export const findItemsOf = (db: Db, service: Service, kind: MappedKind, platformIds: readonly string[]) =>
+  db.rows<{ itemKey: string; platformId: string }>(sql`
+    select item_key as "itemKey", platform_id as "platformId" from ecommerce_item
+     where ${ofConnection(service)} and kind = ${kind} and platform_id is not null
+       and (platform_id = any(${platformIds}) or product_id = any(${platformIds}))
+     order by item_key`)
+
+/** Maps the customers of merged platform customers to the one that was kept, unless another customer is mapped to it. Returns their number. */
+export async function moveMergedCustomers(
+  tx: Db,
+  service: Service,
+  mergedIds: readonly string[],
+  keptId: string,
+): Promise<number> {
+  const customers = await tx.rows<{ id: string; from: string; isTaken: boolean }>(sql`
+    select c.id, ${customerEcommerceId(sql`c`)} as from,
+           exists (select from customer o where o.service_id = c.service_id and ${customerEcommerceId(sql`o`)} = ${keptId}) as "isTaken"
+      from customer c where c.service_id = ${service.id} and ${customerEcommerceId(sql`c`)} = any(${mergedIds}) order by c.id`)
+  let moved = 0
+  for (const { id, from, isTaken } of customers) {
+    // Two of our customers for one of the platform: people must decide.
+    if (isTaken || customers.length > 1) continue
+    if (await applyAutomaticFix(tx, service, { kind: 'customers', id, from, to: keptId })) moved++
+  }
+  return moved
+}
+
+/** Deletes the tombstones of items that were removed long ago. */
+export const purgeItemTombstones = (db: Db, service: Service) =>
+  db.run(sql`
+    delete from ecommerce_tombstone
+     where service_id = ${service.id} and removed_at < now() - make_interval(days => ${service.settings.tombstoneRetentionDays}::integer)`)
 
 /** Finds the locations and items whose stock is pushed differently from now on, with their SKUs: one that several items share is held. */
 const findChanged = (tx: Db, service: Service, items: readonly PlatformItem[]) =>

@@ -167,6 +167,15 @@ export const markItems = (
              order by item_id, location_id for update) k
      where l.service_id = ${service.id} and l.connection_id = ${mainConnection} and ${isLevel}`)
 
+/** Deletes the levels of items and of locations that the platform has deleted. */
+export const deleteLevels = (tx: Db, service: Service, platformIds: readonly string[]) =>
+  tx.run(sql`
+    delete from ecommerce_level l
+     using (select item_id, location_id from ecommerce_level
+             where ${ofConnection(service)} and (item_id = any(${platformIds}) or location_id = any(${platformIds}))
+             order by item_id, location_id for update) k
+     where l.service_id = ${service.id} and l.connection_id = ${mainConnection} and ${isLevel}`)
+
 /** Returns the next due levels, falling ones first, except for those of other cycles. */
 export const selectDue = (db: Db, service: Service, busy: readonly LevelKey[], limit: number) =>
   db.rows<LevelKey & { mustRead: boolean; hasHeldBack: boolean }>(sql`

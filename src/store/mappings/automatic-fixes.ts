@@ -52,7 +52,7 @@ const wasUndone = async (tx: Db, service: Service, { kind, id, to }: Omit<Automa
   (await tx.run(sql`
     select from mapping_fix
      where service_id = ${service.id} and kind = ${kind} and record_id = ${id} and username = ${automaticUsername} and undone_at is not null
-       and after->>'ecommerceSku' = ${to}`)) > 0
+       and ${to} in (after->>'ecommerceSku', after->>'ecommerceLegacyId')`)) > 0
 
 /** Fixes of one mapping check. The next check continues. */
 const maxFixes = 5_000

@@ -5,11 +5,14 @@ import { fixRecord, isKept } from './fixes.ts'
 import { issueRecord } from './issues.ts'
 import { customerEcommerceId } from './sides.ts'
 
+/** SQL for the platform IDs that a customer is or was mapped to. */
+const mappedIds = (service: Service, id: string) => sql`
+  array(select ${customerEcommerceId(sql`c`)} from customer c where service_id = ${service.id} and id = ${id}
+        union select ${customerEcommerceId(sql`f`)} from former_customer f where service_id = ${service.id} and id = ${id})`
+
 /** Condition on rows of `ecommerce_item`: items that belong to a customer, by mapping or by email address. */
 const belongsToCustomer = (service: Service, id: string) => sql`
-  (ecommerce_id = any(array(
-     select ${customerEcommerceId(sql`c`)} from customer c where service_id = ${service.id} and id = ${id}
-     union select ${customerEcommerceId(sql`f`)} from former_customer f where service_id = ${service.id} and id = ${id}))
+  (ecommerce_id = any(${mappedIds(service, id)})
    or near_other = any(array(select address_form(nullif(email, '')) from customer where service_id = ${service.id} and id = ${id})))`
 
 /** SQL for the platform items of a customer. */
@@ -38,6 +41,12 @@ export async function eraseCustomerMappings(tx: Db, service: Service, id: string
     sql`delete from ecommerce_item where ${ofCustomers} and ${belongsToCustomer(service, id)} returning ecommerce_id as "ecommerceId"`,
   )
   const ecommerceIds = deletedItems.map(({ ecommerceId }) => ecommerceId)
+  const isOfCustomer = sql`= any(${ecommerceIds} || ${mappedIds(service, id)})`
+  await tx.run(sql`delete from ecommerce_tombstone where ${ofCustomers} and ecommerce_id ${isOfCustomer}`)
+  await tx.run(sql`
+    delete from ecommerce_event
+     where service_id = ${service.id} and target = 'ecommerce-customers'
+       and (substring(subject_id from '[^/]*$') ${isOfCustomer} or substring(successor_id from '[^/]*$') ${isOfCustomer})`)
   await tx.run(sql`
     delete from mapping_issue where ${ofCustomers} and (side = 'here' and id = ${id} or side = 'there' and id = any(${ecommerceIds}))`)
   await tx.run(sql`delete from recent_sale where ${ofCustomers} and name = ${id}`)

@@ -3,7 +3,7 @@ import { type Db, raw, sql } from '../../database/db.ts'
 import { failpoint } from '../../testing/failpoints.ts'
 import { getSecondFactorContext } from '../accounts/second-factors.ts'
 import { getPasswordContext, getSftpPasswordContext } from '../backoffice/connections.ts'
-import { secretContext, tokenContext } from '../ecommerce/connections.ts'
+import { previousSecretContext, secretContext, tokenContext } from '../ecommerce/connections.ts'
 import { getEmailContext } from '../mail/emails.ts'
 import { getValidationContext } from '../vouchers/upstream.ts'
 import { getWebhookContext } from '../webhooks/secrets.ts'
@@ -49,6 +49,12 @@ const sealedColumns: readonly SealedColumn[] = [
     column: 'encrypted_secret',
     key: ['service_id', 'connection_id'],
     context: row => secretContext(row.service_id, String(row.connection_id)),
+  },
+  {
+    table: 'ecommerce_connection',
+    column: 'encrypted_previous_secret',
+    key: ['service_id', 'connection_id'],
+    context: row => previousSecretContext(row.service_id, String(row.connection_id)),
   },
   {
     table: 'ecommerce_connection',

@@ -5,6 +5,7 @@ import type { FullSyncList } from '../../domain/sync/port.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { lockProducts, removeEmptied, renderProducts } from '../catalog/products.ts'
 import { removeCustomers } from '../customers/removal.ts'
+import { removePlatformItems } from '../ecommerce/items.ts'
 import { mergeStock, stockId } from '../inventory/stock.ts'
 import { beginChange, type Change, lockRows } from '../lists/change-timestamp.ts'
 import { materialized } from '../lists/planner-fences.ts'
@@ -68,10 +69,7 @@ const platformItems = (kind: MappedKind): Removal => ({
   id: sql`r.item_key`,
   where: sql`and r.kind = ${kind} and r.connection_id = ${mainConnection}`,
   async removeSome(tx, service, unseen) {
-    const keys = await takeIds(tx, unseen)
-    return tx.run(sql`
-      delete from ecommerce_item
-       where service_id = ${service.id} and connection_id = ${mainConnection} and kind = ${kind} and item_key = any(${keys})`)
+    return removePlatformItems(tx, service, kind, await takeIds(tx, unseen), false)
   },
 })
 

@@ -13,10 +13,12 @@ import { findOrdersOfLevels } from '../../../src/store/ecommerce/commitments.ts'
 import {
   deleteConnection,
   deleteToken,
+  findEventConnection,
   listPlatformSyncs,
   lockConnection,
   setConnection,
 } from '../../../src/store/ecommerce/connections.ts'
+import { storeEvent } from '../../../src/store/ecommerce/events.ts'
 import { upsertPlatformItems } from '../../../src/store/ecommerce/items.ts'
 import { listPushes, listStockComparisons } from '../../../src/store/ecommerce/push-state.ts'
 import { queueReconciliation } from '../../../src/store/ecommerce/reconciliations.ts'
@@ -48,6 +50,7 @@ export async function readEcommerce(testApi: TestApi) {
     for (const name of platformSyncs) assert.ok(await runPlatformSync(db, keys, service, name, { warn() {} }))
     assert.equal((await api.get('/syncs')).status, 200)
     await followRenamedSku(db, service)
+    await receiveEvents(testApi, simulator)
     await mapExactMatches(db, service, AbortSignal.timeout(30_000))
     await pushAndReconcile(testApi, simulator)
     await deleteToken(db, keys, service, opened.connectionId, 'another')
@@ -103,6 +106,35 @@ async function pushAndReconcile({ db, keys, service, ...api }: TestApi, simulato
   const [{ id }] = (await api.get('/ecommerce/reconciliations')).json.data
   for (const path of ['', '/levels', `/reconciliations/${id}/drift`])
     assert.equal((await api.get(`/ecommerce${path}`)).status, 200)
+}
+
+/** Reads a customer who was merged with another one, and a full sync without a location that returns later. */
+async function receiveEvents({ db, keys, service }: TestApi, simulator: ShopifySimulator) {
+  assert.equal((await findEventConnection(db, keys, service)) === undefined, true)
+  await db.run(sql`
+    update ecommerce_connection set settings = settings || '{"events": "on"}', encrypted_previous_secret = encrypted_secret, previous_secret_until = now() + interval '1 hour'
+     where service_id = ${service.id}`)
+  assert.ok(await findEventConnection(db, keys, service))
+  const [kept, merged] = [...simulator.shop.customers.keys()]
+  const [customer] = await db.rows<{ id: string }>(
+    sql`select id from customer where service_id = ${service.id} order by id limit 1`,
+  )
+  assert.ok(kept && merged && customer)
+  await db.run(
+    sql`update customer set (ecommerce_admin_id, ecommerce_legacy_id) = (null, ${String(merged)}) where service_id = ${service.id} and id = ${customer.id}`,
+  )
+  simulator.change({ kind: 'merge', keptId: kept, deletedId: merged })
+  const [subjectId = '', successorId = ''] = [merged, kept].map(id => `gid://shopify/Customer/${id}`)
+  const event = { id: 'e1', target: 'ecommerce-customers', subjectId, successorId }
+  await db.transaction(tx => storeEvent(tx, service, event))
+  assert.ok(await runPlatformSync(db, keys, service, 'ecommerce-customers', { warn() {} }))
+  const tombstones = await db.rows<{ id: string }>(
+    sql`select ecommerce_id as id from ecommerce_tombstone where service_id = ${service.id}`,
+  )
+  assert.deepEqual(tombstones, [{ id: String(merged) }])
+  await db.run(sql`update ecommerce_tombstone set is_verified = false where service_id = ${service.id}`)
+  simulator.change({ kind: 'customer', id: merged, email: 'returned@example.com' })
+  assert.ok(await runPlatformSync(db, keys, service, 'ecommerce-customers', { warn() {} }, { full: true }))
 }
 
 /** Renames the SKU of a variant that one of our SKUs is mapped to, and the SKU back. */

@@ -68,6 +68,23 @@ export const operations = {
     51,
     'query Commitments($ids: [ID!]!) { nodes(ids: $ids) { ... on Order { id fulfillmentOrders(first: 10) { nodes { id status assignedLocation { location { id } } lineItems(first: 50) { nodes { id remainingQuantity inventoryItemId } pageInfo { hasNextPage } } } pageInfo { hasNextPage } } } } }',
   ),
+  /** The cost of one ID. */
+  existing: define('Existing', 1, 'query Existing($ids: [ID!]!) { nodes(ids: $ids) { id } }'),
+  subscriptions: define(
+    'Subscriptions',
+    11,
+    `query Subscriptions($after: String) { webhookSubscriptions(first: 100, after: $after) { nodes { id topic uri } ${page} } }`,
+  ),
+  subscribe: define(
+    'Subscribe',
+    10,
+    'mutation Subscribe($topic: WebhookSubscriptionTopic!, $hook: WebhookSubscriptionInput!) { webhookSubscriptionCreate(topic: $topic, webhookSubscription: $hook) { webhookSubscription { id } userErrors { field message } } }',
+  ),
+  unsubscribe: define(
+    'Unsubscribe',
+    10,
+    'mutation Unsubscribe($id: ID!) { webhookSubscriptionDelete(id: $id) { deletedWebhookSubscriptionId userErrors { field message } } }',
+  ),
   setQuantities: define(
     'SetQuantities',
     10,

@@ -1,0 +1,46 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import type { PlatformSyncName } from '../../domain/ecommerce/connection-settings.ts'
+
+/* Events of a platform (its webhooks). An event says only which record to read: it can be late, repeated, out of order or lost. */
+
+export interface PlatformEvent {
+  /** Identifies the delivery: the same for each attempt. */
+  id: string
+  /** The sync that reads the record. */
+  target: PlatformSyncName
+  /** The global ID of the record: a location, product or customer. */
+  subjectId: string
+  /** The customer with whom the subject was merged. */
+  successorId?: string
+}
+
+/** A request that claims to be from the platform. */
+export interface EventRequest {
+  body: Buffer
+  headers: IncomingHttpHeaders
+  /** The shop of the connection, such as `https://luma-au.myshopify.com`. */
+  url: string
+  /** The current secret, and the previous one during a rotation. */
+  secrets: readonly string[]
+}
+
+/** Verifies and reads a request. `forged`: no secret has signed it, or it is for another shop. `ignored`: its topic needs no work. */
+export type ReadEvent = (request: EventRequest) => PlatformEvent | 'ignored' | 'forged'
+
+/** The events that a platform sends to this installation. */
+export interface SubscriptionState {
+  /** The topics that are sent to the URL. */
+  present: readonly string[]
+  /** The topics that aren't. */
+  missing: readonly string[]
+  /** The topics that the app may not receive, with the scope that it lacks. */
+  denied: readonly { topic: string; scope: string }[]
+}
+
+export interface EventPort {
+  read(url: string, signal: AbortSignal): Promise<SubscriptionState>
+  /** Creates what is missing, and deletes subscriptions with an old URL of this connection. Returns the state before. */
+  ensure(url: string, signal: AbortSignal): Promise<SubscriptionState>
+  /** Deletes the subscriptions of this connection, at any URL. */
+  remove(path: string, signal: AbortSignal): Promise<void>
+}

@@ -1,0 +1,80 @@
+import { randomBytes } from 'node:crypto'
+import type { FastifyInstance } from 'fastify'
+import { memoize, ttlCache } from '../concurrency/ttl-cache.ts'
+import type { Db } from '../database/db.ts'
+import { mainConnection } from '../domain/ecommerce/connection-settings.ts'
+import type { Service } from '../domain/tenancy/service-settings.ts'
+import { eventReaders } from '../ecommerce/connections.ts'
+import type { PlatformEvent } from '../ecommerce/port/events.ts'
+import { ApiError } from '../errors/api-error.ts'
+import type { AppContext } from '../http/app-context.ts'
+import { type EventConnection, findEventConnection } from '../store/ecommerce/connections.ts'
+import { storeEvent } from '../store/ecommerce/events.ts'
+import { addJob } from '../store/jobs/jobs.ts'
+import { syncJob } from '../store/sync/status.ts'
+import { listAllServices } from '../store/tenancy/services.ts'
+import { transact } from '../writes/commit.ts'
+
+/**
+ * Receives the events of e-commerce platforms: `POST /ecommerce/events/{service}/{connection}`, signed by the platform.
+ * Guarantees: 200 only after the commit; an event is stored once; forged requests reach no database and leave no row.
+ */
+
+/** Milliseconds for which services and secrets are cached, so that a flood of requests doesn't reach the database. */
+const cacheMs = 2_000
+
+/** A connection for which no request is signed. So an unknown service costs the same time as a wrong signature. */
+const noConnection: EventConnection = {
+  driver: 'shopify',
+  url: 'https://localhost',
+  secrets: [randomBytes(32).toString('hex')],
+}
+
+interface Receiver {
+  context: AppContext
+  service: Service
+  connection: EventConnection
+}
+
+export function registerPlatformEvents(server: FastifyInstance, app: AppContext) {
+  const listServices = memoize(
+    async () => new Map((await listAllServices(app.db)).map(service => [service.name, service])),
+    cacheMs,
+  )
+  const receivers = ttlCache<Receiver | undefined>({ ttlMs: cacheMs, load: findReceiver })
+
+  async function findReceiver(name: string): Promise<Receiver | undefined> {
+    const listed = (await listServices()).get(name)
+    if (!listed) return
+    const shard =
+      listed.database !== undefined && app.shardGateway ? await app.shardGateway(listed.database) : undefined
+    const context = shard?.appContext ?? app
+    const service = shard ? await shard.service(listed.id) : listed
+    const connection = service && (await findEventConnection(context.db, app.keys, service))
+    return service && connection && { context, service, connection }
+  }
+
+  server.post<{ Params: { service: string; connection: string } }>(
+    '/ecommerce/events/:service/:connection',
+    async (request, reply) => {
+      const { params, headers } = request
+      const isKnown = (await listServices()).has(params.service) && params.connection === mainConnection
+      const receiver = isKnown ? await receivers.get(params.service) : undefined
+      const { driver, url, secrets } = receiver?.connection ?? noConnection
+      const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
+      const event = eventReaders[driver]({ body, headers, url, secrets })
+      if (!receiver || event === 'forged')
+        throw new ApiError('invalid_credentials', "The request isn't signed with the secret of a connection.")
+      const { context, service } = receiver
+      if (event !== 'ignored')
+        await transact(context, service, tx => receive(tx, service, event), { isResumable: true })
+      return reply.code(200).send()
+    },
+  )
+}
+
+/** Stores an event together with the job that reads its record. */
+async function receive(tx: Db, service: Service, event: PlatformEvent): Promise<void> {
+  const dueAt = await storeEvent(tx, service, event)
+  if (dueAt !== undefined) await addJob(tx, service.id, syncJob, { subject: event.target, dueAt })
+}

@@ -1,0 +1,58 @@
+import { type Db, sql } from '../../database/db.ts'
+import { mainConnection } from '../../domain/ecommerce/connection-settings.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
+
+/**
+ * The inbox of platform events.
+ * Guarantees: an event is stored once; nothing of its payload is stored except for IDs.
+ */
+
+/** An event to store. `target`: the sync that reads the subject. */
+interface NewEvent {
+  id: string
+  target: string
+  subjectId: string
+  successorId?: string
+}
+
+/** Seconds from an event to the work that it causes, so that many events cause one run. */
+const delaySeconds = 3
+/** The platform repeats a delivery for hours. */
+const retentionDays = 7
+
+const ofConnection = ({ id }: Service) => sql`service_id = ${id} and connection_id = ${mainConnection}`
+
+/** Stores an event. Returns when the work that it causes is due, or undefined if the delivery was stored before. */
+export async function storeEvent(
+  tx: Db,
+  service: Service,
+  { id, target, subjectId, successorId }: NewEvent,
+): Promise<string | undefined> {
+  const row = await tx.row<{ dueAt: string }>(sql`
+    insert into ecommerce_event (service_id, connection_id, event_id, target, subject_id, successor_id)
+    values (${service.id}, ${mainConnection}, ${id}, ${target}, ${subjectId}, ${successorId ?? null}) on conflict do nothing
+    returning (now() + ${delaySeconds} * interval '1 s')::text as "dueAt"`)
+  return row?.dueAt
+}
+
+/** Returns the oldest events of a target whose records were not read yet. */
+export const listOpenEvents = (db: Db, service: Service, target: string, limit: number) =>
+  db.rows<{ id: string; subjectId: string }>(sql`
+    select event_id as id, subject_id as "subjectId" from ecommerce_event
+     where ${ofConnection(service)} and target = ${target} and handled_at is null order by received_at limit ${limit}`)
+
+/** Marks events as handled. */
+export const endEvents = (tx: Db, service: Service, ids: readonly string[]) =>
+  tx.run(sql`
+    update ecommerce_event set handled_at = clock_timestamp()
+     where ${ofConnection(service)} and event_id = any(${ids}) and handled_at is null`)
+
+/** Returns the merged customers of recent events, each with the customer that was kept. */
+export const listMerges = (db: Db, service: Service) =>
+  db.rows<{ id: string; subjectId: string; successorId: string }>(sql`
+    select event_id as id, subject_id as "subjectId", successor_id as "successorId" from ecommerce_event
+     where ${ofConnection(service)} and successor_id is not null order by received_at`)
+
+/** Deletes old events. */
+export const purgeEvents = (db: Db) =>
+  db.run(sql`delete from ecommerce_event where received_at < now() - ${retentionDays} * interval '1 day'`)
