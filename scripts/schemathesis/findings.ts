@@ -11,14 +11,17 @@ const omittedSettings = [
   'currency',
 ]
 
-/** Parameters that exclude or require others, that wait longer than Schemathesis does, or whose syntax a schema can't express. */
+/** Parameters that exclude or require others, or that wait longer than Schemathesis does. */
 const omittedParameters = [
   ['/customers/search', 'get', ['name']],
   ['/products', 'get', ['removed']],
   ['/browse', 'get', ['filter', 'sort']],
   ['/changes', 'get', ['wait']],
-  ['/imports', 'post', ['complete', 'remove_most', 'profile', 'delimiter', 'date_format', 'encoding']],
+  ['/imports', 'post', ['complete', 'remove_most']],
 ] as const satisfies [string, string, string[]][]
+
+/** The formats of import parameters whose syntax a schema can't express. `formats.py` has their strings. */
+const importFormats = { profile: 'import-profile', date_format: 'date-format', encoding: 'encoding' } as const
 
 /**
  * Returns the document for Schemathesis, without the parts that a document can't express (contributing/schemathesis.md
@@ -39,6 +42,8 @@ export function toTestedDocument(document: Node): object {
     paths[path][method].parameters = paths[path][method].parameters.filter(
       (parameter: Node) => !(names as string[]).includes(parameter.name),
     )
+  for (const [name, format] of Object.entries(importFormats))
+    paths['/imports'].post.parameters.find((parameter: Node) => parameter.name === name).schema.format = format
   delete paths['/imports'].post.requestBody.content['application/x-ndjson']
   const redemption = components.schemas.RedemptionInput
   delete redemption.properties.amount

@@ -69,13 +69,17 @@ try {
   const { 'openapi.json': document = '' } = await buildDocuments()
   writeFileSync(join(directory, 'openapi.json'), JSON.stringify(toTestedDocument(JSON.parse(document))))
   const endForgetting = await forgetFailures()
-  const config = fileURLToPath(new URL('schemathesis.toml', import.meta.url))
+  const inside = (name: string) => fileURLToPath(new URL(name, import.meta.url))
   const run = [
-    ...['--config-file', config, 'run', join(directory, 'openapi.json'), '--url', baseUrl, '--checks', 'all'],
+    ...['--config-file', inside('schemathesis.toml'), 'run', join(directory, 'openapi.json'), '--url', baseUrl, '--checks', 'all'],
     ...['--tls-verify', join(dataDir, 'tls/ca.pem'), '--auth', `tester:${password?.[1]}`, '--workers', '1'],
     ...['--generation-database', 'none', '--max-examples', '25', '--max-time', '540', ...process.argv.slice(2)],
   ]
-  const child = spawn(join(programs, 'schemathesis'), run, { cwd: directory, stdio: ['ignore', 'inherit', 'inherit'] })
+  const child = spawn(join(programs, 'schemathesis'), run, {
+    cwd: directory,
+    env: { ...process.env, SCHEMATHESIS_HOOKS: inside('formats.py') },
+    stdio: ['ignore', 'inherit', 'inherit'],
+  })
   const [status] = await once(child, 'exit')
   await endForgetting()
   process.exitCode = status ?? 1

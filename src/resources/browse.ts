@@ -37,8 +37,7 @@ export const browse = [
         ),
       }),
       validate: ({ table, filter, sort }) => {
-        if (table === undefined)
-          return [{ parameter: 'table', code: 'invalid_parameter', detail: '`table` is required.' }]
+        if (table === undefined) return []
         const { filters, sorts } = tables[table]
         return [
           ...check('filter', filter, Object.keys(filters)),

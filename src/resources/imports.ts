@@ -25,8 +25,10 @@ import { beginFileRun, cancelFileRun, findRejectionsRecord, importRecord } from 
 const maxImportMs = 2 * 60 * 60 * 1_000
 
 const [tag, kind] = ['Imports', 'import'] as const
-const Option = (description: string, example: string, maxLength: number) =>
-  Type.Optional(Type.String({ description, minLength: 1, maxLength, examples: [example] }))
+const Option = (description: string, example: string, rules: { maxLength?: number; pattern?: string }) =>
+  Type.Optional(Type.String(Object.assign({ description, minLength: 1, examples: [example] }, rules)))
+/** A printable ASCII character that is not a letter, a digit, an underscore or a quotation mark, or `tab`. */
+const delimiterPattern = '^([ !#-/:-@[-^`{-~]|tab)$'
 const params = { id: { description: 'The import.', example: '5b0c3f52-8c1d-4a0e-9d0f-2b7d3c1a8e44' } }
 
 /** Imports of CSV and NDJSON files, and the reasons for rejected lines. */
@@ -57,15 +59,15 @@ export const imports = [
             examples: ['{"map":{"sku":"StockCode"}}'],
           }),
         ),
-        delimiter: Option('The column separator of CSV: one character, or `tab`.', ';', 3),
+        delimiter: Option('The column separator of CSV: one character, or `tab`.', ';', { pattern: delimiterPattern }),
         decimal: Type.Optional(
           Type.Enum([...decimalMarks], { description: 'The decimal separator.', examples: [','] }),
         ),
-        date_format: Option('The format of dates and times.', 'DD.MM.YYYY', 50),
+        date_format: Option('The format of dates and times.', 'DD.MM.YYYY', { maxLength: 50 }),
         encoding: Option(
           'A label of the Encoding Standard. Default: the `charset` of the `Content-Type`.',
           'windows-1252',
-          50,
+          { maxLength: 50 },
         ),
         force_older: Type.Optional(
           Type.Boolean({

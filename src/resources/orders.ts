@@ -1,7 +1,7 @@
 import { FreightOption } from '../domain/orders/freight-options.ts'
 import { Order, OrderInput } from '../domain/orders/orders.ts'
 import { OrderQuote, OrderQuoteInput } from '../domain/orders/quotes.ts'
-import { type FieldError, notFound } from '../errors/api-error.ts'
+import { notFound } from '../errors/api-error.ts'
 import { Filter } from '../http/pagination/lists.ts'
 import { calculation, get, list, post } from '../http/routing/route-definitions.ts'
 import { Type } from '../schemas/schemas.ts'
@@ -15,12 +15,6 @@ const tag = 'Orders'
 /** The parameter of the paths below an order. */
 export const orderParams = {
   id: { description: 'The ID or number of the order.', example: '019a6f2e-7c1d-7b3a-9f10-2d5e8c4b6a91' },
-}
-
-const numberRequired: FieldError = {
-  parameter: 'order_number',
-  code: 'invalid_parameter',
-  detail: '`order_number` is required.',
 }
 
 /** Orders of the web shop. */
@@ -119,7 +113,6 @@ export const orders = [
       query: Type.Required(Type.Object({ order_number: Filter('The exact order number.', 'W0000123', 30) })),
       item: Order,
       errors: ['back_office_error'],
-      validate: (_, names) => (names.has('order_number') ? [] : [numberRequired]),
     },
     async ({ backOffice, db, keys, service, query }, page) => {
       const id = await backOffice.findOrder({ db, keys, service }, { number: query.order_number })

@@ -1,12 +1,9 @@
 import { includesRole } from '../domain/accounts.ts'
 import { SearchResult, searchTypes } from '../domain/search.ts'
-import type { FieldError } from '../errors/api-error.ts'
 import { Filter } from '../http/pagination/lists.ts'
 import { get } from '../http/routing/route-definitions.ts'
 import { Type } from '../schemas/schemas.ts'
 import { searchRecords } from '../store/search/search.ts'
-
-const textRequired: FieldError = { parameter: 'q', code: 'invalid_parameter', detail: '`q` is required.' }
 
 /** The search over all types of records. */
 export const search = [
@@ -27,7 +24,6 @@ export const search = [
           ),
         }),
       ),
-      validate: (_, names) => (names.has('q') ? [] : [textRequired]),
       response: Type.Array(SearchResult),
     },
     async ({ db, service, role, query: { q } }) => {

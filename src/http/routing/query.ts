@@ -39,6 +39,8 @@ export function parseQuery<T extends TObject>(
       else query[name] = parsed
     }
   }
+  const { required = [] } = schema as { required?: string[] }
+  for (const name of required) if (!sent.has(name)) errors.push(invalid(name, `\`${name}\` is required.`))
   return { query: query as Static<T>, sent, errors }
 }
 
