@@ -4,7 +4,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { installedByNpm, installedByPip, openApiGenerator, openApiTypeScript } from '../scenarios/support/installed.ts'
+import {
+  installedByGo,
+  installedByNpm,
+  installedByPip,
+  openApiGenerator,
+  openApiTypeScript,
+} from '../scenarios/support/installed.ts'
 import { buildDocuments } from './documents/write.ts'
 
 // Passes the OpenAPI document to client generators and to Spectral. None of them may warn. Reports and skips those
@@ -23,6 +29,7 @@ const config = fileURLToPath(new URL('../clients/python/generator.yaml', import.
 
 function toolRuns(): ToolRun[] {
   const document = inside('openapi.json')
+  const javaPrograms = installedByPip(openApiGenerator)
   return [
     {
       name: 'spectral:oas',
@@ -53,9 +60,21 @@ function toolRuns(): ToolRun[] {
     },
     {
       name: 'openapi-generator for C#',
-      programs: installedByPip(openApiGenerator),
+      programs: javaPrograms,
       program: 'openapi-generator-cli',
       args: ['generate', '-i', document, '-g', 'csharp', '-o', inside('csharp'), '--global-property', 'apis,models'],
+    },
+    {
+      name: 'openapi-generator for PHP',
+      programs: javaPrograms,
+      program: 'openapi-generator-cli',
+      args: ['generate', '-i', document, '-g', 'php', '-o', inside('php'), '--global-property', 'apis,models'],
+    },
+    {
+      name: 'oapi-codegen',
+      programs: installedByGo('github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2'),
+      program: 'oapi-codegen',
+      args: ['-generate', 'types,client,skip-prune', '-package', 'tillbridge', '-o', inside('client.go'), document],
     },
   ]
 }

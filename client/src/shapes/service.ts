@@ -181,7 +181,7 @@ export interface Settings {
   allocated: Open<'excluded' | 'included'>
   /** `refuse`: an order beyond the units that can be sold is rejected (`insufficient_stock`), unless the SKU has `allowBackorder`. `allow`: it is accepted, and the stock can fall below 0. */
   oversell: Open<'allow' | 'refuse'>
-  /** The return reasons (`GET /return-reasons`). */
+  /** The return reasons (`GET /return-reasons`). Default: `[{"code":"SIZE","name":"Wrong size"},{"code":"FAULTY","name":"Faulty"},{"code":"WRONG","name":"Not what was ordered"},{"code":"MIND","name":"Changed my mind"}]`. */
   returnReasons: {
     /** The code that a return uses. */
     code: string
@@ -235,7 +235,7 @@ export interface Settings {
       no: string
     }
   }
-  /** The reference types that customers can have. Empty: any type in the reference cache. */
+  /** The reference types that customers can have. Empty: any type in the reference cache. Default: `[]`. */
   referenceTypes: string[]
   /** The version that the embedded back office reports. Features that need a later version are unavailable. */
   backOfficeVersion: string
@@ -251,6 +251,6 @@ export interface Settings {
   readsPerMinute: number | 'off'
   /** Writes per account and minute, or `off`. Counted per process. */
   writesPerMinute: number | 'off'
-  /** The payment gateways that orders and gift vouchers can use (`GET /payment-gateways`). */
+  /** The payment gateways that orders and gift vouchers can use (`GET /payment-gateways`). Default: `[]`. */
   gateways: string[]
 }

@@ -79,7 +79,7 @@ export const VoucherValidation = Type.Object(
   { $id: 'VoucherValidation', additionalProperties: false },
 )
 
-const having = (name: string) => ({ properties: { [name]: true }, required: [name] })
+const having = (name: string) => ({ properties: { [name]: {} }, required: [name] })
 
 export type VoucherLock = Static<typeof VoucherLock>
 export const VoucherLock = Type.Object(

@@ -44,7 +44,9 @@ export const writeOperation = (writer: Writer, operation: Operation) => ({
       ...queryParameter(name, writer.write(schema, 'query'), operation.query.required?.includes(name) ?? false),
       ...(isTimestamp(schema) && { schema: writer.write(TimestampFilter, 'query') }),
     })),
-    ...Object.entries(operation.headers).map(([name, header]) => buildHeaderParameter(name, header)),
+    ...Object.entries(operation.headers).map(([name, header]) =>
+      buildHeaderParameter(name, header, header.schema && writer.write(header.schema, 'query')),
+    ),
     ...referToParameters(getRequestHeaders(operation)),
   ],
   // The body of a DELETE has no defined meaning (RFC 9110, section 9.3.5).

@@ -38,7 +38,8 @@ const anyString = { type: 'string' }
 
 export const buildHeaderParameter = (
   name: string,
-  { description, example, required = true, schema = anyString }: RequestHeaders[string],
+  { description, example, required = true }: RequestHeaders[string],
+  schema: object = anyString,
 ) => ({
   name,
   in: 'header',

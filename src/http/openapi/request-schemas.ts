@@ -56,7 +56,8 @@ export function toRequestSchema(schema: Schema, inQuery: boolean): Schema {
 }
 
 /** True if JSON Schema defines the format. */
-const isStandardFormat = (format: unknown) => ['date', 'date-time', 'email', 'uri', 'uuid'].includes(String(format))
+const isStandardFormat = (format: unknown) =>
+  ['date', 'date-time', 'email', 'ipv4', 'ipv6', 'uri', 'uuid'].includes(String(format))
 /** True if JSON Schema or the introduction of the document defines the format. Other formats are internal. */
 export const isPublishedFormat = (format: unknown) => format === singleLine || isStandardFormat(format)
 /** True if the format of a response replaces its pattern. The introduction of the document defines these formats. */

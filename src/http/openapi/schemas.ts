@@ -25,7 +25,17 @@ export function createSchemaWriter() {
 
   function toDocumentSchema(source: Schema, use: Use): Schema {
     const schema = use === 'response' ? toResponseSchema(source) : toRequestSchema(source, use === 'query')
-    const { $ref, format, properties, patternProperties, items, anyOf, additionalProperties, ...keywords } = schema
+    const {
+      $ref,
+      default: value,
+      format,
+      properties,
+      patternProperties,
+      items,
+      anyOf,
+      additionalProperties,
+      ...keywords
+    } = schema
     const isOptionalInBody = (name: string) => use === 'body, empty is null' && !keywords.required?.includes(name)
     const writeProperties = (sources: Record<string, Schema>) =>
       Object.fromEntries(
@@ -38,6 +48,7 @@ export function createSchemaWriter() {
     return {
       ...(isStringEnum ? { type: 'string' } : {}),
       ...keywords,
+      ...describeDefault(value, keywords.description),
       ...($ref === undefined ? {} : { $ref: toReference($ref) }),
       ...(isPublishedFormat(format) || (use === 'response' && isResponseFormat(format)) ? { format } : {}),
       // A later release can add fields to responses, but a request can't have unknown ones.
@@ -53,6 +64,14 @@ export function createSchemaWriter() {
 
   return { write, components }
 }
+
+/** Returns the keywords of a default. An array is part of the description, because generators warn about it. */
+const describeDefault = (value: unknown, description: unknown) =>
+  Array.isArray(value)
+    ? { description: `${description} Default: \`${JSON.stringify(value)}\`.` }
+    : value === undefined
+      ? {}
+      : { default: value }
 
 const toResponseSchema = ({ pattern, ...schema }: Schema): Schema =>
   pattern === undefined || isResponseFormat(schema.format) || isCharacterRule(pattern) ? schema : { ...schema, pattern }

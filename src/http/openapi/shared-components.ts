@@ -50,13 +50,13 @@ export function shareParameters(paths: Paths) {
   }
 }
 
-/** Returns the name of a component: `UpdatedAfter`, or `WebhookId` for the `id` of `/webhooks/{id}`. */
+/** Returns the name of a component: `UpdatedAfter`, `WebhookId` for the `id` of `/webhooks/{id}`, or `SyncName` for `/syncs/{sync}`. */
 function toComponentName({ name, in: place }: Parameter, path: string) {
   const own = toPascalCase(name ?? '')
   if (place !== 'path') return own
   const [, collection = ''] = new RegExp(`([\\w-]+)/\\{${name}\\}`).exec(path) ?? []
   const singular = toPascalCase(collection).replace(/s$/, '')
-  return singular === own ? own : singular + own
+  return singular + (singular === own ? 'Name' : own)
 }
 
 /** Moves each error response that several operations have into a component. Its name lists its codes: `SkuTakenOrMappingChanged`. */

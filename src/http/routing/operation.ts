@@ -117,7 +117,7 @@ interface RequestHeader {
   /** Default true. */
   required?: boolean
   /** Default: any string. */
-  schema?: object
+  schema?: TSchema
 }
 
 /** The request, as every handler receives it. */

@@ -33,19 +33,18 @@ const validationErrors = [
   'voucher_must_be_used_in_full',
 ] as const
 
+const shopperIp = '203.0.113.7'
 /** The header of operations that check a PIN. */
 const shopperHeader = {
   'X-Shopper-IP': {
     description:
       'The IP address of the shopper. For a trusted account, wrong PINs count against this address instead of the address of the web shop. For any other account, the header is ignored.',
-    example: '203.0.113.7',
+    example: shopperIp,
     required: false,
-    schema: {
-      anyOf: [
-        { type: 'string', format: 'ipv4' },
-        { type: 'string', format: 'ipv6' },
-      ],
-    },
+    schema: Type.Union([Type.String({ format: 'ipv4' }), Type.String({ format: 'ipv6' })], {
+      $id: 'IpAddress',
+      examples: [shopperIp],
+    }),
   },
 }
 

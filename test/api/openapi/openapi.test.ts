@@ -281,6 +281,8 @@ test('every tag is described and every description has a tag', () => {
 
 test('the document contains only standard OpenAPI fields', () => {
   for (const key of ['$id', '~kind', '~optional']) assert.deepEqual([...places(document, key)], [], key)
+  for (const [pointer, { default: value }] of places(document, 'default'))
+    assert.ok(!Array.isArray(value), `${pointer} has an array as its default, which generators warn about`)
   const formats = new Set([...places(document, 'format')].map(([, schema]) => schema.format))
   const standard = ['binary', 'date', 'date-time', 'email', 'ipv4', 'ipv6', 'uri']
   const own = ['local-time', 'money', 'single-line', 'unit-price']

@@ -216,7 +216,11 @@ test('an invalid file fails with its cause, an invalid request before reading', 
   const empty = await importAndWait(caller, 'stores', '')
   assert.match(empty.detail, /The file is empty/)
   assertProblem(await uploadFile(caller, 'shoes', csv), 'invalid_parameter', api.baseUrl, '/imports')
-  const untyped = await caller.request('/imports', { method: 'POST', headers: { 'content-type': 'text/csv' }, body: csv })
+  const untyped = await caller.request('/imports', {
+    method: 'POST',
+    headers: { 'content-type': 'text/csv' },
+    body: csv,
+  })
   assertProblem(untyped, 'invalid_parameter', api.baseUrl, '/imports')
   assert.deepEqual(untyped.json.errors, [
     { parameter: 'type', code: 'invalid_parameter', detail: '`type` is required.' },
