@@ -55,9 +55,9 @@ interface PositionedTimestamp {
 }
 
 /**
- * Reads the newest change within the commit watermark, from the primary. Concurrent first pages of a list share the query. One statement does
- * both: a change that commits after the snapshot of the statement and before its look at the locks is missing here, but not from the page,
- * which a later statement reads (contributing/decisions/0002).
+ * Reads the newest change within the commit watermark, from the primary. Concurrent first pages of a list share the query. It can lack a
+ * change that commits between its snapshot and its look at the locks. The page has this change, because a later statement reads it
+ * (contributing/decisions/0002).
  */
 const readNewest = (db: Db, service: Service, list: List, withTombstones: boolean): Promise<PositionedTimestamp> =>
   sharedQueries(db)(`${service.id} ${list} ${withTombstones}`, async () => {
