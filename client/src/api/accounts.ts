@@ -10,11 +10,11 @@ export interface AccountsApi {
   list(query?: Paging, options?: CallOptions): Paginator<ListedAccount>
   /** Get an account. The account with its role in this service. */
   get(username: string, options?: CallOptions): Promise<Account>
-  /** Create an account. The password is only in this response. Send `apiKey` after `Authorization: Basic`. Usernames are unique in the installation, so a username that another service uses is 409 too. Null in a dry run, unless the body contains them: `password`, `apiKey`. */
+  /** Create an account. The password is only in this response. Send `apiKey` after `Authorization: Basic`. Usernames are unique in the installation, so a username that another service uses is 409 too. Null in a dry run unless sent: `password`, `apiKey`. */
   create(body: AccountInput, options?: WriteOptions): Promise<IssuedAccount>
   /** Change an account's role. Takes effect in all processes within 5 seconds. The last admin can't get a lower role. */
   update(username: string, body: RoleChange, options?: WriteOptions): Promise<Account>
-  /** Rotate a password. The previous password works until the next rotation. You need at least the account's role in each of its services, because its password opens all of them. Otherwise the operator must rotate it. Null in a dry run, unless the body contains them: `password`, `apiKey`. */
+  /** Rotate a password. The previous password works until the next rotation. You need at least the account's role in each of its services, because its password opens all of them. Otherwise the operator must rotate it. Null in a dry run unless sent: `password`, `apiKey`. */
   rotatePassword(username: string, options?: WriteOptions): Promise<IssuedAccount>
   /** Revoke an account. Takes effect in all processes within 5 seconds. The account keeps its other services. If it has none, the account and its passwords are deleted. The last admin can't be revoked. */
   revoke(username: string, options?: WriteOptions): Promise<RevokedAccount>
@@ -22,7 +22,7 @@ export interface AccountsApi {
   keys(username: string, options?: CallOptions): Promise<ApiKey[]>
   /** Get an API key. The key without its secret. */
   key(username: string, name: string, options?: CallOptions): Promise<ApiKey>
-  /** Create an API key. A key works for this service only, at most with the account's role, and can't change accounts. It is only in this response. Send `apiKey` after `Authorization: Basic`. Null in a dry run, unless the body contains them: `key`, `apiKey`. */
+  /** Create an API key. A key works for this service only, at most with the account's role, and can't change accounts. It is only in this response. Send `apiKey` after `Authorization: Basic`. Null in a dry run unless sent: `key`, `apiKey`. */
   createKey(username: string, body: ApiKeyInput, options?: WriteOptions): Promise<IssuedApiKey>
   /** Revoke an API key. Takes effect in all processes within 5 seconds. */
   revokeKey(username: string, name: string, options?: WriteOptions): Promise<RevokedApiKey>

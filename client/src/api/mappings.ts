@@ -54,7 +54,7 @@ export interface MappingsApi {
   }, options?: CallOptions): Paginator<MappingIssue>
   /** List mapping fixes. The fixes of the last 90 days, newest first. */
   fixes(query?: Paging, options?: CallOptions): Paginator<MappingFix>
-  /** Apply a mapping fix. Maps a record like `PUT /mappings/…`, so that the change can be undone. For a customer, it sets the legacy form. The admin form is kept only if it ends with the same identifier. Null in a dry run, unless the body contains them: `id`. */
+  /** Apply a mapping fix. Maps a record like `PUT /mappings/…`, so that the change can be undone. For a customer, it sets the legacy form. The admin form is kept only if it ends with the same identifier. Null in a dry run unless sent: `id`. */
   fix(body: MappingFixInput, options?: WriteOptions): Promise<MappingFix>
   /** Undo a mapping fix. Restores the previous mapping, unless the mapping has changed since the fix. Undoing a fix twice changes nothing. */
   undoFix(id: string, options?: WriteOptions): Promise<MappingFix>

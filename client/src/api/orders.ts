@@ -14,11 +14,11 @@ export interface OrdersApi {
   freightOptions(options?: CallOptions): Promise<FreightOption[]>
   /** Validate a coupon. Checks if the shopper can use the coupon now. Nothing is reserved. */
   validateCoupon(body: CouponValidation, options?: WriteOptions): Promise<Coupon>
-  /** Reserve a coupon. Reserves the coupon for 24 hours, and quotes an order with its discount. `POST /orders` with the `quoteId` redeems it. Coupons for everybody are not reserved, only quoted. Null in a dry run, unless the body contains them: `id`. */
+  /** Reserve a coupon. Reserves the coupon for 24 hours, and quotes an order with its discount. `POST /orders` with the `quoteId` redeems it. Coupons for everybody are not reserved, only quoted. Null in a dry run unless sent: `id`. */
   reserveCoupon(body: CouponReservationInput, options?: WriteOptions): Promise<CouponReservation>
   /** Release a coupon. Other sales can use the coupon at once. A reservation that has already ended is no error. */
   releaseCoupon(id: string, options?: WriteOptions): Promise<ReleasedCoupon>
-  /** Place an order. Tillbridge computes all prices. The payments must total exactly the amount due. In one transaction, it redeems the vouchers, reduces the stock and, unless `fulfilment` is `manual`, records the sale. With `oversell` set to `refuse`, an order beyond the units that can be sold is rejected. With `allow`, it is accepted. `reservationId` uses up a reservation in the same transaction. With `quoteId`, the order has the prices, discounts and freight of the quote, which is valid for 30 minutes. Null in a dry run, unless the body contains them: `id`, `orderNumber`. */
+  /** Place an order. Tillbridge computes all prices. The payments must total exactly the amount due. In one transaction, it redeems the vouchers, reduces the stock and, unless `fulfilment` is `manual`, records the sale. With `oversell` set to `refuse`, an order beyond the units that can be sold is rejected. With `allow`, it is accepted. `reservationId` uses up a reservation in the same transaction. With `quoteId`, the order has the prices, discounts and freight of the quote, which is valid for 30 minutes. Null in a dry run unless sent: `id`, `orderNumber`. */
   place(body: OrderInput, options?: WriteOptions): Promise<Order>
   /** Get an order. By ID or number. Each line has its status. */
   get(id: string, options?: CallOptions): Promise<Order>
@@ -27,7 +27,7 @@ export interface OrdersApi {
     /** The exact order number. */
     orderNumber: string
   }, options?: CallOptions): Paginator<Order>
-  /** Create a return. Each SKU must be on the order. All returns of an order together can return at most the shipped quantity, even if several clients create returns at the same time. SKUs are case-sensitive. Lines with the same SKU are added up. The refund is the share of the amount paid. Only `sku` is required: `quantity` defaults to all remaining units, `reasonCode` to the setting `defaultReturnReason`. Null in a dry run, unless the body contains them: `id`, `returnNumber`, `returnAuthorisationNumber`. */
+  /** Create a return. Each SKU must be on the order. All returns of an order together can return at most the shipped quantity, even if several clients create returns at the same time. SKUs are case-sensitive. Lines with the same SKU are added up. The refund is the share of the amount paid. Only `sku` is required: `quantity` defaults to all remaining units, `reasonCode` to the setting `defaultReturnReason`. Null in a dry run unless sent: `id`, `returnNumber`, `returnAuthorisationNumber`. */
   createReturn(id: string, body: ReturnInput, options?: WriteOptions): Promise<OrderReturn>
   /** Exchange items of an order. Creates a return and a new order in one transaction. The refund of the return pays for the order first, as a payment with the gateway `exchange`; `payments` must total the rest. If the return is worth more, `refund` is left. If the capability `exchanges` is not available: 409 `capability_unavailable`. */
   exchange(id: string, body: ExchangeInput, options?: WriteOptions): Promise<Exchange>
@@ -37,7 +37,7 @@ export interface OrdersApi {
   returnable(id: string, options?: CallOptions): Promise<Returnable[]>
   /** List an order's shipments. Each shipment has its carrier, tracking and content. An order that is shipped when it is placed (setting `fulfilment`) has no shipment. */
   shipments(id: string, query?: Paging, options?: CallOptions): Paginator<Shipment>
-  /** Ship an order. Ships the open units of all lines, or those in `lines`, as one shipment. In one transaction, they leave the stock (of `storeNumber`, if it is sent), and the sale and its rewards are recorded. A unit can be shipped once, even if several clients ship it at the same time. If the capability `fulfilment` is not available: 409 `capability_unavailable`. Null in a dry run, unless the body contains them: `id`. */
+  /** Ship an order. Ships the open units of all lines, or those in `lines`, as one shipment. In one transaction, they leave the stock (of `storeNumber`, if it is sent), and the sale and its rewards are recorded. A unit can be shipped once, even if several clients ship it at the same time. If the capability `fulfilment` is not available: 409 `capability_unavailable`. Null in a dry run unless sent: `id`. */
   ship(id: string, body: ShipmentInput, options?: WriteOptions): Promise<Shipment>
   /** Cancel an order. Cancels the open units of all lines, or those in `lines`. They can be sold again. Vouchers are refunded before other payments. `refund.payments` is the amount that you must refund through the payment gateways. Freight and taxes are refunded with the last unit if nothing was shipped. */
   cancel(id: string, body: CancellationInput, options?: WriteOptions): Promise<OrderCancellation>

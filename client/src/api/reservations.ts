@@ -5,7 +5,7 @@ import type { RemovedReservation, Reservation, ReservationChange, ReservationInp
 
 /** Stock levels by store and SKU, and how much you can sell online. */
 export interface ReservationsApi {
-  /** Reserve stock. Reserved units can only be ordered with this reservation, until it expires. Without `partial`, all units are reserved or none, except that a SKU with `allowBackorder` reserves the units that there are. An account can have at most 1,000 reservations. Null in a dry run, unless the body contains them: `id`, `expiresAt`. */
+  /** Reserve stock. Reserved units can only be ordered with this reservation, until it expires. Without `partial`, all units are reserved or none, except that a SKU with `allowBackorder` reserves the units that there are. An account can have at most 1,000 reservations. Null in a dry run unless sent: `id`, `expiresAt`. */
   create(body: ReservationInput, options?: WriteOptions): Promise<Reservation>
   /** Get a reservation. A reservation that has expired, was released or was used by an order returns 404. */
   get(id: string, options?: CallOptions): Promise<Reservation>

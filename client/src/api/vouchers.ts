@@ -20,17 +20,17 @@ export interface VouchersApi {
     /** The IP address of the shopper. For a trusted account, wrong PINs count against this address instead of the address of the web shop. For any other account, the header is ignored. */
     shopperIp?: string | undefined
   }): Promise<Voucher>
-  /** Validate a voucher. The new `validationId` replaces the previous one. If another client has locked the voucher: 409 `voucher_locked`, and the lock stays. An unknown number and a wrong PIN get the same response. After 5 wrong PINs, the voucher rejects every PIN for a growing time. Null in a dry run, unless the body contains them: `validationId`. */
+  /** Validate a voucher. The new `validationId` replaces the previous one. If another client has locked the voucher: 409 `voucher_locked`, and the lock stays. An unknown number and a wrong PIN get the same response. After 5 wrong PINs, the voucher rejects every PIN for a growing time. Null in a dry run unless sent: `validationId`. */
   validate(body: VoucherValidation, options?: WriteOptions & {
     /** The IP address of the shopper. For a trusted account, wrong PINs count against this address instead of the address of the web shop. For any other account, the header is ignored. */
     shopperIp?: string | undefined
   }): Promise<ValidatedVoucher>
-  /** Lock a voucher. With a `validationId`, or with the `pin`, which validates the voucher first and returns a `validationId`. Use it to renew the lock, to pay or to unlock. Only one client can hold the lock: others get 409 `voucher_locked`. The same validation can renew the lock, starting now. `lockSeconds: 0` unlocks. An unknown number and a wrong PIN get the same response. After 5 wrong PINs, the voucher rejects every PIN for a growing time. Null in a dry run, unless the body contains them: `validationId`. */
+  /** Lock a voucher. With a `validationId`, or with the `pin`, which validates the voucher first and returns a `validationId`. Use it to renew the lock, to pay or to unlock. Only one client can hold the lock: others get 409 `voucher_locked`. The same validation can renew the lock, starting now. `lockSeconds: 0` unlocks. An unknown number and a wrong PIN get the same response. After 5 wrong PINs, the voucher rejects every PIN for a growing time. Null in a dry run unless sent: `validationId`. */
   lock(number: string, body: VoucherLock, options?: WriteOptions & {
     /** The IP address of the shopper. For a trusted account, wrong PINs count against this address instead of the address of the web shop. For any other account, the header is ignored. */
     shopperIp?: string | undefined
   }): Promise<ReadVoucher>
-  /** Issue a voucher. 201 with number and PIN. 202 with the status `pending` if the back office creates them later and sends them itself: `Location` is then the order. A retry with the same `Idempotency-Key` returns the same PIN. Null in a dry run, unless the body contains them: `number`, `pin`, `orderNumber`. */
+  /** Issue a voucher. 201 with number and PIN. 202 with the status `pending` if the back office creates them later and sends them itself: `Location` is then the order. A retry with the same `Idempotency-Key` returns the same PIN. Null in a dry run unless sent: `number`, `pin`, `orderNumber`. */
   issue(body: VoucherInput, options?: WriteOptions): Promise<IssuedVoucher>
   /** Get a voucher's ledger. The voucher with its receiver, emails and ledger. The PIN is not needed. If the back office keeps the vouchers: 409 `capability_unavailable`. */
   ledger(number: string, options?: CallOptions): Promise<VoucherLedger>

@@ -10,13 +10,13 @@ export interface WebhooksApi {
   list(query?: Paging, options?: CallOptions): Paginator<Webhook>
   /** Get a webhook. The webhook with its state, cursor and lag, without its secret. */
   get(id: string, options?: CallOptions): Promise<Webhook>
-  /** Create a webhook. Sends changes from now on, at most 100 per delivery, one delivery at a time. With `fromBeginning`, all existing records come first. Use the secret in this response to verify deliveries (Standard Webhooks). It is shown only once. Null in a dry run, unless the body contains them: `id`, `secret`, `cursor`. */
+  /** Create a webhook. Sends changes from now on, at most 100 per delivery, one delivery at a time. With `fromBeginning`, all existing records come first. Use the secret in this response to verify deliveries (Standard Webhooks). It is shown only once. Null in a dry run unless sent: `id`, `secret`, `cursor`. */
   create(body: WebhookInput, options?: WriteOptions): Promise<IssuedWebhook>
   /** Update a webhook. Keeps fields that the body doesn't mention. For added kinds, changes from now on are delivered. A delivery that is being retried goes to the new `url` at once. */
   update(id: string, body: WebhookChange, options?: WriteOptions): Promise<Webhook>
   /** Delete a webhook. Deletes the webhook and its attempts. A delivery that is in flight can still arrive. */
   delete(id: string, options?: WriteOptions): Promise<RemovedWebhook>
-  /** Send a test event. Sends a signed `webhook.test` event and returns the attempt. It works for paused webhooks too. Null in a dry run, unless the body contains them: `id`, `deliveryId`. */
+  /** Send a test event. Sends a signed `webhook.test` event and returns the attempt. It works for paused webhooks too. Null in a dry run unless sent: `id`, `deliveryId`. */
   test(id: string, options?: WriteOptions): Promise<WebhookAttempt>
   /** Pause a webhook. Changes wait until the webhook is resumed. */
   pause(id: string, options?: WriteOptions): Promise<Webhook>
@@ -24,7 +24,7 @@ export interface WebhooksApi {
   resume(id: string, options?: WriteOptions): Promise<Webhook>
   /** Replay changes to a webhook. Sends each record that has changed since then once, in its current state. A delivery that is being retried is abandoned. */
   rewind(id: string, body: Rewind, options?: WriteOptions): Promise<Webhook>
-  /** Rotate a signing secret. Both secrets sign deliveries for 24 hours. After that, only the new one does. Null in a dry run, unless the body contains them: `secret`. */
+  /** Rotate a signing secret. Both secrets sign deliveries for 24 hours. After that, only the new one does. Null in a dry run unless sent: `secret`. */
   rotateSecret(id: string, options?: WriteOptions): Promise<IssuedWebhook>
   /** List delivery attempts. The attempts of the last 30 days, newest first. */
   attempts(id: string, query?: Paging, options?: CallOptions): Paginator<WebhookAttempt>

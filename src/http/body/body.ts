@@ -57,8 +57,9 @@ function requireJson({ headers }: FastifyRequest) {
   const encoding = String(headers['content-encoding'] ?? 'identity').toLowerCase()
   // Node decodes chunks, but no other transfer coding.
   const coding = String(headers['transfer-encoding'] ?? 'chunked').toLowerCase()
-  if (type !== 'application/json' || !isUtf8 || encoding !== 'identity' || coding !== 'chunked')
-    throw new ApiError('unsupported_media_type')
+  if (type !== 'application/json')
+    throw new ApiError('unsupported_media_type', '`Content-Type` must be `application/json`.')
+  if (!isUtf8 || encoding !== 'identity' || coding !== 'chunked') throw new ApiError('unsupported_media_type')
 }
 
 /** The rules for reading a body. */

@@ -29,7 +29,10 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    throw new ApiError('malformed_json', text.trim() === '' ? 'The body is empty.' : 'The body must be valid JSON.')
+    throw new ApiError(
+      'malformed_json',
+      text.trim() === '' ? 'The body is empty. If you have no fields, send `{}`.' : 'The body must be valid JSON.',
+    )
   }
 }
 

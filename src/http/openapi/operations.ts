@@ -158,6 +158,4 @@ function getErrors(operation: Operation): ErrorCode[] {
 
 /** Describes the fields that are null in the response of a dry run. */
 const describeGenerated = ({ generated = [] }: Operation) =>
-  generated.length
-    ? [`Null in a dry run, unless the body contains them: ${generated.map(name => `\`${name}\``).join(', ')}.`]
-    : []
+  generated.length ? [`Null in a dry run unless sent: ${generated.map(name => `\`${name}\``).join(', ')}.`] : []

@@ -34,6 +34,7 @@ const samples: Readonly<Record<string, string>> = {
   placeOrder: 'checkout',
   createReturn: 'return',
   validateVoucher: 'check-voucher',
+  issueVoucher: 'issue-voucher',
   listChanges: 'poll-changes',
   receiveChanges: 'receive-webhook',
 }

@@ -58,6 +58,12 @@ test('a body must be plain JSON', () =>
     )
   }))
 
+test('the message of a rejected body names what to send', async () => {
+  const send = (type: string, body: string) => post(api, '/customers', body, { 'content-type': type })
+  assert.equal((await send('text/plain', '{}')).json.detail, '`Content-Type` must be `application/json`.')
+  assert.equal((await send('application/json', '')).json.detail, 'The body is empty. If you have no fields, send `{}`.')
+})
+
 test('a compressed body is rejected without decompression', () =>
   assertCreatesNoCustomer(api, async () => {
     const bomb = gzipSync(Buffer.alloc(50_000_000, ' '))

@@ -112,7 +112,7 @@ test('dry runs have the documented shape', async () => {
     const { operation, errors } = check(method, path, response)
     // The description names the fields that are null. The introduction excludes `ETag` and `Location`.
     const { description = '' } = operations.find(({ operationId }) => operationId === operation) ?? {}
-    const [, nulls = ''] = /Null in a dry run, unless the body contains them: ([^.]*)\./.exec(description) ?? []
+    const [, nulls = ''] = /Null in a dry run unless sent: ([^.]*)\./.exec(description) ?? []
     const undocumented = errors.filter(fault => {
       const [, field] = /^\/data\/(\w+) must be/.exec(fault) ?? []
       if (field) return response.json.data[field] !== null || !nulls.includes(`\`${field}\``)
