@@ -63,6 +63,8 @@ declare module 'tillbridge/import-types' {
     string,
     { description: string; role: string; canBeComplete: boolean; columns: Column[] }
   >
+  /** Names that other systems give to our columns, in lowercase without spaces and punctuation. */
+  export const synonyms: Record<string, string[]>
   export interface Column {
     name: string
     required: boolean

@@ -10,6 +10,7 @@ import { platformImportTypes } from '../domain/mappings/mapping-check.ts'
 import { Settings } from '../domain/tenancy/service-settings.ts'
 import { errorCodes } from '../errors/api-error.ts'
 import { escapeFormula, unescapeFormula } from '../import/formats/formulas.ts'
+import { synonyms } from '../import/formats/synonyms.ts'
 import { getColumns } from '../import/pipeline/columns.ts'
 import type { ImportType } from '../import/pipeline/import-type.ts'
 import { importTypes } from '../import/pipeline/import-types.ts'
@@ -80,7 +81,8 @@ const sources: Record<Package, () => string> = {
   'tillbridge/changes': () => `export const kinds = ${JSON.stringify(changeKinds)}\n`,
   'tillbridge/health': () =>
     [formatDuration, assessRun, assessImport, assessSync, assessWebhook].map(each => `export ${each}\n`).join(''),
-  'tillbridge/import-types': () => `export const importTypes = ${JSON.stringify(listImportTypes())}\n`,
+  'tillbridge/import-types': () =>
+    `export const importTypes = ${JSON.stringify(listImportTypes())}\nexport const synonyms = ${JSON.stringify(synonyms)}\n`,
   'tillbridge/mappings': () =>
     `export const platformImportTypes = ${JSON.stringify(platformImportTypes)}\nexport const issueCsvHeaders = ${JSON.stringify(issueCsvHeaders)}\nexport ${issueCsvCells}\n`,
   'tillbridge/formulas': () =>

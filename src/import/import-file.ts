@@ -151,7 +151,7 @@ export async function importFile(
       const dialect = { ...options, timeZone, today: Temporal.Now.plainDateISO(timeZone).toString() }
       let encodingNote: string | undefined
       const onGuess = (confidence: Confidence) => {
-        encodingNote = `are read as Windows-1252 with ${confidence} confidence, because the file is not UTF-8`
+        encodingNote = `read as Windows-1252 with ${confidence} confidence, because the file is not UTF-8`
         onRemark(
           `${source.name} is not UTF-8. It is read as Windows-1252 with ${confidence} confidence. If that is wrong, use --encoding.`,
         )

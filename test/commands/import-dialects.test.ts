@@ -196,7 +196,7 @@ test('words of Western languages are read with the confidence of the guess', () 
     const { status, out, err } = run('staff', 'west.csv')
     assert.equal(status, 0, err)
     assert.match(err, new RegExp(`read as Windows-1252 with ${confidence} confidence`))
-    assert.match(out, new RegExp(`^${few.length} +are read as Windows-1252 with ${confidence} confidence`, 'm'))
+    assert.match(out, new RegExp(`^${few.length} +read as Windows-1252 with ${confidence} confidence`, 'm'))
   }
 })
 
@@ -245,7 +245,9 @@ test('rejections are grouped with counts and examples; --stop-after ends early',
   )
   assert.match(all.out, /^2,500 +price +must be an amount: .* +line 2 +"free"$/m)
   assert.match(all.out, /^1,000 +sequence +must be an integer and can't have decimals +line 2 +"1\.5"$/m)
+  assert.match(all.out, /Correct them in goods\.csv before you import it\.$/m)
   const few = run(...args, '--stop-after', '10')
+  assert.match(few.out, /Correct them, then import that file with the same options\.$/m)
   assert.deepEqual([few.status, /goods\.csv +2,000 +0 +0 +0 +2,000/.test(few.out)], [2, true], few.out)
   assert.match(
     few.out,

@@ -57,6 +57,7 @@ test('lines that database tools add are skipped', async () => {
   const done = await importAndWait(caller, 'stores', file.join('\n'))
   assert.deepEqual([done.new, done.skipped, done.rejected], [2, 5, 0])
   assert.deepEqual(listNotes(done), ['1 end-of-file character', '1 line of dashes', '3 row count of a database'])
+  assert.deepEqual((await read(caller, '/health')).problems, [], 'such lines are no problem')
 })
 
 test("signs of the service's currency are removed, those of others rejected", async () => {
@@ -67,6 +68,28 @@ test("signs of the service's currency are removed, those of others rejected", as
     .join('')
   const done = await importAndWait(caller, 'products', header + lines)
   assert.deepEqual([done.new, done.rejected, listNotes(done)], [3, 1, ['3 sign of the currency']])
+  const [rejected] = await read(caller, `/imports/${done.id}/rejected`)
+  assert.equal(rejected.reason, 'must be in the currency of the service, not in another one')
+})
+
+test('flags are read in the languages of retailers', async () => {
+  const caller = await api.createService()
+  const words = ['ja', 'Oui', 'SÍ', 'sì', 'WAHR', 'nein', 'Non', 'nee', 'FAUX', 'maybe']
+  const lines = words.map((word, i) => `F${i},${word}\n`).join('')
+  const done = await importAndWait(caller, 'customers', `id,emailSubscription\n${lines}`)
+  assert.deepEqual([done.new, done.rejected], [9, 1])
+  const subscribed = []
+  for (const [i, word] of words.slice(0, -1).entries())
+    if ((await read(caller, `/customers/F${i}`)).emailSubscription) subscribed.push(word)
+  assert.deepEqual(subscribed, ['ja', 'Oui', 'SÍ', 'sì', 'WAHR'])
+})
+
+test('a date that does not exist is rejected as such', async () => {
+  const caller = await api.createService()
+  const profile = encodeURIComponent(JSON.stringify({ dateFormat: 'DD/MM/YYYY' }))
+  const done = await importAndWait(caller, `customers&profile=${profile}`, 'id,dateOfBirth\nD1,30/02/1975\n')
+  const [rejected] = await read(caller, `/imports/${done.id}/rejected`)
+  assert.equal(rejected.reason, 'must be an existing date in the format DD/MM/YYYY')
 })
 
 test('placeholders, invisible characters and lines without a record are remarked', async () => {

@@ -26,7 +26,7 @@ export interface Product {
 }
 
 export interface ProductColour {
-  /** The back office's ID of the colour. */
+  /** The back office's ID of the colour, unique in its product. */
   id: string
   /** The code of the colour. */
   code: string | null

@@ -20,7 +20,10 @@ export function Corrections({ group, lines, header, isSecret, setCell }) {
   const numbers = group.numbers.filter(number => lines.has(number))
   const rejectedIndex = header.indexOf(group.column)
   const isOneColumn = rejectedIndex >= 0
-  const dataIndexes = header.map((_, i) => i).slice(hasRejectionColumns(header) ? rejectionColumns.length : 0)
+  const isCorrected = hasRejectionColumns(header)
+  const dataIndexes = header.map((_, i) => i).slice(isCorrected ? rejectionColumns.length : 0)
+  // Corrected lines keep the numbers that they have in the original file.
+  const getLine = (/** @type {number} */ number) => (isCorrected && lines.get(number)?.cells[0]) || number
   const inputIndexes = isOneColumn ? [rejectedIndex] : dataIndexes
   const contextIndexes = isOneColumn
     ? dataIndexes.filter(i => i !== rejectedIndex && !isSecret(header[i] ?? '')).slice(0, maxContextColumns)
@@ -30,7 +33,7 @@ export function Corrections({ group, lines, header, isSecret, setCell }) {
     setReplacement('')
   })
   const renderInput = (/** @type {number} */ number, /** @type {number} */ index) => html`<input
-    aria-label=${`${header[index]} of line ${number}`}
+    aria-label=${`${header[index]} of line ${getLine(number)}`}
     type=${isSecret(header[index] ?? '') ? 'password' : 'text'}
     autocomplete="off"
     value=${lines.get(number)?.cells[index] ?? ''}
@@ -57,7 +60,7 @@ export function Corrections({ group, lines, header, isSecret, setCell }) {
         <tbody>
           ${numbers.map(
             number => html`<tr key=${number}>
-              <td class="right shrink">${number}</td>
+              <td class="right shrink">${getLine(number)}</td>
               ${inputIndexes.map(index => html`<td key=${index} class="wide">${renderInput(number, index)}</td>`)}
               ${contextIndexes.map(index => html`<td key=${index} class="shrink">${truncate(lines.get(number)?.cells[index] ?? '')}</td>`)}
             </tr>`,

@@ -1,5 +1,5 @@
+import { synonyms } from 'tillbridge/import-types'
 import { readBytes, readLines } from './lines.js'
-import { synonyms } from './synonyms.js'
 
 /** @typedef {import('tillbridge/import-types').Column} Column */
 

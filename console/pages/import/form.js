@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
+import { importTypes as allImportTypes } from 'tillbridge/import-types'
 import { download } from '../../components/export.js'
 import { Checkbox, Choice, Field } from '../../components/field.js'
 import { Problem } from '../../components/problem.js'
@@ -11,6 +12,7 @@ import {
   detectImportType,
   detectValueFormats,
   encodings,
+  matchColumns,
   readSample,
   recognizeColumns,
 } from './detect.js'
@@ -55,6 +57,8 @@ export function Form({ file, type: requestedType, isHidden, send }) {
   const { type, fileFormat, map, constants } = plan
   const { header, rows, lines } = sample
   const columns = importTypes[type]?.columns ?? []
+  const adminColumns =
+    allImportTypes[type]?.columns.filter(({ name }) => !columns.some(each => each.name === name)) ?? []
   const missing = columns.filter(({ name, required }) => required && !(name in map) && !constants[name])
   /** @param {Partial<Plan>} changes */
   const change = changes =>
@@ -78,7 +82,7 @@ export function Form({ file, type: requestedType, isHidden, send }) {
     <${Preview} header=${header} rows=${rows} map=${map} columns=${columns} change=${change} />
     <${Columns} key=${[type, ...header].join('\n')} columns=${columns} header=${header} rows=${rows} map=${map} constants=${constants} change=${change} />
     ${error && html`<${Problem} error=${error} />`}
-    <${Unmapped} header=${header} map=${map} />
+    <${Unmapped} header=${header} map=${map} adminNames=${Object.values(matchColumns(adminColumns, header))} />
     ${missing.length > 0 && html`<p class="problem" role="alert">Map the required ${missing.length === 1 ? 'column' : 'columns'} ${missing.map(({ name }) => name).join(', ')}.</p>`}
     ${importTypes[type]?.canBeComplete && html`<${Checkbox} label=${completeLabels[type]} checked=${plan.isComplete ?? false} change=${(/** @type {boolean} */ isComplete) => change({ isComplete })} />`}
     <p class="choices">

@@ -52,14 +52,17 @@ export function Preview({ header, rows, map, columns, change }) {
   </section>`
 }
 
-/** The columns of the file that are not imported. @param {{ header: string[], map: Record<string, string> }} props */
-export function Unmapped({ header, map }) {
+/**
+ * The columns of the file that are not imported. `adminNames`: those that only an admin can import.
+ * @param {{ header: string[], map: Record<string, string>, adminNames: string[] }} props
+ */
+export function Unmapped({ header, map, adminNames }) {
   const mapped = new Set(Object.values(map))
   const data = hasRejectionColumns(header) ? header.slice(rejectionColumns.length) : header
   const names = data.filter(name => name && !mapped.has(name))
   return (
     names.length > 0 &&
-    html`<p class="card notice degraded" role="status"><span><b>${names.length === 1 ? "1 column won't be imported" : `${names.length} columns won't be imported`}:</b> ${names.join(', ')}</span></p>`
+    html`<p class="card notice degraded" role="status"><span><b>${names.length === 1 ? "1 column won't be imported" : `${names.length} columns won't be imported`}:</b> ${names.join(', ')}${adminNames.length > 0 && html`<br />Only an admin can import ${adminNames.join(', ')}.`}</span></p>`
   )
 }
 

@@ -50,12 +50,18 @@ function toCorrectedUpload(upload, lines, groups) {
       .join('')
     return { file: new File([text], `${name} (corrected).ndjson`), plan, profile, header, ...common }
   }
-  const dataIndex = hasRejectionColumns(header) ? rejectionColumns.length : 0
+  const isCorrected = hasRejectionColumns(header)
+  const dataIndex = isCorrected ? rejectionColumns.length : 0
   const dataHeader = header.slice(dataIndex)
   const rows = [...lines].map(([number, line]) => {
     const cells = line.cells.slice(dataIndex)
-    // Missing cells of an edited line were shown as empty inputs, so they are empty.
-    return [...getRejectionCells(number), ...(line.isEdited ? dataHeader.map((_, i) => cells[i] ?? '') : cells)]
+    const [newNumber = '', ...rejectionCells] = getRejectionCells(number)
+    // A line keeps the number that it has in the original file. Missing cells of an edited line were shown as empty inputs.
+    return [
+      (isCorrected && line.cells[0]) || newNumber,
+      ...rejectionCells,
+      ...(line.isEdited ? dataHeader.map((_, i) => cells[i] ?? '') : cells),
+    ]
   })
   const names = [...rejectionColumns, ...dataHeader]
   return {
@@ -114,10 +120,13 @@ function parseOrKeep(text) {
 }
 
 /**
- * The rejected lines of a file, grouped by reason, with inputs to correct them and send them again.
- * @param {{ groups: RejectionGroup[], upload: Upload, send: (upload: Upload) => void }} props
+ * The rejected lines of a file, grouped by reason, with inputs to correct them and send them again. After the first correction,
+ * `corrected.current` builds their upload.
+ * @param {{
+ *   groups: RejectionGroup[], upload: Upload, send: (upload: Upload) => void, corrected: { current: (() => Upload) | undefined },
+ * }} props
  */
-export function RejectedLines({ groups, upload, send }) {
+export function RejectedLines({ groups, upload, send, corrected }) {
   const [lines, setLines] = useState(/** @type {Map<number, EditableLine> | undefined} */ (undefined))
   const [error, setError] = useState(/** @type {unknown} */ (undefined))
   const [edits, setEdits] = useState(0)
@@ -139,6 +148,7 @@ export function RejectedLines({ groups, upload, send }) {
     const cells = [...line.cells]
     cells[index] = text
     lines.set(number, { text: line.text, cells, isEdited: true })
+    corrected.current = build
     setEdits(previous => previous + 1)
   }
   const hasMore = groups.some(group => group.lines > group.numbers.length)

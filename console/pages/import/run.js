@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { assessImport } from 'tillbridge/health'
 import { Facts, Health } from '../../components/format.js'
 import { Problem } from '../../components/problem.js'
@@ -20,6 +20,8 @@ export function Run({ upload, send, back }) {
     /** @type {{ upload: Upload, groups: RejectionGroup[] }[] | undefined} */ (undefined),
   )
   const [error, setError] = useState(/** @type {unknown} */ (undefined))
+  /** Builds the upload of corrections that have not been sent yet. */
+  const corrected = useRef(/** @type {(() => Upload) | undefined} */ (undefined))
   useEffect(() => {
     const control = new AbortController()
     uploadAll(upload, setRun, control.signal).then(setRejected, reason => control.signal.aborted || setError(reason))
@@ -42,11 +44,11 @@ export function Run({ upload, send, back }) {
       </div>`
     }
     ${isOver && run && html`<${Result} run=${run} upload=${upload} syncLink=${syncLink} />`}
-    ${rejected?.map(({ upload: sent, groups }, i) => html`<${RejectedLines} key=${i} groups=${groups} upload=${sent} send=${send} />`)}
+    ${rejected?.map(({ upload: sent, groups }, i) => html`<${RejectedLines} key=${i} groups=${groups} upload=${sent} send=${send} corrected=${corrected} />`)}
     ${
       isOver &&
       html`<p class="choices">
-        ${isDryRun && run?.state === 'ok' && html`<button class="main" onClick=${() => send(Object.assign({}, upload, { isDryRun: false }))}>Import</button>`}
+        ${isDryRun && run?.state === 'ok' && html`<button class="main" onClick=${() => send(Object.assign({}, corrected.current?.() ?? upload, { isDryRun: false }))}>Import</button>`}
         ${
           keptNote &&
           html`<button class="danger" onClick=${() => send({ ...upload, plan: { ...plan, removesMost: true } })}>${isDryRun ? 'Dry run' : 'Import'} that also removes these ${keptNote.count.toLocaleString('en')}</button>`

@@ -25,7 +25,9 @@ export function formatImportReport(name: string, summary: ImportSummary, dryRun 
   const cells = Object.values(counts).map(formatCount)
   const remarks = [
     ...(rejectedPath
-      ? [`The rejected lines are in ${rejectedPath}, with reasons. Correct them, then import that file.`]
+      ? [
+          `The rejected lines are in ${rejectedPath}, with reasons. ${dryRun ? `Correct them in ${name} before you import it` : 'Correct them, then import that file with the same options'}.`,
+        ]
       : []),
     ...(edited
       ? [
@@ -53,7 +55,7 @@ export function formatImportReport(name: string, summary: ImportSummary, dryRun 
 
 const formatNotes = (notes: ImportSummary['notes']) =>
   formatTable(
-    ['lines', 'remark'],
+    ['count', 'remark'],
     Object.entries(notes).map(([note, count]) => [formatCount(count), replaceControlCharacters(note)]),
   )
 

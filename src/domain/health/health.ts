@@ -26,14 +26,14 @@ export function formatDuration(seconds: number) {
   return `${Math.round(rounded / 86_400)} days`
 }
 
-/** Assesses a run of a sync. Rejected or skipped records degrade it. */
-export function assessRun({ state, read, rejected, skipped }: SyncRun): Assessment {
+/** Assesses a run of a sync. Rejected records degrade it, and so do skipped ones, except lines of a file that are no records. */
+export function assessRun({ origin, state, read, rejected, skipped }: SyncRun): Assessment {
   if (state === 'running') return { state, level: null }
   if (state !== 'ok') return { state, level: 'critical' }
   if (rejected > 0 && rejected >= read) return { state: 'all rejected', level: 'critical' }
   const parts: [number, string][] = [
     [rejected, 'rejected'],
-    [skipped, 'skipped'],
+    [origin === 'file' ? 0 : skipped, 'skipped'],
   ]
   const problems = parts.flatMap(([count, word]) => (count ? `${count.toLocaleString('en')} ${word}` : []))
   return problems.length ? { state: problems.join(', '), level: 'degraded' } : { state, level: 'ok' }

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { type Semaphore, semaphore } from '../../concurrency/semaphore.ts'
-import { ApiError } from '../../errors/api-error.ts'
+import { ApiError, errorCodes } from '../../errors/api-error.ts'
 
 /** The maximum number of long operations that an account can run at a time. Counted per process. */
 export const maxConcurrent = { too_many_streams: 10, too_many_exports: 4, too_many_imports: 2 }
@@ -15,7 +15,10 @@ export function concurrencyLimit(code: keyof typeof maxConcurrent) {
     semaphore({
       permits: maxConcurrent[code],
       maxWaiting: 0,
-      toError: () => new ApiError(code, undefined, { retryAfter: 20 }),
+      toError: () =>
+        new ApiError(code, `${errorCodes[code].title} An account can have at most ${maxConcurrent[code]}.`, {
+          retryAfter: 20,
+        }),
     })
   return async <T>(
     { username = '' }: FastifyRequest,

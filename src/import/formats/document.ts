@@ -28,7 +28,7 @@ This page is generated from the schemas by \`npm run docs\`.
 | Integer | Decimals that are zeros are accepted (\`1.0\`). |
 | Quantity, unit price | Up to three and four decimals. The \`value\` of a line is rounded to the currency, half away from zero. |
 | Time | \`YYYY-MM-DD HH:MM:SS\` in the service's time zone, also with \`T\`, without seconds or with fractions. A time with \`Z\` or an offset such as \`+02:00\` is converted to the time zone. A date alone means midnight. |
-| Flag | \`true\`, \`false\`, \`yes\`, \`no\`, \`y\`, \`n\`, \`1\` or \`0\`. |
+| Flag | \`true\`, \`false\`, \`yes\`, \`no\`, \`y\`, \`n\`, \`1\` or \`0\`. Also yes, no, true and false in German, French, Spanish, Italian and Dutch, such as \`ja\`, \`nein\` or \`WAHR\`. |
 | Identifier | Whitespace at its ends is ignored. \`6.47789E+12\` is rejected, because a spreadsheet has lost its digits. |
 
 ## Rules
@@ -37,7 +37,7 @@ This page is generated from the schemas by \`npm run docs\`.
 - **A missing column keeps the stored value. An empty cell clears it**, and so does \`null\`. In columns marked °, an empty cell keeps the stored value.
 - A line that equals the stored record changes nothing. Importing a file twice is safe.
 - \`updateTimeStamp\` is the time of the change at its source. It never falls at or before an \`asOf\` that a client has received.
-- If a key occurs twice in a file, the later line wins.
+- If a key occurs twice in a file, the later line wins, with a remark if their content differs.
 - Nothing is deleted, except by \`ecommerce-…\` files: a complete file replaces the previous one. With \`--complete\`, a file of stock, products or customers removes what it lacks.
 - A colour or product that has lost its last SKU leaves the list.
 
@@ -68,7 +68,7 @@ ${type.description}${type.remarks ? ` ${type.remarks}` : ''} Key: ${key.map(colu
 ## Columns
 
 Required columns come first. In columns marked °, an empty cell keeps the stored value.
-
+${describeRole(type)}
 | Column | Required | Meaning | Form | Example |
 |---|---|---|---|---|
 ${rows.join('\n')}
@@ -84,6 +84,14 @@ The file \`${name}.csv\`:
 \`\`\`csv
 ${renderExampleFile(type)}\`\`\`
 `
+}
+
+/** Describes what the API and the console permit only to admins. The command line permits everything. */
+function describeRole({ role, adminColumns = [] }: ImportType) {
+  if (role === 'admin') return 'Over HTTP and in the console, this import type requires the role `admin`.\n'
+  if (!adminColumns.length) return ''
+  const names = adminColumns.map(column => `\`${column}\``).join(' and ')
+  return `Over HTTP and in the console, only an admin can import ${names}.\n`
 }
 
 /** Returns an example file of two lines. */

@@ -6,6 +6,7 @@ import type { ImportType } from '../pipeline/import-type.ts'
 import { RowError } from '../pipeline/row-error.ts'
 import { createDateCheck } from '../pipeline/rules.ts'
 import type { Dialect } from './dialect.ts'
+import { synonyms } from './synonyms.ts'
 
 /** The columns in front of a rejected line. An import ignores them. */
 export const rejectedColumns = ['line', 'column', 'reason'] as const
@@ -116,6 +117,7 @@ export function findFields(header: readonly string[], type: ImportType, dialect:
   const expectedHeaders = new Set([...columns.map(column => column.header), ...ignore, ...timeColumns.values()])
   // Without a header, the first line can be data with a secret, so it can't be repeated in messages.
   const hasSecret = columns.some(({ shape }) => shape.format === 'secret')
+  const free = columns.filter(column => !names.includes(column.header))
   const errors: string[] = []
   const unknown: UnknownColumn[] = []
   const [, delimiter] = (header.length === 1 && /([,;\t|])/.exec(names[0] ?? '')) || []
@@ -130,7 +132,7 @@ export function findFields(header: readonly string[], type: ImportType, dialect:
     else if (!expectedHeaders.has(name) && forbiddenColumns.includes(name)) errors.push(describeForbidden(name))
     else if (!expectedHeaders.has(name)) {
       if (!isReasonColumn(name) && !ignored.includes(name))
-        unknown.push(hasSecret ? { column: i + 1 } : { column: i + 1, name, near: suggestColumns(name, columns) })
+        unknown.push(hasSecret ? { column: i + 1 } : { column: i + 1, name, near: suggestColumns(name, free) })
     } else if (names.indexOf(name) < i) errors.push(`Column ${name} occurs twice. Rename or delete one of them.`)
   }
   const fields = columns.flatMap((column): Field[] => {
@@ -141,9 +143,10 @@ export function findFields(header: readonly string[], type: ImportType, dialect:
     return place < 0 && !isSet ? [] : [createField(column, place, dialect, currency)]
   })
   if (errors.length || unknown.length) {
-    const hints = [...errors, listColumns(type), mapHint]
+    // The columns come last, because an API response can be too short for all of them.
+    const hints = [...errors, mapHint, listColumns(type)]
     throw new ImportError(
-      [...unknown.map(describeUnknown), ...hints].join('\n'),
+      [...unknown.map(describeUnknown), ...suggestOptions(unknown), ...hints].join('\n'),
       [...describeUnknownByNumber(unknown), ...hints].join('\n'),
     )
   }
@@ -176,24 +179,44 @@ const describeMissing = ({ name, header }: { name: string; header: string }) =>
 interface UnknownColumn {
   column: number
   name?: string
-  near?: string
+  near?: readonly string[]
 }
 
-const suggestColumns = (unknown: string, columns: readonly TitledColumn[]) =>
-  columns
-    .filter(({ name, header }) => isNear(unknown, header) || isNear(unknown, name))
-    .map(({ name }) => name)
-    .join(' or ')
+/** Returns our columns that have this name or a synonym of it, otherwise those with a similar name. */
+function suggestColumns(unknown: string, columns: readonly TitledColumn[]) {
+  const normalized = normalizeName(unknown)
+  const same = columns.filter(({ name }) => normalizeName(name) === normalized || synonyms[name]?.includes(normalized))
+  const near = columns.filter(({ name, header }) => isNear(unknown, header) || isNear(unknown, name))
+  return (same.length ? same : near).map(({ name }) => name)
+}
 
 const describeUnknown = ({ column, name, near }: UnknownColumn) =>
   name === undefined
     ? `Column ${column} is unknown.`
-    : `Column ${JSON.stringify(name)} is unknown.${near ? ` Is it ${near}?` : ''}`
+    : `Column ${JSON.stringify(name)} is unknown.${near?.length ? ` Is it ${near.join(' or ')}?` : ''}`
+
+/** Returns the options that map the unknown columns whose name has one meaning. Two columns can't have the same meaning. */
+function suggestOptions(unknown: readonly UnknownColumn[]) {
+  const meanings = unknown.map(({ near = [] }) => near.join())
+  const options = unknown.flatMap(({ name, near = [] }, i) =>
+    name !== undefined &&
+    near.length === 1 &&
+    meanings.indexOf(meanings[i] ?? '') === meanings.lastIndexOf(meanings[i] ?? '')
+      ? [`--map ${near[0]}=${quoteArgument(name)}`]
+      : [],
+  )
+  return options.length ? [`Suggested options: ${options.join(' ')}`] : []
+}
+
+/** Quotes an argument for a POSIX shell, if necessary. */
+const quoteArgument = (text: string) => (/^[\w.-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`)
 
 /** Describes unknown columns without their names: if the file has no header, the names are the data of its first line. */
 const describeUnknownByNumber = (unknown: readonly UnknownColumn[]) =>
   unknown.length
-    ? [`Unknown columns: ${unknown.map(({ column, near }) => (near ? `${column} (${near}?)` : column)).join(', ')}.`]
+    ? [
+        `Unknown columns: ${unknown.map(({ column, near }) => (near?.length ? `${column} (${near.join(' or ')}?)` : column)).join(', ')}.`,
+      ]
     : []
 
 const mapHint =
@@ -205,9 +228,11 @@ const listColumns = (type: ImportType) =>
     .map(({ name, required }) => (required ? `${name}*` : name))
     .join(', ')}.`
 
+const normalizeName = (name: string) => name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '')
+
 /** True if two names differ only in case and punctuation, one begins with the other, or at most two letters differ. */
 function isNear(a: string, b: string) {
-  const [x, y] = [a, b].map(name => name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '')) as [string, string]
+  const [x, y] = [normalizeName(a), normalizeName(b)]
   if (Math.min(x.length, y.length) < 3) return x === y
   return x.startsWith(y) || y.startsWith(x) || computeDistance(x, y) <= Math.min(2, Math.floor(y.length / 3))
 }

@@ -101,7 +101,7 @@ function createValueParser(shape: ColumnShape, currency: string, valueFormat: Va
 /** True for texts that can't be empty, except PINs, which can begin or end with a space. */
 const isIdentifier = ({ minLength = 0, format }: ColumnShape) => minLength > 0 && format === undefined
 
-const notADate = new RowError('must be a date: YYYY-MM-DD')
+const notADate = new RowError('must be an existing date: YYYY-MM-DD')
 const notATime = new RowError(
   'must be a time: YYYY-MM-DD HH:MM:SS, YYYY-MM-DD HH:MM or YYYY-MM-DD, also with an offset such as Z or +02:00',
 )
@@ -115,7 +115,7 @@ function createTimeParser(type: 'date' | 'local-time', { dateFormat, timeZone }:
 }
 
 const createDateError = (dateFormat: string | undefined) =>
-  dateFormat === undefined ? undefined : new RowError(`must be a date in the format ${dateFormat}`)
+  dateFormat === undefined ? undefined : new RowError(`must be an existing date in the format ${dateFormat}`)
 
 /** Accepts only the currency of the service, in any case. */
 function createCurrencyParser(currency: string): ParseCell {
@@ -136,10 +136,10 @@ function createBirthdayParser({ dateFormat, today }: ValueFormat): ParseCell {
 
 const notAFlag = new RowError('must be true, false, yes, no, y, n, 1 or 0')
 
-const flags = new Map([
-  ...['true', 'yes', 'y', '1'].map(word => [word, true] as const),
-  ...['false', 'no', 'n', '0'].map(word => [word, false] as const),
-])
+/** Also yes and no, and the logical values of spreadsheets, in German, French, Spanish, Italian and Dutch. */
+const yes = 'true yes y 1 ja oui sí si sì wahr vrai verdadero vero waar'.split(' ')
+const no = 'false no n 0 nein non nee falsch faux falso onwaar'.split(' ')
+const flags = new Map([...yes.map(word => [word, true] as const), ...no.map(word => [word, false] as const)])
 const parseFlag: ParseCell = text => flags.get(text.trim().toLowerCase()) ?? notAFlag
 
 function createEnumParser(words: readonly string[]): ParseCell {

@@ -35,6 +35,9 @@ const commaOfEither = new RowError(
   'has an ambiguous comma. Use --decimal . if it separates thousands, or --decimal , if it precedes decimals',
 )
 
+const otherCurrency = new RowError('must be in the currency of the service, not in another one')
+const hasCurrency = /\p{Sc}|\b[A-Z]{3}\b/u
+
 const createNumberError = (type: string, mark: DecimalMark = '.') =>
   new RowError(`must be ${type}: only digits, with a ${mark === ',' ? 'comma' : 'point'} before the decimals`)
 
@@ -124,7 +127,8 @@ function createAmountParser(decimals: number, amountTooPrecise: RowError, mark: 
   const notMoney = createNumberError('an amount', mark)
   return text => {
     const digits = plain(text)
-    if (digits === undefined || !/^-?\d{1,12}(\.|$)/.test(digits)) return explainNumberError(text, mark, notMoney)
+    if (digits === undefined || !/^-?\d{1,12}(\.|$)/.test(digits))
+      return hasCurrency.test(text) && /\d/.test(text) ? otherCurrency : explainNumberError(text, mark, notMoney)
     return parseAmount(digits, decimals) === undefined
       ? amountTooPrecise
       : /\.\d{5}/.test(digits)

@@ -54,7 +54,7 @@ test('a run notes the guessed encoding or fails with candidates', async () => {
   const { path: _, ...guessed } = await importAndWait(caller, 'staff', staff([...Buffer.from('Müller', 'latin1')]))
   assert.deepEqual(
     [guessed.state, guessed.notes],
-    ['ok', [{ note: 'are read as Windows-1252 with low confidence, because the file is not UTF-8', count: 1 }]],
+    ['ok', [{ note: 'read as Windows-1252 with low confidence, because the file is not UTF-8', count: 1 }]],
   )
   const failed = await importAndWait(caller, 'staff', staff([0xc8, 0xe2, 0xe0, 0xed]))
   assert.equal(failed.state, 'failed')

@@ -204,7 +204,10 @@ describe('exports of a back office', () => {
     leave('rewards_20260203T110000Z.csv', `${head}\r\n${good}\r\n77001,${account?.personId},1,1,2026-02-30,5\r\n`)
     await accepted('rewards_20260203T110000Z.csv')
     const [, rejectedFile = ''] = namesIn('failed').filter(name => name.startsWith('rewards_20260203'))
-    assert.match(readFileSync(there('failed', rejectedFile), 'utf8'), /"joinDate","reason":"must be a date.*"77001"/)
+    assert.match(
+      readFileSync(there('failed', rejectedFile), 'utf8'),
+      /"joinDate","reason":"must be an existing date.*"77001"/,
+    )
     assert.equal(await db.run(sql`select from reward_account where id = ${String(account?.id)}`), 1)
     const [alert] = await listAlerts(db)
     assert.deepEqual([alert?.kind, alert?.subject], ['export_file_rejected', 'rewards_20260203T110000Z.csv'])

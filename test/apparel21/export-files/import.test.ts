@@ -93,7 +93,7 @@ test('rejected export lines become records with our columns', async () => {
       {
         line: 3,
         column: 'dateOfBirth; privacy',
-        reason: 'dateOfBirth must be a date: YYYY-MM-DD; privacy must be true, false, yes, no, y, n, 1 or 0',
+        reason: 'dateOfBirth must be an existing date: YYYY-MM-DD; privacy must be true, false, yes, no, y, n, 1 or 0',
         id: '3',
         ...unborn,
       },

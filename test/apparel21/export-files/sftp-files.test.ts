@@ -107,7 +107,7 @@ describe('files on an SFTP server', { skip: sshdMissing }, async () => {
     assert.deepEqual(namesIn('failed'), [name, `${name}.rejected.ndjson`])
     assert.match(
       readFileSync(there('failed', `${name}.rejected.ndjson`), 'utf8'),
-      /"dateOfBirth","reason":"must be a date.*Sample/,
+      /"dateOfBirth","reason":"must be an existing date.*Sample/,
     )
     const alert = await alertOf('export_file_rejected')
     assert.deepEqual([alert?.subject, alert?.times], [name, 1])

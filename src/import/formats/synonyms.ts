@@ -1,5 +1,5 @@
-/** Names that other systems give to our columns, in lowercase without spaces and punctuation. @type {Record<string, string[]>} */
-export const synonyms = {
+/** Names that other systems give to our columns, in lowercase without spaces and punctuation. */
+export const synonyms: Readonly<Record<string, readonly string[]>> = {
   addressLine1: ['address', 'address1', 'street', 'streetaddress'],
   addressLine2: ['address2', 'apartment', 'unit'],
   balance: ['remaining', 'remainingbalance', 'currentbalance'],
@@ -17,18 +17,19 @@ export const synonyms = {
   firstname: ['givenname', 'forename'],
   freeStock: ['stock', 'quantity', 'qty', 'onhand', 'available', 'soh'],
   id: ['customerid', 'customerno', 'customernumber', 'staffid', 'employeeid', 'transactionid', 'receiptid'],
-  name: ['productname', 'storename', 'title'],
+  name: ['productname', 'stylename', 'storename', 'title'],
   number: ['vouchernumber', 'giftcardnumber', 'cardnumber'],
-  originalPrice: ['compareatprice', 'rrp', 'listprice', 'fullprice'],
+  originalPrice: ['compareatprice', 'wasprice', 'rrp', 'listprice', 'fullprice'],
   phoneHome: ['homephone', 'landline', 'telephone'],
   phoneMobile: ['mobile', 'mobilephone', 'mobilenumber', 'cell', 'cellphone', 'phone', 'phonenumber'],
   postcode: ['zip', 'zipcode', 'postalcode'],
   price: ['unitprice', 'sellprice', 'retailprice'],
-  productCode: ['style', 'stylecode', 'styleno'],
+  productCode: ['style', 'stylecode', 'styleno', 'stylenumber'],
   quantity: ['qty', 'units'],
   saleDate: ['date', 'solddate', 'transactiondate', 'datetime'],
   sizeCode: ['size'],
   sku: ['variantsku', 'itemcode', 'stockcode'],
+  skuId: ['itemid', 'itemno', 'itemnumber', 'articleno', 'articlenumber'],
   smsSubscription: ['acceptssms', 'acceptssmsmarketing', 'smsoptin', 'smsmarketing'],
   startDate: ['customersince', 'membersince', 'joined'],
   state: ['province', 'region', 'county'],
