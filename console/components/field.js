@@ -1,37 +1,42 @@
 import { html } from '../lib/html.js'
+import { renderCode } from './problem.js'
 
 /** @param {Event} event */
 const getInputValue = event => /** @type {HTMLInputElement} */ (event.currentTarget).value
 
 /**
- * A labelled input with optional attributes.
- * @param {{ label: string, value: string, change: (value: string) => void, hint?: unknown, inline?: boolean } & Record<string, unknown>} props
+ * A labelled input with optional attributes, and its error.
+ * @param {{ label: string, value: string, change: (value: string) => void, hint?: unknown, error?: string | undefined, inline?: boolean } & Record<string, unknown>} props
  */
 export const Field = ({
   label,
   value,
   change,
   hint,
+  error,
   inline = false,
   ...attributes
 }) => html`<label class=${inline ? 'inline' : undefined}>
   <span>${label}</span>
-  <input ...${attributes} value=${value} onInput=${(/** @type {Event} */ event) => change(getInputValue(event))} />
+  <input ...${attributes} aria-invalid=${error ? 'true' : undefined} value=${value} onInput=${(/** @type {Event} */ event) => change(getInputValue(event))} />
   ${hint && html`<small>${hint}</small>`}
+  ${error && html`<small class="field-error">${renderCode(error)}</small>`}
 </label>`
 
-/** @param {{ label: string, value: string, change: (value: string) => void, options: [value: string, title: string][], inline?: boolean }} props */
+/** @param {{ label: string, value: string, change: (value: string) => void, options: [value: string, title: string][], error?: string | undefined, inline?: boolean }} props */
 export const Choice = ({
   label,
   value,
   change,
   options,
+  error,
   inline = false,
 }) => html`<label class=${inline ? 'inline' : undefined}>
   <span>${label}</span>
-  <select value=${value} onChange=${(/** @type {Event} */ event) => change(getInputValue(event))}>
+  <select aria-invalid=${error ? 'true' : undefined} value=${value} onChange=${(/** @type {Event} */ event) => change(getInputValue(event))}>
     ${options.map(([option, title]) => html`<option key=${option} value=${option}>${title}</option>`)}
   </select>
+  ${error && html`<small class="field-error">${renderCode(error)}</small>`}
 </label>`
 
 /** @param {{ label: string, checked: boolean, change: (checked: boolean) => void, disabled?: boolean }} props */

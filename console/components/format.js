@@ -13,6 +13,12 @@ export const formatMoney = (amount, currency) => {
     .replace('-', '−')
 }
 
+/** Adds amounts of one currency. @param {string[]} amounts with the decimals of the currency */
+export const sumAmounts = amounts => {
+  const digits = Math.max(0, ...amounts.map(amount => amount.split('.')[1]?.length ?? 0))
+  return amounts.reduce((total, amount) => total + Number(amount), 0).toFixed(digits)
+}
+
 /**
  * A column of amounts. The CSV has plain numbers, and the currency in its header.
  * @param {string} title @param {(row: any) => string | null} getAmount @param {string} currency @returns {import('./table.js').Column}

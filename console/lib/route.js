@@ -78,3 +78,13 @@ export const linkToService = (service, ...parts) => `#${['', service, ...parts].
 export const goTo = (...parts) => {
   location.hash = linkTo(...parts)
 }
+
+/** The last address of each screen in this tab, by its address without parameters. @type {Map<string, string>} */
+const lastAddresses = new Map()
+addEventListener('hashchange', ({ oldURL }) => {
+  const address = new URL(oldURL).hash
+  lastAddresses.set(address.split('?')[0] ?? '', address)
+})
+
+/** Returns the link to a screen as it was left: with its search, filter and place. @param {string[]} parts */
+export const linkBackTo = (...parts) => lastAddresses.get(linkTo(...parts)) ?? linkTo(...parts)

@@ -1,7 +1,7 @@
 import { DataTable } from '../components/data-table.js'
 import { formatMoney, State } from '../components/format.js'
 import { html } from '../lib/html.js'
-import { linkTo, linkToList } from '../lib/route.js'
+import { linkTo } from '../lib/route.js'
 
 /** @typedef {import('../components/data-table.js').DataColumn} DataColumn */
 
@@ -258,7 +258,7 @@ const lists = {
     placeholder: 'Number, name or city',
     filters: { store: 'Stores', warehouse: 'Warehouses', web: 'Web' },
     defaultSort: 'number',
-    getLink: row => linkToList('stock', { q: row.number }),
+    getLink: row => linkTo('search', 'store', row.number),
     empty: html`<p>No stores yet.</p><${ImportHint} />`,
     columns: [
       textColumn('Number', 'number', { sort: 'number', size: 0.8 }),

@@ -6,7 +6,7 @@ import { getRoute, ResultLinks } from '../components/search-results.js'
 import { useAction } from '../components/use-load.js'
 import { html } from '../lib/html.js'
 import { useHasRole } from '../lib/role.js'
-import { goTo, linkTo } from '../lib/route.js'
+import { goTo, linkBackTo, linkTo } from '../lib/route.js'
 import { linkToSearch } from './requests/search.js'
 import { Customer } from './search/customer.js'
 import { findRecords } from './search/find.js'
@@ -14,10 +14,19 @@ import { Order } from './search/order.js'
 import { Product } from './search/product.js'
 import { Return } from './search/return.js'
 import { Sale } from './search/sale.js'
+import { Store } from './search/store.js'
 import { Voucher } from './search/voucher.js'
 
 /** @type {Record<string, any>} */
-const kinds = { customer: Customer, order: Order, return: Return, sale: Sale, product: Product, voucher: Voucher }
+const kinds = {
+  customer: Customer,
+  order: Order,
+  return: Return,
+  sale: Sale,
+  product: Product,
+  store: Store,
+  voucher: Voucher,
+}
 
 /** The list and the title of each kind. @type {Record<string, [list: string, title: string]>} */
 const lists = {
@@ -26,6 +35,7 @@ const lists = {
   return: ['returns', 'Return'],
   sale: ['sales', 'Sale'],
   product: ['products', 'Product'],
+  store: ['stores', 'Store'],
   voucher: ['vouchers', 'Gift voucher'],
 }
 
@@ -36,6 +46,7 @@ const apiPaths = {
   return: 'returns',
   sale: 'transactions',
   product: 'products',
+  store: 'stores',
   voucher: 'vouchers',
 }
 
@@ -47,7 +58,7 @@ export function Screen({ parts: [kind = '', id = ''] }) {
   const isAdmin = useHasRole('admin')
   const Record = id && Object.hasOwn(kinds, kind) ? kinds[kind] : undefined
   const [list, title] = lists[kind] ?? []
-  return html`${Record && list && html`<p class="trail"><a href=${linkTo(list)}>All ${list}</a></p>`}
+  return html`${Record && list && html`<p class="trail"><a href=${linkBackTo(list)}>All ${list}</a></p>`}
     <h1>${Record ? title : 'Search'}</h1>
     ${!Record && html`<${SearchBox} showsHint=${true} initialText=${kind === 'text' ? id : undefined} />`}
     ${Record && html`<${Record} key=${`${kind} ${id}`} id=${id} />`}

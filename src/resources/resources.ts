@@ -7,6 +7,7 @@ import { audit } from './audit.ts'
 import { browse } from './browse.ts'
 import { changeRoutes } from './changes/changes.ts'
 import { consoleRequests } from './console/requests.ts'
+import { consoleStores } from './console/stores.ts'
 import { consoleWebhooks } from './console/webhooks.ts'
 import { coupons } from './coupons.ts'
 import { customers } from './customers.ts'
@@ -74,6 +75,7 @@ const routesWithoutKeys: readonly RouteDefinition[] = [
   ...audit,
   ...consoleWebhooks,
   ...consoleRequests,
+  ...consoleStores,
 ]
 
 /** The scopes that an API key can have. */

@@ -67,7 +67,7 @@ after(async () => {
 
 test('the tested screens include all screens that they link to', { skip }, () => {
   const kinds = listRoutes().map(route => route.split('/').slice(0, 2).join('/'))
-  const records = ['customer', 'order', 'return', 'sale', 'product', 'voucher'].map(kind => `search/${kind}`)
+  const records = ['customer', 'order', 'return', 'sale', 'product', 'store', 'voucher'].map(kind => `search/${kind}`)
   for (const kind of [...screens.map(({ path }) => path), ...records, 'mappings/check', 'mappings/fixes'])
     assert.ok(kinds.includes(kind), `${kind} is not among ${listRoutes().join(', ')}`)
 })
@@ -207,6 +207,10 @@ const writeRoles: Partial<Record<string, Role>> = {
   Resolve: 'maintainer',
   'Sync now': 'maintainer',
   'Full sync': 'maintainer',
+  'Create return': 'maintainer',
+  Receive: 'maintainer',
+  'Edit consent': 'maintainer',
+  'Change buffer': 'admin',
   Suspend: 'admin',
   Resend: 'admin',
   'Add a second factor': 'visitor',

@@ -143,7 +143,7 @@ test('an empty result is stated, and vouchers are found by number', {
     await page.evaluate<string[]>(
       `[...document.querySelectorAll('[aria-label^="Ledger"] tbody tr td:nth-child(2)')].map(cell => cell.innerText)`,
     ),
-    ['issue', 'suspend', 'resume'],
+    ['Issued', 'Suspended', 'Resumed'],
   )
   await api.db.run(
     sql`update email set status = 'failed', last_error = 'The mail server rejected the message: 550.' where voucher_number = ${number}`,
@@ -151,7 +151,7 @@ test('an empty result is stated, and vouchers are found by number', {
   await page.press('Resend')
   await assertAccessible(page, 'resending an email')
   await page.fill('To', 'bea@example.com')
-  await page.press('Send')
+  await page.press('Resend')
   await page.until(`!document.querySelector('dialog')`)
   await page.waitForText('bea@example.com')
   await page.waitForText('Another one was sent instead.')
@@ -213,7 +213,7 @@ test("a non-admin sees a customer's orders and whether more exist", {
     await visitor.show('search/customer/65432')
     await visitor.waitForText(`Return ${returned.returnNumber}`)
     const kinds = await visitor.evaluate<string[]>(
-      `[...document.querySelectorAll('.timeline li div')].map(each => each.innerText.split(' ')[0])`,
+      `[...document.querySelectorAll('.timeline li > div')].map(each => each.innerText.split(' ')[0])`,
     )
     const count = (kind: string) => kinds.filter(shown => shown === kind).length
     assert.deepEqual(['Order', 'Return'].map(count), [1, 1])

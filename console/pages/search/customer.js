@@ -1,27 +1,42 @@
+import { useState } from 'preact/hooks'
+import { SubmitButton } from '../../components/button.js'
+import { Checkbox, onSubmit } from '../../components/field.js'
 import { Facts, formatMoney, renderLocalTime, State } from '../../components/format.js'
 import { Problem } from '../../components/problem.js'
-import { useLoad } from '../../components/use-load.js'
+import { RecordEdit } from '../../components/record-edit.js'
+import { useAction, useLoad } from '../../components/use-load.js'
 import { callApi, findRecord, loadAll } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
 import { useHasRole } from '../../lib/role.js'
 import { formatLocalTime, formatZone } from '../../lib/time.js'
-import { formatAddress } from './record.js'
+import { Figures, formatAddress, Timeline } from './record.js'
 import { buildEvents } from './timeline.js'
 
-/** A customer with their timeline, newest first. @param {{ id: string }} props */
+/** @type {[filter: string, label: string][]} */
+const filters = [
+  ['', 'All'],
+  ['purchase', 'Purchases'],
+  ['profile', 'Profile'],
+  ['voucher', 'Vouchers'],
+]
+
+/** A customer with their figures and timeline, newest first. @param {{ id: string }} props */
 export function Customer({ id }) {
   const isAdmin = useHasRole('admin')
-  const { data, error } = useLoad(signal => (isAdmin ? loadAsAdmin(id, signal) : loadAsVisitor(id, signal)), [id])
+  const [filter, setFilter] = useState('')
+  const { data, error, reload } = useLoad(
+    signal => (isAdmin ? loadAsAdmin(id, signal) : loadAsVisitor(id, signal)),
+    [id],
+  )
   if (error) return html`<${Problem} error=${error} />`
   if (!data) return html`<p class="opening" role="status">Loading…</p>`
   const { customer, rewardAccount } = data
   const events = buildEvents(data)
-  const summary = summarize(data)
-  const renderConsent = (/** @type {boolean} */ isGiven, /** @type {string} */ channel) =>
-    html`<${State} state=${`${channel} ${isGiven ? 'yes' : 'no'}`} tone=${isGiven ? 'good' : 'idle'} />`
+  const kinds = new Set(events.map(({ kind }) => kind))
+  const shown = events.filter(({ kind }) => !filter || kind === filter)
   return html`<section aria-label="Customer">
     <h2>${customer ? [customer.title, customer.firstname, customer.surname].filter(Boolean).join(' ') || 'No name' : 'Deleted customer'}</h2>
-    <dl class="figures">${summary.map(([title, value]) => html`<div key=${title}><dt>${title}</dt><dd>${value}</dd></div>`)}</dl>
+    <${Figures} figures=${summarize(data)} />
     ${
       customer &&
       html`<div class="card"><${Facts}
@@ -37,7 +52,7 @@ export function Customer({ id }) {
           ['Date of birth', customer.dateOfBirth],
           [
             'Marketing',
-            html`${renderConsent(customer.emailSubscription, 'email')} ${renderConsent(customer.smsSubscription, 'SMS')} ${customer.privacy ? html`<${State} state="privacy" tone="warn" />` : ''}`,
+            html`${renderConsent(customer.emailSubscription, 'email')} ${renderConsent(customer.smsSubscription, 'SMS')} ${customer.privacy ? html`<${State} state="no marketing" tone="warn" />` : ''}`,
           ],
           ['Loyalty', [customer.loyaltyName, customer.loyaltyCode].filter(Boolean).join(' ')],
           [
@@ -49,17 +64,41 @@ export function Customer({ id }) {
           ['Last updated', renderLocalTime(customer.updateTimeStamp)],
           ['Customer ID', html`<code>${customer.id}</code>`],
         ]}
-      /></div>`
+      />
+      <p class="choices"><${RecordEdit} label="Edit consent" role="maintainer" path=${`/customers/${encodeURIComponent(id)}`} done=${reload} form=${ConsentForm} /></p>
+      </div>`
     }
-    <h3>Timeline <small>${formatZone()}</small></h3>
+    <div class="tools">
+      <h3>Timeline <small>${formatZone()}</small></h3>
+      ${kinds.size > 1 && html`<span class="chips" role="group" aria-label="Filter the timeline">${filters.filter(([kind]) => !kind || kinds.has(kind)).map(([kind, label]) => html`<button key=${kind} aria-pressed=${filter === kind} onClick=${() => setFilter(kind)}>${label}</button>`)}</span>`}
+    </div>
     ${data.warnings.map((/** @type {any} */ { code, detail }) => html`<p key=${code} class="note">${detail}</p>`)}
     ${!isAdmin && html`<p class="note">Only admins see profile changes, consent, vouchers, emails and cancelled returns.</p>`}
-    ${
-      events.length
-        ? html`<ol class="timeline">${events.map(event => html`<li key=${event.key}><time datetime=${event.at}>${formatLocalTime(event.at)}</time><div>${event.content}</div>${event.amount && html`<span class="amount">${event.amount}</span>`}</li>`)}</ol>`
-        : html`<div class="empty">No events yet</div>`
-    }
+    ${events.length ? html`<${Timeline} events=${shown} />` : html`<div class="empty">No events yet</div>`}
   </section>`
+}
+
+const renderConsent = (/** @type {boolean} */ isGiven, /** @type {string} */ channel) =>
+  html`<${State} state=${`${channel} ${isGiven ? 'yes' : 'no'}`} tone=${isGiven ? 'good' : 'idle'} />`
+
+/** @param {{ record: any, save: (body: object) => Promise<void> }} props */
+function ConsentForm({ record, save }) {
+  const [consent, setConsent] = useState({
+    emailSubscription: record.emailSubscription,
+    smsSubscription: record.smsSubscription,
+    privacy: record.privacy,
+  })
+  const { busy, error, run } = useAction()
+  // The API applies the same rule: `privacy` and the subscriptions exclude each other.
+  const subscribe = (/** @type {Partial<typeof consent>} */ changes) =>
+    setConsent({ ...consent, ...changes, privacy: false })
+  return html`<form onSubmit=${onSubmit(() => run(() => save(consent)))}>
+    <p>Record only what the customer has agreed to. The change is kept with your username.</p>
+    <${Checkbox} label="Emails" checked=${consent.emailSubscription} change=${(/** @type {boolean} */ emailSubscription) => subscribe({ emailSubscription })} />
+    <${Checkbox} label="Text messages" checked=${consent.smsSubscription} change=${(/** @type {boolean} */ smsSubscription) => subscribe({ smsSubscription })} />
+    <${Checkbox} label="No marketing at all" checked=${consent.privacy} change=${(/** @type {boolean} */ privacy) => setConsent(privacy ? { emailSubscription: false, smsSubscription: false, privacy } : { ...consent, privacy })} />
+    <${SubmitButton} label="Save consent" busyLabel="Saving…" busy=${busy} error=${error} />
+  </form>`
 }
 
 /** Returns summary figures: purchases, their value, the average and the last one. @param {any} data @returns {[title: string, value: string][]} */

@@ -1,11 +1,7 @@
-import { useRef, useState } from 'preact/hooks'
-import { SubmitButton } from '../../components/button.js'
-import { Dialog } from '../../components/dialog.js'
 import { ExportableTable } from '../../components/exportable-table.js'
-import { Field, onSubmit } from '../../components/field.js'
+import { Field } from '../../components/field.js'
 import { State } from '../../components/format.js'
-import { useAction } from '../../components/use-load.js'
-import { callApi } from '../../lib/api.js'
+import { RecordAction } from '../../components/record-action.js'
 import { html } from '../../lib/html.js'
 
 /** @type {Record<string, 'good' | 'warn' | 'bad'>} */
@@ -35,38 +31,19 @@ export const Emails = ({ number, emails }) =>
  * Resends the voucher email, optionally to another address.
  * @param {{ path: string, to: string, last: any, done: () => void }} props `last`: the newest email, if any
  */
-export function Resend({ path, to, last, done }) {
-  const [isOpen, setOpen] = useState(false)
-  return html`<button onClick=${() => setOpen(true)}>Resend</button>
-    ${
-      isOpen &&
-      html`<${Dialog} title="Resend" close=${() => setOpen(false)}>
-        <${ResendForm} path=${path} to=${to} last=${last} done=${() => {
-          setOpen(false)
-          done()
-        }} />
-      <//>`
-    }`
-}
+export const Resend = ({ path, to, last, done }) => html`<${RecordAction}
+  label="Resend" title="Resend the email" role="admin" path=${`${path}/resend`} initial=${{ receiverEmail: to }}
+  toBody=${(/** @type {any} */ { receiverEmail }) => (receiverEmail === to ? {} : { receiverEmail })}
+  form=${(/** @type {any} */ { values: { receiverEmail }, change, getError }) => html`
+    <p>${describeResend(last, receiverEmail !== to)}</p>
+    <${Field} label="To" type="email" required maxlength="250" autocomplete="off" value=${receiverEmail} change=${(/** @type {string} */ value) => change({ receiverEmail: value })} error=${getError('/receiverEmail')} />
+  `}
+  done=${done}
+/>`
 
-/** @param {{ path: string, to: string, last: any, done: () => void }} props */
-function ResendForm({ path, to, last, done }) {
-  const [receiverEmail, setReceiverEmail] = useState(to)
-  // One key per opening of the form, so that repeated clicks send one email.
-  const key = useRef(crypto.randomUUID())
-  const { busy, error, run } = useAction()
-  const send = onSubmit(() =>
-    run(async () => {
-      const body = receiverEmail === to ? {} : { receiverEmail }
-      await callApi(`${path}/resend`, { method: 'POST', body, headers: { 'idempotency-key': key.current } })
-      done()
-    }),
-  )
-  const isRenewed = !last?.isContentStored || receiverEmail !== to
+/** @param {any} last @param {boolean} isRedirected */
+function describeResend(last, isRedirected) {
   const isForgotten = last?.status === 'failed' && !last.isContentStored
-  return html`<form onSubmit=${send}>
-    <p>${isForgotten && 'The content of the unsent email is no longer stored. '}${isRenewed ? 'The email contains a new PIN. The PIN in any earlier email stops working.' : 'The unsent email is sent unchanged.'}</p>
-    <${Field} label="To" type="email" required maxlength="250" autocomplete="off" value=${receiverEmail} change=${setReceiverEmail} />
-    <${SubmitButton} label="Send" busyLabel="Sending…" busy=${busy} error=${error} />
-  </form>`
+  const isRenewed = !last?.isContentStored || isRedirected
+  return `${isForgotten ? 'The content of the unsent email is no longer stored. ' : ''}${isRenewed ? 'The email contains a new PIN. The PIN in any earlier email stops working.' : 'The unsent email is sent unchanged.'}`
 }

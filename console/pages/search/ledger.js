@@ -1,18 +1,43 @@
-import { Action } from '../../components/action.js'
 import { ExportableTable } from '../../components/exportable-table.js'
-import { amountColumn, Facts } from '../../components/format.js'
+import { amountColumn, Facts, sumAmounts } from '../../components/format.js'
 import { Problem } from '../../components/problem.js'
+import { RecordAction } from '../../components/record-action.js'
+import { showToast } from '../../components/toast.js'
 import { useKeptFocus } from '../../components/use-kept-focus.js'
 import { useLoad } from '../../components/use-load.js'
 import { callApi } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
 import { Emails, Resend } from './emails.js'
+import { Figures } from './record.js'
+
+/** @type {Record<string, string>} */
+const titles = {
+  issue: 'Issued',
+  activate: 'Activated',
+  lock: 'Locked by a sale',
+  unlock: 'Unlocked',
+  redeem: 'Redeemed',
+  refund: 'Refunded',
+  suspend: 'Suspended',
+  resume: 'Resumed',
+  expire: 'Expired',
+}
+
+/** Adds the balance after each entry. The entries are oldest first. @param {any[]} entries */
+function addBalances(entries) {
+  let balance = '0'
+  return entries.map(entry => {
+    balance = sumAmounts([balance, entry.amount])
+    return { ...entry, balance }
+  })
+}
 
 /** @param {string} currency @returns {import('../../components/table.js').Column[]} */
 const columns = currency => [
   { title: 'When', value: entry => entry.at, isTime: true, shrink: true },
-  { title: 'Entry', value: entry => entry.kind },
+  { title: 'Event', value: entry => titles[entry.kind] ?? entry.kind },
   amountColumn('Amount', entry => (Number(entry.amount) ? entry.amount : null), currency),
+  amountColumn('Balance', entry => entry.balance, currency),
   { title: 'State after', value: entry => entry.state },
   { title: 'Locked by', value: entry => entry.lockedBy },
   { title: 'Order', value: entry => entry.orderNumber },
@@ -33,9 +58,12 @@ const outcomes = { suspend: 'Voucher suspended', unlock: 'Voucher unlocked', res
 
 /**
  * A voucher with its ledger and receiver, and the operations of an admin.
- * @param {{ number: string, buildFacts: (voucher: any) => import('../../components/format.js').Fact[] }} props
+ * @param {{
+ *   number: string, summarize: (voucher: any) => [title: string, value: unknown][],
+ *   buildFacts: (voucher: any) => import('../../components/format.js').Fact[],
+ * }} props
  */
-export function Ledger({ number, buildFacts }) {
+export function Ledger({ number, summarize, buildFacts }) {
   const path = `/vouchers/${encodeURIComponent(number)}`
   const container = useKeptFocus()
   const { data, error, reload } = useLoad(signal => callApi(`${path}/ledger`, { signal }), [number])
@@ -43,7 +71,8 @@ export function Ledger({ number, buildFacts }) {
   if (!data) return html`<p class="opening" role="status">Loading…</p>`
   const { voucher, senderName, receiverName, receiverEmail, emails, entries } = data.data
   const isUsable = voucher.status === 'active' || voucher.status === 'locked'
-  return html`<div class="card" tabindex="-1" ref=${container}>
+  return html`<${Figures} figures=${summarize(voucher)} />
+    <div class="card" tabindex="-1" ref=${container}>
       <${Facts}
         facts=${[
           ...buildFacts(voucher),
@@ -54,11 +83,14 @@ export function Ledger({ number, buildFacts }) {
       <p class="choices">
         ${(decisions[voucher.status] ?? []).map(
           ([decision, label, confirmation]) =>
-            html`<${Action} key=${decision} label=${label} role="admin" danger=${decision === 'suspend'} done=${outcomes[decision]} confirm=${confirmation} work=${() => callApi(`${path}/${decision}`, { method: 'POST', body: {} }).then(reload)} />`,
+            html`<${RecordAction} key=${decision} label=${label} role="admin" danger=${decision === 'suspend'} path=${`${path}/${decision}`} initial=${{}} toBody=${() => ({})} form=${() => html`<p>${confirmation}</p>`} done=${() => {
+              reload()
+              showToast(outcomes[decision] ?? '')
+            }} />`,
         )}
         ${isUsable && receiverEmail && html`<${Resend} path=${path} to=${receiverEmail} last=${emails[0]} done=${reload} />`}
       </p>
     </div>
     <${Emails} number=${number} emails=${emails} />
-    <${ExportableTable} title=${html`<h3>Ledger</h3>`} caption="Ledger of the voucher" columns=${columns(voucher.currency)} rows=${entries} file=${`voucher-${number}-ledger`} />`
+    <${ExportableTable} title=${html`<h3>Ledger</h3>`} caption="Ledger of the voucher" columns=${columns(voucher.currency)} rows=${addBalances(entries)} file=${`voucher-${number}-ledger`} />`
 }

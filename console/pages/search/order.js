@@ -1,10 +1,22 @@
+import { useState } from 'preact/hooks'
 import { ExportableTable } from '../../components/exportable-table.js'
-import { amountColumn, Facts, formatMoney, renderLocalTime, State } from '../../components/format.js'
-import { List } from '../../components/list.js'
+import { amountColumn, Facts, formatMoney, renderLocalTime, State, sumAmounts } from '../../components/format.js'
+import { useKeptFocus } from '../../components/use-kept-focus.js'
+import { callApi, loadAll } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
 import { linkTo } from '../../lib/route.js'
+import { formatZone } from '../../lib/time.js'
 import { productColumn, skuColumn } from './line-columns.js'
-import { formatAddress, LoadedRecord } from './record.js'
+import { countOpen, OrderActions } from './order-actions.js'
+import {
+  compareNewestFirst,
+  Figures,
+  formatAddress,
+  hasCapability,
+  LoadedRecord,
+  loadCustomerName,
+  Timeline,
+} from './record.js'
 
 /** @type {Record<string, 'good' | 'warn' | 'bad' | 'idle'>} */
 const tones = { shipped: 'good', processing: 'warn', cancelled: 'bad', returned: 'idle' }
@@ -19,25 +31,72 @@ const lineColumns = currency => [
     text: line => line.status,
   },
   { title: 'Quantity', right: true, value: line => line.quantity },
+  { title: 'Shipped', right: true, value: line => line.shipped },
+  { title: 'Cancelled', right: true, value: line => line.cancelled },
   { title: 'Returned', right: true, value: line => line.returned },
   amountColumn('Price', line => line.price, currency),
   amountColumn('Value', line => line.value, currency),
 ]
 
-/** An order with its lines, payments, addresses and returns. @param {{ id: string }} props */
+/** Returns the status of a whole order, as the list of orders has it. @param {any[]} lines */
+function getStatus(lines) {
+  const statuses = new Set(lines.map(({ status }) => status))
+  if (statuses.has('processing')) return 'processing'
+  if (statuses.size === 1 && statuses.has('cancelled')) return 'cancelled'
+  return statuses.has('shipped') ? 'shipped' : 'returned'
+}
+
+/** Loads an order with its returns, shipments and the name of its customer. @param {string} id @param {AbortSignal} signal */
+async function loadOrder(id, signal) {
+  const path = `/orders/${encodeURIComponent(id)}`
+  const [{ data: order }, returns, shipments, canFulfil] = await Promise.all([
+    callApi(path, { signal }),
+    loadAll(`${path}/returns`, signal),
+    loadAll(`${path}/shipments`, signal),
+    hasCapability('fulfilment', signal),
+  ])
+  const customer = order.customerId && (await loadCustomerName(order.customerId, signal))
+  return { order, returns: returns.data, shipments: shipments.data, canFulfil, customer }
+}
+
+/** An order with its figures, actions, lines and history. @param {{ id: string }} props */
 export const Order = ({ id }) => html`<${LoadedRecord}
-  path=${`/orders/${encodeURIComponent(id)}`}
-  show=${(/** @type {any} */ order) => html`<section aria-label=${`Order ${order.orderNumber}`}>
-    <h2>Order ${order.orderNumber}</h2>
-    <div class="card">
+  path=${id}
+  load=${(/** @type {AbortSignal} */ signal) => loadOrder(id, signal)}
+  show=${(/** @type {any} */ data, /** @type {() => void} */ reload) => html`<${OrderDetails} ...${data} reload=${reload} />`}
+/>`
+
+/** @param {{ order: any, returns: any[], shipments: any[], canFulfil: boolean, customer: string | null, reload: () => void }} props */
+function OrderDetails({ order, returns, shipments, canFulfil, customer, reload }) {
+  const [message, setMessage] = useState('')
+  const container = useKeptFocus()
+  const status = getStatus(order.lines)
+  const sum = (/** @type {(line: any) => number} */ count) =>
+    order.lines.reduce((/** @type {number} */ total, /** @type {any} */ line) => total + count(line), 0)
+  const returned = returns.filter(each => each.status !== 'cancelled')
+  const file = `order-${order.orderNumber}`
+  return html`<section aria-label=${`Order ${order.orderNumber}`}>
+    <div class="record-head"><h2>Order ${order.orderNumber}</h2><${State} state=${status} tone=${tones[status]} /></div>
+    <${Figures}
+      figures=${[
+        ['Total', formatMoney(order.total, order.currency)],
+        ['Units', sum(line => line.quantity)],
+        ['Shipped', sum(line => line.shipped)],
+        ['Open', sum(countOpen)],
+        [
+          'Returned',
+          returned.length ? formatMoney(sumAmounts(returned.map(each => each.total)), order.currency) : 'none',
+        ],
+      ]}
+    />
+    <div class="card" tabindex="-1" ref=${container}>
       <${Facts}
         facts=${[
           ['Placed', renderLocalTime(order.placedAt)],
           [
             'Customer',
-            order.customerId && html`<a href=${linkTo('search', 'customer', order.customerId)}>${order.customerId}</a>`,
+            order.customerId && html`<a href=${linkTo('search', 'customer', order.customerId)}>${customer}</a>`,
           ],
-          ['Total', formatMoney(order.total, order.currency)],
           ['Shipping', formatMoney(order.freight, order.currency)],
           [
             'Paid by',
@@ -50,25 +109,31 @@ export const Order = ({ id }) => html`<${LoadedRecord}
           ],
           ['Delivery', formatAddress(order.deliveryAddress), 'wide'],
           ['Billing', formatAddress(order.billingAddress), 'wide'],
-          ['Pickup store', order.pickupStoreNumber],
-          ['Ready for collection', renderLocalTime(order.readyAt)],
-          ['Collected', renderLocalTime(order.collectedAt)],
+          [
+            'Pickup store',
+            order.pickupStoreNumber &&
+              html`<a href=${linkTo('search', 'store', order.pickupStoreNumber)}>${order.pickupStoreNumber}</a>`,
+          ],
           ['Last updated', renderLocalTime(order.updateTimeStamp)],
           ['Order ID', html`<code>${order.id}</code>`, 'wide'],
         ]}
       />
+      <${OrderActions} order=${order} canFulfil=${canFulfil} done=${(/** @type {string} */ text) => {
+        setMessage(text)
+        reload()
+      }} />
+      <p role="status" class="outcome">${message}</p>
     </div>
-    <${ExportableTable} title=${html`<h3>Lines</h3>`} caption="Lines of the order" columns=${lineColumns(order.currency)} rows=${order.lines} file=${`order-${order.orderNumber}-lines`} />
-    <${List}
-      path=${`/orders/${encodeURIComponent(id)}/returns`}
-      tools=${html`<h3>Returns</h3>`}
-      caption="Returns of the order"
-      columns=${returnColumns(order.currency)}
-      file=${`order-${order.orderNumber}-returns`}
-      empty="No returns"
-    />
-  </section>`}
-/>`
+    <${ExportableTable} title=${html`<h3>Lines</h3>`} caption="Lines of the order" columns=${lineColumns(order.currency)} rows=${order.lines} file=${`${file}-lines`} />
+    ${
+      returns.length > 0
+        ? html`<${ExportableTable} title=${html`<h3>Returns</h3>`} caption="Returns of the order" columns=${returnColumns(order.currency)} rows=${returns} file=${`${file}-returns`} />`
+        : html`<h3>Returns</h3><div class="empty">No returns</div>`
+    }
+    <h3>History <small>${formatZone()}</small></h3>
+    <${Timeline} events=${buildHistory(order, returns, shipments)} />
+  </section>`
+}
 
 /** @param {string} currency @returns {import('../../components/table.js').Column[]} */
 const returnColumns = currency => [
@@ -81,3 +146,42 @@ const returnColumns = currency => [
   { title: 'Created', value: orderReturn => orderReturn.createdAt, isTime: true },
   amountColumn('Total', orderReturn => orderReturn.total, currency),
 ]
+
+/** @param {any[]} lines */
+const formatUnits = lines => lines.map(({ quantity, sku }) => `${quantity} × ${sku}`).join(', ')
+
+/** Builds the history of an order, newest first. @param {any} order @param {any[]} returns @param {any[]} shipments */
+function buildHistory(order, returns, shipments) {
+  const events = [
+    {
+      key: 'placed',
+      at: order.placedAt,
+      content: html`Order placed <small>${formatUnits(order.lines)}</small>`,
+      amount: formatMoney(order.total, order.currency),
+    },
+    ...(order.readyAt ? [{ key: 'ready', at: order.readyAt, content: 'Ready for collection' }] : []),
+    ...(order.collectedAt ? [{ key: 'collected', at: order.collectedAt, content: 'Collected' }] : []),
+    ...shipments.map(shipment => ({
+      key: `shipment ${shipment.id}`,
+      at: shipment.shippedAt ?? shipment.updateTimeStamp,
+      content: html`Shipped <small>${formatUnits(shipment.lines)}</small> ${renderTracking(shipment)}`,
+    })),
+    ...returns.map(orderReturn => ({
+      key: `return ${orderReturn.id}`,
+      at: orderReturn.createdAt,
+      content: html`Return <a href=${linkTo('search', 'return', orderReturn.id)}>${orderReturn.returnNumber}</a> ${orderReturn.status}`,
+      amount: formatMoney(`-${orderReturn.total}`, orderReturn.currency),
+    })),
+  ]
+  return events.sort(compareNewestFirst)
+}
+
+/** @param {any} shipment */
+function renderTracking({ carrier, trackingNumber, trackingUrl }) {
+  const text = [carrier, trackingNumber].filter(Boolean).join(' ') || (trackingUrl && 'Track')
+  if (!text) return null
+  // Only web addresses: the back office could send another scheme.
+  return /^https?:\/\//i.test(trackingUrl ?? '')
+    ? html`<a href=${trackingUrl} target="_blank" rel="noopener noreferrer">${text}</a>`
+    : text
+}

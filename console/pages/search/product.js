@@ -1,13 +1,14 @@
 import { useState } from 'preact/hooks'
 import { ExportableTable } from '../../components/exportable-table.js'
 import { Choice } from '../../components/field.js'
-import { amountColumn, Facts, renderLocalTime } from '../../components/format.js'
+import { amountColumn, Facts, formatMoney, renderLocalTime } from '../../components/format.js'
 import { List } from '../../components/list.js'
 import { Problem } from '../../components/problem.js'
 import { useLoad } from '../../components/use-load.js'
 import { callApi } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
 import { linkTo } from '../../lib/route.js'
+import { Figures } from './record.js'
 
 /** @param {any} level */
 const explainSellable = ({ freeStock, buffer, sellable }) =>
@@ -60,24 +61,57 @@ export function Product({ id }) {
       Object.assign({ colour: colour.name ?? colour.code, markdownStatus: colour.markdownStatus }, size),
     ),
   )
+  if (data === null)
+    return html`<section aria-label="Product"><h2>${sku}</h2><p class="note">No product has this SKU.</p><${Stock} sku=${sku} /></section>`
+  return html`<${ProductDetails} product=${data} sku=${sku} rows=${rows} />`
+}
+
+/** @param {{ product: any, sku: string | undefined, rows: any[] }} props `rows`: the SKUs */
+function ProductDetails({ product, sku, rows }) {
+  const { data: levels, error } = useLoad(signal => loadLevels(product.id, signal), [product.id])
   return html`<section aria-label="Product">
-    ${data === null ? html`<h2>${sku}</h2><p class="note">No product has this SKU.</p>` : html`<h2>${data.name}</h2>`}
-    ${
-      data &&
-      html`<div class="card"><${Facts}
-          facts=${[
-            ['Code', data.productCode],
-            ['Description', data.description, 'wide'],
-            ['Size range', data.sizeRange],
-            ['Last updated', renderLocalTime(data.updateTimeStamp)],
-            ['Product ID', html`<code>${data.id}</code>`],
-          ]}
-        /></div>`
-    }
+    <h2>${product.name}</h2>
+    <${Figures} figures=${summarize(product, rows, levels)} />
+    <div class="card"><${Facts}
+      facts=${[
+        ['Code', product.productCode],
+        ['Description', product.description, 'wide'],
+        ['Size range', product.sizeRange],
+        ['Last updated', renderLocalTime(product.updateTimeStamp)],
+        ['Product ID', html`<code>${product.id}</code>`],
+      ]}
+    /></div>
     ${sku !== undefined && html`<${Stock} sku=${sku} />`}
-    ${data && html`<${StockGrid} product=${data} current=${sku} />`}
-    ${rows.length > 0 && html`<${ExportableTable} title=${html`<h3>SKUs</h3>`} caption="SKUs of the product" columns=${skuColumns(data.currency)} rows=${rows} getKey=${(/** @type {any} */ row) => row.skuId} file=${`product-${data.productCode}-skus`} />`}
+    ${error && html`<${Problem} error=${error} />`}
+    ${!levels && !error && html`<p class="opening" role="status">Loading…</p>`}
+    ${levels && levels.length > 0 && html`<${StockGrid} product=${product} levels=${levels} current=${sku} />`}
+    ${rows.length > 0 && html`<${ExportableTable} title=${html`<h3>SKUs</h3>`} caption="SKUs of the product" columns=${skuColumns(product.currency)} rows=${rows} getKey=${(/** @type {any} */ row) => row.skuId} file=${`product-${product.productCode}-skus`} />`}
   </section>`
+}
+
+/** @param {any} product @param {any[]} rows the SKUs @param {any[] | undefined} levels @returns {[title: string, value: unknown][]} */
+function summarize({ currency }, rows, levels) {
+  const prices = rows
+    .map(({ price }) => price)
+    .filter(price => price !== null)
+    .sort((a, b) => a - b)
+  const [lowest, highest] = [prices[0], prices.at(-1)]
+  const sum = (/** @type {string} */ name) =>
+    levels ? levels.reduce((total, level) => total + level[name], 0).toLocaleString('en') : '…'
+  const withStock = new Set(levels?.filter(level => level.available > 0).map(level => level.sku)).size
+  return [
+    [
+      'Price',
+      prices.length === 0
+        ? '–'
+        : lowest === highest
+          ? formatMoney(lowest, currency)
+          : `${formatMoney(lowest, currency)} – ${highest}`,
+    ],
+    ['On hand', sum('onHand')],
+    ['Available', sum('available')],
+    ['SKUs in stock', levels ? `${withStock} of ${rows.length}` : '…'],
+  ]
 }
 
 /** Loads the stock levels of a product. @param {string} id @param {AbortSignal} signal */
@@ -94,13 +128,9 @@ async function loadLevels(id, signal) {
 /** Few units of a SKU. */
 const lowStock = 3
 
-/** The units that can be sold by colour and size, of all stores or one. @param {{ product: any, current: string | undefined }} props `current`: the SKU of the page */
-function StockGrid({ product, current }) {
-  const { data: levels, error } = useLoad(signal => loadLevels(product.id, signal), [product.id])
+/** The units that can be sold by colour and size, of all stores or one. @param {{ product: any, levels: any[], current: string | undefined }} props `current`: the SKU of the page */
+function StockGrid({ product, levels, current }) {
   const [store, setStore] = useState('')
-  if (error) return html`<${Problem} error=${error} />`
-  if (!levels) return html`<p class="opening" role="status">Loading…</p>`
-  if (!levels.length) return null
   const stores = [...new Map(levels.map(level => [level.storeNumber, level.store])).entries()].sort()
   const sum = (/** @type {string} */ sku) =>
     levels

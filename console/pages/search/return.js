@@ -1,9 +1,16 @@
+import { useState } from 'preact/hooks'
 import { ExportableTable } from '../../components/exportable-table.js'
-import { amountColumn, Facts, formatMoney, renderLocalTime } from '../../components/format.js'
+import { Checkbox } from '../../components/field.js'
+import { amountColumn, Facts, formatMoney, renderLocalTime, State } from '../../components/format.js'
+import { RecordAction } from '../../components/record-action.js'
+import { useKeptFocus } from '../../components/use-kept-focus.js'
+import { callApi } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
 import { linkTo } from '../../lib/route.js'
 import { skuColumn } from './line-columns.js'
-import { LoadedRecord } from './record.js'
+import { describeRefund } from './order-actions.js'
+import { Figures, hasCapability, LoadedRecord, loadCustomerName } from './record.js'
+import { allUnits, hasUnits, listChosen, Units } from './units.js'
 
 /** @param {string} currency @returns {import('../../components/table.js').Column[]} */
 const columns = currency => [
@@ -11,32 +18,116 @@ const columns = currency => [
   { title: 'Reason', value: line => line.reasonCode },
   { title: 'Notes', value: line => line.notes },
   { title: 'Quantity', right: true, value: line => line.quantity },
+  { title: 'Received', right: true, value: line => line.received },
   amountColumn('Value', line => line.value, currency),
 ]
 
-/** @param {{ id: string }} props */
+/** @type {Record<string, 'good' | 'warn' | 'idle'>} */
+const tones = { requested: 'warn', received: 'warn', refunded: 'good', cancelled: 'idle' }
+
+/** @param {string} id @param {AbortSignal} signal */
+async function loadReturn(id, signal) {
+  const [{ data: record }, canFulfil] = await Promise.all([
+    callApi(`/returns/${encodeURIComponent(id)}`, { signal }),
+    hasCapability('fulfilment', signal),
+  ])
+  return { record, canFulfil, customer: record.customerId && (await loadCustomerName(record.customerId, signal)) }
+}
+
+/** A return with its lines, and the actions that its status allows. @param {{ id: string }} props */
 export const Return = ({ id }) => html`<${LoadedRecord}
-  path=${`/returns/${encodeURIComponent(id)}`}
-  show=${(/** @type {any} */ record) => html`<section aria-label=${`Return ${record.returnNumber}`}>
-    <h2>Return ${record.returnNumber}</h2>
-    <div class="card">
+  path=${id}
+  load=${(/** @type {AbortSignal} */ signal) => loadReturn(id, signal)}
+  show=${(/** @type {any} */ data, /** @type {() => void} */ reload) => html`<${ReturnDetails} ...${data} reload=${reload} />`}
+/>`
+
+/** @param {{ record: any, canFulfil: boolean, customer: string | null, reload: () => void }} props */
+function ReturnDetails({ record, canFulfil, customer, reload }) {
+  const [message, setMessage] = useState('')
+  const container = useKeptFocus()
+  const sum = (/** @type {string} */ name) =>
+    record.lines.reduce((/** @type {number} */ total, /** @type {any} */ line) => total + line[name], 0)
+  const done = (/** @type {string} */ text) => {
+    setMessage(text)
+    reload()
+  }
+  return html`<section aria-label=${`Return ${record.returnNumber}`}>
+    <div class="record-head"><h2>Return ${record.returnNumber}</h2><${State} state=${record.status} tone=${tones[record.status]} /></div>
+    <${Figures}
+      figures=${[
+        ['Value', formatMoney(record.total, record.currency)],
+        ['Units', sum('quantity')],
+        ['Received', sum('received')],
+      ]}
+    />
+    <div class="card" tabindex="-1" ref=${container}>
       <${Facts}
         facts=${[
-          ['Status', record.status],
           ['Order', html`<a href=${linkTo('search', 'order', record.orderId)}>${record.orderNumber}</a>`],
           [
             'Customer',
-            record.customerId &&
-              html`<a href=${linkTo('search', 'customer', record.customerId)}>${record.customerId}</a>`,
+            record.customerId && html`<a href=${linkTo('search', 'customer', record.customerId)}>${customer}</a>`,
           ],
           ['Authorisation', record.returnAuthorisationNumber],
           ['Restocked', record.restock ? 'yes' : 'no'],
-          ['Total', formatMoney(record.total, record.currency)],
+          [
+            'Exchange order',
+            record.exchangeOrderId &&
+              html`<a href=${linkTo('search', 'order', record.exchangeOrderId)}>${record.exchangeOrderId}</a>`,
+            'wide',
+          ],
           ['Created', renderLocalTime(record.createdAt)],
+          ['Last updated', renderLocalTime(record.updateTimeStamp)],
           ['Return ID', html`<code>${record.id}</code>`, 'wide'],
         ]}
       />
+      <${ReturnActions} record=${record} canFulfil=${canFulfil} done=${done} />
+      <p role="status" class="outcome">${message}</p>
     </div>
     <${ExportableTable} title=${html`<h3>Lines</h3>`} caption="Lines of the return" columns=${columns(record.currency)} rows=${record.lines} file=${`return-${record.returnNumber}-lines`} />
-  </section>`}
-/>`
+  </section>`
+}
+
+/** @param {{ record: any, canFulfil: boolean, done: (message: string) => void }} props */
+function ReturnActions({ record, canFulfil, done }) {
+  const path = `/returns/${encodeURIComponent(record.id)}`
+  /** @type {import('./units.js').UnitLine[]} */
+  const lines = record.lines
+    .filter((/** @type {any} */ line) => line.received < line.quantity)
+    .map((/** @type {any} */ line) => ({
+      id: line.id,
+      sku: line.sku,
+      title: line.reasonCode,
+      max: line.quantity - line.received,
+    }))
+  return html`<p class="choices">
+    ${
+      canFulfil &&
+      record.status === 'requested' &&
+      lines.length > 0 &&
+      html`<${RecordAction}
+        label="Receive" title=${`Receive units of return ${record.returnNumber}`} role="maintainer" path=${`${path}/receive`} main
+        initial=${{ units: allUnits(lines), restock: record.restock }}
+        isReady=${hasUnits}
+        toBody=${(/** @type {any} */ { units, restock }) => ({
+          lines: listChosen(lines, units).map(({ id, quantity }) => ({ returnLineId: id, quantity })),
+          restock,
+        })}
+        form=${(/** @type {any} */ { values, change, getError }) => html`
+          <p>Enter the units that have arrived. You can receive the others later.</p>
+          <${Units} legend="Units that have arrived" lines=${lines} units=${values.units} change=${(/** @type {any} */ units) => change({ units })} getError=${getError} />
+          <${Checkbox} label="Put the units back into stock" checked=${values.restock} change=${(/** @type {boolean} */ restock) => change({ restock })} />
+        `}
+        done=${(/** @type {any} */ { status }) => done(status === 'received' ? 'All units have been received.' : 'The units were received. Others are still to arrive.')}
+      />`
+    }
+    ${
+      record.status === 'received' &&
+      html`<${RecordAction}
+        label="Refund" title=${`Refund return ${record.returnNumber}`} role="maintainer" path=${`${path}/refund`} main initial=${{}} toBody=${() => ({})}
+        form=${() => html`<p>Marks the return as refunded: ${formatMoney(record.total, record.currency)}. Vouchers are refunded at once; you refund the rest through the payment gateway. This can't be undone.</p>`}
+        done=${(/** @type {any} */ { refund }) => done(describeRefund(refund))}
+      />`
+    }
+  </p>`
+}

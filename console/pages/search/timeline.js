@@ -3,8 +3,9 @@ import { RequestLink } from '../../components/request-link.js'
 import { html } from '../../lib/html.js'
 import { linkTo } from '../../lib/route.js'
 import { emailTones } from './emails.js'
+import { compareNewestFirst } from './record.js'
 
-/** @typedef {{ key: string, at: string, content: unknown, amount?: unknown }} Event */
+/** @typedef {import('./record.js').Event} Event */
 
 /** @type {Record<string, string>} */
 const channelNames = { marketing: 'Marketing', email: 'Email subscription', sms: 'SMS subscription' }
@@ -25,16 +26,8 @@ function describeProfileChange({ operation, fields }) {
   return fields.length ? html`Profile changed: ${fields.join(', ')}` : 'Profile saved (no changes)'
 }
 
-/** Builds the timeline of a customer, newest first. @param {any} data @returns {Event[]} */
-export function buildEvents({
-  audit = [],
-  consent = [],
-  orders = [],
-  returns = [],
-  transactions = [],
-  rewardAccount,
-  vouchers = [],
-}) {
+/** Builds the timeline of a customer, newest first. Everything about a purchase is one event. @param {any} data @returns {Event[]} */
+export function buildEvents({ audit = [], consent = [], vouchers = [], ...purchases }) {
   /** @type {Map<string, any[]>} */
   const consentByRequest = Map.groupBy(consent, (/** @type {any} */ change) => change.requestId)
   /** @type {Event[]} */
@@ -44,41 +37,21 @@ export function buildEvents({
       consentByRequest.delete(entry.requestId)
       return {
         key: `audit ${entry.id}`,
+        kind: 'profile',
         at: entry.at,
         content: html`${describeProfileChange(entry)}${changes.length > 0 && html`<br />${describeConsent(changes)}`} ${renderAuthor(entry)}`,
       }
     }),
     ...[...consentByRequest].map(([request, changes]) => ({
       key: `consent ${request}`,
+      kind: 'profile',
       at: changes[0].at,
       content: html`${describeConsent(changes)} ${renderAuthor(changes[0])}`,
     })),
-    ...orders.map((/** @type {any} */ order) => ({
-      key: `order ${order.id}`,
-      at: order.placedAt,
-      content: html`Order <a href=${linkTo('search', 'order', order.id)}>${order.orderNumber}</a>`,
-      amount: formatMoney(order.total, order.currency),
-    })),
-    ...returns.map((/** @type {any} */ orderReturn) => ({
-      key: `return ${orderReturn.id}`,
-      at: orderReturn.createdAt,
-      content: html`Return <a href=${linkTo('search', 'return', orderReturn.id)}>${orderReturn.returnNumber}</a> ${orderReturn.status}`,
-      amount: formatMoney(orderReturn.total, orderReturn.currency),
-    })),
-    ...transactions.map((/** @type {any} */ transaction) => ({
-      key: `sale ${transaction.id}`,
-      at: transaction.saleDate,
-      content: html`Sale <a href=${linkTo('search', 'sale', transaction.id)}>${transaction.number ?? transaction.id}</a> <small>${transaction.storeName ?? transaction.channel}</small>`,
-      amount: formatMoney(transaction.total, transaction.currency),
-    })),
-    ...(rewardAccount?.points ?? []).map((/** @type {any} */ entry) => ({
-      key: `points ${entry.id}`,
-      at: entry.createdAt,
-      content: html`Points ${entry.description && html`<small>${entry.description}</small>`}`,
-      amount: `${entry.total.toLocaleString('en')} ${entry.total === 1 ? 'point' : 'points'}`,
-    })),
+    ...buildPurchases(purchases),
     ...vouchers.map((/** @type {any} */ voucher) => ({
       key: `voucher ${voucher.number}`,
+      kind: 'voucher',
       at: voucher.createdAt,
       content: html`Voucher <a href=${linkTo('search', 'voucher', voucher.number)}>${voucher.number}</a>${voucher.receiverEmail && html` <small>for ${voucher.receiverEmail}</small>`}`,
     })),
@@ -86,7 +59,73 @@ export function buildEvents({
       voucher.emails.map((/** @type {any} */ email) => toEmailEvent(voucher, email)),
     ),
   ]
-  return events.sort((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : 0))
+  return events.sort(compareNewestFirst)
+}
+
+/**
+ * Groups orders, sales, returns and points by purchase. The order is the event of its purchase, or else the sale.
+ * @param {any} data @returns {Event[]}
+ */
+function buildPurchases({ orders = [], returns = [], transactions = [], rewardAccount }) {
+  /** The order number of each return. @type {Map<string, string>} */
+  const returnOrders = new Map(returns.map((/** @type {any} */ each) => [each.returnNumber, each.orderNumber]))
+  /** @type {{ purchase: string, event: Event }[]} */
+  const events = [
+    ...orders.map((/** @type {any} */ order) => ({
+      purchase: order.orderNumber,
+      event: {
+        key: `order ${order.id}`,
+        at: order.placedAt,
+        content: html`Order <a href=${linkTo('search', 'order', order.id)}>${order.orderNumber}</a> <small>${countUnits(order.lines)}</small>`,
+        amount: formatMoney(order.total, order.currency),
+      },
+    })),
+    ...transactions.map((/** @type {any} */ transaction) => ({
+      purchase: transaction.orderNumber ?? `sale ${transaction.id}`,
+      event: {
+        key: `sale ${transaction.id}`,
+        at: transaction.saleDate,
+        content: html`${Number(transaction.total) < 0 ? 'Refund' : 'Sale'} <a href=${linkTo('search', 'sale', transaction.id)}>${transaction.number ?? transaction.id}</a> <small>${transaction.storeName ?? transaction.channel}</small>`,
+        amount: formatMoney(transaction.total, transaction.currency),
+      },
+    })),
+    ...returns.map((/** @type {any} */ orderReturn) => ({
+      purchase: orderReturn.orderNumber,
+      event: {
+        key: `return ${orderReturn.id}`,
+        at: orderReturn.createdAt,
+        content: html`Return <a href=${linkTo('search', 'return', orderReturn.id)}>${orderReturn.returnNumber}</a> ${orderReturn.status}`,
+        amount: formatMoney(`-${orderReturn.total}`, orderReturn.currency),
+      },
+    })),
+    ...(rewardAccount?.points ?? []).map((/** @type {any} */ entry) => {
+      const [, kind, number = ''] = /^(Order|Return) (\S+)/.exec(entry.description ?? '') ?? []
+      return {
+        purchase: (kind === 'Order' ? number : returnOrders.get(number)) ?? `points ${entry.id}`,
+        event: {
+          key: `points ${entry.id}`,
+          at: entry.createdAt,
+          content: html`Points ${entry.description && html`<small>${entry.description}</small>`}`,
+          amount: `${entry.total.toLocaleString('en')} ${entry.total === 1 ? 'point' : 'points'}`,
+        },
+      }
+    }),
+  ]
+  return [...Map.groupBy(events, ({ purchase }) => purchase).values()].flatMap(([first, ...others]) =>
+    first
+      ? {
+          ...first.event,
+          kind: 'purchase',
+          related: others.map(({ event }) => event).sort((a, b) => compareNewestFirst(b, a)),
+        }
+      : [],
+  )
+}
+
+/** @param {any[]} lines */
+function countUnits(lines) {
+  const units = lines.reduce((sum, { quantity }) => sum + quantity, 0)
+  return `${units} ${units === 1 ? 'unit' : 'units'}`
 }
 
 /** @param {any} voucher @param {any} email @returns {Event} */
@@ -95,6 +134,7 @@ function toEmailEvent({ number }, { id, status, queuedAt, sentAt, lastError }) {
   const state = html`<${State} state=${status} tone=${emailTones[status]} />`
   return {
     key: `email ${id}`,
+    kind: 'voucher',
     at: sentAt ?? queuedAt,
     content: html`Email of voucher ${link} ${state} ${lastError && html`<small>${lastError}</small>`}`,
   }

@@ -1,24 +1,40 @@
 import { useState } from 'preact/hooks'
 import { SubmitButton } from '../../components/button.js'
 import { Field, onSubmit } from '../../components/field.js'
-import { Facts, formatMoney, renderLocalTime, State } from '../../components/format.js'
+import { Facts, formatMoney, renderLocalTime, State, sumAmounts } from '../../components/format.js'
 import { useAction } from '../../components/use-load.js'
 import { callApi } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
 import { useHasRole } from '../../lib/role.js'
 import { emailTones } from './emails.js'
 import { Ledger } from './ledger.js'
+import { Figures } from './record.js'
 
 /** @type {Record<string, 'good' | 'warn' | 'bad' | 'idle'>} */
 const tones = { active: 'good', pending: 'warn', locked: 'warn', suspended: 'bad', expired: 'bad', redeemed: 'idle' }
 
+/** Why a voucher can't be redeemed in each status. @type {Record<string, string>} */
+const unusable = {
+  pending: "can't be redeemed yet",
+  locked: 'by a sale that has not ended',
+  suspended: "can't be redeemed until it is resumed",
+  expired: "can't be redeemed",
+}
+
+/** The balance is what is left, even if a suspended voucher can't be redeemed. @param {any} voucher @returns {[title: string, value: unknown][]} */
+const summarize = ({ originalAmount, usedAmount, expiryDate, currency }) => [
+  ['Balance', formatMoney(sumAmounts([originalAmount, `-${usedAmount}`]), currency)],
+  ['Redeemed', formatMoney(usedAmount, currency)],
+  ['Original value', formatMoney(originalAmount, currency)],
+  ['Expires', expiryDate ?? 'never'],
+]
+
 /** @param {any} voucher @returns {import('../../components/format.js').Fact[]} */
 const buildFacts = voucher => [
-  ['Status', html`<${State} state=${voucher.status} tone=${tones[voucher.status]} />`],
-  ['Available', formatMoney(voucher.availableAmount, voucher.currency)],
-  ['Used', formatMoney(voucher.usedAmount, voucher.currency)],
-  ['Original value', formatMoney(voucher.originalAmount, voucher.currency)],
-  ['Expires', voucher.expiryDate ?? 'never'],
+  [
+    'Status',
+    html`<${State} state=${voucher.status} tone=${tones[voucher.status]} />${unusable[voucher.status] && html` <small>${unusable[voucher.status]}</small>`}`,
+  ],
   ['Locked until', renderLocalTime(voucher.lockedUntil)],
   ['Email', voucher.email && html`<${State} state=${voucher.email.status} tone=${emailTones[voucher.email.status]} />`],
 ]
@@ -28,7 +44,7 @@ export function Voucher({ id: number }) {
   const isAdmin = useHasRole('admin')
   return html`<section aria-label=${`Voucher ${number}`}>
     <h2>Voucher ${number}</h2>
-    ${isAdmin && html`<${Ledger} number=${number} buildFacts=${buildFacts} />`}
+    ${isAdmin && html`<${Ledger} number=${number} summarize=${summarize} buildFacts=${buildFacts} />`}
     <${PinLookup} number=${number} isCollapsed=${isAdmin} />
   </section>`
 }
@@ -44,7 +60,8 @@ function PinLookup({ number, isCollapsed }) {
       setPin('')
     }),
   )
-  if (voucher) return html`<div class="card"><${Facts} facts=${buildFacts(voucher)} /></div>`
+  if (voucher)
+    return html`<${Figures} figures=${summarize(voucher)} /><div class="card"><${Facts} facts=${buildFacts(voucher)} /></div>`
   const form = html`<form class="card narrow" onSubmit=${open}>
     <p>Ask the shopper for the PIN. Several wrong attempts block the voucher temporarily.</p>
     <${Field} label="PIN" type="password" required autocomplete="off" value=${pin} change=${setPin} />

@@ -68,6 +68,8 @@ export async function tookAFile(api: TestApi) {
     select customer_id as "customerId" from reward_account where service_id = ${service.id} limit 1`)
   assert.equal((await findRewardAccounts(db, service, [account?.customerId ?? ''])).length, 1)
   assert.ok((await api.get('/browse?table=orders')).json.data.total > 0)
+  const [{ storeNumber }] = (await api.get('/stores?limit=1')).json.data
+  assert.equal((await api.get(`/console/stores/${storeNumber}`)).status, 200)
   const level = await db.row<{ storeId: string; skuId: string }>(sql`
     select store_id as "storeId", sku_id as "skuId" from stock where service_id = ${service.id} order by free_stock desc limit 1`)
   assert.ok(level)

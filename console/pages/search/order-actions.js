@@ -1,0 +1,162 @@
+import { Choice, Field } from '../../components/field.js'
+import { formatMoney } from '../../components/format.js'
+import { Problem } from '../../components/problem.js'
+import { RecordAction } from '../../components/record-action.js'
+import { useLoad } from '../../components/use-load.js'
+import { callApi } from '../../lib/api.js'
+import { html } from '../../lib/html.js'
+import { allUnits, hasUnits, listChosen, Units } from './units.js'
+
+const role = 'maintainer'
+
+/** Returns the number of units of a line that are neither shipped nor cancelled. @param {any} line */
+export const countOpen = ({ quantity, shipped, cancelled }) => quantity - shipped - cancelled
+
+/** @param {any} line @param {number} max @returns {import('./units.js').UnitLine} */
+const toUnitLine = ({ id, sku, productName, colourName, sizeCode }, max) => ({
+  id,
+  sku,
+  title: [productName, colourName, sizeCode].filter(Boolean).join(' · '),
+  max,
+})
+
+/** Describes what a refund gives back, and what is left to do. @param {any} refund */
+export function describeRefund({ total, payments, vouchers, currency }) {
+  const parts = vouchers.map(
+    (/** @type {any} */ { number, amount }) => `${formatMoney(amount, currency)} went back to voucher ${number}`,
+  )
+  if (Number(payments)) parts.push(`pay back ${formatMoney(payments, currency)} through the payment gateway`)
+  return `Refund of ${formatMoney(total, currency)}${parts.length ? `: ${parts.join(', ')}` : ''}.`
+}
+
+/**
+ * The actions that the state of an order allows.
+ * @param {{ order: any, canFulfil: boolean, done: (message: string) => void }} props `done` gets a message about the result
+ */
+export function OrderActions({ order, canFulfil, done }) {
+  const path = `/orders/${encodeURIComponent(order.id)}`
+  const openLines = order.lines
+    .filter((/** @type {any} */ line) => countOpen(line) > 0)
+    .map((/** @type {any} */ line) => toUnitLine(line, countOpen(line)))
+  const isOpen = canFulfil && openLines.length > 0
+  const hasReturnable = order.lines.some((/** @type {any} */ line) => line.shipped > line.returned)
+  const isPickup = Boolean(order.pickupStoreNumber)
+  const toLines = (/** @type {Record<string, string>} */ units) =>
+    listChosen(openLines, units).map(({ id, quantity }) => ({ orderLineId: id, quantity }))
+  return html`<p class="choices">
+    ${
+      isOpen &&
+      !isPickup &&
+      html`<${RecordAction}
+        label="Ship" title=${`Ship order ${order.orderNumber}`} role=${role} path=${`${path}/shipments`} main
+        initial=${{ units: allUnits(openLines), carrier: '', trackingNumber: '', trackingUrl: '' }}
+        isReady=${hasUnits}
+        toBody=${(/** @type {any} */ { units, ...tracking }) => ({
+          lines: toLines(units),
+          ...Object.fromEntries(Object.entries(tracking).filter(([, value]) => value !== '')),
+        })}
+        form=${(/** @type {any} */ { values, change, getError }) => html`
+          <p>The units leave the stock, and the sale is recorded.</p>
+          <${Units} legend="Units to ship" lines=${openLines} units=${values.units} change=${(/** @type {any} */ units) => change({ units })} getError=${getError} />
+          ${trackingFields.map(([name, label, maxLength]) => html`<${Field} key=${name} label=${label} maxlength=${maxLength} autocomplete="off" value=${values[name]} change=${(/** @type {string} */ value) => change({ [name]: value })} error=${getError(`/${name}`)} />`)}
+        `}
+        done=${() => done('The shipment was recorded.')}
+      />`
+    }
+    ${
+      isOpen &&
+      isPickup &&
+      !order.readyAt &&
+      html`<${RecordAction}
+        label="Ready for collection" role=${role} path=${`${path}/ready`} main initial=${{}} toBody=${() => ({})}
+        form=${() => html`<p>The shopper can collect the order at store ${order.pickupStoreNumber}.</p>`}
+        done=${() => done('The order is ready for collection.')}
+      />`
+    }
+    ${
+      isOpen &&
+      isPickup &&
+      order.readyAt &&
+      !order.collectedAt &&
+      html`<${RecordAction}
+        label="Collected" role=${role} path=${`${path}/collected`} main initial=${{}} toBody=${() => ({})}
+        form=${() => html`<p>The open units leave the stock of store ${order.pickupStoreNumber}, and the sale is recorded.</p>`}
+        done=${() => done('The order was collected.')}
+      />`
+    }
+    ${hasReturnable && html`<${ReturnAction} order=${order} path=${path} done=${done} />`}
+    ${
+      isOpen &&
+      html`<${RecordAction}
+        label="Cancel units" title=${`Cancel units of order ${order.orderNumber}`} role=${role} path=${`${path}/cancel`} danger
+        initial=${{ units: allUnits(openLines) }}
+        isReady=${hasUnits}
+        toBody=${(/** @type {any} */ { units }) => ({ lines: toLines(units) })}
+        form=${(/** @type {any} */ { values, change, getError }) => html`
+          <p>The units can be sold again. Vouchers are refunded at once; you refund the rest through the payment gateway. This can't be undone.</p>
+          <${Units} legend="Units to cancel" lines=${openLines} units=${values.units} change=${(/** @type {any} */ units) => change({ units })} getError=${getError} />
+        `}
+        done=${(/** @type {any} */ { refund }) => done(`The units were cancelled. ${describeRefund(refund)}`)}
+      />`
+    }
+  </p>`
+}
+
+/** @type {[name: string, label: string, maxLength: number][]} */
+const trackingFields = [
+  ['carrier', 'Carrier', 100],
+  ['trackingNumber', 'Tracking number', 100],
+  ['trackingUrl', 'Tracking link', 500],
+]
+
+/** The reasons that the service has. @param {{ value: string, change: (code: string) => void, error: string | undefined }} props */
+function ReasonChoice({ value, change, error: fieldError }) {
+  const { data, error } = useLoad(signal => callApi('/return-reasons', { signal }), [])
+  const reasons = /** @type {{ code: string, name: string }[]} */ (data?.data ?? [])
+  return html`${error && html`<${Problem} error=${error} />`}
+    <${Choice} label="Reason" error=${fieldError} value=${value} change=${change} options=${[['', 'Default reason'], ...reasons.map(({ code, name }) => [code, name])]} />`
+}
+
+/** @param {{ order: any, path: string, done: (message: string) => void }} props */
+function ReturnAction({ order, path, done }) {
+  const lines = toReturnLines(order.lines)
+  return html`<${RecordAction}
+    label="Create return" title=${`Return units of order ${order.orderNumber}`} role=${role} path=${`${path}/returns`}
+    initial=${{ units: Object.fromEntries(lines.map(({ id }) => [id, '0'])), reasonCode: '', notes: '' }}
+    isReady=${hasUnits}
+    toBody=${(/** @type {any} */ { units, reasonCode, notes }) => ({
+      lines: listChosen(lines, units).map(({ sku, quantity }) => ({
+        sku,
+        quantity,
+        ...(reasonCode && { reasonCode }),
+        ...(notes && { notes }),
+      })),
+    })}
+    form=${(/** @type {any} */ { values, change, getError }) => html`
+      <p>The return is requested. Its units go back into stock when you receive them, and then you can refund it.</p>
+      <${Units} legend="Units to return" lines=${lines} units=${values.units} change=${(/** @type {any} */ units) => change({ units })} getError=${getError} />
+      <${ReasonChoice} error=${listChosen(lines, values.units)
+        .map((_, i) => getError(`/lines/${i}/reasonCode`))
+        .find(
+          Boolean,
+        )} value=${values.reasonCode} change=${(/** @type {string} */ reasonCode) => change({ reasonCode })} />
+      <${Field} label="Notes" maxlength="1000" autocomplete="off" value=${values.notes} change=${(/** @type {string} */ notes) => change({ notes })} />
+    `}
+    done=${(/** @type {any} */ { returnNumber }) => done(`Return ${returnNumber} was created.`)}
+  />`
+}
+
+/** Returns the returnable units by SKU, because a return names SKUs. @param {any[]} orderLines @returns {import('./units.js').UnitLine[]} */
+function toReturnLines(orderLines) {
+  const bySku = Map.groupBy(
+    orderLines.filter(line => line.shipped > line.returned),
+    line => line.sku,
+  )
+  return [...bySku].map(([sku, lines]) => ({
+    ...toUnitLine(
+      lines[0],
+      lines.reduce((sum, line) => sum + line.shipped - line.returned, 0),
+    ),
+    id: sku,
+  }))
+}

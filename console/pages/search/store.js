@@ -1,0 +1,95 @@
+import { useState } from 'preact/hooks'
+import { SubmitButton } from '../../components/button.js'
+import { Field, onSubmit } from '../../components/field.js'
+import { countColumn, Facts } from '../../components/format.js'
+import { List } from '../../components/list.js'
+import { RecordEdit } from '../../components/record-edit.js'
+import { useAction } from '../../components/use-load.js'
+import { callApi } from '../../lib/api.js'
+import { html } from '../../lib/html.js'
+import { linkTo } from '../../lib/route.js'
+import { skuColumn } from './line-columns.js'
+import { Figures, formatAddress, LoadedRecord } from './record.js'
+
+/** @type {Record<string, string>} */
+const kinds = { store: 'Store', warehouse: 'Warehouse', web: 'Web store' }
+
+/** @type {import('../../components/table.js').Column[]} */
+const columns = [
+  skuColumn,
+  countColumn('On hand', level => level.freeStock),
+  countColumn('Buffer', level => level.buffer),
+  countColumn('Available', level => level.sellable),
+  { title: 'Last updated', value: level => level.updateTimeStamp, isTime: true, shrink: true },
+]
+
+/** @param {string} number @param {AbortSignal} signal */
+async function loadStore(number, signal) {
+  const path = `/stores/${encodeURIComponent(number)}`
+  const [{ data: store }, { data: summary }] = await Promise.all([
+    callApi(path, { signal }),
+    callApi(`/console${path}`, { signal }),
+  ])
+  return { store, summary }
+}
+
+/** A store with its figures, its buffer and its stock. @param {{ id: string }} props a store number */
+export const Store = ({ id }) => html`<${LoadedRecord}
+  path=${id}
+  load=${(/** @type {AbortSignal} */ signal) => loadStore(id, signal)}
+  show=${(/** @type {any} */ data, /** @type {() => void} */ reload) => html`<${StoreDetails} ...${data} reload=${reload} />`}
+/>`
+
+/** @param {{ store: any, summary: any, reload: () => void }} props */
+function StoreDetails({ store, summary, reload }) {
+  const { storeNumber, inventoryBuffer } = store
+  const format = (/** @type {number} */ count) => count.toLocaleString('en')
+  return html`<section aria-label=${`Store ${storeNumber}`}>
+    <h2>${storeNumber} ${store.name}</h2>
+    <${Figures}
+      figures=${[
+        ['Units on hand', format(summary.onHand)],
+        ['Available', format(summary.available)],
+        ['SKUs in stock', `${format(summary.inStock)} of ${format(summary.skus)}`],
+        ['Low stock', `${format(summary.low)} ${summary.low === 1 ? 'SKU' : 'SKUs'}`],
+      ]}
+    />
+    <div class="card">
+      <${Facts}
+        facts=${[
+          ['Type', kinds[store.kind] ?? store.kind],
+          ['Code', store.code],
+          ['Email', store.email, 'wide'],
+          ['Address', formatAddress(store.address), 'wide'],
+          ['E-commerce location', store.ecommerceLocationId],
+          ['Buffer', inventoryBuffer === null ? 'that of the service' : `${inventoryBuffer} units of each SKU`],
+          ['Store ID', html`<code>${store.storeId}</code>`],
+        ]}
+      />
+      <p class="choices"><${RecordEdit} label="Change buffer" role="admin" path=${`/stores/${encodeURIComponent(storeNumber)}`} done=${reload} form=${BufferForm} /></p>
+    </div>
+    <${List}
+      path=${`/inventory?store_number=${encodeURIComponent(storeNumber)}`}
+      tools=${html`<h3>Stock</h3>`}
+      caption=${`Stock of store ${storeNumber}`}
+      columns=${columns}
+      file=${`stock-store-${storeNumber}`}
+      empty=${html`No stock of this store. It is loaded by the <a href=${linkTo('syncs', 'stock')}>stock sync</a> or an import.`}
+      version=${inventoryBuffer ?? -1}
+    />
+  </section>`
+}
+
+/** @param {{ record: any, save: (body: object) => Promise<void> }} props */
+function BufferForm({ record, save }) {
+  const [buffer, setBuffer] = useState(String(record.inventoryBuffer ?? ''))
+  const { busy, error, run } = useAction()
+  const send = onSubmit(() => run(() => save({ inventoryBuffer: buffer === '' ? null : Number(buffer) })))
+  const fieldErrors = /** @type {any} */ (error)?.problem?.errors
+  const fieldError = fieldErrors?.find((/** @type {any} */ { pointer }) => pointer === '/inventoryBuffer')?.detail
+  return html`<form onSubmit=${send}>
+    <p>Units of each SKU that are not sold online. The available units change at once.</p>
+    <${Field} label="Buffer" type="number" min="0" step="1" hint="Empty: the buffer of the service applies." value=${buffer} change=${setBuffer} error=${fieldError} />
+    <${SubmitButton} label="Save buffer" busyLabel="Saving…" busy=${busy} error=${fieldError ? undefined : error} />
+  </form>`
+}

@@ -1,0 +1,243 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { browserMissing } from '../support/browser.ts'
+import { assertAccessible } from '../support/console/axe.ts'
+import { type Console, openConsole } from '../support/console/console.ts'
+import { createReturn, fillShop, getCreated, placeOrder } from '../support/order-shop.ts'
+import { startTestApi, type TestApi } from '../support/service.ts'
+import { issueVoucher, stockGiftCards, voucherSettings } from '../support/voucher-shop.ts'
+import { post } from '../support/write.ts'
+
+// The pages of single records, and what people do there.
+
+const skip = browserMissing ?? false
+let api: TestApi
+let page: Console
+
+before(async () => {
+  if (skip) return
+  api = await startTestApi({ settings: { ...voucherSettings, fulfilment: 'manual' } })
+  await stockGiftCards(api, api)
+  await fillShop(api.db, api.service)
+  page = await openConsole(api, api)
+})
+after(async () => {
+  await page?.close()
+  await api?.stop()
+})
+
+const figure = (title: string) =>
+  page.evaluate<string>(
+    `[...document.querySelectorAll('.figures > div')].find(each => each.querySelector('dt').innerText === ${JSON.stringify(title)})?.querySelector('dd').innerText`,
+  )
+const isClosed = `!document.querySelector('dialog')`
+const isLoaded = `document.querySelector('.data') && !document.querySelector('[aria-busy="true"]')`
+const status = `document.querySelector('.record-head .state')?.innerText`
+const read = async (path: string) => (await api.get(path)).json.data
+
+test('an order is shipped in parts, with errors at their fields', { skip }, async () => {
+  const order = await placeOrder(api, [
+    { sku: 'HOOD-S', quantity: 3 },
+    { sku: 'TEE', quantity: 1 },
+  ])
+  await page.show(`search/order/${order.id}`)
+  await page.until(`document.querySelector('.record-head')`)
+  assert.deepEqual([await figure('Units'), await figure('Open')], ['4', '4'])
+  await page.press('Ship')
+  await page.fill('Units of HOOD-S', '2')
+  await page.fill('Units of TEE', '0')
+  await page.fill('Carrier', 'Australia Post')
+  await page.fill('Tracking link', 'nowhere')
+  await assertAccessible(page, 'shipping an order')
+  await page.press('Ship')
+  await page.until(
+    `document.querySelector('input[aria-invalid="true"]')?.closest('label').innerText.includes('must be a web address')`,
+  )
+  await assertAccessible(page, 'a rejected shipment')
+  assert.deepEqual(await read(`/orders/${order.id}/shipments`), [])
+  await page.fill('Tracking link', 'https://track.example.com/1')
+  await page.press('Ship')
+  await page.until(isClosed)
+  await page.waitForText('The shipment was recorded.')
+  await page.until(`[...document.querySelectorAll('.figures dd')].map(each => each.innerText).includes('2')`)
+  await page.waitForText('Shipped 2 × HOOD-S Australia Post')
+  assert.deepEqual([await figure('Shipped'), await figure('Open')], ['2', '2'])
+  assert.equal((await read(`/orders/${order.id}/shipments`)).length, 1)
+  await assertAccessible(page, 'a shipped order')
+})
+
+test('a repeated shipment after a lost response ships once', { skip }, async () => {
+  const order = await placeOrder(api, [{ sku: 'HOOD-S', quantity: 2 }])
+  await page.show(`search/order/${order.id}`)
+  await page.press('Ship')
+  await page.fill('Units of HOOD-S', '1')
+  await page.evaluate(`(() => {
+    const realFetch = fetch
+    globalThis.fetch = async (...request) => {
+      globalThis.fetch = realFetch
+      await realFetch(...request)
+      throw new TypeError('The response was lost.')
+    }
+  })()`)
+  await page.press('Ship')
+  await page.waitForText("Can't reach Tillbridge.")
+  await page.press('Ship')
+  await page.until(isClosed)
+  assert.equal((await read(`/orders/${order.id}/shipments`)).length, 1)
+  await page.until(`${status} === 'processing'`)
+})
+
+test('open units are cancelled after a confirmation', { skip }, async () => {
+  const order = await placeOrder(api, [{ sku: 'HOOD-S', quantity: 2 }])
+  await page.show(`search/order/${order.id}`)
+  await page.press('Cancel units')
+  await page.waitForText("This can't be undone.")
+  await page.press('Cancel')
+  await page.until(isClosed)
+  assert.equal((await read(`/orders/${order.id}`)).lines[0].cancelled, 0)
+  await page.press('Cancel units')
+  await page.press('Cancel units')
+  await page.until(`${status} === 'cancelled'`)
+  await page.waitForText('pay back AUD 59.98 through the payment gateway')
+  // The button has disappeared, so its card has the focus.
+  await page.until(`document.activeElement.classList.contains('card')`)
+})
+
+test('a collected order is ready first', { skip }, async () => {
+  const order = await placeOrder(api, [{ sku: 'HOOD-S', quantity: 1 }], { pickupStoreNumber: '101' })
+  await page.show(`search/order/${order.id}`)
+  await page.press('Ready for collection')
+  await page.press('Ready for collection')
+  await page.press('Collected')
+  await page.press('Collected')
+  await page.until(`${status} === 'shipped'`)
+  assert.ok((await read(`/orders/${order.id}`)).collectedAt)
+})
+
+test('a return is created, received in parts and refunded', { skip }, async () => {
+  const order = await placeOrder(api, [{ sku: 'HOOD-M', quantity: 3 }])
+  assert.equal((await post(api, `/orders/${order.id}/shipments`, {})).status, 201)
+  await page.show(`search/order/${order.id}`)
+  await page.press('Create return')
+  await page.fill('Units of HOOD-M', '2')
+  await page.until(`document.querySelector('dialog select').options.length > 1`)
+  await page.fill('Reason', 'SIZE')
+  await page.fill('Notes', 'Too wide')
+  await assertAccessible(page, 'creating a return')
+  await page.press('Create return')
+  await page.until(isClosed)
+  const [{ id, returnNumber }] = await read(`/orders/${order.id}/returns`)
+  await page.press(returnNumber)
+  await page.until(`${status} === 'requested'`)
+  await assertAccessible(page, 'a requested return')
+  await page.press('Receive')
+  await page.fill('Units of HOOD-M', '1')
+  await page.press('Receive')
+  await page.waitForText('Others are still to arrive.')
+  await page.until(`[...document.querySelectorAll('.figures dd')].at(-1).innerText === '1'`)
+  await page.press('Receive')
+  await page.press('Receive')
+  await page.until(`${status} === 'received'`)
+  await page.press('Refund')
+  await page.press('Refund')
+  await page.until(`${status} === 'refunded'`)
+  await page.waitForText('pay back AUD 66.66 through the payment gateway')
+  assert.equal((await read(`/returns/${id}`)).status, 'refunded')
+})
+
+test('a visitor sees the records without their actions', { skip }, async () => {
+  const order = await placeOrder(api, [{ sku: 'HOOD-S', quantity: 2 }])
+  assert.equal(
+    (await post(api, `/orders/${order.id}/shipments`, { lines: [{ orderLineId: order.lines[0].id, quantity: 1 }] }))
+      .status,
+    201,
+  )
+  const { id } = getCreated(await createReturn(api, order.id, { 'HOOD-S': 1 }))
+  const visitor = await openConsole(api, await api.createAccount('visitor'))
+  try {
+    for (const [route, text] of [
+      [`search/order/${order.id}`, 'Lines of the order'],
+      [`search/return/${id}`, 'Lines of the return'],
+    ] as const) {
+      await visitor.show(route)
+      await visitor.until(`document.body.textContent.includes(${JSON.stringify(text)})`)
+      assert.deepEqual(
+        await visitor.evaluate(
+          `[...document.querySelectorAll('main button')].map(each => each.innerText).filter(each => each !== 'Export CSV')`,
+        ),
+        [],
+      )
+    }
+  } finally {
+    await visitor.close()
+  }
+})
+
+test('a timeline has one entry per purchase, and consent is edited', { skip }, async () => {
+  const order = await placeOrder(api, [{ sku: 'TEE', quantity: 2 }], { customerId: '65433', orderNumber: 'W-77' })
+  assert.equal((await post(api, `/orders/${order.id}/shipments`, {})).status, 201)
+  const { returnNumber } = getCreated(await createReturn(api, order.id, { TEE: 1 }))
+  await page.show('search/customer/65433')
+  await page.until(`document.querySelector('.timeline .related')`)
+  const purchase = await page.evaluate<string>(
+    `[...document.querySelectorAll('.timeline > li')].find(each => each.innerText.includes('W-77')).innerText.replace(/\\s+/g, ' ')`,
+  )
+  assert.match(
+    purchase,
+    new RegExp(`Order W-77 2 units AUD 20.00 .*Sale .* AUD 20.00.*Return ${returnNumber} requested −AUD 10.00`),
+  )
+  assert.equal(await figure('Lifetime spend'), 'AUD 10.00')
+  await page.press('Edit consent')
+  await page.until(`document.querySelector('dialog form')`)
+  await page.evaluate(
+    `[...document.querySelectorAll('dialog label')].find(each => each.innerText === 'Text messages').click()`,
+  )
+  await assertAccessible(page, 'consent')
+  await page.press('Save consent')
+  await page.until(isClosed)
+  await page.waitForText('SMS subscription on by')
+  assert.equal((await read('/customers/65433')).smsSubscription, true)
+  await page.press('Purchases')
+  await page.until(`!document.querySelector('main').innerText.includes('SMS subscription on')`)
+  await assertAccessible(page, 'a customer')
+})
+
+test('the buffer of a store changes its stock', { skip }, async () => {
+  await page.show('stores')
+  await page.until(isLoaded)
+  await page.press('102')
+  await page.until(`document.querySelector('.figures')`)
+  const available = Number(await figure('Available'))
+  await page.press('Change buffer')
+  await page.fill('Buffer', '2')
+  await page.press('Save buffer')
+  await page.until(isClosed)
+  await page.waitForText('2 units of each SKU')
+  await page.until(`[...document.querySelectorAll('.figures dd')].some(each => each.innerText === '${available - 4}')`)
+  await assertAccessible(page, 'a store')
+  assert.match(
+    await page.exportCsv('Stock of store 102'),
+    /^SKU,On hand,Buffer,Available,Last updated \(AE[DS]T\)\r\nHOOD-S,\d+,2,/,
+  )
+})
+
+test('the link to a list returns to its search and place', { skip }, async () => {
+  await page.show('orders')
+  await page.fill('Search orders', 'W-77')
+  await page.waitForText('1 order')
+  await page.until(isLoaded)
+  await page.press('W-77')
+  await page.until(`document.querySelector('.record-head')`)
+  await page.press('All orders')
+  await page.until(`location.hash.endsWith('/orders?q=W-77')`)
+})
+
+test('a suspended voucher keeps its balance', { skip }, async () => {
+  const { number } = getCreated(await issueVoucher(api))
+  await page.show(`search/voucher/${number}`)
+  await page.press('Suspend')
+  await page.press('Suspend')
+  await page.waitForText("can't be redeemed until it is resumed")
+  assert.equal(await figure('Balance'), 'AUD 150.00')
+  await assertAccessible(page, 'a suspended voucher')
+})
