@@ -30,11 +30,13 @@ export const buildStartCommand = (program: Command) =>
 
 type StartFacts = Parameters<Parameters<typeof startServer>[1]['onReady']>[0]
 
-function formatBanner({ baseUrl, access, consoleLink, workers, postgres }: StartFacts, config: Config) {
+function formatBanner({ baseUrl, access, hasServices, consoleLink, workers, postgres }: StartFacts, config: Config) {
   const lines = ['', `Tillbridge serves ${baseUrl}${workers > 1 ? ` with ${workers} processes` : ''}.`, '']
   const { runJobs, dataDir } = config
-  if (!access) lines.push('Next, create a service and an account: tillbridge service add, tillbridge account add')
-  else if ('created' in access)
+  if (!access) {
+    if (!hasServices)
+      lines.push('Next, create a service and an account: tillbridge service add, tillbridge account add')
+  } else if ('created' in access)
     lines.push(...formatFirstRequest(access.created, quotePath(resolve(dataDir, 'access.json'))))
   else if ('file' in access) lines.push(`The credentials of ${access.username} are in ${quotePath(access.file)}.`)
   else lines.push(`To issue a new password for ${access.username}: tillbridge account rotate ${access.username}`)

@@ -19,7 +19,12 @@ function listServerNames(url: string): string[] {
     try {
       return getServerName(server)
     } catch (error) {
-      throw new InvalidSetting(`can't be parsed: ${(error as Error).message}`)
+      const { path, code, message } = error as NodeJS.ErrnoException
+      throw new InvalidSetting(
+        path === undefined
+          ? `can't be parsed: ${message}`
+          : `names ${path}, which can't be read (${code}). The user that runs Tillbridge must be able to read this file`,
+      )
     }
   })
 }

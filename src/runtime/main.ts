@@ -3,6 +3,7 @@ import type { Server } from 'node:http'
 import { pino } from 'pino'
 import type { Config } from '../config/config.ts'
 import type { Postgres } from '../postgres/postgres.ts'
+import { listAllServices } from '../store/tenancy/services.ts'
 import { createLogStream } from '../telemetry/log-lines.ts'
 import { mergeSamples } from '../telemetry/samples.ts'
 import { armFailpoint } from '../testing/failpoints.ts'
@@ -47,6 +48,8 @@ interface StartOptions {
     baseUrl: string
     caFile: string | undefined
     access: PrintedAccess | undefined
+    /** True if the installation has at least one service. */
+    hasServices: boolean
     /** Signs the account of `access` in to the console, once. Only if an operator watches, or if this start prints the password anyway. */
     consoleLink: string | undefined
     workers: number
@@ -85,6 +88,7 @@ export async function startServer(config: Config, starting: StartOptions): Promi
     starting.onReady({
       ...serving,
       access,
+      hasServices: (await listAllServices(installation.db)).length > 0,
       consoleLink,
       workers: config.webConcurrency,
       postgres: installation.postgres,

@@ -139,6 +139,8 @@ function readPem(file: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {
-    throw new Error(`${file} can't be read (${(error as NodeJS.ErrnoException).code}).`)
+    const { code } = error as NodeJS.ErrnoException
+    const requirement = code === 'EACCES' ? ' The user that runs Tillbridge must be able to read it.' : ''
+    throw new Error(`${file} can't be read (${code}).${requirement}`)
   }
 }

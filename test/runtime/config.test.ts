@@ -189,6 +189,15 @@ test('an unknown sslmode is rejected', () => {
     assert.deepEqual(findProblems({ DATABASE_URL: `postgres://a:b@one,two/c?sslmode=${mode}` }), [])
 })
 
+test('a certificate file of DATABASE_URL that is missing is rejected by name', () => {
+  assert.deepEqual(
+    findProblems({ DATABASE_URL: 'postgres://a:hunter2@one/c?sslmode=verify-full&sslrootcert=/nowhere/ca.pem' }),
+    [
+      "DATABASE_URL names /nowhere/ca.pem, which can't be read (ENOENT). The user that runs Tillbridge must be able to read this file.",
+    ],
+  )
+})
+
 test('a missing file is rejected by name', () => {
   assert.deepEqual(findProblems({ TLS_CERT_FILE: here, TLS_KEY_FILE: '/nowhere/key.pem' }), [
     'TLS_KEY_FILE must name an existing file; it is "/nowhere/key.pem".',

@@ -92,6 +92,7 @@ test('start and doctor report lost back office settings', async () => {
     await runSuccessfully(['back-office', 'set', 'shop', 'driver=embedded'], environment)
     const meant = await serve([], environment)
     assert.doesNotMatch(meant.err, /BACK_OFFICE/)
+    assert.doesNotMatch(meant.out, /create a service/)
     await stopServer(meant)
   } finally {
     await simulator.close()

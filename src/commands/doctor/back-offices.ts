@@ -25,7 +25,7 @@ export async function checkBackOffices(db: Database, offices: BackOffices, confi
     for (const { name, reason } of missing) lines.push(`  ${name}: ${reason?.replaceAll('`', '')}`)
   }
   if (unreachable.length) throw new Error([...unreachable, ...lines].join('\n'))
-  return lines.join('\n')
+  return lines.join('\n') || 'no services'
 }
 
 /** Compares the age of each sync with its schedule. Throws if a sync is overdue, failed in its last run, or never succeeded. */

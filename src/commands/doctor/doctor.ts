@@ -47,7 +47,7 @@ export const buildDoctorCommand = (program: Command) =>
       let keys: Keys | undefined
       let offices: BackOffices | undefined
       const require = <T>(value: T | undefined, prerequisite: string): T => {
-        if (value === undefined) throw new Error(`Not checked: fix ${prerequisite} first.`)
+        if (value === undefined) throw new Error(`Not checked: fix ${config ? prerequisite : 'the settings'} first.`)
         return value
       }
       const checks: Check[] = [
@@ -170,8 +170,9 @@ function checkCertificate({ tlsCertFile, tlsKeyFile, dataDir }: Config) {
   const { notAfter } =
     tlsCertFile && tlsKeyFile ? readCertificate(tlsCertFile, tlsKeyFile) : ensureLocalCertificate(join(dataDir, 'tls'))
   const days = Math.floor((notAfter.getTime() - Date.now()) / 86_400_000)
-  if (days < 30) throw new Error(`The certificate expires in ${days} days. Renew it.`)
-  return `${tlsCertFile ?? 'local certificate for localhost'}, expires in ${days} days`
+  const certificate = tlsCertFile ?? 'local certificate for localhost'
+  if (days < 30) throw new Error(`${certificate}, expires in ${days} days. Renew it.`)
+  return `${certificate}, expires in ${days} days`
 }
 
 /** Warns of an unfinished rotation. */
@@ -192,5 +193,5 @@ async function checkServices({ db }: OpenedDatabase) {
     throw new Error(
       `No account has access to ${row.unused.join(', ')}. To create one: tillbridge account add <username> --service ${row.unused[0]}`,
     )
-  return `${row.services} services, ${row.accounts} accounts`
+  return `services: ${row.services}, accounts: ${row.accounts}`
 }
