@@ -160,6 +160,7 @@ function toRow(sync: string, { read, inserted, changed, removed, skipped, reject
 /** Formats the status of each sync. Works without the back office's settings too, because the status is in the database. */
 function formatStatus(syncs: readonly SyncDefinition[], facts: readonly SyncStatus[]) {
   const names = syncs.length ? syncs.map(({ name }) => name) : facts.map(({ sync }) => sync)
+  const errors: string[] = []
   const rows = names.map(name => {
     const scheduledSeconds = syncs.find(sync => sync.name === name)?.intervalSeconds
     const fact = facts.find(({ sync }) => sync === name)
@@ -167,6 +168,7 @@ function formatStatus(syncs: readonly SyncDefinition[], facts: readonly SyncStat
       syncedAt = null,
       lagSeconds = null,
       lastResult = 'none',
+      error = null,
       nextRunAt = null,
       fullOnlyIntervalSeconds = null,
     } = fact ?? {}
@@ -174,6 +176,7 @@ function formatStatus(syncs: readonly SyncDefinition[], facts: readonly SyncStat
       scheduledSeconds === undefined ? undefined : computeEffectiveInterval(scheduledSeconds, fullOnlyIntervalSeconds)
     const overdue =
       intervalSeconds !== undefined && lagSeconds !== null && isOverdue(lagSeconds, intervalSeconds) ? ' (overdue)' : ''
+    if (lastResult === 'failed' && error !== null) errors.push(`${name}: ${error}`)
     const lag = lagSeconds === null ? '-' : `${formatNumber(lagSeconds)} s${overdue}`
     return [
       name,
@@ -184,5 +187,5 @@ function formatStatus(syncs: readonly SyncDefinition[], facts: readonly SyncStat
       nextRunAt ?? '-',
     ]
   })
-  return formatTable(['sync', 'last run', 'synced at', 'lag', 'interval', 'next run'], rows)
+  return [formatTable(['sync', 'last run', 'synced at', 'lag', 'interval', 'next run'], rows), ...errors].join('\n')
 }

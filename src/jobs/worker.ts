@@ -93,7 +93,7 @@ export function startWorker(context: JobContext, table: Readonly<Record<string, 
   async function executeJob(job: LeasedJob, signal: AbortSignal, span: SpanContext | undefined) {
     const { serviceId, name, subject, attempt, startedAttempts, lease } = job
     const { run, retryDelaysSeconds, intervalSeconds, jitter = 0 } = table[name] as Job
-    const fields = { job: name, service: serviceId, subject, attempt }
+    let serviceName: string | undefined
     try {
       try {
         const service = serviceId === null ? undefined : await readServiceOfJob(db, serviceId)
@@ -102,6 +102,7 @@ export function startWorker(context: JobContext, table: Readonly<Record<string, 
           await deferJob(db, job, leaseSeconds)
           return endSpan(span)
         }
+        serviceName = service?.name
         const isLastAttempt = attempt > retryDelaysSeconds.length
         const renewLease = async () => (await renewLeases(db, [lease], leaseSeconds)).has(lease)
         let nextRunSeconds = intervalSeconds
@@ -120,6 +121,7 @@ export function startWorker(context: JobContext, table: Readonly<Record<string, 
         const delaySeconds =
           retryDelaysSeconds[tries - 1] ?? intervalSeconds ?? retryDelaysSeconds.at(-1) ?? leaseSeconds
         const seconds = delaySeconds * (1 + jitter * Math.random())
+        const fields = { job: name, service: serviceName, subject, attempt }
         log.warn({ ...fields, err: error, againInSeconds: seconds }, 'job failed, will retry')
         await postponeJob(db, job, seconds, isCounted)
       }

@@ -5,7 +5,7 @@ import type { Simulator } from '../../simulator/control/handle.ts'
 import { startSimulator } from '../../simulator/simulator.ts'
 import { parseOptions } from '../../src/commands/back-office/options.ts'
 import { openConnectionCommands } from '../support/installations/connection-commands.ts'
-import { checkout, connectToDatabase, runCommand, runSuccessfully, waitUntil } from '../support/processes.ts'
+import { checkout, connectToDatabase, pickPort, runCommand, runSuccessfully, waitUntil } from '../support/processes.ts'
 
 const canary = 'kanarie-Wachtwoord-7'
 
@@ -55,7 +55,16 @@ describe('tillbridge back-office', () => {
     const rejected = await failing('test', 'luma')
     simulator.set({ credentials: { user: 'retail', password: canary } })
     assert.equal(rejected.code, 1)
-    assert.match(rejected.err, /tillbridge: The back office of luma failed: .*\(back_office_unavailable\)/)
+    assert.match(
+      rejected.err,
+      /tillbridge: The back office of luma failed: The back office is unavailable\. The .*\. \(back_office_unavailable\)/,
+    )
+    const port = pickPort()
+    await cli('set', 'luma', `url=https://127.0.0.1:${port}/RetailAPI/`, 'exportFolder=/nowhere/exports')
+    const unreachable = await failing('test', 'luma')
+    await cli('set', 'luma', `url=${simulator.url}`, 'exportFolder=')
+    assert.match(unreachable.err, /The connection could not be established\. \(back_office_unavailable, ECONNREFUSED\)/)
+    assert.match(unreachable.err, /^The export folder \/nowhere\/exports can't be used \(ENOENT\)\.$/m)
   })
 
   test('set reads the password from standard input and keeps other settings', async () => {

@@ -150,7 +150,9 @@ describe('tillbridge sync', () => {
     assert.equal(code, 1)
     assert.match(out, /^stores: .*\(back_office_error/m)
     assert.equal(rowOf(out, 'reward-programs')?.[8], 'full')
-    assert.match(await runSuccessfully(['sync', '--status'], environment), /^stores +failed +\d{4}-/m)
+    const status = await runSuccessfully(['sync', '--status'], environment)
+    assert.match(status, /^stores +failed +\d{4}-/m)
+    assert.match(status, /^stores: back_office_error: /m, 'the runbook refers to the last error')
   })
 
   test('an interrupted run releases its lock and the next one resumes', async () => {

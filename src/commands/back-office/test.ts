@@ -34,7 +34,12 @@ async function testApi(settings: BackOfficeSettings, service: Service, db: Datab
       )
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
-    throw new Error(`The back office of ${service.name} failed: ${error.message} (${error.code})`)
+    const { cause } = error
+    const reason = cause instanceof Error && cause.message ? ` ${cause.message}` : ''
+    const code = ((cause as Error | undefined)?.cause as NodeJS.ErrnoException | undefined)?.code
+    throw new Error(
+      `The back office of ${service.name} failed: ${error.message}${reason} (${[error.code, code].filter(Boolean).join(', ')})`,
+    )
   } finally {
     driver.close()
   }

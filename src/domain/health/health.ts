@@ -52,7 +52,10 @@ export function assessImport(run: SyncRun, isDryRun: boolean): Assessment {
 }
 
 /** Assesses a sync: overdue, or the result of its last run. */
-export function assessSync({ isOverdue, state, lastRun }: Sync): Assessment {
+export function assessSync({ origin, isOverdue, state, lastRun, intervalSeconds }: Sync): Assessment {
+  // The service has another back office now, which doesn't have this sync.
+  if (origin !== 'file' && intervalSeconds === null && lastRun?.origin !== 'file')
+    return { state: 'not scheduled', level: null }
   if (isOverdue) return { state: state === 'failed' ? 'failed' : 'late', level: 'critical' }
   if (state === 'ok' && lastRun) return assessRun(lastRun)
   if (state === 'none') return { state: 'never ran', level: null }

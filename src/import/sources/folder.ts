@@ -16,7 +16,7 @@ export function openFolder(folder: string): ExportFolder {
       return await work
     } catch (error) {
       const { code = 'no code' } = error as NodeJS.ErrnoException
-      throw new ExportsUnreadable(`The export folder can't be used: ${code}.`)
+      throw new ExportsUnreadable(`The export folder ${folder} can't be used (${code}).`)
     }
   }
   const createFolders = async () => {

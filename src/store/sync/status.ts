@@ -12,6 +12,8 @@ export interface SyncStatus {
   syncedAt: string | null
   lagSeconds: number | null
   lastResult: 'ok' | 'failed' | 'running' | 'none'
+  /** The error of the last run, if it failed. */
+  error: string | null
   nextRunAt: string | null
   /** Set if only full syncs are possible: the interval between them (`sync_state.full_only_interval`). */
   fullOnlyIntervalSeconds: number | null
@@ -32,7 +34,7 @@ export const readSyncStatuses = (db: Db, service: Service) =>
   db.rows<SyncStatus>(sql`
     select known.sync, ${rfc3339(sql`s.finished_at`)} as "syncedAt", floor(extract(epoch from now() - s.finished_at))::integer as "lagSeconds",
            case when ${isLeased} then 'running' when s.error is not null then 'failed'
-                when s.finished_at is not null then 'ok' else 'none' end as "lastResult",
+                when s.finished_at is not null then 'ok' else 'none' end as "lastResult", s.error,
            ${rfc3339(sql`j.due_at`)} as "nextRunAt", s.full_only_interval as "fullOnlyIntervalSeconds"
       from (select sync from sync_state where service_id = ${service.id}
              union select subject from job where service_id = ${service.id} and name = ${syncJob}) known

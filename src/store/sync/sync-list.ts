@@ -12,7 +12,7 @@ type ScheduledSync = Pick<SyncDefinition, 'name' | 'intervalSeconds'>
 
 /**
  * Returns the records (`Sync`) of a service as one JSON array: the syncs of the driver in its order, then the import types of which a file
- * has been imported.
+ * has been imported. A file that was imported after the service got another back office replaces the error of the previous one.
  */
 export async function renderSyncs(
   db: Db,
@@ -35,20 +35,21 @@ export async function renderSyncs(
       left join sync_state s on s.service_id = ${service.id} and s.sync = listed.name
       left join job j on j.service_id = ${service.id} and j.name = ${syncJob} and j.subject = listed.name
       left join lateral (
-        select row_to_json(r) as run, changed_at, ended_at, error
+        select row_to_json(r) as run, changed_at, ended_at, error, sync_run.origin
           from sync_run cross join lateral (select ${runFields}) r
          where sync_run.service_id = ${service.id} and sync_run.sync = listed.name and not is_dry_run order by changed_at desc, run_id desc limit 1) last on true
      cross join lateral (
        select greatest(listed.interval_seconds, case when listed.interval_seconds is not null then s.full_only_interval end) as seconds) schedule
-     cross join lateral (select case when listed.scheduled then s.finished_at when last.error is null then last.ended_at end as at) synced
+     cross join lateral (select case when listed.scheduled then s.finished_at when last.error is null then last.ended_at end as at,
+              case when listed.interval_seconds is not null or last.origin is distinct from 'file' then s.error end as sync_error) synced
      cross join lateral (
        select listed.name as sync, case when not listed.scheduled then 'file' when listed.name = any(${[...platformSyncs]}) then 'ecommerce' else 'backOffice' end as origin, schedule.seconds as "intervalSeconds",
               ${rfc3339(sql`synced.at`)} as "syncedAt", ${rfc3339(sql`s.full_at`)} as "lastFullSyncAt",
               floor(extract(epoch from now() - synced.at))::integer as "lagSeconds",
               coalesce(synced.at < now() - 3 * schedule.seconds * interval '1 s', false) as "isOverdue",
-              case when ${isLeased} then 'running' when coalesce(s.error, last.error) is not null then 'failed'
+              case when ${isLeased} then 'running' when coalesce(synced.sync_error, last.error) is not null then 'failed'
                    when synced.at is not null then 'ok' else 'none' end as state,
-              coalesce(s.error, last.error) as detail, s.requested_at is not null as "isQueued", ${rfc3339(sql`j.due_at`)} as "nextRunAt", last.run as "lastRun") r`)
+              coalesce(synced.sync_error, last.error) as detail, s.requested_at is not null as "isQueued", ${rfc3339(sql`j.due_at`)} as "nextRunAt", last.run as "lastRun") r`)
   return row?.records ?? '[]'
 }
 

@@ -45,6 +45,13 @@ test('skipped lines degrade the health; a rejected file is critical', async () =
   assert.deepEqual(await readHealth(), healthy)
 })
 
+test("a failed sync of a previous back office isn't a problem", async () => {
+  await api.db.run(sql`
+    insert into sync_state (service_id, sync, error)
+    select ${api.service.id}, sync, 'The back office is unavailable.' from unnest(array['customers', 'returns']) sync`)
+  assert.deepEqual(await readHealth(), healthy)
+})
+
 test('a failing webhook and its alert are one problem for admins', async () => {
   const { id } = (await api.db.row<{ id: string }>(sql`
       insert into webhook (service_id, webhook_id, url, kinds, cursor, secret, last_failure)

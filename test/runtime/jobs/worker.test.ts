@@ -167,6 +167,7 @@ describe('worker processes', { concurrency: true }, () => {
           ),
         'the fault is logged',
       )
+      assert.match(server.err, /"job":"send-email","service":"\w+",.*"msg":"job failed, will retry"/)
       fs.rmSync(join(dataDir, 'mail'))
       const [id] =
         /^[\da-f]{8}-[\da-f-]{27}/m.exec(await runSuccessfully(['mail', 'list', '--status', 'queued'], environment)) ??
