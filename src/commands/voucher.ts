@@ -71,7 +71,7 @@ export function buildVoucherCommand(program: Command) {
         const ledger = await readLedger(db, service, record)
         console.log(
           `\n${formatTable(
-            ['at', 'entry', 'amount', 'state', 'locked by', 'order'],
+            [`at (${service.settings.timeZone})`, 'entry', 'amount', 'state', 'locked by', 'order'],
             ledger.map(({ at, kind, amount, state, lockedBy, orderNumber }) => [
               ...[at, kind, amount, state],
               ...[lockedBy ?? '-', orderNumber ?? '-'],

@@ -5,6 +5,8 @@ import { formatTraceparent, type SpanContext } from './trace-context.ts'
 
 /** The request and the trace that an operation belongs to. */
 export interface Context {
+  /** The `X-Request-Id` of the request. Undefined in a job. */
+  requestId?: string | undefined
   /** The timeline of the request. */
   timeline: Timeline | undefined
   /** The current position in the trace. */
@@ -29,11 +31,11 @@ export async function runInSpan<T>(
   attributes: Attributes,
   work: (span: Span | undefined) => Promise<T>,
 ): Promise<T> {
-  const { timeline, place } = getCurrentContext()
-  const span = startChildSpan(place, name, kind, attributes)
+  const context = getCurrentContext()
+  const span = startChildSpan(context.place, name, kind, attributes)
   if (!span) return work(undefined)
   try {
-    const result = await runWithContext({ timeline, place: span }, () => work(span))
+    const result = await runWithContext({ ...context, place: span }, () => work(span))
     endSpan(span)
     return result
   } catch (error) {

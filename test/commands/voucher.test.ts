@@ -41,6 +41,7 @@ test('a voucher is shown with its ledger, suspended and resumed', async () => {
   assert.match(shown, /^availableAmount +150\.00$/m)
   assert.doesNotMatch(shown, /pin/i)
   assert.match(shown, /webshop/, 'an operator sees who holds it')
+  assert.match(shown, /^at \(UTC\) +entry /m)
   assert.equal(
     await runSuccessfully(['voucher', 'suspend', '007', ...luma], environment),
     'Voucher 007 is suspended.\n',

@@ -139,7 +139,10 @@ function toLogEntry(request: FastifyRequest, reply: FastifyReply, serviceId: num
     username: request.username ?? '',
     operation: `${request.method} ${request.routeOptions.url ?? 'none'}`,
     path,
-    subject: String(reply.getHeader('location') ?? path).slice(0, maxPathLength),
+    subject: String(reply.getHeader('location') ?? getRecordPath(path, request.routeOptions.url)).slice(
+      0,
+      maxPathLength,
+    ),
     status: reply.statusCode,
     code: request.errorCode,
     keyHash: key === undefined ? undefined : hashLoggedKey(keys, serviceId, unquote(String(key))),
@@ -151,6 +154,15 @@ function toLogEntry(request: FastifyRequest, reply: FastifyReply, serviceId: num
     isConsole: headers.authorization === undefined,
     fields: request.errorFields ?? [],
   }
+}
+
+/**
+ * Returns the path up to the last parameter of its route, so that `/vouchers/9100001/lock` is a request for the record `/vouchers/9100001`.
+ * Returns the whole path if the route has no parameter.
+ */
+function getRecordPath(path: string, route = ''): string {
+  const last = route.split('/').findLastIndex(part => part.startsWith(':'))
+  return last < 0 ? path : path.split('/', last + 1).join('/')
 }
 
 const unquote = (key: string) => key.trim().replace(/^"(.*)"$/, '$1')

@@ -21,7 +21,7 @@ export function traceRequests(server: FastifyInstance) {
   server.decorateRequest('executionContext', undefined)
   server.addHook('onRequest', (request, _, done) => {
     const place = startRootSpan(request.method, 'server', https, parseTraceparent(request.headers.traceparent))
-    request.executionContext = { timeline: createTimeline(), place }
+    request.executionContext = { requestId: request.id, timeline: createTimeline(), place }
     runWithContext(request.executionContext, done)
   })
   // The bytes of a body arrive outside the execution context of the request, so it is entered again.

@@ -109,7 +109,13 @@ test('failed connections affect only live requests, and service recovers', async
   }
   const customers = await count(caller, api, 'customer')
   const [body, key] = [buildCustomer(), withKey()]
-  isAway(await caller.get(live()), front.baseUrl)
+  const away = await caller.get(live())
+  isAway(away, front.baseUrl)
+  const failures = logged.filter(line => line.includes('back-office call failed')).map(line => JSON.parse(line))
+  assert.ok(
+    failures.some(({ requestId, cause }) => requestId === away.json.requestId && cause === 'ECONNREFUSED'),
+    'the log has the cause of the failed request',
+  )
   isAway(await post(caller, '/customers', body, key), front.baseUrl)
   isAway(await post(caller, '/vouchers/lookup', { number: '6000001', pin: '1234' }), front.baseUrl)
   assert.equal((await caller.get('/health/ready')).status, 200)

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { CircuitBreaker } from '../../../http-client/circuit-breaker.ts'
+import { getCurrentContext } from '../../../telemetry/current-context.ts'
 import type { Attempt } from './attempt.ts'
 import type { Connection } from './connection.ts'
 import { Failure, isOutage } from './failure.ts'
@@ -65,9 +66,11 @@ export const logFailures =
   (connection: Connection): Stage =>
   request =>
   error => {
+    const { requestId } = getCurrentContext()
     const warn = (facts: object, message: string) => {
       const method = 'method' in request ? request.method : 'GET'
-      connection.log?.warn({ call: `${method} ${buildUrl(connection, request).masked}`, ...facts }, message)
+      const call = `${method} ${buildUrl(connection, request).masked}`
+      connection.log?.warn({ ...(requestId !== undefined && { requestId }), call, ...facts }, message)
     }
     if (error instanceof Failure) warn(toLogFields(error), 'back-office call failed')
     else if (error instanceof RetailApiError && error.code !== noData)
