@@ -120,10 +120,9 @@ async function writeToFile(config: Config, { db, ...how }: Source, file: string,
     `${recipients === 'plain' ? 'Plain' : 'Encrypted'} backup written to ${resolve(file)} and verified: ${rows.toLocaleString('en')} rows as of ${head.takenAt}, ${formatRate(bytes, performance.now() - began)}, compressed to ${((await stat(file)).size / 1e6).toFixed(1)} MB.`,
   )
   if (recipients !== 'plain') console.log(`To restore it you need the identity file of ${recipients.join(' or ')}.`)
-  if (config.secretKey === undefined)
-    console.log(
-      `To restore it you also need the secret key in ${resolve(config.dataDir, 'secret')}. Store a copy of it in another place.`,
-    )
+  const secret =
+    config.secretKey === undefined ? `the secret key in ${resolve(config.dataDir, 'secret')}` : 'SECRET_KEY'
+  console.log(`To restore it you also need ${secret}. Store a copy of it in another place.`)
   return head.takenAt
 }
 
