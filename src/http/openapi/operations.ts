@@ -16,6 +16,7 @@ import {
   getRequestHeaders,
   queryParameter,
   referToParameters,
+  sampleQueries,
   TimestampFilter,
 } from './parameters.ts'
 import { buildNdjsonContent, DataResponse, ResponseWithWarnings } from './responses.ts'
@@ -67,9 +68,6 @@ export const writeOperation = (writer: Writer, operation: Operation) => ({
 })
 
 const getBodyUse = ({ keepsEmptyTexts }: Operation): Use => (keepsEmptyTexts ? 'body' : 'body, empty is null')
-
-/** Query parameters that samples send although they are optional: one of several is required. */
-const sampleQueries: Readonly<Record<string, readonly string[]>> = { findCustomers: ['email'] }
 
 /** Returns the request of an operation's sample. Returns undefined for operations that a shop doesn't need. */
 function buildSampleRequest(writer: Writer, operation: Operation): SampleRequest | undefined {

@@ -74,3 +74,6 @@ export function queryParameter(name: string, schema: Schema, required: boolean) 
 /** Returns references to shared parameters. */
 export const referToParameters = (names: readonly (keyof typeof headerParameters)[]) =>
   names.map(name => ({ $ref: `#/components/parameters/${name}` }))
+
+/** Query parameters that samples send although they are optional: one of several is required. */
+export const sampleQueries: Readonly<Record<string, readonly string[]>> = { findCustomers: ['email'] }

@@ -18,7 +18,8 @@ interface SharingOperation {
 /** The operations of the paths, by path and method. */
 type Paths = Record<string, Record<string, SharingOperation>>
 
-const mapValues = <From, To>(record: Record<string, From>, map: (value: From) => To) =>
+/** Returns a record with the same keys, and with mapped values. */
+export const mapValues = <From, To>(record: Record<string, From>, map: (value: From) => To) =>
   Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value)]))
 
 /** Moves each parameter that several operations have into a component, and refers to it. */

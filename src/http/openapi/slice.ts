@@ -2,6 +2,7 @@ import type { Role } from '../../domain/accounts.ts'
 import { Flag, OneOf } from '../../domain/values/fields.ts'
 import { type Static, Type } from '../../schemas/schemas.ts'
 import { type Tag, tagDescriptions } from '../routing/operation.ts'
+import { toPostmanDocument } from './postman.ts'
 
 type Node = Record<string, unknown>
 
@@ -32,7 +33,10 @@ interface OpenApiDocument {
 /** The query of `GET /openapi.json`: a part of the document, and whether it has samples. */
 export const sliceQuery = Type.Object({
   view: Type.Optional(
-    OneOf('`shop`: the operations that a web shop needs. `admin`: the operations to run a service.', ['shop', 'admin']),
+    OneOf(
+      '`shop`: the operations that a web shop needs. `admin`: the operations to run a service. `postman`: for an import into Postman, without optional parameters.',
+      ['shop', 'admin', 'postman'],
+    ),
   ),
   tag: Type.Optional(OneOf('Only the operations of one tag.', Object.keys(tagDescriptions) as Tag[])),
   samples: Type.Optional(
@@ -42,10 +46,12 @@ export const sliceQuery = Type.Object({
 
 /** Returns the part of a document: its operations, and the components that they use. The part of a tag is short, unless it has samples. */
 export function sliceDocument(document: object, { view, tag, samples }: Static<typeof sliceQuery>): object {
-  const complete = document as OpenApiDocument
-  const { info, tags, paths, webhooks, components, ...rest } = tag && !samples ? shorten(complete, tag) : complete
+  const isForPostman = view === 'postman'
+  const complete = (isForPostman ? toPostmanDocument(document) : document) as OpenApiDocument
+  const { info, tags, paths, webhooks, components, ...rest } =
+    tag && !samples && !isForPostman ? shorten(complete, tag) : complete
   const isIncluded = (operation: DocumentOperation) =>
-    (!view || isForAdmins(operation) === (view === 'admin')) && (!tag || operation.tags.includes(tag))
+    (!view || isForPostman || isForAdmins(operation) === (view === 'admin')) && (!tag || operation.tags.includes(tag))
   const filter = (all: OpenApiDocument['paths']) =>
     Object.fromEntries(
       Object.entries(all).flatMap(([name, methods]) => {

@@ -322,6 +322,12 @@ test('the shop and admin views divide the operations', async () => {
   assert.ok(listOperationIds(parts[1]).includes('createAccount'))
 })
 
+test('the view for Postman is valid and has every operation', async () => {
+  const part = await getPart('?view=postman')
+  assert.deepEqual(await lintOpenApi(part), [])
+  assert.deepEqual(listOperationIds(JSON.parse(part)), listOperationIds(document))
+})
+
 test('each tag has a valid slice of at most 8,000 tokens', async () => {
   for (const { name } of document.tags) {
     const slice = await getPart(`?tag=${encodeURIComponent(name)}`)
