@@ -56,9 +56,10 @@ const maxSpreadSeconds = 5
 const addJitter = (status: number, seconds: number) =>
   status === 503 && seconds <= maxSpreadSeconds ? seconds + Math.floor(Math.random() * (seconds + 1)) : seconds
 
-/** Combines all errors of a request into one ApiError with the code of the first. */
+/** Combines all errors of a request into one ApiError with the code of the first. Fields with the same error share its sentence. */
 export function toApiError(errors: [FieldError, ...FieldError[]]) {
-  return new ApiError(errors[0].code, errors.map(({ detail }) => detail).join(' '), { errors })
+  const details = new Set(errors.map(({ detail }) => detail))
+  return new ApiError(errors[0].code, [...details].join(' '), { errors })
 }
 
 /** Returns an ApiError; rethrows any other error. */

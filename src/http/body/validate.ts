@@ -81,7 +81,7 @@ export function validateBody(schema: TSchema, body: unknown, context: Validation
     const actual = getTypeName(value)
     const expected = getSchemaType(of)
     if (actual !== expected && !(expected === 'number' && actual === 'integer')) {
-      const received = actual === 'integer' ? words.number : words[actual]
+      const received = expected === 'integer' && actual === 'number' ? 'a decimal number' : describeType(actual)
       addError(
         'invalid_body',
         at,
@@ -180,6 +180,9 @@ const words: Record<string, string> = {
   boolean: '`true` or `false`',
   null: 'null',
 }
+
+/** Calls every number a number: only a field that must be an integer distinguishes them. */
+const describeType = (type: string) => words[type === 'integer' ? 'number' : type]
 
 const getSchemaType = ({ type, enum: choices }: Schema) => type ?? (choices ? 'string' : 'object')
 

@@ -4,6 +4,9 @@ import { ApiError } from '../../errors/api-error.ts'
 /** Methods that callers send by mistake. They are rejected by routes of their own, so that metrics and logs name the path. */
 const commonMethods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
+// The path is not repeated: it can contain a secret that was sent to the wrong address.
+const unknownPath = 'Path not found. The API reference at /docs/api lists all paths.'
+
 /**
  * Rejects unsupported methods of known paths with 405 and `Allow`. Returns a function for requests without a route.
  * It throws 405 for a rare method of a known path, otherwise 404. Rare methods have no routes: with all
@@ -15,7 +18,9 @@ export function rejectOtherMethods(
   countRequest: (request: FastifyRequest, reply: FastifyReply) => Promise<void>,
 ) {
   const methodNotAllowed = (allowed: readonly string[]) =>
-    new ApiError('method_not_allowed', undefined, { headers: { allow: allowed.join(', ') } })
+    new ApiError('method_not_allowed', `This path doesn't support this method; use ${allowed.length > 1 ? 'one of ' : ''}${allowed.join(', ')}.`, {
+      headers: { allow: allowed.join(', ') },
+    })
   const paths = [...routes].map(([url, allowed]) => ({ url, allowed, pattern: buildPattern(url) }))
   // More specific paths match first.
   paths.sort((a, b) => countWildcards(a.url) - countWildcards(b.url))
@@ -33,7 +38,7 @@ export function rejectOtherMethods(
     await countRequest(request, reply)
     const path = parsePath(url)
     const match = commonMethods.includes(method) ? undefined : paths.find(({ pattern }) => pattern.test(path))
-    throw match ? methodNotAllowed(match.allowed) : new ApiError('not_found')
+    throw match ? methodNotAllowed(match.allowed) : new ApiError('not_found', unknownPath)
   }
 }
 

@@ -57,6 +57,7 @@ test('a known path rejects other methods with `Allow`, for any body', async () =
         const response = await api.request(path, { method, ...body })
         assertProblem(response, 'method_not_allowed', api.baseUrl, path)
         assert.equal(response.headers.allow, allowed, `${method} ${path}`)
+        assert.equal(response.json.detail, `This path doesn't support this method; use one of ${allowed}.`)
       }
 })
 
@@ -65,6 +66,7 @@ test('an unknown path is 404 for any method and body', async () => {
     for (const body of bodies.slice(0, 3)) {
       const response = await api.request('/nowhere', { method, ...body })
       assertProblem(response, 'not_found', api.baseUrl, '/nowhere')
+      assert.equal(response.json.detail, 'Path not found. The API reference at /docs/api lists all paths.')
     }
 })
 
