@@ -18,9 +18,13 @@ export function rejectOtherMethods(
   countRequest: (request: FastifyRequest, reply: FastifyReply) => Promise<void>,
 ) {
   const methodNotAllowed = (allowed: readonly string[]) =>
-    new ApiError('method_not_allowed', `This path doesn't support this method; use ${allowed.length > 1 ? 'one of ' : ''}${allowed.join(', ')}.`, {
-      headers: { allow: allowed.join(', ') },
-    })
+    new ApiError(
+      'method_not_allowed',
+      `This path doesn't support this method; use ${allowed.length > 1 ? 'one of ' : ''}${allowed.join(', ')}.`,
+      {
+        headers: { allow: allowed.join(', ') },
+      },
+    )
   const paths = [...routes].map(([url, allowed]) => ({ url, allowed, pattern: buildPattern(url) }))
   // More specific paths match first.
   paths.sort((a, b) => countWildcards(a.url) - countWildcards(b.url))
