@@ -342,3 +342,14 @@ test('an Excel workbook is named as such', { skip }, async () => {
   await page.drop('export.xlsx', Buffer.from('PK\x03\x04 workbook'))
   await page.waitForText('This is an Excel workbook. Save it as CSV (UTF-8)')
 })
+
+test('a maintainer sees which columns only an admin can import', { skip }, async () => {
+  const screen = await openConsole(api, await api.createAccount('maintainer'))
+  try {
+    await screen.show('import')
+    await screen.drop('stores.csv', Buffer.from('storeId,storeNumber,name,inventoryBuffer\n51,51,Quay,1\n'))
+    await screen.waitForText('Only an admin can import inventoryBuffer.')
+  } finally {
+    await screen.close()
+  }
+})
