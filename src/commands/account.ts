@@ -42,7 +42,7 @@ export function buildAccountCommand(program: Command) {
   account
     .command('add')
     .argument('<username>')
-    .description('Create an account, or grant it access to a service')
+    .description('Create an account, give it access to a service, or change its role')
     .option(...serviceOption)
     .addOption(
       new Option('--role <role>', 'its role in the service (default: its current role, or visitor)').choices(roles),
@@ -53,6 +53,7 @@ export function buildAccountCommand(program: Command) {
       formatExamples(
         ['account add webshop --service luma', 'with read access'],
         ['account add integration --service luma --role maintainer', 'with write access'],
+        ['account add integration --service luma --role admin', 'changes its role'],
         ['account add webshop --service luma --trust-shopper-ip', 'for the backend of a web shop'],
       ),
     )
