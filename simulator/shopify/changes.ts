@@ -20,7 +20,7 @@ export type ShopifyChange =
   | ({ kind: 'customer'; id?: number } & Partial<Omit<Customer, 'id' | 'updatedAt'>>)
   | { kind: 'merge'; keptId: number; deletedId: number }
   | { kind: 'remove'; type: 'location' | 'variant' | 'customer' | 'order'; id: number }
-  | { kind: 'count'; itemId: number; locationId: number; available: number }
+  | { kind: 'count'; itemId: number; locationId: number; available: number; by?: { app?: string; staff?: string } }
   | { kind: 'hold'; itemId: number; locationId: number; name: HeldName; units: number }
   | { kind: 'sell'; lines: { itemId: number; locationId: number; quantity: number }[] }
   | { kind: 'fulfil' | 'cancel'; orderId: number; restock?: boolean }
@@ -244,8 +244,12 @@ export function applyShopifyChange(world: ShopifyWorld, change: ShopifyChange): 
     return endOrder(world, change.orderId, change.kind === 'fulfil')
   if (change.kind !== 'count' && change.kind !== 'hold') throw new TypeError('kind is unknown')
   const level = levelAt(world, change.itemId, change.locationId)
-  if (change.kind === 'count') level.available = change.available
-  else {
+  if (change.kind === 'count') {
+    const { by, available, itemId, locationId } = change
+    const names = { appName: by?.app ?? null, staffName: by?.staff ?? null, documentUri: null }
+    world.shop.adjustments.push({ at: world.now(), itemId, locationId, delta: available - level.available, ...names })
+    level.available = available
+  } else {
     if (!heldNames.includes(change.name)) throw new TypeError(`name must be one of ${heldNames.join(', ')}`)
     level.available -= change.units
     level[change.name] += change.units

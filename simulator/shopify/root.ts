@@ -22,6 +22,7 @@ import {
   type UserError,
 } from './set-quantities.ts'
 import { findLevel } from './state.ts'
+import { queryStockHistory } from './stock-history.ts'
 import { fromGid, type RequestContext, type ShopifyWorld, toGid } from './world.ts'
 
 /* The fields of QueryRoot and Mutation. A field without an entry raises an error of the simulator. */
@@ -165,6 +166,7 @@ const queries = {
       return customer ? customerNode(world, customer) : null
     })
   }) satisfies Resolver<{ ids: string[] }>,
+  shopifyqlQuery: (({ query }, { world }) => queryStockHistory(world, query)) satisfies Resolver<{ query: string }>,
   bulkOperation: (({ id }, context) => {
     const operation = context.world.shop.bulkOperations.get(fromGid('BulkOperation', id))
     return operation ? bulkNode(context.world, operation, context) : null

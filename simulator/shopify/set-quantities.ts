@@ -155,7 +155,12 @@ export function setQuantities(context: RequestContext, input: SetQuantitiesInput
       for (const { inventoryItemId, locationId, quantity } of input.quantities) {
         const level = findLevel(world.shop, fromGid('InventoryItem', inventoryItemId), fromGid('Location', locationId))
         if (!level) continue
-        level.available += quantity - quantityOf(level, input.name)
+        const delta = quantity - quantityOf(level, input.name)
+        level.available += delta
+        const { itemId } = level
+        const documentUri = input.referenceDocumentUri ?? null
+        const by = { appName: world.settings.clientId, staffName: null, documentUri }
+        world.shop.adjustments.push({ at: world.now(), itemId, locationId: level.locationId, delta, ...by })
         level.updatedAt = world.now()
         notifyLevel(world, level)
       }

@@ -43,6 +43,7 @@ export const defaultShopifySettings: ShopifySettings = {
     'read_merchant_managed_fulfillment_orders',
     'read_orders',
     'read_products',
+    'read_reports',
     'write_inventory',
   ],
   protectedDataLevel: 2,

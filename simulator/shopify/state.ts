@@ -93,6 +93,17 @@ export interface Subscription {
   createdAt: number
 }
 
+/** A change of the stock of a level, and who has made it. */
+export interface StockAdjustment {
+  at: number
+  itemId: number
+  locationId: number
+  delta: number
+  appName: string | null
+  staffName: string | null
+  documentUri: string | null
+}
+
 /** An attempt to deliver an event. */
 export interface EventDelivery {
   topic: string
@@ -116,6 +127,7 @@ export interface Shop {
   bulkOperations: Map<number, BulkOperation>
   subscriptions: Map<number, Subscription>
   deliveries: EventDelivery[]
+  adjustments: StockAdjustment[]
   /** The fingerprint of the request that used an idempotency key, and whether it failed. */
   keys: Map<string, { fingerprint: string; hasFailed: boolean }>
   nextId(): number
@@ -167,6 +179,7 @@ export function createShop(seed: string, size: Size, now: number): Shop {
     bulkOperations: new Map(),
     subscriptions: new Map(),
     deliveries: [],
+    adjustments: [],
     keys: new Map(),
     nextId: () => ++last,
   }

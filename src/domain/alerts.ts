@@ -44,7 +44,7 @@ export const alertKinds = {
   stock_drift: {
     title: 'Stock on the e-commerce platform was changed by others',
     remedy:
-      'Find out who changes stock on the platform: GET /ecommerce shows the locations. The stock push has corrected them.',
+      'Find out who changes stock on the platform: the drift of GET /ecommerce/reconciliations has `changedBy`. The stock push has corrected it.',
     path: '/ecommerce',
     autoResolves: true,
   },

@@ -9,7 +9,7 @@ import type { PlatformEvent } from '../ecommerce/port/events.ts'
 import { ApiError } from '../errors/api-error.ts'
 import type { AppContext } from '../http/app-context.ts'
 import { type EventConnection, findEventConnection } from '../store/ecommerce/connections.ts'
-import { storeEvent } from '../store/ecommerce/events.ts'
+import { checkLevelsJob, isKnownLevel, storeEvent } from '../store/ecommerce/events.ts'
 import { addJob } from '../store/jobs/jobs.ts'
 import { syncJob } from '../store/sync/status.ts'
 import { listAllServices } from '../store/tenancy/services.ts'
@@ -75,6 +75,15 @@ export function registerPlatformEvents(server: FastifyInstance, app: AppContext)
 
 /** Stores an event together with the job that reads its record. */
 async function receive(tx: Db, service: Service, event: PlatformEvent): Promise<void> {
+  const { target, subjectId: itemId, level } = event
+  if (
+    level &&
+    level.available !== null &&
+    (await isKnownLevel(tx, service, { ...level, itemId, available: level.available }))
+  )
+    return
   const dueAt = await storeEvent(tx, service, event)
-  if (dueAt !== undefined) await addJob(tx, service.id, syncJob, { subject: event.target, dueAt })
+  if (dueAt === undefined) return
+  if (target === 'stock') await addJob(tx, service.id, checkLevelsJob, { dueAt })
+  else await addJob(tx, service.id, syncJob, { subject: target, dueAt })
 }

@@ -3,6 +3,7 @@ import type { RouteDefinition } from '../http/routing/route-definitions.ts'
 import { deliverWebhookJob, scheduleDeliveriesJob } from '../store/webhooks/schedule.ts'
 import type { Sender } from '../webhooks/sender.ts'
 import { checkEcommerceConnection } from './check-ecommerce-connection.ts'
+import { checkLevels } from './check-levels.ts'
 import { checkMappingsRegularly } from './check-mappings.ts'
 import { deliverWebhook } from './deliver-webhook.ts'
 import { endRedemptions } from './end-redemptions.ts'
@@ -73,6 +74,12 @@ export const jobs: Readonly<Record<string, Job>> = {
     run: forService(checkEcommerceConnection),
     concurrency: 2,
     retryDelaysSeconds: [minute, 10 * minute, hour],
+  },
+  'check-levels': {
+    run: forService(checkLevels),
+    concurrency: 2,
+    concurrencyPerService: 1,
+    retryDelaysSeconds: [5, 30, minute, 10 * minute],
   },
   'schedule-stock-push': {
     run: scheduleStockPush,

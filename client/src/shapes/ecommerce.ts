@@ -44,6 +44,8 @@ export interface StockReconciliation {
   state: Open<'queued' | 'running' | 'completed' | 'failed'>
   /** True if nothing is corrected. */
   isDryRun: boolean
+  /** True if it compared only levels that events had named. */
+  isPartial: boolean
   /** When it started or was queued. */
   startedAt: string
   /** When it ended. */
@@ -119,4 +121,6 @@ export interface StockDrift {
   knownOnHand: number | null
   /** On hand, as read. */
   observedOnHand: number | null
+  /** The app or staff member that changed it, if the platform names it. */
+  changedBy: string | null
 }

@@ -48,6 +48,7 @@ const driftColumns = [
   { title: 'Location', value: row => shortenId(row.locationId), text: row => row.locationId },
   countColumn('By our record', row => row.knownOnHand),
   countColumn('On the platform', row => row.observedOnHand),
+  { title: 'Changed by', value: row => row.changedBy ?? 'unknown', text: row => row.changedBy ?? '' },
 ]
 
 /** The levels that others have changed before a comparison. @param {{ id: string }} props */

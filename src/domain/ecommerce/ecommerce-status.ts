@@ -20,6 +20,7 @@ export const StockReconciliation = Type.Object(
     id: Id('Its ID.', '019a1f0e-7c11-7b6e-9d0f-2b7d3c1a8e44'),
     state: OneOf('The state.', ['queued', 'running', 'completed', 'failed']),
     isDryRun: Flag('True if nothing is corrected.', false),
+    isPartial: Flag('True if it compared only levels that events had named.', false),
     startedAt: Instant('When it started or was queued.'),
     endedAt: Nullable(Instant('When it ended.')),
     error: Nullable(Text('Why it failed.', 'The bulk operation ended as FAILED.', 500)),
@@ -68,6 +69,7 @@ export const StockDrift = Type.Object(
     sku,
     knownOnHand,
     observedOnHand: Nullable(Count('On hand, as read.', 9)),
+    changedBy: Nullable(Text('The app or staff member that changed it, if the platform names it.', 'Stocktake app')),
   },
   { $id: 'StockDrift' },
 )

@@ -3,15 +3,19 @@ import type { PlatformSyncName } from '../../domain/ecommerce/connection-setting
 
 /* Events of a platform (its webhooks). An event says only which record to read: it can be late, repeated, out of order or lost. */
 
+/** The reader of an event's record: a sync, or the comparison of single levels. */
+export type EventTarget = PlatformSyncName | 'stock'
+
 export interface PlatformEvent {
   /** Identifies the delivery: the same for each attempt. */
   id: string
-  /** The sync that reads the record. */
-  target: PlatformSyncName
-  /** The global ID of the record: a location, product or customer. */
+  target: EventTarget
+  /** The global ID of the record: a location, product, inventory item or customer. */
   subjectId: string
   /** The customer with whom the subject was merged. */
   successorId?: string
+  /** The level of a stock event, with the quantity that shoppers can buy. Our own pushes cause such events too. */
+  level?: { locationId: string; available: number | null }
 }
 
 /** A request that claims to be from the platform. */

@@ -30,6 +30,11 @@ interface LevelKey {
   locationId: string
 }
 
+/** The app or the staff member that has changed a level, as the platform names them. */
+interface LevelAuthor extends LevelKey {
+  changedBy: string
+}
+
 /** A quantity to set. `expectedOnHand`: the platform rejects the change if its quantity is another one. */
 export interface OnHandChange extends LevelKey {
   expectedOnHand: number
@@ -60,6 +65,8 @@ export interface InventoryPort {
   readAllLevels(signal: AbortSignal): AsyncIterable<ObservedLevel>
   /** Reads the stocked levels of these items, at most `limits.items`. A level that is missing from the result isn't stocked. */
   readLevels(itemIds: readonly string[], signal: AbortSignal): Promise<readonly ObservedLevel[]>
+  /** Returns who has last changed these levels since an instant, as far as the platform says. Our own changes don't count. */
+  readAuthors(levels: readonly LevelKey[], since: string, signal: AbortSignal): Promise<readonly LevelAuthor[]>
   /** Reads the open committed units of these orders by ID, at most `limits.orders`. An order that is missing doesn't exist any more. */
   readCommitments(orderIds: readonly string[], signal: AbortSignal): Promise<readonly OrderCommitments[]>
   /** Waits until a call of `setOnHand` or `activateLevel` is permitted. So that nothing waits between the last read and the call. */

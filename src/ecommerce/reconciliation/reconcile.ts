@@ -17,6 +17,7 @@ import type { InventoryPort, ObservedLevel } from '../port/inventory.ts'
 import type { CallLog } from '../port/platform.ts'
 import { confirmOrders, readObservations } from '../stock-push/confirm.ts'
 import { compareAll } from '../stock-push/follow-changes.ts'
+import { driftAlert, recordAuthors } from './drift.ts'
 
 /**
  * Compares our record of the platform's stock with the platform.
@@ -27,8 +28,6 @@ const rowsPerBatch = 5_000
 /** Levels that changed during the read are read by ID afterwards, up to this many calls. */
 const maxRereads = 10
 const maxDifferences = 100
-
-const driftAlert = { kind: 'stock_drift', subject: '' } as const
 
 interface ReconcileOptions {
   signal: AbortSignal
@@ -89,9 +88,10 @@ export async function reconcileStock(
     const counts = { ...compared, ...steps }
     const largest = selectLargest(differences)
     await endReconciliation(db, service, id, { state: 'completed', counts, differences: largest })
-    if (counts.drifted)
+    if (counts.drifted) {
       await raiseAlert(db, service.id, { ...driftAlert, detail: `${counts.drifted} of ${counts.compared} levels.` })
-    else await resolveAlert(db, service.id, driftAlert)
+      await recordAuthors(db, service, platform.inventory, id, log, signal)
+    } else await resolveAlert(db, service.id, driftAlert)
     return { id, isDryRun, counts, differences: largest }
   } catch (error) {
     const detail = error instanceof PlatformFailure ? error.message : 'internal_error'

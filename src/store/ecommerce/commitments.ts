@@ -89,6 +89,14 @@ export const findUnconfirmedOrders = async (
       having min(confirmed_at) < now() - ${olderThanSeconds} * interval '1 s' order by min(confirmed_at), 1 limit ${limit}`)
   ).map(({ orderId }) => orderId)
 
+/** Returns the orders with committed units of these items. */
+export const findOrdersOfItems = async (db: Db, service: Service, itemIds: readonly string[]): Promise<string[]> =>
+  (
+    await db.rows<{ orderId: string }>(sql`
+      select distinct order_id as "orderId" from ecommerce_commitment
+       where service_id = ${service.id} and connection_id = ${mainConnection} and item_id = any(${itemIds}) order by 1`)
+  ).map(({ orderId }) => orderId)
+
 /** Returns the orders with committed units at these levels, each with its levels. */
 export const findOrdersOfLevels = (
   db: Db,

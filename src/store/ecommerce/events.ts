@@ -7,7 +7,7 @@ import type { Service } from '../../domain/tenancy/service-settings.ts'
  * Guarantees: an event is stored once; nothing of its payload is stored except for IDs.
  */
 
-/** An event to store. `target`: the sync that reads the subject. */
+/** An event to store. `target`: the sync that reads the subject, or `stock`. */
 interface NewEvent {
   id: string
   target: string
@@ -40,6 +40,24 @@ export const listOpenEvents = (db: Db, service: Service, target: string, limit: 
   db.rows<{ id: string; subjectId: string }>(sql`
     select event_id as id, subject_id as "subjectId" from ecommerce_event
      where ${ofConnection(service)} and target = ${target} and handled_at is null order by received_at limit ${limit}`)
+
+/** The job that reads the levels that events named. */
+export const checkLevelsJob = 'check-levels'
+
+/** A level of an event, with the quantity that shoppers can buy. */
+interface ReportedLevel {
+  itemId: string
+  locationId: string
+  available: number
+}
+
+/** True if a level is as we know it, or as we are setting it: most events of stock are caused by our own pushes. */
+export const isKnownLevel = async (tx: Db, service: Service, { itemId, locationId, available }: ReportedLevel) =>
+  (await tx.run(sql`
+    select from ecommerce_level
+     where ${ofConnection(service)} and item_id = ${itemId} and location_id = ${locationId}
+       and coalesce(desired_on_hand, known_on_hand) - coalesce(observed_committed, 0) - coalesce(observed_held_back, 0) = ${available}`)) >
+  0
 
 /** Marks events as handled. */
 export const endEvents = (tx: Db, service: Service, ids: readonly string[]) =>

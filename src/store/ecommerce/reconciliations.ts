@@ -46,7 +46,7 @@ export async function beginReconciliation(tx: Db, service: Service, isDryRun: bo
     sql`delete from ecommerce_reconciliation where ${ofConnection(service)} and started_at < now() - ${retentionDays} * interval '1 day'`,
   )
   await tx.run(sql`
-    update ecommerce_reconciliation set (state, ended_at, error) = ('failed', now(), 'The process has ended.') where ${ofConnection(service)} and state = 'running'`)
+    update ecommerce_reconciliation set (state, ended_at, error) = ('failed', now(), 'The process has ended.') where ${ofConnection(service)} and state = 'running' and not is_partial`)
   await tx.run(sql`delete from ecommerce_observed_level where ${ofConnection(service)}`)
   const queued = await tx.row<{ id: string }>(sql`
     update ecommerce_reconciliation set (state, started_at, is_dry_run) = ('running', clock_timestamp(), ${isDryRun})
@@ -54,12 +54,16 @@ export async function beginReconciliation(tx: Db, service: Service, isDryRun: bo
   return queued?.id ?? insertReconciliation(tx, service, { state: 'running', isDryRun })
 }
 
+interface NewObservedLevel {
+  itemId: string
+  locationId: string
+  onHand: number
+  committed: number
+  heldBack: number
+}
+
 /** Stores a batch of levels that were read. */
-export const storeObservedLevels = (
-  db: Db,
-  service: Service,
-  levels: readonly { itemId: string; locationId: string; onHand: number; committed: number; heldBack: number }[],
-) =>
+export const storeObservedLevels = (db: Db, service: Service, levels: readonly NewObservedLevel[]) =>
   db.run(sql`
     insert into ecommerce_observed_level (service_id, connection_id, item_id, location_id, on_hand, committed, held_back)
     select ${insertedKeys(service)}, * from unnest(${levels.map(({ itemId }) => itemId)}::text[], ${levels.map(({ locationId }) => locationId)}::text[],
@@ -77,16 +81,28 @@ interface Comparison {
 /**
  * Compares what was read with our record. A difference is drift, and the value that was read becomes the known one. Levels in flight, and
  * levels that changed while the platform was read, are skipped. New levels, and levels that must be read, adopt the value without drift.
- * Held levels are not pushed, so they can't drift.
+ * Held levels are not pushed, so they can't drift. `selection`: compares the levels of these items only, with what was read by ID.
  */
-export async function compareObservedLevels(tx: Db, service: Service, reconciliationId: string): Promise<Comparison> {
+export async function compareObservedLevels(
+  tx: Db,
+  service: Service,
+  reconciliationId: string,
+  selection?: { itemIds: readonly string[]; levels: readonly NewObservedLevel[] },
+): Promise<Comparison> {
+  const observed = selection
+    ? sql`(select ${service.id}::integer as service_id, ${mainConnection} as connection_id, "itemId" as item_id, "locationId" as location_id, "onHand" as on_hand, committed, "heldBack" as held_back
+             from json_to_recordset(${JSON.stringify(selection.levels)}) as x ("itemId" text, "locationId" text, "onHand" integer, committed integer, "heldBack" integer))`
+    : sql`ecommerce_observed_level`
+  const ofSelection = selection ? sql`and l.item_id = any(${selection.itemIds})` : sql``
+  // Levels that are read by ID are as they were after the start.
+  const margin = selection ? 0 : marginSeconds
   const pairs = sql`
     select l.item_id, l.location_id, l.known_on_hand, o.on_hand, o.committed, o.held_back, l.hold_reason, l.must_read, l.observed_held_back,
-           l.idempotency_key is not null or coalesce(l.known_at > r.started_at - ${marginSeconds} * interval '1 s', false) as is_recent
+           l.idempotency_key is not null or coalesce(l.known_at > r.started_at - ${margin} * interval '1 s', false) as is_recent
       from ecommerce_level l
       join ecommerce_reconciliation r on r.service_id = l.service_id and r.connection_id = l.connection_id and r.reconciliation_id = ${reconciliationId}
-      left join ecommerce_observed_level o on (o.service_id, o.connection_id, o.item_id, o.location_id) = (l.service_id, l.connection_id, l.item_id, l.location_id)
-     where l.service_id = ${service.id} and l.connection_id = ${mainConnection}`
+      left join ${observed} o on (o.service_id, o.connection_id, o.item_id, o.location_id) = (l.service_id, l.connection_id, l.item_id, l.location_id)
+     where l.service_id = ${service.id} and l.connection_id = ${mainConnection} ${ofSelection}`
   const hash = (onHand: string) =>
     sql`hashtextextended(item_id || ' ' || ${onHand === 'known' ? sql`known_on_hand` : sql`on_hand`}, 0)::numeric`
   const counts = await tx.row<Omit<Comparison, 'added' | 'unread'>>(sql`
@@ -120,12 +136,54 @@ export async function compareObservedLevels(tx: Db, service: Service, reconcilia
   const added = await tx.run(sql`
     insert into ecommerce_level (service_id, connection_id, item_id, location_id, known_on_hand, known_at, observed_on_hand, observed_committed, observed_held_back, observed_at)
     select service_id, connection_id, item_id, location_id, on_hand, clock_timestamp(), on_hand, committed, held_back, clock_timestamp()
-      from ecommerce_observed_level o where ${ofConnection(service)}
+      from ${observed} o where ${ofConnection(service)}
      order by item_id, location_id
     on conflict do nothing`)
-  await tx.run(sql`delete from ecommerce_observed_level where ${ofConnection(service)}`)
+  if (!selection) await tx.run(sql`delete from ecommerce_observed_level where ${ofConnection(service)}`)
   return { compared: 0, drifted: 0, skipped: 0, ...counts, added, unread }
 }
+
+/**
+ * Compares the levels of some items, which were read by ID after `startedAt`. A reconciliation is stored only if there is drift. Returns its
+ * ID, or undefined.
+ */
+export async function compareLevelsOfItems(
+  tx: Db,
+  service: Service,
+  startedAt: string,
+  selection: { itemIds: readonly string[]; levels: readonly NewObservedLevel[] },
+): Promise<string | undefined> {
+  const id = randomUUIDv7()
+  await tx.run(sql`
+    insert into ecommerce_reconciliation (service_id, connection_id, reconciliation_id, state, is_dry_run, is_partial, started_at)
+    values (${insertedKeys(service)}, ${id}, 'running', false, true, ${startedAt}::timestamptz)`)
+  const { compared, drifted } = await compareObservedLevels(tx, service, id, selection)
+  if (drifted) await endReconciliation(tx, service, id, { state: 'completed', counts: { compared, drifted } })
+  else
+    await tx.run(sql`delete from ecommerce_reconciliation where ${ofConnection(service)} and reconciliation_id = ${id}`)
+  return drifted ? id : undefined
+}
+
+/** Returns the drift of a reconciliation whose author isn't known. */
+export const listDrift = (db: Db, service: Service, id: string) =>
+  db.rows<{ itemId: string; locationId: string }>(sql`
+    select item_id as "itemId", location_id as "locationId" from ecommerce_drift
+     where ${ofConnection(service)} and reconciliation_id = ${id} and changed_by is null order by 1, 2 limit ${maxAuthors}`)
+
+/** Drifted levels of one reconciliation whose authors are read. */
+const maxAuthors = 1_000
+
+/** Stores who has changed drifted levels. */
+export const storeAuthors = (
+  db: Db,
+  service: Service,
+  id: string,
+  authors: readonly { itemId: string; locationId: string; changedBy: string }[],
+) =>
+  db.run(sql`
+    update ecommerce_drift d set changed_by = left(a."changedBy", 250)
+      from json_to_recordset(${JSON.stringify(authors)}) as a ("itemId" text, "locationId" text, "changedBy" text)
+     where ${ofConnection(service)} and reconciliation_id = ${id} and d.item_id = a."itemId" and d.location_id = a."locationId"`)
 
 /** Ends a reconciliation. */
 export const endReconciliation = (
@@ -164,14 +222,14 @@ const getCount = (name: string) => sql`coalesce((counts->>${name})::integer, 0)`
 /** The record (`StockReconciliation`) of a row of `ecommerce_reconciliation`. */
 const reconciliationRecord = sql`
   (select row_to_json(r)::text from (select
-     reconciliation_id as id, state, is_dry_run as "isDryRun", ${rfc3339(sql`started_at`)} as "startedAt", ${rfc3339(sql`ended_at`)} as "endedAt", error,
+     reconciliation_id as id, state, is_dry_run as "isDryRun", is_partial as "isPartial", ${rfc3339(sql`started_at`)} as "startedAt", ${rfc3339(sql`ended_at`)} as "endedAt", error,
      ${getCount('compared')} as compared, ${getCount('drifted')} as drifted, ${getCount('rising')} as rising, ${getCount('falling')} as falling,
      ${getCount('fallingToZero')} as "fallingToZero", digests, differences) r)`
 
-/** Returns the record of the newest reconciliation. */
+/** Returns the record of the newest complete reconciliation. */
 export const findNewestReconciliation = (db: Db, service: Service) =>
   db.row<{ record: string }>(
-    sql`select ${reconciliationRecord} as record from ecommerce_reconciliation where ${ofConnection(service)} order by started_at desc limit 1`,
+    sql`select ${reconciliationRecord} as record from ecommerce_reconciliation where ${ofConnection(service)} and not is_partial order by started_at desc limit 1`,
   )
 
 /** The table with the times of reconciliations, for the lists of this folder: all show the current state. */
@@ -202,7 +260,7 @@ const driftRecord = sql`
      (select ecommerce_id from ecommerce_item i
        where i.service_id = ecommerce_drift.service_id and i.connection_id = ecommerce_drift.connection_id and i.inventory_item_id = ecommerce_drift.item_id
        order by item_key limit 1) as sku,
-     known_on_hand as "knownOnHand", observed_on_hand as "observedOnHand") r)`
+     known_on_hand as "knownOnHand", observed_on_hand as "observedOnHand", changed_by as "changedBy") r)`
 
 /** Returns a page of the `StockDrift` of a reconciliation, by item and location. */
 export const driftPage = (db: Db, service: Service, reconciliationId: string, page: PageRequest) =>

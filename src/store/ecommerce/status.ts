@@ -100,7 +100,7 @@ export const readPushStats = (db: Db) =>
   }>(sql`
     select s.name as service, coalesce(l.due, 0)::integer as due, coalesce(l.held, 0)::integer as held, coalesce(l.lag, 0)::integer as "lagSeconds",
            coalesce((select (r.counts->>'drifted')::integer from ecommerce_reconciliation r
-                      where (r.service_id, r.connection_id) = (c.service_id, c.connection_id) and r.state = 'completed' order by r.started_at desc limit 1), 0) as drift,
+                      where (r.service_id, r.connection_id) = (c.service_id, c.connection_id) and r.state = 'completed' and not r.is_partial order by r.started_at desc limit 1), 0) as drift,
            (select floor(orders_points + stock_points + background_points) from ecommerce_budget b where (b.service_id, b.connection_id) = (c.service_id, c.connection_id)) as points,
            (select throttled::float8 from ecommerce_budget b where (b.service_id, b.connection_id) = (c.service_id, c.connection_id)) as throttled
       from ecommerce_connection c

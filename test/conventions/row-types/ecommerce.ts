@@ -4,6 +4,7 @@ import { startShopifySimulator } from '../../../simulator/shopify/simulator.ts'
 import { sql } from '../../../src/database/db.ts'
 import { defaultConnection, platformSyncs } from '../../../src/domain/ecommerce/connection-settings.ts'
 import { openPlatform } from '../../../src/ecommerce/connections.ts'
+import { checkLevels } from '../../../src/ecommerce/reconciliation/check-levels.ts'
 import { reconcileStock } from '../../../src/ecommerce/reconciliation/reconcile.ts'
 import { runPlatformSync } from '../../../src/ecommerce/run-platform-sync.ts'
 import { confirmOrders } from '../../../src/ecommerce/stock-push/confirm.ts'
@@ -18,7 +19,7 @@ import {
   lockConnection,
   setConnection,
 } from '../../../src/store/ecommerce/connections.ts'
-import { storeEvent } from '../../../src/store/ecommerce/events.ts'
+import { isKnownLevel, storeEvent } from '../../../src/store/ecommerce/events.ts'
 import { upsertPlatformItems } from '../../../src/store/ecommerce/items.ts'
 import { listPushes, listStockComparisons } from '../../../src/store/ecommerce/push-state.ts'
 import { queueReconciliation } from '../../../src/store/ecommerce/reconciliations.ts'
@@ -103,6 +104,19 @@ async function pushAndReconcile({ db, keys, service, ...api }: TestApi, simulato
   assert.ok((await readPushStats(db)).length)
   await db.transaction(tx => queueReconciliation(tx, service))
   await reconcileStock(db, keys, service, { warn() {} }, { signal, isEmbedded: true })
+  const [level] = await db.rows<{ itemId: string; locationId: string }>(
+    sql`select item_id as "itemId", location_id as "locationId" from ecommerce_level where service_id = ${service.id} limit 1`,
+  )
+  assert.ok(level)
+  await db.run(sql`
+    update ecommerce_level set (known_on_hand, known_at, desired_on_hand, idempotency_key, sent_at, must_read, hold_reason)
+      = row(77, now() - interval '1 hour', null, null, null, false, null)
+     where service_id = ${service.id} and (item_id, location_id) = (${level.itemId}, ${level.locationId})`)
+  await db.transaction(async tx => {
+    assert.equal(await isKnownLevel(tx, service, { ...level, available: -1 }), false)
+    await storeEvent(tx, service, { id: 'e2', target: 'stock', subjectId: level.itemId })
+  })
+  assert.equal(await checkLevels(db, keys, service, { warn() {} }, AbortSignal.timeout(30_000)), 1)
   const [{ id }] = (await api.get('/ecommerce/reconciliations')).json.data
   for (const path of ['', '/levels', `/reconciliations/${id}/drift`])
     assert.equal((await api.get(`/ecommerce${path}`)).status, 200)

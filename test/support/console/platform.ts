@@ -35,8 +35,8 @@ export async function createPlatformConnection({ db, keys, service }: TestApi): 
       values (${service.id}, 'main', ${reconciliation}, now() - interval '3 minutes', now() - interval '2 minutes', 'completed', true,
               '{"compared": 1, "drifted": 1, "rising": 1}', ${JSON.stringify(differences)}::jsonb)`)
     await tx.run(sql`
-      insert into ecommerce_drift (service_id, connection_id, reconciliation_id, item_id, location_id, known_on_hand, observed_on_hand)
-      values (${service.id}, 'main', ${reconciliation}, ${item}, ${location}, 3, 2)`)
+      insert into ecommerce_drift (service_id, connection_id, reconciliation_id, item_id, location_id, known_on_hand, observed_on_hand, changed_by)
+      values (${service.id}, 'main', ${reconciliation}, ${item}, ${location}, 3, 2, 'Stocktake app')`)
   })
   return reconciliation
 }

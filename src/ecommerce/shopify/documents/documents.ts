@@ -68,6 +68,11 @@ export const operations = {
     51,
     'query Commitments($ids: [ID!]!) { nodes(ids: $ids) { ... on Order { id fulfillmentOrders(first: 10) { nodes { id status assignedLocation { location { id } } lineItems(first: 50) { nodes { id remainingQuantity inventoryItemId } pageInfo { hasNextPage } } } pageInfo { hasNextPage } } } } }',
   ),
+  stockChanges: define(
+    'StockChanges',
+    2,
+    'query StockChanges($query: String!) { shopifyqlQuery(query: $query) { tableData { rows } parseErrors } }',
+  ),
   /** The cost of one ID. */
   existing: define('Existing', 1, 'query Existing($ids: [ID!]!) { nodes(ids: $ids) { id } }'),
   subscriptions: define(

@@ -18,8 +18,13 @@ export function readShopifyEvent({ body, headers, url, secrets }: EventRequest):
   if (!topic || !payload) return 'ignored'
   const { target, type } = topics[topic]
   if (topic === 'CUSTOMERS_MERGE') return readMerge(id, payload)
-  const subjectId = toGlobalId(type, payload.id)
-  return subjectId === undefined ? 'ignored' : { id, target, subjectId }
+  const subjectId = toGlobalId(type, type === 'InventoryItem' ? payload.inventory_item_id : payload.id)
+  if (subjectId === undefined) return 'ignored'
+  if (target !== 'stock') return { id, target, subjectId }
+  const locationId = toGlobalId('Location', payload.location_id)
+  const available = Number(payload.available ?? Number.NaN)
+  if (locationId === undefined) return 'ignored'
+  return { id, target, subjectId, level: { locationId, available: Number.isInteger(available) ? available : null } }
 }
 
 function readMerge(id: string, payload: Payload): PlatformEvent | 'ignored' {

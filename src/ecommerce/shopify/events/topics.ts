@@ -1,13 +1,12 @@
-import type { PlatformSyncName } from '../../../domain/ecommerce/connection-settings.ts'
+import type { EventTarget } from '../../port/events.ts'
 
 /** An event that Shopify sends to us. */
 interface Topic {
-  /** The sync that reads the record. */
-  target: PlatformSyncName
+  target: EventTarget
   /** The scope without which Shopify rejects the subscription. */
   scope: string
   /** The type of the record, as in its global ID. */
-  type: 'Product' | 'Location' | 'Customer'
+  type: 'Product' | 'Location' | 'Customer' | 'InventoryItem'
   /** The fields that Shopify sends, so that no personal data leaves it. */
   fields: readonly string[]
 }
@@ -26,6 +25,13 @@ const customer: Topic = {
   type: 'Customer',
   fields: recordFields,
 }
+const level: Topic = {
+  target: 'stock',
+  scope: 'read_inventory',
+  type: 'InventoryItem',
+  fields: ['inventory_item_id', 'location_id', 'available'],
+}
+
 /** The topics by their name in the API. */
 export const topics = {
   PRODUCTS_CREATE: product,
@@ -44,6 +50,9 @@ export const topics = {
     scope: 'read_customer_merge',
     fields: ['admin_graphql_api_customer_kept_id', 'admin_graphql_api_customer_deleted_id', 'status'],
   },
+  INVENTORY_LEVELS_UPDATE: level,
+  INVENTORY_LEVELS_CONNECT: level,
+  INVENTORY_LEVELS_DISCONNECT: level,
 } as const satisfies Record<string, Topic>
 
 export type TopicName = keyof typeof topics

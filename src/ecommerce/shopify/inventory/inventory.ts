@@ -27,6 +27,7 @@ export const createInventory = ({
   readAllLevels: signal => readAllLevels(background, signal),
   readLevels: (itemIds, signal) => readLevels(push, itemIds, signal),
   readCommitments: (orderIds, signal) => readCommitments(push, orderIds, signal),
+  readAuthors: (levels, since, signal) => readAuthors(background, levels, since, signal),
   async reserveCall(signal) {
     await push.reserve(operations.setQuantities, signal)
     return new Permit(push)
@@ -161,6 +162,53 @@ async function readCommitments(
   })
 }
 
+interface StockChange {
+  inventory_item_id: string | number
+  inventory_location_id: string | number
+  inventory_app_name: string | null
+  staff_member_name: string | null
+  reference_document_uri: string | null
+}
+
+interface StockChangeData {
+  shopifyqlQuery: { tableData: { rows: StockChange[] } | null; parseErrors: string[] } | null
+}
+
+/** The start of the document that our own changes name. */
+const ownDocument = 'gid://tillbridge/StockPush/'
+
+/** The newest changes that are searched. */
+const maxStockChanges = 1_000
+
+/** Reads the history of stock changes, newest first. It is the only place where the platform names who has changed a level. */
+async function readAuthors(
+  client: ShopifyClient,
+  levels: readonly { itemId: string; locationId: string }[],
+  since: string,
+  signal: AbortSignal,
+) {
+  const query = `FROM inventory_adjustment_history SHOW inventory_adjustment_change
+SINCE ${since.slice(0, 19)}
+GROUP BY second, inventory_item_id, inventory_location_id, inventory_app_name, staff_member_name, reference_document_uri
+ORDER BY second DESC LIMIT ${maxStockChanges}`
+  const { shopifyqlQuery } = await client.send<StockChangeData>(operations.stockChanges, { query }, signal)
+  if (!shopifyqlQuery?.tableData || shopifyqlQuery.parseErrors.length)
+    throw new PlatformFailure('invalid', 'The platform rejected the query of stock changes.')
+  const authors = new Map<string, string>()
+  for (const row of shopifyqlQuery.tableData.rows) {
+    const key = `${row.inventory_item_id} ${row.inventory_location_id}`
+    const author = row.staff_member_name ?? row.inventory_app_name
+    if (author !== null && !authors.has(key) && !row.reference_document_uri?.startsWith(ownDocument))
+      authors.set(key, author)
+  }
+  return levels.flatMap(({ itemId, locationId }) => {
+    const changedBy = authors.get(`${toNumber(itemId)} ${toNumber(locationId)}`)
+    return changedBy === undefined ? [] : [{ itemId, locationId, changedBy }]
+  })
+}
+
+const toNumber = (globalId: string) => globalId.replace(/^.*\//, '')
+
 interface UserError {
   field: string[] | null
   message: string
@@ -187,7 +235,7 @@ async function setOnHand(
   const input = {
     name: 'on_hand',
     reason: 'correction',
-    referenceDocumentUri: `gid://tillbridge/StockPush/${key}`,
+    referenceDocumentUri: `${ownDocument}${key}`,
     quantities: changes.map(({ itemId, locationId, onHand, expectedOnHand }) => ({
       inventoryItemId: itemId,
       locationId,
