@@ -16,7 +16,7 @@ import { useAction } from './use-load.js'
 
 /**
  * A button that opens a form and sends it with POST. Only the role sees it. All attempts of one opening have the same idempotency key, so a
- * retry after a lost response writes nothing again. `submit` is the label of the button that sends the form.
+ * retry after a lost response writes nothing again. The button that sends the form has the label `submit`.
  * @param {{
  *   label: string, title?: string, submit?: string, role: string, path: string, initial: object,
  *   form: (props: FormProps) => unknown,
