@@ -6,7 +6,7 @@ import { Problem } from './components/problem.js'
 import { Toasts } from './components/toast.js'
 import { useAction } from './components/use-load.js'
 import { html } from './lib/html.js'
-import { includesRole, RoleContext } from './lib/role.js'
+import { includesRole, RoleContext, ServicesContext } from './lib/role.js'
 import { linkTo, linkToService, useRoute } from './lib/route.js'
 import { pages } from './pages.js'
 
@@ -16,7 +16,9 @@ import { pages } from './pages.js'
  */
 export function Frame({ signedIn, service, signOut }) {
   const [path = '', ...parts] = useRoute()
-  const allowed = pages.filter(({ role }) => includesRole(service.role, role))
+  const allowed = pages.filter(
+    ({ role, needsServices }) => includesRole(service.role, role) && !(needsServices && signedIn.services.length === 1),
+  )
   const current = allowed.find(page => page.path === path) ?? allowed[0]
   const record = parts.join(' ')
   const loadedHealth = useLoadedHealth(current?.path)
@@ -36,7 +38,7 @@ export function Frame({ signedIn, service, signOut }) {
     if (isNewPage) document.querySelector('nav [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' })
   }, [current?.path, record])
 
-  return html`<${RoleContext.Provider} value=${service.role}><${HealthContext.Provider} value=${loadedHealth}>
+  return html`<${ServicesContext.Provider} value=${signedIn.services}><${RoleContext.Provider} value=${service.role}><${HealthContext.Provider} value=${loadedHealth}>
     <a class="skip" href="#content" onClick=${(/** @type {Event} */ event) => {
       event.preventDefault()
       content.current?.focus()
@@ -61,7 +63,7 @@ export function Frame({ signedIn, service, signOut }) {
       ${current && html`<${LoadedScreen} key=${current.path} load=${current.load} parts=${parts} />`}
     </main>
     <${Toasts} />
-  <//><//>`
+  <//><//><//>`
 }
 
 /** The number of problems of a screen. @param {{ count: number, isCritical: boolean }} props */

@@ -8,9 +8,17 @@ const listPages = lists =>
     load: () => import('./pages/lists.js').then(({ createScreen }) => createScreen(path)),
   }))
 
-/** The screens in the order of the navigation. `path`: the first part of the route; `group`: the heading above it; `role`: the role that their API calls need. */
+/** The screens in the order of the navigation. `path`: the first part of the route; `group`: the heading above it; `role`: the role that their API calls need; `needsServices`: only for accounts with several services. */
 export const pages = [
   { path: 'overview', group: '', title: 'Overview', role: 'visitor', load: () => import('./pages/overview.js') },
+  {
+    path: 'services',
+    group: '',
+    title: 'All services',
+    role: 'visitor',
+    needsServices: true,
+    load: () => import('./pages/services.js'),
+  },
   { path: 'search', group: '', title: 'Search', role: 'visitor', load: () => import('./pages/search.js') },
   ...listPages([
     ['orders', 'Orders'],
@@ -24,6 +32,13 @@ export const pages = [
     ['staff', 'Staff'],
   ]),
   { path: 'syncs', group: 'Data', title: 'Syncs', role: 'visitor', load: () => import('./pages/syncs.js') },
+  {
+    path: 'back-office',
+    group: 'Data',
+    title: 'Back office',
+    role: 'visitor',
+    load: () => import('./pages/back-office.js'),
+  },
   { path: 'import', group: 'Data', title: 'Import', role: 'maintainer', load: () => import('./pages/import.js') },
   { path: 'mappings', group: 'Data', title: 'Mappings', role: 'admin', load: () => import('./pages/mappings.js') },
   {
@@ -57,4 +72,5 @@ export const pages = [
   { path: 'accounts', group: 'Admin', title: 'Accounts', role: 'admin', load: () => import('./pages/accounts.js') },
   { path: 'settings', group: 'Admin', title: 'Settings', role: 'admin', load: () => import('./pages/settings.js') },
   { path: 'audit', group: 'Admin', title: 'Audit log', role: 'admin', load: () => import('./pages/audit.js') },
+  { path: 'system', group: 'Admin', title: 'System', role: 'admin', load: () => import('./pages/system.js') },
 ]

@@ -29,7 +29,7 @@ try {
   const screens: [name: string, route: string, account?: Caller][] = [
     ['overview', 'overview'],
     ['syncs', 'syncs/stock'],
-    ['back-office', 'syncs', office],
+    ['back-office', 'back-office', office],
     ['import', 'import'],
     ['rejected', 'import'],
     ['customers', 'customers'],
@@ -45,6 +45,7 @@ try {
     ['accounts', 'accounts'],
     ['settings', 'settings'],
     ['audit', 'audit'],
+    ['system', 'system'],
   ]
   // The documents show the light pictures only. Another directory also gets the dark ones, for comparison.
   const schemes = values.to === 'docs/images' ? (['light'] as const) : (['light', 'dark'] as const)

@@ -47,7 +47,7 @@ function useMinute() {
 }
 
 /** The screen of each kind of problem. Other kinds are on the overview only. */
-const screens = { back: 'syncs', sync: 'syncs', import: 'syncs', webhook: 'webhooks' }
+const screens = { back: 'back-office', sync: 'syncs', import: 'syncs', webhook: 'webhooks' }
 
 /** Returns the screen that shows a problem. @param {string} kind @returns {string | undefined} */
 export const getScreen = kind => screens[/** @type {keyof typeof screens} */ (kind.split('_')[0])]

@@ -36,7 +36,7 @@ const createConnectionError = (detail = 'Is it running? Try again.') =>
 async function sendRequest(path, { method = 'GET', body, headers: extraHeaders = {}, signal }) {
   /** @type {Record<string, string>} */
   const headers = { accept: 'application/json', ...extraHeaders }
-  if (service) headers['x-service-name'] = service
+  if (service) headers['x-service-name'] ??= service
   const isFile = body instanceof Blob
   if (body !== undefined) headers['content-type'] = isFile ? body.type : 'application/json'
   if (method === 'POST' && service) headers['idempotency-key'] ??= crypto.randomUUID()

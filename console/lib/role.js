@@ -13,3 +13,6 @@ export const RoleContext = createContext('visitor')
 
 /** True if the account has at least this role in the selected service. @param {string} required */
 export const useHasRole = required => includesRole(useContext(RoleContext), required)
+
+/** The services of the account. */
+export const ServicesContext = createContext(/** @type {SignedIn['services']} */ ([]))

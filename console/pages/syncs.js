@@ -6,7 +6,6 @@ import { useLoad } from '../components/use-load.js'
 import { callApi } from '../lib/api.js'
 import { html } from '../lib/html.js'
 import { linkTo } from '../lib/route.js'
-import { BackOffice } from './syncs/back-office.js'
 import { Sync } from './syncs/sync.js'
 
 /** @type {import('../components/table.js').Column[]} */
@@ -56,6 +55,5 @@ function Syncs() {
     ${error && html`<${Problem} error=${error} />`}
     ${!data && !error && html`<p class="opening" role="status">Loading…</p>`}
     ${data?.length === 0 && html`<div class="empty">No data yet. <a href=${linkTo('import')}>Import a file</a>, or connect a back office with <code>tillbridge back-office set</code>.</div>`}
-    ${data?.length > 0 && html`<${ExportableTable} caption="Syncs" columns=${columns} rows=${data} getKey=${(/** @type {any} */ sync) => sync.sync} file="syncs" />`}
-    <${BackOffice} />`
+    ${data?.length > 0 && html`<${ExportableTable} caption="Syncs" columns=${columns} rows=${data} getKey=${(/** @type {any} */ sync) => sync.sync} file="syncs" />`}`
 }

@@ -20,6 +20,14 @@ declare module 'fastify' {
   }
 }
 
+/** The state of this process that the console shows. */
+export interface ProcessInfo {
+  /** When the certificate in use expires. */
+  certificateExpiresAt: () => Date
+  /** The interval of scheduled backups. Undefined: Tillbridge schedules none. */
+  backupIntervalHours: number | undefined
+}
+
 /** The dependencies of request handling, for one database. */
 export interface AppContext extends TransactionContext {
   signIn: SignIn
@@ -35,6 +43,7 @@ export interface AppContext extends TransactionContext {
   sender: Sender
   /** Returns the time of each sync's last successful run, by name. Returns undefined if the service has no syncs. Does no I/O. */
   syncedAt?: (service: Service) => ReadonlyMap<string, string> | undefined
+  processInfo: ProcessInfo
   /** Aborted when the process shuts down. Waiting requests end then. */
   shutdownSignal: AbortSignal
   /** Opens a shard. Only in the control database's context. Throws `DatabaseUnavailable` if the shard is unavailable. */

@@ -6,8 +6,10 @@ import { buildApiKeyRoutes } from './api-keys.ts'
 import { audit } from './audit.ts'
 import { browse } from './browse.ts'
 import { changeRoutes } from './changes/changes.ts'
+import { consoleBackOffice } from './console/back-office.ts'
 import { consoleRequests } from './console/requests.ts'
 import { consoleStores } from './console/stores.ts'
+import { consoleSystem } from './console/system.ts'
 import { consoleWebhooks } from './console/webhooks.ts'
 import { coupons } from './coupons.ts'
 import { customers } from './customers.ts'
@@ -76,6 +78,8 @@ const routesWithoutKeys: readonly RouteDefinition[] = [
   ...consoleWebhooks,
   ...consoleRequests,
   ...consoleStores,
+  ...consoleBackOffice,
+  ...consoleSystem,
 ]
 
 /** The scopes that an API key can have. */

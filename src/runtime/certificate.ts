@@ -16,7 +16,8 @@ export const loadCertificate = ({ tlsCertFile, tlsKeyFile, dataDir }: Config): S
     : ensureLocalCertificate(join(dataDir, 'tls'))
 
 /** The maintenance of a certificate while the server runs. */
-interface CertificateMaintenance {
+export interface CertificateMaintenance {
+  expiresAt(): Date
   samples(): Sample[]
   stop(): void
 }
@@ -56,6 +57,7 @@ export function maintainCertificate(
   }, dayMs).unref()
   warnOfExpiry()
   return {
+    expiresAt: () => notAfter,
     samples: () => [createSample('tillbridge_certificate_expiry_timestamp_seconds', {}, notAfter.getTime() / 1_000)],
     stop() {
       unwatch()

@@ -17,7 +17,7 @@ import { routes } from '../resources/resources.ts'
 import type { Sample } from '../telemetry/samples.ts'
 import { writeQueue } from '../writes/fair-queue.ts'
 import type { App } from './app.ts'
-import { loadCertificate, maintainCertificate } from './certificate.ts'
+import { type CertificateMaintenance, loadCertificate, maintainCertificate } from './certificate.ts'
 import { collectProcessSamples } from './metrics.ts'
 import { buildServer } from './server.ts'
 import { createShardGateway } from './shards/gateway.ts'
@@ -57,6 +57,7 @@ export async function listen(
   const shutdown = new AbortController()
   let isLeaving = false
   let baseUrl = ''
+  let maintenance: CertificateMaintenance | undefined
   const getPublicUrl = () => config.publicUrl ?? baseUrl
   const identityProvider = openIdentityProvider(config, keys, () => `${getPublicUrl()}/console`)
   const writes = writeQueue((pools.writes ?? db.pool).options.max)
@@ -67,6 +68,10 @@ export async function listen(
     ...(identityProvider && { identityProvider }),
     rate: createRateLimiter(),
     sender: app.webhookSender,
+    processInfo: {
+      certificateExpiresAt: () => maintenance?.expiresAt() ?? certificate.notAfter,
+      backupIntervalHours: config.backupIntervalHours,
+    },
     shutdownSignal: shutdown.signal,
   }
   const getBackOfficeContext = ({ get, getDriver, getSyncTimes }: BackOffices) => ({
@@ -107,14 +112,14 @@ export async function listen(
   await server.listen({ port: config.port, host: config.host }).catch(rethrowListenError(config, 'PORT'))
   const address = server.server.address()
   baseUrl = `https://localhost:${typeof address === 'object' ? address?.port : config.port}`
-  const maintenance = maintainCertificate(server, certificate, config, log)
+  maintenance = maintainCertificate(server, certificate, config, log)
   let plain: Server | undefined
   const close = async (graceMs: number) => {
     isLeaving = true
     // No load balancer sends requests to a process that was never ready.
     if (isReady()) await delay(config.shutdownDelaySeconds * 1_000)
     shutdown.abort()
-    maintenance.stop()
+    maintenance?.stop()
     plain?.close()
     const force = setTimeout(clientMemory.closeAll, graceMs)
     await server.close()
@@ -135,7 +140,7 @@ export async function listen(
   const collectSamples = () => [
     ...requests(),
     ...clientMemory.samples(),
-    ...maintenance.samples(),
+    ...(maintenance?.samples() ?? []),
     ...collectProcessSamples([getOwnParts(), ...gateway.opened()]),
   ]
   return { baseUrl: reachableUrl, caFile: certificate.caFile, server, samples: collectSamples, close }

@@ -4,6 +4,7 @@ import { after, before, test } from 'node:test'
 import { parse } from 'csv-parse/sync'
 import { createLink } from '../../src/auth/sessions.ts'
 import type { Role } from '../../src/domain/accounts.ts'
+import { assign } from '../../src/store/accounts/accounts.ts'
 import { ask, operationsOf } from '../api/access/documented.ts'
 import { browserMissing } from '../support/browser.ts'
 import { assertAccessible } from '../support/console/axe.ts'
@@ -19,6 +20,8 @@ import { type Receiver, startReceiver } from '../support/webhooks/receiver.ts'
 const skip = browserMissing ?? false
 let api: TestApi
 let receiver: Receiver
+/** A second service of each account. */
+let second: Caller
 let page: Console
 /** The buttons, table captions and requested paths of each screen of an admin. */
 const screenByRoute = new Map<string, { buttons: string[]; tables: string[]; requests: string[] }>()
@@ -32,6 +35,8 @@ before(async () => {
   const environment = { WEBHOOK_NETWORKS: '127.0.0.0/8' }
   api = await startTestApi({ database: await cloneSmallDemoDatabase(), environment })
   receiver = await startReceiver()
+  second = await api.createService()
+  await assign(api.db, api.username, second.service, 'admin')
   const { customer, sku, voucher, request, webhook, reconciliation } = await createSampleData(api, receiver)
   page = await openConsole(api, api)
   const extraRoutes = [
@@ -227,6 +232,7 @@ for (const role of ['visitor', 'maintainer'] as const)
     skip,
   }, async () => {
     const caller = await api.createAccount(role)
+    await assign(api.db, caller.username, second.service, role)
     const session = await signIn(caller)
     const open = screens.filter(screen => includesRole(role, screen.role))
     assert.deepEqual(

@@ -30,6 +30,7 @@ after(async () => {
 
 const visitorScreens = [
   'Overview',
+  'All services',
   'Search',
   'Orders',
   'Sales',
@@ -40,6 +41,7 @@ const visitorScreens = [
   'Stores',
   'Staff',
   'Syncs',
+  'Back office',
   'Second factor',
 ]
 const screens = `[...document.querySelectorAll('nav a')].map(link => link.innerText)`

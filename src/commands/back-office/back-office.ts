@@ -15,8 +15,12 @@ import {
   findProblem,
 } from '../../domain/tenancy/back-office-settings.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import { deleteBackOffice, lockStoredBackOffice, setBackOffice } from '../../store/backoffice/connections.ts'
-import { addJob } from '../../store/jobs/jobs.ts'
+import {
+  deleteBackOffice,
+  lockStoredBackOffice,
+  rescheduleSyncs,
+  setBackOffice,
+} from '../../store/backoffice/connections.ts'
 import { recordCommand } from '../terminal/audit.ts'
 import { formatExamples } from '../terminal/examples.ts'
 import { readSecret } from '../terminal/secret.ts'
@@ -230,13 +234,10 @@ async function merge(
   return settings
 }
 
-/** After this time every process has read the new settings. */
-const propagationMs = 4_000
-
 /** Writes an audit entry, and reschedules the syncs once every process uses the new settings. */
 async function recordChange(tx: Db, service: Service, operation: string, body: object) {
   await recordCommand(tx, service, { operation, subject: '/back-office', body })
-  await addJob(tx, null, 'schedule-syncs', { dueAt: new Date(Date.now() + propagationMs).toISOString() })
+  await rescheduleSyncs(tx)
 }
 
 async function readEffectiveSettings(db: Db, keys: Keys, service: Service) {

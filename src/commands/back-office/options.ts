@@ -1,6 +1,5 @@
-import { drivers } from '../../backoffice/drivers.ts'
+import { listSyncs } from '../../backoffice/list-syncs.ts'
 import type { Db } from '../../database/db.ts'
-import type { SyncDefinition } from '../../domain/sync/port.ts'
 import {
   type BackOfficeSettings,
   type Merchant,
@@ -10,7 +9,6 @@ import {
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { listGatewayNames } from '../../store/tenancy/gateways.ts'
 import { formatInterval, parseInterval } from '../terminal/interval.ts'
-import { createQuietLog } from '../terminal/quiet-log.ts'
 
 /** Changed sync intervals and gateway mappings. Undefined removes one. */
 export interface OptionsChange {
@@ -84,16 +82,6 @@ export function applyOptions(before: BackOfficeSettings | undefined, { syncInter
     ]),
     gateways: toDefinedObject(merchants),
   } as Pick<BackOfficeSettings, 'syncIntervals' | 'gateways'>
-}
-
-/** Returns the syncs of a back office with these settings. Sends no request to it. */
-function listSyncs(settings: BackOfficeSettings, service: Service): readonly SyncDefinition[] {
-  const driver = drivers[settings.driver](settings, service, createQuietLog())
-  try {
-    return driver.syncs
-  } finally {
-    driver.close()
-  }
 }
 
 /** Returns one sentence per interval of a sync that doesn't exist. */

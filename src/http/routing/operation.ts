@@ -14,7 +14,7 @@ import type { Sender } from '../../webhooks/sender.ts'
 import { runInStages } from '../../writes/stages.ts'
 import type { CommitPhase, Origin, Stages } from '../../writes/write.ts'
 import { getOrigin } from '../admission/client-address.ts'
-import type { AppContext } from '../app-context.ts'
+import type { AppContext, ProcessInfo } from '../app-context.ts'
 import type { Deprecation, Deprecations } from '../deprecations.ts'
 import type { Media } from '../negotiation/accept.ts'
 import { prefersStrict } from './prefer.ts'
@@ -149,6 +149,7 @@ export interface ReadContext<Query = unknown, P extends Params = Params> extends
   db: Database
   /** The deprecated operations of the API, by method and path. */
   deprecations: Deprecations
+  processInfo: ProcessInfo
   /** Runs a read that counts failed attempts or reserves names. */
   runInStages: <T>(work: (stages: Stages) => Promise<CommitPhase<T>>) => Promise<T>
   query: Query
@@ -217,6 +218,7 @@ export function createReadContext(app: AppContext, request: FastifyRequest): Rea
     apiKey,
     db: app.db,
     deprecations: app.deprecations ?? new Map(),
+    processInfo: app.processInfo,
     runInStages: work => runInStages(app, service, work),
     query: undefined,
   }

@@ -2,6 +2,7 @@ import { type Keys, seal, unseal } from '../../crypto/keys.ts'
 import { type Db, sql } from '../../database/db.ts'
 import type { BackOfficeSettings, DriverName, SettingName } from '../../domain/tenancy/back-office-settings.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
+import { addJob } from '../jobs/jobs.ts'
 
 /** The stored back-office settings of a service. */
 export interface StoredBackOffice {
@@ -37,6 +38,16 @@ export const listStoredBackOffices = async (db: Db, keys: Keys): Promise<StoredB
   (await db.rows<Row>(sql`select ${columns} from back_office order by service_id`)).map(row =>
     toStoredBackOffice(row, keys),
   )
+
+/** Returns the stored settings of a service. Returns undefined if it has none. */
+export async function findStoredBackOffice(
+  db: Db,
+  keys: Keys,
+  service: Service,
+): Promise<StoredBackOffice | undefined> {
+  const row = await db.row<Row>(sql`select ${columns} from back_office where service_id = ${service.id}`)
+  return row && toStoredBackOffice(row, keys)
+}
 
 /** Returns the stored settings of a service, and locks them until the transaction ends. Returns undefined if it has none. */
 export async function lockStoredBackOffice(
@@ -103,6 +114,13 @@ export async function setBackOffice(tx: Db, keys: Keys, service: Service, settin
       set (driver, url, country, username, password, ca, time_zone, back_office_version, concurrency, sync_share, export_folder, sftp_host_key, sftp_key_file, sftp_password, sync_intervals, gateways, version)
         = (excluded.driver, excluded.url, excluded.country, excluded.username, excluded.password, excluded.ca, excluded.time_zone, excluded.back_office_version, excluded.concurrency, excluded.sync_share, excluded.export_folder, excluded.sftp_host_key, excluded.sftp_key_file, excluded.sftp_password, excluded.sync_intervals, excluded.gateways, gen_random_uuid())`)
 }
+
+/** After this time every process has read new settings. */
+const propagationMs = 4_000
+
+/** Schedules the syncs once every process uses new settings. */
+export const rescheduleSyncs = (tx: Db) =>
+  addJob(tx, null, 'schedule-syncs', { dueAt: new Date(Date.now() + propagationMs).toISOString() })
 
 /** Deletes the settings of a service, so that those of the environment are used. Returns false if it had none. */
 export const deleteBackOffice = async (tx: Db, service: Service): Promise<boolean> =>

@@ -1,4 +1,5 @@
 import { type Db, raw, sql } from '../../database/db.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { getTraceparent } from '../../telemetry/current-context.ts'
 
 /**
@@ -90,6 +91,14 @@ export async function readJobLag(db: Db): Promise<{ oldestSeconds: number; isIdl
       from job j where due_at <= now() and ${isFree('j')}`)
   return row ?? { oldestSeconds: 0, isIdle: false }
 }
+
+/** Counts the jobs of a service: running, due, and due later. */
+export const countJobs = (db: Db, { id }: Pick<Service, 'id'>) =>
+  db.row<{ running: number; due: number; later: number }>(sql`
+    select count(*) filter (where leased_until > now())::integer as running,
+           count(*) filter (where due_at <= now() and ${isFree('j')})::integer as due,
+           count(*) filter (where due_at > now() and leased_until is null)::integer as later
+      from job j where service_id = ${id}`)
 
 /** Returns the lag per name, for each name that has jobs. */
 export const readJobLags = (db: Db) =>

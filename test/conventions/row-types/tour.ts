@@ -18,7 +18,7 @@ import { isLastAdmin, listAccounts } from '../../../src/store/accounts/accounts.
 import { deleteSecondFactor, insertSecondFactor, lockSecondFactor } from '../../../src/store/accounts/second-factors.ts'
 import { listAlerts } from '../../../src/store/alerts/alerts.ts'
 import { countToday } from '../../../src/store/audit/audit.ts'
-import { lockStoredBackOffice } from '../../../src/store/backoffice/connections.ts'
+import { findStoredBackOffice, lockStoredBackOffice } from '../../../src/store/backoffice/connections.ts'
 import { replacePriceChanges } from '../../../src/store/catalog/price-changes.ts'
 import { findMappedReferences } from '../../../src/store/catalog/references.ts'
 import { findSkusById, findStockKey } from '../../../src/store/catalog/skus.ts'
@@ -29,7 +29,7 @@ import { purgeOldTombstones } from '../../../src/store/change-feed/purge-tombsto
 import { updateSubscriptions } from '../../../src/store/customers/subscriptions.ts'
 import { findOrderSkuIds, refreshStock } from '../../../src/store/inventory/fresh-stock.ts'
 import { findExpiredReservations } from '../../../src/store/inventory/reservations.ts'
-import { leaseDueJobs, renewLeases } from '../../../src/store/jobs/jobs.ts'
+import { countJobs, leaseDueJobs, renewLeases } from '../../../src/store/jobs/jobs.ts'
 import { beginChange } from '../../../src/store/lists/change-timestamp.ts'
 import { withInitialLoad } from '../../../src/store/lists/initial-load.ts'
 import { analyzeGrownTables } from '../../../src/store/lists/statistics.ts'
@@ -132,6 +132,8 @@ export async function tour(api: TestApi) {
   await isLastAdmin(db, api.username, service)
   await readSettings(db, service)
   await lockStoredBackOffice(db, keys, service)
+  await findStoredBackOffice(db, keys, service)
+  await countJobs(db, service)
   await askDoctor(api)
   await encryptAgain(api)
 

@@ -5,6 +5,7 @@ interface Screen {
   path: string
   title: string
   role: Role
+  needsServices?: boolean
 }
 /** The console's own list of screens. */
 export const { pages: screens }: { pages: Screen[] } = await import(

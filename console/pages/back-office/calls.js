@@ -1,0 +1,89 @@
+import { useMemo } from 'preact/hooks'
+import { formatDuration } from 'tillbridge/health'
+import { Chart } from '../../components/chart.js'
+import { html } from '../../lib/html.js'
+import { formatTime } from '../../lib/time.js'
+
+/** Calls by minute: `GET /stats/back-office-calls`. @typedef {{ since: string, calls: number[], failed: number[], average: number[], slowest: number[] }} CallMinutes */
+
+const minutesPerInterval = 15
+
+/** @param {number[]} numbers */
+const sum = numbers => numbers.reduce((total, number) => total + number, 0)
+
+/** @typedef {'idle' | 'up' | 'degraded' | 'down'} IntervalState */
+const tones = /** @type {const} */ ({ idle: 'idle', up: 'good', degraded: 'warn', down: 'bad' })
+const labels = /** @type {const} */ ({ idle: 'no calls', up: 'up', degraded: 'some calls failed', down: 'down' })
+
+/** Returns the state of each quarter of an hour: down if at least half of its calls failed. @param {CallMinutes} minutes */
+function buildTimeline({ since, calls, failed }) {
+  const start = Date.parse(since)
+  return Array.from({ length: Math.ceil(calls.length / minutesPerInterval) }, (_, i) => {
+    const [from, until] = [i * minutesPerInterval, (i + 1) * minutesPerInterval]
+    const counts = { calls: sum(calls.slice(from, until)), failed: sum(failed.slice(from, until)) }
+    /** @type {IntervalState} */
+    const state =
+      counts.calls === 0 ? 'idle' : counts.failed === 0 ? 'up' : counts.failed * 2 < counts.calls ? 'degraded' : 'down'
+    return { ...counts, state, at: new Date(start + from * 60_000).toISOString() }
+  })
+}
+
+/** Joins neighbouring intervals with failed calls. @param {ReturnType<typeof buildTimeline>} timeline */
+function listOutages(timeline) {
+  /** @type {{ at: string, state: IntervalState, intervals: number, calls: number, failed: number }[]} */
+  const outages = []
+  let isContinued = false
+  for (const { at, state, calls, failed } of timeline) {
+    const last = outages.at(-1)
+    if (failed === 0) isContinued = false
+    else if (isContinued && last) {
+      last.intervals += 1
+      last.calls += calls
+      last.failed += failed
+      if (state === 'down') last.state = state
+    } else {
+      outages.push({ at, state, intervals: 1, calls, failed })
+      isContinued = true
+    }
+  }
+  return outages.reverse()
+}
+
+/** The state of the back office over the last 24 hours, with its response times. @param {{ calls: CallMinutes }} props */
+export function Calls({ calls }) {
+  const lines = useMemo(() => buildLines(calls), [calls])
+  const timeline = useMemo(() => buildTimeline(calls), [calls])
+  const outages = listOutages(timeline)
+  const [total, failed] = [sum(calls.calls), sum(calls.failed)]
+  if (total === 0)
+    return html`<div class="empty">No calls in the last 24 hours. Start a sync, or test the connection.</div>`
+  const summary = `${total.toLocaleString('en')} calls, ${failed.toLocaleString('en')} failed (${((100 * failed) / total).toFixed(1)} %)`
+  const startSeconds = Date.parse(calls.since) / 1_000
+  return html`<figure class="card">
+      <figcaption>State in the last 24 hours <small>· ${summary}</small></figcaption>
+      <ul class="legend">${Object.entries(labels).map(([state, label]) => html`<li key=${state} class=${tones[/** @type {IntervalState} */ (state)]}>${label}</li>`)}</ul>
+      <div class="state-strip" role="img" aria-label=${`State by quarter of an hour: ${summary}, ${outages.length} ${outages.length === 1 ? 'outage' : 'outages'}`}>
+        ${timeline.map(({ at, state, ...counts }) => html`<span key=${at} class=${`interval ${tones[state]}`} title=${`${formatTime(at)}: ${labels[state]}, ${counts.calls} calls, ${counts.failed} failed`}></span>`)}
+      </div>
+      ${
+        outages.length > 0 &&
+        html`<ol class="timeline">
+        ${outages.map(
+          outage =>
+            html`<li key=${outage.at}><time datetime=${outage.at}>${formatTime(outage.at)}</time><div>${outage.state === 'down' ? 'Down' : 'Degraded'} for about ${formatDuration(outage.intervals * minutesPerInterval * 60)}: ${outage.failed.toLocaleString('en')} of ${outage.calls.toLocaleString('en')} calls failed</div></li>`,
+        )}
+      </ol>`
+      }
+    </figure>
+    <${Chart} title="Response time" unit="ms" times=${calls.calls.slice(1).map((_, i) => startSeconds + 60 * i)} lines=${lines} />`
+}
+
+/** Builds the lines of the completed minutes, with gaps for minutes without calls. @param {CallMinutes} stats */
+function buildLines(stats) {
+  /** @param {number[]} minutes */
+  const toPoints = minutes => minutes.slice(0, -1).map((ms, i) => (stats.calls[i] ? ms : null))
+  return [
+    { title: 'slowest', colour: /** @type {const} */ ('muted'), values: toPoints(stats.slowest) },
+    { title: 'average', colour: /** @type {const} */ ('accent'), values: toPoints(stats.average) },
+  ]
+}

@@ -1,0 +1,82 @@
+import { useContext } from 'preact/hooks'
+import { ExportableTable } from '../components/exportable-table.js'
+import { formatMoney, State } from '../components/format.js'
+import { useHealth } from '../components/health.js'
+import { Problem } from '../components/problem.js'
+import { useLoad } from '../components/use-load.js'
+import { callApi } from '../lib/api.js'
+import { html } from '../lib/html.js'
+import { ServicesContext } from '../lib/role.js'
+import { linkToService } from '../lib/route.js'
+
+/** @typedef {import('../components/format.js').Tone} Tone */
+/** @typedef {{ name: string, role: string, health?: import('../components/health.js').Health, stats?: any }} Row */
+
+const tones = /** @type {const} */ ({ critical: 'bad', degraded: 'warn', ok: 'good' })
+const order = ['critical', 'degraded', undefined, 'ok']
+
+/** Describes the worst problem of a service. @param {Row} row @returns {{ state: string, tone: Tone }} */
+function assess({ health }) {
+  if (!health) return { state: "can't be loaded", tone: 'warn' }
+  const [worst, ...others] = health.problems
+  if (!worst) return { state: 'healthy', tone: 'good' }
+  return { state: worst.title + (others.length ? `, and ${others.length} more` : ''), tone: tones[health.level] }
+}
+
+/** @param {{ currency: string, count: number, total: string }[] | undefined} sums */
+const formatSums = sums => sums?.map(({ currency, total }) => formatMoney(total, currency)).join(', ') || null
+
+/** @param {string} title @param {'orders' | 'sales'} name @returns {import('../components/table.js').Column[]} */
+const dayColumns = (title, name) => [
+  {
+    title: `${title} today`,
+    right: true,
+    value: ({ stats }) =>
+      stats?.[name].reduce((/** @type {number} */ sum, /** @type {any} */ { count }) => sum + count, 0),
+  },
+  { title: `${title} amount`, right: true, value: ({ stats }) => formatSums(stats?.[name]) },
+]
+
+/** @type {import('../components/table.js').Column[]} */
+const columns = [
+  {
+    title: 'Service',
+    value: ({ name }) => html`<a href=${linkToService(name, 'overview')}>${name}</a>`,
+    text: ({ name }) => name,
+  },
+  { title: 'State', value: row => html`<${State} ...${assess(row)} />`, text: row => assess(row).state, wide: true },
+  { title: 'Problems', right: true, value: ({ health }) => health?.problems.length },
+  ...dayColumns('Sales', 'sales'),
+  ...dayColumns('Orders', 'orders'),
+  { title: 'Your role', value: ({ role }) => role },
+]
+
+/** Loads the health and the day of a service. A service that can't be loaded is shown without them. @param {{ name: string, role: string }} service @param {AbortSignal} signal @returns {Promise<Row>} */
+async function loadRow({ name, role }, signal) {
+  const load = (/** @type {string} */ path) =>
+    callApi(path, { signal, headers: { 'x-service-name': name } }).then(
+      ({ data }) => data,
+      () => undefined,
+    )
+  const [health, stats] = await Promise.all([load('/health'), load('/stats')])
+  return { name, role, health, stats }
+}
+
+/** All services of the account, the worst first. */
+export function Screen() {
+  const services = useContext(ServicesContext)
+  const { minute } = useHealth()
+  const { data, error } = useLoad(
+    async signal => {
+      const rows = await Promise.all(services.map(service => loadRow(service, signal)))
+      return rows.sort((a, b) => order.indexOf(a.health?.level) - order.indexOf(b.health?.level))
+    },
+    [minute],
+  )
+  const count = data?.filter(({ health }) => health?.level !== 'ok').length
+  return html`<h1>All services</h1>
+    <p class="lead">${count === undefined ? 'Loading…' : count === 0 ? 'All services are healthy.' : `${count} of ${services.length} services need attention.`}</p>
+    ${error && html`<${Problem} error=${error} />`}
+    ${!data && !error && html`<p class="opening" role="status">Loading…</p>`}
+    ${data && html`<${ExportableTable} caption="All services" columns=${columns} rows=${data} getKey=${(/** @type {Row} */ { name }) => name} file="services" />`}`
+}

@@ -1,0 +1,116 @@
+import { formatDuration } from 'tillbridge/health'
+import { Facts, State, Timestamp } from '../components/format.js'
+import { useHealth } from '../components/health.js'
+import { Problem } from '../components/problem.js'
+import { useLoad } from '../components/use-load.js'
+import { callApi } from '../lib/api.js'
+import { html } from '../lib/html.js'
+import { formatTime } from '../lib/time.js'
+
+/** @typedef {import('../components/format.js').Tone} Tone */
+
+const dayMs = 86_400_000
+/** The interval of backups that Tillbridge doesn't schedule: nightly. */
+const defaultBackupIntervalHours = 24
+
+/** @param {number} bytes */
+function formatSize(bytes) {
+  const unit =
+    bytes >= 1_024 ** 3 ? /** @type {const} */ (['GB', 1_024 ** 3]) : /** @type {const} */ (['MB', 1_024 ** 2])
+  return `${(bytes / unit[1]).toLocaleString('en', { maximumFractionDigits: 1 })} ${unit[0]}`
+}
+
+/** A part of the installation with its state. @param {{ title: string, state: string, tone: Tone, facts: import('../components/format.js').Fact[], remedy?: unknown }} props */
+const Part = ({ title, state, tone, facts, remedy }) => html`<section class="card" aria-label=${title}>
+  <h2 class="small-title">${title}</h2>
+  <p><${State} state=${state} tone=${tone} /></p>
+  <${Facts} facts=${facts} />
+  ${remedy && html`<p class="note">${remedy}</p>`}
+</section>`
+
+/** @param {{ jobs: any }} props */
+function Workers({ jobs: { isIdle, oldestSeconds, running, due, later } }) {
+  const isLate = oldestSeconds > 60
+  const [state, tone] = isIdle
+    ? /** @type {const} */ (['no worker is running', 'bad'])
+    : isLate
+      ? /** @type {const} */ (['the queue is late', 'warn'])
+      : /** @type {const} */ (['running', 'good'])
+  return html`<${Part}
+    title="Workers and queue"
+    state=${state}
+    tone=${tone}
+    facts=${[
+      ['Oldest due job', oldestSeconds ? formatDuration(oldestSeconds) : 'none'],
+      ['Jobs of this service', `${running} running, ${due} due, ${later} scheduled`],
+    ]}
+    remedy=${isIdle && html`Emails wait and no sync runs. Start a process with <code>RUN_JOBS=true</code>, or run <code>tillbridge worker</code>.`}
+  />`
+}
+
+/** @param {{ backup: any }} props */
+function Backups({ backup: { lastAt, intervalHours } }) {
+  const hours = lastAt === null ? Number.POSITIVE_INFINITY : (Date.now() - Date.parse(lastAt)) / 3_600_000
+  const isLate = hours > 2 * (intervalHours ?? defaultBackupIntervalHours)
+  return html`<${Part}
+    title="Backups"
+    state=${lastAt === null ? 'no backup' : isLate ? 'overdue' : 'up to date'}
+    tone=${isLate ? 'bad' : 'good'}
+    facts=${[
+      ['Last backup', html`<${Timestamp} time=${lastAt} />`],
+      ['Schedule', intervalHours === null ? 'not scheduled by Tillbridge' : `every ${intervalHours} h`],
+    ]}
+    remedy=${isLate && html`Run <code>tillbridge backup</code> every night. <a href="docs/operate/backup-and-restore" target="_blank" rel="noopener">Back up and restore</a>`}
+  />`
+}
+
+/** @param {{ expiresAt: string }} props */
+function Certificate({ expiresAt }) {
+  const days = Math.floor((Date.parse(expiresAt) - Date.now()) / dayMs)
+  return html`<${Part}
+    title="Certificate"
+    state=${days < 0 ? 'expired' : `expires in ${days} days`}
+    tone=${days < 7 ? 'bad' : days < 30 ? 'warn' : 'good'}
+    facts=${[['Valid until', formatTime(expiresAt)]]}
+    remedy=${days < 30 && 'Renew the certificate. Tillbridge loads the new files without a restart.'}
+  />`
+}
+
+/** The installation: version, workers, queue, database, backups and certificate. */
+export function Screen() {
+  const { minute } = useHealth()
+  const { data, error } = useLoad(
+    signal => callApi('/console/system', { signal }).then(response => response.data),
+    [minute],
+  )
+  return html`<h1>System</h1>
+    <p class="lead">The installation that serves this service</p>
+    ${error && html`<${Problem} error=${error} />`}
+    ${!data && !error && html`<p class="opening" role="status">Loading…</p>`}
+    ${
+      data &&
+      html`<div class="bar-lists">
+      <${Workers} jobs=${data.jobs} />
+      <${Part}
+        title="Database"
+        state=${data.database.isOutdated ? 'update available' : 'up to date'}
+        tone=${data.database.isOutdated ? 'warn' : 'good'}
+        facts=${[
+          ['PostgreSQL', data.database.version],
+          ['Newest known', data.database.isOutdated ? data.database.newest : null],
+          ['Size', formatSize(data.database.bytes)],
+        ]}
+        remedy=${data.database.isOutdated && 'The newer release fixes bugs and security problems.'}
+      />
+      <${Backups} backup=${data.backup} />
+      <${Certificate} expiresAt=${data.certificateExpiresAt} />
+      <${Part}
+        title="Release"
+        state=${`Tillbridge ${data.version}`}
+        tone="good"
+        facts=${[['Node.js', data.node], ['API', html`<a href="docs" target="_blank" rel="noopener">Reference</a>`]]}
+      />
+    </div>
+    <p class="note">To check more, such as the disk, clocks and the mail server, run <code>tillbridge doctor</code> on the server.</p>`
+    }`
+}

@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { startSimulator } from '../../simulator/simulator.ts'
+import { sql } from '../../src/database/db.ts'
+import { assign } from '../../src/store/accounts/accounts.ts'
+import { findStoredBackOffice, setBackOffice } from '../../src/store/backoffice/connections.ts'
+import { browserMissing } from '../support/browser.ts'
+import { assertAccessible } from '../support/console/axe.ts'
+import { type Console, openConsole } from '../support/console/console.ts'
+import { waitUntil } from '../support/processes.ts'
+import { type Caller, startTestApi, type TestApi } from '../support/service.ts'
+
+const skip = browserMissing ?? false
+const password = 'Sommer-2027'
+const simulator = await startSimulator({ settings: { credentials: { user: 'till', password: 'old' } } })
+let api: TestApi
+let office: Caller
+let page: Console
+
+before(async () => {
+  api = await startTestApi()
+  office = await api.createService({ currency: 'AUD', timeZone: 'Australia/Melbourne' })
+  const settings = { driver: 'apparel21', url: simulator.url, country: 'AU', user: 'till', password: 'old' } as const
+  await setBackOffice(api.db, api.keys, office.service, settings)
+  await waitUntil(async () => (await office.get('/syncs')).json.data.length > 5, 'the syncs are known', 20_000)
+  if (!skip) page = await openConsole(api, office)
+})
+after(async () => {
+  await page?.close()
+  await simulator.close()
+  await api?.stop()
+})
+
+const change = (body: object) =>
+  office.request('/console/back-office', {
+    method: 'PUT',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+const readStored = async () => (await findStoredBackOffice(api.db, api.keys, office.service))?.settings
+const text = () => page.evaluate<string>(`document.querySelector('main').innerText`)
+
+test('outages of the last day are shown with their times', { skip }, async () => {
+  await api.db.run(sql`
+    insert into call_minute (service_id, minute, calls, failed, milliseconds, slowest)
+    select ${office.service.id}, date_trunc('minute', now()) - n * interval '1 minute', 10, case when n between 300 and 319 then 10 else 0 end, 900, 310
+      from generate_series(60, 600) n`)
+  await page.show('back-office')
+  await page.until(`document.querySelector('.chart canvas')`)
+  assert.match(await text(), /closed: calls go through/)
+  assert.match(await text(), /5,410 calls, 200 failed \(3\.7 %\)/)
+  assert.match(await text(), /Down for about \d+ min: 200 of \d+ calls failed/)
+  const columns = (tone: string) => page.evaluate<number>(`document.querySelectorAll('.state-strip .${tone}').length`)
+  assert.ok((await columns('bad')) > 0 && (await columns('good')) > 25 && (await columns('idle')) > 40)
+})
+
+test('credentials are tested before they are saved', { skip }, async () => {
+  simulator.set({ credentials: { user: 'till', password } })
+  await page.press('Test connection')
+  await page.waitForText('Not connected:')
+  await page.fill('Password', password)
+  await page.press('Test these credentials')
+  await page.until(`document.querySelector('main').innerText.includes('Connected\\n')`)
+  assert.match(await text(), /Connected\s+Version\s+\d{4}\.\d[\s\S]+Stores\s+\d+/)
+  assert.equal((await readStored())?.password, 'old', 'a test saves nothing')
+  await assertAccessible(page, 'the back office')
+  await page.press('Save credentials')
+  await page.waitForText('Credentials saved')
+  assert.equal((await readStored())?.password, password)
+  assert.equal(await page.readField('Password'), '')
+  const [entry] = (await office.get('/audit?asc=false')).json.data
+  assert.deepEqual([entry.operation, entry.fields], ['PUT /console/back-office', ['user', 'password']])
+  assert.ok(!JSON.stringify((await office.get('/console/back-office')).json).includes(password))
+})
+
+test('a schedule is changed and reset to its default', { skip }, async () => {
+  const readInterval = async () =>
+    (await office.get('/syncs')).json.data.find(({ sync }: { sync: string }) => sync === 'stock').intervalSeconds
+  const initial = await readInterval()
+  await page.fill('stock', '1800')
+  await page.press('Save schedules')
+  await page.waitForText('Schedules saved.')
+  await waitUntil(async () => (await readInterval()) === 1800, 'the schedule is in effect', 10_000)
+  assert.equal((await readStored())?.password, password, 'the credentials stay')
+  await page.fill('stock', '')
+  await page.press('Save schedules')
+  await waitUntil(async () => (await readInterval()) === initial, 'the default is in effect', 10_000)
+})
+
+test('the page is accessible in the dark and on a phone', { skip }, async t => {
+  t.after(() => page.appear({}))
+  await page.appear({ width: 390, colours: 'dark' })
+  await page.show('back-office')
+  await page.until(`document.querySelector('.chart canvas')`)
+  await assertAccessible(page, 'the back office in the dark')
+  assert.ok((await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')) <= 0)
+})
+
+test('a visitor sees the state but not the connection', { skip }, async () => {
+  const account = await api.createAccount('visitor')
+  await assign(api.db, account.username, office.service, 'visitor')
+  const visitor = await openConsole(api, account)
+  try {
+    await visitor.evaluate(`location.hash = '#/${office.service.name}/back-office'`)
+    await visitor.waitForText('Response time')
+    const shown = await visitor.evaluate<string>(`document.querySelector('main').innerText`)
+    assert.doesNotMatch(shown, /Credentials|Schedules|127\.0\.0\.1|localhost/)
+  } finally {
+    await visitor.close()
+  }
+})
+
+test('the address of the back office cannot be changed over HTTP', async () => {
+  for (const body of [{ url: 'https://127.0.0.1:9' }, { driver: 'embedded' }, { exportFolder: '/etc' }])
+    assert.equal((await change(body)).json.code, 'invalid_body')
+  assert.equal((await readStored())?.url, simulator.url)
+})
+
+test('invalid users, intervals and syncs are rejected with their fields', async () => {
+  for (const [body, pointer] of [
+    [{ user: 'a:b' }, '/user'],
+    [{ schedules: [{ sync: 'stock', intervalSeconds: 5 }] }, '/schedules/0/intervalSeconds'],
+    [{ schedules: [{ sync: 'weather', intervalSeconds: 300 }] }, '/schedules/0/sync'],
+  ] as const) {
+    const { status, json } = await change(body)
+    assert.ok(status === 400 || status === 422, `${pointer}: ${status}`)
+    assert.equal(json.errors[0].pointer, pointer)
+  }
+})
+
+test('a service without its own connection cannot set credentials', async () => {
+  const embedded = await api.createService()
+  assert.deepEqual((await embedded.get('/console/back-office')).json.data, { driver: 'embedded', isOwn: false })
+  const response = await embedded.request('/console/back-office/test', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: '{}',
+  })
+  assert.equal(response.json.code, 'capability_unavailable')
+})
