@@ -15,14 +15,17 @@ import { useAction } from './use-load.js'
  */
 
 /**
+ * @typedef {{
+ *   label: string, title?: string, submit?: string, role: string, main?: boolean, danger?: boolean,
+ * }} ButtonProps
+ */
+
+/**
  * A button that opens a form and sends it with POST. Only the role sees it. All attempts of one opening have the same idempotency key, so a
- * retry after a lost response writes nothing again. The button that sends the form has the label `submit`.
- * @param {{
- *   label: string, title?: string, submit?: string, role: string, path: string, initial: object,
- *   form: (props: FormProps) => unknown,
- *   toBody: (values: any) => object,
- *   isReady?: (values: any) => boolean,
- *   done: (data: any) => void, main?: boolean, danger?: boolean,
+ * retry after a lost response writes nothing again. `submit` is the label of the button that sends the form.
+ * @param {ButtonProps & {
+ *   path: string, initial: object, form: (props: FormProps) => unknown, toBody: (values: any) => object,
+ *   isReady?: (values: any) => boolean, done: (data: any) => void,
  * }} props
  */
 export function RecordAction({ label, title = label, role, main = false, danger = false, done, ...form }) {
