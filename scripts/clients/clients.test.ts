@@ -17,8 +17,12 @@ import { buildClient, type Language } from './build.ts'
 
 const { api } = await startOrderShop()
 trust(api.ca)
-/** Two networks, each of which loses one response per client. */
+/** Two networks, each of which loses one response per client. The first one also cuts off the next response. */
 const networks = [await startNetwork(api.baseUrl), await startNetwork(api.baseUrl)] as const
+const disturbNetworks = () => {
+  for (const network of networks) network.loseAnswers(1)
+  networks[0].cutAnswers(1)
+}
 const directory = mkdtempSync(join(tmpdir(), 'tillbridge-clients-'))
 after(async () => {
   rmSync(directory, { recursive: true })
@@ -88,7 +92,7 @@ test('the Python client works as a package', async t => {
   ])
   const environment = { PYTHONPATH: join(directory, 'installed') }
   assertExample(await runProgram('python', python, ['example.py', ...order], environment))
-  for (const network of networks) network.loseAnswers(1)
+  disturbNetworks()
   await runProgram('python', python, ['-W', 'error', 'test/client_test.py'], environment)
 })
 
@@ -113,7 +117,7 @@ test('the PHP client works as a package', {
   )
   const environment = { TILLBRIDGE_AUTOLOAD: autoload }
   assertExample(await runProgram('php', 'php', ['example.php', ...order], environment))
-  for (const network of networks) network.loseAnswers(1)
+  disturbNetworks()
   await runProgram('php', 'php', ['test/client-test.php'], environment)
 })
 
@@ -166,6 +170,6 @@ test('the C# client works as a package', {
   writeFileSync(file, certificates.join(''))
   const environment = { TILLBRIDGE_CERTIFICATE: file }
   assertExample(await runProgram('csharp', 'mono', ['example.exe', ...order], environment))
-  for (const network of networks) network.loseAnswers(1)
+  disturbNetworks()
   await runProgram('csharp', 'mono', ['test.exe'], environment)
 })

@@ -6,7 +6,9 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { promisify } from 'node:util'
 import { demoSettings, fillDemoShop } from '../../seed/shop.ts'
+import { killGroup, startCommand, waitUntil } from '../../test/support/processes.ts'
 import { startTestApi } from '../../test/support/service.ts'
+import { put } from '../../test/support/write.ts'
 
 // Runs the code samples of the shop's operations against the demo shop.
 
@@ -63,7 +65,7 @@ for (const [language, { extension, program, probe }] of Object.entries(languages
     let count = 0
     for (const { operationId, 'x-codeSamples': samples = [] } of operations) {
       const source = samples.find(({ label }) => label === language)?.source
-      // A stream has no end. Samples that use a file of their folder have a test of their own.
+      // Samples that use a file of their folder have a test of their own, and so has the endless stream.
       if (!source || operationId === 'streamChanges' || !/TILLBRIDGE_URL/.test(source)) continue
       if (/SIGN_UP_ID|BASKET_ID|ORDER_ID/.test(source)) continue
       const file = join(directory, `${operationId}.${extension}`)
@@ -77,5 +79,22 @@ for (const [language, { extension, program, probe }] of Object.entries(languages
       count++
     }
     assert.ok(count >= 50, `${count} samples`)
+  })
+  test(`the sample of the stream in ${language} prints each change`, { skip }, async () => {
+    const stream = operations.find(({ operationId }) => operationId === 'streamChanges')
+    const file = join(directory, `stream.${extension}`)
+    writeFileSync(file, stream?.['x-codeSamples']?.find(({ label }) => label === language)?.source ?? '')
+    const [executable, ...options] = program
+    const sample = startCommand([], environment, { program: [executable, ...options, file] })
+    try {
+      await waitUntil(() => sample.out.includes('id: '), `the stream begins: ${sample.err}`)
+      const [store] = (await api.get('/stores')).json.data
+      const { status } = await put(api, `/stores/${store.storeNumber}`, { inventoryBuffer: store.inventoryBuffer + 1 })
+      assert.equal(status, 200)
+      await waitUntil(() => /event: change\n[\s\S]*"kind":"store"/.test(sample.out), 'the change is printed')
+    } finally {
+      killGroup(sample)
+      await sample.ended
+    }
   })
 }

@@ -36,8 +36,9 @@ test('an order whose response is lost twice is placed once', async () => {
   assert.equal(await orders(), before + 1)
 })
 
-test('a read with a lost response is repeated', async () => {
+test('a read with a lost response, then a cut one, is repeated', async () => {
   network.loseAnswers(1)
+  network.cutAnswers(1)
   assert.equal((await client.customers.get('65432')).firstname, 'John')
 })
 

@@ -27,6 +27,8 @@ export interface Network {
   ca: string
   /** So many answers get lost from now on: the service has answered, and the client's connection ends. */
   loseAnswers(count: number): void
+  /** The connection ends within the body of so many answers, after the lost ones. */
+  cutAnswers(count: number): void
   /** Redirects requests to another server. */
   leadTo(baseUrl: string): void
 }
@@ -34,6 +36,7 @@ export interface Network {
 export async function startNetwork(target: string): Promise<Network> {
   let baseUrl = target
   let toLose = 0
+  let toCut = 0
   const directory = mkdtempSync(join(tmpdir(), 'tillbridge-network-'))
   const { certFile, keyFile, caFile } = ensureLocalFiles(directory)
   const ca = readFileSync(caFile, 'utf8')
@@ -49,7 +52,13 @@ export async function startNetwork(target: string): Promise<Network> {
         incoming.socket.destroy()
         return
       }
-      answer.writeHead(response.statusCode ?? 502, response.headers).end(bytes)
+      answer.writeHead(response.statusCode ?? 502, response.headers)
+      if (toCut > 0) {
+        toCut--
+        answer.write(bytes.subarray(0, bytes.length / 2), () => incoming.socket.destroy())
+        return
+      }
+      answer.end(bytes)
     })
     far.end(await buffer(incoming))
   })
@@ -66,6 +75,9 @@ export async function startNetwork(target: string): Promise<Network> {
     ca,
     loseAnswers(count) {
       toLose = count
+    },
+    cutAnswers(count) {
+      toCut = count
     },
     leadTo(url) {
       baseUrl = url

@@ -66,7 +66,8 @@ after(async () => {
 process.on('exit', () => runningCommands.forEach(killGroup))
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1))
 
-function killGroup({ pid }: RunningCommand) {
+/** Ends a command and its children. */
+export function killGroup({ pid }: RunningCommand) {
   try {
     process.kill(-pid, 'SIGKILL')
   } catch {

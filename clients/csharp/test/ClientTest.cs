@@ -9,8 +9,8 @@ using Tillbridge.Generated.Model;
 
 /// <summary>
 /// Tests of the client against a running service (scripts/clients/clients.test.ts). TILLBRIDGE_LOSES and
-/// TILLBRIDGE_LOSES_TOO are URLs of proxies that lose one response, TILLBRIDGE_WEBHOOK a delivery: its body, headers
-/// and secret.
+/// TILLBRIDGE_LOSES_TOO are URLs of proxies that lose one response, and the first one then cuts off another response.
+/// TILLBRIDGE_WEBHOOK is a delivery: its body, headers and secret.
 /// </summary>
 public static class ClientTest
 {
@@ -84,6 +84,22 @@ public static class ClientTest
         Check(unknown.Code == "outcome_unknown", "reports an unknown outcome");
         impatient.CreateCustomer(body, idempotencyKey: unknown.IdempotencyKey);
         Check(CountCustomers("UnknownCsharp") == 1, "the key of an unknown outcome finds out");
+
+        var cursors = new List<string>();
+        string lastId = null;
+        using (var shop = Connect("URL"))
+        {
+            using (var changes = shop.Follow("customer", save: cursors.Add).GetEnumerator())
+                foreach (var surname in new[] { "BeforeCsharp", "AfterCsharp" })
+                {
+                    lastId = Customers(shop).CreateCustomer(NewCustomer(surname)).Data.Id;
+                    while (changes.MoveNext() && changes.Current.Id != lastId)
+                    {
+                    }
+                }
+            var resumed = shop.Follow("customer", cursors.Last()).First();
+            Check(resumed.Id == lastId, "follows changes and resumes at the saved cursor");
+        }
 
         var invalid = ExpectError<TillbridgeException>(
             () => Customers(Connect("URL")).CreateCustomer(NewCustomer("Lee", "ann")));

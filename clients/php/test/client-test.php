@@ -2,8 +2,8 @@
 
 /**
  * Tests of the client against a running service (scripts/clients/clients.test.ts). TILLBRIDGE_LOSES and
- * TILLBRIDGE_LOSES_TOO are URLs of proxies that lose one response, TILLBRIDGE_WEBHOOK a delivery: its body, headers
- * and secret.
+ * TILLBRIDGE_LOSES_TOO are URLs of proxies that lose one response, and the first one then cuts off another response.
+ * TILLBRIDGE_WEBHOOK is a delivery: its body, headers and secret.
  */
 
 declare(strict_types=1);
@@ -67,6 +67,19 @@ $error = expectError(fn () => $customers->createCustomer($body));
 check($error->errorCode === 'outcome_unknown', 'reports an unknown outcome');
 $customers->createCustomer($body, idempotencyKey: $error->idempotencyKey);
 check(countCustomers('UnknownPhp') === 1, 'the key of an unknown outcome finds out');
+
+$cursors = [];
+$changes = connect()->follow(kinds: 'customer', save: function ($cursor) use (&$cursors) {
+    $cursors[] = $cursor;
+});
+foreach (['BeforePhp', 'AfterPhp'] as $surname) {
+    $lastId = connect()->api(CustomersApi::class)->createCustomer(newCustomer($surname))->getData()->getId();
+    while ($changes->current()->getId() !== $lastId) {
+        $changes->next();
+    }
+}
+$resumed = connect()->follow(kinds: 'customer', cursor: end($cursors));
+check($resumed->current()->getId() === $lastId, 'follows changes and resumes at the saved cursor');
 
 $contact = new CustomerInputContact(['email' => 'ann']);
 $invalid = new CustomerInput(['firstname' => 'Ann', 'surname' => 'Lee', 'contact' => $contact]);

@@ -1,6 +1,6 @@
 """Tests of the client against a running service (scripts/clients/clients.test.ts). TILLBRIDGE_LOSES and
-TILLBRIDGE_LOSES_TOO are URLs of proxies that lose one response, TILLBRIDGE_WEBHOOK a delivery: its body, headers and
-secret."""
+TILLBRIDGE_LOSES_TOO are URLs of proxies that lose one response, and the first one then cuts off another response.
+TILLBRIDGE_WEBHOOK is a delivery: its body, headers and secret."""
 
 import json
 import os
@@ -39,7 +39,7 @@ class ClientTest(unittest.TestCase):
         self.assertEqual(len(stores), len({store.store_id for store in stores}))
         self.assertGreater(len(stores), 1)
 
-    def test_creates_a_customer_once_if_the_response_is_lost(self) -> None:
+    def test_creates_a_customer_once_if_responses_are_lost_and_cut_off(self) -> None:
         with connect(os.environ["TILLBRIDGE_LOSES"]) as client:
             customer = client.call(create_customer, body=new_customer("Lost")).data
         self.assertEqual(customer.surname, "Lost")
@@ -52,6 +52,20 @@ class ClientTest(unittest.TestCase):
                 client.call(create_customer, body=body)
             client.call(create_customer, body=body, idempotency_key=caught.exception.idempotency_key)
         self.assertEqual(self.count("Unknown"), 1)
+
+    def test_follows_changes_and_resumes_at_the_saved_cursor(self) -> None:
+        cursors: list[str] = []
+        changes = self.client.follow(kinds="customer", save=cursors.append)
+
+        def create_and_await(surname: str) -> str:
+            created_id = self.client.call(create_customer, body=new_customer(surname)).data.id
+            next(change for change in changes if change.id == created_id)
+            return created_id
+
+        create_and_await("Before")
+        last_id = create_and_await("After")
+        resumed = self.client.follow(kinds="customer", cursor=cursors[-1])
+        self.assertEqual(next(resumed).id, last_id)
 
     def test_lists_every_error_of_a_request(self) -> None:
         body = CustomerInput(firstname="", surname="", contact=CustomerInputContact(email="ann"))

@@ -68,12 +68,12 @@ class RetryTransport(httpx.BaseTransport):
         key = request.headers.get("Idempotency-Key")
         try:
             response = self._inner.handle_request(request)
-            if response.status_code < 400:
-                return response
             try:
                 response.read()
             finally:
                 response.close()
+            if response.status_code < 400:
+                return response
         except httpx.TransportError as error:
             code = "certificate_rejected" if "CERTIFICATE_VERIFY_FAILED" in str(error) else "no_response"
             return create_error(code, idempotency_key=key)

@@ -7,6 +7,8 @@ export interface SampleRequest {
   body?: unknown
   /** True if the request accepts an idempotency key. */
   isRepeatable: boolean
+  /** True if the response is an endless stream, which the sample prints as it arrives. */
+  isStream: boolean
 }
 
 interface Sample {
@@ -26,9 +28,10 @@ export const generateSamples = (request: SampleRequest): Sample[] => [
   { lang: 'PHP', label: 'PHP', source: writePhp(request) },
 ]
 
-function writeCurl({ method, path, headers, body, isRepeatable }: SampleRequest) {
+function writeCurl({ method, path, headers, body, isRepeatable, isStream }: SampleRequest) {
   const quote = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
   const options = [
+    ...(isStream ? ['--no-buffer'] : []),
     ...(method === 'GET' ? [] : [`-X ${method}`]),
     '-u "$TILLBRIDGE_USERNAME:$TILLBRIDGE_PASSWORD"',
     '-H "X-Service-Name: $TILLBRIDGE_SERVICE"',
@@ -42,7 +45,7 @@ function writeCurl({ method, path, headers, body, isRepeatable }: SampleRequest)
 
 const fieldSeparator = ',\n'
 
-function writeTypeScript({ method, path, headers, body, isRepeatable }: SampleRequest) {
+function writeTypeScript({ method, path, headers, body, isRepeatable, isStream }: SampleRequest) {
   const fields = [
     "    authorization: 'Basic ' + btoa(TILLBRIDGE_USERNAME + ':' + TILLBRIDGE_PASSWORD)",
     "    'x-service-name': TILLBRIDGE_SERVICE",
@@ -62,11 +65,15 @@ function writeTypeScript({ method, path, headers, body, isRepeatable }: SampleRe
 const response = await fetch(TILLBRIDGE_URL + ${quoteSingle(path)}, {
 ${options.join(fieldSeparator)},
 })
-console.log(await response.text())
+${
+  isStream
+    ? 'for await (const text of response.body?.pipeThrough(new TextDecoderStream()) ?? []) console.log(text)'
+    : 'console.log(await response.text())'
+}
 `
 }
 
-function writePython({ method, path, headers, body, isRepeatable }: SampleRequest) {
+function writePython({ method, path, headers, body, isRepeatable, isStream }: SampleRequest) {
   const fields = [
     "        'X-Service-Name': os.environ['TILLBRIDGE_SERVICE']",
     ...(isRepeatable ? ["        'Idempotency-Key': str(uuid.uuid4())"] : []),
@@ -79,13 +86,14 @@ function writePython({ method, path, headers, body, isRepeatable }: SampleReques
     `    headers={\n${fields.join(fieldSeparator)},\n    }`,
     ...(body === undefined ? [] : [`    json=${writeLiteral(body, pythonForm, '    ')}`]),
     '    timeout=30',
+    ...(isStream ? ['    stream=True'] : []),
   ]
   const modules = ['os', ...(isRepeatable ? ['uuid'] : []), 'requests']
   return `${modules.map(name => `import ${name}\n`).join('')}
 response = requests.request(
 ${options.join(fieldSeparator)},
 )
-print(response.text)
+${isStream ? 'for line in response.iter_lines(decode_unicode=True):\n    print(line, flush=True)' : 'print(response.text)'}
 `
 }
 

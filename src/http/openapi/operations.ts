@@ -71,7 +71,7 @@ const getBodyUse = ({ keepsEmptyTexts }: Operation): Use => (keepsEmptyTexts ? '
 
 /** Returns the request of an operation's sample. Returns undefined for operations that a shop doesn't need. */
 function buildSampleRequest(writer: Writer, operation: Operation): SampleRequest | undefined {
-  const { method, path, params, query, headers, body, role, tag, operationId, repeatable } = operation
+  const { method, path, params, query, headers, body, role, tag, operationId, repeatable, media } = operation
   if (isForAdmins({ tags: [tag], ...(role !== undefined && { 'x-required-role': role }) })) return
   const sent = [...(query.required ?? []), ...(sampleQueries[operationId] ?? [])]
   const search = new URLSearchParams(
@@ -88,6 +88,7 @@ function buildSampleRequest(writer: Writer, operation: Operation): SampleRequest
     headers: Object.fromEntries(ownHeaders),
     ...(content && { body: content['application/json'].example }),
     isRepeatable: Boolean(repeatable),
+    isStream: media[0] === 'events',
   }
 }
 
