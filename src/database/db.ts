@@ -1,8 +1,16 @@
 import pg from 'pg'
 import { perObject } from '../concurrency/ttl-cache.ts'
 import { handleLater } from '../telemetry/ignored-errors.ts'
+import type { Attributes } from '../telemetry/spans.ts'
 import { observeStatement } from '../telemetry/statements.ts'
-import { type Connection, connectToPrimary, connectToServer, parseServers, withPooledClient } from './endpoints.ts'
+import {
+  type Connection,
+  connectToPrimary,
+  connectToServer,
+  getServerAttributes,
+  parseServers,
+  withPooledClient,
+} from './endpoints.ts'
 import { CommitUnknown, DatabaseUnavailable, isOutage, toDatabaseError } from './errors.ts'
 import { rollback } from './pg/batching.ts'
 import { retryOnContention } from './pg/contention.ts'
@@ -55,13 +63,15 @@ export function awaitAtCommit(...statements: readonly Promise<unknown>[]) {
 }
 
 type RunStatement = (config: pg.QueryConfig) => Promise<pg.QueryResult>
+type GetServer = () => Attributes
 
-function createDb(runStatement: RunStatement): Db {
+/** `getServer` returns the server of a statement, for its span. */
+function createDb(runStatement: RunStatement, getServer: GetServer): Db {
   const query = async (statement: Sql, { customPlan = false }: QueryOptions = {}) => {
     const values: unknown[] = []
     const text = render(statement, values)
     try {
-      return await observeStatement(text, () =>
+      return await observeStatement(text, getServer(), () =>
         runStatement({ text, values, ...(customPlan ? {} : { name: getStatementName(text) }) }),
       )
     } catch (error) {
@@ -78,7 +88,11 @@ function createDb(runStatement: RunStatement): Db {
 }
 
 /** Returns a `Db` on a connection that is also used directly, for COPY. */
-export const wrapClient = (client: pg.ClientBase): Db => createDb(config => client.query(withoutName(config)))
+export const wrapClient = (client: pg.Client): Db =>
+  createDb(
+    config => client.query(withoutName(config)),
+    () => getServerAttributes(client),
+  )
 
 /** Delays before the retries of a single statement. */
 const immediateRetries = [0, 0]
@@ -96,7 +110,7 @@ interface OpenTransaction {
   undo(): Promise<unknown>
 }
 
-function beginTransaction(runStatement: RunStatement): OpenTransaction {
+function beginTransaction(runStatement: RunStatement, getServer: GetServer): OpenTransaction {
   const pending = new Set<Promise<pg.QueryResult>>()
   let cause: unknown
   // A statement after a failed one fails too (25P02), or is not prepared (26000). Throw the original error instead: the newest one, because a
@@ -117,11 +131,11 @@ function beginTransaction(runStatement: RunStatement): OpenTransaction {
   }
   return {
     run,
-    tx: createDb(run),
+    tx: createDb(run, getServer),
     async commit() {
       const unfinished = [...pending]
       isOver = true
-      const committed = observeStatement('commit', () =>
+      const committed = observeStatement('commit', getServer(), () =>
         runStatement({ text: 'commit', name: getStatementName('commit') }),
       )
       const [failure] = (await Promise.allSettled(unfinished)).flatMap(result =>
@@ -139,7 +153,9 @@ function beginTransaction(runStatement: RunStatement): OpenTransaction {
     },
     undo() {
       isOver = true
-      return observeStatement('rollback', () => runStatement({ text: rollback, name: getStatementName(rollback) }))
+      return observeStatement('rollback', getServer(), () =>
+        runStatement({ text: rollback, name: getStatementName(rollback) }),
+      )
     },
   }
 }
@@ -175,7 +191,7 @@ export function openDatabase(connection: Connection, options: DatabaseOptions = 
     lockTimeoutMs = 0,
   } = options
   const settings = createSessionSettings({ statementTimeoutMs, genericPlans, lockTimeoutMs })
-  const { Client, tries } = options.straight
+  const { Client, tries, getNextServer } = options.straight
     ? connectToServer(parseServers(connection)[0] ?? {}, { pooled })
     : connectToPrimary(connection, { pooled })
   const pool = new pg.Pool({
@@ -209,7 +225,7 @@ export function openDatabase(connection: Connection, options: DatabaseOptions = 
       watchdog.run(client, pooled ? toPooledStatement(client, config) : config)
   const inTransaction = <T>(work: (transaction: OpenTransaction) => T | Promise<T>) =>
     withClient(async client => {
-      const transaction = beginTransaction(createRunner(client))
+      const transaction = beginTransaction(createRunner(client), () => getServerAttributes(client))
       // Not awaited: they are sent with the first statement. If they fail, the connection is broken.
       handleLater(transaction.tx.run(raw(pooled ? 'begin isolation level read committed' : 'begin')))
       if (pooled) handleLater(transaction.tx.run(raw(toSetStatement(settings))))
@@ -227,7 +243,9 @@ export function openDatabase(connection: Connection, options: DatabaseOptions = 
       }
     })
   const runAlone: RunStatement = config => withClient(client => createRunner(client)(config))
-  const getDb = perObject((client: pg.PoolClient): Db => createDb(createRunner(client)))
+  const getDb = perObject(
+    (client: pg.PoolClient): Db => createDb(createRunner(client), () => getServerAttributes(client)),
+  )
   // The whole transaction is sent at once, so it takes no longer than a single statement.
   const runInTransaction: RunStatement = config =>
     inTransaction(({ run }) => ({ result: run(config) })).then(
@@ -235,7 +253,10 @@ export function openDatabase(connection: Connection, options: DatabaseOptions = 
       error => Promise.reject(error instanceof CommitUnknown ? new DatabaseUnavailable(error.cause) : error),
     )
   return {
-    ...createDb(config => retryOnContention(() => (pooled ? runInTransaction : runAlone)(config), immediateRetries)),
+    ...createDb(
+      config => retryOnContention(() => (pooled ? runInTransaction : runAlone)(config), immediateRetries),
+      getNextServer,
+    ),
     pool,
     transaction: work => inTransaction(({ tx }) => work(tx)),
     withConnection: work =>

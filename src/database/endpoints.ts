@@ -1,6 +1,8 @@
 import pg from 'pg'
 import { singleFlight } from '../concurrency/single-flight.ts'
+import { perObject } from '../concurrency/ttl-cache.ts'
 import { ignoreError } from '../telemetry/ignored-errors.ts'
+import type { Attributes } from '../telemetry/spans.ts'
 import { DatabaseUnavailable, isOutage, toDatabaseError } from './errors.ts'
 import { BatchingClient } from './pg/batching.ts'
 import { getConnection, getSocket, rejectConnection } from './pg/internals.ts'
@@ -25,8 +27,20 @@ export function getServerName(server: pg.ClientConfig): string {
   return `${host}:${port}`
 }
 
+/** Returns the attributes of a client's database and server, by OpenTelemetry's conventions for database spans. Has no credentials. */
+export const getServerAttributes = perObject(
+  ({ host, port, database }: pg.Client): Attributes => ({
+    'server.address': host,
+    'server.port': port,
+    'db.namespace': database,
+  }),
+)
+const getConfiguredServer = perObject((server: pg.ClientConfig) => getServerAttributes(new pg.Client(server)))
+
 /** A client class that connects to certain servers. */
 interface Connector {
+  /** Returns the attributes of the server that the next connection uses. */
+  getNextServer: () => Attributes
   /** Attempts that reach the primary if it is available: one for each server. */
   tries: number
   Client: new (config?: pg.ClientConfig) => pg.Client
@@ -115,7 +129,7 @@ export function connectToPrimary(connection: Connection, { pooled = false }: Con
       }
     }
   }
-  return { tries: servers.length, Client }
+  return { tries: servers.length, Client, getNextServer: () => getConfiguredServer(servers[current] ?? {}) }
 }
 
 /** True if a server is a primary of the newest known timeline. */
@@ -160,7 +174,7 @@ export function connectToServer(server: pg.ClientConfig, { pooled = false }: Con
       if (pooled) await detectPreparedStatements(this)
     }
   }
-  return { tries: 1, Client }
+  return { tries: 1, Client, getNextServer: () => getConfiguredServer(server) }
 }
 
 /** Calls `callback` when a client has connected or failed. */

@@ -1,7 +1,7 @@
 import { ttlMap } from '../concurrency/ttl-cache.ts'
 import { getCurrentContext } from './current-context.ts'
 import { databaseDurations } from './durations.ts'
-import { type Attributes, endSpan, getErrorCode, startChildSpan } from './spans.ts'
+import { type Attributes, endSpan, getErrorCode, setAttributes, startChildSpan } from './spans.ts'
 import { addStatement } from './timeline.ts'
 
 interface StatementSummary {
@@ -36,12 +36,16 @@ function summarize(text: string): StatementSummary {
   return entry
 }
 
-/** Executes a statement, measures its duration and records it as a span of the current trace. */
-export async function observeStatement<T>(text: string, execute: () => Promise<T>): Promise<T> {
+/**
+ * Executes a statement, measures its duration and records it as a span of the current trace. `server` has the attributes of the database and
+ * its server.
+ */
+export async function observeStatement<T>(text: string, server: Attributes, execute: () => Promise<T>): Promise<T> {
   const { operation, summary, attributes } = summarize(text)
   const { timeline, place } = getCurrentContext()
   const began = performance.now()
   const span = startChildSpan(place, summary, 'client', attributes, began)
+  setAttributes(span, server)
   let errorType: string | undefined
   try {
     return await execute()

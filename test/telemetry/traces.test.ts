@@ -113,6 +113,12 @@ test('a write, its statements, job and email form one trace', async () => {
       'tillbridge.service': api.service.name,
       'tillbridge.account': api.username,
     })
+    const { hostname, port: databasePort, pathname, searchParams } = new URL(api.database.connection)
+    const database = {
+      'server.address': searchParams.get('host') ?? hostname,
+      'server.port': Number(databasePort || 5432),
+      'db.namespace': pathname.slice(1),
+    }
     for (const name of ['begin', 'insert voucher', 'insert job', 'insert audit', 'commit']) {
       const statement = findSpan(spans, name)
       assert.equal(statement.parentSpanId, request.spanId, name)
@@ -122,12 +128,15 @@ test('a write, its statements, job and email form one trace', async () => {
       const [operation, table] = name.split(' ')
       const { 'db.operation.name': actual, 'db.collection.name': collection } = statement.attributes
       assert.deepEqual([actual, collection], [operation, table])
+      assert.partialDeepStrictEqual(statement.attributes, database)
     }
     const job = findSpan(spans, 'job send-email')
     assert.equal(job.parentSpanId, request.spanId)
     assert.equal(job.kind, 5)
     assert.equal(findSpan(spans, 'send mail').parentSpanId, job.spanId)
-    assert.equal(findSpan(spans, 'update email').parentSpanId, job.spanId)
+    const update = findSpan(spans, 'update email')
+    assert.equal(update.parentSpanId, job.spanId)
+    assert.partialDeepStrictEqual(update.attributes, database)
     assert.equal(request.resource['service.name'], 'tillbridge')
   } finally {
     await worker.stop(1_000)
