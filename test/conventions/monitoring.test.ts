@@ -119,3 +119,31 @@ test("the dashboard's queries are valid PromQL", { skip }, async t => {
   const output = execFileSync('promtool', ['check', 'rules', file], { encoding: 'utf8', stdio: 'pipe' })
   assert.match(output, new RegExp(`SUCCESS: ${queries.length} rules found`))
 })
+
+test('the dashboard counts jobs once, however many processes report them', { skip }, async t => {
+  const directory = await mkdtemp(join(tmpdir(), 'tillbridge-promql-'))
+  t.after(() => rm(directory, { recursive: true }))
+  const expected = {
+    Jobs: ['tillbridge_jobs', 'kind="send-email", state="due"'],
+    'Oldest waiting job': ['tillbridge_jobs_oldest_due_seconds', 'kind="send-email"'],
+    Emails: ['tillbridge_emails', 'state="queued"'],
+    Alerts: ['tillbridge_alerts', 'kind="webhook"'],
+  }
+  const tests = Object.entries(expected).map(([title, [metric, labels]]) => {
+    const panel = dashboard().panels.find(each => 'title' in each && each.title === title)
+    const [target] = panel && 'targets' in panel ? (panel.targets as { expr: string }[]) : []
+    return {
+      input_series: ['one:9464', 'two:9464'].map(instance => ({
+        series: `${metric}{${labels}, instance="${instance}"}`,
+        values: '5',
+      })),
+      promql_expr_test: [
+        { expr: target?.expr ?? '', eval_time: '0m', exp_samples: [{ labels: `{${labels}}`, value: 5 }] },
+      ],
+    }
+  })
+  const file = join(directory, 'tests.json')
+  await writeFile(file, JSON.stringify({ tests }))
+  const output = execFileSync('promtool', ['test', 'rules', file], { encoding: 'utf8', stdio: 'pipe' })
+  assert.match(output, /SUCCESS/)
+})

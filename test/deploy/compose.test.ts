@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
+import { isInstalled } from '../../scenarios/packaging/image/needs.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { checkout, createDirectory } from '../support/processes.ts'
 
@@ -61,4 +62,18 @@ test('podman-compose accepts Tillbridge next to PostgreSQL, with secrets in file
     [{ type: 'folder', path: '/var/lib/tillbridge/backups' }, 12, 14, [recipient]],
   )
   assert.doesNotMatch(planned('compose.evaluation.yaml'), /postgres:18/)
+})
+
+test('the trial recognises a program that rejects --version', t => {
+  const home = createDirectory()
+  const program = join(home, 'ip-of-debian-12')
+  writeFileSync(program, '#!/bin/sh\necho \'Option "--version" is unknown, try "ip -help".\' >&2\nexit 255\n')
+  chmodSync(program, 0o755)
+  const { PATH } = process.env
+  t.after(() => {
+    process.env.PATH = PATH
+  })
+  process.env.PATH = `${home}:${PATH}`
+  assert.equal(isInstalled('ip-of-debian-12'), true)
+  assert.equal(isInstalled('ip-of-no-distribution'), false)
 })

@@ -5,13 +5,13 @@ import { join } from 'node:path'
 import { onMachine } from './machine.ts'
 import { ran } from './ran.ts'
 
-/** Not by exit code: `ip` of Debian 12 has no `--version`. */
-const isThere = (program: string) => spawnSync(program, ['--version']).error === undefined
+/** True if a program is installed, whatever its exit code: `ip` of Debian 12 has no `--version` and exits with 255. */
+export const isInstalled = (program: string) => spawnSync(program, ['--version']).error === undefined
 const noRoot =
   process.platform !== 'linux' || process.geteuid?.() !== 0 ? 'building an image needs root on Linux' : undefined
 
 /** The reason why no image can be built here; otherwise undefined. */
-export const noBuildah = noRoot ?? (isThere('buildah') ? undefined : 'buildah is missing: apt-get install buildah')
+export const noBuildah = noRoot ?? (isInstalled('buildah') ? undefined : 'buildah is missing: apt-get install buildah')
 
 /** Runs a container with a port whose only program ends at once. */
 const smallest =
@@ -20,7 +20,7 @@ const smallest =
 /** Returns the reason why compose.yaml can't run here, otherwise undefined. Tries a small container, because kernels differ. */
 export function noCompose(): string | undefined {
   if (noRoot) return noRoot
-  if (!['podman', 'podman-compose', 'catatonit', 'ip'].every(isThere))
+  if (!['podman', 'podman-compose', 'catatonit', 'ip'].every(isInstalled))
     return 'podman-compose is missing: apt-get install podman podman-compose catatonit iproute2'
   const home = mkdtempSync(join(tmpdir(), 'tillbridge-container-'))
   try {
