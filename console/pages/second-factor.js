@@ -45,9 +45,19 @@ function Confirm({ started, done }) {
     done((await callApi(path, { method: 'POST', body })).data.recoveryCodes)
   }
   return html`<form class="card" onSubmit=${onSubmit(() => run(confirm))}>
-    <p>Add a key in your authenticator app: <code>${started.secret}</code></p>
+    <p>Scan the QR code with your authenticator app:</p>
+    <${QrCode} code=${started.qrCode} />
+    <p>Or enter the key in the app: <code>${started.secret}</code></p>
     <p><a href=${started.uri}>Open the app on this device</a></p>
     <${Field} label="Code" required autocomplete="one-time-code" value=${code} change=${setCode} hint="Six digits that the app shows" />
     <${SubmitButton} label="Confirm" busyLabel="Confirming…" busy=${busy} error=${error} />
   </form>`
+}
+
+/** Drawn in the page, because its content is secret and the page can't load images from elsewhere. @param {{ code: { size: number, path: string } }} props */
+function QrCode({ code: { size, path: squares } }) {
+  return html`<svg role="img" aria-label="QR code with the key" viewBox=${`0 0 ${size} ${size}`} width="200" height="200" shape-rendering="crispEdges">
+    <rect width=${size} height=${size} fill="white" />
+    <path d=${squares} fill="black" />
+  </svg>`
 }

@@ -15,12 +15,21 @@ import {
   spendStep,
 } from '../store/accounts/second-factors.ts'
 
+/** A QR code as an SVG path of its dark modules, with the light border that ISO/IEC 18004 requires. */
+interface QrCode {
+  /** Modules per side, with the border. One module is one unit of the path. */
+  size: number
+  path: string
+}
+
 /** A second factor that an account has yet to confirm with a code. */
 interface Enrolment {
   /** The secret in base32, to be typed into an authenticator app. */
   secret: string
   /** The secret as an `otpauth://` link. */
   uri: string
+  /** The link as a QR code. */
+  qrCode: QrCode
   /** The secret encrypted for this account, to be sent back with the first code. */
   enrolment: string
 }
@@ -47,13 +56,21 @@ async function createTotp(username: string, secret?: string) {
   })
 }
 
+async function drawQrCode(text: string): Promise<QrCode> {
+  const { encodeQR } = await import('qr')
+  const rows = encodeQR(text, 'raw', { border: 4 })
+  const squares = rows.flatMap((row, y) => row.flatMap((isDark, x) => (isDark ? [`M${x} ${y}h1v1h-1z`] : [])))
+  return { size: rows.length, path: squares.join('') }
+}
+
 /** Creates a secret for an account. Nothing is stored until a code confirms it. */
 export async function startEnrolment(keys: Keys, username: string): Promise<Enrolment> {
   const totp = await createTotp(username)
-  const secret = totp.secret.base32
+  const [secret, uri] = [totp.secret.base32, totp.toString()]
   return {
     secret,
-    uri: totp.toString(),
+    uri,
+    qrCode: await drawQrCode(uri),
     enrolment: seal(keys, getEnrolmentContext(username), secret).toString('base64url'),
   }
 }

@@ -2,12 +2,13 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { TOTP } from 'otpauth'
+import decodeQR from 'qr/decode.js'
 import { acceptCode } from '../../src/auth/second-factor.ts'
 import { deriveKeys } from '../../src/crypto/keys.ts'
 import { sql } from '../../src/database/db.ts'
 import { addPassword } from '../../src/store/accounts/accounts.ts'
 import { reencrypt } from '../../src/store/shards/secret-rotation.ts'
-import { browserMissing } from '../support/browser.ts'
+import { browserMissing, type Page } from '../support/browser.ts'
 import { assertAccessible } from '../support/console/axe.ts'
 import { openConsole } from '../support/console/console.ts'
 import { assertProblem } from '../support/problem.ts'
@@ -134,6 +135,22 @@ test('a secret of another account or a second enrolment is rejected', async () =
   assertProblem(await post(`${path}/start`, {}), 'session_ended', api.baseUrl)
 })
 
+/** Draws the page's QR code, four pixels per module, and returns its text. */
+async function scanQrCode(page: Pick<Page, 'evaluate'>): Promise<string> {
+  const { width, pixels } = await page.evaluate<{ width: number; pixels: number[] }>(`(() => {
+    const svg = document.querySelector('form svg')
+    const width = svg.viewBox.baseVal.width * 4
+    const context = new OffscreenCanvas(width, width).getContext('2d')
+    context.scale(4, 4)
+    for (const shape of svg.children) {
+      context.fillStyle = getComputedStyle(shape).fill
+      context.fill(new Path2D(shape.getAttribute('d') ?? 'M0 0h1000v1000h-1000z'))
+    }
+    return { width, pixels: [...context.getImageData(0, 0, width, width).data] }
+  })()`)
+  return decodeQR({ width, height: width, data: Uint8Array.from(pixels) })
+}
+
 test('a person adds a second factor in the console and uses it', { skip: browserMissing ?? false }, async () => {
   const caller = await api.createAccount('visitor')
   const page = await openConsole(api, caller)
@@ -143,6 +160,12 @@ test('a person adds a second factor in the console and uses it', { skip: browser
     await page.until(`document.querySelector('form code')`)
     const secret = await page.evaluate<string>(`document.querySelector('form code').innerText`)
     await assertAccessible(page, 'the enrolment')
+    const scanned = new URL(await scanQrCode(page))
+    assert.equal(`${scanned.protocol}//${scanned.host}`, 'otpauth://totp')
+    assert.equal(decodeURIComponent(scanned.pathname), `/Tillbridge:${caller.username}`)
+    assert.equal(scanned.searchParams.get('secret'), secret)
+    assert.deepEqual(page.complaints, [])
+    assert.ok(page.requests.length > 0 && !page.requests.some(url => url.includes(secret)))
     await page.fill('Code', getCode(secret))
     await page.press('Confirm')
     await page.waitForText('Second factor added.')
