@@ -13,6 +13,8 @@ import { operations } from '../../src/ecommerce/shopify/documents/documents.ts'
 import { checkMappingsRegularly } from '../../src/jobs/check-mappings.ts'
 import { listAlerts } from '../../src/store/alerts/alerts.ts'
 import { deleteConnection, setConnection } from '../../src/store/ecommerce/connections.ts'
+import { storeEvent } from '../../src/store/ecommerce/events.ts'
+import { upsertPlatformItems } from '../../src/store/ecommerce/items.ts'
 import { openItemImport, upsertItems } from '../../src/store/mappings/platform-items.ts'
 import { createUnmappedShop } from '../support/mapping-shop.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/service.ts'
@@ -317,5 +319,53 @@ test('a file is rejected while the connection keeps the items current', async ()
   assert.deepEqual(
     [response.status, response.json.errors?.[0]?.code ?? response.json.code],
     [409, 'capability_unavailable'],
+  )
+})
+
+test('I9: an older list never restores a deleted item', async () => {
+  const id = simulator.change({ kind: 'variant', sku: '12001' })
+  const variant = simulator.shop.variants.get(id) ?? assert.fail()
+  const product = simulator.shop.products.get(variant.productId) ?? assert.fail()
+  await syncVariants()
+  simulator.change({ kind: 'remove', type: 'variant', id })
+  const subjectId = `gid://shopify/Product/${product.id}`
+  await api.db.transaction(tx => storeEvent(tx, shop.service, { id: 'e1', target: 'ecommerce-variants', subjectId }))
+  await syncVariants()
+  assert.deepEqual(await items('skus'), [])
+  // The search index of the platform still lists the variant.
+  simulator.shop.variants.set(id, { ...variant, updatedAt: simulator.clock.now() })
+  simulator.shop.products.set(product.id, product)
+  await syncVariants()
+  await syncVariants({ full: true })
+  assert.deepEqual(await items('skus'), [])
+})
+
+test('I9: an item that only a full sync lacked can return', async () => {
+  const id = simulator.change({ kind: 'variant', sku: '12001' })
+  const variant = simulator.shop.variants.get(id) ?? assert.fail()
+  simulator.change({ kind: 'variant', sku: '12002' })
+  await syncVariants({ full: true })
+  simulator.shop.variants.delete(id)
+  await syncVariants({ full: true })
+  assert.deepEqual(
+    (await items('skus')).map(item => item.id),
+    ['12002'],
+  )
+  const older = {
+    kind: 'skus',
+    itemKey: String(id),
+    ecommerceId: '12001',
+    name: null,
+    other: null,
+    platformId: `gid://shopify/ProductVariant/${id}`,
+    updatedAt: new Date(simulator.clock.now()).toISOString(),
+  } as const
+  await upsertPlatformItems(api.db, shop.service, [older], { requestedAt: '2026-01-01T00:00:00Z' })
+  assert.equal((await items('skus')).length, 1)
+  simulator.shop.variants.set(id, variant)
+  await syncVariants({ full: true })
+  assert.deepEqual(
+    (await items('skus')).map(item => item.id),
+    ['12001', '12002'],
   )
 })

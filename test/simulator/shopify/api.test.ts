@@ -75,7 +75,7 @@ const setOnHand = (quantities: object[], key = 'k1') =>
   send(operation('SetQuantities'), { input: { name: 'on_hand', reason: 'correction', quantities }, key })
 
 test('all operations are valid in three versions', () => {
-  assert.equal(operations.size, 34)
+  assert.equal(operations.size, 35)
   for (const version of ['2026-04', '2026-07', '2026-10'])
     for (const [name, text] of operations)
       assert.deepEqual(validate(openVersion(version).schema, parse(text)), [], `${name} in ${version}`)
