@@ -140,11 +140,14 @@ create table mapping_fix (
   username text not null,
   request_id text not null,
   undone_at timestamptz,
+  batch_id text collate "C",
   primary key (service_id, fix_id)
 );
+create index mapping_fix_batch on mapping_fix (service_id, batch_id, fix_id) where batch_id is not null;
 create index mapping_fix_changed on mapping_fix (service_id, changed_at, fix_id);
 create index mapping_fix_record on mapping_fix (service_id, kind, record_id);
 comment on table mapping_fix is 'Mappings that a fix changed. A fix can be undone for 90 days, unless the mapping has changed since.';
+comment on column mapping_fix.batch_id is 'The batch of suggestions that were accepted together, so that one undo restores them. Null: a single fix.';
 comment on column mapping_fix.before is 'The mapped fields before the fix; `after` has those after it.';
 
 create index customer_ecommerce_id on customer (service_id, (coalesce(ecommerce_legacy_id, substring(ecommerce_admin_id from '[^/]*$')) collate "C"));

@@ -1984,15 +1984,17 @@ create table mapping_fix (
   changed_at timestamptz not null default clock_timestamp(),
   kind text collate "C" not null,
   record_id text collate "C" not null,
-  before jsonb not null,  -- The mapped fields before the fix; `after` has those after it.
+  before jsonb not null,      -- The mapped fields before the fix; `after` has those after it.
   after jsonb not null,
   username text not null,
   request_id text not null,
   undone_at timestamptz,
+  batch_id text collate "C",  -- The batch of suggestions that were accepted together, so that one undo restores them. Null: a single fix.
   primary key (service_id, fix_id),
   foreign key (service_id) references service(service_id) on delete cascade,
   check (kind in ('stores', 'skus', 'customers'))
 );
+create index mapping_fix_batch on mapping_fix (service_id, batch_id, fix_id) where batch_id is not null;
 create index mapping_fix_changed on mapping_fix (service_id, changed_at, fix_id);
 create index mapping_fix_record on mapping_fix (service_id, kind, record_id);
 

@@ -44,9 +44,9 @@ async function* loadRows(list, query, signal) {
 }
 
 /**
- * `filters`: the label of each filter of the API.
+ * `filters`: the label of each filter of the API. `version`: the shown rows are loaded again if it changes. `tools`: before the search field.
  * @typedef {{ list: string, caption: string, nouns: [string, string], columns: DataColumn[], placeholder: string }} Labels
- * @typedef {{ filters: Record<string, string>, defaultSort: string, getLink: (row: any) => string | undefined, empty: unknown }} Behaviour
+ * @typedef {{ filters: Record<string, string>, defaultSort: string, getLink: (row: any) => string | undefined, empty: unknown, version?: number, tools?: unknown }} Behaviour
  */
 
 /**
@@ -54,7 +54,19 @@ async function* loadRows(list, query, signal) {
  * place.
  * @param {Labels & Behaviour} props
  */
-export function DataTable({ list, caption, nouns, columns, placeholder, filters, defaultSort, getLink, empty }) {
+export function DataTable({
+  list,
+  caption,
+  nouns,
+  columns,
+  placeholder,
+  filters,
+  defaultSort,
+  getLink,
+  empty,
+  version = 0,
+  tools,
+}) {
   const [query, setQuery] = useState(readTableQuery)
   /** The newest query, for the timer of the place. */
   const latest = useRef(query)
@@ -112,7 +124,7 @@ export function DataTable({ list, caption, nouns, columns, placeholder, filters,
   const [start, end] = [Math.max(0, first - spareRows), first + count + spareRows]
   useEffect(() => {
     for (let page = Math.floor(start / pageSize); page <= Math.floor(end / pageSize); page++) {
-      const key = `${dataset} ${page}`
+      const key = `${dataset} ${version} ${page}`
       if (
         requested.current.has(key) ||
         (current && current.total !== null && page * pageSize >= current.total && page > 0)
@@ -134,7 +146,7 @@ export function DataTable({ list, caption, nouns, columns, placeholder, filters,
         },
       )
     }
-  }, [dataset, start, end, current])
+  }, [dataset, version, start, end, current])
 
   // Measures the rows, which are cards on narrow screens, and returns to the place in the address.
   useLayoutEffect(() => {
@@ -180,6 +192,7 @@ export function DataTable({ list, caption, nouns, columns, placeholder, filters,
 
   return html`<section class="list" aria-busy=${isBusy}>
     <div class="tools">
+      ${tools}
       <input type="search" class="filter-text" aria-label=${`Search ${nouns[1]}`} placeholder=${placeholder} autocomplete="off" value=${text} onInput=${(/** @type {any} */ event) => setText(event.currentTarget.value)} />
       <span class="chips" role="group" aria-label="Filter">
         ${Object.entries({ '': 'All', ...filters }).map(([filter, label]) => html`<button key=${filter} aria-pressed=${query.filter === filter} onClick=${() => update({ filter })}>${label}</button>`)}

@@ -4,8 +4,12 @@ import { Count, Nullable, Text } from './values/fields.ts'
 export const browsedLists = [
   ...(['orders', 'sales', 'returns', 'customers', 'products'] as const),
   ...(['stock', 'vouchers', 'stores', 'staff'] as const),
+  ...(['storeMappings', 'skuMappings', 'customerMappings'] as const),
 ] as const
 export type BrowsedList = (typeof browsedLists)[number]
+
+/** The tables that need the role `admin`. */
+export const adminLists: readonly BrowsedList[] = ['vouchers', 'storeMappings', 'skuMappings', 'customerMappings']
 
 /** The rows of a table from an offset, and the number of all rows. */
 export type BrowsedRows = Static<typeof BrowsedRows>

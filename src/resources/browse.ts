@@ -1,5 +1,5 @@
 import { includesRole } from '../domain/accounts.ts'
-import { BrowsedRows, browsedLists, maxOffset } from '../domain/browse.ts'
+import { adminLists, BrowsedRows, browsedLists, maxOffset } from '../domain/browse.ts'
 import { OneOf } from '../domain/values/fields.ts'
 import { ApiError } from '../errors/api-error.ts'
 import { Filter } from '../http/pagination/lists.ts'
@@ -17,7 +17,7 @@ export const browse = [
       tag: 'Stats',
       summary: 'Read a table of records',
       description:
-        'Any part of a list, sorted and filtered, as the tables of the console show it. To copy a list, use the list itself, whose pages have no gaps. Vouchers need the role `admin`.',
+        'Any part of a list, sorted and filtered, as the tables of the console show it. To copy a list, use the list itself, whose pages have no gaps. Vouchers and mappings need the role `admin`.',
       query: Type.Object({
         table: OneOf('The table.', browsedLists),
         q: Filter('Only rows that match: numbers by their beginning, names by words.', 'smith', 100),
@@ -48,8 +48,8 @@ export const browse = [
       errors: ['insufficient_role'],
     },
     async ({ db, service, role, query: { table, q, filter, sort, limit = 100, offset = 0 } }) => {
-      if (table === 'vouchers' && !includesRole(role, 'admin'))
-        throw new ApiError('insufficient_role', 'The table of vouchers requires the role `admin`.')
+      if (adminLists.includes(table) && !includesRole(role, 'admin'))
+        throw new ApiError('insufficient_role', `The table \`${table}\` requires the role \`admin\`.`)
       return { data: await readRows(db, service, table, { text: q?.trim(), filter, sort, limit, offset }) }
     },
   ),

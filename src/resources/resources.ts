@@ -7,6 +7,7 @@ import { audit } from './audit.ts'
 import { browse } from './browse.ts'
 import { changeRoutes } from './changes/changes.ts'
 import { consoleBackOffice } from './console/back-office.ts'
+import { consoleMappings } from './console/mappings.ts'
 import { consoleRequests } from './console/requests.ts'
 import { consoleStores } from './console/stores.ts'
 import { consoleSystem } from './console/system.ts'
@@ -80,6 +81,7 @@ const routesWithoutKeys: readonly RouteDefinition[] = [
   ...consoleStores,
   ...consoleBackOffice,
   ...consoleSystem,
+  ...consoleMappings,
 ]
 
 /** The scopes that an API key can have. */

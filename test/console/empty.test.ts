@@ -31,7 +31,7 @@ const firstSteps: Record<string, RegExp> = {
   'requests/search/code%3Dnot_found': /Try fewer filters or another time range/,
   webhooks: /Add an endpoint to receive changes/,
   'mappings/skus': /No SKUs yet\. Syncs or imports load them\./,
-  'mappings/check': /Press Check now\./,
+  mappings: /Press Check now\./,
   ecommerce: /No connection yet/,
   'mappings/fixes': /No fixes yet\. Show mapping issues/,
   orders: /No orders yet\./,

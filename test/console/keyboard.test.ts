@@ -121,13 +121,15 @@ test('a mapping type switch keeps the focus and clears the old list', {
 }, async () => {
   await page.show('mappings/stores')
   for (const [kind, column] of [
-    ['skus', 'E-commerce SKU'],
-    ['customers', 'Legacy ID'],
+    ['SKUs', 'E-commerce SKU'],
+    ['Customers', 'Legacy ID'],
   ] as const) {
-    await focus('Kind')
-    await page.fill('Kind', kind)
+    const link = `[...document.querySelectorAll('main .chip')].find(each => each.innerText === ${JSON.stringify(kind)})`
+    await page.until(link)
+    await page.evaluate(`${link}.focus()`)
+    await page.key('Enter')
     await page.until(`[...document.querySelectorAll('th')].some(cell => cell.innerText === ${JSON.stringify(column)})`)
-    await waitForFocus('Kind')
+    await page.until(`document.activeElement === ${link}`)
   }
   // A search requests every possible type.
   assert.deepEqual(

@@ -1,4 +1,5 @@
-import type { Settings } from '../../src/domain/tenancy/service-settings.ts'
+import type { Database } from '../../src/database/db.ts'
+import type { Service, Settings } from '../../src/domain/tenancy/service-settings.ts'
 import { upsertProducts } from '../../src/store/catalog/products.ts'
 import { upsertStores } from '../../src/store/catalog/stores.ts'
 import { upsertCustomers } from '../../src/store/customers/customers.ts'
@@ -36,4 +37,19 @@ export async function createUnmappedShop(
     { id: '65433', firstname: 'Jane', surname: 'Smith' },
   ])
   return caller
+}
+
+/** Adds SKUs in capitals. Returns the SKUs of a platform, which differ only in case: `Sku-007` for `SKU-007`. */
+export async function addSkusInCapitals(db: Database, service: Service, count: number): Promise<string[]> {
+  const skus = Array.from({ length: count }, (_, i) => `Sku-${String(i).padStart(3, '0')}`)
+  await upsertProducts(
+    db,
+    service,
+    skus.map((sku, i) => ({
+      product: { productId: '6001', productCode: 'TEE', name: 'Tee' },
+      colour: { productId: '6001', colourId: 'BLU', code: 'BLU' },
+      variant: { skuId: sku.toUpperCase(), productId: '6001', colourId: 'BLU', sizeCode: String(i), price: '20.00' },
+    })),
+  )
+  return skus
 }

@@ -6,10 +6,10 @@ import type { BackOfficeCallStats, BrowsedRows, Stats } from '../shapes/stats.ts
 export interface StatsApi {
   /** Get dashboard data. Requests and errors per minute, up to two seconds late; orders and sales of the current day; the outstanding voucher balance; the lag of each sync. */
   get(options?: CallOptions): Promise<Stats>
-  /** Read a table of records. Any part of a list, sorted and filtered, as the tables of the console show it. To copy a list, use the list itself, whose pages have no gaps. Vouchers need the role `admin`. */
+  /** Read a table of records. Any part of a list, sorted and filtered, as the tables of the console show it. To copy a list, use the list itself, whose pages have no gaps. Vouchers and mappings need the role `admin`. */
   table(query: {
     /** The table. */
-    table: 'orders' | 'sales' | 'returns' | 'customers' | 'products' | 'stock' | 'vouchers' | 'stores' | 'staff'
+    table: 'orders' | 'sales' | 'returns' | 'customers' | 'products' | 'stock' | 'vouchers' | 'stores' | 'staff' | 'storeMappings' | 'skuMappings' | 'customerMappings'
     /** Only rows that match: numbers by their beginning, names by words. */
     q?: string | undefined
     /** Only rows with this state, such as `processing` of orders. */

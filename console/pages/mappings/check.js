@@ -3,16 +3,20 @@ import { issueCsvCells, issueCsvHeaders } from 'tillbridge/mappings'
 import { Action } from '../../components/action.js'
 import { SubmitButton } from '../../components/button.js'
 import { Dialog } from '../../components/dialog.js'
-import { Choice, Field, onSubmit } from '../../components/field.js'
+import { onSubmit } from '../../components/field.js'
 import { List } from '../../components/list.js'
 import { Problem } from '../../components/problem.js'
 import { useAction, useVersion } from '../../components/use-load.js'
 import { callApi } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
-import { goTo, linkTo } from '../../lib/route.js'
-import { buildColumns, stateNames } from './columns.js'
+import { linkTo } from '../../lib/route.js'
+import { AcceptDialog, describeResult, undoBatch } from './accept.js'
+import { buildColumns, stateNames, stateTexts } from './columns.js'
 import { undo } from './fixes.js'
+import { HealthBars } from './health-bars.js'
+import { ItemPicker } from './item-picker.js'
 import { CheckStatus, useMappingStatus } from './status.js'
+import { MappingsHead } from './tabs.js'
 
 const kinds = { stores: 'Stores', skus: 'SKUs', customers: 'Customers' }
 
@@ -23,7 +27,11 @@ const kinds = { stores: 'Stores', skus: 'SKUs', customers: 'Customers' }
 export function Check({ kind: requested = 'skus', state = 'nearMatch' }) {
   const kind = /** @type {keyof typeof kinds} */ (requested in kinds ? requested : 'skus')
   const [version, refresh] = useVersion()
-  const [fixed, setFixed] = useState(/** @type {any} */ (undefined))
+  /** The last change: its text, and how to undo it. */
+  const [fixed, setFixed] = useState(
+    /** @type {{ text: string, undo?: () => Promise<string | undefined> } | undefined} */ (undefined),
+  )
+  const [isAccepting, setAccepting] = useState(false)
   const [editing, setEditing] = useState(/** @type {any} */ (undefined))
   const notice = useRef(/** @type {HTMLElement | null} */ (null))
   // Moves the focus, because the fixed row with the focused button has disappeared.
@@ -35,7 +43,13 @@ export function Check({ kind: requested = 'skus', state = 'nearMatch' }) {
     // `from` prevents overwriting a mapping that someone else has changed since.
     const body = { kind, id, from: ecommerceId, to }
     const { data } = await callApi('/mappings/fixes', { method: 'POST', body })
-    setFixed(data)
+    setFixed({
+      text: `Mapping of ${data.recordId} updated.`,
+      undo: async () => {
+        await undo(data)
+        return undefined
+      },
+    })
     setEditing(undefined)
     refresh()
   }
@@ -45,44 +59,55 @@ export function Check({ kind: requested = 'skus', state = 'nearMatch' }) {
     refresh()
   }
   const undoFixed = async () => {
-    await undo(fixed)
-    setFixed(undefined)
+    const text = await fixed?.undo?.()
+    setFixed(text === undefined ? undefined : { text })
+    refresh()
+  }
+  const showBatch = (/** @type {import('./accept.js').BatchResult} */ result) => {
+    const { id } = result
+    setAccepting(false)
+    setFixed({
+      text: describeResult(result, 'updated'),
+      ...(id && { undo: async () => describeResult(await undoBatch(id), 'restored') }),
+    })
     refresh()
   }
   const check = async () => {
     await callApi('/mappings/check', { method: 'POST', body: {} })
     refresh()
   }
-  return html`<h1>Mapping check</h1>
-    <p class="lead">Mapping problems, most important first. <a href=${linkTo('mappings')}>All mappings</a> · <a href=${linkTo('mappings', 'fixes')}>Fixes</a></p>
+  return html`<${MappingsHead} view="check" lead="Mapping problems, most important first" />
     ${error && html`<${Problem} error=${error} />`}
+    ${all && html`<${HealthBars} kinds=${all} kind=${kind} state=${state} titles=${kinds} />`}
     ${all && html`<${CheckStatus} kinds=${all} kind=${kind} check=${check} />`}
     ${
       fixed &&
-      html`<p class="note" role="status" ref=${notice}>Mapping of ${fixed.recordId} updated. <${Action} label="Undo" role="admin" work=${undoFixed} /></p>`
+      html`<p class="note" role="status" ref=${notice}>${fixed.text} ${fixed.undo && html`<${Action} label="Undo" role="admin" work=${undoFixed} />`}</p>`
     }
     <div class="tabs" role="group" aria-label="States">
-      ${Object.entries(stateNames).map(
-        ([stateName, title]) =>
-          html`<a key=${stateName} href=${linkTo('mappings', 'check', kind, stateName)} aria-current=${stateName === state ? 'page' : undefined}>${title} <b>${status ? status.states[stateName].toLocaleString('en') : ''}</b></a>`,
-      )}
+      ${Object.entries(stateNames).map(([stateName, title]) => {
+        const count = status?.states[stateName]
+        return html`<a key=${stateName} class=${count === 0 ? 'zero' : undefined} href=${linkTo('mappings', 'check', kind, stateName)} aria-current=${stateName === state ? 'page' : undefined}>${title} <b>${count?.toLocaleString('en')}</b></a>`
+      })}
     </div>
+    <p><small>${stateTexts[state]}</small></p>
     <${List}
       dataset=${`${kind} ${state}`}
       path=${`/mappings/issues/${kind}?state=${state}`}
       caption=${`${kinds[kind]}: ${stateNames[state]}`}
-      columns=${buildColumns({ fix, open: setEditing })}
+      columns=${buildColumns(kind, { fix, open: setEditing })}
       csv=${state === 'platformOnly' ? undefined : toMappingRows(kind)}
       version=${version}
       getKey=${(/** @type {any} */ row) => row.id ?? `platform ${row.ecommerceId}`}
       file=${`mappings-${kind}-${state}`}
       empty=${status?.checkedAt ? 'No records in this state.' : 'Not checked yet. Press Check now.'}
-      tools=${html`<${Choice} inline label="Kind" value=${kind} change=${(/** @type {string} */ next) => goTo('mappings', 'check', next, state)} options=${Object.entries(kinds)} />`}
+      tools=${state === 'nearMatch' && status?.states.nearMatch > 0 && html`<button class="main" onClick=${() => setAccepting(true)}>Accept sure suggestions…</button>`}
     />
+    ${isAccepting && html`<${AcceptDialog} kind=${kind} noun=${kinds[kind]} close=${() => setAccepting(false)} done=${showBatch} />`}
     ${
       editing &&
       html`<${Dialog} title=${`Map ${editing.name ?? editing.id}`} close=${close}>
-        <${MapForm} row=${editing} fix=${fix} />
+        <${MapForm} kind=${kind} row=${editing} fix=${fix} />
       <//>`
     }`
 }
@@ -94,12 +119,12 @@ export function Check({ kind: requested = 'skus', state = 'nearMatch' }) {
  */
 const toMappingRows = kind => rows => [issueCsvHeaders[kind], ...rows.map(row => issueCsvCells(kind, row) ?? [])]
 
-/** @param {{ row: any, fix: (row: any, to: string | null) => Promise<void> }} props */
-function MapForm({ row, fix }) {
+/** @param {{ kind: string, row: any, fix: (row: any, to: string | null) => Promise<void> }} props */
+function MapForm({ kind, row, fix }) {
   const [to, setTo] = useState(row.suggestion ?? row.ecommerceId ?? '')
   const { busy, error, run } = useAction()
   return html`<form onSubmit=${onSubmit(() => run(() => fix(row, to.trim() || null)))}>
-    <${Field} label="Platform ID" value=${to} change=${setTo} hint="Leave empty to unmap" />
+    <${ItemPicker} kind=${kind} label="Platform ID" value=${to} change=${setTo} hint="Type an identifier or a name. Leave empty to unmap." />
     <${SubmitButton} label="Save" busyLabel="Saving…" busy=${busy} error=${error} />
   </form>`
 }

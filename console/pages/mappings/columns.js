@@ -1,4 +1,5 @@
 import { Action } from '../../components/action.js'
+import { areSimilar, Diff } from '../../components/diff.js'
 import { countColumn } from '../../components/format.js'
 import { html } from '../../lib/html.js'
 
@@ -13,8 +14,19 @@ export const stateNames = {
   unverified: 'Not verified',
 }
 
+/** What each state means. @type {Record<string, string>} */
+export const stateTexts = {
+  nearMatch: 'The mapped item does not exist, but a similar one does, and no record is mapped to it.',
+  unmapped: 'Not mapped, and no platform item is similar.',
+  orphaned: 'Mapped to a platform item that no longer exists.',
+  duplicate: 'Two records share a platform item, or the platform has it twice.',
+  platformOnly: 'Platform items that no record is mapped to.',
+  matched: 'Mapped to exactly one platform item.',
+  unverified: 'Mapped, but no platform file has been imported to compare with.',
+}
+
 /** The text of each reason. @type {Record<string, string>} */
-const reasons = {
+export const reasons = {
   same: 'same as its own ID',
   case: 'different case',
   whitespace: 'different whitespace',
@@ -37,26 +49,45 @@ const reasonsText = row =>
     })
     .join('; ')
 
-/** @param {(row: any) => string | null} getText @returns {Pick<import('../../components/table.js').Column, 'value' | 'text'>} */
-const asCode = getText => ({
-  value: row => (getText(row) === null ? null : html`<code>${getText(row)}</code>`),
-  text: row => getText(row) ?? '',
-})
+/**
+ * A suggested change of a mapping. It marks single characters if the identifiers are similar.
+ * @param {{ id: string, from: string | null, to: string }} props
+ */
+export const Change = ({ id, from, to }) =>
+  areSimilar(from ?? id, to)
+    ? html`<${Diff} from=${from ?? id} to=${to} />`
+    : html`${from && html`<del><code>${from}</code></del> → `}<ins><code>${to}</code></ins>`
+
+/** The mapping, and the suggested one. @param {any} row */
+const renderMapping = ({ id, ecommerceId, suggestion }) =>
+  suggestion
+    ? html`<${Change} id=${id} from=${ecommerceId} to=${suggestion} />`
+    : ecommerceId && html`<code>${ecommerceId}</code>`
 
 /**
  * The columns of issues.
+ * @param {string} kind
  * @param {{ fix: (row: any, to: string | null) => Promise<void>, open: (row: any) => void }} actions
  * @returns {import('../../components/table.js').Column[]}
  */
-export function buildColumns({ fix, open }) {
+export function buildColumns(kind, { fix, open }) {
   return [
-    { title: 'Record', ...asCode(row => row.id), shrink: true },
-    { title: 'Mapped to', ...asCode(row => row.ecommerceId), wide: true },
-    { title: 'Suggestion', ...asCode(row => row.suggestion), wide: true },
+    {
+      title: 'Record',
+      value: row => (row.id === null ? null : html`<code>${row.id}</code>`),
+      text: row => row.id ?? '',
+      shrink: true,
+    },
+    {
+      title: 'Mapping',
+      value: renderMapping,
+      text: ({ ecommerceId, suggestion }) => [ecommerceId, suggestion].filter(Boolean).join(' → '),
+      wide: true,
+    },
     { title: 'Name', value: row => row.name },
     { title: 'Platform name', value: row => row.ecommerceName },
     { title: 'Reason', value: reasonsText },
-    countColumn('In\u00a0stock', row => row.unitsInStock),
+    ...(kind === 'customers' ? [] : [countColumn('In\u00a0stock', row => row.unitsInStock)]),
     countColumn('Sold, 90\u00a0days', row => row.unitsSold),
     {
       title: 'Fix',

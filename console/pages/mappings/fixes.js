@@ -1,11 +1,15 @@
+import { useState } from 'preact/hooks'
 import { Action } from '../../components/action.js'
+import { ExportableTable } from '../../components/exportable-table.js'
 import { Timestamp } from '../../components/format.js'
 import { List } from '../../components/list.js'
 import { RequestLink } from '../../components/request-link.js'
-import { useVersion } from '../../components/use-load.js'
+import { useLoad, useVersion } from '../../components/use-load.js'
 import { callApi } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
 import { linkTo } from '../../lib/route.js'
+import { describeResult, undoBatch } from './accept.js'
+import { MappingsHead } from './tabs.js'
 
 const kinds = { stores: 'Store', skus: 'SKU', customers: 'Customer' }
 
@@ -56,8 +60,8 @@ export function Fixes() {
       text: fix => fix.undoneAt ?? '',
     },
   ]
-  return html`<h1>Fixes</h1>
-    <p class="lead">Fixes from the <a href=${linkTo('mappings', 'check')}>mapping check</a> in the last 90 days. You can undo a fix until the mapping changes again.</p>
+  return html`<${MappingsHead} view="fixes" lead="Fixes of the last 90 days. You can undo a fix until the mapping changes again." />
+    <${Batches} version=${version} refresh=${refresh} />
     <${List}
       path="/mappings/fixes"
       caption="Fixes, newest first"
@@ -67,4 +71,50 @@ export function Fixes() {
       file="mapping-fixes"
       empty=${html`No fixes yet. <a href=${linkTo('mappings', 'check')}>Show mapping issues</a>`}
     />`
+}
+
+const batchNouns = { stores: 'stores', skus: 'SKUs', customers: 'customers' }
+
+/** Suggestions that were accepted together. @param {{ version: number, refresh: () => void }} props */
+function Batches({ version, refresh }) {
+  const { data } = useLoad(signal => callApi('/console/mappings/batches', { signal }), [version])
+  const [result, setResult] = useState('')
+  /** @type {any[]} */
+  const batches = data?.data ?? []
+  if (batches.length === 0) return null
+  /** @type {import('../../components/table.js').Column[]} */
+  const columns = [
+    {
+      title: 'When',
+      value: batch => html`<${Timestamp} time=${batch.fixedAt} />`,
+      text: batch => batch.fixedAt,
+      shrink: true,
+    },
+    {
+      title: 'Accepted together',
+      value: batch =>
+        `${batch.fixes.toLocaleString('en')} ${batchNouns[/** @type {keyof typeof batchNouns} */ (batch.kind)]}`,
+    },
+    { title: 'Account', value: batch => batch.username },
+    { title: 'Undone', right: true, value: batch => batch.undone.toLocaleString('en') },
+    {
+      title: 'Actions',
+      right: true,
+      value: batch =>
+        batch.undone < batch.fixes &&
+        html`<${Action}
+          label="Undo all"
+          name=${`Undo all ${batch.fixes}`}
+          role="admin"
+          confirm=${`Restores the mappings from before. Mappings that have changed since stay.`}
+          work=${async () => {
+            setResult(describeResult(await undoBatch(batch.id), 'restored'))
+            refresh()
+          }}
+        />`,
+    },
+  ]
+  return html`${result && html`<p class="note" role="status">${result}</p>`}
+    <${ExportableTable} caption="Batches, newest first" columns=${columns} rows=${batches} file="mapping-batches" />
+    <h2>Single fixes</h2>`
 }

@@ -70,6 +70,9 @@ export const MappingStatus = Type.Object(
 const nearReasons = ['barcode', 'same', 'case', 'whitespace', 'leadingZeros', 'form', 'name', 'email'] as const
 const reasons = [...nearReasons, 'shared', 'double', 'clash'] as const
 
+/** Reasons that identify an item: a suggestion with one of them, and no other candidate, is sure. Two stores can have the same name. */
+export const sureReasons = nearReasons.filter(reason => reason !== 'name')
+
 const Evidence = Type.Object(
   {
     reason: OneOf(

@@ -1,6 +1,9 @@
 import { type Sql, sql } from '../../database/db.ts'
 import type { BrowsedList } from '../../domain/browse.ts'
+import type { MappedKind } from '../../domain/mappings/mapping-check.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
+import { mappedStates } from '../mappings/mappings.ts'
+import { customerEcommerceId } from '../mappings/sides.ts'
 import { beginsWith, matchesCustomer } from '../search/search.ts'
 
 /** A table of records for people. */
@@ -45,6 +48,11 @@ const sinceDays = (column: Sql, days: number) => (service: Service) =>
 const isInStock = sql`exists (
   select from variant v join stock s on s.service_id = v.service_id and s.sku_id = v.sku_id
    where v.service_id = t.service_id and v.product_id = t.product_id and s.free_stock - s.reserved - s.allocated > 0)`
+
+const toMappedFilters = (kind: MappedKind) => ({
+  mapped: () => mappedStates[kind].mapped,
+  unmapped: () => mappedStates[kind].unmapped,
+})
 
 /** The tables of the console. Each search reads indexes where the list can be long. */
 export const tables: Record<BrowsedList, Table> = {
@@ -216,5 +224,49 @@ export const tables: Record<BrowsedList, Table> = {
     defaultSort: 'name',
     filters: { active: () => sql`t.active`, left: () => sql`not t.active` },
     search: (_, text) => contains(sql`concat_ws(' ', t.code, t.firstname, t.surname, t.email, t.store_number)`, text),
+  },
+  storeMappings: {
+    from: sql`store t`,
+    key: sql`t.store_id`,
+    select: () =>
+      sql`t.store_id as id, t.store_number as number, t.name, t.ecommerce_location_id as "ecommerceLocationId"`,
+    sorts: {
+      id: sql`t.store_id`,
+      number: sql`t.store_number`,
+      name: sql`t.name`,
+      mapped: sql`t.ecommerce_location_id`,
+    },
+    defaultSort: 'number',
+    filters: toMappedFilters('stores'),
+    search: (_, text) =>
+      contains(sql`concat_ws(' ', t.store_id, t.store_number, t.name, t.ecommerce_location_id)`, text),
+  },
+  skuMappings: {
+    from: sql`variant t`,
+    joins: sql`
+      join product p on p.service_id = t.service_id and p.product_id = t.product_id
+      join colour c on c.service_id = t.service_id and c.product_id = t.product_id and c.colour_id = t.colour_id`,
+    key: sql`t.sku_id`,
+    select: () => sql`
+      t.sku_id as id, p.product_id as "productId", p.product_code as code, p.name as product, coalesce(c.name, c.code) as colour, t.size_code as size,
+      nullif(t.sku, t.sku_id) as "ecommerceSku", c.ecommerce_product_id as "ecommerceProductId"`,
+    sorts: { id: sql`t.sku_id`, mapped: sql`t.sku` },
+    defaultSort: 'id',
+    filters: toMappedFilters('skus'),
+    search: (service, text) => sql`
+      (${beginsWith(sql`t.sku`, text)} or ${beginsWith(sql`t.sku_id`, text)} or t.barcode = ${text}
+       or t.product_id in (select p.product_id from product p where p.service_id = ${service.id}
+            and (${beginsWith(sql`p.product_code`, text)} or search_words(p.service_id, p.name, '') @@ search_prefixes(${service.id}, ${text}))))`,
+  },
+  customerMappings: {
+    from: sql`customer t`,
+    key: sql`t.id`,
+    select: () => sql`
+      t.id, ${customerName(sql`t.id`)} as name, t.email, t.ecommerce_admin_id as "ecommerceAdminId", t.ecommerce_legacy_id as "ecommerceLegacyId"`,
+    sorts: { id: sql`t.id`, name: sql`customer_name_key(t.surname, t.firstname) collate "C"` },
+    defaultSort: 'id',
+    filters: toMappedFilters('customers'),
+    search: (service, text) =>
+      sql`(${matchesCustomer(service, text, sql`t`)} or ${customerEcommerceId(sql`t`)} = ${text})`,
   },
 }

@@ -4,7 +4,7 @@ import type { MappedKind } from '../../domain/mappings/mapping-check.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { mergeStores } from '../catalog/stores.ts'
 import { mergeCustomers } from '../customers/customers.ts'
-import { checkChangedMapping, lockMappingCheck } from './check-changed.ts'
+import { checkChangedMappings, lockMappingCheck } from './check-changed.ts'
 import type { MappingField, MappingFields } from './fixes.ts'
 import { findMapping } from './mappings.ts'
 import { mapSku } from './writes.ts'
@@ -58,23 +58,41 @@ export function buildFields(kind: MappedKind, before: MappingFields, to: string 
   return { ecommerceAdminId: getLastSegment(ecommerceAdminId) === to ? ecommerceAdminId : null, ecommerceLegacyId: to }
 }
 
+/** A mapping to be changed. `before`: the current record, which must be locked. */
+interface MappingChange {
+  id: string
+  before: string
+  change: MappingFields
+}
+
 /**
- * Changes the mapping of a locked record and checks it at once. `before` is its current record. Returns the new record, or undefined if
- * another SKU has the e-commerce SKU.
+ * Changes mappings of locked records and then checks all of them. Returns the new records by ID, without those whose e-commerce SKU another
+ * SKU has.
  */
-export async function changeMapping(
+export async function changeMappings(
   tx: Db,
   service: Service,
   kind: MappedKind,
-  { id, before, change }: { id: string; before: string; change: MappingFields },
-): Promise<string | undefined> {
+  changes: readonly MappingChange[],
+): Promise<Map<string, string>> {
   await lockMappingCheck(tx, service, kind)
-  if (!(await mergers[kind](tx, service, id, change))) return
-  const after = await findMapping(tx, service, kind, id)
-  if (!after) throw new Error('locked mapping not found')
-  const targets = [before, after.record].flatMap(record => Object.values(pickFields(kind, record)))
-  const ids = targets.flatMap(target => (target === null ? [] : [target, getLastSegment(target) ?? target]))
-  // An unmapped SKU uses its own ID.
-  await checkChangedMapping(tx, service, kind, id, [...new Set(kind === 'skus' ? [id, ...ids] : ids)])
-  return after.record
+  const changed = new Map<string, string>()
+  const ecommerceIds = new Set<string>()
+  for (const { id, before, change } of changes) {
+    if (!(await mergers[kind](tx, service, id, change))) continue
+    const after = await findMapping(tx, service, kind, id)
+    if (!after) throw new Error('locked mapping not found')
+    changed.set(id, after.record)
+    // An unmapped SKU uses its own ID.
+    if (kind === 'skus') ecommerceIds.add(id)
+    for (const record of [before, after.record])
+      for (const target of Object.values(pickFields(kind, record)))
+        if (target !== null) ecommerceIds.add(target).add(getLastSegment(target) ?? target)
+  }
+  if (changed.size) await checkChangedMappings(tx, service, kind, [...changed.keys()], [...ecommerceIds])
+  return changed
 }
+
+/** Changes one mapping. Returns the new record, or undefined if another SKU has the e-commerce SKU. */
+export const changeMapping = async (tx: Db, service: Service, kind: MappedKind, change: MappingChange) =>
+  (await changeMappings(tx, service, kind, [change])).get(change.id)

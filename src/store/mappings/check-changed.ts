@@ -119,12 +119,12 @@ export async function recheckRecords(
   await checkPlatformItems(tx, service, kind, [...new Set([...there, ...before, ...(await listSuggested())])])
 }
 
-/** Checks every record that a changed mapping affects. `ecommerceIds`: its platform IDs before and after. Needs `lockMappingCheck`. */
-export async function checkChangedMapping(
+/** Checks every record that changed mappings affect. `ecommerceIds`: their platform IDs before and after. Needs `lockMappingCheck`. */
+export async function checkChangedMappings(
   tx: Db,
   service: Service,
   kind: MappedKind,
-  id: string,
+  ids: readonly string[],
   ecommerceIds: readonly string[],
 ): Promise<void> {
   if (!(await hasMappingChecks(tx, service))) return
@@ -132,5 +132,5 @@ export async function checkChangedMapping(
     select id from mapping_issue
      where service_id = ${service.id} and kind = ${kind} and side = 'here' and suggestion = any(${ecommerceIds})
     union ${mappedTo(service, kind, ecommerceIds)}`)
-  await recheckRecords(tx, service, kind, [...new Set([id, ...affected.map(record => record.id)])], ecommerceIds)
+  await recheckRecords(tx, service, kind, [...new Set([...ids, ...affected.map(record => record.id)])], ecommerceIds)
 }

@@ -20,6 +20,8 @@ interface FixedMapping {
   after: MappingFields
   username: string
   requestId: string
+  /** The batch of a fix that is one of many. */
+  batchId?: string | undefined
 }
 
 /** The record (`MappingFix`) of a row of `mapping_fix`. */
@@ -35,11 +37,11 @@ export const isKept = sql`changed_at >= now() - interval '90 days'`
 export const recordFix = (
   tx: Db,
   service: Service,
-  { kind, recordId, before, after, username, requestId }: FixedMapping,
+  { kind, recordId, before, after, username, requestId, batchId }: FixedMapping,
 ) =>
   tx.row<{ id: string; record: string }>(sql`
-    insert into mapping_fix (service_id, kind, record_id, before, after, username, request_id)
-    values (${service.id}, ${kind}, ${recordId}, ${JSON.stringify(before)}::jsonb, ${JSON.stringify(after)}::jsonb, ${username}, ${requestId})
+    insert into mapping_fix (service_id, kind, record_id, before, after, username, request_id, batch_id)
+    values (${service.id}, ${kind}, ${recordId}, ${JSON.stringify(before)}::jsonb, ${JSON.stringify(after)}::jsonb, ${username}, ${requestId}, ${batchId ?? null})
     returning fix_id as id, ${fixRecord} as record`)
 
 /** Locks a fix until the transaction ends. */

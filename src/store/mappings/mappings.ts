@@ -63,6 +63,13 @@ const customers: MappedRecords = {
 
 const mappedRecords: Readonly<Record<MappedKind, MappedRecords>> = { stores, skus, customers }
 
+/** The condition of each state by kind. */
+export const mappedStates = {
+  stores: stores.states,
+  skus: skus.states,
+  customers: customers.states,
+} satisfies Record<MappedKind, MappedRecords['states']>
+
 /** Returns a page of mappings by the back office's IDs, optionally of one state. */
 export function readMappingPage(
   db: Db,

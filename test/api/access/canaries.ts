@@ -68,6 +68,9 @@ export async function fillWithCanaries(api: TestApi, { service }: Caller, canary
     await db.run(sql`
       insert into alert (service_id, alert_id, kind, subject, detail) values (${service.id}, ${id}, 'sync_failing', ${id}, ${`${canary}alert`})`)
     await db.run(sql`
+      insert into mapping_fix (service_id, kind, record_id, before, after, username, request_id, batch_id)
+      values (${service.id}, 'skus', ${id}, '{}', '{}', ${`${canary}user`}, ${id}, ${id})`)
+    await db.run(sql`
       insert into ecommerce_connection (service_id, connection_id, driver, url, client_id, encrypted_secret, api_version)
       values (${service.id}, 'main', 'shopify', ${`https://${canary}shop.example`}, ${`${canary}client`}, '', '2026-10') on conflict do nothing`)
     await db.run(sql`

@@ -70,6 +70,7 @@ export async function createSampleData(api: TestApi, receiver: Receiver): Promis
   await createPlatformItems(api)
   const [issue] = await read('/mappings/issues/skus?state=nearMatch&limit=1')
   expectSuccess(await post(api, '/mappings/fixes', { kind: 'skus', id: issue.id, to: issue.suggestion }))
+  expectSuccess(await post(api, '/console/mappings/batches', { kind: 'skus', reason: 'whitespace' }))
   const reconciliation = await createPlatformConnection(api)
   return { customer: customerId, sku, voucher, request, webhook: webhook.id, reconciliation }
 }
