@@ -1409,9 +1409,14 @@ create table audit (
   id text collate "C" not null,
   changed_at timestamptz not null,  -- Change timestamp. First in the key because the list is read in this order, and every further index
                                     -- slows each write down.
-  record text not null,             -- Contains the names of written fields, not their values, which may be personal or secret.
+  record text not null,             -- Contains the names of written fields. Values, which may be personal or secret, only of settings,
+                                    -- roles and mappings.
   primary key (service_id, changed_at, id)
 );
+-- Entries of the administration. Orders, customers and other data are most entries, and are not in it.
+create index audit_admin on audit (service_id, changed_at, id) where (record::json ->> 'operation') !~ '^(POST|PUT|DELETE) /(customers|orders|returns|reservations|coupons|rewards|vouchers(?!.*/(suspend|resume|unlock|resend)$))(/|$)';
+-- Entries of the administration by one account.
+create index audit_admin_username on audit (service_id, (record::json ->> 'username'), changed_at, id) where (record::json ->> 'operation') !~ '^(POST|PUT|DELETE) /(customers|orders|returns|reservations|coupons|rewards|vouchers(?!.*/(suspend|resume|unlock|resend)$))(/|$)';
 -- Entries about one record.
 create index audit_subject on audit (service_id, (record::json ->> 'subject'), changed_at, id);
 -- Entries of one account.

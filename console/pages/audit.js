@@ -4,6 +4,8 @@ import { Path } from '../components/format.js'
 import { List } from '../components/list.js'
 import { RequestLink } from '../components/request-link.js'
 import { html } from '../lib/html.js'
+import { linkTo } from '../lib/route.js'
+import { getTitle } from './settings/groups.js'
 
 /** Groups fields by their first part: `lines (sku, quantity)`. @param {string[]} fields */
 const groupFields = fields =>
@@ -13,6 +15,24 @@ const groupFields = fields =>
       return inner.length ? `${part} (${inner.join(', ')})` : part
     })
     .join(', ')
+
+/** @typedef {{ field: string, before: string | null, after: string | null }} Change */
+
+const maxShownChanges = 5
+
+/** Old and new values. @param {{ changes: Change[] }} props */
+const Changes = ({ changes }) => html`<ul class="values-list">
+  ${changes
+    .slice(0, maxShownChanges)
+    .map(
+      ({ field, before, after }) =>
+        html`<li key=${field}><b>${getTitle(field)}</b> <del>${before ?? 'none'}</del> <span aria-label="becomes">→</span> <ins>${after ?? 'none'}</ins></li>`,
+    )}
+  ${changes.length > maxShownChanges && html`<li><small>and ${changes.length - maxShownChanges} more, in the CSV</small></li>`}
+</ul>`
+
+/** @type {Record<string, string>} */
+const groupTitles = { admin: 'Admin', data: 'Data', '': 'All' }
 
 /** @type {import('../components/table.js').Column[]} */
 const columns = [
@@ -29,11 +49,20 @@ const columns = [
     wide: true,
   },
   {
-    title: 'Fields',
+    title: 'Changes',
     value: entry =>
-      entry.fields.length > 0 &&
-      html`<small class="clamp" title=${entry.fields.join(', ')}>${groupFields(entry.fields)}</small>`,
-    text: entry => entry.fields.join(', '),
+      entry.changes?.length
+        ? html`<${Changes} changes=${entry.changes} />`
+        : entry.fields.length > 0 &&
+          html`<small class="clamp" title=${entry.fields.join(', ')}>${groupFields(entry.fields)}</small>`,
+    text: entry =>
+      entry.changes?.length
+        ? entry.changes
+            .map(
+              (/** @type {Change} */ { field, before, after }) => `${field}: ${before ?? 'none'} → ${after ?? 'none'}`,
+            )
+            .join('; ')
+        : entry.fields.join(', '),
     wide: true,
   },
   {
@@ -44,15 +73,19 @@ const columns = [
   },
 ]
 
-/** The audit log. */
-export function Screen() {
+/** The audit log. @param {{ parts: string[] }} props */
+export function Screen({ parts: [requested = 'admin'] }) {
+  const group = requested === 'all' ? '' : requested
   const [since, setSince] = useState('')
   const [values, setValues] = useState({ account: '', record: '' })
   const [applied, setApplied] = useState(values)
   const filters = Object.entries({ updated_after: since, ...applied }).filter(([, value]) => value)
-  const query = new URLSearchParams([['asc', 'false'], ...filters])
+  const query = new URLSearchParams([['asc', 'false'], ...(group ? [['group', group]] : []), ...filters])
   return html`<h1>Audit log</h1>
-    <p class="lead">Every change: who, what and when. Field values aren't stored.</p>
+    <p class="lead">Every change: who, what and when. Settings, roles and mappings have their old and new values. Personal values aren't stored.</p>
+    <div class="tabs" role="group" aria-label="Groups">
+      ${Object.entries(groupTitles).map(([name, title]) => html`<a key=${name} href=${linkTo('audit', name || 'all')} aria-current=${name === group ? 'page' : undefined}>${title}</a>`)}
+    </div>
     <${List}
       path=${`/audit?${query}`}
       caption="Audit log, newest first"

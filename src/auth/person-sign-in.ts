@@ -1,5 +1,6 @@
 import type { Database, Db } from '../database/db.ts'
 import type { Role } from '../domain/accounts.ts'
+import { listChanges } from '../domain/audit.ts'
 import { mapRoles, type RoleMapping } from '../domain/role-mapping.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
 import type { ApiError } from '../errors/api-error.ts'
@@ -56,14 +57,16 @@ async function assignRoles(
 ) {
   const changed = await replaceRoles(tx, username, services, assigned)
   for (const service of services) {
-    const hasChanged = changed.includes(service)
+    const hasChanged = changed.has(service)
+    const role = assigned.get(service.name) ?? null
     if (!hasChanged && !assigned.has(service.name)) continue
     await addAuditEntry(tx, service, {
       username,
       requestId,
       operation: signInOperation,
       subject: `/accounts/${encodeURIComponent(username)}`,
-      body: hasChanged ? { role: assigned.get(service.name) ?? null } : {},
+      body: hasChanged ? { role } : {},
+      ...(hasChanged && { changes: listChanges({ role: changed.get(service) }, { role }) }),
     })
   }
   await deletePersonWithoutRoles(tx, username)

@@ -1,6 +1,7 @@
 import { Argument, type Command, Option } from 'commander'
 import type { Db } from '../database/db.ts'
 import { AccountInput, type Role, roles } from '../domain/accounts.ts'
+import { listChanges } from '../domain/audit.ts'
 import {
   accountExists,
   addAccount,
@@ -63,11 +64,13 @@ export function buildAccountCommand(program: Command) {
         const { service } = await services.find(name)
         const { role, password } = await control.transaction(async tx => {
           await lockRoles(tx, service)
-          const newRole = requestedRole ?? (await loadAssignments(tx, username)).get(service.name)?.role ?? 'visitor'
+          const previousRole = (await loadAssignments(tx, username)).get(service.name)?.role
+          const newRole = requestedRole ?? previousRole ?? 'visitor'
           await requireLocalAccount(tx, username)
           const newPassword = await addAccount(tx, keys, username, service, newRole)
           if (trustShopperIp) await setTrustsShopperIp(tx, username, true)
-          await writeAuditEntries(tx, username, 'account add', service.name)
+          const changes = listChanges({ role: previousRole }, { role: newRole })
+          await recordCommand(tx, service, { operation: 'account add', subject: toAccountPath(username), changes })
           return { role: newRole, password: newPassword }
         })
         console.log(`Account ${username} has the role ${role} in ${service.name}.`)
@@ -203,13 +206,12 @@ export function buildAccountCommand(program: Command) {
 const toAccountPath = (username: string) => `/accounts/${encodeURIComponent(username)}`
 
 /**
- * Writes an audit entry for each service that the account can use, or only for `only`. The entries go to the control database. Entries of
- * services in other shards are forwarded from there.
+ * Writes an audit entry for each service that the account can use. The entries go to the control database. Entries of services in other
+ * shards are forwarded from there.
  */
-async function writeAuditEntries(tx: Db, username: string, operation: string, only?: string) {
+async function writeAuditEntries(tx: Db, username: string, operation: string) {
   for (const { service } of (await loadAssignments(tx, username)).values())
-    if (only === undefined || service.name === only)
-      await recordCommand(tx, service, { operation, subject: toAccountPath(username) })
+    await recordCommand(tx, service, { operation, subject: toAccountPath(username) })
 }
 
 interface AddOptions {

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { recordRestore } from '../backup/history.ts'
 import type { Db } from '../database/db.ts'
+import { listChanges } from '../domain/audit.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
 import {
   checkCurrencyChange,
@@ -201,12 +202,14 @@ async function describeTakenName(db: Db, name: string) {
 }
 
 async function applySettings(tx: Db, service: Service, settings: SettingsChange, operation: string) {
+  const before = await readSettings(tx, service)
   const changed = await changeSettings(tx, service, settings)
   throwIfAny([
     ...checkDefaultReason(settings, changed.settings),
     ...checkMappedReferences(settings, await findMappedReferences(tx, service, settings)),
   ])
-  await recordCommand(tx, changed, { operation, subject: '/settings', body: settings })
+  const changes = listChanges(before, await readSettings(tx, changed))
+  await recordCommand(tx, changed, { operation, subject: '/settings', body: settings, changes })
 }
 
 /** Returns the settings of a service, in the order of the documentation. */

@@ -1,5 +1,5 @@
 import { type Static, Type } from '../schemas/schemas.ts'
-import { Id, LocalTime, Nullable, Text } from './values/fields.ts'
+import { Id, LocalTime, Nullable, OneOf, Text } from './values/fields.ts'
 
 /** The account and the request that a write is recorded with. */
 export interface Actor {
@@ -7,7 +7,37 @@ export interface Actor {
   requestId: string
 }
 
-/** An entry of the audit log. It has no values, because they can be personal or secret. */
+/** A changed value of a setting, role or mapping. Null: no value. Lists and objects are JSON. */
+export type AuditChange = Static<typeof AuditChange>
+const AuditChange = Type.Object(
+  {
+    field: Text('The field, or the record of a batch.', 'currency'),
+    before: Nullable(Text('The old value.', 'AUD')),
+    after: Nullable(Text('The new value.', 'NZD')),
+  },
+  { $id: 'AuditChange', additionalProperties: false },
+)
+
+const toText = (value: unknown) =>
+  value === null || value === undefined ? null : typeof value === 'string' ? value : JSON.stringify(value)
+
+/** Lists the fields whose values differ. Must not be called with personal or secret values. */
+export const listChanges = (before: object, after: object): AuditChange[] => {
+  const [old, now] = [new Map(Object.entries(before)), new Map(Object.entries(after))]
+  return [...new Set([...old.keys(), ...now.keys()])]
+    .map(field => ({ field, before: toText(old.get(field)), after: toText(now.get(field)) }))
+    .filter(change => change.before !== change.after)
+}
+
+/** `data`: writes of customers, orders, returns, reservations, coupons, rewards and vouchers. `admin`: all others, such as settings. */
+export const auditGroups = ['admin', 'data'] as const
+export type AuditGroup = (typeof auditGroups)[number]
+export const AuditGroupFilter = OneOf(
+  '`data`: writes of customers, orders, returns, reservations, coupons, rewards and vouchers. `admin`: all others.',
+  auditGroups,
+)
+
+/** An entry of the audit log. It has no values except those in `changes`, because they can be personal or secret. */
 export type Audit = Static<typeof Audit>
 export const Audit = Type.Object(
   {
@@ -20,6 +50,11 @@ export const Audit = Type.Object(
       description: 'The paths of the fields in the body.',
       examples: [['firstname', 'contact.email']],
     }),
+    changes: Nullable(
+      Type.Array(AuditChange, {
+        description: 'The changed values of settings, roles and mappings. Null for other records.',
+      }),
+    ),
     requestId: Text('The request of the write.', '3f1c9a52-6a0e-4c57-9d0f-2b7d3c1a8e44'),
     agent: Nullable(
       Text('The agent that acted for the account, as `X-Agent` named it. Null without one.', 'claude 4.1', 100),

@@ -1,5 +1,6 @@
 import type { Db } from '../database/db.ts'
 import { Account, AccountInput, IssuedAccount, ListedAccount, RevokedAccount, RoleChange } from '../domain/accounts.ts'
+import { listChanges } from '../domain/audit.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
 import { ApiError, notFound, toApiError } from '../errors/api-error.ts'
 import { EmptyBody } from '../http/body/body.ts'
@@ -80,7 +81,11 @@ export const accounts = [
       async tx => {
         const password = await createAccount(tx, keys, username, service, newRole)
         if (password === undefined) throw createUsernameTaken()
-        return { data: await buildIssuedAccount(tx, service, username, password), subject: buildPath(username) }
+        return {
+          data: await buildIssuedAccount(tx, service, username, password),
+          subject: buildPath(username),
+          changes: listChanges({}, { role: newRole }),
+        }
       },
   ),
 
@@ -102,11 +107,16 @@ export const accounts = [
     },
     ({ service, params: { username }, body: { role: newRole }, requireMatch }) =>
       async tx => {
-        requireMatch(await lockAccountRecord(tx, service, username))
+        const record = await lockAccountRecord(tx, service, username)
+        requireMatch(record)
         await requireLocalAccount(tx, username)
         if (newRole !== 'admin' && (await isLastAdmin(tx, username, service))) throw createLastAdmin()
         await assign(tx, username, service, newRole)
-        return { record: await lockAccountRecord(tx, service, username), subject: buildPath(username) }
+        return {
+          record: await lockAccountRecord(tx, service, username),
+          subject: buildPath(username),
+          changes: listChanges({ role: readRole(record) }, { role: newRole }),
+        }
       },
   ),
 
@@ -158,13 +168,19 @@ export const accounts = [
     },
     ({ service, params: { username } }) =>
       async tx => {
-        await lockAccountRecord(tx, service, username)
+        const record = await lockAccountRecord(tx, service, username)
         if (await isLastAdmin(tx, username, service)) throw createLastAdmin()
         await unassign(tx, username, service)
-        return { data: { username }, subject: buildPath(username) }
+        return {
+          data: { username },
+          subject: buildPath(username),
+          changes: listChanges({ role: readRole(record) }, {}),
+        }
       },
   ),
 ]
+
+const readRole = (record: string) => (JSON.parse(record) as { role: string }).role
 
 /** Locks an account and the roles of the service until the transaction ends. Returns the account's record. Throws a 404 if it has no role. */
 export async function lockAccountRecord(tx: Db, service: Service, username: string): Promise<string> {

@@ -1,4 +1,4 @@
-import { Audit } from '../domain/audit.ts'
+import { Audit, AuditGroupFilter } from '../domain/audit.ts'
 import { Filter, updatedAfterParameter } from '../http/pagination/lists.ts'
 import { list } from '../http/routing/route-definitions.ts'
 import { Type } from '../schemas/schemas.ts'
@@ -14,11 +14,12 @@ export const audit = [
       role: 'admin',
       summary: 'List audit log entries',
       description:
-        'One entry for each executed write. Rejected writes, dry runs and replayed responses have none. Entries have the names of the fields, but not their values.',
+        'One entry for each executed write. Rejected writes, dry runs and replayed responses have none. Entries have the names of the fields. Only settings, roles and mappings of stores and SKUs have values too.',
       query: Type.Object({
         updated_after: updatedAfterParameter,
         record: Filter('Only writes to the record with this path.', '/customers/65432', 500),
         account: Filter('Only writes of this account.', 'webshop'),
+        group: Type.Optional(AuditGroupFilter),
         asc: Type.Optional(
           Type.Boolean({
             description: 'True: oldest entry first. False: newest first. Bulk exports are always oldest first.',
@@ -29,7 +30,7 @@ export const audit = [
       }),
       item: Audit,
     },
-    ({ db, service, query: { updated_after: updatedAfter, record: subject, account, asc } }, page) =>
-      readAuditPage(db, service, { updatedAfter, subject, account, newestFirst: asc === false }, page),
+    ({ db, service, query: { updated_after: updatedAfter, record: subject, account, group, asc } }, page) =>
+      readAuditPage(db, service, { updatedAfter, subject, account, group, newestFirst: asc === false }, page),
   ),
 ]

@@ -1,3 +1,4 @@
+import { listChanges } from '../domain/audit.ts'
 import { embeddedName } from '../domain/tenancy/back-office-settings.ts'
 import {
   checkCurrencyChange,
@@ -136,7 +137,8 @@ export const serviceRoutes = [
         ])
         await changeSettings(tx, service, change)
         const warnings = effect === undefined ? [] : [{ code: 'amounts_not_converted', detail: effect }]
-        return { data: await readSettings(tx, service), subject: '/settings', warnings }
+        const after = await readSettings(tx, service)
+        return { data: after, subject: '/settings', changes: listChanges(before, after), warnings }
       },
   ),
 ]

@@ -11,7 +11,7 @@ import { fillShop } from '../support/order-shop.ts'
 import { waitUntil } from '../support/processes.ts'
 import { startTestApi, type TestApi } from '../support/service.ts'
 import { type Receiver, startReceiver } from '../support/webhooks/receiver.ts'
-import { post } from '../support/write.ts'
+import { post, put } from '../support/write.ts'
 
 const skip = browserMissing ?? false
 let api: TestApi
@@ -299,13 +299,20 @@ test('a setting is changed after a preview and rejected if invalid', {
   await page.waitForText('No changes')
 })
 
-test('the audit log names accounts and can be downloaded as CSV', { skip }, async () => {
+test('the audit log shows old and new values, and data apart', { skip }, async () => {
   await page.show('audit')
   await page.until(`${rows}.some(row => row.includes('PUT /settings'))`)
+  const settings = `${rows}.find(row => row.includes('PUT /settings'))`
+  assert.match(await page.evaluate<string>(settings), /Inventory buffer 0 → 3/)
+  await page.waitForText('Role maintainer → none')
   await assertAccessible(page, 'the audit')
   const csv = await page.exportCsv()
-  assert.match(csv, new RegExp(`,${api.username},PUT /settings,/settings,inventoryBuffer,`))
-  assert.equal(csv.split('\r\n').length - 2, (await api.get('/audit')).json.data.length)
+  assert.match(csv, new RegExp(`,${api.username},PUT /settings,/settings,inventoryBuffer: 0 → 3,`))
+  assert.equal(csv.split('\r\n').length - 2, (await api.get('/audit?group=admin')).json.data.length)
+  await put(api, '/customers/65432', { surname: 'Jones' })
+  await page.press('Data')
+  await page.until(`${rows}.some(row => row.includes('PUT /customers/:id'))`)
+  assert.equal(await page.evaluate(`${rows}.some(row => row.includes('PUT /settings'))`), false)
 })
 
 test('the page contacts no other origin and keeps its policy', { skip }, () => {

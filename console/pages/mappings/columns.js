@@ -14,7 +14,7 @@ export const stateNames = {
   unverified: 'Not verified',
 }
 
-/** What each state means. @type {Record<string, string>} */
+/** The meaning of each state. @type {Record<string, string>} */
 export const stateTexts = {
   nearMatch: 'The mapped item does not exist, but a similar one does, and no record is mapped to it.',
   unmapped: 'Not mapped, and no platform item is similar.',

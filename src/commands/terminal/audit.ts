@@ -10,5 +10,5 @@ const username = 'tillbridge (command line)'
 export const recordCommand = (
   tx: Db,
   service: Service,
-  entry: Pick<AuditedWrite, 'operation' | 'subject'> & { body?: object },
+  entry: Pick<AuditedWrite, 'operation' | 'subject' | 'changes'> & { body?: object },
 ) => addAuditEntry(tx, service, { username, requestId: randomUUID(), body: {}, ...entry })

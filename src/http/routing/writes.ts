@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Db } from '../../database/db.ts'
+import type { AuditChange } from '../../domain/audit.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { ApiError, type ErrorCode, type FieldError } from '../../errors/api-error.ts'
 import { type Static, type TSchema, Type } from '../../schemas/schemas.ts'
@@ -81,6 +82,8 @@ export type WriteWork<Body = unknown, P extends Params = Params> = (
 type Written = ({ record: string } | { data: unknown }) & {
   /** The path of the record, for the audit log and for `Location`. */
   subject: string
+  /** The old and new values, for the audit log. */
+  changes?: readonly AuditChange[]
   status?: number
   warnings?: Warning[]
 }
@@ -202,8 +205,8 @@ export const prepareWrite =
       if (written instanceof ApiError) return written
       const { operation, isAudited } = options
       const { agent, apiKey } = origin
-      const { subject } = written
-      const audited = isAudited ? { username, requestId, agent, apiKey, operation, subject, body } : undefined
+      const { subject, changes } = written
+      const audited = isAudited ? { username, requestId, agent, apiKey, operation, subject, body, changes } : undefined
       return { response: toStoredResponse(options, written), audited }
     }
   }

@@ -91,8 +91,13 @@ export const consoleMappings = [
     ({ service, username, requestId, body: { batch, after, ...input } }) =>
       async tx => {
         if (batch !== undefined && !(await batchExists(tx, service, batch, input.kind))) throw notFound('batch')
-        const data = await acceptSuggestions(tx, service, { ...input, batchId: batch, after }, { username, requestId })
-        return { data, subject: `${path}/batches/${data.id}` }
+        const { result, changes } = await acceptSuggestions(
+          tx,
+          service,
+          { ...input, batchId: batch, after },
+          { username, requestId },
+        )
+        return { data: result, subject: `${path}/batches/${result.id}`, changes }
       },
   ),
 
@@ -116,7 +121,8 @@ export const consoleMappings = [
     ({ service, params: { id }, body: { after } }) =>
       async tx => {
         if (!(await batchExists(tx, service, id))) throw notFound('batch')
-        return { data: await undoBatch(tx, service, id, after), subject: `${path}/batches/${id}` }
+        const { result, changes } = await undoBatch(tx, service, id, after)
+        return { data: result, subject: `${path}/batches/${id}`, changes }
       },
   ),
 ]

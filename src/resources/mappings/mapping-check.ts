@@ -11,7 +11,13 @@ import { ApiError, notFound } from '../../errors/api-error.ts'
 import { EmptyBody } from '../../http/body/body.ts'
 import { get, list, post } from '../../http/routing/route-definitions.ts'
 import { Type } from '../../schemas/schemas.ts'
-import { areSame, buildFields, isMappedTo, pickFields } from '../../store/mappings/change-mapping.ts'
+import {
+  areSame,
+  buildFields,
+  isMappedTo,
+  listMappingChanges,
+  pickFields,
+} from '../../store/mappings/change-mapping.ts'
 import { fixPage, lockFix, recordFix, recordUndo } from '../../store/mappings/fixes.ts'
 import { issuePage, readMappingStatus } from '../../store/mappings/issues.ts'
 import { lockMapping } from '../../store/mappings/mappings.ts'
@@ -111,7 +117,8 @@ export const mappingCheck = [
         const after = pickFields(kind, await changeMapping(tx, service, kind, { id, before: locked.record, change }))
         const fix = await recordFix(tx, service, { kind, recordId: id, before, after, username, requestId })
         if (!fix) throw new Error('insert into mapping_fix returned no row')
-        return { record: fix.record, subject }
+        const changes = listMappingChanges(kind, before, after)
+        return { record: fix.record, subject, ...(changes && { changes }) }
       },
   ),
 
@@ -142,7 +149,12 @@ export const mappingCheck = [
         const now = pickFields(kind, locked.record)
         if (!areSame(kind, now, after)) throw createMappingChanged(subject)
         await changeMapping(tx, service, kind, { id: recordId, before: locked.record, change: before })
-        return { record: (await recordUndo(tx, service, fixId))?.record ?? record, subject }
+        const changes = listMappingChanges(kind, after, before)
+        return {
+          record: (await recordUndo(tx, service, fixId))?.record ?? record,
+          subject,
+          ...(changes && { changes }),
+        }
       },
   ),
 ]

@@ -12,6 +12,7 @@ import { OneOf } from '../../domain/values/fields.ts'
 import { type ErrorCode, notFound } from '../../errors/api-error.ts'
 import { get, list, put } from '../../http/routing/route-definitions.ts'
 import { type TSchema, Type } from '../../schemas/schemas.ts'
+import { listMappingChanges } from '../../store/mappings/change-mapping.ts'
 import type { MappingFields } from '../../store/mappings/fixes.ts'
 import { findMapping, lockMapping, readMappingPage } from '../../store/mappings/mappings.ts'
 import { buildPath, changeMapping, names } from './change-mapping.ts'
@@ -118,7 +119,8 @@ function defineMapping({ kind, id, state, about, item, body, errors = [] }: Mapp
           requireMatch(before.record)
           const change = { id: params.id, before: before.record, change: input as MappingFields }
           const record = await changeMapping(tx, service, kind, change)
-          return { record, subject: buildPath(kind, params.id) }
+          const changes = listMappingChanges(kind, JSON.parse(before.record), JSON.parse(record))
+          return { record, subject: buildPath(kind, params.id), ...(changes && { changes }) }
         },
     ),
   ]

@@ -45,15 +45,15 @@ export async function findOrCreatePerson(tx: Db, identity: Identity, username: s
 }
 
 /**
- * Gives an account exactly these roles, by service name. Deletes an account that has none. Returns the services whose role changed, also
- * those that the account has lost.
+ * Gives an account exactly these roles, by service name. Deletes an account that has none. Returns the services whose role changed, with
+ * the previous role, also those that the account has lost.
  */
 export async function replaceRoles(
   tx: Db,
   username: string,
   services: readonly Service[],
   roles: ReadonlyMap<string, Role>,
-): Promise<Service[]> {
+): Promise<Map<Service, Role | undefined>> {
   const current = await loadAssignments(tx, username)
   const changed = services.filter(({ name }) => current.get(name)?.role !== roles.get(name)).sort((a, b) => a.id - b.id)
   for (const service of changed) await lockRoles(tx, service)
@@ -64,7 +64,7 @@ export async function replaceRoles(
   }
   // After the assignments, because the account is deleted with the last one.
   for (const service of changed) if (!roles.has(service.name)) await unassign(tx, username, service)
-  return changed
+  return new Map(changed.map(service => [service, current.get(service.name)?.role]))
 }
 
 /** Deletes the account of a person who has no role any more. */

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type Db, type Sql, sql } from '../../database/db.ts'
+import type { AuditChange, AuditGroup } from '../../domain/audit.ts'
 import { defaultSettings, type Service } from '../../domain/tenancy/service-settings.ts'
 import { nextChangeTimestamp } from '../lists/change-timestamp.ts'
 import { byChangeTimestamp, filter, type PageRequest, readPage } from '../lists/page.ts'
@@ -18,13 +19,15 @@ export interface AuditedWrite {
   subject: string
   /** The body. Only the names of its fields are stored. */
   body: unknown
+  /** Old and new values, without personal and secret ones. */
+  changes?: readonly AuditChange[] | undefined
 }
 
 /** Adds an audit entry in the transaction of its write. */
 export async function addAuditEntry(
   tx: Db,
   service: Service,
-  { username, requestId, operation, subject, body, agent, apiKey }: AuditedWrite,
+  { username, requestId, operation, subject, body, agent, apiKey, changes }: AuditedWrite,
 ) {
   // The write may have changed the time zone.
   const zone = sql`(select coalesce(settings->>'timeZone', ${defaultSettings.timeZone}) from service where service_id = ${service.id})`
@@ -34,7 +37,7 @@ export async function addAuditEntry(
       from ${nextChangeTimestamp(service, ['audit'])} changed_at
      cross join lateral (
        select ${randomUUID()}::text as id, to_char(changed_at at time zone ${zone}, 'YYYY-MM-DD HH24:MI:SS') as at, ${username}::text as username,
-              ${operation}::text as operation, ${subject}::text as subject, ${JSON.stringify(listFields(body))}::json as fields, ${requestId}::text as "requestId", ${agent ?? null}::text as agent,
+              ${operation}::text as operation, ${subject}::text as subject, ${JSON.stringify(listFields(body))}::json as fields, ${changes ? JSON.stringify(changes) : null}::json as changes, ${requestId}::text as "requestId", ${agent ?? null}::text as agent,
               ${apiKey ?? null}::text as "apiKey") r`)
 }
 
@@ -68,12 +71,21 @@ export async function countToday(tx: Db, service: Service, operation: string, su
   return row ?? { times: 0, first: 0, last: 0 }
 }
 
+/** The pattern of operations of the group `data`, as in the index `audit_admin`. */
+const dataOperations = sql`'^(POST|PUT|DELETE) /(customers|orders|returns|reservations|coupons|rewards|vouchers(?!.*/(suspend|resume|unlock|resend)$))(/|$)'`
+const groups: Readonly<Record<AuditGroup, Sql>> = {
+  admin: sql`and record::json->>'operation' !~ ${dataOperations}`,
+  data: sql`and record::json->>'operation' ~ ${dataOperations}`,
+}
+
 interface Filters {
   updatedAfter?: string | undefined
   /** Only entries about this record. */
   subject?: string | undefined
   /** Only entries of this account. */
   account?: string | undefined
+  /** Only entries of this group. */
+  group?: AuditGroup | undefined
   newestFirst: boolean
 }
 
@@ -81,7 +93,7 @@ interface Filters {
 export const readAuditPage = (
   db: Db,
   service: Service,
-  { updatedAfter, subject, account, newestFirst }: Filters,
+  { updatedAfter, subject, account, group, newestFirst }: Filters,
   request: PageRequest,
 ) =>
   readPage(
@@ -96,7 +108,8 @@ export const readAuditPage = (
       changedAfter: updatedAfter,
       where: sql`
         ${filter(subject, path => sql`and ${subjectColumn} = ${path}`)}
-        ${filter(account, name => sql`and ${usernameColumn} = ${name}`)}`,
+        ${filter(account, name => sql`and ${usernameColumn} = ${name}`)}
+        ${group ? groups[group] : sql``}`,
     },
     request,
   )

@@ -3,7 +3,7 @@ import { type Database, type Db, sql } from '../../database/db.ts'
 import type { MappedKind } from '../../domain/mappings/mapping-check.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { addAuditEntry } from '../audit/audit.ts'
-import { buildFields, changeMapping, isMappedTo, pickFields } from './change-mapping.ts'
+import { buildFields, changeMapping, isMappedTo, listMappingChanges, pickFields } from './change-mapping.ts'
 import { recordFix } from './fixes.ts'
 import { lockMapping } from './mappings.ts'
 
@@ -44,6 +44,7 @@ export async function applyAutomaticFix(
     operation: 'POST /mappings/fixes',
     subject: `/mappings/${kind}/${encodeURIComponent(id)}`,
     body: { kind, id, to },
+    changes: listMappingChanges(kind, before, after),
   })
   return true
 }

@@ -5,10 +5,10 @@
 import { randomUUID } from 'node:crypto'
 import { type Db, sql } from '../../database/db.ts'
 import { rfc3339 } from '../../database/rfc3339.ts'
-import type { Actor } from '../../domain/audit.ts'
+import type { Actor, AuditChange } from '../../domain/audit.ts'
 import { type MappedKind, sureReasons } from '../../domain/mappings/mapping-check.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import { areSame, buildFields, changeMappings, isMappedTo, pickFields } from './change-mapping.ts'
+import { areSame, buildFields, changeMappings, isMappedTo, listMappingChanges, pickFields } from './change-mapping.ts'
 import { isKept, type MappingFields, recordFix } from './fixes.ts'
 import { lockMapping } from './mappings.ts'
 import { sides } from './sides.ts'
@@ -22,8 +22,8 @@ const maxBatches = 50
 const reason = sql`(f.evidence->0->>'reason')`
 
 /**
- * Selects the issues with a sure suggestion: one candidate, whose identifier is the same or differs only in its form, that the platform has
- * once and that is suggested for no other record.
+ * Selects the issues with a sure suggestion: one candidate for one sure reason. The platform has the candidate once, and no other record
+ * has it as its suggestion.
  */
 const sureIssues = (service: Service, kind: MappedKind) => sql`
     from mapping_issue f
@@ -47,6 +47,10 @@ export async function previewSuggestions(db: Db, service: Service, kind: MappedK
   ])
   return { reasons, rows }
 }
+
+/** The changes of one record of a batch, for the audit log. */
+const listRecordChanges = (kind: MappedKind, id: string, before: MappingFields, after: MappingFields): AuditChange[] =>
+  (listMappingChanges(kind, before, after) ?? []).map(change => ({ ...change, field: id }))
 
 interface Part {
   kind: MappedKind
@@ -76,18 +80,21 @@ export async function acceptSuggestions(
     if (isMappedTo(id, before, from)) changes.push({ id, before: locked.record, change: buildFields(kind, before, to) })
   }
   const changed = await changeMappings(tx, service, kind, changes)
+  const audited: AuditChange[] = []
   for (const { id, before } of changes) {
     const record = changed.get(id)
     if (record === undefined) continue
     const fields = { before: pickFields(kind, before), after: pickFields(kind, record) }
     await recordFix(tx, service, { kind, recordId: id, ...fields, ...actor, batchId })
+    audited.push(...listRecordChanges(kind, id, fields.before, fields.after))
   }
-  return {
+  const result = {
     id: batchId,
     changed: changed.size,
     skipped: suggestions.length - changed.size,
     next: suggestions.length === partSize ? (suggestions.at(-1)?.id ?? null) : null,
   }
+  return { result, changes: audited }
 }
 
 /** True if a batch has fixes of the last 90 days. */
@@ -113,6 +120,7 @@ export async function undoBatch(tx: Db, service: Service, batchId: string, after
      order by fix_id limit ${partSize} for update`)
   const open = fixes.filter(({ isUndone }) => !isUndone).sort((a, b) => (a.recordId < b.recordId ? -1 : 1))
   const undone: string[] = []
+  const audited: AuditChange[] = []
   for (const [kind, ofKind] of Map.groupBy(open, fix => fix.kind)) {
     const changes = []
     for (const fix of ofKind) {
@@ -121,17 +129,22 @@ export async function undoBatch(tx: Db, service: Service, batchId: string, after
         changes.push({ id: fix.recordId, before: locked.record, change: fix.before })
     }
     const changed = await changeMappings(tx, service, kind, changes)
-    for (const fix of ofKind) if (changed.has(fix.recordId)) undone.push(fix.id)
+    for (const fix of ofKind) {
+      if (!changed.has(fix.recordId)) continue
+      undone.push(fix.id)
+      audited.push(...listRecordChanges(kind, fix.recordId, fix.after, fix.before))
+    }
   }
   await tx.run(
     sql`update mapping_fix set undone_at = now() where service_id = ${service.id} and fix_id = any(${undone})`,
   )
-  return {
+  const result = {
     id: batchId,
     changed: undone.length,
     skipped: open.length - undone.length,
     next: fixes.length === partSize ? (fixes.at(-1)?.id ?? null) : null,
   }
+  return { result, changes: audited }
 }
 
 /** Returns the newest batches with the number of their fixes. */

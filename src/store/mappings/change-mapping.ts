@@ -1,4 +1,5 @@
 import type { Db } from '../../database/db.ts'
+import { type AuditChange, listChanges } from '../../domain/audit.ts'
 import { getEcommerceIds } from '../../domain/customers/input.ts'
 import type { MappedKind } from '../../domain/mappings/mapping-check.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
@@ -40,6 +41,10 @@ export function pickFields(kind: MappedKind, record: string): MappingFields {
 /** True if both mappings have the same values. */
 export const areSame = (kind: MappedKind, a: MappingFields, b: MappingFields) =>
   fields[kind].every(field => a[field] === b[field])
+
+/** Returns the changed values for the audit log, or undefined for a customer, whose identifiers are personal. */
+export const listMappingChanges = (kind: MappedKind, before: object, after: object): AuditChange[] | undefined =>
+  kind === 'customers' ? undefined : listChanges(before, after)
 
 const getLastSegment = (adminId: string | null | undefined) => adminId?.replace(/^.*\//, '')
 

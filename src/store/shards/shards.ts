@@ -177,7 +177,7 @@ async function forwardEntries(control: Db, data: Database, serviceId: number, en
          cross join lateral next_change_timestamp(service_id, (select max(changed_at) from audit where service_id = ${serviceId})) changed_at
          cross join lateral (
            select to_char(${at}::timestamptz at time zone coalesce(settings->>'timeZone', 'UTC'), 'YYYY-MM-DD HH24:MI:SS') as at, l.*
-             from json_to_record(${record}) as l (username text, operation text, subject text, fields json, "requestId" text)) r
+             from json_to_record(${record}) as l (username text, operation text, subject text, fields json, changes json, "requestId" text, agent text, "apiKey" text)) r
          where service_id = ${serviceId}
            and not exists (
                  select from audit a

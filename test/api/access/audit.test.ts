@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
 import type { Audit } from '../../../src/domain/audit.ts'
+import { defaultSettings } from '../../../src/domain/tenancy/service-settings.ts'
+import { createUnmappedShop } from '../../support/mapping-shop.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { type Caller, startTestApi, type TestApi } from '../../support/service.ts'
 import { stockGiftCards, voucherSettings } from '../../support/voucher-shop.ts'
@@ -45,6 +47,7 @@ test('each write adds one audit entry with account, record, fields and request',
         operation: 'POST /customers',
         subject: `/customers/${id}`,
         fields: ['firstname', 'surname', 'contact.email', 'address.city', 'mobile', 'privacy'],
+        changes: null,
         requestId: 'making',
         agent: null,
         apiKey: null,
@@ -54,6 +57,7 @@ test('each write adds one audit entry with account, record, fields and request',
         operation: 'PUT /customers/:id',
         subject: `/customers/${id}`,
         fields: ['firstname', 'address'],
+        changes: null,
         requestId: 'changing',
         agent: null,
         apiKey: null,
@@ -63,6 +67,13 @@ test('each write adds one audit entry with account, record, fields and request',
         operation: 'PUT /settings',
         subject: '/settings',
         fields: ['gateways', 'returnReasons.code', 'returnReasons.name'],
+        changes: [
+          {
+            field: 'returnReasons',
+            before: JSON.stringify(defaultSettings.returnReasons),
+            after: '[{"code":"A","name":"Any"}]',
+          },
+        ],
         requestId: 'setting',
         agent: null,
         apiKey: null,
@@ -111,15 +122,79 @@ test('concurrent writes add one audit entry each', async () => {
   assert.deepEqual(written.map(line => line.subject).sort(), subjects.sort())
 })
 
-test('an audit entry names the changed fields, never their values', async () => {
+test('an audit entry has no personal value and no credential', async () => {
   const caller = await api.createService()
-  const secrets = ['canaryname', 'canarymail@example.com', '+61 400 777 777', 'canarystreet', 'canarygateway']
-  const [surname, email, mobile, addressLine1, gateway] = secrets
+  const secrets = ['canaryname', 'canarymail@example.com', '+61 400 777 777', 'canarystreet']
+  const [surname, email, mobile, addressLine1] = secrets
   await post(caller, '/customers', { firstname: 'Ann', surname, contact: { email }, mobile, address: { addressLine1 } })
-  await put(caller, '/settings', { gateways: [gateway] })
+  const { password, apiKey } = (await post(caller, '/accounts', { username: 'canary', role: 'visitor' })).json.data
+  const { key } = (await post(caller, '/accounts/canary/keys', { name: 'shop' })).json.data
+  secrets.push(password, apiKey, key)
+  assert.ok(password && apiKey && key)
   const auditRows = await api.db.rows<{ text: string }>(sql`select a::text as text from audit a`)
   assert.ok(auditRows.length >= 2)
   for (const { text } of auditRows) for (const secret of secrets) assert.ok(!text.includes(secret), secret)
+})
+
+test('settings, roles and mappings are audited with old and new values', async () => {
+  const caller = await createUnmappedShop(api, { currency: 'AUD' })
+  const changesOf = async (record: string) => (await lines(caller, `?record=${record}`)).map(({ changes }) => changes)
+  await put(caller, '/settings', { retailerName: 'Luma', inventoryBuffer: 3, oversell: null })
+  assert.deepEqual(await changesOf('/settings'), [
+    [
+      { field: 'retailerName', before: 'Tillbridge', after: 'Luma' },
+      { field: 'inventoryBuffer', before: '0', after: '3' },
+    ],
+  ])
+  const username = `team-${caller.service.name}`
+  await post(caller, '/accounts', { username, role: 'visitor' })
+  await put(caller, `/accounts/${username}`, { role: 'maintainer' })
+  await post(caller, `/accounts/${username}/revoke`, {})
+  const toRole = (from: string | null, to: string | null) => [{ field: 'role', before: from, after: to }]
+  assert.deepEqual(await changesOf(`/accounts/${username}`), [
+    toRole(null, 'visitor'),
+    toRole('visitor', 'maintainer'),
+    toRole('maintainer', null),
+  ])
+  await put(caller, '/mappings/skus/12001', { ecommerceSku: 'one' })
+  const fix = await post(caller, '/mappings/fixes', { kind: 'skus', id: '12001', to: 'two' })
+  await post(caller, `/mappings/fixes/${fix.json.data.id}/undo`, {})
+  const toSku = (from: string | null, to: string | null) => [{ field: 'ecommerceSku', before: from, after: to }]
+  assert.deepEqual(await changesOf('/mappings/skus/12001'), [
+    toSku(null, 'one'),
+    toSku('one', 'two'),
+    toSku('two', 'one'),
+  ])
+  // Identifiers of customers are personal.
+  await put(caller, '/mappings/customers/65432', { ecommerceLegacyId: '9001' })
+  assert.deepEqual(await changesOf('/mappings/customers/65432'), [null])
+})
+
+test('entries of the administration and of data are listed apart', async () => {
+  const caller = await api.createService(voucherSettings)
+  await stockGiftCards(api, caller)
+  const { id } = (await post(caller, '/customers', customer())).json.data
+  await put(caller, '/settings', { retailerName: 'Luma' })
+  const voucher = await post(caller, '/vouchers', {
+    amount: '20.00',
+    gateway: 'visa',
+    receiverName: 'Ann Lee',
+    receiverEmail: 'ann.lee@example.com',
+    senderName: 'John Smith',
+    subject: 'A gift for you',
+    billingAddress: { city: 'Melbourne' },
+  })
+  const { number } = voucher.json.data
+  assert.equal((await post(caller, `/vouchers/${number}/suspend`, {})).status, 200)
+  const listOperations = async (group: string) =>
+    (await lines(caller, `?group=${group}`)).map(({ operation }) => operation)
+  assert.deepEqual(await listOperations('data'), ['POST /customers', 'POST /vouchers'])
+  assert.deepEqual(await listOperations('admin'), ['PUT /settings', 'POST /vouchers/:number/suspend'])
+  assert.deepEqual(
+    (await lines(caller, `?group=data&record=/customers/${id}&asc=false`)).map(({ operation }) => operation),
+    ['POST /customers'],
+  )
+  assertProblem(await caller.get('/audit?group=other'), 'invalid_parameter', api.baseUrl)
 })
 
 test('an audit entry never contains a PIN, and a look-up adds none', async () => {

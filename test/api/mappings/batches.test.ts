@@ -109,7 +109,7 @@ test('suggestions with several candidates or records are not sure', async () => 
   assert.equal(await readSku(caller, '12001'), 'one-a')
 })
 
-test('a dry run of a batch changes nothing, and another service has no batch', async () => {
+test('a dry run changes nothing, and batches belong to one service', async () => {
   const caller = await createNearlyMappedShop()
   const headers = { 'content-type': 'application/json', prefer: 'tx=rollback' }
   const trial = await caller.request(path, { method: 'POST', headers, body: JSON.stringify({ kind: 'skus' }) })

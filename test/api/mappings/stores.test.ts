@@ -150,6 +150,7 @@ test('only an admin can map, and the audit records the account', async () => {
         operation: 'PUT /mappings/stores/:id',
         subject: path,
         fields: ['ecommerceLocationId'],
+        changes: [{ field: 'ecommerceLocationId', before: null, after: 'one' }],
         requestId: 'mapping',
         agent: null,
         apiKey: null,

@@ -63,7 +63,7 @@ const values: Record<string, Record<string, readonly string[]>> = {
   '/mappings/issues/stores': { state: issueStates },
   '/mappings/issues/skus': { state: issueStates },
   '/mappings/issues/customers': { state: issueStates },
-  '/audit': { updated_after, record: ['/customers/7'], account: ['u1'], asc: ['false'] },
+  '/audit': { updated_after, record: ['/customers/7'], account: ['u1'], group: ['admin'], asc: ['false'] },
   '/requests': {
     request_id: ['r7'],
     idempotency_key: ['k7'],
