@@ -23,7 +23,7 @@ export const Table = ({
   rows,
   getKey = row => row.id,
   open,
-}) => html`<div class="scroll rows" role="region" aria-label=${caption} tabindex="0">
+}) => html`<div class="scroll cards" role="region" aria-label=${caption} tabindex="0">
   <table>
     <caption class="hidden">${caption}</caption>
     <thead>
