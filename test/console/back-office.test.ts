@@ -80,6 +80,8 @@ test('a schedule is changed and reset to its default', { skip }, async () => {
   await page.fill('stock', '1800')
   await page.press('Save schedules')
   await page.waitForText('Schedules saved.')
+  const focused = () => page.evaluate<string>('document.activeElement.innerText')
+  assert.equal(await focused(), 'Save schedules', 'the keyboard focus stays')
   await waitUntil(async () => (await readInterval()) === 1800, 'the schedule is in effect', 10_000)
   assert.equal((await readStored())?.password, password, 'the credentials stay')
   await page.fill('stock', '')

@@ -44,7 +44,9 @@ function Credentials({ connection, reload }) {
     setResult(undefined)
     set(text)
   }
+  // The buttons that save are never disabled, because a disabled button loses the keyboard focus.
   const store = () =>
+    isChanged &&
     save.run(async () => {
       await callApi(path, { method: 'PUT', body })
       setPassword('')
@@ -60,7 +62,7 @@ function Credentials({ connection, reload }) {
       <p class="choices"><${Button} type="button" label=${isChanged ? 'Test these credentials' : 'Test connection'} busyLabel="Testing…" busy=${test.busy} onClick=${check} /></p>
       <div role="status">${result && html`<${Result} result=${result} />`}</div>
       ${test.error && html`<${Problem} error=${test.error} />`}
-      <${SubmitButton} label="Save credentials" busyLabel="Saving…" busy=${save.busy} error=${save.error} disabled=${!isChanged} />
+      <${SubmitButton} label="Save credentials" busyLabel="Saving…" busy=${save.busy} error=${save.error} />
     </form>
     <p class="note">The address can be changed only on the server, with <code>tillbridge back-office set</code>.</p>
   </section>`
@@ -82,7 +84,9 @@ const intervals = [60, 300, 900, 1_800, 3_600, 21_600, 43_200, 86_400, 604_800]
 function Schedules({ schedules, reload }) {
   const [changes, setChanges] = useState(/** @type {Record<string, number | null>} */ ({}))
   const { busy, error, run } = useAction()
+  const isChanged = Object.keys(changes).length > 0
   const save = () =>
+    isChanged &&
     run(async () => {
       const changed = Object.entries(changes).map(([sync, intervalSeconds]) => ({ sync, intervalSeconds }))
       await callApi(path, { method: 'PUT', body: { schedules: changed } })
@@ -108,7 +112,7 @@ function Schedules({ schedules, reload }) {
           />`
         })}
       </div>
-      <${SubmitButton} label="Save schedules" busyLabel="Saving…" busy=${busy} error=${error} disabled=${Object.keys(changes).length === 0} />
+      <${SubmitButton} label="Save schedules" busyLabel="Saving…" busy=${busy} error=${error} />
     </form>
   </section>`
 }
