@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
 import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
 import { request } from 'node:https'
+import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { after, before, test } from 'node:test'
 import { pino } from 'pino'
@@ -13,6 +15,7 @@ import {
   type TestIdentityProvider,
 } from '../support/identity-provider.ts'
 import { assertProblem } from '../support/problem.ts'
+import { createDirectory } from '../support/processes.ts'
 import { startTestApi, type TestApi, type TestResponse } from '../support/service.ts'
 
 let api: TestApi
@@ -379,6 +382,27 @@ test('an unavailable provider leaves other sign-ins working', async () => {
     await provider.restart()
   }
   assert.equal((await signIn('quy')).status, 200)
+})
+
+test('a client secret from a file signs people in', async () => {
+  const email = addPerson('sue', ['everyone'])
+  const file = join(createDirectory(), 'client-secret')
+  const { OIDC_CLIENT_SECRET: secret = '', ...others } = settings
+  writeFileSync(file, `${secret}\n`)
+  const environment = { ...others, OIDC_CLIENT_SECRET_FILE: file, PUBLIC_URL: api.baseUrl }
+  const configured = await startTestApi({ sharedWith: api, environment })
+  try {
+    const { cookie, response } = await visitProvider('sue')
+    const opened = await configured.sendRaw(path, {
+      method: 'POST',
+      headers: { ...ownPage, 'content-type': 'application/json', cookie },
+      body: JSON.stringify({ response }),
+    })
+    assert.equal(opened.status, 200, opened.text)
+    assert.equal(opened.json.data.username, email)
+  } finally {
+    await configured.stop()
+  }
 })
 
 test('a wrong client secret is explained without the secret', async () => {
