@@ -8,7 +8,7 @@ import { eventReaders } from '../ecommerce/connections.ts'
 import type { PlatformEvent } from '../ecommerce/port/events.ts'
 import { ApiError } from '../errors/api-error.ts'
 import type { AppContext } from '../http/app-context.ts'
-import { type EventConnection, findEventConnection } from '../store/ecommerce/connections.ts'
+import { type EventConnection, findEventConnection, hasConnection } from '../store/ecommerce/connections.ts'
 import { checkLevelsJob, isKnownLevel, storeEvent } from '../store/ecommerce/events.ts'
 import { addJob } from '../store/jobs/jobs.ts'
 import { syncJob } from '../store/sync/status.ts'
@@ -73,8 +73,13 @@ export function registerPlatformEvents(server: FastifyInstance, app: AppContext)
   )
 }
 
-/** Stores an event together with the job that reads its record. */
+/**
+ * Stores an event together with the job that reads its record. Throws if the connection was removed or has moved to another shard since it
+ * was cached: the platform then sends the event again.
+ */
 async function receive(tx: Db, service: Service, event: PlatformEvent): Promise<void> {
+  if (!(await hasConnection(tx, service)))
+    throw new ApiError('service_unavailable', 'The connection has just changed.', { retryAfter: 3 })
   const { target, subjectId: itemId, level } = event
   if (
     level &&

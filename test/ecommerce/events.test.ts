@@ -10,7 +10,7 @@ import { type ConnectionSettings, defaultConnection } from '../../src/domain/eco
 import { getEventPath, getEventUrl, openPlatform } from '../../src/ecommerce/connections.ts'
 import { buildBackOfficeJobs, jobs } from '../../src/jobs/jobs.ts'
 import { startWorker, type Worker } from '../../src/jobs/worker.ts'
-import { setConnection } from '../../src/store/ecommerce/connections.ts'
+import { deleteConnection, setConnection } from '../../src/store/ecommerce/connections.ts'
 import { addJob } from '../../src/store/jobs/jobs.ts'
 import { createUnmappedShop } from '../support/mapping-shop.ts'
 import { waitUntil } from '../support/processes.ts'
@@ -213,6 +213,14 @@ test('a connection without events, and another shop, are rejected', async () => 
   assert.equal((await send('products/update', { id: 2 }, other)).status, 401)
   await connect({ url: 'https://luma-au.myshopify.com', events: 'off' })
   await waitUntil(async () => (await send('products/update', { id: 3 })).status === 401, 'events are off')
+})
+
+test('an event for a connection that was just removed is repeated', async () => {
+  await waitUntilAccepted()
+  await api.db.transaction(tx => deleteConnection(tx, shop.service))
+  const { status, headers } = await send('products/update', { id: 1 })
+  assert.deepEqual([status, headers['retry-after'] !== undefined], [503, true])
+  await waitUntil(async () => (await send('products/update', { id: 1 })).status === 401, 'the connection is gone')
 })
 
 test('the previous secret is valid during a rotation', async () => {
