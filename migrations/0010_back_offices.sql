@@ -128,6 +128,8 @@ create table sync_run (
   heartbeat_at timestamptz,
   cancelled_at timestamptz,
   rejections json,
+  file_name text,
+  username text,
   primary key (service_id, sync, run_id)
 );
 create index sync_run_id on sync_run (service_id, run_id);
@@ -145,6 +147,21 @@ comment on column sync_run.is_dry_run is 'True for the dry run of an import: not
 comment on column sync_run.heartbeat_at is 'The last heartbeat of an import. Those of a sync are in sync_state.';
 comment on column sync_run.cancelled_at is 'When a client requested the end of an import.';
 comment on column sync_run.rejections is 'Reasons for rejected lines of a file, with the numbers of the first lines, but never their content.';
+comment on column sync_run.file_name is 'The name of an imported file, if the client sent it.';
+comment on column sync_run.username is 'The account that uploaded the file. Null: the command line, or a sync.';
+
+create table import_profile (
+  service_id integer not null references service on delete cascade,
+  header_hash text collate "C" not null,
+  import_type text collate "C" not null,
+  profile text not null,
+  username text not null,
+  saved_at timestamptz not null default now(),
+  primary key (service_id, header_hash)
+);
+comment on table import_profile is 'How the console imported a file. It offers the same for the next file with these columns.';
+comment on column import_profile.header_hash is 'SHA-256 of the column names of the file.';
+comment on column import_profile.profile is 'The profile of `tillbridge import --profile`, as JSON.';
 
 create table sync_seen (
   service_id integer not null,

@@ -1630,6 +1630,8 @@ create table sync_run (
   cancelled_at timestamptz,                   -- When a client requested the end of an import.
   rejections json,                            -- Reasons for rejected lines of a file, with the numbers of the first lines, but never their
                                               -- content.
+  file_name text,                             -- The name of an imported file, if the client sent it.
+  username text,                              -- The account that uploaded the file. Null: the command line, or a sync.
   primary key (service_id, sync, run_id),
   foreign key (service_id) references service(service_id) on delete cascade,
   check (origin in ('backOffice', 'ecommerce', 'file'))
@@ -1637,6 +1639,18 @@ create table sync_run (
 create index sync_run_changed on sync_run (service_id, changed_at);
 create index sync_run_id on sync_run (service_id, run_id);
 create index sync_run_started on sync_run (service_id, sync, changed_at, run_id);
+
+-- How the console imported a file. It offers the same for the next file with these columns.
+create table import_profile (
+  service_id integer not null,
+  header_hash text collate "C" not null,  -- SHA-256 of the column names of the file.
+  import_type text collate "C" not null,
+  profile text not null,                  -- The profile of `tillbridge import --profile`, as JSON.
+  username text not null,
+  saved_at timestamptz not null default now(),
+  primary key (service_id, header_hash),
+  foreign key (service_id) references service(service_id) on delete cascade
+);
 
 -- The records that a run has seen, to count them and to find removed ones. Deleted when the run completes or the next one starts.
 create table sync_seen (

@@ -1,7 +1,11 @@
 import { useState } from 'preact/hooks'
+import { Problem } from '../components/problem.js'
+import { useAction } from '../components/use-load.js'
+import { callApi } from '../lib/api.js'
 import { html } from '../lib/html.js'
 import { FilePicker } from './import/file-picker.js'
 import { Form } from './import/form.js'
+import { History } from './import/history.js'
 import { Run } from './import/run.js'
 
 /**
@@ -13,6 +17,7 @@ export function Screen({ parts: [type = ''] }) {
   const [file, setFile] = useState(/** @type {File | undefined} */ (undefined))
   const [upload, setUpload] = useState(/** @type {import('./import/profile.js').Upload | undefined} */ (undefined))
   const [uploads, setUploads] = useState(0)
+  const save = useAction()
   /** @param {File | undefined} next */
   const choose = next => {
     setUpload(undefined)
@@ -21,6 +26,14 @@ export function Screen({ parts: [type = ''] }) {
   }
   /** @param {import('./import/profile.js').Upload} next */
   const send = next => {
+    const { isDryRun, remembered } = next
+    if (remembered && !isDryRun)
+      save.run(() =>
+        callApi('/console/import-profiles', {
+          method: 'POST',
+          body: { ...remembered, profile: JSON.stringify(remembered.profile) },
+        }),
+      )
     setUpload(next)
     setUploads(uploads + 1)
   }
@@ -31,5 +44,7 @@ export function Screen({ parts: [type = ''] }) {
       file &&
       html`<${Form} key=${`${file.name} ${file.lastModified} ${file.size}`} file=${file} type=${type} isHidden=${upload !== undefined} send=${send} />`
     }
-    ${upload && html`<${Run} key=${uploads} upload=${upload} send=${send} back=${() => setUpload(undefined)} />`}`
+    ${save.error && html`<${Problem} error=${save.error} remedy="The columns were not remembered. The import is not affected." />`}
+    ${upload && html`<${Run} key=${uploads} upload=${upload} send=${send} back=${() => setUpload(undefined)} />`}
+    ${!file && html`<${History} />`}`
 }

@@ -24,6 +24,8 @@ import { beginFileRun, cancelFileRun, findRejectionsRecord, importRecord } from 
 /** Milliseconds after which an upload's import is stopped, so that its slot is free again. */
 const maxImportMs = 2 * 60 * 60 * 1_000
 
+const maxFileNameLength = 250
+
 const [tag, kind] = ['Imports', 'import'] as const
 const Option = (description: string, example: string, rules: { maxLength?: number; pattern?: string }) =>
   Type.Optional(Type.String(Object.assign({ description, minLength: 1, examples: [example] }, rules)))
@@ -123,6 +125,7 @@ export const imports = [
       isDryRun,
       shutdownSignal,
       file,
+      header,
     }) => {
       const typeName = query.type
       const type = findImportType(typeName)
@@ -157,7 +160,10 @@ export const imports = [
       const subject = `/imports/${run.id}`
       const audited = { username, requestId, apiKey: apiKey?.name, operation: 'POST /imports', subject, body: {} }
       await db.transaction(async tx => {
-        await beginFileRun(tx, service, run, isDryRun)
+        await beginFileRun(tx, service, run, isDryRun, {
+          username,
+          fileName: readFileName(header('content-disposition')),
+        })
         if (!isDryRun) await addAuditEntry(tx, service, audited)
       })
       // Read before the work begins: if this failed later, the client would not learn of the import.
@@ -241,6 +247,16 @@ export const imports = [
     ({ db, service, role, params: { id } }) => requireVisible(role, findRejectionsRecord(db, service, id)),
   ),
 ]
+
+/** Returns the name in a `Content-Disposition` such as `attachment; filename*=UTF-8''monday.csv`. Undefined if it has none. */
+function readFileName(disposition: string | undefined) {
+  const [, encoded = ''] = /filename\*=UTF-8''([^;]+)/i.exec(disposition ?? '') ?? []
+  try {
+    return decodeURIComponent(encoded).slice(0, maxFileNameLength) || undefined
+  } catch {
+    return undefined
+  }
+}
 
 const requireRoleFor = (type: ImportType | undefined, role: Role) => type?.role && requireRole({ role }, type.role)
 

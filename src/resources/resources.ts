@@ -7,6 +7,7 @@ import { audit } from './audit.ts'
 import { browse } from './browse.ts'
 import { changeRoutes } from './changes/changes.ts'
 import { consoleBackOffice } from './console/back-office.ts'
+import { consoleImports } from './console/imports.ts'
 import { consoleMappings } from './console/mappings.ts'
 import { consoleRequests } from './console/requests.ts'
 import { consoleStores } from './console/stores.ts'
@@ -78,6 +79,7 @@ const routesWithoutKeys: readonly RouteDefinition[] = [
   ...audit,
   ...consoleWebhooks,
   ...consoleRequests,
+  ...consoleImports,
   ...consoleStores,
   ...consoleBackOffice,
   ...consoleSystem,

@@ -9,6 +9,7 @@ import { type Console, openConsole } from '../support/console/console.ts'
 import { importAndWait } from '../support/import-and-wait.ts'
 import { fillShop } from '../support/order-shop.ts'
 import { startTestApi, type TestApi } from '../support/service.ts'
+import { post } from '../support/write.ts'
 
 const skip = browserMissing ?? false
 let api: TestApi
@@ -271,7 +272,7 @@ test('a complete file shows in a dry run what it would remove', { skip }, async 
   await page.show('import')
   await page.drop('stores.csv', Buffer.from('storeId,storeNumber,name\n1,1,One\n'))
   await page.until(`document.querySelector('[aria-label="Format"]')`)
-  assert.equal(await page.evaluate(`document.querySelector('label.tick') === null`), true)
+  assert.equal(await page.evaluate(`document.body.innerText.includes('The file is complete')`), false)
 })
 
 test('the safety stop of a complete file can be overridden', { skip }, async () => {
@@ -351,5 +352,73 @@ test('a maintainer sees which columns only an admin can import', { skip }, async
     await screen.waitForText('Only an admin can import inventoryBuffer.')
   } finally {
     await screen.close()
+  }
+})
+
+test('the columns of an import are offered for the next file', { skip }, async () => {
+  const file = (quantity: string) => Buffer.from(`Ort;Artikel;Anzahl;Farbe\n102;TEE;${quantity};rot\n`)
+  await page.show('import/stock')
+  await page.drop('january.csv', file('8'))
+  await page.until(`document.querySelector('[aria-label="Import Ort as"]')`)
+  await page.fill('Import Ort as', 'storeNumber')
+  await page.fill('Import Artikel as', 'sku')
+  await page.fill('Import Anzahl as', 'freeStock')
+  await page.press('Import')
+  await page.until(hasFact('Rejected 0'))
+
+  // A fresh screen, as at the next visit.
+  await page.show('overview')
+  await page.show('import')
+  await page.drop('february.csv', file('9'))
+  await page.waitForText('Remembered columns.')
+  assert.deepEqual(
+    [
+      await page.readField('File type'),
+      await page.readField('Source of freeStock'),
+      await page.readField('Import Ort as'),
+    ],
+    ['stock', 'Anzahl', 'storeNumber'],
+  )
+  await assertAccessible(page, 'remembered columns')
+  await page.press('Detect them again')
+  await page.until(`document.querySelector('[aria-label="Import Ort as"]').value === ' none'`)
+})
+
+test('the history has the file, its sender and its rejected lines', { skip }, async () => {
+  await page.show('overview')
+  await page.show('import/stock')
+  await page.drop('march.csv', Buffer.from('storeNumber,sku,freeStock\n102,TEE,5\n999,TEE,1\n102,TEE,many\n'))
+  await page.until(`document.querySelector('[aria-label="Source of freeStock"]')`)
+  await page.press('Import')
+  await page.until(hasFact('Rejected 2'))
+  await page.show('overview')
+  await page.show('import')
+  await page.until(`document.querySelector('[aria-label="Imports of the last 30 days"] tbody tr')`)
+  const row = await page.evaluate<string>(
+    `document.querySelector('[aria-label="Imports of the last 30 days"] tbody tr').innerText.replace(/\\s+/g, ' ')`,
+  )
+  assert.match(row, new RegExp(`march.csv stock ${api.username} .*3 0 1 2 Download`))
+  await assertAccessible(page, 'the history of imports')
+  await page.evaluate(`globalThis.saved = undefined
+    URL.createObjectURL = blob => (blob.text().then(text => { saved = text }), '#')
+    HTMLAnchorElement.prototype.click = () => {}`)
+  await page.press('Download rejected lines of march.csv')
+  await page.until('globalThis.saved')
+  assert.match(
+    await page.evaluate<string>('saved'),
+    /^line,column,reason\r\n3,storeNumber,.*existing store.*\r\n4,freeStock,/,
+  )
+})
+
+test('a saved import profile must fit its type', async () => {
+  const save = (profile: string, header = 'a'.repeat(64)) =>
+    post(api, '/console/import-profiles', { header, type: 'stock', profile })
+  for (const [response, pointer] of [
+    [await save('{"map":3}'), '/profile'],
+    [await save('shopify'), '/profile'],
+    [await save('{"map":{}}', 'no hash'), '/header'],
+  ] as const) {
+    assert.equal(response.json.code, 'invalid_field', response.text)
+    assert.equal(response.json.errors[0].pointer, pointer)
   }
 })

@@ -2,7 +2,9 @@ import { useEffect, useState } from 'preact/hooks'
 import { importTypes as allImportTypes } from 'tillbridge/import-types'
 import { download } from '../../components/export.js'
 import { Checkbox, Choice, Field } from '../../components/field.js'
+import { Timestamp } from '../../components/format.js'
 import { Problem } from '../../components/problem.js'
+import { callApi } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
 import { useHasRole } from '../../lib/role.js'
 import { Columns } from './columns.js'
@@ -18,7 +20,7 @@ import {
 } from './detect.js'
 import { useImportTypes } from './import-types.js'
 import { Preview, Unmapped } from './preview.js'
-import { toProfile, toUploadProfile } from './profile.js'
+import { hashHeader, toPlan, toProfile, toUploadProfile } from './profile.js'
 
 /** @typedef {import('./profile.js').Plan} Plan */
 /** @typedef {Awaited<ReturnType<typeof readSample>>} Sample */
@@ -33,14 +35,21 @@ export function Form({ file, type: requestedType, isHidden, send }) {
   const [plan, setPlan] = useState(/** @type {Plan | undefined} */ (undefined))
   const [sample, setSample] = useState(/** @type {Sample | undefined} */ (undefined))
   const [error, setError] = useState(/** @type {unknown} */ (undefined))
+  const [saved, setSaved] = useState(/** @type {import('./profile.js').SavedProfile | undefined} */ (undefined))
+  const [remembers, setRemembers] = useState(true)
 
   /** Reads the first rows in this format, and detects the rest of the plan. @param {Plan['fileFormat']} format @param {string} [chosenType] */
   const read = async (format, chosenType) => {
     try {
       const rows = await readSample(file, format)
       setSample(rows)
+      const profile = chosenType ? undefined : await findProfile(rows.header)
+      const isUsable = profile && importTypes[profile.type]
       const type = chosenType ?? detectImportType(importTypes, file.name, rows.header)
-      setPlan(detectPlan(importTypes, format, type, rows))
+      setSaved(isUsable ? profile : undefined)
+      setPlan(
+        isUsable ? toPlan(profile, format, rows.header, isUsable.columns) : detectPlan(importTypes, format, type, rows),
+      )
       setError(undefined)
     } catch (reason) {
       setError(reason)
@@ -63,9 +72,17 @@ export function Form({ file, type: requestedType, isHidden, send }) {
   /** @param {Partial<Plan>} changes */
   const change = changes =>
     setPlan(Object.assign({}, plan, changes.map && redetectValueFormats(columns, plan, changes.map, sample), changes))
-  const submit = (/** @type {boolean} */ isDryRun) => () =>
-    send({ file, plan, profile: toUploadProfile(plan, header), header, lines, isDryRun })
+  const discardSaved = () => {
+    setSaved(undefined)
+    setPlan(detectPlan(importTypes, fileFormat, detectImportType(importTypes, file.name, header), sample))
+  }
+  const submit = (/** @type {boolean} */ isDryRun) => async () => {
+    const profile = toUploadProfile(plan, header)
+    const remembered = remembers && header.length > 0 ? { header: await hashHeader(header), type, profile } : undefined
+    send({ file, plan, profile, header, lines, isDryRun, remembered })
+  }
   return html`
+    <${SavedNotice} saved=${saved} discard=${discardSaved} />
     <section aria-label="Format" class="card">
       <div class="fields">
         <${Choice} label="File type" value=${type} change=${(/** @type {string} */ next) => setPlan(detectPlan(importTypes, fileFormat, next, sample))} options=${Object.keys(importTypes).map(name => [name, name])} />
@@ -85,18 +102,38 @@ export function Form({ file, type: requestedType, isHidden, send }) {
     <${Unmapped} header=${header} map=${map} adminNames=${Object.values(matchColumns(adminColumns, header))} />
     ${missing.length > 0 && html`<p class="problem" role="alert">Map the required ${missing.length === 1 ? 'column' : 'columns'} ${missing.map(({ name }) => name).join(', ')}.</p>`}
     ${importTypes[type]?.canBeComplete && html`<${Checkbox} label=${completeLabels[type]} checked=${plan.isComplete ?? false} change=${(/** @type {boolean} */ isComplete) => change({ isComplete })} />`}
+    <${Checkbox} label="Remember these columns" checked=${remembers} change=${setRemembers} />
     <p class="choices">
       <button class="main" disabled=${missing.length > 0} onClick=${submit(true)}>Dry run</button>
       <button disabled=${missing.length > 0} onClick=${submit(false)}>Import</button>
-      <button class="quiet" onClick=${() => download(`${type}.profile.json`, `${JSON.stringify(toProfile(plan, header), null, 2)}\n`)}>Save as a profile</button>
+      <button class="quiet" onClick=${() => download(`${type}.profile.json`, `${JSON.stringify(toProfile(plan, header), null, 2)}\n`)}>Download profile</button>
     </p>`
 }
+
+/** @param {{ saved: import('./profile.js').SavedProfile | undefined, discard: () => void }} props */
+const SavedNotice = ({ saved, discard }) =>
+  saved &&
+  html`<p class="card notice" role="status">
+    <span><b>Remembered columns.</b> Saved by ${saved.username} <${Timestamp} time=${saved.savedAt} /> for a file with the same header.</span>
+    <span><button onClick=${discard}>Detect them again</button></span>
+  </p>`
 
 /** @type {Record<string, string>} */
 const completeLabels = {
   stock: 'The file is complete: set other stock of its stores to 0',
   products: 'The file is complete: remove other SKUs',
   customers: 'The file is complete: remove other customers',
+}
+
+/** Returns the profile that was saved for files with these columns. @param {string[]} header */
+async function findProfile(header) {
+  try {
+    const [hash, { data }] = await Promise.all([hashHeader(header), callApi('/console/import-profiles')])
+    return /** @type {import('./profile.js').SavedProfile[]} */ (data).find(profile => profile.header === hash)
+  } catch {
+    // The columns are detected instead.
+    return undefined
+  }
 }
 
 /** Detects the column mapping and value formats of a file. @param {ReturnType<typeof useImportTypes>} importTypes @param {Plan['fileFormat']} fileFormat @param {string} type @param {Sample} sample @returns {Plan} */

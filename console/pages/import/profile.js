@@ -17,9 +17,10 @@ import { importTypes } from 'tillbridge/import-types'
 
 /**
  * A file to send. `lines`: its estimated number of lines. `corrects`: the dry run whose rejected lines, by number, this file corrects.
+ * `remembered`: the profile to save for files with the same columns.
  * @typedef {{
  *   file: Blob & { name: string }, plan: Plan, profile: object, header: string[], lines: number, isDryRun: boolean,
- *   corrects?: { upload: Upload, numbers: Set<number> },
+ *   corrects?: { upload: Upload, numbers: Set<number> }, remembered?: SavedProfile | undefined,
  * }} Upload
  */
 
@@ -54,6 +55,36 @@ export function toUploadProfile(plan, header) {
   const columns = importTypes[plan.type]?.columns ?? []
   const names = new Set(columns.flatMap(({ name, aliases = [] }) => [name, ...aliases]).map(name => name.toLowerCase()))
   return Object.assign(profile, { ignore: ['*', ...profile.ignore.filter(name => names.has(name.toLowerCase()))] })
+}
+
+/** A profile for files with the same columns. @typedef {{ header: string, type: string, profile: any, username?: string, savedAt?: string }} SavedProfile */
+
+/** Identifies the columns of a file. The server stores no names of columns that aren't imported. @param {string[]} header */
+export async function hashHeader(header) {
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(JSON.stringify(header)))
+  return [...new Uint8Array(digest)].map(byte => byte.toString(16).padStart(2, '0')).join('')
+}
+
+/**
+ * Returns the plan of a saved profile, for a file with the same columns.
+ * @param {SavedProfile} saved @param {Plan['fileFormat']} fileFormat @param {string[]} header
+ * @param {import('tillbridge/import-types').Column[]} columns of the import type @returns {Plan}
+ */
+export function toPlan({ type, profile }, fileFormat, header, columns) {
+  const { map = {}, ignore = [], set = {}, decimal = '', dateFormat = '' } = profile
+  // A profile has no columns whose name in the file is their own.
+  const own = columns.map(({ name }) => name).filter(name => header.includes(name) && !ignore.includes(name))
+  const names = new Set(columns.map(({ name }) => name))
+  const allowed = (/** @type {Record<string, string>} */ values) =>
+    Object.fromEntries(Object.entries(values).filter(([name]) => names.has(name)))
+  return {
+    type,
+    fileFormat,
+    map: { ...Object.fromEntries(own.map(name => [name, name])), ...allowed(map) },
+    constants: allowed(set),
+    decimal,
+    dateFormat,
+  }
 }
 
 /** The first columns of a file of rejected lines. The server recognises such a file by them. */

@@ -38,12 +38,12 @@ async function readRejectedLines({ file, plan: { fileFormat }, header }, numbers
  * @param {Upload} upload @param {Map<number, EditableLine>} lines @param {RejectionGroup[]} groups @returns {Upload}
  */
 function toCorrectedUpload(upload, lines, groups) {
-  const { file, plan, profile, header, isDryRun } = upload
+  const { file, plan, profile, header, isDryRun, remembered } = upload
   const name = file.name.replace(/( \(corrected\))?(\.[a-z]+)?(\.gz)?$/i, '')
   const getRejectionCells = indexRejections(groups)
   // A dry run has written nothing, so its valid lines must be imported too.
   const corrects = isDryRun ? { corrects: { upload, numbers: new Set(lines.keys()) } } : {}
-  const common = { lines: lines.size, isDryRun, ...corrects }
+  const common = { lines: lines.size, isDryRun, remembered, ...corrects }
   if (plan.fileFormat.isJson) {
     const text = [...lines]
       .map(([number, line]) => `${toCorrectedRecord(line, header, getRejectionCells(number))}\n`)

@@ -69,7 +69,8 @@ export async function uploadAll(upload, onProgress, signal) {
 async function uploadFile({ file, plan, profile, isDryRun }, onProgress, signal) {
   const type = plan.fileFormat.isJson ? 'application/x-ndjson' : 'text/csv'
   /** @type {Record<string, string>} */
-  const headers = isDryRun ? { prefer: 'tx=rollback' } : {}
+  const headers = { 'content-disposition': `attachment; filename*=UTF-8''${encodeURIComponent(file.name)}` }
+  if (isDryRun) headers.prefer = 'tx=rollback'
   const complete = plan.isComplete ? `&complete=true${plan.removesMost ? '&remove_most=true' : ''}` : ''
   const path = `/imports?type=${plan.type}${complete}&profile=${encodeURIComponent(JSON.stringify(profile))}`
   const { data } = await callApi(path, { method: 'POST', body: file.slice(0, file.size, type), headers, signal })

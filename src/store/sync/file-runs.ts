@@ -17,11 +17,23 @@ interface Rejections {
   numbers: readonly number[]
 }
 
+/** The account that uploaded a file, and the name of the file if the client sent it. */
+interface UploadSource {
+  username: string
+  fileName: string | undefined
+}
+
 /** Inserts the row of a run, unless it exists. */
-export const beginFileRun = (db: Db, service: Service, { importType, id }: FileRun, isDryRun: boolean) =>
+export const beginFileRun = (
+  db: Db,
+  service: Service,
+  { importType, id }: FileRun,
+  isDryRun: boolean,
+  source?: UploadSource,
+) =>
   db.run(sql`
-    insert into sync_run (service_id, sync, run_id, origin, is_full, is_dry_run, heartbeat_at)
-    values (${service.id}, ${importType}, ${id}, 'file', false, ${isDryRun}, now())
+    insert into sync_run (service_id, sync, run_id, origin, is_full, is_dry_run, heartbeat_at, file_name, username)
+    values (${service.id}, ${importType}, ${id}, 'file', false, ${isDryRun}, now(), ${source?.fileName ?? null}::text, ${source?.username ?? null}::text)
     on conflict (service_id, sync, run_id) do nothing`)
 
 const setCounts = ({ read, inserted, changed, removed, skipped, outdated, rejected, notes }: RunCounts) => sql`
@@ -68,3 +80,15 @@ export const findRejectionsRecord = (db: Db, service: Service, id: string) =>
   db.row<{ importType: string; record: string }>(sql`
     select sync as "importType", coalesce(rejections::text, '[]') as record
       from sync_run where service_id = ${service.id} and run_id = ${id} and origin = 'file'`)
+
+const maxListedRuns = 200
+
+/** Returns the newest imports of all types, newest first, as a JSON array. */
+export const renderFileRuns = (db: Db, service: Service) =>
+  db.row<{ record: string }>(sql`
+    select coalesce(json_agg(r order by r."startedAt" desc), '[]')::text as record
+      from (select ${runFields}, sync_run.file_name as "fileName", sync_run.username
+              from sync_run
+             where service_id = ${service.id} and origin = 'file' and not is_dry_run
+             order by changed_at desc
+             limit ${maxListedRuns}) r`)

@@ -1,0 +1,83 @@
+import { escapeFormula } from 'tillbridge/formulas'
+import { assessImport } from 'tillbridge/health'
+import { Button } from '../../components/button.js'
+import { download, toCsv } from '../../components/export.js'
+import { ExportableTable } from '../../components/exportable-table.js'
+import { countColumn, Health, Timestamp } from '../../components/format.js'
+import { Problem } from '../../components/problem.js'
+import { useAction, useLoad } from '../../components/use-load.js'
+import { callApi } from '../../lib/api.js'
+import { html } from '../../lib/html.js'
+import { linkTo } from '../../lib/route.js'
+import { rejectionColumns } from './profile.js'
+
+/** @type {import('../../components/table.js').Column[]} */
+const columns = [
+  {
+    title: 'Started',
+    value: run => html`<${Timestamp} time=${run.startedAt} />`,
+    text: run => run.startedAt,
+    shrink: true,
+  },
+  { title: 'File', value: run => run.fileName },
+  {
+    title: 'Type',
+    value: run => html`<a href=${linkTo('syncs', run.sync)}>${run.sync}</a>`,
+    text: run => run.sync,
+    shrink: true,
+  },
+  { title: 'By', value: run => run.username, shrink: true },
+  {
+    title: 'Result',
+    value: run => html`<${Health} ...${assessImport(run, false)} />`,
+    text: run => run.state,
+  },
+  countColumn('Lines', run => run.read),
+  countColumn('New', run => run.new),
+  countColumn('Changed', run => run.changed),
+  countColumn('Rejected', run => run.rejected),
+  {
+    title: 'Rejected lines',
+    value: run => (run.rejected && run.state !== 'running' ? html`<${RejectedDownload} run=${run} />` : null),
+    text: () => '',
+  },
+]
+
+/** The imports of the last 30 days, newest first. */
+export function History() {
+  const { data, error } = useLoad(signal => callApi('/console/imports', { signal }), [])
+  if (error) return html`<${Problem} error=${error} />`
+  if (!data) return html`<p class="opening" role="status">Loading…</p>`
+  if (data.data.length === 0) return null
+  return html`<${ExportableTable} title=${html`<h2>History</h2>`} caption="Imports of the last 30 days" columns=${columns} rows=${data.data} file="imports" />`
+}
+
+/** Saves the numbers and reasons of the rejected lines. Their content is only in the file. @param {{ run: any }} props */
+function RejectedDownload({ run }) {
+  const { busy, error, run: start } = useAction()
+  const name = run.fileName ?? run.sync
+  const save = () =>
+    start(async () => {
+      const groups = (await callApi(`/imports/${encodeURIComponent(run.id)}/rejected`)).data
+      download(
+        `${name}.rejected.csv`,
+        `\ufeff${toCsv([rejectionColumns, ...listRejections(groups)].map(cells => cells.map(escapeFormula)))}`,
+      )
+    })
+  return html`<${Button} label="Download" aria-label=${`Download rejected lines of ${name}`} busy=${busy} onClick=${save} />${error && html`<${Problem} error=${error} />`}`
+}
+
+/**
+ * Returns the line, column and reason of each rejection, by line. The server keeps the first 100 lines of each reason. A last row has the
+ * number of further lines.
+ * @param {import('./profile.js').RejectionGroup[]} groups @returns {string[][]}
+ */
+const listRejections = groups => [
+  ...groups
+    .flatMap(({ column, reason, numbers }) => numbers.map(number => ({ number, cells: [column, reason] })))
+    .sort((a, b) => a.number - b.number)
+    .map(({ number, cells }) => [String(number), ...cells]),
+  ...groups
+    .filter(({ lines, numbers }) => lines > numbers.length)
+    .map(({ column, reason, lines, numbers }) => ['', column, `${reason} (${lines - numbers.length} more lines)`]),
+]
