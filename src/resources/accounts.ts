@@ -8,14 +8,14 @@ import { get, list, post, put } from '../http/routing/route-definitions.ts'
 import { findAccountRecord, readAccountPage } from '../store/accounts/account-page.ts'
 import {
   addPassword,
-  assign,
+  assignRole,
   createAccount,
   hasAllRolesOf,
   isLastAdmin,
   lockAccount,
   lockRoles,
+  removeRole,
   toApiKey,
-  unassign,
 } from '../store/accounts/accounts.ts'
 import { isPerson } from '../store/accounts/people.ts'
 
@@ -23,9 +23,9 @@ const [tag, role, kind, inControlDatabase] = ['Accounts', 'admin', 'account', tr
 const accountParams = { username: { description: 'The account.', example: 'webshop' } }
 const buildPath = (username: string) => `/accounts/${encodeURIComponent(username)}`
 
-const createUsernameTaken = () =>
+const createUsernameTakenError = () =>
   toApiError([{ pointer: '/username', code: 'username_taken', detail: 'This username is taken.' }])
-const createLastAdmin = () =>
+const createLastAdminError = () =>
   new ApiError('last_admin', 'The last admin of a service must stay. Give another account the role `admin` first.')
 
 /** Accounts with access to the service. Their access to other services is neither shown nor changed. */
@@ -80,7 +80,7 @@ export const accounts = [
     ({ keys, service, body: { username, role: newRole } }) =>
       async tx => {
         const password = await createAccount(tx, keys, username, service, newRole)
-        if (password === undefined) throw createUsernameTaken()
+        if (password === undefined) throw createUsernameTakenError()
         return {
           data: await buildIssuedAccount(tx, service, username, password),
           subject: buildPath(username),
@@ -110,8 +110,8 @@ export const accounts = [
         const record = await lockAccountRecord(tx, service, username)
         requireMatch(record)
         await requireLocalAccount(tx, username)
-        if (newRole !== 'admin' && (await isLastAdmin(tx, username, service))) throw createLastAdmin()
-        await assign(tx, username, service, newRole)
+        if (newRole !== 'admin' && (await isLastAdmin(tx, username, service))) throw createLastAdminError()
+        await assignRole(tx, username, service, newRole)
         return {
           record: await lockAccountRecord(tx, service, username),
           subject: buildPath(username),
@@ -169,8 +169,8 @@ export const accounts = [
     ({ service, params: { username } }) =>
       async tx => {
         const record = await lockAccountRecord(tx, service, username)
-        if (await isLastAdmin(tx, username, service)) throw createLastAdmin()
-        await unassign(tx, username, service)
+        if (await isLastAdmin(tx, username, service)) throw createLastAdminError()
+        await removeRole(tx, username, service)
         return {
           data: { username },
           subject: buildPath(username),
@@ -196,7 +196,7 @@ export async function requireLocalAccount(tx: Db, username: string) {
   if (await isPerson(tx, username)) throw new ApiError('account_managed_by_provider')
 }
 
-/** Returns an account with its new password. */
+/** Locks an account, and returns it with its new password. */
 const buildIssuedAccount = async (tx: Db, service: Service, username: string, password: string) => ({
   ...JSON.parse(await lockAccountRecord(tx, service, username)),
   password,

@@ -7,7 +7,7 @@ import { pino } from 'pino'
 import { sql } from '../../src/database/db.ts'
 import type { JobRun } from '../../src/jobs/job.ts'
 import { startWorker, type Worker } from '../../src/jobs/worker.ts'
-import { assign } from '../../src/store/accounts/accounts.ts'
+import { assignRole } from '../../src/store/accounts/accounts.ts'
 import { addJob } from '../../src/store/jobs/jobs.ts'
 import { fillWithCanaries } from '../api/access/canaries.ts'
 import { buildCustomer } from '../support/customer-bodies.ts'
@@ -46,7 +46,7 @@ before(async () => {
   await db.run(sql`insert into installation (secret_digest) values (${keys.digest})`)
   neighbour = await api.createService(voucherSettings)
   shared = await api.createAccount('maintainer')
-  await assign(db, shared.username, neighbour.service, 'maintainer')
+  await assignRole(db, shared.username, neighbour.service, 'maintainer')
   for (const [i, shop] of [api, neighbour].entries()) {
     await fillWithCanaries(api, shop, `canary-${i}-`)
     await stockGiftCards(api, shop)

@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test'
 import { parse } from 'csv-parse/sync'
 import { createLink } from '../../src/auth/sessions.ts'
 import type { Role } from '../../src/domain/accounts.ts'
-import { assign } from '../../src/store/accounts/accounts.ts'
+import { assignRole } from '../../src/store/accounts/accounts.ts'
 import { ask, operationsOf } from '../api/access/documented.ts'
 import { browserMissing } from '../support/browser.ts'
 import { assertAccessible } from '../support/console/axe.ts'
@@ -36,7 +36,7 @@ before(async () => {
   api = await startTestApi({ database: await cloneSmallDemoDatabase(), environment })
   receiver = await startReceiver()
   second = await api.createService()
-  await assign(api.db, api.username, second.service, 'admin')
+  await assignRole(api.db, api.username, second.service, 'admin')
   const { customer, sku, voucher, request, webhook, reconciliation } = await createSampleData(api, receiver)
   page = await openConsole(api, api)
   const extraRoutes = [
@@ -234,7 +234,7 @@ for (const role of ['visitor', 'maintainer'] as const)
     skip,
   }, async () => {
     const caller = await api.createAccount(role)
-    await assign(api.db, caller.username, second.service, role)
+    await assignRole(api.db, caller.username, second.service, role)
     const session = await signIn(caller)
     const open = screens.filter(screen => includesRole(role, screen.role))
     assert.deepEqual(

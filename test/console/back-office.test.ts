@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { startSimulator } from '../../simulator/simulator.ts'
 import { sql } from '../../src/database/db.ts'
-import { assign } from '../../src/store/accounts/accounts.ts'
+import { assignRole } from '../../src/store/accounts/accounts.ts'
 import { findStoredBackOffice, setBackOffice } from '../../src/store/backoffice/connections.ts'
 import { browserMissing } from '../support/browser.ts'
 import { assertAccessible } from '../support/console/axe.ts'
@@ -100,7 +100,7 @@ test('the page is accessible in the dark and on a phone', { skip }, async t => {
 
 test('a visitor sees the state but not the connection', { skip }, async () => {
   const account = await api.createAccount('visitor')
-  await assign(api.db, account.username, office.service, 'visitor')
+  await assignRole(api.db, account.username, office.service, 'visitor')
   const visitor = await openConsole(api, account)
   try {
     await visitor.evaluate(`location.hash = '#/${office.service.name}/back-office'`)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createLink } from '../../src/auth/sessions.ts'
 import { sql } from '../../src/database/db.ts'
-import { assign } from '../../src/store/accounts/accounts.ts'
+import { assignRole } from '../../src/store/accounts/accounts.ts'
 import { browserMissing, openPage } from '../support/browser.ts'
 import { assertAccessible } from '../support/console/axe.ts'
 import { type Console, route, toConsole } from '../support/console/console.ts'
@@ -18,7 +18,7 @@ before(async () => {
   api = await startTestApi()
   visitor = await api.createAccount('visitor')
   otherCaller = await api.createService()
-  await assign(api.db, visitor.username, otherCaller.service, 'admin')
+  await assignRole(api.db, visitor.username, otherCaller.service, 'admin')
   if (skip) return
   page = toConsole(await openPage(api.baseUrl))
   await page.goTo(`${api.baseUrl}/console`)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { recordBackup } from '../../src/backup/history.ts'
 import { sql } from '../../src/database/db.ts'
-import { assign } from '../../src/store/accounts/accounts.ts'
+import { assignRole } from '../../src/store/accounts/accounts.ts'
 import { raiseAlert } from '../../src/store/alerts/alerts.ts'
 import { browserMissing } from '../support/browser.ts'
 import { assertAccessible } from '../support/console/axe.ts'
@@ -20,7 +20,7 @@ let page: Console
 before(async () => {
   api = await startTestApi()
   other = await api.createService()
-  await assign(api.db, api.username, other.service, 'maintainer')
+  await assignRole(api.db, api.username, other.service, 'maintainer')
   if (!skip) page = await openConsole(api, api)
 })
 after(async () => {

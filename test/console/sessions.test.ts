@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createLink } from '../../src/auth/sessions.ts'
 import { sql } from '../../src/database/db.ts'
-import { assign, revoke } from '../../src/store/accounts/accounts.ts'
+import { assignRole, revoke } from '../../src/store/accounts/accounts.ts'
 import { assertProblem } from '../support/problem.ts'
 import { waitUntil } from '../support/processes.ts'
 import { type Caller, startTestApi, type TestApi, type TestResponse } from '../support/service.ts'
@@ -65,7 +65,7 @@ test('the database contains nothing that could open a session or link', async ()
 test('a session has the roles and services of its account', async () => {
   const visitor = await api.createAccount('visitor')
   const [assigned, unassigned] = [await api.createService(), await api.createService()]
-  await assign(api.db, visitor.username, assigned.service, 'maintainer')
+  await assignRole(api.db, visitor.username, assigned.service, 'maintainer')
   const opened = await signIn(visitor)
   const cookie = getCookie(opened)
   assertProblem(await api.sendRaw('/settings', { headers: withCookie(cookie) }), 'insufficient_role', api.baseUrl)

@@ -2,9 +2,9 @@ import {
   allocatePoints,
   compareExpiry,
   computePoints,
-  computePointsDue,
+  computePointsToReverse,
   getLastDay,
-  isOpen,
+  isUnexpired,
   type Lot,
   type OrderEarnings,
   reviewTier,
@@ -138,7 +138,7 @@ export function computeReversal(
   const difference = state.qualifyingSpend - spend
   const notTaken = difference < 0n ? -difference : 0n
   ledger.entries.push({ kind: 'return', lot: null, amount: 0n, spend: -spend, notTaken })
-  const due = computePointsDue(order, spend)
+  const due = computePointsToReverse(order, spend)
   const orderLots = ledger.points.filter(lot => order.lots.includes(lot.id))
   let missing = due - ledger.takePoints('reverse', orderLots, due)
   missing -= ledger.takePoints('reverse', ledger.open(), missing)
@@ -165,7 +165,7 @@ function openLedger({ today, now, pointsOwed, points: stored }: RewardState, new
   const points = stored.map(lot => ({ ...lot }))
   const lots: NewLot[] = []
   const entries: Entry[] = []
-  const openLots = () => points.filter(lot => lot.remaining > 0n && isOpen(lot, today))
+  const openLots = () => points.filter(lot => lot.remaining > 0n && isUnexpired(lot, today))
 
   const addLot = (kind: NewLot['kind'], description: string, expiryDate: string | null) => {
     const id = newId()

@@ -58,14 +58,14 @@ export function computePoints(amount: bigint, { accrualSpend, accrualPoints }: T
 }
 
 /**
- * Returns the points to reverse for a further part of an order: its share of the earned points. The sum over all parts is rounded down, so that
- * several partial returns reverse as many points as one complete return: exactly the earned ones.
+ * Returns the points to reverse if a further part of an order's spend is returned. Rounds the points of all parts together, not of each part,
+ * so that several partial returns reverse as many points as one complete return: exactly the earned points.
  */
-export function computePointsDue(
+export function computePointsToReverse(
   { points, spend, reversedPoints, reversedSpend }: Omit<OrderEarnings, 'lots'>,
-  part: bigint,
+  returnedSpend: bigint,
 ): bigint {
-  const totalReversed = reversedSpend + part
+  const totalReversed = reversedSpend + returnedSpend
   const due = (totalReversed >= spend ? points : (points * totalReversed) / spend) - reversedPoints
   return due > 0n ? due : 0n
 }
@@ -96,7 +96,7 @@ export function allocatePoints(lots: readonly Lot[], requested: bigint): { lot: 
   return parts
 }
 
-export const isOpen = (lot: Lot, today: string) => lot.expiryDate === null || lot.expiryDate >= today
+export const isUnexpired = (lot: Lot, today: string) => lot.expiryDate === null || lot.expiryDate >= today
 
 /** Returns the highest tier above the current one that the spend reaches, locked for its qualifying period. Otherwise the current tier. */
 export function upgradeTier(tiers: readonly TierRules[], status: TierStatus, spend: bigint, today: string): TierStatus {

@@ -74,12 +74,12 @@ export async function createAccount(
     ))
   )
     return
-  await assign(db, username, service, role)
+  await assignRole(db, username, service, role)
   return addPassword(db, keys, username)
 }
 
-/** Assigns an account to a service, or changes its role. */
-export const assign = (db: Db, username: string, service: Service, role: Role) =>
+/** Gives an account a role in a service, or changes the role. */
+export const assignRole = (db: Db, username: string, service: Service, role: Role) =>
   db.run(sql`
     insert into account_service (service_id, username, role) values (${service.id}, ${username}, ${role})
     on conflict (service_id, username) do update set (role, changed_at) = (excluded.role, excluded.changed_at)
@@ -97,7 +97,7 @@ export async function addAccount(
   if (password !== undefined) return password
   if (!(await accountExists(db, username)))
     throw new Error(`The username ${username} can't be used: it looks like another account or a reserved name.`)
-  await assign(db, username, service, role)
+  await assignRole(db, username, service, role)
   return
 }
 
@@ -136,8 +136,8 @@ export async function revoke(db: Db, username: string, { all }: { all: boolean }
   return accountExists(db, username)
 }
 
-/** Removes the assignment of an account to a service. Deletes the account if it was the last one. */
-export async function unassign(tx: Db, username: string, service: Service) {
+/** Removes the role of an account in a service. Deletes the account if it has no role in another service. */
+export async function removeRole(tx: Db, username: string, service: Service) {
   await tx.run(sql`delete from account_service where service_id = ${service.id} and username = ${username}`)
   await tx.run(sql`
     delete from account where username = ${username} and not exists (select from account_service where username = ${username})`)

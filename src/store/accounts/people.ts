@@ -1,7 +1,7 @@
 import { type Db, sql } from '../../database/db.ts'
 import { buildUsernameSkeleton, isUsername, type Role } from '../../domain/accounts.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import { assign, loadAssignments, lockAccount, lockRoles, unassign } from './accounts.ts'
+import { assignRole, loadAssignments, lockAccount, lockRoles, removeRole } from './accounts.ts'
 
 /** Accounts of people, who sign in with an identity provider. The provider sets their roles, and they have no passwords. */
 
@@ -60,10 +60,10 @@ export async function replaceRoles(
   await lockAccount(tx, username)
   for (const service of changed) {
     const role = roles.get(service.name)
-    if (role) await assign(tx, username, service, role)
+    if (role) await assignRole(tx, username, service, role)
   }
   // After the assignments, because the account is deleted with the last one.
-  for (const service of changed) if (!roles.has(service.name)) await unassign(tx, username, service)
+  for (const service of changed) if (!roles.has(service.name)) await removeRole(tx, username, service)
   return new Map(changed.map(service => [service, current.get(service.name)?.role]))
 }
 

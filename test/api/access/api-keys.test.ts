@@ -5,7 +5,7 @@ import type { ApiKeyInput } from '../../../client/src/index.ts'
 import { deriveKeys } from '../../../src/crypto/keys.ts'
 import { sql } from '../../../src/database/db.ts'
 import { routes, scopes } from '../../../src/resources/resources.ts'
-import { addAccount, assign, toApiKey } from '../../../src/store/accounts/accounts.ts'
+import { addAccount, assignRole, toApiKey } from '../../../src/store/accounts/accounts.ts'
 import { createAccount, newUsername } from '../../support/accounts.ts'
 import { assertRejected } from '../../support/customer-bodies.ts'
 import { assertProblem } from '../../support/problem.ts'
@@ -170,7 +170,7 @@ test("a key never exceeds its account's role or service", async () => {
   assertProblem(await api.sendRaw('/stores', { headers: elsewhere }), 'service_not_assigned', api.baseUrl, '/stores')
   assert.deepEqual((await other.get(`/accounts/${username}/keys`)).json.data, [])
   assert.equal((await key.get('/settings')).status, 200)
-  await assign(api.db, username, api.service, 'visitor')
+  await assignRole(api.db, username, api.service, 'visitor')
   await waitUntil(async () => (await key.get('/settings')).json.code === 'insufficient_role', 'the lower role', 5_000)
   assert.equal((await key.get('/stores')).status, 200)
 })

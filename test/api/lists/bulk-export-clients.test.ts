@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers'
 import { after, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { sql } from '../../../src/database/db.ts'
-import { unassign } from '../../../src/store/accounts/accounts.ts'
+import { removeRole } from '../../../src/store/accounts/accounts.ts'
 import { upsertCustomers } from '../../../src/store/customers/customers.ts'
 import { createReturn, getCreated, placeOrder, startOrderShop } from '../../support/order-shop.ts'
 import { assertProblem } from '../../support/problem.ts'
@@ -137,7 +137,7 @@ for (const [how, more] of [
 test('a bulk export ends if its account loses access', async () => {
   const leaver = await api.createAccount('visitor', large.service)
   const bulkExport = await startExport(leaver)
-  await db.transaction(tx => unassign(tx, leaver.username, large.service))
+  await db.transaction(tx => removeRole(tx, leaver.username, large.service))
   // No statement is sent until then, because the client has not read the buffered lines.
   await delay(3_000)
   await assert.rejects(text(bulkExport.body))

@@ -5,7 +5,7 @@ import {
   type RewardMovement,
   type RewardState,
 } from '../../../src/domain/rewards/movements.ts'
-import { isOpen, type Lot, type OrderEarnings, type TierRules } from '../../../src/domain/rewards/rules.ts'
+import { isUnexpired, type Lot, type OrderEarnings, type TierRules } from '../../../src/domain/rewards/rules.ts'
 
 const year = { months: 12, days: 0 }
 
@@ -46,11 +46,11 @@ export function account(tiers: TierRules[]) {
   const newId = () => `lot${String(++created).padStart(6, '0')}`
   const rewards = () =>
     [...lots.values()].filter(
-      lot => lot.kind === 'reward' && lot.remaining === lot.total && lot.remaining > 0n && isOpen(lot, day),
+      lot => lot.kind === 'reward' && lot.remaining === lot.total && lot.remaining > 0n && isUnexpired(lot, day),
     )
   const points = () => [...lots.values()].filter(lot => lot.kind === 'points' && lot.remaining > 0n)
   const status = (): RewardState => ({ ...place, today: day, now: `${day} 12:00:00`, tiers, points: points() })
-  const openPoints = () => points().reduce((sum, lot) => sum + (isOpen(lot, day) ? lot.remaining : 0n), 0n)
+  const openPoints = () => points().reduce((sum, lot) => sum + (isUnexpired(lot, day) ? lot.remaining : 0n), 0n)
 
   function apply(orderNumber: string, move: RewardMovement) {
     const order = orders.get(orderNumber) ?? { points: 0n, spend: 0n, reversedPoints: 0n, reversedSpend: 0n, lots: [] }

@@ -5,9 +5,9 @@ import { computeReversal } from '../../../src/domain/rewards/movements.ts'
 import {
   allocatePoints,
   computePoints,
-  computePointsDue,
+  computePointsToReverse,
   getLastDay,
-  isOpen,
+  isUnexpired,
   type Lot,
   reviewTier,
   upgradeTier,
@@ -54,7 +54,7 @@ test('partial returns take back rounded shares and in total the exact points', (
         reversedSpend: 0n,
       }
       for (const part of parts) {
-        order.reversedPoints += computePointsDue(order, part)
+        order.reversedPoints += computePointsToReverse(order, part)
         order.reversedSpend += part
         assert.equal(order.reversedPoints, (points * order.reversedSpend) / order.spend)
       }
@@ -65,7 +65,10 @@ test('partial returns take back rounded shares and in total the exact points', (
 
 test('a return gives no points even after an early better rate', () => {
   assert.equal(
-    computePointsDue({ points: 300n, spend: units(1_000), reversedPoints: 150n, reversedSpend: units(50) }, units(1)),
+    computePointsToReverse(
+      { points: 300n, spend: units(1_000), reversedPoints: 150n, reversedSpend: units(50) },
+      units(1),
+    ),
     0n,
   )
 })
@@ -117,7 +120,9 @@ test('the earliest expiring lot is used first and never overdrawn', () => {
 
 test('a lot is open through its last day', () => {
   const lot = { id: 'a', remaining: 1n, createdAt: '2026-01-01 00:00:00' }
-  const open = ['2026-11-20', '2026-11-21', '2026-11-22', null].map(expiryDate => isOpen({ ...lot, expiryDate }, today))
+  const open = ['2026-11-20', '2026-11-21', '2026-11-22', null].map(expiryDate =>
+    isUnexpired({ ...lot, expiryDate }, today),
+  )
   assert.deepEqual(open, [false, true, true, true])
 })
 
