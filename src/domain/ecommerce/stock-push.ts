@@ -31,18 +31,22 @@ export const computeNetted = (committedUnits: number, orderedUnits: number) =>
 export type LevelStep =
   | { state: 'inStep' }
   | { state: 'held'; reason: HoldReason }
-  | { state: 'due'; rank: DueRank; desiredOnHand: number }
+  | { state: 'due'; direction: DueDirection; desiredOnHand: number }
 
-/** Falling quantities are sent first, because they prevent overselling. 0: falls to zero. 1: falls. 2: rises. */
-export type DueRank = 0 | 1 | 2
+/** How the quantity of a due level changes. */
+export type DueDirection = keyof typeof dueRanks
+
+/** The order in which due levels are sent. Falling quantities are first, because they prevent overselling. The ranks are stored. */
+export const dueRanks = { fallingToZero: 0, falling: 1, rising: 2 } as const
 
 /** Decides what a level needs. An item that is not stocked at a location is stocked only if there is something to sell. */
 export function decideStep(facts: LevelFacts): LevelStep {
   if (facts.holdReason !== null) return { state: 'held', reason: facts.holdReason }
   const desiredOnHand = computeDesiredOnHand(facts)
-  const known = facts.knownOnHand ?? 0
-  if (desiredOnHand === known) return { state: 'inStep' }
-  return { state: 'due', rank: desiredOnHand > known ? 2 : desiredOnHand === 0 ? 0 : 1, desiredOnHand }
+  const platformOnHand = facts.knownOnHand ?? 0
+  if (desiredOnHand === platformOnHand) return { state: 'inStep' }
+  const direction = desiredOnHand > platformOnHand ? 'rising' : desiredOnHand === 0 ? 'fallingToZero' : 'falling'
+  return { state: 'due', direction, desiredOnHand }
 }
 
 /** Safety stop: a run that would set more than half of the stocked levels (and more than 20) to zero is probably wrong. */

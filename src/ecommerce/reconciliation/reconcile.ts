@@ -20,8 +20,8 @@ import { compareAll } from '../stock-push/follow-changes.ts'
 import { driftAlert, recordAuthors } from './drift.ts'
 
 /**
- * Compares our record of the platform's stock with the platform.
- * Guarantees: a list that was cut off or ended early changes nothing; a level that changes at the same time is not compared.
+ * Compares the stored levels of the platform with its current levels.
+ * Guarantees: an incomplete list changes nothing; a level that changes during the read is not compared.
  */
 
 const rowsPerBatch = 5_000
@@ -71,21 +71,21 @@ export async function reconcileStock(
   const id = await db.transaction(tx => beginReconciliation(tx, service, isDryRun))
   try {
     await confirmAllOrders(db, service, platform.inventory, signal)
-    await readAll(db, service, platform.inventory, signal)
+    await storeAllLevels(db, service, platform.inventory, signal)
     const { unread, ...compared } = await db.transaction(tx => compareObservedLevels(tx, service, id))
-    await reread(db, service, platform.inventory, unread, signal)
-    const steps = { inStep: 0, rising: 0, falling: 0, fallingToZero: 0, held: 0 }
+    await readSkippedLevels(db, service, platform.inventory, unread, signal)
+    const stepCounts = { inStep: 0, rising: 0, falling: 0, fallingToZero: 0, held: 0 }
     let differences: Difference[] = []
     await compareAll(db, service, rules, ({ sku, itemId, locationId, knownOnHand }, step) => {
-      if (step.state === 'inStep') steps.inStep++
-      else if (step.state === 'held') steps.held++
+      if (step.state === 'inStep') stepCounts.inStep++
+      else if (step.state === 'held') stepCounts.held++
       else {
-        steps[step.rank === 2 ? 'rising' : step.rank === 1 ? 'falling' : 'fallingToZero']++
+        stepCounts[step.direction]++
         differences.push({ sku, itemId, locationId, knownOnHand, desiredOnHand: step.desiredOnHand })
         if (differences.length > 2 * maxDifferences) differences = selectLargest(differences)
       }
     })
-    const counts = { ...compared, ...steps }
+    const counts = { ...compared, ...stepCounts }
     const largest = selectLargest(differences)
     await endReconciliation(db, service, id, { state: 'completed', counts, differences: largest })
     if (counts.drifted) {
@@ -111,7 +111,8 @@ async function confirmAllOrders(db: Database, service: Service, inventory: Inven
     await confirmOrders(db, service, inventory, orders.slice(at, at + inventory.limits.orders), signal)
 }
 
-async function readAll(db: Database, service: Service, inventory: InventoryPort, signal: AbortSignal) {
+/** Reads all levels of the platform and stores them in batches. */
+async function storeAllLevels(db: Database, service: Service, inventory: InventoryPort, signal: AbortSignal) {
   let batch: ObservedLevel[] = []
   for await (const level of inventory.readAllLevels(signal)) {
     batch.push(level)
@@ -123,8 +124,8 @@ async function readAll(db: Database, service: Service, inventory: InventoryPort,
   if (batch.length) await storeObservedLevels(db, service, batch)
 }
 
-/** Reads skipped levels by ID: quantities that must be read become known. The next reconciliation compares them. */
-async function reread(
+/** Reads the levels that the comparison skipped, by ID, and stores their quantities. The next reconciliation compares them. */
+async function readSkippedLevels(
   db: Database,
   service: Service,
   inventory: InventoryPort,

@@ -2,7 +2,7 @@ import { createCurrentCursor } from '../../change-feed/start-position.ts'
 import { decodeCursor, encodeCursor, type Subscription } from '../../change-feed/subscription.ts'
 import type { Keys } from '../../crypto/keys.ts'
 import type { Database, Db } from '../../database/db.ts'
-import { decideStep, type LevelStep } from '../../domain/ecommerce/stock-push.ts'
+import { decideStep, dueRanks, type LevelStep } from '../../domain/ecommerce/stock-push.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { readChanges } from '../../store/change-feed/changes.ts'
 import {
@@ -89,7 +89,7 @@ async function markSkus(
       const { itemId, locationId, knownOnHand, isInFlight } = level
       const step = decideStep(level)
       visit(level, step)
-      if (step.state === 'due') return [{ itemId, locationId, rank: step.rank, holdReason: null }]
+      if (step.state === 'due') return [{ itemId, locationId, rank: dueRanks[step.direction], holdReason: null }]
       const isStored = knownOnHand !== null || isInFlight
       if (!isStored && step.state === 'inStep') return []
       return [{ itemId, locationId, rank: null, holdReason: step.state === 'held' ? step.reason : null }]

@@ -1,6 +1,6 @@
 import { type Db, type Sql, sql } from '../../database/db.ts'
 import { mainConnection } from '../../domain/ecommerce/connection-settings.ts'
-import type { DueRank, HoldReason, LevelFacts } from '../../domain/ecommerce/stock-push.ts'
+import type { DueDirection, dueRanks, HoldReason, LevelFacts } from '../../domain/ecommerce/stock-push.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 
 /**
@@ -129,7 +129,8 @@ export const listSyncedSkus = async (tx: Db, service: Service, after: string, li
 
 /** A level to compare again. `holdReason`: it is held instead of due. */
 export interface DueLevel extends LevelKey {
-  rank: DueRank | null
+  /** Null: the level is held or in step. */
+  rank: (typeof dueRanks)[DueDirection] | null
   holdReason: string | null
 }
 
