@@ -91,8 +91,8 @@ export function startWorker(context: JobContext, table: Readonly<Record<string, 
   }
 
   async function executeJob(job: LeasedJob, signal: AbortSignal, span: SpanContext | undefined) {
-    const { serviceId, name, subject, attempt, startedAttempts, lease } = job
-    const { run, retryDelaysSeconds, intervalSeconds, jitter = 0 } = table[name] as Job
+    const { serviceId, name, subject, attempt, unfinishedStarts, lease } = job
+    const { run, retryDelaysSeconds, intervalSeconds } = table[name] as Job
     let serviceName: string | undefined
     try {
       try {
@@ -117,10 +117,8 @@ export function startWorker(context: JobContext, table: Readonly<Record<string, 
         if (signal.aborted) return
         // An unavailable database doesn't count as a failed attempt.
         const isCounted = !isOutage(error)
-        const tries = isCounted ? attempt : Math.max(attempt, startedAttempts)
-        const delaySeconds =
-          retryDelaysSeconds[tries - 1] ?? intervalSeconds ?? retryDelaysSeconds.at(-1) ?? leaseSeconds
-        const seconds = delaySeconds * (1 + jitter * Math.random())
+        const failures = isCounted ? attempt : Math.max(attempt, unfinishedStarts)
+        const seconds = computeRetrySeconds(table[name] as Job, failures)
         const fields = { job: name, service: serviceName, subject, attempt }
         log.warn({ ...fields, err: error, againInSeconds: seconds }, 'job failed, will retry')
         await postponeJob(db, job, seconds, isCounted)
@@ -172,6 +170,15 @@ export function startWorker(context: JobContext, table: Readonly<Record<string, 
   }
 }
 
+/**
+ * Returns the seconds until a job that has failed this many times runs again. After the last retry delay, the job waits for its interval. A job
+ * without an interval repeats the last delay.
+ */
+function computeRetrySeconds({ retryDelaysSeconds, intervalSeconds, jitter = 0 }: Job, failures: number) {
+  const seconds = retryDelaysSeconds[failures - 1] ?? intervalSeconds ?? retryDelaysSeconds.at(-1) ?? leaseSeconds
+  return seconds * (1 + jitter * Math.random())
+}
+
 /** A job with a shorter interval only polls for work, so it starts no trace. */
 const minTracedIntervalSeconds = 60
 
@@ -216,6 +223,6 @@ function trackOutage({ log }: JobContext) {
   }
 }
 
-/** True if the database was unavailable, for each part of the job that failed. */
+/** True if the job failed only because the database was unavailable. */
 const isOutage = (error: unknown): boolean =>
   error instanceof DatabaseUnavailable || (error instanceof AggregateError && error.errors.every(isOutage))

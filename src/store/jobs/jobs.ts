@@ -16,8 +16,8 @@ export interface LeasedJob {
   subject: string
   /** The number of this attempt, from 1. Failures of the job count; outages of the database don't. */
   attempt: number
-  /** Starts since the last counted failure, including this one. */
-  startedAttempts: number
+  /** Starts since the last failure that counts as an attempt, including this start. */
+  unfinishedStarts: number
   lease: string
   /** The trace of the request that added the job (W3C Trace Context). */
   traceparent: string | null
@@ -71,10 +71,10 @@ export const advanceScheduled = (db: Db, scheduled: readonly Scheduled[]) =>
       from json_to_recordset(${JSON.stringify(scheduled)}) as s (name text, "maxSeconds" float8)
      where service_id is null and job.name = s.name and due_at > now() + "maxSeconds" * interval '1 s'`)
 
-/** Takeovers from dead workers without a delay. Each further one waits a minute longer, because the job may be what kills the workers. */
+/** Takeovers from dead workers without a delay. Each further takeover waits a minute longer (at most 60), because the job may crash workers. */
 const maxImmediateTakeovers = 10
 
-/** True if the job is not leased and not in crash backoff. */
+/** SQL: true if the job is not leased and not in crash backoff. `job`: the alias of the row. */
 const isFree = (job: string) => {
   const [until, starts] = [raw(`${job}.leased_until`), raw(`${job}.unfinished_starts`)]
   return sql`(${until} is null or ${until} <= now() - least(greatest(${starts} - ${maxImmediateTakeovers}, 0), 60) * interval '1 min')`
@@ -116,8 +116,9 @@ export interface Slots {
 }
 
 /**
- * Leases due jobs, per name at most the free slots. No other worker can lease them until the lease expires. The jobs of a service that run or
- * are due earlier count towards its limit. Two workers that poll at the same time can exceed that limit.
+ * Leases due jobs, per name at most the free slots. No other worker can lease them until the lease expires.
+ * The limit per service: a due job `d` is left out if its service already has that many jobs `o` of the name that run or are due before `d`.
+ * Two workers that poll at the same time can exceed that limit.
  */
 export const leaseDueJobs = (
   db: Db,
@@ -139,7 +140,7 @@ export const leaseDueJobs = (
                         or (o.due_at <= now() and ${isFree('o')} and (o.due_at, o.subject) < (d.due_at, d.subject)))))
         order by due_at limit slot.free for update skip locked) due
      where job.ctid = due.ctid
-    returning service_id as "serviceId", job.name, subject, attempts + 1 as attempt, unfinished_starts as "startedAttempts", lease, traceparent`)
+    returning service_id as "serviceId", job.name, subject, attempts + 1 as attempt, unfinished_starts as "unfinishedStarts", lease, traceparent`)
 }
 
 /** Renews leases. Returns the renewed ones: the others have expired, and another worker may have taken over. */
