@@ -39,7 +39,8 @@ export interface GetOptions<Q extends TObject = TObject, P extends Params = Para
   bulkExport?: {
     /** The schema of each line. */
     item: TSchema
-    of: (context: ReadContext<Static<Q>, P>, limit: RunLimited) => Promise<BulkExport>
+    /** Begins an export whose chunks use connections within the limit. */
+    begin: (context: ReadContext<Static<Q>, P>, limit: RunLimited) => Promise<BulkExport>
   }
 }
 
@@ -58,7 +59,7 @@ type GetResult = ({ record: string } | { data: unknown }) & { meta?: object }
 
 type GetHandler<Q extends TObject, P extends Params> = (
   context: ReadContext<Static<Q>, P>,
-  startLong: () => LongRequest,
+  beginWait: () => LongRequest,
 ) => Promise<GetResult | undefined>
 type ListHandler<Q extends TObject, P extends Params> = (
   context: ReadContext<Static<Q>, P>,

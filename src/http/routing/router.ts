@@ -39,12 +39,12 @@ import {
 import { uploadRouter } from './uploads.ts'
 import { handleWrite } from './writes.ts'
 
-/** `startLong`: call it if the request waits for changes. It returns when to end the request, and rechecks the caller's access. */
+/** Handles a read. If the response waits for changes, the handler must call `beginWait` first. */
 type Handle = (
   request: FastifyRequest,
   reply: FastifyReply,
   context: ReadContext,
-  startLong: () => LongRequest,
+  beginWait: () => LongRequest,
 ) => Promise<unknown>
 
 /** A bulk export has the path of its list, and is chosen by `Accept: application/x-ndjson`. */
@@ -52,7 +52,7 @@ const wantsExport = ({ headers }: FastifyRequest) => chooseMedium(headers.accept
 
 export function registerRoutes(server: FastifyInstance, app: AppContext, definitions: readonly RouteDefinition[]) {
   const limitStreams = concurrencyLimit('too_many_streams')
-  const { limitFor, send: sendExport } = createBulkExporter(app)
+  const { getConnectionLimit, send: sendExport } = createBulkExporter(app)
   const registerUpload = uploadRouter(server, app)
 
   const registerRead = ({ operation, options }: GetRoute | ListRoute | StreamRoute, handle: Handle) => {
@@ -71,11 +71,12 @@ export function registerRoutes(server: FastifyInstance, app: AppContext, definit
   const registerGet = (route: GetRoute) => {
     const { role } = route.operation
     const { bulkExport, recordName = 'record', etag } = route.options
-    registerRead(route, async (request, reply, baseContext, startLong) => {
+    registerRead(route, async (request, reply, baseContext, beginWait) => {
       const isExport = bulkExport !== undefined && wantsExport(request)
       const context = withParsedQuery(route.options, request, baseContext, isExport)
-      if (isExport) return sendExport(request, reply, role, () => bulkExport.of(context, limitFor(context)))
-      const result = await route.handler(context, startLong)
+      if (isExport)
+        return sendExport(request, reply, role, () => bulkExport.begin(context, getConnectionLimit(context)))
+      const result = await route.handler(context, beginWait)
       if (!result) throw notFound(recordName)
       const body = 'record' in result ? addEnvelope(result.record, result.meta) : JSON.stringify(result)
       return etag ? sendTagged(request, reply, body) : reply.type(json).send(body)
@@ -83,10 +84,10 @@ export function registerRoutes(server: FastifyInstance, app: AppContext, definit
   }
 
   const registerStream = (route: StreamRoute) =>
-    registerRead(route, async (request, reply, baseContext, startLong) => {
+    registerRead(route, async (request, reply, baseContext, beginWait) => {
       const context = withParsedQuery(route.options, request, baseContext)
       return limitStreams(request, async () => {
-        const long = startLong()
+        const long = beginWait()
         const events = await route.handler(context, long)
         await sendEvents(request, reply, events, long.signal)
         return reply
@@ -117,10 +118,10 @@ export function registerRoutes(server: FastifyInstance, app: AppContext, definit
       }
       if (wantsExport(request)) {
         throwIfAny([...errors, ...findExportConflicts(sent)])
-        return sendExport(request, reply, role, () => exportPages(service, limitFor(context), loadPage))
+        return sendExport(request, reply, role, () => exportPages(service, getConnectionLimit(context), loadPage))
       }
       const cursorScope = { service, list: getRequestPath(request), filters, key: app.keys.cursors }
-      // Throws `errors` too, together with an error of the cursor.
+      // Throws `errors` together with those of the cursor.
       const pageRequest = toPageRequest(cursorScope, { limit, after_cursor }, defaultLimit, errors)
       const { page, meta } = await loadPage(pageRequest)
       const isPoll = sent.has('updated_after') && after_cursor === undefined
@@ -172,11 +173,11 @@ const getSyncedAt = ({ syncedAt }: AppContext, service: Service, sync: string | 
 const addEnvelope = (data: string, meta: object | undefined) =>
   meta ? `{"data":${data},"meta":${JSON.stringify(meta)}}` : `{"data":${data}}`
 
-/** Creates the ETag of a list's first page. It is weak, because the cursors of equal pages differ. A restore ends them, so it changes the ETag. */
+/** Creates the ETag of a list's first page. Weak, because equal pages have different cursors. A restore changes it, because cursors become invalid. */
 const createPageEtag = ({ settings, restoredAt }: Service, { records, hasNextPage }: Page, meta: ListMetaFields) =>
   `W/${createEtag(records.join() + JSON.stringify([hasNextPage, settings.timeZone, restoredAt, meta]))}`
 
-/** Sends a body with an ETag of its bytes, or 304 if the caller has them already. */
+/** Sends a body with an ETag of its bytes, or 304 if the caller has this body already. */
 const sendTagged = (request: FastifyRequest, reply: FastifyReply, body: string) =>
   isUnchanged(request, reply, createEtag(body)) ? reply.code(304).send() : reply.type(json).send(body)
 

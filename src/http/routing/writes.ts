@@ -159,29 +159,39 @@ export async function handleWrite(
     return reply.send(withoutGenerated(response.body, options.generated, body))
   }
   // A response about accounts can contain a password, so only the same caller gets it again.
-  const by = options.inControlDatabase ? { by: username } : {}
-  const canonical = toCanonicalJson({ path: normalizePath(getRequestPath(request)), body, ...by })
-  const identity = createIdentity(app.keys, service, options.operation, key, canonical)
+  const caller = options.inControlDatabase ? { by: username } : {}
+  const canonicalRequest = toCanonicalJson({ path: normalizePath(getRequestPath(request)), body, ...caller })
+  const identity = createIdentity(app.keys, service, options.operation, key, canonicalRequest)
   const { origin } = context
   const { operation } = options
   const writeRequest = { operation, params, body, username, requestId, agent: origin.agent, apiKey: origin.apiKey }
   const { response, isReplay } = await executeWrite(app, service, identity, writeRequest, execute).then(
     result => ({ response: result, isReplay: false }),
-    async error => {
-      const isOtherRequest = error instanceof ApiError && error.code === 'idempotency_key_reused'
-      const isRepeat = isOtherRequest || error instanceof IdempotentReplay
-      const { countGuess } = options
-      const guessError =
-        isRepeat && countGuess && (await app.db.transaction(tx => countGuess(tx, { ...context, body, isOtherRequest })))
-      if (guessError) throw guessError
-      if (error instanceof IdempotentReplay) return { response: error.response, isReplay: true }
-      throw error
-    },
+    async error => ({ response: await findReplay(app, options, { ...context, body }, error), isReplay: true }),
   )
   failpoint('after_commit')
   reply.headers(response.headers).code(response.status)
   if (isReplay) reply.header('idempotent-replayed', 'true')
   return reply.send(response.body)
+}
+
+/**
+ * Returns the stored response if a write failed because its key was used for the same request. Throws any other error. If the key was used
+ * before, for the same request or another one, the guess in the request is counted first.
+ */
+async function findReplay(
+  app: AppContext,
+  { countGuess }: WriteOptions,
+  context: Omit<RepeatContext, 'isOtherRequest'>,
+  error: unknown,
+): Promise<StoredResponse> {
+  const isOtherRequest = error instanceof ApiError && error.code === 'idempotency_key_reused'
+  const isRepeat = isOtherRequest || error instanceof IdempotentReplay
+  const guessError =
+    isRepeat && countGuess && (await app.db.transaction(tx => countGuess(tx, { ...context, isOtherRequest })))
+  if (guessError) throw guessError
+  if (error instanceof IdempotentReplay) return error.response
+  throw error
 }
 
 /** Sets the generated fields of a dry run's response to null, unless the body has them. */
@@ -192,7 +202,7 @@ function withoutGenerated(response: string, generated: readonly string[], body: 
   return JSON.stringify({ data, ...members })
 }
 
-/** Returns the work of a write for its execution: runs the handler and adds audit entry and response to its commit phase. */
+/** Wraps the handler of a write. The returned function runs the handler, and adds the audit entry and the response to its commit phase. */
 export const prepareWrite =
   (options: WriteOptions, context: Omit<WriteContext, keyof WriteRuntime>, work: WriteWork) =>
   async (runtime: WriteRuntime): Promise<CommitPhase<WriteResult | ApiError>> => {

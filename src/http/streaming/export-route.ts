@@ -21,7 +21,7 @@ export function createBulkExporter(app: AppContext) {
   const getLimit = perObject(createLimit)
   return {
     /** Returns the limit that the exports of a database share. */
-    limitFor: ({ db }: Pick<AppContext, 'db'>): RunLimited => getLimit(db),
+    getConnectionLimit: ({ db }: Pick<AppContext, 'db'>): RunLimited => getLimit(db),
 
     /** Sends the export that `begin` returns. Throws `too_many_exports` if the account runs as many as it can. */
     send: (

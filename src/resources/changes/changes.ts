@@ -136,7 +136,7 @@ export const changeRoutes = [
       validate: ({ kinds }) => validateKinds(kinds),
       bulkExport: {
         item: RecordChange,
-        of: ({ db, service, keys, query }, runLimited) =>
+        begin: ({ db, service, keys, query }, runLimited) =>
           exportChanges(db, createSubscription(service, keys, query), query.records ?? false, runLimited),
       },
     },
