@@ -33,7 +33,7 @@ const getEndedSubscriptions = (before: Consent, input: ConsentInput) =>
     ? subscriptions.map(([, flag]) => flag).filter(flag => before[flag] && input[flag] === undefined)
     : []
 
-/** Returns the flags of a request, with the subscriptions that it ends implicitly. */
+/** Returns the flags of a request. A subscription that the request ends implicitly is false. */
 export const getConsentInput = (
   before: Consent,
   { privacy, emailSubscription, smsSubscription }: ConsentInput,
@@ -94,8 +94,8 @@ export const getMappedReferences = (input: ConsentInput, mapping: Mapping) =>
   })
 
 /**
- * Returns an error for each reference that contradicts a flag, because only the flag changes consent. A reference that matches its flag is
- * accepted, and without the flag a reference that matches the stored value.
+ * Returns an error for each reference of a request that contradicts its flag, because only the flag changes consent. `values`: the references
+ * of the request by type. `stored`: the stored ones. If the request has no flag, the stored value of the reference is accepted too.
  */
 export function findConsentConflicts(
   values: ReadonlyMap<string, string | null>,

@@ -9,8 +9,8 @@ import type { Sheet, ValidatedRow } from '../pipeline/sheet.ts'
 import type { ParseTask, Reply } from './parse-worker.ts'
 
 /**
- * Parses an uploaded file in a thread of its own, so that no file can block or exhaust the process that serves all. The thread has limits
- * of memory and time, and is killed if it exceeds one. It parses a batch only when the importer requests it.
+ * Parses an uploaded file in a thread, so that no file can block the event loop of the server or exhaust its memory. A thread that exceeds its
+ * limit of memory or time is terminated. The thread parses the next batch only when the importer requests it.
  */
 
 /** Limits of one thread. */
@@ -45,10 +45,10 @@ export async function openSheetInThread(
     execArgv: [],
     env: {},
   })
-  const failed = Promise.withResolvers<never>()
-  handleLater(failed.promise)
+  const failure = Promise.withResolvers<never>()
+  handleLater(failure.promise)
   const fail = (error: Error) => {
-    failed.reject(error)
+    failure.reject(error)
     void worker.terminate()
   }
   worker.on('error', (error: NodeJS.ErrnoException) =>
@@ -66,7 +66,7 @@ export async function openSheetInThread(
     await worker.terminate()
   }
 
-  const request = async () => {
+  const requestNext = async () => {
     const received = Promise.withResolvers<Reply>()
     const timer = setTimeout(
       () => fail(new ImportError(`${file.name} can't be read: a part of it took longer than ${timeoutMs / 1_000} s.`)),
@@ -74,7 +74,7 @@ export async function openSheetInThread(
     )
     worker.once('message', received.resolve)
     worker.postMessage('next')
-    const reply = await Promise.race([received.promise, failed.promise]).finally(() => clearTimeout(timer))
+    const reply = await Promise.race([received.promise, failure.promise]).finally(() => clearTimeout(timer))
     for (const remark of reply.remarks) onRemark(remark)
     if (reply.guess) onGuess?.(reply.guess)
     onRead(reply.bytes)
@@ -85,9 +85,9 @@ export async function openSheetInThread(
 
   try {
     if (signal.aborted) stop()
-    const reply = await request()
+    const reply = await requestNext()
     if (!('opened' in reply)) throw new Error('the thread that parses the file did not open it')
-    // The lines are validated in the thread, so the checks are not needed here.
+    // The thread validates the lines, so the fields have no checks here, and the sheet has batches instead of lines.
     const { fields, ...opened } = reply.opened
     const sheet: Sheet = { ...opened, fields: fields as Field[], lines: readNoLines(), batches: readBatches(), close }
     if (reply.isRejectedFile !== undefined) sheet.isRejectedFile = reply.isRejectedFile
@@ -96,7 +96,7 @@ export async function openSheetInThread(
     async function* readBatches(): AsyncGenerator<ValidatedRow[]> {
       try {
         for (;;) {
-          const next = await request()
+          const next = await requestNext()
           if (next.isRejectedFile !== undefined) sheet.isRejectedFile = next.isRejectedFile
           if (!('batch' in next) || !next.batch) return
           yield next.batch.map(restoreErrors)
@@ -113,8 +113,8 @@ export async function openSheetInThread(
 
 async function* readNoLines(): AsyncGenerator<never> {}
 
-/** The members of a dialect that a thread can receive: data, not functions or signals. */
-const cloneable = {
+/** The members of a dialect. The object of a caller can have more, such as functions and signals, which a thread can't receive. */
+const dialectMembers = {
   map: true,
   ignore: true,
   ignoreUnknown: true,
@@ -133,7 +133,7 @@ const cloneable = {
 } satisfies Record<keyof Dialect, true>
 
 const toCloneable = (dialect: Dialect): Dialect =>
-  Object.fromEntries(Object.entries(dialect).filter(([name, value]) => name in cloneable && value !== undefined))
+  Object.fromEntries(Object.entries(dialect).filter(([name, value]) => name in dialectMembers && value !== undefined))
 
 /** Restores the class of the errors of a row, which a message does not keep. */
 function restoreErrors({ line, errors, ...row }: ValidatedRow): ValidatedRow {

@@ -56,7 +56,7 @@ export async function ingestPrepared<R>(
     const written = new Set<number>()
     for (const group of await exchanges.findGroups(db, service, selectInputs(places))) {
       const groupPlaces = group.flatMap(i => places[i] ?? [])
-      const failed = await write(groupPlaces, undefined, { ...context, releasesFirst: true })
+      const failed = await write(groupPlaces, undefined, { ...context, releasesUniqueValues: true })
       if (!failed.length) for (const at of groupPlaces) written.add(at)
     }
     return rejected.filter(({ input }) => !written.has(input))

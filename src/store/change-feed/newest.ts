@@ -15,14 +15,14 @@ export async function readCurrentPositions(db: Db, service: Service, kinds: read
   return toPositions(kinds, await db.rows<Newest>(selectNewest(service, timestamps), { lsn: position }))
 }
 
-/** Reads the current positions from the primary, with the watermarks that include them and the LSN after everything that was read. */
+/** Reads the current positions from the primary. `within`: the watermarks that include them, and an LSN after everything that was read. */
 export async function readCurrentState(
   db: Db,
   service: Service,
   kinds: readonly Kind[],
 ): Promise<{ positions: FeedPositions; within: CommitWatermarks }> {
   const { timestamps } = await readCommitWatermarks(db, service)
-  // The same statement must read the LSN: an earlier one could be before the end of an initial load that this statement sees as ended.
+  // The same statement must read the LSN. An earlier LSN could precede the end of an initial load that this statement sees as ended.
   const rows = await db.rows<Newest & { position: string | null }>(sql`
     with seen as ${materialized(sql`${selectNewest(service, timestamps)}`)}
     select kind, newest, ${currentLsn(db)} as position from seen`)
@@ -34,7 +34,7 @@ interface Newest {
   newest: string | null
 }
 
-/** Selects all kinds, whichever are subscribed, so that there is only one statement to prepare. */
+/** Selects all kinds, not only the subscribed ones, so that all readers share one prepared statement. */
 function selectNewest(service: Service, timestamps: readonly string[]): Sql {
   const queries = allKinds.map(kind => {
     const ofService = sql`service_id = ${service.id}`
@@ -56,9 +56,10 @@ function toPositions(kinds: readonly Kind[], rows: readonly Newest[]): FeedPosit
   )
 }
 
-/** Returns the watermarks of these positions, for a scan that ends at them. */
+/** Returns watermarks for a scan that must end at these positions. */
 export function getWatermarks({ positions, within }: Awaited<ReturnType<typeof readCurrentState>>): CommitWatermarks {
   const timestamps: string[] = []
+  // A position is one microsecond after the newest change (`createPositionAfter`).
   for (const [kind, { changed }] of positions)
     timestamps[listNumber(sources[kind].table)] = formatTimestamp(changed[0] - 1)
   return { ...within, timestamps }

@@ -5,7 +5,7 @@ import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { listNumber } from '../lists/change-timestamp.ts'
 import { materialized, opaqueParam } from '../lists/planner-fences.ts'
 import { type FeedPosition, type FeedPositions, formatTimestamp, isAtBeginning } from './positions.ts'
-import { isHidden, isShown, sources } from './sources.ts'
+import { hasRecord, isHidden, sources } from './sources.ts'
 
 /** The watermark of each list, by list number. */
 type WatermarkTimestamps = readonly string[]
@@ -61,7 +61,9 @@ export function selectChanges(
   const shownRecords = starts
     .filter(({ kind }) => records || sources[kind].id || sources[kind].name)
     .map(({ kind }) => selectRecords(service, kind, records))
-  const existsAgain = starts.map(({ kind }) => sql`when ${kind} then ${isShown(sources[kind], service, sql`page.key`)}`)
+  const existsAgain = starts.map(
+    ({ kind }) => sql`when ${kind} then ${hasRecord(sources[kind], service, sql`page.key`)}`,
+  )
   const newestTombstones = starts.map(
     ({ kind, start }) => sql`, ${kind}::text, ${newestTombstone(service, kind, start.isAtBeginning ? within : [])}`,
   )

@@ -2,7 +2,7 @@ import { raw, type Sql, sql } from '../../database/db.ts'
 import type { Kind } from '../../domain/changes.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { customerJson } from '../customers/customers.ts'
-import { selectStockByShownId, stockId } from '../inventory/stock.ts'
+import { selectStockByApiId, stockId } from '../inventory/stock.ts'
 import type { List } from '../lists/change-timestamp.ts'
 import { orderJson } from '../orders/orders.ts'
 import { returnJson } from '../orders/returns.ts'
@@ -14,19 +14,19 @@ interface Source {
   table: List
   /** The last column of its index by change timestamp. */
   key: Sql
-  /** The identifier that a record shows. Default: the key. */
+  /** The identifier of the record in the API. Default: the key. */
   id?: Sql
-  /** The record's name in its path. Default: the identifier. */
+  /** The last segment of the record's path. Default: the identifier. */
   name?: Sql
   /** JSON of a row named `changed`, as the record's path returns it. */
   record: (service: Service) => Sql
-  /** Selects the rows that show this identifier. Default: the row with this key. */
-  selectByShownId?: (service: Service, id: Sql) => Sql
+  /** Selects the rows with this identifier in the API. Default: the row with this key. */
+  selectByApiId?: (service: Service, id: Sql) => Sql
 }
 
 const stored = () => sql`record`
 
-/** JSON of a record that is rendered from a row. `row`: the table with the alias that `json` uses. */
+/** SQL for the JSON of a record that isn't stored as JSON. `row`: the table, with the alias that `json` uses. */
 const renderFrom = (row: Sql, json: Sql) =>
   sql`(select ${json} from ${row} where (service_id, id) = (changed.service_id, changed.id))`
 
@@ -34,7 +34,7 @@ export const sources: Readonly<Record<Kind, Source>> = {
   store: { table: 'store', key: sql`store_id`, name: sql`store_number`, record: stored },
   staff: { table: 'staff', key: sql`id`, record: stored },
   product: { table: 'product', key: sql`product_id`, record: stored },
-  inventory: { table: 'stock', key: sql`id`, id: stockId, record: stored, selectByShownId: selectStockByShownId },
+  inventory: { table: 'stock', key: sql`id`, id: stockId, record: stored, selectByApiId: selectStockByApiId },
   customer: { table: 'customer', key: sql`id`, record: () => customerJson },
   transaction: { table: 'retail_transaction', key: sql`id`, record: stored },
   order: { table: 'sales_order', key: sql`id`, record: service => renderFrom(sql`sales_order o`, orderJson(service)) },
@@ -55,14 +55,14 @@ export const sources: Readonly<Record<Kind, Source>> = {
   },
 }
 
-/** True if a record of the kind shows this identifier. */
-export const isShown = ({ table, key, selectByShownId }: Source, service: Service, id: Sql): Sql => {
+/** SQL: true if the kind has a record with this identifier in the API. */
+export const hasRecord = ({ table, key, selectByApiId }: Source, service: Service, id: Sql): Sql => {
   const rows =
-    selectByShownId?.(service, id) ??
+    selectByApiId?.(service, id) ??
     sql`select from ${raw(table)} r where r.service_id = ${service.id} and r.${key} = ${id}`
   return sql`exists (${rows})`
 }
 
-/** True during the initial load of a kind: its records become visible when the load ends (contributing/decisions/0013). */
+/** SQL: true during the initial load of a kind: its records become visible when the load ends (contributing/decisions/0013). */
 export const isHidden = (service: Service, kind: Kind): Sql =>
   sql`exists (select from initial_load where service_id = ${service.id} and kind = ${kind})`

@@ -150,7 +150,7 @@ export async function mergeCustomers(
   const insert = async (batch: readonly CustomerRow[], onConflict: Sql) =>
     batch.length ? tx.rows<Consent & { id: string }>(insertMerged(service, change, batch, onConflict)) : []
   const [existing, added] = [rows.filter(({ id }) => lockedIds.has(id)), rows.filter(({ id }) => !lockedIds.has(id))]
-  if (context?.releasesFirst) await releaseEmails(tx, service, existing)
+  if (context?.releasesUniqueValues) await releaseEmails(tx, service, existing)
   const [changed, insertedRows] = await Promise.all([
     insert(existing, onConflictUpdate(customers, ['changed_at', ...contentTimes, 'record', 'ecommerce_ids'])),
     insert(added, sql`on conflict (service_id, id) do nothing`),

@@ -6,15 +6,15 @@ import { opaqueServiceId } from '../lists/planner-fences.ts'
 
 const kind: AlertName = 'stock_oversold'
 
-/** Days for which a level that becomes negative counts as oversold by an order of its SKU. Later, other causes are more likely. */
-const soldDays = 30
+/** Days after an order of a SKU during which its negative levels count as oversold. Later, another cause is more likely. */
+const maxDaysSinceSale = 30
 
 interface StockKey {
   storeId: string
   skuId: string
 }
 
-/** Selects the stock of these levels whose remaining units meet a condition, by one index look-up each. */
+/** Selects the stock of these levels if its remaining units meet the condition, for example `< 0`. One index look-up per level. */
 const selectLevels = (service: Service, stocks: readonly StockKey[], condition: Sql) => {
   const [stores, skus] = [stocks.map(({ storeId }) => storeId), stocks.map(({ skuId }) => skuId)]
   return sql`(
@@ -23,7 +23,10 @@ const selectLevels = (service: Service, stocks: readonly StockKey[], condition: 
      where s.free_stock - s.reserved - s.allocated ${condition})`
 }
 
-/** The reserved units of stock `s` without those of orders that are being sent: the back office may have taken them off already. */
+/**
+ * Units of stock `s` that shoppers have reserved. The reservations of orders that are being sent have IDs that begin with `order `. They don't
+ * count, because the back office may have subtracted their units already.
+ */
 const reservedUnits = sql`
   (select coalesce(sum(l.quantity), 0)
      from stock_reservation_line l
@@ -32,8 +35,8 @@ const reservedUnits = sql`
       and r.expires_at > clock_timestamp() and r.id not like 'order %')`
 
 /**
- * Raises an alert for each of these levels that has fewer units than its orders and reservations need. Call after their stock was merged:
- * tills have sold the units, or a count has corrected them.
+ * Raises an alert for each of these levels that has fewer units than its orders and reservations need. Call it after a merge of stock,
+ * in which tills may have sold the units, or a count may have corrected them.
  */
 export async function reportOversold(tx: Db, service: Service, stocks: readonly StockKey[]) {
   if (!stocks.length || service.settings.oversell === 'allow') return
@@ -50,12 +53,12 @@ export async function reportOversold(tx: Db, service: Service, stocks: readonly 
      where units < 0
        and (current_reserved > 0 or allocated > 0
             or exists (select from stock sold where sold.service_id = level.service_id and sold.sku_id = level.sku_id
-                          and sold.sold_at > now() - make_interval(days => ${soldDays})))
+                          and sold.sold_at > now() - make_interval(days => ${maxDaysSinceSale})))
      order by subject`)
   for (const alert of oversold) await raiseAlert(tx, service.id, { kind, ...alert })
 }
 
-/** Resolves the alerts of these levels that have enough units again. Call after their stock was changed. */
+/** Resolves the alerts of these levels that have enough units again. Call it after a change of stock. */
 export const resolveOversold = (tx: Db, service: Service, stocks: readonly StockKey[]) =>
   tx.run(sql`
     delete from alert a

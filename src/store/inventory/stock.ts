@@ -406,7 +406,7 @@ export function readStockPage(
 }
 
 /** Selects the stock with this ID: store ID, dash, SKU. Both parts can contain dashes. */
-export const selectStockByShownId = (service: Service, id: Sql) => sql`
+export const selectStockByApiId = (service: Service, id: Sql) => sql`
   select s.* from generate_series(1, length(${id})) ordinal
     join variant v on v.service_id = ${service.id} and v.sku = substr(${id}, ordinal + 1)
     join stock s on s.service_id = v.service_id and s.store_id = left(${id}, ordinal - 1) and s.sku_id = v.sku_id
@@ -415,5 +415,5 @@ export const selectStockByShownId = (service: Service, id: Sql) => sql`
 /** Returns the JSON of the stock of one SKU in one store. */
 export const findStock = (db: Db, service: Service, id: string, explained?: Explained) =>
   db.row<{ record: string }>(
-    sql`select ${stockRecord(service, explained)} as record from (${selectStockByShownId(service, sql`${id}::text`)}) stock`,
+    sql`select ${stockRecord(service, explained)} as record from (${selectStockByApiId(service, sql`${id}::text`)}) stock`,
   )

@@ -7,15 +7,15 @@ import { isDifferent, type MergeTable } from './merge.ts'
 import { opaqueServiceId } from './planner-fences.ts'
 
 /**
- * Stale data never wins: `source_changed_at` is the time of a record's content in its source, or of the write that set it. Imported rows
- * with an older time are skipped. `changed_at` can't be compared: it also moves when a record is rendered again.
+ * Prevents older data from overwriting newer data. `source_changed_at` is the time of a record's content in its source, or of the write that
+ * set it. Imported rows with an older time are skipped. `changed_at` can't be compared: it also moves when a record is rendered again.
  */
 
 /** How rows of a file or a sync are written. */
 export interface WriteContext {
-  /** Clear unique values that other rows of the batch take before the rows are written. */
-  releasesFirst?: boolean
-  /** The author of changes of consent. */
+  /** True if rows of the batch exchange unique values, such as email addresses: the stored values are cleared before the batch is written. */
+  releasesUniqueValues?: boolean
+  /** The author of the entries in the consent record. */
   actor: Actor
   /** Skips rows that are older than the content of the stored record. */
   skipOutdated: boolean
@@ -49,13 +49,16 @@ export async function dropOutdated<R extends SourceDated>(
 
 const toCamelCase = (column: string) => column.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
 
-/** The time of new content: that of its source, but not in the future, or that of the transaction. */
+/** SQL for the time of new content: its time in the source, but not in the future. Without a time in the source, the time of the transaction. */
 export const contentTime = (sourceTime: Sql, service: Service, { at }: Change) => {
   const now = sql`date_trunc('second', ${at}::timestamptz at time zone ${service.settings.timeZone})`
   return sql`least(coalesce(${sourceTime}, ${now}), ${now})`
 }
 
-/** The `source_changed_at` of a merged row, named `alias`. A change of mapping columns only is no new content. */
+/**
+ * SQL for the new `source_changed_at` of a merged row, whose alias is `alias`. The query must name the stored row `old` and the imported row
+ * `source`. A row that differs only in `mappingColumns` has no new content, so it keeps its time.
+ */
 export function mergedContentTime(
   table: MergeTable,
   alias: string,

@@ -55,12 +55,14 @@ const wasUndone = async (tx: Db, service: Service, { kind, id, to }: Omit<Automa
      where service_id = ${service.id} and kind = ${kind} and record_id = ${id} and username = ${automaticUsername} and undone_at is not null
        and ${to} in (after->>'ecommerceSku', after->>'ecommerceLegacyId')`)) > 0
 
-/** Fixes of one mapping check. The next check continues. */
+/** Fixes that one mapping check makes at most. The next check continues. */
 const maxFixes = 5_000
 
 /**
- * Maps unmapped SKUs whose barcode is equal to that of exactly one variant of the platform. No other SKU can have the barcode, and no
- * record can be mapped to the variant. A SKU whose ID is the platform's SKU counts as mapped already. Returns the number of fixes.
+ * Maps SKUs to variants of the platform with the same barcode, and returns the number of fixes. Maps a SKU if all of these are true.
+ * - It is unmapped (`sku = sku_id`), and the mapping check suggests the variant.
+ * - No other SKU has the barcode, and no other variant of the platform has it in any notation (`near_other`).
+ * - No SKU is mapped to the variant, and the variant is not a gift card.
  */
 export async function mapExactMatches(db: Database, service: Service, signal: AbortSignal): Promise<number> {
   const candidates = await db.rows<{ id: string; to: string }>(sql`
