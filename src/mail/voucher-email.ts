@@ -8,12 +8,12 @@ import { type EmailMessage, toOneLine } from './message.ts'
 type Branding = Pick<Settings, 'retailerName' | 'logoUrl' | 'brandColour' | 'shopUrl' | 'supportEmail'>
 
 /** Builds the email of a queued voucher email. */
-export const buildVoucherEmail = (waiting: QueuedEmail, service: Service): EmailMessage => ({
+export const buildVoucherEmail = (queued: QueuedEmail, service: Service): EmailMessage => ({
   from: { name: service.settings.retailerName, address: getSender(service) },
-  to: { name: waiting.receiverName, address: waiting.receiverEmail },
-  messageId: waiting.messageId,
-  date: waiting.date,
-  ...renderVoucherEmail(waiting, service.settings),
+  to: { name: queued.receiverName, address: queued.receiverEmail },
+  messageId: queued.messageId,
+  date: queued.date,
+  ...renderVoucherEmail(queued, service.settings),
 })
 
 /** Renders the email to the receiver of a gift voucher, as plain text and HTML with the same content. */
@@ -82,7 +82,7 @@ const ink = '#1d2b2a'
 const pale = '#5d6b69'
 const panel = '#f5faf8'
 
-/** The colours of programs that prefer dark, and smaller margins for phones. Programs that ignore both show the inline styles. */
+/** Colours for dark mode, and smaller margins for phones. Mail programs without media queries show the inline styles. */
 const styles = raw(`
 :root { color-scheme: light dark; supported-color-schemes: light dark }
 @media (max-width: 480px) { .pad { padding-left: 20px !important; padding-right: 20px !important } }
@@ -100,8 +100,9 @@ const styles = raw(`
 function renderHtml(view: VoucherEmailView) {
   const { retailer, amount, receiverName, senderName, message, number, pin, expiry, renewed } = view
   const { logoUrl, brandColour, shopUrl, supportEmail } = view
-  // The ink that is easier to read on the retailer's colour.
+  // The text colour with the higher contrast to the retailer's colour.
   const onBrand = contrast(brandColour, '#ffffff') >= contrast(brandColour, ink) ? '#ffffff' : ink
+  // The retailer's colour, if its contrast is sufficient for text (WCAG 2.2, 1.4.3).
   const amountColour = contrast(brandColour, panel) >= 4.5 ? brandColour : ink
   return html`<!doctype html>
 <html lang="en">
@@ -168,7 +169,7 @@ ${
 `
 }
 
-/** Renders a label and a value. Its parts have gaps, but no spaces, so the value is copied in one piece. No part is broken into two lines. */
+/** Renders a label and a value. Margins separate its parts, so that a copied value has no spaces. A line can break only between parts. */
 const renderField = (
   label: string,
   [first = '', ...parts]: readonly string[],

@@ -1,6 +1,6 @@
-/** The newest minor releases on `knownAt`. Update both with each release of Tillbridge (https://www.postgresql.org/support/versioning/). */
+/** The newest minor releases on `updatedOn`. Update both with each release of Tillbridge (https://www.postgresql.org/support/versioning/). */
 const newestMinors: Readonly<Record<number, number>> = { 15: 20, 16: 16, 17: 12, 18: 6 }
-export const knownAt = '2026-11-27'
+export const updatedOn = '2026-11-27'
 
 /**
  * Compares a server (`server_version_num`) with the newest known minor release of its major version. `behind` is the number of releases

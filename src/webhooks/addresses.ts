@@ -23,10 +23,10 @@ export function createAddressGuard(networks: readonly string[], resolve: Resolve
   const isAllowed = (address: Address) =>
     allowed.some(([network, bits]) => network.kind() === address.kind() && address.match(network, bits))
 
-  const checkAddress = (text: string, isPlain: boolean) => {
+  const checkAddress = (text: string, isPlainHttp: boolean) => {
     const address = unwrapIPv4(ipaddr.parse(text))
     if (isAllowed(address)) return
-    if (isPlain) throw new AddressNotAllowed(httpsRequired)
+    if (isPlainHttp) throw new AddressNotAllowed(httpsRequired)
     if (!isPublic(address))
       throw new AddressNotAllowed('`url` must have a host with a public address, or one in `WEBHOOK_NETWORKS`.')
   }
@@ -34,14 +34,14 @@ export function createAddressGuard(networks: readonly string[], resolve: Resolve
   return {
     checkUrl(text) {
       const url = URL.canParse(text) ? new URL(text) : undefined
-      const isPlain = url?.protocol === 'http:'
-      if (!url || (url.protocol !== 'https:' && !(isPlain && allowed.length)))
+      const isPlainHttp = url?.protocol === 'http:'
+      if (!url || (url.protocol !== 'https:' && !(isPlainHttp && allowed.length)))
         throw new AddressNotAllowed(httpsRequired)
       if (url.username || url.password) throw new AddressNotAllowed("`url` can't contain a username or a password.")
       if (url.hash) throw new AddressNotAllowed("`url` can't have a fragment, because it would not be sent.")
       if (!isAllowedPort(url)) throw new AddressNotAllowed('`url` must have the port 80, 443, or one from 1024.')
       const host = getHost(url)
-      if (isIP(host)) checkAddress(host, isPlain)
+      if (isIP(host)) checkAddress(host, isPlainHttp)
       return url
     },
     async resolve(url) {

@@ -2,7 +2,7 @@ import type { Config } from '../../config/config.ts'
 import { sql } from '../../database/db.ts'
 import { findPendingMigrations, listMigrationFiles } from '../../database/migrate.ts'
 import { chooseBinaries } from '../../postgres/binaries.ts'
-import { compareMinor, knownAt } from '../../postgres/minor-releases.ts'
+import { compareMinor, updatedOn } from '../../postgres/minor-releases.ts'
 import type { OpenedDatabase } from '../../runtime/installation/connect.ts'
 import { requireOneServer } from '../../runtime/installation/require-one-server.ts'
 import { listAlerts } from '../../store/alerts/alerts.ts'
@@ -43,9 +43,9 @@ export async function checkMinorRelease({ db }: Pick<OpenedDatabase, 'db'>) {
   const { version, newest, behind } = compareMinor(await readServerVersion(db))
   if (behind)
     throw new Warning(
-      `${version} lacks security fixes of ${newest}, the newest known on ${knownAt}. Update PostgreSQL.`,
+      `${version} lacks security fixes of ${newest}, the newest known on ${updatedOn}. Update PostgreSQL.`,
     )
-  return `${version} is the newest minor release known on ${knownAt}`
+  return `${version} is the newest minor release known on ${updatedOn}`
 }
 
 export async function checkJobs({ db }: Pick<OpenedDatabase, 'db'>) {

@@ -43,10 +43,12 @@ export const buildDoctorCommand = (program: Command) =>
       let config: Config | undefined
       let data: string | undefined
       let opened: OpenedDatabase | undefined
+      // Set only if no migration is missing. `opened` is set in any case, so that it is closed.
       let database: OpenedDatabase | undefined
       let keys: Keys | undefined
       let offices: BackOffices | undefined
-      const require = <T>(value: T | undefined, prerequisite: string): T => {
+      /** Returns the result of an earlier check. Throws if that check failed. */
+      const requireResult = <T>(value: T | undefined, prerequisite: string): T => {
         if (value === undefined) throw new Error(`Not checked: fix ${config ? prerequisite : 'the settings'} first.`)
         return value
       }
@@ -62,79 +64,83 @@ export const buildDoctorCommand = (program: Command) =>
         {
           name: 'Data',
           async run() {
-            data = await checkDataDirectory(require(config, 'the settings'))
+            data = await checkDataDirectory(requireResult(config, 'the settings'))
             return data
           },
         },
         {
           name: 'Certificate',
           async run() {
-            const settings = require(config, 'the settings')
-            if (!settings.tlsCertFile) require(data, 'the data directory')
+            const settings = requireResult(config, 'the settings')
+            if (!settings.tlsCertFile) requireResult(data, 'the data directory')
             return checkCertificate(settings)
           },
         },
         {
           name: 'Database',
           async run() {
-            const settings = require(config, 'the settings')
-            if (!settings.databaseUrl) require(data, 'the data directory')
+            const settings = requireResult(config, 'the settings')
+            if (!settings.databaseUrl) requireResult(data, 'the data directory')
             opened = await joinDatabase(settings, { skipMigrations: true })
             await requireMigrated(opened)
             database = opened
             return describeDatabase(database, settings)
           },
         },
-        { name: 'PostgreSQL', run: async () => checkMinorRelease(require(database, 'the database')) },
+        { name: 'PostgreSQL', run: async () => checkMinorRelease(requireResult(database, 'the database')) },
         {
           name: 'Replicas',
-          run: async () => checkReplicas(require(config, 'the settings'), require(database, 'the database').db),
+          run: async () =>
+            checkReplicas(requireResult(config, 'the settings'), requireResult(database, 'the database').db),
         },
-        { name: 'Clock', run: async () => checkClock(require(database, 'the database').db) },
-        { name: 'Disk', run: async () => checkDisk(require(data, 'the data directory')) },
+        { name: 'Clock', run: async () => checkClock(requireResult(database, 'the database').db) },
+        { name: 'Disk', run: async () => checkDisk(requireResult(data, 'the data directory')) },
         { name: 'Files', run: checkFileLimit },
-        { name: 'Durability', run: async () => checkDurability(require(database, 'the database').db) },
+        { name: 'Durability', run: async () => checkDurability(requireResult(database, 'the database').db) },
         {
           name: 'Secret',
           async run() {
-            const { db } = require(database, 'the database')
-            keys = await loadMarkedKeys(require(config, 'the settings'), db)
+            const { db } = requireResult(database, 'the database')
+            keys = await loadMarkedKeys(requireResult(config, 'the settings'), db)
             return checkRotation(db, keys)
           },
         },
-        { name: 'Services', run: async () => checkServices(require(database, 'the database')) },
+        { name: 'Services', run: async () => checkServices(requireResult(database, 'the database')) },
         {
           name: 'Back office',
           async run() {
-            const { db } = require(database, 'the database')
-            const settings = require(config, 'the settings')
-            offices = await openConfiguredBackOffices(settings, require(keys, 'the secret'), db, createQuietLog())
+            const { db } = requireResult(database, 'the database')
+            const settings = requireResult(config, 'the settings')
+            offices = await openConfiguredBackOffices(settings, requireResult(keys, 'the secret'), db, createQuietLog())
             return checkBackOffices(db, offices, settings)
           },
         },
         {
           name: 'Syncs',
-          run: async () => checkSyncs(require(database, 'the database').db, require(offices, 'the back office')),
+          run: async () =>
+            checkSyncs(requireResult(database, 'the database').db, requireResult(offices, 'the back office')),
         },
-        { name: 'Email', run: async () => checkMail(require(config, 'the settings')) },
+        { name: 'Email', run: async () => checkMail(requireResult(config, 'the settings')) },
         {
           name: 'Sign-in',
-          run: async () => checkIdentityProvider(require(config, 'the settings'), require(database, 'the database').db),
+          run: async () =>
+            checkIdentityProvider(requireResult(config, 'the settings'), requireResult(database, 'the database').db),
         },
-        { name: 'Jobs', run: async () => checkJobs(require(database, 'the database')) },
-        { name: 'Alerts', run: async () => checkAlerts(require(database, 'the database')) },
+        { name: 'Jobs', run: async () => checkJobs(requireResult(database, 'the database')) },
+        { name: 'Alerts', run: async () => checkAlerts(requireResult(database, 'the database')) },
         {
           name: 'Backups',
-          run: async () => checkBackups(require(config, 'the settings'), require(database, 'the database').db),
+          run: async () =>
+            checkBackups(requireResult(config, 'the settings'), requireResult(database, 'the database').db),
         },
         {
           name: 'Shards',
           run: async () => {
-            const { db } = require(database, 'the database')
-            return checkShards(require(config, 'the settings'), { db, keys: require(keys, 'the secret') })
+            const { db } = requireResult(database, 'the database')
+            return checkShards(requireResult(config, 'the settings'), { db, keys: requireResult(keys, 'the secret') })
           },
         },
-        { name: 'Moves', run: async () => checkMoves(require(database, 'the database').db) },
+        { name: 'Moves', run: async () => checkMoves(requireResult(database, 'the database').db) },
       ]
       const results: { check: string; ok: boolean; isWarning: boolean; detail: string }[] = []
       for (const { name, run } of checks) {

@@ -8,7 +8,7 @@ import {
 } from '../../domain/ecommerce/connection-settings.ts'
 import { parseInterval } from '../terminal/interval.ts'
 
-/** The settings that a command changes. Undefined: back to the default. */
+/** The settings that a command changes. An undefined value restores the default. */
 export interface ConnectionChange {
   fields: Partial<Record<ConnectionField, string | undefined>>
   intervals: Partial<Record<PlatformSyncName, number | undefined>>
@@ -16,6 +16,7 @@ export interface ConnectionChange {
 
 const fieldNames = Object.keys(connectionFields) as ConnectionField[]
 const intervalPrefix = 'interval.'
+const settingNames = [...fieldNames, ...platformSyncs.map(sync => `${intervalPrefix}${sync}`)]
 
 const isOneOf = <T extends string>(names: readonly T[], name: string): name is T =>
   (names as readonly string[]).includes(name)
@@ -42,7 +43,7 @@ export function parseAssignments(assignments: readonly string[]): ConnectionChan
       else change.intervals[sync] = seconds
     } else
       problems.push(
-        `${JSON.stringify(assignment.slice(0, 40))} must have the form setting=value. Settings: ${[...fieldNames, ...platformSyncs.map(each => intervalPrefix + each)].join(', ')}.`,
+        `${JSON.stringify(assignment.slice(0, 40))} must have the form setting=value. Settings: ${settingNames.join(', ')}.`,
       )
   }
   if (problems.length) throw new Error(problems.join('\n'))

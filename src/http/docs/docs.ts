@@ -44,7 +44,7 @@ export function registerDocsPages(server: FastifyInstance, publicUrl: () => stri
     })
 }
 
-/** Sends a file of the site. Browsers load each page again and ask if other files have changed, so that they match after an upgrade. */
+/** Sends a file of the site. Browsers reload pages and revalidate all other files, so that both are of the same release after an upgrade. */
 function sendSiteFile(request: FastifyRequest, reply: FastifyReply, path: string) {
   const file = findSiteFile(path)
   if (!file) throw new ApiError('not_found', 'Page not found. `/docs` lists all pages.')
@@ -52,7 +52,7 @@ function sendSiteFile(request: FastifyRequest, reply: FastifyReply, path: string
   return sendCompressedFile(request, reply, file)
 }
 
-/** Redirects a path with a trailing slash. The pages have relative links, which would break below it. */
+/** Redirects a path with a trailing slash to the path without the slash. With the slash, the relative links of a page would break. */
 export async function redirectTrailingSlash(request: FastifyRequest, reply: FastifyReply) {
   if (/^[^?]*\/(\?|$)/.test(request.url)) return reply.redirect(getRequestPath(request), 308)
 }
@@ -67,8 +67,8 @@ const reference = toCompressedFile('text/html; charset=utf-8', readAsset('refere
 const referenceScript = toCompressedFile(javascript, readAsset('reference.js'))
 
 /**
- * Returns Scalar's bundle for browsers. Loaded on first use: it is large, and most processes never need it. The package offers its bundle
- * only as a route, so a server that never listens requests it.
+ * Returns Scalar's bundle for browsers. Loaded on first use: it is large, and most processes never need it. The package has no function
+ * that returns the bundle, only a route. A server that never listens executes that route.
  */
 const loadViewer = memoize(async (): Promise<CompressedFile> => {
   const { default: scalar } = await import('@scalar/fastify-api-reference')

@@ -18,7 +18,8 @@ import type { Upstream } from './upstream.ts'
 export const getOrderNumberLock = (number: string) => `order number ${number}`
 
 /**
- * Stores an order of a known customer. Returns undefined in three cases.
+ * Stores an order that so far only the back office has. `current`: the order's XML. The customer must be stored. Returns undefined in three
+ * cases.
  * - The order sells nothing.
  * - The order belongs to another service.
  * - A service is placing the order right now, and stores it itself as soon as the outcome is known.
