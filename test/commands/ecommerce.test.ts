@@ -183,7 +183,7 @@ describe('tillbridge ecommerce', () => {
     simulator.revokeTokens()
     const unreachable = await run('set', 'luma', 'events=off')
     assert.equal(unreachable.code, 0)
-    assert.match(unreachable.err, /The subscriptions could not be changed: .* Tillbridge tries again every hour\./)
+    assert.match(unreachable.err, /The subscriptions could not be changed: .* Run the command again\./)
     simulator.set({ clientSecret: canary })
   })
 

@@ -107,7 +107,7 @@ async function sendEvent(id: string, secret: string) {
   return status
 }
 
-test('a service moves with its platform, and goes on receiving its events', async () => {
+test('a service moves with its platform and keeps receiving its events', async () => {
   const east = await readPlatform(urls[0] ?? '')
   for (const [table, rows] of Object.entries(east)) assert.ok(rows.length, table)
   assert.equal(await sendEvent('before-the-move', 'rotated'), 200)

@@ -25,7 +25,7 @@ async function withSubscriptions<T>(
   }
 }
 
-/** Creates or deletes the subscriptions, as the stored setting says, and prints the result. The hourly check repeats what fails. */
+/** Creates or deletes the subscriptions, as the stored setting says, and prints the result. The hourly check creates what is missing later. */
 export async function updateSubscriptions(db: Database, keys: Keys, service: Service): Promise<void> {
   const result = await withSubscriptions(db, keys, service, async (events, signal) => {
     const isOn = (await openPlatform(db, keys, service, createQuietLog()))?.settings.events === 'on'
@@ -37,7 +37,7 @@ export async function updateSubscriptions(db: Database, keys: Keys, service: Ser
   })
   if (!result) console.log('The platform sends no events any more.')
   else if ('problem' in result)
-    console.error(`The subscriptions could not be changed: ${result.problem} Tillbridge tries again every hour.`)
+    console.error(`The subscriptions could not be changed: ${result.problem} Run the command again.`)
   else console.log(describe(result).join('\n'))
 }
 
