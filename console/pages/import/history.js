@@ -39,7 +39,6 @@ const columns = [
   {
     title: 'Rejected lines',
     value: run => (run.rejected && run.state !== 'running' ? html`<${RejectedDownload} run=${run} />` : null),
-    text: () => '',
   },
 ]
 
