@@ -1,5 +1,5 @@
 import { maxTracesPerSecond, samplerNames } from '../telemetry/sampling.ts'
-import { boolean, InvalidSetting, ipAddress, oneOf, port, type Setting, string } from './parsers.ts'
+import { boolean, InvalidSetting, integer, ipAddress, oneOf, port, type Setting, string } from './parsers.ts'
 
 /** The settings of logs, metrics and traces. */
 export const telemetrySettings = {
@@ -19,6 +19,11 @@ export const telemetrySettings = {
   METRICS_HOST: ipAddress(
     'The IP address of that port. Metrics need no credentials, so open it only to a private network, for example of containers: 0.0.0.0.',
     '127.0.0.1',
+  ),
+  METRICS_MAX_SERVICES: integer(
+    'Maximum services per process that the label `service` of request metrics names. Further services are `_OTHER`. 0: no label.',
+    0,
+    [0, 1_000],
   ),
   OTEL_EXPORTER_OTLP_ENDPOINT: {
     description:

@@ -108,7 +108,7 @@ export async function listen(
     if (isLeaving && request.raw.httpVersionMajor === 1) reply.header('connection', 'close')
     done()
   })
-  const requests = measureRequests(server)
+  const requests = measureRequests(server, config.metricsMaxServices)
   await server.listen({ port: config.port, host: config.host }).catch(rethrowListenError(config, 'PORT'))
   const address = server.server.address()
   baseUrl = `https://localhost:${typeof address === 'object' ? address?.port : config.port}`

@@ -16,13 +16,13 @@ const databaseSeconds = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10]
 export const metrics = {
   tillbridge_http_requests_total: {
     type: 'counter',
-    help: 'Requests by route, method and status.',
-    labels: ['route', 'method', 'status'],
+    help: 'Requests by route, method and status; by service if `METRICS_MAX_SERVICES` is set.',
+    labels: ['route', 'method', 'status', 'service'],
   },
   tillbridge_http_request_duration_seconds: {
     type: 'histogram',
-    help: 'Seconds until the response was sent, by route and method.',
-    labels: ['route', 'method'],
+    help: 'Seconds until the response was sent, by route and method; by service if `METRICS_MAX_SERVICES` is set.',
+    labels: ['route', 'method', 'service'],
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
   },
   tillbridge_requests_unlogged_total: {

@@ -84,6 +84,7 @@ test('every setting has a default', () => {
     backOfficeSftpPassword: undefined,
     metricsPort: undefined,
     metricsHost: '127.0.0.1',
+    metricsMaxServices: 0,
     runJobs: true,
     accessLog: false,
     logLevel: 'info',

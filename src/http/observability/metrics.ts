@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { droppedLogs } from '../../telemetry/durations.ts'
 import { createHistogram, createSample, type Sample } from '../../telemetry/samples.ts'
 
@@ -10,12 +10,31 @@ const getMethodLabel = ({ method = '' }: { method?: string | undefined }, other:
 
 const resolutionMs = 20
 
+/** Returns the label of a service: the first services by their name, further ones together. Requests without access to a service have none. */
+function createServiceLabel(maxServices: number) {
+  const labels = new Map<string, { service: string }>()
+  return ({ assignment }: FastifyRequest) => {
+    if (!assignment || maxServices === 0) return
+    const { name } = assignment.service
+    const label = labels.get(name)
+    if (label) return label
+    if (labels.size >= maxServices) return { service: '_OTHER' }
+    const added = { service: name }
+    labels.set(name, added)
+    return added
+  }
+}
+
 /**
- * Measures requests by route, method and status. Labels are the registered routes, because callers can invent any number of paths. Returns
- * a function that returns the current samples.
+ * Measures requests by route, method and status, and by service if `maxServices` isn't 0. Labels are the registered routes, because callers
+ * can invent any number of paths. Returns a function that returns the current samples.
  */
-export function measureRequests(server: FastifyInstance): () => Sample[] {
-  const responses = new Map<string, { labels: { route: string; method: string; status: string }; count: number }>()
+export function measureRequests(server: FastifyInstance, maxServices: number): () => Sample[] {
+  const getServiceLabel = createServiceLabel(maxServices)
+  const responses = new Map<
+    string,
+    { labels: { route: string; method: string; status: string; service?: string }; count: number }
+  >()
   const routeDurations = createHistogram('tillbridge_http_request_duration_seconds')
   const conventionDurations = createHistogram('http_server_request_duration_seconds')
   const active = new Map<string, number>()
@@ -33,12 +52,14 @@ export function measureRequests(server: FastifyInstance): () => Sample[] {
     const route = url ?? 'none'
     const method = getMethodLabel(request, 'other')
     const status = String(reply.statusCode)
+    const service = getServiceLabel(request)
     const key = `${method} ${route}`
-    const count = responses.get(`${key} ${status}`) ?? { labels: { route, method, status }, count: 0 }
-    responses.set(`${key} ${status}`, count)
+    const ownKey = `${key} ${service?.service}`
+    const count = responses.get(`${ownKey} ${status}`) ?? { labels: { route, method, status, ...service }, count: 0 }
+    responses.set(`${ownKey} ${status}`, count)
     count.count++
     const seconds = reply.elapsedTime / 1_000
-    routeDurations.observe(key, seconds, () => ({ route, method }))
+    routeDurations.observe(ownKey, seconds, () => ({ route, method, ...service }))
     const errorType = reply.statusCode >= 500 ? (request.errorCode ?? status) : undefined
     conventionDurations.observe(`${key} ${status} ${errorType}`, seconds, () => ({
       http_request_method: getMethodLabel(request, '_OTHER'),
