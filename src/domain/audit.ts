@@ -30,7 +30,7 @@ export const listChanges = (before: object, after: object): AuditChange[] => {
 }
 
 /** `data`: writes of customers, orders, returns, reservations, coupons, rewards and vouchers. `admin`: all others, such as settings. */
-export const auditGroups = ['admin', 'data'] as const
+const auditGroups = ['admin', 'data'] as const
 export type AuditGroup = (typeof auditGroups)[number]
 export const AuditGroupFilter = OneOf(
   '`data`: writes of customers, orders, returns, reservations, coupons, rewards and vouchers. `admin`: all others.',
