@@ -74,8 +74,8 @@ declare
 begin
   if to_regclass(name) is not null then return; end if;
   perform pg_advisory_xact_lock(hashtext('request_block_day'));
-  if to_regclass(name) is not null then return; end if;
-  execute format('create table %I partition of request_block for values from (%L) to (%L) with (autovacuum_vacuum_insert_threshold = -1)',
+  -- to_regclass() remembers that there was no table before the wait.
+  execute format('create table if not exists %I partition of request_block for values from (%L) to (%L) with (autovacuum_vacuum_insert_threshold = -1)',
     name, day::timestamp at time zone 'UTC', (day + 1)::timestamp at time zone 'UTC');
 end $$;
 comment on function request_block_day is

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
+import { createDayPartition } from '../../../src/store/request-log/blocks.ts'
+import { waitForBlockedConnections } from '../../support/customer-bodies.ts'
 import { waitUntil } from '../../support/processes.ts'
 import { captureLog } from '../../support/servers.ts'
 import { type Caller, startTestApi } from '../../support/service.ts'
@@ -45,4 +47,15 @@ test('queued log entries of several services are written in one statement', asyn
   }
   await waitUntil(async () => (await written())?.services, 'the first are there', 30_000)
   assert.deepEqual(await written(), { services: 120, statements: 1 })
+})
+
+test('several processes create the partition of a day at once', async () => {
+  const day = '2040-02-29'
+  let waiting: Promise<unknown> | undefined
+  await db.transaction(async tx => {
+    await createDayPartition(tx, day)
+    waiting = Promise.all([createDayPartition(db, day), createDayPartition(db, day)])
+    await waitForBlockedConnections(api, 2)
+  })
+  await waiting
 })
