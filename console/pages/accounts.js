@@ -9,6 +9,7 @@ import { Secret } from '../components/secret.js'
 import { useAction, useVersion } from '../components/use-load.js'
 import { callApi } from '../lib/api.js'
 import { html } from '../lib/html.js'
+import { linkTo } from '../lib/route.js'
 import { Keys } from './accounts/keys.js'
 
 /** @type {[string, string][]} */
@@ -68,8 +69,8 @@ export function Screen() {
       </span>`,
     },
   ]
-  return html`<h1>Accounts</h1>
-    <p class="lead">Accounts with access to this service. Passwords are shown once.</p>
+  return html`<h1>Team</h1>
+    <p class="lead">Accounts with access to this service, and their roles. Passwords are shown once. Give programs an <a href=${linkTo('api-keys')}>API key</a>.</p>
     ${
       issued &&
       html`<${Secret}

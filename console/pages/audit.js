@@ -87,6 +87,7 @@ export function Screen({ parts: [requested = 'admin'] }) {
       ${Object.entries(groupTitles).map(([name, title]) => html`<a key=${name} href=${linkTo('audit', name || 'all')} aria-current=${name === group ? 'page' : undefined}>${title}</a>`)}
     </div>
     <${List}
+      dataset=${group}
       path=${`/audit?${query}`}
       caption="Audit log, newest first"
       columns=${columns}

@@ -6,6 +6,7 @@ import { buildApiKeyRoutes } from './api-keys.ts'
 import { audit } from './audit.ts'
 import { browse } from './browse.ts'
 import { changeRoutes } from './changes/changes.ts'
+import { consoleApiKeys } from './console/api-keys.ts'
 import { consoleBackOffice } from './console/back-office.ts'
 import { consoleImports } from './console/imports.ts'
 import { consoleMappings } from './console/mappings.ts'
@@ -84,6 +85,7 @@ const routesWithoutKeys: readonly RouteDefinition[] = [
   ...consoleBackOffice,
   ...consoleSystem,
   ...consoleMappings,
+  ...consoleApiKeys,
 ]
 
 /** The scopes that an API key can have. */

@@ -45,6 +45,7 @@ const firstSteps: Record<string, RegExp> = {
   staff: /No staff yet\.\s+Sync/,
   'back-office': /This service has no other back office/,
   accounts: /New account/,
+  'api-keys': /No API keys yet\./,
   'second-factor': /A code of an authenticator app/,
   settings: /To set up/,
   audit: /No changes yet\./,

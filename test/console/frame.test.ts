@@ -75,7 +75,7 @@ test('an account with several services chooses one and gets its role', { skip },
   await page.show('accounts')
   await page.waitForText(otherCaller.username)
   await page.evaluate('location.reload()')
-  await page.until(`${screens}.includes('Accounts')`)
+  await page.until(`${screens}.includes('Team')`)
   await page.fill('Service', api.service.name)
   await page.until(`${screens}.length === ${visitorScreens.length}`)
 })
@@ -143,7 +143,7 @@ test('a link pasted into an open page signs in its own account', { skip }, async
   await page.until(`${screens}.length === ${visitorScreens.length}`)
   await page.show('syncs')
   await paste(api.username)
-  await page.until(`${screens}.includes('Accounts')`)
+  await page.until(`${screens}.includes('Team')`)
 })
 
 /** Signs the admin in with an empty browser cache. */
@@ -152,7 +152,7 @@ async function signInAgain() {
   await page.goTo('about:blank')
   const link = await createLink(api.db, api.keys, api.username)
   await page.goTo(`${api.baseUrl}/console#link=${link}`)
-  await page.until(`${screens}.includes('Accounts')`)
+  await page.until(`${screens}.includes('Team')`)
 }
 
 test('the first screen weighs at most 150 KB, all local and cached', { skip }, async () => {

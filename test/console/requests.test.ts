@@ -179,9 +179,9 @@ test('an account is created by keyboard alone, with focus kept and restored', {
   skip,
 }, async () => {
   await page.show('overview')
-  await tabTo('Accounts')
+  await tabTo('Team')
   await page.key('Enter')
-  await page.until(`document.querySelector('main h1')?.innerText === 'Accounts'`)
+  await page.until(`document.querySelector('main h1')?.innerText === 'Team'`)
   await page.until(`${rows('Accounts')}.length === 1`)
   await tabTo('New account')
   await page.key('Enter')

@@ -299,6 +299,26 @@ test('a setting is changed after a preview and rejected if invalid', {
   await page.waitForText('No changes')
 })
 
+test('API keys have a screen of their own', { skip }, async () => {
+  await page.show('api-keys')
+  await page.press('New key')
+  await page.fill('Account', api.username)
+  await page.fill('Name', 'till-7')
+  await page.fill('Expires in days', '30')
+  await page.fill('Permissions', 'all')
+  await page.press('Create key')
+  await page.waitForText('API key till-7.')
+  await page.until(`${rows}.some(row => row.startsWith('till-7 ${api.username}'))`)
+  await assertAccessible(page, 'the screen of API keys')
+  const [key] = (await api.get('/console/api-keys')).json.data
+  assert.deepEqual([key.name, key.scopes, key.isExpired, key.lastUsedAt], ['till-7', null, false, null])
+  assert.ok(key.expiresAt > key.createdAt)
+  await page.press(`Revoke key till-7 of ${api.username}`)
+  await page.press('Revoke')
+  await page.waitForText('No API keys yet.')
+  assert.deepEqual((await api.get('/console/api-keys')).json.data, [])
+})
+
 test('the audit log shows old and new values, and data apart', { skip }, async () => {
   await page.show('audit')
   await page.until(`${rows}.some(row => row.includes('PUT /settings'))`)

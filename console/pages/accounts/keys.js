@@ -9,7 +9,7 @@ import { callApi, loadApiDocument } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
 
 /** Loads the scopes that a key can have. @param {AbortSignal} signal @returns {Promise<string[]>} */
-async function loadScopes(signal) {
+export async function loadScopes(signal) {
   const { components } = await loadApiDocument('admin', signal)
   return components.schemas.ApiKeyInput.properties.scopes.items.enum
 }
@@ -51,8 +51,8 @@ export function Keys({ account, showIssued }) {
     <${NewKey} scopes=${data.scopes} create=${create} />`
 }
 
-/** @param {{ scopes: string[], create: (body: object) => Promise<void> }} props */
-function NewKey({ scopes, create }) {
+/** The form of a new key. @param {{ scopes: string[], create: (body: object) => Promise<void> }} props */
+export function NewKey({ scopes, create }) {
   const [name, setName] = useState('')
   const [stores, setStores] = useState('')
   const [days, setDays] = useState('')

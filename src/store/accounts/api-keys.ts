@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Keys } from '../../crypto/keys.ts'
 import { type Db, sql } from '../../database/db.ts'
+import type { Role } from '../../domain/accounts.ts'
 import { type ApiKeyInUse, apiKeyPrefix } from '../../domain/api-keys.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { localTime } from '../lists/change-timestamp.ts'
@@ -24,6 +25,25 @@ const record = (service: Service) => sql`
 export const listApiKeyRecords = (db: Db, service: Service, username: string) =>
   db.rows<{ record: string }>(sql`
     select ${record(service)} as record from api_key where service_id = ${service.id} and username = ${username} order by name`)
+
+/** Returns the keys of all accounts in a service, by account and name. */
+export const listApiKeysOfService = (db: Db, service: Service) =>
+  db.rows<{
+    username: string
+    name: string
+    scopes: string[] | null
+    stores: string[] | null
+    role: Role
+    createdAt: string
+    expiresAt: string | null
+    isExpired: boolean
+    lastUsedAt: string | null
+  }>(sql`
+    select username, name, scopes, stores, role, ${localTime(sql`api_key.created_at`, service)} as "createdAt",
+           ${localTime(sql`expires_at`, service)} as "expiresAt", coalesce(expires_at <= now(), false) as "isExpired",
+           ${localTime(sql`used_at`, service)} as "lastUsedAt"
+      from api_key join account_service using (service_id, username)
+     where service_id = ${service.id} order by username, name`)
 
 /** Returns the record of a key, as JSON text. */
 export const findApiKeyRecord = (db: Db, service: Service, username: string, name: string) =>

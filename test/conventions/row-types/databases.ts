@@ -7,6 +7,7 @@ import {
   findApiKeyRecord,
   listApiKeyRecords,
   listApiKeys,
+  listApiKeysOfService,
 } from '../../../src/store/accounts/api-keys.ts'
 import { listDeprecatedUses, recordDeprecatedUses } from '../../../src/store/accounts/deprecated-use.ts'
 import { addAuditEntry } from '../../../src/store/audit/audit.ts'
@@ -38,6 +39,7 @@ export async function askDataDatabases({ db, keys }: TestApi) {
   assert.ok(apiKey)
   assert.equal(await countApiKeys(db, service, 'toured'), 1)
   assert.equal((await listApiKeyRecords(db, service, 'toured')).length, 1)
+  assert.equal((await listApiKeysOfService(db, service)).length, 1)
   assert.ok(await findApiKeyRecord(db, service, 'toured', 'web-1'))
   assert.ok(await findApiKey(db, 'toured', [hashPassword(keys, 'toured', apiKey)]))
   assert.equal((await listApiKeys(db)).length, 1)

@@ -71,6 +71,8 @@ export async function createSampleData(api: TestApi, receiver: Receiver): Promis
   const [issue] = await read('/mappings/issues/skus?state=nearMatch&limit=1')
   expectSuccess(await post(api, '/mappings/fixes', { kind: 'skus', id: issue.id, to: issue.suggestion }))
   expectSuccess(await post(api, '/console/mappings/batches', { kind: 'skus', reason: 'whitespace' }))
+  const key = { name: 'web-shop', scopes: ['orders:read', 'orders:write'], expiresInDays: 90 }
+  expectSuccess(await post(api, `/accounts/${api.username}/keys`, key))
   const reconciliation = await createPlatformConnection(api)
   return { customer: customerId, sku, voucher, request, webhook: webhook.id, reconciliation }
 }

@@ -1,0 +1,107 @@
+import { useState } from 'preact/hooks'
+import { Action } from '../components/action.js'
+import { Dialog } from '../components/dialog.js'
+import { ExportableTable } from '../components/exportable-table.js'
+import { Choice } from '../components/field.js'
+import { State } from '../components/format.js'
+import { Problem } from '../components/problem.js'
+import { Secret } from '../components/secret.js'
+import { useLoad } from '../components/use-load.js'
+import { callApi, loadAll } from '../lib/api.js'
+import { html } from '../lib/html.js'
+import { linkTo } from '../lib/route.js'
+import { loadScopes, NewKey } from './accounts/keys.js'
+
+/** @param {{ username: string, name?: string }} key */
+const toPath = ({ username, name }) =>
+  `/accounts/${encodeURIComponent(username)}/keys${name ? `/${encodeURIComponent(name)}` : ''}`
+
+/** @param {string} text */
+const none = text => html`<span class="none">${text}</span>`
+
+/** The API keys of all accounts, for programs. */
+export function Screen() {
+  const { data, error, reload } = useLoad(signal => callApi('/console/api-keys', { signal }), [])
+  const [isAdding, setAdding] = useState(false)
+  const [issued, setIssued] = useState(/** @type {any} */ (undefined))
+  /** @type {any[] | undefined} */
+  const keys = data?.data
+  /** @type {import('../components/table.js').Column[]} */
+  const columns = [
+    { title: 'Key', value: key => key.name },
+    { title: 'Account', value: key => html`${key.username} <small>${key.role}</small>`, text: key => key.username },
+    {
+      title: 'Scopes',
+      value: key => key.scopes?.join(', ') ?? none("all of the account's role"),
+      text: key => key.scopes?.join(', ') ?? 'all',
+      wide: true,
+    },
+    {
+      title: 'Stores',
+      value: key => key.stores?.join(', ') ?? none('all'),
+      text: key => key.stores?.join(', ') ?? 'all',
+    },
+    { title: 'Created', value: key => key.createdAt, shrink: true },
+    {
+      title: 'Expires',
+      value: key =>
+        key.isExpired
+          ? html`<${State} state=${`expired ${key.expiresAt}`} tone="bad" />`
+          : (key.expiresAt ?? none('never')),
+      text: key => key.expiresAt ?? '',
+      shrink: true,
+    },
+    {
+      title: 'Last used',
+      value: key => key.lastUsedAt ?? none('never'),
+      text: key => key.lastUsedAt ?? '',
+      shrink: true,
+    },
+    {
+      title: 'Actions',
+      right: true,
+      value: key =>
+        html`<${Action} label="Revoke" name=${`Revoke key ${key.name} of ${key.username}`} role="admin" danger work=${() => callApi(toPath(key), { method: 'DELETE' }).then(reload)} confirm=${`Clients that use ${key.name} lose access within 5 seconds.`} />`,
+    },
+  ]
+  return html`<h1>API keys</h1>
+    <p class="lead">Keys of programs, with some of the permissions of an account. People and roles are under <a href=${linkTo('accounts')}>Team</a>.</p>
+    ${
+      issued &&
+      html`<${Secret} title=${`API key ${issued.name}.`} facts=${[
+        ['key', issued.key],
+        ['API key', issued.apiKey],
+      ]} done=${() => setIssued(undefined)} />`
+    }
+    ${error && html`<${Problem} error=${error} />`}
+    ${!keys && !error && html`<p class="opening" role="status">Loading…</p>`}
+    <p class="choices"><button class="main" onClick=${() => setAdding(true)}>New key</button></p>
+    ${keys?.length === 0 && html`<div class="empty">No API keys yet. A program with a key has only the permissions that it needs.</div>`}
+    ${keys && keys.length > 0 && html`<${ExportableTable} caption="API keys" columns=${columns} rows=${keys} getKey=${(/** @type {any} */ key) => `${key.username} ${key.name}`} file="api-keys" />`}
+    ${
+      isAdding &&
+      html`<${Dialog} title="New key" close=${() => setAdding(false)}>
+        <${NewKeyOfAccount} done=${(/** @type {any} */ key) => {
+          setAdding(false)
+          setIssued(key)
+          reload()
+        }} />
+      <//>`
+    }`
+}
+
+/** @param {{ done: (issued: any) => void }} props */
+function NewKeyOfAccount({ done }) {
+  const [username, setUsername] = useState('')
+  const { data, error } = useLoad(async signal => {
+    const [accounts, scopes] = await Promise.all([loadAll('/accounts', signal), loadScopes(signal)])
+    return { accounts: /** @type {{ username: string, role: string }[]} */ (accounts.data), scopes }
+  }, [])
+  if (error) return html`<${Problem} error=${error} />`
+  if (!data) return html`<p role="status">Loading…</p>`
+  const account = username || (data.accounts[0]?.username ?? '')
+  const create = async (/** @type {object} */ body) =>
+    done((await callApi(toPath({ username: account }), { method: 'POST', body })).data)
+  return html`<${Choice} label="Account" value=${account} change=${setUsername} options=${data.accounts.map(each => [each.username, `${each.username} (${each.role})`])} />
+    <${NewKey} scopes=${data.scopes} create=${create} />`
+}
