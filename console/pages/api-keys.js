@@ -10,6 +10,7 @@ import { useLoad } from '../components/use-load.js'
 import { callApi, loadAll } from '../lib/api.js'
 import { html } from '../lib/html.js'
 import { linkTo } from '../lib/route.js'
+import { formatLocalTime } from '../lib/time.js'
 import { loadScopes, NewKey } from './accounts/keys.js'
 
 /** @param {{ username: string, name?: string }} key */
@@ -41,20 +42,22 @@ export function Screen() {
       value: key => key.stores?.join(', ') ?? none('all'),
       text: key => key.stores?.join(', ') ?? 'all',
     },
-    { title: 'Created', value: key => key.createdAt, shrink: true },
+    { title: 'Created', value: key => key.createdAt, isTime: true, shrink: true },
     {
       title: 'Expires',
       value: key =>
         key.isExpired
-          ? html`<${State} state=${`expired ${key.expiresAt}`} tone="bad" />`
+          ? html`<${State} state=${`expired ${formatLocalTime(key.expiresAt)}`} tone="bad" />`
           : (key.expiresAt ?? none('never')),
       text: key => key.expiresAt ?? '',
+      isTime: true,
       shrink: true,
     },
     {
       title: 'Last used',
       value: key => key.lastUsedAt ?? none('never'),
       text: key => key.lastUsedAt ?? '',
+      isTime: true,
       shrink: true,
     },
     {
