@@ -72,7 +72,7 @@ export const RewardRedemption = Type.Object(
   { $id: 'RewardRedemption', additionalProperties: false },
 )
 
-/** The status of a redemption, as it is stored. Those in -ing: the outcome of a request to the back office is unknown. */
+/** The stored status of a redemption. `submitting`, `confirming` and `cancelling`: the outcome of a request to the back office is unknown. */
 export type RedemptionStatus =
   | 'submitting'
   | 'pending'

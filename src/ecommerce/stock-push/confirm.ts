@@ -7,7 +7,7 @@ import type { InventoryPort } from '../port/inventory.ts'
 
 type DueLevel = Awaited<ReturnType<typeof selectDue>>[number]
 
-/** Returns the levels with their missing ones: a stocked level that wasn't read is not stocked any more. */
+/** Reads levels by ID. A level that the platform doesn't return is no longer stocked there: its `onHand` is null. */
 export async function readObservations(
   inventory: InventoryPort,
   levels: readonly LevelKey[],
@@ -36,9 +36,9 @@ export async function confirmOrders(
 }
 
 /**
- * Reads what on-hand doesn't show, right before quantities are computed: items whose quantity isn't known or that have held-back units, then
- * the orders with committed units. In this order, because a fulfilment in between then fails the compare-and-set. Returns the levels that
- * were confirmed: those that need more reads than one call of each kind wait for the next cycle.
+ * Reads the facts that on-hand doesn't include, right before quantities are computed. Reads items with an unknown quantity or held-back units
+ * first, then orders with committed units: a fulfilment between these reads then makes the compare-and-set fail. Makes at most one call of each
+ * kind. Returns the confirmed levels. All other levels wait for the next cycle.
  */
 export async function confirmLevels(
   db: Database,

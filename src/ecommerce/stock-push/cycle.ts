@@ -34,7 +34,7 @@ export interface PushContext {
 
 /**
  * One cycle: select due levels, confirm what on-hand doesn't show, store the outbox, send it, record the results. Nothing is locked and no
- * transaction is open during a call. The points of the call are reserved first, so that nothing waits between the reads and the call.
+ * transaction is open during a call. The rate-limit points of the call are reserved first, so that the call follows the reads at once.
  * Returns false if no level was due.
  */
 export async function runCycle(context: PushContext): Promise<boolean> {
@@ -67,7 +67,7 @@ const storeDesired = ({ db, service, rules }: PushContext, levels: readonly Leve
     const finalLevels: Parameters<typeof markLevels>[2][number][] = []
     for (const level of facts) {
       const { itemId, locationId, knownOnHand, mustRead } = level
-      // A fact that became unreliable after the read: the next cycle reads it.
+      // A fact became unreliable after the read. The next cycle reads it again.
       if (mustRead) continue
       const step = decideStep(level)
       if (step.state === 'due')
@@ -90,7 +90,7 @@ const storeDesired = ({ db, service, rules }: PushContext, levels: readonly Leve
 export async function sendOutbox(context: PushContext, outbox: readonly OutboxLevel[], permit?: CallPermit) {
   const { inventory, signal } = context
   let next = permit
-  // The order of a batch is that of its keys, so that it is the same after a crash.
+  // Sorted, so that a batch that is sent again after a crash has the same order.
   const batches = Map.groupBy(outbox.toSorted(compareLevels), ({ key }) => key)
   for (const [key, levels] of [...batches].toSorted(([, a], [, b]) => b.length - a.length)) {
     const current = next ?? (await inventory.reserveCall(signal))

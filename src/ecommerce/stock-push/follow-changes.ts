@@ -16,7 +16,7 @@ import {
 } from '../../store/ecommerce/levels.ts'
 import { findPushState, movePushCursor } from '../../store/ecommerce/push-state.ts'
 
-/** Stock records show SKU, location and quantities, so that changes of mappings, buffers and reservations are changes of them. */
+/** This kind is enough: a change of a mapping, buffer or reservation also changes the stock record, which shows SKU, location and quantities. */
 const pushKinds = ['inventory'] as const
 const maxChanges = 1_000
 const skusPerStep = 1_000

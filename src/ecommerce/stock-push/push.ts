@@ -35,7 +35,7 @@ interface PushResult {
   state: 'off' | 'stopped' | 'finished' | 'unfinished'
 }
 
-/** Pushes what is due until nothing is left. Changes that are committed in between are followed. */
+/** Pushes due levels until none is left, including levels that become due during the run. */
 export async function pushStock(
   db: Database,
   keys: Keys,
@@ -79,8 +79,8 @@ export async function pushStock(
 }
 
 /**
- * Sends the batches of a process that died again, under their keys. A batch that is too old for its key is read instead: an old quantity is
- * never sent. Their levels stay due, so they are computed again.
+ * Resends the batches of a process that died, under their keys. If a batch is too old for its key, its levels are read instead, because an old
+ * quantity must never be sent. The levels of all these batches stay due, so their quantities are computed again.
  */
 async function finishOutbox(context: PushContext): Promise<void> {
   const { db, service } = context
