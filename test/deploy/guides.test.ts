@@ -12,9 +12,13 @@ test('the upgrade commands can be repeated and install the new release', () => {
   const home = createDirectory()
   const opt = join(home, 'opt')
   mkdirSync(join(opt, 'tillbridge'), { recursive: true })
-  const [, lines = ''] = /## One process\n\n```sh\n(.*?)```/s.exec(read('docs/operate/upgrade.md')) ?? []
-  const script = lines
-    .replaceAll(/^sudo systemctl .*$/gm, '')
+  const [section = ''] = /^## One process$.*?(?=^## )/ms.exec(read('docs/operate/upgrade.md')) ?? []
+  const blocks = [...section.matchAll(/^ *```sh\n(.*?)^ *```$/gms)].map(([, lines = '']) => lines)
+  // The commands about units need systemd, and the last one needs a running service.
+  const script = blocks
+    .filter(lines => /tar -xzf| mv /.test(lines))
+    .join('')
+    .replaceAll(/^ *sudo systemctl .*$/gm, '')
     .replaceAll('sudo ', '')
     .replaceAll('/opt/', `${opt}/`)
   assert.match(script, /tar -xzf tillbridge-0\.2\.0-linux-x64\.tar\.gz/)
@@ -23,7 +27,8 @@ test('the upgrade commands can be repeated and install the new release', () => {
     mkdirSync(created, { recursive: true })
     writeFileSync(join(created, 'release'), release)
     execFileSync('tar', ['-czf', `${created}.tar.gz`, '-C', home, 'tillbridge-0.2.0-linux-x64'])
-    execFileSync('sh', ['-c', script], { cwd: home })
+    execFileSync('sh', ['-c', 'sha256sum tillbridge-0.2.0-linux-x64.tar.gz > SHA256SUMS'], { cwd: home })
+    execFileSync('sh', ['-e', '-c', script], { cwd: home })
     assert.equal(readFileSync(join(opt, 'tillbridge/release'), 'utf8'), release)
   }
   assert.equal(readFileSync(join(opt, 'tillbridge.old/release'), 'utf8'), '3')

@@ -15,19 +15,29 @@ const readHealth = async (caller: Pick<TestApi, 'get'> = api) => (await caller.g
 
 const healthy = { level: 'ok', problems: [], lastBackupAt: null }
 
-const addRun = (sync: string, run: { read?: number; rejected?: number; skipped?: number; error?: string | null }) => {
-  const { read = 10, rejected = 0, skipped = 0, error = null } = run
+interface Run {
+  origin?: 'file' | 'backOffice'
+  read?: number
+  rejected?: number
+  skipped?: number
+  error?: string | null
+}
+
+const addRun = (sync: string, run: Run) => {
+  const { origin = 'file', read = 10, rejected = 0, skipped = 0, error = null } = run
   return api.db.run(sql`
     insert into sync_run (service_id, sync, origin, changed_at, ended_at, is_full, read, rejected, skipped, error)
-    values (${api.service.id}, ${sync}, 'file', clock_timestamp(), clock_timestamp(), false, ${read}, ${rejected}, ${skipped}, ${error})`)
+    values (${api.service.id}, ${sync}, ${origin}, clock_timestamp(), clock_timestamp(), false, ${read}, ${rejected}, ${skipped}, ${error})`)
 }
 
 test('a service without problems is ok', async () => {
   assert.deepEqual(await readHealth(), healthy)
 })
 
-test('skipped lines degrade the health; a rejected file is critical', async () => {
+test('skipped records degrade the health; a rejected file is critical', async () => {
   await addRun('stock', { skipped: 3 })
+  assert.deepEqual(await readHealth(), healthy, 'lines of a file that are no records are no problem')
+  await addRun('stock', { skipped: 3, origin: 'backOffice' })
   assert.equal((await readHealth()).level, 'degraded')
   await addRun('customers', { rejected: 10 })
   await addRun('stores', { rejected: 2 })
@@ -37,8 +47,8 @@ test('skipped lines degrade the health; a rejected file is critical', async () =
   assert.deepEqual(problems.map((problem: { level: string; title: string }) => [problem.level, problem.title]).sort(), [
     ['critical', 'Import of customers: all rejected'],
     ['critical', 'Import of staff: failed'],
-    ['degraded', 'Import of stock: 3 skipped'],
     ['degraded', 'Import of stores: 2 rejected'],
+    ['degraded', 'Sync of stock: 3 skipped'],
   ])
   assert.equal(problems[0].level, 'critical', 'the worst come first')
   for (const sync of ['stock', 'customers', 'stores', 'staff']) await addRun(sync, {})
