@@ -80,7 +80,8 @@ export function DataTable({
   const [first, setFirst] = useState(Number(query.at) || 0)
   const [size, setSize] = useState({ row: 44, height: 600 })
   const scroller = useRef(/** @type {HTMLDivElement | null} */ (null))
-  const requested = useRef(new Set())
+  /** The pages that were requested of the shown rows. Responses for other rows come too late. */
+  const requested = useRef({ key: '', pages: new Set() })
   const placeTimer = useRef(0)
 
   const screen = useRef(location.hash.split('?')[0])
@@ -123,16 +124,16 @@ export function DataTable({
   const count = Math.ceil(size.height / size.row)
   const [start, end] = [Math.max(0, first - spareRows), first + count + spareRows]
   useEffect(() => {
+    const key = `${dataset} ${version}`
+    if (requested.current.key !== key) requested.current = { key, pages: new Set() }
+    const { pages } = requested.current
     for (let page = Math.floor(start / pageSize); page <= Math.floor(end / pageSize); page++) {
-      const key = `${dataset} ${version} ${page}`
-      if (
-        requested.current.has(key) ||
-        (current && current.total !== null && page * pageSize >= current.total && page > 0)
-      )
+      if (pages.has(page) || (current && current.total !== null && page * pageSize >= current.total && page > 0))
         continue
-      requested.current.add(key)
+      pages.add(page)
       callApi(toPath(list, query, page * pageSize, pageSize)).then(
         ({ data }) => {
+          if (requested.current.pages !== pages) return
           setError(undefined)
           setLoaded(previous => ({
             dataset,
@@ -141,8 +142,8 @@ export function DataTable({
           }))
         },
         reason => {
-          requested.current.delete(key)
-          setError(reason)
+          pages.delete(page)
+          if (requested.current.pages === pages) setError(reason)
         },
       )
     }

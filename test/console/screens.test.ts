@@ -230,7 +230,7 @@ test('an account is created with its key, changed and revoked', { skip }, async 
   await page.press('New account')
   await page.fill('Username', 'anna')
   await page.press('Create account')
-  await page.waitForText('API key')
+  await page.waitForText('Password of anna.')
   const [password = ''] = /[\w-]{43}/.exec(await main()) ?? []
   const headers = { authorization: `Basic ${btoa(`anna:${password}`)}`, 'x-service-name': api.service.name }
   assert.equal((await api.sendRaw('/stores', { headers })).status, 200)
