@@ -1,7 +1,7 @@
 import { Argument, type Command, Option } from 'commander'
 import type { Db } from '../database/db.ts'
 import { AccountInput, type Role, roles } from '../domain/accounts.ts'
-import { listChanges } from '../domain/audit.ts'
+import { type AuditChange, listChanges } from '../domain/audit.ts'
 import {
   accountExists,
   addAccount,
@@ -70,7 +70,7 @@ export function buildAccountCommand(program: Command) {
           const newPassword = await addAccount(tx, keys, username, service, newRole)
           if (trustShopperIp) await setTrustsShopperIp(tx, username, true)
           const changes = listChanges({ role: previousRole }, { role: newRole })
-          await recordCommand(tx, service, { operation: 'account add', subject: toAccountPath(username), changes })
+          await writeAuditEntries(tx, username, 'account add', { only: service.name, changes })
           return { role: newRole, password: newPassword }
         })
         console.log(`Account ${username} has the role ${role} in ${service.name}.`)
@@ -206,12 +206,18 @@ export function buildAccountCommand(program: Command) {
 const toAccountPath = (username: string) => `/accounts/${encodeURIComponent(username)}`
 
 /**
- * Writes an audit entry for each service that the account can use. The entries go to the control database. Entries of services in other
- * shards are forwarded from there.
+ * Writes an audit entry for each service that the account can use, or only for `only`. The entries go to the control database. Entries of
+ * services in other shards are forwarded from there.
  */
-async function writeAuditEntries(tx: Db, username: string, operation: string) {
+async function writeAuditEntries(
+  tx: Db,
+  username: string,
+  operation: string,
+  { only, changes }: { only?: string; changes?: readonly AuditChange[] } = {},
+) {
   for (const { service } of (await loadAssignments(tx, username)).values())
-    await recordCommand(tx, service, { operation, subject: toAccountPath(username) })
+    if (only === undefined || service.name === only)
+      await recordCommand(tx, service, { operation, subject: toAccountPath(username), changes })
 }
 
 interface AddOptions {
