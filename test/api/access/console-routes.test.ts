@@ -39,10 +39,11 @@ test('routes of the console need credentials and their role', async () => {
 
 test("routes of the console don't reach records of another service", async () => {
   assert.equal((await other.get('/console/webhooks/canary-id')).status, 200)
+  // Lists come first: the request log has the paths of the other requests.
+  for (const operation of operations.filter(({ path, method }) => method === 'GET' && !path.includes(':')))
+    assert.doesNotMatch((await ask(operation, api, '')).text, /canary-/, operation.operationId)
   for (const operation of operations.filter(({ path }) => path.includes(':'))) {
     const foreign = await ask(operation, api, 'canary-id')
     assertProblem(foreign, 'not_found', api.baseUrl, foreign.json.instance)
   }
-  for (const operation of operations.filter(({ path, method }) => method === 'GET' && !path.includes(':')))
-    assert.doesNotMatch((await ask(operation, api, '')).text, /canary-/, operation.operationId)
 })
