@@ -252,7 +252,8 @@ export const imports = [
 function readFileName(disposition: string | undefined) {
   const [, encoded = ''] = /filename\*=UTF-8''([^;]+)/i.exec(disposition ?? '') ?? []
   try {
-    return decodeURIComponent(encoded).slice(0, maxFileNameLength) || undefined
+    const name = decodeURIComponent(encoded).replaceAll(/\p{C}/gu, '')
+    return name.slice(0, maxFileNameLength).toWellFormed() || undefined
   } catch {
     return undefined
   }

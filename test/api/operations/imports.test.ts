@@ -47,6 +47,23 @@ test('importing a file twice changes nothing and records two audited runs', asyn
   )
 })
 
+test('the history shows the name of an uploaded file without control characters', async () => {
+  const caller = await api.createService()
+  for (const [sent, shown] of [
+    ['monday%20ok.csv', 'monday ok.csv'],
+    ['a%00b%0Ac%E2%80%AEd.csv', 'abcd.csv'],
+    ['%E0%A4%A', null],
+    ['x'.repeat(300), 'x'.repeat(250)],
+  ] as const) {
+    const headers = { 'content-disposition': `attachment; filename*=UTF-8''${sent}` }
+    const { status, text } = await uploadFile(caller, 'stores', csv, headers)
+    assert.equal(status, 202, text)
+    const [newest] = (await caller.get('/console/imports')).json.data
+    assert.equal(newest.fileName, shown)
+    await waitUntil(async () => (await caller.get('/console/imports')).json.data[0].state === 'ok', 'it has ended')
+  }
+})
+
 test('a run notes the guessed encoding or fails with candidates', async () => {
   const caller = await api.createService()
   const staff = (surname: number[]) =>
