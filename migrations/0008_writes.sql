@@ -42,20 +42,20 @@ create table audit (
   id text collate "C" not null,
   changed_at timestamptz not null,
   record text not null,
+  is_administrative boolean not null default true,
   primary key (service_id, changed_at, id)
 );
 create index audit_subject on audit (service_id, (record::json->>'subject'), changed_at, id);
-create index audit_admin on audit (service_id, changed_at, id)
-  where record::json->>'operation' !~ '^(POST|PUT|DELETE) /(customers|orders|returns|reservations|coupons|rewards|vouchers(?!.*/(suspend|resume|unlock|resend)$))(/|$)';
-create index audit_admin_username on audit (service_id, (record::json->>'username'), changed_at, id)
-  where record::json->>'operation' !~ '^(POST|PUT|DELETE) /(customers|orders|returns|reservations|coupons|rewards|vouchers(?!.*/(suspend|resume|unlock|resend)$))(/|$)';
+create index audit_admin on audit (service_id, changed_at, id) where is_administrative;
+create index audit_admin_username on audit (service_id, (record::json->>'username'), changed_at, id) where is_administrative;
 create index audit_username on audit (service_id, (record::json->>'username'), changed_at, id);
 comment on table audit is 'Audit log: an entry for each completed write, as GET /audit shows it.';
 comment on column audit.changed_at is
   'Change timestamp. First in the key because the list is read in this order, and every further index slows each write down.';
 comment on column audit.record is 'Contains the names of written fields. Values, which may be personal or secret, only of settings, roles and mappings.';
+comment on column audit.is_administrative is 'False for writes of customers, orders and other data, which are most entries.';
 comment on index audit_subject is 'Entries about one record.';
-comment on index audit_admin is 'Entries of the administration. Orders, customers and other data are most entries, and are not in it.';
+comment on index audit_admin is 'Entries of the administration.';
 comment on index audit_admin_username is 'Entries of the administration by one account.';
 comment on index audit_username is 'Entries of one account.';
 

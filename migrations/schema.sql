@@ -1407,16 +1407,17 @@ end $$;
 create table audit (
   service_id integer not null,
   id text collate "C" not null,
-  changed_at timestamptz not null,  -- Change timestamp. First in the key because the list is read in this order, and every further index
-                                    -- slows each write down.
-  record text not null,             -- Contains the names of written fields. Values, which may be personal or secret, only of settings,
-                                    -- roles and mappings.
+  changed_at timestamptz not null,                  -- Change timestamp. First in the key because the list is read in this order, and every
+                                                    -- further index slows each write down.
+  record text not null,                             -- Contains the names of written fields. Values, which may be personal or secret, only
+                                                    -- of settings, roles and mappings.
+  is_administrative boolean not null default true,  -- False for writes of customers, orders and other data, which are most entries.
   primary key (service_id, changed_at, id)
 );
--- Entries of the administration. Orders, customers and other data are most entries, and are not in it.
-create index audit_admin on audit (service_id, changed_at, id) where (record::json ->> 'operation') !~ '^(POST|PUT|DELETE) /(customers|orders|returns|reservations|coupons|rewards|vouchers(?!.*/(suspend|resume|unlock|resend)$))(/|$)';
+-- Entries of the administration.
+create index audit_admin on audit (service_id, changed_at, id) where is_administrative;
 -- Entries of the administration by one account.
-create index audit_admin_username on audit (service_id, (record::json ->> 'username'), changed_at, id) where (record::json ->> 'operation') !~ '^(POST|PUT|DELETE) /(customers|orders|returns|reservations|coupons|rewards|vouchers(?!.*/(suspend|resume|unlock|resend)$))(/|$)';
+create index audit_admin_username on audit (service_id, (record::json ->> 'username'), changed_at, id) where is_administrative;
 -- Entries about one record.
 create index audit_subject on audit (service_id, (record::json ->> 'subject'), changed_at, id);
 -- Entries of one account.

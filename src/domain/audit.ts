@@ -29,13 +29,19 @@ export const listChanges = (before: object, after: object): AuditChange[] => {
     .filter(change => change.before !== change.after)
 }
 
-/** `data`: writes of customers, orders, returns, reservations, coupons, rewards and vouchers. `admin`: all others, such as settings. */
 const auditGroups = ['admin', 'data'] as const
 export type AuditGroup = (typeof auditGroups)[number]
 export const AuditGroupFilter = OneOf(
   '`data`: writes of customers, orders, returns, reservations, coupons, rewards and vouchers. `admin`: all others.',
   auditGroups,
 )
+
+/** Writes of the group `data`. To suspend, resume, unlock or resend a voucher is administration. */
+const dataOperation =
+  /^(POST|PUT|DELETE) \/(customers|orders|returns|reservations|coupons|rewards|vouchers(?!.*\/(suspend|resume|unlock|resend)$))(\/|$)/
+
+/** Returns the group of an operation, such as `POST /orders` or `service set`. */
+export const getAuditGroup = (operation: string): AuditGroup => (dataOperation.test(operation) ? 'data' : 'admin')
 
 /** An entry of the audit log. It has no values except those in `changes`, because they can be personal or secret. */
 export type Audit = Static<typeof Audit>

@@ -68,7 +68,8 @@ test('services are listed with their shards, and shards with counts', async () =
 
 test('accounts stay in the control database and their audit entries follow', async () => {
   const key = withKey()
-  const first = await post(luma, '/accounts', { username: 'luma-till', role: 'maintainer' }, key)
+  const headers = { ...key, 'x-agent': 'assistant 1' }
+  const first = await post(luma, '/accounts', { username: 'luma-till', role: 'maintainer' }, headers)
   assert.equal(first.status, 201)
   assertReplay(await post(luma, '/accounts', { username: 'luma-till', role: 'maintainer' }, key), first)
   const { apiKey } = first.json.data
@@ -81,12 +82,14 @@ test('accounts stay in the control database and their audit entries follow', asy
   const linesOf = async () => (await luma.get('/audit?record=/accounts/luma-till')).json.data
   await waitUntil(async () => (await linesOf()).length > 0, 'the line is handed on', 30_000)
   const [line, ...more] = await linesOf()
-  const { username, operation, subject, fields } = line
+  const { username, operation, subject, fields, changes, agent } = line
   assert.deepEqual(
-    [username, operation, subject, fields],
-    ['luma-admin', 'POST /accounts', '/accounts/luma-till', ['username', 'role']],
+    [username, operation, subject, fields, agent],
+    ['luma-admin', 'POST /accounts', '/accounts/luma-till', ['username', 'role'], 'assistant 1'],
   )
+  assert.deepEqual(changes, [{ field: 'role', before: null, after: 'maintainer' }])
   assert.deepEqual(more, [])
+  assert.deepEqual((await luma.get('/audit?record=/accounts/luma-till&group=admin')).json.data, [line])
   const jobs = await east.db.row<{ count: number }>(
     sql`select count(*)::integer as count from job where service_id is null and attempts = 0 and due_at > now()`,
   )

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type Db, type Sql, sql } from '../../database/db.ts'
-import type { AuditChange, AuditGroup } from '../../domain/audit.ts'
+import { type AuditChange, type AuditGroup, getAuditGroup } from '../../domain/audit.ts'
 import { defaultSettings, type Service } from '../../domain/tenancy/service-settings.ts'
 import { nextChangeTimestamp } from '../lists/change-timestamp.ts'
 import { byChangeTimestamp, filter, type PageRequest, readPage } from '../lists/page.ts'
@@ -32,8 +32,8 @@ export async function addAuditEntry(
   // The write may have changed the time zone.
   const zone = sql`(select coalesce(settings->>'timeZone', ${defaultSettings.timeZone}) from service where service_id = ${service.id})`
   await tx.run(sql`
-    insert into audit (service_id, id, changed_at, record)
-    select ${service.id}, id, changed_at, row_to_json(r)::text
+    insert into audit (service_id, id, changed_at, record, is_administrative)
+    select ${service.id}, id, changed_at, row_to_json(r)::text, ${getAuditGroup(operation) === 'admin'}
       from ${nextChangeTimestamp(service, ['audit'])} changed_at
      cross join lateral (
        select ${randomUUID()}::text as id, to_char(changed_at at time zone ${zone}, 'YYYY-MM-DD HH24:MI:SS') as at, ${username}::text as username,
@@ -71,11 +71,9 @@ export async function countToday(tx: Db, service: Service, operation: string, su
   return row ?? { times: 0, first: 0, last: 0 }
 }
 
-/** The pattern of operations of the group `data`, as in the index `audit_admin`. */
-const dataOperations = sql`'^(POST|PUT|DELETE) /(customers|orders|returns|reservations|coupons|rewards|vouchers(?!.*/(suspend|resume|unlock|resend)$))(/|$)'`
 const groups: Readonly<Record<AuditGroup, Sql>> = {
-  admin: sql`and record::json->>'operation' !~ ${dataOperations}`,
-  data: sql`and record::json->>'operation' ~ ${dataOperations}`,
+  admin: sql`and is_administrative`,
+  data: sql`and not is_administrative`,
 }
 
 interface Filters {

@@ -138,6 +138,7 @@ interface PendingEntry {
   /** RFC 3339. */
   at: string
   record: string
+  isAdministrative: boolean
 }
 
 /** Lists the services with such entries, and their shards. */
@@ -161,7 +162,7 @@ export async function forwardAuditEntries(control: Db, data: Database, serviceId
 
 const readPendingEntries = (control: Db, serviceId: number) =>
   control.rows<PendingEntry>(sql`
-    select id, changed_at::text as at, record from audit where service_id = ${serviceId} order by changed_at, id limit ${entriesPerTransaction}`)
+    select id, changed_at::text as at, record, is_administrative as "isAdministrative" from audit where service_id = ${serviceId} order by changed_at, id limit ${entriesPerTransaction}`)
 
 /** Inserts audit entries in the service's shard, each once, and then deletes them in the control database. */
 async function forwardEntries(control: Db, data: Database, serviceId: number, entries: readonly PendingEntry[]) {
@@ -169,10 +170,10 @@ async function forwardEntries(control: Db, data: Database, serviceId: number, en
     // The row lock serializes this with a worker that has lost its lease. If the service is missing, the entries stay.
     if (!(await tx.run(sql`select from service where service_id = ${serviceId} for no key update`)))
       throw new Error(`Service ${serviceId} is missing in its shard, so its audit entries can't be forwarded.`)
-    for (const { id, at, record } of entries)
+    for (const { id, at, record, isAdministrative } of entries)
       await tx.run(sql`
-        insert into audit (service_id, id, changed_at, record)
-        select service_id, ${id}, changed_at, row_to_json(r)::text
+        insert into audit (service_id, id, changed_at, record, is_administrative)
+        select service_id, ${id}, changed_at, row_to_json(r)::text, ${isAdministrative}::boolean
           from service
          cross join lateral next_change_timestamp(service_id, (select max(changed_at) from audit where service_id = ${serviceId})) changed_at
          cross join lateral (
