@@ -9,7 +9,7 @@ import type { PlatformEvent } from '../ecommerce/port/events.ts'
 import { ApiError } from '../errors/api-error.ts'
 import type { AppContext } from '../http/app-context.ts'
 import { type EventConnection, findEventConnection, hasConnection } from '../store/ecommerce/connections.ts'
-import { checkLevelsJob, isKnownLevel, storeEvent } from '../store/ecommerce/events.ts'
+import { checkLevelsJob, isExpectedLevel, storeEvent } from '../store/ecommerce/events.ts'
 import { addJob } from '../store/jobs/jobs.ts'
 import { syncJob } from '../store/sync/status.ts'
 import { listAllServices } from '../store/tenancy/services.ts'
@@ -17,11 +17,15 @@ import { transact } from '../writes/commit.ts'
 
 /**
  * Receives the events of e-commerce platforms: `POST /ecommerce/events/{service}/{connection}`, signed by the platform.
- * Guarantees: 200 only after the commit; an event is stored once; forged requests reach no database and leave no row.
+ * Guarantees: 200 only after the commit; an event is stored once; forged requests leave no row, and however many arrive, they read the
+ * database once in `cacheMs`.
  */
 
-/** Milliseconds for which services and secrets are cached, so that a flood of requests doesn't reach the database. */
-const cacheMs = 2_000
+/**
+ * Milliseconds for which services and secrets are cached, so that a flood of requests reads the database only a few times. Events that arrive
+ * this soon after a service or a secret was added are rejected, and the platform repeats them.
+ */
+const cacheMs = 250
 
 /** A connection for which no request is signed. So an unknown service costs the same time as a wrong signature. */
 const noConnection: EventConnection = {
@@ -84,7 +88,7 @@ async function receive(tx: Db, service: Service, event: PlatformEvent): Promise<
   if (
     level &&
     level.available !== null &&
-    (await isKnownLevel(tx, service, { ...level, itemId, available: level.available }))
+    (await isExpectedLevel(tx, service, { ...level, itemId, available: level.available }))
   )
     return
   const dueAt = await storeEvent(tx, service, event)

@@ -51,8 +51,8 @@ interface ReportedLevel {
   available: number
 }
 
-/** True if a level is as we know it, or as we are setting it: most events of stock are caused by our own pushes. */
-export const isKnownLevel = async (tx: Db, service: Service, { itemId, locationId, available }: ReportedLevel) =>
+/** True if a level is as it is stored, or as it is being set: most events of stock are caused by our own pushes. */
+export const isExpectedLevel = async (tx: Db, service: Service, { itemId, locationId, available }: ReportedLevel) =>
   (await tx.run(sql`
     select from ecommerce_level
      where ${ofConnection(service)} and item_id = ${itemId} and location_id = ${locationId}

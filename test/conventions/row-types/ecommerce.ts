@@ -19,7 +19,7 @@ import {
   lockConnection,
   setConnection,
 } from '../../../src/store/ecommerce/connections.ts'
-import { isKnownLevel, storeEvent } from '../../../src/store/ecommerce/events.ts'
+import { isExpectedLevel, storeEvent } from '../../../src/store/ecommerce/events.ts'
 import { upsertPlatformItems } from '../../../src/store/ecommerce/items.ts'
 import { listPushes, listStockComparisons } from '../../../src/store/ecommerce/push-state.ts'
 import { queueReconciliation } from '../../../src/store/ecommerce/reconciliations.ts'
@@ -113,7 +113,7 @@ async function pushAndReconcile({ db, keys, service, ...api }: TestApi, simulato
       = row(77, now() - interval '1 hour', null, null, null, false, null)
      where service_id = ${service.id} and (item_id, location_id) = (${level.itemId}, ${level.locationId})`)
   await db.transaction(async tx => {
-    assert.equal(await isKnownLevel(tx, service, { ...level, available: -1 }), false)
+    assert.equal(await isExpectedLevel(tx, service, { ...level, available: -1 }), false)
     await storeEvent(tx, service, { id: 'e2', target: 'stock', subjectId: level.itemId })
   })
   assert.equal(await checkLevels(db, keys, service, { warn() {} }, AbortSignal.timeout(30_000)), 1)
