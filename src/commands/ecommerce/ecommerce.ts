@@ -29,7 +29,7 @@ import { withDatabase } from '../terminal/session.ts'
 import { formatTable } from '../terminal/table.ts'
 import { applyChange, type ConnectionChange, parseAssignments } from './assignments.ts'
 import { reconcileNow } from './reconcile.ts'
-import { describeSubscriptions, removeSubscriptions, updateSubscriptions } from './subscriptions.ts'
+import { checkSubscriptions, removeSubscriptions, updateSubscriptions } from './subscriptions.ts'
 import { testConnection } from './test.ts'
 
 /** `tillbridge ecommerce`: the live connection of a service to its e-commerce platform. */
@@ -94,7 +94,7 @@ export function buildEcommerceCommand(program: Command) {
         const { settings, connectionId } = await requireConnection(db, keys, service)
         console.log(formatSettings(settings).join('\n'))
         console.log(await formatSyncs(db, service))
-        if (settings.events === 'on') console.log(await describeSubscriptions(db, keys, service))
+        if (settings.events === 'on') console.log((await checkSubscriptions(db, keys, service)).description)
         const points = await readPoints(db, service, connectionId)
         if (points)
           console.log(

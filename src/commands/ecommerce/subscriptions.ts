@@ -4,21 +4,23 @@ import type { Database } from '../../database/db.ts'
 import { PlatformFailure } from '../../domain/ecommerce/platform-failure.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { getEventPath, getEventUrl, openPlatform } from '../../ecommerce/connections.ts'
-import type { EventPort, SubscriptionState } from '../../ecommerce/port/events.ts'
+import type { SubscriptionState } from '../../ecommerce/port/events.ts'
 import { createQuietLog } from '../terminal/quiet-log.ts'
 
 const timeoutMs = 120_000
 
-/** Runs work on the subscriptions of a service. Returns the error message of a platform that rejects it or is unreachable. */
-async function withSubscriptions<T>(
+type OpenedPlatform = NonNullable<Awaited<ReturnType<typeof openPlatform>>>
+
+/** Runs work on the platform of a service. Returns the error message of a platform that rejects it or is unreachable. */
+async function withPlatform<T>(
   db: Database,
   keys: Keys,
   service: Service,
-  work: (events: EventPort, signal: AbortSignal) => Promise<T>,
+  work: (opened: OpenedPlatform, signal: AbortSignal) => Promise<T>,
 ): Promise<T | { problem: string } | undefined> {
   try {
     const opened = await openPlatform(db, keys, service, createQuietLog())
-    return opened && (await work(opened.platform.events, AbortSignal.timeout(timeoutMs)))
+    return opened && (await work(opened, AbortSignal.timeout(timeoutMs)))
   } catch (error) {
     if (error instanceof PlatformFailure) return { problem: `${error.message} (${error.kind})` }
     throw error
@@ -27,10 +29,9 @@ async function withSubscriptions<T>(
 
 /** Creates or deletes the subscriptions, as the stored setting says, and prints the result. The hourly check creates what is missing later. */
 export async function updateSubscriptions(db: Database, keys: Keys, service: Service): Promise<void> {
-  const result = await withSubscriptions(db, keys, service, async (events, signal) => {
-    const isOn = (await openPlatform(db, keys, service, createQuietLog()))?.settings.events === 'on'
+  const result = await withPlatform(db, keys, service, async ({ settings, platform: { events } }, signal) => {
     const { publicUrl } = readConfig()
-    if (!isOn || publicUrl === undefined) return events.remove(getEventPath(service), signal)
+    if (settings.events !== 'on' || publicUrl === undefined) return events.remove(getEventPath(service), signal)
     const url = getEventUrl(publicUrl, service)
     await events.ensure(url, signal)
     return events.read(url, signal)
@@ -43,32 +44,23 @@ export async function updateSubscriptions(db: Database, keys: Keys, service: Ser
 
 /** Deletes the subscriptions before the connection is removed. A platform that is unreachable deletes them after failed deliveries. */
 export async function removeSubscriptions(db: Database, keys: Keys, service: Service): Promise<void> {
-  const result = await withSubscriptions(db, keys, service, (events, signal) =>
-    events.remove(getEventPath(service), signal),
+  const result = await withPlatform(db, keys, service, ({ platform }, signal) =>
+    platform.events.remove(getEventPath(service), signal),
   )
   if (result) console.error(`The platform still sends events: ${result.problem}`)
 }
 
-/** Returns what the platform sends, and what it doesn't. */
-export async function describeSubscriptions(db: Database, keys: Keys, service: Service): Promise<string> {
-  const state = await readSubscriptions(db, keys, service)
-  if (!state) return 'Events: unknown, because PUBLIC_URL is not set.'
-  return 'problem' in state ? `Events: unknown. ${state.problem}` : describe(state).join('\n')
-}
-
-/** Returns the sentences about topics that aren't sent. */
-export async function findSubscriptionProblems(db: Database, keys: Keys, service: Service): Promise<string[]> {
-  const state = await readSubscriptions(db, keys, service)
-  if (!state || 'problem' in state || !state.missing.length) return []
-  return [
-    `The platform doesn't send ${state.missing.join(', ')}. To subscribe again: tillbridge ecommerce set ${service.name} events=on`,
-  ]
-}
-
-async function readSubscriptions(db: Database, keys: Keys, service: Service) {
+/** Returns a description of what the platform sends, and a sentence for each problem that a command can solve. */
+export async function checkSubscriptions(db: Database, keys: Keys, service: Service) {
   const { publicUrl } = readConfig()
-  if (publicUrl === undefined) return
-  return withSubscriptions(db, keys, service, (events, signal) => events.read(getEventUrl(publicUrl, service), signal))
+  if (publicUrl === undefined) return { description: 'Events: unknown, because PUBLIC_URL is not set.', problems: [] }
+  const state = await withPlatform(db, keys, service, ({ platform }, signal) =>
+    platform.events.read(getEventUrl(publicUrl, service), signal),
+  )
+  if (!state) return { description: 'Events: none, because the connection was removed.', problems: [] }
+  if ('problem' in state) return { description: `Events: unknown. ${state.problem}`, problems: [] }
+  const problem = `The platform doesn't send ${state.missing.join(', ')}. To subscribe again: tillbridge ecommerce set ${service.name} events=on`
+  return { description: describe(state).join('\n'), problems: state.missing.length ? [problem] : [] }
 }
 
 function describe({ present, missing, denied }: SubscriptionState): string[] {

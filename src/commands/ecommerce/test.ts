@@ -5,7 +5,7 @@ import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { openConnection } from '../../ecommerce/connections.ts'
 import type { CallLog, ProbeResult } from '../../ecommerce/port/platform.ts'
 import type { StoredConnection } from '../../store/ecommerce/connections.ts'
-import { describeSubscriptions, findSubscriptionProblems } from './subscriptions.ts'
+import { checkSubscriptions } from './subscriptions.ts'
 
 const timeoutMs = 120_000
 
@@ -16,12 +16,9 @@ export async function testConnection(db: Database, keys: Keys, service: Service,
   console.log(`Connected: ${result.shop}, plan ${result.plan}, ${result.currency}, ${result.timeZone}.`)
   console.log(`Prices ${result.taxesIncluded ? 'include' : "don't include"} tax.`)
   console.log(`API version ${result.apiVersion} is supported until ${result.versionEndsOn}.`)
-  const isReceiving = stored.settings.events === 'on'
-  if (isReceiving) console.log(await describeSubscriptions(db, keys, service))
-  const problems = [
-    ...findProblems(result, service),
-    ...(isReceiving ? await findSubscriptionProblems(db, keys, service) : []),
-  ]
+  const subscriptions = stored.settings.events === 'on' ? await checkSubscriptions(db, keys, service) : undefined
+  if (subscriptions) console.log(subscriptions.description)
+  const problems = [...findProblems(result, service), ...(subscriptions?.problems ?? [])]
   if (problems.length) throw new Error(problems.join('\n'))
   console.log('All scopes are granted, and the app can read customer emails.')
 }
