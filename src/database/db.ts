@@ -71,7 +71,7 @@ function createDb(runStatement: RunStatement, getServer: GetServer): Db {
     const values: unknown[] = []
     const text = render(statement, values)
     try {
-      return await observeStatement(text, getServer(), () =>
+      return await observeStatement(text, getServer, () =>
         runStatement({ text, values, ...(customPlan ? {} : { name: getStatementName(text) }) }),
       )
     } catch (error) {
@@ -135,7 +135,7 @@ function beginTransaction(runStatement: RunStatement, getServer: GetServer): Ope
     async commit() {
       const unfinished = [...pending]
       isOver = true
-      const committed = observeStatement('commit', getServer(), () =>
+      const committed = observeStatement('commit', getServer, () =>
         runStatement({ text: 'commit', name: getStatementName('commit') }),
       )
       const [failure] = (await Promise.allSettled(unfinished)).flatMap(result =>
@@ -153,7 +153,7 @@ function beginTransaction(runStatement: RunStatement, getServer: GetServer): Ope
     },
     undo() {
       isOver = true
-      return observeStatement('rollback', getServer(), () =>
+      return observeStatement('rollback', getServer, () =>
         runStatement({ text: rollback, name: getStatementName(rollback) }),
       )
     },

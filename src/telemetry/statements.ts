@@ -37,15 +37,19 @@ function summarize(text: string): StatementSummary {
 }
 
 /**
- * Executes a statement, measures its duration and records it as a span of the current trace. `server` has the attributes of the database and
- * its server.
+ * Executes a statement, measures its duration and records it as a span of the current trace. `getServer` returns the attributes of the
+ * database and its server, if the span is recorded.
  */
-export async function observeStatement<T>(text: string, server: Attributes, execute: () => Promise<T>): Promise<T> {
+export async function observeStatement<T>(
+  text: string,
+  getServer: () => Attributes,
+  execute: () => Promise<T>,
+): Promise<T> {
   const { operation, summary, attributes } = summarize(text)
   const { timeline, place } = getCurrentContext()
   const began = performance.now()
   const span = startChildSpan(place, summary, 'client', attributes, began)
-  setAttributes(span, server)
+  if (span) setAttributes(span, getServer())
   let errorType: string | undefined
   try {
     return await execute()
