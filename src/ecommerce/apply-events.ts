@@ -1,6 +1,6 @@
 import type { Database } from '../database/db.ts'
 import type { PlatformSyncName } from '../domain/ecommerce/connection-settings.ts'
-import { kindOfSync } from '../domain/ecommerce/items.ts'
+import { getItemKey, kindOfSync } from '../domain/ecommerce/items.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
 import { endEvents, listMerges, listOpenEvents } from '../store/ecommerce/events.ts'
 import { findItemsOf, moveMergedCustomers, removePlatformItems } from '../store/ecommerce/items.ts'
@@ -37,15 +37,12 @@ export async function applyEvents(
     for (const [target, merged] of merges) {
       const deleted = merged.filter((id: string) => !existing.has(id))
       if (deleted.length && existing.has(target))
-        changed += await moveMergedCustomers(tx, service, deleted.map(toKey), toKey(target))
+        changed += await moveMergedCustomers(tx, service, deleted.map(getItemKey), getItemKey(target))
     }
     await endEvents(tx, service, eventIds)
     return changed
   })
 }
-
-/** The number in a global ID. */
-const toKey = (globalId: string) => globalId.replace(/^.*\//, '')
 
 interface Merge {
   id: string

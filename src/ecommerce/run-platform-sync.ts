@@ -20,8 +20,9 @@ interface PlatformSyncRun {
 }
 
 /**
- * Runs a sync of the platform of a service after the events that concern it, and checks the mappings afterwards if something changed. Rejected credentials and missing
- * scopes raise an alert, and a successful run resolves it. Returns undefined if the service has no connection.
+ * Runs a sync of the platform of a service after the events that concern it, and checks the mappings afterwards if something changed.
+ * Rejected credentials and missing scopes raise an alert, and a successful run resolves it. Returns undefined if the service has no
+ * connection.
  */
 export async function runPlatformSync(
   db: Database,

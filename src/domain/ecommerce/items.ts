@@ -34,3 +34,6 @@ export const platformLists = {
   skus: 'ecommerce-skus',
   customers: 'ecommerce-customers',
 } as const satisfies Record<MappedKind, string>
+
+/** Returns the number at the end of a global ID: `4711` of `gid://shopify/Customer/4711`. A number stays as it is. */
+export const getItemKey = (globalId: string) => globalId.replace(/^.*\//, '')

@@ -1,5 +1,5 @@
 import { drivers } from '../../backoffice/drivers.ts'
-import { listSyncs } from '../../backoffice/list-syncs.ts'
+import { listSyncs, noLog } from '../../backoffice/list-syncs.ts'
 import {
   type BackOfficeSettings,
   embeddedName,
@@ -127,11 +127,11 @@ function apply(
   { schedules = [], ...changed }: Static<typeof Change>,
 ): BackOfficeSettings {
   const names = schedules.map(({ sync }) => sync)
-  const kept = Object.entries(settings.syncIntervals ?? {}).filter(([sync]) => !names.includes(sync))
+  const unchanged = Object.entries(settings.syncIntervals ?? {}).filter(([sync]) => !names.includes(sync))
   const set = schedules.flatMap(({ sync, intervalSeconds }) =>
     intervalSeconds === null ? [] : [[sync, intervalSeconds] as const],
   )
-  return { ...settings, ...changed, syncIntervals: Object.fromEntries([...kept, ...set]) }
+  return { ...settings, ...changed, syncIntervals: Object.fromEntries([...unchanged, ...set]) }
 }
 
 function findErrors(settings: BackOfficeSettings, change: Static<typeof Change>, service: Service): FieldError[] {
@@ -171,10 +171,10 @@ function describe({ settings, isLocked }: StoredBackOffice, service: Service) {
   }
 }
 
-/** Logs nothing: the response has the result. */
-const noLog = { info() {}, warn() {} }
-
-/** Tests a connection with a new driver, so that its circuit breaker and the alert about credentials don't count the test. */
+/**
+ * Tests a connection with a new driver, so that its circuit breaker and the alert about credentials don't count the test. Logs nothing: the
+ * response has the result.
+ */
 async function probe(settings: BackOfficeSettings, service: Service) {
   const driver = drivers[settings.driver](settings, service, noLog)
   try {

@@ -128,22 +128,22 @@ export const findItemsOf = (db: Db, service: Service, kind: MappedKind, platform
        and (platform_id = any(${platformIds}) or product_id = any(${platformIds}))
      order by item_key`)
 
-/** Maps the customers of merged platform customers to the one that was kept, unless another customer is mapped to it. Returns their number. */
+/** Maps the customers of merged platform customers to the one that remains, unless another customer is mapped to it. Returns their number. */
 export async function moveMergedCustomers(
   tx: Db,
   service: Service,
   mergedIds: readonly string[],
-  keptId: string,
+  successorId: string,
 ): Promise<number> {
   const customers = await tx.rows<{ id: string; from: string; isTaken: boolean }>(sql`
     select c.id, ${customerEcommerceId(sql`c`)} as from,
-           exists (select from customer o where o.service_id = c.service_id and ${customerEcommerceId(sql`o`)} = ${keptId}) as "isTaken"
+           exists (select from customer o where o.service_id = c.service_id and ${customerEcommerceId(sql`o`)} = ${successorId}) as "isTaken"
       from customer c where c.service_id = ${service.id} and ${customerEcommerceId(sql`c`)} = any(${mergedIds}) order by c.id`)
   let moved = 0
   for (const { id, from, isTaken } of customers) {
     // Two of our customers for one of the platform: people must decide.
     if (isTaken || customers.length > 1) continue
-    if (await applyAutomaticFix(tx, service, { kind: 'customers', id, from, to: keptId })) moved++
+    if (await applyAutomaticFix(tx, service, { kind: 'customers', id, from, to: successorId })) moved++
   }
   return moved
 }

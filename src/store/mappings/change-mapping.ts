@@ -1,6 +1,7 @@
 import type { Db } from '../../database/db.ts'
 import { type AuditChange, listChanges } from '../../domain/audit.ts'
 import { getEcommerceIds } from '../../domain/customers/input.ts'
+import { getItemKey } from '../../domain/ecommerce/items.ts'
 import type { MappedKind } from '../../domain/mappings/mapping-check.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { mergeStores } from '../catalog/stores.ts'
@@ -46,12 +47,11 @@ export const areSame = (kind: MappedKind, a: MappingFields, b: MappingFields) =>
 export const listMappingChanges = (kind: MappedKind, before: object, after: object): AuditChange[] | undefined =>
   kind === 'customers' ? undefined : listChanges(before, after)
 
-const getLastSegment = (adminId: string | null | undefined) => adminId?.replace(/^.*\//, '')
-
 /** True if a record is mapped to this platform item (null: unmapped). An unmapped SKU uses its own ID, so that ID counts too. */
 export function isMappedTo(id: string, now: MappingFields, expected: string | null): boolean {
   const { ecommerceLocationId, ecommerceSku, ecommerceLegacyId, ecommerceAdminId } = now
-  const to = ecommerceLocationId ?? ecommerceSku ?? ecommerceLegacyId ?? getLastSegment(ecommerceAdminId) ?? null
+  const to =
+    ecommerceLocationId ?? ecommerceSku ?? ecommerceLegacyId ?? (ecommerceAdminId ? getItemKey(ecommerceAdminId) : null)
   return to === expected || (ecommerceSku === null && expected === id)
 }
 
@@ -60,7 +60,10 @@ export function buildFields(kind: MappedKind, before: MappingFields, to: string 
   if (kind === 'stores') return { ecommerceLocationId: to }
   if (kind === 'skus') return { ecommerceSku: to }
   const { ecommerceAdminId = null } = before
-  return { ecommerceAdminId: getLastSegment(ecommerceAdminId) === to ? ecommerceAdminId : null, ecommerceLegacyId: to }
+  return {
+    ecommerceAdminId: ecommerceAdminId && getItemKey(ecommerceAdminId) === to ? ecommerceAdminId : null,
+    ecommerceLegacyId: to,
+  }
 }
 
 /** A mapping to be changed. `before`: the current record, which must be locked. */
@@ -92,7 +95,7 @@ export async function changeMappings(
     if (kind === 'skus') ecommerceIds.add(id)
     for (const record of [before, after.record])
       for (const target of Object.values(pickFields(kind, record)))
-        if (target !== null) ecommerceIds.add(target).add(getLastSegment(target) ?? target)
+        if (target !== null) ecommerceIds.add(target).add(getItemKey(target))
   }
   if (changed.size) await checkChangedMappings(tx, service, kind, [...changed.keys()], [...ecommerceIds])
   return changed

@@ -1,3 +1,4 @@
+import { getItemKey } from '../../../domain/ecommerce/items.ts'
 import { PlatformFailure } from '../../../domain/ecommerce/platform-failure.ts'
 import type {
   CallPermit,
@@ -202,12 +203,10 @@ ORDER BY second DESC LIMIT ${maxStockChanges}`
       authors.set(key, author)
   }
   return levels.flatMap(({ itemId, locationId }) => {
-    const changedBy = authors.get(`${toNumber(itemId)} ${toNumber(locationId)}`)
+    const changedBy = authors.get(`${getItemKey(itemId)} ${getItemKey(locationId)}`)
     return changedBy === undefined ? [] : [{ itemId, locationId, changedBy }]
   })
 }
-
-const toNumber = (globalId: string) => globalId.replace(/^.*\//, '')
 
 interface UserError {
   field: string[] | null
