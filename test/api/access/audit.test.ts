@@ -6,7 +6,7 @@ import { defaultSettings } from '../../../src/domain/tenancy/service-settings.ts
 import { createUnmappedShop } from '../../support/mapping-shop.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { type Caller, startTestApi, type TestApi } from '../../support/service.ts'
-import { stockGiftCards, voucherSettings } from '../../support/voucher-shop.ts'
+import { issueVoucher, stockGiftCards, voucherSettings } from '../../support/voucher-shop.ts'
 import { post, put } from '../../support/write.ts'
 
 let api: TestApi
@@ -175,16 +175,7 @@ test('entries of the administration and of data are listed apart', async () => {
   await stockGiftCards(api, caller)
   const { id } = (await post(caller, '/customers', customer())).json.data
   await put(caller, '/settings', { retailerName: 'Luma' })
-  const voucher = await post(caller, '/vouchers', {
-    amount: '20.00',
-    gateway: 'visa',
-    receiverName: 'Ann Lee',
-    receiverEmail: 'ann.lee@example.com',
-    senderName: 'John Smith',
-    subject: 'A gift for you',
-    billingAddress: { city: 'Melbourne' },
-  })
-  const { number } = voucher.json.data
+  const { number } = (await issueVoucher(caller)).json.data
   assert.equal((await post(caller, `/vouchers/${number}/suspend`, {})).status, 200)
   const listOperations = async (group: string) =>
     (await lines(caller, `?group=${group}`)).map(({ operation }) => operation)
@@ -200,15 +191,7 @@ test('entries of the administration and of data are listed apart', async () => {
 test('an audit entry never contains a PIN, and a look-up adds none', async () => {
   const caller = await api.createService(voucherSettings)
   await stockGiftCards(api, caller)
-  const issued = await post(caller, '/vouchers', {
-    amount: '150.00',
-    gateway: 'visa',
-    receiverName: 'Ann Lee',
-    receiverEmail: 'ann.lee@example.com',
-    senderName: 'John Smith',
-    subject: 'A gift for you',
-    billingAddress: { city: 'Melbourne' },
-  })
+  const issued = await issueVoucher(caller)
   assert.equal(issued.status, 201, issued.text)
   const { number, pin } = issued.json.data
   const { validationId } = (await post(caller, '/vouchers/validate', { number, pin, amount: '1.00' })).json.data
