@@ -1,44 +1,35 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, beforeEach, test } from 'node:test'
-import { pino } from 'pino'
 import { startShopifySimulator } from '../../simulator/shopify/simulator.ts'
 import { signPayload } from '../../simulator/shopify/webhooks.ts'
-import { type BackOffices, openBackOffices } from '../../src/backoffice/back-offices.ts'
 import { sql } from '../../src/database/db.ts'
 import { type ConnectionSettings, defaultConnection } from '../../src/domain/ecommerce/connection-settings.ts'
 import { getEventPath, getEventUrl, openPlatform } from '../../src/ecommerce/connections.ts'
-import { buildBackOfficeJobs, jobs } from '../../src/jobs/jobs.ts'
-import { startWorker, type Worker } from '../../src/jobs/worker.ts'
 import { deleteConnection, setConnection } from '../../src/store/ecommerce/connections.ts'
 import { addJob } from '../../src/store/jobs/jobs.ts'
 import { createUnmappedShop } from '../support/mapping-shop.ts'
 import { waitUntil } from '../support/processes.ts'
+import { captureLog } from '../support/servers.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/service.ts'
 import { put } from '../support/write.ts'
+import { type PlatformWorker, startPlatformWorker } from './platform-worker.ts'
 
 const simulator = await startShopifySimulator({ size: { locations: 0, variants: 0, customers: 0 } })
 const signal = AbortSignal.timeout(300_000)
-const logged: string[] = []
-const log = pino({ level: 'trace' }, { write: line => logged.push(line) })
+const logged = captureLog('trace')
+const { log } = logged
 let api: TestApi
 let shop: Caller
-let offices: BackOffices
-let worker: Worker
+let worker: PlatformWorker
 
 before(async () => {
   api = await startTestApi({ log })
-  offices = await openBackOffices({ db: api.db, keys: api.keys, defaults: { driver: 'embedded' }, log })
-  const context = { db: api.db, keys: api.keys, log, mailTransport: { send: async () => {} }, publicUrl: api.baseUrl }
-  worker = startWorker(context, {
-    ...buildBackOfficeJobs(offices),
-    'check-mappings': jobs['check-mappings'] ?? assert.fail(),
-    'check-ecommerce-connection': jobs['check-ecommerce-connection'] ?? assert.fail(),
-  })
+  const jobNames = ['schedule-syncs', 'run-sync', 'check-mappings', 'check-ecommerce-connection']
+  worker = await startPlatformWorker(api, { jobNames, log, publicUrl: api.baseUrl })
 })
 after(async () => {
-  await worker?.stop(1_000)
-  offices?.close()
+  await worker?.stop()
   await simulator.close()
   await api?.stop()
 })
@@ -302,7 +293,7 @@ test('I8: neither the inbox nor the log has personal data', async () => {
     sql`select row_to_json(e)::text as row from ecommerce_event e where service_id = ${shop.service.id}`,
   )
   assert.match(rows[0]?.row ?? '', /gid:\/\/shopify\/Customer\/4711/)
-  const text = [...rows.map(({ row }) => row), ...logged].join('\n')
+  const text = [...rows.map(({ row }) => row), logged.text].join('\n')
   for (const hidden of ['wilhelmina', 'Wilhelmina', '400 000', simulator.settings.clientSecret])
     assert.ok(!text.includes(hidden), hidden)
 })

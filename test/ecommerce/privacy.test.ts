@@ -1,13 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { startShopifySimulator } from '../../simulator/shopify/simulator.ts'
-import { type BackOffices, openBackOffices } from '../../src/backoffice/back-offices.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { raw, sql } from '../../src/database/db.ts'
 import { defaultConnection } from '../../src/domain/ecommerce/connection-settings.ts'
 import { getEventUrl, openPlatform } from '../../src/ecommerce/connections.ts'
-import { buildBackOfficeJobs, jobs } from '../../src/jobs/jobs.ts'
-import { startWorker, type Worker } from '../../src/jobs/worker.ts'
 import { startTracing } from '../../src/runtime/traces.ts'
 import { setConnection } from '../../src/store/ecommerce/connections.ts'
 import { addJob } from '../../src/store/jobs/jobs.ts'
@@ -17,6 +14,7 @@ import { captureLog } from '../support/servers.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/service.ts'
 import { put, remove } from '../support/write.ts'
 import { startCollector } from '../telemetry/collector.ts'
+import { type PlatformWorker, startPlatformWorker } from './platform-worker.ts'
 
 const simulator = await startShopifySimulator({ size: { locations: 1, variants: 0, customers: 0 } })
 const logged = captureLog('trace')
@@ -31,8 +29,7 @@ let collector: Awaited<ReturnType<typeof startCollector>>
 let closeTracing: (() => Promise<void>) | undefined
 let api: TestApi
 let shop: Caller
-let offices: BackOffices
-let worker: Worker
+let worker: PlatformWorker
 let customer: number
 
 before(async () => {
@@ -44,14 +41,11 @@ before(async () => {
   const { url, settings } = simulator
   const connection = { ...defaultConnection, url, clientId: settings.clientId, events: 'on' } as const
   await api.db.transaction(tx => setConnection(tx, api.keys, shop.service, connection, settings.clientSecret))
-  const { log } = logged
-  offices = await openBackOffices({ db: api.db, keys: api.keys, defaults: { driver: 'embedded' }, log })
-  const context = { db: api.db, keys: api.keys, log, mailTransport: { send: async () => {} } }
-  worker = startWorker(context, { ...jobs, ...buildBackOfficeJobs(offices) })
+  worker = await startPlatformWorker(api, { log: logged.log })
+  await syncCustomer()
 })
 after(async () => {
-  await worker?.stop(1_000)
-  offices?.close()
+  await worker?.stop()
   await api?.stop()
   await closeTracing?.()
   await collector?.close()
@@ -71,7 +65,8 @@ const readTables = async () => {
   return texts.join('\n')
 }
 
-test('I8: logs and traces have no personal data of the platform', async () => {
+/** Subscribes to events and syncs a customer of the platform, in spite of faults. */
+async function syncCustomer() {
   const opened = (await openPlatform(api.db, api.keys, shop.service, logged.log)) ?? assert.fail('no connection')
   await opened.platform.events.ensure(getEventUrl(api.baseUrl, shop.service), AbortSignal.timeout(60_000))
   // Shopify sends all fields to a subscription that doesn't name any.
@@ -84,6 +79,9 @@ test('I8: logs and traces have no personal data of the platform', async () => {
   const emails = () =>
     api.db.rows(sql`select from ecommerce_item where service_id = ${shop.service.id} and other = ${person.email}`)
   await waitUntil(async () => (await emails()).length === 1, 'the customer is synced', 60_000)
+}
+
+test('I8: logs and traces have no personal data of the platform', async () => {
   simulator.faults.add({ kind: 'page-repeated', path: '/Customers', times: 1 })
   simulator.change({ kind: 'customer', id: customer, ...person })
   const handled = () =>

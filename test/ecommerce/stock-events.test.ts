@@ -2,34 +2,24 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { startShopifySimulator } from '../../simulator/shopify/simulator.ts'
 import { onHandOf } from '../../simulator/shopify/state.ts'
-import { type BackOffices, openBackOffices } from '../../src/backoffice/back-offices.ts'
 import { sql } from '../../src/database/db.ts'
 import { getEventUrl, openPlatform } from '../../src/ecommerce/connections.ts'
-import { buildBackOfficeJobs, jobs } from '../../src/jobs/jobs.ts'
-import { startWorker, type Worker } from '../../src/jobs/worker.ts'
 import { waitUntil } from '../support/processes.ts'
 import { startTestApi, type TestApi } from '../support/service.ts'
 import { type ConnectedShop, connectShop, log, signal } from './connected-shop.ts'
+import { type PlatformWorker, startPlatformWorker } from './platform-worker.ts'
 
 const simulator = await startShopifySimulator({ size: { locations: 2, variants: 0, customers: 0 } })
 let api: TestApi
 let fixture: ConnectedShop
-let offices: BackOffices
-let worker: Worker
+let worker: PlatformWorker
 
 before(async () => {
   api = await startTestApi()
-  offices = await openBackOffices({ db: api.db, keys: api.keys, defaults: { driver: 'embedded' }, log })
-  const context = { db: api.db, keys: api.keys, log, mailTransport: { send: async () => {} } }
-  worker = startWorker(context, {
-    'push-stock': buildBackOfficeJobs(offices)['push-stock'] ?? assert.fail(),
-    'check-levels': jobs['check-levels'] ?? assert.fail(),
-    'schedule-stock-push': jobs['schedule-stock-push'] ?? assert.fail(),
-  })
+  worker = await startPlatformWorker(api, { jobNames: ['schedule-stock-push', 'push-stock', 'check-levels'] })
 })
 after(async () => {
-  await worker?.stop(1_000)
-  offices?.close()
+  await worker?.stop()
   await simulator.close()
   await api?.stop()
 })

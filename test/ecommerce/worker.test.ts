@@ -3,26 +3,23 @@ import { randomBytes } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { pino } from 'pino'
 import { startShopifySimulator } from '../../simulator/shopify/simulator.ts'
-import { type BackOffices, openBackOffices } from '../../src/backoffice/back-offices.ts'
 import { deriveKeys } from '../../src/crypto/keys.ts'
 import { sql } from '../../src/database/db.ts'
 import { defaultConnection } from '../../src/domain/ecommerce/connection-settings.ts'
 import { openPlatform } from '../../src/ecommerce/connections.ts'
-import { buildBackOfficeJobs, jobs } from '../../src/jobs/jobs.ts'
-import { startWorker, type Worker } from '../../src/jobs/worker.ts'
 import { setConnection } from '../../src/store/ecommerce/connections.ts'
 import { reencrypt } from '../../src/store/shards/secret-rotation.ts'
 import { createUnmappedShop } from '../support/mapping-shop.ts'
 import { waitUntil } from '../support/processes.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/service.ts'
 import { put, remove } from '../support/write.ts'
+import { type PlatformWorker, startPlatformWorker } from './platform-worker.ts'
 
 const log = pino({ level: 'silent' })
 const simulator = await startShopifySimulator({ size: { locations: 0, variants: 0, customers: 0 } })
 let api: TestApi
 let shop: Caller
-let offices: BackOffices
-let worker: Worker
+let worker: PlatformWorker
 before(async () => {
   api = await startTestApi()
   shop = await createUnmappedShop(api)
@@ -37,16 +34,10 @@ before(async () => {
       simulator.settings.clientSecret,
     ),
   )
-  offices = await openBackOffices({ db: api.db, keys: api.keys, defaults: { driver: 'embedded' }, log })
-  const context = { db: api.db, keys: api.keys, log, mailTransport: { send: async () => {} } }
-  worker = startWorker(context, {
-    ...buildBackOfficeJobs(offices),
-    'check-mappings': jobs['check-mappings'] ?? assert.fail(),
-  })
+  worker = await startPlatformWorker(api, { jobNames: ['schedule-syncs', 'run-sync', 'check-mappings'] })
 })
 after(async () => {
-  await worker?.stop(1_000)
-  offices?.close()
+  await worker?.stop()
   await api?.stop()
   await simulator.close()
 })
