@@ -18,15 +18,15 @@ export type ShopifyChange =
       Omit<Variant, 'id' | 'itemId' | 'updatedAt'>
     >)
   | ({ kind: 'customer'; id?: number } & Partial<Omit<Customer, 'id' | 'updatedAt'>>)
-  | { kind: 'merge'; keptId: number; deletedId: number }
+  | { kind: 'merge'; deletedId: number; successorId: number }
   | { kind: 'remove'; type: 'location' | 'variant' | 'customer' | 'order'; id: number }
   | { kind: 'count'; itemId: number; locationId: number; available: number; by?: { app?: string; staff?: string } }
   | { kind: 'hold'; itemId: number; locationId: number; name: HeldName; units: number }
   | { kind: 'sell'; lines: { itemId: number; locationId: number; quantity: number }[] }
   | { kind: 'fulfil' | 'cancel'; orderId: number; restock?: boolean }
 
-/** Payloads of events as the platform sends them, in the part that clients could use. */
-const payloadOf = {
+/** Builds the payloads of events, with the fields that clients could use. */
+const payloads = {
   location: ({ id, name, isActive, updatedAt }: Location) => ({
     id,
     name,
@@ -63,7 +63,7 @@ const payloadOf = {
 
 /** Sends the event of a level whose available quantity may have changed. */
 export const notifyLevel = (world: ShopifyWorld, level: Level) =>
-  world.notify('INVENTORY_LEVELS_UPDATE', payloadOf.level(level))
+  world.notify('INVENTORY_LEVELS_UPDATE', payloads.level(level))
 
 function requireRecord<T>(record: T | undefined, name: string): T {
   if (record === undefined) throw new TypeError(`${name} not found`)
@@ -85,7 +85,7 @@ function applyLocation(world: ShopifyWorld, { kind: _, id, ...fields }: ShopifyC
   shop.locations.set(key, location)
   const isSwitched = id !== undefined && present.isActive !== location.isActive
   const action = id === undefined ? 'CREATE' : !isSwitched ? 'UPDATE' : location.isActive ? 'ACTIVATE' : 'DEACTIVATE'
-  world.notify(`LOCATIONS_${action}`, payloadOf.location(location))
+  world.notify(`LOCATIONS_${action}`, payloads.location(location))
   return key
 }
 
@@ -118,7 +118,7 @@ function applyVariant(world: ShopifyWorld, change: ShopifyChange & { kind: 'vari
   const variant: Variant = { ...present, ...fields, id: key, updatedAt: updatedAt ?? now() }
   shop.variants.set(key, variant)
   shop.items.set(variant.itemId, variant)
-  world.notify(`PRODUCTS_${isNewProduct ? 'CREATE' : 'UPDATE'}`, payloadOf.product(world, variant.productId))
+  world.notify(`PRODUCTS_${isNewProduct ? 'CREATE' : 'UPDATE'}`, payloads.product(world, variant.productId))
   return key
 }
 
@@ -136,24 +136,24 @@ function applyCustomer(world: ShopifyWorld, { kind: _, id, ...fields }: ShopifyC
   }
   const customer = { ...present, ...fields, id: key, updatedAt: now() }
   shop.customers.set(key, customer)
-  world.notify(`CUSTOMERS_${id === undefined ? 'CREATE' : 'UPDATE'}`, payloadOf.customer(customer))
+  world.notify(`CUSTOMERS_${id === undefined ? 'CREATE' : 'UPDATE'}`, payloads.customer(customer))
   return key
 }
 
-/** Merges two customers: one is kept, the other one is deleted. */
-function merge(world: ShopifyWorld, { keptId, deletedId }: ShopifyChange & { kind: 'merge' }) {
+/** Merges a customer into a successor. */
+function merge(world: ShopifyWorld, { deletedId, successorId }: ShopifyChange & { kind: 'merge' }) {
   const { shop, now } = world
-  const kept = requireRecord(shop.customers.get(keptId), `customer ${keptId}`)
+  const successor = requireRecord(shop.customers.get(successorId), `customer ${successorId}`)
   if (!shop.customers.delete(deletedId)) throw new TypeError(`customer ${deletedId} not found`)
-  shop.customers.set(keptId, { ...kept, updatedAt: now() })
+  shop.customers.set(successorId, { ...successor, updatedAt: now() })
   world.notify('CUSTOMERS_MERGE', {
-    admin_graphql_api_customer_kept_id: toGid('Customer', keptId),
+    admin_graphql_api_customer_kept_id: toGid('Customer', successorId),
     admin_graphql_api_customer_deleted_id: toGid('Customer', deletedId),
     admin_graphql_api_job_id: null,
     status: 'completed',
     errors: [],
   })
-  return keptId
+  return successorId
 }
 
 function remove(world: ShopifyWorld, type: 'location' | 'variant' | 'customer' | 'order', id: number) {
@@ -168,15 +168,15 @@ function remove(world: ShopifyWorld, type: 'location' | 'variant' | 'customer' |
   if (type === 'location') world.notify('LOCATIONS_DELETE', { id })
   if (type === 'customer')
     world.notify('CUSTOMERS_DELETE', { id, tax_exemptions: [], admin_graphql_api_id: toGid('Customer', id) })
-  if (variant) removeProductOf(world, variant)
+  if (variant) notifyRemovedVariant(world, variant)
   return id
 }
 
-/** A product without variants is deleted with its last one. */
-function removeProductOf(world: ShopifyWorld, { productId }: Variant) {
+/** Sends the event of a removed variant. The product is deleted with its last variant. */
+function notifyRemovedVariant(world: ShopifyWorld, { productId }: Variant) {
   const { shop } = world
   if ([...shop.variants.values()].some(other => other.productId === productId))
-    return world.notify('PRODUCTS_UPDATE', payloadOf.product(world, productId))
+    return world.notify('PRODUCTS_UPDATE', payloads.product(world, productId))
   shop.products.delete(productId)
   world.notify('PRODUCTS_DELETE', { id: productId })
 }

@@ -45,6 +45,12 @@ function keyOf(info: GraphQLResolveInfo): string | undefined {
 
 const noErrors: UserError[] = []
 
+/** Returns the response to a rejected change of a subscription. */
+const rejectSubscription = (field: string[], message: string) => ({
+  webhookSubscription: null,
+  userErrors: [{ field, message }],
+})
+
 /** The scope of each group of topics. */
 const topicScopes: readonly [RegExp, string][] = [
   [/^CUSTOMERS_MERGE$/, 'read_customer_merge'],
@@ -278,30 +284,16 @@ const mutations = {
     const address = uri ?? ''
     const denied = findMissingScope(world, topic)
     if (denied !== undefined)
-      return {
-        webhookSubscription: null,
-        userErrors: [
-          {
-            field: ['topic'],
-            message: `You do not have permission to create or update webhooks with ${topic} topic. Required: ${denied}`,
-          },
-        ],
-      }
-    if (!/^https?:\/\//.test(address))
-      return {
-        webhookSubscription: null,
-        userErrors: [{ field: ['webhookSubscription', 'uri'], message: 'Address is invalid' }],
-      }
+      return rejectSubscription(
+        ['topic'],
+        `You do not have permission to create or update webhooks with ${topic} topic. Required: ${denied}`,
+      )
+    if (!/^https?:\/\//.test(address)) return rejectSubscription(['webhookSubscription', 'uri'], 'Address is invalid')
     const isTaken = [...world.shop.subscriptions.values()].some(
       existing => existing.topic === topic && existing.uri === address,
     )
     if (isTaken)
-      return {
-        webhookSubscription: null,
-        userErrors: [
-          { field: ['webhookSubscription', 'uri'], message: 'Address for this topic has already been taken' },
-        ],
-      }
+      return rejectSubscription(['webhookSubscription', 'uri'], 'Address for this topic has already been taken')
     const subscription = {
       id: world.shop.nextId(),
       topic,
@@ -314,11 +306,7 @@ const mutations = {
   }) satisfies Resolver<{ topic: string; webhookSubscription: { uri?: string; includeFields?: string[] | null } }>,
   webhookSubscriptionUpdate: (({ id, webhookSubscription: { uri } }, { world }) => {
     const subscription = world.shop.subscriptions.get(fromGid('WebhookSubscription', id))
-    if (!subscription)
-      return {
-        webhookSubscription: null,
-        userErrors: [{ field: ['id'], message: 'Webhook subscription does not exist' }],
-      }
+    if (!subscription) return rejectSubscription(['id'], 'Webhook subscription does not exist')
     if (uri) subscription.uri = uri
     return { webhookSubscription: subscriptionNode(world, subscription), userErrors: [] }
   }) satisfies Resolver<{ id: string; webhookSubscription: { uri?: string } }>,

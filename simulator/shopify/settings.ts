@@ -9,7 +9,7 @@ export interface ShopifySettings {
   versions: string[]
   clientId: string
   clientSecret: string
-  /** The secret that signs events, if not `clientSecret`: after a rotation, that is the old one for up to an hour. */
+  /** The secret that signs events. Empty: `clientSecret`. After a rotation, the platform signs with the old secret for up to an hour. */
   signingSecret: string
   /** The certificate, in PEM, of an event receiver that has a certificate of its own. */
   trustedCertificate: string

@@ -11,12 +11,12 @@ const columns: Readonly<Record<string, (adjustment: StockAdjustment) => unknown>
   reference_document_uri: ({ documentUri }) => documentUri,
 }
 
-const shape =
+const supportedQuery =
   /^FROM inventory_adjustment_history\s+SHOW inventory_adjustment_change\s+SINCE (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\s+GROUP BY ([\w, ]+?)\s+ORDER BY second DESC\s+LIMIT (\d+)$/
 
-/** Answers a ShopifyQL query of the history of stock changes. Other queries have a parse error. */
+/** Returns the result of a ShopifyQL query of the stock history. Any other query has a parse error. */
 export function queryStockHistory({ shop }: ShopifyWorld, query: string) {
-  const [, since = '', grouped = '', limit = ''] = shape.exec(query.trim()) ?? []
+  const [, since = '', grouped = '', limit = ''] = supportedQuery.exec(query.trim()) ?? []
   const names = grouped.split(',').map(name => name.trim())
   const unknown = names.filter(name => !Object.hasOwn(columns, name))
   if (since === '' || unknown.length)

@@ -137,7 +137,7 @@ test('subscriptions are created once, and an old address is replaced', async () 
   await (await openEvents()).ensure(getEventUrl('https://moved.example.com', shop.service), signal)
   assert.deepEqual(
     uris(),
-    first.map(each => each.replace(api.baseUrl, 'https://moved.example.com')),
+    first.map(subscription => subscription.replace(api.baseUrl, 'https://moved.example.com')),
   )
 })
 
@@ -324,21 +324,21 @@ test('a deleted variant, location and customer disappear after their events', as
   ])
 })
 
-test('the mapping of merged customers moves to the one that was kept', async () => {
-  const [kept, deleted, first] = ['kept@example.com', 'john@example.com', 'first@example.com'].map(email =>
+test('the mapping of merged customers moves to their successor', async () => {
+  const [successor, deleted, first] = ['successor@example.com', 'john@example.com', 'first@example.com'].map(email =>
     simulator.change({ kind: 'customer', email }),
   ) as [number, number, number]
   await put(shop, '/mappings/customers/65432', { ecommerceLegacyId: String(first) })
   await start()
-  await waitForItems('customers', [kept, deleted, first].map(String), 'the customers are read')
+  await waitForItems('customers', [successor, deleted, first].map(String), 'the customers are read')
   await subscribe()
   // The second merge is reported before the first one.
   simulator.faults.add({ kind: 'latency', seconds: 2, path: '/events', times: 1 })
-  simulator.change({ kind: 'merge', keptId: deleted, deletedId: first })
-  simulator.change({ kind: 'merge', keptId: kept, deletedId: deleted })
+  simulator.change({ kind: 'merge', deletedId: first, successorId: deleted })
+  simulator.change({ kind: 'merge', deletedId: deleted, successorId: successor })
   const mapping = async () => (await shop.get('/mappings/customers/65432')).json.data.ecommerceLegacyId
-  await waitUntil(async () => (await mapping()) === String(kept), 'the mapping has moved', 60_000)
-  await waitForItems('customers', [String(kept)], 'the merged customers are gone')
+  await waitUntil(async () => (await mapping()) === String(successor), 'the mapping has moved', 60_000)
+  await waitForItems('customers', [String(successor)], 'the merged customers are gone')
   const fixes = (await shop.get('/mappings/fixes')).json.data
   assert.equal(fixes.at(-1).kind, 'customers')
   const audit = (await shop.get('/audit')).json.data

@@ -101,7 +101,7 @@ test('I8: logs and traces have no personal data of the platform', async () => {
 
 test('an erased customer is in no table of the platform any more', async () => {
   const other = simulator.change({ kind: 'customer', email: 'other@example.com' })
-  simulator.change({ kind: 'merge', keptId: customer, deletedId: other })
+  simulator.change({ kind: 'merge', deletedId: other, successorId: customer })
   const merges = () =>
     api.db.rows(sql`
       select from ecommerce_event where service_id = ${shop.service.id} and successor_id is not null and handled_at is not null`)

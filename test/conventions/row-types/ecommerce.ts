@@ -122,23 +122,23 @@ async function pushAndReconcile({ db, keys, service, ...api }: TestApi, simulato
     assert.equal((await api.get(`/ecommerce${path}`)).status, 200)
 }
 
-/** Reads a customer who was merged with another one, and a full sync without a location that returns later. */
+/** Receives the event of merged customers. Then a full sync reads the deleted customer again, who has returned. */
 async function receiveEvents({ db, keys, service }: TestApi, simulator: ShopifySimulator) {
-  assert.equal((await findEventConnection(db, keys, service)) === undefined, true)
+  assert.equal(await findEventConnection(db, keys, service), undefined)
   await db.run(sql`
     update ecommerce_connection set settings = settings || '{"events": "on"}', encrypted_previous_secret = encrypted_secret, previous_secret_until = now() + interval '1 hour'
      where service_id = ${service.id}`)
   assert.ok(await findEventConnection(db, keys, service))
-  const [kept, merged] = [...simulator.shop.customers.keys()]
+  const [successor, merged] = [...simulator.shop.customers.keys()]
   const [customer] = await db.rows<{ id: string }>(
     sql`select id from customer where service_id = ${service.id} order by id limit 1`,
   )
-  assert.ok(kept && merged && customer)
+  assert.ok(successor && merged && customer)
   await db.run(
     sql`update customer set (ecommerce_admin_id, ecommerce_legacy_id) = (null, ${String(merged)}) where service_id = ${service.id} and id = ${customer.id}`,
   )
-  simulator.change({ kind: 'merge', keptId: kept, deletedId: merged })
-  const [subjectId = '', successorId = ''] = [merged, kept].map(id => `gid://shopify/Customer/${id}`)
+  simulator.change({ kind: 'merge', deletedId: merged, successorId: successor })
+  const [subjectId = '', successorId = ''] = [merged, successor].map(id => `gid://shopify/Customer/${id}`)
   const event = { id: 'e1', target: 'ecommerce-customers', subjectId, successorId }
   await db.transaction(tx => storeEvent(tx, service, event))
   assert.ok(await runPlatformSync(db, keys, service, 'ecommerce-customers', { warn() {} }))
