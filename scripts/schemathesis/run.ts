@@ -71,16 +71,8 @@ try {
   const endForgetting = await forgetFailures()
   const inside = (name: string) => fileURLToPath(new URL(name, import.meta.url))
   const run = [
-    ...[
-      '--config-file',
-      inside('schemathesis.toml'),
-      'run',
-      join(directory, 'openapi.json'),
-      '--url',
-      baseUrl,
-      '--checks',
-      'all',
-    ],
+    ...['--config-file', inside('schemathesis.toml'), 'run', join(directory, 'openapi.json')],
+    ...['--url', baseUrl, '--checks', 'all'],
     ...['--tls-verify', join(dataDir, 'tls/ca.pem'), '--auth', `tester:${password?.[1]}`, '--workers', '1'],
     ...['--generation-database', 'none', '--max-examples', '25', '--max-time', '540', ...process.argv.slice(2)],
   ]
