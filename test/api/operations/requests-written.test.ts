@@ -49,7 +49,7 @@ test('queued log entries of several services are written in one statement', asyn
   assert.deepEqual(await written(), { services: 120, statements: 1 })
 })
 
-test('several processes create the partition of a day at once', async () => {
+test('several processes can create the partition of a day at once', async () => {
   const day = '2040-02-29'
   let waiting: Promise<unknown> | undefined
   await db.transaction(async tx => {

@@ -106,12 +106,18 @@ test('a write can be found by each field, with all its effects', async () => {
 
 test('a request for a part of a record is found by it', async () => {
   const caller = await api.createService()
-  const record = String((await post(caller, '/customers', john('part@example.com'))).headers.location)
+  const created = await post(caller, '/customers', john('part@example.com'), { 'x-request-id': 'creation' })
+  const record = String(created.headers.location)
   await caller.get(`${record}/orders`, { 'x-request-id': 'part' })
   await caller.get(`${record}0/orders`, { 'x-request-id': 'another' })
   await logged(caller, 'another')
-  const [{ id, path } = { id: '', path: '' }] = await search(caller, `record=${record}&failed=false`)
-  assert.deepEqual([id, path], ['part', `${record}/orders`])
+  assert.deepEqual(
+    (await search(caller, `record=${record}&failed=false`)).map(({ id, path }) => [id, path]),
+    [
+      ['part', `${record}/orders`],
+      ['creation', '/customers'],
+    ],
+  )
 })
 
 test('a rejected request can be found by error, including 403 and 429', async () => {
