@@ -155,8 +155,8 @@ describe('tillbridge ecommerce', () => {
   })
 
   test('set, test and status create and check the subscriptions of events', async () => {
-    const isPublic = { ...environment, PUBLIC_URL: 'https://api.example.com' }
-    const run = (...args: string[]) => runCommand(['ecommerce', ...args], isPublic)
+    const publicEnvironment = { ...environment, PUBLIC_URL: 'https://api.example.com' }
+    const run = (...args: string[]) => runCommand(['ecommerce', ...args], publicEnvironment)
     const created = await run('set', 'luma', 'events=on')
     const { size } = simulator.shop.subscriptions
     assert.ok(size > 10)
@@ -204,8 +204,8 @@ describe('tillbridge ecommerce', () => {
   })
 
   test('clear removes connection and subscriptions; no output has the secret', async () => {
-    const isPublic = { ...environment, PUBLIC_URL: 'https://api.example.com' }
-    await runSuccessfully(['ecommerce', 'set', 'luma', 'events=on'], isPublic)
+    const publicEnvironment = { ...environment, PUBLIC_URL: 'https://api.example.com' }
+    await runSuccessfully(['ecommerce', 'set', 'luma', 'events=on'], publicEnvironment)
     assert.ok(simulator.shop.subscriptions.size)
     await cli('clear', 'luma')
     assert.equal(simulator.shop.subscriptions.size, 0)

@@ -17,7 +17,8 @@ const simulator = await startShopifySimulator({ size: { locations: 2, variants: 
 let shop: Spread
 let restored: TestDatabase
 let luma: Caller
-let urls: string[]
+let east: string
+let west: string
 let tables: string[]
 
 const secretFile = (secret: string) => {
@@ -40,9 +41,9 @@ const readPlatform = (url: string) =>
   withDatabase(url, async db => {
     const rows: [string, string[]][] = []
     for (const table of tables) {
-      const found = await db.rows<{ row: string }>(sql`
-        select row_to_json(t)::text as row from ${raw(table)} t where service_id = ${luma.service.id} order by 1`)
-      rows.push([table, found.map(({ row }) => row)])
+      const texts = await db.rows<{ text: string }>(sql`
+        select row_to_json(t)::text as text from ${raw(table)} t where service_id = ${luma.service.id} order by 1`)
+      rows.push([table, texts.map(({ text }) => text)])
     }
     return Object.fromEntries(rows)
   })
@@ -50,23 +51,24 @@ const readPlatform = (url: string) =>
 before(async () => {
   shop = await startSpread()
   restored = await createEmptyDatabase()
-  urls = await Promise.all([servers.start('east'), servers.start('west')])
-  await shop.add('east', urls[0] ?? '')
-  await shop.add('west', urls[1] ?? '')
+  east = await servers.start('east')
+  west = await servers.start('west')
+  await shop.add('east', east)
+  await shop.add('west', west)
   luma = callerOf(shop, await shop.place('luma', 'east', 'currency=AUD'))
-  const isPublic = { ...shop.environment, PUBLIC_URL: 'https://api.example.com' }
-  const set = (...args: string[]) => runSuccessfully(['ecommerce', 'set', 'luma', ...args], isPublic)
+  const publicEnvironment = { ...shop.environment, PUBLIC_URL: 'https://api.example.com' }
+  const set = (...args: string[]) => runSuccessfully(['ecommerce', 'set', 'luma', ...args], publicEnvironment)
   const { clientId, clientSecret } = simulator.settings
   await set(`url=${simulator.url}`, `clientId=${clientId}`, 'events=on', '--secret-file', secretFile(clientSecret))
   simulator.set({ clientSecret: 'rotated' })
   await set('stockPush=dryRun', '--secret-file', secretFile('rotated'))
-  await runSuccessfully(['sync', '--service', 'luma'], isPublic)
-  await runSuccessfully(['ecommerce', 'reconcile', 'luma'], isPublic)
-  await withDatabase(urls[0] ?? '', async db => {
-    const found = await db.rows<{ name: string }>(
+  await runSuccessfully(['sync', '--service', 'luma'], publicEnvironment)
+  await runSuccessfully(['ecommerce', 'reconcile', 'luma'], publicEnvironment)
+  await withDatabase(east, async db => {
+    const relations = await db.rows<{ name: string }>(
       sql`select relname as name from pg_class where relkind = 'r' and relname like 'ecommerce\\_%' order by 1`,
     )
-    tables = found.map(({ name }) => name)
+    tables = relations.map(({ name }) => name)
     const { id } = luma.service
     await db.run(sql`
       insert into ecommerce_event (service_id, connection_id, event_id, target, subject_id) values (${id}, 'main', 'e1', 'stock', 'gid://shopify/InventoryItem/1')`)
@@ -108,13 +110,12 @@ async function sendEvent(id: string, secret: string) {
 }
 
 test('a service moves with its platform and keeps receiving its events', async () => {
-  const east = await readPlatform(urls[0] ?? '')
-  for (const [table, rows] of Object.entries(east)) assert.ok(rows.length, table)
+  for (const [table, rows] of Object.entries(await readPlatform(east))) assert.ok(rows.length, table)
   assert.equal(await sendEvent('before-the-move', 'rotated'), 200)
-  const expected = await readPlatform(urls[0] ?? '')
+  const expected = await readPlatform(east)
   await shop.move('luma', 'west')
-  assert.deepEqual(await readPlatform(urls[1] ?? ''), expected)
-  for (const [table, rows] of Object.entries(await readPlatform(urls[0] ?? ''))) assert.deepEqual(rows, [], table)
+  assert.deepEqual(await readPlatform(west), expected)
+  for (const [table, rows] of Object.entries(await readPlatform(east))) assert.deepEqual(rows, [], table)
   const { code, out, err } = await runCommand(['ecommerce', 'test', 'luma'], {
     ...shop.environment,
     PUBLIC_URL: 'https://api.example.com',
@@ -123,12 +124,12 @@ test('a service moves with its platform and keeps receiving its events', async (
   assert.match(out, /Events: \d+ of \d+ topics are sent\./)
   await waitUntil(async () => (await sendEvent('after-the-move', 'rotated')) === 200, 'the new shard receives events')
   assert.equal(await sendEvent('with-the-previous-secret', 'simulated-secret'), 200)
-  const events = (await readPlatform(urls[1] ?? '')).ecommerce_event?.join('\n') ?? ''
+  const events = (await readPlatform(west)).ecommerce_event?.join('\n') ?? ''
   for (const id of ['before-the-move', 'after-the-move', 'with-the-previous-secret']) assert.ok(events.includes(id), id)
 })
 
 test('a restored backup has every row of the platform', async () => {
-  const expected = await readPlatform(urls[1] ?? '')
+  const expected = await readPlatform(west)
   const file = join(home, 'west.tillbridge')
   await shop.command('backup', file, '--shard', 'west')
   const result = await runCommand(['restore', file], { ...shop.environment, DATABASE_URL: restored.connection })

@@ -16,7 +16,7 @@ const other = await api.createService({ readsPerMinute: 'off' })
 await fillWithCanaries(api, other, 'canary-')
 
 /** Requests a route for the record with this ID. */
-function ask({ method, path }: (typeof operations)[number], caller: Pick<Caller, 'request'>, id: string) {
+function send({ method, path }: (typeof operations)[number], caller: Pick<Caller, 'request'>, id: string) {
   const body = method === 'GET' ? {} : { headers: { 'content-type': 'application/json' }, body: '{}' }
   return caller.request(toCanaryPath(path.replace(/:(\w+)/g, '{$1}'), id), { method, ...body })
 }
@@ -26,13 +26,13 @@ test('routes of the console need credentials and their role', async () => {
   for (const role of ['visitor', 'maintainer', 'admin'] as const) {
     const caller = await api.createAccount(role)
     for (const operation of operations) {
-      const { status, json } = await ask(operation, caller, 'no-such-id')
+      const { status, json } = await send(operation, caller, 'no-such-id')
       const isRejected = status === 403 && json.code === 'insufficient_role'
       assert.equal(isRejected, !includesRole(role, operation.role), `${role}: ${operation.operationId}`)
     }
   }
   for (const operation of operations) {
-    const response = await ask(operation, { request: api.sendRaw }, 'no-such-id')
+    const response = await send(operation, { request: api.sendRaw }, 'no-such-id')
     assert.equal(response.status, 401, operation.operationId)
   }
 })
@@ -41,9 +41,9 @@ test("routes of the console don't reach records of another service", async () =>
   assert.equal((await other.get('/console/webhooks/canary-id')).status, 200)
   // Lists come first: the request log has the paths of the other requests.
   for (const operation of operations.filter(({ path, method }) => method === 'GET' && !path.includes(':')))
-    assert.doesNotMatch((await ask(operation, api, '')).text, /canary-/, operation.operationId)
+    assert.doesNotMatch((await send(operation, api, '')).text, /canary-/, operation.operationId)
   for (const operation of operations.filter(({ path }) => path.includes(':'))) {
-    const foreign = await ask(operation, api, 'canary-id')
+    const foreign = await send(operation, api, 'canary-id')
     assertProblem(foreign, 'not_found', api.baseUrl, foreign.json.instance)
   }
 })

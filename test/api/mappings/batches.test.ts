@@ -105,16 +105,16 @@ test('suggestions with several candidates or records are not sure', async () => 
   await checkMappings(caller)
   assert.equal((await readStates(caller)).nearMatch, 3)
   assert.deepEqual((await caller.get('/console/mappings/skus/suggestions')).json.data, { reasons: [], rows: [] })
-  assert.deepEqual(await acceptAll(caller).then(parts => sum(parts, 'changed')), 0)
+  assert.equal(sum(await acceptAll(caller), 'changed'), 0)
   assert.equal(await readSku(caller, '12001'), 'one-a')
 })
 
 test('a dry run changes nothing, and batches belong to one service', async () => {
   const caller = await createNearlyMappedShop()
   const headers = { 'content-type': 'application/json', prefer: 'tx=rollback' }
-  const trial = await caller.request(path, { method: 'POST', headers, body: JSON.stringify({ kind: 'skus' }) })
-  assert.equal(trial.json.data.changed, 100, trial.text)
-  assert.equal(trial.json.data.id, null)
+  const dryRun = await caller.request(path, { method: 'POST', headers, body: JSON.stringify({ kind: 'skus' }) })
+  assert.equal(dryRun.json.data.changed, 100, dryRun.text)
+  assert.equal(dryRun.json.data.id, null)
   assert.equal((await readStates(caller)).nearMatch, skuCount)
   const [{ id = '' } = {}] = await acceptAll(caller)
   const other = await api.createService()
@@ -135,8 +135,8 @@ test('platform items are found by identifier, name and email', async () => {
     ]),
   )
   await put(caller, '/mappings/customers/65432', { ecommerceLegacyId: '9001' })
-  const find = async (q: string, from = caller) =>
-    (await from.get(`/console/mappings/customers/items?q=${encodeURIComponent(q)}`)).json.data.map(
+  const find = async (q: string, by = caller) =>
+    (await by.get(`/console/mappings/customers/items?q=${encodeURIComponent(q)}`)).json.data.map(
       ({ id, isMapped }: { id: string; isMapped: boolean }) => [id, isMapped],
     )
   const both = [
