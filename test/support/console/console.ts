@@ -11,6 +11,8 @@ export interface Console extends Page {
   press(name: string): Promise<void>
   /** Presses Export CSV of the table whose caption begins so, or of the last table. Returns the file's content. */
   exportCsv(caption?: string): Promise<string>
+  /** Presses the last button whose label begins so. Returns the content of the file that it saves. */
+  download(label: string): Promise<string>
   /** Enters text into the field with this label. */
   fill(label: string, text: string): Promise<void>
   /** Returns the value of the field with this label. */
@@ -51,20 +53,22 @@ export async function openConsole(
 export function toConsole(page: Page): Console {
   const field = (label: string) =>
     `[...${scope}.querySelectorAll('input, select, textarea')].filter(each => (each.ariaLabel ?? each.labels?.[0]?.innerText.trim().split('\\n')[0]) === ${JSON.stringify(label)}).at(-1)`
+  async function download(label: string) {
+    await page.evaluate(`globalThis.saved = undefined
+      URL.createObjectURL = blob => (blob.text().then(text => { saved = text }), '#')
+      HTMLAnchorElement.prototype.click = () => {}`)
+    const button = `[...document.querySelectorAll('button[aria-label^=${JSON.stringify(label)}]')].at(-1)`
+    await page.until(button)
+    await page.click(button)
+    await page.until('globalThis.saved !== undefined')
+    return page.evaluate<string>('saved')
+  }
   const press = (name: string) => page.until(findButton(name)).then(() => page.click(findButton(name)))
   return {
     ...page,
     press,
-    async exportCsv(caption = '') {
-      await page.evaluate(`globalThis.saved = undefined
-        URL.createObjectURL = blob => (blob.text().then(text => { saved = text }), '#')
-        HTMLAnchorElement.prototype.click = () => {}`)
-      const button = `[...document.querySelectorAll('button[aria-label^=${JSON.stringify(`Export CSV: ${caption}`)}]')].at(-1)`
-      await page.until(button)
-      await page.click(button)
-      await page.until('globalThis.saved !== undefined')
-      return page.evaluate<string>('saved')
-    },
+    download,
+    exportCsv: (caption = '') => download(`Export CSV: ${caption}`),
     async show(screen) {
       // Waits for the change, so that the next step doesn't see the previous screen.
       await page.evaluate(`new Promise(done => {
