@@ -85,9 +85,11 @@ const waitForFirstSyncs = () =>
     'each sync has run',
     60_000,
   )
+/** Runs each sync once, and waits until events are accepted: the simulator repeats a rejected event for 1.6 s only. */
 const start = async () => {
   await api.db.transaction(tx => addJob(tx, null, 'schedule-syncs'))
   await waitForFirstSyncs()
+  await waitUntilAccepted()
 }
 
 interface Delivery {
@@ -123,7 +125,7 @@ const send = (
     ),
   })
 }
-/** Connections are cached for 2 s. */
+/** Services and connections are cached for 2 s. */
 const waitUntilAccepted = () =>
   waitUntil(async () => (await send('orders/create', {})).status === 200, 'events are accepted')
 
