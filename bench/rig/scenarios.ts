@@ -3,7 +3,7 @@ import { lastHour, productRows, stores } from '../../scenarios/support/records.t
 import { type Db, type Sql, sql } from '../../src/database/db.ts'
 import type { Service } from '../../src/domain/tenancy/service-settings.ts'
 import { findCustomer, readCustomerPage } from '../../src/store/customers/customers.ts'
-import { readStockPage } from '../../src/store/inventory/stock.ts'
+import { readStockPage } from '../../src/store/inventory/stock-records.ts'
 import { readCommitWatermarks } from '../../src/store/lists/as-of.ts'
 import { writeCursor } from '../../src/store/lists/cursor.ts'
 import type { Page, PageEnd, PageRequest } from '../../src/store/lists/page.ts'

@@ -5,7 +5,7 @@ import { Filter, updatedAfterParameter } from '../http/pagination/lists.ts'
 import { get, list } from '../http/routing/route-definitions.ts'
 import { Type } from '../schemas/schemas.ts'
 import { findSkus } from '../store/catalog/skus.ts'
-import { findStock, readStockPage } from '../store/inventory/stock.ts'
+import { findStock, readStockPage } from '../store/inventory/stock-records.ts'
 
 const explain = Type.Optional(
   Type.Boolean({ description: 'True: each level has an `explanation` of its numbers.', examples: [true] }),

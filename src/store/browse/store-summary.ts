@@ -1,6 +1,6 @@
 import { type Db, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import { sellableUnits } from './sellable-units.ts'
+import { availableUnits } from './available-units.ts'
 
 /** The stock of a store in figures. Units can have decimals. */
 interface StoreSummary {
@@ -23,7 +23,7 @@ export const readStoreSummary = (db: Db, service: Service, storeNumber: string) 
            coalesce(sum(free_stock), 0)::float8 as "onHand",
            coalesce(sum(available), 0)::float8 as available
       from (select s.sku_id, s.free_stock, st.store_id,
-                   ${sellableUnits(service, sql`s`, sql`st`)} as available
+                   ${availableUnits(service, sql`s`, sql`st`)} as available
               from store st
               left join stock s on s.service_id = st.service_id and s.store_id = st.store_id
              where st.service_id = ${service.id} and st.store_number = ${storeNumber}) level

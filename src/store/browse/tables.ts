@@ -5,7 +5,7 @@ import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { mappedStates } from '../mappings/mappings.ts'
 import { customerEcommerceId } from '../mappings/sides.ts'
 import { beginsWith, matchesCustomer } from '../search/search.ts'
-import { sellableUnits } from './sellable-units.ts'
+import { availableUnits } from './available-units.ts'
 
 /** A table of records for people. */
 interface Table {
@@ -166,7 +166,7 @@ export const tables: Record<BrowsedList, Table> = {
       t.id, v.sku, p.product_id as "productId", p.name as product, coalesce(c.name, c.code) as colour, v.size_code as size,
       st.store_number as "storeNumber", st.name as store, trim_scale(t.free_stock)::float8 as "onHand",
       coalesce(t.buffer, st.inventory_buffer, ${service.settings.inventoryBuffer}::integer) as buffer, t.reserved + t.allocated as reserved,
-      trim_scale(${sellableUnits(service, sql`t`, sql`st`)})::float8 as available`,
+      trim_scale(${availableUnits(service, sql`t`, sql`st`)})::float8 as available`,
     sorts: { sku: sql`t.sku_id`, onHand: sql`t.free_stock`, store: sql`t.store_id` },
     defaultSort: 'sku',
     filters: {
