@@ -20,8 +20,8 @@ trust(api.ca)
 /** Two networks, each of which loses one response per client. The first one also cuts off the next response. */
 const networks = [await startNetwork(api.baseUrl), await startNetwork(api.baseUrl)] as const
 const disturbNetworks = () => {
-  for (const network of networks) network.loseAnswers(1)
-  networks[0].cutAnswers(1)
+  for (const network of networks) network.loseResponses(1)
+  networks[0].cutResponses(1)
 }
 const directory = mkdtempSync(join(tmpdir(), 'tillbridge-clients-'))
 after(async () => {

@@ -47,11 +47,14 @@ test('the requests of a Postman import work', async t => {
   if (!importer || !programs) return t.skip('openapi-to-postmanv2 and newman cannot be installed')
   const published = join(directory, 'openapi.json')
   const file = join(directory, 'collection.json')
-  writeFileSync(published, (await api.sendRaw('/openapi.json?view=postman')).text)
+  const { json: openApi, text } = await api.sendRaw('/openapi.json?view=postman')
+  writeFileSync(published, text)
   execFileSync(join(importer, 'openapi2postmanv2'), ['-s', published, '-o', file], { stdio: 'ignore' })
   const collection = JSON.parse(readFileSync(file, 'utf8'))
   const requests = listRequests(collection)
-  assert.ok(requests.length > 130, `${requests.length} requests`)
+  const operations = Object.values<object>(openApi.paths).flatMap(path => Object.keys(path))
+  // The stream is left out.
+  assert.equal(requests.length, operations.length - 1)
   // Reads first, because writes change and delete records.
   requests.sort((a, b) => Number(a.request?.method !== 'GET') - Number(b.request?.method !== 'GET'))
   const event = [{ listen: 'test', script: { type: 'text/javascript', exec: checks.split('\n') } }]

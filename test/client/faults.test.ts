@@ -30,23 +30,23 @@ const customer = () => ({ firstname: 'Ann', surname: 'Lee', contact: { email: `a
 
 test('an order whose response is lost twice is placed once', async () => {
   const before = await orders()
-  network.loseAnswers(2)
+  network.loseResponses(2)
   const placed = await client.orders.place(order)
   assert.equal(responseMeta(placed)?.replayed, true, 'the first try was carried out')
   assert.equal(await orders(), before + 1)
 })
 
 test('a read with a lost response, then a cut one, is repeated', async () => {
-  network.loseAnswers(1)
-  network.cutAnswers(1)
+  network.loseResponses(1)
+  network.cutResponses(1)
   assert.equal((await client.customers.get('65432')).firstname, 'John')
 })
 
 test('an unanswered write ends as unknown and is found by its key', async () => {
   const before = await orders()
-  network.loseAnswers(1_000)
+  network.loseResponses(1_000)
   const lost = await client.orders.place(order, { retryTimeoutMs: 300, reconcileTimeoutMs: 300 }).catch(error => error)
-  network.loseAnswers(0)
+  network.loseResponses(0)
   assert.ok(lost instanceof OutcomeUnknownError)
   assert.equal(lost.code, 'outcome_unknown')
   assert.equal(await orders(), before + 1)
@@ -57,12 +57,12 @@ test('an unanswered write ends as unknown and is found by its key', async () => 
 
 test('a change with a lost response succeeds despite the changed record', async () => {
   const read = await client.customers.get('65432')
-  network.loseAnswers(1)
+  network.loseResponses(1)
   const unknown = await client.customers.update('65432', { title: 'Mr' }, { ifMatch: read }).catch(error => error)
   assert.ok(unknown instanceof OutcomeUnknownError)
   assert.equal((unknown.cause as ConflictError).code, 'precondition_failed')
   assert.equal((await client.customers.get('65432')).title, 'Mr')
-  network.loseAnswers(1)
+  network.loseResponses(1)
   assert.equal((await client.customers.update('65432', { title: 'Dr' })).title, 'Dr')
 })
 
@@ -77,7 +77,7 @@ test('a write whose repeat is rejected early has an unknown outcome', async () =
       return fetch(url, init)
     },
   })
-  network.loseAnswers(1)
+  network.loseResponses(1)
   const unknown = await rotated.orders.place(order).catch(error => error)
   network.leadTo(api.baseUrl)
   assert.ok(unknown instanceof OutcomeUnknownError)

@@ -63,7 +63,7 @@ test('changes arrive live with records, even after an outage', async () => {
   clientOf(again)
   network.leadTo(again.baseUrl)
   await comes('Two')
-  network.loseAnswers(1)
+  network.loseResponses(1)
   await rename('65432', 'Three')
   await comes('Three')
   assert.deepEqual(ids, ['One', 'Two', 'Three'])

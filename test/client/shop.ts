@@ -25,10 +25,10 @@ export interface Network {
   url: string
   /** The authority of its certificate, as PEM. */
   ca: string
-  /** So many answers get lost from now on: the service has answered, and the client's connection ends. */
-  loseAnswers(count: number): void
-  /** The connection ends within the body of so many answers, after the lost ones. */
-  cutAnswers(count: number): void
+  /** Loses the next `count` responses: the service has answered, and the client's connection ends. */
+  loseResponses(count: number): void
+  /** Ends the connection within the body of `count` responses, after the lost ones. */
+  cutResponses(count: number): void
   /** Redirects requests to another server. */
   leadTo(baseUrl: string): void
 }
@@ -73,10 +73,10 @@ export async function startNetwork(target: string): Promise<Network> {
   return {
     url: `https://localhost:${typeof address === 'object' && address?.port}`,
     ca,
-    loseAnswers(count) {
+    loseResponses(count) {
       toLose = count
     },
-    cutAnswers(count) {
+    cutResponses(count) {
       toCut = count
     },
     leadTo(url) {

@@ -9,7 +9,7 @@ def verify_webhook(body: bytes, headers, secret: str):
     key = base64.b64decode(secret.removeprefix('whsec_'))
     signed = f"{headers['webhook-id']}.{headers['webhook-timestamp']}.".encode() + body
     expected = base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest())
-    signatures = [each.partition(',')[2].encode() for each in headers.get('webhook-signature', '').split(' ')]
+    signatures = [entry.partition(',')[2].encode() for entry in headers.get('webhook-signature', '').split(' ')]
     if not any(hmac.compare_digest(expected, signature) for signature in signatures):
         raise ValueError('wrong signature')
 
