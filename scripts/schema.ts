@@ -5,7 +5,6 @@ import { createTestDatabase } from '../test/support/database.ts'
 
 const folder = new URL('../migrations/', import.meta.url)
 
-/** The readable schema. */
 export const schemaFile = new URL('schema.sql', folder)
 
 const head = '-- What all migrations together come to, for reading; nothing runs this file. Written by `npm run docs`.'

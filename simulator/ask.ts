@@ -1,6 +1,5 @@
 import { at, type Payload, readPayload, textAt } from './xml/payload.ts'
 
-/** A response of the simulator. */
 export interface SimulatorResponse {
   status: number
   headers: Headers

@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { resourcesFile } from './report-resources.ts'
 
-/** Resources that a process uses. */
 export interface ProcessResources {
   files: number
   /** Resident memory. */

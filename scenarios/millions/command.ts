@@ -4,7 +4,6 @@ import { text } from 'node:stream/consumers'
 import { cli } from '../support/processes.ts'
 import { memory } from '../support/usage.ts'
 
-/** The result of a process. */
 export interface ProcessResult {
   code: number | null
   /** Standard error. */

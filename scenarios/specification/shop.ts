@@ -17,7 +17,6 @@ export interface Voucher {
 export interface Shop {
   /** Customers of the list, the first thousand. */
   customers(): Promise<Data[]>
-  /** Makes a customer. */
   newCustomer(more?: object): Promise<Data>
   /** An order that was placed, and shipped. */
   order(): Promise<Data>

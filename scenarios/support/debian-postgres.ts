@@ -42,7 +42,6 @@ export interface DebianServer {
   start(settings?: Readonly<Record<string, string>>, environment?: Environment): void
   /** Kills it and all its processes (kill -9). */
   kill(): void
-  /** Stops sending WAL to its standbys. */
   stopSendingWal(): void
   promote(): void
   stop(): void

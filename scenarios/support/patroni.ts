@@ -81,7 +81,6 @@ interface EtcdStatus {
   leader?: string
 }
 
-/** Returns the member that leads etcd. */
 async function findEtcdLeader(members: readonly EtcdMember[]): Promise<EtcdMember | undefined> {
   for (const member of members) {
     const response = await fetch(`http://127.0.0.1:${member.clientPort}/v3/maintenance/status`, {

@@ -16,7 +16,6 @@ export type ProcessRole = 'api' | 'worker'
 /** A process that is started again whenever it ends, until the scenario is over. */
 export interface ManagedProcess {
   name: string
-  /** Its DATA_DIR. */
   dataDirectory: string
   /** URL of an API process; empty until it accepts requests. */
   baseUrl: string

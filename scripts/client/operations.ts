@@ -46,7 +46,6 @@ export function partsOf({ operation }: OperationDefinition, { parameters, schema
   }
 }
 
-/** Returns the request body of an operation. */
 const getBody = ({ requestBody }: Node, requestBodies: Node): Node =>
   requestBody?.$ref ? requestBodies[nameOf(requestBody)] : requestBody
 
@@ -83,7 +82,6 @@ export function renderSignature(name: string, operation: OperationDefinition, co
   return `${documented(`${summary}. ${description}`, '  ')}  ${name}(${input.join(', ')}): ${response}\n`
 }
 
-/** Returns the implementation of the method. */
 export function renderMethod(name: string, operation: OperationDefinition, components: Node): string {
   const { params, query, body, isList } = partsOf(operation, components)
   const path = operation.path.replace(/\{(\w+)\}/g, (_, param) => `\${segment(${param})}`)

@@ -16,7 +16,6 @@ const primitive: Readonly<Record<string, string>> = {
 
 export const nameOf = ({ $ref }: Node): string => $ref.slice($ref.lastIndexOf('/') + 1)
 
-/** A schema as a TypeScript type. */
 export function typeOf(schema: Node, way: Way, indent = ''): string {
   const { $ref, enum: words, const: word, anyOf, type, items, properties, additionalProperties } = schema
   if ($ref) return nameOf(schema)

@@ -29,7 +29,6 @@ const isRetryable = (name: ErrorCode) =>
   name === 'idempotency_in_progress' ||
   name === 'concurrent_update'
 
-/** Returns the page of the error catalogue. */
 export function buildErrorsPage() {
   const rows = Object.entries(errorCodes)
     .map(([name, definition]) => ({ name: name as ErrorCode, ...definition }))
@@ -87,7 +86,6 @@ function describeValues({ type, enum: values, minimum, maximum, anyOf, const: va
   return type ?? ''
 }
 
-/** Returns the page of the service settings. */
 export function buildSettingsPage() {
   const rows = Object.entries(Settings.properties).map(([name, schema]) => {
     const setting = schema as unknown as SettingSchema
@@ -101,7 +99,6 @@ This page is generated from \`src/domain/tenancy/service-settings.ts\` by \`npm 
 ${table(['Setting', 'Effect', 'Values', 'Default'], rows)}`
 }
 
-/** Returns the page of the environment variables. */
 export function buildEnvironmentPage() {
   const rows = Object.entries(settings).map(([name, { description, example }]) => [
     code(name),

@@ -5,7 +5,6 @@ import { rulesText } from './rules.ts'
 
 const root = new URL('../../', import.meta.url)
 
-/** The list of metrics as a page. */
 function metricsPage() {
   const rows = (Object.keys(metrics) as MetricName[]).map(name => {
     const { type, help, labels } = getMetric(name)

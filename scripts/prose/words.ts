@@ -69,7 +69,6 @@ export const headlessStarts = [
   'of',
 ]
 
-/** The longest sentence, in words. */
 export const maxSentenceWords = 30
 
 /** The longest title of a test, in words. */

@@ -124,7 +124,6 @@ function freightLine({ value, taxPercent }: Freight, sequence: number, { shop }:
   }
 }
 
-/** Reserves the units in the warehouse. */
 function reserve(order: Order, { shop, clock }: World): void {
   const warehouse = shop.stores.get(warehouseOf(shop))
   if (!warehouse) return

@@ -4,7 +4,6 @@ import { cents, type Shop, sum } from '../shop/shop.ts'
 import { array, type Element, el, fields } from '../xml/element.ts'
 import { addressFields, contactsElement, currencyElement } from './person-xml.ts'
 
-/** The discounts of a line. */
 export const discountOf = (line: OrderLine) => sum(line.discounts.map(discount => discount.value))
 
 /** The tax within an amount. */

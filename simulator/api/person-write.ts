@@ -114,7 +114,6 @@ export function nextStamp(world: World, before: Wall): Wall {
   return world.settings.stamps === 'bump' && now <= before && before - now < 60 * second ? before + second : now
 }
 
-/** An unclaimed docket of a till. */
 function unclaimedDocket(payload: Payload, request: ApiRequest, world: World) {
   const number = text(payload, 'DocketNumber', 50)
   if (!number || request.version < 2 || !has(world, 'personDocket')) return

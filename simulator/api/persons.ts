@@ -73,7 +73,6 @@ export const findPersons: Handler = (request, world): Answer => {
   return paged(request, world, { name: 'Persons', rows: persons, row, unpaged: wholeList })
 }
 
-/** The definitions of custom data. */
 export const personTemplates: Handler = ({ parameters }, world) => {
   if (!has(world, 'personCustomData') || (parameters[0] && !isText(parameters[0], template.name)))
     throw createRejection(5206)

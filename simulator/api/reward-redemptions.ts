@@ -103,7 +103,6 @@ function endPending(
   }
 }
 
-/** Returns the pending redemption in the query. */
 function pendingOf(request: ApiRequest, { shop }: World): { redemption: RewardRedemption; account: RewardAccount } {
   const requestId = request.query('requestId')?.toLowerCase()
   if (!requestId) throw createRejection(5158)

@@ -5,7 +5,6 @@ import type { Ledger } from '../world/ledger.ts'
 import type { Settings } from '../world/settings.ts'
 import type { Change } from './changes.ts'
 
-/** A running simulator. */
 export interface Simulator {
   /** The base: `http://127.0.0.1:8021/RetailAPI/`. */
   readonly url: string

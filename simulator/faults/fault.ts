@@ -1,4 +1,3 @@
-/** The kinds of faults. */
 export const faultKinds = {
   latency: 'answers `seconds` later (the effect comes first where `applied` is set)',
   hang: 'never answers, and keeps the connection',
@@ -42,7 +41,6 @@ export interface FaultConditions {
   probability?: number
 }
 
-/** A requested fault. */
 export interface FaultInput extends FaultConditions {
   kind: FaultKind
   seconds?: number

@@ -1,7 +1,6 @@
 import { pathMatches } from '../world/ledger.ts'
 import { type FaultConditions, type FaultInput, type FaultState, readFault } from './fault.ts'
 
-/** The faults that are set. */
 export interface Faults<Input extends FaultConditions = FaultInput> {
   /** Throws a TypeError if the fault is invalid. */
   add(fault: Input): Input & FaultState

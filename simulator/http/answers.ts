@@ -2,7 +2,6 @@ import { type Element, el, fields } from '../xml/element.ts'
 import type { RejectedRequest } from './errors.ts'
 import type { ApiRequest } from './request.ts'
 
-/** A response. */
 export interface Answer {
   status: number
   headers: Record<string, string>

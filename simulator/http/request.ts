@@ -1,7 +1,6 @@
 import type { Country } from '../world/settings.ts'
 import type { Payload } from '../xml/payload.ts'
 
-/** An authenticated request. */
 export interface ApiRequest {
   method: string
   /** The path below the base, as sent, without a trailing slash. */

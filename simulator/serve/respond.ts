@@ -9,7 +9,6 @@ import type { Country, Settings } from '../world/settings.ts'
 import type { World } from '../world/world.ts'
 import { type Payload, readPayload } from '../xml/payload.ts'
 
-/** A received request. */
 export interface Received {
   method: string
   /** Below the base. */

@@ -140,7 +140,6 @@ function applyCustomer(world: ShopifyWorld, { kind: _, id, ...fields }: ShopifyC
   return key
 }
 
-/** Merges a customer into a successor. */
 function merge(world: ShopifyWorld, { deletedId, successorId }: ShopifyChange & { kind: 'merge' }) {
   const { shop, now } = world
   const successor = requireRecord(shop.customers.get(successorId), `customer ${successorId}`)

@@ -2,7 +2,6 @@ import { GraphQLError } from 'graphql'
 import type { Random } from '../shop/random.ts'
 import { type SearchValues, search } from './search.ts'
 
-/** Arguments of a connection. */
 export interface PageArguments {
   first?: number | null
   last?: number | null

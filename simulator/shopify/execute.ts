@@ -101,7 +101,6 @@ function findDenied({ schema, scopes }: Version, document: DocumentNode, granted
 
 const roots = new Set(['QueryRoot', 'Mutation'])
 
-/** Executes a checked request. */
 export function executeRequest(document: DocumentNode, variables: Variables, context: RequestContext): ExecutionResult {
   const version = openVersion(context.version)
   const denied = findDenied(version, document, context.world.settings.scopes)

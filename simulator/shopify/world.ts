@@ -25,7 +25,6 @@ export interface RequestContext {
   faults: ReadonlySet<string>
   /** Returns why a query can't be a bulk operation. */
   checkBulk(query: string): string | undefined
-  /** Runs a query of a bulk operation. */
   runBulk(query: string): { lines: string[]; roots: number } | { error: string }
 }
 

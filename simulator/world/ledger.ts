@@ -72,7 +72,6 @@ export interface CallFilter {
 export interface Ledger {
   readonly calls: readonly Call[]
   readonly effects: readonly Effect[]
-  /** The calls that match. */
   callsTo(filter: CallFilter): Call[]
   effectsOf(kind: EffectKind, id?: string | number): Effect[]
   open(method: string, path: string, accept: string): Call

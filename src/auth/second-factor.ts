@@ -28,7 +28,6 @@ interface Enrolment {
   secret: string
   /** The secret as an `otpauth://` link. */
   uri: string
-  /** The link as a QR code. */
   qrCode: QrCode
   /** The secret encrypted for this account, to be sent back with the first code. */
   enrolment: string

@@ -32,7 +32,6 @@ const getCursorScope = ({ service, kinds: subscribed, key }: Subscription): Curs
   key,
 })
 
-/** Returns the cursor of these positions. */
 export const encodeCursor = (subscription: Subscription, positions: FeedPositions) =>
   signCursor(getCursorScope(subscription), encodePositions(positions))
 

@@ -20,7 +20,6 @@ function parseStorage(value: string): BackupStorageAddress | undefined {
   return bucket === undefined ? undefined : { type: 's3', bucket, prefix }
 }
 
-/** Settings of backups. */
 export const backupSettings = {
   BACKUP_RECIPIENTS: {
     description:

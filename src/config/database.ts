@@ -29,7 +29,6 @@ function listServerNames(url: string): string[] {
   })
 }
 
-/** The settings of the database connection. */
 export const databaseSettings = {
   DATABASE_URL: {
     description:

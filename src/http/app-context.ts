@@ -31,7 +31,6 @@ export interface ProcessInfo {
 /** The dependencies of request handling, for one database. */
 export interface AppContext extends TransactionContext {
   signIn: SignIn
-  /** The sessions of the console. */
   sessions: Sessions
   /** The identity provider with which people sign in to the console. */
   identityProvider?: IdentityProvider
@@ -52,7 +51,6 @@ export interface AppContext extends TransactionContext {
   deprecations?: Deprecations
 }
 
-/** Access to a shard. */
 export interface ShardAccess {
   appContext: AppContext
   /** Returns a service as the shard has it, at most 2 s old, or undefined. Throws `DatabaseUnavailable` if the shard is unavailable. */

@@ -11,10 +11,8 @@ import type { Line, Sheet } from './pipeline/sheet.ts'
 const toSpreadsheetLine = (cells: readonly unknown[]) =>
   formatCsvLine(cells.map(cell => escapeFormula(String(cell ?? ''))))
 
-/** Encodes a text in the encoding of its line. */
 const encodeLike = ({ bytes }: Line, text: string) => Buffer.from(text, bytes ? 'latin1' : 'utf8')
 
-/** The format of a file of rejected lines. */
 interface RejectedFormat {
   headerLine: string
   /** `reason`: the values of `rejectedColumns`. */

@@ -45,7 +45,6 @@ export const forService =
 
 const hasService = (work: JobRun): work is ServiceJobRun => work.service !== undefined
 
-/** The definition of a job. */
 export interface Job {
   /** Throws if the attempt must be retried. */
   run(work: JobRun): Promise<void>

@@ -7,7 +7,6 @@ import { type EmailMessage, toOneLine } from './message.ts'
 /** The settings that shape the emails to shoppers. */
 type Branding = Pick<Settings, 'retailerName' | 'logoUrl' | 'brandColour' | 'shopUrl' | 'supportEmail'>
 
-/** Builds the email of a queued voucher email. */
 export const buildVoucherEmail = (queued: QueuedEmail, service: Service): EmailMessage => ({
   from: { name: service.settings.retailerName, address: getSender(service) },
   to: { name: queued.receiverName, address: queued.receiverEmail },

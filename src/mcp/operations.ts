@@ -1,7 +1,6 @@
 import type { Operation } from '../http/routing/operation.ts'
 import type { Values } from './tools.ts'
 
-/** A request of a tool to the API. */
 interface ToolRequest {
   method: string
   /** The path with its query. */

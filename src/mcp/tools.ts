@@ -43,7 +43,6 @@ function findSkuId(products: unknown, sku: unknown) {
   return colours.flatMap(({ sizes }) => sizes).find(({ ecommerceSku }) => ecommerceSku === sku)?.skuId
 }
 
-/** The tools of agents. */
 export const tools: readonly Tool[] = [
   {
     name: 'explain_stock',

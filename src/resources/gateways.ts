@@ -8,7 +8,6 @@ const PaymentGateway = Type.String({
   examples: ['paypal'],
 })
 
-/** The payment gateways of the service. */
 export const paymentGateways = [
   get(
     '/payment-gateways',

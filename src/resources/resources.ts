@@ -88,7 +88,6 @@ const routesWithoutKeys: readonly RouteDefinition[] = [
   ...consoleApiKeys,
 ]
 
-/** The scopes that an API key can have. */
 export const scopes: readonly string[] = listScopes(routesWithoutKeys)
 
 /** The API's table of contents: the definitions of all routes, also of those that only the console uses. */

@@ -21,7 +21,6 @@ const tag = 'Returns'
 const returnParams = { id: { description: 'The return.', example: '019a7341-52c8-7e0f-8d64-91b7f3a2c5d0' } }
 const transitionErrors = ['not_found', 'invalid_transition', 'capability_unavailable'] as const
 
-/** Returns of orders. */
 export const returns = [
   post(
     '/orders/:id/returns',

@@ -35,7 +35,6 @@ interface ServerOptions {
   certificate: { cert: string; key: string }
   http2: boolean
   trustedProxies: readonly string[]
-  /** The routes that are served. */
   definitions: readonly RouteDefinition[]
   /** The address that errors point to. */
   publicUrl: () => string

@@ -2,7 +2,6 @@ import type * as typebox from 'typebox'
 
 export type { Static, TObject, TSchema } from 'typebox'
 
-/** The constructors of schemas. */
 type Constructors = Pick<
   typeof typebox.Type,
   | 'Array'

@@ -19,7 +19,6 @@ const rowsPerTransaction = 1_000
 /** Seconds until a refresh with a rejected row is repeated: the record that the row contradicts may have changed by then. */
 const rejectedRefreshRetrySeconds = 3_600
 
-/** A run in progress. */
 export interface Run {
   db: Database
   service: Service

@@ -52,6 +52,5 @@ function buildBody({ service, timestamp, changes, cursorAfter }: DeliveryContent
   }
 }
 
-/** Builds the body of a test event. */
 export const buildTestBody = (service: string, timestamp: string) =>
   JSON.stringify({ type: 'webhook.test', timestamp, data: { service } })

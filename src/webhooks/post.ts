@@ -3,7 +3,6 @@ import { type Agent, request } from 'node:https'
 import { parseRetryAfterMs } from '../http-client/retry-after.ts'
 import { AddressNotAllowed } from './addresses.ts'
 
-/** The result of an attempt. */
 export interface PostResult {
   /** The status of the response. Null if there was none. */
   status: number | null

@@ -15,7 +15,6 @@ export async function createAccount(admin: Caller, role: Role, username = newUse
   return response.json.data as { username: string; password: string; apiKey: string }
 }
 
-/** Returns the status of a request with this password. */
 export const getStatusWithPassword = async (
   { sendRaw: raw }: TestApi,
   { service }: Pick<Caller, 'service'>,

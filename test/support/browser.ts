@@ -34,7 +34,6 @@ export interface Page {
   until(expression: string): Promise<void>
   /** Clicks the element that the expression returns, once it is stable and nothing covers it. */
   click(element: string): Promise<void>
-  /** Inserts text into the focused element. */
   type(text: string): Promise<void>
   /** Presses a key on the focused element. */
   key(name: Key, shift?: 'shift'): Promise<void>

@@ -9,7 +9,6 @@ import { startPostgres } from '../../src/postgres/postgres.ts'
 
 /** A PostgreSQL for test databases, and the migrated, empty template that they are clones of. */
 export interface TestCluster {
-  /** The address of a database of it. */
   directUrl(database: string): string
   /** The address by which the service reaches it: `at`, or through the pooler that TEST_DATABASE_POOLER names. */
   clientUrl(database: string): string

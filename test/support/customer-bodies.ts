@@ -56,7 +56,6 @@ export async function createCustomer(caller: Caller, body: object = buildCustome
 export const postCustomer = (caller: Pick<Caller, 'request'>, body: unknown, key: string = randomUUID()) =>
   post(caller, '/customers', body, withKey(key))
 
-/** Counts the customers of a service with this email address. */
 export const countCustomersByEmail = async ({ db, service }: Pick<TestApi, 'db' | 'service'>, email: string) =>
   (await db.rows(sql`select from customer where service_id = ${service.id} and lower(email) = lower(${email})`)).length
 

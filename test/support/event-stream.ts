@@ -23,7 +23,6 @@ export interface EventStream {
   events: Event[]
   /** The `id` that has come last: what to go on from. */
   lastId: string | undefined
-  /** The next event that has data. */
   next(): Promise<Event>
   /** Resolves once the server has ended it, or it broke. */
   ended: Promise<void>

@@ -26,7 +26,6 @@ export interface Shop {
   connection: TestDatabase['connection']
   /** Imports text or bytes as a file of this kind. */
   importFile(kind: string, content: string | Buffer, options?: ImportOptions & { file?: string }): Promise<ImportResult>
-  /** Imports a stream. */
   stream(kind: string, chunks: Iterable<Buffer>, format: Format): Promise<ImportSummary>
   /** The contents of all tables that imports write, including change timestamps. */
   dumpTables(): Promise<string>

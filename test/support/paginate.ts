@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Caller } from './service.ts'
 
-/** A record as a list shows it. */
 export interface ListedRecord {
   id: string
   firstname: string

@@ -50,7 +50,6 @@ export async function createMember(
   await upsertPrograms(api.db, service, tiers)
   await upsertCustomers(api.db, service, [{ id: 'c1', firstname: 'Ann', surname: 'Lee' }])
   await upsertRewardAccounts(api.db, service, [{ id: 'a1', customerId: 'c1', programId: '1', tierId: '1', ...account }])
-  /** Changes the points of the account in a transaction. */
   const changeLedger = (move: (tx: Db, account: LockedRewardAccount | undefined) => Promise<void>, db = api.db) =>
     db.transaction(async tx => move(tx, await lockRewardAccount(tx, service, 'c1')))
   return {

@@ -53,7 +53,6 @@ export interface TestApi extends Caller {
   keys: Keys
   /** The secret that the keys are derived from: `SECRET_KEY` of a command for this installation. */
   secret: string
-  /** A further account. */
   createAccount(role: Role, service?: Service): Promise<Caller>
   /** A further service, with an account. */
   createService(settings?: Partial<Settings>): Promise<Caller>

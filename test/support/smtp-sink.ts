@@ -14,7 +14,6 @@ export type SmtpFault =
 
 /** A message as it came over the wire. */
 export interface DeliveredMail extends Email {
-  /** The receivers of the envelope. */
   receivers: string[]
   encrypted: boolean
   raw: string

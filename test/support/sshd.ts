@@ -14,12 +14,10 @@ export const sshdMissing = existsSync(program) ? undefined : `${program} is not 
 export interface Sshd {
   port: number
   user: string
-  /** The fingerprint of its key. */
   hostKey: string
   /** The private key that signs in, and one that does not. */
   keyFile: string
   unknownKeyFile: string
-  /** A folder that it serves. */
   folder: string
   start(): Promise<void>
   /** Takes the server away with all its connections, as a fall of the machine does. */

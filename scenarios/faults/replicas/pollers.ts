@@ -36,7 +36,6 @@ export function pollList(read: Read, pauseMs: () => number, isOver: () => boolea
   return { path: '/customers/search', copy, done: poll() }
 }
 
-/** Polls the change feed. */
 export function pollChanges(read: Read, pauseMs: () => number, isOver: () => boolean): Poller {
   const copy = new Map<string, string>()
   async function poll() {

@@ -4,7 +4,6 @@ import type { Service } from '../../domain/tenancy/service-settings.ts'
 import type { ApiError } from '../../errors/api-error.ts'
 import type { CommitPhase, Write } from '../../writes/write.ts'
 
-/** A driver's reads of reward accounts. */
 export interface RewardReads {
   /** Returns the current account (`RewardAccount`) as JSON. Returns undefined if the account or the customer does not exist. */
   rewardAccount(

@@ -107,7 +107,6 @@ export async function findUnlistedGateways({ gateways }: OptionsChange, db: Db, 
     )
 }
 
-/** Returns the changed fields for the audit log. */
 export const toAuditedFields = ({ syncIntervals, gateways }: OptionsChange) => ({
   ...(syncIntervals.size && { interval: Object.fromEntries([...syncIntervals.keys()].map(sync => [sync, true])) }),
   ...(gateways.size && { gateway: Object.fromEntries(gateways) }),

@@ -16,7 +16,6 @@ import { issuePage, readMappingStatus } from '../../store/mappings/issues.ts'
 import { writeToStandardOutput } from '../terminal/outgoing-file.ts'
 import { formatTable } from '../terminal/table.ts'
 
-/** Options of the report. */
 export interface ReportOptions {
   kind?: MappedKind
   state?: IssueState

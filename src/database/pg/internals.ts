@@ -8,7 +8,6 @@ import pg from 'pg'
  * so an update that changes one fails there. Reason: contributing/decisions/0028-batched-statements.md.
  */
 
-/** Callback of a query. */
 export type QueryCallback = (error: Error | undefined, result: pg.QueryResult) => void
 
 /** A query as `pg` runs it. `pg` calls the `handle…` methods with the messages of PostgreSQL. */

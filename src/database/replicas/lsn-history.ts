@@ -1,6 +1,5 @@
 import type { Lsn } from './lsn.ts'
 
-/** The lag of a replica behind the primary. */
 export interface Lag {
   /** Age of the newest primary state that the replica has replayed completely. */
   seconds: number

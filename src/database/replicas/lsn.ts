@@ -27,7 +27,6 @@ export const currentLsn: Sql = sql`
           || lsn - case when o.file_offset = 40 then 40 when o.file_offset % 8192 = 24 then 24 else 0 end
      from pg_control_system(), pg_current_wal_insert_lsn() lsn, pg_walfile_name_offset(lsn) o)`
 
-/** The replay state of a standby. */
 export interface ReplayState {
   isStandby: boolean
   /** Null if the server is not a standby, has replayed nothing yet, or doesn't report the source of its WAL. */

@@ -9,7 +9,6 @@ const email = Text('The email address.', 'john.smith@example.com')
 const storeNumber = Id('The store of the staff member.', '123')
 const active = Flag('False if the staff member has left.')
 
-/** A staff member. */
 export type StaffMember = Static<typeof StaffMember>
 export const StaffMember = Type.Object(
   {

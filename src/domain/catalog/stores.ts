@@ -40,7 +40,6 @@ export const Store = Type.Object(
   { $id: 'Store', additionalProperties: false },
 )
 
-/** The body of a change of a store. */
 export const StoreChange = Type.Object(
   {
     inventoryBuffer: Nullable(

@@ -1,7 +1,6 @@
 import type { FieldError } from '../../errors/api-error.ts'
 import type { ChosenReference, CustomerChange } from './input.ts'
 
-/** A value of the reference cache. */
 export interface CachedReference {
   code: string | null
   name: string | null
@@ -24,14 +23,12 @@ export function getChosenReferences(
   return new Map(Object.entries(references ?? {}))
 }
 
-/** Returns the ID of a chosen value. */
 export const getValueId = (choice: ChosenReference) =>
   typeof choice === 'object' && choice !== null ? choice.referenceValueId : choice
 
 /** True if the string can be the name of a reference type. */
 const isTypeName = (type: string) => type.isWellFormed() && /^\P{Cc}{1,100}$/u.test(type)
 
-/** Returns the values in a request, with their types. */
 export const getNamedValues = ({ references }: CustomerChange) =>
   Object.entries(references ?? {}).flatMap(([type, choice]): [type: string, value: string][] => {
     const value = getValueId(choice)

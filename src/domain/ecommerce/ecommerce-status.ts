@@ -4,7 +4,6 @@ import { Count, Flag, Id, Instant, Nullable, OneOf, Text } from '../values/field
 const locationId = Type.String({ $id: 'PlatformLocationId', examples: ['gid://shopify/Location/6884556842'] })
 const holdReason = Text("Why it isn't pushed: such as `unmapped`, or a code of the platform.", 'bundle')
 
-/** The states of a level. */
 export const levelStates = ['due', 'inFlight', 'held', 'inStep'] as const
 export type LevelState = (typeof levelStates)[number]
 

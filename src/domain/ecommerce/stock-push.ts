@@ -27,7 +27,6 @@ const maxOnHand = 1_000_000_000
 export const computeNetted = (committedUnits: number, orderedUnits: number) =>
   Math.max(0, Math.min(committedUnits, orderedUnits))
 
-/** The next step of a level. */
 export type LevelStep =
   | { state: 'inStep' }
   | { state: 'held'; reason: HoldReason }

@@ -1,7 +1,6 @@
 import { type Static, Type } from '../../schemas/schemas.ts'
 import { Count, Flag, Id, Instant, Nullable, OneOf, Text } from '../values/fields.ts'
 
-/** The kinds of records that can be mapped. */
 export const mappedKinds = ['stores', 'skus', 'customers'] as const
 export type MappedKind = (typeof mappedKinds)[number]
 

@@ -5,7 +5,6 @@ import { Customer } from '../customers/customers.ts'
 import { ecommerceIds } from '../customers/input.ts'
 import { Id, Nullable, Text } from '../values/fields.ts'
 
-/** The states of a mapping. */
 export const mappingStates = ['mapped', 'unmapped'] as const
 export type MappingState = (typeof mappingStates)[number]
 

@@ -15,7 +15,6 @@ const percentage = Type.String({
   examples: ['13.34'],
 })
 
-/** A discount in a request. */
 export const DiscountInput = Type.Object(
   {
     type: discountType,
@@ -26,7 +25,6 @@ export const DiscountInput = Type.Object(
   { $id: 'DiscountInput', additionalProperties: false },
 )
 
-/** A discount of a line. */
 export const Discount = Type.Object(
   {
     type: discountType,

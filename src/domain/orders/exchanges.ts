@@ -6,7 +6,6 @@ import { Return, ReturnInput } from './returns.ts'
 /** The gateway of the payment with which a return pays for an order. Its reference is the number of the return. */
 export const exchangeGateway = 'exchange'
 
-/** The body of an exchange. */
 export type ExchangeInput = Static<typeof ExchangeInput>
 export const ExchangeInput = Type.Object(
   { orderReturn: ReturnInput, order: OrderInput },

@@ -53,7 +53,6 @@ export const orderColumns = {
   currency: Type.Optional(CheckedCurrency()),
 }
 
-/** Columns of an order line. */
 const orderLine = {
   sequence: Type.Optional(
     Integer('The position of the line in the order. Default: the order of the rows.', 1, { minimum: 1 }),
@@ -78,7 +77,6 @@ const orderLine = {
   storeNumber: Type.Optional(Id('The store that shipped the line and receives its returns.', '123')),
 }
 
-/** Columns of a payment. */
 const orderPayment = {
   paymentGateway: Type.Optional(Id('The payment gateway.', 'paypal')),
   paymentAmount: Type.Optional(Money('The amount paid with the gateway.', '65.93')),

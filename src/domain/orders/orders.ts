@@ -223,7 +223,6 @@ export const orderLineSelection = Optional(
   ),
 )
 
-/** The body of a cancellation. */
 export type CancellationInput = Static<typeof CancellationInput>
 export const CancellationInput = Type.Object(
   { lines: orderLineSelection },

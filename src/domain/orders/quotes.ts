@@ -98,7 +98,6 @@ export interface QuotedLine extends ResolvedLine {
   discounts: QuotedDiscount[]
 }
 
-/** The content of a quote. */
 interface QuoteContent {
   customerId: string | null
   lines: QuotedLine[]

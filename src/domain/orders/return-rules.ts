@@ -78,7 +78,6 @@ const countOpen = ({ quantity, received }: ReceivableLine) => quantity - receive
 /** Returns the shipped units of a line that can still be returned. */
 const returnable = ({ shipped, returned }: SoldLine) => shipped - returned
 
-/** The settings for returns. */
 type ReturnRules = Pick<Settings, 'returnReasons' | 'defaultReturnReason'>
 
 /** A validated return. `lines` (those of the request) and `allocations` are complete only if there are no errors. */
@@ -149,7 +148,6 @@ export interface ReportedReturnLine {
   isCancelled: boolean
 }
 
-/** A stored line of a return. */
 export interface StoredReturnLine extends ReportedReturnLine {
   sequence: number
 }

@@ -1,7 +1,6 @@
 import { ApiError } from '../../errors/api-error.ts'
 import type { OrderInput } from './orders.ts'
 
-/** A payment with a gift voucher. */
 export interface VoucherPayment {
   number: string
   validationId: string

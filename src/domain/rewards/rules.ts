@@ -18,7 +18,6 @@ export interface TierRules {
   rewardExpiry: Span
 }
 
-/** The tier of an account. */
 export interface TierStatus {
   tierId: string | null
   tierLockedUntilDate: string | null

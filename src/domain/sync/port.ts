@@ -159,14 +159,12 @@ export interface SyncEnd {
   isIdle?: true
 }
 
-/** The input of a sync. */
 export interface SyncRequest {
   /** The checkpoint of the last run. Undefined: a full sync. */
   since: string | undefined
   settings: Settings
   /** Returns the values that the reference cache doesn't have. */
   unknownReferences(keys: readonly ReferenceKey[]): Promise<ReferenceKey[]>
-  /** Returns the IDs of the SKUs with stored price changes. */
   skusWithPriceChanges(): Promise<string[]>
   /** Returns the kinds of stored stores, by ID. */
   storeKinds(ids: readonly string[]): Promise<ReadonlyMap<string, StoreKind>>

@@ -90,7 +90,6 @@ export const SyncRunInput = Type.Object(
   { $id: 'SyncRunInput', additionalProperties: false },
 )
 
-/** The import of a file. */
 export const ImportRun = Type.Object(
   {
     ...run,

@@ -38,7 +38,6 @@ export const OrderAddress = Type.Object(
   { $id: 'OrderAddress', additionalProperties: false },
 )
 
-/** The address columns of a sync. */
 export const addressColumns = {
   addressLine1: Type.Optional(line1),
   addressLine2: Type.Optional(line2),

@@ -118,7 +118,6 @@ function checkAmount(
 /** Returns `rate_limited` if the account can't lock another voucher. */
 export const checkAccountLocks = createAccountLimit('lock', 'vouchers')
 
-/** Returns the error as a field error with this pointer. */
 export const withPointer = (pointer: string, { code, message, members, headers, cause }: ApiError): ApiError =>
   Object.assign(new ApiError(code, message, { errors: [{ pointer, code, detail: message }], members, headers }), {
     cause,

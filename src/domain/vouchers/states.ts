@@ -1,4 +1,3 @@
-/** The states of a voucher. */
 export const voucherStates = ['pending', 'active', 'locked', 'redeemed', 'expired', 'suspended'] as const
 export type VoucherState = (typeof voucherStates)[number]
 

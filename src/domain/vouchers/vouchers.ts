@@ -166,7 +166,6 @@ export const VoucherInput = Type.Object(
   { $id: 'VoucherInput', additionalProperties: false },
 )
 
-/** The body of a resend. */
 export const VoucherResend = Type.Object(
   {
     receiverEmail: Optional(

@@ -22,7 +22,6 @@ const toGroup = (tag: string) => tag.toLowerCase().replaceAll(' ', '-')
 export const toScope = ({ tag, keys }: TaggedOptions, policy: Policy): RequiredScope =>
   keys ?? `${toGroup(tag)}:${policy}`
 
-/** Lists the scopes that the operations require. */
 export const listScopes = (routes: readonly { operation: Pick<OperationParts, 'scope'> }[]) =>
   [...new Set(routes.map(({ operation }) => operation.scope))]
     .filter(scope => scope !== 'any' && scope !== 'none')

@@ -62,7 +62,6 @@ function requireJson({ headers }: FastifyRequest) {
   if (!isUtf8 || encoding !== 'identity' || coding !== 'chunked') throw new ApiError('unsupported_media_type')
 }
 
-/** The rules for reading a body. */
 interface BodyRules<B extends TSchema> {
   body: B
   keepsEmptyTexts: boolean

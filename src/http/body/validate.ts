@@ -41,7 +41,6 @@ export const maxErrors = 100
 
 /** The settings of a service that validation depends on. */
 interface ValidationContext {
-  /** The currency that amounts are in. */
   currency: string
 }
 
@@ -196,7 +195,6 @@ function getTypeName(value: unknown) {
 const getFieldName = (pointer: string) =>
   pointer === '' ? 'The body' : quoteName(pointer.slice(pointer.lastIndexOf('/') + 1))
 
-/** Returns an example of an amount with the decimals of the currency. */
 function formatAmountExample(currency: string, example: string) {
   const decimals = getDecimals(currency)
   const [integer, fraction = ''] = example.split('.')

@@ -15,7 +15,6 @@ const compressors = { gzip: promisify(gzip), zstd: promisify(zstdCompress) }
 
 export const toCompressedFile = (type: string, bytes: Buffer): CompressedFile => ({ type, bytes, encodings: new Map() })
 
-/** Compresses a file in the encoding, once. */
 function encode({ bytes, encodings }: CompressedFile, encoding: ContentEncoding | undefined) {
   const compress = async () => {
     const encoded = encoding ? await compressors[encoding](bytes) : bytes

@@ -7,7 +7,6 @@ import { renderMarkdown, toAnchor, toText } from './markdown.ts'
 // The documentation site: `docs/` as pages, Markdown and a search index. Pages are rendered on their first request and
 // cached. `docs/index.md` is the table of contents: its lists under headings of level 2 are the sections of the site.
 
-/** A page of the site. */
 interface Page {
   /** Its address below `/docs/`. Empty for the start page. */
   path: string

@@ -5,7 +5,6 @@ import type { Operation } from '../routing/operation.ts'
 /** Fields of an error that are logged. */
 const maxFields = 5
 
-/** The parts of a schema that have names. */
 interface NamedParts {
   properties?: Record<string, TSchema>
   items?: TSchema

@@ -1,4 +1,3 @@
-/** A request that a sample sends. */
 export interface SampleRequest {
   method: string
   /** The path with the examples of its parameters, and the query. */

@@ -7,7 +7,6 @@ import type { ResponseHeader } from './headers.ts'
 import { DataResponse } from './responses.ts'
 import { sliceQuery } from './slice.ts'
 
-/** A response of a public page. */
 export interface PublicPageResponse {
   description: string
   /** The schema of a JSON response. Without it, the response is HTML. */

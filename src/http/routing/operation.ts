@@ -76,7 +76,6 @@ export interface Operation {
   /** True if the body is a file. */
   files?: boolean
   response: TSchema
-  /** The media types that it can return. */
   media: Media
   /** The schema of each line of the bulk export, if the operation has one. */
   exportLine?: TSchema
@@ -140,7 +139,6 @@ export interface RequestContext<P extends Params = Params> {
 
 /** The request, as a handler that reads receives it. */
 export interface ReadContext<Query = unknown, P extends Params = Params> extends RequestContext<P> {
-  /** The caller's role in the service. */
   role: Role
   /** The caller's account. */
   username: string

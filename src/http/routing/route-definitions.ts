@@ -35,7 +35,6 @@ export interface GetOptions<Q extends TObject = TObject, P extends Params = Para
   recordName?: string
   /** Sends an ETag and handles `If-None-Match`. */
   etag?: boolean
-  /** The bulk export of a list. */
   bulkExport?: {
     /** The schema of each line. */
     item: TSchema

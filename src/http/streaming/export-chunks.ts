@@ -8,7 +8,6 @@ import type { BulkExport } from './bulk-export.ts'
 /** Records per chunk: enough to make the cost of a statement small, few enough that each one is fast. */
 const chunkSize = 500
 
-/** A part of an export. */
 export interface Chunk {
   /** Complete lines. An element can have several. */
   lines: readonly string[]

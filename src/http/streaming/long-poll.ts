@@ -25,7 +25,6 @@ const getListeners = perObject((signal: AbortSignal) => {
   return listeners
 })
 
-/** Returns the lifetime of a request. */
 export function startLongRequest(
   app: AppContext,
   request: FastifyRequest,

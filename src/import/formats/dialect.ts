@@ -5,7 +5,6 @@ import type { LineConverterName } from './line-converters.ts'
 export interface Dialect extends ValueFormat {
   /** The file's names by our column names. */
   map?: ReadonlyMap<string, string>
-  /** Columns of the file to ignore. */
   ignore?: readonly string[]
   /** Ignores unknown columns as well. */
   ignoreUnknown?: boolean

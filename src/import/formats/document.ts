@@ -118,7 +118,6 @@ const formats: Readonly<Record<string, string>> = {
   email: 'email address',
 }
 
-/** Describes the form of a cell. */
 function describeForm({ type, enum: words, format, minimum = -Infinity, maxLength, pattern }: ColumnShape) {
   if (words) return words.map(word => `\`${word}\``).join(', ')
   if (type === 'boolean') return 'flag'

@@ -18,7 +18,6 @@ export type ParseCell = (text: string) => unknown
 /** Cleans a cell before it is parsed. Calls `addRemark` if it changes the text. */
 export type CleanCell = (text: string, addRemark: (remark: string) => void) => string
 
-/** The schema of a column. */
 export interface ColumnShape {
   type?: 'string' | 'integer' | 'number' | 'boolean'
   enum?: readonly string[]
@@ -59,7 +58,6 @@ interface ColumnOptions {
   isPathSegment: boolean
 }
 
-/** Creates the parser of a column's cells. */
 export function createCellParser(
   shape: ColumnShape,
   { currency, format, required, keepsIfEmpty, isNullable, isPathSegment }: ColumnOptions,

@@ -35,7 +35,6 @@ const unwrapSecret: CleanCell = (text, addRemark) => {
   return afterApostrophe ?? inFormula ?? text
 }
 
-/** Creates the function that cleans cells of a column. */
 export function createCellCleaner({ name, shape }: Pick<Field, 'name' | 'shape'>, currency: string): CleanCell {
   const { format, type = 'string', enum: words, maxLength = 0 } = shape
   // Descriptions can be HTML.

@@ -28,7 +28,6 @@ export interface RejectedFile {
 }
 
 export interface ImportResult {
-  /** The file of the rejected lines. */
   rejectedPath?: string
   /** An edited file of an earlier import's rejected lines, which was kept. */
   edited?: string

@@ -9,7 +9,6 @@ import type { RowError } from './row-error.ts'
 /** A validated row by our column names. A missing column keeps the stored value, null clears it. */
 export type Row = Readonly<Record<string, unknown>>
 
-/** The result of preparing rows. */
 export interface Prepared {
   /** The inputs of the store function, or errors. For files, one per row, in their order. */
   inputs: readonly (object | RowError)[]

@@ -96,7 +96,6 @@ export function createQuantityParser(range: Range, mark?: DecimalMark): ParseNum
   }
 }
 
-/** Parses an amount of a currency. */
 export function createMoneyParser(currency: string, mark?: DecimalMark): ParseNumber {
   const decimals = getDecimals(currency)
   const amountTooPrecise = new RowError(`must have at most ${decimals} decimals, like ${currency}`)

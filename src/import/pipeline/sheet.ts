@@ -2,7 +2,6 @@ import type { Field } from './columns.ts'
 import type { Row } from './ingest.ts'
 import type { RowError } from './row-error.ts'
 
-/** A parsed line of a file. */
 export interface Line {
   /** The line number in the file, from 1. */
   number: number

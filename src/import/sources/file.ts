@@ -9,7 +9,6 @@ export type Format = (typeof formats)[number]
 
 /** A file to import: plain, gzip or zstd. */
 export interface Source {
-  /** The name in messages. */
   name: string
   format: Format
   stream: Readable

@@ -9,7 +9,6 @@ const exists = (path: string) =>
     () => false,
   )
 
-/** A folder of this machine. */
 export function openFolder(folder: string): ExportFolder {
   const toExportsUnreadable = async <T>(work: Promise<T>): Promise<T> => {
     try {

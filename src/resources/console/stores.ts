@@ -3,7 +3,6 @@ import { get } from '../../http/routing/route-definitions.ts'
 import { readStoreSummary } from '../../store/browse/store-summary.ts'
 import { consoleRoute } from './console-data.ts'
 
-/** The figures of a store. */
 export const consoleStores = [
   get(
     '/console/stores/:storeNumber',

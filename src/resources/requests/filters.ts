@@ -1,7 +1,6 @@
 import { Filter, TimestampParameter } from '../../http/pagination/lists.ts'
 import { Type } from '../../schemas/schemas.ts'
 
-/** The filters of the request log. */
 export const requestFilters = Type.Object({
   request_id: Filter('Only requests with this `X-Request-Id`.', '3f1c9a52-6a0e-4c57-9d0f-2b7d3c1a8e44', 128),
   idempotency_key: Filter('Only requests with this `Idempotency-Key`.', '6f1e1c62-5f0c-4a3e-9f2b-0c1b7a0e3d55', 255),

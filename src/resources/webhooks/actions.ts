@@ -160,7 +160,6 @@ function defineSwitch(
   )
 }
 
-/** The attempt of a dry run. */
 export const dryRunAttempt = {
   deliveryId: '',
   changes: 0,

@@ -24,7 +24,6 @@ export async function openShard(
   return openShardAt(config, keys, name, url, opening)
 }
 
-/** Opens a shard at a URL. */
 export async function openShardAt(
   config: Config,
   keys: Keys,

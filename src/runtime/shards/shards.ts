@@ -24,7 +24,6 @@ export interface Shards {
    * within two seconds.
    */
   open(name: string): Promise<Shard>
-  /** Returns the open shards. */
   opened(): Shard[]
   close(): Promise<void>
 }

@@ -7,7 +7,6 @@ import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { localTime } from '../lists/change-timestamp.ts'
 import { hashPassword } from './accounts.ts'
 
-/** A key to be created. */
 interface NewApiKey {
   username: string
   name: string

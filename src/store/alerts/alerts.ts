@@ -6,7 +6,6 @@ import { type PageRequest, readPage } from '../lists/page.ts'
 
 /** A problem that needs attention. Neither `subject` nor `detail` contains a secret. */
 export interface Alert {
-  /** The stable name of the problem. */
   kind: AlertName
   /** The ID of the affected record. Empty if the problem affects the whole service. */
   subject: string

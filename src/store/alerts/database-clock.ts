@@ -16,7 +16,6 @@ export const readClockCorrection = (db: Db) =>
            to_char((resumes_from + (resumes_from - corrected_at)) at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as until
       from database_clock where now() < resumes_from + (resumes_from - corrected_at)`)
 
-/** Describes a correction in a sentence. */
 export const describeCorrection = ({ aheadSeconds, until }: ClockCorrection) =>
   `The clock of PostgreSQL was ahead and was set back. Change timestamps are ${aheadSeconds} s ahead of it, until ${until} UTC. No change is hidden.`
 

@@ -11,7 +11,6 @@ export interface AuditedWrite {
   requestId: string
   /** The program that acted for the account. */
   agent?: string | undefined
-  /** The name of the API key of the write. */
   apiKey?: string | undefined
   /** Method and path with parameter names: `PUT /customers/:id`. */
   operation: string
@@ -87,7 +86,6 @@ interface Filters {
   newestFirst: boolean
 }
 
-/** Reads a page of the audit log. */
 export const readAuditPage = (
   db: Db,
   service: Service,

@@ -18,7 +18,6 @@ const pollIntervalMs = 250
 /** Polls after the last request has stopped waiting: clients that have received changes return soon. */
 const extraPolls = 4
 
-/** Limits of a wait. */
 interface Wait {
   timeoutMs: number
   /** Ends the wait early. */

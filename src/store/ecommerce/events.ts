@@ -71,6 +71,5 @@ export const listMerges = (db: Db, service: Service) =>
     select event_id as id, subject_id as "subjectId", successor_id as "successorId" from ecommerce_event
      where ${ofConnection(service)} and successor_id is not null order by received_at`)
 
-/** Deletes old events. */
 export const purgeEvents = (db: Db) =>
   db.run(sql`delete from ecommerce_event where received_at < now() - ${retentionDays} * interval '1 day'`)

@@ -209,7 +209,6 @@ export async function storeObservations(tx: Db, service: Service, levels: readon
      where l.service_id = ${service.id} and l.connection_id = ${mainConnection} and l.item_id = o."itemId" and l.location_id = o."locationId" and l.idempotency_key is null`)
 }
 
-/** A level of the outbox. */
 export interface OutboxLevel extends LevelKey {
   key: string
   desiredOnHand: number
@@ -236,7 +235,6 @@ export const storeOutbox = (tx: Db, service: Service, levels: readonly OutboxLev
       from json_to_recordset(${JSON.stringify(levels)}) as o ("itemId" text, "locationId" text, key text, "desiredOnHand" integer)
      where l.service_id = ${service.id} and l.connection_id = ${mainConnection} and l.item_id = o."itemId" and l.location_id = o."locationId"`)
 
-/** The result of a level that was sent. */
 export interface SentLevel extends LevelKey {
   state: 'applied' | 'notApplied' | 'stale' | 'held'
   holdReason: string | null

@@ -185,7 +185,6 @@ export const storeAuthors = (
       from json_to_recordset(${JSON.stringify(authors)}) as a ("itemId" text, "locationId" text, "changedBy" text)
      where ${ofConnection(service)} and reconciliation_id = ${id} and d.item_id = a."itemId" and d.location_id = a."locationId"`)
 
-/** Ends a reconciliation. */
 export const endReconciliation = (
   db: Db,
   service: Service,

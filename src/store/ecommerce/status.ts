@@ -9,11 +9,9 @@ import { reconciliationTimes } from './reconciliations.ts'
 
 const ofConnection = ({ id }: Service) => sql`service_id = ${id} and connection_id = ${mainConnection}`
 
-/** The state of a level. */
 const state = sql`
   case when idempotency_key is not null then 'inFlight' when due_at is not null then 'due' when hold_reason is not null then 'held' else 'inStep' end`
 
-/** The counts of the levels of a service. */
 interface LevelCounts {
   due: number
   held: { reason: string; levels: number }[]

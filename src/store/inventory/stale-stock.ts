@@ -41,7 +41,6 @@ export async function rerenderAllStock(tx: Db, service: Service, change: Change)
   await rerenderStock(tx, service, change, 'store_id', ids)
 }
 
-/** Returns the IDs of the services with stale stock. */
 export const listServicesWithStaleStock = (db: Db) =>
   db.rows<{ id: number }>(sql`select distinct service_id as id from stock_rerender order by 1`)
 

@@ -8,7 +8,6 @@ import { getTraceparent } from '../../telemetry/current-context.ts'
  * Guarantees: a job is committed together with its cause; at most one worker runs it at a time; a dead worker's job is taken over.
  */
 
-/** A job that a worker has leased. */
 export interface LeasedJob {
   /** Null for a job of the installation. */
   serviceId: number | null

@@ -7,7 +7,6 @@ export interface CursorScope {
   service: Service
   /** Path of the list. */
   list: string
-  /** The filters as parsed. */
   filters: object
   /** Key of the MAC. */
   key: Buffer

@@ -3,7 +3,6 @@ import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { ignoreError } from '../../telemetry/ignored-errors.ts'
 import { type List, recordKinds } from './change-timestamp.ts'
 
-/** The initial load of a list. */
 export interface InitialLoad {
   /** Ends the load, which makes its records visible. Waits for a running transaction of the load. */
   end(): Promise<unknown>

@@ -4,7 +4,6 @@ import type { SourceDated } from './back-date.ts'
 import type { Change } from './change-timestamp.ts'
 import { materialized, opaqueServiceId } from './planner-fences.ts'
 
-/** A table into which rows are merged. */
 export interface MergeTable {
   name: string
   /** Primary key without `service_id`. */

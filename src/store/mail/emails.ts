@@ -76,7 +76,6 @@ export async function lockUnsentEmail(tx: Db, keys: Keys, service: Service, numb
 const unsealContent = (keys: Keys, service: Service, id: string, sealed: Buffer) =>
   JSON.parse(unseal(keys, getEmailContext(service, id), sealed)) as VoucherEmail
 
-/** An email that is queued for sending. */
 export interface QueuedEmail extends VoucherEmail {
   /** In angle brackets. The same for all attempts, and so is the date. */
   messageId: string

@@ -55,7 +55,6 @@ const listRecordChanges = (kind: MappedKind, id: string, before: MappingFields, 
 interface Part {
   kind: MappedKind
   reason?: string | undefined
-  /** The batch that the part continues. */
   batchId?: string | undefined
   /** The last record of the previous part. */
   after?: string | undefined

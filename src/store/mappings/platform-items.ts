@@ -15,7 +15,6 @@ export interface EcommerceItem {
   other: string | null
 }
 
-/** The job that checks the mappings of a service. */
 export const mappingCheckJob = 'check-mappings'
 
 /** Queues a mapping check. If one is running, another one follows it. */
@@ -49,7 +48,6 @@ export const upsertItems =
     })
   }
 
-/** The result of an import. */
 export interface ImportEnd {
   /** True if the file was read completely and no line was rejected. */
   isComplete: boolean

@@ -21,7 +21,6 @@ import { allowWrites, isMovedAway, rejectReads, resumeAtSource } from './pause-w
 import { getMoveName, unpublish, unsubscribe } from './replication.ts'
 import { copyRequestLog } from './request-log-copy.ts'
 
-/** The databases of a move. */
 export interface MoveDatabases {
   control: Database
   source: Database

@@ -9,7 +9,6 @@ export const startDraining = async (source: Db, { serviceId }: MovedService) =>
     sql`update service set move_state = 'draining' where service_id = ${serviceId} and move_state is null and deletion_state is null`,
   )) > 0
 
-/** Counts the running jobs of the service. */
 export const countRunningJobs = async (source: Db, { serviceId }: MovedService) =>
   (
     await source.row<{ count: number }>(

@@ -99,7 +99,6 @@ export async function readCopySlots(target: Db, name: string): Promise<string> {
 
 const selectErrorCount = sql`coalesce((select apply_error_count + sync_error_count from pg_stat_subscription_stats t where t.subid = s.oid), 0)::integer`
 
-/** The progress of the copy. */
 export interface CopyProgress {
   rows: number
   ready: number
@@ -131,7 +130,6 @@ export async function readCopyProgress(
 /** Returns the name of the publication and the slot that record the keys of written rows. */
 export const getKeysName = (name: string) => `${name}_keys`
 
-/** Returns the current LSN of the source. */
 async function readLsn(source: Db): Promise<string> {
   const row = await source.row<{ lsn: string }>(sql`select pg_current_wal_insert_lsn()::text as lsn`)
   return row?.lsn ?? '0/0'

@@ -4,7 +4,6 @@ import { classifyLatency, latencyClasses } from '../../domain/latencies.ts'
 import type { Step } from '../../telemetry/timeline.ts'
 import { materialized } from '../lists/planner-fences.ts'
 
-/** An entry of the request log. */
 export interface LogEntry {
   /** Time of the response, in milliseconds since 1970. */
   at: number
@@ -75,7 +74,6 @@ export const createBlock = (serviceId: number, second: string): Block => ({
   common: new Set(),
 })
 
-/** Adds an entry to a block. */
 export function addEntry(block: Block, line: LogEntry) {
   block.latest.push(line)
   block.count++

@@ -14,7 +14,6 @@ import {
 import { materialized, opaqueParam } from '../lists/planner-fences.ts'
 import { mayHave, mayHaveFailed } from './blocks.ts'
 
-/** Search criteria for requests. */
 interface Search {
   request_id?: string | undefined
   operation?: string | undefined

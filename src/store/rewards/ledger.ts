@@ -14,14 +14,12 @@ import { formatAmount as amountText, parseAmount } from '../../domain/values/mon
 import { nextChangeTimestamp } from '../lists/change-timestamp.ts'
 import { reservedOfLot } from './reservations.ts'
 
-/** A purchase. */
 interface Purchase {
   orderNumber: string
   /** The price, as a decimal string in the currency. */
   amount: string
 }
 
-/** A return of a part of a purchase. */
 interface ReturnedPurchase extends Purchase {
   returnNumber: string
 }

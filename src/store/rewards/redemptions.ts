@@ -216,7 +216,6 @@ export const inFlightSeconds = 60
 /** SQL condition: the redemption has expired and no request about it can be in flight. */
 const isDue = sql`${isOpen} and expires_at <= clock_timestamp() - case when status = 'pending' then interval '0' else make_interval(secs => ${inFlightSeconds}) end`
 
-/** Returns the services that have redemptions to end. */
 export const listServicesWithDueRedemptions = async (db: Db): Promise<number[]> =>
   (await db.rows<{ id: number }>(sql`select distinct service_id as id from reward_redemption where ${isDue}`)).map(
     ({ id }) => id,

@@ -33,7 +33,6 @@ export const storeShard = (control: Db, keys: Keys, name: string, url: string) =
 export const deleteShard = async (control: Db, name: string) =>
   (await control.run(sql`delete from shard where name = ${name}`)) > 0
 
-/** The installation that a database belongs to. */
 export interface DatabaseMark {
   /** Digest of the installation's secret. */
   digest: Buffer
@@ -71,12 +70,10 @@ export const markDatabase = (db: Db, keys: Keys, name: DatabaseMark['name']) =>
 /** Deletes the mark. The next process marks the database with its secret. */
 export const deleteMark = (db: Db) => db.run(sql`delete from installation`)
 
-/** A service in a shard. */
 export interface ShardService extends Pick<Service, 'id' | 'name'> {
   deletionState: string | null
 }
 
-/** Lists the services in a shard. */
 export const listServicesIn = (data: Db) =>
   data.rows<ShardService>(sql`
     select service_id as id, name, deletion_state as "deletionState" from service where move_state is null or move_state not in ('incoming', 'moved_away') order by service_id`)

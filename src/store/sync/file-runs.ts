@@ -3,7 +3,6 @@ import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { runFields } from './runs.ts'
 import type { RunCounts } from './sync.ts'
 
-/** The run of an imported file. */
 export interface FileRun {
   importType: string
   id: string

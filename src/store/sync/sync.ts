@@ -60,12 +60,10 @@ export const heartbeat = async (db: Db, service: Service, lease: SyncLease, coun
     ),
   )) > 0
 
-/** The result of a completed run. */
 interface CompletedRun {
   /** The new checkpoint. Undefined: the checkpoint stays. */
   since: string | undefined
   isFull: boolean
-  /** The request that this run has fulfilled. */
   requestedAt: string | null
   /** Set if the run read nothing, because only full syncs are possible: the interval between them. */
   fullOnlyIntervalSeconds: number | undefined

@@ -63,7 +63,6 @@ export const readCurrentShard = async (control: Db, id: number): Promise<string 
     )
   )?.database ?? undefined
 
-/** Lists the services that are being deleted. */
 export async function listDeleting(db: Db): Promise<{ service: Service; deletionState: DeletionState }[]> {
   const rows = await db.rows<ServiceRow & { deletionState: DeletionState }>(
     sql`select ${serviceColumns}, deletion_state as "deletionState" from service where deletion_state is not null order by name`,

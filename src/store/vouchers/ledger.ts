@@ -54,7 +54,6 @@ interface Entry {
   kind: VoucherAction
   /** With the currency's decimals: below zero for what is drawn. */
   amount: string
-  /** The state that it leads to. */
   state: VoucherState
   /** RFC 3339. Undefined: a lock continues unchanged. */
   lockedUntil?: string | undefined
@@ -124,7 +123,6 @@ export const listExpiredVouchers = async (db: Db, service: Service) =>
          and (locked_until is null or locked_until <= now())`)
   ).map(({ number }) => number)
 
-/** A ledger entry in responses. */
 interface LedgerEntry {
   at: string
   kind: string
@@ -151,7 +149,6 @@ interface VoucherPersons {
   receiverEmail: string | null
   /** `YYYY-MM-DD`. */
   deliveryDate: string | null
-  /** Expiry date of the voucher. */
   expiryDate: string | null
 }
 

@@ -20,7 +20,6 @@ export interface VoucherRow {
   expiryDate: string | null
 }
 
-/** Inserts vouchers with their ledgers. */
 export async function insertVouchers(
   db: Database,
   keys: Keys,

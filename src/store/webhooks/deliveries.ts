@@ -22,7 +22,6 @@ export interface PendingDelivery {
   changes: number
 }
 
-/** An endpoint with the state of its deliveries. */
 export interface EndpointState extends Endpoint {
   /** Signing secrets, the newest first. Empty if the newest one was encrypted under another SECRET_KEY. */
   secrets: readonly string[]

@@ -22,7 +22,6 @@ const record = sql`
 export const readWebhookPage = (db: Db, service: Service, request: PageRequest) =>
   readPage(db, service, { table: sql`webhook`, record, key: sql`webhook_id`, live: true }, request)
 
-/** Returns the webhooks of a service. */
 export const readWebhookRecords = async (db: Db, service: Service) => {
   const rows = await db.rows<{ record: string }>(
     sql`select ${record} as record from webhook where service_id = ${service.id} order by webhook_id`,

@@ -13,9 +13,7 @@ export interface Console extends Page {
   exportCsv(caption?: string): Promise<string>
   /** Presses the last button whose label begins so. Returns the content of the file that it saves. */
   download(label: string): Promise<string>
-  /** Enters text into the field with this label. */
   fill(label: string, text: string): Promise<void>
-  /** Returns the value of the field with this label. */
   readField(label: string): Promise<string>
   /** Drops a file on the drop area. */
   drop(name: string, bytes: Buffer): Promise<void>

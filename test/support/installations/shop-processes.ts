@@ -99,5 +99,4 @@ export async function openShopForProcesses(): Promise<ShopWithProcesses> {
   }
 }
 
-/** Builds the request for a gift voucher of this order. */
 export const buildVoucher = (orderNumber: string, amount = '50.00') => ({ ...gift, orderNumber, amount })

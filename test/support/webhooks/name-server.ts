@@ -8,7 +8,6 @@ export interface NameServer {
   resolver: Resolver
   /** The addresses of each name, one set per query; the last set repeats. Unknown names don't exist. */
   names: Map<string, (readonly string[])[]>
-  /** The queried names. */
   queriedNames: string[]
   close(): void
 }

@@ -1,7 +1,6 @@
 import type { Connection, ResponseSize } from './connection.ts'
 import type { Endpoint } from './errors.ts'
 
-/** A request to the Retail API. */
 export interface RetailRequest {
   /** Selects the meaning of error codes, and labels metrics and traces. */
   endpoint: Endpoint
@@ -18,7 +17,6 @@ export interface RetailRequest {
   signal?: AbortSignal
 }
 
-/** A write request. */
 export interface WriteRequest extends RetailRequest {
   method: 'POST' | 'PUT' | 'DELETE'
   body?: string

@@ -3,7 +3,6 @@ import type { ExportFolder, FileVersion } from '../../../import/sources/export-s
 const exportTypes = ['customers', 'orders', 'rewards'] as const
 export type ExportType = (typeof exportTypes)[number]
 
-/** A complete export file. */
 export interface ExportFile {
   type: ExportType
   name: string

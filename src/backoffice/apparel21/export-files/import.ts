@@ -15,7 +15,6 @@ import type { ExportType } from './files.ts'
 import { type ExportLine, readExportLines } from './lines.ts'
 import { type ExportPass, passFactories } from './passes.ts'
 
-/** The result of an import. */
 export interface ExportResult extends ImportCounts {
   /** The reason why the file could not be read to its end. The lines before stay imported. */
   error?: string

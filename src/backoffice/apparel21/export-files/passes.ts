@@ -22,7 +22,6 @@ type Values = Record<string, string | null>
 /** Converts export lines into lines of one import type. A pass can skip lines. */
 export interface ExportPass {
   type: 'customers' | 'staff' | 'transactions' | 'reward-accounts'
-  /** The required columns. */
   columns: readonly string[]
   /** Stores the rows, if not in the import type's own way. */
   write?: ImportType['write']

@@ -91,7 +91,6 @@ export function parseAccount(account: Xml, decimals: number, qualifying: Qualify
   }
 }
 
-/** Parses the open lots of a reward account. */
 export function parseLots(account: Xml, decimals: number): SyncRows['rewardLots'] {
   const accountId = readId(account, 'A reward account', 'Id')
   // Rewards and gifts can lack their time of issue. It can't be earlier than the join date.

@@ -14,7 +14,6 @@ import { InvalidRecord } from '../xml/invalid-record.ts'
 import type { Xml } from '../xml/xml.ts'
 import type { Upstream } from './upstream.ts'
 
-/** Returns the name of the lock of an order number. */
 export const getOrderNumberLock = (number: string) => `order number ${number}`
 
 /**

@@ -1,7 +1,6 @@
 import type { Settings } from '../../../domain/tenancy/service-settings.ts'
 import type { Client } from '../client/client.ts'
 
-/** The result of a completed fetch. */
 interface FetchResult {
   /** The newest change timestamp of the fetched records, in the back office's local time: `YYYY-MM-DDTHH:MM:SS`. */
   newest: string | undefined

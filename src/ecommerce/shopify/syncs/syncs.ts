@@ -15,7 +15,6 @@ import { type CustomerNode, type LocationNode, toCustomer, toLocation, toVariant
 interface Source<Node> {
   name: PlatformSyncName
   pages: ShopifyOperation
-  /** The field of the query that has the list. */
   field: string
   /** The query of a full sync. Absent: full syncs read pages too, and every run is one. */
   bulkQuery?: string
