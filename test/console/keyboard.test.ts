@@ -4,6 +4,7 @@ import { raiseAlert } from '../../src/store/alerts/alerts.ts'
 import { browserMissing } from '../support/browser.ts'
 import { type Console, openConsole, route } from '../support/console/console.ts'
 import { fillShop } from '../support/order-shop.ts'
+import { waitUntil } from '../support/processes.ts'
 import { startTestApi, type TestApi } from '../support/service.ts'
 import { post } from '../support/write.ts'
 
@@ -93,6 +94,7 @@ test('a followed link moves the focus and updates the page title', {
   const body = 'storeId,storeNumber,name\n9,9,North\n'
   await api.request('/imports?type=stores', { method: 'POST', headers: { 'content-type': 'text/csv' }, body })
   const { id } = (await post(api, '/webhooks', { url: 'http://127.0.0.1:9999/hooks' })).json.data
+  await waitUntil(async () => (await api.get('/requests')).json.data.length > 0, 'a request is logged')
   for (const [screen, title, link, record] of [
     ['syncs', 'Syncs', 'syncs/stores', 'stores'],
     ['webhooks', 'Webhooks', `webhooks/${id}`, id],
