@@ -8,9 +8,10 @@ import { Problem } from './problem.js'
 import { useAction } from './use-load.js'
 
 /**
- * `form` renders the inputs. `getError` returns the error of the field at a JSON pointer.
+ * `form` renders the inputs. `sent`: the values of the last attempt, or the initial ones. `getError` returns the error of the field at a
+ * JSON pointer of that attempt. It must be called while the form renders.
  * @typedef {{
- *   values: any, change: (changes: object) => void, getError: (pointer: string) => string | undefined,
+ *   values: any, sent: any, change: (changes: object) => void, getError: (pointer: string) => string | undefined,
  * }} FormProps
  */
 
@@ -21,10 +22,10 @@ import { useAction } from './use-load.js'
  */
 
 /**
- * A button that opens a form and sends it with POST. Only the role sees it. All attempts of one opening have the same idempotency key, so a
- * retry after a lost response writes nothing again. `submit` is the label of the button that sends the form.
+ * A button that opens a form and sends it with POST. Only the role sees it. A retry of an unchanged form has the same idempotency key, so it
+ * writes nothing again after a lost response. `submit` is the label of the button that sends the form.
  * @param {ButtonProps & {
- *   path: string, initial: object, form: (props: FormProps) => unknown, toBody: (values: any) => object,
+ *   path: string, initial?: object, form: (props: FormProps) => unknown, toBody?: (values: any) => object,
  *   isReady?: (values: any) => boolean, done: (data: any) => void,
  * }} props
  */
@@ -47,16 +48,29 @@ export function RecordAction({ label, title = label, role, main = false, danger 
 }
 
 /** @param {any} props */
-function ActionForm({ submit, path, initial, form, toBody, isReady = () => true, danger, close, done }) {
+function ActionForm({
+  submit,
+  path,
+  initial = {},
+  form,
+  toBody = () => ({}),
+  isReady = () => true,
+  danger,
+  close,
+  done,
+}) {
   const [values, setValues] = useState(initial)
-  const key = useRef(crypto.randomUUID())
+  const attempt = useRef({ values, body: '', key: '' })
   const { busy, error, run } = useAction()
   const send = (/** @type {Event} */ event) => {
     event.preventDefault()
     if (!busy)
       run(async () => {
-        const headers = { 'idempotency-key': key.current }
-        done((await callApi(path, { method: 'POST', body: toBody(values), headers })).data)
+        const body = toBody(values)
+        const text = JSON.stringify(body)
+        const key = text === attempt.current.body ? attempt.current.key : crypto.randomUUID()
+        attempt.current = { values, body: text, key }
+        done((await callApi(path, { method: 'POST', body, headers: { 'idempotency-key': key } })).data)
       })
   }
   const errors = (error instanceof ApiError && error.problem.errors) || []
@@ -69,7 +83,7 @@ function ActionForm({ submit, path, initial, form, toBody, isReady = () => true,
   }
   const change = (/** @type {object} */ changes) =>
     setValues((/** @type {object} */ previous) => ({ ...previous, ...changes }))
-  const content = form({ values, change, getError })
+  const content = form({ values, sent: attempt.current.values, change, getError })
   const isPlaced = errors.length > 0 && placed.size === errors.length
   return html`<form onSubmit=${send}>
     ${content}

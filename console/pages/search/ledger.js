@@ -83,7 +83,7 @@ export function Ledger({ number, summarize, buildFacts }) {
       <p class="choices">
         ${(decisions[voucher.status] ?? []).map(
           ([decision, label, confirmation]) =>
-            html`<${RecordAction} key=${decision} label=${label} role="admin" danger=${decision === 'suspend'} path=${`${path}/${decision}`} initial=${{}} toBody=${() => ({})} form=${() => html`<p>${confirmation}</p>`} done=${() => {
+            html`<${RecordAction} key=${decision} label=${label} role="admin" danger=${decision === 'suspend'} path=${`${path}/${decision}`} form=${() => html`<p>${confirmation}</p>`} done=${() => {
               reload()
               showToast(outcomes[decision] ?? '')
             }} />`,

@@ -5,7 +5,7 @@ import { RecordAction } from '../../components/record-action.js'
 import { useLoad } from '../../components/use-load.js'
 import { callApi } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
-import { allUnits, hasUnits, listChosen, Units } from './units.js'
+import { allUnits, hasUnits, listChosen, renderUnits } from './units.js'
 
 const role = 'maintainer'
 
@@ -55,10 +55,10 @@ export function OrderActions({ order, canFulfil, done }) {
           lines: toLines(units),
           ...Object.fromEntries(Object.entries(tracking).filter(([, value]) => value !== '')),
         })}
-        form=${(/** @type {any} */ { values, change, getError }) => html`
+        form=${(/** @type {any} */ form) => html`
           <p>The units leave the stock, and the sale is recorded.</p>
-          <${Units} legend="Units to ship" lines=${openLines} units=${values.units} change=${(/** @type {any} */ units) => change({ units })} getError=${getError} />
-          ${trackingFields.map(([name, label, maxLength]) => html`<${Field} key=${name} label=${label} maxlength=${maxLength} autocomplete="off" value=${values[name]} change=${(/** @type {string} */ value) => change({ [name]: value })} error=${getError(`/${name}`)} />`)}
+          ${renderUnits({ legend: 'Units to ship', lines: openLines }, form)}
+          ${trackingFields.map(([name, label, maxLength]) => html`<${Field} key=${name} label=${label} maxlength=${maxLength} autocomplete="off" value=${form.values[name]} change=${(/** @type {string} */ value) => form.change({ [name]: value })} error=${form.getError(`/${name}`)} />`)}
         `}
         done=${() => done('The shipment was recorded.')}
       />`
@@ -68,7 +68,7 @@ export function OrderActions({ order, canFulfil, done }) {
       isPickup &&
       !order.readyAt &&
       html`<${RecordAction}
-        label="Ready for collection" role=${role} path=${`${path}/ready`} main initial=${{}} toBody=${() => ({})}
+        label="Ready for collection" role=${role} path=${`${path}/ready`} main
         form=${() => html`<p>The shopper can collect the order at store ${order.pickupStoreNumber}.</p>`}
         done=${() => done('The order is ready for collection.')}
       />`
@@ -79,7 +79,7 @@ export function OrderActions({ order, canFulfil, done }) {
       order.readyAt &&
       !order.collectedAt &&
       html`<${RecordAction}
-        label="Collected" role=${role} path=${`${path}/collected`} main initial=${{}} toBody=${() => ({})}
+        label="Collected" role=${role} path=${`${path}/collected`} main
         form=${() => html`<p>The open units leave the stock of store ${order.pickupStoreNumber}, and the sale is recorded.</p>`}
         done=${() => done('The order was collected.')}
       />`
@@ -92,9 +92,9 @@ export function OrderActions({ order, canFulfil, done }) {
         initial=${{ units: allUnits(openLines) }}
         isReady=${hasUnits}
         toBody=${(/** @type {any} */ { units }) => ({ lines: toLines(units) })}
-        form=${(/** @type {any} */ { values, change, getError }) => html`
+        form=${(/** @type {any} */ form) => html`
           <p>The units can be sold again. Vouchers are refunded at once; you refund the rest through the payment gateway. This can't be undone.</p>
-          <${Units} legend="Units to cancel" lines=${openLines} units=${values.units} change=${(/** @type {any} */ units) => change({ units })} getError=${getError} />
+          ${renderUnits({ legend: 'Units to cancel', lines: openLines }, form)}
         `}
         done=${(/** @type {any} */ { refund }) => done(`The units were cancelled. ${describeRefund(refund)}`)}
       />`
@@ -132,15 +132,15 @@ function ReturnAction({ order, path, done }) {
         ...(notes && { notes }),
       })),
     })}
-    form=${(/** @type {any} */ { values, change, getError }) => html`
+    form=${(/** @type {any} */ form) => html`
       <p>The return is requested. Its units go back into stock when you receive them, and then you can refund it.</p>
-      <${Units} legend="Units to return" lines=${lines} units=${values.units} change=${(/** @type {any} */ units) => change({ units })} getError=${getError} />
-      <${ReasonChoice} error=${listChosen(lines, values.units)
-        .map((_, i) => getError(`/lines/${i}/reasonCode`))
+      ${renderUnits({ legend: 'Units to return', lines }, form)}
+      <${ReasonChoice} error=${listChosen(lines, form.sent.units)
+        .map((_, i) => form.getError(`/lines/${i}/reasonCode`))
         .find(
           Boolean,
-        )} value=${values.reasonCode} change=${(/** @type {string} */ reasonCode) => change({ reasonCode })} />
-      <${Field} label="Notes" maxlength="1000" autocomplete="off" value=${values.notes} change=${(/** @type {string} */ notes) => change({ notes })} />
+        )} value=${form.values.reasonCode} change=${(/** @type {string} */ reasonCode) => form.change({ reasonCode })} />
+      <${Field} label="Notes" maxlength="1000" autocomplete="off" value=${form.values.notes} change=${(/** @type {string} */ notes) => form.change({ notes })} />
     `}
     done=${(/** @type {any} */ { returnNumber }) => done(`Return ${returnNumber} was created.`)}
   />`

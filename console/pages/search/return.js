@@ -10,7 +10,7 @@ import { linkTo } from '../../lib/route.js'
 import { skuColumn } from './line-columns.js'
 import { describeRefund } from './order-actions.js'
 import { Figures, hasCapability, LoadedRecord, loadCustomerName } from './record.js'
-import { allUnits, hasUnits, listChosen, Units } from './units.js'
+import { allUnits, hasUnits, listChosen, renderUnits } from './units.js'
 
 /** @param {string} currency @returns {import('../../components/table.js').Column[]} */
 const columns = currency => [
@@ -113,10 +113,10 @@ function ReturnActions({ record, canFulfil, done }) {
           lines: listChosen(lines, units).map(({ id, quantity }) => ({ returnLineId: id, quantity })),
           restock,
         })}
-        form=${(/** @type {any} */ { values, change, getError }) => html`
+        form=${(/** @type {any} */ form) => html`
           <p>Enter the units that have arrived. You can receive the others later.</p>
-          <${Units} legend="Units that have arrived" lines=${lines} units=${values.units} change=${(/** @type {any} */ units) => change({ units })} getError=${getError} />
-          <${Checkbox} label="Put the units back into stock" checked=${values.restock} change=${(/** @type {boolean} */ restock) => change({ restock })} />
+          ${renderUnits({ legend: 'Units that have arrived', lines }, form)}
+          <${Checkbox} label="Put the units back into stock" checked=${form.values.restock} change=${(/** @type {boolean} */ restock) => form.change({ restock })} />
         `}
         done=${(/** @type {any} */ { status }) => done(status === 'received' ? 'All units have been received.' : 'The units were received. Others are still to arrive.')}
       />`
@@ -124,7 +124,7 @@ function ReturnActions({ record, canFulfil, done }) {
     ${
       record.status === 'received' &&
       html`<${RecordAction}
-        label="Refund" title=${`Refund return ${record.returnNumber}`} role="maintainer" path=${`${path}/refund`} main initial=${{}} toBody=${() => ({})}
+        label="Refund" title=${`Refund return ${record.returnNumber}`} role="maintainer" path=${`${path}/refund`} main
         form=${() => html`<p>Marks the return as refunded: ${formatMoney(record.total, record.currency)}. Vouchers are refunded at once; you refund the rest through the payment gateway. This can't be undone.</p>`}
         done=${(/** @type {any} */ { refund }) => done(describeRefund(refund))}
       />`

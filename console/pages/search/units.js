@@ -19,20 +19,25 @@ export const listChosen = (lines, units) =>
 /** True if an action is about at least one unit. @param {{ units: Record<string, string> }} values */
 export const hasUnits = ({ units }) => Object.values(units).some(quantity => Number(quantity) > 0)
 
+/** The pointers of errors about a line, after that of the line. */
+const linePointers = ['', '/quantity', '/sku', '/orderLineId', '/returnLineId']
+
 /**
- * Inputs for the units of each line.
- * @param {{
- *   legend: string, lines: UnitLine[], units: Record<string, string>, change: (units: Record<string, string>) => void,
- *   getError: (pointer: string) => string | undefined,
- * }} props
+ * Renders inputs for the units of each line.
+ * @param {{ legend: string, lines: UnitLine[] }} lines
+ * @param {import('../../components/record-action.js').FormProps} form whose values have `units`
  */
-export function Units({ legend, lines, units, change, getError }) {
-  const chosen = listChosen(lines, units)
+export function renderUnits({ legend, lines }, { values: { units }, sent, change, getError }) {
+  const chosen = listChosen(lines, sent.units)
+  const getLineError = (/** @type {string} */ id) => {
+    const index = chosen.findIndex(line => line.id === id)
+    return index < 0 ? undefined : linePointers.map(name => getError(`/lines/${index}${name}`)).find(Boolean)
+  }
   return html`<fieldset class="units">
     <legend>${legend}</legend>
-    ${lines.map(({ id, sku, title, max }) => {
-      const index = chosen.findIndex(line => line.id === id)
-      return html`<${Field} key=${id} label=${`Units of ${sku}`} hint=${`${title ? `${title}, ` : ''}of ${max}`} error=${index < 0 ? undefined : ['', '/quantity', '/sku'].map(name => getError(`/lines/${index}${name}`)).find(Boolean)} type="number" min="0" max=${max} step="1" required value=${units[id] ?? ''} change=${(/** @type {string} */ quantity) => change({ ...units, [id]: quantity })} />`
-    })}
+    ${lines.map(
+      ({ id, sku, title, max }) =>
+        html`<${Field} key=${id} label=${`Units of ${sku}`} hint=${`${title ? `${title}, ` : ''}of ${max}`} error=${getLineError(id)} type="number" min="0" max=${max} step="1" required value=${units[id] ?? ''} change=${(/** @type {string} */ quantity) => change({ units: { ...units, [id]: quantity } })} />`,
+    )}
   </fieldset>`
 }
