@@ -80,7 +80,7 @@ export function GlobalSearch() {
     if (!step || !results?.length) return
     event.preventDefault()
     setOpen(true)
-    setActive((active + step + results.length) % results.length)
+    setActive((Math.max(active, step === 1 ? -1 : 0) + step + results.length) % results.length)
   }
   const isShown = isOpen && query.length > 1 && (results !== undefined || isFailed)
   return html`<form class="global-search" role="search" aria-label="All records" onSubmit=${submit}>

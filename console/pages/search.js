@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { Button } from '../components/button.js'
 import { onSubmit } from '../components/field.js'
 import { Problem } from '../components/problem.js'
@@ -84,12 +84,19 @@ function SearchBox({ showsHint, initialText }) {
     ),
   )
   const { busy, error, run } = useAction()
+  /** Aborts the search that a newer one replaces, or that no longer has a screen. */
+  const newest = useRef(new AbortController())
+  useEffect(() => () => newest.current.abort(), [])
   /** @param {string} query */
   const find = query =>
     run(async () => {
+      newest.current.abort()
       if (!query) return
+      newest.current = new AbortController()
+      const { signal } = newest.current
       setOutcome(undefined)
       const { results, error: searchError } = await findRecords(query)
+      if (signal.aborted) return
       const exact = results.filter(({ matchedText }) => matchedText.toLowerCase() === query.toLowerCase())
       const [only] = results.length === 1 ? results : exact.length === 1 ? exact : []
       if (only && !searchError) goTo(...getRoute(only))

@@ -74,6 +74,30 @@ test('credentials are tested before they are saved', { skip }, async () => {
   assert.ok(!JSON.stringify((await office.get('/console/back-office')).json).includes(password))
 })
 
+test('the result of a test is hidden if the credentials change', { skip }, async () => {
+  await page.evaluate(`(() => {
+    const realFetch = fetch
+    globalThis.fetch = (path, options) => {
+      if (!path.endsWith('back-office/test')) return realFetch(path, options)
+      globalThis.fetch = realFetch
+      globalThis.late = new Promise(resolve => { globalThis.release = resolve }).then(() => realFetch(path, options))
+      return late
+    }
+  })()`)
+  await page.press('Test connection')
+  await page.until('globalThis.release')
+  await page.fill('Password', 'wrong')
+  await page.evaluate(`(async () => {
+    release()
+    await late
+  })()`)
+  await page.until(`[...document.querySelectorAll('button')].some(each => each.innerText === 'Test these credentials')`)
+  assert.doesNotMatch(await text(), /Connected/)
+  await page.press('Test these credentials')
+  await page.waitForText('Not connected:')
+  await page.fill('Password', '')
+})
+
 test('a schedule is changed and reset to its default', { skip }, async () => {
   const readInterval = async () =>
     (await office.get('/syncs')).json.data.find(({ sync }: { sync: string }) => sync === 'stock').intervalSeconds

@@ -105,6 +105,29 @@ test('the search box of each screen finds records as you type', { skip }, async 
   assert.equal(await page.evaluate(route), '#search/text/smith', 'the search can be shared')
 })
 
+test('a late search result opens nothing on another screen', { skip }, async () => {
+  await page.show('search')
+  await page.evaluate(`(() => {
+    const realFetch = fetch
+    globalThis.fetch = (path, options) => {
+      if (!path.startsWith('search?')) return realFetch(path, options)
+      globalThis.fetch = realFetch
+      globalThis.late = new Promise(resolve => { globalThis.release = resolve }).then(() => realFetch(path, { headers: options.headers }))
+      return late
+    }
+  })()`)
+  await page.fill('Search text', 'john@example.com')
+  await page.press('Search')
+  await page.until('globalThis.release')
+  await page.show('staff')
+  await page.evaluate(`(async () => {
+    release()
+    await late
+    await new Promise(resolve => setTimeout(resolve, 300))
+  })()`)
+  assert.equal(await page.evaluate(route), '#staff')
+})
+
 test('a SKU shows its stock by store and explains the sellable quantity', { skip }, async () => {
   await search('TEE')
   await page.waitForText('Style TEE')

@@ -45,7 +45,7 @@ export interface Page {
   close(): Promise<void>
 }
 
-type Key = 'Tab' | 'Enter' | 'Escape' | 'Space' | 'ArrowDown'
+type Key = 'Tab' | 'Enter' | 'Escape' | 'Space' | 'ArrowDown' | 'ArrowUp'
 
 interface Appearance {
   width?: number

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import { formatDuration } from 'tillbridge/health'
 import { Button, SubmitButton } from '../../components/button.js'
 import { Choice, Field, onSubmit } from '../../components/field.js'
@@ -40,7 +40,10 @@ function Credentials({ connection, reload }) {
   const test = useAction()
   const isChanged = password !== '' || user !== (connection.user ?? '')
   const body = isChanged ? { user, ...(password && { password }) } : {}
+  /** Changes with each edit. The result of a test of earlier credentials is ignored. */
+  const edits = useRef(0)
   const edit = (/** @type {(text: string) => void} */ set) => (/** @type {string} */ text) => {
+    edits.current++
     setResult(undefined)
     set(text)
   }
@@ -53,7 +56,12 @@ function Credentials({ connection, reload }) {
       showToast('Credentials saved')
       reload()
     })
-  const check = () => test.run(async () => setResult((await callApi(`${path}/test`, { method: 'POST', body })).data))
+  const check = () =>
+    test.run(async () => {
+      const tested = edits.current
+      const { data } = await callApi(`${path}/test`, { method: 'POST', body })
+      if (tested === edits.current) setResult(data)
+    })
   return html`<section class="card" aria-label="Credentials">
     <h2 class="small-title">Credentials</h2>
     <form onSubmit=${onSubmit(store)}>

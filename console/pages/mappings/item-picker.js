@@ -17,14 +17,19 @@ export function ItemPicker({ kind, label, value, change, hint }) {
   const [isOpen, setOpen] = useState(false)
   const [active, setActive] = useState(-1)
   const text = value.trim()
+  /** @param {typeof items} next */
+  const show = next => {
+    setActive(-1)
+    setItems(next)
+  }
   useEffect(() => {
     setActive(-1)
-    if (!isOpen || !text) return setItems([])
+    if (!isOpen || !text) return show([])
     const control = new AbortController()
     const timer = setTimeout(() => {
       callApi(`/console/mappings/${kind}/items?q=${encodeURIComponent(text)}`, { signal: control.signal }).then(
-        ({ data }) => setItems(data),
-        () => control.signal.aborted || setItems([]),
+        ({ data }) => control.signal.aborted || show(data),
+        () => control.signal.aborted || show([]),
       )
     }, debounceMs)
     return () => {
@@ -47,7 +52,7 @@ export function ItemPicker({ kind, label, value, change, hint }) {
     else if (isShown && event.key === 'Enter' && chosen) choose(chosen)
     else if (step) {
       setOpen(true)
-      if (items.length) setActive((active + step + items.length) % items.length)
+      if (items.length) setActive((Math.max(active, step === 1 ? -1 : 0) + step + items.length) % items.length)
     } else return
     // Escape closes the list and not the dialog around it.
     event.preventDefault()
