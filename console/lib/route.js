@@ -41,23 +41,28 @@ function decodePart(part) {
   }
 }
 
-/** Returns a value of the address, and renders again if the address changes. @template T @param {() => T} read @returns {T} */
-function useAddress(read) {
-  const [value, setValue] = useState(read)
+/** Renders again if the address changes. */
+function useAddress() {
+  const [, update] = useState({})
   // A layout effect, so that no change between render and paint is missed.
   useLayoutEffect(() => {
-    const update = () => setValue(read)
-    addEventListener('hashchange', update)
-    return () => removeEventListener('hashchange', update)
+    const render = () => update({})
+    addEventListener('hashchange', render)
+    return () => removeEventListener('hashchange', render)
   }, [])
-  return value
 }
 
 /** Returns the parts of the route, and renders again if they change. */
-export const useRoute = () => useAddress(readParts)
+export function useRoute() {
+  useAddress()
+  return readParts()
+}
 
 /** Returns the service in the address, if there is one, and renders again if it changes. */
-export const useRouteService = () => useAddress(readService)
+export function useRouteService() {
+  useAddress()
+  return readService()
+}
 
 /** Returns the parameters after the `?` of the address. */
 export const readQuery = () => new URLSearchParams(location.hash.split('?')[1] ?? '')

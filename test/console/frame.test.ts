@@ -123,6 +123,31 @@ test('an ended session leads to the sign-in page', { skip }, async () => {
   assert.equal(rows.length, 0)
 })
 
+test('signing in again keeps the service in the address', { skip }, async () => {
+  const signIn = async () => {
+    await page.fill('Username', visitor.username)
+    await page.fill('Password', visitor.password)
+    await page.press('Sign in')
+    await page.until(`document.querySelector('select.service')`)
+  }
+  await page.goTo('about:blank')
+  await page.goTo(`${api.baseUrl}/console`)
+  await signIn()
+  const service = await page.evaluate<string>(`document.querySelector('select.service').value`)
+  // Another tab has selected another service.
+  const others = [api, otherCaller].map(each => each.service.name).filter(name => name !== service)
+  await page.evaluate(`localStorage.setItem('tillbridge service', ${JSON.stringify(others[0])})`)
+  await api.db.run(sql`delete from console_session`)
+  await page.evaluate(`new Promise(done => setTimeout(done, 2_200))`)
+  await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`)
+  await page.waitForText('Your console session has expired.')
+  await signIn()
+  assert.equal(await page.evaluate(`location.hash.split('/')[1]`), service)
+  assert.equal(await page.evaluate(`document.querySelector('select.service').value`), service)
+  await page.press('Sign out')
+  await page.until(`document.querySelector('input[type="password"]')`)
+})
+
 test('a used link explains how to get another one', { skip }, async () => {
   await page.goTo('about:blank')
   await page.goTo(`${api.baseUrl}/console#link=used`)
