@@ -1,5 +1,5 @@
 import { html } from '../lib/html.js'
-import { formatInZones, formatLocalTime, formatMoment, formatZone } from '../lib/time.js'
+import { formatInZones, formatMoment, formatZonedTime } from '../lib/time.js'
 
 /** Formats an amount of the API with its currency: `AUD 1,234.50`. @param {string | null} amount @param {string} currency */
 export const formatMoney = (amount, currency) => {
@@ -42,9 +42,9 @@ export const countColumn = (title, getCount) => ({
   text: row => String(getCount(row) ?? ''),
 })
 
-/** Renders a local time of the service, such as `2026-11-27 01:40:04`, with its zone. @param {string | null | undefined} time */
+/** Renders a local time of the service, such as `2026-11-27 01:40:04`, with the zone of its season. @param {string | null | undefined} time */
 export const renderLocalTime = time =>
-  time && html`<time datetime=${time} title=${time}>${formatLocalTime(time)}</time> <small>${formatZone()}</small>`
+  time && html`<time datetime=${time} title=${time}>${formatZonedTime(time)}</time>`
 
 /** A time: relative within a day, otherwise the date in the service's zone. The tooltip has the exact time in several zones. @param {{ time: string | null | undefined }} props RFC 3339 */
 export const Timestamp = ({ time }) =>
@@ -61,6 +61,13 @@ const identifiers = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g
 export const Path = ({ path, short = false }) => {
   const shown = short ? path.replace(identifiers, id => `…${id.slice(-8)}`) : path
   return html`<code title=${shown === path ? undefined : path}>${shown.split(/(?<=.\/)/).map((part, i) => (i ? html`<wbr />${part}` : part))}</code>`
+}
+
+/** Formats a size: `12 bytes`, `3.4 MB`. @param {number} bytes */
+export function formatSize(bytes) {
+  if (bytes < 1_024) return `${bytes} bytes`
+  const exponent = Math.min(3, Math.floor(Math.log(bytes) / Math.log(1_024)))
+  return `${(bytes / 1_024 ** exponent).toFixed(1)} ${['KB', 'MB', 'GB'][exponent - 1]}`
 }
 
 /** @typedef {'good' | 'warn' | 'bad' | 'idle'} Tone */

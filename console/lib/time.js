@@ -34,6 +34,10 @@ export const formatTime = time =>
 /** Formats a local time of the service, such as `2026-11-27 01:40:04`, without its zone: `27 Nov 2026, 01:40`. @param {string} time */
 export const formatLocalTime = time => createFormat(dateAndTime, 'UTC').format(new Date(`${time.replace(' ', 'T')}Z`))
 
+/** Formats a local time of the service with the zone of its season: `27 Nov 2026, 01:40 AEDT`. @param {string} time */
+export const formatZonedTime = time =>
+  `${formatLocalTime(time)} ${formatZone(timeZone, new Date(`${time.replace(' ', 'T')}Z`))}`
+
 /** Formats the start of an interval: as a time if the range is at most a day, otherwise as a date. @param {string} time @param {boolean} isShort */
 export const formatTick = (time, isShort) =>
   createFormat(

@@ -1,5 +1,5 @@
 import { formatDuration } from 'tillbridge/health'
-import { Facts, State, Timestamp } from '../components/format.js'
+import { Facts, formatSize, State, Timestamp } from '../components/format.js'
 import { useHealth } from '../components/health.js'
 import { Problem } from '../components/problem.js'
 import { useLoad } from '../components/use-load.js'
@@ -12,13 +12,6 @@ import { formatTime } from '../lib/time.js'
 const dayMs = 86_400_000
 /** The interval of backups that Tillbridge doesn't schedule: nightly. */
 const defaultBackupIntervalHours = 24
-
-/** @param {number} bytes */
-function formatSize(bytes) {
-  const unit =
-    bytes >= 1_024 ** 3 ? /** @type {const} */ (['GB', 1_024 ** 3]) : /** @type {const} */ (['MB', 1_024 ** 2])
-  return `${(bytes / unit[1]).toLocaleString('en', { maximumFractionDigits: 1 })} ${unit[0]}`
-}
 
 /** A part of the installation with its state. @param {{ title: string, state: string, tone: Tone, facts: import('../components/format.js').Fact[], remedy?: unknown }} props */
 const Part = ({ title, state, tone, facts, remedy }) => html`<section class="card" aria-label=${title}>
@@ -69,7 +62,7 @@ function Certificate({ expiresAt }) {
   const days = Math.floor((Date.parse(expiresAt) - Date.now()) / dayMs)
   return html`<${Part}
     title="Certificate"
-    state=${days < 0 ? 'expired' : `expires in ${days} days`}
+    state=${days < 0 ? 'expired' : `expires in ${formatDuration(86_400 * Math.max(days, 0))}`}
     tone=${days < 7 ? 'bad' : days < 30 ? 'warn' : 'good'}
     facts=${[['Valid until', formatTime(expiresAt)]]}
     remedy=${days < 30 && 'Renew the certificate. Tillbridge loads the new files without a restart.'}

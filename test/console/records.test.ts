@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { upsertTransactions } from '../../src/store/orders/transactions.ts'
 import { browserMissing } from '../support/browser.ts'
 import { assertAccessible } from '../support/console/axe.ts'
 import { type Console, openConsole } from '../support/console/console.ts'
@@ -34,6 +35,17 @@ const isClosed = `!document.querySelector('dialog')`
 const isLoaded = `document.querySelector('.data') && !document.querySelector('[aria-busy="true"]')`
 const status = `document.querySelector('.record-head .state')?.innerText`
 const read = async (path: string) => (await api.get(path)).json.data
+
+/** Loses the response of the next request. */
+const loseResponse = () =>
+  page.evaluate(`(() => {
+    const realFetch = fetch
+    globalThis.fetch = async (...request) => {
+      globalThis.fetch = realFetch
+      await realFetch(...request)
+      throw new TypeError('The response was lost.')
+    }
+  })()`)
 
 test('an order is shipped in parts, with errors at their fields', { skip }, async () => {
   const order = await placeOrder(api, [
@@ -71,20 +83,48 @@ test('a repeated shipment after a lost response ships once', { skip }, async () 
   await page.show(`search/order/${order.id}`)
   await page.press('Ship')
   await page.fill('Units of HOOD-S', '1')
-  await page.evaluate(`(() => {
-    const realFetch = fetch
-    globalThis.fetch = async (...request) => {
-      globalThis.fetch = realFetch
-      await realFetch(...request)
-      throw new TypeError('The response was lost.')
-    }
-  })()`)
+  await loseResponse()
   await page.press('Ship')
   await page.waitForText("Can't reach Tillbridge.")
   await page.press('Ship')
   await page.until(isClosed)
   assert.equal((await read(`/orders/${order.id}/shipments`)).length, 1)
   await page.until(`${status} === 'processing'`)
+})
+
+test('a changed shipment after a lost response is another shipment', { skip }, async () => {
+  const order = await placeOrder(api, [{ sku: 'HOOD-S', quantity: 3 }])
+  await page.show(`search/order/${order.id}`)
+  await page.press('Ship')
+  await page.fill('Units of HOOD-S', '1')
+  await loseResponse()
+  await page.press('Ship')
+  await page.waitForText("Can't reach Tillbridge.")
+  await page.fill('Units of HOOD-S', '2')
+  await page.press('Ship')
+  await page.until(isClosed)
+  assert.equal((await read(`/orders/${order.id}/shipments`)).length, 2)
+})
+
+test('an error of a line stays at its field', { skip }, async () => {
+  const order = await placeOrder(api, [
+    { sku: 'HOOD-S', quantity: 1 },
+    { sku: 'UNKEPT', quantity: 1 },
+  ])
+  await page.show(`search/order/${order.id}`)
+  await page.press('Ship')
+  await page.fill('Units of HOOD-S', '0')
+  const [, unkept] = order.lines
+  const shipment = { lines: [{ orderLineId: unkept.id, quantity: 1 }] }
+  assert.equal((await post(api, `/orders/${order.id}/shipments`, shipment)).status, 201)
+  await page.press('Ship')
+  const invalid = `[...document.querySelectorAll('[aria-invalid="true"]')].map(each => each.closest('label').innerText.split('\\n')[0]).join()`
+  await page.until(`${invalid} === 'Units of UNKEPT'`)
+  await page.waitForText('Nothing was changed. Correct the marked fields.')
+  await page.fill('Units of HOOD-S', '1')
+  assert.equal(await page.evaluate(invalid), 'Units of UNKEPT')
+  await page.press('Cancel')
+  await page.until(isClosed)
 })
 
 test('open units are cancelled after a confirmation', { skip }, async () => {
@@ -200,6 +240,21 @@ test('a timeline has one entry per purchase, and consent is edited', { skip }, a
   await page.press('Purchases')
   await page.until(`!document.querySelector('main').innerText.includes('SMS subscription on')`)
   await assertAccessible(page, 'a customer')
+})
+
+test('a local time has the zone of its season', { skip }, async () => {
+  const sales = ['2026-01-15', '2026-07-15'].map(day => ({
+    header: { id: `season-${day}`, saleDate: `${day} 10:00:00`, customerId: '65432' },
+    line: { id: '1', quantity: 1, price: '1.00', value: '1.00' },
+  }))
+  await upsertTransactions(api.db, api.service, sales)
+  for (const [day, shown] of [
+    ['2026-01-15', '15 Jan 2026, 10:00 AEDT'],
+    ['2026-07-15', '15 Jul 2026, 10:00 AEST'],
+  ]) {
+    await page.show(`search/sale/season-${day}`)
+    await page.waitForText(shown ?? '')
+  }
 })
 
 test('the buffer of a store changes its stock', { skip }, async () => {

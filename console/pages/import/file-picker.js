@@ -1,16 +1,9 @@
 import { useState } from 'preact/hooks'
+import { formatSize } from '../../components/format.js'
 import { html } from '../../lib/html.js'
 
 /** The maximum size of an upload. */
 const maxBytes = 256 * 1024 * 1024
-
-/** @param {number} bytes */
-const formatSize = bytes => {
-  if (bytes < 1_024) return `${bytes} bytes`
-  const [unit, size] =
-    bytes < 1_024 ** 2 ? /** @type {const} */ (['KB', 1_024]) : /** @type {const} */ (['MB', 1_024 ** 2])
-  return `${(bytes / size).toFixed(1)} ${unit}`
-}
 
 /** Accepts a dropped or chosen file. @param {{ file: File | undefined, choose: (file: File) => void }} props `file`: the current one */
 export function FilePicker({ file, choose }) {

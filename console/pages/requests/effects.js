@@ -1,7 +1,7 @@
 import { State } from '../../components/format.js'
 import { html } from '../../lib/html.js'
 import { linkTo } from '../../lib/route.js'
-import { formatLocalTime, formatTime, formatZone } from '../../lib/time.js'
+import { formatTime, formatZonedTime } from '../../lib/time.js'
 import { formatMs } from './format.js'
 
 /** @typedef {{ key: string, at: string | null, content: unknown }} Event */
@@ -13,7 +13,7 @@ const emailTones = { sent: 'good', queued: 'warn', failed: 'bad' }
 const buildEvents = ({ audit, emails, deliveries }) => [
   ...audit.map((/** @type {any} */ entry) => ({
     key: `audit ${entry.id}`,
-    at: `${formatLocalTime(entry.at)} ${formatZone()}`,
+    at: formatZonedTime(entry.at),
     content: html`Wrote <code>${entry.subject}</code> <small>${entry.fields.join(', ')}</small>`,
   })),
   ...emails.map((/** @type {any} */ email) => ({
