@@ -4,7 +4,7 @@ import { html } from '../lib/html.js'
 const maxLength = 200
 
 /** Returns the parts of two texts: those in both, and those in one of them. @param {string} from @param {string} to @returns {['same' | 'del' | 'ins', string][]} */
-export function compareTexts(from, to) {
+function compareTexts(from, to) {
   const [a, b] = [[...from], [...to]]
   if (a.length > maxLength || b.length > maxLength)
     return from === to

@@ -28,8 +28,7 @@ export function Export({ load, columns, caption, file, csv = rows => toCsvRows(c
         rows.push(...chunk)
         setLoaded(rows.length)
       }
-      // Spreadsheets need the byte order mark to detect UTF-8, and would run formulas in a customer's name.
-      download(`${file}.csv`, `\ufeff${toCsv(csv(rows).map(cells => cells.map(escapeFormula)))}`)
+      downloadCsv(`${file}.csv`, csv(rows))
     } catch (reason) {
       if (!control.signal.aborted) setError(reason)
     }
@@ -61,6 +60,9 @@ export const toCsv = rows =>
       cells => `${cells.map(cell => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(',')}\r\n`,
     )
     .join('')
+
+/** Saves rows for a spreadsheet, which needs the byte order mark to detect UTF-8 and would run formulas in a customer's name. @param {string} name @param {string[][]} rows */
+export const downloadCsv = (name, rows) => download(name, `\ufeff${toCsv(rows.map(cells => cells.map(escapeFormula)))}`)
 
 /** Saves text as a file. @param {string} name @param {string} text */
 export function download(name, text) {

@@ -17,17 +17,13 @@ import { formatLocalTime, formatZone } from '../lib/time.js'
  */
 
 /** @param {{ caption: string, columns: Column[], rows: any[], getKey?: (row: any) => string, open?: ((row: any) => void) | undefined }} props `open`: opens a row that is clicked */
-export const Table = ({
-  caption,
-  columns,
-  rows,
-  getKey = row => row.id,
-  open,
-}) => html`<div class="scroll cards" role="region" aria-label=${caption} tabindex="0">
+export const Table = ({ caption, columns, rows, getKey = row => row.id, open }) => {
+  const titles = columns.map(getColumnTitle)
+  return html`<div class="scroll cards" role="region" aria-label=${caption} tabindex="0">
   <table>
     <caption class="hidden">${caption}</caption>
     <thead>
-      <tr>${columns.map(column => html`<th scope="col" class=${getCellClass(column)}>${getColumnTitle(column)}</th>`)}</tr>
+      <tr>${columns.map((column, i) => html`<th scope="col" class=${getCellClass(column)}>${titles[i]}</th>`)}</tr>
     </thead>
     <tbody>
       ${rows.map(
@@ -35,12 +31,13 @@ export const Table = ({
           key=${getKey(row)} class=${open && 'opens'}
           onClick=${open && ((/** @type {any} */ event) => event.target.closest('a, button') || getSelection()?.toString() || open(row))}
         >
-          ${columns.map(column => html`<td class=${getCellClass(column)} data-title=${getColumnTitle(column)}>${renderCell(column, row) ?? html`<span class="none">–</span>`}</td>`)}
+          ${columns.map((column, i) => html`<td class=${getCellClass(column)} data-title=${titles[i]}>${renderCell(column, row) ?? html`<span class="none">–</span>`}</td>`)}
         </tr>`,
       )}
     </tbody>
   </table>
 </div>`
+}
 
 /** Returns the header of a column, with the zone of its times. @param {Column} column */
 export const getColumnTitle = ({ title, isTime }) => (isTime ? `${title} (${formatZone()})` : title)

@@ -9,7 +9,7 @@ const shownMs = 6_000
 let show = () => {}
 let lastId = 0
 
-/** Confirms an action at the edge of the screen for some seconds. @param {string} text @param {{ title: string, route: string }} [link] */
+/** Confirms an action at the edge of the screen for a few seconds. @param {string} text @param {{ title: string, route: string }} [link] */
 export const showToast = (text, link) => show({ id: ++lastId, text, link })
 
 /** The confirmations, which screen readers announce. */

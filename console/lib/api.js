@@ -90,7 +90,7 @@ export const findRecord = (path, options) =>
  * @param {string} path with its query
  * @param {AbortSignal} [signal]
  */
-export async function* loadPages(path, signal) {
+async function* loadPages(path, signal) {
   const options = signal ? { signal } : {}
   for (let cursor = null; ; ) {
     const page = await callApi(toPagePath(path, cursor), options)

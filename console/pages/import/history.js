@@ -1,7 +1,6 @@
-import { escapeFormula } from 'tillbridge/formulas'
 import { assessImport } from 'tillbridge/health'
 import { Button } from '../../components/button.js'
-import { download, toCsv } from '../../components/export.js'
+import { downloadCsv } from '../../components/export.js'
 import { ExportableTable } from '../../components/exportable-table.js'
 import { countColumn, Health, Timestamp } from '../../components/format.js'
 import { Problem } from '../../components/problem.js'
@@ -26,7 +25,7 @@ const columns = [
     text: run => run.sync,
     shrink: true,
   },
-  { title: 'By', value: run => run.username, shrink: true },
+  { title: 'Account', value: run => run.username, shrink: true },
   {
     title: 'Result',
     value: run => html`<${Health} ...${assessImport(run, false)} />`,
@@ -58,10 +57,7 @@ function RejectedDownload({ run }) {
   const save = () =>
     start(async () => {
       const groups = (await callApi(`/imports/${encodeURIComponent(run.id)}/rejected`)).data
-      download(
-        `${name}.rejected.csv`,
-        `\ufeff${toCsv([rejectionColumns, ...listRejections(groups)].map(cells => cells.map(escapeFormula)))}`,
-      )
+      downloadCsv(`${name}.rejected.csv`, [rejectionColumns, ...listRejections(groups)])
     })
   return html`<${Button} label="Download" aria-label=${`Download rejected lines of ${name}`} busy=${busy} onClick=${save} />${error && html`<${Problem} error=${error} />`}`
 }
