@@ -64,7 +64,7 @@ export function Screen() {
       title: 'Actions',
       right: true,
       value: key =>
-        html`<${Action} label="Revoke" name=${`Revoke key ${key.name} of ${key.username}`} role="admin" danger work=${() => callApi(toPath(key), { method: 'DELETE' }).then(reload)} confirm=${`Clients that use ${key.name} lose access within 5 seconds.`} />`,
+        html`<${Action} label="Revoke" name=${`Revoke key ${key.name} of ${key.username}`} role="admin" danger done=${`Key ${key.name} revoked`} work=${() => callApi(toPath(key), { method: 'DELETE' }).then(reload)} confirm=${`Clients that use ${key.name} lose access within 5 seconds.`} />`,
     },
   ]
   return html`<h1>API keys</h1>

@@ -75,7 +75,7 @@ export function Screen() {
   )
   const count = data?.filter(({ health }) => health?.level !== 'ok').length
   return html`<h1>All services</h1>
-    <p class="lead">${count === undefined ? 'Loading…' : count === 0 ? 'All services are healthy.' : `${count} of ${services.length} services need attention.`}</p>
+    <p class="lead">${count === undefined ? 'Loading…' : count === 0 ? 'All services are healthy.' : `${count} of ${services.length} services ${count === 1 ? 'needs' : 'need'} attention.`}</p>
     ${error && html`<${Problem} error=${error} />`}
     ${!data && !error && html`<p class="opening" role="status">Loading…</p>`}
     ${data && html`<${ExportableTable} caption="All services" columns=${columns} rows=${data} getKey=${(/** @type {Row} */ { name }) => name} file="services" />`}`

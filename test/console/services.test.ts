@@ -39,7 +39,7 @@ const addLaterJob = () =>
 test('all services are compared, the worst first', { skip }, async () => {
   await raiseAlert(api.db, other.service.id, { kind: 'email_failed', subject: '12', detail: 'It failed.' })
   await openScreen(page, 'services')
-  assert.match(await main(), /1 of 2 services need attention/)
+  assert.match(await main(), /1 of 2 services needs attention/)
   const [first, second] = await page.evaluate<string[]>(rows)
   assert.match(first ?? '', new RegExp(`^${other.service.name} Voucher email could not be sent 1 0 – 0 – maintainer$`))
   assert.match(second ?? '', new RegExp(`^${api.service.name} healthy 0 0 – 0 – admin$`))

@@ -3,6 +3,7 @@ import { Action } from '../../components/action.js'
 import { ExportableTable } from '../../components/exportable-table.js'
 import { Timestamp } from '../../components/format.js'
 import { List } from '../../components/list.js'
+import { Problem } from '../../components/problem.js'
 import { RequestLink } from '../../components/request-link.js'
 import { useLoad, useVersion } from '../../components/use-load.js'
 import { callApi } from '../../lib/api.js'
@@ -77,10 +78,11 @@ const batchNouns = { stores: 'stores', skus: 'SKUs', customers: 'customers' }
 
 /** Suggestions that were accepted together. @param {{ version: number, refresh: () => void }} props */
 function Batches({ version, refresh }) {
-  const { data } = useLoad(signal => callApi('/console/mappings/batches', { signal }), [version])
+  const { data, error } = useLoad(signal => callApi('/console/mappings/batches', { signal }), [version])
   const [result, setResult] = useState('')
   /** @type {any[]} */
   const batches = data?.data ?? []
+  if (error) return html`<${Problem} error=${error} />`
   if (batches.length === 0) return null
   /** @type {import('../../components/table.js').Column[]} */
   const columns = [
@@ -106,7 +108,7 @@ function Batches({ version, refresh }) {
           label="Undo all"
           name=${`Undo all ${batch.fixes}`}
           role="admin"
-          confirm=${`Restores the mappings from before. Mappings that have changed since stay.`}
+          confirm="Restores the previous mappings. Mappings that have changed since stay."
           work=${async () => {
             setResult(describeResult(await undoBatch(batch.id), 'restored'))
             refresh()
