@@ -206,6 +206,7 @@ create table sales_return (
   exchange_credit numeric(16, 4) not null default 0 check (exchange_credit >= 0),
   back_office_id text collate "C",
   back_office_status text,
+  polled_at timestamptz,
   primary key (service_id, id),
   unique (service_id, return_number),
   foreign key (service_id, order_id) references sales_order on delete cascade
@@ -217,6 +218,7 @@ create index sales_return_open on sales_return (service_id, order_id, id) where 
 comment on table sales_return is 'Returns, as GET /returns/:id shows them.';
 comment on column sales_return.back_office_id is 'The back office''s ID of the return, by which its status is requested. Null: unknown, or there is no back office.';
 comment on column sales_return.back_office_status is 'The back office''s word for the status, as it was last read.';
+comment on column sales_return.polled_at is 'When the back office was last asked for the status. Null: never.';
 comment on column sales_return.exchange_order_id is 'Order that the shopper got in exchange. Null: the return is no exchange.';
 comment on column sales_return.exchange_credit is 'Part of the refund that pays for that order. The rest is refunded.';
 comment on column sales_return.changed_at is 'Change timestamp.';

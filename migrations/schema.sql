@@ -969,6 +969,7 @@ create table sales_return (
   back_office_id text collate "C",                   -- The back office's ID of the return, by which its status is requested. Null: unknown,
                                                      -- or there is no back office.
   back_office_status text,                           -- The back office's word for the status, as it was last read.
+  polled_at timestamptz,                             -- When the back office was last asked for the status. Null: never.
   primary key (service_id, id),
   unique (service_id, return_number),
   foreign key (service_id, order_id) references sales_order(service_id, id) on delete cascade,

@@ -9,6 +9,7 @@ import type { List } from '../store/lists/change-timestamp.ts'
 import { beginInitialLoad, type InitialLoad } from '../store/lists/initial-load.ts'
 import { analyzeGrownTables } from '../store/lists/statistics.ts'
 import { removeRewardAccounts } from '../store/rewards/removal.ts'
+import { recordPolledReturn } from '../store/sync/open-returns.ts'
 import { addRefreshes, recordDirectRead, recordRefresh } from '../store/sync/refreshes.ts'
 import type { SyncLease } from '../store/sync/runs.ts'
 import { type RunCounts, recordSeen } from '../store/sync/sync.ts'
@@ -54,6 +55,7 @@ export async function storeBatch(batch: SyncBatch, run: Run): Promise<string[]> 
     dueRefreshes = [],
     completedRefresh,
     polledCustomer,
+    polledReturn,
     requestedAt,
   } = batch
   const { db, service, sync, lease, counts } = run
@@ -76,6 +78,7 @@ export async function storeBatch(batch: SyncBatch, run: Run): Promise<string[]> 
     })
   }
   if (polledCustomer) await recordDirectRead(db, service, sync.name, polledCustomer)
+  if (polledReturn !== undefined) await recordPolledReturn(db, service, polledReturn)
   counts.read += rejected.length
   counts.rejected += rejected.length
   for (const reason of rejected) note(counts.notes, reason)

@@ -11,7 +11,7 @@ import { createWriteRegistry } from '../../src/http/routing/write-registry.ts'
 import { routes } from '../../src/resources/resources.ts'
 import { upsertGateways } from '../../src/store/tenancy/gateways.ts'
 import { claimInDoubtWrite } from '../../src/store/writes/intents.ts'
-import { runSync } from '../../src/sync/sync.ts'
+import { runSync, type SyncOptions } from '../../src/sync/sync.ts'
 import { createSender } from '../../src/webhooks/sender.ts'
 import { recoverWrite } from '../../src/writes/recover.ts'
 import type { CommitPhase } from '../../src/writes/write.ts'
@@ -29,7 +29,7 @@ export interface Shop {
   simulator: Simulator
   api: TestApi
   /** Runs a sync, by default a full one. */
-  sync(sync: string, options?: { full: boolean }): Promise<void>
+  sync(sync: string, options?: SyncOptions): Promise<void>
   /** The next so many writes are undone when all of their work is done, as where the process is killed before it commits. */
   undo(writes: number): void
   /** Follows up what was left open, as the job does once it is due, with settings as they are by then. Returns how many. */
@@ -71,10 +71,10 @@ export async function openShop(own: Partial<Settings> = {}, simulated: Simulator
   await upsertGateways(api.db, api.service, [{ name: 'paypal' }, { name: 'visa' }, { name: 'wrong' }, { name: 'cash' }])
   const seconds: (() => Promise<void>)[] = []
   const syncs = buildSyncs(client, release)
-  const sync = async (name: string, { full } = { full: true }) => {
+  const sync = async (name: string, options: SyncOptions = { full: true }) => {
     const definition = syncs.find(candidate => candidate.name === name)
     if (!definition) throw new Error(`There is no sync ${name}`)
-    await runSync(api.db, api.service, definition, { full })
+    await runSync(api.db, api.service, definition, options)
   }
   for (const name of ['references', 'stores', 'products', 'stock', 'customers']) await sync(name)
   simulator.ledger.clear()

@@ -120,6 +120,9 @@ export interface OpenReturn {
   backOfficeId: string
   orderId: string
   customerId: string
+  status: ReturnStatus
+  /** The back office's word for the status, as it was last read. */
+  word: string | null
 }
 
 /** Reward accounts that no longer exist: one by its ID, or all of a customer except those in `has`. */
@@ -146,6 +149,8 @@ export interface SyncBatch {
   completedRefresh?: Refresh & { at: Date }
   /** A customer whose open orders this batch contains, and when they were requested. */
   polledCustomer?: { id: string; at: Date }
+  /** The ID of the open return that was requested for this batch. */
+  polledReturn?: string
   end?: SyncEnd
 }
 
@@ -170,6 +175,7 @@ export interface SyncRequest {
   storeKinds(ids: readonly string[]): Promise<ReadonlyMap<string, StoreKind>>
   /** Returns the open orders that are due: those that have changed lately in each run, older ones less often. */
   openOrders(): Promise<OpenOrder[]>
+  /** Returns the open returns: those that were requested longest ago first. */
   openReturns(): Promise<OpenReturn[]>
   /** Returns the current instant by Tillbridge's clock. */
   now(): Promise<string>

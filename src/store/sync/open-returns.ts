@@ -16,14 +16,21 @@ import {
 } from '../orders/returns.ts'
 import { updateEachOrder } from '../orders/update-each-order.ts'
 
-/** Returns the returns that are neither refunded nor cancelled, order by order. Omits those without a change for a year. */
+/**
+ * Returns the returns that are neither refunded nor cancelled: those that were polled longest ago first, so that a run continues where a
+ * killed one ended. Omits those without a change for a year.
+ */
 export const openReturns = (db: Db, service: Service) =>
   db.rows<OpenReturn>(sql`
-    select r.id, r.back_office_id as "backOfficeId", r.order_id as "orderId", o.customer_id as "customerId"
+    select r.id, r.back_office_id as "backOfficeId", r.order_id as "orderId", o.customer_id as "customerId", r.status, r.back_office_status as word
       from sales_return r join sales_order o on o.service_id = r.service_id and o.id = r.order_id
      where r.service_id = ${service.id} and r.status in ('requested', 'received') and r.changed_at > now() - interval '1 year'
        and r.back_office_id is not null and o.customer_id is not null
-     order by r.order_id, r.id`)
+     order by r.polled_at nulls first, r.order_id, r.id`)
+
+/** Records that the status of a return was requested. */
+export const recordPolledReturn = (db: Db, service: Service, id: string) =>
+  db.run(sql`update sales_return set polled_at = clock_timestamp() where service_id = ${service.id} and id = ${id}`)
 
 /**
  * Applies the status of returns in the back office, one transaction per return. A status is never taken back. Single cancelled lines leave

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
 import { post } from '../../support/write.ts'
 import { shopOfTests } from '../shop.ts'
 import { ordersOf } from '../writes/orders.ts'
@@ -167,6 +168,28 @@ test('a return that the back office has purged keeps its status', async () => {
   simulator.state.returns.delete(there)
   await shop.sync('returns')
   assert.equal(await statusOf(id), 'requested')
+})
+
+test('a run continues with the returns that an interrupted run left', async t => {
+  for (let i = 0; i < 8; i++) await createReturn()
+  await shop.sync('returns')
+  t.after(() => simulator.faults.clear())
+  simulator.faults.add({ kind: 'latency', seconds: 0.05, path: '/Persons/*/Returns/*' })
+  /** Runs the sync until it has begun this number of requests. Returns their paths. */
+  const interrupt = async (calls: number) => {
+    simulator.ledger.clear()
+    const stop = new AbortController()
+    const running = assert.rejects(shop.sync('returns', { signal: stop.signal }))
+    const requested = () => simulator.ledger.callsTo({ path: '/Persons/*/Returns/*' }).map(({ path }) => path)
+    while (requested().length < calls) await delay(5)
+    stop.abort()
+    await running
+    return requested()
+  }
+  const first = await interrupt(6)
+  const [next = ''] = await interrupt(1)
+  // Three requests can have been in flight at the interruption.
+  assert.ok(!first.slice(0, -3).includes(next), `${next} is requested again before others`)
 })
 
 test('capabilities say that the status of returns is known', async () => {

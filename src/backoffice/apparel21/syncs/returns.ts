@@ -1,3 +1,4 @@
+import { findReturnPath } from '../../../domain/orders/transitions.ts'
 import type { OpenReturn, SyncBatch, SyncRequest, SyncRows } from '../../../domain/sync/port.ts'
 import type { Client } from '../client/client.ts'
 import type { ReleaseReader } from '../client/release.ts'
@@ -25,12 +26,21 @@ export async function* fetchReturns(
       if ([backOfficeId, customerId, orderId].every(isId)) yield { id, version: '' }
   }
   const batches = refreshRecords(listRefreshes(), async ({ id }) => {
-    const { customerId, orderId, backOfficeId } = open.get(id) as OpenReturn
+    const openReturn = open.get(id) as OpenReturn
+    const { customerId, orderId, backOfficeId } = openReturn
     const path = [...buildReturnsPath({ id: orderId, number: '', personId: customerId }), backOfficeId]
     const root = await client.document({ endpoint: 'returns', path, roots: ['ReturnOrder', 'Order'], signal })
-    const rows: SyncRows['returns'][] = root ? [{ returnId: id, orderId, ...parseReturn(root) }] : []
+    const reported = root && parseReturn(root)
+    const rows: SyncRows['returns'][] =
+      reported && isChanged(openReturn, reported) ? [{ returnId: id, orderId, ...reported }] : []
     return { rows: { returns: rows } }
   })
-  // The open returns determine the requests, so no refresh needs to be recorded.
-  for await (const { completedRefresh: _, ...batch } of batches) yield batch
+  for await (const { completedRefresh, ...batch } of batches)
+    yield { ...batch, ...(completedRefresh && { polledReturn: completedRefresh.id }) }
 }
+
+/** True if a response can change the return. Most polls change nothing, and need no transaction. */
+const isChanged = (stored: OpenReturn, { status, word, lines }: ReturnType<typeof parseReturn>) =>
+  word !== stored.word ||
+  (status !== null && findReturnPath(stored.status, status).length > 0) ||
+  lines.some(({ isCancelled }) => isCancelled)
