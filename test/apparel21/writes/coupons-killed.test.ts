@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { freshSingleFlight } from '../../../src/concurrency/single-flight.ts'
-import { serve } from '../../support/processes.ts'
-import { type Answered, shopOfProcesses } from './processes.ts'
+import { serve, stopServer, waitUntil } from '../../support/processes.ts'
+import { type Answered, type SendOptions, shopOfProcesses } from './processes.ts'
 
 const { simulator, environmentOf, send, claimsRunOut, order } = await shopOfProcesses()
 const steady = await serve(['--no-demo'], environmentOf('steady'))
@@ -16,13 +16,19 @@ function addCoupon(code: string): string {
   simulator.state.coupons.set(code, { ...usual, code, redeemed: false, lockedBy: '', lockedUntil: 0 })
   return code
 }
+const isLocked = (code: string) => simulator.state.coupons.get(code)?.lockedBy !== ''
 const effects = (kind: 'coupon redeemed' | 'order created') => simulator.ledger.effectsOf(kind)
 
 /** A client that repeats each request with its key, at the other process if the first one has died, until the outcome is known. */
-async function request(to: Server, path: string, body: object): Promise<Answered> {
+async function request(
+  to: Server,
+  path: string,
+  body: object,
+  method: SendOptions['method'] = 'POST',
+): Promise<Answered> {
   const key = randomUUID()
   for (let target = to; ; target = steady) {
-    const answer = await send(target, path, body, { key }).catch(() => undefined)
+    const answer = await send(target, path, body, { key, method }).catch(() => undefined)
     const isOpen = answer?.code === 'idempotency_in_progress' || answer?.code === 'concurrent_update'
     if (answer && answer.status < 500 && !isOpen) return answer
     // Only one at a time: it updates all claims, in any order.
@@ -30,10 +36,16 @@ async function request(to: Server, path: string, body: object): Promise<Answered
   }
 }
 
+const reservations = '/coupons/reservations'
+const buildReservation = (code: string, shopper: number) => {
+  const { customerId, lines } = order(shopper)
+  return { code, customerId, lines }
+}
+
 /** Reserves a coupon and orders with it. `between` runs after the reservation. */
 async function redeem(to: Server, code: string, shopper: number, between = async () => {}): Promise<Answered> {
   const { customerId, lines, payments, ...addresses } = order(shopper)
-  const reserved = await request(to, '/coupons/reservations', { code, customerId, lines })
+  const reserved = await request(to, reservations, buildReservation(code, shopper))
   if (reserved.status !== 201) return reserved
   await between()
   const { quoteId, total } = reserved.data.quote
@@ -41,7 +53,9 @@ async function redeem(to: Server, code: string, shopper: number, between = async
   return request(to, '/orders', { ...addresses, customerId, lines, quoteId, payments: paid })
 }
 
-for (const border of ['before_upstream', 'after_upstream', 'before_commit'])
+const borders = ['before_upstream', 'after_upstream', 'before_commit']
+
+for (const border of borders)
   test(`a coupon is redeemed once if its reservation is killed at ${border}`, async () => {
     const code = addCoupon(`RESERVE-${border}`)
     const victim = await serve(['--no-demo'], environmentOf(`reserve-${border}`, { FAILPOINT: border }))
@@ -50,6 +64,31 @@ for (const border of ['before_upstream', 'after_upstream', 'before_commit'])
     assert.equal((await victim.ended).signal, 'SIGKILL')
     assert.equal(effects('coupon redeemed').filter(({ id }) => id === code).length, 1)
   })
+
+for (const border of borders)
+  test(`a coupon is free if its release is killed at ${border}`, async () => {
+    const code = addCoupon(`RELEASE-${border}`)
+    const reserved = await request(steady, reservations, buildReservation(code, 1))
+    const victim = await serve(['--no-demo'], environmentOf(`release-${border}`, { FAILPOINT: border }))
+    const released = await request(victim, `${reservations}/${reserved.data.id}`, {}, 'DELETE')
+    assert.equal(released.status, 200, released.code)
+    assert.equal((await victim.ended).signal, 'SIGKILL')
+    assert.equal(isLocked(code), false)
+    assert.equal((await redeem(steady, code, 2)).status, 201)
+  })
+
+test('workers release a coupon after a killed reservation without a retry', async () => {
+  const code = addCoupon('ABANDONED')
+  const victim = await serve(['--no-demo'], environmentOf('abandoned', { FAILPOINT: 'after_upstream' }))
+  await assert.rejects(send(victim, reservations, buildReservation(code, 1)))
+  assert.equal((await victim.ended).signal, 'SIGKILL')
+  assert.equal(isLocked(code), true)
+  const worker = await serve(['--no-demo'], environmentOf('worker', { RUN_JOBS: 'true' }))
+  await claimsRunOut(true)
+  await waitUntil(() => !isLocked(code), 'the coupon is free')
+  await stopServer(worker)
+  assert.equal((await redeem(steady, code, 2)).status, 201)
+})
 
 test('clients and kills between reservation and order redeem each coupon once', async () => {
   simulator.ledger.clear()

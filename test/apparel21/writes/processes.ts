@@ -26,7 +26,7 @@ import {
 export type Answered = { status: number; retryAfter: string | undefined; code: string; data: any }
 
 export interface SendOptions {
-  method?: 'POST' | 'PUT'
+  method?: 'POST' | 'PUT' | 'DELETE'
   key?: string
   /** Credentials of a service. Default: the one that uses the simulator. */
   by?: Record<string, string>
@@ -94,7 +94,8 @@ export async function shopOfProcesses() {
         )
         clientRequest.on('timeout', () => clientRequest.destroy(new Error('no answer')))
         clientRequest.on('error', reject)
-        clientRequest.end(JSON.stringify(body))
+        // Node sends the body of a DELETE without its length.
+        clientRequest.end(method === 'DELETE' ? undefined : JSON.stringify(body))
       }),
     /** How many rows the service has in a table. */
     rows: async (table: string, and = 'true') =>
