@@ -1,11 +1,9 @@
-import type { Command } from 'commander'
 import { buildApiKeySchemas, maxApiKeys } from '../domain/api-keys.ts'
 import { loadAssignments, lockAccount, toApiKey } from '../store/accounts/accounts.ts'
 import { countApiKeys, createApiKey, listApiKeys, revokeApiKey } from '../store/accounts/api-keys.ts'
 import { recordCommand } from './terminal/audit.ts'
-import { formatExamples } from './terminal/examples.ts'
+import { type Command, serviceOption } from './terminal/command.ts'
 import { requireLocalAccount } from './terminal/require-local-account.ts'
-import { serviceOption } from './terminal/service-option.ts'
 import { withDatabase } from './terminal/session.ts'
 import { printSecret } from './terminal/standard-output.ts'
 import { formatTable, toMinute } from './terminal/table.ts'
@@ -26,13 +24,10 @@ export function buildAccountKeyCommand(account: Command) {
   const key = account
     .command('key')
     .description("Manage an account's API keys")
-    .addHelpText(
-      'after',
-      formatExamples(
-        ['account key add webshop web-1 --scopes orders:read,orders:write', 'creates a key'],
-        ['account key list webshop', 'lists its keys'],
-        ['account key revoke webshop web-1', 'revokes the key'],
-      ),
+    .examples(
+      ['account key add webshop web-1 --scopes orders:read,orders:write', 'creates a key'],
+      ['account key list webshop', 'lists its keys'],
+      ['account key revoke webshop web-1', 'revokes the key'],
     )
 
   key
@@ -44,13 +39,10 @@ export function buildAccountKeyCommand(account: Command) {
     .option('--scopes <scopes>', 'groups of operations, separated by commas (default: all)')
     .option('--stores <numbers>', 'numbers of the stores, separated by commas (default: all)')
     .option('--expires-in-days <days>', 'days until it expires (default: never)')
-    .addHelpText(
-      'after',
-      formatExamples(
-        ['account key add webshop web-1 --scopes products:read,inventory:read', 'for reading products and stock'],
-        ['account key add till pos-101 --stores 101 --scopes stores:read,inventory:read', 'for one store'],
-        ['account key add erp nightly --service luma --expires-in-days 90', "with the account's role, for 90 days"],
-      ),
+    .examples(
+      ['account key add webshop web-1 --scopes products:read,inventory:read', 'for reading products and stock'],
+      ['account key add till pos-101 --stores 101 --scopes stores:read,inventory:read', 'for one store'],
+      ['account key add erp nightly --service luma --expires-in-days 90', "with the account's role, for 90 days"],
     )
     .action(
       (
@@ -92,13 +84,7 @@ export function buildAccountKeyCommand(account: Command) {
     .command('list')
     .argument('[username]')
     .description('List API keys with scopes, expiry and last use')
-    .addHelpText(
-      'after',
-      formatExamples(
-        ['account key list', 'lists all keys'],
-        ['account key list webshop', 'lists those of one account'],
-      ),
-    )
+    .examples(['account key list', 'lists all keys'], ['account key list webshop', 'lists those of one account'])
     .action((username: string | undefined) =>
       withDatabase(async ({ control }) => {
         const rows = (await listApiKeys(control, username)).map(row => [
@@ -126,10 +112,7 @@ export function buildAccountKeyCommand(account: Command) {
     .argument('<name>')
     .description('Revoke an API key')
     .option(...serviceOption)
-    .addHelpText(
-      'after',
-      formatExamples(['account key revoke webshop web-1', 'every process rejects it within 5 seconds']),
-    )
+    .examples(['account key revoke webshop web-1', 'every process rejects it within 5 seconds'])
     .action((username: string, name: string, { service: serviceName }: { service?: string }) =>
       withDatabase(async ({ control, services }) => {
         const { service } = await services.find(serviceName)

@@ -1,4 +1,4 @@
-import { Argument, type Command, Option } from 'commander'
+import { Argument, Option } from 'commander'
 import type { Db } from '../database/db.ts'
 import { AccountInput, type Role, roles } from '../domain/accounts.ts'
 import { type AuditChange, listChanges } from '../domain/audit.ts'
@@ -15,10 +15,9 @@ import {
 import { deleteSecondFactor } from '../store/accounts/second-factors.ts'
 import { buildAccountKeyCommand } from './account-key.ts'
 import { recordCommand } from './terminal/audit.ts'
+import { type Command, serviceOption } from './terminal/command.ts'
 import { printCredentials } from './terminal/credentials.ts'
-import { formatExamples } from './terminal/examples.ts'
 import { requireLocalAccount } from './terminal/require-local-account.ts'
-import { serviceOption } from './terminal/service-option.ts'
 import { withDatabase } from './terminal/session.ts'
 import { formatTable, toMinute } from './terminal/table.ts'
 import { validateInput } from './terminal/validate-input.ts'
@@ -28,16 +27,13 @@ export function buildAccountCommand(program: Command) {
     .command('account')
     .alias('user')
     .description('Manage accounts')
-    .addHelpText(
-      'after',
-      formatExamples(
-        ['account add webshop --service luma', 'creates an account'],
-        ['account rotate webshop', 'issues a new password'],
-        ['account revoke webshop', 'deletes the account'],
-        ['account trust-shopper-ip webshop yes', 'trusts the shopper IP addresses it sends'],
-        ['account key add webshop web-1 --scopes orders:read,products:read', 'creates an API key'],
-        ['account list', 'lists all accounts'],
-      ),
+    .examples(
+      ['account add webshop --service luma', 'creates an account'],
+      ['account rotate webshop', 'issues a new password'],
+      ['account revoke webshop', 'deletes the account'],
+      ['account trust-shopper-ip webshop yes', 'trusts the shopper IP addresses it sends'],
+      ['account key add webshop web-1 --scopes orders:read,products:read', 'creates an API key'],
+      ['account list', 'lists all accounts'],
     )
 
   account
@@ -49,14 +45,11 @@ export function buildAccountCommand(program: Command) {
       new Option('--role <role>', 'its role in the service (default: its current role, or visitor)').choices(roles),
     )
     .option('--trust-shopper-ip', 'trust the shopper IP address in its X-Shopper-IP header')
-    .addHelpText(
-      'after',
-      formatExamples(
-        ['account add webshop --service luma', 'with read access'],
-        ['account add integration --service luma --role maintainer', 'with write access'],
-        ['account add integration --service luma --role admin', 'changes its role'],
-        ['account add webshop --service luma --trust-shopper-ip', 'for the backend of a web shop'],
-      ),
+    .examples(
+      ['account add webshop --service luma', 'with read access'],
+      ['account add integration --service luma --role maintainer', 'with write access'],
+      ['account add integration --service luma --role admin', 'changes its role'],
+      ['account add webshop --service luma --trust-shopper-ip', 'for the backend of a web shop'],
     )
     .action((username: string, { service: name, role: requestedRole, trustShopperIp = false }: AddOptions) => {
       validateInput(AccountInput, { username, role: requestedRole ?? 'visitor' })
@@ -82,12 +75,9 @@ export function buildAccountCommand(program: Command) {
     .command('rotate')
     .argument('<username>')
     .description('Issue a new password')
-    .addHelpText(
-      'after',
-      formatExamples(
-        ['account rotate webshop', 'issues a password; the previous one works until the next rotation'],
-        ['account revoke webshop --previous-secret', 'then revokes the previous password'],
-      ),
+    .examples(
+      ['account rotate webshop', 'issues a password; the previous one works until the next rotation'],
+      ['account revoke webshop --previous-secret', 'then revokes the previous password'],
     )
     .action((username: string) =>
       withDatabase(async ({ control, keys }) => {
@@ -109,12 +99,9 @@ export function buildAccountCommand(program: Command) {
     .argument('<username>')
     .description('Delete an account')
     .option('--previous-secret', 'revoke only the passwords before the newest one')
-    .addHelpText(
-      'after',
-      formatExamples(
-        ['account revoke webshop', 'deletes it; every process rejects it within 5 seconds'],
-        ['account revoke webshop --previous-secret', 'keeps only the newest password'],
-      ),
+    .examples(
+      ['account revoke webshop', 'deletes it; every process rejects it within 5 seconds'],
+      ['account revoke webshop --previous-secret', 'keeps only the newest password'],
     )
     .action((username: string, { previousSecret = false }: { previousSecret?: boolean }) =>
       withDatabase(async ({ control }) => {
@@ -134,10 +121,7 @@ export function buildAccountCommand(program: Command) {
     .command('reset-second-factor')
     .argument('<username>')
     .description('Remove the second factor of an account')
-    .addHelpText(
-      'after',
-      formatExamples(['account reset-second-factor anna', 'if anna has lost the app and the recovery codes']),
-    )
+    .examples(['account reset-second-factor anna', 'if anna has lost the app and the recovery codes'])
     .action((username: string) =>
       withDatabase(async ({ control }) => {
         await control.transaction(async tx => {
@@ -154,12 +138,9 @@ export function buildAccountCommand(program: Command) {
     .argument('<username>')
     .addArgument(new Argument('<trusted>', 'yes or no').choices(['yes', 'no']))
     .description('Trust the shopper IP address an account sends')
-    .addHelpText(
-      'after',
-      formatExamples(
-        ['account trust-shopper-ip webshop yes', 'counts wrong PINs by the X-Shopper-IP header'],
-        ['account trust-shopper-ip webshop no', "counts them by the account's own address"],
-      ),
+    .examples(
+      ['account trust-shopper-ip webshop yes', 'counts wrong PINs by the X-Shopper-IP header'],
+      ['account trust-shopper-ip webshop no', "counts them by the account's own address"],
     )
     .action((username: string, value: 'yes' | 'no') =>
       withDatabase(async ({ control }) => {
@@ -181,7 +162,7 @@ export function buildAccountCommand(program: Command) {
   account
     .command('list')
     .description('List accounts with services, roles and last use')
-    .addHelpText('after', formatExamples(['account list', 'lists all accounts']))
+    .examples(['account list', 'lists all accounts'])
     .action(() =>
       withDatabase(async ({ control }) => {
         const rows = (await listAccounts(control)).flatMap(

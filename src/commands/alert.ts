@@ -1,9 +1,7 @@
-import type { Command } from 'commander'
 import { getRemedy } from '../domain/alerts.ts'
 import { listAlerts, resolveAlertsOfKind } from '../store/alerts/alerts.ts'
 import { recordCommand } from './terminal/audit.ts'
-import { formatExamples } from './terminal/examples.ts'
-import { serviceOption } from './terminal/service-option.ts'
+import { type Command, serviceOption } from './terminal/command.ts'
 import { queryAllDatabases, withDatabase } from './terminal/session.ts'
 import { formatTable } from './terminal/table.ts'
 
@@ -11,18 +9,15 @@ export function buildAlertCommand(program: Command) {
   const alert = program
     .command('alert')
     .description('List and resolve alerts')
-    .addHelpText(
-      'after',
-      formatExamples(
-        ['alert list', 'lists the alerts of all services'],
-        ['alert resolve voucher_pin_guessing', 'resolves all alerts of this type'],
-      ),
+    .examples(
+      ['alert list', 'lists the alerts of all services'],
+      ['alert resolve voucher_pin_guessing', 'resolves all alerts of this type'],
     )
 
   alert
     .command('list')
     .description('List the newest unresolved alerts')
-    .addHelpText('after', formatExamples(['alert list', 'lists the newest 50 alerts, and what to do about them']))
+    .examples(['alert list', 'lists the newest 50 alerts, and what to do about them'])
     .action(() =>
       withDatabase(async ({ databases }) => {
         const alerts = (await queryAllDatabases(databases, listAlerts)).flat()
@@ -49,10 +44,7 @@ export function buildAlertCommand(program: Command) {
     .argument('<alert>', 'the alert type (see tillbridge alert list)')
     .description('Resolve all alerts of a type')
     .option(...serviceOption)
-    .addHelpText(
-      'after',
-      formatExamples(['alert resolve email_failed --service luma', 'resolves them for one service']),
-    )
+    .examples(['alert resolve email_failed --service luma', 'resolves them for one service'])
     .action((kind: string, { service: name }: { service?: string }) =>
       withDatabase(async ({ services }) => {
         const { service, db } = await services.find(name)

@@ -1,14 +1,13 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { resolve } from 'node:path'
-import type { Command } from 'commander'
 import { linkSeconds } from '../auth/sessions.ts'
 import { readConfig } from '../config/config.ts'
 import type { Db } from '../database/db.ts'
 import { createConsoleLink } from '../runtime/installation/console-link.ts'
 import { readAccess } from '../runtime/installation/first-access.ts'
 import { listAccounts } from '../store/accounts/accounts.ts'
-import { formatExamples } from './terminal/examples.ts'
+import type { Command } from './terminal/command.ts'
 import { withDatabase } from './terminal/session.ts'
 
 export const buildConsoleCommand = (program: Command) =>
@@ -17,12 +16,9 @@ export const buildConsoleCommand = (program: Command) =>
     .argument('[username]', 'the account (default: the only one, or that of the first start)')
     .description('Print a one-time console sign-in link')
     .option('--open', "also open it in this machine's browser (visible in the process list until used)")
-    .addHelpText(
-      'after',
-      formatExamples(
-        ['console', 'prints a link for the first account, valid once within 60 seconds'],
-        ['console anna --open', 'opens the console as anna'],
-      ),
+    .examples(
+      ['console', 'prints a link for the first account, valid once within 60 seconds'],
+      ['console anna --open', 'opens the console as anna'],
     )
     .action((usernameArgument: string | undefined, { open = false }: { open?: boolean }) =>
       withDatabase(async ({ control, keys }) => {

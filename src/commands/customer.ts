@@ -1,5 +1,4 @@
 import { writeFile } from 'node:fs/promises'
-import type { Command } from 'commander'
 import { readConfig } from '../config/config.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
 import { writeAtomically } from '../files/atomic-write.ts'
@@ -10,23 +9,19 @@ import { exportPersonalData } from '../store/privacy/export.ts'
 import { findErasureSummary, type Summary } from '../store/privacy/summary.ts'
 import { runInStages } from '../writes/stages.ts'
 import { recordCommand } from './terminal/audit.ts'
+import { type Command, serviceOption } from './terminal/command.ts'
 import { confirmByTyping } from './terminal/confirmation.ts'
-import { formatExamples } from './terminal/examples.ts'
 import { rethrowWriteError, writeToStandardOutput } from './terminal/outgoing-file.ts'
 import { createQuietLog } from './terminal/quiet-log.ts'
-import { serviceOption } from './terminal/service-option.ts'
 import { withDatabase } from './terminal/session.ts'
 
 export function buildCustomerCommand(program: Command) {
   const customer = program
     .command('customer')
     .description("Export or erase a customer's personal data")
-    .addHelpText(
-      'after',
-      formatExamples(
-        ['customer export 65432 --service luma --out 65432.json', 'exports it for an access request'],
-        ['customer erase 65432 --service luma', 'erases it for an erasure request'],
-      ),
+    .examples(
+      ['customer export 65432 --service luma --out 65432.json', 'exports it for an access request'],
+      ['customer erase 65432 --service luma', 'erases it for an erasure request'],
     )
 
   customer
@@ -35,10 +30,7 @@ export function buildCustomerCommand(program: Command) {
     .description("Export a customer's data as one JSON document")
     .option(...serviceOption)
     .option('--out <file>', 'output file (default: standard output)')
-    .addHelpText(
-      'after',
-      formatExamples(['customer export 65432 --out 65432.json', 'writes a file that only you can read']),
-    )
+    .examples(['customer export 65432 --out 65432.json', 'writes a file that only you can read'])
     .action((id: string, { service: name, out }: { service?: string; out?: string }) =>
       withDatabase(async ({ services }) => {
         const { service, db } = await services.find(name)
@@ -59,12 +51,9 @@ export function buildCustomerCommand(program: Command) {
     .description("Permanently erase a customer's personal data")
     .option(...serviceOption)
     .option('--yes', 'skip the confirmation')
-    .addHelpText(
-      'after',
-      formatExamples(
-        ['customer erase 65432 --service luma', 'asks for the identifier again; order, sales and voucher totals stay'],
-        ['customer erase 65432 --service luma --yes', 'for scripts'],
-      ),
+    .examples(
+      ['customer erase 65432 --service luma', 'asks for the identifier again; order, sales and voucher totals stay'],
+      ['customer erase 65432 --service luma --yes', 'for scripts'],
     )
     .action((id: string, { service: name, yes = false }: { service?: string; yes?: boolean }) =>
       withDatabase(async ({ keys, services }) => {

@@ -1,7 +1,6 @@
-import type { Command } from 'commander'
 import { createDemoService } from '../runtime/installation/first-access.ts'
+import type { Command } from './terminal/command.ts'
 import { printCredentials } from './terminal/credentials.ts'
-import { formatExamples } from './terminal/examples.ts'
 import { requireName } from './terminal/names.ts'
 import { type Session, withDatabase } from './terminal/session.ts'
 
@@ -10,10 +9,7 @@ export const buildDemoCommand = (program: Command) =>
     .command('demo')
     .argument('[name]', 'the service to create', 'demo')
     .description('Create a demo service')
-    .addHelpText(
-      'after',
-      formatExamples(['demo playground', 'creates the service and its admin account, both named playground']),
-    )
+    .examples(['demo playground', 'creates the service and its admin account, both named playground'])
     .action((name: string) => {
       requireName('service', name)
       const createDemo = async ({ control: db, keys }: Session) => {

@@ -1,5 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Command } from 'commander'
 import { createCurrentCursor, createInitialCursor } from '../change-feed/start-position.ts'
 import { decodeCursor, encodeCursor, selectKinds } from '../change-feed/subscription.ts'
 import { changeKinds as allKinds } from '../domain/changes.ts'
@@ -8,11 +7,10 @@ import type { PendingDelivery } from '../store/webhooks/deliveries.ts'
 import { buildDelivery, maxChanges } from '../webhooks/delivery.ts'
 import { type Channel, createSender } from '../webhooks/sender.ts'
 import { generateSecret, isSecret, secretFormat, signHeaders } from '../webhooks/signature.ts'
+import { type Command, serviceOption } from './terminal/command.ts'
 import { formatDeliveryFailure } from './terminal/delivery-failure.ts'
-import { formatExamples } from './terminal/examples.ts'
 import { parseRecordTypes, recordTypesOption } from './terminal/record-types.ts'
 import { readSecret } from './terminal/secret.ts'
-import { serviceOption } from './terminal/service-option.ts'
 import { withDatabase } from './terminal/session.ts'
 import { printSecret } from './terminal/standard-output.ts'
 import { stopBySignal } from './terminal/stop.ts'
@@ -40,12 +38,9 @@ export const buildListenCommand = (program: Command) =>
     .option('--secret <secret>', 'signing secret (visible in the process list; prefer `--secret-file`)')
     .option('--from-beginning', 'start with all existing records')
     .option(...serviceOption)
-    .addHelpText(
-      'after',
-      formatExamples(
-        ['listen --service luma', 'prints all changes from now on'],
-        ['listen --service luma --forward http://localhost:3000/hooks', 'forwards them too'],
-      ),
+    .examples(
+      ['listen --service luma', 'prints all changes from now on'],
+      ['listen --service luma --forward http://localhost:3000/hooks', 'forwards them too'],
     )
     .action(({ service: name, forward, kinds: words, secret: secretOption, secretFile, fromBeginning }: Options) =>
       withDatabase(async ({ keys, services }) => {

@@ -1,7 +1,6 @@
-import { type Command, Option } from 'commander'
+import { Option } from 'commander'
 import { type EmailStatus, listEmails, retryEmails } from '../store/mail/emails.ts'
-import { formatExamples } from './terminal/examples.ts'
-import { serviceOption } from './terminal/service-option.ts'
+import { type Command, serviceOption } from './terminal/command.ts'
 import { withDatabase } from './terminal/session.ts'
 import { formatTable } from './terminal/table.ts'
 
@@ -9,12 +8,9 @@ export function buildMailCommand(program: Command) {
   const mail = program
     .command('mail')
     .description('Inspect and retry emails')
-    .addHelpText(
-      'after',
-      formatExamples(
-        ['mail list --status failed', 'lists failed emails with their errors'],
-        ['mail retry', 'retries all failed emails'],
-      ),
+    .examples(
+      ['mail list --status failed', 'lists failed emails with their errors'],
+      ['mail retry', 'retries all failed emails'],
     )
 
   mail
@@ -22,10 +18,7 @@ export function buildMailCommand(program: Command) {
     .description('List the newest emails of a service')
     .option(...serviceOption)
     .addOption(new Option('--status <status>', 'only emails with this status').choices(['queued', 'sent', 'failed']))
-    .addHelpText(
-      'after',
-      formatExamples(['mail list --service luma', 'lists the last 50, without their encrypted content']),
-    )
+    .examples(['mail list --service luma', 'lists the last 50, without their encrypted content'])
     .action(({ service: name, status }: { service?: string; status?: EmailStatus }) =>
       withDatabase(async ({ services }) => {
         const { service, db } = await services.find(name)
@@ -53,7 +46,7 @@ export function buildMailCommand(program: Command) {
     .argument('[mail]', 'the ID from `mail list` (default: all failed emails)')
     .description('Retry emails now')
     .option(...serviceOption)
-    .addHelpText('after', formatExamples(['mail retry', 'retries all failed emails']))
+    .examples(['mail retry', 'retries all failed emails'])
     .action((id: string | undefined, { service: name }: { service?: string }) =>
       withDatabase(async ({ services }) => {
         const { service, db } = await services.find(name)

@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import type { Command } from 'commander'
 import type { Role } from '../domain/accounts.ts'
 import type { ApiKeyInUse } from '../domain/api-keys.ts'
 import { isOfConsole } from '../http/routing/operation.ts'
 import { routes } from '../resources/resources.ts'
-import { formatExamples } from './terminal/examples.ts'
+import type { Command } from './terminal/command.ts'
 import { readSecret } from './terminal/secret.ts'
 
 /** The part of `GET /me` that tools need. */
@@ -27,13 +26,10 @@ export const buildMcpCommand = (program: Command) =>
     .requiredOption('--url <url>', 'the address of the installation')
     .requiredOption('--service <name>', 'the service')
     .requiredOption('--api-key-file <file>', 'a file with the API key: the base64 of username:password')
-    .addHelpText(
-      'after',
-      formatExamples([
-        'mcp --url https://retail.example --service luma --api-key-file key',
-        'serves the tools that the account or its API key permits',
-      ]),
-    )
+    .examples([
+      'mcp --url https://retail.example --service luma --api-key-file key',
+      'serves the tools that the account or its API key permits',
+    ])
     .action(async ({ url, service, apiKeyFile }: Options) => {
       const apiKey = await readSecret('', apiKeyFile, 'API key')
       const headers = { authorization: `Basic ${apiKey}`, 'x-service-name': service, accept: 'application/json' }

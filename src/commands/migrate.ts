@@ -1,13 +1,12 @@
-import type { Command } from 'commander'
 import { readConfig } from '../config/config.ts'
 import { joinDatabase } from '../runtime/installation/installation.ts'
-import { formatExamples } from './terminal/examples.ts'
+import type { Command } from './terminal/command.ts'
 
 export const buildMigrateCommand = (program: Command) =>
   program
     .command('migrate')
     .description('Run database migrations')
-    .addHelpText('after', formatExamples(['migrate', 'migrates before a rollout; every start migrates too']))
+    .examples(['migrate', 'migrates before a rollout; every start migrates too'])
     .action(async () => {
       const database = await joinDatabase(readConfig(), { canCreate: true })
       console.log(

@@ -1,4 +1,4 @@
-import { Argument, type Command } from 'commander'
+import { Argument } from 'commander'
 import { advancePickup, cancelOrder, shipOrder } from '../backoffice/embedded/fulfilment.ts'
 import { advanceReturn } from '../backoffice/embedded/returns.ts'
 import type { Db } from '../database/db.ts'
@@ -9,22 +9,18 @@ import { isWebAddress } from '../domain/orders/tracking.ts'
 import { type ReturnAction, returnActions } from '../domain/orders/transitions.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
 import { recordCommand } from './terminal/audit.ts'
-import { formatExamples } from './terminal/examples.ts'
+import { type Command, serviceOption } from './terminal/command.ts'
 import { requireEmbeddedBackOffice } from './terminal/require-embedded.ts'
-import { serviceOption } from './terminal/service-option.ts'
 import { withDatabase } from './terminal/session.ts'
 
 export function buildOrderCommand(program: Command) {
   const order = program
     .command('order')
     .description('Ship, cancel and return orders (embedded back office)')
-    .addHelpText(
-      'after',
-      formatExamples(
-        ['order ship W0000123 --service luma', 'ships an order, if `fulfilment` is manual'],
-        ['order cancel W0000123 --service luma', 'cancels it'],
-        ['order return R0000001 receive --service luma', 'marks a returned parcel as received'],
-      ),
+    .examples(
+      ['order ship W0000123 --service luma', 'ships an order, if `fulfilment` is manual'],
+      ['order cancel W0000123 --service luma', 'cancels it'],
+      ['order return R0000001 receive --service luma', 'marks a returned parcel as received'],
     )
 
   order
@@ -37,13 +33,10 @@ export function buildOrderCommand(program: Command) {
     .option('--carrier <name>', 'the carrier of the shipment')
     .option('--tracking-number <number>', 'its tracking number')
     .option('--tracking-url <url>', 'the page that tracks it')
-    .addHelpText(
-      'after',
-      formatExamples(
-        ['order ship W0000123 --service luma', 'ships it and records the sale'],
-        ['order ship W0000123 --carrier "Australia Post" --tracking-number 33ABC1234567', 'ships it with tracking'],
-        ['order ship W0000123 --lines 1:2 3', 'ships two units of line 1, and line 3'],
-      ),
+    .examples(
+      ['order ship W0000123 --service luma', 'ships it and records the sale'],
+      ['order ship W0000123 --carrier "Australia Post" --tracking-number 33ABC1234567', 'ships it with tracking'],
+      ['order ship W0000123 --lines 1:2 3', 'ships two units of line 1, and line 3'],
     )
     .action((number: string, { service, lines, store, ...tracking }: LineOptions & { store?: string } & Tracking) =>
       runInTransaction(service, async (tx, of) => {
@@ -60,12 +53,9 @@ export function buildOrderCommand(program: Command) {
     .description('Cancel open lines of an order')
     .option(...serviceOption)
     .option(...linesOption)
-    .addHelpText(
-      'after',
-      formatExamples(
-        ['order cancel W0000123 --service luma', 'cancels it; stock and voucher payments are returned'],
-        ['order cancel W0000123 --lines 1:2', 'cancels two units of line 1'],
-      ),
+    .examples(
+      ['order cancel W0000123 --service luma', 'cancels it; stock and voucher payments are returned'],
+      ['order cancel W0000123 --lines 1:2', 'cancels two units of line 1'],
     )
     .action((number: string, { service, lines }: LineOptions) =>
       runInTransaction(service, async (tx, of) => {
@@ -84,10 +74,7 @@ export function buildOrderCommand(program: Command) {
       .argument('<orderNumber>')
       .description(description)
       .option(...serviceOption)
-      .addHelpText(
-        'after',
-        formatExamples([`order ${name} W0000123 --service luma`, 'the order must have a pick-up store']),
-      )
+      .examples([`order ${name} W0000123 --service luma`, 'the order must have a pick-up store'])
       .action((number: string, { service }: { service?: string }) =>
         runInTransaction(service, async (tx, of) => {
           const { id } = await advancePickup(tx, of, { number }, action)
@@ -102,13 +89,10 @@ export function buildOrderCommand(program: Command) {
     .addArgument(new Argument('<step>', 'the next step').choices(Object.keys(returnActions)))
     .description('Advance or cancel a return')
     .option(...serviceOption)
-    .addHelpText(
-      'after',
-      formatExamples(
-        ['order return R0000001 receive --service luma', 'marks the parcel as received'],
-        ['order return R0000001 refund --service luma', 'marks it as refunded and refunds vouchers'],
-        ['order return R0000001 cancel --service luma', 'cancels the return; the lines can be returned again'],
-      ),
+    .examples(
+      ['order return R0000001 receive --service luma', 'marks the parcel as received'],
+      ['order return R0000001 refund --service luma', 'marks it as refunded and refunds vouchers'],
+      ['order return R0000001 cancel --service luma', 'cancels the return; the lines can be returned again'],
     )
     .action((number: string, step: ReturnAction, { service }: { service?: string }) =>
       runInTransaction(service, async (tx, of) => {

@@ -1,6 +1,6 @@
-import { Command, CommanderError } from 'commander'
+import { CommanderError } from 'commander'
 import manifest from '../../package.json' with { type: 'json' }
-import { formatExamples } from './terminal/examples.ts'
+import { Command, formatExamples } from './terminal/command.ts'
 import { watchStandardOutput } from './terminal/standard-output.ts'
 
 /** The commands by help group. A command's module is loaded only when it is needed: loading all of them takes longer than most commands. */

@@ -1,12 +1,11 @@
-import type { Command } from 'commander'
 import { readConfig } from '../config/config.ts'
 import { joinDatabase } from '../runtime/installation/installation.ts'
 import { hasSecret } from '../runtime/installation/keys.ts'
 import { rotateSecret } from '../runtime/shards/rotate-secret.ts'
 import { deleteMark, readMark } from '../store/shards/shards.ts'
 import { armFailpoint } from '../testing/failpoints.ts'
+import type { Command } from './terminal/command.ts'
 import { confirmByTyping } from './terminal/confirmation.ts'
-import { formatExamples } from './terminal/examples.ts'
 import { createShareDisplay } from './terminal/progress.ts'
 import { withDatabase } from './terminal/session.ts'
 
@@ -20,24 +19,18 @@ export function buildSecretCommand(program: Command) {
   const secret = program
     .command('secret')
     .description('Manage the secret key')
-    .addHelpText(
-      'after',
-      formatExamples(
-        ['secret rotate', 'replaces the secret key without an outage'],
-        ['secret reset', 'replaces a lost secret key'],
-      ),
+    .examples(
+      ['secret rotate', 'replaces the secret key without an outage'],
+      ['secret reset', 'replaces a lost secret key'],
     )
 
   secret
     .command('rotate')
     .option('--force', 'end the rotation although passwords, API keys or PINs still need the previous secret key')
     .description('Replace the secret key while Tillbridge runs')
-    .addHelpText(
-      'after',
-      formatExamples(
-        ['secret rotate', 'with SECRET_KEY=<new>,<previous> in every process; run it again after a restart'],
-        ['secret rotate --force', 'remaining passwords, API keys and PINs become invalid'],
-      ),
+    .examples(
+      ['secret rotate', 'with SECRET_KEY=<new>,<previous> in every process; run it again after a restart'],
+      ['secret rotate --force', 'remaining passwords, API keys and PINs become invalid'],
     )
     .action(({ force = false }: { force?: boolean }) =>
       withDatabase(async ({ control, keys, databases }) => {
@@ -59,12 +52,9 @@ export function buildSecretCommand(program: Command) {
     .command('reset')
     .option('--yes', 'skip the confirmation')
     .description('Replace a lost secret key')
-    .addHelpText(
-      'after',
-      formatExamples(
-        ['secret reset', 'asks for confirmation; all processes must be stopped'],
-        ['secret reset --yes', 'skips the confirmation; for a shard, set DATABASE_URL to it'],
-      ),
+    .examples(
+      ['secret reset', 'asks for confirmation; all processes must be stopped'],
+      ['secret reset --yes', 'skips the confirmation; for a shard, set DATABASE_URL to it'],
     )
     .action(async ({ yes = false }: { yes?: boolean }) => {
       const config = readConfig()

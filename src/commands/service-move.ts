@@ -1,4 +1,3 @@
-import type { Command } from 'commander'
 import { readConfig } from '../config/config.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
 import { buildConnectionString } from '../runtime/shards/moves/connection-string.ts'
@@ -8,7 +7,7 @@ import { recoverMove } from '../store/moves/finish.ts'
 import { beginMove, findMove, takeOverMove } from '../store/moves/moves.ts'
 import { listAllServices } from '../store/tenancy/services.ts'
 import { armFailpoint } from '../testing/failpoints.ts'
-import { formatExamples } from './terminal/examples.ts'
+import type { Command } from './terminal/command.ts'
 import { createDisplay, createRowsDisplay, formatPace } from './terminal/progress.ts'
 import { type Session, withDatabase } from './terminal/session.ts'
 import { stopBySignal } from './terminal/stop.ts'
@@ -25,13 +24,10 @@ export const buildMoveCommand = (service: Command) =>
     .option('--to <shard>', 'the target shard (see tillbridge shard list)')
     .option('--undo', 'undo an interrupted move, or finish it after cutover')
     .description('Move a service to another database without downtime')
-    .addHelpText(
-      'after',
-      formatExamples(
-        ['service move luma --to eu-2', 'copies, compares and switches; writes pause for a few seconds'],
-        ['service move luma --to eu-2', 'also resolves an interrupted move first'],
-        ['service move luma --undo', 'only resolves an interrupted move'],
-      ),
+    .examples(
+      ['service move luma --to eu-2', 'copies, compares and switches; writes pause for a few seconds'],
+      ['service move luma --to eu-2', 'also resolves an interrupted move first'],
+      ['service move luma --undo', 'only resolves an interrupted move'],
     )
     .action((name: string, { to, undo = false }: Options) => {
       if ((to === undefined) === !undo) throw new Error('Exactly one of --to <shard> and --undo is required.')

@@ -2,7 +2,6 @@ import { existsSync, mkdirSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Command } from 'commander'
 import { createBackup } from '../backup/create-backup.ts'
 import { type Protection, writeFile } from '../backup/file.ts'
 import type { Progress } from '../backup/frames.ts'
@@ -27,8 +26,8 @@ import { hasCopy } from '../store/shards/misplaced-services.ts'
 import { findMissingServices, forwardAuditEntries } from '../store/shards/shards.ts'
 import { type DeletionState, listAllServices, listDeleting } from '../store/tenancy/services.ts'
 import { chooseRecipients, plainDescription } from './backups/recipients.ts'
+import type { Command } from './terminal/command.ts'
 import { confirmByTyping } from './terminal/confirmation.ts'
-import { formatExamples } from './terminal/examples.ts'
 import { rethrowWriteError } from './terminal/outgoing-file.ts'
 import { createBytesDisplay, createRowsDisplay } from './terminal/progress.ts'
 import { type Session, withDatabase } from './terminal/session.ts'
@@ -50,13 +49,10 @@ export const buildRemoveCommand = (service: Command) =>
     .option('--plain', plainDescription)
     .option('--no-backup', 'keep no backup')
     .description('Permanently delete a service (keeps a backup)')
-    .addHelpText(
-      'after',
-      formatExamples(
-        ['service remove luma', 'asks for the name again'],
-        ['service remove luma --yes luma --backup /backups/luma.tillbridge', 'for scripts'],
-        ['service remove luma', 'continues an interrupted deletion'],
-      ),
+    .examples(
+      ['service remove luma', 'asks for the name again'],
+      ['service remove luma --yes luma --backup /backups/luma.tillbridge', 'for scripts'],
+      ['service remove luma', 'continues an interrupted deletion'],
     )
     .action((name: string, options: Options) =>
       withDatabase(async session => {

@@ -1,4 +1,3 @@
-import type { Command } from 'commander'
 import { recordRestore } from '../backup/history.ts'
 import type { Db } from '../database/db.ts'
 import { listChanges } from '../domain/audit.ts'
@@ -19,7 +18,7 @@ import { buildMoveCommand } from './service-move.ts'
 import { buildRemoveCommand } from './service-remove.ts'
 import { describeSettings, formatValue, readAssignments } from './setting-assignments.ts'
 import { recordCommand } from './terminal/audit.ts'
-import { formatExamples } from './terminal/examples.ts'
+import { type Command, formatExamples } from './terminal/command.ts'
 import { requireName } from './terminal/names.ts'
 import { describeDeletion, queryAllDatabases, type Session, withDatabase } from './terminal/session.ts'
 import { formatTable } from './terminal/table.ts'
@@ -28,17 +27,14 @@ export function buildServiceCommand(program: Command) {
   const service = program
     .command('service')
     .description('Manage services (tenants)')
-    .addHelpText(
-      'after',
-      formatExamples(
-        ['service add luma currency=AUD', 'creates a service'],
-        ['service add luma --shard eu-2', 'creates one in a shard'],
-        ['service set luma backOfficeVersion=2021.3', 'changes a setting'],
-        ['service show luma', 'shows all settings'],
-        ['service list', 'lists all services'],
-        ['service move luma --to eu-2', 'moves one to a shard without downtime'],
-        ['service remove luma', 'permanently deletes one'],
-      ),
+    .examples(
+      ['service add luma currency=AUD', 'creates a service'],
+      ['service add luma --shard eu-2', 'creates one in a shard'],
+      ['service set luma backOfficeVersion=2021.3', 'changes a setting'],
+      ['service show luma', 'shows all settings'],
+      ['service list', 'lists all services'],
+      ['service move luma --to eu-2', 'moves one to a shard without downtime'],
+      ['service remove luma', 'permanently deletes one'],
     )
   const width = Math.max(...describeSettings().map(({ name }) => name.length))
   const settingsHelp = `\nSettings:\n${describeSettings()
@@ -120,7 +116,7 @@ export function buildServiceCommand(program: Command) {
     .command('show')
     .argument('<name>')
     .description("Show a service's settings")
-    .addHelpText('after', formatExamples(['service show luma', 'shows each setting with its description and default']))
+    .examples(['service show luma', 'shows each setting with its description and default'])
     .action((name: string) =>
       withDatabase(async ({ services }) => {
         const { service: shown, db } = await services.find(name)
@@ -132,10 +128,7 @@ export function buildServiceCommand(program: Command) {
   service
     .command('list')
     .description('List services and their changed settings')
-    .addHelpText(
-      'after',
-      formatExamples(['service list', 'lists all services'], ['service show luma', 'shows all settings of one']),
-    )
+    .examples(['service list', 'lists all services'], ['service show luma', 'shows all settings of one'])
     .action(() =>
       withDatabase(async ({ control, databases }) => {
         const rows = (await queryAllDatabases(databases, listChangedSettings)).flat()

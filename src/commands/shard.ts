@@ -1,9 +1,8 @@
-import type { Command } from 'commander'
 import { readConfig } from '../config/config.ts'
 import { databaseSettings } from '../config/database.ts'
 import { addShard } from '../runtime/shards/add-shard.ts'
 import { deleteShard, listShards } from '../store/shards/shards.ts'
-import { formatExamples } from './terminal/examples.ts'
+import type { Command } from './terminal/command.ts'
 import { requireName } from './terminal/names.ts'
 import { readSecret } from './terminal/secret.ts'
 import { withDatabase } from './terminal/session.ts'
@@ -13,13 +12,10 @@ export function buildShardCommand(program: Command) {
   const shard = program
     .command('shard')
     .description('Manage shards (databases for services)')
-    .addHelpText(
-      'after',
-      formatExamples(
-        ['shard add eu-2 --url-file eu-2.url', 'registers a database'],
-        ['service add luma --shard eu-2', 'creates a service in it'],
-        ['shard list', 'lists all shards'],
-      ),
+    .examples(
+      ['shard add eu-2 --url-file eu-2.url', 'registers a database'],
+      ['service add luma --shard eu-2', 'creates a service in it'],
+      ['shard list', 'lists all shards'],
     )
 
   shard
@@ -28,13 +24,10 @@ export function buildShardCommand(program: Command) {
     .option('--url-file <file>', 'file with its URL (default: standard input)')
     .option('--adopt <service...>', 'adopt services that an older control database has elsewhere')
     .description('Register a database, or change its URL')
-    .addHelpText(
-      'after',
-      formatExamples(
-        ['shard add eu-2 --url-file eu-2.url', 'creates the tables and stores the URL encrypted'],
-        ['shard add eu-2 < eu-2.url', 'also after it was moved or restored'],
-        ['shard add eu-2 --adopt luma < eu-2.url', 'after luma was moved and the control database was restored'],
-      ),
+    .examples(
+      ['shard add eu-2 --url-file eu-2.url', 'creates the tables and stores the URL encrypted'],
+      ['shard add eu-2 < eu-2.url', 'also after it was moved or restored'],
+      ['shard add eu-2 --adopt luma < eu-2.url', 'after luma was moved and the control database was restored'],
     )
     .action(async (name: string, { urlFile, adopt }: { urlFile?: string; adopt?: string[] }) => {
       requireName('shard', name)
@@ -50,7 +43,7 @@ export function buildShardCommand(program: Command) {
   shard
     .command('list')
     .description('List shards with services and status')
-    .addHelpText('after', formatExamples(['shard list', 'exits with 1 if a shard is unavailable']))
+    .examples(['shard list', 'exits with 1 if a shard is unavailable'])
     .action(() =>
       withDatabase(async ({ control, databases }) => {
         const rows: string[][] = []
@@ -70,7 +63,7 @@ export function buildShardCommand(program: Command) {
     .command('remove')
     .argument('<name>')
     .description('Unregister an empty shard')
-    .addHelpText('after', formatExamples(['shard remove eu-2', 'unregisters it; the database itself stays']))
+    .examples(['shard remove eu-2', 'unregisters it; the database itself stays'])
     .action((name: string) =>
       withDatabase(async ({ control }) => {
         const entry = (await listShards(control)).find(candidate => candidate.name === name)

@@ -1,10 +1,9 @@
 import { resolve } from 'node:path'
-import type { Command } from 'commander'
 import { type Config, readConfig } from '../config/config.ts'
 import type { Access } from '../runtime/installation/first-access.ts'
 import { startServer } from '../runtime/main.ts'
 import { toApiKey } from '../store/accounts/accounts.ts'
-import { formatExamples } from './terminal/examples.ts'
+import { type Command, formatExamples } from './terminal/command.ts'
 
 export const buildStartCommand = (program: Command) =>
   program

@@ -1,11 +1,9 @@
-import type { Command } from 'commander'
 import { type Decision, decideOnVoucher } from '../backoffice/embedded/vouchers/decisions.ts'
 import { readLedger } from '../store/vouchers/ledger.ts'
 import { readVoucher } from '../store/vouchers/vouchers.ts'
 import { recordCommand } from './terminal/audit.ts'
-import { formatExamples } from './terminal/examples.ts'
+import { type Command, serviceOption } from './terminal/command.ts'
 import { requireEmbeddedBackOffice } from './terminal/require-embedded.ts'
-import { serviceOption } from './terminal/service-option.ts'
 import { withDatabase } from './terminal/session.ts'
 import { formatTable } from './terminal/table.ts'
 
@@ -40,13 +38,10 @@ export function buildVoucherCommand(program: Command) {
   const voucher = program
     .command('voucher')
     .description('Inspect and manage gift vouchers')
-    .addHelpText(
-      'after',
-      formatExamples(
-        ['voucher show 9100001 --service luma', 'shows its balance and ledger'],
-        ['voucher suspend 9100001 --service luma', 'blocks it'],
-        ['voucher resume 9100001 --service luma', 'unblocks it'],
-      ),
+    .examples(
+      ['voucher show 9100001 --service luma', 'shows its balance and ledger'],
+      ['voucher suspend 9100001 --service luma', 'blocks it'],
+      ['voucher resume 9100001 --service luma', 'unblocks it'],
     )
 
   voucher
@@ -54,7 +49,7 @@ export function buildVoucherCommand(program: Command) {
     .argument('<number>')
     .description('Show a voucher and its ledger')
     .option(...serviceOption)
-    .addHelpText('after', formatExamples(['voucher show 9100001', 'shows its balance and ledger']))
+    .examples(['voucher show 9100001', 'shows its balance and ledger'])
     .action((number: string, { service: name }: Options) =>
       withDatabase(async ({ services }) => {
         const { service, db } = await services.find(name)
@@ -87,7 +82,7 @@ export function buildVoucherCommand(program: Command) {
       .argument('<number>')
       .description(description)
       .option(...serviceOption)
-      .addHelpText('after', formatExamples([`voucher ${decision} 9100001 --service luma`, example]))
+      .examples([`voucher ${decision} 9100001 --service luma`, example])
       .action((number: string, { service: name }: Options) =>
         withDatabase(async ({ keys, services }) => {
           const located = await services.find(name)

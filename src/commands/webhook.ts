@@ -1,4 +1,3 @@
-import type { Command } from 'commander'
 import { parseRewindTarget } from '../change-feed/start-position.ts'
 import { readConfig } from '../config/config.ts'
 import type { Db } from '../database/db.ts'
@@ -24,10 +23,9 @@ import {
 import { createWebhook } from '../webhooks/create-webhook.ts'
 import { generateSecret } from '../webhooks/signature.ts'
 import { sendTestEvent } from '../webhooks/test-event.ts'
+import { type Command, serviceOption } from './terminal/command.ts'
 import { formatDeliveryFailure } from './terminal/delivery-failure.ts'
-import { formatExamples } from './terminal/examples.ts'
 import { parseRecordTypes, recordTypesOption } from './terminal/record-types.ts'
-import { serviceOption } from './terminal/service-option.ts'
 import { type Session, withDatabase } from './terminal/session.ts'
 import { printSecret } from './terminal/standard-output.ts'
 import { formatTable } from './terminal/table.ts'
@@ -51,17 +49,14 @@ export function buildWebhookCommand(program: Command) {
   const webhook = program
     .command('webhook')
     .description('Manage webhooks')
-    .addHelpText(
-      'after',
-      formatExamples(
-        [
-          'webhook add https://shop.example/hooks --kinds customer,inventory',
-          'sends changes of these record types from now on',
-        ],
-        ['webhook list', 'lists webhooks with their status and lag'],
-        [`webhook rewind ${example} 2026-11-21`, 'replays the changes since then'],
-        ['listen --forward http://localhost:3000/hooks', 'forwards deliveries to your machine'],
-      ),
+    .examples(
+      [
+        'webhook add https://shop.example/hooks --kinds customer,inventory',
+        'sends changes of these record types from now on',
+      ],
+      ['webhook list', 'lists webhooks with their status and lag'],
+      [`webhook rewind ${example} 2026-11-21`, 'replays the changes since then'],
+      ['listen --forward http://localhost:3000/hooks', 'forwards deliveries to your machine'],
     )
 
   webhook
@@ -72,10 +67,7 @@ export function buildWebhookCommand(program: Command) {
     .option('--description <text>', 'a description for operators')
     .option('--from-beginning', 'start with all existing records')
     .option(...serviceOption)
-    .addHelpText(
-      'after',
-      formatExamples(['webhook add https://shop.example/hooks', 'sends changes of all record types from now on']),
-    )
+    .examples(['webhook add https://shop.example/hooks', 'sends changes of all record types from now on'])
     .action((url: string, { service: name, kinds: words, ...options }: AddOptions) => {
       const input = validateInput(WebhookInput, { url, kinds: parseRecordTypes(words), ...options })
       return withDatabase(async ({ keys, services }) => {
@@ -92,7 +84,7 @@ export function buildWebhookCommand(program: Command) {
     .command('list')
     .description('List webhooks and their status')
     .option(...serviceOption)
-    .addHelpText('after', formatExamples(['webhook list --service luma', 'lists all webhooks of a service']))
+    .examples(['webhook list --service luma', 'lists all webhooks of a service'])
     .action(({ service: name }: Options) =>
       withDatabase(async ({ services }) => {
         const { service, db } = await services.find(name)
@@ -181,7 +173,7 @@ export function buildWebhookCommand(program: Command) {
     .argument('<to>', '`beginning`, a time, or a cursor of GET /changes with the same record types')
     .description('Replay changes from a time or cursor')
     .option(...serviceOption)
-    .addHelpText('after', formatExamples([`webhook rewind ${example} beginning`, 'replays all existing records']))
+    .examples([`webhook rewind ${example} beginning`, 'replays all existing records'])
     .action((id: string, to: string, options: Options) =>
       runOnWebhook(id, options, async (tx, { keys, service }, endpoint) => {
         const cursor = await parseRewindTarget(tx, { service, kinds: endpoint.kinds, key: keys.cursors }, to)
@@ -195,7 +187,7 @@ export function buildWebhookCommand(program: Command) {
     .argument('<webhook>', 'the ID from `webhook list`')
     .description('Send a test event')
     .option(...serviceOption)
-    .addHelpText('after', formatExamples([`webhook test ${example}`, 'sends a test event and prints the response']))
+    .examples([`webhook test ${example}`, 'sends a test event and prints the response'])
     .action((id: string, { service: name }: Options) =>
       withDatabase(async ({ keys, services }) => {
         const { service, db } = await services.find(name)
@@ -214,7 +206,7 @@ export function buildWebhookCommand(program: Command) {
       .argument('<webhook>', 'the ID from `webhook list`')
       .description(description)
       .option(...serviceOption)
-      .addHelpText('after', formatExamples([`webhook ${verb} ${example}`, result]))
+      .examples([`webhook ${verb} ${example}`, result])
       .action((id: string, options: Options) => runOnWebhook(id, options, act, print))
   }
 }

@@ -1,17 +1,13 @@
-import type { Command } from 'commander'
 import { readConfig } from '../config/config.ts'
 import { startJobProcess } from '../runtime/main.ts'
 import { describeEmailDelivery } from './start.ts'
-import { formatExamples } from './terminal/examples.ts'
+import type { Command } from './terminal/command.ts'
 
 export const buildWorkerCommand = (program: Command) =>
   program
     .command('worker')
     .description('Run background jobs in a separate process')
-    .addHelpText(
-      'after',
-      formatExamples(['worker', 'runs next to servers with RUN_JOBS=false; several workers share the jobs']),
-    )
+    .examples(['worker', 'runs next to servers with RUN_JOBS=false; several workers share the jobs'])
     .action(async () => {
       const config = readConfig()
       await startJobProcess(config, {

@@ -1,6 +1,5 @@
 import { X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import type { Command } from 'commander'
 import { getBackOfficeSettings, readConfig } from '../../config/config.ts'
 import type { Keys } from '../../crypto/keys.ts'
 import type { Db } from '../../database/db.ts'
@@ -22,7 +21,7 @@ import {
   setBackOffice,
 } from '../../store/backoffice/connections.ts'
 import { recordCommand } from '../terminal/audit.ts'
-import { formatExamples } from '../terminal/examples.ts'
+import { type Command, formatExamples } from '../terminal/command.ts'
 import { readSecret } from '../terminal/secret.ts'
 import { withDatabase } from '../terminal/session.ts'
 import * as options from './options.ts'
@@ -35,17 +34,11 @@ export function buildBackOfficeCommand(program: Command) {
   const backOffice = program
     .command('back-office')
     .description('Manage back-office connections')
-    .addHelpText(
-      'after',
-      formatExamples(
-        [
-          'back-office set luma url=https://retail.example/RetailAPI/ country=AU user=retail',
-          'prompts for the password',
-        ],
-        ['back-office test luma', 'checks the connection and the capabilities'],
-        ['back-office show luma', 'shows the settings, never a password'],
-        ['back-office clear luma', 'returns to the BACK_OFFICE_… defaults'],
-      ),
+    .examples(
+      ['back-office set luma url=https://retail.example/RetailAPI/ country=AU user=retail', 'prompts for the password'],
+      ['back-office test luma', 'checks the connection and the capabilities'],
+      ['back-office show luma', 'shows the settings, never a password'],
+      ['back-office clear luma', 'returns to the BACK_OFFICE_… defaults'],
     )
 
   backOffice
@@ -77,7 +70,7 @@ export function buildBackOfficeCommand(program: Command) {
     .command('show')
     .argument('<service>')
     .description("Show a service's back office")
-    .addHelpText('after', formatExamples(['back-office show luma', 'its own connection, or the default']))
+    .examples(['back-office show luma', 'its own connection, or the default'])
     .action((name: string) =>
       withDatabase(async ({ keys, services }) => {
         const { service, db } = await services.find(name)
@@ -90,10 +83,7 @@ export function buildBackOfficeCommand(program: Command) {
     .command('test')
     .argument('<service>')
     .description("Test a service's back-office connection")
-    .addHelpText(
-      'after',
-      formatExamples(['back-office test luma', 'shows its version and capabilities; exits with 1 on failure']),
-    )
+    .examples(['back-office test luma', 'shows its version and capabilities; exits with 1 on failure'])
     .action((name: string) =>
       withDatabase(async ({ keys, services }) => {
         const { service, db } = await services.find(name)
@@ -106,7 +96,7 @@ export function buildBackOfficeCommand(program: Command) {
     .command('clear')
     .argument('<service>')
     .description("Remove a service's connection and use the default")
-    .addHelpText('after', formatExamples(['back-office clear luma', 'also deletes its password']))
+    .examples(['back-office clear luma', 'also deletes its password'])
     .action((name: string) =>
       withDatabase(async ({ services }) => {
         const { service, db } = await services.find(name)

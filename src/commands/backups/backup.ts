@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { InvalidArgumentError, Option } from 'commander'
 import { createBackup } from '../../backup/create-backup.ts'
 import type { Recipients } from '../../backup/encryption.ts'
 import { writeFile, writeToStream } from '../../backup/file.ts'
@@ -14,7 +14,7 @@ import { joinDatabase } from '../../runtime/installation/installation.ts'
 import { loadMarkedKeys } from '../../runtime/installation/keys.ts'
 import { openShard } from '../../runtime/shards/open-shard.ts'
 import { listShards } from '../../store/shards/shards.ts'
-import { formatExamples } from '../terminal/examples.ts'
+import type { Command } from '../terminal/command.ts'
 import { rethrowWriteError } from '../terminal/outgoing-file.ts'
 import { createBytesDisplay, formatRate } from '../terminal/progress.ts'
 import { buildKeygenCommand } from './keygen.ts'
@@ -51,14 +51,11 @@ const buildCreateCommand = (program: Command) =>
         .argParser(parsePercent),
     )
     .description('Back up the database, encrypted (the secret key is not included)')
-    .addHelpText(
-      'after',
-      formatExamples(
-        ['backup', 'stores a backup in BACKUP_STORAGE and deletes old ones (BACKUP_KEEP)'],
-        ['backup /backups/$(date +%F).tillbridge', 'writes and verifies a backup while the server runs'],
-        ['backup /backups/now.tillbridge --cpu-percent 100', 'takes an eighth of the time but slows other requests'],
-        ['backup - | ssh elsewhere "cat > tillbridge.backup"', 'stores it on another machine'],
-      ),
+    .examples(
+      ['backup', 'stores a backup in BACKUP_STORAGE and deletes old ones (BACKUP_KEEP)'],
+      ['backup /backups/$(date +%F).tillbridge', 'writes and verifies a backup while the server runs'],
+      ['backup /backups/now.tillbridge --cpu-percent 100', 'takes an eighth of the time but slows other requests'],
+      ['backup - | ssh elsewhere "cat > tillbridge.backup"', 'stores it on another machine'],
     )
     .action(async (file: string | undefined, { shard, plain, cpuPercent: share }: CreateOptions) => {
       const config = readConfig()

@@ -1,8 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import type { Command } from 'commander'
 import { createIdentity } from '../../backup/encryption.ts'
-import { formatExamples } from '../terminal/examples.ts'
+import type { Command } from '../terminal/command.ts'
 import { rethrowWriteError } from '../terminal/outgoing-file.ts'
 
 /** `tillbridge backup keygen`. It works without a database, for example on a machine that is never online. */
@@ -11,10 +10,7 @@ export const buildKeygenCommand = (backup: Command) =>
     .command('keygen')
     .argument('<file>', 'the new identity file, which restores need')
     .description('Create a key pair for backups (age)')
-    .addHelpText(
-      'after',
-      formatExamples(['backup keygen backup-identity.txt', 'prints the public key for BACKUP_RECIPIENTS']),
-    )
+    .examples(['backup keygen backup-identity.txt', 'prints the public key for BACKUP_RECIPIENTS'])
     .action(async (file: string) => {
       const { recipient, text } = await createIdentity()
       await writeFile(file, text, { flag: 'wx', mode: 0o600 }).catch(rethrowWriteError(file))

@@ -1,11 +1,10 @@
-import type { Command } from 'commander'
 import { readIdentities } from '../../backup/encryption.ts'
 import { readFrames, verifyFile } from '../../backup/file.ts'
 import { recordRestore } from '../../backup/history.ts'
 import { restore } from '../../backup/restore.ts'
 import { readConfig } from '../../config/config.ts'
 import { openWithoutMigrating } from '../../runtime/installation/installation.ts'
-import { formatExamples } from '../terminal/examples.ts'
+import type { Command } from '../terminal/command.ts'
 import { createBytesDisplay, createShareDisplay, formatRate } from '../terminal/progress.ts'
 import { withDatabase } from '../terminal/session.ts'
 import { identityOption, readSignedBy } from './verify.ts'
@@ -18,19 +17,16 @@ export function buildRestoreCommand(program: Command) {
     .option(...identityOption)
     .option('--keep-cursors', 'keep client cursors valid (only if nothing was written since the backup)')
     .description('Restore a backup into an empty database')
-    .addHelpText(
-      'after',
-      formatExamples(
-        [
-          'restore --identity backup-identity.txt 2026-11-22.tillbridge',
-          'restores into the bundled PostgreSQL; DATA_DIR must contain only the secret key',
-        ],
-        [
-          'restore --keep-cursors --identity backup-identity.txt moved.tillbridge',
-          'after a move with all processes stopped',
-        ],
-        ['restore acknowledge', 'after a restore with other tools'],
-      ),
+    .examples(
+      [
+        'restore --identity backup-identity.txt 2026-11-22.tillbridge',
+        'restores into the bundled PostgreSQL; DATA_DIR must contain only the secret key',
+      ],
+      [
+        'restore --keep-cursors --identity backup-identity.txt moved.tillbridge',
+        'after a move with all processes stopped',
+      ],
+      ['restore acknowledge', 'after a restore with other tools'],
     )
     .action(async (file: string, { identity, keepCursors = false }: RestoreOptions) => {
       const { seeds } = await readSignedBy(file)
@@ -84,10 +80,7 @@ const buildAcknowledgeCommand = (parent: Command) =>
     .command('acknowledge')
     .description('Expire cursors after a restore with other tools')
     .option('--shard <name>', 'a shard instead of the control database')
-    .addHelpText(
-      'after',
-      formatExamples(['restore acknowledge', 'after a point-in-time recovery, before tillbridge start']),
-    )
+    .examples(['restore acknowledge', 'after a point-in-time recovery, before tillbridge start'])
     .action(({ shard }: { shard?: string }) =>
       withDatabase(async ({ databases }) => {
         await recordRestore(await databases.open(shard))

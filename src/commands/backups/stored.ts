@@ -1,9 +1,8 @@
 import { resolve } from 'node:path'
-import type { Command } from 'commander'
 import { readManifest } from '../../backup/manifest.ts'
 import { readConfig } from '../../config/config.ts'
 import { writeAtomically } from '../../files/atomic-write.ts'
-import { formatExamples } from '../terminal/examples.ts'
+import type { Command } from '../terminal/command.ts'
 import { rethrowWriteError } from '../terminal/outgoing-file.ts'
 import { formatTable } from '../terminal/table.ts'
 import { withStorage } from './storage/open-storage.ts'
@@ -13,7 +12,7 @@ export const buildListCommand = (backup: Command) =>
   backup
     .command('list')
     .description('List the backups in BACKUP_STORAGE')
-    .addHelpText('after', formatExamples(['backup list', 'the newest first']))
+    .examples(['backup list', 'the newest first'])
     .action(async () => {
       const backups = await withStorage(readConfig(), storage => storage.list())
       const toTime = (name: string) => name.replace(/^.*-(\d{8}T\d{6}Z)\.tillbridge$/, '$1')
@@ -29,13 +28,7 @@ export const buildFetchCommand = (backup: Command) =>
     .argument('<name>', 'a name from `tillbridge backup list`')
     .argument('<file>', 'the new file')
     .description('Copy a backup from BACKUP_STORAGE to a file')
-    .addHelpText(
-      'after',
-      formatExamples([
-        'backup fetch control-20261127T021500Z.tillbridge now.tillbridge',
-        'then: backup verify, restore',
-      ]),
-    )
+    .examples(['backup fetch control-20261127T021500Z.tillbridge now.tillbridge', 'then: backup verify, restore'])
     .action(async (name: string, file: string) => {
       await withStorage(readConfig(), async storage => {
         if (!(await storage.list()).some(stored => stored.name === name))

@@ -1,11 +1,10 @@
 import { resolve } from 'node:path'
-import type { Command } from 'commander'
 import { readIdentities } from '../../backup/encryption.ts'
 import { listSigningSeeds, verifyFile, verifyPayload } from '../../backup/file.ts'
 import { readManifest } from '../../backup/manifest.ts'
 import { readConfig } from '../../config/config.ts'
 import { deriveVerifiedKeys } from '../../runtime/installation/keys.ts'
-import { formatExamples } from '../terminal/examples.ts'
+import type { Command } from '../terminal/command.ts'
 import { createBytesDisplay } from '../terminal/progress.ts'
 
 export const identityOption = ['--identity <file>', 'identity file that decrypts the backup'] as const
@@ -17,12 +16,9 @@ export const buildVerifyCommand = (backup: Command) =>
     .argument('<file>', 'a file from `tillbridge backup`')
     .option(...identityOption)
     .description('Check a backup: signature, digest and, if it can be decrypted, every row')
-    .addHelpText(
-      'after',
-      formatExamples(
-        ['backup verify 3.tillbridge', 'checks signature and digest without decrypting the file'],
-        ['backup verify 3.tillbridge --identity backup-identity.txt', 'also decrypts it and checks every row'],
-      ),
+    .examples(
+      ['backup verify 3.tillbridge', 'checks signature and digest without decrypting the file'],
+      ['backup verify 3.tillbridge --identity backup-identity.txt', 'also decrypts it and checks every row'],
     )
     .action(async (file: string, { identity }: { identity?: string }) => {
       const { manifest, seeds } = await readSignedBy(file)

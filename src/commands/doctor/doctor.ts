@@ -1,6 +1,5 @@
 import { access, constants } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import type { Command } from 'commander'
 import manifest from '../../../package.json' with { type: 'json' }
 import type { BackOffices } from '../../backoffice/back-offices.ts'
 import { type Config, readConfig } from '../../config/config.ts'
@@ -12,7 +11,7 @@ import { joinDatabase } from '../../runtime/installation/installation.ts'
 import { loadMarkedKeys } from '../../runtime/installation/keys.ts'
 import { countRemaining, isRotating } from '../../store/shards/secret-rotation.ts'
 import { ensureLocalCertificate, readCertificate } from '../../tls/tls.ts'
-import { formatExamples } from '../terminal/examples.ts'
+import type { Command } from '../terminal/command.ts'
 import { createQuietLog } from '../terminal/quiet-log.ts'
 import { checkBackOffices, checkSyncs } from './back-offices.ts'
 import { checkAlerts, checkJobs, checkMinorRelease, describeDatabase, requireMigrated, Warning } from './database.ts'
@@ -32,12 +31,9 @@ export const buildDoctorCommand = (program: Command) =>
     .command('doctor')
     .description('Check the installation')
     .option('--json', 'print the results as JSON')
-    .addHelpText(
-      'after',
-      formatExamples(
-        ['doctor', 'exits with 1 if a check fails'],
-        ['doctor --json', 'prints a list of { check, ok, isWarning, detail }'],
-      ),
+    .examples(
+      ['doctor', 'exits with 1 if a check fails'],
+      ['doctor --json', 'prints a list of { check, ok, isWarning, detail }'],
     )
     .action(async ({ json = false }: { json?: boolean }) => {
       let config: Config | undefined

@@ -1,4 +1,3 @@
-import type { Command } from 'commander'
 import { readConfig } from '../../config/config.ts'
 import type { Keys } from '../../crypto/keys.ts'
 import type { Database, Db } from '../../database/db.ts'
@@ -22,7 +21,7 @@ import { dryRunDays, hasRecentDryRun } from '../../store/ecommerce/reconciliatio
 import { addJob } from '../../store/jobs/jobs.ts'
 import { readSyncStatuses } from '../../store/sync/status.ts'
 import { recordCommand } from '../terminal/audit.ts'
-import { formatExamples } from '../terminal/examples.ts'
+import { type Command, formatExamples } from '../terminal/command.ts'
 import { formatInterval } from '../terminal/interval.ts'
 import { readSecret } from '../terminal/secret.ts'
 import { withDatabase } from '../terminal/session.ts'
@@ -37,16 +36,13 @@ export function buildEcommerceCommand(program: Command) {
   const ecommerce = program
     .command('ecommerce')
     .description('Manage connections to e-commerce platforms')
-    .addHelpText(
-      'after',
-      formatExamples(
-        ['ecommerce set luma url=luma-au.myshopify.com clientId=4f1c… --secret-file s', 'connects a Shopify shop'],
-        ['ecommerce set luma events=on', 'lets the platform report changes at once'],
-        ['ecommerce test luma', 'checks credentials, scopes, currency and the API version'],
-        ['ecommerce status luma', 'shows the connection and its syncs'],
-        ['ecommerce reconcile luma', "compares the platform's stock"],
-        ['ecommerce clear luma', 'removes the connection'],
-      ),
+    .examples(
+      ['ecommerce set luma url=luma-au.myshopify.com clientId=4f1c… --secret-file s', 'connects a Shopify shop'],
+      ['ecommerce set luma events=on', 'lets the platform report changes at once'],
+      ['ecommerce test luma', 'checks credentials, scopes, currency and the API version'],
+      ['ecommerce status luma', 'shows the connection and its syncs'],
+      ['ecommerce reconcile luma', "compares the platform's stock"],
+      ['ecommerce clear luma', 'removes the connection'],
     )
 
   ecommerce
@@ -72,7 +68,7 @@ export function buildEcommerceCommand(program: Command) {
     .command('test')
     .argument('<service>')
     .description("Test a service's connection to its e-commerce platform")
-    .addHelpText('after', formatExamples(['ecommerce test luma', 'names missing scopes; exits with 1 on failure']))
+    .examples(['ecommerce test luma', 'names missing scopes; exits with 1 on failure'])
     .action((name: string) =>
       withDatabase(async ({ keys, services }) => {
         const { service, db } = await services.find(name)
@@ -84,10 +80,7 @@ export function buildEcommerceCommand(program: Command) {
     .command('status')
     .argument('<service>')
     .description("Show a service's connection and the state of its syncs")
-    .addHelpText(
-      'after',
-      formatExamples(['ecommerce status luma', 'shows settings, syncs and the points of the rate limit']),
-    )
+    .examples(['ecommerce status luma', 'shows settings, syncs and the points of the rate limit'])
     .action((name: string) =>
       withDatabase(async ({ keys, services }) => {
         const { service, db } = await services.find(name)
@@ -108,12 +101,9 @@ export function buildEcommerceCommand(program: Command) {
     .argument('<service>')
     .option('--apply', 'let a stopped stock push continue')
     .description("Compare a service's stock with its e-commerce platform")
-    .addHelpText(
-      'after',
-      formatExamples(
-        ['ecommerce reconcile luma', 'shows counts and the largest differences; changes nothing on the platform'],
-        ['ecommerce reconcile luma --apply', 'also lets the stock push set these differences'],
-      ),
+    .examples(
+      ['ecommerce reconcile luma', 'shows counts and the largest differences; changes nothing on the platform'],
+      ['ecommerce reconcile luma --apply', 'also lets the stock push set these differences'],
     )
     .action((name: string, { apply = false }: { apply?: boolean }) =>
       withDatabase(async ({ keys, services }) => {
@@ -129,7 +119,7 @@ export function buildEcommerceCommand(program: Command) {
     .command('clear')
     .argument('<service>')
     .description("Remove a service's connection to its e-commerce platform")
-    .addHelpText('after', formatExamples(['ecommerce clear luma', 'also deletes its secret; mappings stay']))
+    .examples(['ecommerce clear luma', 'also deletes its secret; mappings stay'])
     .action((name: string) =>
       withDatabase(async ({ keys, services }) => {
         const { service, db } = await services.find(name)

@@ -1,9 +1,9 @@
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { InvalidArgumentError, Option } from 'commander'
 import type { Database } from '../../database/db.ts'
 import { issueStates, mappedKinds } from '../../domain/mappings/mapping-check.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { checkMappings } from '../../store/mappings/check-all.ts'
-import { formatExamples } from '../terminal/examples.ts'
+import { type Command, formatExamples } from '../terminal/command.ts'
 import { createDisplay } from '../terminal/progress.ts'
 import { withDatabase } from '../terminal/session.ts'
 import { stopBySignal } from '../terminal/stop.ts'
@@ -18,7 +18,7 @@ export function buildMappingCommand(program: Command) {
   const mapping = program
     .command('mapping')
     .description('Manage mappings to the e-commerce platform')
-    .addHelpText('after', formatExamples(['mapping check luma', 'list mapping issues']))
+    .examples(['mapping check luma', 'list mapping issues'])
 
   mapping
     .command('check')

@@ -1,7 +1,8 @@
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { InvalidArgumentError, Option } from 'commander'
 import type { Profile } from '../../import/formats/profile.ts'
 import { decimalMarks } from '../../import/pipeline/numbers.ts'
 import { formats } from '../../import/sources/file.ts'
+import type { Command } from './command.ts'
 
 /** The options that describe the format of the files. */
 export interface DialectOptions extends Omit<Profile, 'kind' | 'map' | 'set' | 'time'> {
