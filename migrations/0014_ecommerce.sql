@@ -3,28 +3,30 @@
 create table ecommerce_connection (
   service_id integer not null references service on delete cascade,
   connection_id text collate "C" not null,
-  driver text collate "C" not null check (driver in ('shopify')),
+  driver text collate "C" not null check (driver in ('shopify', 'medusa')),
   url text not null,
-  client_id text not null,
+  client_id text,
   encrypted_secret bytea not null,
   encrypted_previous_secret bytea,
   previous_secret_until timestamptz,
   encrypted_token bytea,
   token_expires_at timestamptz,
   token_renewed_by timestamptz,
-  api_version text collate "C" not null,
+  api_version text collate "C",
   settings jsonb not null default '{}',
   push_cursor text,
   push_stopped_at timestamptz,
   push_approved_at timestamptz,
   primary key (service_id, connection_id),
+  check ((driver = 'shopify') = (client_id is not null)),
+  check ((driver = 'shopify') = (api_version is not null)),
   check ((encrypted_token is null) = (token_expires_at is null)),
   check ((encrypted_previous_secret is null) = (previous_secret_until is null))
 );
 comment on table ecommerce_connection is
   'The connection of a service to its live e-commerce platform (`tillbridge ecommerce set`). A service without one uses imported files.';
 comment on column ecommerce_connection.connection_id is 'One connection for each service at present: main.';
-comment on column ecommerce_connection.encrypted_secret is 'The client secret, encrypted for this service.';
+comment on column ecommerce_connection.encrypted_secret is 'The client secret of an app on Shopify, or the secret API key of a Medusa, encrypted for this service.';
 comment on column ecommerce_connection.encrypted_previous_secret is
   'The secret before a rotation. Events that it has signed are accepted until previous_secret_until.';
 comment on column ecommerce_connection.encrypted_token is 'The access token, encrypted for this service. Null: none was requested yet.';

@@ -2029,8 +2029,9 @@ create table ecommerce_connection (
   connection_id text collate "C" not null,  -- One connection for each service at present: main.
   driver text collate "C" not null,
   url text not null,
-  client_id text not null,
-  encrypted_secret bytea not null,          -- The client secret, encrypted for this service.
+  client_id text,
+  encrypted_secret bytea not null,          -- The client secret of an app on Shopify, or the secret API key of a Medusa, encrypted for this
+                                            -- service.
   encrypted_previous_secret bytea,          -- The secret before a rotation. Events that it has signed are accepted until
                                             -- previous_secret_until.
   previous_secret_until timestamptz,
@@ -2038,7 +2039,7 @@ create table ecommerce_connection (
   token_expires_at timestamptz,             -- When a new token is requested, a little before the token expires.
   token_renewed_by timestamptz,             -- A lease: until then, one process requests a new token and the others wait for it. No lock is
                                             -- held during the request.
-  api_version text collate "C" not null,
+  api_version text collate "C",
   settings jsonb not null default '{}',     -- Optional settings: {"autoMapping": "exact", "intervals": {"ecommerce-variants": 300}}.
   push_cursor text,                         -- The stock push has read the change feed up to this cursor. Null: it compares every level
                                             -- first.
@@ -2048,9 +2049,11 @@ create table ecommerce_connection (
                                             -- stop.
   primary key (service_id, connection_id),
   foreign key (service_id) references service(service_id) on delete cascade,
+  check ((driver = 'shopify') = (api_version is not null)),
+  check ((driver = 'shopify') = (client_id is not null)),
   check ((encrypted_previous_secret is null) = (previous_secret_until is null)),
   check ((encrypted_token is null) = (token_expires_at is null)),
-  check (driver = 'shopify')
+  check (driver in ('shopify', 'medusa'))
 );
 
 -- The points of the platform's rate limit, shared by all processes: a token bucket with three priority classes. Orders have 40 %, stock has

@@ -75,6 +75,8 @@ const Details = ({ status, syncs, reload }) => html`<${Push} status=${status} re
     }
     <${Reconciliations} newest=${status.reconciliation} />`
 
+const platforms = { shopify: 'Shopify', medusa: 'Medusa' }
+
 /** The state of the push. @param {any} status @returns {[state: string, tone: import('../components/format.js').Tone]} */
 function assessPush({ stockPush, isStopped, lagSeconds, due }) {
   if (stockPush === 'off') return ['off', 'idle']
@@ -94,6 +96,7 @@ function Push({ status, reload }) {
       <${Facts}
         facts=${[
           ['Shop', html`<a href=${status.url} target="_blank" rel="noopener">${new URL(status.url).host}</a>`],
+          ['Platform', platforms[/** @type {keyof typeof platforms} */ (status.driver)]],
           ['API version', status.apiVersion],
           ['Stock push', html`<${State} state=${state} tone=${tone} />`],
           ['In step', html`<a href=${linkTo('ecommerce', 'levels', 'inStep')}>${count('inStep')}</a>`],

@@ -4,7 +4,7 @@ import { getItemKey, kindOfSync } from '../domain/ecommerce/items.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
 import { endEvents, listMerges, listOpenEvents } from '../store/ecommerce/events.ts'
 import { findItemsOf, moveMergedCustomers, removePlatformItems } from '../store/ecommerce/items.ts'
-import type { EcommercePlatform } from './port/platform.ts'
+import type { EventPort } from './port/events.ts'
 
 /** Events of one run. The next run continues. */
 const maxEvents = 5_000
@@ -16,7 +16,7 @@ const maxEvents = 5_000
 export async function applyEvents(
   db: Database,
   service: Service,
-  platform: Pick<EcommercePlatform, 'findExisting' | 'maxIds'>,
+  platform: Pick<EventPort, 'findExisting' | 'maxIds'>,
   sync: PlatformSyncName,
   signal: AbortSignal,
 ): Promise<number> {

@@ -12,6 +12,7 @@ import {
   type StoredConnection,
   storeToken,
 } from '../store/ecommerce/connections.ts'
+import { openMedusa } from './medusa/driver.ts'
 import { openBudget } from './port/budget.ts'
 import type { ReadEvent } from './port/events.ts'
 import type { CallLog, EcommercePlatform } from './port/platform.ts'
@@ -20,10 +21,16 @@ import { openShopify, type ShopifyOptions } from './shopify/driver.ts'
 import { readShopifyEvent } from './shopify/events/read-event.ts'
 
 /** The platforms that a service can be connected to. */
-const drivers = { shopify: openShopify } satisfies Record<PlatformName, (options: ShopifyOptions) => EcommercePlatform>
+const drivers = { medusa: openMedusa, shopify: openShopify } satisfies Record<
+  PlatformName,
+  (options: ShopifyOptions) => EcommercePlatform
+>
 
-/** How each platform signs and writes its events. */
-export const eventReaders = { shopify: readShopifyEvent } satisfies Record<PlatformName, ReadEvent>
+/** How each platform signs and writes its events. Medusa sends none. */
+export const eventReaders = { medusa: () => 'forged', shopify: readShopifyEvent } satisfies Record<
+  PlatformName,
+  ReadEvent
+>
 
 /** The path to which a platform sends the events of a service. */
 export const getEventPath = ({ name }: Service) => `/ecommerce/events/${encodeURIComponent(name)}/${mainConnection}`

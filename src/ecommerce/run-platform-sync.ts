@@ -37,7 +37,8 @@ export async function runPlatformSync(
     const sync = opened?.platform.syncs.find(each => each.name === name)
     if (!opened || !sync) return
     const signal = options.signal ?? AbortSignal.timeout(eventsTimeoutMs)
-    const applied = await applyEvents(db, service, opened.platform, name, signal)
+    const { events } = opened.platform
+    const applied = events ? await applyEvents(db, service, events, name, signal) : 0
     const result = await runSync(db, service, sync, options)
     if (result || applied) {
       const hasChanged = applied > 0 || (result !== undefined && result.inserted + result.changed + result.removed > 0)

@@ -18,7 +18,7 @@ export async function checkEcommerceConnection({
 }: ServiceJobRun) {
   const opened = await openPlatform(db, keys, service, log)
   if (!opened) return
-  const { missingScopes, apiVersion, versionEndsOn } = await alertPlatformFailure(db, service, 'connection', () =>
+  const { missingScopes, version } = await alertPlatformFailure(db, service, 'connection', () =>
     opened.platform.probe(signal),
   )
   if (missingScopes.length)
@@ -28,14 +28,13 @@ export async function checkEcommerceConnection({
       detail: `Missing: ${missingScopes.join(', ')}.`,
     })
   const ending = { kind: 'api_version_ending', subject: '' } as const
-  const daysLeft = Math.ceil((Date.parse(versionEndsOn) - Date.now()) / dayMs)
-  if (daysLeft > warningDays) await resolveAlert(db, service.id, ending)
-  else {
-    const detail = `API version ${apiVersion} is supported until ${versionEndsOn}.`
+  if (version && Date.parse(version.endsOn) - Date.now() <= warningDays * dayMs) {
+    const detail = `API version ${version.name} is supported until ${version.endsOn}.`
     await raiseAlert(db, service.id, { ...ending, detail })
-  }
-  if (opened.settings.events === 'on' && publicUrl !== undefined) {
-    const { missing } = await opened.platform.events.ensure(getEventUrl(publicUrl, service), signal)
+  } else await resolveAlert(db, service.id, ending)
+  const { events } = opened.platform
+  if (events && opened.settings.events === 'on' && publicUrl !== undefined) {
+    const { missing } = await events.ensure(getEventUrl(publicUrl, service), signal)
     const alert = { kind: 'subscription_missing', subject: '' } as const
     if (missing.length) await raiseAlert(db, service.id, { ...alert, detail: `Created: ${missing.join(', ')}.` })
     else await resolveAlert(db, service.id, alert)

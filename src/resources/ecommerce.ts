@@ -171,12 +171,12 @@ async function requireConnection({ db, keys, service }: ConnectionContext) {
 }
 
 async function readStatus({ db, keys, service }: ConnectionContext) {
-  const { url, apiVersion, stockPush } = (await requireConnection({ db, keys, service })).settings
+  const { driver, url, apiVersion, stockPush } = (await requireConnection({ db, keys, service })).settings
   const [push, counts, newest] = await Promise.all([
     findPushState(db, service),
     countLevels(db, service),
     findNewestReconciliation(db, service),
   ])
   const reconciliation = newest ? JSON.parse(newest.record) : null
-  return { url, apiVersion, stockPush, isStopped: push?.isStopped ?? false, ...counts, reconciliation }
+  return { driver, url, apiVersion, stockPush, isStopped: push?.isStopped ?? false, ...counts, reconciliation }
 }

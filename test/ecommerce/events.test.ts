@@ -59,7 +59,8 @@ const connect = (settings: Partial<ConnectionSettings> = {}, secret = simulator.
     ),
   )
 const openEvents = async () =>
-  ((await openPlatform(api.db, api.keys, shop.service, log)) ?? assert.fail('no connection')).platform.events
+  ((await openPlatform(api.db, api.keys, shop.service, log)) ?? assert.fail('no connection')).platform.events ??
+  assert.fail('no events')
 const subscribe = async () => (await openEvents()).ensure(getEventUrl(api.baseUrl, shop.service), signal)
 const items = async (kind: string) =>
   (

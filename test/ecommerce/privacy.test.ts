@@ -68,7 +68,7 @@ const readTables = async () => {
 /** Subscribes to events and syncs a customer of the platform, in spite of faults. */
 async function syncCustomer() {
   const opened = (await openPlatform(api.db, api.keys, shop.service, logged.log)) ?? assert.fail('no connection')
-  await opened.platform.events.ensure(getEventUrl(api.baseUrl, shop.service), AbortSignal.timeout(60_000))
+  await opened.platform.events?.ensure(getEventUrl(api.baseUrl, shop.service), AbortSignal.timeout(60_000))
   // Shopify sends all fields to a subscription that doesn't name any.
   for (const subscription of simulator.shop.subscriptions.values()) subscription.includeFields = []
   simulator.faults.add({ kind: 'status', path: '/BulkQuery', times: 1 })

@@ -9,8 +9,10 @@ export interface StockPushInput {
 export interface EcommerceStatus {
   /** The shop. */
   url: string
-  /** The API version. */
-  apiVersion: string
+  /** The platform. */
+  driver: Open<'shopify' | 'medusa'>
+  /** Its API version, if it has any. */
+  apiVersion: string | null
   /** The setting. */
   stockPush: Open<'off' | 'dryRun' | 'on'>
   /** True while the safety stop waits for a person. */

@@ -2,6 +2,7 @@ import {
   type ConnectionField,
   type ConnectionSettings,
   connectionFields,
+  fixedFields,
   type PlatformSyncName,
   platformSyncs,
   toShopOrigin,
@@ -50,9 +51,10 @@ export function parseAssignments(assignments: readonly string[]): ConnectionChan
   return change
 }
 
-const isSet = ([, value]: [string, unknown]) => value !== undefined
+/** False for a value that restores the default, and for a setting that the previous platform didn't have. */
+const isSet = ([, value]: [string, unknown]) => value !== undefined && value !== null
 
-/** Applies a change to the stored settings. Throws if a required setting is missing. */
+/** Applies a change to the stored settings. Throws if a required setting is missing, or if the platform doesn't have a setting. */
 export function applyChange(
   before: ConnectionSettings | undefined,
   defaults: Partial<ConnectionSettings>,
@@ -72,6 +74,11 @@ export function applyChange(
     ...Object.fromEntries(Object.entries(merged).filter(isSet)),
     intervals: Object.fromEntries(Object.entries(merged.intervals).filter(isSet)),
   } as ConnectionSettings
+  const { driver } = settings
+  const fixed = fixedFields[driver]
+  const unusable = fieldNames.filter(name => name in fixed && (fields[name] ?? fixed[name]) !== fixed[name])
+  if (unusable.length) throw new Error(`${unusable.join(' and ')} can't be set for the driver ${driver}.`)
+  Object.assign(settings, fixed)
   const missing = (['url', 'clientId'] as const).filter(name => settings[name] === undefined)
   if (missing.length) throw new Error(`${missing.join(' and ')} must be set.`)
   return settings

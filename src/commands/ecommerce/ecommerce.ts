@@ -38,6 +38,7 @@ export function buildEcommerceCommand(program: Command) {
     .description('Manage connections to e-commerce platforms')
     .examples(
       ['ecommerce set luma url=luma-au.myshopify.com clientId=4f1c… --secret-file s', 'connects a Shopify shop'],
+      ['ecommerce set luma driver=medusa url=shop.example.com --secret-file s', 'connects a Medusa'],
       ['ecommerce set luma events=on', 'lets the platform report changes at once'],
       ['ecommerce test luma', 'checks credentials, scopes, currency and the API version'],
       ['ecommerce status luma', 'shows the connection and its syncs'],
@@ -49,7 +50,10 @@ export function buildEcommerceCommand(program: Command) {
     .command('set')
     .argument('<service>')
     .argument('<setting=value...>')
-    .option('--secret-file <file>', 'file with the client secret (default: standard input)')
+    .option(
+      '--secret-file <file>',
+      'file with the client secret, or the secret API key of a Medusa (default: standard input)',
+    )
     .description("Set a service's connection to its e-commerce platform")
     .addHelpText('after', settingsHelp())
     .action((name: string, assignments: string[], { secretFile }: { secretFile?: string }) =>
@@ -159,7 +163,7 @@ async function requireConnection(db: Db, keys: Keys, service: Service): Promise<
   return stored
 }
 
-/** Reads the client secret if the command sets other credentials. */
+/** Reads the secret if the command sets other credentials. */
 async function readNewSecret(
   db: Db,
   keys: Keys,
@@ -168,8 +172,17 @@ async function readNewSecret(
   file: string | undefined,
 ): Promise<string | undefined> {
   const stored = await findConnection(db, keys, service)
-  const isNeeded = stored?.secret === undefined || fields.clientId !== undefined || fields.url !== undefined
-  return file !== undefined || isNeeded ? readSecret('Client secret: ', file, 'secret') : undefined
+  const driver = fields.driver ?? stored?.settings.driver ?? defaultConnection.driver
+  const isNeeded =
+    stored?.secret === undefined ||
+    driver !== stored.settings.driver ||
+    fields.clientId !== undefined ||
+    fields.url !== undefined
+  if (file === undefined && !isNeeded) return
+  if (driver !== 'medusa') return readSecret('Client secret: ', file, 'secret')
+  const secret = await readSecret('Secret API key: ', file, 'secret')
+  if (!secret.startsWith('sk_')) throw new Error('The secret must be a secret API key of Medusa: it begins with sk_.')
+  return secret
 }
 
 async function merge(
@@ -184,13 +197,14 @@ async function merge(
   if (settings.events === 'on' && readConfig().publicUrl === undefined)
     throw new Error('PUBLIC_URL must be set: the platform sends its events to this URL.')
   const isStarting = settings.stockPush === 'on' && before?.settings.stockPush !== 'on'
-  if (isStarting && (before?.settings.url !== settings.url || !(await hasRecentDryRun(tx, service))))
+  const isSameShop = before?.settings.url === settings.url && before.settings.driver === settings.driver
+  if (isStarting && !(isSameShop && (await hasRecentDryRun(tx, service))))
     throw new Error(
       `The stock push can't start without a dry run of the last ${dryRunDays} days. Run "tillbridge ecommerce set ${service.name} stockPush=dryRun", then "tillbridge ecommerce reconcile ${service.name}", and review the differences.`,
     )
   const secret = newSecret ?? before?.secret
   if (secret === undefined) throw new Error('Another command has removed the connection. Run the command again.')
-  const isSameApp = before?.settings.url === settings.url && before.settings.clientId === settings.clientId
+  const isSameApp = isSameShop && before.settings.clientId === settings.clientId
   const replacedSecret = isSameApp && before.secret !== secret ? before.secret : undefined
   await setConnection(tx, keys, service, settings, secret, replacedSecret)
   // The dry run was reviewed, so its differences don't count for the safety stop.
@@ -206,7 +220,9 @@ async function recordChange(tx: Db, service: Service, operation: string, body: o
 }
 
 const formatSettings = ({ intervals, ...settings }: ConnectionSettings): string[] => [
-  ...Object.entries(settings).map(([name, value]) => `${name} = ${value}`),
+  ...Object.entries(settings)
+    .filter(([, value]) => value !== null)
+    .map(([name, value]) => `${name} = ${value}`),
   ...Object.entries(intervals).map(([sync, seconds]) => `interval.${sync} = ${formatInterval(seconds)}`),
   'secret = (set)',
 ]

@@ -1,26 +1,29 @@
 import { readConfig } from '../../config/config.ts'
 import type { Keys } from '../../crypto/keys.ts'
 import type { Database } from '../../database/db.ts'
+import type { ConnectionSettings } from '../../domain/ecommerce/connection-settings.ts'
 import { PlatformFailure } from '../../domain/ecommerce/platform-failure.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { getEventPath, getEventUrl, openPlatform } from '../../ecommerce/connections.ts'
-import type { SubscriptionState } from '../../ecommerce/port/events.ts'
+import type { EventPort, SubscriptionState } from '../../ecommerce/port/events.ts'
 import { createQuietLog } from '../terminal/quiet-log.ts'
 
 const timeoutMs = 120_000
 
-type OpenedPlatform = NonNullable<Awaited<ReturnType<typeof openPlatform>>>
-
-/** Runs work on the platform of a service. Returns the error message of a platform that rejects it or is unreachable. */
-async function withPlatform<T>(
+/**
+ * Runs work on the events of the platform of a service, if it sends any. Returns the error message of a platform that rejects it or is
+ * unreachable.
+ */
+async function withEvents<T>(
   db: Database,
   keys: Keys,
   service: Service,
-  work: (opened: OpenedPlatform, signal: AbortSignal) => Promise<T>,
+  work: (events: EventPort, signal: AbortSignal, settings: ConnectionSettings) => Promise<T>,
 ): Promise<T | { problem: string } | undefined> {
   try {
     const opened = await openPlatform(db, keys, service, createQuietLog())
-    return opened && (await work(opened, AbortSignal.timeout(timeoutMs)))
+    const events = opened?.platform.events
+    return events && (await work(events, AbortSignal.timeout(timeoutMs), opened.settings))
   } catch (error) {
     if (error instanceof PlatformFailure) return { problem: `${error.message} (${error.kind})` }
     throw error
@@ -29,7 +32,7 @@ async function withPlatform<T>(
 
 /** Creates or deletes the subscriptions, as the stored setting says, and prints the result. The hourly check creates what is missing later. */
 export async function updateSubscriptions(db: Database, keys: Keys, service: Service): Promise<void> {
-  const result = await withPlatform(db, keys, service, async ({ settings, platform: { events } }, signal) => {
+  const result = await withEvents(db, keys, service, async (events, signal, settings) => {
     const { publicUrl } = readConfig()
     if (settings.events !== 'on' || publicUrl === undefined) return events.remove(getEventPath(service), signal)
     const url = getEventUrl(publicUrl, service)
@@ -44,9 +47,7 @@ export async function updateSubscriptions(db: Database, keys: Keys, service: Ser
 
 /** Deletes the subscriptions before the connection is removed. A platform that is unreachable deletes them after failed deliveries. */
 export async function removeSubscriptions(db: Database, keys: Keys, service: Service): Promise<void> {
-  const result = await withPlatform(db, keys, service, ({ platform }, signal) =>
-    platform.events.remove(getEventPath(service), signal),
-  )
+  const result = await withEvents(db, keys, service, (events, signal) => events.remove(getEventPath(service), signal))
   if (result) console.error(`The platform still sends events: ${result.problem}`)
 }
 
@@ -54,8 +55,8 @@ export async function removeSubscriptions(db: Database, keys: Keys, service: Ser
 export async function checkSubscriptions(db: Database, keys: Keys, service: Service) {
   const { publicUrl } = readConfig()
   if (publicUrl === undefined) return { description: 'Events: unknown, because PUBLIC_URL is not set.', problems: [] }
-  const state = await withPlatform(db, keys, service, ({ platform }, signal) =>
-    platform.events.read(getEventUrl(publicUrl, service), signal),
+  const state = await withEvents(db, keys, service, (events, signal) =>
+    events.read(getEventUrl(publicUrl, service), signal),
   )
   if (!state) return { description: 'Events: none, because the connection was removed.', problems: [] }
   if ('problem' in state) return { description: `Events: unknown. ${state.problem}`, problems: [] }

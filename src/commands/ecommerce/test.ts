@@ -13,14 +13,16 @@ const timeoutMs = 120_000
 export async function testConnection(db: Database, keys: Keys, service: Service, stored: StoredConnection) {
   const log: CallLog = { warn: (facts, message) => console.error(message, JSON.stringify(facts)) }
   const result = await probe(db, keys, service, stored, log)
-  console.log(`Connected: ${result.shop}, plan ${result.plan}, ${result.currency}, ${result.timeZone}.`)
+  const plan = result.plan === null ? undefined : `plan ${result.plan}`
+  console.log(`Connected: ${[result.shop, plan, result.currency, result.timeZone].filter(Boolean).join(', ')}.`)
   console.log(`Prices ${result.taxesIncluded ? 'include' : "don't include"} tax.`)
-  console.log(`API version ${result.apiVersion} is supported until ${result.versionEndsOn}.`)
+  const { version } = result
+  if (version) console.log(`API version ${version.name} is supported until ${version.endsOn}.`)
   const subscriptions = stored.settings.events === 'on' ? await checkSubscriptions(db, keys, service) : undefined
   if (subscriptions) console.log(subscriptions.description)
   const problems = [...findProblems(result, service), ...(subscriptions?.problems ?? [])]
   if (problems.length) throw new Error(problems.join('\n'))
-  console.log('All scopes are granted, and the app can read customer emails.')
+  console.log(describeAccess[stored.settings.driver])
 }
 
 async function probe(
@@ -36,6 +38,11 @@ async function probe(
     if (error instanceof PlatformFailure) throw new Error(`${stored.settings.url}: ${error.message} (${error.kind})`)
     throw error
   }
+}
+
+const describeAccess = {
+  shopify: 'All scopes are granted, and the app can read customer emails.',
+  medusa: 'The secret API key is valid.',
 }
 
 /** Returns one sentence for each problem. */

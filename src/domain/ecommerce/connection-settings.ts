@@ -1,5 +1,5 @@
 /** The platforms that a service can be connected to. */
-const platformNames = ['shopify'] as const
+export const platformNames = ['shopify', 'medusa'] as const
 export type PlatformName = (typeof platformNames)[number]
 
 /** A service has one connection at present. */
@@ -31,8 +31,10 @@ export interface ConnectionSettings {
   driver: PlatformName
   /** The origin of the shop, such as `https://luma-au.myshopify.com`. */
   url: string
-  clientId: string
-  apiVersion: string
+  /** Null: the platform identifies the app by its secret. */
+  clientId: string | null
+  /** Null: the API of the platform has no versions. */
+  apiVersion: string | null
   autoMapping: (typeof autoMappingModes)[number]
   stockPush: (typeof stockPushModes)[number]
   /** `on`: the platform sends events, so that changes are read within seconds. */
@@ -66,16 +68,16 @@ export function toShopOrigin(value: string): string | undefined {
 export const connectionFields = {
   driver: { description: 'The platform. Default: shopify.', findProblem: oneOf(platformNames) },
   url: {
-    description: "The shop's address, such as luma-au.myshopify.com.",
+    description: "The shop's address, such as luma-au.myshopify.com; of a Medusa, its backend.",
     findProblem: value =>
       toShopOrigin(value) ? undefined : 'must be a host name such as luma-au.myshopify.com, without a path',
   },
   clientId: {
-    description: 'The client ID of your app on the platform.',
+    description: 'The client ID of your app on Shopify.',
     findProblem: value => (/^[\w-]{1,100}$/.test(value) ? undefined : 'must have 1 to 100 characters without spaces'),
   },
   apiVersion: {
-    description: "The version of the platform's API. Default: 2026-07.",
+    description: "The version of Shopify's API. Default: 2026-07.",
     findProblem: oneOf(['2026-04', '2026-07', '2026-10']),
   },
   autoMapping: {
@@ -87,7 +89,7 @@ export const connectionFields = {
     findProblem: oneOf(stockPushModes),
   },
   events: {
-    description: 'on: the platform reports changes at once; requires PUBLIC_URL. Default: off.',
+    description: 'on: Shopify reports changes at once; requires PUBLIC_URL. Default: off.',
     findProblem: oneOf(eventModes),
   },
   nettingDelayMinutes: {
@@ -99,6 +101,12 @@ export const connectionFields = {
   },
 } as const satisfies Record<string, Field>
 export type ConnectionField = keyof typeof connectionFields
+
+/** The settings that can't be changed, by platform: Medusa identifies a client by its secret, and sends no events. */
+export const fixedFields: Record<PlatformName, Partial<ConnectionSettings>> = {
+  shopify: {},
+  medusa: { clientId: null, apiVersion: null, events: 'off' },
+}
 
 export const defaultConnection = {
   driver: 'shopify',

@@ -1,5 +1,6 @@
 import { Type } from '../../schemas/schemas.ts'
 import { Count, Flag, Id, Instant, Nullable, OneOf, Text } from '../values/fields.ts'
+import { platformNames } from './connection-settings.ts'
 
 const locationId = Type.String({ $id: 'PlatformLocationId', examples: ['gid://shopify/Location/6884556842'] })
 const holdReason = Text("Why it isn't pushed: such as `unmapped`, or a code of the platform.", 'bundle')
@@ -77,7 +78,8 @@ export const StockDrift = Type.Object(
 export const EcommerceStatus = Type.Object(
   {
     url: Text('The shop.', 'https://luma-au.myshopify.com'),
-    apiVersion: Text('The API version.', '2026-07'),
+    driver: OneOf('The platform.', platformNames),
+    apiVersion: Nullable(Text('Its API version, if it has any.', '2026-07')),
     stockPush: OneOf('The setting.', ['off', 'dryRun', 'on']),
     isStopped: Flag('True while the safety stop waits for a person.', false),
     due: Count('Levels to push.', 0),

@@ -1,9 +1,10 @@
-import { PlatformFailure } from '../../../domain/ecommerce/platform-failure.ts'
+import { PlatformFailure } from '../../domain/ecommerce/platform-failure.ts'
 
 interface Exchange {
+  method: 'GET' | 'POST'
   url: URL
   headers: Record<string, string>
-  body: string
+  body?: string
   signal: AbortSignal
 }
 
@@ -16,13 +17,11 @@ export interface JsonResponse {
 
 const timeoutMs = 30_000
 
-/** Posts a request and reads the whole response. Throws `PlatformFailure` if no response arrives. Follows no redirect. */
-export async function exchange({ url, headers, body, signal }: Exchange): Promise<JsonResponse> {
+/** Sends a request and reads the whole response. Throws `PlatformFailure` if no response arrives. Follows no redirect. */
+export async function exchange({ url, signal, ...request }: Exchange): Promise<JsonResponse> {
   try {
     const response = await fetch(url, {
-      method: 'POST',
-      headers,
-      body,
+      ...request,
       redirect: 'manual',
       signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
     })

@@ -41,10 +41,18 @@ export interface SubscriptionState {
   denied: readonly { topic: string; scope: string }[]
 }
 
-export interface EventPort {
+export interface SubscriptionPort {
   read(url: string, signal: AbortSignal): Promise<SubscriptionState>
   /** Creates what is missing, and deletes subscriptions with an old URL of this connection. Returns the state before. */
   ensure(url: string, signal: AbortSignal): Promise<SubscriptionState>
   /** Deletes the subscriptions of this connection, at any URL. */
   remove(path: string, signal: AbortSignal): Promise<void>
+}
+
+/** The events of a platform that sends any. */
+export interface EventPort extends SubscriptionPort {
+  /** The maximum number of IDs of one call of `findExisting`. */
+  readonly maxIds: number
+  /** Returns those of these global IDs whose record exists: an event can be false. */
+  findExisting(ids: readonly string[], signal: AbortSignal): Promise<ReadonlySet<string>>
 }

@@ -35,7 +35,7 @@ interface LevelAuthor extends LevelKey {
   changedBy: string
 }
 
-/** A quantity to set. `expectedOnHand`: the platform rejects the change if its quantity is another one. */
+/** A quantity to set. `expectedOnHand`: the change isn't made if the platform's quantity is another one. */
 export interface OnHandChange extends LevelKey {
   expectedOnHand: number
   onHand: number
@@ -61,6 +61,8 @@ export interface CallPermit {
 export interface InventoryPort {
   /** The maximum number of changes of one call, and of items and orders of one read. */
   readonly limits: { changes: number; items: number; orders: number }
+  /** True if a lost call can be sent again under its key. False: its levels are read, and their quantities are computed again. */
+  readonly hasIdempotencyKeys: boolean
   /** Reads all levels that are stocked. Never returns a list that was cut off. */
   readAllLevels(signal: AbortSignal): AsyncIterable<ObservedLevel>
   /** Reads the stocked levels of these items, at most `limits.items`. A level that is missing from the result isn't stocked. */
@@ -72,8 +74,8 @@ export interface InventoryPort {
   /** Waits until a call of `setOnHand` or `activateLevel` is permitted. So that nothing waits between the last read and the call. */
   reserveCall(signal: AbortSignal): Promise<CallPermit>
   /**
-   * Sets quantities and returns one result per change, in the same order. The same key and changes can be sent again after a lost response.
-   * Throws `PlatformFailure` if the outcome is unknown.
+   * Sets quantities and returns one result per change, in the same order. The same key and changes can be sent again after a lost response
+   * if the platform has idempotency keys. Throws `PlatformFailure` if the outcome is unknown.
    */
   setOnHand(
     permit: CallPermit,

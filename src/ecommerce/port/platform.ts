@@ -14,25 +14,23 @@ export interface EcommercePlatform {
   /** The syncs of locations, variants and customers, as the sync engine runs them. */
   readonly syncs: readonly SyncDefinition[]
   readonly inventory: InventoryPort
-  readonly events: EventPort
-  /** The maximum number of IDs of one call of `findExisting`. */
-  readonly maxIds: number
-  /** Returns those of these global IDs whose record exists. */
-  findExisting(ids: readonly string[], signal: AbortSignal): Promise<ReadonlySet<string>>
+  /** Absent: the platform sends no events. */
+  readonly events?: EventPort
 }
 
 /** The state of a platform and of the app's access to it. */
 export interface ProbeResult {
   shop: string
   currency: string
-  timeZone: string
+  /** Null: the platform has none. */
+  timeZone: string | null
   taxesIncluded: boolean
-  plan: string
+  /** Null: the platform has no plans. */
+  plan: string | null
   /** The names of scopes that the app needs and doesn't have. */
   missingScopes: readonly string[]
   /** False if the platform hides the email addresses of customers from the app. */
   hasProtectedData: boolean
-  apiVersion: string
-  /** The last day of support for the API version (`2027-07-01`). */
-  versionEndsOn: string
+  /** The API version and the last day of its support (`2027-07-01`). Null: the API has no versions. */
+  version: { name: string; endsOn: string } | null
 }

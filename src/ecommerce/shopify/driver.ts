@@ -25,6 +25,7 @@ const pushScopes = ['write_inventory', 'read_orders', 'read_merchant_managed_ful
 /** Opens a shop on Shopify: the Admin GraphQL API with client credentials. */
 export function openShopify({ settings, secret, tokens, budget, log }: ShopifyOptions): EcommercePlatform {
   const { url, clientId, apiVersion } = settings
+  if (clientId === null || apiVersion === null) throw new Error('the connection has no clientId or apiVersion')
   const open = (priority: PriorityClass) =>
     createShopifyClient({
       url,
@@ -40,12 +41,14 @@ export function openShopify({ settings, secret, tokens, budget, log }: ShopifyOp
     syncs: listSyncs(client, settings.intervals),
     inventory: createInventory({ push: open('stock'), background: client }),
     probe: signal => probe(client, apiVersion, requiredScopes, signal),
-    events: createSubscriptions(client, signal => readScopes(client, signal)),
-    maxIds,
-    async findExisting(ids, signal) {
-      const operation = { ...operations.existing, cost: ids.length * operations.existing.cost }
-      const { nodes } = await client.send<{ nodes: ({ id: string } | null)[] }>(operation, { ids }, signal)
-      return new Set(nodes.flatMap(node => node?.id ?? []))
+    events: {
+      ...createSubscriptions(client, signal => readScopes(client, signal)),
+      maxIds,
+      async findExisting(ids, signal) {
+        const operation = { ...operations.existing, cost: ids.length * operations.existing.cost }
+        const { nodes } = await client.send<{ nodes: ({ id: string } | null)[] }>(operation, { ids }, signal)
+        return new Set(nodes.flatMap(node => node?.id ?? []))
+      },
     },
   }
 }
@@ -92,8 +95,7 @@ async function probe(
     plan: shop.plan.publicDisplayName,
     missingScopes,
     hasProtectedData: missingScopes.includes('read_customers') ? false : await canReadEmails(client, signal),
-    apiVersion,
-    versionEndsOn: getLastDay(apiVersion),
+    version: { name: apiVersion, endsOn: getLastDay(apiVersion) },
   }
 }
 

@@ -12,7 +12,7 @@ import { type PushContext, runCycle, sendOutbox } from './cycle.ts'
 import { followChanges } from './follow-changes.ts'
 
 /**
- * Pushes stock to the platform: absolute on-hand quantities by compare-and-set.
+ * Pushes stock to the platform: absolute on-hand quantities by compare-and-set, or by read and write if the platform has none.
  * Pattern: change feed with a cursor, then a transactional outbox.
  * Guarantees: an old quantity is never sent; falling quantities are sent first; nothing is locked during a call.
  */
@@ -79,14 +79,14 @@ export async function pushStock(
 }
 
 /**
- * Resends the batches of a process that died, under their keys. If a batch is too old for its key, its levels are read instead, because an old
- * quantity must never be sent. The levels of all these batches stay due, so their quantities are computed again.
+ * Resends the batches of a process that died, under their keys. If a batch is too old for its key, or the platform has no keys, its levels are
+ * read instead, because an old quantity must never be sent. The levels of all these batches stay due, so their quantities are computed again.
  */
 async function finishOutbox(context: PushContext): Promise<void> {
-  const { db, service } = context
+  const { db, service, inventory } = context
   const batches = Map.groupBy(await readOutbox(db, service), ({ key }) => key)
   for (const [key, levels] of batches)
-    if (levels.every(({ isRecent }) => isRecent)) await sendOutbox(context, levels)
+    if (inventory.hasIdempotencyKeys && levels.every(({ isRecent }) => isRecent)) await sendOutbox(context, levels)
     else
       await recordResults(
         db,

@@ -24,9 +24,9 @@ interface Row {
   connectionId: string
   driver: PlatformName
   url: string
-  clientId: string
+  clientId: string | null
   secret: Buffer
-  apiVersion: string
+  apiVersion: string | null
   options: Partial<
     Pick<ConnectionSettings, 'autoMapping' | 'stockPush' | 'events' | 'nettingDelayMinutes' | 'intervals'>
   >

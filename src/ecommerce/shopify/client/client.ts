@@ -1,13 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { withJitter } from '../../../concurrency/backoff.ts'
 import { PlatformFailure } from '../../../domain/ecommerce/platform-failure.ts'
-import { type CircuitBreaker, createCircuitBreaker } from '../../../http-client/circuit-breaker.ts'
 import { parseRetryAfterMs } from '../../../http-client/retry-after.ts'
 import type { PriorityClass, ThrottleStatus } from '../../../store/ecommerce/budget.ts'
+import { getBreaker } from '../../http/breakers.ts'
+import { exchange, type JsonResponse } from '../../http/exchange.ts'
 import type { Budget } from '../../port/budget.ts'
 import type { CallLog } from '../../port/platform.ts'
 import type { ShopifyOperation } from '../documents/documents.ts'
-import { exchange, type JsonResponse } from './exchange.ts'
 import type { Tokens } from './tokens.ts'
 
 /** Sends operations to the Admin API of one shop. */
@@ -64,16 +64,6 @@ class PassingFailure extends PlatformFailure {
   }
 }
 
-/** The circuit breakers of this process, one for each shop. Repeated failures end the calls until one probe succeeds. */
-const breakers = new Map<string, CircuitBreaker>()
-
-function getBreaker(origin: string): CircuitBreaker {
-  const breaker =
-    breakers.get(origin) ?? createCircuitBreaker({ failureThreshold: 5, openMs: 2_000, maxOpenMs: 60_000 })
-  breakers.set(origin, breaker)
-  return breaker
-}
-
 export function createShopifyClient({ url, apiVersion, tokens, budget, priority, log }: ClientOptions): ShopifyClient {
   const endpoint = new URL(`/admin/api/${apiVersion}/graphql.json`, url)
 
@@ -90,6 +80,7 @@ export function createShopifyClient({ url, apiVersion, tokens, budget, priority,
     if (waitMs > 0) throw new PassingFailure('The circuit breaker is open.', waitMs)
     // If no response arrives, the points stay reserved: the platform can have charged them.
     const response = await exchange({
+      method: 'POST',
       url: endpoint,
       headers: { 'content-type': 'application/json', accept: 'application/json', 'x-shopify-access-token': token },
       body: JSON.stringify({ query: document, variables }),

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { PlatformFailure } from '../../../domain/ecommerce/platform-failure.ts'
-import { exchange } from './exchange.ts'
+import { exchange } from '../../http/exchange.ts'
 
 /** The shared place of a connection's token. One process at a time has the lease to renew it. */
 export interface TokenStore {
@@ -56,6 +56,7 @@ export function openTokens(store: TokenStore, credentials: Credentials): Tokens 
 
 async function requestToken({ url, clientId, secret }: Credentials, signal: AbortSignal) {
   const { status, body } = await exchange({
+    method: 'POST',
     url: new URL('/admin/oauth/access_token', url),
     headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' },
     body: new URLSearchParams({

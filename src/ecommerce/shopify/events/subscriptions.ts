@@ -1,5 +1,5 @@
 import { PlatformFailure } from '../../../domain/ecommerce/platform-failure.ts'
-import type { EventPort, SubscriptionState } from '../../port/events.ts'
+import type { SubscriptionPort, SubscriptionState } from '../../port/events.ts'
 import type { ShopifyClient } from '../client/client.ts'
 import { operations } from '../documents/documents.ts'
 import { type TopicName, topics } from './topics.ts'
@@ -54,7 +54,7 @@ export function createSubscriptions(client: ShopifyClient, readScopes: (signal: 
     return { state, outdated }
   }
 
-  const port: EventPort = {
+  const port: SubscriptionPort = {
     read: async (url, signal) => (await compare(url, signal)).state,
     async ensure(url, signal) {
       const { state, outdated } = await compare(url, signal)

@@ -25,6 +25,7 @@ export const createInventory = ({
   background: ShopifyClient
 }): InventoryPort => ({
   limits,
+  hasIdempotencyKeys: true,
   readAllLevels: signal => readAllLevels(background, signal),
   readLevels: (itemIds, signal) => readLevels(push, itemIds, signal),
   readCommitments: (orderIds, signal) => readCommitments(push, orderIds, signal),

@@ -6,6 +6,7 @@ import {
 import { kindOfSync, type PlatformItem, platformLists } from '../../../domain/ecommerce/items.ts'
 import { PlatformFailure } from '../../../domain/ecommerce/platform-failure.ts'
 import type { SyncBatch, SyncDefinition, SyncRequest } from '../../../domain/sync/port.ts'
+import { toUtc } from '../../http/instants.ts'
 import { readBulk } from '../bulk/bulk.ts'
 import type { ShopifyClient } from '../client/client.ts'
 import { bulkQueries, operations, type ShopifyOperation } from '../documents/documents.ts'
@@ -126,6 +127,3 @@ async function* readPages<Node>(
     after = page.pageInfo.endCursor
   }
 }
-
-/** Converts an instant of PostgreSQL (`2026-11-02 10:00:00.123+00`) to RFC 3339 in UTC. */
-const toUtc = (instant: string) => new Date(instant.replace(' ', 'T').replace(/([+-]\d\d)$/, '$1:00')).toISOString()
