@@ -35,10 +35,10 @@ comment on table service is 'A retailer''s tenancy.';
 comment on column service.shard_name is
   'Shard of the service. A row with the same number and name there has its settings. Null: this database.';
 comment on column service.move_state is
-  'Stage of a move to or from another database. incoming: rows arrive here, and requests are not served. draining: no job starts here. '
+  'Stage of a move to or from another database, or of a restore in place. incoming: rows arrive here, and requests are not served. draining: no job starts here. '
   'paused: no writes until paused_until. moved_away: no more writes; rows that are already on the other database are deleted. read_only: '
-  'reads are served here, writes not yet. Null: the service is not moving.';
-comment on column service.paused_until is 'End of the write pause, even if the process that moves the service dies.';
+  'reads are served here, writes not yet. Null: the service is not moving or being restored.';
+comment on column service.paused_until is 'End of the write pause, even if the process that moves or restores the service dies.';
 comment on column service.name is 'Value of X-Service-Name.';
 comment on column service.restored_at is
   'When the service was restored from a backup, or its times were corrected. Cursors from before carry an older value and are rejected.';
@@ -68,9 +68,10 @@ create table service_move (
 create index on service_move (source);
 create index on service_move (target);
 comment on table service_move is
-  'Services that are moving from one database to another (contributing/decisions/0030), only in the control database. A row is deleted when no rows '
-  'are left at the source, or none of an abandoned move at the target.';
+  'Services that are moving from one database to another (contributing/decisions/0030), or are restored in place (contributing/decisions/0047), '
+  'only in the control database. A row is deleted when no rows are left at the source, or none of an abandoned move at the target.';
 comment on column service_move.source is 'Shard that the service leaves, and in `target` the one it moves to. Null: the control database.';
+comment on column service_move.target is 'Null: the service is restored in place, in the database `source`.';
 comment on column service_move.state is 'copying: served at the source. switched: served at the target.';
 comment on column service_move.owner is 'Process that executes the move. It changes if another process takes over.';
 comment on column service_move.heartbeat_at is 'Last heartbeat of the owner.';

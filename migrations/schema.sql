@@ -35,11 +35,12 @@ create table service (
                                          -- not being deleted.
   shard_name text collate "C",           -- Shard of the service. A row with the same number and name there has its settings. Null: this
                                          -- database.
-  move_state text,                       -- Stage of a move to or from another database. incoming: rows arrive here, and requests are not
-                                         -- served. draining: no job starts here. paused: no writes until paused_until. moved_away: no more
-                                         -- writes; rows that are already on the other database are deleted. read_only: reads are served
-                                         -- here, writes not yet. Null: the service is not moving.
-  paused_until timestamptz,              -- End of the write pause, even if the process that moves the service dies.
+  move_state text,                       -- Stage of a move to or from another database, or of a restore in place. incoming: rows arrive
+                                         -- here, and requests are not served. draining: no job starts here. paused: no writes until
+                                         -- paused_until. moved_away: no more writes; rows that are already on the other database are
+                                         -- deleted. read_only: reads are served here, writes not yet. Null: the service is not moving or
+                                         -- being restored.
+  paused_until timestamptz,              -- End of the write pause, even if the process that moves or restores the service dies.
   primary key (service_id),
   unique (name),
   foreign key (shard_name) references shard(name),
@@ -53,12 +54,13 @@ create function is_purgeable(service) returns boolean language sql immutable as 
   select coalesce($1.deletion_state = 'purging' or $1.move_state in ('incoming', 'moved_away') or $1.shard_name is not null, false)
 $$;
 
--- Services that are moving from one database to another (contributing/decisions/0030), only in the control database. A row is deleted when
--- no rows are left at the source, or none of an abandoned move at the target.
+-- Services that are moving from one database to another (contributing/decisions/0030), or are restored in place
+-- (contributing/decisions/0047), only in the control database. A row is deleted when no rows are left at the source, or none of an
+-- abandoned move at the target.
 create table service_move (
   service_id integer not null,
   source text collate "C",                -- Shard that the service leaves, and in `target` the one it moves to. Null: the control database.
-  target text collate "C",
+  target text collate "C",                -- Null: the service is restored in place, in the database `source`.
   state text not null default 'copying',  -- copying: served at the source. switched: served at the target.
   owner uuid not null,                    -- Process that executes the move. It changes if another process takes over.
   started_at timestamptz not null default clock_timestamp(),

@@ -119,6 +119,8 @@ interface ReadOptions {
   /** Required for an encrypted file. */
   identities?: Identities | undefined
   onProgress?: Progress | undefined
+  /** Called with each frame, before it is returned. */
+  onFrame?: (frame: Frame) => void
 }
 
 /** Returns the seeds of all signing keys whose signature is valid. */
@@ -152,7 +154,7 @@ export async function verifyPayload(file: string, signingSeeds: readonly Buffer[
 /** Yields the frames of a file and reports the bytes read. Throws `DamagedBackup`. */
 export async function* readFrames(
   file: string,
-  { identities, onProgress = () => {} }: ReadOptions = {},
+  { identities, onProgress = () => {}, onFrame = () => {} }: ReadOptions = {},
 ): AsyncGenerator<Frame> {
   const { manifest } = await readManifest(file)
   const { recipients } = manifest
@@ -164,7 +166,10 @@ export async function* readFrames(
   // Its error also ends the frames below.
   handleLater(reading)
   try {
-    yield* parseFrames(decompressed)
+    for await (const frame of parseFrames(decompressed)) {
+      onFrame(frame)
+      yield frame
+    }
     await reading
   } catch (error) {
     if (error instanceof DamagedBackup) throw addFile(error, file)

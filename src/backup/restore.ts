@@ -59,7 +59,7 @@ export async function restore(
 }
 
 /** Throws if the database's clock is behind the backup: new change timestamps must be later than all timestamps in the backup. */
-async function requireClockAfter(client: pg.ClientBase, takenAt: string) {
+export async function requireClockAfter(client: pg.ClientBase, takenAt: string) {
   const { rows } = await client.query<{ now: string; early: boolean }>(
     'select clock_timestamp()::text as now, clock_timestamp() < $1::timestamptz as early',
     [takenAt],
@@ -71,7 +71,7 @@ async function requireClockAfter(client: pg.ClientBase, takenAt: string) {
 }
 
 /** Copies rows into their tables, as fast as the database accepts them. */
-async function loadRows(client: pg.ClientBase, frames: AsyncIterable<Frame>) {
+export async function loadRows(client: pg.ClientBase, frames: AsyncIterable<Frame>) {
   let copy: ReturnType<typeof copyFrom> | undefined
   let table = ''
   let failure: Error | undefined

@@ -7,6 +7,7 @@ import { recoverMove } from '../store/moves/finish.ts'
 import { beginMove, findMove, takeOverMove } from '../store/moves/moves.ts'
 import { listAllServices } from '../store/tenancy/services.ts'
 import { armFailpoint } from '../testing/failpoints.ts'
+import { describeRunningRestore } from './service-restore.ts'
 import type { Command } from './terminal/command.ts'
 import { createDisplay, createRowsDisplay, formatPace } from './terminal/progress.ts'
 import { type Session, withDatabase } from './terminal/session.ts'
@@ -56,7 +57,8 @@ async function findService({ control, databases }: Session, name: string): Promi
 async function resolveInterruptedMove({ control, databases }: Session, { id, name }: Service) {
   const interrupted = await findMove(control, id)
   if (!interrupted) return
-  const resumedMove = await takeOverMove(control, interrupted)
+  if (interrupted.target === null) throw new Error(describeRunningRestore(name))
+  const resumedMove = await takeOverMove<string>(control, { ...interrupted, target: interrupted.target })
   if (!resumedMove) throw new Error(`Another process is moving ${name}, or was until seconds ago. Try again in 10 s.`)
   const stop = stopBySignal(
     new Error('Stopped. A worker continues the move. To continue it now, run the command again.'),

@@ -26,6 +26,7 @@ import { hasCopy } from '../store/shards/misplaced-services.ts'
 import { findMissingServices, forwardAuditEntries } from '../store/shards/shards.ts'
 import { type DeletionState, listAllServices, listDeleting } from '../store/tenancy/services.ts'
 import { chooseRecipients, plainDescription } from './backups/recipients.ts'
+import { describeRunningRestore } from './service-restore.ts'
 import type { Command } from './terminal/command.ts'
 import { confirmByTyping } from './terminal/confirmation.ts'
 import { rethrowWriteError } from './terminal/outgoing-file.ts'
@@ -96,9 +97,12 @@ async function findDeletion(
   backup: Options['backup'],
 ): Promise<Deletion> {
   const service = (await listAllServices(control)).find(candidate => candidate.name === name)
-  if (service && (await findMove(control, service.id)))
+  const move = service && (await findMove(control, service.id))
+  if (move)
     throw new Error(
-      `${name} is being moved. Wait for the move to end, or undo it: tillbridge service move ${name} --undo`,
+      move.target === null
+        ? describeRunningRestore(name)
+        : `${name} is being moved. Wait for the move to end, or undo it: tillbridge service move ${name} --undo`,
     )
   const interrupted = (await listDeleting(control)).find(deletion => deletion.service.name === name)
   if (interrupted) return { control, ...interrupted, db: await databases.open(interrupted.service.database) }

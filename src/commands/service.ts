@@ -16,6 +16,7 @@ import { addService, listAllServices, listDeleting, listServices } from '../stor
 import { changeSettings, findCurrencyEffect, readSettings } from '../store/tenancy/settings.ts'
 import { buildMoveCommand } from './service-move.ts'
 import { buildRemoveCommand } from './service-remove.ts'
+import { buildRestoreServiceCommand } from './service-restore.ts'
 import { describeSettings, formatValue, readAssignments } from './setting-assignments.ts'
 import { recordCommand } from './terminal/audit.ts'
 import { type Command, formatExamples } from './terminal/command.ts'
@@ -34,6 +35,7 @@ export function buildServiceCommand(program: Command) {
       ['service show luma', 'shows all settings'],
       ['service list', 'lists all services'],
       ['service move luma --to eu-2', 'moves one to a shard without downtime'],
+      ['service restore luma now.tillbridge', 'replaces its data with that of a backup'],
       ['service remove luma', 'permanently deletes one'],
     )
   const width = Math.max(...describeSettings().map(({ name }) => name.length))
@@ -145,6 +147,7 @@ export function buildServiceCommand(program: Command) {
     )
 
   buildMoveCommand(service)
+  buildRestoreServiceCommand(service)
   buildRemoveCommand(service)
 }
 

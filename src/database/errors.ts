@@ -22,10 +22,10 @@ export class CommitUnknown extends DatabaseUnavailable {
   }
 }
 
-/** Writes of the service go to another shard, now or within seconds. A transaction that throws this is rolled back. */
+/** Writes of the service are paused, or go to another shard, now or within seconds. A transaction that throws this is rolled back. */
 export class ServiceMoving extends DatabaseUnavailable {
   constructor(cause: unknown) {
-    super(cause, 'The service is being moved to another shard, or deleted.')
+    super(cause, 'The service is being moved to another shard, restored or deleted.')
   }
 }
 

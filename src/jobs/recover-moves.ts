@@ -4,7 +4,7 @@ import { listAbandonedMoves, takeOverMove } from '../store/moves/moves.ts'
 import { type JobRun, throwErrors } from './job.ts'
 
 /**
- * Ends moves of services whose mover died: undoes them, or finishes them after the cutover. One process at a time owns a move, and each
+ * Ends moves and restores of services whose process died: undoes them, or finishes moves after the cutover. One process at a time owns a move, and each
  * step detects earlier work. If a database is unavailable, it throws after the others are done.
  */
 export const recoverMoves =
@@ -15,15 +15,21 @@ export const recoverMoves =
       try {
         const { name, source, target } = abandoned
         const from = source === null ? { db } : await open(source)
-        const to = await open(target).catch(error => {
-          errors.push(error)
-        })
+        const to =
+          target === null
+            ? undefined
+            : await open(target).catch(error => {
+                errors.push(error)
+              })
         const move = await takeOverMove(db, abandoned)
         if (!move) continue
         const places = { control: db, source: from.db, target: to?.db }
         const result = await recoverMove(places, move, signal)
         if (!result) continue
-        log.warn({ service: name, target, result }, `interrupted service move ${result}`)
+        log.warn(
+          { service: name, target, result },
+          `interrupted service ${target === null ? 'restore' : 'move'} ${result}`,
+        )
       } catch (error) {
         signal.throwIfAborted()
         errors.push(error)

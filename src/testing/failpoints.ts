@@ -22,6 +22,8 @@ export const failpoints = [
   'service_moved_away',
   'service_switched',
   'service_opened',
+  'service_rows_replaced',
+  'service_restored',
   'before_set_on_hand',
   'after_set_on_hand',
   'before_record_result',

@@ -44,6 +44,6 @@ test('writers during a service removal finish or are rejected without traces', a
   assert.ok(responses.includes(201))
   await assert.rejects(
     api.db.run(sql`select next_change_timestamp(${id}, null)`),
-    /is being moved to another shard, or deleted/,
+    /is being moved to another shard, restored or deleted/,
   )
 })

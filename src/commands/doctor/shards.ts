@@ -72,18 +72,20 @@ async function findProblems(
   return problems
 }
 
-/** Lists moves of services between shards. Throws if one is abandoned. */
+/** Lists moves of services between shards, and restores of services. Throws if one is abandoned. */
 export async function checkMoves(control: Db): Promise<string> {
   const moves = await listMoves(control)
   if (!moves.length) return 'no service is being moved'
   const lines = moves.map(({ isDead, silentSeconds, ...move }) =>
     isDead
-      ? `${describeMove(move)}, interrupted ${Math.floor(silentSeconds)} s ago. A worker will resolve it. To do it now: tillbridge service move ${move.name} --undo`
+      ? `${describeMove(move)}, interrupted ${Math.floor(silentSeconds)} s ago. A worker will resolve it. To do it now: tillbridge service ${move.target === null ? 'restore' : 'move'} ${move.name} --undo`
       : `${describeMove(move)}, in progress`,
   )
   if (moves.some(({ isDead }) => isDead)) throw new Error(lines.join('\n'))
   return lines.join('\n')
 }
 
-const describeMove = ({ name, source, target, state }: Move) =>
-  `${name} moves from ${source ?? 'the control database'} to ${target}${state === 'switched' ? ' (already served there)' : ''}`
+const describeMove = ({ name, source, target, state }: Move<string | null>) =>
+  target === null
+    ? `${name} is being restored`
+    : `${name} moves from ${source ?? 'the control database'} to ${target}${state === 'switched' ? ' (already served there)' : ''}`

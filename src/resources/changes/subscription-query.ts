@@ -27,7 +27,7 @@ interface Query {
 /** Milliseconds without changes after which a comment keeps the connection alive. */
 const keepAliveMs = 15_000
 
-/** Yields the changes of a stream as formatted events, beginning with `first`, until the request ends. */
+/** Yields the changes of a stream as formatted events, beginning with `first`, until the request ends or the service is restored. */
 export async function* streamEvents(
   db: Db,
   subscription: Subscription,
@@ -43,6 +43,8 @@ export async function* streamEvents(
       sentAt = performance.now()
     }
     const service = await recheckAccess()
+    // Its cursors expired, and the restored changes can be before its positions. The client reconnects and begins again.
+    if (service.restoredAt !== subscription.service.restoredAt) return
     page = requireUnexpired(await waitForChanges(db, service, page, request, { timeoutMs: recheckIntervalMs, signal }))
   }
 }

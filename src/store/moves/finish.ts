@@ -33,7 +33,7 @@ export const propagationMs = authCacheTtlMs + 200
 const lingerMs = 10_000
 
 /** Returns the state of the move. Throws if another process has taken it over. */
-export async function requireOwnership(control: Database, move: Move) {
+export async function requireOwnership(control: Database, move: Pick<Move, 'serviceId' | 'owner'>) {
   const state = await readMoveState(control, move)
   if (!state)
     throw new Error('Another process has taken over the move, because this one did not send heartbeats in time.')
@@ -50,6 +50,20 @@ async function serveAtSource({ control, source }: Pick<MoveDatabases, 'control' 
 /** Drops the publications and replication slots of a move, so that the source no longer keeps WAL for it. */
 async function stopReplication({ control, source }: Pick<MoveDatabases, 'control' | 'source'>, move: Move) {
   await unpublish(source, await getMoveName(source, move), await findCopySlots(control, move))
+}
+
+const isMoveToShard = (move: Move<string | null>): move is Move => move.target !== null
+
+/**
+ * Ends a restore in place. Resumes writes, unless its transaction was committed, which has done that. Waits for a transaction that is still
+ * running.
+ */
+export async function undoRestore(
+  { control, source }: Pick<MoveDatabases, 'control' | 'source'>,
+  restore: Move<string | null>,
+) {
+  await resumeAtSource(source, restore)
+  await endMove(control, restore)
 }
 
 /** Undoes a move before its switch: resumes the service at the source and deletes its rows at the target. Throws after the switch. */
@@ -102,13 +116,17 @@ export async function finishMove(
 
 /**
  * Ends an abandoned move: finishes it if it was switched or about to be, otherwise undoes it. Without `target`, because the target is
- * unavailable, resumes a service that is still at the source, and returns undefined.
+ * unavailable, resumes a service that is still at the source, and returns undefined. An abandoned restore has only a write pause to end.
  */
 export async function recoverMove(
   { control, source, target }: Omit<MoveDatabases, 'target'> & { target: Database | undefined },
-  move: Move,
+  move: Move<string | null>,
   signal: AbortSignal,
 ): Promise<'finished' | 'undone' | undefined> {
+  if (!isMoveToShard(move)) {
+    await undoRestore({ control, source }, move)
+    return 'undone'
+  }
   const beat = setInterval(
     () => void ignoreError(sendHeartbeat(control, move), 'heartbeat is sent again'),
     heartbeatIntervalMs,

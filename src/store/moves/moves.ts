@@ -1,13 +1,15 @@
 import { type Database, type Db, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 
-/** A service that is moving to a shard. The control database has a row of it. */
-export interface Move {
+/**
+ * A service that is moving to a shard, or is restored in place from a backup: then the target is null. The control database has a row of it.
+ */
+export interface Move<Target extends string | null = string> {
   serviceId: number
   name: string
   /** Null: the control database. */
   source: string | null
-  target: string
+  target: Target
   /** The service is served at the source (`copying`) or at the target (`switched`). */
   state: 'copying' | 'switched'
   /** Token of the process that executes the move. */
@@ -21,53 +23,60 @@ export const heartbeatIntervalMs = 1_000
 const moveColumns = sql`m.service_id as "serviceId", s.name, m.source, m.target, m.state, m.owner::text as owner`
 const isDead = sql`m.heartbeat_at < clock_timestamp() - ${ownerTimeoutSeconds} * interval '1 s'`
 
-/** Begins a move. Returns undefined if the service is already moving. */
-export const beginMove = (control: Db, { id, database }: Pick<Service, 'id' | 'database'>, target: string) =>
-  control.row<Move>(sql`
+/** A move or a restore in place, for functions that only need its service and owner. */
+type OwnedMove = Pick<Move, 'serviceId' | 'owner'>
+
+/** Begins a move, or a restore in place if the target is null. Returns undefined if the service is already moving or being restored. */
+export const beginMove = <Target extends string | null>(
+  control: Db,
+  { id, database }: Pick<Service, 'id' | 'database'>,
+  target: Target,
+) =>
+  control.row<Move<string | null>>(sql`
     with m as (
       insert into service_move (service_id, source, target, owner) values (${id}, ${database ?? null}, ${target}, gen_random_uuid())
       on conflict do nothing returning *)
-    select ${moveColumns} from m join service s using (service_id)`)
+    select ${moveColumns} from m join service s using (service_id)`) as Promise<Move<Target> | undefined>
 
-/** Returns the move of a service. Returns undefined if it isn't moving. */
+/** Returns the move or the restore of a service. Returns undefined if it is neither moving nor being restored. */
 export const findMove = (control: Db, serviceId: number) =>
-  control.row<Move>(
+  control.row<Move<string | null>>(
     sql`select ${moveColumns} from service_move m join service s using (service_id) where service_id = ${serviceId}`,
   )
 
-/** Lists the moves whose owner has died. */
+/** Lists the moves and restores whose owner has died. */
 export const listAbandonedMoves = (control: Db) =>
-  control.rows<Move>(
+  control.rows<Move<string | null>>(
     sql`select ${moveColumns} from service_move m join service s using (service_id) where ${isDead} order by 1`,
   )
 
-/** Lists all moves with the seconds since their last heartbeat. */
+/** Lists all moves and restores with the seconds since their last heartbeat. */
 export const listMoves = (control: Db) =>
-  control.rows<Move & { isDead: boolean; silentSeconds: number }>(sql`
+  control.rows<Move<string | null> & { isDead: boolean; silentSeconds: number }>(sql`
     select ${moveColumns}, ${isDead} as "isDead", extract(epoch from clock_timestamp() - m.heartbeat_at)::float8 as "silentSeconds"
       from service_move m join service s using (service_id) order by s.name`)
 
 /** Takes over a move whose owner has died. Returns undefined if the owner is alive. */
-export const takeOverMove = (control: Db, { serviceId, owner }: Move) =>
-  control.row<Move>(sql`
+export const takeOverMove = <Target extends string | null>(control: Db, { serviceId, owner }: Move<Target>) =>
+  control.row<Move<string | null>>(sql`
     update service_move m set owner = gen_random_uuid(), heartbeat_at = clock_timestamp() from service s
      where s.service_id = m.service_id and m.service_id = ${serviceId} and m.owner = ${owner}::uuid and ${isDead}
-    returning ${moveColumns}`)
+    returning ${moveColumns}`) as Promise<Move<Target> | undefined>
 
 /** Sends a heartbeat. Returns false if another process has taken over. */
-export const sendHeartbeat = async (control: Db, { serviceId, owner }: Move) =>
+export const sendHeartbeat = async (control: Db, { serviceId, owner }: OwnedMove) =>
   (await control.run(sql`
     update service_move set heartbeat_at = clock_timestamp() where service_id = ${serviceId} and owner = ${owner}::uuid`)) >
   0
 
 /** Returns the state of a move, after waiting for a concurrent commit. Returns undefined if another process has taken over. */
-export const readMoveState = async (control: Db, { serviceId, owner }: Move) =>
+export const readMoveState = async (control: Db, { serviceId, owner }: OwnedMove) =>
   (
     await control.row<Pick<Move, 'state'>>(sql`
       update service_move set heartbeat_at = clock_timestamp() where service_id = ${serviceId} and owner = ${owner}::uuid returning state`)
   )?.state
 
-export const endMove = (control: Db, { serviceId, owner }: Move) =>
+export const endMove = (control: Db, { serviceId, owner }: OwnedMove) =>
   control.run(sql`delete from service_move where service_id = ${serviceId} and owner = ${owner}::uuid`)
 
 /** Records that the service is served at the target. Returns false if another process has taken over or has already recorded it. */

@@ -28,9 +28,9 @@ export async function askMoving(api: TestApi) {
     sql`update service_move set heartbeat_at = heartbeat_at - interval '1 day' where service_id = ${moving.id}`,
   )
   const [abandoned] = await moves.listAbandonedMoves(db)
-  assert.ok(abandoned)
+  assert.ok(abandoned && abandoned.target !== null)
   assert.ok((await moves.listMoves(db)).some(({ isDead }) => isDead))
-  const move = await moves.takeOverMove(db, abandoned)
+  const move = await moves.takeOverMove<string>(db, { ...abandoned, target: abandoned.target })
   assert.ok(move && (await moves.readMoveState(db, move)) === 'copying')
 
   const { id } = api.service

@@ -4,6 +4,7 @@ import { waitForWriteLocks } from '../../../store/lists/wait-for-writers.ts'
 import { hasPassed, readClock } from '../../../store/moves/clocks.ts'
 import { type Comparison, startComparison } from '../../../store/moves/compare.ts'
 import { countRows } from '../../../store/moves/compare-table.ts'
+import { drainService } from '../../../store/moves/drain.ts'
 import { finishMove, type MoveDatabases, propagationMs } from '../../../store/moves/finish.ts'
 import {
   heartbeatIntervalMs,
@@ -14,16 +15,7 @@ import {
   switchToTarget,
   undoSwitch,
 } from '../../../store/moves/moves.ts'
-import {
-  abortJobs,
-  allowReads,
-  countRunningJobs,
-  insertIncomingService,
-  listRunningImports,
-  markMovedAway,
-  pauseWrites,
-  startDraining,
-} from '../../../store/moves/pause-writes.ts'
+import { allowReads, insertIncomingService, markMovedAway, pauseWrites } from '../../../store/moves/pause-writes.ts'
 import {
   type CopyProgress,
   getMoveName,
@@ -60,9 +52,6 @@ const maxPauseMs = 4_000
  */
 const maxUpdateMs = 1_500
 const maxUpdates = 20
-/** Milliseconds within which jobs can end, and then notice that they were aborted. */
-const drainMs = 8_000
-const abortMs = 7_000
 const pollIntervalMs = 200
 
 /**
@@ -173,7 +162,9 @@ async function switchService(
   reporter.onWaiting('Comparing all rows.')
   const comparison = await startComparison(places, move, tables, signal)
   failpoint('service_compared')
-  await drainService(places, move, comparison, reporter, signal)
+  // Updates keep the WAL from piling up.
+  const whileImporting = () => comparison.update(signal)
+  await drainService(source, move, { onWaiting: reporter.onWaiting, whileImporting, signal })
   await catchUp(comparison, signal)
   failpoint('service_drained')
   onShut()
@@ -228,29 +219,4 @@ async function catchUp(comparison: Comparison, signal: AbortSignal) {
     await comparison.update(signal)
     updateMs = performance.now() - startedAt
   }
-}
-
-/** Waits until no import and no job of the service is running. */
-async function drainService(
-  { source }: MoveDatabases,
-  move: Move,
-  comparison: Comparison,
-  reporter: MoveReporter,
-  signal: AbortSignal,
-) {
-  for (
-    let files = await listRunningImports(source, move);
-    files.length;
-    files = await listRunningImports(source, move)
-  ) {
-    reporter.onWaiting(`Waiting for running imports and syncs: ${files.join(', ')}.`)
-    // Keeps the WAL from piling up.
-    await comparison.update(signal)
-    await delay(2_000, undefined, { signal })
-  }
-  if (!(await startDraining(source, move))) throw new Error(`${move.name} is already moving or being removed.`)
-  const deadline = performance.now() + drainMs
-  while ((await countRunningJobs(source, move)) > 0 && performance.now() < deadline)
-    await delay(pollIntervalMs, undefined, { signal })
-  if (await abortJobs(source, move)) await delay(abortMs, undefined, { signal })
 }
