@@ -24,8 +24,10 @@ export async function openApparel21Stock(): Promise<ContendedStock> {
   const stockSync = buildSyncs(client, release).find(({ name }) => name === 'stock')
   const stores = [...simulator.state.stores.values()]
   const warehouse = stores.find(({ kind }) => kind === 'warehouse')
-  const product = [...simulator.state.skus.values()].find(({ colour, price }) => !colour.style.special && price > 0)
-  if (!stockSync || !warehouse || !product) throw new Error('the simulated shop has no stock')
+  const [product, probe] = [...simulator.state.skus.values()].filter(
+    ({ colour, price }) => !colour.style.special && price > 0,
+  )
+  if (!stockSync || !warehouse || !product || !probe) throw new Error('the simulated shop has no stock')
   const shoppers = [...simulator.state.persons.values()].filter(({ email }) => email !== '')
   let syncs = 0
   let tillUnits = 0
@@ -34,6 +36,14 @@ export async function openApparel21Stock(): Promise<ContendedStock> {
   const unalerted: string[] = []
   const getStock = () => simulator.state.stock.at(product.row, warehouse.column)
 
+  /** Makes these units available in the warehouse only. */
+  function setStock(skuId: number, units: number) {
+    for (const { id } of stores)
+      simulator.change({ kind: 'set-stock', skuId, storeId: id, quantity: id === warehouse?.id ? units : 0 })
+  }
+
+  setStock(probe.id, 1)
+
   async function sync({ db, service }: Pick<Installation, 'db' | 'service'>, full = false) {
     await runSync(db, service, stockSync as NonNullable<typeof stockSync>, { full })
     syncs++
@@ -41,6 +51,7 @@ export async function openApparel21Stock(): Promise<ContendedStock> {
 
   return {
     sku: String(product.id),
+    probeSku: String(probe.id),
     settings: { currency: 'AUD', timeZone },
     prepare: ({ db, keys, service }) =>
       connectBackOffice(db, keys, service, { url: simulator.url, gateways: ['visa'] }),
@@ -52,13 +63,7 @@ export async function openApparel21Stock(): Promise<ContendedStock> {
       payments: [{ gateway: 'visa', amount: product.price.toFixed(2) }],
     }),
     async begin(installation, units) {
-      for (const { id } of stores)
-        simulator.change({
-          kind: 'set-stock',
-          skuId: product.id,
-          storeId: id,
-          quantity: id === warehouse.id ? units : 0,
-        })
+      setStock(product.id, units)
       await sync(installation, syncs === 0)
     },
     async disturb(installation, { random, tillSales, isOver }) {

@@ -13,6 +13,7 @@ import type { ContendedStock } from './stock.ts'
 
 const key = { storeId: '1001', skuId: '12001' }
 const sku = 'MH01-XS-Black'
+const probe = { skuId: '12002', sku: 'MH01-S-Black' }
 
 /** The embedded back office. Orders are not shipped, so each count of the store still includes their units. */
 export async function openEmbeddedStock(): Promise<ContendedStock> {
@@ -23,25 +24,26 @@ export async function openEmbeddedStock(): Promise<ContendedStock> {
   const setStock = ({ db, service }: Pick<Installation, 'db' | 'service'>, counted = freeStock) =>
     upsertStock(db, service, [{ ...key, freeStock: counted }])
   const countUnits = async ({ db, service }: Installation) => {
-    const row = await db.row<{ sold: number; allocated: number; reserved: number }>(sql`
-      select (select coalesce(sum(quantity - cancelled), 0) from order_line where service_id = ${service.id})::integer as sold, allocated,
-             (select coalesce(sum(quantity), 0) from stock_reservation_line where service_id = ${service.id})::integer as reserved
-        from stock where service_id = ${service.id}`)
+    const row = await db.row<{ sold: number; allocated: number }>(sql`
+      select (select coalesce(sum(quantity - cancelled), 0) from order_line where service_id = ${service.id})::integer as sold, allocated
+        from stock where service_id = ${service.id} and sku_id = ${key.skuId}`)
     if (!row) throw new Error('the SKU has no stock')
     return row
   }
   return {
     sku,
+    probeSku: probe.sku,
     settings: { currency: 'AUD', fulfilment: 'manual' },
     async prepare({ db, service }) {
       await upsertStores(db, service, [{ storeId: key.storeId, storeNumber: '101', name: 'Collins Street' }])
+      const product = { productId: '1', productCode: 'MH01', name: 'Hoodie' }
+      const colour = { productId: '1', colourId: 'BLK', code: 'BLK', name: 'Black' }
+      const variant = { productId: '1', colourId: 'BLK', sizeCode: 'XS', price: '10.00' }
       await upsertProducts(db, service, [
-        {
-          product: { productId: '1', productCode: 'MH01', name: 'Hoodie' },
-          colour: { productId: '1', colourId: 'BLK', code: 'BLK', name: 'Black' },
-          variant: { skuId: key.skuId, productId: '1', colourId: 'BLK', sku, sizeCode: 'XS', price: '10.00' },
-        },
+        { product, colour, variant: { ...variant, skuId: key.skuId, sku } },
+        { product, colour, variant: { ...variant, ...probe, sizeCode: 'S' } },
       ])
+      await upsertStock(db, service, [{ storeId: key.storeId, skuId: probe.skuId, freeStock: 1 }])
       await upsertCustomers(db, service, [{ id: '1', firstname: 'Ann', surname: 'Last', email: 'ann@example.com' }])
       await upsertGateways(db, service, [{ name: 'visa' }])
       await setStock({ db, service })

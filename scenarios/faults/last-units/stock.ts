@@ -5,9 +5,10 @@ import type { CheckResult } from '../../support/expectations/check.ts'
 import type { Installation, InstallationOptions } from '../../support/installation.ts'
 import type { Measurements } from '../../support/report.ts'
 
-/** The back office of the scenario, with one SKU that every client wants. */
+/** The back office of the scenario, with one SKU that every client wants, and one unit of another SKU. */
 export interface ContendedStock {
   sku: string
+  probeSku: string
   settings: Partial<Settings>
   prepare: NonNullable<InstallationOptions['prepare']>
   buildOrder(client: number): OrderInput

@@ -3,6 +3,7 @@ import type { AlertName } from '../../domain/alerts.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { raiseAlert } from '../alerts/alerts.ts'
 import { opaqueServiceId } from '../lists/planner-fences.ts'
+import { currentlyReserved } from './reservations.ts'
 
 const kind: AlertName = 'stock_oversold'
 
@@ -27,12 +28,7 @@ const selectLevels = (service: Service, stocks: readonly StockKey[], condition: 
  * Units of stock `s` that shoppers have reserved. The reservations of orders that are being sent have IDs that begin with `order `. They don't
  * count, because the back office may have subtracted their units already.
  */
-const reservedUnits = sql`
-  (select coalesce(sum(l.quantity), 0)
-     from stock_reservation_line l
-     join stock_reservation r on r.service_id = l.service_id and r.id = l.reservation_id
-    where l.service_id = s.service_id and l.store_id = s.store_id and l.sku_id = s.sku_id
-      and r.expires_at > clock_timestamp() and r.id not like 'order %')`
+const reservedUnits = currentlyReserved(sql`and r.id not like 'order %'`)
 
 /**
  * Raises an alert for each of these levels that has fewer units than its orders and reservations need. Call it after a merge of stock,

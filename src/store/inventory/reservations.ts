@@ -85,6 +85,16 @@ export async function countReservations(tx: Db, service: Service, account: strin
   return row
 }
 
+/**
+ * The units of stock `s` that reservations `r` have reserved until now: `s.reserved` contains expired ones until `watchReservations` has ended
+ * them. `and`: a further condition.
+ */
+export const currentlyReserved = (and = sql``) => sql`
+  (select coalesce(sum(l.quantity), 0)
+     from stock_reservation_line l
+     join stock_reservation r on r.service_id = l.service_id and r.id = l.reservation_id
+    where l.service_id = s.service_id and l.store_id = s.store_id and l.sku_id = s.sku_id and r.expires_at > clock_timestamp() ${and})`
+
 /** Returns the services with expired reservations, and the milliseconds until the next reservation expires, if there is one. */
 export async function findExpiredReservations(db: Db) {
   const [expired, next] = await Promise.all([

@@ -1,5 +1,6 @@
 import { type Db, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
+import { currentlyReserved } from './reservations.ts'
 
 /**
  * Returns the store that each SKU is taken from, by e-commerce SKU. It is the store with this number if it keeps the SKU. Otherwise it is the
@@ -17,7 +18,7 @@ export async function findStockSources(
       from variant v
      cross join lateral (
        select store_id from stock s where s.service_id = v.service_id and s.sku_id = v.sku_id
-        order by store_id = (${named}) desc nulls last, free_stock - allocated - reserved desc, store_id limit 1) s
+        order by store_id = (${named}) desc nulls last, free_stock - allocated - ${currentlyReserved()} desc, store_id limit 1) s
      where v.service_id = ${service.id} and v.sku = any(${skus})`)
   return new Map(rows.map(row => [row.sku, row.store_id]))
 }

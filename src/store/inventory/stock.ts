@@ -21,7 +21,7 @@ import { materialized, opaqueServiceId } from '../lists/planner-fences.ts'
 import { lockStores } from '../lists/store-locks.ts'
 import { insertTombstones } from '../lists/tombstones.ts'
 import { reportOversold, resolveOversold } from './oversold.ts'
-import { endExpiredAt } from './reservations.ts'
+import { currentlyReserved, endExpiredAt } from './reservations.ts'
 
 const stock: MergeTable = {
   name: 'stock',
@@ -301,11 +301,7 @@ export async function moveStock(tx: Db, service: Service, change: Change, moves:
  */
 const sellableUnits = (service: Service, own: string | undefined) => sql`
   greatest(0, floor(s.free_stock) - coalesce(s.buffer, c.inventory_buffer, ${service.settings.inventoryBuffer}::integer) - s.allocated
-    - (select coalesce(sum(l.quantity), 0)
-         from stock_reservation_line l
-         join stock_reservation r on r.service_id = l.service_id and r.id = l.reservation_id
-        where l.service_id = s.service_id and l.store_id = s.store_id and l.sku_id = s.sku_id
-          and r.expires_at > clock_timestamp() and r.id is distinct from ${own ?? null}::text))`
+    - ${currentlyReserved(sql`and r.id is distinct from ${own ?? null}::text`)})`
 
 /** Returns the units that can be sold, by SKU ID: in the store of each move, also to the owner of reservation `own`. Call after `lockStock`. */
 export const readSellable = async (

@@ -209,6 +209,17 @@ test('a write of the same stock ends expired reservations', async () => {
   assert.equal(await countRows(), 1)
 })
 
+test('a store whose reservations have expired is chosen again at once', async () => {
+  const caller = await createShop({ oversell: 'refuse' })
+  const lines = [{ sku: 'HOOD-S', quantity: 30, storeNumber: '102' }]
+  assert.equal((await post(caller, '/reservations', { lines, seconds: 1 })).status, 201)
+  await delay(1_100)
+  // No worker has ended the reservation. Only store 102 has so many units.
+  const { status, json } = await post(caller, '/reservations', { lines: [{ sku: 'HOOD-S', quantity: 20 }] })
+  assert.equal(status, 201, json.detail)
+  assert.equal(json.data.lines[0].storeNumber, '102')
+})
+
 test('locked stock of one service delays no expired reservation of another', async t => {
   const [locked, free] = [await createShop(), await createShop()]
   const stopped = new AbortController()

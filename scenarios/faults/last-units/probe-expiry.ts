@@ -1,0 +1,57 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Tillbridge } from '../../../client/src/index.ts'
+import type { CheckResult } from '../../support/expectations/check.ts'
+import { check } from '../../support/expectations/check.ts'
+import type { Outcome } from '../../support/operations/client.ts'
+import type { Measurements } from '../../support/report.ts'
+
+/** Milliseconds after the expiry, so that a timer that fires early doesn't count. */
+const toleranceMs = 10
+
+interface ProbeOptions {
+  api: Tillbridge
+  /** Has one unit, which no other client wants. */
+  sku: string
+  /** Repeats a call until its outcome is known. */
+  settle: <T>(call: () => Promise<T>) => Promise<Outcome<T>>
+  isOver: () => boolean
+}
+
+/**
+ * Measures what a client sees of expired reservations: it reserves the only unit of a SKU for 1 s again and again. A request that is sent
+ * after the expiry must get the unit, and must not find the reservation.
+ */
+export async function probeExpiry({ api, sku, settle, isOver }: ProbeOptions) {
+  let probes = 0
+  const [stillReserved, stillFound]: [string[], string[]] = [[], []]
+  const responsesMs: number[] = []
+  /** Reserves the unit, and waits until the reservation has expired. It expires at most 1 s after the response. */
+  async function reserve(): Promise<string | undefined> {
+    const idempotencyKey = `probe-${++probes}`
+    const sentAt = performance.now()
+    const lines = [{ sku, quantity: 1 }]
+    const { data, code } = await settle(() => api.reservations.create({ lines, seconds: 1 }, { idempotencyKey }))
+    responsesMs.push(performance.now() - sentAt)
+    if (!data) stillReserved.push(`${idempotencyKey}: ${code}`)
+    await delay(1_000 + toleranceMs)
+    return data?.id
+  }
+  for (let expired = await reserve(); !isOver(); ) {
+    const [read, next] = await Promise.all([
+      expired && settle(() => api.reservations.get(expired as string)),
+      reserve(),
+    ])
+    if (read && read.status !== 404) stillFound.push(`${expired}: ${read.status} ${read.code ?? ''}`)
+    expired = next
+  }
+  const longestMs = Math.max(...responsesMs)
+  const measurements: Measurements = [
+    ['expired reservations whose unit was reserved again at once', probes - 1 - stillReserved.length],
+    ['longest response to that, with its repeats, ms', longestMs.toFixed(0)],
+  ]
+  const checks: CheckResult[] = [
+    check('the units of an expired reservation can be reserved at its very time', stillReserved, probes),
+    check('an expired reservation is not found at its very time', stillFound, probes),
+  ]
+  return { measurements, checks }
+}
