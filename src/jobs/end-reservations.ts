@@ -2,7 +2,6 @@ import { sleep } from '../concurrency/backoff.ts'
 import { semaphore } from '../concurrency/semaphore.ts'
 import type { Database, Db } from '../database/db.ts'
 import { retryOnContention } from '../database/pg/contention.ts'
-import type { Service } from '../domain/tenancy/service-settings.ts'
 import { deleteEmptyReservations, findExpiredLevels, findExpiredReservations } from '../store/inventory/reservations.ts'
 import { lockStockFirst, moveStock } from '../store/inventory/stock.ts'
 import { beginChange } from '../store/lists/change-timestamp.ts'
@@ -43,14 +42,16 @@ export async function watchReservations(db: Database, signal: AbortSignal): Prom
 }
 
 /** Ends the expired reservations of a service at a batch of stock levels. */
-export async function endReservations(db: Database, serviceId: number): Promise<void> {
-  const service = await readServiceOfJob(db, serviceId)
-  if (service) await retryOnContention(() => db.transaction(tx => endBatch(tx, service)))
-}
+export const endReservations = (db: Database, serviceId: number): Promise<void> =>
+  retryOnContention(() => db.transaction(tx => endBatch(tx, serviceId)))
 
-async function endBatch(tx: Db, service: Service) {
-  const [, levels] = await Promise.all([deleteEmptyReservations(tx, service), findExpiredLevels(tx, service)])
-  if (!levels.length) return
-  const [, change] = await Promise.all([lockStockFirst(tx, service, levels), beginChange(tx, service, ['stock'])])
-  await moveStock(tx, service, change, levels)
+/** Makes few round trips: in a busy process, each takes long. */
+async function endBatch(tx: Db, serviceId: number) {
+  const [service, levels] = await Promise.all([readServiceOfJob(tx, serviceId), findExpiredLevels(tx, serviceId)])
+  if (!service) return
+  const locking = levels.length
+    ? ([lockStockFirst(tx, service, levels), beginChange(tx, service, ['stock'])] as const)
+    : []
+  const [, , change] = await Promise.all([deleteEmptyReservations(tx, service), ...locking])
+  if (change) await moveStock(tx, service, change, levels)
 }

@@ -112,12 +112,12 @@ export async function findExpiredReservations(db: Db) {
 const maxLevels = 200
 
 /** Returns the stock levels with units of expired reservations: those that expired first. */
-export const findExpiredLevels = (tx: Db, service: Service) =>
+export const findExpiredLevels = (tx: Db, serviceId: number) =>
   tx.rows<Omit<ReservedUnits, 'quantity'>>(sql`
     select l.store_id as "storeId", l.sku_id as "skuId"
       from stock_reservation r
       join stock_reservation_line l on l.service_id = r.service_id and l.reservation_id = r.id
-     where r.service_id = ${service.id} and r.expires_at <= clock_timestamp()
+     where r.service_id = ${serviceId} and r.expires_at <= clock_timestamp()
      group by 1, 2 order by min(r.expires_at) limit ${maxLevels}`)
 
 /**
