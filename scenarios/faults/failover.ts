@@ -15,12 +15,13 @@ import { openClient } from '../support/operations/client.ts'
 import { integer } from '../support/options.ts'
 import { report } from '../support/report.ts'
 
-const { clients, seconds, asynchronous, behind, keep } = new Command('npm run scenario -- failover')
+const { clients, seconds, pause, asynchronous, behind, keep } = new Command('npm run scenario -- failover')
   .description(
     "Kills the primary (Debian's PostgreSQL, kill -9) while clients create customers through two processes whose DATABASE_URL names the primary\nand its synchronous standby, and promotes the standby. Checks that writes resume automatically, and that nothing acknowledged is lost or\nstored twice.",
   )
   .option('--clients <number>', 'number of clients that create customers', integer, 16)
   .option('--seconds <number>', 'duration of the load before and after the kill', integer, 10)
+  .option('--pause <milliseconds>', 'pause of a client after each customer', integer, 5)
   .option('--asynchronous', "the primary doesn't wait for its standby; shows how much is lost")
   .option(
     '--behind <milliseconds>',
@@ -34,7 +35,7 @@ const { clients, seconds, asynchronous, behind, keep } = new Command('npm run sc
     '\nExamples:\n  npm run scenario -- failover\n  npm run scenario -- failover --clients 3 --seconds 1\n  npm run scenario -- failover --asynchronous\n',
   )
   .parse()
-  .opts<{ clients: number; seconds: number; asynchronous?: boolean; behind: number; keep?: boolean }>()
+  .opts<{ clients: number; seconds: number; pause: number; asynchronous?: boolean; behind: number; keep?: boolean }>()
 
 if (noDebianPostgres) throw new Error(noDebianPostgres)
 const home = mkdtempSync(join(tmpdir(), 'tillbridge-failover-'))
@@ -77,7 +78,7 @@ try {
   const { db, credentials, apis } = installation
   const api = openClient(apis, credentials, randomFor('failover'), { timeoutMs: 40_000 })
   const acknowledged: string[] = []
-  const { statuses, ended } = startCustomerWriters(api, acknowledged, { clients, isOver: () => isOver })
+  const { statuses, ended } = startCustomerWriters(api, acknowledged, { clients, pauseMs: pause, isOver: () => isOver })
   await untilNextCustomer(acknowledged, 90_000)
   await delay(seconds * 1_000)
   let lagBytes = 0

@@ -17,16 +17,17 @@ import { runCommand } from '../support/processes.ts'
 import { report } from '../support/report.ts'
 import { urlOf } from '../support/standby.ts'
 
-const { rows, writers, keep } = new Command('npm run scenario -- move')
+const { rows, writers, pause, keep } = new Command('npm run scenario -- move')
   .description(
     'Moves a service with many rows from one PostgreSQL server to another while clients create customers, change existing ones and read changes.\nChecks that writes pause for less than 5 s whatever the number of rows, and that nothing is lost.',
   )
   .option('--rows <number>', 'number of customers', integer, 1_000_000)
   .option('--writers <number>', 'number of clients that change existing customers', integer, 2)
+  .option('--pause <milliseconds>', 'pause of a client after each change', integer, 5)
   .option('--keep', 'writes the table to bench/results/')
   .addHelpText('after', '\nExamples:\n  npm run scenario -- move\n  npm run scenario -- move --rows 5000\n')
   .parse()
-  .opts<{ rows: number; writers: number; keep?: boolean }>()
+  .opts<{ rows: number; writers: number; pause: number; keep?: boolean }>()
 
 const home = mkdtempSync(join(tmpdir(), 'tillbridge-move-'))
 await chmod(home, 0o711)
@@ -67,7 +68,7 @@ async function changeCustomers(writer: number) {
   for (let i = 0; !isMoved; i++) {
     const id = `c${random.integer(0, Math.floor(rows / writers) - 1) * writers + writer}`
     const firstname = `Ann ${writer} ${i}`
-    for (let status = 0; status !== 200; await delay(5))
+    for (let status = 0; status !== 200; await delay(pause))
       status = (await toOutcome(api.customers.update(id, { firstname }))).status
     changed.set(id, firstname)
   }

@@ -24,6 +24,7 @@ type Fault = keyof typeof faults
 const {
   clients,
   seconds,
+  pause,
   asynchronous,
   faults: chosen,
   maxAdded,
@@ -34,6 +35,7 @@ const {
   )
   .option('--clients <number>', 'number of clients that create customers', integer, 16)
   .option('--seconds <number>', 'duration of the load before and after each fault', integer, 5)
+  .option('--pause <milliseconds>', 'pause of a client after each customer', integer, 5)
   .option('--asynchronous', "the primary doesn't wait for its standby; reports how many writes are lost")
   .addOption(
     new Option('--faults <names...>', 'which faults, in this order')
@@ -50,6 +52,7 @@ const {
   .opts<{
     clients: number
     seconds: number
+    pause: number
     asynchronous?: boolean
     faults: Fault[]
     maxAdded: number
@@ -95,7 +98,7 @@ const causes: Record<
 
 /** Resolves with the time when Patroni reports the node as the primary. */
 async function waitForPromotion(node: PatroniNode) {
-  for (const begun = performance.now(); ; await delay(20)) {
+  for (const begun = performance.now(); ; await delay(100)) {
     if (await node.isPrimary().catch(() => false)) return performance.now()
     if (performance.now() - begun > 120_000) throw new Error(`${node.name} did not become the primary within 120 s`)
   }
@@ -114,6 +117,7 @@ try {
   const times: number[] = []
   const { statuses, ended } = startCustomerWriters(api, acknowledged, {
     clients,
+    pauseMs: pause,
     isOver: () => isOver,
     onAttempt({ status }) {
       if (status === 201) times.push(performance.now())

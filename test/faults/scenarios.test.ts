@@ -69,21 +69,24 @@ test('restarts behind HAProxy fail no request', {
 test('a service with many rows moves with a pause below 5 s', {
   timeout: 300_000,
 }, async () => {
-  assert.equal((await passedChecks('move', '--rows', '5000')).length, 5)
+  assert.equal((await passedChecks('move', '--rows', '5000', '--pause', '100')).length, 5)
 })
 
 test('a failover to a synchronous standby loses and repeats nothing', {
   timeout: 600_000,
   skip: noDebianPostgres,
 }, async () => {
-  assert.equal((await passedChecks('failover', '--seconds', '1', '--clients', '3')).length, 5)
+  assert.equal((await passedChecks('failover', '--seconds', '1', '--clients', '3', '--pause', '50')).length, 5)
 })
 
 test('an asynchronous standby loses only writes within its reported lag', {
   timeout: 600_000,
   skip: noDebianPostgres,
 }, async () => {
-  assert.equal((await passedChecks('failover', '--asynchronous', '--seconds', '1', '--clients', '3')).length, 5)
+  assert.equal(
+    (await passedChecks('failover', '--asynchronous', '--seconds', '1', '--clients', '3', '--pause', '50')).length,
+    5,
+  )
 })
 
 test('a killed primary and a switchover under Patroni lose nothing', {
@@ -91,7 +94,19 @@ test('a killed primary and a switchover under Patroni lose nothing', {
   skip: noPatroni,
 }, async () => {
   // Only the long form compares times.
-  const short = ['--seconds', '1', '--clients', '3', '--max-added', '60', '--faults', 'kill', 'switchover']
+  const short = [
+    '--seconds',
+    '1',
+    '--clients',
+    '3',
+    '--pause',
+    '100',
+    '--max-added',
+    '60',
+    '--faults',
+    'kill',
+    'switchover',
+  ]
   assert.equal((await passedChecks('patroni', ...short)).length, 5)
 })
 

@@ -40,7 +40,11 @@ export async function writeCustomers(api: Tillbridge, acknowledged: string[], op
 export function startCustomerWriters(
   api: Tillbridge,
   acknowledged: string[],
-  { clients, isOver, onAttempt = () => {} }: Pick<WriterOptions, 'isOver' | 'onAttempt'> & { clients: number },
+  {
+    clients,
+    onAttempt = () => {},
+    ...options
+  }: Pick<WriterOptions, 'isOver' | 'pauseMs' | 'onAttempt'> & { clients: number },
 ) {
   const statuses = new Map<string, number>()
   const count: WriterOptions['onAttempt'] = (outcome, ms) => {
@@ -50,7 +54,7 @@ export function startCustomerWriters(
   }
   const ended = Promise.all(
     Array.from({ length: clients }, (_, i) =>
-      writeCustomers(api, acknowledged, { prefix: `c${i}`, isOver, onAttempt: count }),
+      writeCustomers(api, acknowledged, { ...options, prefix: `c${i}`, onAttempt: count }),
     ),
   )
   return { statuses, ended }
