@@ -135,7 +135,7 @@ function commandLine(pid: string): string {
 }
 
 // One that has ended, but whose exit code was not read yet, has no command line.
-export const isRunning = (pid: number) => listProcesses().some(process => process.pid === pid && process.line !== '')
+export const isRunning = (pid: number) => commandLine(String(pid)) !== ''
 
 export async function waitUntil(condition: () => boolean): Promise<void> {
   const end = Date.now() + 10_000
