@@ -70,6 +70,7 @@ create table sales_order (
   import_digest bytea,
   ready_at timestamptz,
   collected_at timestamptz,
+  cancellations json not null default '[]',
   primary key (service_id, id),
   unique (service_id, order_number),
   constraint sales_order_imported check ((imported_at is null) = (import_digest is null))
@@ -84,6 +85,8 @@ comment on column sales_order.changed_at is 'Change timestamp.';
 comment on column sales_order.pickup_store_number is 'Store where the shopper collects the order.';
 comment on column sales_order.ready_at is 'When the store reported that the shopper can collect the order.';
 comment on column sales_order.collected_at is 'When the shopper collected the order.';
+comment on column sales_order.cancellations is
+  'Cancellations in Tillbridge, oldest first: [{"at", "username", "apiKey", "lines": [{"sku", "quantity"}], "refund"}].';
 comment on column sales_order.billing_address is 'Addresses are json, not jsonb, to keep the order of their fields.';
 comment on column sales_order.currency is 'Currency setting when the order was placed.';
 comment on column sales_order.decimals is 'Decimals of the currency in which amounts are shown.';

@@ -59,6 +59,8 @@ create table voucher_entry (
   locked_until timestamptz,
   locked_by text,
   order_number text,
+  username text,
+  api_key text,
   created_at timestamptz not null default clock_timestamp(),
   primary key (service_id, number, entry),
   foreign key (service_id, number) references voucher on delete cascade,
@@ -70,6 +72,8 @@ comment on table voucher_entry is 'Ledger of vouchers: each action and the resul
 comment on column voucher_entry.entry is 'From 1.';
 comment on column voucher_entry.amount is 'Negative if money was redeemed. Zero if the action moved no money.';
 comment on column voucher_entry.state is 'State after the action. So are the lock and its owner.';
+comment on column voucher_entry.username is 'Account of the write. Null: an import, or the passage of time.';
+comment on column voucher_entry.api_key is 'Name of the API key of the write.';
 comment on column voucher_entry.order_number is 'Order that the voucher paid, was refunded from, or was sold with.';
 
 create function apply_voucher_entry() returns trigger

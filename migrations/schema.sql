@@ -861,6 +861,8 @@ create table sales_order (
   import_digest bytea,                               -- Digest of the imported content. Importing the same content again changes nothing.
   ready_at timestamptz,                              -- When the store reported that the shopper can collect the order.
   collected_at timestamptz,                          -- When the shopper collected the order.
+  cancellations json not null default '[]'::json,    -- Cancellations in Tillbridge, oldest first: [{"at", "username", "apiKey", "lines":
+                                                     -- [{"sku", "quantity"}], "refund"}].
   ecommerce_order_id text collate "C",               -- The ID of the order on the e-commerce platform, whose committed units the stock push
                                                      -- accounts for.
   ecommerce_read_at timestamptz,                     -- When the platform order was last read. An older read never replaces a newer one.
@@ -1062,6 +1064,8 @@ create table voucher_entry (
   locked_until timestamptz,
   locked_by text,
   order_number text,                -- Order that the voucher paid, was refunded from, or was sold with.
+  username text,                    -- Account of the write. Null: an import, or the passage of time.
+  api_key text,                     -- Name of the API key of the write.
   created_at timestamptz not null default clock_timestamp(),
   primary key (service_id, number, entry),
   foreign key (service_id, number) references voucher(service_id, number) on delete cascade,

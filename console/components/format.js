@@ -42,6 +42,9 @@ export const countColumn = (title, getCount) => ({
   text: row => String(getCount(row) ?? ''),
 })
 
+/** Formats who sent a write: the account, and the API key if it had one. @param {{ username: string | null, apiKey?: string | null }} write */
+export const formatWriter = ({ username, apiKey }) => (apiKey ? `${username} (key ${apiKey})` : username)
+
 /** Renders a local time of the service, such as `2026-11-27 01:40:04`, with the zone of its season. @param {string | null | undefined} time */
 export const renderLocalTime = time =>
   time && html`<time datetime=${time} title=${time}>${formatZonedTime(time)}</time>`

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { Field, onSubmit } from '../components/field.js'
-import { Path } from '../components/format.js'
+import { formatWriter, Path } from '../components/format.js'
 import { List } from '../components/list.js'
 import { RequestLink } from '../components/request-link.js'
 import { html } from '../lib/html.js'
@@ -39,7 +39,7 @@ const columns = [
   { title: 'Time', value: entry => entry.at, isTime: true, shrink: true },
   {
     title: 'Account',
-    value: entry => (entry.apiKey ? `${entry.username} (key ${entry.apiKey})` : entry.username),
+    value: entry => formatWriter(entry),
   },
   { title: 'Operation', value: entry => entry.operation, shrink: true },
   {

@@ -8,7 +8,7 @@ import type { Tracking } from '../domain/orders/shipments.ts'
 import { isWebAddress } from '../domain/orders/tracking.ts'
 import { type ReturnAction, returnActions } from '../domain/orders/transitions.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
-import { recordCommand } from './terminal/audit.ts'
+import { commandWriter, recordCommand } from './terminal/audit.ts'
 import { type Command, serviceOption } from './terminal/command.ts'
 import { requireEmbeddedBackOffice } from './terminal/require-embedded.ts'
 import { withDatabase } from './terminal/session.ts'
@@ -59,7 +59,7 @@ export function buildOrderCommand(program: Command) {
     )
     .action((number: string, { service, lines }: LineOptions) =>
       runInTransaction(service, async (tx, of) => {
-        const { order: cancelled } = await cancelOrder(tx, of, { number }, { lines: parseLines(lines) })
+        const { order: cancelled } = await cancelOrder(tx, of, { number }, { lines: parseLines(lines) }, commandWriter)
         await recordCommand(tx, of, { operation: 'order cancel', subject: `/orders/${cancelled.id}` })
         return formatResult(number, lines, 'cancelled')
       }),
@@ -96,7 +96,7 @@ export function buildOrderCommand(program: Command) {
     )
     .action((number: string, step: ReturnAction, { service }: { service?: string }) =>
       runInTransaction(service, async (tx, of) => {
-        const { id, refund } = await advanceReturn(tx, of, { number }, step)
+        const { id, refund } = await advanceReturn(tx, of, { number }, step, {}, commandWriter)
         await recordCommand(tx, of, { operation: `order return ${step}`, subject: `/returns/${id}` })
         const vouchers = (refund?.vouchers ?? []).map(
           ({ number: voucherNumber, amount }) => ` ${amount} refunded to voucher ${voucherNumber}.`,

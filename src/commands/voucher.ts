@@ -1,7 +1,7 @@
 import { type Decision, decideOnVoucher } from '../backoffice/embedded/vouchers/decisions.ts'
 import { readLedger } from '../store/vouchers/ledger.ts'
 import { readVoucher } from '../store/vouchers/vouchers.ts'
-import { recordCommand } from './terminal/audit.ts'
+import { commandWriter, recordCommand } from './terminal/audit.ts'
 import { type Command, serviceOption } from './terminal/command.ts'
 import { requireEmbeddedBackOffice } from './terminal/require-embedded.ts'
 import { withDatabase } from './terminal/session.ts'
@@ -66,10 +66,10 @@ export function buildVoucherCommand(program: Command) {
         const ledger = await readLedger(db, service, record)
         console.log(
           `\n${formatTable(
-            [`at (${service.settings.timeZone})`, 'entry', 'amount', 'state', 'locked by', 'order'],
-            ledger.map(({ at, kind, amount, state, lockedBy, orderNumber }) => [
+            [`at (${service.settings.timeZone})`, 'entry', 'amount', 'state', 'account', 'locked by', 'order'],
+            ledger.map(({ at, kind, amount, state, username, lockedBy, orderNumber }) => [
               ...[at, kind, amount, state],
-              ...[lockedBy ?? '-', orderNumber ?? '-'],
+              ...[username ?? '-', lockedBy ?? '-', orderNumber ?? '-'],
             ]),
           )}`,
         )
@@ -89,7 +89,7 @@ export function buildVoucherCommand(program: Command) {
           await requireEmbeddedBackOffice({ keys }, located, 'Vouchers', 'manage them there')
           const { service, db } = located
           const outcome = await db.transaction(async tx => {
-            const result = await decideOnVoucher(tx, service, number, decision as Decision)
+            const result = await decideOnVoucher(tx, service, number, decision as Decision, commandWriter)
             const subject = `/vouchers/${encodeURIComponent(number)}`
             if (result?.isApplied) await recordCommand(tx, service, { operation: `voucher ${decision}`, subject })
             return result

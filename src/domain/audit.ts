@@ -7,6 +7,12 @@ export interface Actor {
   requestId: string
 }
 
+/** The account of a write, and the name of its API key. Records of money keep it longer than the audit log. */
+export interface Writer {
+  username: string
+  apiKey?: string | undefined
+}
+
 /** A changed value of a setting, role or mapping. Null: no value. Lists and objects are JSON. */
 export type AuditChange = Static<typeof AuditChange>
 const AuditChange = Type.Object(

@@ -10,6 +10,7 @@ import { consoleApiKeys } from './console/api-keys.ts'
 import { consoleBackOffice } from './console/back-office.ts'
 import { consoleImports } from './console/imports.ts'
 import { consoleMappings } from './console/mappings.ts'
+import { consoleOrders } from './console/orders.ts'
 import { consoleRequests } from './console/requests.ts'
 import { consoleStores } from './console/stores.ts'
 import { consoleSystem } from './console/system.ts'
@@ -81,6 +82,7 @@ const routesWithoutKeys: readonly RouteDefinition[] = [
   ...consoleWebhooks,
   ...consoleRequests,
   ...consoleImports,
+  ...consoleOrders,
   ...consoleStores,
   ...consoleBackOffice,
   ...consoleSystem,

@@ -1,5 +1,6 @@
 import type { Keys } from '../crypto/keys.ts'
 import type { Database, Db } from '../database/db.ts'
+import type { Writer } from '../domain/audit.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
 import { ApiError } from '../errors/api-error.ts'
 import type { Reservation } from '../store/writes/intents.ts'
@@ -59,6 +60,12 @@ export interface Write extends Stages {
   /** Throws if `If-Match` doesn't match this record, or is missing although the service requires it. */
   requireMatch: (record: string) => void
 }
+
+/** Returns who sent a write. */
+export const getWriter = ({ username, origin: { apiKey } }: Pick<Write, 'username' | 'origin'>): Writer => ({
+  username,
+  apiKey,
+})
 
 /**
  * The last transaction of a write, which also stores audit entry and response. No other system is called in it. An `ApiError` that it

@@ -139,6 +139,7 @@ test('open units are cancelled after a confirmation', { skip }, async () => {
   await page.press('Cancel units')
   await page.until(`${status} === 'cancelled'`)
   await page.waitForText('pay back AUD 59.98 through the payment gateway')
+  await page.waitForText(`Cancelled by ${api.username} 2 × HOOD-S. Refund: AUD 59.98 through the payment gateway`)
   // The button has disappeared, so its card has the focus.
   await page.until(`document.activeElement.classList.contains('card')`)
 })
@@ -294,6 +295,8 @@ test('a suspended voucher keeps its balance', { skip }, async () => {
   await page.press('Suspend')
   await page.press('Suspend')
   await page.waitForText("can't be redeemed until it is resumed")
+  const ledger = await page.exportCsv('Ledger of the voucher')
+  assert.match(ledger, new RegExp(`Suspended.*,${api.username},`))
   assert.equal(await figure('Balance'), 'AUD 150.00')
   await assertAccessible(page, 'a suspended voucher')
 })

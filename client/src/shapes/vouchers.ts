@@ -182,6 +182,10 @@ export interface VoucherLedgerEntry {
   state: Open<'pending' | 'active' | 'locked' | 'redeemed' | 'expired' | 'suspended'>
   /** The account that locked the voucher. */
   lockedBy: string | null
+  /** The account of the write. Null: an import, or an expiry. */
+  username: string | null
+  /** The API key of the write. */
+  apiKey: string | null
   /** The order that redeemed, refunded or sold the voucher. */
   orderNumber: string | null
 }

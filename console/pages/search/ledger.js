@@ -1,5 +1,5 @@
 import { ExportableTable } from '../../components/exportable-table.js'
-import { amountColumn, Facts, sumAmounts } from '../../components/format.js'
+import { amountColumn, Facts, formatWriter, sumAmounts } from '../../components/format.js'
 import { Problem } from '../../components/problem.js'
 import { RecordAction } from '../../components/record-action.js'
 import { showToast } from '../../components/toast.js'
@@ -39,6 +39,7 @@ const columns = currency => [
   amountColumn('Amount', entry => (Number(entry.amount) ? entry.amount : null), currency),
   amountColumn('Balance', entry => entry.balance, currency),
   { title: 'State after', value: entry => entry.state },
+  { title: 'Account', value: entry => formatWriter(entry), shrink: true },
   { title: 'Locked by', value: entry => entry.lockedBy },
   { title: 'Order', value: entry => entry.orderNumber },
 ]

@@ -1,6 +1,14 @@
 import { useState } from 'preact/hooks'
 import { ExportableTable } from '../../components/exportable-table.js'
-import { amountColumn, Facts, formatMoney, renderLocalTime, State, sumAmounts } from '../../components/format.js'
+import {
+  amountColumn,
+  Facts,
+  formatMoney,
+  formatWriter,
+  renderLocalTime,
+  State,
+  sumAmounts,
+} from '../../components/format.js'
 import { useKeptFocus } from '../../components/use-kept-focus.js'
 import { callApi, loadAll } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
@@ -46,17 +54,25 @@ function getStatus(lines) {
   return statuses.has('shipped') ? 'shipped' : 'returned'
 }
 
-/** Loads an order with its returns, shipments and the name of its customer. @param {string} id @param {AbortSignal} signal */
+/** Loads an order with its returns, shipments, cancellations and the name of its customer. @param {string} id @param {AbortSignal} signal */
 async function loadOrder(id, signal) {
   const path = `/orders/${encodeURIComponent(id)}`
-  const [{ data: order }, returns, shipments, canFulfil] = await Promise.all([
+  const [{ data: order }, returns, shipments, cancellations, canFulfil] = await Promise.all([
     callApi(path, { signal }),
     loadAll(`${path}/returns`, signal),
     loadAll(`${path}/shipments`, signal),
+    callApi(`/console${path}/cancellations`, { signal }),
     hasCapability('fulfilment', signal),
   ])
   const customer = order.customerId && (await loadCustomerName(order.customerId, signal))
-  return { order, returns: returns.data, shipments: shipments.data, canFulfil, customer }
+  return {
+    order,
+    returns: returns.data,
+    shipments: shipments.data,
+    cancellations: cancellations.data,
+    canFulfil,
+    customer,
+  }
 }
 
 /** An order with its figures, actions, lines and history. @param {{ id: string }} props */
@@ -66,8 +82,8 @@ export const Order = ({ id }) => html`<${LoadedRecord}
   show=${(/** @type {any} */ data, /** @type {() => void} */ reload) => html`<${OrderDetails} ...${data} reload=${reload} />`}
 />`
 
-/** @param {{ order: any, returns: any[], shipments: any[], canFulfil: boolean, customer: string | null, reload: () => void }} props */
-function OrderDetails({ order, returns, shipments, canFulfil, customer, reload }) {
+/** @param {{ order: any, returns: any[], shipments: any[], cancellations: any[], canFulfil: boolean, customer: string | null, reload: () => void }} props */
+function OrderDetails({ order, returns, shipments, cancellations, canFulfil, customer, reload }) {
   const [message, setMessage] = useState('')
   const container = useKeptFocus()
   const status = getStatus(order.lines)
@@ -131,7 +147,7 @@ function OrderDetails({ order, returns, shipments, canFulfil, customer, reload }
         : html`<h3>Returns</h3><div class="empty">No returns</div>`
     }
     <h3>History <small>${formatZone()}</small></h3>
-    <${Timeline} events=${buildHistory(order, returns, shipments)} />
+    <${Timeline} events=${buildHistory(order, returns, shipments, cancellations)} />
   </section>`
 }
 
@@ -150,8 +166,20 @@ const returnColumns = currency => [
 /** @param {any[]} lines */
 const formatUnits = lines => lines.map(({ quantity, sku }) => `${quantity} × ${sku}`).join(', ')
 
-/** Builds the history of an order, newest first. @param {any} order @param {any[]} returns @param {any[]} shipments */
-function buildHistory(order, returns, shipments) {
+/** Describes where a refund went. @param {any} refund */
+function describeRefund({ total, vouchers, exchange, payments, currency }) {
+  const parts = [
+    ...vouchers.map((/** @type {any} */ { number, amount }) => [amount, `to voucher ${number}`]),
+    [exchange ?? '0', 'to the return of the exchange'],
+    [payments, 'through the payment gateway'],
+  ].filter(([amount]) => Number(amount))
+  return parts.length
+    ? `Refund: ${parts.map(([amount, way]) => `${formatMoney(amount, currency)} ${way}`).join(', ')}`
+    : `Refund: ${formatMoney(total, currency)}`
+}
+
+/** Builds the history of an order, newest first. @param {any} order @param {any[]} returns @param {any[]} shipments @param {any[]} cancellations */
+function buildHistory(order, returns, shipments, cancellations) {
   const events = [
     {
       key: 'placed',
@@ -165,6 +193,12 @@ function buildHistory(order, returns, shipments) {
       key: `shipment ${shipment.id}`,
       at: shipment.shippedAt ?? shipment.updateTimeStamp,
       content: html`Shipped <small>${formatUnits(shipment.lines)}</small> ${renderTracking(shipment)}`,
+    })),
+    ...cancellations.map((cancellation, i) => ({
+      key: `cancellation ${i}`,
+      at: cancellation.at,
+      content: html`Cancelled${cancellation.username && ` by ${formatWriter(cancellation)}`} <small>${formatUnits(cancellation.lines)}. ${describeRefund(cancellation.refund)}</small>`,
+      amount: formatMoney(`-${cancellation.refund.total}`, cancellation.refund.currency),
     })),
     ...returns.map(orderReturn => ({
       key: `return ${orderReturn.id}`,

@@ -1,4 +1,5 @@
 import type { Db } from '../../database/db.ts'
+import type { Writer } from '../../domain/audit.ts'
 import type { CancellationInput, OrderLineSelection, OrderName } from '../../domain/orders/orders.ts'
 import { computeUnitsValue, sum } from '../../domain/orders/pricing.ts'
 import type { Refund } from '../../domain/orders/refunds.ts'
@@ -16,6 +17,7 @@ import { throwIfAny } from '../../errors/throw-if-any.ts'
 import { findStoresByNumber } from '../../store/catalog/stores.ts'
 import { lockStock, moveStock } from '../../store/inventory/stock.ts'
 import { beginChange, type Change } from '../../store/lists/change-timestamp.ts'
+import { addCancellation } from '../../store/orders/cancellations.ts'
 import {
   fulfilLines,
   type LineUnits,
@@ -34,7 +36,7 @@ import { markReturnedSequences } from '../../store/orders/returns.ts'
 import { addSale, type Sale } from '../../store/orders/sales.ts'
 import { countShipments, findShipmentByKey, writeShipments } from '../../store/orders/shipments.ts'
 import { earnRewards, type LockedRewardAccount, lockRewardAccount } from '../../store/rewards/ledger.ts'
-import type { WithTransaction } from '../../writes/write.ts'
+import { getWriter, type WithTransaction } from '../../writes/write.ts'
 import type { WrittenRecord } from '../port/orders.ts'
 import { refundOrder } from './refunds.ts'
 
@@ -139,13 +141,14 @@ export async function createShipment(
 /**
  * Cancels open units of an order, by default all of them: returns their stock and refunds the vouchers that paid for them. Freight and taxes
  * are refunded too if nothing was shipped and no unit is left. Returns the order and the refund. Throws `invalid_transition` if units are
- * not open.
+ * not open. The order keeps a record of the cancellation.
  */
 export async function cancelOrder(
   tx: Db,
   service: Service,
   name: OrderName,
   { lines }: CancellationInput = {},
+  writer?: Writer,
 ): Promise<{ order: LockedOrder; refund: Refund }> {
   const { order, selected, isUnsent, isComplete } = await lockOpenUnits(
     tx,
@@ -155,7 +158,7 @@ export async function cancelOrder(
     lines,
   )
   const charges = isUnsent && isComplete ? await readCharges(tx, service, order) : 0n
-  const refund = await refundOrder(tx, service, order, sumValues(selected) + charges)
+  const refund = await refundOrder(tx, service, order, sumValues(selected) + charges, writer)
   const moves = selected.flatMap(({ line: { storeId, skuId, isAllocated }, quantity }) =>
     storeId === null ? [] : [{ storeId, skuId, ...(isAllocated ? { allocated: -quantity } : { quantity }) }],
   )
@@ -165,7 +168,12 @@ export async function cancelOrder(
   const returned = selected.flatMap(({ line: { sequence, returned: units } }) => (units > 0 ? [sequence] : []))
   if (returned.length) await markReturnedSequences(tx, service, order, returned)
   await moveStock(tx, service, change, moves)
-  await touchOrder(tx, service, order, change)
+  await addCancellation(tx, service, order, change, {
+    username: writer?.username ?? null,
+    apiKey: writer?.apiKey ?? null,
+    lines: selected.map(({ line: { sku }, quantity }) => ({ sku, quantity })),
+    refund,
+  })
   return { order, refund }
 }
 
@@ -203,11 +211,12 @@ async function readOrder(tx: Db, service: Service, id: string): Promise<string> 
 
 /** Cancels lines of an order and returns the order with the refund. */
 export async function createCancellation(
-  { tx, service }: WithTransaction,
+  write: WithTransaction,
   idOrNumber: string,
   input: CancellationInput,
 ): Promise<WrittenRecord> {
-  const { order, refund } = await cancelOrder(tx, service, { idOrNumber }, input)
+  const { tx, service } = write
+  const { order, refund } = await cancelOrder(tx, service, { idOrNumber }, input, getWriter(write))
   const record = await readOrder(tx, service, order.id)
   return { id: order.id, record: `{"order":${record},"refund":${JSON.stringify(refund)}}` }
 }

@@ -16,7 +16,7 @@ import { reserveNumber, useNumber } from '../../store/orders/numbers.ts'
 import { findOrderRecord, type LockedOrder } from '../../store/orders/orders.ts'
 import { findVariants, insertLines, insertOrder, insertPayments, readOrderContext } from '../../store/orders/place.ts'
 import { lockRewardAccount } from '../../store/rewards/ledger.ts'
-import type { WithTransaction } from '../../writes/write.ts'
+import { getWriter, type WithTransaction } from '../../writes/write.ts'
 import type { WrittenRecord } from '../port/orders.ts'
 import { findGiftCardSkuId } from '../vouchers/gift-card.ts'
 import { recordShipment } from './fulfilment.ts'
@@ -120,8 +120,8 @@ const buildExchangePayments = (exchange: ExchangedReturn | undefined, credit: bi
     : []
 
 /** Redeems the vouchers that pay for an order. Throws the errors of all vouchers at once. */
-const redeemVouchers = (
-  { tx, service, keys }: WithTransaction,
-  { number: orderNumber }: LockedOrder,
-  { payments }: OrderInput,
-) => forEachVoucher(payments, payment => redeemVoucher(tx, keys, service, { ...payment, orderNumber }))
+function redeemVouchers(write: WithTransaction, { number: orderNumber }: LockedOrder, { payments }: OrderInput) {
+  const { tx, service, keys } = write
+  const writer = getWriter(write)
+  return forEachVoucher(payments, payment => redeemVoucher(tx, keys, service, { ...payment, orderNumber, writer }))
+}

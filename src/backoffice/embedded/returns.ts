@@ -1,4 +1,5 @@
 import type { Db } from '../../database/db.ts'
+import type { Writer } from '../../domain/audit.ts'
 import { orderNumberTaken, sortErrors } from '../../domain/orders/order-rules.ts'
 import { sum, toMinorUnits } from '../../domain/orders/pricing.ts'
 import type { Refund } from '../../domain/orders/refunds.ts'
@@ -29,7 +30,7 @@ import {
 } from '../../store/orders/returns.ts'
 import { addReturn } from '../../store/orders/sales.ts'
 import { lockRewardAccount, restoreRewards, reverseRewards } from '../../store/rewards/ledger.ts'
-import type { WithTransaction } from '../../writes/write.ts'
+import { getWriter, type WithTransaction } from '../../writes/write.ts'
 import type { WrittenRecord } from '../port/orders.ts'
 import { refundOrder } from './refunds.ts'
 
@@ -105,6 +106,7 @@ export async function advanceReturn(
   name: ReturnName,
   action: ReturnAction,
   { lines: selection, restock }: ReturnReceipt = {},
+  writer?: Writer,
 ): Promise<{ id: string; refund: Refund | undefined }> {
   const missing = 'number' in name ? new ApiError('not_found', `Return ${name.number} not found.`) : notFound('return')
   const { orderId } = (await findStoredReturn(tx, service, name)) ?? {}
@@ -122,7 +124,7 @@ export async function advanceReturn(
       `Return ${stored.number} can't be cancelled: it pays for the order of an exchange. Cancel that order first.`,
     )
   const total = toMinorUnits(stored.total, order.decimals) - credit
-  const refund = action === 'refund' ? await refundOrder(tx, service, order, total) : undefined
+  const refund = action === 'refund' ? await refundOrder(tx, service, order, total, writer) : undefined
   const isRestocked = restock ?? stored.restock
   const lines = await findReceivableLines(tx, service, stored.id)
   const received = action === 'receive' ? selectReceived(stored, lines, selection) : []
@@ -162,8 +164,9 @@ export const receiveReturn = async (
 }
 
 /** Refunds a return and returns it with its refund. */
-export const refundReturn = async ({ tx, service }: WithTransaction, id: string): Promise<WrittenRecord> => {
-  const { refund } = await advanceReturn(tx, service, { id }, 'refund')
+export const refundReturn = async (write: WithTransaction, id: string): Promise<WrittenRecord> => {
+  const { tx, service } = write
+  const { refund } = await advanceReturn(tx, service, { id }, 'refund', {}, getWriter(write))
   const record = await readReturn(tx, service, id)
   return { id, record: `{"orderReturn":${record},"refund":${JSON.stringify(refund)}}` }
 }

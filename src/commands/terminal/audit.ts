@@ -3,12 +3,12 @@ import type { Db } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { type AuditedWrite, addAuditEntry } from '../../store/audit/audit.ts'
 
-/** The user name in the audit entries of commands. It can't be the name of an account. */
-const username = 'tillbridge (command line)'
+/** The writer of commands. Its name can't be the name of an account. */
+export const commandWriter = { username: 'tillbridge (command line)' }
 
 /** Records a command in the audit log, in the transaction of the command. */
 export const recordCommand = (
   tx: Db,
   service: Service,
   entry: Pick<AuditedWrite, 'operation' | 'subject' | 'changes'> & { body?: object },
-) => addAuditEntry(tx, service, { username, requestId: randomUUID(), body: {}, ...entry })
+) => addAuditEntry(tx, service, { ...commandWriter, requestId: randomUUID(), body: {}, ...entry })

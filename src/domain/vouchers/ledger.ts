@@ -11,6 +11,8 @@ const LedgerEntry = Type.Object(
     amount: Money('Negative for a redemption. Zero for an entry that moves no money.', '-39.95'),
     state: OneOf('The state of the voucher after the entry.', voucherStates),
     lockedBy: Nullable(Text('The account that locked the voucher.', 'webshop', 100)),
+    username: Nullable(Text('The account of the write. Null: an import, or an expiry.', 'webshop', 100)),
+    apiKey: Nullable(Text('The API key of the write.', 'till-7', 50)),
     orderNumber: Nullable(Text('The order that redeemed, refunded or sold the voucher.', 'W0000123', 100)),
   },
   { $id: 'VoucherLedgerEntry', additionalProperties: false },

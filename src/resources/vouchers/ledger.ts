@@ -13,6 +13,7 @@ import { get, post } from '../../http/routing/route-definitions.ts'
 import { countToday } from '../../store/audit/audit.ts'
 import { readEmails, readLedger, readVoucherPersons } from '../../store/vouchers/ledger.ts'
 import { readVoucher } from '../../store/vouchers/vouchers.ts'
+import { getWriter } from '../../writes/write.ts'
 
 const [tag, role, kind] = ['Gift vouchers', 'admin', 'voucher'] as const
 const params = { number: { description: 'The number printed on the voucher.', example: '2062389' } }
@@ -85,10 +86,10 @@ export const voucherLedgers = [
         response: Voucher,
         errors: ['capability_unavailable', 'voucher_unusable'],
       },
-      ({ service, driver, params: { number } }) => {
+      ({ service, driver, params: { number }, ...write }) => {
         requireEmbedded(driver)
         return async tx => {
-          const outcome = await decideOnVoucher(tx, service, number, decision)
+          const outcome = await decideOnVoucher(tx, service, number, decision, getWriter(write))
           const voucher = outcome && (await readVoucher(tx, service, number))
           if (!outcome || !voucher) throw notFound(kind)
           if (!outcome.isApplied && outcome.state !== nextState)

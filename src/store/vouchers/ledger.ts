@@ -1,4 +1,5 @@
 import { type Db, type Sql, sql } from '../../database/db.ts'
+import type { Writer } from '../../domain/audit.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { getDecimals, parseStoredAmount } from '../../domain/values/money.ts'
 import type { VoucherAction, VoucherState } from '../../domain/vouchers/states.ts'
@@ -59,6 +60,7 @@ interface Entry {
   lockedUntil?: string | undefined
   lockedBy?: string | undefined
   orderNumber?: string | null | undefined
+  writer?: Writer | undefined
 }
 
 /** Appends an entry to the ledger of a voucher that is locked or new. */
@@ -66,12 +68,12 @@ export const addEntry = (
   tx: Db,
   service: Service,
   number: string,
-  { kind, amount, state, lockedUntil, lockedBy, orderNumber }: Entry,
+  { kind, amount, state, lockedUntil, lockedBy, orderNumber, writer }: Entry,
 ) =>
   tx.run(sql`
-    insert into voucher_entry (service_id, number, entry, kind, amount, state, locked_until, locked_by, order_number)
+    insert into voucher_entry (service_id, number, entry, kind, amount, state, locked_until, locked_by, order_number, username, api_key)
     select service_id, number, (select coalesce(max(entry), 0) + 1 from voucher_entry e where e.service_id = v.service_id and e.number = v.number), ${kind},
-           ${amount}, ${state}, ${state === 'locked' ? sql`coalesce(${lockedUntil ?? null}::timestamptz, locked_until), coalesce(${lockedBy ?? null}, locked_by)` : sql`null, null`}, ${orderNumber ?? null}
+           ${amount}, ${state}, ${state === 'locked' ? sql`coalesce(${lockedUntil ?? null}::timestamptz, locked_until), coalesce(${lockedBy ?? null}, locked_by)` : sql`null, null`}, ${orderNumber ?? null}, ${writer?.username ?? null}, ${writer?.apiKey ?? null}
       from voucher v where service_id = ${service.id} and number = ${number}`)
 
 /**
@@ -130,6 +132,8 @@ interface LedgerEntry {
   state: VoucherState
   lockedBy: string | null
   orderNumber: string | null
+  username: string | null
+  apiKey: string | null
 }
 
 /** Returns the ledger of a voucher, oldest entry first. */
@@ -139,7 +143,7 @@ export const readLedger = (
   { number, currency }: Pick<LockedVoucher, 'number' | 'currency'>,
 ) =>
   db.rows<LedgerEntry>(sql`
-    select ${localTime(sql`created_at`, service)} as at, kind, round(amount, ${getDecimals(currency)}::integer)::text as amount, state, locked_by as "lockedBy", order_number as "orderNumber"
+    select ${localTime(sql`created_at`, service)} as at, kind, round(amount, ${getDecimals(currency)}::integer)::text as amount, state, locked_by as "lockedBy", order_number as "orderNumber", username, api_key as "apiKey"
       from voucher_entry where service_id = ${service.id} and number = ${number} order by entry`)
 
 /** The fields of a voucher's sale that its email needs. */

@@ -213,6 +213,24 @@ test('a cancellation returns stock, vouchers first and then payments', async () 
   assert.deepEqual(await getStock(adminCaller), stock)
   const { availableAmount } = (await post(adminCaller, '/vouchers/lookup', { number, pin })).json.data
   assert.equal(availableAmount, '12.00')
+
+  const { username } = adminCaller
+  const cancellations = (await adminCaller.get(`/console/orders/${id}/cancellations`)).json.data
+  assert.deepEqual(
+    cancellations.map(({ at: _, ...cancellation }: { at: string }) => cancellation),
+    [
+      { username, apiKey: null, lines: [{ sku: 'TEE', quantity: 1 }], refund: first.refund },
+      { username, apiKey: null, lines: [{ sku: 'UNKEPT', quantity: 1 }], refund },
+    ],
+  )
+  const { updateTimeStamp } = (await adminCaller.get(`/orders/${id}`)).json.data
+  assert.equal(cancellations[1].at, updateTimeStamp)
+  const admin = await api.createAccount('admin', adminCaller.service)
+  const { entries } = (await admin.get(`/vouchers/${number}/ledger`)).json.data
+  assert.deepEqual(
+    entries.slice(-4).map((entry: { kind: string; username: string }) => [entry.kind, entry.username]),
+    ['lock', 'redeem', 'refund', 'refund'].map(kind => [kind, username]),
+  )
 })
 
 test('a return restocks when it is received, and is then refunded once', async () => {

@@ -48,6 +48,29 @@ test('a suspended voucher is unusable until resumed, with ledger and audit entri
   assert.deepEqual([newest.operation, newest.subject], ['POST /vouchers/:number/resume', `/vouchers/${number}`])
 })
 
+test('a ledger entry has the account and API key of its write', async () => {
+  const { number } = (await issueVoucher(api)).json.data
+  const till = await api.createAccount('maintainer', api.service)
+  const { json } = await post(api, `/accounts/${till.username}/keys`, { name: 'till-7' })
+  const headers = { authorization: `Basic ${json.data.apiKey}` }
+  const imported = await newVoucher(api)
+  const lock = (body: object) => post(api, `/vouchers/${imported}/lock`, body, headers)
+  const { validationId } = (await lock({ pin })).json.data
+  assert.equal((await lock({ validationId, lockSeconds: 0 })).json.data.status, 'active')
+  assert.equal((await post(api, `/vouchers/${imported}/suspend`, {})).status, 200)
+  const read = async (of: string) =>
+    (await api.get(`/vouchers/${of}/ledger`)).json.data.entries.map(
+      ({ kind, username, apiKey }: Record<string, string | null>) => [kind, username, apiKey],
+    )
+  assert.deepEqual(await read(number), [['issue', api.username, null]])
+  assert.deepEqual(await read(imported), [
+    ['issue', null, null],
+    ['lock', till.username, 'till-7'],
+    ['unlock', till.username, 'till-7'],
+    ['suspend', api.username, null],
+  ])
+})
+
 test('an unlocked voucher is free and the previous validation is invalid', async () => {
   const number = await newVoucher(api)
   const { validationId } = (await post(api, `/vouchers/${number}/lock`, { pin })).json.data

@@ -48,7 +48,7 @@ export function ledgerOf({ db, keys, service }: TestApi) {
           number,
           validationId,
           lockSeconds,
-          username: 'shop',
+          writer: { username: 'shop' },
           origin: { address: '' },
         }),
       ),

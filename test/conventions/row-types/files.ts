@@ -70,6 +70,8 @@ export async function tookAFile(api: TestApi) {
   assert.ok((await api.get('/browse?table=orders')).json.data.total > 0)
   assert.ok((await api.get('/console/imports')).json.data.length > 0)
   assert.equal((await api.get('/console/import-profiles')).status, 200)
+  const [{ id }] = (await api.get('/browse?table=orders')).json.data.rows
+  assert.equal((await api.get(`/console/orders/${id}/cancellations`)).status, 200)
   const [{ storeNumber }] = (await api.get('/stores?limit=1')).json.data
   assert.equal((await api.get(`/console/stores/${storeNumber}`)).status, 200)
   const level = await db.row<{ storeId: string; skuId: string }>(sql`

@@ -1,4 +1,5 @@
 import type { Database, Db } from '../../../database/db.ts'
+import type { Writer } from '../../../domain/audit.ts'
 import type { Service } from '../../../domain/tenancy/service-settings.ts'
 import type { VoucherState } from '../../../domain/vouchers/states.ts'
 import { listServices } from '../../../store/tenancy/services.ts'
@@ -26,13 +27,15 @@ export async function decideOnVoucher(
   service: Service,
   number: string,
   decision: Decision,
+  writer?: Writer,
 ): Promise<Outcome | undefined> {
   let voucher = await lockCurrentVoucher(tx, service, number)
   if (!voucher) return
-  if (decision === 'suspend' && voucher.state === 'locked') voucher = applyAction(tx, service, voucher, 'unlock')
+  if (decision === 'suspend' && voucher.state === 'locked')
+    voucher = applyAction(tx, service, voucher, 'unlock', { writer })
   if (voucher.state !== requiredStates[decision]) return { isApplied: false, state: voucher.state }
   await endValidation(tx, service, number)
-  return { isApplied: true, state: applyAction(tx, service, voucher, decision).state }
+  return { isApplied: true, state: applyAction(tx, service, voucher, decision, { writer }).state }
 }
 
 /**

@@ -12,20 +12,18 @@ import { insertPendingVoucher, insertVoucherSale, readVoucherDates } from '../..
 import { addEntry } from '../../../store/vouchers/ledger.ts'
 import { hashPin } from '../../../store/vouchers/pin.ts'
 import { readVoucher } from '../../../store/vouchers/vouchers.ts'
-import type { WithTransaction, Write } from '../../../writes/write.ts'
+import { getWriter, type WithTransaction } from '../../../writes/write.ts'
 import { findGiftCardSkuId } from '../../vouchers/gift-card.ts'
 
 /** Creates an active voucher with its ledger and sale, and queues the email to its receiver, in one transaction. */
-export async function issueVoucher(
-  { tx, keys, service }: WithTransaction<Pick<Write, 'keys' | 'service'>>,
-  input: VoucherInput,
-): Promise<IssuedVoucher> {
+export async function issueVoucher(write: WithTransaction, input: VoucherInput): Promise<IssuedVoucher> {
+  const { tx, keys, service } = write
   const expiryDate = await validateInput(tx, service, input)
   const { amount, orderNumber = null } = input
   const pin = generatePin()
   const number = await insertVoucher(tx, service, { amount, expiryDate }, drawn => hashPin(keys, service, drawn, pin))
   const [, isSold, , voucher] = await Promise.all([
-    addEntry(tx, service, number, { kind: 'issue', amount, state: 'active', orderNumber }),
+    addEntry(tx, service, number, { kind: 'issue', amount, state: 'active', orderNumber, writer: getWriter(write) }),
     insertVoucherSale(tx, service, number, { ...input, gateway: getGateway(input, service.settings) }),
     queueVoucherEmail(tx, keys, service, {
       number,

@@ -1,5 +1,6 @@
 import type { Keys } from '../../../crypto/keys.ts'
 import type { Db } from '../../../database/db.ts'
+import type { Writer } from '../../../domain/audit.ts'
 import type { Service } from '../../../domain/tenancy/service-settings.ts'
 import {
   checkAccountLocks,
@@ -43,7 +44,7 @@ interface Lock {
   validationId: string
   /** The duration of the lock. 0 unlocks. */
   lockSeconds: number
-  username: string
+  writer: Writer
   origin: Origin
 }
 
@@ -55,7 +56,7 @@ export async function lockByValidation(
   tx: Db,
   keys: Keys,
   service: Service,
-  { number, validationId, lockSeconds, username, origin }: Lock,
+  { number, validationId, lockSeconds, writer, origin }: Lock,
 ): Promise<ReadVoucher | ApiError> {
   const voucher = await lockCurrentVoucher(tx, service, number)
   const status = checkValidation(keys, service, voucher, number, validationId)
@@ -64,13 +65,15 @@ export async function lockByValidation(
   const error =
     checkLockable(voucher, status, lockSeconds, service.settings) ??
     checkUsable(voucher, service.settings) ??
-    (lockSeconds > 0 && !isLocked ? checkAccountLocks(await countAccountLocks(tx, service, username)) : undefined)
+    (lockSeconds > 0 && !isLocked
+      ? checkAccountLocks(await countAccountLocks(tx, service, writer.username))
+      : undefined)
   if (error) return error
   const after =
     lockSeconds > 0
-      ? applyAction(tx, service, voucher, 'lock', { lockSeconds, lockedBy: username })
+      ? applyAction(tx, service, voucher, 'lock', { lockSeconds, lockedBy: writer.username, writer })
       : isLocked
-        ? applyAction(tx, service, voucher, 'unlock')
+        ? applyAction(tx, service, voucher, 'unlock', { writer })
         : voucher
   // A lock outlasts the expiry date of the voucher, so that a running sale can finish. After the unlock, the voucher is expired.
   return toVoucher({ ...after, status: after.isPast && after.state === 'active' ? 'expired' : after.state })

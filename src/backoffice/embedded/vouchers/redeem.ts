@@ -1,5 +1,6 @@
 import type { Keys } from '../../../crypto/keys.ts'
 import type { Db } from '../../../database/db.ts'
+import type { Writer } from '../../../domain/audit.ts'
 import type { VoucherPayment } from '../../../domain/orders/voucher-payments.ts'
 import type { Service } from '../../../domain/tenancy/service-settings.ts'
 import { formatAmount } from '../../../domain/values/money.ts'
@@ -18,14 +19,22 @@ export async function redeemVoucher(
   tx: Db,
   keys: Keys,
   service: Service,
-  { number, validationId, amount, pointer, orderNumber }: VoucherPayment & { orderNumber: string },
+  {
+    number,
+    validationId,
+    amount,
+    pointer,
+    orderNumber,
+    writer,
+  }: VoucherPayment & { orderNumber: string; writer?: Writer | undefined },
 ): Promise<void> {
   const requested = toMinorUnits(amount, service.settings)
   const voucher = await lockCurrentVoucher(tx, service, number)
   const status = checkValidation(keys, service, voucher, number, validationId)
   requireRedeemable(voucher, status, requested, service.settings, pointer)
-  const locked = voucher.state === 'locked' ? voucher : applyAction(tx, service, voucher, 'lock', { lockSeconds: 0 })
-  applyAction(tx, service, locked, 'redeem', { change: -requested, orderNumber })
+  const locked =
+    voucher.state === 'locked' ? voucher : applyAction(tx, service, voucher, 'lock', { lockSeconds: 0, writer })
+  applyAction(tx, service, locked, 'redeem', { change: -requested, orderNumber, writer })
   await endValidation(tx, service, number)
 }
 
@@ -44,11 +53,12 @@ export async function refundVouchers(
   service: Service,
   order: LockedOrder,
   maxTotal: bigint,
+  writer?: Writer,
 ): Promise<VoucherRefund[]> {
   const refunds: VoucherRefund[] = []
   let remaining = maxTotal
   for (const { number } of await readVoucherPayments(tx, service, order)) {
-    const amount = await refundVoucher(tx, service, { number, maxAmount: remaining, orderNumber: order.number })
+    const amount = await refundVoucher(tx, service, { number, maxAmount: remaining, orderNumber: order.number, writer })
     remaining -= amount
     if (amount > 0n) refunds.push({ number, amount: formatAmount(amount, order.decimals) })
   }
@@ -62,12 +72,17 @@ export async function refundVouchers(
 export async function refundVoucher(
   tx: Db,
   service: Service,
-  { number, maxAmount, orderNumber }: { number: string; maxAmount: bigint; orderNumber: string },
+  {
+    number,
+    maxAmount,
+    orderNumber,
+    writer,
+  }: { number: string; maxAmount: bigint; orderNumber: string; writer?: Writer | undefined },
 ): Promise<bigint> {
   const voucher = await lockCurrentVoucher(tx, service, number)
   const redeemed = voucher ? await readDrawnAmount(tx, service, voucher, orderNumber) : 0n
   const change = redeemed < maxAmount ? redeemed : maxAmount
   if (!voucher || change <= 0n) return 0n
-  applyAction(tx, service, voucher, 'refund', { change, orderNumber })
+  applyAction(tx, service, voucher, 'refund', { change, orderNumber, writer })
   return change
 }

@@ -1,4 +1,5 @@
 import { awaitAtCommit, type Db } from '../../../database/db.ts'
+import type { Writer } from '../../../domain/audit.ts'
 import type { Service } from '../../../domain/tenancy/service-settings.ts'
 import { formatAmount, getDecimals } from '../../../domain/values/money.ts'
 import { formatLocalTime } from '../../../domain/values/timestamp.ts'
@@ -22,6 +23,8 @@ interface ActionDetails {
   lockSeconds?: number
   lockedBy?: string
   orderNumber?: string
+  /** Undefined: the passage of time. */
+  writer?: Writer | undefined
 }
 
 /**

@@ -9,7 +9,7 @@ import type {
 import { ApiError } from '../../../errors/api-error.ts'
 import { listPinHashes, resetWrongPins, updatePin } from '../../../store/vouchers/pin.ts'
 import { readVoucher } from '../../../store/vouchers/vouchers.ts'
-import type { WithTransaction } from '../../../writes/write.ts'
+import { getWriter, type WithTransaction } from '../../../writes/write.ts'
 import type { VoucherRead } from '../../port/vouchers.ts'
 import { beginGuess, countWrongGuess } from '../../vouchers/guesses.ts'
 import { lockByValidation, validate } from './lock.ts'
@@ -41,10 +41,11 @@ export async function validateVoucher(
 
 /** Locks a voucher for its newest validation, renews the lock, or unlocks the voucher. With a PIN, the voucher is validated first. */
 export async function lockVoucher(write: WithTransaction, lock: VoucherLockRequest): Promise<ReadVoucher | ApiError> {
-  const { tx, keys, service, username, origin } = write
+  const { tx, keys, service, origin } = write
+  const writer = getWriter(write)
   const { number, lockSeconds } = lock
   const lockFor = (ownValidationId: string) =>
-    lockByValidation(tx, keys, service, { number, validationId: ownValidationId, lockSeconds, username, origin })
+    lockByValidation(tx, keys, service, { number, validationId: ownValidationId, lockSeconds, writer, origin })
   if ('validationId' in lock) return lockFor(lock.validationId)
   const validated = await validateVoucher(write, lock)
   if (validated instanceof ApiError) return validated
