@@ -17,16 +17,20 @@ import { insertVouchers } from '../src/store/vouchers/vouchers.ts'
 import { referenceDay } from './calendar.ts'
 import { changesOf } from './changes.ts'
 import { makeShoppers, type Shopper } from './customers.ts'
-import { giftCardRow, giftCardSku } from './gift-card.ts'
-import { makeStyles } from './products.ts'
+import { dollars } from './money.ts'
+import { type Place, places, warehouse } from './places.ts'
+import { barcode, makeStyles, type Style } from './products.ts'
+import { drawFrom, type Random, randomFor } from './random.ts'
 import { referenceRows, subscriptionMapping } from './references.ts'
 import { giftRows, programRows, rewardRows } from './rewards.ts'
 import { productRows, transactionRows } from './rows.ts'
 import { makeSales } from './sales.ts'
-import { stockRows } from './stock.ts'
-import { staffRows, storeRows } from './stores.ts'
+import { staffRows, storeId, storeRows } from './stores.ts'
 import type { Membership } from './tiers.ts'
 import { voucherRows } from './vouchers.ts'
+
+/** The SKU of gift vouchers: the gift card SKU index. */
+const giftCardSku = 'GIFTCARD'
 
 /** The settings of the demo shop, an invented clothing retailer in Australia and New Zealand. Everything is configured. */
 export const demoSettings: Partial<Settings> = {
@@ -129,4 +133,78 @@ function customerRows(shoppers: readonly Shopper[], members: ReadonlyMap<Shopper
     const row = { ...shopper.row, loyaltyCode: tier?.code ?? null, loyaltyName: tier?.name ?? null }
     return Object.assign(row, change(shopper.started))
   })
+}
+
+/** The gift card as a row for `upsertProducts`. It isn't a style: past sales and stock don't contain it. */
+const giftCardRow = () => ({
+  product: {
+    productId: '5900',
+    productCode: giftCardSku,
+    name: 'Digital Gift Card',
+    description: 'Sent by e-mail, with a number and a PIN. Spent in any of our shops, or online.',
+    sizeRange: 'One size',
+    referenceValues: {},
+    updateTimeStamp: '2025-03-03 09:30:00',
+  },
+  colour: {
+    productId: '5900',
+    colourId: '61900',
+    code: 'DIG',
+    name: 'Digital',
+    ecommerceProductId: null,
+    markdownStatus: 'none' as const,
+  },
+  variant: {
+    productId: '5900',
+    colourId: '61900',
+    skuId: '129900',
+    sku: giftCardSku,
+    sizeCode: 'OS',
+    sequence: 1,
+    originalPrice: dollars(5_000),
+    price: dollars(5_000),
+    barcode: barcode(129_900 * 37),
+  },
+})
+
+const onShelf = drawFrom([
+  [0, 14],
+  [1, 18],
+  [2, 22],
+  [3, 16],
+  [4, 11],
+  [5, 7],
+  [6, 5],
+  [8, 4],
+  [12, 2],
+] as const)
+
+/** Yields the stock as rows for `upsertStock`. Busy shops keep more of the range, the warehouse nearly all of it. */
+function stockRows(styles: readonly Style[]) {
+  const random = randomFor('stock')
+  return places.flatMap(place => {
+    const share = place === warehouse ? 0.97 : 0.38 + place.weight / 40
+    const stocked = styles.filter(() => random.chance(share + 0.1))
+    return stocked.flatMap(style =>
+      style.colours
+        .filter(() => random.chance(share + 0.1))
+        .flatMap(colour =>
+          colour.sizes.map(size => ({
+            storeId: storeId(place),
+            skuId: size.id,
+            freeStock: units(random, place, colour.markdownStatus === 'clearance'),
+            // Some sizes have a larger buffer.
+            buffer: random.chance(0.015) ? random.integer(2, 5) : null,
+          })),
+        ),
+    )
+  })
+}
+
+/** A negative figure: units that were sold before they were booked in. */
+function units(random: Random, place: Place, clearance: boolean) {
+  if (random.chance(0.004)) return -random.integer(1, 3)
+  const shelf = onShelf(random)
+  if (clearance) return Math.floor(shelf / 2)
+  return place === warehouse ? shelf * random.integer(4, 18) : shelf
 }

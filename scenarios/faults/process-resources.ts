@@ -1,7 +1,6 @@
-import { readdirSync, readFileSync, rmSync } from 'node:fs'
+import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { resourcesFile } from './report-resources.ts'
 
 export interface ProcessResources {
   files: number
@@ -58,3 +57,17 @@ async function readReport(file: string): Promise<{ resources: string[]; memory: 
     }
   throw new Error('the process wrote no report within 30 s')
 }
+
+/** A process that was started with `--import` of this file writes its active resources and memory to this file in its DATA_DIR on SIGUSR2. */
+const resourcesFile = 'resources.json'
+
+const { DATA_DIR: directory } = process.env
+if (directory)
+  process.on('SIGUSR2', () => {
+    const file = join(directory, resourcesFile)
+    writeFileSync(
+      `${file}.new`,
+      JSON.stringify({ resources: process.getActiveResourcesInfo(), memory: process.memoryUsage() }),
+    )
+    renameSync(`${file}.new`, file)
+  })

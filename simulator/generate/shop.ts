@@ -1,10 +1,9 @@
 import { day, type Wall } from '../shop/clock.ts'
 import { randomFor } from '../shop/random.ts'
+import type { Coupon, FreightOption, Promotion } from '../shop/records.ts'
 import type { Shop } from '../shop/shop.ts'
-import { makeCoupons } from './coupons.ts'
 import { makePersons } from './persons.ts'
 import { makeStocks, makeStyles } from './products.ts'
-import { makeFreightOptions, makePromotions } from './promotions.ts'
 import { makeReferenceTypes } from './references.ts'
 import { makeAccounts, makePrograms } from './rewards.ts'
 import { makeSales } from './sales.ts'
@@ -90,4 +89,56 @@ export function makeShop(seed: string, size: Size, now: Wall): Shop {
   makeSales(shop, today, random('sales'))
   makeAccounts(shop, today, random('rewards'))
   return shop
+}
+
+const usual = {
+  status: 'Enabled',
+  validFrom: '2020-01-01',
+  validTo: '2099-12-31',
+  personId: 0,
+  percentage: 20,
+} as const
+
+/** Coupons of every state. Generic ones can be used by everybody and often, unique ones once. */
+function makeCoupons(): Map<string, Coupon> {
+  const coupons: Omit<Coupon, 'redeemed' | 'lockedBy' | 'lockedUntil'>[] = [
+    { ...usual, code: 'BLACK21', name: 'BLACK FRIDAY 21', type: 'Generic' },
+    { ...usual, code: 'SEASON1', name: 'New season', type: 'Unique' },
+    { ...usual, code: 'SEASON2', name: 'New season', type: 'Unique' },
+    { ...usual, code: 'DISABLED', name: 'Disabled', type: 'Generic', status: 'Disabled' },
+    { ...usual, code: 'EARLY', name: 'Early', type: 'Generic', validFrom: '2099-01-01' },
+    { ...usual, code: 'EXPIRED', name: 'Expired', type: 'Generic', validTo: '2020-12-31' },
+    { ...usual, code: 'ELSEWHERE', name: 'For other items', type: 'Unique', percentage: 0 },
+    { ...usual, code: 'PERSONAL', name: 'Personal', type: 'Unique', personId: 3_001 },
+  ]
+  return new Map(coupons.map(coupon => [coupon.code, { ...coupon, redeemed: false, lockedBy: '', lockedUntil: 0 }]))
+}
+
+/** Promotions that apply to a cart automatically. */
+const makePromotions = (): Map<number, Promotion> =>
+  new Map([[1_080, { id: 1_080, name: 'Buy 3, 10% off', minimum: 3, percentage: 10 }]])
+
+const carrier = { id: 18_936, code: 'AUS', text: 'Australia Post', url: 'https://auspost.example/track' }
+
+/** The active web freight options. */
+const makeFreightOptions = (): Map<number, FreightOption> => {
+  const options: FreightOption[] = [
+    {
+      id: 161,
+      name: 'Express',
+      value: 15,
+      carrier,
+      serviceType: { id: 18_935, code: '50X1', text: 'eParcel Express' },
+      sla: { id: 19_254, code: 'Express', text: 'Express' },
+    },
+    {
+      id: 162,
+      name: 'Standard',
+      value: 9.95,
+      carrier,
+      serviceType: { id: 18_934, code: '50S1', text: 'eParcel Standard' },
+      sla: { id: 19_252, code: 'Std', text: 'Standard' },
+    },
+  ]
+  return new Map(options.map(option => [option.id, option]))
 }

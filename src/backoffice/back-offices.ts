@@ -1,13 +1,13 @@
 import type { Logger } from 'pino'
 import type { Keys } from '../crypto/keys.ts'
-import type { Database } from '../database/db.ts'
+import type { Database, Db } from '../database/db.ts'
 import { type BackOfficeSettings, embeddedName } from '../domain/tenancy/back-office-settings.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
 import { raiseAlert, resolveAlertsOfKind } from '../store/alerts/alerts.ts'
 import { listStoredBackOffices, type StoredBackOffice } from '../store/backoffice/connections.ts'
+import { addCallMinutes, type CallMinute } from '../store/stats/back-office-calls.ts'
 import { readFinishedAt } from '../store/sync/status.ts'
 import { ignoreError } from '../telemetry/ignored-errors.ts'
-import { countCalls } from './call-minutes.ts'
 import { drivers } from './drivers.ts'
 import type { BackOffice } from './port/back-office.ts'
 import type { Driver, OnCall, OnCredentials } from './port/driver.ts'
@@ -131,4 +131,44 @@ async function updateCredentialsAlert(db: Database, { id }: Service, state: 'acc
   const kind = 'back_office_denied'
   const detail = 'The back office rejected the username or the password.'
   await (state === 'accepted' ? resolveAlertsOfKind(db, id, kind) : raiseAlert(db, id, { kind, subject: '', detail }))
+}
+
+/** Service minutes that wait for the database. Further ones are not counted. */
+const maxPendingMinutes = 10_000
+
+/** Counts the back-office calls of this process by service and minute, until `write` stores the counts. */
+function countCalls(db: Db, log: Logger) {
+  let pending = new Map<string, CallMinute>()
+
+  function add(minute: CallMinute) {
+    const key = `${minute.serviceId} ${minute.minute}`
+    const sum = pending.get(key)
+    if (!sum && pending.size >= maxPendingMinutes) return
+    pending.set(key, {
+      serviceId: minute.serviceId,
+      minute: minute.minute,
+      calls: (sum?.calls ?? 0) + minute.calls,
+      failed: (sum?.failed ?? 0) + minute.failed,
+      milliseconds: (sum?.milliseconds ?? 0) + minute.milliseconds,
+      slowest: Math.max(sum?.slowest ?? 0, minute.slowest),
+    })
+  }
+
+  return {
+    count(serviceId: number, milliseconds: number, hasFailed: boolean) {
+      const minute = `${new Date().toISOString().slice(0, 16)}Z`
+      add({ serviceId, minute, calls: 1, failed: hasFailed ? 1 : 0, milliseconds, slowest: milliseconds })
+    },
+    async write() {
+      if (!pending.size) return
+      const minutes = [...pending.values()]
+      pending = new Map()
+      try {
+        await addCallMinutes(db, minutes)
+      } catch (error) {
+        minutes.forEach(add)
+        log.debug({ err: error }, 'back-office call counts not stored, will retry')
+      }
+    },
+  }
 }

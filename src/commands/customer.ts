@@ -5,15 +5,14 @@ import { writeAtomically } from '../files/atomic-write.ts'
 import { openConfiguredBackOffices } from '../runtime/app.ts'
 import type { Installation } from '../runtime/installation/installation.ts'
 import { eraseRemainingData } from '../store/privacy/erase-batch.ts'
+import { findErasureSummary, type Summary } from '../store/privacy/erasure.ts'
 import { exportPersonalData } from '../store/privacy/export.ts'
-import { findErasureSummary, type Summary } from '../store/privacy/summary.ts'
 import { runInStages } from '../writes/stages.ts'
 import { recordCommand } from './terminal/audit.ts'
 import { type Command, serviceOption } from './terminal/command.ts'
 import { confirmByTyping } from './terminal/confirmation.ts'
 import { rethrowWriteError, writeToStandardOutput } from './terminal/outgoing-file.ts'
-import { createQuietLog } from './terminal/quiet-log.ts'
-import { withDatabase } from './terminal/session.ts'
+import { createQuietLog, withDatabase } from './terminal/session.ts'
 
 export function buildCustomerCommand(program: Command) {
   const customer = program

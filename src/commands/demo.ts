@@ -1,8 +1,8 @@
 import { createDemoService } from '../runtime/installation/first-access.ts'
 import type { Command } from './terminal/command.ts'
-import { printCredentials } from './terminal/credentials.ts'
-import { requireName } from './terminal/names.ts'
 import { type Session, withDatabase } from './terminal/session.ts'
+import { printCredentials } from './terminal/standard-output.ts'
+import { requireName } from './terminal/validate-input.ts'
 
 export const buildDemoCommand = (program: Command) =>
   program

@@ -1,10 +1,14 @@
-import { readConfig } from '../config/config.ts'
+import type pg from 'pg'
+import { type Config, readConfig } from '../config/config.ts'
+import type { Keys } from '../crypto/keys.ts'
+import type { Database } from '../database/db.ts'
+import { getClientClass } from '../database/pg/internals.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
-import { buildConnectionString } from '../runtime/shards/moves/connection-string.ts'
 import { moveService } from '../runtime/shards/moves/move.ts'
 import { requireMovable } from '../runtime/shards/moves/requirements.ts'
 import { recoverMove } from '../store/moves/finish.ts'
 import { beginMove, findMove, takeOverMove } from '../store/moves/moves.ts'
+import { findShardUrl } from '../store/shards/shards.ts'
 import { listAllServices } from '../store/tenancy/services.ts'
 import { armFailpoint } from '../testing/failpoints.ts'
 import { describeRunningRestore } from './service-restore.ts'
@@ -144,3 +148,19 @@ const createCopyDisplay = () =>
         `${ready} of ${tables} tables`,
       ]),
   )
+
+/** Builds the connection string (libpq) with which another server reaches a database: its URL, or the socket of the bundled PostgreSQL. */
+async function buildConnectionString(
+  config: Config,
+  { control, keys }: { control: Database; keys: Keys },
+  database: string | undefined,
+): Promise<string> {
+  const url = database === undefined ? config.databaseUrl : await findShardUrl(control, keys, database)
+  if (url !== undefined)
+    return url.includes(',') ? `${url}${url.includes('?') ? '&' : '?'}target_session_attrs=read-write` : url
+  const Client = getClientClass(control.pool)
+  const { host, port, user, password, database: dbname } = new Client(control.pool.options as pg.ClientConfig)
+  return Object.entries({ host, port, user, password, dbname })
+    .flatMap(([name, value]) => (value ? [`${name}='${String(value).replaceAll(/['\\]/g, '\\$&')}'`] : []))
+    .join(' ')
+}

@@ -15,12 +15,12 @@ import { findMove } from '../store/moves/moves.ts'
 import {
   deleteService,
   listExclusiveAccounts,
+  lockDeletion,
   lockService,
   startPurge,
   unlockService,
   waitForWriters,
 } from '../store/service-deletion/deletion.ts'
-import { lockDeletion } from '../store/service-deletion/lock.ts'
 import { purgeRows } from '../store/service-deletion/purge.ts'
 import { hasCopy } from '../store/shards/misplaced-services.ts'
 import { findMissingServices, forwardAuditEntries } from '../store/shards/shards.ts'

@@ -20,9 +20,9 @@ import { buildRestoreServiceCommand } from './service-restore.ts'
 import { describeSettings, formatValue, readAssignments } from './setting-assignments.ts'
 import { recordCommand } from './terminal/audit.ts'
 import { type Command, formatExamples } from './terminal/command.ts'
-import { requireName } from './terminal/names.ts'
 import { describeDeletion, queryAllDatabases, type Session, withDatabase } from './terminal/session.ts'
 import { formatTable } from './terminal/table.ts'
+import { requireName } from './terminal/validate-input.ts'
 
 export function buildServiceCommand(program: Command) {
   const service = program

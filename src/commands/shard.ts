@@ -3,10 +3,10 @@ import { databaseSettings } from '../config/database.ts'
 import { addShard } from '../runtime/shards/add-shard.ts'
 import { deleteShard, listShards } from '../store/shards/shards.ts'
 import type { Command } from './terminal/command.ts'
-import { requireName } from './terminal/names.ts'
 import { readSecret } from './terminal/secret.ts'
 import { withDatabase } from './terminal/session.ts'
 import { formatTable } from './terminal/table.ts'
+import { requireName } from './terminal/validate-input.ts'
 
 export function buildShardCommand(program: Command) {
   const shard = program

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import type { Db } from '../database/db.ts'
-import { type DeprecatedUse, recordDeprecatedUses } from '../store/accounts/deprecated-use.ts'
+import { type DeprecatedUse, recordDeprecatedUses } from '../store/accounts/last-used.ts'
 
 /** The deprecation of an operation, in its route definition. Both days begin at 00:00 UTC. */
 export interface Deprecation {

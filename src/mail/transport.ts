@@ -1,5 +1,6 @@
+import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createFileTransport } from './file-transport.ts'
+import { writeAtomically } from '../files/atomic-write.ts'
 import type { ComposedMessage } from './message.ts'
 import { createSmtpTransport } from './smtp-transport.ts'
 
@@ -19,3 +20,17 @@ export const openMailTransport = ({
   smtpUrl: string | undefined
   dataDir: string
 }): MailTransport => (smtpUrl === undefined ? createFileTransport(join(dataDir, 'mail')) : createSmtpTransport(smtpUrl))
+
+/** Writes each message to `<Message-ID>.eml` in a directory that only its owner can read: for development, and until SMTP is set up. */
+function createFileTransport(directory: string) {
+  // Drafts are in another directory, because a program may watch this one, and it can contain thousands of files.
+  const drafts = `${directory}.drafts`
+  const getPath = (messageId: string) => join(directory, `${messageId.slice(1, -1).replace(/[^\w.@-]/g, '_')}.eml`)
+  return {
+    async send({ messageId, bytes }: ComposedMessage) {
+      for (const folder of [directory, drafts]) await mkdir(folder, { recursive: true, mode: 0o700 })
+      await writeAtomically(getPath(messageId), draft => writeFile(draft, bytes, { mode: 0o600 }), { drafts })
+    },
+    deleteFile: (messageId: string) => rm(getPath(messageId), { force: true }),
+  }
+}

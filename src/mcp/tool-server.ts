@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHash, timingSafeEqual } from 'node:crypto'
 import {
   type CallToolResult,
   CLIENT_INFO_META_KEY,
@@ -7,10 +7,11 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server'
 import manifest from '../../package.json' with { type: 'json' }
+import { computeHmac } from '../crypto/keys.ts'
 import { includesRole, type Role } from '../domain/accounts.ts'
 import { type ApiKeyInUse, permitsOperation } from '../domain/api-keys.ts'
+import { toCanonicalJson } from '../http/body/json.ts'
 import type { Operation } from '../http/routing/operation.ts'
-import { createConfirmation, readConfirmation } from './confirmations.ts'
 import { buildRequest, getInputSchema, type Send, type ToolResponse } from './operations.ts'
 import { type Call, type ReadTool, type Tool, tools, type Values, type WriteTool } from './tools.ts'
 
@@ -156,3 +157,37 @@ function toResult(data: Values, isError = false, notes: Values = {}): CallToolRe
   const own = Object.keys(notes).length ? `${JSON.stringify(notes)}\n` : ''
   return toText(`${own}<untrusted-data>\n${json}\n</untrusted-data>`, isError)
 }
+
+const confirmationSeconds = 10 * 60
+
+/** A write that a caller can confirm. */
+interface ConfirmableWrite {
+  /** The service and the account. */
+  caller: readonly string[]
+  tool: string
+  input: unknown
+}
+
+/**
+ * Returns a token that permits this write, with this input and by this caller only, for ten minutes. It contains the version of the record that
+ * the caller saw. Nothing is stored.
+ */
+function createConfirmation(key: Buffer, write: ConfirmableWrite, etag = '') {
+  const version = Buffer.from(etag).toString('base64url')
+  const expiresAt = Math.floor(Date.now() / 1_000) + confirmationSeconds
+  return `${expiresAt}.${version}.${sign(key, write, version, expiresAt)}`
+}
+
+/** Returns the version that the caller saw, empty if the record has none. Returns undefined if the token doesn't permit this write. */
+function readConfirmation(key: Buffer, write: ConfirmableWrite, token: string) {
+  const [, expiresAt = '', version = '', signature = ''] = /^(\d{10})\.([\w-]*)\.([\w-]{43})$/.exec(token) ?? []
+  const expected = Buffer.from(sign(key, write, version, Number(expiresAt)))
+  const actual = Buffer.from(signature)
+  const isSigned = actual.length === expected.length && timingSafeEqual(actual, expected)
+  return isSigned && Number(expiresAt) * 1_000 > Date.now() ? Buffer.from(version, 'base64url').toString() : undefined
+}
+
+const sign = (key: Buffer, { caller, tool, input }: ConfirmableWrite, version: string, expiresAt: number) =>
+  computeHmac(key, 'confirmation', ...caller, tool, toCanonicalJson(input), version, String(expiresAt)).toString(
+    'base64url',
+  )

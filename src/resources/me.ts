@@ -3,7 +3,7 @@ import { Count, Instant, LocalDate, Nullable, OneOf, Text } from '../domain/valu
 import { get } from '../http/routing/route-definitions.ts'
 import { Type } from '../schemas/schemas.ts'
 import { loadAssignments } from '../store/accounts/accounts.ts'
-import { listDeprecatedUses } from '../store/accounts/deprecated-use.ts'
+import { listDeprecatedUses } from '../store/accounts/last-used.ts'
 
 const role = OneOf(
   'The role of the account in the service. Each role includes the permissions of the previous roles.',

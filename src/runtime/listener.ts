@@ -20,7 +20,7 @@ import type { App } from './app.ts'
 import { type CertificateMaintenance, loadCertificate, maintainCertificate } from './certificate.ts'
 import { collectProcessSamples } from './metrics.ts'
 import { buildServer } from './server.ts'
-import { createShardGateway } from './shards/gateway.ts'
+import { createShardGateway } from './shards/shards.ts'
 
 /** A process that serves requests. */
 export interface Listening {

@@ -5,7 +5,7 @@ import { after, beforeEach, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { askerOf } from '../../simulator/ask.ts'
-import { connectSimulator } from '../../simulator/control/remote.ts'
+import { connectSimulator } from '../../simulator/control/process.ts'
 import { startSimulator } from '../../simulator/simulator.ts'
 import { textAt } from '../../simulator/xml/payload.ts'
 

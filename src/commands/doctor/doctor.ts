@@ -12,11 +12,18 @@ import { loadMarkedKeys } from '../../runtime/installation/keys.ts'
 import { countRemaining, isRotating } from '../../store/shards/secret-rotation.ts'
 import { ensureLocalCertificate, readCertificate } from '../../tls/tls.ts'
 import type { Command } from '../terminal/command.ts'
-import { createQuietLog } from '../terminal/quiet-log.ts'
+import { createQuietLog } from '../terminal/session.ts'
 import { checkBackOffices, checkSyncs } from './back-offices.ts'
 import { checkAlerts, checkJobs, checkMinorRelease, describeDatabase, requireMigrated, Warning } from './database.ts'
-import { checkIdentityProvider } from './identity-provider.ts'
-import { checkBackups, checkClock, checkDisk, checkDurability, checkFileLimit, checkMail } from './machine.ts'
+import {
+  checkBackups,
+  checkClock,
+  checkDisk,
+  checkDurability,
+  checkFileLimit,
+  checkIdentityProvider,
+  checkMail,
+} from './machine.ts'
 import { checkReplicas } from './replicas.ts'
 import { checkMoves, checkShards } from './shards.ts'
 

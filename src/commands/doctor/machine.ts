@@ -1,10 +1,14 @@
 import { once } from 'node:events'
 import { readFile, statfs } from 'node:fs/promises'
 import { connect } from 'node:net'
+import { discoverProvider } from '../../auth/identity-provider.ts'
+import { getReason } from '../../auth/provider-failures.ts'
 import { defaultBackupIntervalHours, findNewestBackup } from '../../backup/history.ts'
 import type { Config } from '../../config/config.ts'
-import { type Database, sql } from '../../database/db.ts'
+import { type Database, type Db, sql } from '../../database/db.ts'
 import { describeCorrection, readClockCorrection } from '../../store/alerts/database-clock.ts'
+import { listAllServices } from '../../store/tenancy/services.ts'
+import { Warning } from './database.ts'
 
 /** Compares the clocks: change timestamps come from PostgreSQL, certificates and logs use this machine's clock. */
 export async function checkClock(db: Database) {
@@ -98,4 +102,42 @@ export async function checkBackups({ backupIntervalHours }: Config, db: Database
         : `${detail}${schedule}. To see the cause: ${command}`,
     )
   return detail + schedule
+}
+
+const maxClockDifferenceSeconds = 30
+
+/**
+ * Reads the identity provider's metadata, and checks its clock, PKCE, the address of the console, and that the services of OIDC_ROLES
+ * exist. Throws if people can't sign in.
+ */
+export async function checkIdentityProvider(config: Config, db: Db): Promise<string> {
+  const { oidcIssuer, oidcRoles = [], publicUrl } = config
+  if (!oidcIssuer) return 'accounts with passwords (OIDC_ISSUER is not set)'
+  let respondedAt: string | null = null
+  const provider = await discoverProvider(config, response => {
+    respondedAt = response.headers.get('date')
+  }).catch((error: unknown) => {
+    throw new Error(
+      `The metadata at ${oidcIssuer.href.replace(/\/$/, '')}/.well-known/openid-configuration can't be read (${getReason(error)}). Check OIDC_ISSUER: it must be exactly the issuer that the identity provider reports.`,
+    )
+  })
+  const difference = respondedAt === null ? 0 : (Date.parse(respondedAt) - Date.now()) / 1_000
+  if (Math.abs(difference) > maxClockDifferenceSeconds)
+    throw new Error(
+      `The clocks of this machine and of the identity provider differ by ${Math.abs(difference).toFixed(0)} s. Synchronize both by NTP (timedatectl).`,
+    )
+  const methods = provider.serverMetadata().code_challenge_methods_supported
+  if (methods && !methods.includes('S256'))
+    throw new Error('The identity provider must support PKCE with S256. Enable it there.')
+  const names = (await listAllServices(db)).map(({ name }) => name)
+  const unknown = oidcRoles.map(({ service }) => service).filter(service => service !== '*' && !names.includes(service))
+  if (unknown.length)
+    throw new Warning(
+      `OIDC_ROLES names services that don't exist: ${[...new Set(unknown)].join(', ')}. To list them: tillbridge service list`,
+    )
+  if (publicUrl === undefined)
+    throw new Warning(
+      'PUBLIC_URL is not set, so people can sign in only on this machine. Set it to the address of the API.',
+    )
+  return `${oidcIssuer.href}, redirect URI ${publicUrl}/console`
 }

@@ -6,7 +6,7 @@ import { describeAdoption, sortMisplaced } from '../../runtime/shards/misplaced-
 import { describeMissingService, openShard } from '../../runtime/shards/open-shard.ts'
 import { listMoves, type Move } from '../../store/moves/moves.ts'
 import { findConflicts, findMissingServices, listServicesIn, listShards } from '../../store/shards/shards.ts'
-import { createQuietLog } from '../terminal/quiet-log.ts'
+import { createQuietLog } from '../terminal/session.ts'
 import { checkBackOffices, checkSyncs } from './back-offices.ts'
 import { checkAlerts, checkJobs, describeDatabase, requireMigrated } from './database.ts'
 import { checkBackups, checkClock, checkDurability } from './machine.ts'

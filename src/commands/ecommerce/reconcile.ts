@@ -8,7 +8,7 @@ import { openConfiguredBackOffices } from '../../runtime/app.ts'
 import { approvePush, pushStockJob } from '../../store/ecommerce/push-state.ts'
 import { addJob } from '../../store/jobs/jobs.ts'
 import { recordCommand } from '../terminal/audit.ts'
-import { createQuietLog } from '../terminal/quiet-log.ts'
+import { createQuietLog } from '../terminal/session.ts'
 import { stopBySignal } from '../terminal/stop.ts'
 import { formatTable } from '../terminal/table.ts'
 

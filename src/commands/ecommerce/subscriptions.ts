@@ -6,7 +6,7 @@ import { PlatformFailure } from '../../domain/ecommerce/platform-failure.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { getEventPath, getEventUrl, openPlatform } from '../../ecommerce/connections.ts'
 import type { EventPort, SubscriptionState } from '../../ecommerce/port/events.ts'
-import { createQuietLog } from '../terminal/quiet-log.ts'
+import { createQuietLog } from '../terminal/session.ts'
 
 const timeoutMs = 120_000
 

@@ -1,3 +1,4 @@
+import { pino } from 'pino'
 import { readConfig } from '../../config/config.ts'
 import type { Keys } from '../../crypto/keys.ts'
 import type { Database } from '../../database/db.ts'
@@ -7,6 +8,7 @@ import { joinInstallation } from '../../runtime/installation/installation.ts'
 import { describeMissingService, openShard } from '../../runtime/shards/open-shard.ts'
 import { listShards } from '../../store/shards/shards.ts'
 import { listAllServices, listDeleting, readService } from '../../store/tenancy/services.ts'
+import { createLogStream } from '../../telemetry/log-lines.ts'
 
 /** The databases, keys and services that a command uses. */
 export interface Session {
@@ -102,3 +104,6 @@ async function findService(db: Database, name?: string): Promise<Service> {
 
 export const describeDeletion = (name: string) =>
   `Service ${name} is being removed. To continue: tillbridge service remove ${name}`
+
+/** Returns the log of a command: errors only, on standard error, one line each. */
+export const createQuietLog = () => pino({ level: 'error', base: null }, createLogStream())

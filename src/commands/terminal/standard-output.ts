@@ -1,3 +1,5 @@
+import { toApiKey } from '../../store/accounts/accounts.ts'
+
 /**
  * Lets a command finish if the reader of standard output has gone (`| head`). If a write fails for another reason, prints one message and
  * sets exit code 1. Without a listener Node ends the process, or ignores the error if `console.log` caused it.
@@ -19,3 +21,11 @@ export const printSecret = (text: string, type: 'password' | 'secret', remedy: s
       error ? reject(new Error(`The ${type} can't be printed. ${remedy}`)) : resolve(),
     )
   })
+
+/** Prints a new password, and the API key for `Authorization: Basic`. */
+export const printCredentials = (username: string, password: string) =>
+  printSecret(
+    `Password: ${password}\nAPI key: ${toApiKey(username, password)}\nSave them now. They won't be shown again.`,
+    'password',
+    `To issue another one: tillbridge account rotate ${username}`,
+  )

@@ -1,17 +1,20 @@
 import manifest from '../../../package.json' with { type: 'json' }
 import { Reference } from '../../domain/catalog/references.ts'
+import { RecordsChangedEvent, WebhookTestEvent } from '../../domain/webhooks/webhooks.ts'
+import { type TSchema, Type } from '../../schemas/schemas.ts'
 import { EmptyBody } from '../body/body.ts'
 import { ListMeta, Warning } from '../pagination/lists.ts'
 import { Problem } from '../problem.ts'
-import { type Operation, tagDescriptions } from '../routing/operation.ts'
-import { createDocumentWriter } from './document-writer.ts'
-import { headerParameters, responseHeaders, sharedResponseHeaders } from './headers.ts'
+import { type Operation, type Tag, tagDescriptions } from '../routing/operation.ts'
+import { createDocumentWriter, type Writer } from './document-writer.ts'
+import { errorsOfEveryRequest, getOwnErrors } from './errors.ts'
+import { headerParameters, referToHeaders, responseHeaders, sharedResponseHeaders } from './headers.ts'
 import { writeOperation } from './operations.ts'
-import { writePage } from './page-operations.ts'
-import { pages, pagesTag } from './pages.ts'
+import { type PageOperation, type PublicPageResponse, pages, pagesTag } from './pages.ts'
+import { buildExamplePath, buildPathParameter, queryParameter, referToParameters } from './parameters.ts'
+import { getCodeSamples } from './samples.ts'
 import { extendSchemas, shareParameters, shareResponses } from './shared-components.ts'
-import { buildIntroduction } from './texts.ts'
-import { writeWebhooks } from './webhooks.ts'
+import { buildIntroduction, toHeading } from './texts.ts'
 
 /**
  * Builds the OpenAPI document of the API's operations and the public pages, from the definitions that the server runs on. `hasSamples` adds code
@@ -66,3 +69,99 @@ export function buildOpenApiDocument(operations: readonly Operation[], publicUrl
 
 /** Converts `:id` to `{id}`. */
 const toTemplate = (path: string) => path.replace(/:(\w+)/g, '{$1}')
+
+const buildResponse = (
+  { json }: Writer,
+  status: string,
+  { description, schema, headers = [], hasMarkdown }: PublicPageResponse,
+) => ({
+  description,
+  ...(headers.length && { headers: referToHeaders(...headers) }),
+  ...(status !== '304' && { content: schema ? json(schema) : { ...html, ...(hasMarkdown && markdown) } }),
+})
+
+/** Returns the OpenAPI operation of a public page. */
+const writePage = (writer: Writer, page: PageOperation) => ({
+  operationId: page.operationId,
+  tags: [pagesTag],
+  summary: toHeading(page.summary),
+  description: page.description,
+  security: [],
+  parameters: [
+    ...Object.entries(page.params ?? {}).map(([name, { description, example, schema }]) => ({
+      ...buildPathParameter(name, description, example),
+      schema: writer.write(schema),
+    })),
+    ...Object.entries(page.query?.properties ?? {}).map(([name, schema]) =>
+      queryParameter(name, writer.write(schema as TSchema, 'query'), false),
+    ),
+    ...(304 in page.responses ? referToParameters(['IfNoneMatch']) : []),
+  ],
+  responses: {
+    ...Object.fromEntries(
+      Object.entries(page.responses).map(([status, response]) => [status, buildResponse(writer, status, response)]),
+    ),
+    ...writer.errors.write([...errorsOfEveryRequest, ...(page.errors ?? [])], buildExamplePath(page.path, page.params)),
+  },
+  'x-error-codes': getOwnErrors(page.errors ?? []),
+})
+
+const markdown = {
+  'text/markdown': { schema: { type: 'string' }, example: '---\nnext: fix_request\n---\n…' },
+}
+const html = {
+  'text/html': { schema: { type: 'string' }, example: '<!doctype html>…' },
+}
+
+const buildDeliveryHeader = (name: string, description: string, example: string) => ({
+  name,
+  in: 'header',
+  description,
+  required: true,
+  schema: { type: 'string' },
+  example,
+})
+
+const deliveryHeaders = [
+  buildDeliveryHeader(
+    'webhook-id',
+    'The ID of the delivery. All its attempts have the same ID.',
+    'msg_2b7d3c1a8e445b0c3f52',
+  ),
+  buildDeliveryHeader('webhook-timestamp', 'The time of the attempt in seconds since 1970.', '1795339887'),
+  buildDeliveryHeader(
+    'webhook-signature',
+    'One signature per active secret, separated by spaces: `v1,` and the base64 of the HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`.',
+    'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=',
+  ),
+]
+
+/** Returns the requests that Tillbridge sends to webhook endpoints. */
+const writeWebhooks = ({ json, hasSamples }: Writer) => ({
+  'records.changed': {
+    post: {
+      operationId: 'receiveChanges',
+      tags: ['Webhooks' satisfies Tag],
+      summary: 'Receive changes',
+      description:
+        'Tillbridge sends changes to each endpoint in order, one delivery at a time (Standard Webhooks). Verify the signature, return 2xx within 15 seconds, then process the changes. A failed delivery is retried with the same `webhook-id` and body. A test event has the type `webhook.test` and no changes.',
+      security: [],
+      parameters: deliveryHeaders,
+      requestBody: {
+        description: 'The event.',
+        required: true,
+        content: json(
+          Type.Union([RecordsChangedEvent, WebhookTestEvent], {
+            $id: 'WebhookEvent',
+            description: 'The event. `type` is its kind.',
+          }),
+        ),
+      },
+      responses: {
+        '2XX': { description: 'The delivery succeeded.' },
+        default: { description: 'The delivery failed. Tillbridge retries it. A 410 pauses the webhook.' },
+      },
+      ...(hasSamples && getCodeSamples('receiveChanges')),
+    },
+  },
+})

@@ -1,9 +1,11 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises'
-import { createRepeatCheck, repeatedKey } from './clean.ts'
+import { toCellText } from './cells.ts'
+import { createRepeatCheck, describeNoRecord, repeatedKey } from './clean.ts'
 import type { Field } from './columns.ts'
 import type { ImportType } from './import-type.ts'
-import type { Sheet, ValidatedRow } from './sheet.ts'
-import { validateLine } from './validate.ts'
+import { RowError } from './row-error.ts'
+import type { Line, Sheet, ValidatedRow } from './sheet.ts'
+import { addTime } from './times.ts'
 
 /** With half as many lines an import takes a tenth longer. More lines need more memory. */
 const maxBatchLines = 2_000
@@ -70,4 +72,41 @@ function isSameRecord(
   if (last.line.unreadable || next.line.unreadable) return true
   const record = getRecordKey(next)
   return record !== undefined && getRecordKey(last) === record
+}
+
+/** Parses the cells of a line, and checks the rule of its type. */
+function validateLine(line: Line, fields: readonly Field[], type: ImportType): ValidatedRow {
+  const remark = line.skipReason ?? describeNoRecord(line, fields)
+  if (remark !== undefined) return { line, remarks: [remark] }
+  if (line.unreadable) return { line, errors: [line.unreadable] }
+  const row: Record<string, unknown> = {}
+  let { errors } = line
+  let remarks: string[] | undefined
+  const addRemark = (text: string) => {
+    remarks ??= []
+    if (!remarks.includes(text)) remarks.push(text)
+  }
+  for (const { name, place, parse, shape, required, constant, timePlace, decimal, clean, describeDoubt } of fields) {
+    const cell = line.cells[place]
+    let value: unknown
+    if (constant) value = constant.value
+    else if (typeof cell === 'string') value = parse(clean(cell, addRemark))
+    else if (cell !== undefined) {
+      const text = toCellText(cell, shape, decimal)
+      value = typeof text === 'string' ? parse(text) : text
+    } else if (required) value = parse('')
+    if (timePlace !== undefined) value = addTime(value, line.cells[timePlace])
+    if (value instanceof RowError) {
+      errors ??= []
+      errors.push(value.withColumn(name))
+    } else if (value !== undefined) {
+      row[name] = value
+      const doubt = describeDoubt?.(value)
+      if (doubt) addRemark(doubt)
+    }
+  }
+  if (errors) return { line, errors }
+  const error = type.rule?.(row)
+  for (const doubt of error ? [] : (type.listDoubts?.(row) ?? [])) addRemark(doubt)
+  return { line, ...(error ? { errors: [error] } : { row }), ...(remarks && { remarks }) }
 }

@@ -5,7 +5,7 @@ import { ImportError } from '../../import/pipeline/import-error.ts'
 import { type ImportTypeName, importTypes } from '../../import/pipeline/import-types.ts'
 import { Type } from '../../schemas/schemas.ts'
 import { renderFileRuns } from '../../store/sync/file-runs.ts'
-import { renderImportProfiles, saveImportProfile } from '../../store/sync/import-profiles.ts'
+import { renderImportProfiles, saveImportProfile } from '../../store/sync/imports.ts'
 import { consoleRoute } from './console-data.ts'
 
 const tag = 'Imports'

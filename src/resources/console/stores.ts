@@ -1,6 +1,6 @@
 import { notFound } from '../../errors/api-error.ts'
 import { get } from '../../http/routing/route-definitions.ts'
-import { readStoreSummary } from '../../store/browse/store-summary.ts'
+import { readStoreSummary } from '../../store/browse/browse.ts'
 import { consoleRoute } from './console-data.ts'
 
 export const consoleStores = [

@@ -9,7 +9,7 @@ import {
   listApiKeys,
   listApiKeysOfService,
 } from '../../../src/store/accounts/api-keys.ts'
-import { listDeprecatedUses, recordDeprecatedUses } from '../../../src/store/accounts/deprecated-use.ts'
+import { listDeprecatedUses, recordDeprecatedUses } from '../../../src/store/accounts/last-used.ts'
 import { addAuditEntry } from '../../../src/store/audit/audit.ts'
 import { findByName, findMisplaced, isServedIn } from '../../../src/store/shards/misplaced-services.ts'
 import {

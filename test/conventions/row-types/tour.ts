@@ -57,9 +57,8 @@ import {
 import { countShipments, findShipment, findShipmentByKey } from '../../../src/store/orders/shipments.ts'
 import { findBuyers } from '../../../src/store/orders/transactions.ts'
 import { eraseRemainingData } from '../../../src/store/privacy/erase-batch.ts'
-import { erase } from '../../../src/store/privacy/erasure.ts'
+import { erase, findErasureSummary } from '../../../src/store/privacy/erasure.ts'
 import { exportPersonalData } from '../../../src/store/privacy/export.ts'
-import { findErasureSummary } from '../../../src/store/privacy/summary.ts'
 import {
   findRequestRecord,
   groupErrors,

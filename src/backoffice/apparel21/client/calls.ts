@@ -1,18 +1,21 @@
+import type { Rejection } from '../../../concurrency/fair-queue.ts'
+import { type Semaphore, semaphore } from '../../../concurrency/semaphore.ts'
 import { createCircuitBreaker } from '../../../http-client/circuit-breaker.ts'
-import { createAttempt } from './attempt.ts'
-import { createBulkhead, limitConcurrency } from './bulkhead.ts'
+import { ignoreError } from '../../../telemetry/ignored-errors.ts'
+import { XmlError } from '../xml/xml.ts'
 import { type Connection, defaultLimits, getBounds, type Limits } from './connection.ts'
 import { translateError } from './errors.ts'
-import { Failure, toFailure } from './failure.ts'
+import { Failure, isOutage, toFailure } from './failure.ts'
+import { createAttempt } from './observability.ts'
 import { isValidPath, type RetailRequest, type WriteRequest } from './request.ts'
 import { noData, RetailApiError } from './retail-api-error.ts'
-import { createRetryBudget, retryOnce } from './retries.ts'
 import {
   type Call,
   createPipeline,
   guardWithCircuitBreaker,
   logFailures,
   obeyRetryAfter,
+  pause,
   reportCredentials,
   type Stage,
 } from './stages.ts'
@@ -118,3 +121,80 @@ const throwTranslated =
   (error: unknown): never => {
     throw translateError(error, endpoint, isWrite)
   }
+
+/** Creates the limit of calls in flight to one back office, so that a slow back office doesn't use up all resources. */
+export const createBulkhead = ({
+  concurrency,
+  maxWaiting,
+  maxWaitMs,
+}: Pick<Limits, 'concurrency' | 'maxWaiting' | 'maxWaitMs'>): Semaphore =>
+  semaphore({
+    permits: concurrency,
+    maxWaiting,
+    timeoutMs: maxWaitMs,
+    toError: reason => new Failure('closed', waitErrors[reason], { waitMs: 1_000 }),
+  })
+
+const waitErrors: Record<Rejection, string> = {
+  full: 'too many calls wait for the back office',
+  timeout: 'the back office had no free call slot in time',
+  aborted: 'the call was cancelled while it waited for a free call slot',
+}
+
+/** Lets each call wait for a permit of its bulkhead. The call gives the permit back when it ends. */
+const limitConcurrency =
+  (selectBulkhead: (request: Parameters<Stage>[0]) => Semaphore): Stage =>
+  (request, signal) =>
+    selectBulkhead(request).acquire(signal)
+
+/** Calls that earn one retry: retries must not double the load on a back office in trouble. */
+const callsPerRetry = 10
+/** Upper bound of the budget, in calls. */
+const maxSavedCalls = 100
+/** Budget of a new process, in calls. */
+const initialSavedCalls = 30
+
+interface RetryBudget {
+  /** Counts a call that is not a retry. */
+  earn(): void
+  /** Takes one retry out of the budget. Returns false if the budget is exhausted. */
+  spend(): boolean
+}
+
+/** Creates a budget that limits retries to a tenth of all calls over time. */
+export function createRetryBudget(): RetryBudget {
+  let savedCalls = initialSavedCalls
+  return {
+    earn() {
+      savedCalls = Math.min(maxSavedCalls, savedCalls + 1)
+    },
+    spend() {
+      if (savedCalls < callsPerRetry) return false
+      savedCalls -= callsPerRetry
+      return true
+    },
+  }
+}
+
+interface RetryOptions {
+  budget: RetryBudget
+  /** The longest wait before the retry, in milliseconds. */
+  maxRetryWaitMs: number
+  signal: AbortSignal
+}
+
+/** Runs `work`, and once more if a retry can help and the budget permits it. */
+async function retryOnce<T>(work: () => Promise<T>, { budget, maxRetryWaitMs, signal }: RetryOptions): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    const canRetry = error instanceof Failure && !signal.aborted && canRetryHelp(error, maxRetryWaitMs)
+    if (!canRetry || !budget.spend()) throw error
+    // If the deadline passes during the pause, the retry reports it.
+    await ignoreError(pause(error.waitMs ?? 100, signal), 'retry delay was cut short')
+    return work()
+  }
+}
+
+const canRetryHelp = (failure: Failure, maxRetryWaitMs: number) =>
+  (isOutage(failure) && (failure.waitMs ?? 0) <= maxRetryWaitMs) || failure.cause instanceof XmlError

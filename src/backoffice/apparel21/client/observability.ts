@@ -2,11 +2,12 @@ import { getCurrentContext, getTraceparent, runInSpan } from '../../../telemetry
 import { callDurations } from '../../../telemetry/durations.ts'
 import { endSpan, getErrorCode, setAttributes } from '../../../telemetry/spans.ts'
 import { addStep } from '../../../telemetry/timeline.ts'
-import type { Connection } from './connection.ts'
+import { type Connection, getBounds, type Limits } from './connection.ts'
 import { Failure } from './failure.ts'
-import type { RetailRequest } from './request.ts'
+import { buildHeaders, buildUrl, type RetailRequest, type WriteRequest } from './request.ts'
+import { checkResponse, isHtmlPage } from './responses.ts'
 import { RetailApiError } from './retail-api-error.ts'
-import type { HttpResponse } from './transport.ts'
+import type { HttpResponse, Transport } from './transport.ts'
 
 interface ObservedCall extends Pick<RetailRequest, 'endpoint'>, Pick<Connection, 'onCall'> {
   method: string
@@ -14,7 +15,7 @@ interface ObservedCall extends Pick<RetailRequest, 'endpoint'>, Pick<Connection,
 }
 
 /** Measures and traces a call. Metrics and spans use its endpoint, because its URL can identify a person. */
-export function observeCall(
+function observeCall(
   { method, url, endpoint, onCall }: ObservedCall,
   call: (traceparent: string | undefined) => Promise<HttpResponse>,
 ): Promise<HttpResponse> {
@@ -55,3 +56,26 @@ export function observeCall(
     }
   })
 }
+
+/**
+ * Sends a request once. Returns a successful response as soon as its headers have arrived.
+ * Throws `RetailApiError` if the Retail API rejects the request, `Failure` if there is no valid response.
+ */
+export type Attempt = (request: RetailRequest | WriteRequest, signal: AbortSignal) => Promise<HttpResponse>
+
+export const createAttempt =
+  (transport: Transport, connection: Connection, limits: Limits): Attempt =>
+  (request, signal) => {
+    const { method, body } = 'method' in request ? request : { method: 'GET' as const }
+    const { target: url } = buildUrl(connection, request)
+    const maxBytes = getBounds(limits, request.size).bytes
+    return observeCall({ method, url, endpoint: request.endpoint, onCall: connection.onCall }, async traceparent => {
+      const headers = buildHeaders(connection, { traceparent, ...request })
+      const response = await transport.exchange({ method, url, headers, body, maxBytes, signal })
+      const isWrite = method !== 'GET'
+      await checkResponse(response, isWrite)
+      if (isWrite && (await isHtmlPage(response)))
+        throw new Failure('crashed', 'The response to a write is an HTML page.', { status: response.status })
+      return response
+    })
+  }

@@ -1,8 +1,12 @@
-import type { SyncBatch, SyncDefinition, SyncRequest } from '../../../domain/sync/port.ts'
+import { findReturnPath } from '../../../domain/orders/transitions.ts'
+import type { OpenReturn, SyncBatch, SyncDefinition, SyncRequest, SyncRows } from '../../../domain/sync/port.ts'
 import type { Client } from '../client/client.ts'
 import type { ReleaseReader } from '../client/release.ts'
+import { isId } from '../client/request.ts'
 import { limitSyncShare } from '../client/sync-share.ts'
+import { parseReturn } from '../mapping/return-from-xml.ts'
 import { parseStore } from '../mapping/stores.ts'
+import { buildReturnsPath } from '../queries/created-returns.ts'
 import { fetchHistory } from '../queries/history.ts'
 import { createReferenceCache } from '../queries/reference-cache.ts'
 import { convertRecords } from '../xml/invalid-record.ts'
@@ -10,7 +14,6 @@ import { fetchOrders } from './orders.ts'
 import { fetchPersons, findExistingPersons, refetchPersons } from './persons.ts'
 import { fetchProducts } from './products.ts'
 import { refreshRecords } from './refreshes.ts'
-import { fetchReturns } from './returns.ts'
 import { fetchRewardAccounts, fetchRewardPrograms } from './rewards.ts'
 import { fetchStock } from './stock.ts'
 
@@ -106,3 +109,41 @@ const fetchTransactions = (client: Client, { settings: { currency }, signal, ref
     const { rows, rejected } = await fetchHistory(client, id, { currency, signal })
     return { rows: { transactions: rows }, rejected }
   })
+
+/**
+ * Fetches the status of returns that are neither refunded nor cancelled here. The Retail API has no list of returns, so each takes one call.
+ * A return that the back office no longer has keeps its status: it may have been deleted, or only purged.
+ */
+async function* fetchReturns(
+  client: Client,
+  release: ReleaseReader,
+  { signal, openReturns }: SyncRequest,
+): AsyncGenerator<SyncBatch> {
+  if (!(await release.has('returns'))) {
+    yield { end: { isIdle: true } }
+    return
+  }
+  const open = new Map((await openReturns()).map(openReturn => [openReturn.id, openReturn]))
+  const listRefreshes = async function* () {
+    for (const { id, backOfficeId, customerId, orderId } of open.values())
+      if ([backOfficeId, customerId, orderId].every(isId)) yield { id, version: '' }
+  }
+  const batches = refreshRecords(listRefreshes(), async ({ id }) => {
+    const openReturn = open.get(id) as OpenReturn
+    const { customerId, orderId, backOfficeId } = openReturn
+    const path = [...buildReturnsPath({ id: orderId, number: '', personId: customerId }), backOfficeId]
+    const root = await client.document({ endpoint: 'returns', path, roots: ['ReturnOrder', 'Order'], signal })
+    const reported = root && parseReturn(root)
+    const rows: SyncRows['returns'][] =
+      reported && isChanged(openReturn, reported) ? [{ returnId: id, orderId, ...reported }] : []
+    return { rows: { returns: rows } }
+  })
+  for await (const { completedRefresh, ...batch } of batches)
+    yield { ...batch, ...(completedRefresh && { polledReturn: completedRefresh.id }) }
+}
+
+/** True if a response can change the return. Most polls change nothing, and need no transaction. */
+const isChanged = (stored: OpenReturn, { status, word, lines }: ReturnType<typeof parseReturn>) =>
+  word !== stored.word ||
+  (status !== null && findReturnPath(stored.status, status).length > 0) ||
+  lines.some(({ isCancelled }) => isCancelled)
