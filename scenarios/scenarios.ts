@@ -75,6 +75,10 @@ export const scenarios = {
     file: 'faults/stock-push.ts',
     summary: 'kills the processes that push stock to an e-commerce platform; no level is wrong afterwards',
   },
+  medusa: {
+    file: 'medusa/run.ts',
+    summary: 'pushes stock to a real Medusa, kills either side, and compares every level; installs Medusa once',
+  },
   'halted-process': {
     file: 'faults/halted-process.ts',
     summary: 'halts a process after the back office applied its writes, so that another process finishes them',
