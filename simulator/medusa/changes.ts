@@ -1,6 +1,6 @@
 import { findMedusaLevel, type MedusaShop } from './state.ts'
 
-/** What a merchant or a shopper does in a simulated Medusa. */
+/** A change by a merchant or a shopper in a simulated Medusa. */
 export type MedusaChange =
   | { kind: 'location'; id?: string; name: string }
   | { kind: 'product'; id?: string; title: string; status?: 'draft' | 'published' }

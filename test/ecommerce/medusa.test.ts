@@ -214,7 +214,7 @@ test('an item that is not stocked is stocked once there are units', async () => 
   assert.equal(findMedusaLevel(simulator.shop, itemId, locations[1]), undefined)
 })
 
-test('a variant that is deleted during a push does not stop the others', async () => {
+test('a variant deleted during a push does not stop the others', async () => {
   const change = { kind: 'remove', list: 'variants', id: variants['12001']?.id ?? '' } as const
   await setStock('12001', 4)
   await setStock('12002', 5)
