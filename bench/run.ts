@@ -13,6 +13,7 @@ import { measureGrowth } from './growth.ts'
 import { measureImport } from './imports/import.ts'
 import { measureMappings } from './mappings.ts'
 import { measurePages } from './pages.ts'
+import { measurePeers } from './peers.ts'
 import { measurePlatform } from './platform.ts'
 import { measureReplicas } from './replicas.ts'
 import { measureRequestLog } from './requests.ts'
@@ -30,6 +31,7 @@ import { measureWrites } from './writes/writes.ts'
 const parts = [
   'pages',
   'cost',
+  'peers',
   'export',
   'backup',
   'growth',
@@ -78,7 +80,12 @@ const { customers, transactions, stores, skus, variants, seconds, rounds, compar
   .option('--seconds <number>', 'how long each measurement takes', atLeast(0.5), 1)
   .option('--rounds <number>', 'how often each is made; the median counts', atLeast(1), 5)
   .option('--compare', 'compare the cost of requests with bench/results/cost.json, and fail if it has grown', false)
-  .addOption(new Option('--only <parts...>', 'only these parts').choices(parts).default(parts, 'all'))
+  .addOption(
+    new Option('--only <parts...>', 'only these parts').choices(parts).default(
+      parts.filter(part => part !== 'peers'),
+      'all except peers, which installs other products',
+    ),
+  )
   .addHelpText(
     'after',
     '\nThe data is loaded once, into .data/bench, and kept: remove that directory to start again.\nThe part freshness takes as many minutes as there are rounds. Its short form: --only freshness --rounds 1 --skus 600 --stores 6\n',
@@ -115,6 +122,7 @@ async function measureServed(running: Cluster, size: Size) {
   const measure: Record<Exclude<Part, 'cold-start'>, (bench: Bench, loaded: Loaded) => Promise<Section>> = {
     pages: measurePages,
     cost: (rig, data) => measureCost(rig, data, compare),
+    peers: measurePeers,
     export: measureExport,
     backup: measureBackup,
     growth: rig => measureGrowth(rig, running, size),

@@ -52,8 +52,8 @@ interface LoadOptions {
 /** Loads the service with one request. */
 export async function ask(
   bench: Bench,
-  service: Running,
-  { request }: Scenario,
+  service: Pick<Running, 'pid' | 'port' | 'ca'>,
+  { request }: Pick<Scenario, 'request'>,
   options: LoadOptions,
 ): Promise<Sample> {
   const { generator, postgresPid, seconds } = bench

@@ -5,12 +5,12 @@ import type { Client } from './client.ts'
 import { clients, contendedVoucher, contenders, ownVouchers, pin, shoppers } from './shop.ts'
 
 /** One kind of write, done by clients that each begin again as soon as they are done. */
-export interface Kind {
+export interface Kind<By = Client> {
   name: string
   clients: number
   /** Prepares a client. Not timed. */
-  prepare?(client: Client, number: number): Promise<void>
-  write(client: Client, number: number): Promise<unknown>
+  prepare?(client: By, number: number): Promise<void>
+  write(client: By, number: number): Promise<unknown>
 }
 
 const address = { addressLine1: '111 Collins St', city: 'Melbourne', postcode: '3000', country: 'Australia' }

@@ -94,11 +94,11 @@ const limitOf = async (tpcb: Tpcb | undefined, kind: Kind, seconds: number): Pro
     : tpcb?.transactions(kind.clients, seconds))) ?? { perSecond: Number.NaN, p99: Number.NaN }
 
 /** Runs one kind of write with its clients for some seconds, after a warm-up. */
-export async function load(
+export async function load<By>(
   { postgresPid }: Bench,
   running: Pick<Running, 'pid'>,
-  { clients: count, prepare, write }: Kind,
-  client: Client,
+  { clients: count, prepare, write }: Kind<By>,
+  client: By,
   seconds: number,
 ): Promise<WriteResult> {
   let times: number[] = []

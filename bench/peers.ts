@@ -1,0 +1,331 @@
+import { randomUUID } from 'node:crypto'
+import { Agent, request } from 'node:http'
+import pg from 'pg'
+import { signIn, startMedusa } from '../scenarios/medusa/medusa.ts'
+import { customers } from '../scenarios/support/records.ts'
+import { memory } from '../scenarios/support/usage.ts'
+import { sql } from '../src/database/db.ts'
+import { addAccount } from '../src/store/accounts/accounts.ts'
+import { startDirectus } from './peers/directus.ts'
+import { ask, type Bench } from './rig/bench.ts'
+import type { Loaded } from './rig/database.ts'
+import { startService } from './rig/processes.ts'
+import { median, type Section, tenths, whole } from './rig/report.ts'
+import { scenariosOf } from './rig/scenarios.ts'
+import { clientOf } from './writes/client.ts'
+import { type Kind, kindsFor } from './writes/kinds.ts'
+import { openShop } from './writes/shop.ts'
+import { load } from './writes/writes.ts'
+
+const connections = 16
+/** Minimum seconds of a write's measurement. */
+const leastWriteSeconds = 3
+const reads = ['page of 100 customers', 'one customer', 'poll without changes'] as const
+const newCustomer = 'new customer'
+type Read = (typeof reads)[number]
+
+/** A product under measurement. */
+interface Product {
+  name: string
+  pid: number
+  databasePid: number
+  port: number
+  /** Trusted for TLS; empty: plain HTTP. */
+  ca: string
+  requests: Record<Read, string>
+  create(): Promise<unknown>
+  stop(): Promise<void>
+}
+
+/** Medians of one request of one product. */
+interface Cost {
+  /** Microseconds of CPU of the service and PostgreSQL. */
+  cpu: number
+  perSecond: number
+}
+
+/**
+ * Measures four requests of Tillbridge, Medusa and Directus with the same customers on the same machine. The other two are installed from the
+ * npm registry once, and each has a PostgreSQL of its own with the settings of ours.
+ */
+export async function measurePeers(bench: Bench, loaded: Loaded): Promise<Section> {
+  const products: Product[] = []
+  try {
+    products.push(await openTillbridge(bench, loaded))
+    products.push(await openMedusa(bench, loaded))
+    products.push(await openDirectus(bench, loaded))
+    const costs = await measure(bench, products)
+    return section(products, costs, await readSizes(loaded))
+  } finally {
+    for (const product of products) await product.stop()
+  }
+}
+
+async function measure(bench: Bench, products: readonly Product[]): Promise<Map<string, Cost>> {
+  const rounds = new Map<string, Cost[]>()
+  const record = (product: Product, name: string, cost: Cost) => {
+    const key = keyOf(product, name)
+    rounds.set(key, [...(rounds.get(key) ?? []), cost])
+  }
+  // The first round is a warm-up: the code is compiled while it runs.
+  for (let round = 0; round <= bench.rounds; round++) {
+    bench.say(round ? `  round ${round} of ${bench.rounds}` : '  warm-up')
+    if (round === 1) rounds.clear()
+    for (const product of products) {
+      const rig = { ...bench, postgresPid: product.databasePid }
+      for (const read of reads) {
+        const measured = await ask(rig, product, { request: product.requests[read] }, { connections })
+        const cpu = measured.cpu.service + measured.cpu.postgres
+        record(product, read, { cpu, perSecond: measured.answersPerSecond })
+      }
+      const kind: Kind<undefined> = { name: newCustomer, clients: connections, write: () => product.create() }
+      const seconds = Math.max(bench.seconds, leastWriteSeconds)
+      const { cpu, perSecond } = await load(rig, product, kind, undefined, seconds)
+      record(product, newCustomer, { cpu: (cpu.service + cpu.postgres) * 1_000, perSecond })
+    }
+  }
+  return new Map(
+    [...rounds].map(([key, costs]) => [
+      key,
+      { cpu: median(costs.map(({ cpu }) => cpu)), perSecond: median(costs.map(({ perSecond }) => perSecond)) },
+    ]),
+  )
+}
+
+const keyOf = ({ name }: Product, requestName: string) => `${name}: ${requestName}`
+
+async function openTillbridge(bench: Bench, loaded: Loaded): Promise<Product> {
+  const shop = `peers-${randomUUID()}`
+  const service = await openShop(loaded, shop)
+  const password = (await addAccount(loaded.db, loaded.keys, shop, service, 'maintainer')) ?? ''
+  const running = await startService(bench.directory, { DATABASE_URL: loaded.url, RUN_JOBS: 'false' })
+  const client = clientOf(running, shop, password)
+  const scenarios = await scenariosOf(loaded)
+  const find = (name: string) => scenarios.find(scenario => scenario.name === name)?.request ?? ''
+  const kind = (await kindsFor(client)).find(({ name }) => name === newCustomer)
+  return {
+    ...running,
+    name: 'Tillbridge',
+    databasePid: bench.postgresPid,
+    requests: {
+      'page of 100 customers': find('customers, first page'),
+      'one customer': find('one customer'),
+      'poll without changes': find('customers, poll without changes'),
+    },
+    create: async () => kind?.write(client, 0),
+    async stop() {
+      client.end()
+      await running.stop()
+      await loaded.db.run(sql`delete from service where service_id = ${service.id}`)
+      await loaded.db.run(sql`delete from account where username = ${shop}`)
+    },
+  }
+}
+
+async function openMedusa(bench: Bench, loaded: Loaded): Promise<Product> {
+  const medusa = await startMedusa(bench.directory, bench.say)
+  bench.say('  copying the customers to Medusa')
+  await copyCustomers(
+    medusa.databaseUrl,
+    loaded,
+    `insert into customer (id, first_name, last_name, email, phone, has_account, created_at, updated_at)
+     select 'cus_' || id, first_name, surname, email, mobile, false, updated_at, updated_at`,
+  )
+  const port = Number(new URL(medusa.url).port)
+  const authorization = `Bearer ${await signIn(medusa.url)}`
+  const { id, newest } = middleOf(loaded)
+  return {
+    name: 'Medusa',
+    ...medusa,
+    ...openPeer(port, authorization, '/admin/customers', number => ({
+      first_name: 'Ann',
+      last_name: 'Lee',
+      email: emailOf(number),
+      phone: '+61 400 000 000',
+    })),
+    requests: {
+      'page of 100 customers': get(authorization, '/admin/customers?limit=100'),
+      'one customer': get(authorization, `/admin/customers/cus_${id}`),
+      'poll without changes': get(authorization, `/admin/customers?limit=100&updated_at[$gt]=${newest}`),
+    },
+    stop: medusa.stop,
+  }
+}
+
+async function openDirectus(bench: Bench, loaded: Loaded): Promise<Product> {
+  const directus = await startDirectus(bench.directory, bench.say)
+  bench.say('  copying the customers to Directus')
+  const text = (field: string) => ({ field, type: 'string', schema: {} })
+  await directus.send('/collections', {
+    collection: 'customers',
+    schema: {},
+    meta: {},
+    fields: [
+      { field: 'id', type: 'uuid', schema: { is_primary_key: true }, meta: { special: ['uuid'] } },
+      ...['first_name', 'surname', 'email', 'mobile', 'address_line1', 'city', 'state', 'postcode', 'country'].map(
+        text,
+      ),
+      {
+        field: 'updated_at',
+        type: 'timestamp',
+        schema: { is_indexed: true },
+        meta: { special: ['date-created', 'date-updated'] },
+      },
+    ],
+  })
+  await copyCustomers(
+    directus.databaseUrl,
+    loaded,
+    `insert into customers (id, first_name, surname, email, mobile, address_line1, city, state, postcode, country, updated_at)
+     select ('00000000-0000-4000-8000-' || lpad(id, 12, '0'))::uuid, first_name, surname, email, mobile, address_line1, city, state, postcode, country, updated_at`,
+  )
+  const authorization = `Bearer ${directus.token}`
+  const { id, newest } = middleOf(loaded)
+  return {
+    name: 'Directus',
+    ...directus,
+    ...openPeer(directus.port, authorization, '/items/customers', number => ({
+      first_name: 'Ann',
+      surname: 'Lee',
+      email: emailOf(number),
+      address_line1: '111 Collins St',
+      city: 'Melbourne',
+      postcode: '3000',
+      country: 'Australia',
+    })),
+    requests: {
+      'page of 100 customers': get(authorization, '/items/customers?limit=100'),
+      'one customer': get(authorization, `/items/customers/00000000-0000-4000-8000-${id.padStart(12, '0')}`),
+      'poll without changes': get(authorization, `/items/customers?limit=100&filter[updated_at][_gt]=${newest}`),
+    },
+    stop: directus.stop,
+  }
+}
+
+const emailOf = (number: number) => `ann.${number}.${randomUUID()}@example.com`
+
+/** The ID of a customer in the middle of the list, and a time after all changes. */
+const middleOf = ({ size }: Loaded) => ({
+  id: String(100_001 + Math.floor(size.customers / 2)),
+  newest: new Date(Date.now() + 86_400_000).toISOString(),
+})
+
+const get = (authorization: string, path: string) =>
+  `GET ${path.replaceAll('[', '%5B').replaceAll(']', '%5D')} HTTP/1.1\r\nHost: localhost\r\nAuthorization: ${authorization}\r\n\r\n`
+
+/** A peer's plain HTTP, with connections that stay open. */
+function openPeer(port: number, authorization: string, path: string, toBody: (number: number) => object) {
+  const agent = new Agent({ keepAlive: true })
+  let count = 0
+  const create = () =>
+    new Promise<void>((resolve, reject) => {
+      const body = JSON.stringify(toBody(count++))
+      const headers = { authorization, 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }
+      const sent = request({ host: '127.0.0.1', port, agent, method: 'POST', path, headers }, response => {
+        if (response.statusCode !== 200) reject(new Error(`POST ${path}: ${response.statusCode}`))
+        response.resume().once('end', resolve)
+      })
+      sent.once('error', reject)
+      sent.end(body)
+    })
+  return { port, ca: '', create }
+}
+
+const chunk = 5_000
+
+/** Copies the customers of the bench into a peer's table. `insert` selects from their fields. */
+async function copyCustomers(connectionString: string, { size, service }: Loaded, insert: string) {
+  const client = new pg.Client({ connectionString })
+  await client.connect()
+  try {
+    const rows = customers.rows(service.id, size.customers)[Symbol.iterator]()
+    for (let done = 0; done < size.customers; done += chunk) {
+      const records = Array.from({ length: Math.min(chunk, size.customers - done) }, () => toRecord(rows.next().value))
+      await client.query(
+        `${insert} from jsonb_to_recordset($1) as r (id text, first_name text, surname text, email text, mobile text, address_line1 text,
+           city text, state text, postcode text, country text, updated_at timestamptz)`,
+        [JSON.stringify(records)],
+      )
+    }
+    await client.query('analyze')
+  } finally {
+    await client.end()
+  }
+}
+
+/** The names of the copied fields, and of our columns. */
+const fields = {
+  id: 'id',
+  first_name: 'firstname',
+  surname: 'surname',
+  email: 'email',
+  mobile: 'phone_mobile',
+  address_line1: 'address_line1',
+  city: 'city',
+  state: 'state',
+  postcode: 'postcode',
+  country: 'country',
+  updated_at: 'changed_at',
+}
+
+const toRecord = (row: readonly unknown[]) =>
+  Object.fromEntries(Object.entries(fields).map(([field, column]) => [field, row[customers.columns.indexOf(column)]]))
+
+/** Gigabytes of a million records of each type, with their indexes. */
+async function readSizes({ db, size }: Loaded): Promise<string[][]> {
+  const sizes = await db.row<{ customer: string; sale: string }>(sql`
+    select pg_total_relation_size('customer')::text as customer, pg_total_relation_size('retail_transaction')::text as sale`)
+  const gigabytes = (bytes: string | undefined, records: number) => tenths(Number(bytes) / records / 1_000)
+  return [
+    ['customers', gigabytes(sizes?.customer, size.customers)],
+    ['sales', gigabytes(sizes?.sale, size.transactions)],
+  ]
+}
+
+function section(products: readonly Product[], costs: ReadonlyMap<string, Cost>, sizes: string[][]): Section {
+  const names = [...reads, newCustomer]
+  const [own, ...peers] = products as [Product, ...Product[]]
+  const costOf = (product: Product, name: string) =>
+    costs.get(keyOf(product, name)) ?? { cpu: Number.NaN, perSecond: Number.NaN }
+  const ratioOf = (peer: Product, name: string) => costOf(peer, name).cpu / costOf(own, name).cpu
+  const created = ratioOf(peers[0] as Product, newCustomer)
+  return {
+    title: 'Compared with Medusa and Directus',
+    about: `${connections} connections that stay open, each sending the next request as soon as it has a response. CPU is that of the service and its PostgreSQL per request. All three run on the same machine with the same customers, each with a PostgreSQL of its own with the same settings. A warm-up round isn't counted. Tillbridge serves TLS, authenticates by password, and stores each new customer with its address, its audit entry and its idempotency key; the others serve plain HTTP and authenticate by a signed token. Medusa's customer has no address here. Directus runs on Node 22, because it can't be compiled for a newer one.`,
+    tables: [
+      {
+        caption: 'CPU per request, in milliseconds',
+        head: ['request', ...products.map(({ name }) => name), ...peers.map(({ name }) => `${name}, ratio`)],
+        rows: names.map(name => [
+          name,
+          ...products.map(product => tenths(costOf(product, name).cpu / 1_000)),
+          ...peers.map(peer => tenths(ratioOf(peer, name))),
+        ]),
+      },
+      {
+        caption: 'Requests per second',
+        head: ['request', ...products.map(({ name }) => name)],
+        rows: names.map(name => [name, ...products.map(product => whole(costOf(product, name).perSecond))]),
+      },
+      {
+        caption: 'Sizing: requests per second that one core serves, PostgreSQL included',
+        head: ['request', own.name],
+        rows: names.map(name => [name, whole(1_000_000 / costOf(own, name).cpu)]),
+      },
+      {
+        caption: 'Memory of the service process in MB, after the load',
+        head: ['', ...products.map(({ name }) => name)],
+        rows: [['memory', ...products.map(({ pid }) => whole(memory(pid).now))]],
+      },
+      { caption: 'Disk of a million records in GB, indexes included', head: ['records', own.name], rows: sizes },
+    ],
+    targets: [
+      {
+        label: 'a new customer',
+        expected: 'at most an eighth of the CPU of Medusa',
+        actual: `1 : ${tenths(created)}`,
+        met: created >= 8,
+      },
+    ],
+  }
+}
