@@ -129,17 +129,22 @@ export const backOffice: Section = {
     ],
     [
       225,
-      'A process is killed during the reservation of a coupon or before its order',
+      'A process is killed during the reservation or release of a coupon, or before its order',
       ['apparel21/writes/coupons-killed.test.ts', 'a coupon is redeemed once if its reservation is killed at …'],
       [
         'apparel21/writes/coupons-killed.test.ts',
         'clients and kills between reservation and order redeem each coupon once',
       ],
+      ['apparel21/writes/coupons-killed.test.ts', 'a coupon is free if its release is killed at …'],
     ],
     [
       226,
       'A client never repeats the reservation of a coupon whose response was lost',
       ['apparel21/writes/coupons.test.ts', 'a reservation in doubt is released if its client never repeats it'],
+      [
+        'apparel21/writes/coupons-killed.test.ts',
+        'workers release a coupon after a killed reservation without a retry',
+      ],
     ],
     [
       227,
@@ -151,6 +156,7 @@ export const backOffice: Section = {
       228,
       'The syncs of shipments and returns are killed',
       ['apparel21/sync/states-killed.test.ts', '… shipments and returns are published once per state despite kills'],
+      ['apparel21/sync/returns.test.ts', 'a run continues with the returns that an interrupted run left'],
     ],
   ],
 }
