@@ -46,8 +46,8 @@ export async function probeExpiry({ api, sku, settle, isOver }: ProbeOptions) {
   }
   const longestMs = Math.max(...responsesMs)
   const measurements: Measurements = [
-    ['expired reservations whose unit was reserved again at once', probes - 1 - stillReserved.length],
-    ['longest response to that, with its repeats, ms', longestMs.toFixed(0)],
+    ['expired reservations whose unit the next request got', probes - 1 - stillReserved.length],
+    ['longest response to such a request, with its repeats, ms', longestMs.toFixed(0)],
   ]
   const checks: CheckResult[] = [
     check('the units of an expired reservation can be reserved at its very time', stillReserved, probes),
