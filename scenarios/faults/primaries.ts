@@ -43,8 +43,8 @@ const { services, moves, seconds, rate, times, keep } = new Command('npm run sce
 
 const home = mkdtempSync(join(tmpdir(), 'tillbridge-primaries-'))
 await chmod(home, 0o711)
-const start = (name: string, restartWaitsMs: number[] = []) =>
-  startPostgres(join(home, name), { settings: { max_connections: '80' }, restartDelaysMs: restartWaitsMs })
+const start = (name: string) =>
+  startPostgres(join(home, name), { settings: { max_connections: '80' }, restartDelaysMs: [] })
 const [first, east, west] = await Promise.all([start('control'), start('east'), start('west')])
 const urlAt = (server: Postgres) => urlOf([server], server.connection.database)
 const shardUrls = new Map([

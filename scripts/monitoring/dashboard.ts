@@ -16,10 +16,10 @@ interface Panel {
 const range = '$__rate_interval'
 const requests = 'http_server_request_duration_seconds'
 const rate = (expr: string) => `rate(${expr}[${range}])`
-const quantiles = (name: MetricName, by = ''): Line[] =>
+const quantiles = (name: MetricName): Line[] =>
   [0.5, 0.95, 0.99].map(share => [
-    `histogram_quantile(${share}, sum by (le${by && `, ${by}`}) (${rate(bucketsOf(name))}))`,
-    `p${share * 100}${by && ` {{${by}}}`}`,
+    `histogram_quantile(${share}, sum by (le) (${rate(bucketsOf(name))}))`,
+    `p${share * 100}`,
   ])
 
 const bestNone = [{ value: null, color: 'green' } as const, { value: 1, color: 'red' } as const]

@@ -25,10 +25,8 @@ interface Locked {
  * Lists the dependencies that the product needs at run time on this system and processor, without those for builds and
  * tests.
  */
-export function dependenciesIn(
-  lockFile: URL,
-  { platform, arch }: { platform: string; arch: string } = process,
-): Dependency[] {
+export function dependenciesIn(lockFile: URL): Dependency[] {
+  const { platform, arch } = process
   const { packages } = JSON.parse(readFileSync(lockFile, 'utf8')) as { packages: Record<string, Locked> }
   return Object.entries(packages)
     .filter(([path, { dev, link, os, cpu }]) => path && !dev && !link && fits(os, platform) && fits(cpu, arch))

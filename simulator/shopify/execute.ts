@@ -50,11 +50,6 @@ export interface GraphqlRequest {
 /** A request that can be executed, or the errors of one that can't. */
 export type Checked = { document: DocumentNode; cost: number } | { errors: readonly GraphQLFormattedError[] }
 
-const asError = (message: string, code?: string): GraphQLFormattedError => ({
-  message,
-  ...(code !== undefined && { extensions: { code } }),
-})
-
 /** Parses a request, validates it against the schema of a version, and predicts its cost. */
 export function checkRequest(version: string, { query, variables }: GraphqlRequest): Checked {
   const { schema } = openVersion(version)
@@ -62,7 +57,7 @@ export function checkRequest(version: string, { query, variables }: GraphqlReque
   try {
     document = parse(query)
   } catch (error) {
-    return { errors: [asError(error instanceof Error ? error.message : String(error))] }
+    return { errors: [{ message: error instanceof Error ? error.message : String(error) }] }
   }
   const errors = validate(schema, document)
   if (errors.length) return { errors: errors.map(error => error.toJSON()) }

@@ -14,9 +14,9 @@ import { openConfiguredBackOffices } from '../runtime/app.ts'
 import { computeEffectiveInterval, isOverdue, readSyncStatuses, type SyncStatus } from '../store/sync/status.ts'
 import type { SyncOptions, SyncResult } from '../sync/sync.ts'
 import { type Command, formatExamples, serviceOption } from './terminal/command.ts'
+import { createRecordsDisplay } from './terminal/progress.ts'
 import { createQuietLog, withDatabase } from './terminal/session.ts'
 import { stopBySignal } from './terminal/stop.ts'
-import { createSyncProgress } from './terminal/sync-progress.ts'
 import { formatTable } from './terminal/table.ts'
 
 interface Options {
@@ -108,7 +108,7 @@ async function runSyncs(syncs: readonly SyncDefinition[], full: boolean, run: Ru
   }
   for (const sync of syncs) {
     if (stop.signal.aborted) break
-    const display = createSyncProgress(sync.name)
+    const display = createRecordsDisplay(sync.name)
     try {
       const options = { full, signal: stop.signal, onProgress: display.show }
       const outcome = await run(sync, options).finally(display.end)

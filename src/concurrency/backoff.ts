@@ -26,8 +26,8 @@ export function backoff({ initialMs, maxMs, factor = 2 }: BackoffOptions) {
   }
 }
 
-/** Varies a delay by up to `share` of it in both directions, so that several processes don't retry at the same time. */
-export const withJitter = (delayMs: number, share: number) => delayMs * (1 - share + 2 * share * Math.random())
+/** Varies a delay by up to a fifth of it in both directions, so that several processes don't retry at the same time. */
+export const withJitter = (delayMs: number) => delayMs * (0.8 + 0.4 * Math.random())
 
 interface SleepOptions {
   /** Ends the sleep early. */

@@ -43,7 +43,7 @@ export function createCircuitBreaker({
   const open = (forMs: number) => {
     const wasClosed = openUntil === undefined
     // Jitter, so that several processes don't probe at the same time.
-    openUntil = now() + withJitter(forMs, 0.2)
+    openUntil = now() + withJitter(forMs)
     isProbing = false
     if (wasClosed) onChange('open')
   }

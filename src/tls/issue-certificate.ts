@@ -57,7 +57,7 @@ function buildExtensions({ authority, hosts }: CertificateRequest, subjectKey: B
   const permitted = [...names, ...addresses].map(name => encodeSequence(name))
   return [
     ...common,
-    encodeCritical('2.5.29.19', encodeSequence(encodeBoolean(true), encodeInteger(Buffer.from([0])))), // signs end certificates only
+    encodeCritical('2.5.29.19', encodeSequence(encodedTrue, encodeInteger(Buffer.from([0])))), // signs end certificates only
     encodeCritical('2.5.29.15', encodeBitString(Buffer.from([0b0000_0110]), 1)), // keyCertSign, cRLSign
     // Name constraints: a thief of the CA's key can't issue certificates for other hosts.
     encodeCritical('2.5.29.30', encodeSequence(encodeTlv(0xa0, ...permitted))),
@@ -93,7 +93,7 @@ function encodeTlv(tag: number, ...parts: readonly Buffer[]): Buffer {
   return Buffer.concat([Buffer.from([tag, ...size]), value])
 }
 
-const encodeBoolean = (value: boolean) => encodeTlv(0x01, Buffer.from([value ? 0xff : 0]))
+const encodedTrue = encodeTlv(0x01, Buffer.from([0xff]))
 const encodeInteger = (value: Buffer) => encodeTlv(0x02, value)
 const encodeBitString = (value: Buffer, unusedBits = 0) => encodeTlv(0x03, Buffer.from([unusedBits]), value)
 const encodeOctetString = (value: Buffer) => encodeTlv(0x04, value)
@@ -123,4 +123,4 @@ const encodeCommonName = (name: string) =>
 const encodeExtension = (id: string, value: Buffer) =>
   encodeSequence(encodeObjectIdentifier(id), encodeOctetString(value))
 const encodeCritical = (id: string, value: Buffer) =>
-  encodeSequence(encodeObjectIdentifier(id), encodeBoolean(true), encodeOctetString(value))
+  encodeSequence(encodeObjectIdentifier(id), encodedTrue, encodeOctetString(value))

@@ -41,7 +41,7 @@ const [endStream, endHeaders] = [1, 4]
 const maxWindow = 2 ** 31 - 1
 
 /** Bytes of an HTTP/2 client that requests `path` on as many streams, with the largest flow-control windows. */
-export const http2Requests = (path: string, streams: number, fields: Record<string, string> = {}) =>
+export const http2Requests = (path: string, streams: number) =>
   Buffer.concat([
     Buffer.from(http2Preface),
     // SETTINGS_INITIAL_WINDOW_SIZE
@@ -52,7 +52,7 @@ export const http2Requests = (path: string, streams: number, fields: Record<stri
         'headers',
         endStream | endHeaders,
         2 * i + 1,
-        headerFields({ ':method': 'GET', ':scheme': 'https', ':authority': 'localhost', ':path': path, ...fields }),
+        headerFields({ ':method': 'GET', ':scheme': 'https', ':authority': 'localhost', ':path': path }),
       ),
     ),
   ])

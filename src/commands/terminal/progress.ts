@@ -1,5 +1,6 @@
 import { Presets, SingleBar } from 'cli-progress'
 import type { Progress } from '../../import/import-file.ts'
+import type { RunCounts } from '../../store/sync/sync.ts'
 
 /** Shows the progress of some work in the terminal. */
 interface ProgressDisplay<T> {
@@ -102,6 +103,17 @@ export const createLinesDisplay = (name: string) =>
     formatPace(getShare(progress), elapsedMs, [
       `${formatCount(lines)} lines`,
       `${formatCount(lines / (elapsedMs / 1_000))} lines/s`,
+    ]),
+  )
+
+/** Shows the counts of a sync run, and records per second. */
+export const createRecordsDisplay = (name: string) =>
+  createDisplay(name, ({ read, inserted, changed }: Readonly<RunCounts>, elapsedMs) =>
+    formatPace(undefined, elapsedMs, [
+      `${formatCount(read)} read`,
+      `${formatCount(inserted)} new`,
+      `${formatCount(changed)} changed`,
+      `${formatCount(read / (elapsedMs / 1_000))} records/s`,
     ]),
   )
 

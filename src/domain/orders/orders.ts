@@ -35,9 +35,9 @@ const paid = Money('The amount of the payment.', '35.94')
 const reference = Text("The gateway's reference.", 'PAYID-MX2A7', 100)
 const voucherNumber = Id('The number of the gift voucher.', '2062389')
 
-const line = (text: string, example: string, maxLength = 50) =>
-  Type.String({ description: text, minLength: 1, maxLength, pattern: notBlank, examples: [example] })
-const optional = (text: string, example: string, maxLength = 50) => Optional(Text(text, example, maxLength))
+const line = (text: string, example: string) =>
+  Type.String({ description: text, minLength: 1, maxLength: 50, pattern: notBlank, examples: [example] })
+const optional = (text: string, example: string) => Optional(Text(text, example, 50))
 
 /** A deliverable address. */
 const PostalAddress = Type.Object(

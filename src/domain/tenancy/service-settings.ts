@@ -7,7 +7,7 @@ const rate = (description: string, example: number) =>
     examples: [example],
   })
 
-const flag = (description: string, value = false) => Type.Boolean({ description, default: value, examples: [true] })
+const flag = (description: string) => Type.Boolean({ description, default: false, examples: [true] })
 
 const optional = (description: string, example: string, format?: string) =>
   Type.Union([Type.String({ minLength: 1, maxLength: 250, ...(format && { format }) }), Type.Null()], {

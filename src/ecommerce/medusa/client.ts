@@ -85,7 +85,7 @@ export function createMedusaClient({ url, secret, log }: { url: string; secret: 
           const delayMs = retryDelaysMs[retry]
           if (!(error instanceof PassingFailure) || delayMs === undefined) throw error
           log.warn({ path, detail: error.message }, 'platform call failed, will retry')
-          await delay(withJitter(error.waitMs ?? delayMs, 0.2), undefined, { signal })
+          await delay(withJitter(error.waitMs ?? delayMs), undefined, { signal })
         }
       }
     },

@@ -106,7 +106,7 @@ const selectLargest = (differences: readonly Difference[]) =>
 
 /** Reads all orders with committed units, so that units that were fulfilled don't look like drift. */
 async function confirmAllOrders(db: Database, service: Service, inventory: InventoryPort, signal: AbortSignal) {
-  const orders = await findUnconfirmedOrders(db, service, { olderThanSeconds: 0, limit: Number.MAX_SAFE_INTEGER })
+  const orders = await findUnconfirmedOrders(db, service)
   for (let at = 0; at < orders.length; at += inventory.limits.orders)
     await confirmOrders(db, service, inventory, orders.slice(at, at + inventory.limits.orders), signal)
 }

@@ -37,8 +37,8 @@ export interface ListMetaFields {
 }
 
 /** Returns an error for each query parameter that can't be combined with a bulk export. */
-export const findExportConflicts = (query: URLSearchParams, names = ['limit', 'after_cursor', 'wait']): FieldError[] =>
-  names
+export const findExportConflicts = (query: URLSearchParams): FieldError[] =>
+  ['limit', 'after_cursor', 'wait']
     .filter(name => query.has(name))
     .map(parameter => ({
       parameter,

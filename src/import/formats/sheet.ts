@@ -96,7 +96,7 @@ export async function openSheet(source: Source, type: ImportType, reading: Sheet
     for (const line of lines) {
       if (line.cells.length !== namesInFile.length)
         line.unreadable ??= new RowError(
-          `The line must have ${countOf(namesInFile.length, 'cell')} like the header, but has ${line.cells.length}.`,
+          `The line must have ${namesInFile.length} ${namesInFile.length === 1 ? 'cell' : 'cells'} like the header, but has ${line.cells.length}.`,
         )
       else if (converter && !line.unreadable) {
         const converted = converter.convert(line.cells.map(String))
@@ -118,5 +118,3 @@ const shiftField = (places: number, field: Field): Field => ({
   place: field.place + places,
   ...(field.timePlace !== undefined && { timePlace: field.timePlace + places }),
 })
-
-const countOf = (n: number, noun: string) => `${n} ${noun}${n === 1 ? '' : 's'}`

@@ -76,17 +76,13 @@ export async function storeCommitments(tx: Db, service: Service, read: ReadOrder
     select ${service.id}, ${mainConnection}, "orderId", "lineId", "locationId", "itemId", units, now() from ${rows} where units > 0`)
 }
 
-/** Returns the orders with committed units that were not read for this long, oldest first. */
-export const findUnconfirmedOrders = async (
-  db: Db,
-  service: Service,
-  { olderThanSeconds, limit }: { olderThanSeconds: number; limit: number },
-): Promise<string[]> =>
+/** Returns the orders with committed units, least recently confirmed first. Omits those that this transaction confirmed. */
+export const findUnconfirmedOrders = async (db: Db, service: Service): Promise<string[]> =>
   (
     await db.rows<{ orderId: string }>(sql`
       select order_id as "orderId" from ecommerce_commitment
        where ${ofConnection(service)} group by 1
-      having min(confirmed_at) < now() - ${olderThanSeconds} * interval '1 s' order by min(confirmed_at), 1 limit ${limit}`)
+      having min(confirmed_at) < now() order by min(confirmed_at), 1`)
   ).map(({ orderId }) => orderId)
 
 /** Returns the orders with committed units of these items. */

@@ -138,12 +138,11 @@ export const countUpserted = (rows: readonly { inserted: boolean }[]): Upserted 
 }
 
 /**
- * Executes an insert that returns `inserted` for each written row, and counts these rows in the database. `additional`: a statement that
- * runs in the same query, with the same snapshot.
+ * Executes an insert that returns `inserted` for each written row, and counts these rows in the database.
  */
-export async function countUpsert(tx: Db, insertion: Sql, additional?: Sql): Promise<Upserted> {
+export async function countUpsert(tx: Db, insertion: Sql): Promise<Upserted> {
   const counted = await tx.row<Omit<Upserted, 'outdated'>>(sql`
-    with ${additional ? sql`additional as (${additional}),` : sql``} written as (${insertion})
+    with written as (${insertion})
     select count(*) filter (where inserted)::integer as inserted, count(*) filter (where not inserted)::integer as changed from written`)
   return counted ?? { inserted: 0, changed: 0 }
 }

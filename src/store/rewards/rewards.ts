@@ -145,7 +145,7 @@ export const replaceRewardLots = (
       delete from reward_lot l using json_to_recordset(${JSON.stringify(lotsByAccount)}) as a ("accountId" text, lots json)
        where l.service_id = ${service.id} and l.account_id = a."accountId"
          and not exists (select from json_to_recordset(a.lots) as k (kind text, "lotId" text) where k.kind = l.kind and k."lotId" = l.lot_id)
-      returning l.account_id, ${isOpen(service, 'l.expiry_date')} as was_shown`)
+      returning l.account_id, ${isOpen(service)} as was_shown`)
     const allLots = lotsByAccount.flatMap(account => account.lots)
     const written = allLots.length ? await mergeLots(tx, service, allLots) : []
     const changed = new Set([...ended.filter(({ was_shown }) => was_shown), ...written].map(row => row.account_id))
@@ -199,7 +199,7 @@ export function rewardAccountJson(service: Service, condition: Sql) {
       select * from reward_account where service_id = ${service.id} and ${condition}`)}, lot as ${materialized(sql`
       select l.*, l.redeemed + l.consumed as used, l.pending + reserved as unavailable, l.total - l.redeemed - l.consumed - l.pending - reserved as available
         from reward_lot l join a on l.service_id = a.service_id and l.account_id = a.id cross join lateral (select ${reservedOfLot(sql`l`)} as reserved) r
-       where ${isOpen(service, 'l.expiry_date')}`)}, balance as ${materialized(sql`
+       where ${isOpen(service)}`)}, balance as ${materialized(sql`
       select coalesce(sum(available) filter (where kind = 'points'), 0)::bigint as points, coalesce(sum(available) filter (where kind = 'reward'), 0) as rewards from lot`)}
     select row_to_json(r)::text as record from (select
       a.id, a.customer_id as "customerId", a.program_id as "programId", p.name as "programName", a.tier_id as "tierId", t.name as "tierName",
@@ -219,8 +219,8 @@ export function rewardAccountJson(service: Service, condition: Sql) {
 }
 
 /** True if a lot has not expired, by the date in the service's time zone. */
-const isOpen = (service: Service, expiryDate: string) =>
-  sql`(${raw(expiryDate)} is null or ${raw(expiryDate)} >= (now() at time zone ${service.settings.timeZone})::date)`
+const isOpen = (service: Service) =>
+  sql`(l.expiry_date is null or l.expiry_date >= (now() at time zone ${service.settings.timeZone})::date)`
 
 const selectList = (select: Sql) =>
   sql`(select coalesce('[' || string_agg(row_to_json(l)::text, ',' order by l."expiryDate", l.id) || ']', '[]')::json from (${select}) l)`

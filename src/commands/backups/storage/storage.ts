@@ -24,8 +24,8 @@ export const maxDraftAgeMs = 86_400_000
 /** The name of a stored backup: `control` or the shard, then the UTC time. */
 const namePattern = /^([\w-]+)-\d{8}T\d{6}Z\.tillbridge$/
 
-export const formatName = (database: string, time = new Date()) =>
-  `${database}-${time.toISOString().replace(/[-:]|\.\d+/g, '')}.tillbridge`
+export const formatName = (database: string) =>
+  `${database}-${new Date().toISOString().replace(/[-:]|\.\d+/g, '')}.tillbridge`
 
 export const isBackupName = (name: string) => namePattern.test(name)
 

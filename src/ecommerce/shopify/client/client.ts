@@ -128,7 +128,7 @@ export function createShopifyClient({ url, apiVersion, tokens, budget, priority,
           else if (!(error instanceof PassingFailure) || delayMs === undefined) throw error
           else {
             log.warn({ operation: operation.name, detail: error.message }, 'platform call failed, will retry')
-            await delay(withJitter(error.waitMs ?? delayMs, 0.2), undefined, { signal })
+            await delay(withJitter(error.waitMs ?? delayMs), undefined, { signal })
           }
         }
       }
