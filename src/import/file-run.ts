@@ -51,4 +51,10 @@ export async function withFileRun<T extends ImportResult>(
 }
 
 /** Content of lines is never stored. */
-const withoutContent = ({ column, message, lines, numbers }: Rejection) => ({ column, reason: message, lines, numbers })
+const withoutContent = ({ column, message, lines, numbers, ranges }: Rejection) => ({
+  column,
+  reason: message,
+  lines,
+  numbers,
+  ranges,
+})

@@ -239,7 +239,7 @@ export const imports = [
       tag,
       summary: 'List rejected lines',
       description:
-        'Available when the import has ended: at most 1,000 reasons, most frequent first, each with the numbers of its first lines. Tillbridge does not store the content of rejected lines. Correct them in the file and import it again.',
+        'Available when the import has ended: at most 1,000 reasons, most frequent first, each with the numbers of its lines. Tillbridge does not store the content of rejected lines. Correct them in the file and import it again.',
       params,
       response: Type.Array(RejectedLines),
       recordName: kind,

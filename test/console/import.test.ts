@@ -405,6 +405,27 @@ test('the history has the file, its sender and its rejected lines', { skip }, as
   )
 })
 
+test('both downloads have all of 5,000 rejected lines', { skip }, async () => {
+  // Every other line has another reason, so that each range has one line.
+  const lines = Array.from({ length: 5_000 }, (_, i) => (i % 2 ? `102,TEE,many ${i}` : `999,TEE,${i}`))
+  await page.show('import/stock')
+  await page.drop('may.csv', Buffer.from(`storeNumber,sku,freeStock\n${lines.join('\n')}\n`))
+  await page.until(`document.querySelector('[aria-label="Source of freeStock"]')`)
+  await page.press('Import')
+  await page.until(hasFact('Rejected 5,000'))
+  await page.waitForText('Showing the first 100 lines for each reason.')
+  const [, ...contents] = (await page.download('Download rejected lines of may.csv')).trim().split('\r\n')
+  assert.deepEqual(contents.map(line => line.split(',').slice(-3).join()).sort(), [...lines].sort())
+
+  await page.show('overview')
+  await page.show('import')
+  const [, ...reasons] = (await page.download('Download rejected lines of may.csv')).trim().split('\r\n')
+  assert.deepEqual(
+    reasons.map(line => line.split(',').slice(0, 2).join()),
+    lines.map((_, i) => `${i + 2},${i % 2 ? 'freeStock' : 'storeNumber'}`),
+  )
+})
+
 test('a saved import profile must fit its type', async () => {
   const save = (profile: string, header = 'a'.repeat(64)) =>
     post(api, '/console/import-profiles', { header, type: 'stock', profile })

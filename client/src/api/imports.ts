@@ -7,7 +7,7 @@ import type { ImportRun, RejectedLines } from '../shapes/imports.ts'
 export interface ImportsApi {
   /** Get an import. Available for 30 days, also for imports of `tillbridge import`. `GET /syncs/:sync/runs` lists them with the origin `file`. */
   get(id: string, options?: CallOptions): Promise<ImportRun>
-  /** List rejected lines. Available when the import has ended: at most 1,000 reasons, most frequent first, each with the numbers of its first lines. Tillbridge does not store the content of rejected lines. Correct them in the file and import it again. */
+  /** List rejected lines. Available when the import has ended: at most 1,000 reasons, most frequent first, each with the numbers of its lines. Tillbridge does not store the content of rejected lines. Correct them in the file and import it again. */
   rejected(id: string, options?: CallOptions): Promise<RejectedLines[]>
   /** Cancel an import. The import stops within a few seconds, after the batch in progress. Imported lines stay. The run then has the state `failed` and names the last line in `detail`. An import that has ended stays as it is. */
   cancel(id: string, options?: WriteOptions): Promise<ImportRun>

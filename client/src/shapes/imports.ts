@@ -63,4 +63,6 @@ export interface RejectedLines {
   lines: number
   /** The numbers of the first 100 lines, counted from 1. The header is a line too. */
   numbers: number[]
+  /** All lines, as the first and last number of each range. At most 50,000 ranges per import. */
+  ranges: number[][]
 }

@@ -8,7 +8,7 @@ import { useAction, useLoad } from '../../components/use-load.js'
 import { callApi } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
 import { linkTo } from '../../lib/route.js'
-import { rejectionColumns } from './profile.js'
+import { expandRanges, rejectionColumns } from './profile.js'
 
 /** @type {import('../../components/table.js').Column[]} */
 const columns = [
@@ -63,16 +63,17 @@ function RejectedDownload({ run }) {
 }
 
 /**
- * Returns the line, column and reason of each rejection, by line. The server keeps the first 100 lines of each reason. A last row has the
- * number of further lines.
+ * Returns the line, column and reason of each rejection, by line. The server keeps 50,000 ranges of lines. A last row has the number of
+ * further lines.
  * @param {import('./profile.js').RejectionGroup[]} groups @returns {string[][]}
  */
 const listRejections = groups => [
   ...groups
-    .flatMap(({ column, reason, numbers }) => numbers.map(number => ({ number, cells: [column, reason] })))
+    .flatMap(group => expandRanges(group).map(number => ({ number, cells: [group.column, group.reason] })))
     .sort((a, b) => a.number - b.number)
     .map(({ number, cells }) => [String(number), ...cells]),
   ...groups
-    .filter(({ lines, numbers }) => lines > numbers.length)
-    .map(({ column, reason, lines, numbers }) => ['', column, `${reason} (${lines - numbers.length} more lines)`]),
+    .map(group => ({ ...group, further: group.lines - expandRanges(group).length }))
+    .filter(({ further }) => further > 0)
+    .map(({ column, reason, further }) => ['', column, `${reason} (${further} more lines)`]),
 ]

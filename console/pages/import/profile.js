@@ -24,7 +24,11 @@ import { importTypes } from 'tillbridge/import-types'
  * }} Upload
  */
 
-/** Lines that were rejected for the same reason, with the first line numbers. @typedef {{ column: string, reason: string, lines: number, numbers: number[] }} RejectionGroup */
+/** Lines that were rejected for the same reason, with the numbers of the first lines, and of all lines as ranges. @typedef {{ column: string, reason: string, lines: number, numbers: number[], ranges: [number, number][] }} RejectionGroup */
+
+/** Returns all line numbers of a group. @param {RejectionGroup} group @returns {number[]} */
+export const expandRanges = ({ ranges }) =>
+  ranges.flatMap(([first, last]) => Array.from({ length: last - first + 1 }, (_, i) => first + i))
 
 /** A rejected line: its original text, and its cells with corrections. @typedef {{ text: string, cells: string[], isEdited: boolean }} EditableLine */
 

@@ -8,7 +8,7 @@ import { html } from '../../lib/html.js'
 import { Corrections } from './corrections.js'
 import { parseRecord, toCellText } from './detect.js'
 import { readLines } from './lines.js'
-import { hasRejectionColumns, rejectionColumns } from './profile.js'
+import { expandRanges, hasRejectionColumns, rejectionColumns } from './profile.js'
 
 /** @typedef {import('./profile.js').Upload} Upload */
 /** @typedef {import('./profile.js').RejectionGroup} RejectionGroup */
@@ -78,7 +78,7 @@ function indexRejections(groups) {
   /** @type {Map<number, RejectionGroup[]>} */
   const byNumber = new Map()
   for (const group of groups)
-    for (const number of group.numbers) byNumber.set(number, [...(byNumber.get(number) ?? []), group])
+    for (const number of expandRanges(group)) byNumber.set(number, [...(byNumber.get(number) ?? []), group])
   return (/** @type {number} */ number) => {
     const ofLine = byNumber.get(number) ?? []
     return [
@@ -153,9 +153,11 @@ export function RejectedLines({ groups, upload, send, corrected }) {
   }
   const hasMore = groups.some(group => group.lines > group.numbers.length)
   const build = () => toCorrectedUpload(upload, lines, groups)
-  const save = () => {
-    const { file } = build()
-    file.text().then(text => download(file.name, text))
+  const save = async () => {
+    const all = await readRejectedLines(upload, new Set(groups.flatMap(expandRanges)))
+    for (const [number, line] of lines) all.set(number, line)
+    const { file } = toCorrectedUpload(upload, all, groups)
+    download(file.name, await file.text())
   }
   return html`<section aria-label=${`Rejected lines of ${upload.file.name}`}>
     ${guard}
@@ -167,13 +169,13 @@ export function RejectedLines({ groups, upload, send, corrected }) {
         <${Corrections} group=${group} lines=${lines} header=${header} isSecret=${isSecret} setCell=${setCell} />
       </details>`,
     )}
-    ${hasMore && html`<p class="note">Showing the first 100 lines for each reason. Fix the rest in your file and import it again; lines already imported are skipped.</p>`}
+    ${hasMore && html`<p class="note">Showing the first 100 lines for each reason. The download has all of them. Fix them there or in your file, and import it again; lines already imported are skipped.</p>`}
     <p class="choices">
       <button class=${edits ? 'main' : ''} disabled=${lines.size === 0} onClick=${() => {
         setEdits(0)
         send(build())
       }}>${isDryRun ? 'Check' : 'Import'} ${countLines(lines.size)} again</button>
-      <button class="quiet" onClick=${save}>Download rejected lines</button>
+      <button class="quiet" aria-label=${`Download rejected lines of ${upload.file.name}`} onClick=${() => save().catch(setError)}>Download rejected lines</button>
     </p>
   </section>`
 }

@@ -1,5 +1,6 @@
 import { poll } from '../../components/poll.js'
 import { callApi } from '../../lib/api.js'
+import { expandRanges } from './profile.js'
 
 /** @typedef {import('./profile.js').Upload} Upload */
 /** @typedef {import('./profile.js').RejectionGroup} RejectionGroup */
@@ -28,8 +29,15 @@ const addRuns = (first, second) => ({
 const removeCorrected = (groups, corrected = new Set()) =>
   groups
     .map(group => {
-      const numbers = group.numbers.filter(number => !corrected.has(number))
-      return { ...group, numbers, lines: group.lines - group.numbers.length + numbers.length }
+      const isOpen = (/** @type {number} */ number) => !corrected.has(number)
+      const numbers = group.numbers.filter(isOpen)
+      /** @type {[number, number][]} */
+      const ranges = corrected.size
+        ? expandRanges(group)
+            .filter(isOpen)
+            .map(number => [number, number])
+        : group.ranges
+      return { ...group, numbers, ranges, lines: group.lines - group.numbers.length + numbers.length }
     })
     .filter(({ lines }) => lines > 0)
 

@@ -107,6 +107,9 @@ export const RejectedLines = Type.Object(
     numbers: Type.Array(Type.Integer({ minimum: 1, examples: [7] }), {
       description: 'The numbers of the first 100 lines, counted from 1. The header is a line too.',
     }),
+    ranges: Type.Array(Type.Array(Type.Integer({ minimum: 1, examples: [7] }), { minItems: 2, maxItems: 2 }), {
+      description: 'All lines, as the first and last number of each range. At most 50,000 ranges per import.',
+    }),
   },
   { $id: 'RejectedLines', additionalProperties: false },
 )

@@ -8,12 +8,13 @@ export interface FileRun {
   id: string
 }
 
-/** A reason why lines were rejected, with their count and the numbers of the first ones. */
+/** A reason why lines were rejected, with their count and numbers. */
 interface Rejections {
   column: string
   reason: string
   lines: number
   numbers: readonly number[]
+  ranges: readonly (readonly [first: number, last: number])[]
 }
 
 /** The account that uploaded a file, and the name of the file if the client sent it. */

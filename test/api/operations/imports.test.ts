@@ -99,6 +99,10 @@ test('rejected lines are grouped by reason with line numbers but without content
     Array.from({ length: 100 }, (_, i) => i + 2),
   )
   assert.deepEqual(json.data[1].numbers, [122])
+  assert.deepEqual(
+    json.data.map(({ ranges }: { ranges: number[][] }) => ranges),
+    [[[2, 121]], [[122, 122]]],
+  )
   assert.doesNotMatch(text, /canary/)
 })
 
