@@ -2,7 +2,7 @@ import { accountTables } from '../store/shards/control-tables.ts'
 import { DamagedBackup, encodeFrame, type Frame, type TableHead } from './frames.ts'
 
 /** A service in a backup, as its row in the table `service` describes it. */
-export interface StoredService {
+interface StoredService {
   id: number
   name: string
   /** The shard with its rows, if it isn't the backed-up database. */

@@ -220,6 +220,12 @@ export function readConfig(
     problems.push('TLS_CERT_FILE and TLS_KEY_FILE must be set together.')
   if (isSet(environment, 'DATABASE_READ_URL') && !isSet(environment, 'DATABASE_URL'))
     problems.push("DATABASE_READ_URL can't be set without DATABASE_URL, the primary of these replicas.")
+  for (const [name, exporter] of [
+    ['OTEL_METRICS_EXPORTER', config.otelMetricsExporter],
+    ['OTEL_LOGS_EXPORTER', config.otelLogsExporter],
+  ])
+    if (exporter === 'otlp' && !isSet(environment, 'OTEL_EXPORTER_OTLP_ENDPOINT'))
+      problems.push(`${name}=otlp requires OTEL_EXPORTER_OTLP_ENDPOINT, the URL of the collector.`)
   if (!problems.length)
     problems.push(
       ...findContradictions(getBackOfficeSettings(config), name => environmentNames[name]),

@@ -27,7 +27,7 @@ export const telemetrySettings = {
   ),
   OTEL_EXPORTER_OTLP_ENDPOINT: {
     description:
-      'The OTLP/HTTP collector that traces are sent to. Tillbridge appends `/v1/traces`. If unset, nothing is traced.',
+      'The OTLP/HTTP collector that traces, and optionally metrics and logs, are sent to. Tillbridge appends `/v1/traces`, `/v1/metrics` or `/v1/logs`. If unset, nothing is sent.',
     example: 'http://localhost:4318',
     read(value: string | undefined) {
       if (value === undefined) return
@@ -51,7 +51,18 @@ export const telemetrySettings = {
       }
     },
   } satisfies Setting<Readonly<Record<string, string>>>,
-  OTEL_SERVICE_NAME: string('The service name in traces.', 'tillbridge'),
+  OTEL_SERVICE_NAME: string('The service name in traces, metrics and logs.', 'tillbridge'),
+  OTEL_METRICS_EXPORTER: oneOf(
+    '`otlp`: pushes the metrics of `/metrics` to that collector, with or without METRICS_PORT. `none`: pushes no metrics.',
+    'none',
+    ['none', 'otlp'],
+  ),
+  OTEL_METRIC_EXPORT_INTERVAL: integer('Milliseconds between two pushes of metrics.', 60_000, [1_000, 3_600_000]),
+  OTEL_LOGS_EXPORTER: oneOf(
+    '`otlp`: sends log lines to that collector, in addition to standard error. `none`: only to standard error.',
+    'none',
+    ['none', 'otlp'],
+  ),
   OTEL_TRACES_SAMPLER: oneOf(
     "Which requests are traced: `always_on` all, `always_off` none, `traceidratio` the ratio in OTEL_TRACES_SAMPLER_ARG. With the prefix `parentbased_`, a caller's `traceparent` decides, and the sampler applies to requests without one.",
     'parentbased_traceidratio',

@@ -9,7 +9,7 @@ import { openApp } from './app.ts'
 import { type Listening, listen } from './listener.ts'
 import { waitForShutdownSignal } from './signals.ts'
 import { closeApp, getWorkerLimitMs, stopProcess, stopRequests } from './stop.ts'
-import { startTracing } from './traces.ts'
+import { startTelemetryExport } from './telemetry-export.ts'
 
 /** The HTTPS server of an installation, in one process or several. */
 export interface Serving extends Pick<Listening, 'baseUrl' | 'caFile' | 'close'> {
@@ -97,7 +97,7 @@ export async function serveByWorkers(config: Config, log: Logger): Promise<Servi
 export async function serveAsWorker(config: Config, log: Logger) {
   const report = (facts: Report) => new Promise(resolve => process.send?.(facts, resolve))
   try {
-    const endTraces = await startTracing(config, log)
+    const endTelemetry = await startTelemetryExport(config, log)
     const app = await openApp(config, log)
     let isReady = false
     const serving = await listen(app, { isReady: () => isReady })
@@ -109,7 +109,7 @@ export async function serveAsWorker(config: Config, log: Logger) {
     })
     await report({ baseUrl: serving.baseUrl, caFile: serving.caFile })
     await waitForShutdownSignal(log)
-    await stopProcess(log, [stopRequests(config, serving)], closeApp(app, endTraces))
+    await stopProcess(log, [stopRequests(config, serving)], closeApp(app, endTelemetry))
   } catch (error) {
     await report({ error: (error as Error).message })
     process.exit(1)

@@ -1,5 +1,4 @@
 import cluster from 'node:cluster'
-import type { Server } from 'node:http'
 import { pino } from 'pino'
 import type { Config } from '../config/config.ts'
 import type { Postgres } from '../postgres/postgres.ts'
@@ -23,7 +22,7 @@ import {
 } from './metrics.ts'
 import { waitForShutdownSignal } from './signals.ts'
 import { closeApp, stopJobs, stopProcess, stopRequests } from './stop.ts'
-import { startTracing } from './traces.ts'
+import { startMetricPush, startTelemetryExport } from './telemetry-export.ts'
 
 /** Creates a logger on standard error, so that standard output stays readable. */
 const createLogger = (config: Config) =>
@@ -64,18 +63,18 @@ export async function startServer(config: Config, starting: StartOptions): Promi
   const log = createLogger(config)
   if (cluster.isWorker) return serveAsWorker(config, log)
 
-  const endTraces = await startTracing(config, log)
+  const endTelemetry = await startTelemetryExport(config, log)
   const app = await openApp(config, log, { isOwner: true })
   const { installation, backOffices } = app
   let serving: Serving | undefined
-  let metrics: Server | undefined
+  let endMetrics: (() => Promise<void>) | undefined
   let stop: Promise<void>
   try {
     if (installation.migrated.length) starting.say(`Migrated the database: ${installation.migrated.join(', ')}.`)
     await logOrphanedServices(app)
     // The ports are bound before anything is created, so a start that can't serve leaves no account that was never shown.
     serving = config.webConcurrency > 1 ? await serveByWorkers(config, log) : await serveInProcess(app)
-    metrics = await serveMetrics(app, serving)
+    endMetrics = await publishMetrics(app, serving)
     const access = await prepareAccess(config, installation, backOffices, { ...starting, ...serving })
     // Other people can read a stored log.
     const mayFollow = access && (starting.isWatched || 'created' in access)
@@ -94,7 +93,7 @@ export async function startServer(config: Config, starting: StartOptions): Promi
       postgres: installation.postgres,
     })
   } catch (error) {
-    metrics?.close()
+    await endMetrics?.()
     await serving?.close(0)
     await app.close()
     throw error
@@ -108,22 +107,22 @@ export async function startServer(config: Config, starting: StartOptions): Promi
   const worker = config.runJobs ? startJobs(app) : undefined
   if (!worker) await addMissingJobs(app).catch(error => log.warn({ err: error }, 'scheduled jobs could not be added'))
   await stop
-  metrics?.close()
-  await stopProcess(log, [stopRequests(config, serving), stopJobs(config, worker)], closeApp(app, endTraces))
+  await endMetrics?.()
+  await stopProcess(log, [stopRequests(config, serving), stopJobs(config, worker)], closeApp(app, endTelemetry))
 }
 
 /** Runs jobs until it receives a shutdown signal, in addition to the processes that serve. */
 export async function startJobProcess(config: Config, { onReady }: { onReady: () => void }): Promise<void> {
   armFailpoint(config.failpoint)
   const log = createLogger(config)
-  const endTraces = await startTracing(config, log)
+  const endTelemetry = await startTelemetryExport(config, log)
   const app = await openApp(config, log)
   if (app.installation.postgres) {
     await app.close()
     throw new Error('The bundled database is not running. Run "tillbridge start" first, or set DATABASE_URL.')
   }
   await logOrphanedServices(app)
-  const metrics = await serveMetrics(app).catch(async error => {
+  const endMetrics = await publishMetrics(app).catch(async error => {
     await app.close()
     throw error
   })
@@ -132,18 +131,20 @@ export async function startJobProcess(config: Config, { onReady }: { onReady: ()
   const stop = waitForShutdownSignal(log)
   onReady()
   await stop
-  metrics?.close()
-  await stopProcess(log, [stopJobs(config, worker)], closeApp(app, endTraces))
+  await endMetrics?.()
+  await stopProcess(log, [stopJobs(config, worker)], closeApp(app, endTelemetry))
 }
 
 async function logOrphanedServices({ config, installation, log }: App) {
   for (const sentence of await findOrphanedServices(config, installation.db)) log.warn(sentence)
 }
 
-/** Serves the metrics of each process that serves, of this process if it doesn't, and of the databases, if METRICS_PORT is set. */
-async function serveMetrics({ config, installation, backOffices, shards }: App, serving?: Serving) {
+/**
+ * Publishes the metrics of each process that serves, of this process if it doesn't, and of the databases: at METRICS_PORT, and to the
+ * collector of OTEL_METRICS_EXPORTER. Returns a function that ends both.
+ */
+async function publishMetrics({ config, installation, backOffices, shards, log }: App, serving?: Serving) {
   const { metricsPort, metricsHost, webConcurrency, dataDir, backupIntervalHours } = config
-  if (metricsPort === undefined) return
   const { db, pools = {}, replicas } = installation
   const collectControl = createControlCollector(db, backupIntervalHours)
   const collectShards = createShardCollector(shards, backupIntervalHours)
@@ -154,10 +155,16 @@ async function serveMetrics({ config, installation, backOffices, shards }: App, 
       ? workers
       : [collectProcessSamples([{ pools, backOffices, replicas }, ...shards.opened()]), ...workers]
   }
-  return listenMetrics(metricsPort, metricsHost, async () => {
+  const collect = async () => {
     const [processes, control, ofShards] = await Promise.all([collectProcesses(), collectControl(), collectShards()])
     return [...mergeSamples([...processes, control, ofShards]), ...(await collectDiskSamples(dataDir))]
-  })
+  }
+  const server = metricsPort === undefined ? undefined : await listenMetrics(metricsPort, metricsHost, collect)
+  const endPush = await startMetricPush(config, log, collect)
+  return async () => {
+    server?.close()
+    await endPush?.()
+  }
 }
 
 async function serveInProcess(app: App): Promise<Serving> {

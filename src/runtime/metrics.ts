@@ -21,7 +21,7 @@ import { callDurations, databaseDurations, droppedLogs } from '../telemetry/dura
 import { ignoredErrors, ignoreError } from '../telemetry/ignored-errors.ts'
 import { createSample, formatExposition, type Sample } from '../telemetry/samples.ts'
 import type { Shard, Shards } from './shards/shards.ts'
-import { getSpanCounts } from './traces.ts'
+import { getSpanCounts } from './telemetry-export.ts'
 
 /** An open database, with the sources of its metrics. */
 interface DatabaseContext {

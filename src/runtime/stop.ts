@@ -45,13 +45,13 @@ export const stopJobs = (
 })
 
 /** Closes everything else, if no request and no job uses it. */
-export const closeApp = (app: App, endTraces: () => Promise<void>): StopStep[] => [
+export const closeApp = (app: App, endTelemetry: () => Promise<void>): StopStep[] => [
   {
     name: 'database connections',
     limitMs: reserveMs + (app.installation.postgres ? postgresStopMs : 0),
     run: () => app.close(),
   },
-  { name: 'traces', limitMs: reserveMs, run: endTraces },
+  { name: 'traces', limitMs: reserveMs, run: endTelemetry },
 ]
 
 /** Milliseconds after the limits of all steps. */

@@ -1,10 +1,9 @@
-import { type HrTime, SpanKind, SpanStatusCode, TraceFlags } from '@opentelemetry/api'
-import { type ExportResult, ExportResultCode } from '@opentelemetry/core'
+import { SpanKind, SpanStatusCode, TraceFlags } from '@opentelemetry/api'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto'
 import { resourceFromAttributes } from '@opentelemetry/resources'
 import type { ReadableSpan } from '@opentelemetry/sdk-trace'
-import { finishesWithin } from '../concurrency/backoff.ts'
-import { singleFlight } from '../concurrency/single-flight.ts'
+import { createExportQueue, exportTimeoutMs, type OnDeliveryChange } from './export-queue.ts'
+import { schemaUrl, toHrTime } from './otlp.ts'
 import type { Attributes, Span } from './spans.ts'
 
 interface ExporterOptions {
@@ -13,17 +12,12 @@ interface ExporterOptions {
   headers: Readonly<Record<string, string>>
   resource: Attributes
   version: string
-  /** Called when the collector begins to reject spans or is unreachable, and when it accepts them again. */
-  onChange: (isDelivered: boolean, reason: string) => void
+  onChange: OnDeliveryChange
 }
 
-/** Maximum spans that wait for the collector. Further spans are lost, so an unavailable collector costs a few megabytes at most. */
-const maxQueuedSpans = 8_192
-const maxSpansPerRequest = 2_048
-const intervalMs = 1_000
-const timeoutMs = 10_000
-
 export type Exporter = ReturnType<typeof createExporter>
+
+const originIntervalMs = 1_000
 
 const spanKinds = {
   internal: SpanKind.INTERNAL,
@@ -34,12 +28,6 @@ const spanKinds = {
 
 const noParts = { links: [], events: [], droppedAttributesCount: 0, droppedEventsCount: 0, droppedLinksCount: 0 }
 
-/** Converts milliseconds since 1970 to seconds and nanoseconds. The clock has microseconds. */
-function toHrTime(milliseconds: number): HrTime {
-  const microseconds = Math.round(milliseconds * 1_000)
-  return [Math.floor(microseconds / 1e6), (microseconds % 1e6) * 1_000]
-}
-
 /** Removes undefined values, which the encoder would send as empty ones. */
 function withoutUndefined(attributes: Record<string, Attributes[string]>) {
   for (const key in attributes) if (attributes[key] === undefined) delete attributes[key]
@@ -48,17 +36,14 @@ function withoutUndefined(attributes: Record<string, Attributes[string]>) {
 
 /** Sends spans to an OTLP collector in the background. No request waits for it. */
 export function createExporter({ url, headers, resource, version, onChange }: ExporterOptions) {
-  const exporter = new OTLPTraceExporter({ url, headers, timeoutMillis: timeoutMs })
+  const exporter = new OTLPTraceExporter({ url, headers, timeoutMillis: exportTimeoutMs })
   const shared = {
     ...noParts,
-    resource: resourceFromAttributes(resource, { schemaUrl: 'https://opentelemetry.io/schemas/1.37.0' }),
+    resource: resourceFromAttributes(resource, { schemaUrl }),
     instrumentationScope: { name: 'tillbridge', version },
     ended: true,
   }
-  const queue: ReadableSpan[] = []
-  const counts = { sent: 0, lost: 0 }
-  let isDelivered = true
-
+  const { add, counts, close } = createExportQueue(exporter, onChange)
   // The clock can be set while the process runs.
   const getOrigin = () => Date.now() - performance.now()
   let origin = getOrigin()
@@ -80,49 +65,16 @@ export function createExporter({ url, headers, resource, version, onChange }: Ex
     }
   }
 
-  /** Sends one request. True if its spans were sent or rejected. False if they wait for the next attempt. */
-  async function send(spans: ReadableSpan[]): Promise<boolean> {
-    const { code, error } = await new Promise<ExportResult>(resolve => exporter.export(spans, resolve))
-    const wasSent = code === ExportResultCode.SUCCESS
-    const status = (error as { code?: unknown } | undefined)?.code
-    if (wasSent !== isDelivered) onChange(wasSent, error?.message ?? '')
-    isDelivered = wasSent
-    const wasRejected = typeof status === 'number' && status < 500 && status !== 429
-    if (wasSent || wasRejected) counts[wasSent ? 'sent' : 'lost'] += spans.length
-    return wasSent || wasRejected
-  }
-
-  const share = singleFlight()
-  /** Sends the spans that are queued now, in requests of at most `maxSpansPerRequest`, until the collector is unavailable. */
-  const flush = () =>
-    share('flush', async () => {
-      for (let remaining = queue.length; remaining > 0; ) {
-        const spans = queue.slice(0, Math.min(remaining, maxSpansPerRequest))
-        if (!(await send(spans))) return
-        queue.splice(0, spans.length)
-        remaining -= spans.length
-      }
-    })
   const timer = setInterval(() => {
     origin = getOrigin()
-    void flush()
-  }, intervalMs).unref()
+  }, originIntervalMs).unref()
 
   return {
-    record(span: Span) {
-      if (queue.length >= maxQueuedSpans) counts.lost++
-      else if (queue.push(toReadableSpan(span)) >= maxSpansPerRequest && isDelivered) void flush()
-    },
-    /** Returns how many spans were sent and how many were lost. */
-    counts: () => ({ ...counts }),
-    /** Sends the remaining spans, for at most `withinMs`. */
-    async close(withinMs: number) {
+    record: (span: Span) => add(() => toReadableSpan(span)),
+    counts,
+    close(withinMs: number) {
       clearInterval(timer)
-      const sendRemaining = async () => {
-        // The first flush may join a run that began before the last spans were queued.
-        for (let left = 2; left > 0 && queue.length > 0; left--) await flush()
-      }
-      await finishesWithin(sendRemaining(), withinMs)
+      return close(withinMs)
     },
   }
 }

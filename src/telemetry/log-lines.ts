@@ -30,6 +30,16 @@ function writeBytes(bytes: Buffer, mayPause: boolean): number {
   return bytes.length - at
 }
 
+let forward: ((line: string) => void) | undefined
+
+/** Passes each log line of this process to `receive` too, until the returned function is called. */
+export function forwardLogLines(receive: (line: string) => void) {
+  forward = receive
+  return () => {
+    forward = undefined
+  }
+}
+
 /**
  * Returns a stream that writes log lines to standard error. Drops and counts a line that standard error doesn't accept, for example
  * because the disk is full, so that requests are still served. The next accepted line reports the number of
@@ -57,6 +67,7 @@ export function createLogStream() {
   }
   return {
     write(line: string) {
+      forward?.(line)
       if (dropped && tryWrite(formatGap())) dropped = 0
       if (!dropped && tryWrite(line)) return
       dropped++

@@ -79,10 +79,12 @@ export function mergeSamples(processes: readonly (readonly Sample[])[]): Sample[
   return [...merged.values()]
 }
 
+/** Returns the name of a sample's metric, without the part of a histogram. */
+export const getMetricName = ({ name, type }: Sample) =>
+  type === 'histogram' ? name.replace(/_(bucket|sum|count)$/, '') : name
+
 /** Formats samples for Prometheus, grouped by metric. */
 export function formatExposition(samples: readonly Sample[]): string {
-  const getMetricName = ({ name, type }: Sample) =>
-    type === 'histogram' ? name.replace(/_(bucket|sum|count)$/, '') : name
   return [...Map.groupBy(samples, getMetricName)]
     .map(([metric, some]) =>
       [

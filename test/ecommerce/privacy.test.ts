@@ -5,7 +5,7 @@ import { readConfig } from '../../src/config/config.ts'
 import { raw, sql } from '../../src/database/db.ts'
 import { defaultConnection } from '../../src/domain/ecommerce/connection-settings.ts'
 import { getEventUrl, openPlatform } from '../../src/ecommerce/connections.ts'
-import { startTracing } from '../../src/runtime/traces.ts'
+import { startTelemetryExport } from '../../src/runtime/telemetry-export.ts'
 import { setConnection } from '../../src/store/ecommerce/connections.ts'
 import { addJob } from '../../src/store/jobs/jobs.ts'
 import { createUnmappedShop } from '../support/mapping-shop.ts'
@@ -34,7 +34,7 @@ let customer: number
 
 before(async () => {
   collector = await startCollector()
-  closeTracing = await startTracing(readConfig({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url }), logged.log)
+  closeTracing = await startTelemetryExport(readConfig({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url }), logged.log)
   api = await startTestApi({ log: logged.log })
   shop = await createUnmappedShop(api)
   simulator.set({ trustedCertificate: api.ca })

@@ -77,9 +77,39 @@ export interface Received {
   resource: Record<string, any>
 }
 
+/** A metric as a test reads it: its newest data points. */
+export interface ReceivedMetric {
+  name: string
+  unit: string
+  isMonotonic: boolean
+  temporality: number | undefined
+  points: {
+    // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects
+    attributes: Record<string, any>
+    asDouble?: number
+    count?: string
+    sum?: number
+    bucketCounts?: number[]
+    explicitBounds?: number[]
+  }[]
+}
+
+/** A log record as a test reads it. */
+export interface ReceivedLog {
+  body: string
+  severityText: string
+  traceId?: string
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects
+  attributes: Record<string, any>
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects
+  resource: Record<string, any>
+}
+
 /** A collector that takes OTLP over HTTP, in Protocol Buffers, and is strict about it. */
 export async function startCollector(port = 0) {
   const spans: Received[] = []
+  const metrics = new Map<string, ReceivedMetric>()
+  const logs: ReceivedLog[] = []
   const errors: string[] = []
   const bodies: string[] = []
   const seen: Record<string, string | string[] | undefined>[] = []
@@ -90,10 +120,15 @@ export async function startCollector(port = 0) {
     seen.push(request.headers)
     const status = statuses.shift() ?? 200
     if (status === 200) {
-      const isRight = request.method === 'POST' && request.url === '/v1/traces'
+      const isRight = request.method === 'POST' && /^\/v1\/(traces|metrics|logs)$/.test(request.url ?? '')
       if (!isRight || request.headers['content-type'] !== 'application/x-protobuf')
         errors.push(`${request.method} ${request.url} ${request.headers['content-type']}`)
       try {
+        if (request.url === '/v1/metrics')
+          for (const metric of metricsOf(readMessage('ExportMetricsServiceRequest', body)))
+            metrics.set(metric.name, metric)
+        if (request.url === '/v1/logs') logs.push(...logsOf(readMessage('ExportLogsServiceRequest', body)))
+        if (request.url !== '/v1/traces') return void response.writeHead(200).end()
         const message = readMessage('ExportTraceServiceRequest', body)
         if (shape.Check(message)) spans.push(...spansOf(message))
         else errors.push(JSON.stringify([...shape.Errors(message)].slice(0, 5)))
@@ -108,6 +143,9 @@ export async function startCollector(port = 0) {
     port: (server.address() as AddressInfo).port,
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     spans,
+    /** The last push of each metric, by name. */
+    metrics,
+    logs,
     /** Requests that are not OTLP. */
     errors,
     bodies,
@@ -141,6 +179,43 @@ function spansOf({ resourceSpans }: Static<typeof ExportTraceServiceRequest>): R
     ),
   )
 }
+
+// biome-ignore lint/suspicious/noExplicitAny: `readMessage` has checked the fields
+const metricsOf = ({ resourceMetrics }: any): ReceivedMetric[] =>
+  // biome-ignore lint/suspicious/noExplicitAny: the same
+  resourceMetrics.flatMap(({ scopeMetrics }: any) =>
+    // biome-ignore lint/suspicious/noExplicitAny: the same
+    scopeMetrics.flatMap(({ metrics }: any) =>
+      // biome-ignore lint/suspicious/noExplicitAny: the same
+      metrics.map(({ name, unit = '', sum, gauge, histogram }: any) => {
+        const data = sum ?? gauge ?? histogram
+        return {
+          name,
+          unit,
+          isMonotonic: sum?.isMonotonic ?? false,
+          temporality: data.aggregationTemporality,
+          // biome-ignore lint/suspicious/noExplicitAny: the same
+          points: data.dataPoints.map((point: any) => ({ ...point, attributes: valuesOf(point.attributes) })),
+        }
+      }),
+    ),
+  )
+
+// biome-ignore lint/suspicious/noExplicitAny: `readMessage` has checked the fields
+const logsOf = ({ resourceLogs }: any): ReceivedLog[] =>
+  // biome-ignore lint/suspicious/noExplicitAny: the same
+  resourceLogs.flatMap(({ resource, scopeLogs }: any) =>
+    // biome-ignore lint/suspicious/noExplicitAny: the same
+    scopeLogs.flatMap(({ logRecords }: any) =>
+      // biome-ignore lint/suspicious/noExplicitAny: the same
+      logRecords.map(({ body, attributes, ...record }: any) => ({
+        ...record,
+        body: body.stringValue,
+        attributes: valuesOf(attributes),
+        resource: valuesOf(resource.attributes),
+      })),
+    ),
+  )
 
 const valuesOf = (attributes: Static<typeof Attributes>) =>
   Object.fromEntries(

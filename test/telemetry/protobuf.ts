@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 /** The type of a field: a message, or a value and its JSON form. */
 type Field = readonly [name: string, kind: string, repeated?: 'repeated']
 
-/** The messages of opentelemetry-proto 1.x that traces are sent in, by the numbers of their fields. */
+/** The messages of opentelemetry-proto 1.x that traces, metrics and logs are sent in, by the numbers of their fields. */
 const messages: Readonly<Record<string, Readonly<Record<number, Field>>>> = {
   ExportTraceServiceRequest: { 1: ['resourceSpans', 'ResourceSpans', 'repeated'] },
   ResourceSpans: {
@@ -30,6 +30,58 @@ const messages: Readonly<Record<string, Readonly<Record<number, Field>>>> = {
     16: ['flags', 'fixed32'],
   },
   Status: { 3: ['code', 'number'] },
+  ExportMetricsServiceRequest: { 1: ['resourceMetrics', 'ResourceMetrics', 'repeated'] },
+  ResourceMetrics: {
+    1: ['resource', 'Resource'],
+    2: ['scopeMetrics', 'ScopeMetrics', 'repeated'],
+    3: ['schemaUrl', 'string'],
+  },
+  ScopeMetrics: { 1: ['scope', 'InstrumentationScope'], 2: ['metrics', 'Metric', 'repeated'] },
+  Metric: {
+    1: ['name', 'string'],
+    2: ['description', 'string'],
+    3: ['unit', 'string'],
+    5: ['gauge', 'Gauge'],
+    7: ['sum', 'Sum'],
+    9: ['histogram', 'Histogram'],
+  },
+  Gauge: { 1: ['dataPoints', 'NumberDataPoint', 'repeated'] },
+  Sum: {
+    1: ['dataPoints', 'NumberDataPoint', 'repeated'],
+    2: ['aggregationTemporality', 'number'],
+    3: ['isMonotonic', 'boolean'],
+  },
+  Histogram: { 1: ['dataPoints', 'HistogramDataPoint', 'repeated'], 2: ['aggregationTemporality', 'number'] },
+  NumberDataPoint: {
+    2: ['startTimeUnixNano', 'fixed64'],
+    3: ['timeUnixNano', 'fixed64'],
+    4: ['asDouble', 'double'],
+    7: ['attributes', 'KeyValue', 'repeated'],
+  },
+  HistogramDataPoint: {
+    2: ['startTimeUnixNano', 'fixed64'],
+    3: ['timeUnixNano', 'fixed64'],
+    4: ['count', 'fixed64'],
+    5: ['sum', 'double'],
+    6: ['bucketCounts', 'packed fixed64'],
+    7: ['explicitBounds', 'packed double'],
+    9: ['attributes', 'KeyValue', 'repeated'],
+  },
+  ExportLogsServiceRequest: { 1: ['resourceLogs', 'ResourceLogs', 'repeated'] },
+  ResourceLogs: { 1: ['resource', 'Resource'], 2: ['scopeLogs', 'ScopeLogs', 'repeated'], 3: ['schemaUrl', 'string'] },
+  ScopeLogs: { 1: ['scope', 'InstrumentationScope'], 2: ['logRecords', 'LogRecord', 'repeated'] },
+  LogRecord: {
+    1: ['timeUnixNano', 'fixed64'],
+    2: ['severityNumber', 'number'],
+    3: ['severityText', 'string'],
+    5: ['body', 'AnyValue'],
+    6: ['attributes', 'KeyValue', 'repeated'],
+    7: ['droppedAttributesCount', 'number'],
+    8: ['flags', 'fixed32'],
+    9: ['traceId', 'hex'],
+    10: ['spanId', 'hex'],
+    11: ['observedTimeUnixNano', 'fixed64'],
+  },
   KeyValue: { 1: ['key', 'string'], 2: ['value', 'AnyValue'] },
   AnyValue: {
     1: ['stringValue', 'string'],
@@ -76,6 +128,11 @@ export function readMessage(name: string, bytes: Buffer): Record<string, unknown
     if (kind === 'fixed32') return take(4).readUInt32LE()
     const locked = take(Number(varint()))
     if (kind === 'hex') return locked.toString('hex')
+    if (kind.startsWith('packed')) {
+      const view = new DataView(locked.buffer, locked.byteOffset, locked.length)
+      const places = Array.from({ length: locked.length / 8 }, (_, i) => i * 8)
+      return places.map(i => (kind === 'packed double' ? view.getFloat64(i, true) : Number(view.getBigUint64(i, true))))
+    }
     return kind === 'string' ? new TextDecoder('utf-8', { fatal: true }).decode(locked) : readMessage(kind, locked)
   }
   while (at < bytes.length) {

@@ -5,7 +5,7 @@ import { readConfig } from '../../src/config/config.ts'
 import type { Service } from '../../src/domain/tenancy/service-settings.ts'
 import { startWorker } from '../../src/jobs/worker.ts'
 import { openMailTransport } from '../../src/mail/transport.ts'
-import { getSpanCounts, startTracing } from '../../src/runtime/traces.ts'
+import { getSpanCounts, startTelemetryExport } from '../../src/runtime/telemetry-export.ts'
 import { answering } from '../apparel21/stand-in.ts'
 import { behind } from '../drivers/apparel21.ts'
 import { installWithAccess } from '../support/installations/installations.ts'
@@ -37,7 +37,7 @@ let fronted: Caller
 let close: (() => Promise<void>) | undefined
 
 const tracesTo = (url: string, sampled: Environment = {}) =>
-  startTracing(
+  startTelemetryExport(
     readConfig({
       OTEL_EXPORTER_OTLP_ENDPOINT: url,
       OTEL_EXPORTER_OTLP_HEADERS: 'x-key=canary-key',
