@@ -11,6 +11,7 @@ import { limitBodyTime } from '../http/body/time-limit.ts'
 import { announceDeprecations, listDeprecations } from '../http/deprecations.ts'
 import { registerPublicPages } from '../http/docs/public.ts'
 import { type ClientMemory, limitClientMemory } from '../http/limits/client-memory.ts'
+import { limitRequestsPerTurn } from '../http/limits/requests-per-turn.ts'
 import { getLogFields, logRejections, writeAccessLog } from '../http/observability/access-log.ts'
 import { createFieldList } from '../http/observability/error-fields.ts'
 import { writeRequestLog } from '../http/observability/request-log.ts'
@@ -115,6 +116,7 @@ export async function buildServer(options: ServerOptions): Promise<BuiltServer> 
       ),
   } as Parameters<typeof Fastify>[0]) as unknown as FastifyInstance
 
+  limitRequestsPerTurn(server.server)
   Object.assign(server.server, timeouts).on('checkExpectation', rejectExpectation(publicUrl, logRejection))
   const methodsByPath = collectMethods(server)
   const clientMemory = limitClientMemory(server, { budget: options.clientMemoryBytes, log })

@@ -10,7 +10,9 @@ import { createDateReader } from '../../src/import/pipeline/times.ts'
 import { behind } from '../drivers/apparel21.ts'
 import { watchEventLoop } from '../support/event-loop.ts'
 import { importAndWait } from '../support/import-and-wait.ts'
+import { startSecondServer, tlsTo } from '../support/servers.ts'
 import { startTestApi, type TestApi } from '../support/service.ts'
+import { frame, headerFields, http2Preface, uint32 } from '../support/unread-clients.ts'
 
 let api: TestApi
 before(async () => {
@@ -32,8 +34,8 @@ async function watch<T>(work: () => Promise<T>) {
 }
 
 /** Uploads a file, and waits until its import has ended. */
-async function importWatched(path: string, body: string) {
-  const { result: record, longestMs, medianMs } = await watch(() => importAndWait(api, path, body))
+async function importWatched(path: string, body: string, headers?: Record<string, string>) {
+  const { result: record, longestMs, medianMs } = await watch(() => importAndWait(api, path, body, headers))
   assert.ok(medianMs < maxMs, `/health/live: ${medianMs} ms`)
   return { record, longestMs }
 }
@@ -50,6 +52,7 @@ async function probeLive(signal: AbortSignal) {
 }
 
 const maxMs = 100
+const [endStream, endHeaders] = [1, 4]
 const blanks = ' '.repeat(40)
 const zeros = '0'.repeat(200_000)
 
@@ -81,6 +84,37 @@ test('a quotation mark that is not closed does not block an import', async () =>
   const file = `id,surname\n"${'\n1'.repeat(1_500_000)}\n`
   const { record, longestMs } = await importWatched('customers?stop_after=5000', file)
   assert.ok(record.rejected >= 5000)
+  assert.ok(longestMs < maxMs, `${longestMs} ms`)
+})
+
+test('lines with thousands of cells or levels are rejected without blocking', async () => {
+  const nested = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
+  const fields = Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`f${i}`, nested.slice(0, 10)]))
+  const ndjson = {
+    [`{"id":"1","surname":"S","references":${nested}}\n`]: 'The line can have at most 32 levels.',
+    [`${'{"id":'.repeat(50_000)}1${'}'.repeat(50_000)}\n`]: 'The line can have at most 32 levels.',
+    [`${JSON.stringify({ id: '1', surname: 'S', ...fields })}\n`]: "doesn't exist",
+  }
+  for (const [file, reason] of Object.entries(ndjson)) {
+    const { record, longestMs } = await importWatched('customers', file, { 'content-type': 'application/x-ndjson' })
+    assert.deepEqual([record.state, record.rejected], ['ok', 1], file.slice(0, 60))
+    const [rejected] = (await api.get(`/imports/${record.id}/rejected`)).json.data
+    assert.equal(rejected.reason, reason)
+    assert.ok(longestMs < maxMs, `${file.slice(0, 60)}: ${longestMs} ms`)
+  }
+  const { record, longestMs } = await importWatched(
+    'customers',
+    `id,surname\n${`1,S${',ab'.repeat(345_000)}\n`.repeat(20)}`,
+  )
+  assert.deepEqual([record.state, record.rejected], ['ok', 20])
+  assert.ok(longestMs < maxMs, `${longestMs} ms`)
+})
+
+test('a header with thousands of columns is rejected', async () => {
+  const names = Array.from({ length: 100_000 }, (_, i) => `c${i}`)
+  const { record, longestMs } = await importWatched('customers', `id,surname,${names.join()}\n1,S\n`)
+  assert.equal(record.state, 'failed')
+  assert.equal(record.detail, 'The file can have at most 2,000 columns, but has 100,002.')
   assert.ok(longestMs < maxMs, `${longestMs} ms`)
 })
 
@@ -127,6 +161,60 @@ test('bodies with many values and unknown fields do not block a request', async 
       assert.ok((json.errors ?? []).length <= 100)
       assert.ok(longestMs < maxMs, `${name} at ${path}: ${longestMs} ms`)
     }
+})
+
+test('a client with hundreds of waiting requests is disconnected', async () => {
+  const socket = await tlsTo(api)
+  let text = ''
+  socket.on('data', chunk => {
+    text += chunk
+  })
+  const closed = new Promise(resolve => socket.on('close', resolve))
+  socket.on('error', () => {})
+  socket.write('GET /missing HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(500))
+  await closed
+  const responses = text.split('HTTP/1.1 404').length - 1
+  assert.ok(responses < 200, `${responses} responses`)
+})
+
+test('pipelined requests are answered in their order', async () => {
+  const socket = await tlsTo(api)
+  const paths = Array.from({ length: 100 }, (_, i) => `/missing-${i}`)
+  socket.write(paths.map(path => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`).join(''))
+  let text = ''
+  for await (const chunk of socket) {
+    text += chunk
+    if (text.includes('"/missing-99"')) break
+  }
+  assert.deepEqual(text.match(/(?<="instance":")[^"]+/g), paths)
+})
+
+test('streams that are reset at once do not block other requests', async () => {
+  const server = await startSecondServer(api, { environment: { HTTP2: 'true' } })
+  const headers = {
+    ':method': 'GET',
+    ':scheme': 'https',
+    ':authority': new URL(server.baseUrl).host,
+    ':path': '/stores',
+  }
+  const block = headerFields(headers)
+  const flood = Array.from({ length: 4_000 }, (_, i) => [
+    frame('headers', endStream | endHeaders, 2 * i + 1, block),
+    frame('reset', 0, 2 * i + 1, uint32(8)),
+  ])
+  const bytes = Buffer.concat([Buffer.from(http2Preface), frame('settings', 0, 0), ...flood.flat()])
+  try {
+    const socket = await tlsTo(server, { ALPNProtocols: ['h2'] })
+    const closed = new Promise(resolve => socket.on('close', resolve))
+    socket.on('error', () => {}).resume()
+    const { longestMs } = await watch(async () => {
+      socket.write(bytes)
+      await closed
+    })
+    assert.ok(longestMs < maxMs, `${longestMs} ms`)
+  } finally {
+    await server.stop()
+  }
 })
 
 test('long messages of agents do not block a request', async () => {

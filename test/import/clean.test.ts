@@ -42,6 +42,53 @@ test('texts that a spreadsheet writes as formulas are unwrapped', async () => {
     assert.equal((await post(caller, '/vouchers/lookup', { number, pin })).status, 200, number)
 })
 
+test('signs of writing direction around phones and emails are removed', async () => {
+  const caller = await api.createService()
+  const file =
+    'id,surname,email,phoneMobile,postcode\nC1,Lee,\u2068lee@example.com\u2069,\u202a+61 400\u202c,´0800\nC2,\u202eeeL,,,\n'
+  const done = await importAndWait(caller, 'customers', file)
+  assert.deepEqual([done.new, done.rejected], [1, 1])
+  assert.deepEqual(listNotes(done), [
+    '1 apostrophe before an identifier, number, post code or phone',
+    '1 invisible characters',
+  ])
+  const { address, contact } = await read(caller, '/customers/C1')
+  assert.deepEqual([contact.email, contact.phones.mobile, address.postcode], ['lee@example.com', '+61 400', '0800'])
+})
+
+test('characters that an earlier conversion has lost are remarked', async () => {
+  const caller = await api.createService()
+  const done = await importAndWait(caller, 'customers', 'id,surname,city\nC1,M\ufffdller,K\ufffdln\n')
+  assert.deepEqual([done.new, listNotes(done)], [1, ['1 character that an earlier conversion has lost (U+FFFD)']])
+})
+
+test('numbers that could have a separator of thousands are remarked', async () => {
+  const caller = await api.createService()
+  await importAndWait(caller, 'stores', 'storeId,storeNumber,name\n1,001,North\n')
+  await importAndWait(
+    caller,
+    'products',
+    'productId,productCode,name,colourId,skuId,sku,sizeCode,price\nA,A,N,A,1,SKU,M,1.00\n',
+  )
+  const weighed = await importAndWait(caller, 'stock', 'storeNumber,sku,freeStock\n001,SKU,1.234\n')
+  assert.deepEqual([weighed.new, listNotes(weighed)], [1, ['1 number with three decimals, such as 1.234']])
+  const german = await importAndWait(caller, 'stock?decimal=,', 'storeNumber,sku,freeStock\n001,SKU,1.234\n')
+  assert.deepEqual([german.changed, listNotes(german)], [1, []])
+  const file = 'id,lineId,saleDate,sku,quantity,price\nT1,1,2026-01-01,SKU,1,1.234\n'
+  assert.deepEqual(listNotes(await importAndWait(caller, 'transactions', file)), [
+    '1 number with three decimals, such as 1.234',
+  ])
+})
+
+test('empty columns at the end of a file are ignored', async () => {
+  const caller = await api.createService()
+  const file = 'storeId,storeNumber,name,,\n1,001,North,,\n2,002,South,\n3,003,West,,,,\n4,004,East,x,\n'
+  const done = await importAndWait(caller, 'stores', file)
+  assert.deepEqual([done.new, done.rejected], [3, 1])
+  const [reason] = await read(caller, `${done.path}/rejected`)
+  assert.equal(reason.reason, 'The line must have 3 cells like the header, but has 4.')
+})
+
 test('lines that database tools add are skipped', async () => {
   const caller = await api.createService()
   const file = [

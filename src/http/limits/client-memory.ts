@@ -1,6 +1,7 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { createSample, type Sample } from '../../telemetry/samples.ts'
 
@@ -93,17 +94,17 @@ export function limitClientMemory(server: FastifyInstance, { budget, log }: Clie
     charge(key, connectionCost)
   })
 
-  const keys = new WeakMap<FastifyRequest, string>()
-  server.addHook('onRequest', (request, reply, done) => {
-    const key = getKey(request.raw.socket) ?? ''
+  const keys = new WeakMap<IncomingMessage, string>()
+  // Not a hook of Fastify: a request can wait before it starts.
+  server.server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
+    const key = getKey(request.socket) ?? ''
     keys.set(request, key)
-    const release = charge(key, (requestCosts[request.raw.httpVersionMajor] ?? 0) + getBodyCost(request))
-    reply.raw.once('close', release)
-    done()
+    const release = charge(key, (requestCosts[request.httpVersionMajor] ?? 0) + getBodyCost(request))
+    response.once('close', release)
   })
 
   server.addHook('onSend', (request, reply, payload, done) => {
-    const key = keys.get(request) ?? ''
+    const key = keys.get(request.raw) ?? ''
     // A string belongs to one response. A buffer is a cached file, which all its responses share.
     if (typeof payload === 'string') reply.raw.once('close', charge(key, payload.length))
     const isBody = typeof payload === 'string' || Buffer.isBuffer(payload)
@@ -132,9 +133,9 @@ export function limitClientMemory(server: FastifyInstance, { budget, log }: Clie
 const getKey = ({ remoteAddress, remotePort, localAddress }: Socket) =>
   remotePort === undefined ? undefined : `${remoteAddress} ${remotePort} ${localAddress}`
 
-function getBodyCost({ raw, headers }: FastifyRequest) {
+function getBodyCost({ complete, headers }: IncomingMessage) {
   const length = Number(headers['content-length'] ?? (headers['transfer-encoding'] === undefined ? 0 : maxBodyCost))
-  return raw.complete ? 0 : Math.min(length || 0, maxBodyCost)
+  return complete ? 0 : Math.min(length || 0, maxBodyCost)
 }
 
 /** Returns a stream that reads its next chunk only after the previous one has been sent. */

@@ -57,7 +57,7 @@ function createField(column: TitledColumn, place: number, dialect: Dialect, curr
   const parse: typeof parseCell = replacements
     ? text => parseCell(replacements.get(text.trim().toLowerCase()) ?? text)
     : parseCell
-  const clean = createCellCleaner(column, currency)
+  const clean = createCellCleaner(column, { currency, decimal })
   const describeDoubt = createDateCheck(column.name, column.shape.format)
   const field = { ...column, place, parse, decimal, clean, describeDoubt }
   const constant = set?.get(column.name)
@@ -153,8 +153,15 @@ export function findFields(header: readonly string[], type: ImportType, dialect:
   return { fields: addTimePlaces(fields, dialect, names), skipped }
 }
 
+/** Exports of shops have at most a few hundred columns. */
+const maxColumns = 2_000
+
 /** Throws `ImportError` if the first line can't be a header. */
 function requireHeader(header: readonly string[], { delimiter = ',' }: Dialect) {
+  if (header.length > maxColumns)
+    throw new ImportError(
+      `The file can have at most ${maxColumns.toLocaleString('en')} columns, but has ${header.length.toLocaleString('en')}.`,
+    )
   if (header.some(name => /\r(?!\n)/.test(name.trim())))
     throw new ImportError('The lines of the file end with CR only. Save it with LF or CRLF line ends.')
   // Excel writes and reads such a line in front of the header.

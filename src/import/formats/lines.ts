@@ -14,6 +14,9 @@ const strayQuote = new RowError(
   'A cell has a quotation mark inside. Put the cell in quotation marks, and double the ones inside.',
 )
 const notAnObject = new RowError('The line must be a JSON object.')
+/** The maximum nesting depth of a record. Records of the API have five levels. */
+const maxDepth = 32
+const tooDeep = new RowError(`The line can have at most ${maxDepth} levels.`)
 const csv = { record_delimiter: ['\r\n', '\n'], relax_column_count: true, skip_empty_lines: true }
 
 const parseCsv = (bytes: Buffer, options: object = {}) => parse(bytes, { ...csv, ...options }) as unknown as string[][]
@@ -119,11 +122,18 @@ function parseJsonLine(text: Buffer, records: NdjsonOptions): ParsedLine[] {
   const fields = parseJson(text)
   if (typeof fields !== 'object' || fields === null || Array.isArray(fields))
     return [{ cells: [], unreadable: notAnObject, text: text.toString() }]
+  if (isDeeperThan(maxDepth, fields)) return [{ cells: [], unreadable: tooDeep, text: text.toString() }]
   const record = removeReasonFields(fields as ApiRecord, records)
   const rows = records.toRows(record) ?? [record]
   if (rows instanceof RowError) return [{ cells: [], unreadable: rows, text: text.toString() }]
   return rows.map(row => toCells(row, records))
 }
+
+/** True if an object or array has more levels. Copying or serializing such a value would overflow the stack. */
+const isDeeperThan = (levels: number, value: unknown): boolean =>
+  typeof value === 'object' &&
+  value !== null &&
+  (levels === 0 || Object.values(value).some(member => isDeeperThan(levels - 1, member)))
 
 function removeReasonFields(record: ApiRecord, { places, onRejectedRecord }: NdjsonOptions): ApiRecord {
   const reasonFields = getReasonFields(name => places.has(name))

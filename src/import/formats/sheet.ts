@@ -74,6 +74,7 @@ export async function openSheet(source: Source, type: ImportType, reading: Sheet
     )
   if (head.unreadable) throw new ImportError(`The header of ${source.name} cannot be read. ${head.unreadable.message}`)
   const header = head.cells.map(String)
+  trimEmptyCells(header, 1)
   const namesInFile = hasReasonColumns(header) ? header.map(unescapeFormula) : header
   const converter = dialect.lines && openLineConverter(dialect.lines, namesInFile)
   const names = converter ? [...namesInFile, ...converter.columns] : namesInFile
@@ -94,6 +95,7 @@ export async function openSheet(source: Source, type: ImportType, reading: Sheet
   /** Removes the columns in front of rejected lines, and adds those of a converter. Rejects lines with too few or too many cells. */
   function trimLines(lines: Line[]) {
     for (const line of lines) {
+      trimEmptyCells(line.cells, namesInFile.length)
       if (line.cells.length !== namesInFile.length)
         line.unreadable ??= new RowError(
           `The line must have ${namesInFile.length} ${namesInFile.length === 1 ? 'cell' : 'cells'} like the header, but has ${line.cells.length}.`,
@@ -107,6 +109,11 @@ export async function openSheet(source: Source, type: ImportType, reading: Sheet
     }
     return lines
   }
+}
+
+/** Removes empty cells at the end down to a number of cells. Spreadsheets export empty columns next to a table. */
+function trimEmptyCells(cells: unknown[], minimum: number) {
+  while (cells.length > minimum && cells.at(-1) === '') cells.pop()
 }
 
 /** True for a file of the mapping check, which has more columns than a mapping. */

@@ -59,10 +59,20 @@ async function* run() {
       guess = confidence
     },
   })
-  const fields = sheet.fields.map(({ parse: _, clean: __, describeDoubt: ___, ...field }) => field)
-  yield { opened: { header: sheet.header, sparse: sheet.sparse, fields } }
-  for await (const batch of splitIntoBatches(sheet, type)) yield { batch }
+  const places = sheet.fields.map(({ place }) => place)
+  const fields = sheet.fields.map(({ parse: _, clean: __, describeDoubt: ___, ...field }, place) => ({
+    ...field,
+    place,
+  }))
+  yield { opened: { header: fields.map(({ header }) => header), sparse: sheet.sparse, fields } }
+  for await (const batch of splitIntoBatches(sheet, type)) yield { batch: batch.map(row => keepCells(row, places)) }
 }
+
+/** Keeps the cells of our columns. A file can have a million others, and receiving them would block the importer. */
+const keepCells = ({ line, ...row }: ValidatedRow, places: readonly number[]): ValidatedRow => ({
+  ...row,
+  line: { ...line, cells: places.map(place => line.cells[place]) },
+})
 
 const replies = run()
 

@@ -1,23 +1,29 @@
+import { getDecimals } from '../../domain/values/money.ts'
 import type { CleanCell } from './cells.ts'
 import type { Field } from './columns.ts'
+import type { DecimalMark } from './numbers.ts'
 import type { Line } from './sheet.ts'
 
 /** Cleans cells that spreadsheets and database exports change, and finds lines that are no records. Remarks have no content of lines. */
 
 const invisible = /[\u00ad\u200b\u200e\u200f\u2060\ufeff]/g
+/** Contacts of a phone have them around numbers. In names, they are rejected, and so are the signs that reverse a text. */
+const writingDirection = /[\u202a-\u202c\u2066-\u2069]/g
 /** Also the zero date of MySQL. */
 const placeholder = /^\s*(?:NULL|\\N|#N\/[ABD]|#NV|NaN|NaT|[(<[](?:null|NULL)[)>\]]|0000-00-00(?: 00:00:00)?)\s*$/
 /** Cheap test that nearly all cells fail. Its last alternative is one class, because it is tried at each character. */
 const suspect = new RegExp(
-  `^\\s*(?:['‘’=]|\\d+\\.0\\s*$)|${placeholder.source}|${invisible.source.replace(']', '&ÃÂâ]')}`,
+  `^\\s*(?:['‘’´\`=]|\\d+\\.0\\s*$)|${placeholder.source}|${invisible.source.replace(']', '\u202a-\u202c\u2066-\u2069\ufffd&ÃÂâ]')}`,
 )
 const htmlReference = /&(?:[A-Za-z]{2,8}|#\d{2,6}|#x[\dA-Fa-f]{2,5});/
 /** UTF-8 that was decoded as Windows-1252: `Ã¼` for `ü`, `Â°` for `°`, `â€™` for `’`. */
 const decodedTwice = /Ã[\u0080-\u00bf€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ]|Â[\u00a0-\u00bf]|â€[\u0080-\u00bfœ™˜“”¦]/
 /** Before a formula character, an apostrophe belongs to the value: exported files have two of them there (`formulas.ts`). */
-const leadingApostrophe = /^\s*['‘’](?![=@]|[+-]\D)/
+const leadingApostrophe = /^\s*['‘’´`](?![=@]|[+-]\D)/
 /** Text that a spreadsheet must not convert to a number. */
 const formulaText = /^\s*="((?:[^"]|"")*)"\s*$/
+/** Three decimals, or separators of thousands. */
+const ambiguousPoint = /^\s*-?[1-9]\d{0,2}(?:\.\d{3})+\s*$/
 const decimalIdentifier = /^\s*\d+\.0\s*$/
 
 /** Names can begin with an apostrophe (`'s-Hertogenbosch`), but these columns and all numbers and dates can't. */
@@ -35,13 +41,20 @@ const unwrapSecret: CleanCell = (text, addRemark) => {
   return afterApostrophe ?? inFormula ?? text
 }
 
-export function createCellCleaner({ name, shape }: Pick<Field, 'name' | 'shape'>, currency: string): CleanCell {
+export function createCellCleaner(
+  { name, shape }: Pick<Field, 'name' | 'shape'>,
+  { currency, decimal }: { currency: string; decimal?: DecimalMark | undefined },
+): CleanCell {
   const { format, type = 'string', enum: words, maxLength = 0 } = shape
   // Descriptions can be HTML.
   const isPlainText = type === 'string' && maxLength < 1000
   if (format === 'secret') return unwrapSecret
   const hasApostrophe = type === 'string' && !words && freeFormats.has(format) && !withoutApostrophe.test(name)
-  const removeSign = format === 'money' || format === 'unit-price' ? createSignRemover(currency) : undefined
+  const isAmount = format === 'money' || format === 'unit-price'
+  const removeSign = isAmount ? createSignRemover(currency) : undefined
+  const isNumber = type === 'number' || type === 'integer' || (isAmount && getDecimals(currency) < 3)
+  const hasUnclearPoint = isNumber && decimal === undefined
+  const hasDirection = type === 'string' && (withoutApostrophe.test(name) || format === 'email')
   return (text, addRemark) => {
     let cleaned = text
     if (suspect.test(text)) {
@@ -50,6 +63,7 @@ export function createCellCleaner({ name, shape }: Pick<Field, 'name' | 'shape'>
         return ''
       }
       cleaned = text.replace(invisible, '')
+      if (hasDirection) cleaned = cleaned.replace(writingDirection, '')
       if (cleaned !== text) addRemark('invisible characters: removed')
       const [, content] = formulaText.exec(cleaned) ?? []
       if (content !== undefined) {
@@ -62,6 +76,8 @@ export function createCellCleaner({ name, shape }: Pick<Field, 'name' | 'shape'>
         addRemark(removedApostrophe)
         cleaned = cleaned.replace(leadingApostrophe, '')
       }
+      if (cleaned.includes('\ufffd'))
+        addRemark('character that an earlier conversion has lost (U+FFFD): kept, check the export')
       if (isPlainText && htmlReference.test(cleaned))
         addRemark('HTML character reference such as &amp;: kept, check the export')
       if (isPlainText && decodedTwice.test(cleaned))
@@ -69,6 +85,8 @@ export function createCellCleaner({ name, shape }: Pick<Field, 'name' | 'shape'>
     }
     const amount = removeSign?.(cleaned) ?? cleaned
     if (amount !== cleaned) addRemark('sign of the currency: removed')
+    if (hasUnclearPoint && ambiguousPoint.test(amount))
+      addRemark('number with three decimals, such as 1.234: if the point separates thousands, use --decimal ,')
     return amount
   }
 }
