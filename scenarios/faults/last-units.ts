@@ -132,7 +132,7 @@ try {
   const { measurements, checks } = stock.summarize(placed)
   report(backOffice === 'embedded' ? 'last-units' : 'last-units-apparel21', {
     keep,
-    command: `last-units --back-office ${backOffice} --clients ${clients} --rounds ${rounds} --units ${units} --kills ${kills} --seed ${seed}`,
+    command: `last-units --back-office ${backOffice} --clients ${clients} --rounds ${rounds} --units ${units} --kills ${kills}${backOffice === 'apparel21' ? ` --till-sales ${tillSales}` : ''} --seed ${seed}`,
     measurements: [
       ['clients, rounds, units in each round', `${clients}, ${rounds}, ${units}`],
       ['contended orders', clients * rounds],

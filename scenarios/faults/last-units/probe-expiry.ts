@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Tillbridge } from '../../../client/src/index.ts'
-import type { CheckResult } from '../../support/expectations/check.ts'
-import { check } from '../../support/expectations/check.ts'
+import { type CheckResult, check } from '../../support/expectations/check.ts'
 import type { Outcome } from '../../support/operations/client.ts'
 import type { Measurements } from '../../support/report.ts'
 
