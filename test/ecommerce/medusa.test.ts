@@ -203,6 +203,14 @@ test('a write that never arrived is computed and sent again', async () => {
   assert.equal(levelOf('12001').stocked_quantity, 2)
 })
 
+test('an error of a proxy holds no level', async () => {
+  await setStock('12001', 4)
+  simulator.faults.add({ kind: 'status', status: 404, method: 'POST', times: 1 })
+  await assert.rejects(push(), { kind: 'invalid' })
+  assert.equal(await push(), 'finished')
+  assert.equal(levelOf('12001').stocked_quantity, 4)
+})
+
 test('an item that is not stocked is stocked once there are units', async () => {
   const id = simulator.change({ kind: 'variant', productId, sku: 'NEW-1' })
   const itemId = simulator.shop.variants.get(id)?.inventory_items[0]?.inventory_item_id ?? assert.fail()

@@ -92,8 +92,9 @@ export function createMedusaClient({ url, secret, log }: { url: string; secret: 
     async post<T>(path: string, body: object, signal: AbortSignal) {
       const response = await attempt('POST', new URL(path, url), body, signal)
       if (response.status === 200) return toBody<T>(response)
-      const { type = 'rejected', message = '' } = (response.body ?? {}) as ErrorBody
-      if (rejectedStatuses.includes(response.status)) throw new MedusaRejection(type, message)
+      const { type, message = '' } = (response.body ?? {}) as ErrorBody
+      // An error without a type is not from Medusa, but from a proxy in front of it.
+      if (rejectedStatuses.includes(response.status) && type !== undefined) throw new MedusaRejection(type, message)
       throw toFailure(response)
     },
   }
