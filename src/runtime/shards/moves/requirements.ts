@@ -40,22 +40,23 @@ export async function requireMovable(source: MoveServer, target: MoveServer): Pr
     [source, from],
     [target, to],
   ] as const) {
-    if (version < 15) missing.push(`${called} is PostgreSQL ${version}; moving needs 15 or later.`)
+    if (version < 15) missing.push(`PostgreSQL of ${called} is version ${version}; moves require 15 or later.`)
     if (!mayCreate)
       missing.push(
-        `The role ${name} of ${called} may make nothing in its database: grant create on database ${database} to ${name}.`,
+        `The role ${name} of ${called} can't create objects in its database: grant create on database ${database} to ${name}.`,
       )
   }
   if (from.level !== 'logical')
     missing.push(
-      `${source.label} has wal_level = ${from.level}: alter system set wal_level = 'logical', and restart its PostgreSQL.`,
+      `PostgreSQL of ${source.label} has wal_level = ${from.level}: alter system set wal_level = 'logical', and restart it.`,
     )
-  if (!from.slots) missing.push(`${source.label} has no replication slots left: raise max_replication_slots.`)
+  if (!from.slots)
+    missing.push(`PostgreSQL of ${source.label} has no replication slots left: increase max_replication_slots.`)
   if (!from.mayReplicate)
-    missing.push(`The role ${from.name} of ${source.label} may not replicate: alter role ${from.name} replication.`)
+    missing.push(`The role ${from.name} of ${source.label} can't replicate: alter role ${from.name} replication.`)
   if (!to.maySubscribe)
     missing.push(
-      `The role ${to.name} of ${target.label} may not subscribe: grant pg_create_subscription to ${to.name} (PostgreSQL 16), or let a superuser be it.`,
+      `The role ${to.name} of ${target.label} can't subscribe: grant pg_create_subscription to ${to.name} (PostgreSQL 16 or later), or alter role ${to.name} superuser.`,
     )
   const ahead = await measureClockDifference(source.db, target.db)
   if (Math.abs(ahead) > maxClockDifferenceSeconds || ahead > maxTargetLagSeconds)
