@@ -3,7 +3,7 @@ import type { PlatformSyncName } from '../domain/ecommerce/connection-settings.t
 import { getItemKey, kindOfSync } from '../domain/ecommerce/items.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
 import { endEvents, listMerges, listOpenEvents } from '../store/ecommerce/events.ts'
-import { findItemsOf, moveMergedCustomers, removePlatformItems } from '../store/ecommerce/items.ts'
+import { findContainedItems, moveMergedCustomers, removePlatformItems } from '../store/ecommerce/items.ts'
 import type { EventPort } from './port/events.ts'
 
 /** Events of one run. The next run continues. */
@@ -24,7 +24,7 @@ export async function applyEvents(
   const events = await listOpenEvents(db, service, sync, maxEvents)
   if (!events.length) return 0
   const subjects = [...new Set(events.map(({ subjectId }) => subjectId))]
-  const items = await findItemsOf(db, service, kind, subjects)
+  const items = await findContainedItems(db, service, kind, subjects)
   const eventIds = events.map(({ id }) => id)
   const merges = kind === 'customers' ? findTargets(await listMerges(db, service), new Set(eventIds)) : new Map()
   const ids = [...new Set([...items.map(({ platformId }) => platformId), ...[...merges].flat(2)])]

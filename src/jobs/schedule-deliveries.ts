@@ -8,9 +8,9 @@ import {
   type FailingEndpoint,
   failingAlert,
   findIdleWebhooks,
-  findNewlyFailing,
   hasWebhooks,
   type IdleEndpoint,
+  markNewlyFailing,
 } from '../store/webhooks/schedule.ts'
 import type { JobRun } from './job.ts'
 
@@ -44,7 +44,7 @@ async function queueDeliveries({ db, keys }: JobRun, serviceId: number, idle: re
 async function alertOfFailing({ db, log }: JobRun) {
   // In one statement, so that an endpoint that succeeds now resolves the alert after it was raised.
   const failing = await db.transaction(async tx => {
-    const endpoints = await findNewlyFailing(tx)
+    const endpoints = await markNewlyFailing(tx)
     for (const endpoint of endpoints) await raiseAlert(tx, endpoint.serviceId, toAlert(endpoint))
     return endpoints
   })

@@ -10,7 +10,7 @@ import {
   addPassword,
   assignRole,
   createAccount,
-  hasAllRolesOf,
+  includesAllRoles,
   isLastAdmin,
   lockAccount,
   lockRoles,
@@ -142,7 +142,7 @@ export const accounts = [
       async tx => {
         await lockAccountRecord(tx, service, username)
         await requireLocalAccount(tx, username)
-        if (!(await hasAllRolesOf(tx, caller, username)))
+        if (!(await includesAllRoles(tx, caller, username)))
           throw new ApiError('insufficient_role', "You need at least the account's role in each of its services.")
         const password = await addPassword(tx, keys, username)
         return { data: await buildIssuedAccount(tx, service, username, password), subject: buildPath(username) }

@@ -1,8 +1,10 @@
+import type { WrittenRecord } from '../backoffice/port/orders.ts'
 import { FreightOption } from '../domain/orders/freight-options.ts'
 import { Order, OrderInput } from '../domain/orders/orders.ts'
 import { OrderQuote, OrderQuoteInput } from '../domain/orders/quotes.ts'
 import { notFound } from '../errors/api-error.ts'
 import { Filter } from '../http/pagination/lists.ts'
+import type { ReadContext } from '../http/routing/operation.ts'
 import { calculation, get, list, post } from '../http/routing/route-definitions.ts'
 import { Type } from '../schemas/schemas.ts'
 import { findCustomer } from '../store/customers/customers.ts'
@@ -16,6 +18,21 @@ const tag = 'Orders'
 export const orderParams = {
   id: { description: 'The ID or number of the order.', example: '019a6f2e-7c1d-7b3a-9f10-2d5e8c4b6a91' },
 }
+
+/** Returns the result of a write to an order, a return or a shipment: the record, and its path for the audit log. */
+export const toResult =
+  (collection: 'orders' | 'returns' | 'shipments') =>
+  ({ id, record }: WrittenRecord) => ({ record, subject: `/${collection}/${id}` })
+
+/** Returns the ID of the order in the path, which can be its number. Returns undefined if it doesn't exist. */
+export const findOrderId = ({
+  backOffice,
+  db,
+  keys,
+  service,
+  params,
+}: Pick<ReadContext<unknown, typeof orderParams>, 'backOffice' | 'db' | 'keys' | 'service' | 'params'>) =>
+  backOffice.findOrder({ db, keys, service }, { idOrNumber: params.id })
 
 /** Orders of the web shop. */
 export const orders = [
@@ -97,9 +114,9 @@ export const orders = [
       etag: true,
       errors: ['back_office_error'],
     },
-    async ({ backOffice, db, keys, service, params }) => {
-      const id = await backOffice.findOrder({ db, keys, service }, { idOrNumber: params.id })
-      return id === undefined ? undefined : findOrderRecord(db, service, id)
+    async request => {
+      const id = await findOrderId(request)
+      return id === undefined ? undefined : findOrderRecord(request.db, request.service, id)
     },
   ),
 

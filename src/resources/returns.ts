@@ -14,7 +14,7 @@ import { type Static, Type } from '../schemas/schemas.ts'
 import { linkPlatformOrder } from '../store/ecommerce/commitments.ts'
 import { findReturn, findReturnable, returnPage } from '../store/orders/returns.ts'
 import { mapCommitPhase } from '../writes/write.ts'
-import { orderParams } from './orders.ts'
+import { findOrderId, orderParams, toResult } from './orders.ts'
 
 const tag = 'Returns'
 
@@ -41,10 +41,7 @@ export const returns = [
       ],
     },
     async ({ backOffice, body, params, ...write }) =>
-      mapCommitPhase(await backOffice.createReturn(write, params.id, body), ({ id, record }) => ({
-        record,
-        subject: `/returns/${id}`,
-      })),
+      mapCommitPhase(await backOffice.createReturn(write, params.id, body), toResult('returns')),
   ),
 
   post(
@@ -87,8 +84,9 @@ export const returns = [
       item: Return,
       errors: ['not_found', 'back_office_error'],
     },
-    async ({ backOffice, db, keys, service, params }, page) => {
-      const orderId = await backOffice.findOrder({ db, keys, service }, { idOrNumber: params.id })
+    async (request, page) => {
+      const { db, service } = request
+      const orderId = await findOrderId(request)
       if (orderId === undefined) throw notFound('order')
       return returnPage(db, service, { orderId }, page)
     },
@@ -107,9 +105,9 @@ export const returns = [
       recordName: 'order',
       errors: ['back_office_error'],
     },
-    async ({ backOffice, db, keys, service, params }) => {
-      const id = await backOffice.findOrder({ db, keys, service }, { idOrNumber: params.id })
-      return id === undefined ? undefined : findReturnable(db, service, id)
+    async request => {
+      const id = await findOrderId(request)
+      return id === undefined ? undefined : findReturnable(request.db, request.service, id)
     },
   ),
 
@@ -145,10 +143,7 @@ export const returns = [
       errors: transitionErrors,
     },
     async ({ backOffice, body, params, ...write }) =>
-      mapCommitPhase(await backOffice.receiveReturn(write, params.id, body), ({ id, record }) => ({
-        record,
-        subject: `/returns/${id}`,
-      })),
+      mapCommitPhase(await backOffice.receiveReturn(write, params.id, body), toResult('returns')),
   ),
 
   post(
@@ -166,10 +161,7 @@ export const returns = [
       errors: transitionErrors,
     },
     async ({ backOffice, body: _, params, ...write }) =>
-      mapCommitPhase(await backOffice.refundReturn(write, params.id), ({ id, record }) => ({
-        record,
-        subject: `/returns/${id}`,
-      })),
+      mapCommitPhase(await backOffice.refundReturn(write, params.id), toResult('returns')),
   ),
 
   get(

@@ -7,7 +7,7 @@ import { EmptyBody } from '../http/body/body.ts'
 import { get, list, post } from '../http/routing/route-definitions.ts'
 import { findShipment, readShipmentPage } from '../store/orders/shipments.ts'
 import { mapCommitPhase } from '../writes/write.ts'
-import { orderParams } from './orders.ts'
+import { findOrderId, orderParams, toResult } from './orders.ts'
 
 const tag = 'Orders'
 
@@ -38,10 +38,7 @@ export const shipments = [
     },
     async ({ backOffice, body, params, ...write }) => {
       throwIfAny(checkTrackingUrl(body))
-      return mapCommitPhase(await backOffice.createShipment(write, params.id, body), ({ id, record }) => ({
-        record,
-        subject: `/shipments/${id}`,
-      }))
+      return mapCommitPhase(await backOffice.createShipment(write, params.id, body), toResult('shipments'))
     },
   ),
 
@@ -60,10 +57,7 @@ export const shipments = [
       errors: fulfilmentErrors,
     },
     async ({ backOffice, body, params, ...write }) =>
-      mapCommitPhase(await backOffice.createCancellation(write, params.id, body), ({ id, record }) => ({
-        record,
-        subject: `/orders/${id}`,
-      })),
+      mapCommitPhase(await backOffice.createCancellation(write, params.id, body), toResult('orders')),
   ),
 
   ...(['ready', 'collected'] as const).map(status =>
@@ -86,7 +80,7 @@ export const shipments = [
       },
       async ({ backOffice, body: _, params, ...write }) => {
         const phase = status === 'ready' ? backOffice.markReady : backOffice.markCollected
-        return mapCommitPhase(await phase(write, params.id), ({ id, record }) => ({ record, subject: `/orders/${id}` }))
+        return mapCommitPhase(await phase(write, params.id), toResult('orders'))
       },
     ),
   ),
@@ -103,8 +97,9 @@ export const shipments = [
       item: Shipment,
       errors: ['not_found', 'back_office_error'],
     },
-    async ({ backOffice, db, keys, service, params }, page) => {
-      const orderId = await backOffice.findOrder({ db, keys, service }, { idOrNumber: params.id })
+    async (request, page) => {
+      const { db, service } = request
+      const orderId = await findOrderId(request)
       if (orderId === undefined) throw notFound('order')
       return readShipmentPage(db, service, { orderId }, page)
     },

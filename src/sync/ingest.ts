@@ -26,16 +26,16 @@ import {
 import { updateOrders } from '../store/sync/open-orders.ts'
 import { followReturns } from '../store/sync/open-returns.ts'
 
-/** Rows of a back office are never outdated: it decides which record is newer. `requestId`: the run. */
-export const createSyncContext = (requestId: string, requestedAt?: string): WriteContext => ({
-  actor: { username: 'tillbridge (sync)', requestId },
+/** Creates the context of a run's writes. Rows of a back office are never skipped as outdated, because it decides which record is newer. */
+export const createSyncContext = (runId: string, requestedAt?: string): WriteContext => ({
+  actor: { username: 'tillbridge (sync)', requestId: runId },
   skipOutdated: false,
   requestedAt,
 })
 
 /** How synced rows of a type are stored. */
 export interface SyncIngestion<K extends SyncRowType> extends Ingestion<SyncRows[K]> {
-  /** The list that `SyncBatch.seen` lacks because the IDs are known only after `prepare`, and the ID that each input has in it. */
+  /** Set if the driver can't report the IDs that it has seen (`SyncBatch.seen`), because only `prepare` finds them. */
   // biome-ignore lint/suspicious/noExplicitAny: a result of `prepare`
   seen?: { list: FullSyncList; getId(input: any): string }
   /** Like `write`, for rows that can be older than the stored records. */
@@ -68,7 +68,7 @@ const prepareStock: Prepare<SyncRows['stock']> = async (db, service, rows) => {
   return { inputs: [...inputs.values()], skipped }
 }
 
-/** Remarks on items without a value for mappings, such as variants without a SKU. They are not stored. */
+/** Counts items that can't be mapped, such as variants without a SKU. They are not stored. */
 const preparePlatformItems: Prepare<SyncRows['platformItems']> = async (_db, _service, rows) => {
   const unmappable = rows.filter(({ ecommerceId }) => ecommerceId === null).length
   return { inputs: rows, ...(unmappable && { notes: { 'without a SKU: not stored': unmappable } }) }
@@ -97,7 +97,7 @@ function getItem({ productCode, colourCode, sizeCode }: SyncRows['transactions']
   return productCode ? { productCode, colourCode: colourCode ?? null, sizeCode: sizeCode ?? null } : undefined
 }
 
-/** For rows that are stored unchanged. */
+/** Builds the ingestion of rows that are stored unchanged. */
 const storeUnchanged = <R extends object>(
   write: (db: Database, service: Service, rows: readonly R[], context: WriteContext) => Promise<Upserted>,
   list?: List,

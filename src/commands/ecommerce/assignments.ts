@@ -19,7 +19,7 @@ const fieldNames = Object.keys(connectionFields) as ConnectionField[]
 const intervalPrefix = 'interval.'
 const settingNames = [...fieldNames, ...platformSyncs.map(sync => `${intervalPrefix}${sync}`)]
 
-const isOneOf = <T extends string>(names: readonly T[], name: string): name is T =>
+const includesName = <T extends string>(names: readonly T[], name: string): name is T =>
   (names as readonly string[]).includes(name)
 
 /** Parses `setting=value` arguments. An empty value restores the default. Throws an error that lists every problem. */
@@ -33,12 +33,12 @@ export function parseAssignments(assignments: readonly string[]): ConnectionChan
       problems.push(
         "A secret can't be a command-line argument: every user of this machine can see it. Use --secret-file or standard input.",
       )
-    else if (isOneOf(fieldNames, name)) {
+    else if (includesName(fieldNames, name)) {
       const problem = value === '' ? undefined : connectionFields[name].findProblem(value)
       if (problem !== undefined) problems.push(`${name} ${problem}.`)
       else if (Object.hasOwn(change.fields, name)) problems.push(`${name} can't be set twice.`)
       else change.fields[name] = value === '' ? undefined : name === 'url' ? toShopOrigin(value) : value
-    } else if (isOneOf(platformSyncs, sync)) {
+    } else if (includesName(platformSyncs, sync)) {
       const seconds = value === '' ? undefined : parseInterval(value)
       if (value !== '' && seconds === undefined) problems.push(`${name} must be from 1m to 7d, such as 5m.`)
       else change.intervals[sync] = seconds

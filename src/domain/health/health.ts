@@ -66,10 +66,11 @@ export function assessSync({ origin, isOverdue, state, lastRun, intervalSeconds 
 export function assessWebhook({ state, lag, lastSuccessAt, lastFailure }: Webhook): Assessment {
   if (state === 'failing') return { state, level: 'critical' }
   if (state === 'paused') return { state, level: 'degraded' }
-  const isFar = lag.seconds > 300
+  const isLagging = lag.seconds > 300
+  // Without a success, the comparison with NaN is false, so the failure counts.
   const hasFailed = lastFailure && !(Date.parse(lastFailure.at) < Date.parse(lastSuccessAt ?? ''))
-  if (hasFailed) return { state: 'last delivery failed', level: isFar ? 'critical' : 'degraded' }
-  return isFar ? { state: 'behind', level: 'critical' } : { state, level: 'ok' }
+  if (hasFailed) return { state: 'last delivery failed', level: isLagging ? 'critical' : 'degraded' }
+  return isLagging ? { state: 'behind', level: 'critical' } : { state, level: 'ok' }
 }
 
 /** A problem that needs attention, and the health of a service. */

@@ -190,26 +190,26 @@ export function resolveQuote(keys: Keys, service: Service, input: OrderInput) {
 function checkAgainstQuote(input: OrderInput, quote: QuoteContent, decimals: number): FieldError[] {
   const errors: FieldError[] = []
   const addError = (pointer: string, detail: string) => errors.push({ pointer, code: 'invalid_field', detail })
-  const amountOf = (lines: readonly ResolvedLine[]) =>
+  const sumDiscounts = (lines: readonly ResolvedLine[]) =>
     sum(lines.flatMap(({ discounts }) => (discounts ?? []).map(({ amount }) => toMinorUnits(amount, decimals))))
-  const unitsOf = (lines: readonly ResolvedLine[]) => lines.reduce((units, line) => units + line.quantity, 0)
+  const countUnits = (lines: readonly ResolvedLine[]) => lines.reduce((units, line) => units + line.quantity, 0)
   if (quote.customerId !== null && quote.customerId !== input.customerId)
     addError('/customerId', `The quote is for customer ${quote.customerId}.`)
   for (const [code, quoted] of Map.groupBy(quote.lines, line => line.sku)) {
     const ordered = input.lines.filter(line => line.sku === code)
     const first = input.lines.findIndex(line => line.sku === code)
-    if (unitsOf(ordered) !== unitsOf(quoted))
+    if (countUnits(ordered) !== countUnits(quoted))
       addError(
         first < 0 ? '/lines' : `/lines/${first}/quantity`,
-        `The quote has ${unitsOf(quoted)} of ${code}, but the order has ${unitsOf(ordered)}. Request another quote.`,
+        `The quote has ${countUnits(quoted)} of ${code}, but the order has ${countUnits(ordered)}. Request another quote.`,
       )
     const price = ordered.find(line => typeof line.price === 'string')?.price
     if (typeof price === 'string' && !quoted.some(line => isSameAmount(line.price, price, decimals)))
       addError(`/lines/${first}/price`, `The quoted price of ${code} is ${quoted[0]?.price}.`)
-    if (ordered.some(({ discounts }) => discounts?.length) && amountOf(ordered) !== amountOf(quoted))
+    if (ordered.some(({ discounts }) => discounts?.length) && sumDiscounts(ordered) !== sumDiscounts(quoted))
       addError(
         `/lines/${first}/discounts`,
-        `The quoted discounts of ${code} are ${formatAmount(amountOf(quoted), decimals)} in total. Leave \`discounts\` out, or send those of the quote.`,
+        `The quoted discounts of ${code} are ${formatAmount(sumDiscounts(quoted), decimals)} in total. Leave \`discounts\` out, or send those of the quote.`,
       )
   }
   const quotedSkus = new Set(quote.lines.map(line => line.sku))

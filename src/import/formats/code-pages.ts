@@ -15,7 +15,7 @@ interface CodePage {
 }
 
 /** A word of one of the languages. */
-const matchAnyOf =
+const matchLanguages =
   (...languages: RegExp[]) =>
   (word: string) =>
     languages.some(language => language.test(word))
@@ -23,7 +23,7 @@ const matchAnyOf =
 const german = /^[a-zäöüßé]+$/
 const estonian = /^[abd-pr-vzäöõüšž]+$/
 /** Languages of Windows-1252, each with its own letters. Letters that occur in some places only are tested there. */
-const western = matchAnyOf(
+const western = matchLanguages(
   german,
   /^[a-zàâæçéèêëîïôœùûüÿ]+$/, // French, Dutch
   /^(?:[a-záéíóúüïç]|ñ(?=[aeiouáéíóú]))+$/, // Spanish, Irish
@@ -34,10 +34,10 @@ const western = matchAnyOf(
   /^[abd-pr-vzäöõüšžå]+$/, // Finnish, Estonian
   /^[a-zéèëïöüê]+$/, // Dutch
 )
-const icelandic = matchAnyOf(/^(?!ð)(?:[abd-pr-vxyáéíóúýæöð]|þ(?=[aeiouyáéíóúýæörvj]))+$/)
-const cyrillic = matchAnyOf(/^[а-яёіїєґўђјљњћџѓќѝ]+$/)
-const greek = matchAnyOf(/^(?:[α-ρσ-ωάέήίόύώϊϋΐΰ]|ς$)+$/)
-const han = matchAnyOf(/^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー々]+$/u)
+const icelandic = matchLanguages(/^(?!ð)(?:[abd-pr-vxyáéíóúýæöð]|þ(?=[aeiouyáéíóúýæörvj]))+$/)
+const cyrillic = matchLanguages(/^[а-яёіїєґўђјљњћџѓќѝ]+$/)
+const greek = matchLanguages(/^(?:[α-ρσ-ωάέήίόύώϊϋΐΰ]|ς$)+$/)
+const han = matchLanguages(/^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー々]+$/u)
 
 const windows1252 = [
   { label: 'windows-1252', isWord: western },
@@ -47,7 +47,7 @@ const windows1252 = [
 const otherPages: readonly CodePage[] = [
   {
     label: 'windows-1250',
-    isWord: matchAnyOf(
+    isWord: matchLanguages(
       /^[a-ząćęłńóśźż]+$/, // Polish
       /^[a-záäčďéěíĺľňóôŕřšťúůýž]+$/, // Czech, Slovak
       /^[a-záéíóöőúüű]+$/, // Hungarian
@@ -63,12 +63,12 @@ const otherPages: readonly CodePage[] = [
   { label: 'windows-1253', isWord: greek },
   // A capital İ has the combining dot U+0307 in lowercase.
   { label: 'windows-1254', isWord: word => /^[a-zçğıöşüâîû]+$/.test(word.replaceAll('\u0307', '')) },
-  { label: 'windows-1257', isWord: matchAnyOf(/^[a-ząčęėįšųūž]+$/, /^[a-zāčēģīķļņšūž]+$/, estonian) },
-  { label: 'windows-1255', isWord: matchAnyOf(/^[א-ת][\u05b0-\u05c7א-ת]*$/) },
-  { label: 'windows-1256', isWord: matchAnyOf(/^\p{Script=Arabic}+$/u) },
+  { label: 'windows-1257', isWord: matchLanguages(/^[a-ząčęėįšųūž]+$/, /^[a-zāčēģīķļņšūž]+$/, estonian) },
+  { label: 'windows-1255', isWord: matchLanguages(/^[א-ת][\u05b0-\u05c7א-ת]*$/) },
+  { label: 'windows-1256', isWord: matchLanguages(/^\p{Script=Arabic}+$/u) },
   {
     label: 'windows-874',
-    isWord: matchAnyOf(
+    isWord: matchLanguages(
       /^(?![\u0e30-\u0e3a\u0e45-\u0e4e])(?:[\u0e40-\u0e44](?=[\u0e01-\u0e2e])|[\u0e01-\u0e3a\u0e45-\u0e4e])+$/,
     ),
   },
@@ -77,7 +77,7 @@ const otherPages: readonly CodePage[] = [
   { label: 'euc-jp', isWord: han, bytes: /^(?:[\xa4\xa5\xb0-\xcf].)+$/s },
   { label: 'gb18030', isWord: han, bytes: /^(?:[\xb0-\xd7][\xa1-\xfe])+$/ },
   { label: 'big5', isWord: han, bytes: /^(?:[\xa4-\xc6][\x40-\x7e\xa1-\xfe])+$/ },
-  { label: 'euc-kr', isWord: matchAnyOf(/^\p{Script=Hangul}+$/u), bytes: /^(?:[\xb0-\xc8][\xa1-\xfe])+$/ },
+  { label: 'euc-kr', isWord: matchLanguages(/^\p{Script=Hangul}+$/u), bytes: /^(?:[\xb0-\xc8][\xa1-\xfe])+$/ },
 ]
 
 /** Maximum words of a sample that are checked. More would not change the result. */

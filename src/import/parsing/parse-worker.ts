@@ -10,7 +10,10 @@ import { findImportType } from '../pipeline/import-types.ts'
 import type { Sheet, ValidatedRow } from '../pipeline/sheet.ts'
 import type { Format } from '../sources/file.ts'
 
-/** The thread that parses an uploaded file. It sends one reply for each message of `parse-thread.ts`. */
+/**
+ * The thread that parses an uploaded file. `parse-thread.ts` sends a message for each batch that it wants, and gets one reply. So no batch is
+ * parsed before there is room for it.
+ */
 
 /** The file and how to read it. */
 export interface ParseTask {
@@ -45,7 +48,8 @@ let bytes = 0
 let sheet: Sheet | undefined
 const type = findImportType(typeName)
 
-async function* run() {
+/** Yields the header, then the batches. */
+async function* parseFile() {
   if (!type) throw new Error(`import type ${typeName} does not exist`)
   const stream = handle.createReadStream({ start: 0, highWaterMark: 64 * 1024 })
   sheet = await openSheet({ name, format, stream, maxUnpackedBytes }, type, {
@@ -74,7 +78,7 @@ const keepCells = ({ line, ...row }: ValidatedRow, places: readonly number[]): V
   line: { ...line, cells: places.map(place => line.cells[place]) },
 })
 
-const replies = run()
+const replies = parseFile()
 
 parentPort?.on('message', async () => {
   const reply = await replies.next().then(

@@ -55,7 +55,7 @@ const toMappedFilters = (kind: MappedKind) => ({
   unmapped: () => mappedStates[kind].unmapped,
 })
 
-/** The tables of the console. Each search reads indexes where the list can be long. */
+/** The tables of the console. Each search reads indexes if the list can be long. */
 export const tables: Record<BrowsedList, Table> = {
   orders: {
     from: sql`sales_order t`,

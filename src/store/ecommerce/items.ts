@@ -121,7 +121,7 @@ export async function removePlatformItems(
 }
 
 /** Returns the items of a kind that these records contain: the records themselves, or the variants of products. */
-export const findItemsOf = (db: Db, service: Service, kind: MappedKind, platformIds: readonly string[]) =>
+export const findContainedItems = (db: Db, service: Service, kind: MappedKind, platformIds: readonly string[]) =>
   db.rows<{ itemKey: string; platformId: string }>(sql`
     select item_key as "itemKey", platform_id as "platformId" from ecommerce_item
      where ${ofConnection(service)} and kind = ${kind} and platform_id is not null

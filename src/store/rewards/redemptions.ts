@@ -38,23 +38,23 @@ export async function lockRedemption(
   return row && { ...row, amount: parseStoredAmount(row.amount, amountDecimals) }
 }
 
-const toText = (amount: bigint) => formatAmount(amount, amountDecimals)
+const toStoredAmount = (amount: bigint) => formatAmount(amount, amountDecimals)
 
 /** Stores a redemption with the commit. `parts`: what it reserves from lots, if our tables have them. */
 export function insertRedemption(
   tx: Db,
   service: Service,
   { requestId, accountId, kind, amount }: Redemption,
-  { username, seconds, ...more }: { username: string; seconds: number; status: 'pending' | 'submitting' },
+  { username, seconds, status: initialStatus }: { username: string; seconds: number; status: 'pending' | 'submitting' },
   parts: readonly { lotId: string; amount: bigint }[] = [],
 ) {
   awaitAtCommit(
     tx.run(sql`
       insert into reward_redemption (service_id, request_id, account_id, lot_kind, amount, status, username, expires_at)
-      values (${service.id}, ${requestId}, ${accountId}, ${kind}, ${toText(amount)}, ${more.status}, ${username}, clock_timestamp() + make_interval(secs => ${seconds}))`),
+      values (${service.id}, ${requestId}, ${accountId}, ${kind}, ${toStoredAmount(amount)}, ${initialStatus}, ${username}, clock_timestamp() + make_interval(secs => ${seconds}))`),
   )
   if (!parts.length) return
-  const rows = parts.map(part => ({ lotId: part.lotId, amount: toText(part.amount) }))
+  const rows = parts.map(part => ({ lotId: part.lotId, amount: toStoredAmount(part.amount) }))
   awaitAtCommit(
     tx.run(sql`
       insert into reward_redemption_part (service_id, account_id, lot_kind, lot_id, request_id, amount)
@@ -88,7 +88,7 @@ const deleteParts = (tx: Db, service: Service, requestIds: readonly string[]) =>
     sql`delete from reward_redemption_part where service_id = ${service.id} and request_id = any(${requestIds}::uuid[])`,
   )
 
-/** Forgets a redemption that the back office has rejected. */
+/** Deletes a redemption that the back office has rejected. */
 export const deleteRedemption = (tx: Db, service: Service, { requestId }: Pick<Redemption, 'requestId'>) =>
   tx.run(sql`delete from reward_redemption where service_id = ${service.id} and request_id = ${requestId}`)
 

@@ -11,7 +11,11 @@ import { getResponseContext } from '../writes/idempotency.ts'
 import { getIntentContext } from '../writes/intents.ts'
 import { getShardUrlContext, sealLookup } from './shards.ts'
 
-/** Steps of a rotation in one database (contributing/decisions/0037-key-ring.md). */
+/**
+ * Replaces the secret key in one database while processes run (contributing/decisions/0037-key-ring.md).
+ * `beginRotation` marks the database. `reencrypt` encrypts the values of the previous secret again. `endRotation` ends the rotation when
+ * `countRemaining` returns zeros.
+ */
 
 /** A primary key as JSON: a hash is its hexadecimal form after `\\x`. */
 interface RowKey {
@@ -27,7 +31,18 @@ interface SealedColumn {
   context: (key: RowKey) => string
 }
 
-const toService = ({ service_id: id }: RowKey) => ({ id })
+/** A column of a table whose primary key is `service_id` and `id`. */
+const inService = (
+  table: string,
+  column: string,
+  id: string,
+  context: (service: { id: number }, id: string) => string,
+): SealedColumn => ({
+  table,
+  column,
+  key: ['service_id', id],
+  context: row => context({ id: row.service_id }, String(row[id])),
+})
 
 const sealedColumns: readonly SealedColumn[] = [
   { table: 'shard', column: 'url', key: ['name'], context: row => getShardUrlContext(String(row.name)) },
@@ -44,60 +59,26 @@ const sealedColumns: readonly SealedColumn[] = [
     key: ['service_id'],
     context: row => getSftpPasswordContext(row.service_id),
   },
-  {
-    table: 'ecommerce_connection',
-    column: 'encrypted_secret',
-    key: ['service_id', 'connection_id'],
-    context: row => secretContext(row.service_id, String(row.connection_id)),
-  },
-  {
-    table: 'ecommerce_connection',
-    column: 'encrypted_previous_secret',
-    key: ['service_id', 'connection_id'],
-    context: row => previousSecretContext(row.service_id, String(row.connection_id)),
-  },
-  {
-    table: 'ecommerce_connection',
-    column: 'encrypted_token',
-    key: ['service_id', 'connection_id'],
-    context: row => tokenContext(row.service_id, String(row.connection_id)),
-  },
-  {
-    table: 'webhook',
-    column: 'secret',
-    key: ['service_id', 'webhook_id'],
-    context: row => getWebhookContext(toService(row), String(row.webhook_id)),
-  },
-  {
-    table: 'webhook',
-    column: 'previous_secret',
-    key: ['service_id', 'webhook_id'],
-    context: row => getWebhookContext(toService(row), String(row.webhook_id)),
-  },
-  {
-    table: 'email',
-    column: 'encrypted_content',
-    key: ['service_id', 'email_id'],
-    context: row => getEmailContext(toService(row), String(row.email_id)),
-  },
-  {
-    table: 'upstream_voucher',
-    column: 'upstream_validation',
-    key: ['service_id', 'number'],
-    context: row => getValidationContext(toService(row), String(row.number)),
-  },
-  {
-    table: 'intent',
-    column: 'request',
-    key: ['service_id', 'id'],
-    context: row => getIntentContext(row.service_id, String(row.id)),
-  },
+  inService('ecommerce_connection', 'encrypted_secret', 'connection_id', ({ id }, name) => secretContext(id, name)),
+  inService('ecommerce_connection', 'encrypted_previous_secret', 'connection_id', ({ id }, name) =>
+    previousSecretContext(id, name),
+  ),
+  inService('ecommerce_connection', 'encrypted_token', 'connection_id', ({ id }, name) => tokenContext(id, name)),
+  inService('webhook', 'secret', 'webhook_id', getWebhookContext),
+  inService('webhook', 'previous_secret', 'webhook_id', getWebhookContext),
+  inService('email', 'encrypted_content', 'email_id', getEmailContext),
+  inService('upstream_voucher', 'upstream_validation', 'number', getValidationContext),
+  inService('intent', 'request', 'id', (service, id) => getIntentContext(service.id, id)),
   {
     table: 'idempotent_response',
     column: 'response',
     key: ['service_id', 'operation', 'key_hash'],
     context: row =>
-      getResponseContext(toService(row), String(row.operation), Buffer.from(String(row.key_hash).slice(2), 'hex')),
+      getResponseContext(
+        { id: row.service_id },
+        String(row.operation),
+        Buffer.from(String(row.key_hash).slice(2), 'hex'),
+      ),
   },
 ]
 
@@ -126,8 +107,8 @@ export const endRotation = (control: Db) => control.run(sql`update installation 
 const blocksPerBatch = 64
 
 /**
- * Encrypts all values of other secrets again, with the newest one. Returns their number. Values that change at the same time are left to
- * their writer, so this can run next to processes, and again after a crash.
+ * Encrypts all values of the previous secrets with the newest one. Returns their number. If a value changes at the same time, its writer
+ * has encrypted it with the newest secret, so it is skipped. Can run while processes write, and again after a crash.
  */
 export async function reencrypt(db: Db, keys: Keys, onProgress: (share: number) => void): Promise<number> {
   let count = 0
@@ -144,14 +125,14 @@ export async function reencrypt(db: Db, keys: Keys, onProgress: (share: number) 
 }
 
 /** SQL condition: true if a column's value belongs to another secret of SECRET_KEY. */
-const isOfOther = (keys: Keys, column: string) =>
+const isSealedByOtherSecret = (keys: Keys, column: string) =>
   sql`substring(${raw(column)} from 1 for ${idLength}) = any(${keys.otherKeys.map(({ id }) => id)}::bytea[])`
 
 async function reencryptBlocks(db: Db, keys: Keys, { table, column, key: names, context }: SealedColumn, from: number) {
   const key = raw(`json_build_object(${names.map(name => `'${name}', ${name}`).join(', ')})`)
   const rows = await db.rows<{ key: RowKey; sealed: Buffer }>(sql`
     select ${key} as key, ${raw(column)} as sealed from ${raw(table)}
-     where ctid >= ${`(${from},0)`}::tid and ctid < ${`(${from + blocksPerBatch},0)`}::tid and ${isOfOther(keys, column)}`)
+     where ctid >= ${`(${from},0)`}::tid and ctid < ${`(${from + blocksPerBatch},0)`}::tid and ${isSealedByOtherSecret(keys, column)}`)
   let count = 0
   for (const row of rows) {
     const isRow = names
@@ -174,13 +155,13 @@ export interface RemainingValues {
 
 export async function countRemaining(db: Db, keys: Keys): Promise<RemainingValues> {
   const counts = sealedColumns.map(
-    ({ table, column }) => sql`(select count(*) from ${raw(table)} where ${isOfOther(keys, column)})`,
+    ({ table, column }) => sql`(select count(*) from ${raw(table)} where ${isSealedByOtherSecret(keys, column)})`,
   )
   const row = await db.row<RemainingValues>(sql`
     select (${counts.reduce((all, count) => sql`${all} + ${count}`)})::integer as encrypted,
-           (select count(*)::integer from account_password where ${isOfOther(keys, 'password_hash')}) +
-           (select count(*)::integer from api_key where ${isOfOther(keys, 'key_hash')}) as passwords,
-           (select count(*)::integer from voucher where ${isOfOther(keys, 'pin_hash')}) as pins`)
+           (select count(*)::integer from account_password where ${isSealedByOtherSecret(keys, 'password_hash')}) +
+           (select count(*)::integer from api_key where ${isSealedByOtherSecret(keys, 'key_hash')}) as passwords,
+           (select count(*)::integer from voucher where ${isSealedByOtherSecret(keys, 'pin_hash')}) as pins`)
   if (!row) throw new Error('count of the remaining values returned no row')
   return row
 }

@@ -56,7 +56,7 @@ export interface FailingEndpoint {
 }
 
 /** Marks endpoints as failing and returns them. Each is returned once. */
-export const findNewlyFailing = (db: Db) =>
+export const markNewlyFailing = (db: Db) =>
   db.rows<FailingEndpoint>(sql`
     update webhook w set state = 'failing', changed_at = now(),
       state_reason = 'Deliveries have failed since ' || ${rfc3339(sql`failing_since`)} || '.'

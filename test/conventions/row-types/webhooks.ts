@@ -10,7 +10,7 @@ import {
 } from '../../../src/store/webhooks/attempts.ts'
 import { readEndpointState, recordFailure, storeDelivery } from '../../../src/store/webhooks/deliveries.ts'
 import { findWebhookRecord, lockWebhook, rotateSecret } from '../../../src/store/webhooks/endpoints.ts'
-import { findIdleWebhooks, findNewlyFailing, hasWebhooks } from '../../../src/store/webhooks/schedule.ts'
+import { findIdleWebhooks, hasWebhooks, markNewlyFailing } from '../../../src/store/webhooks/schedule.ts'
 import { createWebhook } from '../../../src/webhooks/create-webhook.ts'
 import { generateSecret } from '../../../src/webhooks/signature.ts'
 import type { TestApi } from '../../support/service.ts'
@@ -44,7 +44,7 @@ export async function deliverToWebhook({ db, keys, service }: TestApi) {
   assert.equal((await readDeliverySummary(db, service, '24h', id))?.failed, 2)
   assert.equal((await readAttemptIntervals(db, service, id, '24h')).at(-1)?.failed, 2)
   await db.run(sql`update webhook set failing_since = now() - interval '2 hours'`)
-  assert.equal((await findNewlyFailing(db)).length, 1)
+  assert.equal((await markNewlyFailing(db)).length, 1)
   await raiseAlert(db, service.id, { kind: 'webhook_failing', subject: id, detail: '' })
   assert.ok(await readAlert(db, service.id, { kind: 'webhook_failing', subject: id }))
   assert.ok(await findWebhookRecord(db, service, id))

@@ -9,10 +9,13 @@ import { getOrderNumberLock } from './adopted-orders.ts'
 import { fetchOrderByNumber } from './order-search.ts'
 import { fetchPersonByEmail } from './persons.ts'
 
-/** Derived numbers that are tried. Each of them but the last was used by the same key long ago. */
+/** Derived numbers that are tried. A number is taken if an earlier write with the same Idempotency-Key sold a voucher under it. */
 const maxAttempts = 10
 
-/** Yields the numbers that a sale can have, each locked until the write ends: the caller's number, or derived numbers. */
+/**
+ * Yields the free numbers that a sale can have, each locked until the write ends: the caller's number, otherwise numbers derived from the
+ * write's reference.
+ */
 export async function* lockSaleNumbers(
   { service, stage, reference }: Pick<Write, 'service' | 'stage' | 'reference'>,
   callerNumber: string | null | undefined,
@@ -48,5 +51,4 @@ export async function findEarlierSale(
         orderId: readText(order, 'Id') ?? undefined,
       }
   }
-  return
 }

@@ -33,7 +33,7 @@ export const isBackupName = (name: string) => namePattern.test(name)
 export const isDraftName = (name: string) => /^\.?[\w-]+-\d{8}T\d{6}Z\.tillbridge\.(.*\.)?part$/.test(name)
 
 /** Returns the stored backups of a database, the newest first. */
-export const listBackupsOf = async (storage: BackupStorage, database: string) =>
+export const listDatabaseBackups = async (storage: BackupStorage, database: string) =>
   (await storage.list())
     .filter(({ name }) => namePattern.exec(name)?.[1] === database)
     .toSorted((a, b) => (a.name < b.name ? 1 : -1))

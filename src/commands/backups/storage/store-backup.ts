@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 import type { Config } from '../../../config/config.ts'
 import { createTemporaryFolder } from '../../../files/temporary-folder.ts'
 import { withStorage } from './open-storage.ts'
-import { formatName, listBackupsOf } from './storage.ts'
+import { formatName, listDatabaseBackups } from './storage.ts'
 
 /**
  * Writes a backup with `write`, stores it in BACKUP_STORAGE, calls the function that `write` returned, then deletes the backups beyond
@@ -30,7 +30,7 @@ export async function storeBackup(
       await storage.upload?.(file, name)
       await record()
       console.log(`Backup ${name} stored.`)
-      for (const { name: old } of (await listBackupsOf(storage, database)).slice(backupKeep))
+      for (const { name: old } of (await listDatabaseBackups(storage, database)).slice(backupKeep))
         await storage.remove(old).then(
           () => console.log(`Backup ${old} deleted, because BACKUP_KEEP is ${backupKeep}.`),
           // The new backup is stored. A failure would be retried with another one.
