@@ -89,6 +89,28 @@ test('empty columns at the end of a file are ignored', async () => {
   assert.equal(reason.reason, 'The line must have 3 cells like the header, but has 4.')
 })
 
+test('unlikely PINs are remarked without their content', async () => {
+  const caller = await api.createService(voucherSettings)
+  const pins = ['1234.0', '\u00a01234', '12\u200b34', '12\ufffd4', '1234 ', '1234']
+  const lines = pins.map((pin, i) => `900${i},${pin},5.00\n`)
+  const done = await importAndWait(caller, 'vouchers', `number,pin,balance\n${lines.join('')}`)
+  assert.deepEqual(
+    [done.new, listNotes(done)],
+    [6, ['1 PIN that ends in .0', '4 PIN with a space at an end or an unusual character']],
+  )
+})
+
+test('times that clocks skip are remarked', async () => {
+  const caller = await api.createService({ timeZone: 'Europe/Berlin' })
+  const times = ['2026-03-29 02:30:00', '2026-03-29 03:00:00', '2025-10-26 02:30:00', '2026-03-28\u202f02:30']
+  const lines = times.map((time, i) => `T${i},1,${time},,1,1.00\n`)
+  const done = await importAndWait(caller, 'transactions', `id,lineId,saleDate,sku,quantity,price\n${lines.join('')}`)
+  assert.deepEqual(
+    [done.new, listNotes(done)],
+    [4, ["1 saleDate doesn't exist in Europe/Berlin, because clocks skip it"]],
+  )
+})
+
 test('lines that database tools add are skipped', async () => {
   const caller = await api.createService()
   const file = [

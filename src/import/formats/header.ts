@@ -58,7 +58,7 @@ function createField(column: TitledColumn, place: number, dialect: Dialect, curr
     ? text => parseCell(replacements.get(text.trim().toLowerCase()) ?? text)
     : parseCell
   const clean = createCellCleaner(column, { currency, decimal })
-  const describeDoubt = createDateCheck(column.name, column.shape.format)
+  const describeDoubt = createDateCheck(column.name, column.shape.format, dialect.timeZone ?? 'UTC')
   const field = { ...column, place, parse, decimal, clean, describeDoubt }
   const constant = set?.get(column.name)
   if (constant === undefined) return field

@@ -33,11 +33,17 @@ const freeFormats = new Set<string | undefined>([undefined, 'list', 'reference-p
 const removedApostrophe = 'apostrophe before an identifier, number, post code or phone: removed'
 const unwrappedFormula = 'text as a formula such as ="007": read without it'
 
-/** Unwraps a PIN of digits. Other secrets can contain any character. */
+/** A space at an end, and characters that no one types: invisible ones, unusual spaces, and those that a conversion has lost. */
+const unlikelyInSecret = /^\s|\s$|[\p{C}\ufffd]|(?! )\p{Z}/u
+
+/** Unwraps a PIN of digits. Other secrets can contain any character, but unlikely ones get a remark. */
 const unwrapSecret: CleanCell = (text, addRemark) => {
   const [, afterApostrophe, inFormula] = /^\s*(?:['‘’](\d+)|="(\d+)")\s*$/.exec(text) ?? []
   if (afterApostrophe) addRemark(removedApostrophe)
   if (inFormula) addRemark(unwrappedFormula)
+  if (decimalIdentifier.test(text)) addRemark('PIN that ends in .0: kept, check the export')
+  else if (unlikelyInSecret.test(text) && text.trim() !== '')
+    addRemark('PIN with a space at an end or an unusual character: kept, check the export')
   return afterApostrophe ?? inFormula ?? text
 }
 

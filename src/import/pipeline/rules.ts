@@ -43,29 +43,66 @@ function getDay(years: number) {
 export type DescribeDoubt = (value: unknown) => string | undefined
 
 /** Checks of dates and times, by the format of their column. Times are in the past: they are when something happened. */
-const dateChecks: Readonly<Record<string, () => (value: string) => string | undefined>> = {
+const dateChecks: Readonly<Record<string, (timeZone: string) => (value: string) => string | undefined>> = {
   birthday() {
     const first = getDay(-120)
-    return value => (value < first ? 'is more than 120 years ago' : undefined)
+    return value => (value < first ? 'is more than 120 years ago: check the date format' : undefined)
   },
   date() {
     const last = getDay(100)
-    return value => (value > last ? 'is more than 100 years ahead' : undefined)
+    return value => (value > last ? 'is more than 100 years ahead: check the date format' : undefined)
   },
-  'local-time'() {
+  'local-time'(timeZone) {
     const last = getDay(0)
-    return value =>
-      value < firstPlausibleDay ? 'is before 1980' : value.slice(0, 10) > last ? 'is in the future' : undefined
+    const isSkipped = createGapCheck(timeZone)
+    return value => {
+      if (value < firstPlausibleDay) return 'is before 1980: check the date format'
+      if (value.slice(0, 10) > last) return 'is in the future: check the date format'
+      return isSkipped(value) ? `doesn't exist in ${timeZone}, because clocks skip it: check the time zone` : undefined
+    }
   },
 }
 
+/** The number of days that are remembered. A file with more of them is checked more slowly. */
+const maxDays = 5_000
+
+/**
+ * Returns a function that is true for a local time (`YYYY-MM-DD HH:MM:SS`) that the clocks of a time zone skip. A day without a time is stored as
+ * midnight, which some zones skip, so midnight always passes.
+ */
+function createGapCheck(timeZone: string) {
+  const gaps = new Map<string, readonly [from: string, to: string] | undefined>()
+  function findGap(day: string) {
+    const start = Temporal.PlainDate.from(day).toZonedDateTime(timeZone)
+    const change = start.getTimeZoneTransition('next')
+    if (!change?.toPlainDate().equals(day)) return
+    const before = change.subtract({ nanoseconds: 1 })
+    const from = change.toPlainDateTime().subtract({ nanoseconds: change.offsetNanoseconds - before.offsetNanoseconds })
+    return [from.toString().slice(11), change.toPlainTime().toString()] as const
+  }
+  return (value: string): boolean => {
+    const [day, time] = [value.slice(0, 10), value.slice(11)]
+    if (time === '00:00:00') return false
+    if (!gaps.has(day)) {
+      if (gaps.size >= maxDays) gaps.clear()
+      gaps.set(day, findGap(day))
+    }
+    const [from, to] = gaps.get(day) ?? []
+    return from !== undefined && to !== undefined && time >= from && time < to
+  }
+}
+
 /** Creates the check of a date or time column. Returns undefined for other columns. */
-export function createDateCheck(column: string, format = ''): DescribeDoubt | undefined {
-  const check = dateChecks[format]?.()
+export function createDateCheck(
+  column: string,
+  format: string | undefined,
+  timeZone: string,
+): DescribeDoubt | undefined {
+  const check = dateChecks[format ?? '']?.(timeZone)
   if (!check) return
   return value => {
     const doubt = typeof value === 'string' ? check(value) : undefined
-    return doubt && `${column} ${doubt}: check the date format`
+    return doubt && `${column} ${doubt}`
   }
 }
 

@@ -187,7 +187,7 @@ function isDay(year: number, month: number, day: number) {
 }
 
 const isoTime = new RegExp(
-  `^[ T](?<hour>[01]\\d|2[0-3]):(?<minute>[0-5]\\d)(?::(?<second>[0-5]\\d)(?:[.,]\\d{1,9})?)?(?: ?${offsetPattern})?$`,
+  `^[ T\\u00a0\\u202f](?<hour>[01]\\d|2[0-3]):(?<minute>[0-5]\\d)(?::(?<second>[0-5]\\d)(?:[.,]\\d{1,9})?)?(?: ?${offsetPattern})?$`,
 )
 
 function readIso(text: string): DateTime | undefined {
