@@ -15,7 +15,7 @@ import { rejectPlainHttp } from '../http/protocol/malformed-requests.ts'
 import type { RouteDefinition } from '../http/routing/route-definitions.ts'
 import { routes } from '../resources/resources.ts'
 import type { Sample } from '../telemetry/samples.ts'
-import { writeQueue } from '../writes/fair-queue.ts'
+import { countRequestConnections, writeQueue } from '../writes/fair-queue.ts'
 import type { App } from './app.ts'
 import { type CertificateMaintenance, loadCertificate, maintainCertificate } from './certificate.ts'
 import { collectProcessSamples } from './metrics.ts'
@@ -60,7 +60,7 @@ export async function listen(
   let maintenance: CertificateMaintenance | undefined
   const getPublicUrl = () => config.publicUrl ?? baseUrl
   const identityProvider = openIdentityProvider(config, keys, () => `${getPublicUrl()}/console`)
-  const writes = writeQueue((pools.writes ?? db.pool).options.max)
+  const writes = writeQueue(countRequestConnections(pools.writes ?? db.pool))
   const shared = {
     keys,
     signIn: createSignIn(db, keys),

@@ -13,6 +13,12 @@ export interface WriteQueue {
   readonly waiting: number
 }
 
+/**
+ * Returns how many connections of a pool requests can use at a time. One stays free for work that no request waits for, such as the end of
+ * reservations: a crowd of requests that wait for the same rows would delay it.
+ */
+export const countRequestConnections = ({ options }: { options: { max: number } }) => Math.max(1, options.max - 1)
+
 /** Creates the queue of writes: services that wait take turns, so that one service's crowd doesn't delay the others. */
 export function writeQueue(connections: number): WriteQueue {
   const queue = fairQueue<number>({

@@ -8,7 +8,7 @@ import type { AppContext, ShardAccess } from '../../http/app-context.ts'
 import { findShardUrl, listShards } from '../../store/shards/shards.ts'
 import { readService } from '../../store/tenancy/services.ts'
 import { ignoreError } from '../../telemetry/ignored-errors.ts'
-import { type WriteQueue, writeQueue } from '../../writes/fair-queue.ts'
+import { countRequestConnections, type WriteQueue, writeQueue } from '../../writes/fair-queue.ts'
 import type { OpenedDatabase } from '../installation/connect.ts'
 import type { Installation } from '../installation/installation.ts'
 import { openShardAt } from './open-shard.ts'
@@ -122,7 +122,7 @@ export function createShardGateway(
   createContext: (shard: Shard, acquirePermit: WriteQueue['acquire']) => AppContext,
 ) {
   const getAccess = perObject((at: Shard) => {
-    const writes = writeQueue((at.pools?.writes ?? at.db.pool).options.max)
+    const writes = writeQueue(countRequestConnections(at.pools?.writes ?? at.db.pool))
     const services = ttlCache({ ttlMs: authCacheTtlMs, load: id => readService(at.db, Number(id)) })
     const getService = (id: number) => services.get(String(id))
     return { appContext: createContext(at, writes.acquire), service: getService, writes }

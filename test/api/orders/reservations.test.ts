@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { sql } from '../../../src/database/db.ts'
+import { openDatabase, sql } from '../../../src/database/db.ts'
 import { watchReservations } from '../../../src/jobs/end-reservations.ts'
 import { importing } from '../../import/import-command.ts'
 import { buildOrder, startOrderShop } from '../../support/order-shop.ts'
@@ -236,6 +236,27 @@ test('locked stock of one service delays no expired reservation of another', asy
     release()
   }
   await untilReserved(locked, 0, 1_000)
+  stopped.abort()
+  await watching
+})
+
+test('a crowd of writes that wait delays no expired reservation', async t => {
+  const [crowded, free] = [await createShop(), await createShop()]
+  const stopped = new AbortController()
+  t.after(() => stopped.abort())
+  const watching = watchReservations(api.db, stopped.signal)
+  await reserve(free, 1, { seconds: 2 })
+  // Its connection is not one of the server's.
+  const other = openDatabase(api.database.connection, { max: 1 })
+  t.after(() => other.close())
+  const release = await holdLocks(other, `select from stock where service_id = ${crowded.service.id} for update`)
+  const crowd = Array.from({ length: 20 }, () => order(crowded, 1))
+  try {
+    await untilReserved(free, 0, 4_000)
+  } finally {
+    release()
+    await Promise.all(crowd)
+  }
   stopped.abort()
   await watching
 })
