@@ -1,7 +1,7 @@
 import type { CreateId } from './changes.ts'
 import { findMedusaLevel, type LevelRecord, type MedusaShop } from './state.ts'
 
-/* The routes of the Admin API that Tillbridge uses, with the responses of Medusa 2.21.2 (checked by `npm run trial -- medusa`). */
+/* The routes of the Admin API that Tillbridge uses, with responses like those of Medusa 2.21.2. `npm run trial -- medusa` runs the driver against a real one. */
 
 export interface MedusaRequest {
   method: string

@@ -20,7 +20,7 @@ export async function checkShards(config: Config, control: Pick<Installation, 'd
   for (const { name, services } of shards) {
     const problems = await findProblems(config, control, name)
     if (problems.length) isHealthy = false
-    lines.push(`${name}: ${services} services`, ...problems.map(problem => `  FAIL: ${problem}`))
+    lines.push(`${name}: ${services} ${services === 1 ? 'service' : 'services'}`, ...problems.map(problem => `  FAIL: ${problem}`))
   }
   if (!isHealthy) throw new Error(lines.join('\n'))
   return lines.join('\n')
