@@ -11,6 +11,7 @@ import { runInStages } from '../writes/stages.ts'
 import { recordCommand } from './terminal/audit.ts'
 import { type Command, serviceOption } from './terminal/command.ts'
 import { confirmByTyping } from './terminal/confirmation.ts'
+import { countNoun } from './terminal/nouns.ts'
 import { rethrowWriteError, writeToStandardOutput } from './terminal/outgoing-file.ts'
 import { createQuietLog, withDatabase } from './terminal/session.ts'
 
@@ -69,7 +70,11 @@ const customerNotFound = (id: string) => new Error(`Customer ${id} not found.`)
 
 /** Asks the operator to type the identifier. Throws if it isn't typed. */
 async function requireConfirmation(id: string, { name, orders, waiting, sales }: Summary) {
-  const shown = [`${orders} orders`, ...(waiting ? [`${waiting} of them not shipped`] : []), `${sales} sales`]
+  const shown = [
+    countNoun(orders, 'order'),
+    ...(waiting ? [`${waiting} of them not shipped`] : []),
+    countNoun(sales, 'sale'),
+  ]
   process.stderr.write(`${name ?? 'Customer without a name'}: ${shown.join(', ')}. This can't be undone.\n`)
   if (!(await confirmByTyping(id, 'To erase this customer'))) throw new Error('Not confirmed. Nothing was erased.')
 }

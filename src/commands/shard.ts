@@ -3,6 +3,7 @@ import { databaseSettings } from '../config/database.ts'
 import { addShard } from '../runtime/shards/add-shard.ts'
 import { deleteShard, listShards } from '../store/shards/shards.ts'
 import type { Command } from './terminal/command.ts'
+import { countNoun } from './terminal/nouns.ts'
 import { readSecret } from './terminal/secret.ts'
 import { withDatabase } from './terminal/session.ts'
 import { formatTable } from './terminal/table.ts'
@@ -35,7 +36,7 @@ export function buildShardCommand(program: Command) {
       await withDatabase(async ({ control: db, keys }) => {
         const { services, notes } = await addShard(readConfig(), { db, keys }, { name, url, ...(adopt && { adopt }) })
         for (const note of notes) console.log(note)
-        const next = services ? `${services} services` : 'empty'
+        const next = services ? countNoun(services, 'service') : 'empty'
         console.log(`Shard ${name} registered (${next}). Next: tillbridge service add <name> --shard ${name}`)
       })
     })
@@ -70,7 +71,7 @@ export function buildShardCommand(program: Command) {
         if (!entry) throw new Error(`Shard ${name} not found. Run "tillbridge shard list".`)
         if (entry.services)
           throw new Error(
-            `Shard ${name} has ${entry.services} services. Remove or move them first: tillbridge service move, tillbridge service remove`,
+            `Shard ${name} has ${countNoun(entry.services, 'service')}. Remove or move them first: tillbridge service move, tillbridge service remove`,
           )
         await deleteShard(control, name)
         console.log(`Shard ${name} unregistered.`)

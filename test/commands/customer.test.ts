@@ -68,7 +68,7 @@ test('a customer is erased only after typing the identifier again', async () => 
   for (const typed of ['y', '2', '']) {
     const { code, err } = await runCommand(['customer', 'erase', '1'], environment, typing(typed))
     assert.equal(code, 1)
-    assert.match(err, /^John Smith: 0 orders, 1 sales\. This can't be undone\.$/m)
+    assert.match(err, /^John Smith: 0 orders, 1 sale\. This can't be undone\.$/m)
     assert.match(err, /Nothing was erased\.$/m)
   }
   assert.deepEqual(await ids(), ['1', '2'])

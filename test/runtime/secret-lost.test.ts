@@ -45,7 +45,7 @@ test('a secret reset restores shards, and webhooks resume after rotation', async
   const { code, out } = await runCommand(['shard', 'list'], now)
   assert.equal(code, 1)
   assert.match(out, /encrypted with another SECRET_KEY\. Enter it again: tillbridge shard add east/)
-  assert.match(await runSuccessfully(addEast, now), /^Shard east registered \(1 services\)\./)
+  assert.match(await runSuccessfully(addEast, now), /^Shard east registered \(1 service\)\./)
 
   const { err } = await runCommand(['webhook', 'test', id], now)
   assert.match(

@@ -63,7 +63,7 @@ test('services are listed with their shards, and shards with counts', async () =
   assert.match(await shop.command('shard', 'list'), /^east +1 +\d{4}-\d\d-\d\d +ok$/m)
   const { code, err } = await runCommand(['shard', 'remove', 'east'], shop.environment)
   assert.equal(code, 1)
-  assert.match(err, /Shard east has 1 services/)
+  assert.match(err, /Shard east has 1 service/)
 })
 
 test('accounts stay in the control database and their audit entries follow', async () => {

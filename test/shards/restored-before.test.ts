@@ -40,7 +40,7 @@ const wayOut = (name: string) =>
 test('an outdated restored shard is reported by every command', async () => {
   const output = await shop.add('east', place.connection)
   assert.deepEqual(output.split('\n').slice(0, 2), [wayOut('oslo'), wayOut('rome')])
-  assert.match(output, /\(1 services\)/)
+  assert.match(output, /\(1 service\)/)
   const { out } = await runCommand(['doctor'], shop.environment)
   for (const name of ['oslo', 'rome']) assert.ok(out.includes(`  FAIL: ${wayOut(name)}\n`), out)
   assert.doesNotMatch(out, /paris is not in east/)

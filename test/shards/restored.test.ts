@@ -63,7 +63,7 @@ async function readShardCheck() {
 test('a restored shard with a moved service is added without its copy', async () => {
   const output = await shop.add('east', place.connection)
   assert.match(output, /^luma is served from west\. Its rows in east are outdated and unused\.$/m)
-  assert.match(output, /\(1 services\)/)
+  assert.match(output, /\(1 service\)/)
   await isServed(nova, 1)
   await isServed(luma, 2)
   assert.equal(await readServiceOfJob(place.db, luma.service.id), undefined)

@@ -5,6 +5,7 @@ import type { BackOfficeSettings } from '../../domain/tenancy/back-office-settin
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { ApiError } from '../../errors/api-error.ts'
 import { openExports } from '../../import/sources/open-source.ts'
+import { countNoun } from '../terminal/nouns.ts'
 
 const exportFolderTimeoutMs = 120_000
 
@@ -22,7 +23,9 @@ async function testApi(settings: BackOfficeSettings, service: Service, db: Datab
   try {
     if (!driver.isEmbedded) {
       const { release, stores, currency } = await driver.probe()
-      console.log(`Connected: version ${release ?? 'unknown'}, ${stores} stores${currency ? `, ${currency}` : ''}.`)
+      console.log(
+        `Connected: version ${release ?? 'unknown'}, ${countNoun(stores, 'store')}${currency ? `, ${currency}` : ''}.`,
+      )
       if (currency !== undefined && currency !== service.settings.currency)
         console.log(
           `The service uses ${service.settings.currency}. To change it: tillbridge service set ${service.name} currency=${currency}`,

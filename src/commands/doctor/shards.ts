@@ -6,6 +6,7 @@ import { describeAdoption, sortMisplaced } from '../../runtime/shards/misplaced-
 import { describeMissingService, openShard } from '../../runtime/shards/open-shard.ts'
 import { listMoves, type Move } from '../../store/moves/moves.ts'
 import { findConflicts, findMissingServices, listServicesIn, listShards } from '../../store/shards/shards.ts'
+import { countNoun } from '../terminal/nouns.ts'
 import { createQuietLog } from '../terminal/session.ts'
 import { checkBackOffices, checkSyncs } from './back-offices.ts'
 import { checkAlerts, checkJobs, describeDatabase, requireMigrated } from './database.ts'
@@ -20,7 +21,7 @@ export async function checkShards(config: Config, control: Pick<Installation, 'd
   for (const { name, services } of shards) {
     const problems = await findProblems(config, control, name)
     if (problems.length) isHealthy = false
-    lines.push(`${name}: ${services} ${services === 1 ? 'service' : 'services'}`, ...problems.map(problem => `  FAIL: ${problem}`))
+    lines.push(`${name}: ${countNoun(services, 'service')}`, ...problems.map(problem => `  FAIL: ${problem}`))
   }
   if (!isHealthy) throw new Error(lines.join('\n'))
   return lines.join('\n')
