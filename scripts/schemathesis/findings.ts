@@ -43,7 +43,11 @@ export function toTestedDocument(document: Node): object {
       (parameter: Node) => !(names as string[]).includes(parameter.name),
     )
   for (const [name, format] of Object.entries(importFormats))
-    paths['/imports'].post.parameters.find((parameter: Node) => parameter.name === name).schema.format = format
+    paths['/imports'].post.parameters.find((parameter: Node) => parameter.name === name).schema = {
+      type: 'string',
+      format,
+    }
+  paths['/changes/stream'].get.responses[200].content['text/event-stream'].schema = {}
   delete paths['/imports'].post.requestBody.content['application/x-ndjson']
   const redemption = components.schemas.RedemptionInput
   delete redemption.properties.amount
