@@ -110,9 +110,11 @@ const begun = performance.now()
 let roundSeconds = 0
 try {
   const watching = watchReservations()
+  // The probe's unit exists from here on.
+  await stock.begin(installation, units)
   const probing = probeExpiry({ api, sku: stock.probeSku, settle, isOver: () => isOver })
   for (let round = 1; round <= rounds; round++) {
-    await stock.begin(installation, units)
+    if (round > 1) await stock.begin(installation, units)
     const roundBegun = performance.now()
     let isRoundOver = false
     const disturbing = stock.disturb(installation, { random, tillSales, isOver: () => isRoundOver })

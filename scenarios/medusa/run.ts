@@ -25,7 +25,7 @@ import { startMedusa } from './medusa.ts'
 import { sellUnits } from './orders.ts'
 import { seedMedusa } from './seed.ts'
 
-const { levels, locations, kills, seed, keep } = new Command('npm run trial -- medusa')
+const { levels, locations, kills, seed, keep } = new Command('npm run scenario -- medusa')
   .description(
     'Installs a real Medusa once, connects it, and pushes the stock of every item at every location. Then changes stock while either side is\nkilled, and requires after each kill that every level of Medusa is right, and that a comparison finds no drift.',
   )
@@ -36,7 +36,7 @@ const { levels, locations, kills, seed, keep } = new Command('npm run trial -- m
   .option('--keep', 'writes the table to bench/results/')
   .addHelpText(
     'after',
-    '\nExamples:\n  npm run trial -- medusa\n  npm run trial -- medusa --levels 2000 --locations 10\n',
+    '\nExamples:\n  npm run scenario -- medusa\n  npm run scenario -- medusa --levels 2000 --locations 10\n',
   )
   .parse()
   .opts<{ levels: number; locations: number; kills: number; seed: number; keep?: boolean }>()

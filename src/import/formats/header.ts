@@ -165,8 +165,10 @@ function requireHeader(header: readonly string[], { delimiter = ',' }: Dialect) 
   if (header.some(name => /\r(?!\n)/.test(name.trim())))
     throw new ImportError('The lines of the file end with CR only. Save it with LF or CRLF line ends.')
   // Excel writes and reads such a line in front of the header.
-  const [, separator] = /^sep=(.)$/i.exec(header.join(delimiter)) ?? []
-  if (separator)
+  // The separator can also split the line, whose empty end is ignored.
+  const match = /^sep=(.?)$/i.exec(header.join(delimiter))
+  const separator = match?.[1] || delimiter
+  if (match)
     throw new ImportError(
       `The first line of the file must be the header, not a separator for spreadsheets. Delete the line${separator === ',' ? '' : `, and use --delimiter ${quoteDelimiter(separator)}`}.`,
     )
