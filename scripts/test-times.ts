@@ -6,14 +6,14 @@ import { runTests } from './run-tests.ts'
 
 /**
  * Runs all tests as `npm test` does, or the named files, and prints the seconds of each file, most CPU first. These
- * are wall time with five others running, and CPU of its processes. The shared PostgreSQL has its own line. Linux
+ * are wall time with three others running, and CPU of its processes. The shared PostgreSQL has its own line. Linux
  * only.
  */
 const named = process.argv.slice(2)
 const directory = mkdtempSync(join(tmpdir(), 'tillbridge-times-'))
 const timesFolder = join(directory, 'times')
 const files = named.length ? named : ['test/**/*.test.ts']
-process.exitCode = runTests(files, { concurrency: 6, environment: { TEST_TIMES: timesFolder } })
+process.exitCode = runTests(files, { concurrency: 4, environment: { TEST_TIMES: timesFolder } })
 const lines: FileTimes[] = readFileSync(timesFolder, 'utf8')
   .trim()
   .split('\n')

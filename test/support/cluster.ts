@@ -56,7 +56,7 @@ async function startBundled() {
       checkpoint_timeout: '1h',
       autovacuum: 'off',
       jit: 'off',
-      max_connections: '400',
+      max_connections: '300',
     },
   })
   const { host, port, user } = postgres.connection
