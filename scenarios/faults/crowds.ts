@@ -38,7 +38,7 @@ const { handshakes, slow, readers, crowds, keep } = new Command('npm run scenari
 
 const longStreet = 'A street with a name of exactly fifty characters ..'.slice(0, 50)
 const installation = await openInstallation({
-  environment: { NODE_OPTIONS: `--import=${new URL('report-resources.ts', import.meta.url)}` },
+  environment: { NODE_OPTIONS: `--import=${new URL('process-resources.ts', import.meta.url)}` },
   prepare: async ({ db: database, service }) => {
     await upsertCustomers(database, service, generateCustomers(500, longStreet))
   },

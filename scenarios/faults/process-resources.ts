@@ -12,7 +12,7 @@ export interface ProcessResources {
   timers: number
 }
 
-/** Finds the process with this DATA_DIR. `measure` needs a process that was started with `--import report-resources.ts`. */
+/** Finds the process with this DATA_DIR. `measure` needs a process that was started with `--import` of this file. */
 export async function findProcess(
   dataDirectory: string,
 ): Promise<{ pid: number; measure(): Promise<ProcessResources> }> {
