@@ -49,13 +49,15 @@ interface Cost {
  * npm registry once, and each has a PostgreSQL of its own with the settings of ours.
  */
 export async function measurePeers(bench: Bench, loaded: Loaded): Promise<Section> {
+  // Read before the measurements, which create customers.
+  const sizes = await readSizes(loaded)
   const products: Product[] = []
   try {
     products.push(await openTillbridge(bench, loaded))
     products.push(await openMedusa(bench, loaded))
     products.push(await openDirectus(bench, loaded))
     const costs = await measure(bench, products)
-    return section(products, costs, await readSizes(loaded))
+    return section(products, costs, sizes)
   } finally {
     for (const product of products) await product.stop()
   }
