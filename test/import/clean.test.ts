@@ -111,6 +111,21 @@ test('times that clocks skip are remarked', async () => {
   )
 })
 
+test('times at a skipped midnight and on a skipped day are remarked', async () => {
+  for (const [timeZone, skipped, valid] of [
+    ['America/Sao_Paulo', '2018-11-04 00:30:00', '2018-11-04 01:00:00'],
+    ['Pacific/Apia', '2011-12-30 10:00:00', '2011-12-31 00:30:00'],
+  ] as const) {
+    const caller = await api.createService({ timeZone })
+    const lines = [skipped, valid].map((time, i) => `T${i},1,${time},,1,1.00\n`)
+    const done = await importAndWait(caller, 'transactions', `id,lineId,saleDate,sku,quantity,price\n${lines.join('')}`)
+    assert.deepEqual(
+      [done.new, listNotes(done)],
+      [2, [`1 saleDate doesn't exist in ${timeZone}, because clocks skip it`]],
+    )
+  }
+})
+
 test('lines that database tools add are skipped', async () => {
   const caller = await api.createService()
   const file = [

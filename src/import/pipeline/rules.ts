@@ -63,34 +63,34 @@ const dateChecks: Readonly<Record<string, (timeZone: string) => (value: string) 
   },
 }
 
-/** The number of days that are remembered. A file with more of them is checked more slowly. */
-const maxDays = 5_000
-
 /**
- * Returns a function that is true for a local time (`YYYY-MM-DD HH:MM:SS`) that the clocks of a time zone skip. A day without a time is stored as
- * midnight, which some zones skip, so midnight always passes.
+ * Returns a function that is true for a local time (`YYYY-MM-DD HH:MM:SS`) since 1980 that the clocks of a time zone skip. A day without a time
+ * is stored as midnight, which some zones skip, so midnight always passes.
  */
 function createGapCheck(timeZone: string) {
-  const gaps = new Map<string, readonly [from: string, to: string] | undefined>()
-  function findGap(day: string) {
-    const start = Temporal.PlainDate.from(day).toZonedDateTime(timeZone)
-    const change = start.getTimeZoneTransition('next')
-    if (!change?.toPlainDate().equals(day)) return
-    const before = change.subtract({ nanoseconds: 1 })
-    const from = change.toPlainDateTime().subtract({ nanoseconds: change.offsetNanoseconds - before.offsetNanoseconds })
-    return [from.toString().slice(11), change.toPlainTime().toString()] as const
-  }
-  return (value: string): boolean => {
-    const [day, time] = [value.slice(0, 10), value.slice(11)]
-    if (time === '00:00:00') return false
-    if (!gaps.has(day)) {
-      if (gaps.size >= maxDays) gaps.clear()
-      gaps.set(day, findGap(day))
-    }
-    const [from, to] = gaps.get(day) ?? []
-    return from !== undefined && to !== undefined && time >= from && time < to
-  }
+  const gaps = listGaps(timeZone)
+  return (value: string): boolean =>
+    gaps.get(value.slice(0, 10))?.some(([from, to]) => value >= from && value < to && !value.endsWith('00:00:00')) ??
+    false
 }
+
+/** Returns the gaps of a time zone until tomorrow, by the days of their ends. No gap is longer than a day. */
+function listGaps(timeZone: string) {
+  const gaps = new Map<string, (readonly [from: string, to: string])[]>()
+  const endMs = Date.now() + dayMs
+  let change = Temporal.PlainDate.from(firstPlausibleDay).toZonedDateTime(timeZone).getTimeZoneTransition('next')
+  while (change && change.epochMilliseconds < endMs) {
+    const before = change.subtract({ nanoseconds: 1 }).toPlainDateTime().add({ nanoseconds: 1 })
+    const [from, to] = [formatTime(before), formatTime(change.toPlainDateTime())]
+    if (from < to)
+      for (const day of new Set([from.slice(0, 10), to.slice(0, 10)]))
+        gaps.set(day, [...(gaps.get(day) ?? []), [from, to]])
+    change = change.getTimeZoneTransition('next')
+  }
+  return gaps
+}
+
+const formatTime = (time: Temporal.PlainDateTime) => time.toString({ smallestUnit: 'second' }).replace('T', ' ')
 
 /** Creates the check of a date or time column. Returns undefined for other columns. */
 export function createDateCheck(
