@@ -47,6 +47,16 @@ const loseResponse = () =>
     }
   })()`)
 
+/** Ships one unit of an order in its form, and loses the response. */
+async function shipWithLostResponse({ id }: { id: string }) {
+  await page.show(`search/order/${id}`)
+  await page.press('Ship')
+  await page.fill('Units of HOOD-S', '1')
+  await loseResponse()
+  await page.press('Ship')
+  await page.waitForText("Can't reach Tillbridge.")
+}
+
 test('an order is shipped in parts, with errors at their fields', { skip }, async () => {
   const order = await placeOrder(api, [
     { sku: 'HOOD-S', quantity: 3 },
@@ -80,12 +90,7 @@ test('an order is shipped in parts, with errors at their fields', { skip }, asyn
 
 test('a repeated shipment after a lost response ships once', { skip }, async () => {
   const order = await placeOrder(api, [{ sku: 'HOOD-S', quantity: 2 }])
-  await page.show(`search/order/${order.id}`)
-  await page.press('Ship')
-  await page.fill('Units of HOOD-S', '1')
-  await loseResponse()
-  await page.press('Ship')
-  await page.waitForText("Can't reach Tillbridge.")
+  await shipWithLostResponse(order)
   await page.press('Ship')
   await page.until(isClosed)
   assert.equal((await read(`/orders/${order.id}/shipments`)).length, 1)
@@ -94,12 +99,7 @@ test('a repeated shipment after a lost response ships once', { skip }, async () 
 
 test('a changed shipment after a lost response is another shipment', { skip }, async () => {
   const order = await placeOrder(api, [{ sku: 'HOOD-S', quantity: 3 }])
-  await page.show(`search/order/${order.id}`)
-  await page.press('Ship')
-  await page.fill('Units of HOOD-S', '1')
-  await loseResponse()
-  await page.press('Ship')
-  await page.waitForText("Can't reach Tillbridge.")
+  await shipWithLostResponse(order)
   await page.fill('Units of HOOD-S', '2')
   await page.press('Ship')
   await page.until(isClosed)
