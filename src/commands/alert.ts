@@ -1,4 +1,5 @@
 import { getRemedy } from '../domain/alerts.ts'
+import { countNoun } from '../domain/values/nouns.ts'
 import { listAlerts, resolveAlertsOfKind } from '../store/alerts/alerts.ts'
 import { recordCommand } from './terminal/audit.ts'
 import { type Command, serviceOption } from './terminal/command.ts'
@@ -54,7 +55,7 @@ export function buildAlertCommand(program: Command) {
           return count
         })
         if (!resolved) throw new Error(`Service ${service.name} has no alert ${kind}. Run "tillbridge alert list".`)
-        console.log(resolved === 1 ? '1 alert resolved.' : `${resolved} alerts resolved.`)
+        console.log(`${countNoun(resolved, 'alert')} resolved.`)
       }),
     )
 }

@@ -1,6 +1,7 @@
 import { Argument } from 'commander'
 import type { Db } from '../database/db.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
+import { countNoun } from '../domain/values/nouns.ts'
 import { exportPages } from '../http/streaming/export-chunks.ts'
 import { type Command, formatExamples, serviceOption } from './terminal/command.ts'
 import { exportTypes, loadRecordCount } from './terminal/export-types.ts'
@@ -73,6 +74,6 @@ async function exportList(db: Db, service: Service, kind: Kind, out: string | un
   await writing.finally(() => display.end())
   // The summary goes to standard error, because the records may go to standard output.
   console.error(
-    `${records.toLocaleString('en')} ${kind} of ${service.name}, as of ${headers['x-as-of']}${out === undefined ? '' : `, written to ${out}`}.`,
+    `${kind} of ${service.name}: ${countNoun(records, 'record')}, as of ${headers['x-as-of']}${out === undefined ? '' : `, written to ${out}`}.`,
   )
 }

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { createCurrentCursor, createInitialCursor } from '../change-feed/start-position.ts'
 import { decodeCursor, encodeCursor, selectKinds } from '../change-feed/subscription.ts'
 import { changeKinds as allKinds } from '../domain/changes.ts'
+import { countNoun } from '../domain/values/nouns.ts'
 import { readChanges } from '../store/change-feed/changes.ts'
 import type { PendingDelivery } from '../store/webhooks/deliveries.ts'
 import { buildDelivery, maxChanges } from '../webhooks/delivery.ts'
@@ -118,7 +119,7 @@ async function deliverUntilAccepted(
       signHeaders([secret], { id, timestamp, body }),
       signal,
     )
-    const summary = `${new Date().toISOString()}  ${id}  ${changes === 1 ? '1 change' : `${changes} changes`}`
+    const summary = `${new Date().toISOString()}  ${id}  ${countNoun(changes, 'change')}`
     const outcome = error === null ? `${status} within ${milliseconds} ms` : formatDeliveryFailure(error, response)
     console.log(`${summary}  ${outcome}`)
     printChanges(body)

@@ -1,4 +1,5 @@
 import { Option } from 'commander'
+import { countNoun } from '../domain/values/nouns.ts'
 import { type EmailStatus, listEmails, retryEmails } from '../store/mail/emails.ts'
 import { type Command, serviceOption } from './terminal/command.ts'
 import { withDatabase } from './terminal/session.ts'
@@ -55,7 +56,7 @@ export function buildMailCommand(program: Command) {
           throw new Error(
             `Email ${id} can't be retried: it was sent, is not queued or was purged. Run "tillbridge mail list".`,
           )
-        console.log(retried === 1 ? '1 email will be retried.' : `${retried} emails will be retried.`)
+        console.log(`${countNoun(retried, 'email')} will be retried.`)
       }),
     )
 }

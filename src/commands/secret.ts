@@ -1,4 +1,5 @@
 import { readConfig } from '../config/config.ts'
+import { countNoun } from '../domain/values/nouns.ts'
 import { joinDatabase } from '../runtime/installation/installation.ts'
 import { hasSecret } from '../runtime/installation/keys.ts'
 import { rotateSecret } from '../runtime/shards/rotate-secret.ts'
@@ -40,10 +41,12 @@ export function buildSecretCommand(program: Command) {
           { control, keys, ...databases },
           { force, onProgress: encrypting.show },
         ).finally(encrypting.end)
-        console.log(`${result.reencrypted} values encrypted with the new secret key.`)
+        console.log(`${countNoun(result.reencrypted, 'value')} encrypted with the new secret key.`)
         const { passwords, pins } = result
         if (passwords + pins)
-          console.log(`${passwords} passwords and API keys, and ${pins} voucher PINs change to it at their next use.`)
+          console.log(
+            `Passwords and API keys (${passwords}) and voucher PINs (${pins}) change to it at their next use.`,
+          )
         console.log(describeNextStep(result))
       }),
     )

@@ -4,6 +4,7 @@ import type { Keys } from '../crypto/keys.ts'
 import type { Database } from '../database/db.ts'
 import { getClientClass } from '../database/pg/internals.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
+import { countNoun } from '../domain/values/nouns.ts'
 import { moveService } from '../runtime/shards/moves/move.ts'
 import { requireMovable } from '../runtime/shards/moves/requirements.ts'
 import { recoverMove } from '../store/moves/finish.ts'
@@ -144,7 +145,7 @@ const createCopyDisplay = () =>
     'Copy',
     ({ rows, of, ready, tables }: { rows: number; of: number; ready: number; tables: number }, elapsedMs) =>
       formatPace(of ? Math.min(1, rows / of) : undefined, elapsedMs, [
-        `${rows.toLocaleString('en')} rows`,
+        countNoun(rows, 'row'),
         `${ready} of ${tables} tables`,
       ]),
   )

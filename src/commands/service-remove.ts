@@ -10,6 +10,7 @@ import { readConfig } from '../config/config.ts'
 import type { Database } from '../database/db.ts'
 import { authCacheTtlMs } from '../domain/accounts.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
+import { countNoun } from '../domain/values/nouns.ts'
 import { renewalMs } from '../store/jobs/jobs.ts'
 import { findMove } from '../store/moves/moves.ts'
 import {
@@ -200,7 +201,7 @@ async function writeBackup(
       checking.end()
     })
     .catch(rethrowWriteError(file))
-  console.log(`Backup written to ${file} and verified: ${rows.toLocaleString('en')} rows as of ${head.takenAt}.`)
+  console.log(`Backup written to ${file} and verified: ${countNoun(rows, 'row')} as of ${head.takenAt}.`)
   return file
 }
 

@@ -6,6 +6,7 @@ import type { VerifiedBackup } from '../backup/verify.ts'
 import { readConfig } from '../config/config.ts'
 import type { Database } from '../database/db.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
+import { countNoun } from '../domain/values/nouns.ts'
 import { undoRestore } from '../store/moves/finish.ts'
 import { beginMove, findMove, takeOverMove } from '../store/moves/moves.ts'
 import { armFailpoint } from '../testing/failpoints.ts'
@@ -115,7 +116,7 @@ async function restore(session: Session, { service, db }: LocatedService, file: 
     )
     loading.end()
     console.log(
-      `Restored ${name} as of ${backup.head.takenAt}: ${rows.toLocaleString('en')} rows. Writes paused for ${(pausedMs / 1_000).toFixed(1)} s.`,
+      `Restored ${name} as of ${backup.head.takenAt}: ${countNoun(rows, 'row')}. Writes paused for ${(pausedMs / 1_000).toFixed(1)} s.`,
     )
     console.log('Older cursors expired. Clients of the change feed start over and miss no change.')
     if (manifest.secret !== keys.digest.toString('hex'))

@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
 import type { Database } from '../database/db.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
+import { countNoun } from '../domain/values/nouns.ts'
 import { deleteImportProgress, findInterruptedImport, recordImportProgress } from '../store/sync/imports.ts'
 import { ImportError } from './pipeline/import-error.ts'
 import type { Sheet } from './pipeline/sheet.ts'
@@ -66,7 +67,7 @@ export async function openCheckpoint(
 }
 
 const describeInterruption = ({ line, minutes }: { line: number; minutes: number }) =>
-  `An import of this file was interrupted ${minutes < 1 ? 'a moment' : minutes < 120 ? `${minutes} minutes` : `${Math.floor(minutes / 60)} hours`} ago, after line ${line.toLocaleString('en')}.`
+  `An import of this file was interrupted ${minutes < 1 ? 'a moment' : minutes < 120 ? countNoun(minutes, 'minute') : countNoun(Math.floor(minutes / 60), 'hour')} ago, after line ${line.toLocaleString('en')}.`
 
 /** Returns the sheet without its first lines. A record that has several rows in the file's last imported line is imported again. */
 export const skipLines = (line: number, sheet: Sheet): Sheet => ({

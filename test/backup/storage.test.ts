@@ -171,7 +171,7 @@ test('a worker takes scheduled backups, and doctor and metrics report their age'
   const settings = { ...environment, BACKUP_STORAGE: join(home, 'scheduled'), BACKUP_INTERVAL_HOURS: '1' }
   await api.db.run(sql`update installation set backed_up_at = null`)
   const without = await runCommand(['doctor'], settings)
-  assert.match(without.out, /FAIL +Backups +No backup exists, although one is scheduled every 1 hours/)
+  assert.match(without.out, /FAIL +Backups +No backup exists, although one is scheduled every 1 hour\./)
   const undeletable = 'control-20260101T000000Z.tillbridge'
   fs.mkdirSync(join(settings.BACKUP_STORAGE, undeletable), { recursive: true })
   const port = await freePort()

@@ -214,5 +214,5 @@ test('an unknown format or type is rejected with a remedy', async () => {
   assert.match(unknown.err, /Allowed choices are references, stores, staff/)
   const piped = await runCommand(['export', 'staff', '--service', api.service.name], environment)
   assert.equal(sorted(piped.out), await readLines(api, '/staff'))
-  assert.match(piped.err, /staff of .*, as of \d{4}-/)
+  assert.match(piped.err, /staff of .*: \d+ records?, as of \d{4}-/)
 })

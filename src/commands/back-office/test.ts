@@ -3,9 +3,9 @@ import { drivers } from '../../backoffice/drivers.ts'
 import type { Database } from '../../database/db.ts'
 import type { BackOfficeSettings } from '../../domain/tenancy/back-office-settings.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
+import { countNoun } from '../../domain/values/nouns.ts'
 import { ApiError } from '../../errors/api-error.ts'
 import { openExports } from '../../import/sources/open-source.ts'
-import { countNoun } from '../terminal/nouns.ts'
 
 const exportFolderTimeoutMs = 120_000
 

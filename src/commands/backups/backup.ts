@@ -9,6 +9,7 @@ import { defaultCpuShare, throttle } from '../../backup/throttle.ts'
 import { type Config, readConfig } from '../../config/config.ts'
 import type { Keys } from '../../crypto/keys.ts'
 import type { Database } from '../../database/db.ts'
+import { countNoun } from '../../domain/values/nouns.ts'
 import type { ConnectOptions, OpenedDatabase } from '../../runtime/installation/connect.ts'
 import { joinDatabase } from '../../runtime/installation/installation.ts'
 import { loadMarkedKeys } from '../../runtime/installation/keys.ts'
@@ -114,7 +115,7 @@ async function writeToFile(config: Config, { db, ...how }: Source, file: string,
   if (isFinal) await recordBackup(db, head.takenAt)
   const { recipients } = how
   console.log(
-    `${recipients === 'plain' ? 'Plain' : 'Encrypted'} backup written to ${resolve(file)} and verified: ${rows.toLocaleString('en')} rows as of ${head.takenAt}, ${formatRate(bytes, performance.now() - began)}, compressed to ${((await stat(file)).size / 1e6).toFixed(1)} MB.`,
+    `${recipients === 'plain' ? 'Plain' : 'Encrypted'} backup written to ${resolve(file)} and verified: ${countNoun(rows, 'row')} as of ${head.takenAt}, ${formatRate(bytes, performance.now() - began)}, compressed to ${((await stat(file)).size / 1e6).toFixed(1)} MB.`,
   )
   if (recipients !== 'plain') console.log(`To restore it you need the identity file of ${recipients.join(' or ')}.`)
   const secret =

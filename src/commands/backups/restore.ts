@@ -3,6 +3,7 @@ import { readFrames, verifyFile } from '../../backup/file.ts'
 import { recordRestore } from '../../backup/history.ts'
 import { restore } from '../../backup/restore.ts'
 import { readConfig } from '../../config/config.ts'
+import { countNoun } from '../../domain/values/nouns.ts'
 import { openWithoutMigrating } from '../../runtime/installation/installation.ts'
 import type { Command } from '../terminal/command.ts'
 import { createBytesDisplay, createShareDisplay, formatRate } from '../terminal/progress.ts'
@@ -55,7 +56,7 @@ export function buildRestoreCommand(program: Command) {
         })
         const { head, rows, bytes } = checked
         console.log(
-          `Restored ${rows.toLocaleString('en')} rows${head.service === undefined ? '' : `, service ${head.service},`} as of ${head.takenAt}: ${formatRate(bytes, performance.now() - began)}.`,
+          `Restored ${countNoun(rows, 'row')}${head.service === undefined ? '' : `, service ${head.service},`} as of ${head.takenAt}: ${formatRate(bytes, performance.now() - began)}.`,
         )
         if (migrated.length) console.log(`Migrated: ${migrated.join(', ')}.`)
         if (shard !== undefined)

@@ -3,6 +3,7 @@ import { readIdentities } from '../../backup/encryption.ts'
 import { listSigningSeeds, verifyFile, verifyPayload } from '../../backup/file.ts'
 import { readManifest } from '../../backup/manifest.ts'
 import { readConfig } from '../../config/config.ts'
+import { countNoun } from '../../domain/values/nouns.ts'
 import { deriveVerifiedKeys } from '../../runtime/installation/keys.ts'
 import type { Command } from '../terminal/command.ts'
 import { createBytesDisplay } from '../terminal/progress.ts'
@@ -31,7 +32,7 @@ export const buildVerifyCommand = (backup: Command) =>
       ).finally(checking.end)
       const { service, rows, takenAt, release, recipients } = manifest
       console.log(
-        `${resolve(file)} is valid: ${rows.toLocaleString('en')} rows${service === undefined ? '' : `, service ${service},`} as of ${takenAt}, written by Tillbridge ${release}.`,
+        `${resolve(file)} is valid: ${countNoun(rows, 'row')}${service === undefined ? '' : `, service ${service},`} as of ${takenAt}, written by Tillbridge ${release}.`,
       )
       console.log(
         isReadable

@@ -1,6 +1,7 @@
 import type { BackOffices } from '../../backoffice/back-offices.ts'
 import type { Config } from '../../config/config.ts'
 import type { Database } from '../../database/db.ts'
+import { countNoun } from '../../domain/values/nouns.ts'
 import { ApiError } from '../../errors/api-error.ts'
 import { findOrphanedServices } from '../../runtime/installation/orphaned-services.ts'
 import { computeEffectiveInterval, isOverdue, readSyncStatuses } from '../../store/sync/status.ts'
@@ -50,7 +51,7 @@ export async function checkSyncs(db: Database, offices: BackOffices) {
     })
     if (problems.length)
       unhealthy.push(`${service.name}: ${problems.join(', ')}. See: tillbridge sync --status --service ${service.name}`)
-    else if (schedules.length) healthy.push(`${service.name}: ${schedules.length} syncs, none overdue`)
+    else if (schedules.length) healthy.push(`${service.name}: ${countNoun(schedules.length, 'sync')}, none overdue`)
   }
   if (unhealthy.length) throw new Error([...unhealthy, ...healthy].join('\n'))
   return healthy.join('\n') || 'no syncs'

@@ -5,6 +5,7 @@ import type { BackOffices } from '../../backoffice/back-offices.ts'
 import { type Config, readConfig } from '../../config/config.ts'
 import type { Keys } from '../../crypto/keys.ts'
 import { type Db, sql } from '../../database/db.ts'
+import { countNoun } from '../../domain/values/nouns.ts'
 import { openConfiguredBackOffices } from '../../runtime/app.ts'
 import type { OpenedDatabase } from '../../runtime/installation/connect.ts'
 import { joinDatabase } from '../../runtime/installation/installation.ts'
@@ -180,8 +181,8 @@ function checkCertificate({ tlsCertFile, tlsKeyFile, dataDir }: Config) {
     tlsCertFile && tlsKeyFile ? readCertificate(tlsCertFile, tlsKeyFile) : ensureLocalCertificate(join(dataDir, 'tls'))
   const days = Math.floor((notAfter.getTime() - Date.now()) / 86_400_000)
   const certificate = tlsCertFile ?? 'local certificate for localhost'
-  if (days < 30) throw new Error(`${certificate}, expires in ${days} days. Renew it.`)
-  return `${certificate}, expires in ${days} days`
+  if (days < 30) throw new Error(`${certificate}, expires in ${countNoun(days, 'day')}. Renew it.`)
+  return `${certificate}, expires in ${countNoun(days, 'day')}`
 }
 
 /** Warns of an unfinished rotation. */
@@ -189,7 +190,7 @@ async function checkRotation(control: Db, keys: Keys) {
   if (!(await isRotating(control))) return 'matches this database'
   const { encrypted, passwords, pins } = await countRemaining(control, keys)
   throw new Warning(
-    `The rotation of the secret key is unfinished: ${encrypted} encrypted values, ${passwords} passwords and API keys, and ${pins} voucher PINs of the control database still need the previous key. Keep both keys, and run "tillbridge secret rotate" until it prints that the rotation is completed.`,
+    `The rotation of the secret key is unfinished: encrypted values (${encrypted}), passwords and API keys (${passwords}) and voucher PINs (${pins}) of the control database still need the previous key. Keep both keys, and run "tillbridge secret rotate" until it prints that the rotation is completed.`,
   )
 }
 

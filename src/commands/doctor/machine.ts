@@ -6,6 +6,7 @@ import { getReason } from '../../auth/provider-failures.ts'
 import { defaultBackupIntervalHours, findNewestBackup } from '../../backup/history.ts'
 import type { Config } from '../../config/config.ts'
 import { type Database, type Db, sql } from '../../database/db.ts'
+import { countNoun } from '../../domain/values/nouns.ts'
 import { describeCorrection, readClockCorrection } from '../../store/alerts/database-clock.ts'
 import { listAllServices } from '../../store/tenancy/services.ts'
 import { Warning } from './database.ts'
@@ -91,10 +92,11 @@ export async function checkBackups({ backupIntervalHours }: Config, db: Database
     throw new Error(
       backupIntervalHours === undefined
         ? `No backup exists. Run this every night: ${command} (docs/operate/backup-and-restore.md)`
-        : `No backup exists, although one is scheduled every ${backupIntervalHours} hours. To see the cause: ${command}`,
+        : `No backup exists, although one is scheduled every ${countNoun(backupIntervalHours, 'hour')}. To see the cause: ${command}`,
     )
-  const detail = `newest backup: ${newest.at.toISOString()}, ${newest.hours.toFixed(0)} hours ago`
-  const schedule = backupIntervalHours === undefined ? '' : `, scheduled every ${backupIntervalHours} hours`
+  const detail = `newest backup: ${newest.at.toISOString()}, ${countNoun(Math.round(newest.hours), 'hour')} ago`
+  const schedule =
+    backupIntervalHours === undefined ? '' : `, scheduled every ${countNoun(backupIntervalHours, 'hour')}`
   if (newest.hours > 2 * (backupIntervalHours ?? defaultBackupIntervalHours))
     throw new Error(
       backupIntervalHours === undefined

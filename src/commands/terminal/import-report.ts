@@ -1,3 +1,4 @@
+import { countNoun } from '../../domain/values/nouns.ts'
 import type { ImportSummary } from '../../import/import-file.ts'
 import type { Rejection } from '../../import/pipeline/rejections.ts'
 import { emailTaken } from '../../import/pipeline/violations.ts'
@@ -36,7 +37,7 @@ export function formatImportReport(name: string, summary: ImportSummary, dryRun 
       : []),
     ...(outdated
       ? [
-          `${formatCount(outdated)} lines are older than the stored records, so they were skipped. To import them: --force-older`,
+          `Skipped because the stored records are newer: ${countNoun(outdated, 'line')}. To import older lines: --force-older`,
         ]
       : []),
     ...(rejections.some(({ message }) => message === emailTaken)
@@ -68,7 +69,7 @@ function formatRejections(rejections: readonly Rejection[]) {
       cell === undefined ? '' : JSON.stringify(cell),
     ])
   const more = rejections.length - maxReasons
-  return `${formatTable(['rejected', 'column', 'reason', 'example', ''], rows)}${more > 0 ? `\nand ${formatCount(more)} more reasons` : ''}`
+  return `${formatTable(['rejected', 'column', 'reason', 'example', ''], rows)}${more > 0 ? `\nand ${countNoun(more, 'more reason')}` : ''}`
 }
 
 const replaceControlCharacters = (text: string) => text.replace(/\p{Cc}/gu, ' ')

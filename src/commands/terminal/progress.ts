@@ -1,4 +1,5 @@
 import { Presets, SingleBar } from 'cli-progress'
+import { countNoun } from '../../domain/values/nouns.ts'
 import type { Progress } from '../../import/import-file.ts'
 import type { RunCounts } from '../../store/sync/sync.ts'
 
@@ -101,7 +102,7 @@ const formatCount = (count: number) => Math.round(count).toLocaleString('en')
 export const createLinesDisplay = (name: string) =>
   createDisplay(name, ({ lines, ...progress }: Progress, elapsedMs) =>
     formatPace(getShare(progress), elapsedMs, [
-      `${formatCount(lines)} lines`,
+      countNoun(lines, 'line'),
       `${formatCount(lines / (elapsedMs / 1_000))} lines/s`,
     ]),
   )
@@ -120,7 +121,7 @@ export const createRecordsDisplay = (name: string) =>
 /** Shows the number of rows. */
 export const createRowsDisplay = (name: string) =>
   createDisplay(name, ({ rows, of }: { rows: number; of: number }, elapsedMs) =>
-    formatPace(of ? rows / of : 1, elapsedMs, [`${rows.toLocaleString('en')} rows`]),
+    formatPace(of ? rows / of : 1, elapsedMs, [countNoun(rows, 'row')]),
   )
 
 /** Shows only the share. */

@@ -1,3 +1,4 @@
+import { countNoun } from '../../domain/values/nouns.ts'
 import type { Field } from '../pipeline/columns.ts'
 import { ImportError } from '../pipeline/import-error.ts'
 import type { ImportType } from '../pipeline/import-type.ts'
@@ -98,7 +99,7 @@ export async function openSheet(source: Source, type: ImportType, reading: Sheet
       trimEmptyCells(line.cells, namesInFile.length)
       if (line.cells.length !== namesInFile.length)
         line.unreadable ??= new RowError(
-          `The line must have ${namesInFile.length} ${namesInFile.length === 1 ? 'cell' : 'cells'} like the header, but has ${line.cells.length}.`,
+          `The line must have ${countNoun(namesInFile.length, 'cell')} like the header, but has ${line.cells.length}.`,
         )
       else if (converter && !line.unreadable) {
         const converted = converter.convert(line.cells.map(String))

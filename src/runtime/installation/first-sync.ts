@@ -3,6 +3,7 @@ import { runSyncIfReady } from '../../backoffice/run-sync.ts'
 import type { Database } from '../../database/db.ts'
 import { DatabaseUnavailable } from '../../database/errors.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
+import { countNoun } from '../../domain/values/nouns.ts'
 import { ApiError } from '../../errors/api-error.ts'
 import { changeSettings } from '../../store/tenancy/settings.ts'
 
@@ -39,13 +40,13 @@ export async function runFirstSync(db: Database, offices: BackOffices, service: 
 }
 
 const formatProgress = (sync: string, read: number, more = '') =>
-  `  ${sync.padEnd(16)} ${read.toLocaleString('en')} records${more}`
+  `  ${sync.padEnd(16)} ${countNoun(read, 'record')}${more}`
 
 /** Probes the back office and adopts its currency. Returns the updated service. */
 async function adoptCurrency(db: Database, offices: BackOffices, service: Service, say: (line: string) => void) {
   const { release, stores, currency } = await offices.getDriver(service).probe()
   say(
-    `  release ${release ?? 'unknown'}, ${stores} stores, ${currency ?? `currency unknown: ${service.settings.currency}`}`,
+    `  release ${release ?? 'unknown'}, ${countNoun(stores, 'store')}, ${currency ?? `currency unknown: ${service.settings.currency}`}`,
   )
   return currency === undefined ? service : db.transaction(tx => changeSettings(tx, service, { currency }))
 }

@@ -6,6 +6,7 @@ import { restore } from '../../backup/restore.ts'
 import type { Config } from '../../config/config.ts'
 import type { Database } from '../../database/db.ts'
 import type { Connection } from '../../database/endpoints.ts'
+import { countNoun } from '../../domain/values/nouns.ts'
 import type { UpgradeRows } from '../../postgres/upgrade.ts'
 import { connect } from './connect.ts'
 
@@ -38,7 +39,7 @@ export const createUpgrade =
       ),
     )
     onNotice(
-      `The database was upgraded to PostgreSQL ${to}: ${verified.rows.toLocaleString('en')} rows. The previous data directory is kept in DATA_DIR.`,
+      `The database was upgraded to PostgreSQL ${to}: ${countNoun(verified.rows, 'row')}. The previous data directory is kept in DATA_DIR.`,
     )
   }
 
