@@ -1,6 +1,6 @@
 import { PlatformFailure } from '../../domain/ecommerce/platform-failure.ts'
 
-interface Exchange {
+export interface Exchange {
   method: 'GET' | 'POST'
   url: URL
   headers: Record<string, string>

@@ -1,10 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises'
-import { withJitter } from '../../concurrency/backoff.ts'
-import { semaphore } from '../../concurrency/semaphore.ts'
 import { PlatformFailure } from '../../domain/ecommerce/platform-failure.ts'
-import { parseRetryAfterMs } from '../../http-client/retry-after.ts'
-import { getBreaker } from '../http/breakers.ts'
-import { exchange, type JsonResponse } from '../http/exchange.ts'
+import { checkAvailability, exchangeGuarded, PassingFailure, retryPassing } from '../http/attempts.ts'
+import type { JsonResponse } from '../http/exchange.ts'
 import type { CallLog } from '../port/platform.ts'
 
 /** Sends requests to the Admin API of one Medusa. */
@@ -13,8 +9,6 @@ export interface MedusaClient {
   get<T>(path: string, query: Query, signal: AbortSignal): Promise<T>
   /** Writes once: Medusa has no idempotency keys. Throws `MedusaRejection`, or `PlatformFailure` if the outcome is unknown. */
   post<T>(path: string, body: object, signal: AbortSignal): Promise<T>
-  /** Runs work that must not wait between its requests, as soon as few others run. */
-  limit<T>(work: () => Promise<T>): Promise<T>
 }
 
 /** The fields of a query. An array repeats its field. */
@@ -30,11 +24,6 @@ export class MedusaRejection extends Error {
   }
 }
 
-/** Milliseconds before each further attempt of a read. */
-const retryDelaysMs = [500, 2_000, 5_000, 15_000]
-/** Medusa is one process of Node.js: more writes at a time only wait there. */
-const maxWrites = 4
-
 interface ErrorBody {
   type?: string
   message?: string
@@ -42,52 +31,33 @@ interface ErrorBody {
 
 export function createMedusaClient({ url, secret, log }: { url: string; secret: string; log: CallLog }): MedusaClient {
   const headers = { accept: 'application/json', authorization: `Basic ${Buffer.from(`${secret}:`).toString('base64')}` }
-  const writes = semaphore({ permits: maxWrites })
 
   /** Sends a request once. Throws `PlatformFailure` if it has no result. A rejected request is a result. */
   async function attempt(method: 'GET' | 'POST', target: URL, body: object | undefined, signal: AbortSignal) {
-    const breaker = getBreaker(target.origin)
-    const waitMs = breaker.enter()
-    if (waitMs > 0) throw new PassingFailure('The circuit breaker is open.', waitMs)
-    const response = await exchange({
+    const response = await exchangeGuarded({
       method,
       url: target,
       headers: body ? { ...headers, 'content-type': 'application/json' } : headers,
       ...(body && { body: JSON.stringify(body) }),
       signal,
-    }).catch(error => {
-      if (!(error instanceof PlatformFailure)) {
-        breaker.onIgnored()
-        throw error
-      }
-      breaker.onFailure()
-      throw new PassingFailure(error.message)
     })
-    if (response.status >= 500) breaker.onFailure()
-    else breaker.onSuccess()
     checkAccess(response)
+    checkAvailability(response)
+    if (response.status === 409) throw new PassingFailure('The platform returned status 409.')
     return response
   }
 
   return {
-    limit: writes.run,
-    async get<T>(path: string, query: Query, signal: AbortSignal) {
+    get<T>(path: string, query: Query, signal: AbortSignal) {
       const target = new URL(path, url)
       for (const [name, value] of Object.entries(query))
-        for (const each of Array.isArray(value) ? value : [value]) target.searchParams.append(name, String(each))
-      for (let retry = 0; ; retry++) {
-        try {
-          const response = await attempt('GET', target, undefined, signal)
-          if (response.status !== 200) throw toFailure(response)
-          return toBody<T>(response)
-        } catch (error) {
-          signal.throwIfAborted()
-          const delayMs = retryDelaysMs[retry]
-          if (!(error instanceof PassingFailure) || delayMs === undefined) throw error
-          log.warn({ path, detail: error.message }, 'platform call failed, will retry')
-          await delay(withJitter(error.waitMs ?? delayMs), undefined, { signal })
-        }
+        for (const text of Array.isArray(value) ? value : [value]) target.searchParams.append(name, String(text))
+      const read = async () => {
+        const response = await attempt('GET', target, undefined, signal)
+        if (response.status !== 200) throw toFailure(response)
+        return toBody<T>(response)
       }
+      return retryPassing(read, { facts: { path }, log, signal })
     },
     async post<T>(path: string, body: object, signal: AbortSignal) {
       const response = await attempt('POST', new URL(path, url), body, signal)
@@ -102,25 +72,9 @@ export function createMedusaClient({ url, secret, log }: { url: string; secret: 
 
 const rejectedStatuses = [400, 404, 422]
 
-/** A failure that can pass: a read is repeated. */
-class PassingFailure extends PlatformFailure {
-  readonly waitMs: number | undefined
-
-  constructor(message: string, waitMs?: number) {
-    super('unavailable', message)
-    this.waitMs = waitMs
-  }
-}
-
-function checkAccess({ status, headers }: JsonResponse): void {
+function checkAccess({ status }: JsonResponse): void {
   if (status === 401) throw new PlatformFailure('denied', 'The platform rejected the secret API key.')
   if (status === 403) throw new PlatformFailure('scope', 'The secret API key may not do this.')
-  if (status === 429)
-    throw new PassingFailure(
-      'The platform limits requests.',
-      parseRetryAfterMs(headers.get('retry-after') ?? undefined),
-    )
-  if (status >= 500 || status === 409) throw new PassingFailure(`The platform returned status ${status}.`)
 }
 
 const maxMessageLength = 300

@@ -1,3 +1,4 @@
+import { semaphore } from '../../concurrency/semaphore.ts'
 import type {
   InventoryPort,
   LevelActivation,
@@ -12,9 +13,9 @@ import { type MedusaList, readList } from './lists.ts'
 /*
  * The stock of a Medusa: `stocked_quantity` is on hand, `reserved_quantity` is committed.
  *
- * Medusa has no compare-and-set and no idempotency keys. A push reads its levels right before it writes, and drops those whose quantity is another
- * one than expected. A change between this read and the write is lost: the response shows the fulfilments among them, and the reconciliation finds
- * the others. A write whose outcome is unknown is never repeated: its levels are read first.
+ * Medusa has no compare-and-set and no idempotency keys. A push reads its levels right before it writes, and drops those whose quantity isn't the
+ * expected one. The write overwrites a change between this read and the write. If the change was a fulfilment, the response shows fewer reserved
+ * units, and the level is read again. A write whose outcome is unknown is never repeated: its levels are read first.
  */
 
 /** The IDs of a read must fit into a URL. */
@@ -23,18 +24,24 @@ const limits = { changes: 200, items: 100, orders: 50 }
 /** Medusa has no rate limit. */
 const freePermit = { release: async () => {} }
 
-export const createInventory = (client: MedusaClient): InventoryPort => ({
-  limits,
-  hasIdempotencyKeys: false,
-  readAllLevels: signal => readAllLevels(client, signal),
-  readLevels: (itemIds, signal) => readLevels(client, itemIds, signal),
-  // Medusa doesn't record who has changed a level.
-  readAuthors: async () => [],
-  readCommitments: (orderIds, signal) => readCommitments(client, orderIds, signal),
-  reserveCall: async () => freePermit,
-  setOnHand: (_permit, _key, changes, signal) => client.limit(() => setOnHand(client, changes, signal)),
-  activateLevel: (_permit, _key, activation, signal) => activateLevel(client, activation, signal),
-})
+/** Medusa is one process of Node.js: more writes at a time only wait there. */
+const maxWrites = 4
+
+export function createInventory(client: MedusaClient): InventoryPort {
+  const writes = semaphore({ permits: maxWrites })
+  return {
+    limits,
+    hasIdempotencyKeys: false,
+    readAllLevels: signal => readAllLevels(client, signal),
+    readLevels: (itemIds, signal) => readLevels(client, itemIds, signal),
+    // Medusa doesn't record who has changed a level.
+    readAuthors: async () => [],
+    readCommitments: (orderIds, signal) => readCommitments(client, orderIds, signal),
+    reserveCall: async () => freePermit,
+    setOnHand: (_permit, _key, changes, signal) => writes.run(() => setOnHand(client, changes, signal)),
+    activateLevel: (_permit, _key, activation, signal) => activateLevel(client, activation, signal),
+  }
+}
 
 interface Level {
   location_id: string
@@ -97,17 +104,17 @@ async function readCommitments(
   signal: AbortSignal,
 ): Promise<OrderCommitments[]> {
   if (!orderIds.length) return []
-  const found = await Array.fromAsync(
+  const records = await Array.fromAsync(
     readList<{ id: string; items: { id: string }[] }>(client, orders, { 'id[]': orderIds }, signal),
   )
-  const lineIds = found.flatMap(({ items }) => items.map(({ id }) => id))
+  const lineIds = records.flatMap(({ items }) => items.map(({ id }) => id))
   const byLine = new Map<string, Reservation[]>()
   for (let at = 0; at < lineIds.length; at += linesPerCall) {
     const query = { 'line_item_id[]': lineIds.slice(at, at + linesPerCall) }
     for await (const reservation of readList<Reservation>(client, reservations, query, signal))
       byLine.set(reservation.line_item_id, [...(byLine.get(reservation.line_item_id) ?? []), reservation])
   }
-  return found.map(({ id, items }) => ({
+  return records.map(({ id, items }) => ({
     orderId: id,
     lines: items.flatMap(({ id: lineId }) => toLines(lineId, byLine.get(lineId) ?? [])),
   }))

@@ -1,10 +1,7 @@
-import { setTimeout as delay } from 'node:timers/promises'
-import { withJitter } from '../../../concurrency/backoff.ts'
 import { PlatformFailure } from '../../../domain/ecommerce/platform-failure.ts'
-import { parseRetryAfterMs } from '../../../http-client/retry-after.ts'
 import type { PriorityClass, ThrottleStatus } from '../../../store/ecommerce/budget.ts'
-import { getBreaker } from '../../http/breakers.ts'
-import { exchange, type JsonResponse } from '../../http/exchange.ts'
+import { checkAvailability, exchangeGuarded, PassingFailure, retryPassing } from '../../http/attempts.ts'
+import type { JsonResponse } from '../../http/exchange.ts'
 import type { Budget } from '../../port/budget.ts'
 import type { CallLog } from '../../port/platform.ts'
 import type { ShopifyOperation } from '../documents/documents.ts'
@@ -51,19 +48,6 @@ interface GraphqlBody {
   }
 }
 
-/** Milliseconds before each further attempt. */
-const retryDelaysMs = [500, 2_000, 5_000, 15_000]
-
-/** A failure that can pass: the call is repeated. */
-class PassingFailure extends PlatformFailure {
-  readonly waitMs: number | undefined
-
-  constructor(message: string, waitMs?: number) {
-    super('unavailable', message)
-    this.waitMs = waitMs
-  }
-}
-
 export function createShopifyClient({ url, apiVersion, tokens, budget, priority, log }: ClientOptions): ShopifyClient {
   const endpoint = new URL(`/admin/api/${apiVersion}/graphql.json`, url)
 
@@ -75,26 +59,14 @@ export function createShopifyClient({ url, apiVersion, tokens, budget, priority,
   ): Promise<T> {
     const token = await tokens.get(signal)
     if (!isReserved) await budget.reserve(priority, cost, signal)
-    const breaker = getBreaker(endpoint.origin)
-    const waitMs = breaker.enter()
-    if (waitMs > 0) throw new PassingFailure('The circuit breaker is open.', waitMs)
     // If no response arrives, the points stay reserved: the platform can have charged them.
-    const response = await exchange({
+    const response = await exchangeGuarded({
       method: 'POST',
       url: endpoint,
       headers: { 'content-type': 'application/json', accept: 'application/json', 'x-shopify-access-token': token },
       body: JSON.stringify({ query: document, variables }),
       signal,
-    }).catch(error => {
-      if (!(error instanceof PlatformFailure)) {
-        breaker.onIgnored()
-        throw error
-      }
-      breaker.onFailure()
-      throw new PassingFailure(error.message)
     })
-    if (response.status >= 500) breaker.onFailure()
-    else breaker.onSuccess()
     const body = (response.body ?? {}) as GraphqlBody
     const { actualQueryCost, throttleStatus } = body.extensions?.cost ?? {}
     await budget.settle(priority, {
@@ -106,6 +78,7 @@ export function createShopifyClient({ url, apiVersion, tokens, budget, priority,
       await tokens.discard(token)
       throw new PlatformFailure('denied', 'The platform rejected the access token.')
     }
+    checkAvailability(response)
     checkStatus(response)
     checkErrors(body)
     checkVersion(response, apiVersion)
@@ -115,34 +88,27 @@ export function createShopifyClient({ url, apiVersion, tokens, budget, priority,
   return {
     reserve: ({ cost }, signal) => budget.reserve(priority, cost, signal),
     release: ({ cost }) => budget.settle(priority, { unused: cost }),
-    async send(operation, variables, signal, { isReserved = false } = {}) {
+    send<T>(operation: ShopifyOperation, variables: object, signal: AbortSignal, { isReserved = false } = {}) {
+      let isFirst = true
       let isDenied = false
-      for (let retry = 0; ; retry++) {
+      const run = async (): Promise<T> => {
+        const hasPoints = isReserved && isFirst
+        isFirst = false
         try {
-          return await attempt(operation, variables, signal, isReserved && retry === 0 && !isDenied)
+          return await attempt<T>(operation, variables, signal, hasPoints)
         } catch (error) {
-          signal.throwIfAborted()
-          const delayMs = retryDelaysMs[retry]
           // A token can be revoked before it expires. The second one decides.
-          if (error instanceof PlatformFailure && error.kind === 'denied' && !isDenied) isDenied = true
-          else if (!(error instanceof PassingFailure) || delayMs === undefined) throw error
-          else {
-            log.warn({ operation: operation.name, detail: error.message }, 'platform call failed, will retry')
-            await delay(withJitter(error.waitMs ?? delayMs), undefined, { signal })
-          }
+          if (!(error instanceof PlatformFailure) || error.kind !== 'denied' || isDenied) throw error
+          isDenied = true
+          return run()
         }
       }
+      return retryPassing(run, { facts: { operation: operation.name }, log, signal })
     },
   }
 }
 
-function checkStatus({ status, headers, body }: JsonResponse): void {
-  if (status === 429)
-    throw new PassingFailure(
-      'The platform limits requests.',
-      parseRetryAfterMs(headers.get('retry-after') ?? undefined),
-    )
-  if (status >= 500) throw new PassingFailure(`The platform returned status ${status}.`)
+function checkStatus({ status, body }: JsonResponse): void {
   if (status === 402 || status === 423) throw new PlatformFailure('unavailable', 'The shop is frozen or locked.')
   if (status !== 200 || typeof body !== 'object' || body === null)
     throw new PlatformFailure('invalid', `The platform returned status ${status}, which is not a result.`)
