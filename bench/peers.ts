@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto'
+import { rmSync } from 'node:fs'
 import { Agent, request } from 'node:http'
+import { join } from 'node:path'
 import pg from 'pg'
 import { signIn, startMedusa } from '../scenarios/medusa/medusa.ts'
 import { customers } from '../scenarios/support/records.ts'
@@ -19,7 +21,7 @@ import { load } from './writes/writes.ts'
 
 const connections = 16
 /** Minimum seconds of a write's measurement. */
-const leastWriteSeconds = 3
+const minWriteSeconds = 3
 const reads = ['page of 100 customers', 'one customer', 'poll without changes'] as const
 const newCustomer = 'new customer'
 type Read = (typeof reads)[number]
@@ -52,15 +54,19 @@ export async function measurePeers(bench: Bench, loaded: Loaded): Promise<Sectio
   // Read before the measurements, which create customers.
   const sizes = await readSizes(loaded)
   const products: Product[] = []
+  const directory = join(bench.directory, 'peers')
+  let result: Section
   try {
     products.push(await openTillbridge(bench, loaded))
-    products.push(await openMedusa(bench, loaded))
-    products.push(await openDirectus(bench, loaded))
-    const costs = await measure(bench, products)
-    return section(products, costs, sizes)
+    products.push(await openMedusa(directory, bench.say, loaded))
+    products.push(await openDirectus(directory, bench.say, loaded))
+    result = section(products, await measure(bench, products), sizes)
   } finally {
     for (const product of products) await product.stop()
   }
+  // An error leaves the logs.
+  rmSync(directory, { recursive: true, force: true })
+  return result
 }
 
 async function measure(bench: Bench, products: readonly Product[]): Promise<Map<string, Cost>> {
@@ -81,7 +87,7 @@ async function measure(bench: Bench, products: readonly Product[]): Promise<Map<
         record(product, read, { cpu, perSecond: measured.answersPerSecond })
       }
       const kind: Kind<undefined> = { name: newCustomer, clients: connections, write: () => product.create() }
-      const seconds = Math.max(bench.seconds, leastWriteSeconds)
+      const seconds = Math.max(bench.seconds, minWriteSeconds)
       const { cpu, perSecond } = await load(rig, product, kind, undefined, seconds)
       record(product, newCustomer, { cpu: (cpu.service + cpu.postgres) * 1_000, perSecond })
     }
@@ -124,9 +130,9 @@ async function openTillbridge(bench: Bench, loaded: Loaded): Promise<Product> {
   }
 }
 
-async function openMedusa(bench: Bench, loaded: Loaded): Promise<Product> {
-  const medusa = await startMedusa(bench.directory, bench.say)
-  bench.say('  copying the customers to Medusa')
+async function openMedusa(directory: string, say: Bench['say'], loaded: Loaded): Promise<Product> {
+  const medusa = await startMedusa(directory, say)
+  say('  copying the customers to Medusa')
   await copyCustomers(
     medusa.databaseUrl,
     loaded,
@@ -154,9 +160,9 @@ async function openMedusa(bench: Bench, loaded: Loaded): Promise<Product> {
   }
 }
 
-async function openDirectus(bench: Bench, loaded: Loaded): Promise<Product> {
-  const directus = await startDirectus(bench.directory, bench.say)
-  bench.say('  copying the customers to Directus')
+async function openDirectus(directory: string, say: Bench['say'], loaded: Loaded): Promise<Product> {
+  const directus = await startDirectus(directory, say)
+  say('  copying the customers to Directus')
   const text = (field: string) => ({ field, type: 'string', schema: {} })
   await directus.send('/collections', {
     collection: 'customers',

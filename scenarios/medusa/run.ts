@@ -31,7 +31,7 @@ const { levels, locations, kills, seed, keep } = new Command('npm run scenario -
   )
   .option('--levels <number>', 'levels, a multiple of --locations', integer, 100_000)
   .option('--locations <number>', 'stock locations', integer, 50)
-  .option('--kills <number>', 'kills; half of them kill Medusa, half a worker of Tillbridge', integer, 6)
+  .option('--kills <number>', 'kills; half of them kill Medusa, half both workers of Tillbridge', integer, 6)
   .option('--seed <number>', 'repeats the changes of an earlier run', integer, 1)
   .option('--keep', 'writes the table to bench/results/')
   .addHelpText(
@@ -96,7 +96,7 @@ async function setStock(skus: readonly string[]) {
   return rows.length
 }
 
-/** Waits until no level is due or in flight, twice in a row. */
+/** Waits until no level is due or in flight, three times in a row. */
 async function waitUntilQuiet() {
   const begun = performance.now()
   for (let quiet = 0; quiet < 3; await delay(500)) {
@@ -138,10 +138,10 @@ async function findWrongLevels(): Promise<string[]> {
   return wrong
 }
 
-/** Measures what the endpoint itself can do: the same batches, four at a time, by a client that only writes. */
+/** Measures the endpoint alone: the same batches, four at a time, from a client that only writes. Returns levels per second. */
 async function measureEndpoint(): Promise<number> {
-  const some = shop.variants.slice(0, Math.ceil(4_000 / locations))
-  const rows = some.flatMap(({ inventoryItemId }) =>
+  const sample = shop.variants.slice(0, Math.ceil(4_000 / locations))
+  const rows = sample.flatMap(({ inventoryItemId }) =>
     shop.locations.map(location_id => ({ inventory_item_id: inventoryItemId, location_id, stocked_quantity: 4 })),
   )
   const batches = Array.from({ length: Math.ceil(rows.length / 200) }, (_, at) => rows.slice(at * 200, at * 200 + 200))
@@ -172,9 +172,8 @@ try {
   }
   const syncBegun = performance.now()
   const connection = { ...defaultConnection, ...fixedFields.medusa, driver: 'medusa', url: medusa.url } as const
-  const { clientId = null } = fixedFields.medusa
   await db.transaction(async tx => {
-    await setConnection(tx, keys, service, { ...connection, clientId, stockPush: 'dryRun' }, medusa.token)
+    await setConnection(tx, keys, service, { ...connection, stockPush: 'dryRun' }, medusa.token)
     await addJob(tx, null, 'schedule-syncs', {})
   })
   const countItems = async () =>
@@ -192,9 +191,7 @@ try {
 
   await setStock(shop.variants.map(({ sku }) => sku))
   const dryRun = await reconcile()
-  await db.transaction(tx =>
-    setConnection(tx, keys, service, { ...connection, clientId, stockPush: 'on' }, medusa.token),
-  )
+  await db.transaction(tx => setConnection(tx, keys, service, { ...connection, stockPush: 'on' }, medusa.token))
   const pushBegun = performance.now()
   while ((await countLevels(db, service)).due === 0) {
     await delay(50)

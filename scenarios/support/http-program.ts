@@ -15,7 +15,7 @@ export interface HttpProgramOptions {
   env: NodeJS.ProcessEnv
   /** The file to which the output is appended. */
   log: string
-  /** The address that answers 2xx once the program is ready. */
+  /** The address that returns 2xx once the program is ready. */
   readyUrl: string
 }
 
@@ -38,14 +38,15 @@ export async function startHttpProgram(
       ({ ok }) => ok,
       () => false,
     )
+  const hasEnded = () => child.exitCode !== null || child.signalCode !== null
   async function end(signal: NodeJS.Signals) {
-    if (child.exitCode !== null || child.signalCode !== null) return
+    if (hasEnded()) return
     const ended = once(child, 'exit')
     child.kill(signal)
     await ended
   }
   while (!(await isReady())) {
-    if (child.exitCode !== null) throw new Error(`${program} ended with ${child.exitCode}: see ${log}`)
+    if (hasEnded()) throw new Error(`${program} ended with ${child.exitCode ?? child.signalCode}: see ${log}`)
     if (performance.now() - started > maxStartMs) {
       await end('SIGKILL')
       throw new Error(`${program} was not ready within ${maxStartMs / 1_000} s: see ${log}`)
@@ -53,4 +54,20 @@ export async function startHttpProgram(
     await delay(100)
   }
   return { pid: child.pid ?? 0, end }
+}
+
+/** Sends a request and returns the JSON of the response. Throws if its status isn't 2xx. */
+export async function requestJson<T>(
+  method: 'GET' | 'POST' | 'DELETE',
+  url: string,
+  { authorization, body }: { authorization?: string; body?: object | undefined },
+): Promise<T> {
+  const response = await fetch(url, {
+    method,
+    headers: { ...(authorization && { authorization }), ...(body && { 'content-type': 'application/json' }) },
+    ...(body && { body: JSON.stringify(body) }),
+  })
+  const text = await response.text()
+  if (!response.ok) throw new Error(`${method} ${url}: ${response.status} ${text.slice(0, 500)}`)
+  return JSON.parse(text) as T
 }

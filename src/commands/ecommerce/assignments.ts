@@ -75,7 +75,7 @@ export function applyChange(
     intervals: Object.fromEntries(Object.entries(merged.intervals).filter(isSet)),
   } as ConnectionSettings
   const { driver } = settings
-  const fixed = fixedFields[driver]
+  const fixed: Partial<ConnectionSettings> = fixedFields[driver]
   const unusable = fieldNames.filter(name => name in fixed && (fields[name] ?? fixed[name]) !== fixed[name])
   if (unusable.length) throw new Error(`${unusable.join(' and ')} can't be set for the driver ${driver}.`)
   Object.assign(settings, fixed)

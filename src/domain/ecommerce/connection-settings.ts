@@ -103,10 +103,10 @@ export const connectionFields = {
 export type ConnectionField = keyof typeof connectionFields
 
 /** The settings that can't be changed, by platform: Medusa identifies a client by its secret, and sends no events. */
-export const fixedFields: Record<PlatformName, Partial<ConnectionSettings>> = {
+export const fixedFields = {
   shopify: {},
   medusa: { clientId: null, apiVersion: null, events: 'off' },
-}
+} as const satisfies Record<PlatformName, Partial<ConnectionSettings>>
 
 export const defaultConnection = {
   driver: 'shopify',
