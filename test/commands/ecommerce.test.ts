@@ -203,6 +203,20 @@ describe('tillbridge ecommerce', () => {
     await cli('set', 'luma', 'autoMapping=off', '--secret-file', secretFile)
   })
 
+  test('the stock push of a shop starts only after its dry run', async () => {
+    const required = /The stock push can't start without a dry run of the last 7 days\./
+    assert.match((await failing('set', 'luma', 'stockPush=on')).err, required)
+    await cli('set', 'luma', 'stockPush=dryRun')
+    await cli('reconcile', 'luma')
+    assert.match(await cli('set', 'luma', 'stockPush=on'), /^stockPush = on$/m)
+    const otherShop = simulator.url.replace('127.0.0.1', 'localhost')
+    assert.notEqual(otherShop, simulator.url)
+    const { code, err } = await failing('set', 'luma', `url=${otherShop}`, '--secret-file', secretFile)
+    assert.equal(code, 1, 'the push would start in another shop')
+    assert.match(err, required)
+    await cli('set', 'luma', 'stockPush=off')
+  })
+
   test('clear removes connection and subscriptions; no output has the secret', async () => {
     const publicEnvironment = { ...environment, PUBLIC_URL: 'https://api.example.com' }
     await runSuccessfully(['ecommerce', 'set', 'luma', 'events=on'], publicEnvironment)

@@ -196,8 +196,8 @@ async function merge(
   const settings = applyChange(before?.settings, defaultConnection, change)
   if (settings.events === 'on' && readConfig().publicUrl === undefined)
     throw new Error('PUBLIC_URL must be set: the platform sends its events to this URL.')
-  const isStarting = settings.stockPush === 'on' && before?.settings.stockPush !== 'on'
   const isSameShop = before?.settings.url === settings.url && before.settings.driver === settings.driver
+  const isStarting = settings.stockPush === 'on' && !(isSameShop && before.settings.stockPush === 'on')
   if (isStarting && !(isSameShop && (await hasRecentDryRun(tx, service))))
     throw new Error(
       `The stock push can't start without a dry run of the last ${dryRunDays} days. Run "tillbridge ecommerce set ${service.name} stockPush=dryRun", then "tillbridge ecommerce reconcile ${service.name}", and review the differences.`,
