@@ -4,17 +4,22 @@ import { pino } from 'pino'
 import type { ShopifySimulator } from '../../simulator/shopify/handle.ts'
 import { findLevel } from '../../simulator/shopify/state.ts'
 import { sql } from '../../src/database/db.ts'
-import { type ConnectionSettings, defaultConnection } from '../../src/domain/ecommerce/connection-settings.ts'
+import {
+  type ConnectionSettings,
+  defaultConnection,
+  type PlatformSyncName,
+} from '../../src/domain/ecommerce/connection-settings.ts'
 import { openPlatform } from '../../src/ecommerce/connections.ts'
 import { reconcileStock } from '../../src/ecommerce/reconciliation/reconcile.ts'
 import { runPlatformSync } from '../../src/ecommerce/run-platform-sync.ts'
 import { confirmOrders } from '../../src/ecommerce/stock-push/confirm.ts'
 import { pushStock } from '../../src/ecommerce/stock-push/push.ts'
+import { checkEcommerceConnection } from '../../src/jobs/check-ecommerce-connection.ts'
 import { setConnection } from '../../src/store/ecommerce/connections.ts'
 import { upsertStock } from '../../src/store/inventory/stock.ts'
 import { upsertGateways } from '../../src/store/tenancy/gateways.ts'
 import { createUnmappedShop } from '../support/mapping-shop.ts'
-import type { TestApi } from '../support/service.ts'
+import type { Caller, TestApi } from '../support/service.ts'
 import { post, put, withKey } from '../support/write.ts'
 
 export const log = pino({ level: 'silent' })
@@ -23,6 +28,56 @@ export const signal = AbortSignal.timeout(3_600_000)
 export const options = { signal, isEmbedded: true }
 const address = { contactName: 'John Smith', addressLine1: '1 High St', city: 'Melbourne', country: 'Australia' }
 
+/** What a test of a connected service does on Tillbridge's side, for any platform. */
+export function openStockSteps(api: TestApi, shop: Caller) {
+  const sync = (name: PlatformSyncName, mode = {}) => runPlatformSync(api.db, api.keys, shop.service, name, log, mode)
+  const reconcile = async () =>
+    (await reconcileStock(api.db, api.keys, shop.service, log, options)) ?? assert.fail('no reconciliation')
+  const push = async () => (await pushStock(api.db, api.keys, shop.service, log, options)).state
+  const setStock = (skuId: string, freeStock: number, storeId = '1001') =>
+    upsertStock(api.db, shop.service, [{ storeId, skuId, freeStock }])
+  async function placeOrder(sku: string, quantity: number, ecommerceOrderId?: number | string) {
+    const response = await post(
+      shop,
+      '/orders',
+      {
+        customerId: '65432',
+        billingAddress: address,
+        deliveryAddress: address,
+        pickupStoreNumber: '101',
+        lines: [{ sku, quantity }],
+        payments: [{ gateway: 'paypal', amount: (52 * quantity).toFixed(2) }],
+        ...(ecommerceOrderId !== undefined && { ecommerceOrderId: String(ecommerceOrderId) }),
+      },
+      withKey(randomUUID()),
+    )
+    assert.equal(response.status, 201, response.text)
+    return response.json.data.id as string
+  }
+  /** Reads the committed units of an order. Returns the number of orders that have some. */
+  async function confirm(orderId: string) {
+    const { platform } = (await openPlatform(api.db, api.keys, shop.service, log)) ?? assert.fail()
+    return confirmOrders(api.db, shop.service, platform.inventory, [orderId], signal)
+  }
+  /** Ages all quantities: a level that changed in the last minute is not compared. */
+  const settle = () =>
+    api.db.run(
+      sql`update ecommerce_level set known_at = known_at - interval '1 hour' where service_id = ${shop.service.id}`,
+    )
+  /** Runs the hourly check of the connection. */
+  const check = () =>
+    checkEcommerceConnection({
+      db: api.db,
+      keys: api.keys,
+      log,
+      service: shop.service,
+      signal,
+      reschedule() {},
+    } as unknown as Parameters<typeof checkEcommerceConnection>[0])
+  return { sync, reconcile, push, setStock, placeOrder, confirm, settle, check }
+}
+
+export type StockSteps = ReturnType<typeof openStockSteps>
 export type ConnectedShop = Awaited<ReturnType<typeof connectShop>>
 
 /** A service whose stores 1001 and 1002 and whose three SKUs are mapped to a simulated shop, which has been read and compared once. */
@@ -30,6 +85,7 @@ export async function connectShop(api: TestApi, simulator: ShopifySimulator) {
   simulator.reset()
   const shop = await createUnmappedShop(api, { fulfilment: 'manual' })
   await upsertGateways(api.db, shop.service, [{ name: 'paypal' }])
+  const steps = openStockSteps(api, shop)
   /** The locations of the stores 1001 and 1002. */
   const locations = [...simulator.shop.locations.keys()] as [number, number]
   /** Inventory items by SKU. */
@@ -53,13 +109,6 @@ export async function connectShop(api: TestApi, simulator: ShopifySimulator) {
         simulator.settings.clientSecret,
       ),
     )
-  const sync = (name: 'ecommerce-locations' | 'ecommerce-variants', mode = {}) =>
-    runPlatformSync(api.db, api.keys, shop.service, name, log, mode)
-  const reconcile = async () =>
-    (await reconcileStock(api.db, api.keys, shop.service, log, options)) ?? assert.fail('no reconciliation')
-  const push = async () => (await pushStock(api.db, api.keys, shop.service, log, options)).state
-  const setStock = (skuId: string, freeStock: number, storeId = '1001') =>
-    upsertStock(api.db, shop.service, [{ storeId, skuId, freeStock }])
   const levelOf = (sku: string, at = 0) =>
     findLevel(simulator.shop, items[sku] ?? 0, locations[at] ?? 0) ?? assert.fail(`${sku} has no level`)
   const sell = (sku: string, quantity: number, at = 0) =>
@@ -67,60 +116,20 @@ export async function connectShop(api: TestApi, simulator: ShopifySimulator) {
       kind: 'sell',
       lines: [{ itemId: items[sku] ?? 0, locationId: locations[at] ?? 0, quantity }],
     })
-  async function placeOrder(sku: string, quantity: number, ecommerceOrderId?: number) {
-    const response = await post(
-      shop,
-      '/orders',
-      {
-        customerId: '65432',
-        billingAddress: address,
-        deliveryAddress: address,
-        pickupStoreNumber: '101',
-        lines: [{ sku, quantity }],
-        payments: [{ gateway: 'paypal', amount: (52 * quantity).toFixed(2) }],
-        ...(ecommerceOrderId !== undefined && { ecommerceOrderId: String(ecommerceOrderId) }),
-      },
-      withKey(randomUUID()),
-    )
-    assert.equal(response.status, 201, response.text)
-    return response.json.data.id as string
-  }
   /** Reads the committed units, as the job that the order has queued. */
   async function refresh(orderId: number) {
     const queued = await api.db.rows(
       sql`select from job where service_id = ${shop.service.id} and name = 'refresh-commitments' and subject = ${String(orderId)}`,
     )
     assert.equal(queued.length, 1)
-    const opened = (await openPlatform(api.db, api.keys, shop.service, log)) ?? assert.fail()
-    return confirmOrders(api.db, shop.service, opened.platform.inventory, [String(orderId)], signal)
+    return steps.confirm(String(orderId))
   }
-  /** Ages all quantities: a level that changed in the last minute is not compared. */
-  const settle = () =>
-    api.db.run(
-      sql`update ecommerce_level set known_at = known_at - interval '1 hour' where service_id = ${shop.service.id}`,
-    )
-
   for (const sku of ['12001', '12002', '12003']) items[sku] = addVariant(sku, 3)
   for (const [at, storeId] of ['1001', '1002'].entries())
     await put(shop, `/mappings/stores/${storeId}`, { ecommerceLocationId: String(locations[at]) })
   await connect({ stockPush: 'on' })
-  await sync('ecommerce-locations')
-  await sync('ecommerce-variants')
-  await reconcile()
-  return {
-    shop,
-    locations,
-    items,
-    addVariant,
-    connect,
-    sync,
-    reconcile,
-    push,
-    setStock,
-    levelOf,
-    sell,
-    placeOrder,
-    refresh,
-    settle,
-  }
+  await steps.sync('ecommerce-locations')
+  await steps.sync('ecommerce-variants')
+  await steps.reconcile()
+  return { ...steps, shop, locations, items, addVariant, connect, levelOf, sell, refresh }
 }

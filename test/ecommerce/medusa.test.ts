@@ -1,28 +1,21 @@
 import assert from 'node:assert/strict'
-import { randomUUID } from 'node:crypto'
-import { after, before, beforeEach, test } from 'node:test'
+import { after, afterEach, before, beforeEach, test } from 'node:test'
 import { type MedusaSimulator, startMedusaSimulator } from '../../simulator/medusa/simulator.ts'
 import { findMedusaLevel } from '../../simulator/medusa/state.ts'
 import { sql } from '../../src/database/db.ts'
 import { defaultConnection, fixedFields } from '../../src/domain/ecommerce/connection-settings.ts'
-import { openPlatform } from '../../src/ecommerce/connections.ts'
-import { reconcileStock } from '../../src/ecommerce/reconciliation/reconcile.ts'
-import { runPlatformSync } from '../../src/ecommerce/run-platform-sync.ts'
-import { confirmOrders } from '../../src/ecommerce/stock-push/confirm.ts'
-import { pushStock } from '../../src/ecommerce/stock-push/push.ts'
-import { checkEcommerceConnection } from '../../src/jobs/check-ecommerce-connection.ts'
 import { listAlerts } from '../../src/store/alerts/alerts.ts'
 import { setConnection } from '../../src/store/ecommerce/connections.ts'
-import { upsertStock } from '../../src/store/inventory/stock.ts'
 import { upsertGateways } from '../../src/store/tenancy/gateways.ts'
 import { createUnmappedShop } from '../support/mapping-shop.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/service.ts'
-import { post, put, withKey } from '../support/write.ts'
-import { log, options, signal } from './connected-shop.ts'
+import { put } from '../support/write.ts'
+import { openStockSteps, type StockSteps } from './connected-shop.ts'
 
 let api: TestApi
 let simulator: MedusaSimulator
 let shop: Caller
+let steps: StockSteps
 let productId: string
 let locations: [string, string]
 /** Variants and inventory items by SKU. */
@@ -32,11 +25,13 @@ before(async () => {
   api = await startTestApi()
 })
 after(() => api?.stop())
+afterEach(() => simulator.close())
 
-beforeEach(async context => {
+beforeEach(async () => {
   simulator = await startMedusaSimulator()
   shop = await createUnmappedShop(api, { fulfilment: 'manual' })
   await upsertGateways(api.db, shop.service, [{ name: 'paypal' }])
+  steps = openStockSteps(api, shop)
   locations = [
     simulator.change({ kind: 'location', name: 'Collins Street' }),
     simulator.change({ kind: 'location', name: 'Bourke Street' }),
@@ -46,13 +41,12 @@ beforeEach(async context => {
   for (const sku of ['12001', '12002', '12003']) addVariant(sku, 3)
   for (const [at, storeId] of ['1001', '1002'].entries())
     await put(shop, `/mappings/stores/${storeId}`, { ecommerceLocationId: locations[at] })
-  await connect('on')
+  await connect()
   await sync('ecommerce-locations')
   await sync('ecommerce-variants')
   await reconcile()
   assert.equal(await push(), 'finished')
   simulator.calls.length = 0
-  if ('after' in context) context.after(() => simulator.close())
 })
 
 function addVariant(sku: string, units: number, kitUnits?: number): string {
@@ -63,32 +57,25 @@ function addVariant(sku: string, units: number, kitUnits?: number): string {
   return id
 }
 
-const connect = (stockPush: 'dryRun' | 'on') =>
+const connect = () =>
   api.db.transaction(tx =>
     setConnection(
       tx,
       api.keys,
       shop.service,
-      { ...defaultConnection, ...fixedFields.medusa, driver: 'medusa', url: simulator.url, stockPush, clientId: null },
+      { ...defaultConnection, ...fixedFields.medusa, driver: 'medusa', url: simulator.url, stockPush: 'on' },
       simulator.token,
     ),
   )
-const sync = (name: 'ecommerce-locations' | 'ecommerce-variants' | 'ecommerce-customers', mode = {}) =>
-  runPlatformSync(api.db, api.keys, shop.service, name, log, mode)
-const reconcile = async () =>
-  (await reconcileStock(api.db, api.keys, shop.service, log, options)) ?? assert.fail('no reconciliation')
-const push = async () => (await pushStock(api.db, api.keys, shop.service, log, options)).state
-const setStock = (skuId: string, freeStock: number, storeId = '1001') =>
-  upsertStock(api.db, shop.service, [{ storeId, skuId, freeStock }])
+const sync: StockSteps['sync'] = (...of) => steps.sync(...of)
+const reconcile = () => steps.reconcile()
+const push = () => steps.push()
+const setStock: StockSteps['setStock'] = (...of) => steps.setStock(...of)
+const settle = () => steps.settle()
 const itemOf = (sku: string) => variants[sku]?.itemId ?? assert.fail(`no variant ${sku}`)
 const levelOf = (sku: string, at = 0) =>
   findMedusaLevel(simulator.shop, itemOf(sku), locations[at] ?? '') ?? assert.fail(`${sku} has no level`)
 const writes = () => simulator.calls.filter(({ method }) => method === 'POST')
-/** Ages all quantities: a level that changed in the last minute is not compared. */
-const settle = () =>
-  api.db.run(
-    sql`update ecommerce_level set known_at = known_at - interval '1 hour' where service_id = ${shop.service.id}`,
-  )
 const listItems = (kind: string) =>
   api.db.rows<{ id: string; value: string | null; other: string | null; isBundle: boolean | null; isActive: boolean }>(
     sql`select platform_id as id, ecommerce_id as value, other, is_bundle as "isBundle", is_active as "isActive"
@@ -100,8 +87,8 @@ test('the first push sets absolute quantities in one batch', async () => {
   await setStock('12001', 4)
   await setStock('12002', 5)
   assert.equal(await push(), 'finished')
-  const [write, ...others] = writes()
-  assert.deepEqual(others, [])
+  const [write, ...repeated] = writes()
+  assert.deepEqual(repeated, [])
   assert.equal(write?.path, '/admin/inventory-items/location-levels/batch')
   const { update } = write.body as { update: object[] }
   assert.deepEqual(
@@ -123,21 +110,26 @@ test('a quantity that another system changed is read and corrected', async () =>
   assert.equal(writes().length, 1)
 })
 
-test('reconciliation finds a change between the read and the write', async () => {
+test('a change between the read and the write is overwritten', async () => {
   const change = { kind: 'count', itemId: itemOf('12001'), locationId: locations[0], units: 50 } as const
   await setStock('12001', 4)
   simulator.faults.add({ kind: 'concurrent-change', method: 'POST', times: 1, change })
   assert.equal(await push(), 'finished')
   // Medusa has no compare-and-set: the write hides the change.
   assert.equal(levelOf('12001').stocked_quantity, 4)
-  simulator.change(change)
+  await settle()
+  assert.equal((await reconcile()).counts.drifted, 0)
+})
+
+test('reconciliation finds a change by another system', async () => {
+  simulator.change({ kind: 'count', itemId: itemOf('12001'), locationId: locations[0], units: 50 })
   await settle()
   const { counts } = await reconcile()
   assert.deepEqual([counts.drifted, counts.falling], [1, 1])
   assert.equal(await push(), 'finished')
   await settle()
   assert.equal((await reconcile()).counts.drifted, 0)
-  assert.equal(levelOf('12001').stocked_quantity, 4)
+  assert.equal(levelOf('12001').stocked_quantity, 7)
 })
 
 test('a fulfilment between the read and the write is corrected', async () => {
@@ -155,29 +147,13 @@ test('a fulfilment between the read and the write is corrected', async () => {
 
 test('units of a placed order stay on hand until they ship', async () => {
   const orderId = simulator.change({ kind: 'sell', itemId: itemOf('12001'), locationId: locations[0], units: 2 })
-  const address = { contactName: 'John Smith', addressLine1: '1 High St', city: 'Melbourne', country: 'Australia' }
-  const response = await post(
-    shop,
-    '/orders',
-    {
-      customerId: '65432',
-      billingAddress: address,
-      deliveryAddress: address,
-      pickupStoreNumber: '101',
-      lines: [{ sku: '12001', quantity: 2 }],
-      payments: [{ gateway: 'paypal', amount: '104.00' }],
-      ecommerceOrderId: orderId,
-    },
-    withKey(randomUUID()),
-  )
-  assert.equal(response.status, 201, response.text)
-  const { platform } = (await openPlatform(api.db, api.keys, shop.service, log)) ?? assert.fail()
-  assert.equal(await confirmOrders(api.db, shop.service, platform.inventory, [orderId], signal), 1)
+  await steps.placeOrder('12001', 2, orderId)
+  assert.equal(await steps.confirm(orderId), 1)
   assert.equal(await push(), 'finished')
   // 5 units are free and 2 are reserved: shoppers see 5.
   assert.deepEqual([levelOf('12001').stocked_quantity, levelOf('12001').reserved_quantity], [7, 2])
   simulator.change({ kind: 'fulfil', id: orderId })
-  assert.equal(await confirmOrders(api.db, shop.service, platform.inventory, [orderId], signal), 0)
+  assert.equal(await steps.confirm(orderId), 0)
   assert.equal(await push(), 'finished')
   assert.equal(levelOf('12001').stocked_quantity, 5)
 })
@@ -203,7 +179,7 @@ test('a write that never arrived is computed and sent again', async () => {
   assert.equal(levelOf('12001').stocked_quantity, 2)
 })
 
-test('an error of a proxy holds no level', async () => {
+test('an error from a proxy holds no level', async () => {
   await setStock('12001', 4)
   simulator.faults.add({ kind: 'status', status: 404, method: 'POST', times: 1 })
   await assert.rejects(push(), { kind: 'invalid' })
@@ -289,19 +265,9 @@ test('a repeated page fails the sync and removes nothing', async () => {
 })
 
 test('a revoked key raises an alert', async () => {
-  const check = () =>
-    checkEcommerceConnection({
-      db: api.db,
-      keys: api.keys,
-      log,
-      service: shop.service,
-      signal,
-      publicUrl: 'https://example.com',
-      reschedule: () => {},
-    } as unknown as Parameters<typeof checkEcommerceConnection>[0])
-  await check()
+  await steps.check()
   simulator.revokeToken()
-  await assert.rejects(check(), { kind: 'denied' })
+  await assert.rejects(steps.check(), { kind: 'denied' })
   const alerts = (await listAlerts(api.db)).filter(({ service }) => service === shop.service.name)
   assert.deepEqual(
     alerts.map(({ kind }) => kind),

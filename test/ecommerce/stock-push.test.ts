@@ -4,14 +4,13 @@ import { startShopifySimulator } from '../../simulator/shopify/simulator.ts'
 import { findLevel, onHandOf } from '../../simulator/shopify/state.ts'
 import { sql } from '../../src/database/db.ts'
 import { pushStock } from '../../src/ecommerce/stock-push/push.ts'
-import { checkEcommerceConnection } from '../../src/jobs/check-ecommerce-connection.ts'
 import { listAlerts } from '../../src/store/alerts/alerts.ts'
 import { storeCommitments } from '../../src/store/ecommerce/commitments.ts'
 import { approvePush } from '../../src/store/ecommerce/push-state.ts'
 import { readDatabaseTime } from '../../src/store/lists/change-timestamp.ts'
 import { startTestApi, type TestApi } from '../support/service.ts'
 import { post, withKey } from '../support/write.ts'
-import { type ConnectedShop, connectShop, log, options, signal } from './connected-shop.ts'
+import { type ConnectedShop, connectShop, log, options } from './connected-shop.ts'
 
 const simulator = await startShopifySimulator({ size: { locations: 2, variants: 0, customers: 0 } })
 let api: TestApi
@@ -356,26 +355,17 @@ test('the hourly check warns of missing scopes and an ending API version', async
       .filter(({ service }) => service === shop.service.name)
       .map(({ kind }) => kind)
       .toSorted()
-  const check = () =>
-    checkEcommerceConnection({
-      db: api.db,
-      keys: api.keys,
-      log,
-      service: shop.service,
-      signal,
-      reschedule() {},
-    } as unknown as Parameters<typeof checkEcommerceConnection>[0])
-  await check()
+  await fixture.check()
   assert.deepEqual(await alerts(), [])
   simulator.set({ scopes: simulator.settings.scopes.filter(scope => scope !== 'write_inventory') })
-  await check()
+  await fixture.check()
   assert.deepEqual(await alerts(), ['scope_missing'])
   simulator.set({ scopes: [...simulator.settings.scopes, 'write_inventory'] })
-  await check()
+  await fixture.check()
   assert.deepEqual(await alerts(), [])
   // API version 2026-07 is supported until 2027-07-01.
   context.mock.timers.enable({ apis: ['Date'], now: Date.parse('2027-05-01') })
-  await check()
+  await fixture.check()
   context.mock.timers.reset()
   assert.deepEqual(await alerts(), ['api_version_ending'])
 })
