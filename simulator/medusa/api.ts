@@ -1,7 +1,7 @@
 import type { CreateId } from './changes.ts'
 import { findMedusaLevel, type LevelRecord, type MedusaShop } from './state.ts'
 
-/* The routes of the Admin API that Tillbridge uses, with responses like those of Medusa 2.21.2. `npm run trial -- medusa` runs the driver against a real one. */
+/* The routes of the Admin API that Tillbridge uses, with responses like those of Medusa 2.21.2. `npm run scenario -- medusa` runs the driver against a real one. */
 
 export interface MedusaRequest {
   method: string
@@ -18,7 +18,7 @@ export interface MedusaResponse {
 interface List {
   field: string
   records(shop: MedusaShop): object[]
-  /** The filters besides the ones of every list. */
+  /** The fields by which a request can filter. */
   filters: readonly string[]
 }
 

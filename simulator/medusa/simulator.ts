@@ -47,7 +47,7 @@ export interface MedusaSimulator {
   close(): Promise<void>
 }
 
-/** Starts a simulated Medusa without records: the routes of the Admin API that Tillbridge uses, with a clock of its own requests. */
+/** Starts a simulated Medusa without records. It has the routes of the Admin API that Tillbridge uses. */
 export async function startMedusaSimulator(): Promise<MedusaSimulator> {
   const shop = createMedusaShop()
   const calls: MedusaCall[] = []

@@ -35,7 +35,7 @@ interface LevelAuthor extends LevelKey {
   changedBy: string
 }
 
-/** A quantity to set. `expectedOnHand`: the change isn't made if the platform's quantity is another one. */
+/** A quantity to set. `expectedOnHand`: the change isn't made if the platform's quantity differs. */
 export interface OnHandChange extends LevelKey {
   expectedOnHand: number
   onHand: number
