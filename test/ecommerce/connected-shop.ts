@@ -28,7 +28,7 @@ export const signal = AbortSignal.timeout(3_600_000)
 export const options = { signal, isEmbedded: true }
 const address = { contactName: 'John Smith', addressLine1: '1 High St', city: 'Melbourne', country: 'Australia' }
 
-/** What a test of a connected service does on Tillbridge's side, for any platform. */
+/** The steps of a test on Tillbridge's side, for a service that is connected to any platform. */
 export function openStockSteps(api: TestApi, shop: Caller) {
   const sync = (name: PlatformSyncName, mode = {}) => runPlatformSync(api.db, api.keys, shop.service, name, log, mode)
   const reconcile = async () =>
