@@ -67,13 +67,19 @@ function RejectedDownload({ run }) {
  * further lines.
  * @param {import('./profile.js').RejectionGroup[]} groups @returns {string[][]}
  */
-const listRejections = groups => [
-  ...groups
-    .flatMap(group => expandRanges(group).map(number => ({ number, cells: [group.column, group.reason] })))
-    .sort((a, b) => a.number - b.number)
-    .map(({ number, cells }) => [String(number), ...cells]),
-  ...groups
-    .map(group => ({ ...group, further: group.lines - expandRanges(group).length }))
-    .filter(({ further }) => further > 0)
-    .map(({ column, reason, further }) => ['', column, `${reason} (${further} more lines)`]),
-]
+function listRejections(groups) {
+  const listed = groups.map(group => ({ ...group, lineNumbers: expandRanges(group) }))
+  return [
+    ...listed
+      .flatMap(({ lineNumbers, column, reason }) => lineNumbers.map(number => ({ number, cells: [column, reason] })))
+      .sort((a, b) => a.number - b.number)
+      .map(({ number, cells }) => [String(number), ...cells]),
+    ...listed
+      .filter(({ lines, lineNumbers }) => lines > lineNumbers.length)
+      .map(({ lines, lineNumbers, column, reason }) => [
+        '',
+        column,
+        `${reason} (further lines: ${lines - lineNumbers.length})`,
+      ]),
+  ]
+}
