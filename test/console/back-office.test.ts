@@ -75,22 +75,11 @@ test('credentials are tested before they are saved', { skip }, async () => {
 })
 
 test('the result of a test is hidden if the credentials change', { skip }, async () => {
-  await page.evaluate(`(() => {
-    const realFetch = fetch
-    globalThis.fetch = (path, options) => {
-      if (!path.endsWith('back-office/test')) return realFetch(path, options)
-      globalThis.fetch = realFetch
-      globalThis.late = new Promise(resolve => { globalThis.release = resolve }).then(() => realFetch(path, options))
-      return late
-    }
-  })()`)
+  const held = await page.holdRequest('back-office/test')
   await page.press('Test connection')
-  await page.until('globalThis.release')
+  await held.sent()
   await page.fill('Password', 'wrong')
-  await page.evaluate(`(async () => {
-    release()
-    await late
-  })()`)
+  await held.release()
   await page.until(`[...document.querySelectorAll('button')].some(each => each.innerText === 'Test these credentials')`)
   assert.doesNotMatch(await text(), /Connected/)
   await page.press('Test these credentials')

@@ -63,23 +63,12 @@ test('an emptied number means the default', { skip }, async () => {
 test('a late page of one filter never appears under another filter', { skip }, async () => {
   await page.show('mappings/customers')
   await page.waitForText('60 customers')
-  await page.evaluate(`(() => {
-    const realFetch = fetch
-    globalThis.fetch = (path, options) => {
-      if (!path.includes('filter=unmapped')) return realFetch(path, options)
-      globalThis.late = new Promise(resolve => { globalThis.release = resolve }).then(() => realFetch(path, options))
-      return late
-    }
-  })()`)
+  const held = await page.holdRequest('filter=unmapped')
   await page.press('Not mapped')
-  await page.until('globalThis.release')
+  await held.sent()
   await page.press('Mapped')
   await page.waitForText('No matching customers.')
-  await page.evaluate(`(async () => {
-    release()
-    await late
-    await new Promise(resolve => setTimeout(resolve, 300))
-  })()`)
+  await held.release()
   await page.waitForText('No matching customers.')
   assert.equal(await page.evaluate(`document.querySelectorAll('tbody tr').length`), 0)
   await page.press('All')

@@ -236,25 +236,13 @@ test('late suggestions of an earlier text are ignored', { skip }, async () => {
   await page.press('Map 12002')
   const options = `[...document.querySelectorAll('dialog [role=option]')].map(each => each.innerText.split(' ')[0])`
   await page.until(`document.querySelector('dialog [role=combobox]')`)
-  await page.evaluate(`(() => {
-    const realFetch = fetch
-    globalThis.fetch = (path, options) => {
-      if (!path.includes('items?q=sku-0')) return realFetch(path, options)
-      globalThis.fetch = realFetch
-      globalThis.late = new Promise(resolve => { globalThis.release = resolve }).then(() => realFetch(path, { headers: options.headers }))
-      return late
-    }
-  })()`)
+  const held = await page.holdRequest('items?q=sku-0')
   await page.fill('E-commerce SKU', 'sku-0')
-  await page.until('globalThis.release')
+  await held.sent()
   await page.fill('E-commerce SKU', 'sku-116')
   await page.until(`${options}.length === 1`)
   const shown = await page.evaluate<string[]>(options)
-  await page.evaluate(`(async () => {
-    release()
-    await late
-    await new Promise(resolve => setTimeout(resolve, 300))
-  })()`)
+  await held.release()
   assert.deepEqual(await page.evaluate(options), shown)
   await page.evaluate(`document.querySelector('dialog [role=combobox]').focus()`)
   await page.fill('E-commerce SKU', 'sku-0')

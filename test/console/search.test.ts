@@ -107,24 +107,12 @@ test('the search box of each screen finds records as you type', { skip }, async 
 
 test('a late search result opens nothing on another screen', { skip }, async () => {
   await page.show('search')
-  await page.evaluate(`(() => {
-    const realFetch = fetch
-    globalThis.fetch = (path, options) => {
-      if (!path.startsWith('search?')) return realFetch(path, options)
-      globalThis.fetch = realFetch
-      globalThis.late = new Promise(resolve => { globalThis.release = resolve }).then(() => realFetch(path, { headers: options.headers }))
-      return late
-    }
-  })()`)
+  const held = await page.holdRequest('search?')
   await page.fill('Search text', 'john@example.com')
   await page.press('Search')
-  await page.until('globalThis.release')
+  await held.sent()
   await page.show('staff')
-  await page.evaluate(`(async () => {
-    release()
-    await late
-    await new Promise(resolve => setTimeout(resolve, 300))
-  })()`)
+  await held.release()
   assert.equal(await page.evaluate(route), '#staff')
 })
 

@@ -17,6 +17,15 @@ export interface Console extends Page {
   readField(label: string): Promise<string>
   /** Drops a file on the drop area. */
   drop(name: string, bytes: Buffer): Promise<void>
+  /** Holds the next request whose path contains this text, even if the page aborts it. */
+  holdRequest(path: string): Promise<HeldRequest>
+}
+
+interface HeldRequest {
+  /** Resolves when the page has sent the request. */
+  sent(): Promise<void>
+  /** Lets the request go, and gives the page time to handle its response. */
+  release(): Promise<void>
 }
 
 /** The route in the address, without the service: `#webhooks`. */
@@ -67,6 +76,28 @@ export function toConsole(page: Page): Console {
     press,
     download,
     exportCsv: (caption = '') => download(`Export CSV: ${caption}`),
+    async holdRequest(path) {
+      await page.evaluate(`(() => {
+        const realFetch = fetch
+        globalThis.release = undefined
+        globalThis.fetch = (path, options) => {
+          if (!path.includes(${JSON.stringify(path)})) return realFetch(path, options)
+          globalThis.fetch = realFetch
+          const { signal, ...unaborted } = options
+          globalThis.late = new Promise(resolve => { globalThis.release = resolve }).then(() => realFetch(path, unaborted))
+          return late
+        }
+      })()`)
+      return {
+        sent: () => page.until('globalThis.release'),
+        release: () =>
+          page.evaluate(`(async () => {
+            release()
+            await late
+            await new Promise(resolve => setTimeout(resolve, 300))
+          })()`),
+      }
+    },
     async show(screen) {
       // Waits for the change, so that the next step doesn't see the previous screen.
       await page.evaluate(`new Promise(done => {
