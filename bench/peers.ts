@@ -3,12 +3,12 @@ import { rmSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { join } from 'node:path'
 import pg from 'pg'
-import { signIn, startMedusa } from '../scenarios/medusa/medusa.ts'
+import { type Medusa, signIn, startMedusa } from '../scenarios/medusa/medusa.ts'
 import { customers } from '../scenarios/support/records.ts'
 import { memory } from '../scenarios/support/usage.ts'
 import { sql } from '../src/database/db.ts'
 import { addAccount } from '../src/store/accounts/accounts.ts'
-import { startDirectus } from './peers/directus.ts'
+import { type Directus, startDirectus } from './peers/directus.ts'
 import { ask, type Bench } from './rig/bench.ts'
 import type { Loaded } from './rig/database.ts'
 import { startService } from './rig/processes.ts'
@@ -36,6 +36,9 @@ interface Product {
   ca: string
   requests: Record<Read, string>
   create(): Promise<unknown>
+}
+
+interface Stoppable {
   stop(): Promise<void>
 }
 
@@ -53,16 +56,22 @@ interface Cost {
 export async function measurePeers(bench: Bench, loaded: Loaded): Promise<Section> {
   // Read before the measurements, which create customers.
   const sizes = await readSizes(loaded)
-  const products: Product[] = []
   const directory = join(bench.directory, 'peers')
+  const running: Stoppable[] = []
+  const track = <T extends Stoppable>(started: T): T => {
+    running.push(started)
+    return started
+  }
   let result: Section
   try {
-    products.push(await openTillbridge(bench, loaded))
-    products.push(await openMedusa(directory, bench.say, loaded))
-    products.push(await openDirectus(directory, bench.say, loaded))
+    const products = [
+      track(await openTillbridge(bench, loaded)),
+      await openMedusa(track(await startMedusa(directory, bench.say)), bench.say, loaded),
+      await openDirectus(track(await startDirectus(directory, bench.say)), bench.say, loaded),
+    ]
     result = section(products, await measure(bench, products), sizes)
   } finally {
-    for (const product of products) await product.stop()
+    for (const started of running) await started.stop()
   }
   // An error leaves the logs.
   rmSync(directory, { recursive: true, force: true })
@@ -102,15 +111,15 @@ async function measure(bench: Bench, products: readonly Product[]): Promise<Map<
 
 const keyOf = ({ name }: Product, requestName: string) => `${name}: ${requestName}`
 
-async function openTillbridge(bench: Bench, loaded: Loaded): Promise<Product> {
+async function openTillbridge(bench: Bench, loaded: Loaded): Promise<Product & Stoppable> {
   const shop = `peers-${randomUUID()}`
   const service = await openShop(loaded, shop)
   const password = (await addAccount(loaded.db, loaded.keys, shop, service, 'maintainer')) ?? ''
   const running = await startService(bench.directory, { DATABASE_URL: loaded.url, RUN_JOBS: 'false' })
   const client = clientOf(running, shop, password)
   const scenarios = await scenariosOf(loaded)
-  const find = (name: string) => scenarios.find(scenario => scenario.name === name)?.request ?? ''
-  const kind = (await kindsFor(client)).find(({ name }) => name === newCustomer)
+  const find = (name: string) => requireByName(scenarios, name).request
+  const kind = requireByName(await kindsFor(client), newCustomer)
   return {
     ...running,
     name: 'Tillbridge',
@@ -120,7 +129,7 @@ async function openTillbridge(bench: Bench, loaded: Loaded): Promise<Product> {
       'one customer': find('one customer'),
       'poll without changes': find('customers, poll without changes'),
     },
-    create: async () => kind?.write(client, 0),
+    create: () => kind.write(client, 0),
     async stop() {
       client.end()
       await running.stop()
@@ -130,8 +139,14 @@ async function openTillbridge(bench: Bench, loaded: Loaded): Promise<Product> {
   }
 }
 
-async function openMedusa(directory: string, say: Bench['say'], loaded: Loaded): Promise<Product> {
-  const medusa = await startMedusa(directory, say)
+/** Returns the measurement with this name. Throws if it is missing. */
+function requireByName<T extends { name: string }>(measurements: readonly T[], name: string): T {
+  const measurement = measurements.find(candidate => candidate.name === name)
+  if (!measurement) throw new Error(`the measurement "${name}" is missing`)
+  return measurement
+}
+
+async function openMedusa(medusa: Medusa, say: Bench['say'], loaded: Loaded): Promise<Product> {
   say('  copying the customers to Medusa')
   await copyCustomers(
     medusa.databaseUrl,
@@ -156,12 +171,10 @@ async function openMedusa(directory: string, say: Bench['say'], loaded: Loaded):
       'one customer': get(authorization, `/admin/customers/cus_${id}`),
       'poll without changes': get(authorization, `/admin/customers?limit=100&updated_at[$gt]=${newest}`),
     },
-    stop: medusa.stop,
   }
 }
 
-async function openDirectus(directory: string, say: Bench['say'], loaded: Loaded): Promise<Product> {
-  const directus = await startDirectus(directory, say)
+async function openDirectus(directus: Directus, say: Bench['say'], loaded: Loaded): Promise<Product> {
   say('  copying the customers to Directus')
   const text = (field: string) => ({ field, type: 'string', schema: {} })
   await directus.send('/collections', {
@@ -170,9 +183,7 @@ async function openDirectus(directory: string, say: Bench['say'], loaded: Loaded
     meta: {},
     fields: [
       { field: 'id', type: 'uuid', schema: { is_primary_key: true }, meta: { special: ['uuid'] } },
-      ...['first_name', 'surname', 'email', 'mobile', 'address_line1', 'city', 'state', 'postcode', 'country'].map(
-        text,
-      ),
+      ...Object.keys(textFields).map(text),
       {
         field: 'updated_at',
         type: 'timestamp',
@@ -184,8 +195,8 @@ async function openDirectus(directory: string, say: Bench['say'], loaded: Loaded
   await copyCustomers(
     directus.databaseUrl,
     loaded,
-    `insert into customers (id, first_name, surname, email, mobile, address_line1, city, state, postcode, country, updated_at)
-     select ('00000000-0000-4000-8000-' || lpad(id, 12, '0'))::uuid, first_name, surname, email, mobile, address_line1, city, state, postcode, country, updated_at`,
+    `insert into customers (id, ${Object.keys(textFields)}, updated_at)
+     select ('00000000-0000-4000-8000-' || lpad(id, 12, '0'))::uuid, ${Object.keys(textFields)}, updated_at`,
   )
   const authorization = `Bearer ${directus.token}`
   const { id, newest } = middleOf(loaded)
@@ -206,7 +217,6 @@ async function openDirectus(directory: string, say: Bench['say'], loaded: Loaded
       'one customer': get(authorization, `/items/customers/00000000-0000-4000-8000-${id.padStart(12, '0')}`),
       'poll without changes': get(authorization, `/items/customers?limit=100&filter[updated_at][_gt]=${newest}`),
     },
-    stop: directus.stop,
   }
 }
 
@@ -250,8 +260,7 @@ async function copyCustomers(connectionString: string, { size, service }: Loaded
     for (let done = 0; done < size.customers; done += chunk) {
       const records = Array.from({ length: Math.min(chunk, size.customers - done) }, () => toRecord(rows.next().value))
       await client.query(
-        `${insert} from jsonb_to_recordset($1) as r (id text, first_name text, surname text, email text, mobile text, address_line1 text,
-           city text, state text, postcode text, country text, updated_at timestamptz)`,
+        `${insert} from jsonb_to_recordset($1) as r (id text, ${Object.keys(textFields).map(name => `${name} text`)}, updated_at timestamptz)`,
         [JSON.stringify(records)],
       )
     }
@@ -261,9 +270,8 @@ async function copyCustomers(connectionString: string, { size, service }: Loaded
   }
 }
 
-/** The names of the copied fields, and of our columns. */
-const fields = {
-  id: 'id',
+/** The names of the copied text fields, and of our columns. */
+const textFields = {
   first_name: 'firstname',
   surname: 'surname',
   email: 'email',
@@ -273,8 +281,8 @@ const fields = {
   state: 'state',
   postcode: 'postcode',
   country: 'country',
-  updated_at: 'changed_at',
 }
+const fields = { id: 'id', ...textFields, updated_at: 'changed_at' }
 
 const toRecord = (row: readonly unknown[]) =>
   Object.fromEntries(Object.entries(fields).map(([field, column]) => [field, row[customers.columns.indexOf(column)]]))
