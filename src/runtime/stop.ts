@@ -51,7 +51,7 @@ export const closeApp = (app: App, endTelemetry: () => Promise<void>): StopStep[
     limitMs: reserveMs + (app.installation.postgres ? postgresStopMs : 0),
     run: () => app.close(),
   },
-  { name: 'traces', limitMs: reserveMs, run: endTelemetry },
+  { name: 'telemetry', limitMs: reserveMs, run: endTelemetry },
 ]
 
 /** Milliseconds after the limits of all steps. */

@@ -175,7 +175,7 @@ export interface SyncRequest {
   storeKinds(ids: readonly string[]): Promise<ReadonlyMap<string, StoreKind>>
   /** Returns the open orders that are due: those that have changed lately in each run, older ones less often. */
   openOrders(): Promise<OpenOrder[]>
-  /** Returns the open returns: those that were requested longest ago first. */
+  /** Returns the open returns, least recently polled first. */
   openReturns(): Promise<OpenReturn[]>
   /** Returns the current instant by Tillbridge's clock. */
   now(): Promise<string>

@@ -114,7 +114,6 @@ function checkAmount(
   return
 }
 
-/** The vouchers that an account has locked. */
 /** Returns `rate_limited` if the account can't lock another voucher. */
 export const checkAccountLocks = createAccountLimit('lock', 'vouchers')
 

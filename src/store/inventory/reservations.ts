@@ -86,8 +86,8 @@ export async function countReservations(tx: Db, service: Service, account: strin
 }
 
 /**
- * The units of stock `s` that reservations `r` have reserved until now: `s.reserved` contains expired ones until `watchReservations` has ended
- * them. `and`: a further condition.
+ * SQL for the units of stock `s` in unexpired reservations `r`. `s.reserved` can't be used: it includes expired reservations until
+ * `watchReservations` has ended them. `and`: a further condition.
  */
 export const currentlyReserved = (and = sql``) => sql`
   (select coalesce(sum(l.quantity), 0)

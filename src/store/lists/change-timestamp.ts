@@ -137,9 +137,7 @@ export const countUpserted = (rows: readonly { inserted: boolean }[]): Upserted 
   return { inserted, changed: rows.length - inserted }
 }
 
-/**
- * Executes an insert that returns `inserted` for each written row, and counts these rows in the database.
- */
+/** Executes an insert that returns `inserted` for each written row, and counts these rows in the database. */
 export async function countUpsert(tx: Db, insertion: Sql): Promise<Upserted> {
   const counted = await tx.row<Omit<Upserted, 'outdated'>>(sql`
     with written as (${insertion})

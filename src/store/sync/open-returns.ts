@@ -17,8 +17,8 @@ import {
 import { updateEachOrder } from '../orders/update-each-order.ts'
 
 /**
- * Returns the returns that are neither refunded nor cancelled: those that were polled longest ago first, so that a run continues where a
- * killed one ended. Omits those without a change for a year.
+ * Returns the returns that are neither refunded nor cancelled, least recently polled first, so that a run continues where an interrupted
+ * one ended. Omits those without a change for a year.
  */
 export const openReturns = (db: Db, service: Service) =>
   db.rows<OpenReturn>(sql`
