@@ -6,8 +6,13 @@ export const formatMoney = (amount, currency) => {
   if (amount === null || amount === undefined) return null
   // Shows all decimals of the amount. By default the browser would round to those of the currency.
   const digits = amount.split('.')[1]?.length ?? 0
-  const fraction = { minimumFractionDigits: digits, maximumFractionDigits: digits }
-  return new Intl.NumberFormat('en', { style: 'currency', currency, currencyDisplay: 'code', ...fraction })
+  // A zero has no sign.
+  const options = /** @type {const} */ ({
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits,
+    signDisplay: 'negative',
+  })
+  return new Intl.NumberFormat('en', { style: 'currency', currency, currencyDisplay: 'code', ...options })
     .format(/** @type {any} */ (amount))
     .replace(/\u00a0/g, ' ')
     .replace('-', '−')

@@ -144,6 +144,15 @@ test('open units are cancelled after a confirmation', { skip }, async () => {
   await page.until(`document.activeElement.classList.contains('card')`)
 })
 
+test('a cancellation without a refund has no minus sign', { skip }, async () => {
+  const discounts = [{ type: 'gift', amount: '10.00' }]
+  const order = await placeOrder(api, [{ sku: 'TEE', quantity: 1, discounts }], { payments: [] })
+  assert.equal((await post(api, `/orders/${order.id}/cancel`, {})).status, 200)
+  await page.show(`search/order/${order.id}`)
+  await page.waitForText('Refund: AUD 0.00')
+  assert.doesNotMatch(await page.evaluate<string>(`document.querySelector('.timeline').innerText`), /−/)
+})
+
 test('a collected order is ready first', { skip }, async () => {
   const order = await placeOrder(api, [{ sku: 'HOOD-S', quantity: 1 }], { pickupStoreNumber: '101' })
   await page.show(`search/order/${order.id}`)
@@ -281,7 +290,7 @@ test('the link to a list returns to its search and place', { skip }, async () =>
   await placeOrder(api, [{ sku: 'TEE', quantity: 1 }], { orderNumber: 'W-78' })
   await page.show('orders')
   await page.fill('Search orders', 'W-78')
-  await page.waitForText('1 order')
+  await page.until(`location.hash.endsWith('/orders?q=W-78')`)
   await page.until(isLoaded)
   await page.press('W-78')
   await page.until(`document.querySelector('.record-head')`)
