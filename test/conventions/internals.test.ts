@@ -10,7 +10,7 @@ import { readSources } from '../support/imports.ts'
 
 test('only one file names private fields of pg and Node', () => {
   const privateField =
-    /\b_httpMessage\b|\b_send\b|\b_result\b|\b_parsers\b|\b_prebuiltEmptyResultObject\b|\b_accumulateRows\b|\bprocessID\b|\bsubmittedNamedStatements\b|options\.Client\b/
+    /\b_httpMessage\b|\b_send\b|\b_result\b|\bprocessID\b|\bsubmittedNamedStatements\b|options\.Client\b/
   const users = readSources('src')
     .filter(({ text }) => privateField.test(text))
     .map(({ path }) => path)
@@ -31,16 +31,6 @@ test('a query of pg has the methods that a batch overrides', () => {
     assert.equal(typeof query[name], 'function', name)
   assert.equal(typeof query._result, 'object')
   assert.ok('command' in query._result)
-})
-
-test('a query of pg keeps the columns of its result', () => {
-  const query = new PgQuery('select 1', [], () => {})
-  query.handleRowDescription({ fields: [{ name: 'one', dataTypeID: 23, format: 'text' }] })
-  const { fields, _parsers, _prebuiltEmptyResultObject } = query._result
-  assert.equal(fields.length, 1)
-  assert.ok(Array.isArray(_parsers))
-  assert.deepEqual({ ..._prebuiltEmptyResultObject }, { one: null })
-  assert.ok(query._accumulateRows)
 })
 
 test('a client of pg has the fields that are read', () => {

@@ -6,7 +6,6 @@ import {
   type PgConnection,
   PgQuery,
   type QueryCallback,
-  rememberColumns,
   rememberStatement,
   sendMessages,
 } from './internals.ts'
@@ -39,16 +38,21 @@ class Batch extends PgQuery {
   }
 
   override submit(connection: PgConnection): null {
-    sendMessages(connection, collectMessages(connection, this.#pending))
+    const messages = collectMessages(connection, collector => {
+      for (const query of this.#pending) {
+        const error = query.submit(collector)
+        if (error) query.handleError(error, connection)
+      }
+    })
+    sendMessages(connection, messages)
     this.#exposeCurrent()
     return null
   }
 
   /** `pg` records prepared statements by the name and text of the query whose result is arriving. */
   #exposeCurrent() {
-    const current = this.#current
-    this.name = current?.name
-    this.text = current?.text
+    const { name, text } = this.#current ?? {}
+    Object.assign(this, { name, text })
   }
 
   get #current() {
@@ -67,8 +71,6 @@ class Batch extends PgQuery {
     const query = this.#current
     if (!query) return
     query.handleCommandComplete(message, connection)
-    // Behind a pooler, a statement can be prepared again on another connection, after a migration.
-    if (!canPrepare(connection)) rememberColumns(connection, query)
     this.#pending.delete(query)
     this.#completed.push(query)
     this.#exposeCurrent()

@@ -2,7 +2,6 @@ import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import pg from 'pg'
-import { perObject } from '../../concurrency/ttl-cache.ts'
 
 /**
  * The private fields of `pg` and Node that Tillbridge uses. Only this file names them, and test/database/internals.test.ts pins them,
@@ -11,21 +10,13 @@ import { perObject } from '../../concurrency/ttl-cache.ts'
 
 export type QueryCallback = (error: Error | undefined, result: pg.QueryResult) => void
 
-/** The columns of a result, as `pg` builds them from the description that PostgreSQL sends. */
-interface Columns {
-  fields: readonly object[]
-  _parsers: unknown
-  _prebuiltEmptyResultObject: object | null
-}
-
 /** A query as `pg` runs it. `pg` calls the `handle…` methods with the messages of PostgreSQL. */
 export type PgQuery = Omit<pg.Query, 'submit'> & {
   text?: string | undefined
   name?: string | undefined
   queryMode?: string
   submit(connection: PgConnection): Error | null
-  _result: { command: string | null } & Columns
-  _accumulateRows: unknown
+  _result: { command: string | null }
   handleRowDescription(message: object): void
   handleDataRow(message: object): void
   handleCommandComplete(message: object, connection: PgConnection): void
@@ -53,64 +44,17 @@ export type PgConnection = pg.Connection & {
 /** Returns the command tag of a query's result, such as `COMMIT`. */
 export const getCommand = (query: PgQuery): string | null => query._result.command
 
-/** The state of a connection that its batches share. */
-interface BatchState {
-  /** The connection as queries see it: what they send is collected. */
-  collector: PgConnection
-  messages: Buffer[]
-  /** True while a query submits whose columns are known. */
-  hasColumns: boolean
-  /** The columns of prepared statements that have run on the connection, by name. */
-  columns: Map<string, Columns>
-}
-
-const getBatchState = perObject((connection: PgConnection): BatchState => {
+/** Returns the messages that `submit` sends, without sending them. */
+export function collectMessages(connection: PgConnection, submit: (collector: PgConnection) => void): Buffer {
   const messages: Buffer[] = []
-  const state: BatchState = { collector: Object.create(connection), messages, hasColumns: false, columns: new Map() }
-  Object.assign(state.collector, {
+  const collector: PgConnection = Object.assign(Object.create(connection), {
     stream: {},
     _send: (message: Buffer) => messages.push(message),
     sync() {},
-    describe(portal: object) {
-      if (!state.hasColumns) Reflect.apply(connection.describe, state.collector, [portal])
-    },
   })
-  return state
-})
-
-/**
- * Returns the messages of queries, with one `Sync` at the end. PostgreSQL describes the columns of a prepared statement only with its first
- * result, because they never change.
- */
-export function collectMessages(connection: PgConnection, queries: Iterable<PgQuery>): Buffer {
-  const state = getBatchState(connection)
-  const { collector, messages, columns } = state
-  messages.length = 0
-  for (const query of queries) {
-    const known = query.name === undefined ? undefined : columns.get(query.name)
-    state.hasColumns = known !== undefined
-    if (known) setColumns(query, known)
-    const error = query.submit(collector)
-    if (error) query.handleError(error, connection)
-  }
+  submit(collector)
   connection.sync.call(collector)
   return Buffer.concat(messages)
-}
-
-function setColumns(query: PgQuery, { fields, _parsers, _prebuiltEmptyResultObject }: Columns) {
-  const { _result: result } = query
-  result.fields = fields
-  result._parsers = _parsers
-  result._prebuiltEmptyResultObject = _prebuiltEmptyResultObject
-  query._accumulateRows = true
-}
-
-/** Keeps the columns of a prepared statement whose result has arrived. */
-export function rememberColumns(connection: PgConnection, { name, _result }: PgQuery) {
-  const { columns } = getBatchState(connection)
-  if (name === undefined || columns.has(name)) return
-  const { fields, _parsers, _prebuiltEmptyResultObject } = _result
-  columns.set(name, { fields, _parsers, _prebuiltEmptyResultObject })
 }
 
 export const sendMessages = (connection: PgConnection, messages: Buffer) => connection._send(messages)
