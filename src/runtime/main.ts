@@ -21,7 +21,7 @@ import {
   listenMetrics,
 } from './metrics.ts'
 import { waitForShutdownSignal } from './signals.ts'
-import { closeApp, stopJobs, stopProcess, stopRequests } from './stop.ts'
+import { closeApp, stopJobs, stopMetrics, stopProcess, stopRequests } from './stop.ts'
 import { startMetricPush, startTelemetryExport } from './telemetry-export.ts'
 
 /** Creates a logger on standard error, so that standard output stays readable. */
@@ -107,8 +107,8 @@ export async function startServer(config: Config, starting: StartOptions): Promi
   const worker = config.runJobs ? startJobs(app) : undefined
   if (!worker) await addMissingJobs(app).catch(error => log.warn({ err: error }, 'scheduled jobs could not be added'))
   await stop
-  await endMetrics?.()
-  await stopProcess(log, [stopRequests(config, serving), stopJobs(config, worker)], closeApp(app, endTelemetry))
+  const steps = [stopRequests(config, serving), stopJobs(config, worker), stopMetrics(endMetrics)]
+  await stopProcess(log, steps, closeApp(app, endTelemetry))
 }
 
 /** Runs jobs until it receives a shutdown signal, in addition to the processes that serve. */
@@ -131,8 +131,7 @@ export async function startJobProcess(config: Config, { onReady }: { onReady: ()
   const stop = waitForShutdownSignal(log)
   onReady()
   await stop
-  await endMetrics?.()
-  await stopProcess(log, [stopJobs(config, worker)], closeApp(app, endTelemetry))
+  await stopProcess(log, [stopJobs(config, worker), stopMetrics(endMetrics)], closeApp(app, endTelemetry))
 }
 
 async function logOrphanedServices({ config, installation, log }: App) {

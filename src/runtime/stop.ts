@@ -44,6 +44,13 @@ export const stopJobs = (
   run: async () => (await worker)?.stop(drainSeconds * 1_000),
 })
 
+/** Pushes the last metrics and stops publishing them. Runs next to the drain, because a collector can hang. */
+export const stopMetrics = (endMetrics: () => Promise<void>): StopStep => ({
+  name: 'metrics',
+  limitMs: reserveMs,
+  run: endMetrics,
+})
+
 /** Closes everything else, if no request and no job uses it. */
 export const closeApp = (app: App, endTelemetry: () => Promise<void>): StopStep[] => [
   {

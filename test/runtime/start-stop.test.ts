@@ -201,7 +201,7 @@ test('a step that blocks the event loop is logged and killed', async () => {
   const postgres = findPostgresPid(environment.DATA_DIR) ?? 0
   assert.deepEqual(await stopServer(server), { code: null, signal: 'SIGKILL' })
   const { steps, msg } = JSON.parse(server.err.trim().split('\n').at(-1) ?? '')
-  assert.deepEqual([steps, msg], [['requests', 'jobs'], 'stop step hangs, killing'])
+  assert.deepEqual([steps, msg], [['requests', 'jobs', 'metrics'], 'stop step hangs, killing'])
   await waitUntil(() => !isRunning(postgres), 'PostgreSQL ends too')
 })
 
