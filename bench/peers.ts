@@ -307,7 +307,7 @@ function section(products: readonly Product[], costs: ReadonlyMap<string, Cost>,
   const created = ratioOf(peers[0] as Product, newCustomer)
   return {
     title: 'Compared with Medusa and Directus',
-    about: `${connections} connections that stay open, each sending the next request as soon as it has a response. CPU is that of the service and its PostgreSQL per request. All three run on the same machine with the same customers, each with a PostgreSQL of its own with the same settings. A warm-up round isn't counted. Tillbridge serves TLS, authenticates by password, and stores a new customer with address, audit entry and idempotency key. The others serve plain HTTP and authenticate by a signed token. Medusa's customer has no address here. Directus runs on Node 22, because it can't be compiled for a newer one.`,
+    about: `${connections} connections that stay open, each sending the next request as soon as it has a response. CPU is that of the service and its PostgreSQL per request. All three run on the same machine with the same customers, each with a PostgreSQL of its own. A warm-up round isn't counted. Tillbridge serves TLS, authenticates by password, and stores a new customer with address, audit entry and idempotency key. The others serve plain HTTP and authenticate by a signed token. Medusa's customer has no address here. Directus runs on Node 22, because it can't be compiled for a newer one.`,
     tables: [
       {
         caption: 'CPU per request, in milliseconds',
