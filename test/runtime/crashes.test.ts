@@ -103,22 +103,22 @@ const writes: Record<string, (name: string) => Promise<Write>> = {
   },
 }
 
-const borders = ['before_effect', 'after_effect', 'before_commit', 'after_commit'] as const
-const committed = (border: string) => border === 'after_commit'
+const crashPoints = ['before_effect', 'after_effect', 'before_commit', 'after_commit'] as const
+const committed = (crashPoint: string) => crashPoint === 'after_commit'
 
-for (const border of borders)
-  test(`a process killed at ${border} leaves one effect after the repeat`, async () => {
+for (const crashPoint of crashPoints)
+  test(`a process killed at ${crashPoint} leaves one effect after the repeat`, async () => {
     for (const [kind, make] of Object.entries(writes)) {
-      const name = `${kind}-${border}`
+      const name = `${kind}-${crashPoint}`
       const { method, path, body, effects } = await make(name)
-      const doomed = await serve(['--no-demo'], shop.buildEnvironment('doomed', { FAILPOINT: border }))
+      const doomed = await serve(['--no-demo'], shop.buildEnvironment('doomed', { FAILPOINT: crashPoint }))
       await assert.rejects(shop.send(doomed, method, path, body, name), kind)
       assert.equal((await doomed.ended).signal, 'SIGKILL')
-      assert.equal(await effects(), committed(border) ? 1 : 0, name)
+      assert.equal(await effects(), committed(crashPoint) ? 1 : 0, name)
       const again = await repeatUntilDone(method, path, body, name)
       assert.deepEqual(
         [again.status, again.replayed],
-        [method === 'POST' ? 201 : 200, committed(border)],
+        [method === 'POST' ? 201 : 200, committed(crashPoint)],
         `${name} ${again.code}`,
       )
       assert.equal(await effects(), 1, name)
@@ -126,11 +126,11 @@ for (const border of borders)
     }
   })
 
-for (const border of ['before_commit', 'after_commit'] as const)
-  test(`a voucher whose lock is killed at ${border} can be tried immediately`, async () => {
-    const name = `lock-for-another-${border}`
+for (const crashPoint of ['before_commit', 'after_commit'] as const)
+  test(`a voucher whose lock is killed at ${crashPoint} can be tried immediately`, async () => {
+    const name = `lock-for-another-${crashPoint}`
     const { method, path, body } = (await writes.lock?.(name)) ?? assert.fail()
-    const doomed = await serve(['--no-demo'], shop.buildEnvironment('doomed', { FAILPOINT: border }))
+    const doomed = await serve(['--no-demo'], shop.buildEnvironment('doomed', { FAILPOINT: crashPoint }))
     await assert.rejects(shop.send(doomed, method, path, body, name))
     const number = path.split('/')[2]
     const another = await shop.send(steady, 'POST', '/vouchers/validate', {
@@ -138,20 +138,20 @@ for (const border of ['before_commit', 'after_commit'] as const)
       pin: pins.get(name),
       amount: '10.00',
     })
-    assert.equal(another.code ?? another.status, committed(border) ? 'voucher_locked' : 200)
+    assert.equal(another.code ?? another.status, committed(crashPoint) ? 'voucher_locked' : 200)
     const again = await repeatUntilDone(method, path, body, name)
     // Only the last validation can lock: the first one is invalid if another came in between.
-    assert.equal(again.code ?? again.status, committed(border) ? 200 : 'validation_id_incorrect')
+    assert.equal(again.code ?? again.status, committed(crashPoint) ? 200 : 'validation_id_incorrect')
   })
 
-for (const border of borders)
-  test(`a PostgreSQL killed at ${border} leaves one effect after the repeat`, async () => {
+for (const crashPoint of crashPoints)
+  test(`a PostgreSQL killed at ${crashPoint} leaves one effect after the repeat`, async () => {
     // The two that touch the most tables; a start of PostgreSQL each.
     for (const kind of ['order', 'voucher'] as const) {
-      const name = `${kind}-database-${border}`
+      const name = `${kind}-database-${crashPoint}`
       const make = writes[kind] ?? assert.fail()
       const { method, path, body, effects } = await make(name)
-      const halted = await serve(['--no-demo'], shop.buildEnvironment('halted', { FAILPOINT: `${border}:stop` }))
+      const halted = await serve(['--no-demo'], shop.buildEnvironment('halted', { FAILPOINT: `${crashPoint}:stop` }))
       const response = shop.send(halted, method, path, body, name)
       await waitUntil(() => isHalted(halted.pid), 'the process halts')
       const { pid } = shop.postgres

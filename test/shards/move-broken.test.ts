@@ -42,7 +42,7 @@ async function isServed() {
   assert.equal(json.data.length, customers)
 }
 
-/** Moves it with a mover that is killed, or halted, at a border. */
+/** Moves it with a mover that is killed, or halted, at a crash point. */
 async function movedTo(database: string, FAILPOINT: string) {
   const mover = startCommand(['service', 'move', 'luma', '--to', database], { ...shop.environment, FAILPOINT })
   if (!FAILPOINT.endsWith(':stop')) assert.equal((await mover.ended).signal, 'SIGKILL', mover.err)
@@ -84,12 +84,12 @@ async function recoverMove() {
   return out
 }
 
-for (const border of ['service_copied', 'service_compared', 'service_drained', 'service_paused'])
-  test(`a move killed at ${border} keeps the service where it was`, async () => {
-    await movedTo('west', border)
+for (const crashPoint of ['service_copied', 'service_compared', 'service_drained', 'service_paused'])
+  test(`a move killed at ${crashPoint} keeps the service where it was`, async () => {
+    await movedTo('west', crashPoint)
     await isServed()
     await writes()
-    if (border === 'service_copied') await assertReported()
+    if (crashPoint === 'service_copied') await assertReported()
     assert.match(await recoverMove(), /Interrupted move undone: luma stays in its previous shard/)
     await writes()
     await isServed()
@@ -97,9 +97,9 @@ for (const border of ['service_copied', 'service_compared', 'service_drained', '
   })
 
 let [there, other] = ['east', 'west'] as [string, string]
-for (const border of ['service_moved_away', 'service_switched', 'service_opened'])
-  test(`a move killed at ${border} keeps reads and is finished afterwards`, async () => {
-    await movedTo(other, border)
+for (const crashPoint of ['service_moved_away', 'service_switched', 'service_opened'])
+  test(`a move killed at ${crashPoint} keeps reads and is finished afterwards`, async () => {
+    await movedTo(other, crashPoint)
     await isServed()
     assert.match(await recoverMove(), /Interrupted move finished: luma is in/)
     ;[there, other] = [other, there]

@@ -49,8 +49,8 @@ export async function probeExpiry({ api, sku, settle, isOver }: ProbeOptions) {
     ['longest response to such a request, with its repeats, ms', longestMs.toFixed(0)],
   ]
   const checks: CheckResult[] = [
-    check('the units of an expired reservation can be reserved at its very time', stillReserved, probes),
-    check('an expired reservation is not found at its very time', stillFound, probes),
+    check('the units of an expired reservation can be reserved at its end', stillReserved, probes),
+    check('an expired reservation is not found at its end', stillFound, probes),
   ]
   return { measurements, checks }
 }

@@ -77,15 +77,15 @@ test('a worker killed at any crash point repeats at most one delivery', async t 
       receiver.respond = respondWith(204)
     },
   }
-  for (const [border, doing] of Object.entries(kill)) {
-    const created = await hook(border)
-    const changed = [await customer(`one-${border}`), await customer(`two-${border}`)]
-    await doing(border)
-    assert.equal(receivedBy(border).length, border === 'before_post' ? 0 : 1)
+  for (const [crashPoint, doing] of Object.entries(kill)) {
+    const created = await hook(crashPoint)
+    const changed = [await customer(`one-${crashPoint}`), await customer(`two-${crashPoint}`)]
+    await doing(crashPoint)
+    assert.equal(receivedBy(crashPoint).length, crashPoint === 'before_post' ? 0 : 1)
     // The others wait, so that each process is killed over a webhook of its own.
     await setState(created.id, 'paused')
-    changed.push(await customer(`three-${border}`))
-    killed.set(border, { ...created, changedIds: changed, at: performance.now() })
+    changed.push(await customer(`three-${crashPoint}`))
+    killed.set(crashPoint, { ...created, changedIds: changed, at: performance.now() })
   }
   // One that is halted right before it posts, for longer than its lease.
   const halting = await hook('halted')
@@ -95,14 +95,14 @@ test('a worker killed at any crash point repeats at most one delivery', async t 
 
   for (const { id } of killed.values()) await setState(id, 'active')
   const healthy = [worker(), worker()]
-  for (const [border, { id, secret, changedIds, at }] of killed) {
+  for (const [crashPoint, { id, secret, changedIds, at }] of killed) {
     const hasAll = () => {
-      const ids = parseChanges(receivedBy(border)).map(({ id: changedId }) => changedId)
+      const ids = parseChanges(receivedBy(crashPoint)).map(({ id: changedId }) => changedId)
       return changedIds.every(changedId => ids.includes(changedId))
     }
-    await waitUntil(async () => hasAll() && (await isUpToDate(id)), border, 60_000)
-    t.diagnostic(`killed at ${border}: up to date ${Math.round((performance.now() - at) / 100) / 10} s later`)
-    const deliveries = receivedBy(border)
+    await waitUntil(async () => hasAll() && (await isUpToDate(id)), crashPoint, 60_000)
+    t.diagnostic(`killed at ${crashPoint}: up to date ${Math.round((performance.now() - at) / 100) / 10} s later`)
+    const deliveries = receivedBy(crashPoint)
     for (const delivery of deliveries) new Webhook(secret).verify(delivery.body, getSignatureHeaders(delivery))
     const bodies = new Map<string, Set<string>>()
     for (const { headers, body } of deliveries) {
@@ -113,7 +113,7 @@ test('a worker killed at any crash point repeats at most one delivery', async t 
       [...bodies.values()].every(same => same.size === 1),
       'a repeat says the same',
     )
-    assert.ok(deliveries.length - bodies.size <= (border === 'before_post' ? 0 : 1), 'one was repeated at most')
+    assert.ok(deliveries.length - bodies.size <= (crashPoint === 'before_post' ? 0 : 1), 'one was repeated at most')
     const once = [...bodies.values()].flatMap(([body = '']) => JSON.parse(body).data.changes)
     const receivedIds = once.map(({ id: changedId }) => changedId).filter(changedId => changedIds.includes(changedId))
     assert.deepEqual(receivedIds, changedIds, 'each record once, in the order of their changes')

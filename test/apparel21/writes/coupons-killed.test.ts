@@ -53,23 +53,23 @@ async function redeem(to: Server, code: string, shopper: number, between = async
   return request(to, '/orders', { ...addresses, customerId, lines, quoteId, payments: paid })
 }
 
-const borders = ['before_upstream', 'after_upstream', 'before_commit']
+const crashPoints = ['before_upstream', 'after_upstream', 'before_commit']
 
-for (const border of borders)
-  test(`a coupon is redeemed once if its reservation is killed at ${border}`, async () => {
-    const code = addCoupon(`RESERVE-${border}`)
-    const victim = await serve(['--no-demo'], environmentOf(`reserve-${border}`, { FAILPOINT: border }))
+for (const crashPoint of crashPoints)
+  test(`a coupon is redeemed once if its reservation is killed at ${crashPoint}`, async () => {
+    const code = addCoupon(`RESERVE-${crashPoint}`)
+    const victim = await serve(['--no-demo'], environmentOf(`reserve-${crashPoint}`, { FAILPOINT: crashPoint }))
     const placed = await redeem(victim, code, 1)
     assert.equal(placed.status, 201, placed.code)
     assert.equal((await victim.ended).signal, 'SIGKILL')
     assert.equal(effects('coupon redeemed').filter(({ id }) => id === code).length, 1)
   })
 
-for (const border of borders)
-  test(`a coupon is free if its release is killed at ${border}`, async () => {
-    const code = addCoupon(`RELEASE-${border}`)
+for (const crashPoint of crashPoints)
+  test(`a coupon is free if its release is killed at ${crashPoint}`, async () => {
+    const code = addCoupon(`RELEASE-${crashPoint}`)
     const reserved = await request(steady, reservations, buildReservation(code, 1))
-    const victim = await serve(['--no-demo'], environmentOf(`release-${border}`, { FAILPOINT: border }))
+    const victim = await serve(['--no-demo'], environmentOf(`release-${crashPoint}`, { FAILPOINT: crashPoint }))
     const released = await request(victim, `${reservations}/${reserved.data.id}`, {}, 'DELETE')
     assert.equal(released.status, 200, released.code)
     assert.equal((await victim.ended).signal, 'SIGKILL')

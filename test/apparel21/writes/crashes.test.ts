@@ -44,34 +44,41 @@ const gift = (receiverEmail: string) => ({
   subject: 'A gift for you',
   billingAddress: address,
 })
-/** Receivers, and whether the back office has to make a person of them first: the first border is there, then. */
+/** Receivers of a voucher with the crash points that they reach. For a new customer, the back office creates a person first. */
 const receivers = {
-  'somebody known': {
-    borders: ['before_effect', 'before_upstream', 'after_upstream', 'after_effect', 'before_commit', 'after_commit'],
+  'an existing customer': {
+    crashPoints: [
+      'before_effect',
+      'before_upstream',
+      'after_upstream',
+      'after_effect',
+      'before_commit',
+      'after_commit',
+    ],
   },
-  'somebody new': { borders: ['before_upstream', 'after_upstream'] },
+  'a new customer': { crashPoints: ['before_upstream', 'after_upstream'] },
 } as const
 
-for (const [receiver, { borders }] of Object.entries(receivers))
-  for (const border of borders)
-    test(`a voucher for ${receiver} killed at ${border} exists once after its repeat`, async () => {
+for (const [receiver, { crashPoints }] of Object.entries(receivers))
+  for (const crashPoint of crashPoints)
+    test(`a voucher for ${receiver} killed at ${crashPoint} exists once after its repeat`, async () => {
       const [shopper] = [...simulator.state.persons.values()].filter(({ email: ownEmail }) => ownEmail !== '')
-      const isNew = receiver === 'somebody new'
-      const email = isNew ? `gift-${border}@example.com` : (shopper?.email ?? assert.fail())
-      const key = `gift ${receiver} ${border}`
+      const isNew = receiver === 'a new customer'
+      const email = isNew ? `gift-${crashPoint}@example.com` : (shopper?.email ?? assert.fail())
+      const key = `gift ${receiver} ${crashPoint}`
       simulator.ledger.clear()
       const there = () => simulator.ledger.effectsOf('voucher sold').length
       const persons = () => [...simulator.state.persons.values()].filter(candidate => candidate.email === email).length
       const already = await rows('upstream_voucher_sale')
       const here = async () => (await rows('upstream_voucher_sale', 'order_id is not null')) - already
-      const doomed = await serve(['--no-demo'], environmentOf('doomed', { FAILPOINT: border }))
+      const doomed = await serve(['--no-demo'], environmentOf('doomed', { FAILPOINT: crashPoint }))
       await assert.rejects(send(doomed, '/vouchers', gift(email), { key }))
       assert.equal((await doomed.ended).signal, 'SIGKILL')
-      const isSold = !isNew && border !== 'before_effect' && border !== 'before_upstream'
-      const isMade = isNew ? border === 'after_upstream' : true
+      const isSold = !isNew && crashPoint !== 'before_effect' && crashPoint !== 'before_upstream'
+      const isMade = isNew ? crashPoint === 'after_upstream' : true
       assert.deepEqual(
         [there(), persons(), await here()],
-        [Number(isSold), Number(isMade), Number(border === 'after_commit')],
+        [Number(isSold), Number(isMade), Number(crashPoint === 'after_commit')],
       )
       await claimsRunOut()
       const again = await send(steady, '/vouchers', gift(email), { key })
@@ -89,38 +96,38 @@ for (const [receiver, { borders }] of Object.entries(receivers))
       )
     })
 
-for (const border of ['before_upstream', 'after_upstream'] as const)
+for (const crashPoint of ['before_upstream', 'after_upstream'] as const)
   for (const [kind, make] of Object.entries(writes))
-    test(`a ${kind} killed at ${border} exists once everywhere after its repeat`, async () => {
-      const name = `${kind}-${border}`.replace('_', '-')
+    test(`a ${kind} killed at ${crashPoint} exists once everywhere after its repeat`, async () => {
+      const name = `${kind}-${crashPoint}`.replace('_', '-')
       const { path, body, effect, here } = await make(name)
       simulator.ledger.clear()
       const there = () => simulator.ledger.effectsOf(effect).length
-      const doomed = await serve(['--no-demo'], environmentOf('doomed', { FAILPOINT: border }))
+      const doomed = await serve(['--no-demo'], environmentOf('doomed', { FAILPOINT: crashPoint }))
       await assert.rejects(send(doomed, path, body, { key: name }))
       assert.equal((await doomed.ended).signal, 'SIGKILL')
-      assert.deepEqual([there(), await here()], [border === 'after_upstream' ? 1 : 0, 0])
+      assert.deepEqual([there(), await here()], [crashPoint === 'after_upstream' ? 1 : 0, 0])
       await claimsRunOut()
       const again = await send(steady, path, body, { key: name })
       assert.equal(again.status, 201, again.code)
       assert.deepEqual([there(), await here()], [1, 1])
     })
 
-for (const border of ['before_upstream', 'after_upstream'] as const)
+for (const crashPoint of ['before_upstream', 'after_upstream'] as const)
   for (const by of ['its validation', 'its PIN'])
-    test(`a lock by ${by} killed at ${border} belongs only to its repeat`, async () => {
+    test(`a lock by ${by} killed at ${crashPoint} belongs only to its repeat`, async () => {
       const voucher =
         [...simulator.state.vouchers.values()].find(candidate => candidate.lockedUntil === 0) ?? assert.fail()
       const { number, pin } = voucher
       const validate = () => send(steady, '/vouchers/validate', { number, pin, amount: '5.00' })
       const opening = by === 'its PIN' ? { pin } : { validationId: (await validate()).data.validationId }
       const body = { ...opening, lockSeconds: 600 }
-      const lock = { method: 'PUT', key: `lock ${border} ${by}` } as const
+      const lock = { method: 'PUT', key: `lock ${crashPoint} ${by}` } as const
       const path = `/vouchers/${number}/lock`
-      const doomed = await serve(['--no-demo'], environmentOf('doomed', { FAILPOINT: border }))
+      const doomed = await serve(['--no-demo'], environmentOf('doomed', { FAILPOINT: crashPoint }))
       await assert.rejects(send(doomed, path, body, lock))
       assert.equal((await doomed.ended).signal, 'SIGKILL')
-      assert.equal(voucher.lockedUntil > 0, border === 'after_upstream')
+      assert.equal(voucher.lockedUntil > 0, crashPoint === 'after_upstream')
       await claimsRunOut()
       assert.equal((await validate()).code, 'voucher_locked')
       const again = await send(steady, path, body, lock)

@@ -12,11 +12,11 @@ const open = async () => [await rows('intent'), await rows('reservation')]
 const doomed = (failpoint: string, more: Environment = {}) =>
   serve(['--no-demo'], environmentOf(failpoint.replace(':', '-'), { FAILPOINT: failpoint, ...more }))
 
-for (const border of ['after_claim', 'after_upstream'])
-  test(`a process halted at ${border} learns its result from another process`, async () => {
+for (const crashPoint of ['after_claim', 'after_upstream'])
+  test(`a process halted at ${crashPoint} learns its result from another process`, async () => {
     simulator.ledger.clear()
-    const [key, body, before, lines] = [`halted ${border}`, order(), await rows('sales_order'), await rows('audit')]
-    const late = await doomed(`${border}:stop`)
+    const [key, body, before, lines] = [`halted ${crashPoint}`, order(), await rows('sales_order'), await rows('audit')]
+    const late = await doomed(`${crashPoint}:stop`)
     const coming = send(late, '/orders', body, { key })
     await halted(late)
     const early = await send(steady, '/orders', body, { key })

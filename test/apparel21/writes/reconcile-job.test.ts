@@ -36,10 +36,10 @@ async function leasesRunOut() {
   await claimsRunOut(true)
 }
 
-for (const border of ['before_effect', 'after_effect', 'before_commit'])
-  test(`a job killed at ${border} during reconciliation is replaced and stores once`, async () => {
+for (const crashPoint of ['before_effect', 'after_effect', 'before_commit'])
+  test(`a job killed at ${crashPoint} during reconciliation is replaced and stores once`, async () => {
     const counts = await leave(1)
-    const victim = worker(border)
+    const victim = worker(crashPoint)
     assert.deepEqual(await victim.ended, { code: null, signal: 'SIGKILL' }, victim.err)
     assert.deepEqual([await rows('intent'), await rows('sales_order')], [1, counts[0]])
     await leasesRunOut()

@@ -50,13 +50,13 @@ describe('worker processes', { concurrency: true }, () => {
       startCommand(['worker'], { ...environment, SMTP_URL: sink.url, LOG_LEVEL: 'warn', ...more })
     try {
       const killed: Record<string, number> = {}
-      for (const border of ['before_smtp', 'after_smtp', 'before_mark_sent']) {
-        await queue(border)
-        const victim = worker({ FAILPOINT: border })
+      for (const crashPoint of ['before_smtp', 'after_smtp', 'before_mark_sent']) {
+        await queue(crashPoint)
+        const victim = worker({ FAILPOINT: crashPoint })
         assert.deepEqual(await victim.ended, { code: null, signal: 'SIGKILL' }, victim.err)
-        killed[border] = performance.now()
-        assert.equal(messageIds(sink, border).length, border === 'before_smtp' ? 0 : 1)
-        assert.equal(await statusOf(db, border), 'queued')
+        killed[crashPoint] = performance.now()
+        assert.equal(messageIds(sink, crashPoint).length, crashPoint === 'before_smtp' ? 0 : 1)
+        assert.equal(await statusOf(db, crashPoint), 'queued')
       }
       await queue('halted')
       const halted = worker({ FAILPOINT: 'before_smtp:stop' })
@@ -64,13 +64,13 @@ describe('worker processes', { concurrency: true }, () => {
       await waitUntil(() => state() === 'T', 'the worker is halted')
 
       const healthy = worker()
-      for (const [border, at] of Object.entries(killed)) {
-        await waitUntil(async () => (await statusOf(db, border)) === 'sent', border, 60_000)
-        const ids = messageIds(sink, border)
-        assert.equal(ids.length, border === 'before_smtp' ? 1 : 2)
+      for (const [crashPoint, at] of Object.entries(killed)) {
+        await waitUntil(async () => (await statusOf(db, crashPoint)) === 'sent', crashPoint, 60_000)
+        const ids = messageIds(sink, crashPoint)
+        assert.equal(ids.length, crashPoint === 'before_smtp' ? 1 : 2)
         assert.equal(new Set(ids).size, 1)
         const tookMs = performance.now() - at
-        t.diagnostic(`killed at ${border}: sent ${Math.round(tookMs / 100) / 10} s later`)
+        t.diagnostic(`killed at ${crashPoint}: sent ${Math.round(tookMs / 100) / 10} s later`)
         assert.ok(tookMs < 60_000)
       }
       await waitUntil(async () => (await statusOf(db, 'halted')) === 'sent', 'the halted one is taken over', 60_000)
