@@ -159,13 +159,17 @@ create table account_service (
   service_id integer not null references service on delete cascade,
   username text collate "C" not null references account on delete cascade,
   role text not null check (role in ('visitor', 'maintainer', 'admin')),
+  is_program boolean not null default false,
   changed_at timestamptz not null default clock_timestamp(),
   primary key (service_id, username)
 );
 create index on account_service (username);
+create index account_service_program on account_service (service_id, is_program, username);
 create index account_service_changed on account_service (service_id, changed_at);
 comment on table account_service is 'The services that an account is assigned to.';
 comment on column account_service.role is 'Each role includes the permissions of the previous ones.';
+comment on column account_service.is_program is
+  'True for a program, such as a web shop. False for a person. The same in all services of the account: it is stored here because the list of a service is filtered by it.';
 comment on column account_service.changed_at is 'When the account received this role.';
 
 create table account_use (

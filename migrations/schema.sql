@@ -152,7 +152,9 @@ create index console_sign_in_completed_at_idx on console_sign_in (completed_at);
 create table account_service (
   service_id integer not null,
   username text collate "C" not null,
-  role text not null,  -- Each role includes the permissions of the previous ones.
+  role text not null,                         -- Each role includes the permissions of the previous ones.
+  is_program boolean not null default false,  -- True for a program, such as a web shop. False for a person. The same in all services of the
+                                              -- account: it is stored here because the list of a service is filtered by it.
   changed_at timestamptz not null default clock_timestamp(),  -- When the account received this role.
   primary key (service_id, username),
   foreign key (service_id) references service(service_id) on delete cascade,
@@ -160,6 +162,7 @@ create table account_service (
   check (role in ('visitor', 'maintainer', 'admin'))
 );
 create index account_service_changed on account_service (service_id, changed_at);
+create index account_service_program on account_service (service_id, is_program, username);
 create index account_service_username_idx on account_service (username);
 
 -- Last request of an account to a service, to the minute. Separate from its assignment, whose row is locked by changes.

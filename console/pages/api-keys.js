@@ -12,6 +12,7 @@ import { html } from '../lib/html.js'
 import { linkTo } from '../lib/route.js'
 import { formatLocalTime } from '../lib/time.js'
 import { loadScopes, NewKey } from './accounts/keys.js'
+import { Accounts } from './accounts/list.js'
 
 /** @param {{ username: string, name?: string }} key */
 const toPath = ({ username, name }) =>
@@ -78,9 +79,13 @@ export function Screen() {
     }
     ${error && html`<${Problem} error=${error} />`}
     ${!keys && !error && html`<p class="opening" role="status">Loading…</p>`}
+    <h2>Keys</h2>
     <p class="choices"><button class="main" onClick=${() => setAdding(true)}>New key</button></p>
     ${keys?.length === 0 && html`<div class="empty">No API keys yet. A program with a key has only the permissions that it needs.</div>`}
     ${keys && keys.length > 0 && html`<${ExportableTable} caption="API keys" columns=${columns} rows=${keys} getKey=${(/** @type {any} */ key) => `${key.username} ${key.name}`} file="api-keys" />`}
+    <h2>Programs</h2>
+    <p class="lead">Accounts of programs. A program can use the password of its account or a key.</p>
+    <${Accounts} isProgram />
     ${
       isAdding &&
       html`<${Dialog} title="New key" close=${() => setAdding(false)}>
@@ -98,7 +103,9 @@ function NewKeyOfAccount({ done }) {
   const [username, setUsername] = useState('')
   const { data, error } = useLoad(async signal => {
     const [accounts, scopes] = await Promise.all([loadAll('/accounts', signal), loadScopes(signal)])
-    return { accounts: /** @type {{ username: string, role: string }[]} */ (accounts.data), scopes }
+    /** @type {{ username: string, role: string, isProgram: boolean }[]} */
+    const all = accounts.data
+    return { accounts: all.toSorted((a, b) => Number(b.isProgram) - Number(a.isProgram)), scopes }
   }, [])
   if (error) return html`<${Problem} error=${error} />`
   if (!data) return html`<p role="status">Loading…</p>`

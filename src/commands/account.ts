@@ -44,32 +44,38 @@ export function buildAccountCommand(program: Command) {
     .addOption(
       new Option('--role <role>', 'its role in the service (default: its current role, or visitor)').choices(roles),
     )
+    .option('--program', 'a new account is for a program, not for a person')
     .option('--trust-shopper-ip', 'trust the shopper IP address in its X-Shopper-IP header')
     .examples(
       ['account add webshop --service luma', 'with read access'],
       ['account add integration --service luma --role maintainer', 'with write access'],
       ['account add integration --service luma --role admin', 'changes its role'],
-      ['account add webshop --service luma --trust-shopper-ip', 'for the backend of a web shop'],
+      ['account add webshop --service luma --program --trust-shopper-ip', 'for the backend of a web shop'],
     )
-    .action((username: string, { service: name, role: requestedRole, trustShopperIp = false }: AddOptions) => {
-      validateInput(AccountInput, { username, role: requestedRole ?? 'visitor' })
-      return withDatabase(async ({ control, keys, services }) => {
-        const { service } = await services.find(name)
-        const { role, password } = await control.transaction(async tx => {
-          await lockRoles(tx, service)
-          const previousRole = (await loadAssignments(tx, username)).get(service.name)?.role
-          const newRole = requestedRole ?? previousRole ?? 'visitor'
-          await requireLocalAccount(tx, username)
-          const newPassword = await addAccount(tx, keys, username, service, newRole)
-          if (trustShopperIp) await setTrustsShopperIp(tx, username, true)
-          const changes = listChanges({ role: previousRole }, { role: newRole })
-          await writeAuditEntries(tx, username, 'account add', { only: service.name, changes })
-          return { role: newRole, password: newPassword }
+    .action(
+      (
+        username: string,
+        { service: name, role: requestedRole, program: isProgram = false, trustShopperIp = false }: AddOptions,
+      ) => {
+        validateInput(AccountInput, { username, role: requestedRole ?? 'visitor' })
+        return withDatabase(async ({ control, keys, services }) => {
+          const { service } = await services.find(name)
+          const { role, password } = await control.transaction(async tx => {
+            await lockRoles(tx, service)
+            const previousRole = (await loadAssignments(tx, username)).get(service.name)?.role
+            const newRole = requestedRole ?? previousRole ?? 'visitor'
+            await requireLocalAccount(tx, username)
+            const newPassword = await addAccount(tx, keys, username, service, newRole, isProgram)
+            if (trustShopperIp) await setTrustsShopperIp(tx, username, true)
+            const changes = listChanges({ role: previousRole }, { role: newRole })
+            await writeAuditEntries(tx, username, 'account add', { only: service.name, changes })
+            return { role: newRole, password: newPassword }
+          })
+          console.log(`Account ${username} has the role ${role} in ${service.name}.`)
+          if (password) await printCredentials(username, password)
         })
-        console.log(`Account ${username} has the role ${role} in ${service.name}.`)
-        if (password) await printCredentials(username, password)
-      })
-    })
+      },
+    )
 
   account
     .command('rotate')
@@ -204,6 +210,7 @@ async function writeAuditEntries(
 interface AddOptions {
   service?: string
   role?: Role
+  program?: boolean
   trustShopperIp?: boolean
 }
 

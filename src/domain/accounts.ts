@@ -1,5 +1,5 @@
 import { Type } from '../schemas/schemas.ts'
-import { Integer, LocalTime, Nullable, OneOf, Text } from './values/fields.ts'
+import { Flag, Integer, LocalTime, Nullable, OneOf, Optional, Text } from './values/fields.ts'
 
 /** Roles of an account in a service, from least to most. Each role includes the permissions of the roles before it. */
 export const roles = ['visitor', 'maintainer', 'admin'] as const
@@ -51,6 +51,7 @@ const roleInput = {
 const account = {
   username,
   role: roleField,
+  isProgram: Flag('True for a program, such as a web shop. False for a person.', false),
   passwords: Integer('The number of active passwords. After a rotation, there are two.', 1, { minimum: 0 }),
   since: LocalTime('Since when the account has this role.', '2026-11-22 09:30:00'),
 }
@@ -97,6 +98,7 @@ export const AccountInput = Type.Object(
       format: 'username',
     },
     role: roleInput,
+    isProgram: Optional(Type.Boolean({ description: 'True for a program. Default: a person.', examples: [false] })),
   },
   { $id: 'AccountInput', additionalProperties: false },
 )

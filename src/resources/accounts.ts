@@ -5,6 +5,7 @@ import type { Service } from '../domain/tenancy/service-settings.ts'
 import { ApiError, notFound, toApiError } from '../errors/api-error.ts'
 import { EmptyBody } from '../http/body/body.ts'
 import { get, list, post, put } from '../http/routing/route-definitions.ts'
+import { Type } from '../schemas/schemas.ts'
 import { findAccountRecord, readAccountPage } from '../store/accounts/account-page.ts'
 import {
   addPassword,
@@ -39,9 +40,14 @@ export const accounts = [
       inControlDatabase,
       summary: 'List accounts',
       description: 'Each account has its role in this service and the time of its last use. Passwords are never shown.',
+      query: Type.Object({
+        is_program: Type.Optional(
+          Type.Boolean({ description: 'Only programs (true), or only people (false).', examples: [true] }),
+        ),
+      }),
       item: ListedAccount,
     },
-    ({ db, service }, page) => readAccountPage(db, service, page),
+    ({ db, service, query }, page) => readAccountPage(db, service, { isProgram: query.is_program }, page),
   ),
 
   get(
@@ -77,9 +83,9 @@ export const accounts = [
       response: IssuedAccount,
       errors: ['username_taken'],
     },
-    ({ keys, service, body: { username, role: newRole } }) =>
+    ({ keys, service, body: { username, role: newRole, isProgram } }) =>
       async tx => {
-        const password = await createAccount(tx, keys, username, service, newRole)
+        const password = await createAccount(tx, keys, username, service, newRole, isProgram ?? false)
         if (password === undefined) throw createUsernameTakenError()
         return {
           data: await buildIssuedAccount(tx, service, username, password),

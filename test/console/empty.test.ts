@@ -44,7 +44,7 @@ const firstSteps: Record<string, RegExp> = {
   stores: /No stores yet\.\s+Sync/,
   staff: /No staff yet\.\s+Sync/,
   'back-office': /This service has no other back office/,
-  accounts: /New account/,
+  accounts: /New person/,
   'api-keys': /No API keys yet\./,
   'second-factor': /A code of an authenticator app/,
   settings: /To set up/,

@@ -182,8 +182,8 @@ test('an account is created by keyboard alone, with focus kept and restored', {
   await tabTo('Team')
   await page.key('Enter')
   await page.until(`document.querySelector('main h1')?.innerText === 'Team'`)
-  await page.until(`${rows('Accounts')}.length === 1`)
-  await tabTo('New account')
+  await page.until(`${rows('People')}.length === 1`)
+  await tabTo('New person')
   await page.key('Enter')
   await page.until(`document.querySelector('dialog[open]')`)
   for (let presses = 0; presses < 8; presses++) {
@@ -196,7 +196,7 @@ test('an account is created by keyboard alone, with focus kept and restored', {
   }
   await page.key('Escape')
   await page.until(`!document.querySelector('dialog')`)
-  assert.equal(await page.evaluate(focused), 'New account')
+  assert.equal(await page.evaluate(focused), 'New person')
   await page.key('Space')
   await page.until(`document.querySelector('dialog[open]')`)
   await tabTo('Username')
@@ -205,7 +205,7 @@ test('an account is created by keyboard alone, with focus kept and restored', {
   await page.waitForText('API key')
   await tabTo('Done')
   await page.key('Enter')
-  await page.until(`${rows('Accounts')}.length === 2`)
+  await page.until(`${rows('People')}.length === 2`)
   await tabTo('Change role of kay')
   await page.key('Enter')
   await page.until(`document.querySelector('dialog[open]')`)
@@ -214,7 +214,7 @@ test('an account is created by keyboard alone, with focus kept and restored', {
   await tabTo('Save')
   await page.key('Enter')
   await page.until(
-    `!document.querySelector('dialog') && ${rows('Accounts')}.some(row => row.startsWith('kay maintainer'))`,
+    `!document.querySelector('dialog') && ${rows('People')}.some(row => row.startsWith('kay maintainer'))`,
   )
   assert.equal(await page.evaluate(focused), 'Change role of kay')
 })

@@ -225,9 +225,23 @@ test('the overview shows failed deliveries and rejected imports at once', { skip
   await api.request(`/webhooks/${id}`, { method: 'DELETE' })
 })
 
+test('a program is under API keys and not under Team', { skip }, async () => {
+  await page.show('api-keys')
+  await page.press('New program')
+  await page.fill('Username', 'web shop 7')
+  await page.press('Create account')
+  await page.waitForText('Password of web shop 7.')
+  await page.press('Done')
+  await page.until(`${rows}.some(row => row.startsWith('web shop 7 visitor'))`)
+  await assertAccessible(page, 'programs')
+  await page.show('accounts')
+  await page.until(`${rows}.some(row => row.startsWith('${api.username} admin'))`)
+  assert.doesNotMatch(await main(), /web shop 7/)
+})
+
 test('an account is created with its key, changed and revoked', { skip }, async () => {
   await page.show('accounts')
-  await page.press('New account')
+  await page.press('New person')
   await page.fill('Username', 'anna')
   await page.press('Create account')
   await page.waitForText('Password of anna.')

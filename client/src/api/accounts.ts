@@ -7,7 +7,10 @@ import type { Account, AccountInput, ApiKey, ApiKeyInput, IssuedAccount, IssuedA
 /** API accounts with access to this service. */
 export interface AccountsApi {
   /** List accounts. Each account has its role in this service and the time of its last use. Passwords are never shown. */
-  list(query?: Paging, options?: CallOptions): Paginator<ListedAccount>
+  list(query?: Paging & {
+    /** Only programs (true), or only people (false). */
+    isProgram?: boolean | undefined
+  }, options?: CallOptions): Paginator<ListedAccount>
   /** Get an account. The account with its role in this service. */
   get(username: string, options?: CallOptions): Promise<Account>
   /** Create an account. The password is only in this response. Send `apiKey` after `Authorization: Basic`. Usernames are unique in the installation, so a username that another service uses is 409 too. Null in a dry run unless sent: `password`, `apiKey`. */

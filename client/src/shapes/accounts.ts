@@ -6,6 +6,8 @@ export interface AccountInput {
   username: string
   /** The role of the account in this service. Each role includes the permissions of the previous roles. */
   role: 'visitor' | 'maintainer' | 'admin'
+  /** True for a program. Default: a person. */
+  isProgram?: boolean | null | undefined
 }
 
 export interface RoleChange {
@@ -34,6 +36,8 @@ export interface Account {
   username: string
   /** The role of the account in this service. */
   role: Open<'visitor' | 'maintainer' | 'admin'>
+  /** True for a program, such as a web shop. False for a person. */
+  isProgram: boolean
   /** The number of active passwords. After a rotation, there are two. */
   passwords: number
   /** Since when the account has this role. */

@@ -65,6 +65,7 @@ export async function createAccount(
   username: string,
   service: Service,
   role: Role,
+  isProgram = false,
 ): Promise<string | undefined> {
   const skeleton = await buildUsernameSkeleton(username)
   if (skeleton === undefined) return
@@ -74,14 +75,15 @@ export async function createAccount(
     ))
   )
     return
-  await assignRole(db, username, service, role)
+  await assignRole(db, username, service, role, isProgram)
   return addPassword(db, keys, username)
 }
 
-/** Gives an account a role in a service, or changes the role. */
-export const assignRole = (db: Db, username: string, service: Service, role: Role) =>
+/** Gives an account a role in a service, or changes the role. `isProgram`: only if the account has no role in any service. */
+export const assignRole = (db: Db, username: string, service: Service, role: Role, isProgram = false) =>
   db.run(sql`
-    insert into account_service (service_id, username, role) values (${service.id}, ${username}, ${role})
+    insert into account_service (service_id, username, role, is_program)
+    select ${service.id}, ${username}, ${role}, coalesce((select bool_or(is_program) from account_service where username = ${username}), ${isProgram})
     on conflict (service_id, username) do update set (role, changed_at) = (excluded.role, excluded.changed_at)
       where account_service.role <> excluded.role`)
 
@@ -92,8 +94,9 @@ export async function addAccount(
   username: string,
   service: Service,
   role: Role,
+  isProgram = false,
 ): Promise<string | undefined> {
-  const password = await createAccount(db, keys, username, service, role)
+  const password = await createAccount(db, keys, username, service, role, isProgram)
   if (password !== undefined) return password
   if (!(await accountExists(db, username)))
     throw new Error(`The username ${username} can't be used: it looks like another account or a reserved name.`)

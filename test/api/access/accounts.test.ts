@@ -27,7 +27,7 @@ test('a new account can sign in immediately with the returned API key', async ()
   const response = await post(api, '/accounts', { username, role: 'maintainer' })
   assert.equal(response.status, 201, response.text)
   const { password, apiKey, since, ...account } = response.json.data
-  assert.deepEqual(account, { username, role: 'maintainer', passwords: 1 })
+  assert.deepEqual(account, { username, role: 'maintainer', isProgram: false, passwords: 1 })
   assert.match(since, /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/)
   assert.equal(Buffer.from(password, 'base64url').length, 32)
   assert.equal(apiKey, Buffer.from(`${username}:${password}`).toString('base64'))
@@ -37,6 +37,17 @@ test('a new account can sign in immediately with the returned API key', async ()
   assert.equal((await api.sendRaw('/stores', { headers })).status, 200)
   assert.equal((await api.sendRaw('/settings', { headers })).status, 403)
   assert.deepEqual((await api.get(String(location))).json.data, { ...account, since })
+})
+
+test('programs and people are listed apart', async () => {
+  const caller = await api.createService()
+  const created = await post(caller, '/accounts', { username: 'till 7', role: 'visitor', isProgram: true })
+  assert.equal(created.json.data.isProgram, true)
+  const list = async (query: string) =>
+    (await caller.get(`/accounts${query}`)).json.data.map(({ username }: { username: string }) => username)
+  assert.deepEqual(await list('?is_program=true'), ['till 7'])
+  assert.deepEqual(await list('?is_program=false'), [caller.username])
+  assert.deepEqual((await list('')).sort(), ['till 7', caller.username].sort())
 })
 
 test('every account can read its own role, limits and services', async () => {

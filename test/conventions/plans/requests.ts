@@ -63,6 +63,7 @@ const values: Record<string, Record<string, readonly string[]>> = {
   '/mappings/issues/stores': { state: issueStates },
   '/mappings/issues/skus': { state: issueStates },
   '/mappings/issues/customers': { state: issueStates },
+  '/accounts': { is_program: ['false'] },
   '/audit': { updated_after, record: ['/customers/7'], account: ['u1'], group: ['admin'], asc: ['false'] },
   '/requests': {
     request_id: ['r7'],

@@ -28,8 +28,8 @@ export async function fill(db: Database, { id }: Service, scale: number) {
   const orders = times(8_000)
   const returns = times(8_000)
   const rows: Record<string, Sql> = {
-    'account_service (service_id, username, role, changed_at)': sql`
-      select ${service}, ${service} || 'u' || i, 'visitor', ${instant} ${upTo(times(300))}`,
+    'account_service (service_id, username, role, is_program, changed_at)': sql`
+      select ${service}, ${service} || 'u' || i, 'visitor', i % 2 = 0, ${instant} ${upTo(times(300))}`,
     'webhook (service_id, webhook_id, url, kinds, secret, cursor)': sql`
       select ${service}, 'w' || i, 'https://shop.example/hooks', '["customer"]', '', 'x' ${upTo(times(200))}`,
     'webhook_attempt (service_id, webhook_id, changed_at, delivery_id, changes, status, response, milliseconds)': sql`
