@@ -4,6 +4,7 @@ import { callApi, selectService, session } from './lib/api.js'
 import { html } from './lib/html.js'
 import { takeProviderResponse } from './lib/provider-response.js'
 import { linkToService, setRouteService, useRouteService } from './lib/route.js'
+import { t } from './lib/text.js'
 import { setTimeZone } from './lib/time.js'
 import { SignIn } from './sign-in.js'
 
@@ -69,9 +70,9 @@ export function App() {
 
 /** @param {{ name: string | undefined, services: { name: string }[] }} props `name`: the service in the address */
 const NoService = ({ name, services }) => html`<main class="sign-in">
-  <h1>${name ? `No access to ${name}` : 'No service'}</h1>
+  <h1>${name ? t('No access to {name}', { name }) : t('No service')}</h1>
   <div class="empty">
-    <p>${name ? `Your account has no access to the service ${name}, or it doesn't exist.` : 'Your account has no service.'} Ask an admin for access.</p>
+    <p>${name ? t("Your account has no access to the service {name}, or it doesn't exist.", { name }) : t('Your account has no service.')} Ask an admin for access.</p>
     <p class="choices">${services.map(each => html`<a class="button" key=${each.name} href=${linkToService(each.name)}>Open ${each.name}</a>`)}</p>
   </div>
 </main>`

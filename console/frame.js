@@ -8,6 +8,7 @@ import { useAction } from './components/use-load.js'
 import { html } from './lib/html.js'
 import { includesRole, RoleContext, ServicesContext } from './lib/role.js'
 import { linkTo, linkToService, useRoute } from './lib/route.js'
+import { t } from './lib/text.js'
 import { pages } from './pages.js'
 
 /**
@@ -69,7 +70,7 @@ export function Frame({ signedIn, service, signOut }) {
 /** The number of problems of a screen. @param {{ count: number, isCritical: boolean }} props */
 const Badge = ({ count, isCritical }) =>
   count > 0 &&
-  html` <span class=${`badge ${isCritical ? 'critical' : 'degraded'}`} title=${`${count} ${count === 1 ? 'problem' : 'problems'}`}>${count}</span>`
+  html` <span class=${`badge ${isCritical ? 'critical' : 'degraded'}`} title=${`${count} ${count === 1 ? t('problem') : t('problems')}`}>${count}</span>`
 
 /** The service, or a choice of services, which opens the same screen. @param {{ services: { name: string }[], service: { name: string }, path: string }} props */
 function Services({ services, service, path }) {

@@ -3,11 +3,12 @@ import { Button, SubmitButton } from './components/button.js'
 import { ApiError, callApi } from './lib/api.js'
 import { html } from './lib/html.js'
 import { rememberScreen } from './lib/provider-response.js'
+import { t } from './lib/text.js'
 
 /** @param {Error} error */
 const getRemedy = error =>
   error instanceof ApiError && error.problem.code === 'invalid_credentials'
-    ? 'If you lost the password, ask an admin to rotate it.'
+    ? t('If you lost the password, ask an admin to rotate it.')
     : undefined
 
 /** The name of the identity provider, if people can sign in with one. */
@@ -59,6 +60,6 @@ function ProviderSignIn({ showError }) {
     }
   }
   return html`<div class="card">
-    <${Button} class="main" label=${`Sign in with ${provider}`} busyLabel="Opening…" busy=${busy} onClick=${start} />
+    <${Button} class="main" label=${t('Sign in with {provider}', { provider })} busyLabel="Opening…" busy=${busy} onClick=${start} />
   </div>`
 }

@@ -2,6 +2,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { callApi } from '../lib/api.js'
 import { html } from '../lib/html.js'
 import { readQuery, replaceQuery } from '../lib/route.js'
+import { t } from '../lib/text.js'
 import { Export } from './export.js'
 import { Problem } from './problem.js'
 import { getColumnTitle, renderCell } from './table.js'
@@ -187,7 +188,7 @@ export function DataTable({
     (query.sort || defaultSort).startsWith('-'),
   ]
   const countText = current
-    ? `${current.total === null ? 'More than 100,000' : current.total.toLocaleString('en')} ${current.total === 1 ? nouns[0] : nouns[1]}`
+    ? `${current.total === null ? t('More than 100,000') : current.total.toLocaleString('en')} ${current.total === 1 ? nouns[0] : nouns[1]}`
     : 'Loading…'
   const isFiltered = Boolean(query.q || query.filter)
 
@@ -196,7 +197,7 @@ export function DataTable({
       ${tools}
       <input type="search" class="filter-text" aria-label=${`Search ${nouns[1]}`} placeholder=${placeholder} autocomplete="off" value=${text} onInput=${(/** @type {any} */ event) => setText(event.currentTarget.value)} />
       <span class="chips" role="group" aria-label="Filter">
-        ${Object.entries({ '': 'All', ...filters }).map(([filter, label]) => html`<button key=${filter} aria-pressed=${query.filter === filter} onClick=${() => update({ filter })}>${label}</button>`)}
+        ${Object.entries({ '': t('All'), ...filters }).map(([filter, label]) => html`<button key=${filter} aria-pressed=${query.filter === filter} onClick=${() => update({ filter })}>${label}</button>`)}
       </span>
       <span class="aside"><span role="status">${countText}</span> ${current && current.total !== 0 && html`<${Export} load=${(/** @type {AbortSignal} */ signal) => loadRows(list, query, signal)} columns=${columns} caption=${caption} file=${list} />`}</span>
     </div>

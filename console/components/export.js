@@ -1,6 +1,7 @@
 import { useRef, useState } from 'preact/hooks'
 import { escapeFormula } from 'tillbridge/formulas'
 import { html } from '../lib/html.js'
+import { t } from '../lib/text.js'
 import { Problem } from './problem.js'
 import { getCellText, getColumnTitle } from './table.js'
 
@@ -36,11 +37,11 @@ export function Export({ load, columns, caption, file, csv = rows => toCsvRows(c
   }
   const isRunning = loaded !== undefined
   // The same button for both actions, so that it keeps the focus.
-  return html`<span role="status">${isRunning && `${loaded.toLocaleString('en')} rows… `}</span><button
+  return html`<span role="status">${isRunning && t('{loaded} rows… ', { loaded })}</span><button
       class="quiet"
-      aria-label=${isRunning ? 'Cancel' : `Export CSV: ${caption}`}
+      aria-label=${isRunning ? t('Cancel') : t('Export CSV: {caption}', { caption })}
       onClick=${isRunning ? () => running.current?.abort() : save}
-    >${isRunning ? 'Cancel' : 'Export CSV'}</button>
+    >${isRunning ? t('Cancel') : t('Export CSV')}</button>
   ${error && html`<${Problem} error=${error} />`}`
 }
 

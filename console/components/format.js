@@ -1,4 +1,5 @@
 import { html } from '../lib/html.js'
+import { t } from '../lib/text.js'
 import { formatInZones, formatMoment, formatZonedTime } from '../lib/time.js'
 
 /** Formats an amount of the API with its currency: `AUD 1,234.50`. @param {string | null} amount @param {string} currency */
@@ -48,7 +49,8 @@ export const countColumn = (title, getCount) => ({
 })
 
 /** Formats who sent a write: the account, and the API key if it had one. @param {{ username: string | null, apiKey?: string | null }} write */
-export const formatWriter = ({ username, apiKey }) => (apiKey ? `${username} (key ${apiKey})` : username)
+export const formatWriter = ({ username, apiKey }) =>
+  apiKey ? t('{username} (key {apiKey})', { username, apiKey }) : username
 
 /** Renders a local time of the service, such as `2026-11-27 01:40:04`, with the zone of its season. @param {string | null | undefined} time */
 export const renderLocalTime = time =>
@@ -73,7 +75,7 @@ export const Path = ({ path, short = false }) => {
 
 /** Formats a size: `12 bytes`, `3.4 MB`. @param {number} bytes */
 export function formatSize(bytes) {
-  if (bytes < 1_024) return `${bytes} bytes`
+  if (bytes < 1_024) return t('{bytes} bytes', { bytes })
   const exponent = Math.min(3, Math.floor(Math.log(bytes) / Math.log(1_024)))
   return `${(bytes / 1_024 ** exponent).toFixed(1)} ${['KB', 'MB', 'GB'][exponent - 1]}`
 }

@@ -1,5 +1,6 @@
 import { callApi } from '../lib/api.js'
 import { html } from '../lib/html.js'
+import { t } from '../lib/text.js'
 import { Problem } from './problem.js'
 import { showToast } from './toast.js'
 import { useLoad } from './use-load.js'
@@ -19,7 +20,7 @@ export function RecordForm({ path, done, form }) {
   const save = async body => {
     await callApi(path, { method: 'PUT', body, headers: data.tag ? { 'if-match': data.tag } : {} })
     done()
-    showToast('Changes saved')
+    showToast(t('Changes saved'))
   }
   return form({ record: data.data, save })
 }

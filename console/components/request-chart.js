@@ -1,13 +1,14 @@
 import { useState } from 'preact/hooks'
 import { callApi } from '../lib/api.js'
 import { html } from '../lib/html.js'
+import { t } from '../lib/text.js'
 import { Bars, Ranges } from './bars.js'
 import { Problem } from './problem.js'
 import { useLoad } from './use-load.js'
 
 /** @param {number | null} milliseconds */
 const formatP95 = milliseconds =>
-  milliseconds === null ? undefined : `95 % within ${milliseconds.toLocaleString('en')} ms`
+  milliseconds === null ? undefined : t('95 % within {milliseconds} ms', { milliseconds })
 
 /**
  * API requests by time and result, without those of the console.
@@ -44,12 +45,12 @@ export function RequestChart({ title, minute = 0, link }) {
     times=${times}
     series=${[
       {
-        title: 'successful',
+        title: t('successful'),
         colour: 'muted',
         values: intervals.map(each => each.answered - each.rejected - each.failed),
       },
-      { title: 'client errors (4xx)', colour: 'warn', values: intervals.map(each => each.rejected) },
-      { title: 'server errors (5xx)', colour: 'bad', values: intervals.map(each => each.failed) },
+      { title: t('client errors (4xx)'), colour: 'warn', values: intervals.map(each => each.rejected) },
+      { title: t('server errors (5xx)'), colour: 'bad', values: intervals.map(each => each.failed) },
     ]}
     note=${(/** @type {number} */ i) => formatP95(intervals[i]?.p95 ?? null)}
     link=${link && linkInterval}

@@ -1,6 +1,7 @@
 import { callApi } from '../lib/api.js'
 import { html } from '../lib/html.js'
 import { linkTo } from '../lib/route.js'
+import { t } from '../lib/text.js'
 
 /**
  * A record of `GET /search`.
@@ -9,13 +10,13 @@ import { linkTo } from '../lib/route.js'
 
 /** The title of each type of record. @type {Record<string, string>} */
 const typeTitles = {
-  customer: 'Customer',
-  order: 'Order',
-  sale: 'Receipt',
-  return: 'Return',
-  product: 'Product',
+  customer: t('Customer'),
+  order: t('Order'),
+  sale: t('Receipt'),
+  return: t('Return'),
+  product: t('Product'),
   sku: 'SKU',
-  voucher: 'Voucher',
+  voucher: t('Voucher'),
 }
 
 /** Searches all stored records. @param {string} text @param {AbortSignal} [signal] @returns {Promise<SearchResult[]>} */

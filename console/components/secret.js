@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import { html } from '../lib/html.js'
+import { t } from '../lib/text.js'
 
 /**
  * Secrets that are shown once, with copy buttons.
@@ -19,5 +20,5 @@ export function Secret({ title, facts, done }) {
 function Copy({ name, value }) {
   const [copied, setCopied] = useState(false)
   const copy = () => navigator.clipboard.writeText(value).then(() => setCopied(true))
-  return html`<button class="quiet" aria-label=${`Copy ${name}`} onClick=${copy}>${copied ? 'Copied' : 'Copy'}</button>`
+  return html`<button class="quiet" aria-label=${t('Copy {name}', { name })} onClick=${copy}>${copied ? t('Copied') : t('Copy')}</button>`
 }

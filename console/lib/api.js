@@ -1,4 +1,5 @@
 import { remedies } from 'tillbridge/remedies'
+import { t } from './text.js'
 
 /**
  * @typedef {{ code: string, title: string, detail?: string, requestId?: string, status?: number, errors?: { pointer?: string, parameter?: string, detail: string }[] }} Problem
@@ -25,8 +26,8 @@ export const selectService = name => {
 /** `onEnd` is called when a response says that the session has ended. @type {{ onEnd: (error: ApiError) => void }} */
 export const session = { onEnd() {} }
 
-const createConnectionError = (detail = 'Is it running? Try again.') =>
-  new ApiError({ code: 'unreachable', title: "Can't reach Tillbridge.", detail })
+const createConnectionError = (detail = t('Is it running? Try again.')) =>
+  new ApiError({ code: 'unreachable', title: t("Can't reach Tillbridge."), detail })
 
 /**
  * Sends a request with the session's cookie for the selected service. Throws `ApiError` unless the response is a success.
@@ -54,7 +55,9 @@ async function sendRequest(path, { method = 'GET', body, headers: extraHeaders =
   }
   if (response.ok) return response
   const problem = await response.json().catch(() => undefined)
-  const error = new ApiError(problem ?? { code: String(response.status), title: 'Unexpected response from the server' })
+  const error = new ApiError(
+    problem ?? { code: String(response.status), title: t('Unexpected response from the server') },
+  )
   if (error.problem.code === 'session_ended') session.onEnd(error)
   throw error
 }

@@ -1,4 +1,5 @@
 import { formatDuration } from 'tillbridge/health'
+import { t } from './text.js'
 
 // Times are shown in the service's time zone, so that they match its receipts and reports.
 
@@ -50,7 +51,9 @@ const daySeconds = 86_400
 export function formatMoment(time) {
   const age = (Date.now() - Date.parse(time)) / 1_000
   if (Math.abs(age) >= daySeconds) return formatTime(time)
-  return age < 0 ? `in ${formatDuration(-age)}` : `${formatDuration(age)} ago`
+  return age < 0
+    ? t('in {duration}', { duration: formatDuration(-age) })
+    : t('{duration} ago', { duration: formatDuration(age) })
 }
 
 /** Returns a time in the service's zone, the reader's zone and UTC. @param {string} time RFC 3339 */

@@ -10,6 +10,7 @@ import { useLoad } from '../components/use-load.js'
 import { callApi, loadAll } from '../lib/api.js'
 import { html } from '../lib/html.js'
 import { linkTo } from '../lib/route.js'
+import { t } from '../lib/text.js'
 import { formatLocalTime } from '../lib/time.js'
 import { loadScopes, NewKey } from './accounts/keys.js'
 import { Accounts } from './accounts/list.js'
@@ -30,51 +31,51 @@ export function Screen() {
   const keys = data?.data
   /** @type {import('../components/table.js').Column[]} */
   const columns = [
-    { title: 'Key', value: key => key.name },
-    { title: 'Account', value: key => html`${key.username} <small>${key.role}</small>`, text: key => key.username },
+    { title: t('Key'), value: key => key.name },
+    { title: t('Account'), value: key => html`${key.username} <small>${key.role}</small>`, text: key => key.username },
     {
-      title: 'Scopes',
-      value: key => key.scopes?.join(', ') ?? none("all of the account's role"),
-      text: key => key.scopes?.join(', ') ?? 'all',
+      title: t('Scopes'),
+      value: key => key.scopes?.join(', ') ?? none(t("all of the account's role")),
+      text: key => key.scopes?.join(', ') ?? t('all'),
       wide: true,
     },
     {
-      title: 'Stores',
+      title: t('Stores'),
       value: key => key.stores?.join(', ') ?? none('all'),
-      text: key => key.stores?.join(', ') ?? 'all',
+      text: key => key.stores?.join(', ') ?? t('all'),
     },
-    { title: 'Created', value: key => key.createdAt, isTime: true, shrink: true },
+    { title: t('Created'), value: key => key.createdAt, isTime: true, shrink: true },
     {
-      title: 'Expires',
+      title: t('Expires'),
       value: key =>
         key.isExpired
-          ? html`<${State} state=${`expired ${formatLocalTime(key.expiresAt)}`} tone="bad" />`
+          ? html`<${State} state=${t('expired {time}', { time: formatLocalTime(key.expiresAt) })} tone="bad" />`
           : (key.expiresAt ?? none('never')),
       text: key => key.expiresAt ?? '',
       isTime: true,
       shrink: true,
     },
     {
-      title: 'Last used',
+      title: t('Last used'),
       value: key => key.lastUsedAt ?? none('never'),
       text: key => key.lastUsedAt ?? '',
       isTime: true,
       shrink: true,
     },
     {
-      title: 'Actions',
+      title: t('Actions'),
       right: true,
       value: key =>
-        html`<${Action} label="Revoke" name=${`Revoke key ${key.name} of ${key.username}`} role="admin" danger done=${`Key ${key.name} revoked`} work=${() => callApi(toPath(key), { method: 'DELETE' }).then(reload)} confirm=${`Clients that use ${key.name} lose access within 5 seconds.`} />`,
+        html`<${Action} label="Revoke" name=${`Revoke key ${key.name} of ${key.username}`} role="admin" danger done=${t('Key {name} revoked', { name: key.name })} work=${() => callApi(toPath(key), { method: 'DELETE' }).then(reload)} confirm=${t('Clients that use {name} lose access within 5 seconds.', { name: key.name })} />`,
     },
   ]
   return html`<h1>API keys</h1>
     <p class="lead">Keys of programs, with some of the permissions of an account. People and roles are under <a href=${linkTo('accounts')}>Team</a>.</p>
     ${
       issued &&
-      html`<${Secret} title=${`API key ${issued.name}.`} facts=${[
+      html`<${Secret} title=${t('API key {name}.', { name: issued.name })} facts=${[
         ['key', issued.key],
-        ['API key', issued.apiKey],
+        [t('API key'), issued.apiKey],
       ]} done=${() => setIssued(undefined)} />`
     }
     ${error && html`<${Problem} error=${error} />`}

@@ -5,6 +5,7 @@ import { List } from '../components/list.js'
 import { RequestLink } from '../components/request-link.js'
 import { html } from '../lib/html.js'
 import { linkTo } from '../lib/route.js'
+import { t } from '../lib/text.js'
 import { getTitle } from './settings/groups.js'
 
 /** Groups fields by their first part: `lines (sku, quantity)`. @param {string[]} fields */
@@ -26,30 +27,30 @@ const Changes = ({ changes }) => html`<ul class="values-list">
     .slice(0, maxShownChanges)
     .map(
       ({ field, before, after }) =>
-        html`<li key=${field}><b>${getTitle(field)}</b> <del>${before ?? 'none'}</del> <span aria-label="becomes">→</span> <ins>${after ?? 'none'}</ins></li>`,
+        html`<li key=${field}><b>${getTitle(field)}</b> <del>${before ?? t('none')}</del> <span aria-label="becomes">→</span> <ins>${after ?? t('none')}</ins></li>`,
     )}
   ${changes.length > maxShownChanges && html`<li><small>and ${changes.length - maxShownChanges} more, in the CSV</small></li>`}
 </ul>`
 
 /** @type {Record<string, string>} */
-const groupTitles = { admin: 'Admin', data: 'Data', '': 'All' }
+const groupTitles = { admin: t('Admin'), data: t('Data'), '': t('All') }
 
 /** @type {import('../components/table.js').Column[]} */
 const columns = [
-  { title: 'Time', value: entry => entry.at, isTime: true, shrink: true },
+  { title: t('Time'), value: entry => entry.at, isTime: true, shrink: true },
   {
-    title: 'Account',
+    title: t('Account'),
     value: entry => formatWriter(entry),
   },
-  { title: 'Operation', value: entry => entry.operation, shrink: true },
+  { title: t('Operation'), value: entry => entry.operation, shrink: true },
   {
-    title: 'Record',
+    title: t('Record'),
     value: entry => html`<${Path} path=${entry.subject} short />`,
     text: entry => entry.subject,
     wide: true,
   },
   {
-    title: 'Changes',
+    title: t('Changes'),
     value: entry =>
       entry.changes?.length
         ? html`<${Changes} changes=${entry.changes} />`
@@ -66,7 +67,7 @@ const columns = [
     wide: true,
   },
   {
-    title: 'Request',
+    title: t('Request'),
     value: entry => html`<${RequestLink} id=${entry.requestId} short />`,
     text: entry => entry.requestId,
     shrink: true,
@@ -94,8 +95,8 @@ export function Screen({ parts: [requested = 'admin'] }) {
       file="audit"
       empty=${
         filters.length
-          ? 'No matching entries. Try an earlier day or fewer filters. Accounts and records must match exactly.'
-          : 'No changes yet.'
+          ? t('No matching entries. Try an earlier day or fewer filters. Accounts and records must match exactly.')
+          : t('No changes yet.')
       }
       tools=${html`<${Field} inline label="Since" type="date" value=${since} change=${setSince} />
         <form class="find" role="search" onSubmit=${onSubmit(() => setApplied({ account: values.account.trim(), record: values.record.trim() }))}>

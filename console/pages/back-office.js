@@ -4,6 +4,7 @@ import { useLoad } from '../components/use-load.js'
 import { callApi } from '../lib/api.js'
 import { html } from '../lib/html.js'
 import { useHasRole } from '../lib/role.js'
+import { t } from '../lib/text.js'
 import { Calls } from './back-office/calls.js'
 import { Connection } from './back-office/connection.js'
 
@@ -35,15 +36,15 @@ export function Screen() {
       <${Facts}
         facts=${[
           [
-            'Circuit breaker',
+            t('Circuit breaker'),
             calls.breaker === 'open'
               ? html`<${State} state="open: calls are paused until it responds" tone="bad" />`
               : html`<${State} state="closed: calls go through" tone="good" />`,
           ],
-          ['System', backOffice?.driver ?? connection?.driver],
-          ['Version', backOffice?.release ?? 'unknown while it is down'],
-          ['Country', connection?.country],
-          ['Address', connection?.url && html`<code>${connection.url}</code>`, 'wide'],
+          [t('System'), backOffice?.driver ?? connection?.driver],
+          [t('Version'), backOffice?.release ?? t('unknown while it is down')],
+          [t('Country'), connection?.country],
+          [t('Address'), connection?.url && html`<code>${connection.url}</code>`, 'wide'],
         ]}
       />
     </div>

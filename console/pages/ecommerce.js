@@ -7,6 +7,7 @@ import { useLoad } from '../components/use-load.js'
 import { callApi } from '../lib/api.js'
 import { html } from '../lib/html.js'
 import { linkTo } from '../lib/route.js'
+import { t } from '../lib/text.js'
 import { Differences } from './ecommerce/differences.js'
 import { Levels } from './ecommerce/levels.js'
 import { Drift, Reconciliations } from './ecommerce/reconciliations.js'
@@ -21,13 +22,17 @@ export function Screen({ parts: [first, second] }) {
 /** @type {import('../components/table.js').Column[]} */
 const syncColumns = [
   {
-    title: 'Sync',
+    title: t('Sync'),
     value: sync => html`<a href=${linkTo('syncs', sync.sync)}>${sync.sync}</a>`,
     text: sync => sync.sync,
   },
-  { title: 'State', value: sync => html`<${Health} ...${assessSync(sync)} />`, text: sync => assessSync(sync).state },
   {
-    title: 'Data age',
+    title: t('State'),
+    value: sync => html`<${Health} ...${assessSync(sync)} />`,
+    text: sync => assessSync(sync).state,
+  },
+  {
+    title: t('Data age'),
     right: true,
     value: sync => (sync.lagSeconds === null ? null : formatDuration(sync.lagSeconds)),
   },
@@ -35,19 +40,19 @@ const syncColumns = [
 
 /** @type {import('../components/table.js').Column[]} */
 const heldColumns = [
-  { title: 'Reason', value: held => html`<code>${held.reason}</code>`, text: held => held.reason },
-  { title: 'Levels', right: true, value: held => held.levels.toLocaleString('en') },
-  { title: 'Remedy', value: held => remedies[held.reason] ?? 'The platform rejected the level. See its code.' },
+  { title: t('Reason'), value: held => html`<code>${held.reason}</code>`, text: held => held.reason },
+  { title: t('Levels'), right: true, value: held => held.levels.toLocaleString('en') },
+  { title: t('Remedy'), value: held => remedies[held.reason] ?? t('The platform rejected the level. See its code.') },
 ]
 
 /** Remedies of held levels by reason. @type {Record<string, string>} */
 const remedies = {
-  unmapped: 'Map the SKU, or map a store to the location.',
-  duplicate: 'Several variants have the same SKU. Give each its own.',
-  untracked: 'Let the platform track the quantity of the variant.',
-  bundle: 'None: the stock follows from the components.',
-  giftCard: 'None: gift cards have no stock.',
-  inactiveLocation: 'Activate the location on the platform.',
+  unmapped: t('Map the SKU, or map a store to the location.'),
+  duplicate: t('Several variants have the same SKU. Give each its own.'),
+  untracked: t('Let the platform track the quantity of the variant.'),
+  bundle: t('None: the stock follows from the components.'),
+  giftCard: t('None: gift cards have no stock.'),
+  inactiveLocation: t('Activate the location on the platform.'),
 }
 
 const isOfPlatform = (/** @type {any} */ sync) => sync.origin === 'ecommerce'
@@ -80,9 +85,11 @@ const platforms = { shopify: 'Shopify', medusa: 'Medusa' }
 /** The state of the push. @param {any} status @returns {[state: string, tone: import('../components/format.js').Tone]} */
 function assessPush({ stockPush, isStopped, lagSeconds, due }) {
   if (stockPush === 'off') return ['off', 'idle']
-  if (stockPush === 'dryRun') return ['dry run: waits for confirmation', 'warn']
-  if (isStopped) return ['stopped: most levels would fall to zero', 'bad']
-  return due && lagSeconds > 60 ? [`late by ${formatDuration(lagSeconds)}`, 'warn'] : ['on', 'good']
+  if (stockPush === 'dryRun') return [t('dry run: waits for confirmation'), 'warn']
+  if (isStopped) return [t('stopped: most levels would fall to zero'), 'bad']
+  return due && lagSeconds > 60
+    ? [t('late by {duration}', { duration: formatDuration(lagSeconds) }), 'warn']
+    : ['on', 'good']
 }
 
 /** @param {{ status: any, reload: () => void }} props */
@@ -95,16 +102,16 @@ function Push({ status, reload }) {
   return html`<div class="card">
       <${Facts}
         facts=${[
-          ['Shop', html`<a href=${status.url} target="_blank" rel="noopener">${new URL(status.url).host}</a>`],
-          ['Platform', platforms[/** @type {keyof typeof platforms} */ (status.driver)]],
-          ['API version', status.apiVersion],
-          ['Stock push', html`<${State} state=${state} tone=${tone} />`],
-          ['In step', html`<a href=${linkTo('ecommerce', 'levels', 'inStep')}>${count('inStep')}</a>`],
-          ['Due', html`<a href=${linkTo('ecommerce', 'levels', 'due')}>${count('due')}</a>`],
-          ['In flight', count('inFlight')],
-          ['Oldest due level', status.due ? formatDuration(status.lagSeconds) : null],
-          ['Open platform order lines', count('openCommitments')],
-          ['Last comparison', html`<${Timestamp} time=${reconciliation?.endedAt} />`],
+          [t('Shop'), html`<a href=${status.url} target="_blank" rel="noopener">${new URL(status.url).host}</a>`],
+          [t('Platform'), platforms[/** @type {keyof typeof platforms} */ (status.driver)]],
+          [t('API version'), status.apiVersion],
+          [t('Stock push'), html`<${State} state=${state} tone=${tone} />`],
+          [t('In step'), html`<a href=${linkTo('ecommerce', 'levels', 'inStep')}>${count('inStep')}</a>`],
+          [t('Due'), html`<a href=${linkTo('ecommerce', 'levels', 'due')}>${count('due')}</a>`],
+          [t('In flight'), count('inFlight')],
+          [t('Oldest due level'), status.due ? formatDuration(status.lagSeconds) : null],
+          [t('Open platform order lines'), count('openCommitments')],
+          [t('Last comparison'), html`<${Timestamp} time=${reconciliation?.endedAt} />`],
         ]}
       />
       ${
@@ -123,12 +130,12 @@ function Push({ status, reload }) {
     }
     ${
       (isFirst || isStopped) &&
-      html`<h2>${isFirst ? 'Confirm the first push' : 'Confirm the stopped push'}</h2>
+      html`<h2>${isFirst ? t('Confirm the first push') : t('Confirm the stopped push')}</h2>
       <${Differences} reconciliation=${reconciliation} />
       ${
         (isStopped || reconciliation?.state === 'completed') &&
         html`<p class="choices"><${Action}
-        label=${isFirst ? 'Start the push' : 'Continue the push'}
+        label=${isFirst ? t('Start the push') : t('Continue the push')}
         role="admin"
         danger
         work=${() => post('/ecommerce/push', { approve: true })}

@@ -5,6 +5,7 @@ import { Problem } from '../components/problem.js'
 import { callApi, loadAll } from '../lib/api.js'
 import { html } from '../lib/html.js'
 import { useHasRole } from '../lib/role.js'
+import { t } from '../lib/text.js'
 import { Attention } from './overview/attention.js'
 import { Deliveries, Freshness, MappingHealth } from './overview/bars.js'
 import { GetStarted } from './overview/get-started.js'
@@ -42,5 +43,5 @@ export function Screen() {
 /** Describes the age of the newest backup. @param {string | null} at */
 const describeBackup = at =>
   at === null
-    ? 'Tillbridge has recorded no backup.'
+    ? t('Tillbridge has recorded no backup.')
     : html`Last backup: ${formatDuration((Date.now() - Date.parse(at)) / 1_000)} ago (<${Timestamp} time=${at} />)`

@@ -7,6 +7,7 @@ import { useLoad, useVersion } from '../components/use-load.js'
 import { callApi } from '../lib/api.js'
 import { html } from '../lib/html.js'
 import { goTo, linkTo } from '../lib/route.js'
+import { t } from '../lib/text.js'
 import { Errors } from './requests/errors.js'
 import { FilterChips, SearchForm } from './requests/form.js'
 import { durationColumn, getStatusTone } from './requests/format.js'
@@ -16,28 +17,28 @@ import { linkToInterval, linkToSearch, parseSearch, toApiPath } from './requests
 /** @param {(entry: any) => void} open @returns {import('../components/table.js').Column[]} */
 const columns = open => [
   {
-    title: 'Time',
+    title: t('Time'),
     value: entry => html`<button class="link" onClick=${() => open(entry)}><${Timestamp} time=${entry.at} /></button>`,
     text: entry => entry.at,
     shrink: true,
   },
   {
-    title: 'Status',
+    title: t('Status'),
     value: entry => html`<${State} state=${entry.status} tone=${getStatusTone(entry.status)} />`,
     text: entry => String(entry.status),
   },
-  { title: 'Error', value: entry => entry.code, shrink: true },
-  { title: 'Operation', value: entry => entry.operation },
+  { title: t('Error'), value: entry => entry.code, shrink: true },
+  { title: t('Operation'), value: entry => entry.operation },
   {
-    title: 'Record',
+    title: t('Record'),
     value: entry => html`<${Path} path=${entry.record} short />`,
     text: entry => entry.record,
     wide: true,
   },
-  { title: 'Account', value: entry => entry.account },
-  durationColumn('Duration', entry => entry.milliseconds),
+  { title: t('Account'), value: entry => entry.account },
+  durationColumn(t('Duration'), entry => entry.milliseconds),
   {
-    title: 'Request',
+    title: t('Request'),
     value: entry => html`<${RequestLink} id=${entry.id} short />`,
     text: entry => entry.id,
     shrink: true,
@@ -83,7 +84,7 @@ function Requests({ text }) {
       getKey=${(/** @type {any} */ entry) => `${entry.id} ${entry.at}`}
       file="requests"
       empty=${renderEmptyText(days, Object.keys(search).length > 0)}
-      tools=${html`<h2>${Object.keys(search).length ? 'Results' : 'Latest'}</h2>`}
+      tools=${html`<h2>${Object.keys(search).length ? t('Results') : t('Latest')}</h2>`}
     />`
 }
 
@@ -92,6 +93,6 @@ function renderEmptyText(days, hasFilters) {
   if (days === 0)
     return html`Requests aren't logged, because the setting <code>requestLogRetentionDays</code> is 0. <a href=${linkTo('settings')}>Settings</a>`
   return hasFilters
-    ? 'No matching requests. Try fewer filters or another time range. Paths, records and IDs must match exactly.'
-    : 'No requests yet.'
+    ? t('No matching requests. Try fewer filters or another time range. Paths, records and IDs must match exactly.')
+    : t('No requests yet.')
 }

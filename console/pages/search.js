@@ -7,6 +7,7 @@ import { useAction } from '../components/use-load.js'
 import { html } from '../lib/html.js'
 import { useHasRole } from '../lib/role.js'
 import { goTo, linkBackTo, linkTo } from '../lib/route.js'
+import { t } from '../lib/text.js'
 import { linkToSearch } from './requests/search.js'
 import { Customer } from './search/customer.js'
 import { findRecords } from './search/find.js'
@@ -30,13 +31,13 @@ const kinds = {
 
 /** The list and the title of each kind. @type {Record<string, [list: string, title: string]>} */
 const lists = {
-  customer: ['customers', 'Customer'],
-  order: ['orders', 'Order'],
-  return: ['returns', 'Return'],
-  sale: ['sales', 'Sale'],
-  product: ['products', 'Product'],
-  store: ['stores', 'Store'],
-  voucher: ['vouchers', 'Gift voucher'],
+  customer: ['customers', t('Customer')],
+  order: ['orders', t('Order')],
+  return: ['returns', t('Return')],
+  sale: ['sales', t('Sale')],
+  product: ['products', t('Product')],
+  store: ['stores', t('Store')],
+  voucher: ['vouchers', t('Gift voucher')],
 }
 
 /** The API's path of each kind. @type {Record<string, string>} */
@@ -59,7 +60,7 @@ export function Screen({ parts: [kind = '', id = ''] }) {
   const Record = id && Object.hasOwn(kinds, kind) ? kinds[kind] : undefined
   const [list, title] = lists[kind] ?? []
   return html`${Record && list && html`<p class="trail"><a href=${linkBackTo(list)}>All ${list}</a></p>`}
-    <h1>${Record ? title : 'Search'}</h1>
+    <h1>${Record ? title : t('Search')}</h1>
     ${!Record && html`<${SearchBox} showsHint=${true} initialText=${kind === 'text' ? id : undefined} />`}
     ${Record && html`<${Record} key=${`${kind} ${id}`} id=${id} />`}
     ${
@@ -71,8 +72,9 @@ export function Screen({ parts: [kind = '', id = ''] }) {
     }`
 }
 
-const hint =
-  'Enter the beginning of an order, receipt, return, product or SKU number, words of a name or email address, a phone number, a barcode or a whole voucher number.'
+const hint = t(
+  'Enter the beginning of an order, receipt, return, product or SKU number, words of a name or email address, a phone number, a barcode or a whole voucher number.',
+)
 
 /** @param {{ showsHint: boolean, initialText: string | undefined }} props `initialText`: the text in the address */
 function SearchBox({ showsHint, initialText }) {

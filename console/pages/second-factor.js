@@ -6,6 +6,7 @@ import { Secret } from '../components/secret.js'
 import { useAction } from '../components/use-load.js'
 import { callApi } from '../lib/api.js'
 import { html } from '../lib/html.js'
+import { t } from '../lib/text.js'
 
 const path = 'console/session/second-factor'
 
@@ -22,7 +23,7 @@ export function Screen() {
       recoveryCodes &&
       html`<${Secret}
         title="Second factor added. Each of these codes replaces the app once, if you lose it."
-        facts=${[['recovery codes', recoveryCodes.join(' ')]]}
+        facts=${[[t('recovery codes'), recoveryCodes.join(' ')]]}
         done=${() => setRecoveryCodes(undefined)}
       />`
     }

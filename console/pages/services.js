@@ -8,6 +8,7 @@ import { callApi } from '../lib/api.js'
 import { html } from '../lib/html.js'
 import { ServicesContext } from '../lib/role.js'
 import { linkToService } from '../lib/route.js'
+import { t } from '../lib/text.js'
 
 /** @typedef {import('../components/format.js').Tone} Tone */
 /** @typedef {{ name: string, role: string, health?: import('../components/health.js').Health, stats?: any }} Row */
@@ -17,9 +18,9 @@ const order = ['critical', 'degraded', undefined, 'ok']
 
 /** Describes the worst problem of a service. @param {Row} row @returns {{ state: string, tone: Tone }} */
 function assess({ health }) {
-  if (!health) return { state: "can't be loaded", tone: 'warn' }
+  if (!health) return { state: t("can't be loaded"), tone: 'warn' }
   const [worst, ...others] = health.problems
-  if (!worst) return { state: 'healthy', tone: 'good' }
+  if (!worst) return { state: t('healthy'), tone: 'good' }
   return { state: worst.title + (others.length ? `, and ${others.length} more` : ''), tone: tones[health.level] }
 }
 
@@ -29,26 +30,26 @@ const formatSums = sums => sums?.map(({ currency, total }) => formatMoney(total,
 /** @param {string} title @param {'orders' | 'sales'} name @returns {import('../components/table.js').Column[]} */
 const dayColumns = (title, name) => [
   {
-    title: `${title} today`,
+    title: t('{title} today', { title }),
     right: true,
     value: ({ stats }) =>
       stats?.[name].reduce((/** @type {number} */ sum, /** @type {any} */ { count }) => sum + count, 0),
   },
-  { title: `${title} amount`, right: true, value: ({ stats }) => formatSums(stats?.[name]) },
+  { title: t('{title} amount', { title }), right: true, value: ({ stats }) => formatSums(stats?.[name]) },
 ]
 
 /** @type {import('../components/table.js').Column[]} */
 const columns = [
   {
-    title: 'Service',
+    title: t('Service'),
     value: ({ name }) => html`<a href=${linkToService(name, 'overview')}>${name}</a>`,
     text: ({ name }) => name,
   },
-  { title: 'State', value: row => html`<${State} ...${assess(row)} />`, text: row => assess(row).state, wide: true },
-  { title: 'Problems', right: true, value: ({ health }) => health?.problems.length },
-  ...dayColumns('Sales', 'sales'),
-  ...dayColumns('Orders', 'orders'),
-  { title: 'Your role', value: ({ role }) => role },
+  { title: t('State'), value: row => html`<${State} ...${assess(row)} />`, text: row => assess(row).state, wide: true },
+  { title: t('Problems'), right: true, value: ({ health }) => health?.problems.length },
+  ...dayColumns(t('Sales'), 'sales'),
+  ...dayColumns(t('Orders'), 'orders'),
+  { title: t('Your role'), value: ({ role }) => role },
 ]
 
 /** Loads the health and the day of a service. A service that can't be loaded is shown without them. @param {{ name: string, role: string }} service @param {AbortSignal} signal @returns {Promise<Row>} */
@@ -75,7 +76,7 @@ export function Screen() {
   )
   const count = data?.filter(({ health }) => health?.level !== 'ok').length
   return html`<h1>All services</h1>
-    <p class="lead">${count === undefined ? 'Loading…' : count === 0 ? 'All services are healthy.' : `${count} of ${services.length} services ${count === 1 ? 'needs' : 'need'} attention.`}</p>
+    <p class="lead">${count === undefined ? t('Loading…') : count === 0 ? t('All services are healthy.') : `${count} of ${services.length} services ${count === 1 ? t('needs') : t('need')} attention.`}</p>
     ${error && html`<${Problem} error=${error} />`}
     ${!data && !error && html`<p class="opening" role="status">Loading…</p>`}
     ${data && html`<${ExportableTable} caption="All services" columns=${columns} rows=${data} getKey=${(/** @type {Row} */ { name }) => name} file="services" />`}`

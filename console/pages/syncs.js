@@ -6,43 +6,44 @@ import { useLoad } from '../components/use-load.js'
 import { callApi } from '../lib/api.js'
 import { html } from '../lib/html.js'
 import { linkTo } from '../lib/route.js'
+import { t } from '../lib/text.js'
 import { Sync } from './syncs/sync.js'
 
 /** @type {import('../components/table.js').Column[]} */
 const columns = [
   {
-    title: 'Sync',
+    title: t('Sync'),
     value: sync => html`<a href=${linkTo('syncs', sync.sync)}>${sync.sync}</a>`,
     text: sync => sync.sync,
   },
   {
-    title: 'State',
+    title: t('State'),
     value: sync => html`<${Health} ...${assessSync(sync)} />`,
     text: sync => assessSync(sync).state,
   },
   {
-    title: 'Data age',
+    title: t('Data age'),
     name: 'Data age (s)',
     right: true,
     value: sync => (sync.lagSeconds === null ? null : formatDuration(sync.lagSeconds)),
     text: sync => String(sync.lagSeconds ?? ''),
   },
   {
-    title: 'Interval',
+    title: t('Interval'),
     name: 'Interval (s)',
     right: true,
-    value: sync => (sync.intervalSeconds === null ? 'manual' : formatDuration(sync.intervalSeconds)),
+    value: sync => (sync.intervalSeconds === null ? t('manual') : formatDuration(sync.intervalSeconds)),
     text: sync => String(sync.intervalSeconds ?? 'manual'),
   },
   {
-    title: 'Last run',
+    title: t('Last run'),
     value: sync => sync.lastRun && html`<${Timestamp} time=${sync.lastRun.startedAt} />`,
     text: sync => sync.lastRun?.startedAt ?? '',
   },
-  countColumn('Read', sync => sync.lastRun?.read),
-  countColumn('Changed', sync => sync.lastRun && sync.lastRun.new + sync.lastRun.changed),
-  countColumn('Skipped', sync => sync.lastRun?.skipped),
-  countColumn('Rejected', sync => sync.lastRun?.rejected),
+  countColumn(t('Read'), sync => sync.lastRun?.read),
+  countColumn(t('Changed'), sync => sync.lastRun && sync.lastRun.new + sync.lastRun.changed),
+  countColumn(t('Skipped'), sync => sync.lastRun?.skipped),
+  countColumn(t('Rejected'), sync => sync.lastRun?.rejected),
 ]
 
 /** The syncs, or one of them. @param {{ parts: string[] }} props */

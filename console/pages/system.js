@@ -5,6 +5,7 @@ import { Problem } from '../components/problem.js'
 import { useLoad } from '../components/use-load.js'
 import { callApi } from '../lib/api.js'
 import { html } from '../lib/html.js'
+import { t } from '../lib/text.js'
 import { formatTime } from '../lib/time.js'
 
 /** @typedef {import('../components/format.js').Tone} Tone */
@@ -25,17 +26,17 @@ const Part = ({ title, state, tone, facts, remedy }) => html`<section class="car
 function Workers({ jobs: { isIdle, oldestSeconds, running, due, later } }) {
   const isLate = oldestSeconds > 60
   const [state, tone] = isIdle
-    ? /** @type {const} */ (['no worker is running', 'bad'])
+    ? /** @type {const} */ ([t('no worker is running'), 'bad'])
     : isLate
-      ? /** @type {const} */ (['the queue is late', 'warn'])
+      ? /** @type {const} */ ([t('the queue is late'), 'warn'])
       : /** @type {const} */ (['running', 'good'])
   return html`<${Part}
     title="Workers and queue"
     state=${state}
     tone=${tone}
     facts=${[
-      ['Oldest due job', oldestSeconds ? formatDuration(oldestSeconds) : 'none'],
-      ['Jobs of this service', `${running} running, ${due} due, ${later} scheduled`],
+      [t('Oldest due job'), oldestSeconds ? formatDuration(oldestSeconds) : 'none'],
+      [t('Jobs of this service'), t('{running} running, {due} due, {later} scheduled', { running, due, later })],
     ]}
     remedy=${isIdle && html`Emails wait and no sync runs. Start a process with <code>RUN_JOBS=true</code>, or run <code>tillbridge worker</code>.`}
   />`
@@ -47,11 +48,14 @@ function Backups({ backup: { lastAt, intervalHours } }) {
   const isLate = hours > 2 * (intervalHours ?? defaultBackupIntervalHours)
   return html`<${Part}
     title="Backups"
-    state=${lastAt === null ? 'no backup' : isLate ? 'overdue' : 'up to date'}
+    state=${lastAt === null ? t('no backup') : isLate ? t('overdue') : t('up to date')}
     tone=${isLate ? 'bad' : 'good'}
     facts=${[
-      ['Last backup', html`<${Timestamp} time=${lastAt} />`],
-      ['Schedule', intervalHours === null ? 'not scheduled by Tillbridge' : `every ${intervalHours} h`],
+      [t('Last backup'), html`<${Timestamp} time=${lastAt} />`],
+      [
+        t('Schedule'),
+        intervalHours === null ? t('not scheduled by Tillbridge') : t('every {intervalHours} h', { intervalHours }),
+      ],
     ]}
     remedy=${isLate && html`Run <code>tillbridge backup</code> every night. <a href="docs/operate/backup-and-restore" target="_blank" rel="noopener">Back up and restore</a>`}
   />`
@@ -62,10 +66,10 @@ function Certificate({ expiresAt }) {
   const days = Math.floor((Date.parse(expiresAt) - Date.now()) / dayMs)
   return html`<${Part}
     title="Certificate"
-    state=${days < 0 ? 'expired' : `expires in ${formatDuration(86_400 * Math.max(days, 0))}`}
+    state=${days < 0 ? t('expired') : t('expires in {duration}', { duration: formatDuration(86_400 * Math.max(days, 0)) })}
     tone=${days < 7 ? 'bad' : days < 30 ? 'warn' : 'good'}
-    facts=${[['Valid until', formatTime(expiresAt)]]}
-    remedy=${days < 30 && 'Renew the certificate. Tillbridge loads the new files without a restart.'}
+    facts=${[[t('Valid until'), formatTime(expiresAt)]]}
+    remedy=${days < 30 && t('Renew the certificate. Tillbridge loads the new files without a restart.')}
   />`
 }
 
@@ -86,20 +90,20 @@ export function Screen() {
       <${Workers} jobs=${data.jobs} />
       <${Part}
         title="Database"
-        state=${data.database.isOutdated ? 'update available' : 'up to date'}
+        state=${data.database.isOutdated ? t('update available') : t('up to date')}
         tone=${data.database.isOutdated ? 'warn' : 'good'}
         facts=${[
           ['PostgreSQL', data.database.version],
-          ['Newest known', data.database.isOutdated ? data.database.newest : null],
-          ['Size', formatSize(data.database.bytes)],
+          [t('Newest known'), data.database.isOutdated ? data.database.newest : null],
+          [t('Size'), formatSize(data.database.bytes)],
         ]}
-        remedy=${data.database.isOutdated && 'The newer release fixes bugs and security problems.'}
+        remedy=${data.database.isOutdated && t('The newer release fixes bugs and security problems.')}
       />
       <${Backups} backup=${data.backup} />
       <${Certificate} expiresAt=${data.certificateExpiresAt} />
       <${Part}
         title="Release"
-        state=${`Tillbridge ${data.version}`}
+        state=${t('Tillbridge {version}', { version: data.version })}
         tone="good"
         facts=${[['Node.js', data.node], ['API', html`<a href="docs" target="_blank" rel="noopener">Reference</a>`]]}
       />

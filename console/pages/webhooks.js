@@ -8,6 +8,7 @@ import { useLoad, useVersion } from '../components/use-load.js'
 import { callApi } from '../lib/api.js'
 import { html } from '../lib/html.js'
 import { linkTo } from '../lib/route.js'
+import { t } from '../lib/text.js'
 import { formatNextAttempt, formatSuccess } from './webhooks/deliveries.js'
 import { Endpoint } from './webhooks/endpoint.js'
 import { EndpointForm } from './webhooks/form.js'
@@ -15,42 +16,42 @@ import { EndpointForm } from './webhooks/form.js'
 /** @param {Map<string, any>} deliveries the deliveries of 24 hours by webhook @returns {import('../components/table.js').Column[]} */
 const columns = deliveries => [
   {
-    title: 'Endpoint',
+    title: t('Endpoint'),
     value: webhook =>
       html`<a href=${linkTo('webhooks', webhook.id)}>${webhook.url}</a>${webhook.description && html`<br /><small>${webhook.description}</small>`}`,
     text: webhook => webhook.url,
   },
   {
-    title: 'State',
+    title: t('State'),
     value: webhook => html`<${Health} ...${assessWebhook(webhook)} />`,
     text: webhook => assessWebhook(webhook).state,
   },
   {
-    title: 'Lag',
+    title: t('Lag'),
     name: 'Lag (s)',
     right: true,
-    value: webhook => (webhook.lag.seconds ? formatDuration(webhook.lag.seconds) : 'up to date'),
+    value: webhook => (webhook.lag.seconds ? formatDuration(webhook.lag.seconds) : t('up to date')),
     text: webhook => String(webhook.lag.seconds),
   },
   {
-    title: 'Last delivered',
+    title: t('Last delivered'),
     value: webhook => html`<${Timestamp} time=${webhook.lastSuccessAt} />`,
     text: webhook => webhook.lastSuccessAt ?? '',
   },
   {
-    title: 'Delivered, 24 h',
+    title: t('Delivered, 24 h'),
     right: true,
     value: webhook => formatSuccess(deliveries.get(webhook.id) ?? { delivered: 0, failed: 0 }),
   },
   {
-    title: 'Next attempt',
+    title: t('Next attempt'),
     value: webhook => {
       const pending = deliveries.get(webhook.id)
       return pending ? formatNextAttempt(pending) : null
     },
     text: webhook => deliveries.get(webhook.id)?.nextAttemptAt ?? '',
   },
-  { title: 'Event types', value: webhook => (webhook.kinds.length ? webhook.kinds.join(', ') : 'all') },
+  { title: t('Event types'), value: webhook => (webhook.kinds.length ? webhook.kinds.join(', ') : t('all')) },
 ]
 
 /** The webhook endpoints, or one of them. @param {{ parts: string[] }} props */
@@ -70,7 +71,7 @@ function Endpoints() {
   }
   return html`<h1>Webhooks</h1>
     <p class="lead">Endpoints of yours that receive changes, in order. Failed deliveries are retried.</p>
-    ${created && html`<${Secret} title=${`Signing secret of ${created.url}.`} facts=${[['secret', created.secret]]} done=${() => setCreated(undefined)} />`}
+    ${created && html`<${Secret} title=${t('Signing secret of {url}.', { url: created.url })} facts=${[['secret', created.secret]]} done=${() => setCreated(undefined)} />`}
     ${adding && html`<${Dialog} title="New endpoint" close=${() => setAdding(false)}><${EndpointForm} save=${add} isNew /><//>`}
     <${List}
       path="/webhooks"

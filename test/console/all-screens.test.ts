@@ -159,7 +159,7 @@ const tables = `[...document.querySelectorAll('main table:not(.grid)')].map(tabl
 const listFilledColumns = ({ titles, rows }: Pick<Table, 'titles' | 'rows'>) =>
   titles.map((title, i) => ({ title, rows: rows.filter(row => row[i]).length })).filter(column => column.rows > 0)
 
-/** Reads the captions of all tables from the console's source: `Stock of ${sku} by store`. */
+/** Reads the captions of all tables from the console's source: `Stock of {sku} by store`. */
 async function readCaptions() {
   const folder = new URL('../../console/pages/', import.meta.url)
   // Dialogs, which screens.test.ts and mappings.test.ts open.
@@ -169,7 +169,9 @@ async function readCaptions() {
   )
   const sources = await Promise.all(files.map(name => readFile(new URL(name, folder), 'utf8')))
   return sources.flatMap(source =>
-    [...source.matchAll(/ caption=(?:"(.+?)"|\$\{`(.+?)`\}\n?)/g)].map(([, plain, template = '']) => plain ?? template),
+    [...source.matchAll(/ caption=(?:"(.+?)"|\$\{t\('(.+?)'[,)])/g)].map(
+      ([, plain, template = '']) => plain ?? template,
+    ),
   )
 }
 
@@ -178,9 +180,9 @@ test('each console table is on a tested screen', { skip }, async () => {
   const declared = await readCaptions()
   assert.ok(declared.length > 15, declared.join(', '))
   for (const caption of declared) {
-    const [begin = '', end = ''] = [caption.split('${')[0], caption.split('}').at(-1)]
+    const [begin = '', end = ''] = [caption.split('{')[0], caption.split('}').at(-1)]
     const matches = (text: string) =>
-      caption.includes('${') ? text.startsWith(begin) && text.endsWith(end) : text === caption
+      caption.includes('{') ? text.startsWith(begin) && text.endsWith(end) : text === caption
     assert.ok(rendered.some(matches), `${caption} is not among ${rendered}`)
   }
 })

@@ -7,6 +7,7 @@ import { Table } from '../../components/table.js'
 import { useAction, useLoad } from '../../components/use-load.js'
 import { callApi, loadApiDocument } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
+import { t } from '../../lib/text.js'
 
 /** Loads the scopes that a key can have. @param {AbortSignal} signal @returns {Promise<string[]>} */
 export async function loadScopes(signal) {
@@ -32,21 +33,21 @@ export function Keys({ account, showIssued }) {
   const none = (/** @type {string} */ text) => html`<span class="none">${text}</span>`
   /** @type {import('../../components/table.js').Column[]} */
   const columns = [
-    { title: 'Key', value: key => key.name },
-    { title: 'Scopes', value: key => key.scopes?.join(', ') ?? 'all', wide: true },
-    { title: 'Stores', value: key => key.stores?.join(', ') ?? 'all' },
-    { title: 'Expires', value: key => key.expiresAt ?? none('never'), isTime: true, shrink: true },
-    { title: 'Last used', value: key => key.lastUsedAt ?? none('never'), isTime: true, shrink: true },
+    { title: t('Key'), value: key => key.name },
+    { title: t('Scopes'), value: key => key.scopes?.join(', ') ?? t('all'), wide: true },
+    { title: t('Stores'), value: key => key.stores?.join(', ') ?? t('all') },
+    { title: t('Expires'), value: key => key.expiresAt ?? none('never'), isTime: true, shrink: true },
+    { title: t('Last used'), value: key => key.lastUsedAt ?? none('never'), isTime: true, shrink: true },
     {
-      title: 'Actions',
+      title: t('Actions'),
       right: true,
       value: key =>
-        html`<${Action} label="Revoke" name=${`Revoke key ${key.name}`} role="admin" danger done=${`Key ${key.name} revoked`} work=${() => callApi(`${path}/${key.name}`, { method: 'DELETE' }).then(reload)} confirm=${`Clients that use ${key.name} lose access within 5 seconds.`} />`,
+        html`<${Action} label="Revoke" name=${`Revoke key ${key.name}`} role="admin" danger done=${t('Key {name} revoked', { name: key.name })} work=${() => callApi(`${path}/${key.name}`, { method: 'DELETE' }).then(reload)} confirm=${t('Clients that use {name} lose access within 5 seconds.', { name: key.name })} />`,
     },
   ]
   const create = async (/** @type {object} */ body) => showIssued((await callApi(path, { method: 'POST', body })).data)
   return html`
-    ${data.keys.length > 0 && html`<${Table} caption=${`API keys of ${account.username}`} columns=${columns} rows=${data.keys} getKey=${(/** @type {any} */ key) => key.name} />`}
+    ${data.keys.length > 0 && html`<${Table} caption=${t('API keys of {username}', { username: account.username })} columns=${columns} rows=${data.keys} getKey=${(/** @type {any} */ key) => key.name} />`}
     <h3>New key</h3>
     <${NewKey} scopes=${data.scopes} create=${create} />`
 }
@@ -73,8 +74,8 @@ export function NewKey({ scopes, create }) {
     <${Field} label="Expires in days" type="number" min="1" max="3650" value=${days} change=${setDays} hint="Empty: never" />
     <${Field} label="Stores" autocomplete="off" value=${stores} change=${setStores} hint="Store numbers with commas between them. Empty: all" />
     <${Choice} label="Permissions" value=${limits} change=${setLimits} options=${[
-      ['some', 'only chosen groups of operations'],
-      ['all', "all that the account's role permits"],
+      ['some', t('only chosen groups of operations')],
+      ['all', t("all that the account's role permits")],
     ]} />
     ${
       limits === 'some' &&

@@ -9,13 +9,14 @@ import { Secret } from '../../components/secret.js'
 import { useAction, useVersion } from '../../components/use-load.js'
 import { callApi } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
+import { t } from '../../lib/text.js'
 import { Keys } from './keys.js'
 
 /** @type {[string, string][]} */
 const roles = [
-  ['visitor', 'visitor: read only'],
-  ['maintainer', 'maintainer: read and write'],
-  ['admin', 'admin: full access'],
+  ['visitor', t('visitor: read only')],
+  ['maintainer', t('maintainer: read and write')],
+  ['admin', t('admin: full access')],
 ]
 
 /** The accounts of people or of programs, with their actions. @param {{ isProgram: boolean }} props */
@@ -23,7 +24,7 @@ export function Accounts({ isProgram }) {
   const [version, refresh] = useVersion()
   const [open, setOpen] = useState(/** @type {{ new?: boolean, account?: any, keys?: any }} */ ({}))
   const [issued, setIssued] = useState(/** @type {any} */ (undefined))
-  const title = isProgram ? 'New program' : 'New person'
+  const title = isProgram ? t('New program') : t('New person')
   const showChange = () => {
     setOpen({})
     refresh()
@@ -38,23 +39,23 @@ export function Accounts({ isProgram }) {
 
   /** @type {import('../../components/table.js').Column[]} */
   const columns = [
-    { title: 'Account', value: account => account.username },
-    { title: 'Role', value: account => account.role },
-    { title: 'Active passwords', right: true, value: account => account.passwords },
-    { title: 'Role since', value: account => account.since, isTime: true, shrink: true },
+    { title: t('Account'), value: account => account.username },
+    { title: t('Role'), value: account => account.role },
+    { title: t('Active passwords'), right: true, value: account => account.passwords },
+    { title: t('Role since'), value: account => account.since, isTime: true, shrink: true },
     {
-      title: 'Last used',
+      title: t('Last used'),
       value: account => account.lastUsedAt ?? html`<span class="none">never</span>`,
       text: account => account.lastUsedAt ?? '',
       isTime: true,
       shrink: true,
     },
     {
-      title: 'Actions',
+      title: t('Actions'),
       right: true,
       value: account => html`<span class="choices">
-        <button onClick=${() => setOpen({ account })} aria-label=${`Change role of ${account.username}`}>Role</button>
-        <button onClick=${() => setOpen({ keys: account })} aria-label=${`API keys of ${account.username}`}>Keys</button>
+        <button onClick=${() => setOpen({ account })} aria-label=${t('Change role of {username}', { username: account.username })}>Role</button>
+        <button onClick=${() => setOpen({ keys: account })} aria-label=${t('API keys of {username}', { username: account.username })}>Keys</button>
         <${Action}
           label="Rotate"
           name=${`Rotate ${account.username}`}
@@ -63,26 +64,26 @@ export function Accounts({ isProgram }) {
             setIssued((await post(account, 'rotate')).data)
             showChange()
           }}
-          confirm=${`Creates a new password for ${account.username}. The current one keeps working until the next rotation.`}
+          confirm=${t('Creates a new password for {username}. The current one keeps working until the next rotation.', { username: account.username })}
         />
-        <${Action} label="Revoke" name=${`Revoke ${account.username}`} role="admin" danger done=${`Access of ${account.username} revoked`} work=${() => post(account, 'revoke').then(showChange)} confirm=${`${account.username} loses access to this service within 5 seconds.`} />
+        <${Action} label="Revoke" name=${`Revoke ${account.username}`} role="admin" danger done=${t('Access of {username} revoked', { username: account.username })} work=${() => post(account, 'revoke').then(showChange)} confirm=${t('{username} loses access to this service within 5 seconds.', { username: account.username })} />
       </span>`,
     },
   ]
   return html`${
     issued &&
     html`<${Secret}
-        title=${issued.key ? `API key ${issued.name}.` : `Password of ${issued.username}.`}
+        title=${issued.key ? t('API key {name}.', { name: issued.name }) : t('Password of {username}.', { username: issued.username })}
         facts=${
           issued.key
             ? [
                 ['key', issued.key],
-                ['API key', issued.apiKey],
+                [t('API key'), issued.apiKey],
               ]
             : [
                 ['username', issued.username],
                 ['password', issued.password],
-                ['API key', issued.apiKey],
+                [t('API key'), issued.apiKey],
               ]
         }
         done=${() => setIssued(undefined)}
@@ -91,7 +92,7 @@ export function Accounts({ isProgram }) {
     ${open.new && html`<${Dialog} title=${title} close=${() => setOpen({})}><${NewAccount} isProgram=${isProgram} save=${add} /><//>`}
     ${
       open.account &&
-      html`<${Dialog} title=${`Role of ${open.account.username}`} close=${() => setOpen({})}><${RecordForm}
+      html`<${Dialog} title=${t('Role of {username}', { username: open.account.username })} close=${() => setOpen({})}><${RecordForm}
       path=${`/accounts/${encodeURIComponent(open.account.username)}`}
       form=${(/** @type {any} */ props) => html`<${RoleForm} ...${props} />`}
       done=${showChange}
@@ -99,7 +100,7 @@ export function Accounts({ isProgram }) {
     }
     ${
       open.keys &&
-      html`<${Dialog} title=${`API keys of ${open.keys.username}`} close=${() => setOpen({})}>
+      html`<${Dialog} title=${t('API keys of {username}', { username: open.keys.username })} close=${() => setOpen({})}>
         <${Keys} account=${open.keys} showIssued=${(/** @type {any} */ key) => {
           setIssued(key)
           setOpen({})
@@ -108,12 +109,12 @@ export function Accounts({ isProgram }) {
     }
     <${List}
       path=${`/accounts?is_program=${isProgram}`}
-      caption=${isProgram ? 'Programs' : 'People'}
+      caption=${isProgram ? t('Programs') : t('People')}
       columns=${columns}
       version=${version}
       getKey=${(/** @type {any} */ account) => account.username}
       file=${isProgram ? 'programs' : 'people'}
-      empty=${isProgram ? 'No programs yet' : 'No people yet'}
+      empty=${isProgram ? t('No programs yet') : t('No people yet')}
       tools=${html`<button class="main" onClick=${() => setOpen({ new: true })}>${title}</button>`}
     />`
 }

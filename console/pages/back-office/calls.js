@@ -2,6 +2,7 @@ import { useMemo } from 'preact/hooks'
 import { formatDuration } from 'tillbridge/health'
 import { Chart } from '../../components/chart.js'
 import { html } from '../../lib/html.js'
+import { t } from '../../lib/text.js'
 import { formatTime } from '../../lib/time.js'
 
 /** Calls by minute: `GET /stats/back-office-calls`. @typedef {{ since: string, calls: number[], failed: number[], average: number[], slowest: number[] }} CallMinutes */
@@ -13,7 +14,7 @@ const sum = numbers => numbers.reduce((total, number) => total + number, 0)
 
 /** @typedef {'idle' | 'up' | 'degraded' | 'down'} IntervalState */
 const tones = /** @type {const} */ ({ idle: 'idle', up: 'good', degraded: 'warn', down: 'bad' })
-const labels = /** @type {const} */ ({ idle: 'no calls', up: 'up', degraded: 'some calls failed', down: 'down' })
+const labels = /** @type {const} */ ({ idle: t('no calls'), up: 'up', degraded: t('some calls failed'), down: 'down' })
 
 /** Returns the state of each quarter of an hour: down if at least half of its calls failed. @param {CallMinutes} minutes */
 function buildTimeline({ since, calls, failed }) {
@@ -62,7 +63,7 @@ export function Calls({ calls }) {
   return html`<figure class="card">
       <figcaption>State in the last 24 hours <small>· ${summary}</small></figcaption>
       <ul class="legend">${Object.entries(labels).map(([state, label]) => html`<li key=${state} class=${tones[/** @type {IntervalState} */ (state)]}>${label}</li>`)}</ul>
-      <div class="state-strip" role="img" aria-label=${`State by quarter of an hour: ${summary}, ${outages.length} ${outages.length === 1 ? 'outage' : 'outages'}`}>
+      <div class="state-strip" role="img" aria-label=${`State by quarter of an hour: ${summary}, ${outages.length} ${outages.length === 1 ? t('outage') : t('outages')}`}>
         ${timeline.map(({ at, state, ...counts }) => html`<span key=${at} class=${`interval ${tones[state]}`} title=${`${formatTime(at)}: ${labels[state]}, ${counts.calls} calls, ${counts.failed} failed`}></span>`)}
       </div>
       ${
@@ -70,7 +71,7 @@ export function Calls({ calls }) {
         html`<ol class="timeline">
         ${outages.map(
           outage =>
-            html`<li key=${outage.at}><time datetime=${outage.at}>${formatTime(outage.at)}</time><div>${outage.state === 'down' ? 'Down' : 'Degraded'} for about ${formatDuration(outage.intervals * minutesPerInterval * 60)}: ${outage.failed.toLocaleString('en')} of ${outage.calls.toLocaleString('en')} calls failed</div></li>`,
+            html`<li key=${outage.at}><time datetime=${outage.at}>${formatTime(outage.at)}</time><div>${outage.state === 'down' ? t('Down') : t('Degraded')} for about ${formatDuration(outage.intervals * minutesPerInterval * 60)}: ${outage.failed.toLocaleString('en')} of ${outage.calls.toLocaleString('en')} calls failed</div></li>`,
         )}
       </ol>`
       }
@@ -83,7 +84,7 @@ function buildLines(stats) {
   /** @param {number[]} minutes */
   const toPoints = minutes => minutes.slice(0, -1).map((ms, i) => (stats.calls[i] ? ms : null))
   return [
-    { title: 'slowest', colour: /** @type {const} */ ('muted'), values: toPoints(stats.slowest) },
-    { title: 'average', colour: /** @type {const} */ ('accent'), values: toPoints(stats.average) },
+    { title: t('slowest'), colour: /** @type {const} */ ('muted'), values: toPoints(stats.slowest) },
+    { title: t('average'), colour: /** @type {const} */ ('accent'), values: toPoints(stats.average) },
   ]
 }

@@ -8,6 +8,7 @@ import { showToast } from '../../components/toast.js'
 import { useAction } from '../../components/use-load.js'
 import { callApi } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
+import { t } from '../../lib/text.js'
 
 const path = '/console/back-office'
 
@@ -53,7 +54,7 @@ function Credentials({ connection, reload }) {
     save.run(async () => {
       await callApi(path, { method: 'PUT', body })
       setPassword('')
-      showToast('Credentials saved')
+      showToast(t('Credentials saved'))
       reload()
     })
   const check = () =>
@@ -66,8 +67,8 @@ function Credentials({ connection, reload }) {
     <h2 class="small-title">Credentials</h2>
     <form onSubmit=${onSubmit(store)}>
       <${Field} label="User" autocomplete="off" maxlength="250" value=${user} change=${edit(setUser)} />
-      <${Field} label="Password" type="password" autocomplete="new-password" maxlength="250" value=${password} change=${edit(setPassword)} hint=${connection.hasPassword ? 'Empty: the stored password' : 'No password is stored'} />
-      <p class="choices"><${Button} type="button" label=${isChanged ? 'Test these credentials' : 'Test connection'} busyLabel="Testing…" busy=${test.busy} onClick=${check} /></p>
+      <${Field} label="Password" type="password" autocomplete="new-password" maxlength="250" value=${password} change=${edit(setPassword)} hint=${connection.hasPassword ? t('Empty: the stored password') : t('No password is stored')} />
+      <p class="choices"><${Button} type="button" label=${isChanged ? t('Test these credentials') : t('Test connection')} busyLabel="Testing…" busy=${test.busy} onClick=${check} /></p>
       <div role="status">${result && html`<${Result} result=${result} />`}</div>
       ${test.error && html`<${Problem} error=${test.error} />`}
       <${SubmitButton} label="Save credentials" busyLabel="Saving…" busy=${save.busy} error=${save.error} />
@@ -80,11 +81,11 @@ function Credentials({ connection, reload }) {
 const Result = ({ result: { isConnected, release, stores, currency, detail } }) =>
   isConnected
     ? html`<p><${State} state="Connected" tone="good" /></p><${Facts} facts=${[
-        ['Version', release ?? 'not reported'],
-        ['Stores', stores.toLocaleString('en')],
-        ['Currency', currency],
+        [t('Version'), release ?? t('not reported')],
+        [t('Stores'), stores.toLocaleString('en')],
+        [t('Currency'), currency],
       ]} />`
-    : html`<p><${State} state=${`Not connected: ${detail}`} tone="bad" /></p>`
+    : html`<p><${State} state=${t('Not connected: {detail}', { detail })} tone="bad" /></p>`
 
 const intervals = [60, 300, 900, 1_800, 3_600, 21_600, 43_200, 86_400, 604_800]
 
@@ -99,7 +100,7 @@ function Schedules({ schedules, reload }) {
       const changed = Object.entries(changes).map(([sync, intervalSeconds]) => ({ sync, intervalSeconds }))
       await callApi(path, { method: 'PUT', body: { schedules: changed } })
       setChanges({})
-      showToast('Schedules saved. They take effect within 5 seconds.')
+      showToast(t('Schedules saved. They take effect within 5 seconds.'))
       reload()
     })
   return html`<section class="card" aria-label="Schedules">
@@ -116,7 +117,7 @@ function Schedules({ schedules, reload }) {
             label=${sync}
             value=${String(value ?? '')}
             change=${(/** @type {string} */ chosen) => setChanges({ ...changes, [sync]: chosen ? Number(chosen) : null })}
-            options=${[['', `default: every ${formatDuration(defaultSeconds)}`], ...choices.map(seconds => [String(seconds), `every ${formatDuration(seconds)}`])]}
+            options=${[['', t('default: every {duration}', { duration: formatDuration(defaultSeconds) })], ...choices.map(seconds => [String(seconds), t('every {duration}', { duration: formatDuration(seconds) })])]}
           />`
         })}
       </div>

@@ -1,29 +1,30 @@
 import { ExportableTable } from '../../components/exportable-table.js'
 import { countColumn } from '../../components/format.js'
 import { html } from '../../lib/html.js'
+import { t } from '../../lib/text.js'
 
 /** The last part of a platform's global ID. @param {string} id */
 export const shortenId = id => html`<code title=${id}>${id.split('/').at(-1)}</code>`
 
 /** @type {import('../../components/table.js').Column[]} */
 const columns = [
-  { title: 'SKU', value: row => row.sku },
-  { title: 'Location', value: row => shortenId(row.locationId), text: row => row.locationId },
-  countColumn('On the platform', row => row.knownOnHand),
-  countColumn('Would be set to', row => row.desiredOnHand),
+  { title: t('SKU'), value: row => row.sku },
+  { title: t('Location'), value: row => shortenId(row.locationId), text: row => row.locationId },
+  countColumn(t('On the platform'), row => row.knownOnHand),
+  countColumn(t('Would be set to'), row => row.desiredOnHand),
 ]
 
 /** The changes of the next push, by the newest comparison. @param {{ reconciliation: any }} props */
 export function Differences({ reconciliation }) {
   if (reconciliation?.state !== 'completed')
-    return html`<div class="empty">${reconciliation?.state === 'failed' ? `The last comparison failed: ${reconciliation.error}` : 'No comparison yet. Press Compare now, then refresh.'}</div>`
+    return html`<div class="empty">${reconciliation?.state === 'failed' ? t('The last comparison failed: {error}', { error: reconciliation.error }) : t('No comparison yet. Press Compare now, then refresh.')}</div>`
   const { rising, falling, fallingToZero, differences } = reconciliation
   const total = rising + falling + fallingToZero
   return html`<p>
       ${
         total
           ? html`The push would raise <b>${rising.toLocaleString('en')}</b> levels, lower <b>${falling.toLocaleString('en')}</b>, and set <b>${fallingToZero.toLocaleString('en')}</b> to zero.`
-          : 'The push would change nothing.'
+          : t('The push would change nothing.')
       }
     </p>
     ${

@@ -3,36 +3,37 @@ import { countColumn, Timestamp } from '../../components/format.js'
 import { List } from '../../components/list.js'
 import { html } from '../../lib/html.js'
 import { goTo, linkTo } from '../../lib/route.js'
+import { t } from '../../lib/text.js'
 import { shortenId } from './differences.js'
 
 /** @type {import('../../components/table.js').Column[]} */
 const columns = [
-  { title: 'SKU', value: level => level.sku ?? shortenId(level.itemId), text: level => level.sku ?? level.itemId },
-  { title: 'Location', value: level => shortenId(level.locationId), text: level => level.locationId },
-  { title: 'State', value: level => level.state },
+  { title: t('SKU'), value: level => level.sku ?? shortenId(level.itemId), text: level => level.sku ?? level.itemId },
+  { title: t('Location'), value: level => shortenId(level.locationId), text: level => level.locationId },
+  { title: t('State'), value: level => level.state },
   {
-    title: 'Reason',
+    title: t('Reason'),
     value: level => level.reason && html`<code>${level.reason}</code>`,
     text: level => level.reason ?? '',
   },
-  countColumn('On hand', level => level.knownOnHand),
-  countColumn('Desired', level => level.desiredOnHand),
-  countColumn('Sellable', level => level.sellable),
-  countColumn('Netted', level => level.netted),
-  countColumn('Held back', level => level.heldBack),
+  countColumn(t('On hand'), level => level.knownOnHand),
+  countColumn(t('Desired'), level => level.desiredOnHand),
+  countColumn(t('Sellable'), level => level.sellable),
+  countColumn(t('Netted'), level => level.netted),
+  countColumn(t('Held back'), level => level.heldBack),
   {
-    title: 'Due since',
+    title: t('Due since'),
     value: level => html`<${Timestamp} time=${level.dueSince} />`,
     text: level => level.dueSince ?? '',
   },
 ]
 
 const states = [
-  ['', 'All'],
-  ['due', 'Due'],
-  ['held', 'Held'],
-  ['inFlight', 'In flight'],
-  ['inStep', 'In step'],
+  ['', t('All')],
+  ['due', t('Due')],
+  ['held', t('Held')],
+  ['inFlight', t('In flight')],
+  ['inStep', t('In step')],
 ]
 
 /** Levels of stock on the platform. @param {{ state?: string }} props */
@@ -46,6 +47,6 @@ export const Levels = ({ state = '' }) => html`<p class="trail"><a href=${linkTo
     columns=${columns}
     getKey=${(/** @type {any} */ level) => `${level.itemId} ${level.locationId}`}
     file="stock-levels"
-    empty=${state ? 'No levels have this state.' : 'No levels yet. The first comparison reads them.'}
+    empty=${state ? t('No levels have this state.') : t('No levels yet. The first comparison reads them.')}
     tools=${html`<${Choice} inline label="State" value=${state} change=${(/** @type {string} */ next) => goTo('ecommerce', 'levels', next)} options=${states} />`}
   />`

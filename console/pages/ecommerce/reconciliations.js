@@ -2,6 +2,7 @@ import { countColumn, State, Timestamp } from '../../components/format.js'
 import { List } from '../../components/list.js'
 import { html } from '../../lib/html.js'
 import { linkTo } from '../../lib/route.js'
+import { t } from '../../lib/text.js'
 import { shortenId } from './differences.js'
 
 /** @type {Record<string, import('../../components/format.js').Tone>} */
@@ -14,21 +15,21 @@ const isEqual = ({ digests }) =>
 /** @type {import('../../components/table.js').Column[]} */
 const columns = [
   {
-    title: 'Started',
+    title: t('Started'),
     value: row =>
       html`<a href=${linkTo('ecommerce', 'reconciliations', row.id)}><${Timestamp} time=${row.startedAt} /></a>`,
     text: row => row.startedAt,
   },
   {
-    title: 'State',
+    title: t('State'),
     value: row => html`<${State} state=${row.state} tone=${tones[row.state]} />`,
     text: row => row.state,
   },
-  { title: 'Mode', value: row => (row.isDryRun ? 'dry run' : 'corrects') },
-  countColumn('Compared', row => row.compared),
-  countColumn('Changed by others', row => row.drifted),
-  { title: 'Digests', value: row => (row.state === 'completed' ? (isEqual(row) ? 'equal' : 'differ') : null) },
-  { title: 'Error', value: row => row.error },
+  { title: t('Mode'), value: row => (row.isDryRun ? t('dry run') : t('corrects')) },
+  countColumn(t('Compared'), row => row.compared),
+  countColumn(t('Changed by others'), row => row.drifted),
+  { title: t('Digests'), value: row => (row.state === 'completed' ? (isEqual(row) ? t('equal') : t('differ')) : null) },
+  { title: t('Error'), value: row => row.error },
 ]
 
 /** The comparisons of 90 days. @param {{ newest: any }} props `newest`: the list is loaded again if its state changes */
@@ -44,11 +45,11 @@ export const Reconciliations = ({ newest }) => html`<${List}
 
 /** @type {import('../../components/table.js').Column[]} */
 const driftColumns = [
-  { title: 'SKU', value: row => row.sku ?? shortenId(row.itemId), text: row => row.sku ?? row.itemId },
-  { title: 'Location', value: row => shortenId(row.locationId), text: row => row.locationId },
-  countColumn('By our record', row => row.knownOnHand),
-  countColumn('On the platform', row => row.observedOnHand),
-  { title: 'Changed by', value: row => row.changedBy ?? 'unknown', text: row => row.changedBy ?? '' },
+  { title: t('SKU'), value: row => row.sku ?? shortenId(row.itemId), text: row => row.sku ?? row.itemId },
+  { title: t('Location'), value: row => shortenId(row.locationId), text: row => row.locationId },
+  countColumn(t('By our record'), row => row.knownOnHand),
+  countColumn(t('On the platform'), row => row.observedOnHand),
+  { title: t('Changed by'), value: row => row.changedBy ?? t('unknown'), text: row => row.changedBy ?? '' },
 ]
 
 /** The levels that others have changed before a comparison. @param {{ id: string }} props */

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import { html } from '../../lib/html.js'
+import { t } from '../../lib/text.js'
 import { truncate } from './preview.js'
 
 /** Option values next to the file's columns, whose names never begin with a space. */
@@ -36,7 +37,7 @@ export function Columns({ columns, header, rows, map, constants, change }) {
     return html`<tr key=${name}>
       <td><b>${name}</b>${required ? ' *' : ''}<br /><small>${description}</small></td>
       <td class="wide">
-        <select aria-label=${`Source of ${name}`} value=${name in constants ? constant : (source ?? none)} onChange=${(/** @type {any} */ event) => choose(name, event.currentTarget.value)}>
+        <select aria-label=${t('Source of {name}', { name })} value=${name in constants ? constant : (source ?? none)} onChange=${(/** @type {any} */ event) => choose(name, event.currentTarget.value)}>
           <option value=${none}>Don't import</option>
           ${/* Constants are part of the URL, so a secret can't be one. */ format !== 'secret' && html`<option value=${constant}>Fixed value…</option>`}
           ${header.filter(Boolean).map(heading => html`<option key=${heading} value=${heading}>${heading}</option>`)}
@@ -45,7 +46,7 @@ export function Columns({ columns, header, rows, map, constants, change }) {
       <td class="wide">
         ${
           name in constants
-            ? html`<input aria-label=${`Value of ${name}`} value=${constants[name]} placeholder=${column.example} onInput=${(/** @type {any} */ event) => change({ constants: { ...constants, [name]: event.currentTarget.value } })} />`
+            ? html`<input aria-label=${t('Value of {name}', { name })} value=${constants[name]} placeholder=${column.example} onInput=${(/** @type {any} */ event) => change({ constants: { ...constants, [name]: event.currentTarget.value } })} />`
             : format === 'secret'
               ? '••••'
               : html`<code>${truncate(example ?? '')}</code>`

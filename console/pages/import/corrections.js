@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import { Field, onSubmit } from '../../components/field.js'
 import { html } from '../../lib/html.js'
+import { t } from '../../lib/text.js'
 import { truncate } from './preview.js'
 import { hasRejectionColumns, rejectionColumns } from './profile.js'
 
@@ -48,7 +49,7 @@ export function Corrections({ group, lines, header, isSecret, setCell }) {
         <button>Replace all</button>
       </form>`
     }
-    <div class="scroll bounded" role="region" aria-label=${`Lines: ${group.column} ${group.reason}`} tabindex="0">
+    <div class="scroll bounded" role="region" aria-label=${t('Lines: {column} {reason}', { column: group.column, reason: group.reason })} tabindex="0">
       <table>
         <caption class="hidden">Rejected lines</caption>
         <thead>

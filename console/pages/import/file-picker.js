@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import { formatSize } from '../../components/format.js'
 import { html } from '../../lib/html.js'
+import { t } from '../../lib/text.js'
 
 /** The maximum size of an upload. */
 const maxBytes = 256 * 1024 * 1024
@@ -14,9 +15,12 @@ export function FilePicker({ file, choose }) {
     const [first, ...further] = files ?? []
     if (!first) return
     const message = further.length
-      ? 'Choose one file at a time.'
+      ? t('Choose one file at a time.')
       : first.size > maxBytes
-        ? `${first.name} has ${formatSize(first.size)}; at most 256 MB can be uploaded. Compress it with gzip, or use tillbridge import.`
+        ? t('{name} has {size}; at most 256 MB can be uploaded. Compress it with gzip, or use tillbridge import.', {
+            name: first.name,
+            size: formatSize(first.size),
+          })
         : ''
     setError(message)
     if (!message) choose(first)
@@ -37,7 +41,7 @@ export function FilePicker({ file, choose }) {
     >
       <p>${file ? html`<b>${file.name}</b> <small>${formatSize(file.size)}</small>` : html`<b>Drop a file here</b>, .csv or .ndjson, optionally gzipped`}</p>
       <label class="button">
-        <span>${file ? 'Choose another file' : 'Choose a file'}</span>
+        <span>${file ? t('Choose another file') : t('Choose a file')}</span>
         <input
           type="file"
           accept=".csv,.txt,.tsv,.ndjson,.jsonl,.gz"

@@ -7,6 +7,7 @@ import { Problem } from '../../components/problem.js'
 import { callApi } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
 import { useHasRole } from '../../lib/role.js'
+import { t } from '../../lib/text.js'
 import { Columns } from './columns.js'
 import {
   delimiters,
@@ -100,7 +101,7 @@ export function Form({ file, type: requestedType, isHidden, send }) {
     <${Columns} key=${[type, ...header].join('\n')} columns=${columns} header=${header} rows=${rows} map=${map} constants=${constants} change=${change} />
     ${error && html`<${Problem} error=${error} />`}
     <${Unmapped} header=${header} map=${map} adminNames=${Object.values(matchColumns(adminColumns, header))} />
-    ${missing.length > 0 && html`<p class="problem" role="alert">Map the required ${missing.length === 1 ? 'column' : 'columns'} ${missing.map(({ name }) => name).join(', ')}.</p>`}
+    ${missing.length > 0 && html`<p class="problem" role="alert">Map the required ${missing.length === 1 ? t('column') : t('columns')} ${missing.map(({ name }) => name).join(', ')}.</p>`}
     ${importTypes[type]?.canBeComplete && html`<${Checkbox} label=${completeLabels[type]} checked=${plan.isComplete ?? false} change=${(/** @type {boolean} */ isComplete) => change({ isComplete })} />`}
     <${Checkbox} label="Remember these columns" checked=${remembers} change=${setRemembers} />
     <p class="choices">
@@ -120,9 +121,9 @@ const SavedNotice = ({ saved, discard }) =>
 
 /** @type {Record<string, string>} */
 const completeLabels = {
-  stock: 'The file is complete: set other stock of its stores to 0',
-  products: 'The file is complete: remove other SKUs',
-  customers: 'The file is complete: remove other customers',
+  stock: t('The file is complete: set other stock of its stores to 0'),
+  products: t('The file is complete: remove other SKUs'),
+  customers: t('The file is complete: remove other customers'),
 }
 
 /** Returns the profile that was saved for files with these columns. @param {string[]} header */

@@ -8,35 +8,36 @@ import { useAction, useLoad } from '../../components/use-load.js'
 import { callApi } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
 import { linkTo } from '../../lib/route.js'
+import { t } from '../../lib/text.js'
 import { expandRanges, rejectionColumns } from './profile.js'
 
 /** @type {import('../../components/table.js').Column[]} */
 const columns = [
   {
-    title: 'Started',
+    title: t('Started'),
     value: run => html`<${Timestamp} time=${run.startedAt} />`,
     text: run => run.startedAt,
     shrink: true,
   },
-  { title: 'File', value: run => run.fileName },
+  { title: t('File'), value: run => run.fileName },
   {
-    title: 'Type',
+    title: t('Type'),
     value: run => html`<a href=${linkTo('syncs', run.sync)}>${run.sync}</a>`,
     text: run => run.sync,
     shrink: true,
   },
-  { title: 'Account', value: run => run.username, shrink: true },
+  { title: t('Account'), value: run => run.username, shrink: true },
   {
-    title: 'Result',
+    title: t('Result'),
     value: run => html`<${Health} ...${assessImport(run, false)} />`,
     text: run => run.state,
   },
-  countColumn('Lines', run => run.read),
-  countColumn('New', run => run.new),
-  countColumn('Changed', run => run.changed),
-  countColumn('Rejected', run => run.rejected),
+  countColumn(t('Lines'), run => run.read),
+  countColumn(t('New'), run => run.new),
+  countColumn(t('Changed'), run => run.changed),
+  countColumn(t('Rejected'), run => run.rejected),
   {
-    title: 'Rejected lines',
+    title: t('Rejected lines'),
     value: run => (run.rejected && run.state !== 'running' ? html`<${RejectedDownload} run=${run} />` : null),
   },
 ]
@@ -59,7 +60,7 @@ function RejectedDownload({ run }) {
       const groups = (await callApi(`/imports/${encodeURIComponent(run.id)}/rejected`)).data
       downloadCsv(`${name}.rejected.csv`, [rejectionColumns, ...listRejections(groups)])
     })
-  return html`<${Button} label="Download" aria-label=${`Download rejected lines of ${name}`} busy=${busy} onClick=${save} />${error && html`<${Problem} error=${error} />`}`
+  return html`<${Button} label="Download" aria-label=${t('Download rejected lines of {name}', { name })} busy=${busy} onClick=${save} />${error && html`<${Problem} error=${error} />`}`
 }
 
 /**

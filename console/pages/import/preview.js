@@ -1,4 +1,5 @@
 import { html } from '../../lib/html.js'
+import { t } from '../../lib/text.js'
 import { hasRejectionColumns, rejectionColumns } from './profile.js'
 
 const maxExamples = 3
@@ -37,7 +38,7 @@ export function Preview({ header, rows, map, columns, change }) {
               <td class="wide">${secrets.has(name) ? '••••' : values.length ? html`<small>${values.map(truncate).join(' · ')}</small>` : html`<span class="none">empty</span>`}</td>
               <td>${
                 name &&
-                html`<select aria-label=${`Import ${name} as`} class=${targets.length ? undefined : 'unmapped'} value=${targets[0] ?? none} onChange=${(/** @type {any} */ event) => choose(name, event.currentTarget.value)}>
+                html`<select aria-label=${t('Import {name} as', { name })} class=${targets.length ? undefined : 'unmapped'} value=${targets[0] ?? none} onChange=${(/** @type {any} */ event) => choose(name, event.currentTarget.value)}>
                   <option value=${none}>Not imported</option>
                   ${columns.map(column => html`<option key=${column.name} value=${column.name}>${column.name}${column.required ? ' *' : ''}${map[column.name] && map[column.name] !== name ? ` (now ${map[column.name]})` : ''}</option>`)}
                 </select>${targets.length > 1 && html` <small>also ${targets.slice(1).join(', ')}</small>`}`
@@ -62,7 +63,7 @@ export function Unmapped({ header, map, adminNames }) {
   const names = data.filter(name => name && !mapped.has(name))
   return (
     names.length > 0 &&
-    html`<p class="card notice degraded" role="status"><span><b>${names.length === 1 ? "1 column won't be imported" : `${names.length} columns won't be imported`}:</b> ${names.join(', ')}${adminNames.length > 0 && html`<br />Only an admin can import ${adminNames.join(', ')}.`}</span></p>`
+    html`<p class="card notice degraded" role="status"><span><b>${names.length === 1 ? t("1 column won't be imported") : `${names.length} columns won't be imported`}:</b> ${names.join(', ')}${adminNames.length > 0 && html`<br />Only an admin can import ${adminNames.join(', ')}.`}</span></p>`
   )
 }
 

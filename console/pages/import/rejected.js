@@ -5,6 +5,7 @@ import { download, toCsv } from '../../components/export.js'
 import { useLeaveGuard } from '../../components/leave-guard.js'
 import { Problem } from '../../components/problem.js'
 import { html } from '../../lib/html.js'
+import { t } from '../../lib/text.js'
 import { Corrections } from './corrections.js'
 import { parseRecord, toCellText } from './detect.js'
 import { readLines } from './lines.js'
@@ -131,7 +132,7 @@ export function RejectedLines({ groups, upload, send, corrected }) {
   const [error, setError] = useState(/** @type {unknown} */ (undefined))
   const [edits, setEdits] = useState(0)
   const { plan, header, isDryRun } = upload
-  const guard = useLeaveGuard(edits > 0, 'Your corrections have not been sent. They are lost if you leave.')
+  const guard = useLeaveGuard(edits > 0, t('Your corrections have not been sent. They are lost if you leave.'))
   useEffect(() => {
     readRejectedLines(upload, new Set(groups.flatMap(({ numbers }) => numbers))).then(setLines, setError)
   }, [])
@@ -159,10 +160,10 @@ export function RejectedLines({ groups, upload, send, corrected }) {
     const { file } = toCorrectedUpload(upload, all, groups)
     download(file.name, await file.text())
   }
-  return html`<section aria-label=${`Rejected lines of ${upload.file.name}`}>
+  return html`<section aria-label=${t('Rejected lines of {name}', { name: upload.file.name })}>
     ${guard}
     <h2>Rejected lines</h2>
-    <p class="lead">Fix the cells and ${isDryRun ? 'check' : 'import'} the lines again.</p>
+    <p class="lead">Fix the cells and ${isDryRun ? t('check') : t('import')} the lines again.</p>
     ${groups.map(
       (group, i) => html`<details key=${`${group.column} ${group.reason}`} class="card" open=${i === 0}>
         <summary><b>${[group.column, group.reason].filter(Boolean).join(' ')}</b> <small>${countLines(group.lines)}</small></summary>
@@ -174,8 +175,8 @@ export function RejectedLines({ groups, upload, send, corrected }) {
       <button class=${edits ? 'main' : ''} disabled=${lines.size === 0} onClick=${() => {
         setEdits(0)
         send(build())
-      }}>${isDryRun ? 'Check' : 'Import'} ${countLines(lines.size)} again</button>
-      <button class="quiet" aria-label=${`Download rejected lines of ${upload.file.name}`} onClick=${() => save().catch(setError)}>Download rejected lines</button>
+      }}>${isDryRun ? t('Check') : t('Import')} ${countLines(lines.size)} again</button>
+      <button class="quiet" aria-label=${t('Download rejected lines of {name}', { name: upload.file.name })} onClick=${() => save().catch(setError)}>Download rejected lines</button>
     </p>
   </section>`
 }

@@ -4,6 +4,7 @@ import { Facts, Health } from '../../components/format.js'
 import { Problem } from '../../components/problem.js'
 import { html } from '../../lib/html.js'
 import { linkTo } from '../../lib/route.js'
+import { t } from '../../lib/text.js'
 import { RejectedLines } from './rejected.js'
 import { listUploads, uploadAll } from './upload.js'
 
@@ -33,14 +34,14 @@ export function Run({ upload, send, back }) {
   const keptNote = run?.notes.find((/** @type {any} */ { note }) => note.includes('more than half of the list'))
   const syncLink = html`<a href=${linkTo('syncs', plan.type)}>${plan.type}</a>`
   return html`<section aria-label="Result" aria-live="polite">
-    <h2>${isDryRun ? 'Dry run' : 'Import'}: ${file.name} → ${plan.type}</h2>
+    <h2>${isDryRun ? t('Dry run') : t('Import')}: ${file.name} → ${plan.type}</h2>
     ${error && html`<${Problem} error=${error} />`}
     ${
       !isOver &&
       html`<div class="card">
-        <p>${run ? `${run.read.toLocaleString('en')} of about ${lines.toLocaleString('en')} lines` : 'Sending the file…'}</p>
+        <p>${run ? t('{read} of about {lines} lines', { read: run.read, lines }) : t('Sending the file…')}</p>
         <progress aria-label="Progress" max=${Math.max(lines, run?.read ?? 0, 1)} value=${run ? run.read : undefined}></progress>
-        ${run && !isDryRun && html`<p class="note">${run.isLast ? html`You can leave this page. The result will be in the sync history of ${syncLink}.` : 'Keep this page open until your corrections are sent.'}</p>`}
+        ${run && !isDryRun && html`<p class="note">${run.isLast ? html`You can leave this page. The result will be in the sync history of ${syncLink}.` : t('Keep this page open until your corrections are sent.')}</p>`}
       </div>`
     }
     ${isOver && run && html`<${Result} run=${run} upload=${upload} syncLink=${syncLink} />`}
@@ -51,7 +52,7 @@ export function Run({ upload, send, back }) {
         ${isDryRun && run?.state === 'ok' && html`<button class="main" onClick=${() => send(Object.assign({}, corrected.current?.() ?? upload, { isDryRun: false }))}>Import</button>`}
         ${
           keptNote &&
-          html`<button class="danger" onClick=${() => send({ ...upload, plan: { ...plan, removesMost: true } })}>${isDryRun ? 'Dry run' : 'Import'} that also removes these ${keptNote.count.toLocaleString('en')}</button>`
+          html`<button class="danger" onClick=${() => send({ ...upload, plan: { ...plan, removesMost: true } })}>${isDryRun ? t('Dry run') : t('Import')} that also removes these ${keptNote.count.toLocaleString('en')}</button>`
         }
         <button onClick=${back}>Back to the columns</button>
       </p>`
@@ -66,18 +67,18 @@ function Result({ run, upload, syncLink }) {
   return html`<div class="card">
     <${Facts}
       facts=${[
-        ['State', html`<${Health} ...${assessImport(run, isDryRun)} />`],
-        ['Lines read', formatCount(run.read)],
+        [t('State'), html`<${Health} ...${assessImport(run, isDryRun)} />`],
+        [t('Lines read'), formatCount(run.read)],
         ...(isDryRun
-          ? [['Valid', formatCount(run.read - run.rejected)]]
+          ? [[t('Valid'), formatCount(run.read - run.rejected)]]
           : [
-              ['New', formatCount(run.new)],
-              ['Changed', formatCount(run.changed)],
-              ['Unchanged', formatCount(run.unchanged)],
+              [t('New'), formatCount(run.new)],
+              [t('Changed'), formatCount(run.changed)],
+              [t('Unchanged'), formatCount(run.unchanged)],
             ]),
-        ...(run.removed ? [[isDryRun ? 'To be removed' : 'Removed', formatCount(run.removed)]] : []),
-        ['Rejected', formatCount(run.rejected)],
-        ['Duration', `${run.seconds} s`],
+        ...(run.removed ? [[isDryRun ? t('To be removed') : t('Removed'), formatCount(run.removed)]] : []),
+        [t('Rejected'), formatCount(run.rejected)],
+        [t('Duration'), `${run.seconds} s`],
       ]}
     />
     ${run.detail && html`<p class="detail">${run.detail}</p>`}

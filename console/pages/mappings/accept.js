@@ -7,6 +7,7 @@ import { Table } from '../../components/table.js'
 import { useAction, useLoad } from '../../components/use-load.js'
 import { callApi } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
+import { t } from '../../lib/text.js'
 import { Change, reasons } from './columns.js'
 
 const path = '/console/mappings/batches'
@@ -43,14 +44,14 @@ export const undoBatch = id => sendParts(`${path}/${encodeURIComponent(id)}/undo
 
 /** Returns the result as text. @param {BatchResult} result @param {'updated' | 'restored'} verb */
 export const describeResult = ({ changed, skipped }, verb) =>
-  `${changed.toLocaleString('en')} ${changed === 1 ? 'mapping' : 'mappings'} ${verb}.${skipped ? ` ${skipped.toLocaleString('en')} skipped, because they have changed since.` : ''}`
+  `${changed.toLocaleString('en')} ${changed === 1 ? 'mapping' : 'mappings'} ${verb}.${skipped ? t(' {skipped} skipped, because they have changed since.', { skipped }) : ''}`
 
 /** @type {import('../../components/table.js').Column[]} */
 const columns = [
-  { title: 'Record', value: row => html`<code>${row.id}</code>`, shrink: true },
-  { title: 'Name', value: row => row.name },
+  { title: t('Record'), value: row => html`<code>${row.id}</code>`, shrink: true },
+  { title: t('Name'), value: row => row.name },
   {
-    title: 'Mapping',
+    title: t('Mapping'),
     value: row => html`<${Change} id=${row.id} from=${row.from} to=${row.to} />`,
     wide: true,
   },
@@ -107,7 +108,7 @@ export function AcceptDialog({ kind, noun, close, done }) {
     ${
       total > 0 &&
       html`<p class="choices">
-        <${Button} class="main" label=${`Accept ${format(total)} ${total === 1 ? 'suggestion' : 'suggestions'}`} busyLabel="Accepting…" busy=${busy} onClick=${accept} />
+        <${Button} class="main" label=${`Accept ${format(total)} ${total === 1 ? t('suggestion') : t('suggestions')}`} busyLabel="Accepting…" busy=${busy} onClick=${accept} />
         <small>One undo restores all of them.</small>
       </p>`
     }

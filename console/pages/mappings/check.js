@@ -10,6 +10,7 @@ import { useAction, useVersion } from '../../components/use-load.js'
 import { callApi } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
 import { linkTo } from '../../lib/route.js'
+import { t } from '../../lib/text.js'
 import { AcceptDialog, describeResult, undoBatch } from './accept.js'
 import { buildColumns, stateNames, stateTexts } from './columns.js'
 import { undo } from './fixes.js'
@@ -18,13 +19,13 @@ import { ItemPicker } from './item-picker.js'
 import { CheckStatus, useMappingStatus } from './status.js'
 import { MappingsHead } from './tabs.js'
 
-const kinds = { stores: 'Stores', skus: 'SKUs', customers: 'Customers' }
+const kinds = { stores: t('Stores'), skus: 'SKUs', customers: t('Customers') }
 
 /**
  * Mapping issues and their fixes.
  * @param {{ kind?: string, state?: string }} props
  */
-export function Check({ kind: requested = 'skus', state = 'nearMatch' }) {
+export function Check({ kind: requested = 'skus', state = t('nearMatch') }) {
   const kind = /** @type {keyof typeof kinds} */ (requested in kinds ? requested : 'skus')
   const [version, refresh] = useVersion()
   /** The last change: its text, and how to undo it. */
@@ -44,7 +45,7 @@ export function Check({ kind: requested = 'skus', state = 'nearMatch' }) {
     const body = { kind, id, from: ecommerceId, to }
     const { data } = await callApi('/mappings/fixes', { method: 'POST', body })
     setFixed({
-      text: `Mapping of ${data.recordId} updated.`,
+      text: t('Mapping of {recordId} updated.', { recordId: data.recordId }),
       undo: async () => {
         await undo(data)
         return undefined
@@ -98,9 +99,9 @@ export function Check({ kind: requested = 'skus', state = 'nearMatch' }) {
       columns=${buildColumns(kind, { fix, open: setEditing })}
       csv=${state === 'platformOnly' ? undefined : toMappingRows(kind)}
       version=${version}
-      getKey=${(/** @type {any} */ row) => row.id ?? `platform ${row.ecommerceId}`}
+      getKey=${(/** @type {any} */ row) => row.id ?? t('platform {ecommerceId}', { ecommerceId: row.ecommerceId })}
       file=${`mappings-${kind}-${state}`}
-      empty=${status?.checkedAt ? 'No records in this state.' : 'Not checked yet. Press Check now.'}
+      empty=${status?.checkedAt ? t('No records in this state.') : t('Not checked yet. Press Check now.')}
       tools=${state === 'nearMatch' && status?.states.nearMatch > 0 && html`<button class="main" onClick=${() => setAccepting(true)}>Accept sure suggestions…</button>`}
     />
     ${isAccepting && html`<${AcceptDialog} kind=${kind} noun=${kinds[kind]} close=${() => setAccepting(false)} done=${showBatch} />`}

@@ -2,42 +2,43 @@ import { Action } from '../../components/action.js'
 import { areSimilar, Diff } from '../../components/diff.js'
 import { countColumn } from '../../components/format.js'
 import { html } from '../../lib/html.js'
+import { t } from '../../lib/text.js'
 
 /** The states of issues, problems first. @type {Record<string, string>} */
 export const stateNames = {
-  nearMatch: 'Near match',
-  unmapped: 'Unmapped',
-  orphaned: 'Broken',
-  duplicate: 'Duplicate',
-  platformOnly: 'Platform only',
-  matched: 'Matched',
-  unverified: 'Not verified',
+  nearMatch: t('Near match'),
+  unmapped: t('Unmapped'),
+  orphaned: t('Broken'),
+  duplicate: t('Duplicate'),
+  platformOnly: t('Platform only'),
+  matched: t('Matched'),
+  unverified: t('Not verified'),
 }
 
 /** The meaning of each state. @type {Record<string, string>} */
 export const stateTexts = {
-  nearMatch: 'The mapped item does not exist, but a similar one does, and no record is mapped to it.',
-  unmapped: 'Not mapped, and no platform item is similar.',
-  orphaned: 'Mapped to a platform item that no longer exists.',
-  duplicate: 'Two records share a platform item, or the platform has it twice.',
-  platformOnly: 'Platform items that no record is mapped to.',
-  matched: 'Mapped to exactly one platform item.',
-  unverified: 'Mapped, but no platform file has been imported to compare with.',
+  nearMatch: t('The mapped item does not exist, but a similar one does, and no record is mapped to it.'),
+  unmapped: t('Not mapped, and no platform item is similar.'),
+  orphaned: t('Mapped to a platform item that no longer exists.'),
+  duplicate: t('Two records share a platform item, or the platform has it twice.'),
+  platformOnly: t('Platform items that no record is mapped to.'),
+  matched: t('Mapped to exactly one platform item.'),
+  unverified: t('Mapped, but no platform file has been imported to compare with.'),
 }
 
 /** The text of each reason. @type {Record<string, string>} */
 export const reasons = {
-  same: 'same as its own ID',
-  case: 'different case',
-  whitespace: 'different whitespace',
-  leadingZeros: 'different leading zeros',
-  form: 'different notation',
-  barcode: 'same barcode',
+  same: t('same as its own ID'),
+  case: t('different case'),
+  whitespace: t('different whitespace'),
+  leadingZeros: t('different leading zeros'),
+  form: t('different notation'),
+  barcode: t('same barcode'),
   name: 'same name',
-  email: 'same email address',
-  shared: 'is mapped to it too',
-  double: 'exists twice',
-  clash: 'matches only one of its two identifiers',
+  email: t('same email address'),
+  shared: t('is mapped to it too'),
+  double: t('exists twice'),
+  clash: t('matches only one of its two identifiers'),
 }
 
 /** Returns the reasons as text, without the ID that is already in the suggestion. @param {any} row */
@@ -73,30 +74,30 @@ const renderMapping = ({ id, ecommerceId, suggestion }) =>
 export function buildColumns(kind, { fix, open }) {
   return [
     {
-      title: 'Record',
+      title: t('Record'),
       value: row => (row.id === null ? null : html`<code>${row.id}</code>`),
       text: row => row.id ?? '',
       shrink: true,
     },
     {
-      title: 'Mapping',
+      title: t('Mapping'),
       value: renderMapping,
       text: ({ ecommerceId, suggestion }) => [ecommerceId, suggestion].filter(Boolean).join(' → '),
       wide: true,
     },
-    { title: 'Name', value: row => row.name },
-    { title: 'Platform name', value: row => row.ecommerceName },
-    { title: 'Reason', value: reasonsText },
+    { title: t('Name'), value: row => row.name },
+    { title: t('Platform name'), value: row => row.ecommerceName },
+    { title: t('Reason'), value: reasonsText },
     ...(kind === 'customers' ? [] : [countColumn('In\u00a0stock', row => row.unitsInStock)]),
     countColumn('Sold, 90\u00a0days', row => row.unitsSold),
     {
-      title: 'Fix',
+      title: t('Fix'),
       right: true,
       value: row =>
         row.id === null
           ? html`<span class="none">–</span>`
           : html`${row.suggestion && html`<${Action} label="Use" name=${`Use ${row.suggestion}`} role="admin" work=${() => fix(row, row.suggestion)} />${' '}`}
-              <button aria-label=${`Map ${row.id}`} onClick=${() => open(row)}>Map</button>`,
+              <button aria-label=${t('Map {id}', { id: row.id })} onClick=${() => open(row)}>Map</button>`,
     },
   ]
 }

@@ -9,10 +9,11 @@ import { useLoad, useVersion } from '../../components/use-load.js'
 import { callApi } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
 import { linkTo } from '../../lib/route.js'
+import { t } from '../../lib/text.js'
 import { describeResult, undoBatch } from './accept.js'
 import { MappingsHead } from './tabs.js'
 
-const kinds = { stores: 'Store', skus: 'SKU', customers: 'Customer' }
+const kinds = { stores: t('Store'), skus: 'SKU', customers: t('Customer') }
 
 /** The mapped values as text. @param {Record<string, string | null>} fields */
 const joinValues = fields => Object.values(fields).filter(Boolean).join(', ')
@@ -29,24 +30,24 @@ export function Fixes() {
   /** @type {import('../../components/table.js').Column[]} */
   const columns = [
     {
-      title: 'When',
+      title: t('When'),
       value: fix => html`<${Timestamp} time=${fix.fixedAt} />`,
       text: fix => fix.fixedAt,
       shrink: true,
     },
-    { title: 'Type', value: fix => kinds[/** @type {keyof typeof kinds} */ (fix.kind)] },
-    { title: 'Record', value: fix => html`<code>${fix.recordId}</code>`, text: fix => fix.recordId },
-    { title: 'Before', value: fix => renderValues(fix.before), text: fix => joinValues(fix.before) },
-    { title: 'After', value: fix => renderValues(fix.after), text: fix => joinValues(fix.after) },
-    { title: 'Account', value: fix => fix.username },
+    { title: t('Type'), value: fix => kinds[/** @type {keyof typeof kinds} */ (fix.kind)] },
+    { title: t('Record'), value: fix => html`<code>${fix.recordId}</code>`, text: fix => fix.recordId },
+    { title: t('Before'), value: fix => renderValues(fix.before), text: fix => joinValues(fix.before) },
+    { title: t('After'), value: fix => renderValues(fix.after), text: fix => joinValues(fix.after) },
+    { title: t('Account'), value: fix => fix.username },
     {
-      title: 'Request',
+      title: t('Request'),
       value: fix => html`<${RequestLink} id=${fix.requestId} short />`,
       text: fix => fix.requestId,
       shrink: true,
     },
     {
-      title: 'Undone',
+      title: t('Undone'),
       right: true,
       value: fix =>
         fix.undoneAt
@@ -87,20 +88,20 @@ function Batches({ version, refresh }) {
   /** @type {import('../../components/table.js').Column[]} */
   const columns = [
     {
-      title: 'When',
+      title: t('When'),
       value: batch => html`<${Timestamp} time=${batch.fixedAt} />`,
       text: batch => batch.fixedAt,
       shrink: true,
     },
     {
-      title: 'Accepted together',
+      title: t('Accepted together'),
       value: batch =>
         `${batch.fixes.toLocaleString('en')} ${batchNouns[/** @type {keyof typeof batchNouns} */ (batch.kind)]}`,
     },
-    { title: 'Account', value: batch => batch.username },
-    { title: 'Undone', right: true, value: batch => batch.undone.toLocaleString('en') },
+    { title: t('Account'), value: batch => batch.username },
+    { title: t('Undone'), right: true, value: batch => batch.undone.toLocaleString('en') },
     {
-      title: 'Actions',
+      title: t('Actions'),
       right: true,
       value: batch =>
         batch.undone < batch.fixes &&

@@ -1,5 +1,6 @@
 import { html } from '../../lib/html.js'
 import { linkTo } from '../../lib/route.js'
+import { t } from '../../lib/text.js'
 import { stateNames } from './columns.js'
 
 /** The states of records in the order of the bar, with their colours. @type {[state: string, colour: string][]} */
@@ -27,8 +28,8 @@ export const HealthBars = ({
     const problems = total - states.matched - states.unverified
     const text =
       total === 0
-        ? 'not checked'
-        : `${formatShare(states.matched, total)} matched, ${problems === 0 ? 'no problems' : `${problems.toLocaleString('en')} ${problems === 1 ? 'problem' : 'problems'}`}`
+        ? t('not checked')
+        : `${formatShare(states.matched, total)} matched, ${problems === 0 ? t('no problems') : `${problems.toLocaleString('en')} ${problems === 1 ? 'problem' : 'problems'}`}`
     return html`<a key=${name} class="kind" href=${linkTo('mappings', 'check', name, state)} aria-current=${name === kind ? 'true' : undefined}>
       <span><b>${titles[name]}</b> <small>${text}</small></span>
       <span class="share" aria-hidden="true">${segments

@@ -7,6 +7,7 @@ import { RecordForm } from '../../components/record-form.js'
 import { useAction, useVersion } from '../../components/use-load.js'
 import { html } from '../../lib/html.js'
 import { linkTo } from '../../lib/route.js'
+import { t } from '../../lib/text.js'
 import { ItemPicker } from './item-picker.js'
 import { MappingsHead } from './tabs.js'
 
@@ -24,7 +25,7 @@ const codeColumn = (title, name, sort) => ({
 /** @param {string} title @param {string} name @param {Partial<DataColumn>} [more] @returns {DataColumn} */
 const textColumn = (title, name, more) => ({ title, value: row => row[name], ...more })
 
-const record = { ...codeColumn('Record', 'id', 'id'), size: 1 }
+const record = { ...codeColumn(t('Record'), 'id', 'id'), size: 1 }
 
 /**
  * The records that can be mapped. `fields`: those that identify the platform's item, the one that items can be chosen for first.
@@ -35,61 +36,61 @@ const record = { ...codeColumn('Record', 'id', 'id'), size: 1 }
  */
 const mappedTypes = {
   stores: {
-    title: 'Stores',
+    title: t('Stores'),
     list: 'storeMappings',
-    nouns: ['store', 'stores'],
-    placeholder: 'Number, name or location',
+    nouns: [t('store'), t('stores')],
+    placeholder: t('Number, name or location'),
     defaultSort: 'number',
     getLink: () => undefined,
     getName: row => `${row.number} ${row.name}`,
     columns: [
       record,
-      textColumn('Number', 'number', { sort: 'number' }),
-      textColumn('Name', 'name', { sort: 'name', size: 2 }),
-      codeColumn('Location', 'ecommerceLocationId', 'mapped'),
+      textColumn(t('Number'), 'number', { sort: 'number' }),
+      textColumn(t('Name'), 'name', { sort: 'name', size: 2 }),
+      codeColumn(t('Location'), 'ecommerceLocationId', 'mapped'),
     ],
-    fields: [['ecommerceLocationId', 'Location']],
+    fields: [['ecommerceLocationId', t('Location')]],
   },
   skus: {
-    title: 'SKUs',
+    title: t('SKUs'),
     list: 'skuMappings',
-    nouns: ['SKU', 'SKUs'],
-    placeholder: 'SKU, barcode, product code or name',
+    nouns: [t('SKU'), t('SKUs')],
+    placeholder: t('SKU, barcode, product code or name'),
     defaultSort: 'id',
     getLink: row => linkTo('search', 'product', row.productId),
     getName: row => [row.code, row.colour, row.size].filter(Boolean).join(' '),
     columns: [
       record,
-      textColumn('Product', 'product', { size: 1.8 }),
-      textColumn('Code', 'code', { isMinor: true }),
-      textColumn('Colour', 'colour', { isMinor: true }),
-      textColumn('Size', 'size', { size: 0.6 }),
-      codeColumn('E-commerce SKU', 'ecommerceSku', 'mapped'),
-      { ...codeColumn('E-commerce product', 'ecommerceProductId'), isMinor: true },
+      textColumn(t('Product'), 'product', { size: 1.8 }),
+      textColumn(t('Code'), 'code', { isMinor: true }),
+      textColumn(t('Colour'), 'colour', { isMinor: true }),
+      textColumn(t('Size'), 'size', { size: 0.6 }),
+      codeColumn(t('E-commerce SKU'), 'ecommerceSku', 'mapped'),
+      { ...codeColumn(t('E-commerce product'), 'ecommerceProductId'), isMinor: true },
     ],
     fields: [
-      ['ecommerceSku', 'E-commerce SKU'],
-      ['ecommerceProductId', 'E-commerce product'],
+      ['ecommerceSku', t('E-commerce SKU')],
+      ['ecommerceProductId', t('E-commerce product')],
     ],
   },
   customers: {
-    title: 'Customers',
+    title: t('Customers'),
     list: 'customerMappings',
-    nouns: ['customer', 'customers'],
-    placeholder: 'Name, email, phone, ID or e-commerce ID',
+    nouns: [t('customer'), t('customers')],
+    placeholder: t('Name, email, phone, ID or e-commerce ID'),
     defaultSort: 'id',
     getLink: row => linkTo('search', 'customer', row.id),
     getName: row => row.name ?? row.email ?? row.id,
     columns: [
       record,
-      textColumn('Name', 'name', { sort: 'name', size: 1.5 }),
-      textColumn('Email', 'email', { size: 1.8 }),
-      codeColumn('Legacy ID', 'ecommerceLegacyId'),
-      { ...codeColumn('Admin ID', 'ecommerceAdminId'), isMinor: true },
+      textColumn(t('Name'), 'name', { sort: 'name', size: 1.5 }),
+      textColumn(t('Email'), 'email', { size: 1.8 }),
+      codeColumn(t('Legacy ID'), 'ecommerceLegacyId'),
+      { ...codeColumn(t('Admin ID'), 'ecommerceAdminId'), isMinor: true },
     ],
     fields: [
-      ['ecommerceLegacyId', 'Legacy ID'],
-      ['ecommerceAdminId', 'Admin ID'],
+      ['ecommerceLegacyId', t('Legacy ID')],
+      ['ecommerceAdminId', t('Admin ID')],
     ],
   },
 }
@@ -102,10 +103,11 @@ export function MappingTable({ kind: requested }) {
   const type = /** @type {(typeof mappedTypes)[string]} */ (mappedTypes[kind])
   /** @type {DataColumn} */
   const edit = {
-    title: 'Edit',
+    title: t('Edit'),
     right: true,
     size: 0.6,
-    value: row => row.id && html`<button aria-label=${`Map ${row.id}`} onClick=${() => setEditing(row)}>Map</button>`,
+    value: row =>
+      row.id && html`<button aria-label=${t('Map {id}', { id: row.id })} onClick=${() => setEditing(row)}>Map</button>`,
   }
   return html`<${MappingsHead} view="all" lead="Links between your records and the e-commerce platform" />
     <div class="chips" role="group" aria-label="Kind">
@@ -114,11 +116,11 @@ export function MappingTable({ kind: requested }) {
     <${DataTable}
       key=${kind}
       list=${type.list}
-      caption=${`${type.title} and their mappings`}
+      caption=${t('{title} and their mappings', { title: type.title })}
       nouns=${type.nouns}
       columns=${[...type.columns, edit]}
       placeholder=${type.placeholder}
-      filters=${{ unmapped: 'Not mapped', mapped: 'Mapped' }}
+      filters=${{ unmapped: t('Not mapped'), mapped: t('Mapped') }}
       defaultSort=${type.defaultSort}
       getLink=${type.getLink}
       version=${version}

@@ -7,6 +7,7 @@ import { isUserActive } from '../../lib/activity.js'
 import { callApi } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
 import { linkTo } from '../../lib/route.js'
+import { t } from '../../lib/text.js'
 
 const path = '/mappings/check'
 /** @param {any[]} kinds */
@@ -61,7 +62,7 @@ export function CheckStatus({ kinds, kind, check }) {
           ? html`${listed.toLocaleString('en')} ${itemNames[kind]} on the platform, as of <${Timestamp} time=${listedAt} />.`
           : html`No platform file yet: <a href=${linkTo('import', platformImportTypes[kind])}>import</a> its export as <code>${platformImportTypes[kind]}</code>.`
       }
-      ${' '}${checkedAt ? html`Checked <${Timestamp} time=${checkedAt} />.` : 'Not checked yet.'} <${Action} label="Check now" role="admin" work=${check} />
+      ${' '}${checkedAt ? html`Checked <${Timestamp} time=${checkedAt} />.` : t('Not checked yet.')} <${Action} label="Check now" role="admin" work=${check} />
     </p>
     ${!isOver(kinds) && html`<${Progress} kinds=${kinds} />`}
   </div>`
@@ -72,7 +73,7 @@ function Progress({ kinds }) {
   const sum = (/** @type {'done' | 'total'} */ field) =>
     kinds.reduce((subtotal, { progress }) => subtotal + (progress?.[field] ?? 0), 0)
   const [done, total] = [sum('done'), sum('total')]
-  const count = total > 0 && `${done.toLocaleString('en')} of ${total.toLocaleString('en')} records`
-  return html`<p><span role="status">${total ? 'Checking…' : 'Queued. The check starts when a worker is free.'}</span> ${count}</p>
+  const count = total > 0 && t('{done} of {total} records', { done, total })
+  return html`<p><span role="status">${total ? t('Checking…') : t('Queued. The check starts when a worker is free.')}</span> ${count}</p>
     <progress aria-label="Progress" max=${Math.max(total, 1)} value=${total ? done : undefined}></progress>`
 }

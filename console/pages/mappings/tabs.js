@@ -1,11 +1,12 @@
 import { html } from '../../lib/html.js'
 import { linkTo } from '../../lib/route.js'
+import { t } from '../../lib/text.js'
 
 /** @type {[name: string, title: string, route: string[]][]} */
 const views = [
-  ['check', 'Check', ['mappings', 'check']],
-  ['all', 'All mappings', ['mappings', 'skus']],
-  ['fixes', 'Fixes', ['mappings', 'fixes']],
+  ['check', t('Check'), ['mappings', 'check']],
+  ['all', t('All mappings'), ['mappings', 'skus']],
+  ['fixes', t('Fixes'), ['mappings', 'fixes']],
 ]
 
 /** The heading of the mappings, and links to its views. @param {{ view: string, lead: unknown }} props */

@@ -7,6 +7,7 @@ import { callApi, loadAll } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
 import { useHasRole } from '../../lib/role.js'
 import { linkTo } from '../../lib/route.js'
+import { t } from '../../lib/text.js'
 import { useSection } from './sections.js'
 
 /** @typedef {import('../../components/health.js').HealthProblem} HealthProblem */
@@ -18,42 +19,44 @@ import { useSection } from './sections.js'
  */
 const consoleRemedies = {
   export_file_rejected: {
-    remedy:
+    remedy: t(
       'Correct the rejected lines, which are in `failed/` of the export folder, and import them. If the whole file was rejected, correct it and put it back. Then resolve the alert.',
+    ),
     page: ['import'],
-    label: 'Import corrected lines',
+    label: t('Import corrected lines'),
     role: 'maintainer',
     hasSubject: false,
   },
   sync_failing: {
-    remedy: 'The sync retries automatically. Its last runs show the error.',
+    remedy: t('The sync retries automatically. Its last runs show the error.'),
     page: ['syncs'],
-    label: 'View runs',
+    label: t('View runs'),
     role: 'visitor',
   },
   sync_stalled: {
-    remedy: 'Check whether runs fail or take too long, and that a worker is running.',
+    remedy: t('Check whether runs fail or take too long, and that a worker is running.'),
     page: ['syncs'],
-    label: 'View runs',
+    label: t('View runs'),
     role: 'visitor',
   },
   webhook_failing: {
-    remedy: 'Check the latest attempts. Nothing is lost: delivery resumes when the endpoint responds.',
+    remedy: t('Check the latest attempts. Nothing is lost: delivery resumes when the endpoint responds.'),
     page: ['webhooks'],
-    label: 'View attempts',
+    label: t('View attempts'),
     role: 'admin',
   },
   webhook_expired: {
-    remedy:
+    remedy: t(
       'Deleted records since its last delivery can no longer be reported. Replay from the beginning, then resume the webhook.',
+    ),
     page: ['webhooks'],
-    label: 'Open webhook',
+    label: t('Open webhook'),
     role: 'admin',
   },
   voucher_pin_guessing: {
-    remedy: "Ask the holder. If it wasn't them, suspend the voucher. The block ends automatically.",
+    remedy: t("Ask the holder. If it wasn't them, suspend the voucher. The block ends automatically."),
     page: ['search', 'voucher'],
-    label: 'Open voucher',
+    label: t('Open voucher'),
     role: 'admin',
   },
 }
@@ -61,15 +64,15 @@ const consoleRemedies = {
 /** The button that retries, by kind of problem. @type {Record<string, { label: string, done: string, role: string, path: (subject: string) => string, body: object }>} */
 const retries = {
   sync_unhealthy: {
-    label: 'Sync now',
-    done: 'Sync queued',
+    label: t('Sync now'),
+    done: t('Sync queued'),
     role: 'maintainer',
     path: subject => `/syncs/${subject}/run`,
     body: { full: false },
   },
   webhook_unhealthy: {
-    label: 'Retry now',
-    done: 'Delivery resumed',
+    label: t('Retry now'),
+    done: t('Delivery resumed'),
     role: 'admin',
     path: subject => `/webhooks/${subject}/resume`,
     body: {},
@@ -91,10 +94,10 @@ export function Attention({ overview }) {
   const container = useKeptFocus()
   const count = problems.length
   const title = !health
-    ? 'Needs attention'
+    ? t('Needs attention')
     : count === 0
-      ? 'Nothing needs attention'
-      : `${count} ${count === 1 ? 'problem needs' : 'problems need'} attention`
+      ? t('Nothing needs attention')
+      : `${count} ${count === 1 ? t('problem needs') : t('problems need')} attention`
   return html`<section class=${`attention ${health?.level ?? ''}`} aria-label="Needs attention" tabindex="-1" ref=${container}>
     <h2><${Health} state=${title} level=${health?.level ?? null} /></h2>
     ${!health && !error && html`<p class="opening" role="status">Loading…</p>`}
@@ -114,11 +117,11 @@ function Notice({ problem: { level, kind, subject, title, detail, since, alert: 
     callApi(path, { method: 'POST', body }).then(reload)
   return html`<li class=${`card notice ${level}`}>
     <div class="head">
-      <p><b><${Health} state=${title} level=${level} /></b> ${since && html`<small>${alert?.times > 1 && `${alert.times} times, `}since <${Timestamp} time=${since} /></small>`}</p>
+      <p><b><${Health} state=${title} level=${level} /></b> ${since && html`<small>${alert?.times > 1 && t('{times} times, ', { times: alert.times })}since <${Timestamp} time=${since} /></small>`}</p>
       <span class="choices">
         ${retry && html`<${Action} label=${retry.label} name=${`${retry.label}: ${title}`} role=${retry.role} done=${retry.done} work=${() => post(retry.path(encodeURIComponent(subject)), retry.body)} />`}
         ${alert && !alert.autoResolves && html`<${Action} label="Resolve" name=${`Resolve: ${title}`} role="maintainer" done="Alert resolved" work=${() => post(`/alerts/${encodeURIComponent(alert.id)}/resolve`, {})} />`}
-        ${page && canOpen && html`<a class="button" aria-label=${`${remedy?.label ?? 'Open'}: ${title}`} href=${linkTo(...page, ...(subject && remedy?.hasSubject !== false ? [subject] : []))}>${remedy?.label ?? 'Open'}</a>`}
+        ${page && canOpen && html`<a class="button" aria-label=${`${remedy?.label ?? t('Open')}: ${title}`} href=${linkTo(...page, ...(subject && remedy?.hasSubject !== false ? [subject] : []))}>${remedy?.label ?? t('Open')}</a>`}
       </span>
     </div>
     ${detail && html`<p>${consoleRemedies[kind] ? html`${subject}: ${detail}` : detail}</p>`}

@@ -3,6 +3,7 @@ import { State } from '../../components/format.js'
 import { callApi } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
 import { linkTo } from '../../lib/route.js'
+import { t } from '../../lib/text.js'
 import { formatNextAttempt, formatSuccess } from '../webhooks/deliveries.js'
 import { useSection } from './sections.js'
 
@@ -60,14 +61,14 @@ export function Deliveries({ webhooks, overview }) {
       share: count ? deliveries.delivered / count : 0,
       text: count
         ? `${formatSuccess(deliveries)} of ${count.toLocaleString('en')} attempts${next}`
-        : 'no attempts in 24 h',
+        : t('no attempts in 24 h'),
       tone: toTone(assessWebhook(webhook).level),
     }
   })
   return html`<${BarList} title="Webhook deliveries, 24 h" rows=${rows} />`
 }
 
-const kindNames = /** @type {const} */ ({ stores: 'Stores', skus: 'SKUs', customers: 'Customers' })
+const kindNames = /** @type {const} */ ({ stores: t('Stores'), skus: 'SKUs', customers: t('Customers') })
 
 /** The share of matched mappings of each kind. @param {{ overview: import('./sections.js').Overview }} props */
 export function MappingHealth({ overview }) {
@@ -84,7 +85,7 @@ export function MappingHealth({ overview }) {
       name: kindNames[/** @type {keyof typeof kindNames} */ (kind)],
       route: linkTo('mappings', 'check', kind),
       share: states.matched / total,
-      text: `${Math.floor((100 * states.matched) / total)} % matched${problems ? `, ${problems.toLocaleString('en')} to review` : ''}`,
+      text: `${Math.floor((100 * states.matched) / total)} % matched${problems ? t(', {problems} to review', { problems }) : ''}`,
       tone: problems ? 'warn' : 'good',
     }
   })

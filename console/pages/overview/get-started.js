@@ -1,6 +1,7 @@
 import { callApi } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
 import { linkTo } from '../../lib/route.js'
+import { t } from '../../lib/text.js'
 import { useSection } from './sections.js'
 
 /**
@@ -19,12 +20,12 @@ export function GetStarted({ syncs, webhooks, overview }) {
   const steps = [
     {
       isDone: syncs.some(sync => sync.lastRun),
-      title: 'Import a file or connect a back office',
+      title: t('Import a file or connect a back office'),
       route: linkTo('import'),
     },
-    { isDone: data.hasAccount, title: 'Create an account with an API key for your shop', route: linkTo('accounts') },
-    { isDone: data.hasOrder, title: 'Place a test order', route: 'docs', isDocument: true },
-    { isDone: webhooks.length > 0, title: 'Add a webhook', route: linkTo('webhooks') },
+    { isDone: data.hasAccount, title: t('Create an account with an API key for your shop'), route: linkTo('accounts') },
+    { isDone: data.hasOrder, title: t('Place a test order'), route: 'docs', isDocument: true },
+    { isDone: webhooks.length > 0, title: t('Add a webhook'), route: linkTo('webhooks') },
   ]
   const done = steps.filter(({ isDone }) => isDone).length
   // A service that works already needs no introduction.

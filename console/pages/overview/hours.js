@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import { html } from '../../lib/html.js'
+import { t } from '../../lib/text.js'
 
 /** Amounts. @typedef {{ today: string[], lastWeek: string[] }} HourSums */
 
@@ -19,14 +20,14 @@ export function Hours({ hours, currency }) {
   const change = before > 0 ? Math.round((100 * (total - before)) / before) : undefined
   const comparison =
     change === undefined
-      ? 'nothing to compare last week'
+      ? t('nothing to compare last week')
       : `${change >= 0 ? '▲' : '▼'} ${Math.abs(change)} % against last week until now`
   const text =
     hovered === undefined
       ? `${format(total)} so far · ${comparison}`
       : `${formatHour(hovered)} · today ${hovered < today.length ? format(today[hovered] ?? 0) : '–'} · last week ${format(lastWeek[hovered] ?? 0)}`
   const height = (/** @type {number} */ amount) => ({ height: `${Math.max(0, (100 * amount) / highest)}%` })
-  const titles = /** @type {const} */ ({ sales: 'Sales', orders: 'Orders' })
+  const titles = /** @type {const} */ ({ sales: t('Sales'), orders: t('Orders') })
   return html`<figure class="card hours">
     <figcaption>${titles[shown]} by hour<small> · ${text}</small>
       <span class="chips" role="group" aria-label="Chart">

@@ -4,6 +4,7 @@ import { callApi } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
 import { useHasRole } from '../../lib/role.js'
 import { linkTo, linkToList } from '../../lib/route.js'
+import { t } from '../../lib/text.js'
 import { linkToInterval } from '../requests/search.js'
 import { Hours } from './hours.js'
 import { useSection } from './sections.js'
@@ -27,7 +28,7 @@ export function Stats({ overview }) {
       ${data.vouchers && html`<${MoneyCard} title="Outstanding voucher balance" sums=${data.vouchers} nouns=${['voucher', 'vouchers']} route=${isAdmin ? linkToList('vouchers', { filter: 'active' }) : linkTo('search')} />`}
     </div>
     <${Hours} hours=${data.hours} currency=${data.sales[0]?.currency ?? data.orders[0]?.currency ?? ''} />
-    <${RequestChart} title=${isAdmin ? html`<a href=${linkTo('requests')}>API requests</a>` : 'API requests'} minute=${overview.minute} link=${isAdmin ? linkToInterval : undefined} />`
+    <${RequestChart} title=${isAdmin ? html`<a href=${linkTo('requests')}>API requests</a>` : t('API requests')} minute=${overview.minute} link=${isAdmin ? linkToInterval : undefined} />`
 }
 
 /**
@@ -37,7 +38,7 @@ export function Stats({ overview }) {
 function MoneyCard({ title, sums, nouns: [singular, plural], route }) {
   const [first, ...further] = sums.map(({ currency, total }) => formatMoney(total, currency))
   const count = sums.reduce((total, entry) => total + entry.count, 0)
-  const countText = count === 0 ? 'none yet' : `${count.toLocaleString('en')} ${count === 1 ? singular : plural}`
+  const countText = count === 0 ? t('none yet') : `${count.toLocaleString('en')} ${count === 1 ? singular : plural}`
   const text = [countText, ...further].join(', ')
   return html`<${StatCard} title=${title} route=${route} number=${first ?? '0'} text=${text} tone="idle" />`
 }

@@ -2,6 +2,7 @@ import { assessSync, assessWebhook, formatDuration } from 'tillbridge/health'
 import { callApi } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
 import { linkTo } from '../../lib/route.js'
+import { t } from '../../lib/text.js'
 import { useSection } from './sections.js'
 import { StatCard } from './stat-card.js'
 
@@ -11,7 +12,7 @@ import { StatCard } from './stat-card.js'
 
 /** @param {{ title: string, route: string, section: Section, summarize: (data: any) => Summary }} props */
 function StatusCard({ title, route, section: { data, isFailed }, summarize }) {
-  const failed = /** @type {const} */ ({ number: '–', text: 'not loaded', tone: 'bad' })
+  const failed = /** @type {const} */ ({ number: '–', text: t('not loaded'), tone: 'bad' })
   if (data === undefined && !isFailed)
     return html`<div class="stat card"><span class="opening" role="status">Loading…</span></div>`
   return html`<${StatCard} title=${title} route=${route} ...${isFailed ? failed : summarize(data)} />`
@@ -26,11 +27,11 @@ function countLevels(records, assess) {
 /** @param {any[]} syncs @returns {Summary} */
 function summarizeSyncs(syncs) {
   const number = syncs.length
-  if (number === 0) return { number, text: 'no syncs', tone: 'idle' }
+  if (number === 0) return { number, text: t('no syncs'), tone: 'idle' }
   const { bad, warn } = countLevels(syncs, assessSync)
-  if (bad) return { number, text: `${bad} late or failed`, tone: 'bad' }
-  if (warn) return { number, text: `${warn} with rejected or skipped records`, tone: 'warn' }
-  return { number, text: 'all on schedule', tone: 'good' }
+  if (bad) return { number, text: t('{bad} late or failed', { bad }), tone: 'bad' }
+  if (warn) return { number, text: t('{warn} with rejected or skipped records', { warn }), tone: 'warn' }
+  return { number, text: t('all on schedule'), tone: 'good' }
 }
 
 /** @param {{ section: Section }} props */
@@ -40,12 +41,16 @@ export const SyncsCard = ({ section }) =>
 /** @param {any[]} webhooks @returns {Summary} */
 function summarizeWebhooks(webhooks) {
   const number = webhooks.length
-  if (number === 0) return { number, text: 'no webhooks', tone: 'idle' }
+  if (number === 0) return { number, text: t('no webhooks'), tone: 'idle' }
   const { bad, warn } = countLevels(webhooks, assessWebhook)
-  if (bad) return { number, text: `${bad} failing`, tone: 'bad' }
-  if (warn) return { number, text: `${warn} paused or retrying`, tone: 'warn' }
+  if (bad) return { number, text: t('{bad} failing', { bad }), tone: 'bad' }
+  if (warn) return { number, text: t('{warn} paused or retrying', { warn }), tone: 'warn' }
   const lagSeconds = Math.max(0, ...webhooks.map(webhook => webhook.lag.seconds))
-  return { number, text: lagSeconds ? `up to ${formatDuration(lagSeconds)} behind` : 'all up to date', tone: 'good' }
+  return {
+    number,
+    text: lagSeconds ? t('up to {duration} behind', { duration: formatDuration(lagSeconds) }) : t('all up to date'),
+    tone: 'good',
+  }
 }
 
 /** @param {{ section: Section }} props */
@@ -57,7 +62,9 @@ function summarizeCapabilities({ capabilities, backOffice }) {
   const missing = capabilities.filter(({ available }) => !available).length
   return {
     number: `${capabilities.length - missing} of ${capabilities.length}`,
-    text: missing ? `${missing} not available with ${backOffice.driver}` : `all available (${backOffice.driver})`,
+    text: missing
+      ? t('{missing} not available with {driver}', { missing, driver: backOffice.driver })
+      : t('all available ({driver})', { driver: backOffice.driver }),
     // A missing feature is a property of the back office, not a problem.
     tone: missing ? 'idle' : 'good',
   }

@@ -1,6 +1,7 @@
 import { State } from '../../components/format.js'
 import { html } from '../../lib/html.js'
 import { linkTo } from '../../lib/route.js'
+import { t } from '../../lib/text.js'
 import { formatTime, formatZonedTime } from '../../lib/time.js'
 import { formatMs } from './format.js'
 
@@ -19,7 +20,7 @@ const buildEvents = ({ audit, emails, deliveries }) => [
   ...emails.map((/** @type {any} */ email) => ({
     key: `email ${email.id}`,
     at: email.sentAt && formatTime(email.sentAt),
-    content: html`Email <${State} state=${email.status} tone=${emailTones[email.status]} /> <small>${email.attempts === 1 ? '1 attempt' : `${email.attempts} attempts`}</small>`,
+    content: html`Email <${State} state=${email.status} tone=${emailTones[email.status]} /> <small>${email.attempts === 1 ? t('1 attempt') : t('{attempts} attempts', { attempts: email.attempts })}</small>`,
   })),
   ...deliveries.map((/** @type {any} */ delivery) => ({
     key: `delivery ${delivery.webhookId}`,
@@ -33,6 +34,6 @@ export function Effects({ request }) {
   const events = buildEvents(request)
   if (events.length === 0) return html`<div class="empty">No changes</div>`
   return html`<ol class="timeline">
-    ${events.map(({ key, at, content }) => html`<li key=${key}><time>${at ?? 'not yet'}</time><div>${content}</div></li>`)}
+    ${events.map(({ key, at, content }) => html`<li key=${key}><time>${at ?? t('not yet')}</time><div>${content}</div></li>`)}
   </ol>`
 }

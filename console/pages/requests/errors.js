@@ -5,6 +5,7 @@ import { Problem, renderCode } from '../../components/problem.js'
 import { useLoad } from '../../components/use-load.js'
 import { callApi } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
+import { t } from '../../lib/text.js'
 import { linkToSearch, toApiPath } from './search.js'
 
 /**
@@ -31,27 +32,27 @@ export function Errors({ search, version }) {
 /** @param {import('./search.js').Search} search @returns {import('../../components/table.js').Column[]} */
 const columns = search => [
   {
-    title: 'Error',
+    title: t('Error'),
     value: group =>
       html`<a href=${linkToSearch(Object.assign({}, search, remedies[group.code] ? { code: group.code } : { status: group.code }))}>${group.code}</a>`,
     text: group => group.code,
     shrink: true,
   },
   {
-    title: 'Field',
+    title: t('Field'),
     value: group => group.field && html`<code>${group.field}</code>`,
     text: group => group.field ?? '',
   },
-  countColumn('Times', group => group.times),
+  countColumn(t('Times'), group => group.times),
   {
-    title: 'Latest',
+    title: t('Latest'),
     value: group => html`<${Timestamp} time=${group.latest} />`,
     text: group => group.latest,
     shrink: true,
   },
-  { title: 'Operations', value: group => group.operations.join(', ') },
+  { title: t('Operations'), value: group => group.operations.join(', ') },
   {
-    title: 'How to fix',
+    title: t('How to fix'),
     value: group => renderCode(remedies[group.code]),
     text: group => remedies[group.code] ?? '',
   },

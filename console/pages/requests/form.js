@@ -2,6 +2,7 @@ import { useLayoutEffect, useState } from 'preact/hooks'
 import { Choice, Field, onSubmit } from '../../components/field.js'
 import { useKeptFocus } from '../../components/use-kept-focus.js'
 import { html } from '../../lib/html.js'
+import { t } from '../../lib/text.js'
 import { formatTime } from '../../lib/time.js'
 import { removeEmpty } from './search.js'
 
@@ -9,32 +10,32 @@ import { removeEmpty } from './search.js'
 
 /** @type {FormField[]} */
 const textFields = [
-  ['request_id', 'Request ID'],
-  ['idempotency_key', 'Idempotency key'],
-  ['where', 'Path or operation', { placeholder: 'PUT /customers/:id' }],
-  ['record', 'Record', { placeholder: '/customers/65432' }],
-  ['code', 'Error', { placeholder: 'email_taken' }],
-  ['status', 'Status', { type: 'number', min: '100', max: '599' }],
-  ['account', 'Account'],
+  ['request_id', t('Request ID')],
+  ['idempotency_key', t('Idempotency key')],
+  ['where', t('Path or operation'), { placeholder: t('PUT /customers/:id') }],
+  ['record', t('Record'), { placeholder: t('/customers/65432') }],
+  ['code', t('Error'), { placeholder: t('email_taken') }],
+  ['status', t('Status'), { type: 'number', min: '100', max: '599' }],
+  ['account', t('Account')],
 ]
 /** @type {FormField[]} */
 const timeFields = [
-  ['answered_after', 'From', { type: 'datetime-local' }],
-  ['answered_before', 'Until', { type: 'datetime-local' }],
+  ['answered_after', t('From'), { type: 'datetime-local' }],
+  ['answered_before', t('Until'), { type: 'datetime-local' }],
 ]
 
 /** @type {[string, string][]} */
 const outcomes = [
-  ['', 'All'],
-  ['true', 'Errors'],
-  ['false', 'Successful'],
+  ['', t('All')],
+  ['true', t('Errors')],
+  ['false', t('Successful')],
 ]
 
 /** The name of each filter in its chip. @type {Record<string, string>} */
 const chipNames = {
   ...Object.fromEntries([...textFields, ...timeFields].map(([name, label]) => [name, label])),
-  failed: 'Result',
-  console: 'Console traffic',
+  failed: t('Result'),
+  console: t('Console traffic'),
 }
 
 /** @param {string} name @param {string} value */

@@ -8,6 +8,7 @@ import { useLoad } from '../../components/use-load.js'
 import { ApiError, callApi } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
 import { linkTo } from '../../lib/route.js'
+import { t } from '../../lib/text.js'
 import { formatTime } from '../../lib/time.js'
 import { Effects } from './effects.js'
 import { formatMs, getStatusTone } from './format.js'
@@ -60,20 +61,20 @@ function RequestDetails({ request }) {
   return html`<div class="card">
       <${Facts}
         facts=${[
-          ['Status', html`<${State} state=${request.status} tone=${getStatusTone(request.status)} />`],
+          [t('Status'), html`<${State} state=${request.status} tone=${getStatusTone(request.status)} />`],
           [
-            'Error',
+            t('Error'),
             request.code &&
               html`<a href=${`errors/${request.code}`} target="_blank" rel="noopener">${request.code}</a>`,
           ],
-          ['Operation', request.operation],
-          ['Account', request.account],
-          ['Time', html`<${Timestamp} time=${request.at} /> <small>${formatTime(request.at)}</small>`],
-          ['Duration', formatMs(request.milliseconds)],
-          ['Idempotency key', request.hasIdempotencyKey ? 'sent' : 'none'],
-          ['Path', html`<code>${request.path}</code>`, 'wide'],
+          [t('Operation'), request.operation],
+          [t('Account'), request.account],
+          [t('Time'), html`<${Timestamp} time=${request.at} /> <small>${formatTime(request.at)}</small>`],
+          [t('Duration'), formatMs(request.milliseconds)],
+          [t('Idempotency key'), request.hasIdempotencyKey ? 'sent' : 'none'],
+          [t('Path'), html`<code>${request.path}</code>`, 'wide'],
           [
-            'Record',
+            t('Record'),
             html`<code>${request.record}</code>${recordKind && html` <small class="shrink"><a href=${linkTo('search', recordKind, decodeURIComponent(id))}>open record</a></small>`}`,
             'wide',
           ],

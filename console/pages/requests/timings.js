@@ -1,15 +1,16 @@
 import { ExportableTable } from '../../components/exportable-table.js'
 import { html } from '../../lib/html.js'
+import { t } from '../../lib/text.js'
 import { durationColumn } from './format.js'
 
 /** @param {number} totalMs @returns {import('../../components/table.js').Column[]} */
 const columns = totalMs => [
-  { title: 'Step', value: step => step.name, shrink: true },
-  durationColumn('Start', step => step.at),
-  durationColumn('Duration', step => step.milliseconds),
-  { title: 'Outcome', value: step => step.outcome, shrink: true },
+  { title: t('Step'), value: step => step.name, shrink: true },
+  durationColumn(t('Start'), step => step.at),
+  durationColumn(t('Duration'), step => step.milliseconds),
+  { title: t('Outcome'), value: step => step.outcome, shrink: true },
   {
-    title: 'Timeline',
+    title: t('Timeline'),
     value: step =>
       step.at !== undefined &&
       html`<svg class="span" viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true">
@@ -32,7 +33,7 @@ export function Timings({ request }) {
     {
       name: 'database (at least one statement runs)',
       milliseconds: databaseMilliseconds,
-      outcome: statements === 1 ? '1 statement' : `${statements} statements`,
+      outcome: statements === 1 ? '1 statement' : t('{statements} statements', { statements }),
     },
   ]
   return html`<${ExportableTable} title=${html`<h2>Timing</h2>`} caption="Timing" columns=${columns(milliseconds)} rows=${rows} file=${`request-${id}`} />`

@@ -8,16 +8,17 @@ import { useAction, useLoad } from '../../components/use-load.js'
 import { callApi, findRecord, loadAll } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
 import { useHasRole } from '../../lib/role.js'
+import { t } from '../../lib/text.js'
 import { formatLocalTime, formatZone } from '../../lib/time.js'
 import { Figures, formatAddress, Timeline } from './record.js'
 import { buildEvents } from './timeline.js'
 
 /** @type {[filter: string, label: string][]} */
 const filters = [
-  ['', 'All'],
-  ['purchase', 'Purchases'],
-  ['profile', 'Profile'],
-  ['voucher', 'Vouchers'],
+  ['', t('All')],
+  ['purchase', t('Purchases')],
+  ['profile', t('Profile')],
+  ['voucher', t('Vouchers')],
 ]
 
 /** A customer with their figures and timeline, newest first. @param {{ id: string }} props */
@@ -35,34 +36,38 @@ export function Customer({ id }) {
   const kinds = new Set(events.map(({ kind }) => kind))
   const shown = events.filter(({ kind }) => !filter || kind === filter)
   return html`<section aria-label="Customer">
-    <h2>${customer ? [customer.title, customer.firstname, customer.surname].filter(Boolean).join(' ') || 'No name' : 'Deleted customer'}</h2>
+    <h2>${customer ? [customer.title, customer.firstname, customer.surname].filter(Boolean).join(' ') || t('No name') : t('Deleted customer')}</h2>
     <${Figures} figures=${summarize(data)} />
     ${
       customer &&
       html`<div class="card"><${Facts}
         facts=${[
-          ['Email', breakBeforeAt(customer.contact.email), 'wide'],
+          [t('Email'), breakBeforeAt(customer.contact.email), 'wide'],
           [
-            'Phones',
+            t('Phones'),
             [customer.contact.phones.mobile, customer.contact.phones.home, customer.contact.phones.work]
               .filter(Boolean)
               .join(', '),
           ],
-          ['Address', formatAddress(customer.address), 'wide'],
-          ['Date of birth', customer.dateOfBirth],
+          [t('Address'), formatAddress(customer.address), 'wide'],
+          [t('Date of birth'), customer.dateOfBirth],
           [
-            'Marketing',
+            t('Marketing'),
             html`${renderConsent(customer.emailSubscription, 'email')} ${renderConsent(customer.smsSubscription, 'SMS')} ${customer.privacy ? html`<${State} state="no marketing" tone="warn" />` : ''}`,
           ],
-          ['Loyalty', [customer.loyaltyName, customer.loyaltyCode].filter(Boolean).join(' ')],
+          [t('Loyalty'), [customer.loyaltyName, customer.loyaltyCode].filter(Boolean).join(' ')],
           [
-            'Points',
+            t('Points'),
             rewardAccount &&
               `${rewardAccount.availablePoints} in ${rewardAccount.programName}${rewardAccount.tierName ? `, ${rewardAccount.tierName}` : ''}`,
           ],
-          ['E-commerce ID', [customer.ecommerceAdminId, customer.ecommerceLegacyId].filter(Boolean).join(', '), 'wide'],
-          ['Last updated', renderLocalTime(customer.updateTimeStamp)],
-          ['Customer ID', html`<code>${customer.id}</code>`],
+          [
+            t('E-commerce ID'),
+            [customer.ecommerceAdminId, customer.ecommerceLegacyId].filter(Boolean).join(', '),
+            'wide',
+          ],
+          [t('Last updated'), renderLocalTime(customer.updateTimeStamp)],
+          [t('Customer ID'), html`<code>${customer.id}</code>`],
         ]}
       />
       <p class="choices"><${RecordEdit} label="Edit consent" role="maintainer" path=${`/customers/${encodeURIComponent(id)}`} done=${reload} form=${ConsentForm} /></p>
@@ -79,7 +84,7 @@ export function Customer({ id }) {
 }
 
 const renderConsent = (/** @type {boolean} */ isGiven, /** @type {string} */ channel) =>
-  html`<${State} state=${`${channel} ${isGiven ? 'yes' : 'no'}`} tone=${isGiven ? 'good' : 'idle'} />`
+  html`<${State} state=${`${channel} ${isGiven ? t('yes') : t('no')}`} tone=${isGiven ? 'good' : 'idle'} />`
 
 /** @param {{ record: any, save: (body: object) => Promise<void> }} props */
 function ConsentForm({ record, save }) {
@@ -116,10 +121,10 @@ function summarize({ transactions, orders }) {
   ].sort()
   const average = sales.length ? spent / sales.length : 0
   return [
-    ['Lifetime spend', currency ? (formatMoney(spent.toFixed(2), currency) ?? '') : '–'],
-    ['Purchases', sales.length.toLocaleString('en')],
-    ['Average purchase', currency && sales.length ? (formatMoney(average.toFixed(2), currency) ?? '') : '–'],
-    ['Last purchase', dates.length ? formatLocalTime(dates.at(-1)) : 'none'],
+    [t('Lifetime spend'), currency ? (formatMoney(spent.toFixed(2), currency) ?? '') : '–'],
+    [t('Purchases'), sales.length.toLocaleString('en')],
+    [t('Average purchase'), currency && sales.length ? (formatMoney(average.toFixed(2), currency) ?? '') : '–'],
+    [t('Last purchase'), dates.length ? formatLocalTime(dates.at(-1)) : 'none'],
   ]
 }
 

@@ -3,22 +3,23 @@ import { Field } from '../../components/field.js'
 import { State } from '../../components/format.js'
 import { RecordAction } from '../../components/record-action.js'
 import { html } from '../../lib/html.js'
+import { t } from '../../lib/text.js'
 
 /** @type {Record<string, 'good' | 'warn' | 'bad'>} */
 export const emailTones = { queued: 'warn', sent: 'good', failed: 'bad' }
 
 /** @type {import('../../components/table.js').Column[]} */
 const columns = [
-  { title: 'Queued', value: email => email.queuedAt, isTime: true, shrink: true },
+  { title: t('Queued'), value: email => email.queuedAt, isTime: true, shrink: true },
   {
-    title: 'State',
+    title: t('State'),
     value: email => html`<${State} state=${email.status} tone=${emailTones[email.status]} />`,
     text: email => email.status,
   },
-  { title: 'Sent', value: email => email.sentAt, isTime: true, shrink: true },
-  { title: 'Next attempt', value: email => email.dueAt, isTime: true, shrink: true },
-  { title: 'Attempts', right: true, value: email => email.attempts },
-  { title: 'Error', value: email => email.lastError, wide: true },
+  { title: t('Sent'), value: email => email.sentAt, isTime: true, shrink: true },
+  { title: t('Next attempt'), value: email => email.dueAt, isTime: true, shrink: true },
+  { title: t('Attempts'), right: true, value: email => email.attempts },
+  { title: t('Error'), value: email => email.lastError, wide: true },
 ]
 
 /** The emails to the receiver of a voucher. @param {{ number: string, emails: any[] }} props */
@@ -45,5 +46,5 @@ export const Resend = ({ path, to, last, done }) => html`<${RecordAction}
 function describeResend(last, isRedirected) {
   const isForgotten = last?.status === 'failed' && !last.isContentStored
   const isRenewed = !last?.isContentStored || isRedirected
-  return `${isForgotten ? 'The content of the unsent email is no longer stored. ' : ''}${isRenewed ? 'The email contains a new PIN. The PIN in any earlier email stops working.' : 'The unsent email is sent unchanged.'}`
+  return `${isForgotten ? t('The content of the unsent email is no longer stored. ') : ''}${isRenewed ? t('The email contains a new PIN. The PIN in any earlier email stops working.') : t('The unsent email is sent unchanged.')}`
 }

@@ -7,20 +7,21 @@ import { useKeptFocus } from '../../components/use-kept-focus.js'
 import { useLoad } from '../../components/use-load.js'
 import { callApi } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
+import { t } from '../../lib/text.js'
 import { Emails, Resend } from './emails.js'
 import { Figures } from './record.js'
 
 /** @type {Record<string, string>} */
 const titles = {
-  issue: 'Issued',
-  activate: 'Activated',
-  lock: 'Locked by a sale',
-  unlock: 'Unlocked',
-  redeem: 'Redeemed',
-  refund: 'Refunded',
-  suspend: 'Suspended',
-  resume: 'Resumed',
-  expire: 'Expired',
+  issue: t('Issued'),
+  activate: t('Activated'),
+  lock: t('Locked by a sale'),
+  unlock: t('Unlocked'),
+  redeem: t('Redeemed'),
+  refund: t('Refunded'),
+  suspend: t('Suspended'),
+  resume: t('Resumed'),
+  expire: t('Expired'),
 }
 
 /** Adds the balance after each entry. The entries are oldest first. @param {any[]} entries */
@@ -34,28 +35,28 @@ function addBalances(entries) {
 
 /** @param {string} currency @returns {import('../../components/table.js').Column[]} */
 const columns = currency => [
-  { title: 'When', value: entry => entry.at, isTime: true, shrink: true },
-  { title: 'Event', value: entry => titles[entry.kind] ?? entry.kind },
-  amountColumn('Amount', entry => (Number(entry.amount) ? entry.amount : null), currency),
-  amountColumn('Balance', entry => entry.balance, currency),
-  { title: 'State after', value: entry => entry.state },
-  { title: 'Account', value: entry => formatWriter(entry), shrink: true },
-  { title: 'Locked by', value: entry => entry.lockedBy },
-  { title: 'Order', value: entry => entry.orderNumber },
+  { title: t('When'), value: entry => entry.at, isTime: true, shrink: true },
+  { title: t('Event'), value: entry => titles[entry.kind] ?? entry.kind },
+  amountColumn(t('Amount'), entry => (Number(entry.amount) ? entry.amount : null), currency),
+  amountColumn(t('Balance'), entry => entry.balance, currency),
+  { title: t('State after'), value: entry => entry.state },
+  { title: t('Account'), value: entry => formatWriter(entry), shrink: true },
+  { title: t('Locked by'), value: entry => entry.lockedBy },
+  { title: t('Order'), value: entry => entry.orderNumber },
 ]
 
 /** The operations of an admin in each state. @type {Record<string, [decision: string, label: string, confirmation: string][]>} */
 const decisions = {
-  active: [['suspend', 'Suspend', "The voucher can't be used until it is resumed."]],
+  active: [['suspend', t('Suspend'), t("The voucher can't be used until it is resumed.")]],
   locked: [
-    ['unlock', 'Unlock', 'Unlocks the voucher. The current sale can no longer use it.'],
-    ['suspend', 'Suspend', "The current sale loses its lock, and the voucher can't be used until it is resumed."],
+    ['unlock', t('Unlock'), t('Unlocks the voucher. The current sale can no longer use it.')],
+    ['suspend', t('Suspend'), t("The current sale loses its lock, and the voucher can't be used until it is resumed.")],
   ],
-  suspended: [['resume', 'Resume', 'The voucher can be used again.']],
+  suspended: [['resume', t('Resume'), t('The voucher can be used again.')]],
 }
 
 /** The confirmation of each operation. @type {Record<string, string>} */
-const outcomes = { suspend: 'Voucher suspended', unlock: 'Voucher unlocked', resume: 'Voucher resumed' }
+const outcomes = { suspend: t('Voucher suspended'), unlock: t('Voucher unlocked'), resume: t('Voucher resumed') }
 
 /**
  * A voucher with its ledger and receiver, and the operations of an admin.
@@ -77,8 +78,8 @@ export function Ledger({ number, summarize, buildFacts }) {
       <${Facts}
         facts=${[
           ...buildFacts(voucher),
-          ['From', senderName],
-          ['To', [receiverName, receiverEmail].filter(Boolean).join(', '), 'wide'],
+          [t('From'), senderName],
+          [t('To'), [receiverName, receiverEmail].filter(Boolean).join(', '), 'wide'],
         ]}
       />
       <p class="choices">

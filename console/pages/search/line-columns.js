@@ -1,9 +1,10 @@
 import { html } from '../../lib/html.js'
 import { linkTo } from '../../lib/route.js'
+import { t } from '../../lib/text.js'
 
 /** The SKU of a line, linked to its stock. @type {import('../../components/table.js').Column} */
 export const skuColumn = {
-  title: 'SKU',
+  title: t('SKU'),
   value: line => line.sku && html`<a href=${linkTo('search', 'product', `sku:${line.sku}`)}>${line.sku}</a>`,
   text: line => line.sku ?? '',
   shrink: true,
@@ -14,7 +15,7 @@ const formatVariant = ({ colourName, sizeCode }) => [colourName, sizeCode].filte
 
 /** @type {import('../../components/table.js').Column} */
 export const productColumn = {
-  title: 'Product',
+  title: t('Product'),
   value: line => html`${line.productName} <small>${formatVariant(line)}</small>`,
   text: line => [line.productName, formatVariant(line)].filter(Boolean).join(' '),
 }

@@ -5,6 +5,7 @@ import { RecordAction } from '../../components/record-action.js'
 import { useLoad } from '../../components/use-load.js'
 import { callApi } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
+import { t } from '../../lib/text.js'
 import { allUnits, hasUnits, listChosen, renderUnits } from './units.js'
 
 const role = 'maintainer'
@@ -22,10 +23,11 @@ const toUnitLine = ({ id, sku, productName, colourName, sizeCode }, max) => ({
 
 /** Describes what a refund gives back, and what is left to do. @param {any} refund */
 export function describeRefund({ total, payments, vouchers, currency }) {
-  const parts = vouchers.map(
-    (/** @type {any} */ { number, amount }) => `${formatMoney(amount, currency)} went back to voucher ${number}`,
+  const parts = vouchers.map((/** @type {any} */ { number, amount }) =>
+    t('{amount} went back to voucher {number}', { amount: formatMoney(amount, currency), number }),
   )
-  if (Number(payments)) parts.push(`pay back ${formatMoney(payments, currency)} through the payment gateway`)
+  if (Number(payments))
+    parts.push(t('pay back {amount} through the payment gateway', { amount: formatMoney(payments, currency) }))
   return `Refund of ${formatMoney(total, currency)}${parts.length ? `: ${parts.join(', ')}` : ''}.`
 }
 
@@ -48,7 +50,7 @@ export function OrderActions({ order, canFulfil, done }) {
       isOpen &&
       !isPickup &&
       html`<${RecordAction}
-        label="Ship" title=${`Ship order ${order.orderNumber}`} role=${role} path=${`${path}/shipments`} main
+        label="Ship" title=${t('Ship order {orderNumber}', { orderNumber: order.orderNumber })} role=${role} path=${`${path}/shipments`} main
         initial=${{ units: allUnits(openLines), carrier: '', trackingNumber: '', trackingUrl: '' }}
         isReady=${hasUnits}
         toBody=${(/** @type {any} */ { units, ...tracking }) => ({
@@ -57,10 +59,10 @@ export function OrderActions({ order, canFulfil, done }) {
         })}
         form=${(/** @type {any} */ form) => html`
           <p>The units leave the stock, and the sale is recorded.</p>
-          ${renderUnits({ legend: 'Units to ship', lines: openLines }, form)}
+          ${renderUnits({ legend: t('Units to ship'), lines: openLines }, form)}
           ${trackingFields.map(([name, label, maxLength]) => html`<${Field} key=${name} label=${label} maxlength=${maxLength} autocomplete="off" value=${form.values[name]} change=${(/** @type {string} */ value) => form.change({ [name]: value })} error=${form.getError(`/${name}`)} />`)}
         `}
-        done=${() => done('The shipment was recorded.')}
+        done=${() => done(t('The shipment was recorded.'))}
       />`
     }
     ${
@@ -70,7 +72,7 @@ export function OrderActions({ order, canFulfil, done }) {
       html`<${RecordAction}
         label="Ready for collection" role=${role} path=${`${path}/ready`} main
         form=${() => html`<p>The shopper can collect the order at store ${order.pickupStoreNumber}.</p>`}
-        done=${() => done('The order is ready for collection.')}
+        done=${() => done(t('The order is ready for collection.'))}
       />`
     }
     ${
@@ -81,20 +83,20 @@ export function OrderActions({ order, canFulfil, done }) {
       html`<${RecordAction}
         label="Collected" role=${role} path=${`${path}/collected`} main
         form=${() => html`<p>The open units leave the stock of store ${order.pickupStoreNumber}, and the sale is recorded.</p>`}
-        done=${() => done('The order was collected.')}
+        done=${() => done(t('The order was collected.'))}
       />`
     }
     ${hasReturnable && html`<${ReturnAction} order=${order} path=${path} done=${done} />`}
     ${
       isOpen &&
       html`<${RecordAction}
-        label="Cancel units" title=${`Cancel units of order ${order.orderNumber}`} role=${role} path=${`${path}/cancel`} danger
+        label="Cancel units" title=${t('Cancel units of order {orderNumber}', { orderNumber: order.orderNumber })} role=${role} path=${`${path}/cancel`} danger
         initial=${{ units: allUnits(openLines) }}
         isReady=${hasUnits}
         toBody=${(/** @type {any} */ { units }) => ({ lines: toLines(units) })}
         form=${(/** @type {any} */ form) => html`
           <p>The units can be sold again. Vouchers are refunded at once; you refund the rest through the payment gateway. This can't be undone.</p>
-          ${renderUnits({ legend: 'Units to cancel', lines: openLines }, form)}
+          ${renderUnits({ legend: t('Units to cancel'), lines: openLines }, form)}
         `}
         done=${(/** @type {any} */ { refund }) => done(`The units were cancelled. ${describeRefund(refund)}`)}
       />`
@@ -104,9 +106,9 @@ export function OrderActions({ order, canFulfil, done }) {
 
 /** @type {[name: string, label: string, maxLength: number][]} */
 const trackingFields = [
-  ['carrier', 'Carrier', 100],
-  ['trackingNumber', 'Tracking number', 100],
-  ['trackingUrl', 'Tracking link', 500],
+  ['carrier', t('Carrier'), 100],
+  ['trackingNumber', t('Tracking number'), 100],
+  ['trackingUrl', t('Tracking link'), 500],
 ]
 
 /** The reasons that the service has. @param {{ value: string, change: (code: string) => void, error: string | undefined }} props */
@@ -114,14 +116,14 @@ function ReasonChoice({ value, change, error: fieldError }) {
   const { data, error } = useLoad(signal => callApi('/return-reasons', { signal }), [])
   const reasons = /** @type {{ code: string, name: string }[]} */ (data?.data ?? [])
   return html`${error && html`<${Problem} error=${error} />`}
-    <${Choice} label="Reason" error=${fieldError} value=${value} change=${change} options=${[['', 'Default reason'], ...reasons.map(({ code, name }) => [code, name])]} />`
+    <${Choice} label="Reason" error=${fieldError} value=${value} change=${change} options=${[['', t('Default reason')], ...reasons.map(({ code, name }) => [code, name])]} />`
 }
 
 /** @param {{ order: any, path: string, done: (message: string) => void }} props */
 function ReturnAction({ order, path, done }) {
   const lines = toReturnLines(order.lines)
   return html`<${RecordAction}
-    label="Create return" title=${`Return units of order ${order.orderNumber}`} role=${role} path=${`${path}/returns`}
+    label="Create return" title=${t('Return units of order {orderNumber}', { orderNumber: order.orderNumber })} role=${role} path=${`${path}/returns`}
     initial=${{ units: Object.fromEntries(lines.map(({ id }) => [id, '0'])), reasonCode: '', notes: '' }}
     isReady=${hasUnits}
     toBody=${(/** @type {any} */ { units, reasonCode, notes }) => ({
@@ -134,7 +136,7 @@ function ReturnAction({ order, path, done }) {
     })}
     form=${(/** @type {any} */ form) => html`
       <p>The return is requested. Its units go back into stock when you receive them, and then you can refund it.</p>
-      ${renderUnits({ legend: 'Units to return', lines }, form)}
+      ${renderUnits({ legend: t('Units to return'), lines }, form)}
       <${ReasonChoice} error=${listChosen(lines, form.sent.units)
         .map((_, i) => form.getError(`/lines/${i}/reasonCode`))
         .find(
@@ -142,7 +144,7 @@ function ReturnAction({ order, path, done }) {
         )} value=${form.values.reasonCode} change=${(/** @type {string} */ reasonCode) => form.change({ reasonCode })} />
       <${Field} label="Notes" maxlength="1000" autocomplete="off" value=${form.values.notes} change=${(/** @type {string} */ notes) => form.change({ notes })} />
     `}
-    done=${(/** @type {any} */ { returnNumber }) => done(`Return ${returnNumber} was created.`)}
+    done=${(/** @type {any} */ { returnNumber }) => done(t('Return {returnNumber} was created.', { returnNumber }))}
   />`
 }
 

@@ -13,6 +13,7 @@ import { useKeptFocus } from '../../components/use-kept-focus.js'
 import { callApi, loadAll } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
 import { linkTo } from '../../lib/route.js'
+import { t } from '../../lib/text.js'
 import { formatZone } from '../../lib/time.js'
 import { productColumn, skuColumn } from './line-columns.js'
 import { countOpen, OrderActions } from './order-actions.js'
@@ -34,16 +35,16 @@ const lineColumns = currency => [
   skuColumn,
   productColumn,
   {
-    title: 'Status',
+    title: t('Status'),
     value: line => html`<${State} state=${line.status} tone=${tones[line.status]} />`,
     text: line => line.status,
   },
-  { title: 'Quantity', right: true, value: line => line.quantity },
-  { title: 'Shipped', right: true, value: line => line.shipped },
-  { title: 'Cancelled', right: true, value: line => line.cancelled },
-  { title: 'Returned', right: true, value: line => line.returned },
-  amountColumn('Price', line => line.price, currency),
-  amountColumn('Value', line => line.value, currency),
+  { title: t('Quantity'), right: true, value: line => line.quantity },
+  { title: t('Shipped'), right: true, value: line => line.shipped },
+  { title: t('Cancelled'), right: true, value: line => line.cancelled },
+  { title: t('Returned'), right: true, value: line => line.returned },
+  amountColumn(t('Price'), line => line.price, currency),
+  amountColumn(t('Value'), line => line.value, currency),
 ]
 
 /** Returns the status of a whole order, as the list of orders has it. @param {any[]} lines */
@@ -91,16 +92,16 @@ function OrderDetails({ order, returns, shipments, cancellations, canFulfil, cus
     order.lines.reduce((/** @type {number} */ total, /** @type {any} */ line) => total + count(line), 0)
   const returned = returns.filter(each => each.status !== 'cancelled')
   const file = `order-${order.orderNumber}`
-  return html`<section aria-label=${`Order ${order.orderNumber}`}>
+  return html`<section aria-label=${t('Order {orderNumber}', { orderNumber: order.orderNumber })}>
     <div class="record-head"><h2>Order ${order.orderNumber}</h2><${State} state=${status} tone=${tones[status]} /></div>
     <${Figures}
       figures=${[
-        ['Total', formatMoney(order.total, order.currency)],
-        ['Units', sum(line => line.quantity)],
-        ['Shipped', sum(line => line.shipped)],
-        ['Open', sum(countOpen)],
+        [t('Total'), formatMoney(order.total, order.currency)],
+        [t('Units'), sum(line => line.quantity)],
+        [t('Shipped'), sum(line => line.shipped)],
+        [t('Open'), sum(countOpen)],
         [
-          'Returned',
+          t('Returned'),
           returned.length ? formatMoney(sumAmounts(returned.map(each => each.total)), order.currency) : 'none',
         ],
       ]}
@@ -108,30 +109,30 @@ function OrderDetails({ order, returns, shipments, cancellations, canFulfil, cus
     <div class="card" tabindex="-1" ref=${container}>
       <${Facts}
         facts=${[
-          ['Placed', renderLocalTime(order.placedAt)],
+          [t('Placed'), renderLocalTime(order.placedAt)],
           [
-            'Customer',
+            t('Customer'),
             order.customerId && html`<a href=${linkTo('search', 'customer', order.customerId)}>${customer}</a>`,
           ],
-          ['Shipping', formatMoney(order.freight, order.currency)],
+          [t('Shipping'), formatMoney(order.freight, order.currency)],
           [
-            'Paid by',
+            t('Paid by'),
             order.payments
               .map(
                 (/** @type {any} */ payment) =>
-                  `${payment.gateway} ${formatMoney(payment.amount, order.currency)}${payment.voucherNumber ? ` (voucher ${payment.voucherNumber})` : ''}`,
+                  `${payment.gateway} ${formatMoney(payment.amount, order.currency)}${payment.voucherNumber ? t(' (voucher {voucherNumber})', { voucherNumber: payment.voucherNumber }) : ''}`,
               )
               .join(', '),
           ],
-          ['Delivery', formatAddress(order.deliveryAddress), 'wide'],
-          ['Billing', formatAddress(order.billingAddress), 'wide'],
+          [t('Delivery'), formatAddress(order.deliveryAddress), 'wide'],
+          [t('Billing'), formatAddress(order.billingAddress), 'wide'],
           [
-            'Pickup store',
+            t('Pickup store'),
             order.pickupStoreNumber &&
               html`<a href=${linkTo('search', 'store', order.pickupStoreNumber)}>${order.pickupStoreNumber}</a>`,
           ],
-          ['Last updated', renderLocalTime(order.updateTimeStamp)],
-          ['Order ID', html`<code>${order.id}</code>`, 'wide'],
+          [t('Last updated'), renderLocalTime(order.updateTimeStamp)],
+          [t('Order ID'), html`<code>${order.id}</code>`, 'wide'],
         ]}
       />
       <${OrderActions} order=${order} canFulfil=${canFulfil} done=${(/** @type {string} */ text) => {
@@ -154,13 +155,13 @@ function OrderDetails({ order, returns, shipments, cancellations, canFulfil, cus
 /** @param {string} currency @returns {import('../../components/table.js').Column[]} */
 const returnColumns = currency => [
   {
-    title: 'Return',
+    title: t('Return'),
     value: orderReturn => html`<a href=${linkTo('search', 'return', orderReturn.id)}>${orderReturn.returnNumber}</a>`,
     text: orderReturn => orderReturn.returnNumber,
   },
-  { title: 'Status', value: orderReturn => orderReturn.status },
-  { title: 'Created', value: orderReturn => orderReturn.createdAt, isTime: true },
-  amountColumn('Total', orderReturn => orderReturn.total, currency),
+  { title: t('Status'), value: orderReturn => orderReturn.status },
+  { title: t('Created'), value: orderReturn => orderReturn.createdAt, isTime: true },
+  amountColumn(t('Total'), orderReturn => orderReturn.total, currency),
 ]
 
 /** @param {any[]} lines */
@@ -169,13 +170,13 @@ const formatUnits = lines => lines.map(({ quantity, sku }) => `${quantity} × ${
 /** Describes where a refund went. @param {any} refund */
 function describeRefund({ total, vouchers, exchange, payments, currency }) {
   const parts = [
-    ...vouchers.map((/** @type {any} */ { number, amount }) => [amount, `to voucher ${number}`]),
-    [exchange ?? '0', 'to the return of the exchange'],
-    [payments, 'through the payment gateway'],
+    ...vouchers.map((/** @type {any} */ { number, amount }) => [amount, t('to voucher {number}', { number })]),
+    [exchange ?? '0', t('to the return of the exchange')],
+    [payments, t('through the payment gateway')],
   ].filter(([amount]) => Number(amount))
   return parts.length
     ? `Refund: ${parts.map(([amount, way]) => `${formatMoney(amount, currency)} ${way}`).join(', ')}`
-    : `Refund: ${formatMoney(total, currency)}`
+    : t('Refund: {amount}', { amount: formatMoney(total, currency) })
 }
 
 /** Builds the history of an order, newest first. @param {any} order @param {any[]} returns @param {any[]} shipments @param {any[]} cancellations */
@@ -187,8 +188,8 @@ function buildHistory(order, returns, shipments, cancellations) {
       content: html`Order placed <small>${formatUnits(order.lines)}</small>`,
       amount: formatMoney(order.total, order.currency),
     },
-    ...(order.readyAt ? [{ key: 'ready', at: order.readyAt, content: 'Ready for collection' }] : []),
-    ...(order.collectedAt ? [{ key: 'collected', at: order.collectedAt, content: 'Collected' }] : []),
+    ...(order.readyAt ? [{ key: 'ready', at: order.readyAt, content: t('Ready for collection') }] : []),
+    ...(order.collectedAt ? [{ key: 'collected', at: order.collectedAt, content: t('Collected') }] : []),
     ...shipments.map(shipment => ({
       key: `shipment ${shipment.id}`,
       at: shipment.shippedAt ?? shipment.updateTimeStamp,
@@ -212,7 +213,7 @@ function buildHistory(order, returns, shipments, cancellations) {
 
 /** @param {any} shipment */
 function renderTracking({ carrier, trackingNumber, trackingUrl }) {
-  const text = [carrier, trackingNumber].filter(Boolean).join(' ') || (trackingUrl && 'Track')
+  const text = [carrier, trackingNumber].filter(Boolean).join(' ') || (trackingUrl && t('Track'))
   if (!text) return null
   // Only web addresses: the back office could send another scheme.
   return /^https?:\/\//i.test(trackingUrl ?? '')

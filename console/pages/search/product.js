@@ -8,42 +8,43 @@ import { useLoad } from '../../components/use-load.js'
 import { callApi } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
 import { linkTo } from '../../lib/route.js'
+import { t } from '../../lib/text.js'
 import { Figures } from './record.js'
 
 /** @param {any} level */
 const explainSellable = ({ freeStock, buffer, sellable }) =>
-  `${freeStock} on hand − ${buffer} buffer${freeStock - buffer < 0 && sellable === 0 ? ', at least 0' : ''}`
+  `${freeStock} on hand − ${buffer} buffer${freeStock - buffer < 0 && sellable === 0 ? t(', at least 0') : ''}`
 
 /** @type {import('../../components/table.js').Column[]} */
 const stockColumns = [
-  { title: 'Store', value: level => `${level.storeNumber} ${level.storeName}` },
-  { title: 'On hand', right: true, value: level => level.freeStock },
-  { title: 'Buffer', right: true, value: level => level.buffer },
+  { title: t('Store'), value: level => `${level.storeNumber} ${level.storeName}` },
+  { title: t('On hand'), right: true, value: level => level.freeStock },
+  { title: t('Buffer'), right: true, value: level => level.buffer },
   {
-    title: 'Available',
+    title: t('Available'),
     right: true,
     value: level => html`<b>${level.sellable}</b>`,
     text: level => String(level.sellable),
   },
-  { title: 'Calculation', value: explainSellable, wide: true },
-  { title: 'Last updated', value: level => level.updateTimeStamp, isTime: true, shrink: true },
+  { title: t('Calculation'), value: explainSellable, wide: true },
+  { title: t('Last updated'), value: level => level.updateTimeStamp, isTime: true, shrink: true },
 ]
 
 /** @param {string} currency @returns {import('../../components/table.js').Column[]} */
 const skuColumns = currency => [
   {
-    title: 'SKU',
+    title: t('SKU'),
     value: row => html`<a href=${linkTo('search', 'product', `sku:${row.ecommerceSku}`)}>${row.ecommerceSku}</a>`,
     text: row => row.ecommerceSku,
   },
-  { title: 'Colour', value: row => row.colour },
-  { title: 'Size', value: row => row.sizeCode },
-  { title: 'Barcode', value: row => row.barcode },
-  { title: 'Markdown', value: row => row.markdownStatus },
-  { title: 'Backorder', value: row => (row.allowBackorder ? 'allowed' : '') },
-  { title: 'Preorder from', value: row => row.preorderDate },
-  amountColumn('Original', row => row.originalPrice, currency),
-  amountColumn('Price', row => row.price, currency),
+  { title: t('Colour'), value: row => row.colour },
+  { title: t('Size'), value: row => row.sizeCode },
+  { title: t('Barcode'), value: row => row.barcode },
+  { title: t('Markdown'), value: row => row.markdownStatus },
+  { title: t('Backorder'), value: row => (row.allowBackorder ? t('allowed') : '') },
+  { title: t('Preorder from'), value: row => row.preorderDate },
+  amountColumn(t('Original'), row => row.originalPrice, currency),
+  amountColumn(t('Price'), row => row.price, currency),
 ]
 
 /** A product with its SKUs, or one SKU with its stock. @param {{ id: string }} props a product ID, or `sku:` and a SKU */
@@ -74,11 +75,11 @@ function ProductDetails({ product, sku, rows }) {
     <${Figures} figures=${summarize(product, rows, levels)} />
     <div class="card"><${Facts}
       facts=${[
-        ['Code', product.productCode],
-        ['Description', product.description, 'wide'],
-        ['Size range', product.sizeRange],
-        ['Last updated', renderLocalTime(product.updateTimeStamp)],
-        ['Product ID', html`<code>${product.id}</code>`],
+        [t('Code'), product.productCode],
+        [t('Description'), product.description, 'wide'],
+        [t('Size range'), product.sizeRange],
+        [t('Last updated'), renderLocalTime(product.updateTimeStamp)],
+        [t('Product ID'), html`<code>${product.id}</code>`],
       ]}
     /></div>
     ${sku !== undefined && html`<${Stock} sku=${sku} />`}
@@ -101,16 +102,16 @@ function summarize({ currency }, rows, levels) {
   const withStock = new Set(levels?.filter(level => level.available > 0).map(level => level.sku)).size
   return [
     [
-      'Price',
+      t('Price'),
       prices.length === 0
         ? '–'
         : lowest === highest
           ? formatMoney(lowest, currency)
           : `${formatMoney(lowest, currency)} – ${highest}`,
     ],
-    ['On hand', sum('onHand')],
-    ['Available', sum('available')],
-    ['SKUs in stock', levels ? `${withStock} of ${rows.length}` : '…'],
+    [t('On hand'), sum('onHand')],
+    [t('Available'), sum('available')],
+    [t('SKUs in stock'), levels ? `${withStock} of ${rows.length}` : '…'],
   ]
 }
 
@@ -141,7 +142,7 @@ function StockGrid({ product, levels, current }) {
   return html`<section aria-label="Stock by colour and size">
     <div class="tools">
       <h3>Available by colour and size</h3>
-      <span class="aside"><${Choice} label="Store" inline=${true} value=${store} change=${setStore} options=${[['', 'All stores'], ...stores.map(([number, name]) => [number, `${number} ${name}`])]} /></span>
+      <span class="aside"><${Choice} label="Store" inline=${true} value=${store} change=${setStore} options=${[['', t('All stores')], ...stores.map(([number, name]) => [number, `${number} ${name}`])]} /></span>
     </div>
     <div class="scroll" role="region" aria-label="Available units by colour and size" tabindex="0">
       <table class="grid">
@@ -154,7 +155,7 @@ function StockGrid({ product, levels, current }) {
               if (!size) return html`<td key=${sizeCode} class="right"><span class="none">–</span></td>`
               const units = sum(size.ecommerceSku)
               const level = units <= 0 ? 'empty-stock' : units <= lowStock ? 'low-stock' : ''
-              return html`<td key=${sizeCode} class=${`right ${level}`}><a href=${linkTo('search', 'product', `sku:${size.ecommerceSku}`)} aria-label=${`${units} of ${size.ecommerceSku}`} aria-current=${size.ecommerceSku === current ? 'true' : undefined}>${units.toLocaleString('en')}</a></td>`
+              return html`<td key=${sizeCode} class=${`right ${level}`}><a href=${linkTo('search', 'product', `sku:${size.ecommerceSku}`)} aria-label=${t('{units} of {ecommerceSku}', { units, ecommerceSku: size.ecommerceSku })} aria-current=${size.ecommerceSku === current ? 'true' : undefined}>${units.toLocaleString('en')}</a></td>`
             })}</tr>`,
         )}</tbody>
       </table>
@@ -167,7 +168,7 @@ function StockGrid({ product, levels, current }) {
 const Stock = ({ sku }) => html`<${List}
     path=${`/inventory?sku=${encodeURIComponent(sku)}`}
     tools=${html`<h3>Stock of ${sku}</h3>`}
-    caption=${`Stock of ${sku} by store`}
+    caption=${t('Stock of {sku} by store', { sku })}
     columns=${stockColumns}
     file=${`stock-${sku}`}
     empty=${html`No stock data for this SKU. It is loaded by the <a href=${linkTo('syncs', 'stock')}>stock sync</a> or an import.`}

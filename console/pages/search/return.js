@@ -7,6 +7,7 @@ import { useKeptFocus } from '../../components/use-kept-focus.js'
 import { callApi } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
 import { linkTo } from '../../lib/route.js'
+import { t } from '../../lib/text.js'
 import { skuColumn } from './line-columns.js'
 import { describeRefund } from './order-actions.js'
 import { Figures, hasCapability, LoadedRecord, loadCustomerName } from './record.js'
@@ -15,11 +16,11 @@ import { allUnits, hasUnits, listChosen, renderUnits } from './units.js'
 /** @param {string} currency @returns {import('../../components/table.js').Column[]} */
 const columns = currency => [
   skuColumn,
-  { title: 'Reason', value: line => line.reasonCode },
-  { title: 'Notes', value: line => line.notes },
-  { title: 'Quantity', right: true, value: line => line.quantity },
-  { title: 'Received', right: true, value: line => line.received },
-  amountColumn('Value', line => line.value, currency),
+  { title: t('Reason'), value: line => line.reasonCode },
+  { title: t('Notes'), value: line => line.notes },
+  { title: t('Quantity'), right: true, value: line => line.quantity },
+  { title: t('Received'), right: true, value: line => line.received },
+  amountColumn(t('Value'), line => line.value, currency),
 ]
 
 /** @type {Record<string, 'good' | 'warn' | 'idle'>} */
@@ -51,34 +52,34 @@ function ReturnDetails({ record, canFulfil, customer, reload }) {
     setMessage(text)
     reload()
   }
-  return html`<section aria-label=${`Return ${record.returnNumber}`}>
+  return html`<section aria-label=${t('Return {returnNumber}', { returnNumber: record.returnNumber })}>
     <div class="record-head"><h2>Return ${record.returnNumber}</h2><${State} state=${record.status} tone=${tones[record.status]} /></div>
     <${Figures}
       figures=${[
-        ['Value', formatMoney(record.total, record.currency)],
-        ['Units', sum('quantity')],
-        ['Received', sum('received')],
+        [t('Value'), formatMoney(record.total, record.currency)],
+        [t('Units'), sum('quantity')],
+        [t('Received'), sum('received')],
       ]}
     />
     <div class="card" tabindex="-1" ref=${container}>
       <${Facts}
         facts=${[
-          ['Order', html`<a href=${linkTo('search', 'order', record.orderId)}>${record.orderNumber}</a>`],
+          [t('Order'), html`<a href=${linkTo('search', 'order', record.orderId)}>${record.orderNumber}</a>`],
           [
-            'Customer',
+            t('Customer'),
             record.customerId && html`<a href=${linkTo('search', 'customer', record.customerId)}>${customer}</a>`,
           ],
-          ['Authorisation', record.returnAuthorisationNumber],
-          ['Restocked', record.restock ? 'yes' : 'no'],
+          [t('Authorisation'), record.returnAuthorisationNumber],
+          [t('Restocked'), record.restock ? 'yes' : 'no'],
           [
-            'Exchange order',
+            t('Exchange order'),
             record.exchangeOrderId &&
               html`<a href=${linkTo('search', 'order', record.exchangeOrderId)}>${record.exchangeOrderId}</a>`,
             'wide',
           ],
-          ['Created', renderLocalTime(record.createdAt)],
-          ['Last updated', renderLocalTime(record.updateTimeStamp)],
-          ['Return ID', html`<code>${record.id}</code>`, 'wide'],
+          [t('Created'), renderLocalTime(record.createdAt)],
+          [t('Last updated'), renderLocalTime(record.updateTimeStamp)],
+          [t('Return ID'), html`<code>${record.id}</code>`, 'wide'],
         ]}
       />
       <${ReturnActions} record=${record} canFulfil=${canFulfil} done=${done} />
@@ -106,7 +107,7 @@ function ReturnActions({ record, canFulfil, done }) {
       record.status === 'requested' &&
       lines.length > 0 &&
       html`<${RecordAction}
-        label="Receive" title=${`Receive units of return ${record.returnNumber}`} role="maintainer" path=${`${path}/receive`} main
+        label="Receive" title=${t('Receive units of return {returnNumber}', { returnNumber: record.returnNumber })} role="maintainer" path=${`${path}/receive`} main
         initial=${{ units: allUnits(lines), restock: record.restock }}
         isReady=${hasUnits}
         toBody=${(/** @type {any} */ { units, restock }) => ({
@@ -115,16 +116,16 @@ function ReturnActions({ record, canFulfil, done }) {
         })}
         form=${(/** @type {any} */ form) => html`
           <p>Enter the units that have arrived. You can receive the others later.</p>
-          ${renderUnits({ legend: 'Units that have arrived', lines }, form)}
+          ${renderUnits({ legend: t('Units that have arrived'), lines }, form)}
           <${Checkbox} label="Put the units back into stock" checked=${form.values.restock} change=${(/** @type {boolean} */ restock) => form.change({ restock })} />
         `}
-        done=${(/** @type {any} */ { status }) => done(status === 'received' ? 'All units have been received.' : 'The units were received. Others are still to arrive.')}
+        done=${(/** @type {any} */ { status }) => done(status === 'received' ? t('All units have been received.') : t('The units were received. Others are still to arrive.'))}
       />`
     }
     ${
       record.status === 'received' &&
       html`<${RecordAction}
-        label="Refund" title=${`Refund return ${record.returnNumber}`} role="maintainer" path=${`${path}/refund`} main
+        label="Refund" title=${t('Refund return {returnNumber}', { returnNumber: record.returnNumber })} role="maintainer" path=${`${path}/refund`} main
         form=${() => html`<p>Marks the return as refunded: ${formatMoney(record.total, record.currency)}. Vouchers are refunded at once; you refund the rest through the payment gateway. This can't be undone.</p>`}
         done=${(/** @type {any} */ { refund }) => done(describeRefund(refund))}
       />`

@@ -2,6 +2,7 @@ import { ExportableTable } from '../../components/exportable-table.js'
 import { amountColumn, Facts, formatMoney, renderLocalTime } from '../../components/format.js'
 import { html } from '../../lib/html.js'
 import { linkTo } from '../../lib/route.js'
+import { t } from '../../lib/text.js'
 import { productColumn, skuColumn } from './line-columns.js'
 import { LoadedRecord } from './record.js'
 
@@ -9,9 +10,9 @@ import { LoadedRecord } from './record.js'
 const columns = currency => [
   skuColumn,
   productColumn,
-  { title: 'Quantity', right: true, value: line => line.quantity },
-  amountColumn('Price', line => line.price, currency),
-  amountColumn('Value', line => line.value, currency),
+  { title: t('Quantity'), right: true, value: line => line.quantity },
+  amountColumn(t('Price'), line => line.price, currency),
+  amountColumn(t('Value'), line => line.value, currency),
 ]
 
 /** @param {{ id: string }} props */
@@ -22,16 +23,16 @@ export const Sale = ({ id }) => html`<${LoadedRecord}
     <div class="card">
       <${Facts}
         facts=${[
-          ['Sold', renderLocalTime(sale.saleDate)],
-          ['Channel', `${sale.channel}, ${sale.type}`],
-          ['Store', sale.storeName && `${sale.storeNumber} ${sale.storeName}`],
-          ['Order', sale.orderNumber],
+          [t('Sold'), renderLocalTime(sale.saleDate)],
+          [t('Channel'), `${sale.channel}, ${sale.type}`],
+          [t('Store'), sale.storeName && `${sale.storeNumber} ${sale.storeName}`],
+          [t('Order'), sale.orderNumber],
           [
-            'Customer',
+            t('Customer'),
             sale.customerId && html`<a href=${linkTo('search', 'customer', sale.customerId)}>${sale.customerId}</a>`,
           ],
-          ['Total', formatMoney(sale.total, sale.currency)],
-          ['Sale ID', html`<code>${sale.id}</code>`, 'wide'],
+          [t('Total'), formatMoney(sale.total, sale.currency)],
+          [t('Sale ID'), html`<code>${sale.id}</code>`, 'wide'],
         ]}
       />
     </div>

@@ -8,19 +8,20 @@ import { useAction } from '../../components/use-load.js'
 import { callApi } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
 import { linkTo } from '../../lib/route.js'
+import { t } from '../../lib/text.js'
 import { skuColumn } from './line-columns.js'
 import { Figures, formatAddress, LoadedRecord } from './record.js'
 
 /** @type {Record<string, string>} */
-const kinds = { store: 'Store', warehouse: 'Warehouse', web: 'Web store' }
+const kinds = { store: t('Store'), warehouse: t('Warehouse'), web: t('Web store') }
 
 /** @type {import('../../components/table.js').Column[]} */
 const columns = [
   skuColumn,
-  countColumn('On hand', level => level.freeStock),
-  countColumn('Buffer', level => level.buffer),
-  countColumn('Available', level => level.sellable),
-  { title: 'Last updated', value: level => level.updateTimeStamp, isTime: true, shrink: true },
+  countColumn(t('On hand'), level => level.freeStock),
+  countColumn(t('Buffer'), level => level.buffer),
+  countColumn(t('Available'), level => level.sellable),
+  { title: t('Last updated'), value: level => level.updateTimeStamp, isTime: true, shrink: true },
 ]
 
 /** @param {string} number @param {AbortSignal} signal */
@@ -44,26 +45,31 @@ export const Store = ({ id }) => html`<${LoadedRecord}
 function StoreDetails({ store, summary, reload }) {
   const { storeNumber, inventoryBuffer } = store
   const format = (/** @type {number} */ count) => count.toLocaleString('en')
-  return html`<section aria-label=${`Store ${storeNumber}`}>
+  return html`<section aria-label=${t('Store {storeNumber}', { storeNumber })}>
     <h2>${storeNumber} ${store.name}</h2>
     <${Figures}
       figures=${[
-        ['Units on hand', format(summary.onHand)],
-        ['Available', format(summary.available)],
-        ['SKUs in stock', `${format(summary.inStock)} of ${format(summary.skus)}`],
-        ['Low stock', `${format(summary.low)} ${summary.low === 1 ? 'SKU' : 'SKUs'}`],
+        [t('Units on hand'), format(summary.onHand)],
+        [t('Available'), format(summary.available)],
+        [t('SKUs in stock'), `${format(summary.inStock)} of ${format(summary.skus)}`],
+        [t('Low stock'), `${format(summary.low)} ${summary.low === 1 ? 'SKU' : 'SKUs'}`],
       ]}
     />
     <div class="card">
       <${Facts}
         facts=${[
-          ['Type', kinds[store.kind] ?? store.kind],
-          ['Code', store.code],
-          ['Email', store.email, 'wide'],
-          ['Address', formatAddress(store.address), 'wide'],
-          ['E-commerce location', store.ecommerceLocationId],
-          ['Buffer', inventoryBuffer === null ? 'that of the service' : `${inventoryBuffer} units of each SKU`],
-          ['Store ID', html`<code>${store.storeId}</code>`],
+          [t('Type'), kinds[store.kind] ?? store.kind],
+          [t('Code'), store.code],
+          [t('Email'), store.email, 'wide'],
+          [t('Address'), formatAddress(store.address), 'wide'],
+          [t('E-commerce location'), store.ecommerceLocationId],
+          [
+            t('Buffer'),
+            inventoryBuffer === null
+              ? t('that of the service')
+              : t('{inventoryBuffer} units of each SKU', { inventoryBuffer }),
+          ],
+          [t('Store ID'), html`<code>${store.storeId}</code>`],
         ]}
       />
       <p class="choices"><${RecordEdit} label="Change buffer" role="admin" path=${`/stores/${encodeURIComponent(storeNumber)}`} done=${reload} form=${BufferForm} /></p>
@@ -71,7 +77,7 @@ function StoreDetails({ store, summary, reload }) {
     <${List}
       path=${`/inventory?store_number=${encodeURIComponent(storeNumber)}`}
       tools=${html`<h3>Stock</h3>`}
-      caption=${`Stock of store ${storeNumber}`}
+      caption=${t('Stock of store {storeNumber}', { storeNumber })}
       columns=${columns}
       file=${`stock-store-${storeNumber}`}
       empty=${html`No stock of this store. It is loaded by the <a href=${linkTo('syncs', 'stock')}>stock sync</a> or an import.`}

@@ -2,13 +2,14 @@ import { formatMoney, State } from '../../components/format.js'
 import { RequestLink } from '../../components/request-link.js'
 import { html } from '../../lib/html.js'
 import { linkTo } from '../../lib/route.js'
+import { t } from '../../lib/text.js'
 import { emailTones } from './emails.js'
 import { compareNewestFirst } from './record.js'
 
 /** @typedef {import('./record.js').Event} Event */
 
 /** @type {Record<string, string>} */
-const channelNames = { marketing: 'Marketing', email: 'Email subscription', sms: 'SMS subscription' }
+const channelNames = { marketing: t('Marketing'), email: t('Email subscription'), sms: t('SMS subscription') }
 
 /** @param {any} entry */
 const renderAuthor = ({ username, requestId }) =>
@@ -22,8 +23,8 @@ const describeConsent = consent =>
 
 /** @param {any} entry of the audit log */
 function describeProfileChange({ operation, fields }) {
-  if (operation.startsWith('POST')) return 'Customer created'
-  return fields.length ? html`Profile changed: ${fields.join(', ')}` : 'Profile saved (no changes)'
+  if (operation.startsWith('POST')) return t('Customer created')
+  return fields.length ? html`Profile changed: ${fields.join(', ')}` : t('Profile saved (no changes)')
 }
 
 /** Builds the timeline of a customer, newest first. Everything about a purchase is one event. @param {any} data @returns {Event[]} */
@@ -81,11 +82,11 @@ function buildPurchases({ orders = [], returns = [], transactions = [], rewardAc
       },
     })),
     ...transactions.map((/** @type {any} */ transaction) => ({
-      purchase: transaction.orderNumber ?? `sale ${transaction.id}`,
+      purchase: transaction.orderNumber ?? t('sale {id}', { id: transaction.id }),
       event: {
         key: `sale ${transaction.id}`,
         at: transaction.saleDate,
-        content: html`${Number(transaction.total) < 0 ? 'Refund' : 'Sale'} <a href=${linkTo('search', 'sale', transaction.id)}>${transaction.number ?? transaction.id}</a> <small>${transaction.storeName ?? transaction.channel}</small>`,
+        content: html`${Number(transaction.total) < 0 ? t('Refund') : t('Sale')} <a href=${linkTo('search', 'sale', transaction.id)}>${transaction.number ?? transaction.id}</a> <small>${transaction.storeName ?? transaction.channel}</small>`,
         amount: formatMoney(transaction.total, transaction.currency),
       },
     })),
@@ -101,7 +102,7 @@ function buildPurchases({ orders = [], returns = [], transactions = [], rewardAc
     ...(rewardAccount?.points ?? []).map((/** @type {any} */ entry) => {
       const [, kind, number = ''] = /^(Order|Return) (\S+)/.exec(entry.description ?? '') ?? []
       return {
-        purchase: (kind === 'Order' ? number : returnOrders.get(number)) ?? `points ${entry.id}`,
+        purchase: (kind === 'Order' ? number : returnOrders.get(number)) ?? t('points {id}', { id: entry.id }),
         event: {
           key: `points ${entry.id}`,
           at: entry.createdAt,

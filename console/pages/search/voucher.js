@@ -6,6 +6,7 @@ import { useAction } from '../../components/use-load.js'
 import { callApi } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
 import { useHasRole } from '../../lib/role.js'
+import { t } from '../../lib/text.js'
 import { emailTones } from './emails.js'
 import { Ledger } from './ledger.js'
 import { Figures } from './record.js'
@@ -15,34 +16,37 @@ const tones = { active: 'good', pending: 'warn', locked: 'warn', suspended: 'bad
 
 /** Why a voucher can't be redeemed in each status. @type {Record<string, string>} */
 const unusable = {
-  pending: "can't be redeemed yet",
-  locked: 'by a sale that has not ended',
-  suspended: "can't be redeemed until it is resumed",
-  expired: "can't be redeemed",
+  pending: t("can't be redeemed yet"),
+  locked: t('by a sale that has not ended'),
+  suspended: t("can't be redeemed until it is resumed"),
+  expired: t("can't be redeemed"),
 }
 
 /** The balance is what is left, even if a suspended voucher can't be redeemed. @param {any} voucher @returns {[title: string, value: unknown][]} */
 const summarize = ({ originalAmount, usedAmount, expiryDate, currency }) => [
-  ['Balance', formatMoney(sumAmounts([originalAmount, `-${usedAmount}`]), currency)],
-  ['Redeemed', formatMoney(usedAmount, currency)],
-  ['Original value', formatMoney(originalAmount, currency)],
-  ['Expires', expiryDate ?? 'never'],
+  [t('Balance'), formatMoney(sumAmounts([originalAmount, `-${usedAmount}`]), currency)],
+  [t('Redeemed'), formatMoney(usedAmount, currency)],
+  [t('Original value'), formatMoney(originalAmount, currency)],
+  [t('Expires'), expiryDate ?? 'never'],
 ]
 
 /** @param {any} voucher @returns {import('../../components/format.js').Fact[]} */
 const buildFacts = voucher => [
   [
-    'Status',
+    t('Status'),
     html`<${State} state=${voucher.status} tone=${tones[voucher.status]} />${unusable[voucher.status] && html` <small>${unusable[voucher.status]}</small>`}`,
   ],
-  ['Locked until', renderLocalTime(voucher.lockedUntil)],
-  ['Email', voucher.email && html`<${State} state=${voucher.email.status} tone=${emailTones[voucher.email.status]} />`],
+  [t('Locked until'), renderLocalTime(voucher.lockedUntil)],
+  [
+    t('Email'),
+    voucher.email && html`<${State} state=${voucher.email.status} tone=${emailTones[voucher.email.status]} />`,
+  ],
 ]
 
 /** A voucher. Admins see its ledger. Other accounts must enter the PIN; without it they can't find out if the voucher exists. @param {{ id: string }} props */
 export function Voucher({ id: number }) {
   const isAdmin = useHasRole('admin')
-  return html`<section aria-label=${`Voucher ${number}`}>
+  return html`<section aria-label=${t('Voucher {number}', { number })}>
     <h2>Voucher ${number}</h2>
     ${isAdmin && html`<${Ledger} number=${number} summarize=${summarize} buildFacts=${buildFacts} />`}
     <${PinLookup} number=${number} isCollapsed=${isAdmin} />

@@ -1,10 +1,12 @@
+import { t } from '../../lib/text.js'
+
 /** The settings in groups, in the order of the page. A setting without a group is in the last one. @type {[title: string, names: string[]][]} */
 const groups = [
-  ['General', ['retailerName', 'timeZone', 'currency']],
-  ['Stock', ['inventoryBuffer', 'allocated', 'oversell']],
-  ['Orders and returns', ['fulfilment', 'returnReasons', 'defaultReturnReason']],
+  [t('General'), ['retailerName', 'timeZone', 'currency']],
+  [t('Stock'), ['inventoryBuffer', 'allocated', 'oversell']],
+  [t('Orders and returns'), ['fulfilment', 'returnReasons', 'defaultReturnReason']],
   [
-    'Gift vouchers',
+    t('Gift vouchers'),
     [
       'vouchersEnabled',
       'giftCardSku',
@@ -14,10 +16,10 @@ const groups = [
       'requireFullRedemption',
     ],
   ],
-  ['Email and alerts', ['emailSender', 'supportEmail', 'shopUrl', 'logoUrl', 'brandColour', 'alertEmail']],
-  ['Loyalty and consent', ['subscriptionMapping', 'referenceTypes']],
+  [t('Email and alerts'), ['emailSender', 'supportEmail', 'shopUrl', 'logoUrl', 'brandColour', 'alertEmail']],
+  [t('Loyalty and consent'), ['subscriptionMapping', 'referenceTypes']],
   [
-    'API limits and logs',
+    t('API limits and logs'),
     [
       ...['readsPerMinute', 'writesPerMinute', 'requireIfMatch', 'requireIdempotencyKey'],
       ...['requestLogRetentionDays', 'tombstoneRetentionDays'],
@@ -30,20 +32,20 @@ export function groupSettings(names) {
   const grouped = new Set(groups.flatMap(([, members]) => members))
   const others = names.filter(name => !grouped.has(name))
   /** @type {[string, string[]][]} */
-  const all = [...groups, ['Back office', others]]
+  const all = [...groups, [t('Back office'), others]]
   return all.map(([title, members]) => [title, members.filter(name => names.includes(name))])
 }
 
 /** Words that don't follow from the name. @type {Record<string, string>} */
 const titles = {
-  allocated: 'Units of unshipped orders',
-  oversell: 'Orders beyond the stock',
-  vouchersEnabled: 'Gift vouchers',
-  giftCardSku: 'Gift card SKU',
-  logoUrl: 'Logo URL',
-  shopUrl: 'Shop URL',
-  requireIfMatch: 'Require If-Match',
-  requireIdempotencyKey: 'Require Idempotency-Key',
+  allocated: t('Units of unshipped orders'),
+  oversell: t('Orders beyond the stock'),
+  vouchersEnabled: t('Gift vouchers'),
+  giftCardSku: t('Gift card SKU'),
+  logoUrl: t('Logo URL'),
+  shopUrl: t('Shop URL'),
+  requireIfMatch: t('Require If-Match'),
+  requireIdempotencyKey: t('Require Idempotency-Key'),
 }
 
 /** Returns the title of a setting: `retailerName` is "Retailer name". @param {string} name */

@@ -1,4 +1,5 @@
 import { html } from '../../lib/html.js'
+import { t } from '../../lib/text.js'
 
 /** @typedef {{ id: string, schema: import('tillbridge/settings').Setting, value: any, error?: string | undefined, change: (value: unknown) => void }} InputProps */
 
@@ -18,7 +19,7 @@ export const Switch = ({ id, value, error, change }) => html`<span class="switch
     aria-invalid=${Boolean(error)}
     onChange=${(/** @type {any} */ event) => change(event.currentTarget.checked)}
   />
-  <span aria-hidden="true">${value ? 'On' : 'Off'}</span>
+  <span aria-hidden="true">${value ? t('On') : t('Off')}</span>
 </span>`
 
 /** @param {InputProps & { options: [value: string, title: string][] }} props `options`: an unknown current value is added */
@@ -49,7 +50,7 @@ export const listTimeZones = () => ['UTC', ...Intl.supportedValuesOf('timeZone')
 export function RowsInput({ id, columns, rows, change, noun }) {
   const replace = (/** @type {number} */ at, /** @type {Record<string, string>[]} */ ...replacement) =>
     change([...rows.slice(0, at), ...replacement, ...rows.slice(at + 1)])
-  return html`<div class="rows" id=${id} role="group" aria-label=${`${noun}s`} tabindex="-1">
+  return html`<div class="rows" id=${id} role="group" aria-label=${t('{noun}s', { noun })} tabindex="-1">
     ${rows.map(
       (row, i) => html`<div class="row" key=${i}>
         ${columns.map(
@@ -70,14 +71,14 @@ export function RowsInput({ id, columns, rows, change, noun }) {
 
 /** @type {[key: string, title: string][]} */
 const subscriptions = [
-  ['email', 'Emails'],
-  ['sms', 'Text messages'],
+  ['email', t('Emails')],
+  ['sms', t('Text messages')],
 ]
 /** @type {[key: string, title: string][]} */
 const mappingFields = [
-  ['type', 'Reference type'],
-  ['yes', 'Value for yes'],
-  ['no', 'Value for no'],
+  ['type', t('Reference type')],
+  ['yes', t('Value for yes')],
+  ['no', t('Value for no')],
 ]
 
 /** The customer reference of each subscription. An empty row is no mapping. @param {InputProps} props */

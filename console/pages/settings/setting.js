@@ -1,5 +1,6 @@
 import { renderCode } from '../../components/problem.js'
 import { html } from '../../lib/html.js'
+import { t } from '../../lib/text.js'
 import { getTitle } from './groups.js'
 import { listCurrencies, listTimeZones, MappingInput, RowsInput, Select, Switch } from './inputs.js'
 
@@ -56,12 +57,12 @@ function Input({ name, settings, ...props }) {
   if (name === 'timeZone') return html`<${Select} ...${props} options=${listTimeZones()} />`
   if (name === 'subscriptionMapping') return html`<${MappingInput} ...${props} />`
   if (name === 'returnReasons')
-    return html`<${RowsInput} id=${id} noun="reason" columns=${[['code', 'Code'], ['name', 'Name']]} rows=${value} change=${change} />`
+    return html`<${RowsInput} id=${id} noun="reason" columns=${[['code', t('Code')], ['name', t('Name')]]} rows=${value} change=${change} />`
   if (name === 'referenceTypes')
     return html`<${RowsInput}
       id=${id}
       noun="reference type"
-      columns=${[['type', 'Type']]}
+      columns=${[['type', t('Type')]]}
       rows=${value.map((/** @type {string} */ type) => ({ type }))}
       change=${(/** @type {Record<string, string>[]} */ rows) => change(rows.map(({ type }) => type))}
     />`
@@ -81,5 +82,5 @@ function Input({ name, settings, ...props }) {
   const allowsNull = schema.anyOf?.some(({ type }) => type === 'null')
   const parse = (/** @type {string} */ text) =>
     allowsInteger && /^\d+$/.test(text) ? Number(text) : allowsNull && text === '' ? null : text
-  return html`<input id=${id} value=${value ?? ''} placeholder=${allowsNull ? 'none' : undefined} aria-invalid=${Boolean(error)} onInput=${handleInput(parse)} />`
+  return html`<input id=${id} value=${value ?? ''} placeholder=${allowsNull ? t('none') : undefined} aria-invalid=${Boolean(error)} onInput=${handleInput(parse)} />`
 }

@@ -11,38 +11,39 @@ import { callApi, toPagePath } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
 import { useHasRole } from '../../lib/role.js'
 import { linkTo } from '../../lib/route.js'
+import { t } from '../../lib/text.js'
 import { buildLagChart } from './runs.js'
 
 /** @type {import('../../components/table.js').Column[]} */
 const columns = [
   {
-    title: 'Started',
+    title: t('Started'),
     value: run => html`<${Timestamp} time=${run.startedAt} />`,
     text: run => run.startedAt,
     shrink: true,
   },
   {
-    title: 'State',
+    title: t('State'),
     value: run => html`<${Health} ...${assessRun(run)} />`,
     text: run => run.state,
   },
-  { title: 'Mode', value: run => (run.full ? 'full' : 'changes') },
-  countColumn('Read', run => run.read),
-  countColumn('New', run => run.new),
-  countColumn('Changed', run => run.changed),
-  countColumn('Unchanged', run => run.unchanged),
-  countColumn('Removed', run => run.removed),
-  countColumn('Skipped', run => run.skipped),
-  countColumn('Rejected', run => run.rejected),
+  { title: t('Mode'), value: run => (run.full ? t('full') : t('changes')) },
+  countColumn(t('Read'), run => run.read),
+  countColumn(t('New'), run => run.new),
+  countColumn(t('Changed'), run => run.changed),
+  countColumn(t('Unchanged'), run => run.unchanged),
+  countColumn(t('Removed'), run => run.removed),
+  countColumn(t('Skipped'), run => run.skipped),
+  countColumn(t('Rejected'), run => run.rejected),
   {
-    title: 'Duration',
+    title: t('Duration'),
     name: 'Duration (s)',
     right: true,
     value: run => formatDuration(run.seconds),
     text: run => String(run.seconds),
   },
   {
-    title: 'Notes',
+    title: t('Notes'),
     value: run =>
       [run.detail, ...run.notes.map((/** @type {any} */ { note, count }) => `${count} × ${note}`)]
         .filter(Boolean)
@@ -65,7 +66,7 @@ export function Sync({ name }) {
     ${sync && html`<${SyncDetails} sync=${sync} importLink=${importLink} version=${version} refresh=${refresh} />`}`
 }
 
-const queued = 'Queued. The sync starts when a worker is free.'
+const queued = t('Queued. The sync starts when a worker is free.')
 
 /** @param {{ sync: any, importLink: unknown, version: number, refresh: () => void }} props */
 function SyncDetails({ sync, importLink, version, refresh }) {
@@ -78,11 +79,19 @@ function SyncDetails({ sync, importLink, version, refresh }) {
   return html`<div class="card">
       <${Facts}
         facts=${[
-          ['State', html`<${Health} ...${assessSync(sync)} />${sync.detail && html` <small>${sync.detail}</small>`}`],
-          ['Data age', sync.lagSeconds === null ? 'never synced' : formatDuration(sync.lagSeconds)],
-          ['Schedule', sync.intervalSeconds === null ? 'manual' : `every ${formatDuration(sync.intervalSeconds)}`],
-          ['Next run', sync.isQueued ? 'queued' : sync.nextRunAt && html`<${Timestamp} time=${sync.nextRunAt} />`],
-          ['Last full sync', html`<${Timestamp} time=${sync.lastFullSyncAt} />`],
+          [
+            t('State'),
+            html`<${Health} ...${assessSync(sync)} />${sync.detail && html` <small>${sync.detail}</small>`}`,
+          ],
+          [t('Data age'), sync.lagSeconds === null ? t('never synced') : formatDuration(sync.lagSeconds)],
+          [
+            t('Schedule'),
+            sync.intervalSeconds === null
+              ? 'manual'
+              : t('every {duration}', { duration: formatDuration(sync.intervalSeconds) }),
+          ],
+          [t('Next run'), sync.isQueued ? 'queued' : sync.nextRunAt && html`<${Timestamp} time=${sync.nextRunAt} />`],
+          [t('Last full sync'), html`<${Timestamp} time=${sync.lastFullSyncAt} />`],
         ]}
       />
       <p class="choices">
@@ -103,6 +112,6 @@ function SyncDetails({ sync, importLink, version, refresh }) {
       version=${version}
       tools=${html`<h2>Runs</h2>`}
       file=${`sync-${sync.sync}-runs`}
-      empty=${`No runs in the last 30 days. ${isScheduled ? 'Press Sync now to start one.' : 'The next import starts one.'}`}
+      empty=${`No runs in the last 30 days. ${isScheduled ? t('Press Sync now to start one.') : t('The next import starts one.')}`}
     />`
 }

@@ -6,6 +6,7 @@ import { useLoad } from '../../components/use-load.js'
 import { callApi } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
 import { linkTo } from '../../lib/route.js'
+import { t } from '../../lib/text.js'
 import { formatMs } from '../requests/format.js'
 
 /** @param {any} attempt */
@@ -39,19 +40,22 @@ function Details({ attempt, resend }) {
   const changes = body ? (JSON.parse(body).data.changes ?? []) : []
   return html`<${Facts}
       facts=${[
-        ['Outcome', html`<${State} state=${formatOutcome(attempt)} tone=${isDelivered(attempt) ? 'good' : 'bad'} />`],
-        ['Time', html`<${Timestamp} time=${attempt.at} />`],
-        ['Duration', formatMs(attempt.milliseconds)],
-        ['Delivery', html`<code>${attempt.deliveryId}</code>`, 'wide'],
+        [
+          t('Outcome'),
+          html`<${State} state=${formatOutcome(attempt)} tone=${isDelivered(attempt) ? 'good' : 'bad'} />`,
+        ],
+        [t('Time'), html`<${Timestamp} time=${attempt.at} />`],
+        [t('Duration'), formatMs(attempt.milliseconds)],
+        [t('Delivery'), html`<code>${attempt.deliveryId}</code>`, 'wide'],
       ]}
     />
     ${
       body &&
       html`<p class="choices"><${Action} label="Resend" role="admin" work=${resend} confirm="Sends the same content with the same ID again. A receiver that has processed it must ignore the repetition." /></p>`
     }
-    ${changes.length > 0 && html`<h3>${changes.length === 1 ? '1 change' : `${changes.length} changes`}</h3><ul class="changes">${changes.map(renderChange)}</ul>`}
+    ${changes.length > 0 && html`<h3>${changes.length === 1 ? t('1 change') : `${changes.length} changes`}</h3><ul class="changes">${changes.map(renderChange)}</ul>`}
     <h3>Response</h3>
-    <pre tabindex="0">${attempt.response || 'The response has no body.'}</pre>
+    <pre tabindex="0">${attempt.response || t('The response has no body.')}</pre>
     <h3>Headers</h3>
     ${headers ? html`<pre tabindex="0">${Object.entries(headers).map(([name, value]) => `${name}: ${value}\n`)}</pre>` : html`<p>Nothing was sent.</p>`}
     <h3>Payload</h3>

@@ -1,6 +1,7 @@
 import { formatDuration } from 'tillbridge/health'
 import { Bars } from '../../components/bars.js'
 import { html } from '../../lib/html.js'
+import { t } from '../../lib/text.js'
 
 /**
  * The deliveries of a webhook: `GET /console/webhooks/:id`.
@@ -13,15 +14,17 @@ import { html } from '../../lib/html.js'
 /** Formats the undelivered changes. @param {Deliveries} deliveries */
 export const formatBacklog = ({ backlog, isBacklogComplete }) =>
   backlog === 0
-    ? 'nothing waits'
-    : `${isBacklogComplete ? '' : 'more than '}${backlog.toLocaleString('en')} ${backlog === 1 ? 'change waits' : 'changes wait'}`
+    ? t('nothing waits')
+    : `${isBacklogComplete ? '' : t('more than ')}${backlog.toLocaleString('en')} ${backlog === 1 ? t('change waits') : t('changes wait')}`
 
 /** Formats the time until the next attempt. @param {Deliveries} deliveries */
 export function formatNextAttempt({ nextAttemptAt, failures }) {
   if (nextAttemptAt === null) return null
   const seconds = (Date.parse(nextAttemptAt) - Date.now()) / 1_000
-  const due = seconds > 1 ? `in ${formatDuration(seconds)}` : 'now'
-  return failures ? `${due}, after ${failures === 1 ? '1 failure' : `${failures} failures`} in a row` : due
+  const due = seconds > 1 ? t('in {duration}', { duration: formatDuration(seconds) }) : 'now'
+  return failures
+    ? `${due}, after ${failures === 1 ? '1 failure' : t('{failures} failures', { failures })} in a row`
+    : due
 }
 
 /** Formats the share of successful attempts: `98 %`. @param {{ delivered: number, failed: number }} counts */
@@ -37,20 +40,20 @@ export function DeliveryChart({ deliveries, tools }) {
   )
   const success = formatSuccess({ delivered, failed })
   const summary = success
-    ? `${success} delivered · ${delivered.toLocaleString('en')} delivered, ${failed.toLocaleString('en')} failed`
-    : 'no attempts'
+    ? t('{success} delivered · {delivered} delivered, {failed} failed', { success, delivered, failed })
+    : t('no attempts')
   return html`<${Bars}
     title="Attempts"
     name="Attempts"
     summary=${summary}
     times=${intervals.map(({ at }) => at)}
     series=${[
-      { title: 'delivered', colour: 'good', values: intervals.map(interval => interval.delivered) },
-      { title: 'failed', colour: 'bad', values: intervals.map(interval => interval.failed) },
+      { title: t('delivered'), colour: 'good', values: intervals.map(interval => interval.delivered) },
+      { title: t('failed'), colour: 'bad', values: intervals.map(interval => interval.failed) },
     ]}
     note=${(/** @type {number} */ i) => {
       const p95 = intervals[i]?.p95
-      return typeof p95 === 'number' ? `95 % within ${p95.toLocaleString('en')} ms` : undefined
+      return typeof p95 === 'number' ? t('95 % within {p95} ms', { p95 }) : undefined
     }}
     tools=${tools}
   />`

@@ -13,6 +13,7 @@ import { useLoad, useVersion } from '../../components/use-load.js'
 import { callApi } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
 import { goTo, linkTo } from '../../lib/route.js'
+import { t } from '../../lib/text.js'
 import { formatMs } from '../requests/format.js'
 import { Attempt, formatOutcome, isDelivered } from './attempt.js'
 import { DeliveryChart, formatBacklog, formatNextAttempt } from './deliveries.js'
@@ -22,32 +23,32 @@ import { ReplayForm } from './replay.js'
 /** @param {(id: string) => void} open @returns {import('../../components/table.js').Column[]} */
 const attemptColumns = open => [
   {
-    title: 'Time',
+    title: t('Time'),
     value: attempt =>
       html`<button class="link" onClick=${() => open(attempt.id)}><${Timestamp} time=${attempt.at} /></button>`,
     text: attempt => attempt.at,
     shrink: true,
   },
   {
-    title: 'Outcome',
+    title: t('Outcome'),
     value: attempt => html`<${State} state=${formatOutcome(attempt)} tone=${isDelivered(attempt) ? 'good' : 'bad'} />`,
     text: formatOutcome,
   },
-  { title: 'Changes', right: true, value: attempt => attempt.changes },
+  { title: t('Changes'), right: true, value: attempt => attempt.changes },
   {
-    title: 'Duration',
+    title: t('Duration'),
     name: 'Duration (ms)',
     right: true,
     value: attempt => formatMs(attempt.milliseconds),
     text: attempt => String(attempt.milliseconds),
   },
   {
-    title: 'Response',
+    title: t('Response'),
     value: attempt => (attempt.response ? html`<code>${attempt.response.slice(0, 120)}</code>` : null),
     text: attempt => attempt.response ?? '',
   },
   {
-    title: 'Delivery',
+    title: t('Delivery'),
     value: attempt => html`<code>${attempt.deliveryId}</code>`,
     text: attempt => attempt.deliveryId,
   },
@@ -55,7 +56,7 @@ const attemptColumns = open => [
 
 /** The outcome of an attempt that an operator has started. @param {{ name: string, attempt: any }} props */
 const SingleAttempt = ({ name, attempt }) =>
-  html`<p role="status"><${State} state=${`${name} ${isDelivered(attempt) ? 'delivered' : 'failed'}`} tone=${isDelivered(attempt) ? 'good' : 'bad'} />: ${formatOutcome(attempt)}, ${formatMs(attempt.milliseconds)}</p>`
+  html`<p role="status"><${State} state=${`${name} ${isDelivered(attempt) ? t('delivered') : t('failed')}`} tone=${isDelivered(attempt) ? 'good' : 'bad'} />: ${formatOutcome(attempt)}, ${formatMs(attempt.milliseconds)}</p>`
 
 /** @param {{ record: any, save: (body: object) => Promise<void> }} props */
 const renderEditForm = ({ record, save }) => html`<${EndpointForm} endpoint=${record} save=${save} />`
@@ -113,18 +114,21 @@ export function Endpoint({ id }) {
     <div class="card" tabindex="-1" ref=${container}>
       <${Facts}
         facts=${[
-          ['State', html`<${Health} ...${health} />${data.stateReason && html` <small>${data.stateReason}</small>`}`],
-          ['Lag', data.lag.seconds ? formatDuration(data.lag.seconds) : 'up to date'],
-          ['Backlog', deliveries && formatBacklog(deliveries)],
-          ['Next attempt', deliveries && formatNextAttempt(deliveries)],
-          ['Last delivered', html`<${Timestamp} time=${data.lastSuccessAt} />`],
           [
-            'Last failure',
+            t('State'),
+            html`<${Health} ...${health} />${data.stateReason && html` <small>${data.stateReason}</small>`}`,
+          ],
+          [t('Lag'), data.lag.seconds ? formatDuration(data.lag.seconds) : t('up to date')],
+          [t('Backlog'), deliveries && formatBacklog(deliveries)],
+          [t('Next attempt'), deliveries && formatNextAttempt(deliveries)],
+          [t('Last delivered'), html`<${Timestamp} time=${data.lastSuccessAt} />`],
+          [
+            t('Last failure'),
             data.lastFailure &&
               html`<${Timestamp} time=${data.lastFailure.at} /> <small>${data.lastFailure.detail}</small>`,
           ],
-          ['Event types', data.kinds.length ? data.kinds.join(', ') : 'all'],
-          ['Description', data.description],
+          [t('Event types'), data.kinds.length ? data.kinds.join(', ') : 'all'],
+          [t('Description'), data.description],
         ]}
       />
       <p class="choices">

@@ -4,6 +4,7 @@ import { SubmitButton } from '../../components/button.js'
 import { Checkbox, Field, onSubmit } from '../../components/field.js'
 import { useAction } from '../../components/use-load.js'
 import { html } from '../../lib/html.js'
+import { t } from '../../lib/text.js'
 
 /** Returns the selected kinds in the API's order. @param {string[]} chosen */
 const sortKinds = chosen => kinds.filter(kind => chosen.includes(kind))
@@ -33,7 +34,7 @@ export function EndpointForm({ endpoint, save, isNew = false }) {
     <${Field} label="URL" type="url" required placeholder="https://shop.example/hooks" value=${url} change=${setUrl} hint="Must be a public HTTPS URL" />
     <${Field} label="Description" maxlength="250" value=${description} change=${setDescription} />
     <fieldset>
-      <legend>Event types <small>${chosen.length ? '' : '(none selected = all)'}</small></legend>
+      <legend>Event types <small>${chosen.length ? '' : t('(none selected = all)')}</small></legend>
       <div class="ticks">
         ${kinds.map(
           kind =>
