@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type Config, readConfig } from '../config/config.ts'
 import type { Access } from '../runtime/installation/first-access.ts'
@@ -27,6 +28,9 @@ export const buildStartCommand = (program: Command) =>
       })
     })
 
+/** True if this code is no release: only npx finds its program. */
+const isCheckout = existsSync(new URL('../../.git', import.meta.url))
+
 type StartFacts = Parameters<Parameters<typeof startServer>[1]['onReady']>[0]
 
 function formatBanner({ baseUrl, access, hasServices, consoleLink, workers, postgres }: StartFacts, config: Config) {
@@ -49,7 +53,9 @@ function formatBanner({ baseUrl, access, hasServices, consoleLink, workers, post
   lines.push(`Documentation: ${baseUrl}/docs`)
   if (consoleLink) lines.push(`Console (this link signs in once, within 60 seconds): ${consoleLink}`)
   else lines.push(`Console: ${baseUrl}/console`)
-  lines.push('To print a new console sign-in link: tillbridge console', 'Press Ctrl-C to stop.', '')
+  lines.push('To print a new console sign-in link: tillbridge console')
+  if (isCheckout) lines.push('In this checkout, run such commands with npx: npx tillbridge console')
+  lines.push('Press Ctrl-C to stop.', '')
   return lines.join('\n')
 }
 

@@ -64,6 +64,7 @@ test('the first start prints address, user, password, service and documentation 
   assert.match(server.out, new RegExp(`^ +username +${access.username}$`, 'm'))
   assert.match(server.out, new RegExp(`^ +password +${access.password}$`, 'm'))
   assert.match(server.out, new RegExp(`^ +service +${access.serviceName}$`, 'm'))
+  assert.match(server.out, /^In this checkout, run such commands with npx: npx tillbridge console$/m)
   const docs = /Documentation: (\S+)$/m.exec(server.out)?.[1] ?? ''
   assert.equal(docs, `${access.baseUrl}/docs`)
   assert.equal((await sendGet(server, '/docs')).status, 200)
