@@ -3,9 +3,8 @@ import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { routes } from '../../simulator/api/routes.ts'
 
-const document = readFileSync(new URL('../../docs/connect/apparel21.md', import.meta.url), 'utf8')
-const [, section = ''] = document.split('## Calls of the Retail API')
-const rows = (section.split('\n## ', 1)[0] ?? '').split('\n').filter(line => line.startsWith('| `'))
+const document = readFileSync(new URL('../../docs/reference/apparel21-calls.md', import.meta.url), 'utf8')
+const rows = document.split('\n').filter(line => line.startsWith('| `'))
 const calls = rows.flatMap(row =>
   [...(row.split('|')[1] ?? '').matchAll(/`([A-Z]+ [^`]+)`/g)].map(([, call = '']) => call),
 )

@@ -2,7 +2,7 @@
  * Sends requests to one Retail API of Apparel21 and parses its XML responses.
  * Pattern: a pipeline of stages (circuit breaker, `Retry-After`, bulkhead) around one HTTP attempt.
  * Guarantees: reads are retried at most once, within a budget. Writes are never retried. Every error is an `ApiError`.
- * Start in calls.ts. Reasons: docs/connect/apparel21.md.
+ * Start in calls.ts. Reasons: docs/reference/apparel21-calls.md.
  */
 
 import { type ExpectedDocument, type RecordList, readDocument, readRecords, type Xml, XmlError } from '../xml/xml.ts'
