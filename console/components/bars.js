@@ -1,5 +1,7 @@
 import { useState } from 'preact/hooks'
 import { html } from '../lib/html.js'
+import { useQueryValue } from '../lib/route.js'
+import { formatNumber, t } from '../lib/text.js'
 import { formatTick, formatTime } from '../lib/time.js'
 
 /**
@@ -8,18 +10,33 @@ import { formatTick, formatTime } from '../lib/time.js'
  */
 
 /**
- * `times`: the starts of the intervals, RFC 3339. `note`: more about an interval.
- * @typedef {{ title: unknown, name: string, summary: string, times: string[], series: BarSeries[], tools?: unknown }} BarsData
- * @typedef {{ note?: (index: number) => string | undefined, link?: (index: number) => string }} BarsBehaviour
+ * `times`: the starts of the intervals, RFC 3339. `isGrouped`: the bars of an interval are next to each other instead of stacked. `note`: more
+ * about an interval.
+ * @typedef {{ title: unknown, name: string, summary: string, times: string[], series: BarSeries[], isGrouped?: boolean, tools?: unknown }} BarsData
+ * @typedef {{ format?: (value: number) => string, note?: (index: number) => string | undefined, link?: (index: number) => string }} BarsBehaviour
  */
 
 /**
- * Stacked bars, one per interval. The line below the title has the values under the pointer. Each bar can be a link.
+ * Bars by interval. The line below the title has the values under the pointer. Each bar can be a link.
  * @param {BarsData & BarsBehaviour} props
  */
-export function Bars({ title, name, summary, times, series, tools, note, link }) {
+export function Bars({
+  title,
+  name,
+  summary,
+  times,
+  series,
+  isGrouped = false,
+  tools,
+  format = value => formatNumber(value),
+  note,
+  link,
+}) {
   const [hovered, setHovered] = useState(/** @type {number | undefined} */ (undefined))
-  const totals = times.map((_, i) => series.reduce((sum, { values }) => sum + (values[i] ?? 0), 0))
+  const totals = times.map((_, i) => {
+    const values = series.map(each => each.values[i] ?? 0)
+    return isGrouped ? Math.max(...values) : values.reduce((sum, value) => sum + value, 0)
+  })
   const highest = Math.max(1, ...totals)
   const isShort = Date.parse(times.at(-1) ?? '') - Date.parse(times[0] ?? '') < 86_400_000
   const ticks = Math.max(1, Math.ceil(times.length / 4))
@@ -29,7 +46,7 @@ export function Bars({ title, name, summary, times, series, tools, note, link })
       ? summary
       : [
           formatTime(times[at] ?? ''),
-          ...series.map(each => `${each.title} ${(each.values[at] ?? 0).toLocaleString('en')}`),
+          ...series.map(each => `${each.title} ${format(each.values[at] ?? 0)}`),
           note?.(at),
         ]
           .filter(Boolean)
@@ -37,8 +54,11 @@ export function Bars({ title, name, summary, times, series, tools, note, link })
   return html`<figure class="card intervals">
     <figcaption>${title}${tools && html`<span class="aside">${tools}</span>`}</figcaption>
     <p class="values"><small>${text}</small></p>
-    <ul class="legend">${series.map(each => html`<li key=${each.title} class=${each.colour}>${each.title}</li>`)}<li class="time">highest ${highest.toLocaleString('en')}</li></ul>
-    <div class="bars stacked" style=${{ gridTemplateColumns: `repeat(${times.length}, minmax(0, 1fr))` }} role="img" aria-label=${`${name}: ${summary}`} onPointerLeave=${() => setHovered(undefined)}>
+    ${
+      totals.every(total => total === 0)
+        ? html`<div class="empty">Nothing in this range</div>`
+        : html`<ul class="legend">${series.map(each => html`<li key=${each.title} class=${each.colour}>${each.title}</li>`)}<li class="time">${t('highest {value}', { value: format(highest) })}</li></ul>
+    <div class=${isGrouped ? 'bars' : 'bars stacked'} style=${{ gridTemplateColumns: `repeat(${times.length}, minmax(0, 1fr))` }} role="img" aria-label=${`${name}: ${summary}`} onPointerLeave=${() => setHovered(undefined)}>
       ${times.map(
         (time, i) => html`<div
           key=${time} class=${[i === hovered && 'hovered', link && 'opens'].filter(Boolean).join(' ') || undefined}
@@ -51,14 +71,15 @@ export function Bars({ title, name, summary, times, series, tools, note, link })
           }
         >
           ${series.map(({ values, colour }) =>
-            values[i]
-              ? html`<span class=${`column ${colour}`} style=${{ height: `${(100 * (values[i] ?? 0)) / highest}%` }}></span>`
+            isGrouped || values[i]
+              ? html`<span class=${`column ${colour}`} style=${{ height: `${Math.max(0, (100 * (values[i] ?? 0)) / highest)}%` }}></span>`
               : '',
           )}
           ${i % ticks === 0 && html`<small>${formatTick(time, isShort)}</small>`}
         </div>`,
       )}
-    </div>
+    </div>`
+    }
   </figure>`
 }
 
@@ -70,7 +91,20 @@ const rangeTitles = [
   ['30d', '30 d'],
 ]
 
-/** The range of charts. @param {{ range: string, change: (range: string) => void }} props */
-export const Ranges = ({ range, change }) => html`<span class="chips" role="group" aria-label="Range">
+const defaultRange = '24h'
+
+/** @param {{ range: string, change: (range: string) => void }} props */
+const Ranges = ({ range, change }) => html`<span class="chips" role="group" aria-label="Range">
   ${rangeTitles.map(([name, title]) => html`<button key=${name} aria-pressed=${range === name} onClick=${() => change(name)}>${title}</button>`)}
 </span>`
+
+/** The range of the charts of a screen, which is in the address. `keepRange` adds it to a link. @returns {{ range: string, tools: unknown, keepRange: (link: string) => string }} */
+export function useRange() {
+  const [value, change] = useQueryValue('range', defaultRange)
+  const range = rangeTitles.some(([name]) => name === value) ? value : defaultRange
+  return {
+    range,
+    tools: html`<${Ranges} range=${range} change=${change} />`,
+    keepRange: link => (range === defaultRange ? link : `${link}?range=${range}`),
+  }
+}

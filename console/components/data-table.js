@@ -2,7 +2,8 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { callApi } from '../lib/api.js'
 import { html } from '../lib/html.js'
 import { readQuery, replaceQuery } from '../lib/route.js'
-import { t } from '../lib/text.js'
+import { rich, t } from '../lib/text.js'
+import { formatTime } from '../lib/time.js'
 import { Export } from './export.js'
 import { Problem } from './problem.js'
 import { getColumnTitle, renderCell } from './table.js'
@@ -15,7 +16,7 @@ import { getColumnTitle, renderCell } from './table.js'
 
 /**
  * The state of a table, in the address.
- * @typedef {{ q: string, filter: string, sort: string, at: string }} TableQuery
+ * @typedef {{ q: string, filter: string, sort: string, from: string, until: string, at: string }} TableQuery `from` and `until`: RFC 3339
  */
 
 const pageSize = 100
@@ -23,8 +24,8 @@ const pageSize = 100
 const spareRows = 12
 
 /** @param {string} list @param {TableQuery} query @param {number} offset @param {number} limit */
-function toPath(list, { q, filter, sort }, offset, limit) {
-  const parameters = { table: list, q, filter, sort, offset: String(offset), limit: String(limit) }
+function toPath(list, { q, filter, sort, from, until }, offset, limit) {
+  const parameters = { table: list, q, filter, sort, from, until, offset: String(offset), limit: String(limit) }
   return `/browse?${new URLSearchParams(Object.entries(parameters).filter(([, value]) => value))}`
 }
 
@@ -32,7 +33,23 @@ function toPath(list, { q, filter, sort }, offset, limit) {
 function readTableQuery() {
   const sent = readQuery()
   const read = (/** @type {string} */ name) => sent.get(name) ?? ''
-  return { q: read('q'), filter: read('filter'), sort: read('sort'), at: read('at') }
+  return {
+    q: read('q'),
+    filter: read('filter'),
+    sort: read('sort'),
+    from: read('from'),
+    until: read('until'),
+    at: read('at'),
+  }
+}
+
+/** @param {TableQuery} query */
+function formatPeriod({ from, until }) {
+  if (from && until) return t('{from} until {until}', { from: formatTime(from), until: formatTime(until) })
+  return (
+    (from && t('from {from}', { from: formatTime(from) })) ||
+    (until && t('until {until}', { until: formatTime(until) }))
+  )
 }
 
 /** Loads all rows in chunks. @param {string} list @param {TableQuery} query @param {AbortSignal} signal */
@@ -190,7 +207,8 @@ export function DataTable({
   const countText = current
     ? `${current.total === null ? t('More than 100,000') : current.total.toLocaleString('en')} ${current.total === 1 ? nouns[0] : nouns[1]}`
     : 'Loading…'
-  const isFiltered = Boolean(query.q || query.filter)
+  const period = formatPeriod(query)
+  const isFiltered = Boolean(query.q || query.filter || period)
 
   return html`<section class="list" aria-busy=${isBusy}>
     <div class="tools">
@@ -199,6 +217,7 @@ export function DataTable({
       <span class="chips" role="group" aria-label="Filter">
         ${Object.entries({ '': t('All'), ...filters }).map(([filter, label]) => html`<button key=${filter} aria-pressed=${query.filter === filter} onClick=${() => update({ filter })}>${label}</button>`)}
       </span>
+      ${period && html`<span class="chips"><button title="Remove this filter" onClick=${() => update({ from: '', until: '' })}>${rich('Time: <b>{period}</b>', { period })} ✕</button></span>`}
       <span class="aside"><span role="status">${countText}</span> ${current && current.total !== 0 && html`<${Export} load=${(/** @type {AbortSignal} */ signal) => loadRows(list, query, signal)} columns=${columns} caption=${caption} file=${list} />`}</span>
     </div>
     ${error && html`<${Problem} error=${error} />`}
@@ -209,7 +228,7 @@ export function DataTable({
         isFiltered
           ? html`<p>No matching ${nouns[1]}.</p><p><button onClick=${() => {
               setText('')
-              update({ q: '', filter: '' })
+              update({ q: '', filter: '', from: '', until: '' })
             }}>Clear search and filters</button></p>`
           : empty
       }</div>`

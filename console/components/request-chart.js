@@ -1,8 +1,7 @@
-import { useState } from 'preact/hooks'
 import { callApi } from '../lib/api.js'
 import { html } from '../lib/html.js'
 import { t } from '../lib/text.js'
-import { Bars, Ranges } from './bars.js'
+import { Bars } from './bars.js'
 import { Problem } from './problem.js'
 import { useLoad } from './use-load.js'
 
@@ -12,10 +11,9 @@ const formatP95 = milliseconds =>
 
 /**
  * API requests by time and result, without those of the console.
- * @param {{ title: unknown, minute?: number, link?: (from: string, until: string) => string }} props `minute`: loads again if it changes; `link`: opens the requests of an interval
+ * @param {{ title: unknown, range: string, tools: unknown, minute?: number, link?: (from: string, until: string) => string }} props `minute`: loads again if it changes; `link`: opens the requests of an interval
  */
-export function RequestChart({ title, minute = 0, link }) {
-  const [range, setRange] = useState('24h')
+export function RequestChart({ title, range, tools, minute = 0, link }) {
   const { data, error } = useLoad(
     signal => callApi(`/console/requests/intervals?range=${range}`, { signal }).then(response => response.data),
     [range, minute],
@@ -54,6 +52,6 @@ export function RequestChart({ title, minute = 0, link }) {
     ]}
     note=${(/** @type {number} */ i) => formatP95(intervals[i]?.p95 ?? null)}
     link=${link && linkInterval}
-    tools=${html`<${Ranges} range=${range} change=${setRange} />`}
+    tools=${tools}
   />`
 }

@@ -73,6 +73,20 @@ export function replaceQuery(query) {
   history.replaceState(null, '', `${location.hash.split('?')[0]}${text && `?${text}`}`)
 }
 
+/**
+ * Returns a parameter of the address and a function that changes it. The address doesn't contain the default.
+ * @param {string} name @param {string} defaultValue @returns {[value: string, change: (value: string) => void]}
+ */
+export function useQueryValue(name, defaultValue) {
+  useAddress()
+  const [, update] = useState({})
+  const change = (/** @type {string} */ value) => {
+    replaceQuery({ ...Object.fromEntries(readQuery()), [name]: value === defaultValue ? '' : value })
+    update({})
+  }
+  return [readQuery().get(name) ?? defaultValue, change]
+}
+
 /** Returns the link to a route of the selected service. @param {string[]} parts */
 export const linkTo = (...parts) => `${start || '#'}${parts.map(encodeURIComponent).join('/')}`
 /** Returns the link to a list with a search or filter. @param {string} screen @param {Record<string, string>} query */

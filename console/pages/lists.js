@@ -72,6 +72,7 @@ const lists = {
     nouns: [t('order'), t('orders')],
     placeholder: t('Order number or customer'),
     filters: {
+      today: t('Today'),
       processing: t('Processing'),
       shipped: t('Shipped'),
       returned: t('Returned'),

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { useRange } from '../components/bars.js'
 import { Path, State, Timestamp } from '../components/format.js'
 import { List } from '../components/list.js'
 import { RequestChart } from '../components/request-chart.js'
@@ -61,16 +62,17 @@ function Requests({ text }) {
   const [shown, setShown] = useState(/** @type {any} */ (undefined))
   const settings = useLoad(signal => callApi('/settings', { signal }), [])
   const days = settings.data?.data.requestLogRetentionDays
+  const { range, tools, keepRange } = useRange()
   const isNarrow = narrowFilters.some(name => name in search) || search.failed === 'false'
   const run = (/** @type {import('./requests/search.js').Search} */ next) => {
     if (Object.keys(next).length === 0) goTo('requests')
-    else location.hash = linkToSearch(next)
+    else location.hash = keepRange(linkToSearch(next))
     // The same search again loads new requests.
     refresh()
   }
   return html`<h1>Request log</h1>
     <p class="lead">API requests of the last <a href=${linkTo('settings')}>${days === undefined ? '' : `${days} `}days</a>. Request bodies and query strings aren't stored.</p>
-    <${RequestChart} title="API requests" minute=${version} link=${(/** @type {string} */ from, /** @type {string} */ until) => linkToInterval(from, until, search)} />
+    <${RequestChart} title="API requests" range=${range} tools=${tools} minute=${version} link=${(/** @type {string} */ from, /** @type {string} */ until) => keepRange(linkToInterval(from, until, search))} />
     <${FilterChips} search=${search} run=${run} />
     <${SearchForm} search=${search} run=${run} />
     ${shown && html`<${RequestPanel} entry=${shown} close=${() => setShown(undefined)} />`}

@@ -30,16 +30,6 @@ export const BackOfficeCallStats = Type.Object(
   { $id: 'BackOfficeCallStats', additionalProperties: false },
 )
 
-const hourSums = (description: string) =>
-  Type.Array(Money('The sum of the hour.', '310.50'), { description, examples: [['0.00', '120.50', '310.50']] })
-const HourSums = Type.Object(
-  {
-    today: hourSums('The hours of this day, including the current one.'),
-    lastWeek: hourSums('All 24 hours of the same day last week.'),
-  },
-  { $id: 'HourSums', additionalProperties: false },
-)
-
 /** The data behind the dashboard. */
 export const Stats = Type.Object(
   {
@@ -60,14 +50,6 @@ export const Stats = Type.Object(
     day: LocalDate("The current day in the service's time zone.", '2026-11-22'),
     orders: SumsByCurrency('Orders placed on this day, by currency.'),
     sales: SumsByCurrency('Retail transactions of this day, by currency. Returns are subtracted.'),
-    hours: Type.Object(
-      { sales: HourSums, orders: HourSums },
-      {
-        $id: 'HourStats',
-        additionalProperties: false,
-        description: 'Sums by hour of the day, in the currency and time zone of the service.',
-      },
-    ),
     vouchers: Nullable(
       SumsByCurrency(
         'The outstanding voucher balance by currency, including suspended vouchers. null if the back office keeps the vouchers.',

@@ -2,7 +2,7 @@ import { includesRole } from '../domain/accounts.ts'
 import { adminLists, BrowsedRows, browsedLists, maxOffset } from '../domain/browse.ts'
 import { OneOf } from '../domain/values/fields.ts'
 import { ApiError } from '../errors/api-error.ts'
-import { Filter } from '../http/pagination/lists.ts'
+import { Filter, TimestampParameter } from '../http/pagination/lists.ts'
 import { get } from '../http/routing/route-definitions.ts'
 import { Type } from '../schemas/schemas.ts'
 import { browse as readRows } from '../store/browse/browse.ts'
@@ -23,6 +23,8 @@ export const browse = [
         q: Filter('Only rows that match: numbers by their beginning, names by words.', 'smith', 100),
         filter: Filter('Only rows with this state, such as `processing` of orders.', 'processing', 20),
         sort: Filter('The column that orders the rows, after `-` if descending.', '-placedAt', 20),
+        from: TimestampParameter('Only orders or sales of this time or later.'),
+        until: TimestampParameter('Only orders or sales before this time.'),
         limit: Type.Optional(
           Type.Integer({ description: 'The number of rows.', minimum: 1, maximum: 250, default: 100, examples: [100] }),
         ),
@@ -36,21 +38,22 @@ export const browse = [
           }),
         ),
       }),
-      validate: ({ table, filter, sort }) => {
+      validate: ({ table, filter, sort, from, until }) => {
         if (table === undefined) return []
-        const { filters, sorts } = tables[table]
+        const { filters, sorts, period } = tables[table]
         return [
           ...check('filter', filter, Object.keys(filters)),
           ...check('sort', sort?.replace(/^-/, ''), Object.keys(sorts)),
+          ...(period ? [] : [...rejectPeriod('from', from), ...rejectPeriod('until', until)]),
         ]
       },
       response: BrowsedRows,
       errors: ['insufficient_role'],
     },
-    async ({ db, service, role, query: { table, q, filter, sort, limit = 100, offset = 0 } }) => {
+    async ({ db, service, role, query: { table, q, filter, sort, from, until, limit = 100, offset = 0 } }) => {
       if (adminLists.includes(table) && !includesRole(role, 'admin'))
         throw new ApiError('insufficient_role', `The table \`${table}\` requires the role \`admin\`.`)
-      return { data: await readRows(db, service, table, { text: q?.trim(), filter, sort, limit, offset }) }
+      return { data: await readRows(db, service, table, { text: q?.trim(), filter, sort, from, until, limit, offset }) }
     },
   ),
 ]
@@ -63,5 +66,16 @@ const check = (parameter: string, value: string | undefined, values: readonly st
           parameter,
           code: 'invalid_parameter' as const,
           detail: `\`${parameter}\` must be one of ${values.join(', ')}.`,
+        },
+      ]
+
+const rejectPeriod = (parameter: string, value: string | undefined) =>
+  value === undefined
+    ? []
+    : [
+        {
+          parameter,
+          code: 'invalid_parameter' as const,
+          detail: `\`${parameter}\` needs the table \`orders\` or \`sales\`.`,
         },
       ]

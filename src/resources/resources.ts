@@ -12,6 +12,7 @@ import { consoleImports } from './console/imports.ts'
 import { consoleMappings } from './console/mappings.ts'
 import { consoleOrders } from './console/orders.ts'
 import { consoleRequests } from './console/requests.ts'
+import { consoleSales } from './console/sales.ts'
 import { consoleStores } from './console/stores.ts'
 import { consoleSystem } from './console/system.ts'
 import { consoleWebhooks } from './console/webhooks.ts'
@@ -81,6 +82,7 @@ const routesWithoutKeys: readonly RouteDefinition[] = [
   ...audit,
   ...consoleWebhooks,
   ...consoleRequests,
+  ...consoleSales,
   ...consoleImports,
   ...consoleOrders,
   ...consoleStores,

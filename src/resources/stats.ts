@@ -5,9 +5,7 @@ import {
   readCallMinutes,
   readCurrentDay,
   readRequestMinutes,
-  sumOrdersByHour,
   sumOrdersToday,
-  sumSalesByHour,
   sumSalesToday,
   sumVoucherBalances,
 } from '../store/stats/stats.ts'
@@ -34,7 +32,6 @@ export const stats = [
           day: await readCurrentDay(db, service),
           orders: await sumOrdersToday(db, service),
           sales: await sumSalesToday(db, service),
-          hours: { sales: await sumSalesByHour(db, service), orders: await sumOrdersByHour(db, service) },
           vouchers: driver.isEmbedded ? await sumVoucherBalances(db, service) : null,
           syncs: syncs.map(({ sync, lagSeconds, intervalSeconds, isOverdue }) => ({
             sync,

@@ -16,6 +16,10 @@ export interface StatsApi {
     filter?: string | undefined
     /** The column that orders the rows, after `-` if descending. */
     sort?: string | undefined
+    /** Only orders or sales of this time or later. */
+    from?: string | Date | undefined
+    /** Only orders or sales before this time. */
+    until?: string | Date | undefined
     /** The number of rows. */
     limit?: number | undefined
     /** The number of rows to skip. */

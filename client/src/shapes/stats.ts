@@ -9,7 +9,6 @@ export interface Stats {
   orders: CurrencySum[]
   /** Retail transactions of this day, by currency. Returns are subtracted. */
   sales: CurrencySum[]
-  hours: HourStats
   /** The outstanding voucher balance by currency, including suspended vouchers. null if the back office keeps the vouchers. */
   vouchers: CurrencySum[] | null
   /** The lag of each sync, in the order of `GET /syncs`. */
@@ -35,19 +34,6 @@ export interface CurrencySum {
   count: number
   /** Their sum. */
   total: string
-}
-
-/** Sums by hour of the day, in the currency and time zone of the service. */
-export interface HourStats {
-  sales: HourSums
-  orders: HourSums
-}
-
-export interface HourSums {
-  /** The hours of this day, including the current one. */
-  today: string[]
-  /** All 24 hours of the same day last week. */
-  lastWeek: string[]
 }
 
 export interface SyncLag {

@@ -52,6 +52,7 @@ export function Deliveries({ webhooks, overview }) {
   const rows = webhooks.map(webhook => {
     const deliveries = data.find((/** @type {any} */ { id }) => id === webhook.id) ?? { delivered: 0, failed: 0 }
     const count = deliveries.delivered + deliveries.failed
+    const { level } = assessWebhook(webhook)
     const next =
       deliveries.nextAttemptAt && deliveries.failures ? ` · next attempt ${formatNextAttempt(deliveries)}` : ''
     return {
@@ -62,7 +63,7 @@ export function Deliveries({ webhooks, overview }) {
       text: count
         ? `${formatSuccess(deliveries)} of ${count.toLocaleString('en')} attempts${next}`
         : t('no attempts in 24 h'),
-      tone: toTone(assessWebhook(webhook).level),
+      tone: count || level !== 'ok' ? toTone(level) : 'idle',
     }
   })
   return html`<${BarList} title="Webhook deliveries, 24 h" rows=${rows} />`

@@ -10,20 +10,25 @@ import { useSection } from './sections.js'
  */
 export function GetStarted({ syncs, webhooks, overview }) {
   const { data } = useSection('steps', overview, async signal => {
-    const [accounts, orders] = await Promise.all([
-      callApi('/accounts?limit=2', { signal }),
+    const [programs, products, orders] = await Promise.all([
+      callApi('/accounts?is_program=true&limit=1', { signal }),
+      callApi('/browse?table=products&limit=1', { signal }),
       callApi('/browse?table=orders&limit=1', { signal }),
     ])
-    return { hasAccount: accounts.data.length > 1, hasOrder: orders.data.total !== 0 }
+    return {
+      hasProgram: programs.data.length > 0,
+      hasProduct: products.data.total !== 0,
+      hasOrder: orders.data.total !== 0,
+    }
   })
   if (!data || !syncs || !webhooks) return null
   const steps = [
     {
-      isDone: syncs.some(sync => sync.lastRun),
+      isDone: data.hasProduct || syncs.some(sync => sync.lastRun),
       title: t('Import a file or connect a back office'),
       route: linkTo('import'),
     },
-    { isDone: data.hasAccount, title: t('Create an account with an API key for your shop'), route: linkTo('accounts') },
+    { isDone: data.hasProgram, title: t('Create an account with an API key for your shop'), route: linkTo('api-keys') },
     { isDone: data.hasOrder, title: t('Place a test order'), route: 'docs', isDocument: true },
     { isDone: webhooks.length > 0, title: t('Add a webhook'), route: linkTo('webhooks') },
   ]

@@ -1,3 +1,4 @@
+import { useRange } from '../../components/bars.js'
 import { formatMoney } from '../../components/format.js'
 import { RequestChart } from '../../components/request-chart.js'
 import { callApi } from '../../lib/api.js'
@@ -6,7 +7,7 @@ import { useHasRole } from '../../lib/role.js'
 import { linkTo, linkToList } from '../../lib/route.js'
 import { t } from '../../lib/text.js'
 import { linkToInterval } from '../requests/search.js'
-import { Hours } from './hours.js'
+import { Amounts } from './amounts.js'
 import { useSection } from './sections.js'
 import { StatCard } from './stat-card.js'
 
@@ -19,16 +20,17 @@ export function Stats({ overview }) {
     callApi('/stats', { signal }).then(response => response.data),
   )
   const isAdmin = useHasRole('admin')
+  const { range, tools } = useRange()
   if (isFailed) return html`<div class="empty">Today's numbers couldn't be loaded.</div>`
   if (!data)
     return html`<div class="stats"><div class="stat card"><span class="opening" role="status">Loading…</span></div></div>`
   return html`<div class="stats">
-      <${MoneyCard} title="Orders today" sums=${data.orders} nouns=${['order', 'orders']} route=${linkTo('orders')} />
+      <${MoneyCard} title="Orders today" sums=${data.orders} nouns=${['order', 'orders']} route=${linkToList('orders', { filter: 'today' })} />
       <${MoneyCard} title="Sales today" sums=${data.sales} nouns=${['sale', 'sales']} route=${linkToList('sales', { filter: 'today' })} />
       ${data.vouchers && html`<${MoneyCard} title="Outstanding voucher balance" sums=${data.vouchers} nouns=${['voucher', 'vouchers']} route=${isAdmin ? linkToList('vouchers', { filter: 'active' }) : linkTo('search')} />`}
     </div>
-    <${Hours} hours=${data.hours} currency=${data.sales[0]?.currency ?? data.orders[0]?.currency ?? ''} />
-    <${RequestChart} title=${isAdmin ? html`<a href=${linkTo('requests')}>API requests</a>` : t('API requests')} minute=${overview.minute} link=${isAdmin ? linkToInterval : undefined} />`
+    <${Amounts} overview=${overview} range=${range} tools=${tools} />
+    <${RequestChart} range=${range} tools=${tools} title=${isAdmin ? html`<a href=${linkTo('requests')}>API requests</a>` : t('API requests')} minute=${overview.minute} link=${isAdmin ? linkToInterval : undefined} />`
 }
 
 /**

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { assessWebhook, formatDuration } from 'tillbridge/health'
 import { Action } from '../../components/action.js'
-import { Ranges } from '../../components/bars.js'
+import { useRange } from '../../components/bars.js'
 import { Dialog } from '../../components/dialog.js'
 import { Facts, Health, State, Timestamp } from '../../components/format.js'
 import { List } from '../../components/list.js'
@@ -68,7 +68,7 @@ export function Endpoint({ id }) {
   const [version, refresh] = useVersion()
   const [open, setOpen] = useState('')
   const [attempt, setAttempt] = useState('')
-  const [range, setRange] = useState('24h')
+  const { range, tools } = useRange()
   const [secret, setSecret] = useState(/** @type {string | undefined} */ (undefined))
   const [singleAttempt, setSingleAttempt] = useState(
     /** @type {{ name: string, attempt: any } | undefined} */ (undefined),
@@ -149,7 +149,7 @@ export function Endpoint({ id }) {
     ${open === 'edit' && html`<${Dialog} title="Edit endpoint" close=${() => setOpen('')}><${RecordForm} path=${path} done=${showChange} form=${renderEditForm} /><//>`}
     ${open === 'replay' && html`<${Dialog} title="Replay" close=${() => setOpen('')}><${ReplayForm} replay=${(/** @type {string} */ to) => post('rewind', { to }).then(showChange)} /><//>`}
     ${deliveriesError && html`<${Problem} error=${deliveriesError} />`}
-    ${deliveries && html`<${DeliveryChart} deliveries=${deliveries} tools=${html`<${Ranges} range=${range} change=${setRange} />`} />`}
+    ${deliveries && html`<${DeliveryChart} deliveries=${deliveries} tools=${tools} />`}
     ${attempt && html`<${Attempt} webhookId=${id} id=${attempt} close=${() => setAttempt('')} resent=${showResent} />`}
     <${List}
       path=${`${path}/attempts`}

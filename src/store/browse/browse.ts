@@ -11,6 +11,9 @@ interface BrowseRequest {
   filter?: string | undefined
   /** One of the table's columns, after `-` if it is descending. */
   sort?: string | undefined
+  /** The period of the rows, RFC 3339: from this time on, and before this time. */
+  from?: string | undefined
+  until?: string | undefined
   limit: number
   offset: number
 }
@@ -19,16 +22,22 @@ export async function browse(
   db: Db,
   service: Service,
   list: BrowsedList,
-  { text, filter, sort, limit, offset }: BrowseRequest,
+  { text, filter, sort, from: periodStart, until, limit, offset }: BrowseRequest,
 ): Promise<BrowsedRows> {
   const table = tables[list]
   const column = sort?.replace('-', '') ?? table.defaultSort.replace('-', '')
   const direction = (sort ?? table.defaultSort).startsWith('-') ? sql`desc nulls last` : sql`asc nulls last`
   const order = table.sorts[column]
   const condition = filter === undefined ? undefined : table.filters[filter]
+  const conditions = [
+    condition?.(service),
+    periodStart === undefined ? undefined : table.period?.(service, '>=', periodStart),
+    until === undefined ? undefined : table.period?.(service, '<', until),
+    text ? table.search(service, text) : undefined,
+  ].filter(each => each !== undefined)
   const from = sql`
     from ${table.from}
-   where t.service_id = ${service.id} ${condition ? sql`and ${condition(service)}` : sql``} ${text ? sql`and ${table.search(service, text)}` : sql``}`
+   where t.service_id = ${service.id} ${conditions.reduce((all, each) => sql`${all} and ${each}`, sql``)}`
   // The values are computed only for the rows of the page, and not for the rows before them.
   const [counted, rows] = await Promise.all([
     db.row<{ total: number }>(

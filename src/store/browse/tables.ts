@@ -7,6 +7,9 @@ import { customerEcommerceId } from '../mappings/sides.ts'
 import { beginsWith, matchesCustomer } from '../search/search.ts'
 import { availableUnits } from './available-units.ts'
 
+/** True if a row is from an instant or later (`>=`), or from before it (`<`). */
+type Period = (service: Service, operator: '>=' | '<', instant: string) => Sql
+
 /** A table of records for people. */
 interface Table {
   /** The table as `t`, with further tables that conditions and orders need. */
@@ -18,6 +21,8 @@ interface Table {
   select(service: Service): Sql
   sorts: Readonly<Record<string, Sql>>
   defaultSort: string
+  /** Absent: rows can't be limited to a period. */
+  period?: Period
   filters: Readonly<Record<string, (service: Service) => Sql>>
   /** True if the row matches the text. */
   search(service: Service, text: string): Sql
@@ -43,6 +48,8 @@ const orderStatus = sql`(
 const filterBy = (column: Sql, values: readonly string[]) =>
   Object.fromEntries(values.map(value => [value, () => sql`${column} = ${value}`]))
 
+const operators = { '>=': sql`>=`, '<': sql`<` }
+
 const sinceDays = (column: Sql, days: number) => (service: Service) =>
   sql`${column} >= date_trunc('day', now() at time zone ${service.settings.timeZone}) - ${days - 1} * interval '1 day'`
 
@@ -67,7 +74,10 @@ export const tables: Record<BrowsedList, Table> = {
       t.pickup_store_number as "pickupStore", t.currency, round(t.total, t.decimals)::text as total`,
     sorts: { number: sql`t.order_number`, placedAt: sql`t.placed_at`, total: sql`t.total` },
     defaultSort: '-placedAt',
+    period: (_, operator, instant) => sql`t.placed_at ${operators[operator]} ${instant}::timestamptz`,
     filters: {
+      today: ({ settings: { timeZone } }) =>
+        sql`t.placed_at >= date_trunc('day', now() at time zone ${timeZone}) at time zone ${timeZone}`,
       ...Object.fromEntries(
         ['processing', 'shipped', 'returned', 'cancelled'].map(status => [
           status,
@@ -88,6 +98,8 @@ export const tables: Record<BrowsedList, Table> = {
       t.order_number as "orderNumber", json_array_length(sale->'lines') as lines, sale->>'currency' as currency, sale->>'total' as total`,
     sorts: { saleDate: sql`t.sale_date`, number: sql`receipt_number(t.record) collate "C"` },
     defaultSort: '-saleDate',
+    period: ({ settings: { timeZone } }, operator, instant) =>
+      sql`t.sale_date ${operators[operator]} ${instant}::timestamptz at time zone ${timeZone}`,
     filters: {
       today: sinceDays(sql`t.sale_date`, 1),
       week: sinceDays(sql`t.sale_date`, 7),

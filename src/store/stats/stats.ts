@@ -64,7 +64,7 @@ const sumByCurrency = async (db: Db, currency: Sql, total: Sql, from: Sql) => {
 }
 
 /** Formats an amount of four decimals with the decimals of its currency. No currency has more than four. */
-function formatTotal(total: string, currency: string) {
+export function formatTotal(total: string, currency: string) {
   const decimals = getDecimals(currency)
   return formatAmount(BigInt(total.replace('.', '')) / 10n ** BigInt(4 - decimals), decimals)
 }
@@ -92,45 +92,6 @@ export const sumSalesToday = (db: Db, service: Service) =>
     sql`(item->>'total')::numeric`,
     sql`retail_transaction cross join lateral ${materialized(sql`select record::json as item`)} r
          where service_id = ${service.id} and sale_date >= ${today(service)} and sale_date < ${today(service)} + 1`,
-  )
-
-/** Sums up amounts by hour of today and of the same day last week. `from` has the columns `at` (local time) and `amount`. */
-async function sumByHour(db: Db, service: Service, from: (isOfDays: (time: Sql) => Sql) => Sql) {
-  const [start, end] = [sql`${today(service)}::timestamp`, sql`(${today(service)} + 1)::timestamp`]
-  const week = sql`interval '7 days'`
-  const isOfDays = (time: Sql) =>
-    sql`((${time} >= ${start} and ${time} < ${end}) or (${time} >= ${start} - ${week} and ${time} < ${end} - ${week}))`
-  const row = await db.row<{ today: string[]; lastWeek: string[] }>(sql`
-    with sums as ${materialized(sql`
-      select extract(hour from at)::integer as hour, at >= ${start} as "isToday", sum(amount) as total from (${from(isOfDays)}) amounts group by 1, 2`)}
-    select coalesce(json_agg(coalesce(t.total, 0)::numeric(30, 4)::text order by h) filter (where h <= extract(hour from now() at time zone ${service.settings.timeZone})), '[]') as today,
-           json_agg(coalesce(w.total, 0)::numeric(30, 4)::text order by h) as "lastWeek"
-      from generate_series(0, 23) h
-      left join sums t on t.hour = h and t."isToday"
-      left join sums w on w.hour = h and not w."isToday"`)
-  const format = (totals: readonly string[] = []) => totals.map(total => formatTotal(total, service.settings.currency))
-  return { today: format(row?.today), lastWeek: format(row?.lastWeek) }
-}
-
-export const sumOrdersByHour = (db: Db, service: Service) =>
-  sumByHour(
-    db,
-    service,
-    isOfDays => sql`
-    select placed.at, total as amount from sales_order
-     cross join lateral (select placed_at at time zone ${service.settings.timeZone} as at) placed
-     where service_id = ${service.id} and currency = ${service.settings.currency}
-       and placed_at >= now() - interval '9 days' and ${isOfDays(sql`placed.at`)}`,
-  )
-
-export const sumSalesByHour = (db: Db, service: Service) =>
-  sumByHour(
-    db,
-    service,
-    isOfDays => sql`
-    select sale_date as at, (item->>'total')::numeric as amount
-      from retail_transaction cross join lateral ${materialized(sql`select record::json as item`)} r
-     where service_id = ${service.id} and ${isOfDays(sql`sale_date`)} and item->>'currency' = ${service.settings.currency}`,
   )
 
 /** Sums up the balances of vouchers that can be spent now or after they are resumed. */

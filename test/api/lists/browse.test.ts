@@ -60,14 +60,41 @@ test('filters select by state, and another service sees nothing', async () => {
   }
 })
 
+test('orders and sales are limited to a period', async () => {
+  for (const [list, time] of [
+    ['orders', 'placedAt'],
+    ['sales', 'saleDate'],
+  ] as const) {
+    const { rows, total } = await read(`table=${list}&limit=250&sort=-${time}`)
+    const times = rows.map(row => String(row[time]))
+    const at = times[Math.floor(times.length / 2)] ?? ''
+    const from = encodeURIComponent(`${at}:00`)
+    const [later, earlier] = [await read(`table=${list}&from=${from}`), await read(`table=${list}&until=${from}`)]
+    assert.equal(later.total + earlier.total, total)
+    assert.ok(
+      later.rows.every(row => String(row[time]) >= at),
+      at,
+    )
+    assert.ok(
+      earlier.rows.every(row => String(row[time]) < at),
+      at,
+    )
+  }
+})
+
 test('unknown columns and states are rejected, and vouchers need an admin', async () => {
   const { json } = await api.get('/browse?table=orders&sort=shoe&filter=red')
   assert.deepEqual(
     json.errors.map(({ detail }: { detail: string }) => detail),
     [
-      '`filter` must be one of processing, shipped, returned, cancelled, pickup.',
+      '`filter` must be one of today, processing, shipped, returned, cancelled, pickup.',
       '`sort` must be one of number, placedAt, total.',
     ],
+  )
+  const { json: stores } = await api.get('/browse?table=stores&from=2026-01-01&until=2026-02-01')
+  assert.deepEqual(
+    stores.errors.map(({ detail }: { detail: string }) => detail),
+    ['`from` needs the table `orders` or `sales`.', '`until` needs the table `orders` or `sales`.'],
   )
   assert.equal((await api.get('/browse')).json.code, 'invalid_parameter')
   const visitor = await api.createAccount('visitor')

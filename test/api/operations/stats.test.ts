@@ -93,17 +93,61 @@ test('orders and sales of today are summed by currency', async () => {
     await db.run(sql`
       insert into retail_transaction (service_id, id, sale_date, changed_at, record)
       values (${caller.service.id}, ${id}, (now() at time zone ${timeZone})::date + ${days}::integer, now(), ${JSON.stringify({ currency, total })})`)
-  const { day, orders, sales, hours } = await getStats(caller)
-  const until = Temporal.Now.plainTimeISO(timeZone).hour + 1
-  assert.deepEqual([hours.sales.today[0], hours.sales.today.length], ['20.50', until])
-  assert.deepEqual([hours.sales.lastWeek[0], hours.sales.lastWeek.length], ['80.00', 24])
-  assert.deepEqual([sum(hours.orders.today.map(Number)), sum(hours.orders.lastWeek.map(Number))], [59.98, 0])
+  const { day, orders, sales } = await getStats(caller)
   assert.equal(day, Temporal.Now.plainDateISO(timeZone).toString())
   assert.deepEqual(orders, [{ currency: 'AUD', count: 1, total: '59.98' }])
   assert.deepEqual(sales, [
     { currency: 'AUD', count: 2, total: '20.50' },
     { currency: 'JPY', count: 1, total: '1200' },
   ])
+})
+
+test('sales and orders of a range are compared with the range before', async () => {
+  const [caller, other] = [await api.createService(settings), await api.createService(settings)]
+  for (const shop of [caller, other]) {
+    await fillShop(db, shop.service)
+    await placeOrder(shop, [{ sku: 'HOOD-S', quantity: 2 }])
+  }
+  // The sale of the order.
+  await db.run(sql`delete from retail_transaction where service_id = ${caller.service.id}`)
+  const hour = 60
+  const day = 24 * hour
+  for (const [id, minutes, currency, total] of [
+    ['now', 0, 'AUD', '10.50'],
+    ['refund', 0, 'AUD', '-0.50'],
+    ['yen', 0, 'JPY', '1200'],
+    ['hours', 5 * hour, 'AUD', '20.00'],
+    ['days', 3 * day, 'AUD', '40.00'],
+    ['week', 7 * day, 'AUD', '5.00'],
+    ['later', 7 * day - 3 * hour, 'AUD', '7.00'],
+    ['month', 31 * day, 'AUD', '80.00'],
+  ] as const)
+    await db.run(sql`
+      insert into retail_transaction (service_id, id, sale_date, changed_at, record)
+      values (${caller.service.id}, ${id}, now() at time zone ${timeZone} - ${minutes}::integer * interval '1 minute', now(), ${JSON.stringify({ currency, total })})`)
+  const read = async (range: string) => (await caller.get(`/console/sales/intervals?range=${range}`)).json.data
+  const summarize = ({ intervals, count, total, previous }: Record<string, unknown> & { intervals: unknown[] }) => [
+    intervals.length,
+    count,
+    total,
+    previous,
+  ]
+  assert.deepEqual(summarize((await read('1h')).sales), [12, 2, '10.00', '5.00'])
+  // A sale three hours later on that day isn't compared yet.
+  assert.deepEqual(summarize((await read('24h')).sales), [24, 3, '30.00', '5.00'])
+  assert.deepEqual(summarize((await read('7d')).sales), [28, 4, '70.00', '5.00'])
+  assert.deepEqual(summarize((await read('30d')).sales), [30, 6, '82.00', '80.00'])
+  const { currency, sales, orders } = await read('7d')
+  assert.deepEqual(summarize(orders), [28, 1, '59.98', '0.00'])
+  assert.equal(currency, 'AUD')
+  for (const [i, { from, until }] of sales.intervals.entries()) {
+    assert.equal(Date.parse(until) - Date.parse(from), 6 * hour * 60_000)
+    if (i > 0) assert.equal(from, sales.intervals[i - 1].until)
+  }
+  const { from, until } = sales.intervals.at(-1)
+  const listed = await caller.get(`/browse?table=sales&from=${from}&until=${until}`)
+  assert.ok(listed.json.data.rows.some((row: { id: string }) => row.id === 'now'))
+  assert.ok(!listed.json.data.rows.some((row: { id: string }) => row.id === 'days'))
 })
 
 test('the voucher balance includes active, locked and suspended vouchers', async () => {

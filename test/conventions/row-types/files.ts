@@ -68,6 +68,7 @@ export async function tookAFile(api: TestApi) {
     select customer_id as "customerId" from reward_account where service_id = ${service.id} limit 1`)
   assert.equal((await findRewardAccounts(db, service, [account?.customerId ?? ''])).length, 1)
   assert.ok((await api.get('/browse?table=orders')).json.data.total > 0)
+  assert.equal((await api.get('/console/sales/intervals?range=7d')).json.data.sales.intervals.length, 28)
   assert.ok((await api.get('/console/imports')).json.data.length > 0)
   assert.equal((await api.get('/console/import-profiles')).status, 200)
   const [{ id }] = (await api.get('/browse?table=orders')).json.data.rows
