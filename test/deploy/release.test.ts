@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import manifest from '../../package.json' with { type: 'json' }
 import { listMigrationFiles } from '../../src/database/migrate.ts'
-import { checkout, createDirectory } from '../support/processes.ts'
+import { checkout, cli, createDirectory, serve, stopServer } from '../support/processes.ts'
 
 const script = 'scripts/release/release.ts'
 const isLinux = process.platform === 'linux'
@@ -135,6 +135,20 @@ test('the systemd units are hardened', needsAnalyze, () => {
     assert.equal(status, 0, stdout + stderr)
     assert.match(stdout, /Overall exposure level for tillbridge[a-z-]*\.service: ([01]\.\d|2\.0)/)
   }
+})
+
+const hasPython = spawnSync('python3', ['--version']).status === 0
+test('the service listens on all addresses with the address families of its unit', {
+  skip: !(isLinux && hasPython) && 'seccomp needs Linux and python3',
+}, async () => {
+  const families = /^RestrictAddressFamilies=(.+)$/m.exec(readFileSync(unit('tillbridge.service'), 'utf8'))?.[1] ?? ''
+  const restrict = join(checkout, 'test/deploy/allow-address-families.py')
+  const server = await serve(
+    ['--no-demo'],
+    { DATA_DIR: createDirectory(), HOST: '0.0.0.0' },
+    { program: ['python3', restrict, families, process.execPath, cli] },
+  )
+  await stopServer(server)
 })
 
 test("systemd accepts the documented nightly backup with the service's user", needsAnalyze, () => {
