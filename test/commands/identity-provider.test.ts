@@ -45,6 +45,13 @@ test('the doctor reaches the issuer and prints the redirect URI', async () => {
   )
 })
 
+test('the doctor names the setting for a private certificate authority', async () => {
+  const port = new URL(server.baseUrl).port
+  const { ok, detail } = await checkSignIn({ OIDC_ISSUER: `https://localhost:${port}` })
+  assert.equal(ok, false)
+  assert.match(detail, /can't be read \(\S+\)\. The certificate isn't trusted: set NODE_EXTRA_CA_CERTS to the file/)
+})
+
 test('the doctor explains a wrong issuer, service and address', async () => {
   const wrongPath = await checkSignIn({ OIDC_ISSUER: `${provider.issuer}/other` })
   assert.equal(wrongPath.ok, false)

@@ -119,8 +119,12 @@ export async function checkIdentityProvider(config: Config, db: Db): Promise<str
   const provider = await discoverProvider(config, response => {
     respondedAt = response.headers.get('date')
   }).catch((error: unknown) => {
+    const reason = getReason(error)
+    const remedy = /SELF_SIGNED|UNABLE_TO_(VERIFY|GET)/.test(reason)
+      ? "The certificate isn't trusted: set NODE_EXTRA_CA_CERTS to the file of the authority that signed it."
+      : 'Check OIDC_ISSUER: it must be exactly the issuer that the identity provider reports.'
     throw new Error(
-      `The metadata at ${oidcIssuer.href.replace(/\/$/, '')}/.well-known/openid-configuration can't be read (${getReason(error)}). Check OIDC_ISSUER: it must be exactly the issuer that the identity provider reports.`,
+      `The metadata at ${oidcIssuer.href.replace(/\/$/, '')}/.well-known/openid-configuration can't be read (${reason}). ${remedy}`,
     )
   })
   const difference = respondedAt === null ? 0 : (Date.parse(respondedAt) - Date.now()) / 1_000
