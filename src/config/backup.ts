@@ -35,7 +35,7 @@ export const backupSettings = {
   } satisfies Setting<readonly string[] | 'plain' | undefined>,
   BACKUP_STORAGE: {
     description:
-      'The place of backups: an absolute path, sftp://user@host:22/folder, or s3://bucket/prefix. Each installation needs its own.',
+      'The place of backups: an absolute path, sftp://user@host:22/folder (/~/folder is relative to the home directory), or s3://bucket/prefix. Each installation needs its own.',
     example: '/var/backups/tillbridge',
     read(value: string | undefined): BackupStorageAddress | undefined {
       if (value === undefined) return

@@ -49,6 +49,10 @@ export function chooseRunAs(postgres: string, directory: string): { runAs: RunAs
     failures.push(result.error?.message ?? result.stderr.trim().split('\n').at(-1) ?? '')
   }
   const detail = failures.join('; ')
+  if (process.geteuid?.() !== 0 && !hasUserName())
+    throw new Error(
+      `User ID ${process.geteuid?.()} has no name, which PostgreSQL requires. Under systemd, install libnss-systemd. Otherwise, add the user to /etc/passwd, or set DATABASE_URL.`,
+    )
   throw new Error(
     process.geteuid?.() === 0
       ? `PostgreSQL can't run as root, and no other user can run it in ${directory} (${detail}). ` +

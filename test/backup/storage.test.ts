@@ -50,6 +50,7 @@ async function testStorage(storage: Environment, list: () => string[]) {
   const [first] = list().filter(isBackup)
   await waitUntil(() => formatName('control') !== first, 'the next second', 2_000)
   const output = await runSuccessfully(['backup'], settings)
+  assert.match(output, /^Encrypted backup taken and verified: [\d,]+ rows/m, 'no path of a temporary file')
   assert.match(output, new RegExp(`^Backup ${first} deleted, because BACKUP_KEEP is 1\\.$`, 'm'))
   const [name = '', ...more] = list().filter(isBackup)
   assert.deepEqual(more, [])

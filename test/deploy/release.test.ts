@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chownSync, cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import manifest from '../../package.json' with { type: 'json' }
 import { listMigrationFiles } from '../../src/database/migrate.ts'
-import { checkout, cli, createDirectory, serve, stopServer } from '../support/processes.ts'
+import { needsOpenCheckout } from '../support/postgres/processes.ts'
+import { checkout, cli, createDirectory, runCommand, serve, stopServer } from '../support/processes.ts'
 
 const script = 'scripts/release/release.ts'
 const isLinux = process.platform === 'linux'
@@ -137,18 +138,33 @@ test('the systemd units are hardened', needsAnalyze, () => {
   }
 })
 
-const hasPython = spawnSync('python3', ['--version']).status === 0
-test('the service listens on all addresses with the address families of its unit', {
-  skip: !(isLinux && hasPython) && 'seccomp needs Linux and python3',
-}, async () => {
+const needsSeccomp = {
+  skip: !(isLinux && spawnSync('python3', ['--version']).status === 0) && 'seccomp needs Linux and python3',
+}
+/** Builds the command that runs Tillbridge with the restrictions of its unit. */
+const programOfUnit = (...prefix: string[]) => {
   const families = /^RestrictAddressFamilies=(.+)$/m.exec(readFileSync(unit('tillbridge.service'), 'utf8'))?.[1] ?? ''
-  const restrict = join(checkout, 'test/deploy/allow-address-families.py')
-  const server = await serve(
-    ['--no-demo'],
-    { DATA_DIR: createDirectory(), HOST: '0.0.0.0' },
-    { program: ['python3', restrict, families, process.execPath, cli] },
-  )
+  return ['python3', join(checkout, 'test/deploy/run-as-unit.py'), families, ...prefix, process.execPath, cli] as const
+}
+
+test('the service listens on all addresses with the restrictions of its unit', needsSeccomp, async () => {
+  const environment = { DATA_DIR: createDirectory(), HOST: '0.0.0.0' }
+  const server = await serve(['--no-demo'], environment, { program: programOfUnit() })
   await stopServer(server)
+})
+
+test('a start without a user name says what is missing', {
+  skip: needsSeccomp.skip || needsOpenCheckout,
+}, async () => {
+  const dataDir = createDirectory()
+  chownSync(dataDir, 54_321, 54_321)
+  const { code, err } = await runCommand(
+    ['start', '--no-demo'],
+    { DATA_DIR: dataDir, PORT: '0' },
+    { program: programOfUnit('setpriv', '--reuid=54321', '--regid=54321', '--clear-groups') },
+  )
+  assert.equal(code, 1)
+  assert.match(err, /User ID 54321 has no name, which PostgreSQL requires\. Under systemd, install libnss-systemd/)
 })
 
 test("systemd accepts the documented nightly backup with the service's user", needsAnalyze, () => {

@@ -101,7 +101,7 @@ async function writeToStandardOutput({ db, share, ...protection }: Source) {
   await recordBackup(db, manifest.takenAt)
 }
 
-/** Writes and verifies a file, and prints the result. Returns the time of the backup. */
+/** Writes and verifies a file, and prints the result. The file of a storage is not final yet. Returns the time of the backup. */
 async function writeToFile(config: Config, { db, ...how }: Source, file: string, isFinal = true) {
   const [taking, checking] = [createBytesDisplay('Backup'), createBytesDisplay('Check')]
   const began = performance.now()
@@ -115,7 +115,7 @@ async function writeToFile(config: Config, { db, ...how }: Source, file: string,
   if (isFinal) await recordBackup(db, head.takenAt)
   const { recipients } = how
   console.log(
-    `${recipients === 'plain' ? 'Plain' : 'Encrypted'} backup written to ${resolve(file)} and verified: ${countNoun(rows, 'row')} as of ${head.takenAt}, ${formatRate(bytes, performance.now() - began)}, compressed to ${((await stat(file)).size / 1e6).toFixed(1)} MB.`,
+    `${recipients === 'plain' ? 'Plain' : 'Encrypted'} backup ${isFinal ? `written to ${resolve(file)}` : 'taken'} and verified: ${countNoun(rows, 'row')} as of ${head.takenAt}, ${formatRate(bytes, performance.now() - began)}, compressed to ${((await stat(file)).size / 1e6).toFixed(1)} MB.`,
   )
   if (recipients !== 'plain') console.log(`To restore it you need the identity file of ${recipients.join(' or ')}.`)
   const secret =

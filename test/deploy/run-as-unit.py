@@ -1,6 +1,6 @@
-"""Runs a program that can open only sockets of the listed address families, as systemd's RestrictAddressFamilies does.
+"""Runs a program with two restrictions of its unit: RestrictAddressFamilies, and RestrictNamespaces=yes.
 
-Usage: allow-address-families.py 'AF_INET AF_UNIX' program arguments...
+Usage: run-as-unit.py 'AF_INET AF_UNIX' program arguments...
 """
 
 import ctypes
@@ -10,14 +10,20 @@ import socket
 import struct
 import sys
 
-SOCKET = {"x86_64": 41, "aarch64": 198}[os.uname().machine]
+SOCKET, UNSHARE = {"x86_64": (41, 272), "aarch64": (198, 97)}[os.uname().machine]
 PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, SECCOMP_MODE_FILTER = 38, 22, 2
 LOAD, JUMP_IF_EQUAL, RETURN = 0x20, 0x15, 0x06
 ALLOW, ERRNO = 0x7FFF0000, 0x00050000
 
 families = [int(getattr(socket, name)) for name in sys.argv[1].split()]
 # Offsets in struct seccomp_data: 0 is the number of the system call, 16 its first argument.
-instructions = [(LOAD, 0, 0, 0), (JUMP_IF_EQUAL, 0, len(families) + 2, SOCKET), (LOAD, 0, 0, 16)]
+instructions = [
+    (LOAD, 0, 0, 0),
+    (JUMP_IF_EQUAL, 0, 1, UNSHARE),
+    (RETURN, 0, 0, ERRNO | errno.EPERM),
+    (JUMP_IF_EQUAL, 0, len(families) + 2, SOCKET),
+    (LOAD, 0, 0, 16),
+]
 for index, family in enumerate(families):
     instructions.append((JUMP_IF_EQUAL, len(families) - index, 0, family))
 instructions += [(RETURN, 0, 0, ERRNO | errno.EAFNOSUPPORT), (RETURN, 0, 0, ALLOW)]
