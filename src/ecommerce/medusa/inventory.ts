@@ -18,13 +18,13 @@ import { type MedusaList, readList } from './lists.ts'
  * units, and the level is read again. A write whose outcome is unknown is never repeated: its levels are read first.
  */
 
-/** The IDs of a read must fit into a URL. */
-const limits = { changes: 200, items: 100, orders: 50 }
+/**
+ * Each call has a high fixed cost in Medusa, so batches are large: 500 changes have about 70 kB, and Medusa accepts bodies of 100 kB. The IDs of a
+ * read must fit into a URL.
+ */
+const limits = { changes: 500, items: 100, orders: 50 }
 
-/** Medusa has no rate limit. */
-const freePermit = { release: async () => {} }
-
-/** Medusa is one process of Node.js: more writes at a time only wait there. */
+/** Medusa has no rate limit, but it is one process of Node.js: more writes at a time only wait there. */
 const maxWrites = 4
 
 export function createInventory(client: MedusaClient): InventoryPort {
@@ -37,8 +37,11 @@ export function createInventory(client: MedusaClient): InventoryPort {
     // Medusa doesn't record who has changed a level.
     readAuthors: async () => [],
     readCommitments: (orderIds, signal) => readCommitments(client, orderIds, signal),
-    reserveCall: async () => freePermit,
-    setOnHand: (_permit, _key, changes, signal) => writes.run(() => setOnHand(client, changes, signal)),
+    async reserveCall(signal) {
+      const release = await writes.acquire(signal)
+      return { release: async () => release() }
+    },
+    setOnHand: (_permit, _key, changes, signal) => setOnHand(client, changes, signal),
     activateLevel: (_permit, _key, activation, signal) => activateLevel(client, activation, signal),
   }
 }
