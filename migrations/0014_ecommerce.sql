@@ -14,6 +14,7 @@ create table ecommerce_connection (
   token_renewed_by timestamptz,
   api_version text collate "C",
   settings jsonb not null default '{}',
+  subscriptions jsonb,
   push_cursor text,
   push_stopped_at timestamptz,
   push_approved_at timestamptz,
@@ -34,6 +35,8 @@ comment on column ecommerce_connection.token_expires_at is 'When a new token is 
 comment on column ecommerce_connection.token_renewed_by is
   'A lease: until then, one process requests a new token and the others wait for it. No lock is held during the request.';
 comment on column ecommerce_connection.settings is 'Optional settings: {"autoMapping": "exact", "intervals": {"ecommerce-variants": 300}}.';
+comment on column ecommerce_connection.subscriptions is
+  'The event subscriptions at the last check: {"wanted": 18, "missing": [], "checkedAt": "2026-07-01T10:00:00Z"}. Null: not checked yet.';
 comment on column ecommerce_connection.push_cursor is 'The stock push has read the change feed up to this cursor. Null: it compares every level first.';
 comment on column ecommerce_connection.push_stopped_at is 'When the safety stop ended the stock push: more than half of the stocked levels would fall to zero.';
 comment on column ecommerce_connection.push_approved_at is 'When a person approved the push. Levels that were due by then don''t count for the safety stop.';

@@ -2050,6 +2050,8 @@ create table ecommerce_connection (
                                             -- held during the request.
   api_version text collate "C",
   settings jsonb not null default '{}',     -- Optional settings: {"autoMapping": "exact", "intervals": {"ecommerce-variants": 300}}.
+  subscriptions jsonb,                      -- The event subscriptions at the last check: {"wanted": 18, "missing": [], "checkedAt":
+                                            -- "2026-07-01T10:00:00Z"}. Null: not checked yet.
   push_cursor text,                         -- The stock push has read the change feed up to this cursor. Null: it compares every level
                                             -- first.
   push_stopped_at timestamptz,              -- When the safety stop ended the stock push: more than half of the stocked levels would fall to

@@ -92,11 +92,22 @@ function assessPush({ stockPush, isStopped, lagSeconds, due }) {
     : ['on', 'good']
 }
 
+/** The points that all classes of calls have left. @param {any} points */
+const sumPoints = ({ orders, stock, background }) => orders + stock + background
+
+/** @param {{ wanted: number, missing: string[] }} subscriptions */
+const describeSubscriptions = ({ wanted, missing }) => {
+  const counts = { present: wanted - missing.length, wanted }
+  return missing.length
+    ? t('{present} of {wanted} topics, without {missing}', { ...counts, missing: missing.join(', ') })
+    : t('{present} of {wanted} topics', counts)
+}
+
 /** @param {{ status: any, reload: () => void }} props */
 function Push({ status, reload }) {
   const [state, tone] = assessPush(status)
   const post = (/** @type {string} */ path, body = {}) => callApi(path, { method: 'POST', body }).then(reload)
-  const { stockPush, isStopped, reconciliation } = status
+  const { stockPush, isStopped, points, subscriptions, reconciliation } = status
   const isFirst = stockPush === 'dryRun'
   const count = (/** @type {string} */ name) => status[name].toLocaleString('en')
   return html`<div class="card">
@@ -111,6 +122,15 @@ function Push({ status, reload }) {
           [t('In flight'), count('inFlight')],
           [t('Oldest due level'), status.due ? formatDuration(status.lagSeconds) : null],
           [t('Open platform order lines'), count('openCommitments')],
+          [
+            t('Points'),
+            points &&
+              t('{left} of {capacity}', {
+                left: sumPoints(points).toLocaleString('en'),
+                capacity: points.capacity.toLocaleString('en'),
+              }),
+          ],
+          [t('Events'), subscriptions && describeSubscriptions(subscriptions)],
           [t('Last comparison'), html`<${Timestamp} time=${reconciliation?.endedAt} />`],
         ]}
       />

@@ -1,6 +1,7 @@
 import { getEventUrl, openPlatform } from '../ecommerce/connections.ts'
 import { alertPlatformFailure } from '../ecommerce/platform-alerts.ts'
 import { raiseAlert, resolveAlert } from '../store/alerts/alerts.ts'
+import { recordSubscriptions } from '../store/ecommerce/connections.ts'
 import type { ServiceJobRun } from './job.ts'
 
 const intervalSeconds = 3_600
@@ -34,7 +35,11 @@ export async function checkEcommerceConnection({
   } else await resolveAlert(db, service.id, ending)
   const { events } = opened.platform
   if (events && opened.settings.events === 'on' && publicUrl !== undefined) {
-    const { missing } = await events.ensure(getEventUrl(publicUrl, service), signal)
+    const { present, missing, denied } = await events.ensure(getEventUrl(publicUrl, service), signal)
+    await recordSubscriptions(db, service, {
+      wanted: present.length + missing.length + denied.length,
+      missing: denied.map(({ topic }) => topic),
+    })
     const alert = { kind: 'subscription_missing', subject: '' } as const
     if (missing.length) await raiseAlert(db, service.id, { ...alert, detail: `Created: ${missing.join(', ')}.` })
     else await resolveAlert(db, service.id, alert)

@@ -13,6 +13,7 @@ import { Filter } from '../http/pagination/lists.ts'
 import type { ReadContext } from '../http/routing/operation.ts'
 import { get, list, post } from '../http/routing/route-definitions.ts'
 import { Type } from '../schemas/schemas.ts'
+import { readPoints } from '../store/ecommerce/budget.ts'
 import { findConnection } from '../store/ecommerce/connections.ts'
 import { approvePush, findPushState, pushStockJob, startPush } from '../store/ecommerce/push-state.ts'
 import {
@@ -171,12 +172,24 @@ async function requireConnection({ db, keys, service }: ConnectionContext) {
 }
 
 async function readStatus({ db, keys, service }: ConnectionContext) {
-  const { driver, url, apiVersion, stockPush } = (await requireConnection({ db, keys, service })).settings
-  const [push, counts, newest] = await Promise.all([
+  const { connectionId, settings, subscriptions } = await requireConnection({ db, keys, service })
+  const { driver, url, apiVersion, stockPush } = settings
+  const [push, counts, points, newest] = await Promise.all([
     findPushState(db, service),
     countLevels(db, service),
+    readPoints(db, service, connectionId),
     findNewestReconciliation(db, service),
   ])
   const reconciliation = newest ? JSON.parse(newest.record) : null
-  return { driver, url, apiVersion, stockPush, isStopped: push?.isStopped ?? false, ...counts, reconciliation }
+  return {
+    driver,
+    url,
+    apiVersion,
+    stockPush,
+    isStopped: push?.isStopped ?? false,
+    ...counts,
+    points: points ?? null,
+    subscriptions,
+    reconciliation,
+  }
 }

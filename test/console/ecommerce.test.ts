@@ -36,6 +36,7 @@ test('the first push is confirmed after a review of the differences', { skip }, 
   await page.press('Refresh')
   await page.waitForText('raise 6 levels, lower 0, and set 0 to zero')
   await assertAccessible(page, 'the first push')
+  await page.waitForText('of 2,000')
   assert.match(await page.exportCsv('Largest differences'), /12001,gid:\/\/shopify\/Location\/\d+,3,7/)
   await page.press('Start the push')
   await page.waitForText('The quantities on the platform are replaced with these.')

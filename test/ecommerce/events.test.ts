@@ -364,3 +364,21 @@ test('the hourly check subscribes again and raises an alert', async () => {
   await check()
   await waitUntil(async () => (await raised()) === 0, 'the alert is resolved', 60_000)
 })
+
+test('GET /ecommerce has the points and the subscriptions of the last check', async () => {
+  const read = async () => (await shop.get('/ecommerce')).json.data
+  await subscribe()
+  simulator.set({ scopes: simulator.settings.scopes.filter(scope => scope !== 'read_customer_merge') })
+  await api.db.transaction(tx => addJob(tx, shop.service.id, 'check-ecommerce-connection'))
+  await waitUntil(async () => (await read()).subscriptions?.missing.length === 1, 'the check has run', 60_000)
+  const { points, subscriptions } = await read()
+  assert.deepEqual(subscriptions, {
+    wanted: simulator.shop.subscriptions.size + 1,
+    missing: ['CUSTOMERS_MERGE'],
+    checkedAt: subscriptions.checkedAt,
+  })
+  assert.ok(Date.parse(subscriptions.checkedAt) > Date.now() - 60_000)
+  const { capacity, restorePerSecond, orders, stock, background } = points
+  assert.deepEqual([capacity, restorePerSecond], [2_000, 100])
+  assert.ok(orders <= 800 && stock <= 900 && background <= 300 && orders + stock + background > 0)
+})

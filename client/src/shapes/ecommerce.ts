@@ -29,6 +29,8 @@ export interface EcommerceStatus {
   lagSeconds: number
   /** Open lines of platform orders. */
   openCommitments: number
+  points: PlatformPoints | null
+  subscriptions: EventSubscriptions | null
   reconciliation: StockReconciliation | null
 }
 
@@ -37,6 +39,30 @@ export interface HeldLevels {
   reason: string
   /** Their number. */
   levels: number
+}
+
+/** The rate limit, if there is any. */
+export interface PlatformPoints {
+  /** Of all classes. */
+  capacity: number
+  /** Restored points. */
+  restorePerSecond: number
+  /** Left. */
+  orders: number
+  /** Left. */
+  stock: number
+  /** Left. */
+  background: number
+}
+
+/** Null without events. */
+export interface EventSubscriptions {
+  /** Topics. */
+  wanted: number
+  /** Topics that aren't sent. */
+  missing: string[]
+  /** The last check. */
+  checkedAt: string
 }
 
 export interface StockReconciliation {

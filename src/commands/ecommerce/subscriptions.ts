@@ -6,6 +6,7 @@ import { PlatformFailure } from '../../domain/ecommerce/platform-failure.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { getEventPath, getEventUrl, openPlatform } from '../../ecommerce/connections.ts'
 import type { EventPort, SubscriptionState } from '../../ecommerce/port/events.ts'
+import { recordSubscriptions } from '../../store/ecommerce/connections.ts'
 import { createQuietLog } from '../terminal/session.ts'
 
 const timeoutMs = 120_000
@@ -30,6 +31,14 @@ async function withEvents<T>(
   }
 }
 
+/** Reads the subscriptions, and stores the result for `GET /ecommerce`. */
+async function readSubscriptions(db: Database, service: Service, events: EventPort, url: string, signal: AbortSignal) {
+  const state = await events.read(url, signal)
+  const missing = [...state.missing, ...state.denied.map(({ topic }) => topic)]
+  await recordSubscriptions(db, service, { wanted: state.present.length + missing.length, missing })
+  return state
+}
+
 /** Creates or deletes the subscriptions, as the stored setting says, and prints the result. The hourly check creates what is missing later. */
 export async function updateSubscriptions(db: Database, keys: Keys, service: Service): Promise<void> {
   const result = await withEvents(db, keys, service, async (events, signal, settings) => {
@@ -37,7 +46,7 @@ export async function updateSubscriptions(db: Database, keys: Keys, service: Ser
     if (settings.events !== 'on' || publicUrl === undefined) return events.remove(getEventPath(service), signal)
     const url = getEventUrl(publicUrl, service)
     await events.ensure(url, signal)
-    return events.read(url, signal)
+    return readSubscriptions(db, service, events, url, signal)
   })
   if (!result) console.log('The platform sends no events any more.')
   else if ('problem' in result)
@@ -56,7 +65,7 @@ export async function checkSubscriptions(db: Database, keys: Keys, service: Serv
   const { publicUrl } = readConfig()
   if (publicUrl === undefined) return { description: 'Events: unknown, because PUBLIC_URL is not set.', problems: [] }
   const state = await withEvents(db, keys, service, (events, signal) =>
-    events.read(getEventUrl(publicUrl, service), signal),
+    readSubscriptions(db, service, events, getEventUrl(publicUrl, service), signal),
   )
   if (!state) return { description: 'Events: none, because the connection was removed.', problems: [] }
   if ('problem' in state) return { description: `Events: unknown. ${state.problem}`, problems: [] }

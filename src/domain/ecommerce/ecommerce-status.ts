@@ -90,6 +90,30 @@ export const EcommerceStatus = Type.Object(
     inStep: Count('Levels up to date.', 60_000),
     lagSeconds: Count('The age of the oldest due level.', 1),
     openCommitments: Count('Open lines of platform orders.', 3),
+    points: Nullable(
+      Type.Object(
+        {
+          capacity: Count('Of all classes.', 2_000),
+          restorePerSecond: Count('Restored points.', 100),
+          orders: Count('Left.', 800),
+          stock: Count('Left.', 900),
+          background: Count('Left.', 300),
+        },
+        { $id: 'PlatformPoints', description: 'The rate limit, if there is any.' },
+      ),
+    ),
+    subscriptions: Nullable(
+      Type.Object(
+        {
+          wanted: Count('Topics.', 18),
+          missing: Type.Array(Type.String({ examples: ['CUSTOMERS_MERGE'] }), {
+            description: "Topics that aren't sent.",
+          }),
+          checkedAt: Instant('The last check.'),
+        },
+        { $id: 'EventSubscriptions', description: 'Null without events.' },
+      ),
+    ),
     reconciliation: Nullable(StockReconciliation),
   },
   { $id: 'EcommerceStatus' },

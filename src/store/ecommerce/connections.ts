@@ -1,5 +1,6 @@
 import { type Keys, seal, unseal } from '../../crypto/keys.ts'
 import { type Db, raw, sql } from '../../database/db.ts'
+import { rfc3339 } from '../../database/rfc3339.ts'
 import type { ConnectionSettings, PlatformName } from '../../domain/ecommerce/connection-settings.ts'
 import {
   defaultConnection,
@@ -17,6 +18,16 @@ export interface StoredConnection {
   settings: ConnectionSettings
   /** Undefined: the secret was encrypted with another key, so that it can't be decrypted. */
   secret: string | undefined
+  /** Null: not checked since the settings were changed. */
+  subscriptions: StoredSubscriptions | null
+}
+
+/** The event subscriptions at the last check: the number of topics that Tillbridge needs, and those that the platform doesn't send. */
+interface StoredSubscriptions {
+  wanted: number
+  missing: string[]
+  /** RFC 3339. */
+  checkedAt: string
 }
 
 interface Row {
@@ -30,6 +41,7 @@ interface Row {
   options: Partial<
     Pick<ConnectionSettings, 'autoMapping' | 'stockPush' | 'events' | 'nettingDelayMinutes' | 'intervals'>
   >
+  subscriptions: StoredSubscriptions | null
 }
 
 export const secretContext = (serviceId: number, connectionId: string) =>
@@ -41,15 +53,16 @@ export const tokenContext = (serviceId: number, connectionId: string) =>
 
 const columns = sql`
   service_id as "serviceId", connection_id as "connectionId", driver, url, client_id as "clientId", encrypted_secret as secret,
-  api_version as "apiVersion", settings as options`
+  api_version as "apiVersion", settings as options, subscriptions`
 
 function toStoredConnection(row: Row, keys: Keys): StoredConnection {
-  const { serviceId, connectionId, driver, url, clientId, apiVersion, options } = row
+  const { serviceId, connectionId, driver, url, clientId, apiVersion, options, subscriptions } = row
   return {
     serviceId,
     connectionId,
     settings: { ...defaultConnection, ...options, driver, url, clientId, apiVersion },
     secret: unsealText(keys, secretContext(serviceId, connectionId), row.secret),
+    subscriptions,
   }
 }
 
@@ -107,8 +120,8 @@ export async function setConnection(
     insert into ecommerce_connection (service_id, connection_id, driver, url, client_id, encrypted_secret, api_version, settings)
     values (${service.id}, ${mainConnection}, ${driver}, ${url}, ${clientId}, ${sealed}, ${apiVersion}, ${JSON.stringify(options)}::jsonb)
     on conflict (service_id, connection_id) do update
-      set (driver, url, client_id, encrypted_secret, api_version, settings, encrypted_token, token_expires_at, token_renewed_by)
-        = (excluded.driver, excluded.url, excluded.client_id, excluded.encrypted_secret, excluded.api_version, excluded.settings, null, null, null)`)
+      set (driver, url, client_id, encrypted_secret, api_version, settings, subscriptions, encrypted_token, token_expires_at, token_renewed_by)
+        = (excluded.driver, excluded.url, excluded.client_id, excluded.encrypted_secret, excluded.api_version, excluded.settings, null, null, null, null)`)
   if (replacedSecret === undefined) return
   const previous = seal(keys, previousSecretContext(service.id, mainConnection), replacedSecret)
   await tx.run(sql`
@@ -116,6 +129,17 @@ export async function setConnection(
        set (encrypted_previous_secret, previous_secret_until) = (${previous}, now() + ${previousSecretHours} * interval '1 hour')
      where ${ofConnection(service, mainConnection)}`)
 }
+
+/** Stores which topics the platform sends. */
+export const recordSubscriptions = (
+  db: Db,
+  service: Service,
+  { wanted, missing }: Omit<StoredSubscriptions, 'checkedAt'>,
+) =>
+  db.run(sql`
+    update ecommerce_connection
+       set subscriptions = json_build_object('wanted', ${wanted}::integer, 'missing', ${JSON.stringify(missing)}::json, 'checkedAt', ${rfc3339(sql`clock_timestamp()`)})
+     where ${ofConnection(service, mainConnection)}`)
 
 /** A connection as the receiver of events needs it. */
 export interface EventConnection {
