@@ -5,13 +5,13 @@ import { buffer } from 'node:stream/consumers'
 
 /** A write that the proxy holds back. */
 export interface HeldWrite {
-  /** Resolves when the client has given up. */
+  /** Resolves when the client has abandoned the write. */
   abandoned: Promise<void>
   /** Sends the write to Medusa and returns the status of the response, which the client never receives. */
   execute(): Promise<number>
 }
 
-/** A reverse proxy in front of Medusa that can delay a write beyond the patience of its client. */
+/** A reverse proxy in front of Medusa that can delay a write beyond the timeout of its client. */
 export interface DelayingProxy {
   /** The address of the proxy, such as `http://127.0.0.1:34567`. */
   readonly url: string

@@ -169,7 +169,7 @@ async function measureEndpoint(): Promise<number> {
 }
 
 /**
- * Lets Medusa execute a write after its client gave up, and after the levels were set to newer quantities. Nothing shows such a write until the
+ * Lets Medusa execute a write after the worker has abandoned it and has set the levels to newer quantities. Nothing shows such a write until the
  * next comparison.
  */
 async function executeLateWrite() {
@@ -377,7 +377,7 @@ report('medusa', {
     check('a comparison after it finds no drift', clean.drifted ? [String(clean.drifted)] : [], clean.compared),
     check('after each kill, every level of Medusa is right', wrongAfterKills, kills),
     check('after each kill, a comparison finds no drift', driftAfterKills, kills),
-    check('a write that Medusa executes after its client gave up is found and corrected', late.failures, late.levels),
+    check('an abandoned write that Medusa executes later is found and corrected', late.failures, late.levels),
     check('an order and its fulfilment at Medusa are subtracted once', order, 4),
     check(
       'nothing is written to Medusa in 10 s of quiet',

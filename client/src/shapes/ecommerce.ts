@@ -43,7 +43,7 @@ export interface HeldLevels {
 
 /** The rate limit, if there is any. */
 export interface PlatformPoints {
-  /** Of all classes. */
+  /** The most. */
   capacity: number
   /** Restored points. */
   restorePerSecond: number

@@ -93,7 +93,7 @@ export const EcommerceStatus = Type.Object(
     points: Nullable(
       Type.Object(
         {
-          capacity: Count('Of all classes.', 2_000),
+          capacity: Count('The most.', 2_000),
           restorePerSecond: Count('Restored points.', 100),
           orders: Count('Left.', 800),
           stock: Count('Left.', 900),
