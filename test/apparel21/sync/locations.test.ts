@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readSyncStats } from '../../../src/store/stats/sync-status.ts'
+import { browserMissing } from '../../support/browser.ts'
+import { openConsole } from '../../support/console/console.ts'
 import { importAndWait } from '../../support/import-and-wait.ts'
 import { shopOfTests } from '../shop.ts'
 import { ordersOf } from '../writes/orders.ts'
@@ -181,4 +183,23 @@ test('stock of an unknown SKU is skipped with a reason', async () => {
   const stats = (await readSyncStats(api.db)).find(({ sync }) => sync === 'stock')
   assert.equal(stats?.records.skipped, rows, 'the metric tillbridge_sync_records counts them')
   assert.equal(shown.unchanged + shown.new + shown.changed + shown.skipped, shown.read)
+})
+
+test('the console shows the skipped rows of a run and their reason', { skip: browserMissing ?? false }, async () => {
+  const [run] = (await api.get('/syncs/stock/runs')).json.data
+  assert.ok(run.skipped > 0)
+  const page = await openConsole(api, await api.createAccount('maintainer'))
+  try {
+    await page.show('syncs/stock')
+    await page.waitForText(`${run.skipped} × stock of an unknown SKU: skipped`)
+    const row = await page.evaluate<string[]>(
+      `[...document.querySelector('table tbody tr').cells].map(cell => cell.innerText)`,
+    )
+    const titles = await page.evaluate<string[]>(
+      `[...document.querySelectorAll('table th')].map(cell => cell.innerText)`,
+    )
+    assert.equal(row[titles.findIndex(title => /skipped/i.test(title))], String(run.skipped))
+  } finally {
+    await page.close()
+  }
 })
