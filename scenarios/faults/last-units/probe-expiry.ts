@@ -18,11 +18,11 @@ interface ProbeOptions {
 
 /**
  * Measures what a client sees of expired reservations: it reserves the only unit of a SKU for 1 s again and again. A request that is sent
- * after the expiry must get the unit, and must not find the reservation.
+ * after the expiry must get the unit, and must find neither the reservation nor its unit in `/inventory`.
  */
 export async function probeExpiry({ api, sku, settle, isOver }: ProbeOptions) {
   let probes = 0
-  const [stillReserved, stillFound]: [string[], string[]] = [[], []]
+  const [stillReserved, stillFound, stillListed]: [string[], string[], string[]] = [[], [], []]
   const responsesMs: number[] = []
   /** Reserves the unit, and waits until the reservation has expired. It expires at most 1 s after the response. */
   async function reserve(): Promise<string | undefined> {
@@ -33,6 +33,8 @@ export async function probeExpiry({ api, sku, settle, isOver }: ProbeOptions) {
     responsesMs.push(performance.now() - sentAt)
     if (!data) stillReserved.push(`${idempotencyKey}: ${code}`)
     await delay(1_000 + toleranceMs)
+    const { data: levels = [] } = await settle(() => Array.fromAsync(api.inventory.list({ sku })))
+    if (levels.some(({ reserved }) => reserved > 0)) stillListed.push(idempotencyKey)
     return data?.id
   }
   for (let expired = await reserve(); !isOver(); ) {
@@ -51,6 +53,7 @@ export async function probeExpiry({ api, sku, settle, isOver }: ProbeOptions) {
   const checks: CheckResult[] = [
     check('the units of an expired reservation can be reserved at its end', stillReserved, probes),
     check('an expired reservation is not found at its end', stillFound, probes),
+    check('/inventory shows the end of a reservation at once', stillListed, probes),
   ]
   return { measurements, checks }
 }

@@ -2,22 +2,29 @@ import { type Db, type Sql, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { readFilteredScan } from '../lists/filtered-scan.ts'
 import { byChangeTimestamp, filter, type PageRequest, readPage } from '../lists/page.ts'
+import { mayHaveExpired } from './reservations.ts'
+import { currentRecord } from './stock.ts'
 
 /** The part of an explanation that depends on the source of the stock. */
 interface Explained {
   unshipped: 'excluded' | 'included'
 }
 
-/** The record of stock, with the origin of its numbers if it is explained. */
-const stockRecord = (service: Service, explained: Explained | undefined) =>
-  explained
-    ? sql`left(record, -1) || ',"explanation":' || json_build_object(
+/**
+ * The record of stock, with the origin of its numbers if it is explained. Shows the end of a reservation at once: the stored record follows
+ * later. Its change timestamp stays, so that a scan of changes finds the stored record.
+ */
+function stockRecord(service: Service, explained: Explained | undefined) {
+  const record = sql`case when ${mayHaveExpired(service, sql`stock`)} then (${currentRecord(service, sql`stock`)}) else record end`
+  return explained
+    ? sql`left(${record}, -1) || ',"explanation":' || json_build_object(
         'bufferFrom', case when buffer is not null then 'sku'
                            when (select inventory_buffer from store c where c.service_id = ${service.id} and c.store_id = stock.store_id) is not null then 'store'
                            else 'service' end,
         'unshipped', ${explained.unshipped}::text,
         'sourceTimeStamp', to_char(source_changed_at, 'YYYY-MM-DD HH24:MI:SS'))::text || '}'`
-    : sql`record`
+    : record
+}
 
 interface Filters {
   skuId?: string | undefined

@@ -11,6 +11,7 @@ import {
   type Change,
   hasSameBody,
   lockRows,
+  timestampOf,
   type Upserted,
   withoutClosingBrace,
   withTimestamp,
@@ -21,7 +22,7 @@ import { materialized, opaqueServiceId } from '../lists/planner-fences.ts'
 import { lockStores } from '../lists/store-locks.ts'
 import { insertTombstones } from '../lists/tombstones.ts'
 import { reportOversold, resolveOversold } from './oversold.ts'
-import { currentlyReserved, endExpiredAt } from './reservations.ts'
+import { currentlyReserved, endExpiredAt, expiredUnits } from './reservations.ts'
 
 const stock: MergeTable = {
   name: 'stock',
@@ -41,6 +42,13 @@ const body = (service: Service, { allocated, reserved } = { allocated: sql`s.all
      trim_scale(greatest(0, s.free_stock - b.buffer - b.reserved - b.allocated)) as sellable, b.reserved, b.allocated
      from (select coalesce(s.buffer, c.inventory_buffer, ${service.settings.inventoryBuffer}::integer) as buffer,
                   ${reserved} as reserved, ${allocated} as allocated) b) r`)
+
+/** Selects the record of stock `level` (an alias) without the units of expired reservations. */
+export const currentRecord = (service: Service, level: Sql) => sql`
+  select ${body(service)} || ${timestampOf(sql`s.record`)}
+    from ${materialized(sql`select service_id, store_id, sku_id, free_stock, buffer, allocated, record, greatest(0, reserved - ${expiredUnits(level)}) as reserved from (select ${level}.*) stored`)} s
+    join store c on c.service_id = s.service_id and c.store_id = s.store_id
+    join variant v on v.service_id = s.service_id and v.sku_id = s.sku_id`
 
 type StockContext = Pick<WriteContext, 'skipOutdated' | 'requestedAt'>
 

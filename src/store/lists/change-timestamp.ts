@@ -124,6 +124,9 @@ export const hasSameBody = (record: Sql, body: Sql, closing: RecordEnd = '}') =>
 /** A record without its change timestamp: equal bodies mean an unchanged record. */
 export const bodyOf = (record: Sql) => sql`left(${record}, ${raw(`-${timestampLength}`)})`
 
+/** The end of a record, which shows its change timestamp. */
+export const timestampOf = (record: Sql) => sql`right(${record}, ${raw(String(timestampLength))})`
+
 /** Results of an upserted batch. All other rows were unchanged. */
 export interface Upserted {
   inserted: number

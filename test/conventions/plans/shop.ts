@@ -46,9 +46,15 @@ export async function fill(db: Database, { id }: Service, scale: number) {
     'variant (service_id, sku_id, product_id, colour_id, sku, size_code, original_price, price)': sql`
       select ${service}, 'k' || i, 'p' || (i + 1) / 2, 'black', 'sku' || i, 'M', 10, 10 ${upTo(2 * products)}`,
     // Each SKU is in all stores.
-    'stock (service_id, store_id, sku_id, changed_at, record, free_stock)': sql`
+    'stock (service_id, store_id, sku_id, changed_at, record, free_stock, reserved)': sql`
       select ${service}, 's' || 1 + i % ${stores}::integer, 'k' || (i + ${stores}::integer - 1) / ${stores}::integer,
-             ${instant}, ${record(200)}, i % 50 ${upTo(times(24_000))}`,
+             ${instant}, left(${record(160)}, -1) || ',"updateTimeStamp":"2024-01-01 00:00:00"}', i % 50, (i % 10 = 0)::integer ${upTo(times(24_000))}`,
+    // A job has yet to end twenty of them.
+    'stock_reservation (service_id, id, account, expires_at)': sql`
+      select ${service}, i::text, 'u1', now() + (i - 20) * interval '1 hour' ${upTo(times(2_400))}`,
+    'stock_reservation_line (service_id, reservation_id, store_id, sku_id, sequence, quantity, requested)': sql`
+      select ${service}, i::text, 's' || 1 + i * 10 % ${stores}::integer, 'k' || (i * 10 + ${stores}::integer - 1) / ${stores}::integer, 1, 1, 1
+      ${upTo(times(2_400))}`,
     'customer (service_id, id, changed_at, record, ecommerce_ids, email, surname, firstname)': sql`
       select ${service}, 'c' || i, ${instant}, left(${record(500)}, -1), '}', 'c' || i || '@example.com', 'Name' || i % 300, 'F' || i ${upTo(customers)}`,
     'retail_transaction (service_id, id, customer_id, sale_date, changed_at, record)': sql`
