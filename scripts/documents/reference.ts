@@ -1,3 +1,4 @@
+import { STATUS_CODES } from 'node:http'
 import { failuresBeforeBlock } from '../../src/backoffice/vouchers/guesses.ts'
 import { describeSecretFiles, settings } from '../../src/config/config.ts'
 import { roles } from '../../src/domain/accounts.ts'
@@ -11,8 +12,11 @@ import { maxBodyBytes } from '../../src/http/body/body.ts'
 import { findErrorGuide } from '../../src/http/docs/error-guides.ts'
 import { maxConcurrent } from '../../src/http/limits/concurrency-limit.ts'
 import { maxWaitingRequests } from '../../src/http/limits/requests-per-turn.ts'
+import { buildExampleProblem } from '../../src/http/openapi/errors.ts'
+import { getErrors } from '../../src/http/openapi/operations.ts'
+import { buildExamplePath } from '../../src/http/openapi/parameters.ts'
 import { maxHeaderBytes, maxHeaders, maxUrlLength } from '../../src/http/protocol/request-limits.ts'
-import { isOfConsole, type Tag, tagDescriptions } from '../../src/http/routing/operation.ts'
+import { isOfConsole, type Operation, type Tag, tagDescriptions } from '../../src/http/routing/operation.ts'
 import { maxFileBytes } from '../../src/http/routing/uploads.ts'
 import { routes } from '../../src/resources/resources.ts'
 
@@ -30,15 +34,20 @@ const isRetryable = (name: ErrorCode) =>
   name === 'idempotency_in_progress' ||
   name === 'concurrent_update'
 
+/** Returns the page of the errors: a table of all codes, and for each code the requests that can return it with an example. */
 export function buildErrorsPage() {
-  const rows = Object.entries(errorCodes)
-    .map(([name, definition]) => ({ name: name as ErrorCode, ...definition }))
-    .sort((a, b) => a.status - b.status)
-    .map(({ name, status, title, remedy }) => {
-      const guide = findErrorGuide(name)
-      const retry = isRetryable(name) ? 'yes' : 'no'
-      const link = `[${guide.title}](${guide.path.startsWith('reference/') ? '' : '../'}${guide.path.replace('reference/', '')}.md)`
-      return [String(status), code(name), title, remedy, retry, link]
+  const operations = routes.map(({ operation }) => operation).filter(operation => !isOfConsole(operation))
+  const byStatus = Map.groupBy(Object.keys(errorCodes) as ErrorCode[], name => errorCodes[name].status)
+  const sections = [...byStatus]
+    .sort(([a], [b]) => a - b)
+    .map(([status, names]) => {
+      const rows = names.map(name => [
+        `[${code(name)}](#${name})`,
+        errorCodes[name].title,
+        isRetryable(name) ? 'yes' : 'no',
+      ])
+      const details = names.map(name => describeError(name, operations))
+      return `## ${status} ${STATUS_CODES[status]}\n\n${table(['Code', 'Meaning', 'Retry'], rows)}\n${details.join('\n')}`
     })
   return `# Errors
 
@@ -46,8 +55,41 @@ Every error is \`application/problem+json\` (RFC 9457). Let programs branch on \
 \`type\` is the address of a page about the error: \`GET /errors/<code>\`. *Retry* is *yes* if the same request can succeed later: wait for \`Retry-After\`, and repeat a write with the same \`Idempotency-Key\`.
 This page is generated from \`src/errors/error-codes.ts\` by \`npm run docs\`.
 
-${table(['Status', 'Code', 'Meaning', 'What to do', 'Retry', 'Guide'], rows)}`
+${sections.join('\n')}`
 }
+
+/** Returns the section of an error code with those of the operations that return it. The first of them is the example. */
+function describeError(name: ErrorCode, operations: readonly Operation[]) {
+  const returning = operations.filter(operation => getErrors(operation).includes(name))
+
+  const guide = findErrorGuide(name)
+  const path = guide.path.startsWith('reference/') ? guide.path.replace('reference/', '') : `../${guide.path}`
+  const requests = returning.slice(0, 3).map(operation => code(formatRequest(operation)))
+  const [first] = returning
+  const instance = first ? buildExamplePath(first.path, first.params) : '/customers/search'
+  const example = JSON.stringify(buildExampleProblem(name, 'https://api.example.com', instance), null, 2)
+  return `### ${name}
+
+${errorCodes[name].title} ${errorCodes[name].remedy}
+
+- Guide: [${guide.title}](${path}.md)
+- Requests: ${formatRequests(requests, returning.length, operations.length)}
+
+\`\`\`json
+${example}
+\`\`\`
+`
+}
+
+/** Lists the requests that return an error. There can be more of them than are listed. */
+function formatRequests(requests: readonly string[], count: number, all: number) {
+  if (!count) return 'none that the API reference lists'
+  if (count === all) return 'all'
+  return `${requests.join(', ')}${count > requests.length ? ` and ${count - requests.length} more` : ''}`
+}
+
+const formatRequest = ({ method, path }: Pick<Operation, 'method' | 'path'>) =>
+  `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`
 
 /** Returns the page of the alerts that people receive. */
 export function buildAlertsPage() {
@@ -123,7 +165,7 @@ export function buildPermissionsPage() {
       .filter(operation => operation.tag === tag && !isOfConsole(operation))
       .map(({ summary, method, path, role, scope }) => [
         summary,
-        code(`${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`),
+        code(formatRequest({ method, path })),
         ...roles.map(listed => (!role || roles.indexOf(listed) >= roles.indexOf(role) ? 'yes' : '–')),
         scope === 'any' || scope === 'none' ? scope : code(scope),
       ])

@@ -30,7 +30,7 @@ export function renderErrorPage(code: ErrorCode): string {
 <p class="title">${renderProse(title)}</p>
 <h2>What to do</h2>
 <p>${renderProse(remedy)}</p>
-<p>Guide: <a href="../docs/${guide.path}">${escapeHtml(guide.title)}</a>. All codes: <a href="../docs/reference/errors">Errors</a>. <a href="../docs/api">API reference</a>.</p>
+<p>Guide: <a href="../docs/${guide.path}">${escapeHtml(guide.title)}</a>. Example: <a href="../docs/reference/errors#${code}">Errors</a>. <a href="../docs/api">API reference</a>.</p>
 </main>
 <nav aria-label="All errors">
 <h2>All errors</h2>

@@ -168,5 +168,6 @@ function buildExampleError(code: ErrorCode): ApiError {
   return new ApiError(code, details[code])
 }
 
-const buildExampleProblem = (code: ErrorCode, publicUrl: string, instance: string): Problem =>
+/** Returns an error as a request of `instance` gets it. */
+export const buildExampleProblem = (code: ErrorCode, publicUrl: string, instance: string): Problem =>
   createProblem(buildExampleError(code), { publicUrl, instance, requestId: exampleRequestId })

@@ -142,7 +142,7 @@ const isList = ({ query }: Operation) => 'after_cursor' in query.properties
 const isTimestamp = (schema: unknown) => (schema as { format?: string }).format === 'timestamp'
 
 /** Returns every error of an operation, in the order of the catalogue. */
-function getErrors(operation: Operation): ErrorCode[] {
+export function getErrors(operation: Operation): ErrorCode[] {
   const { params, query, role, errors, body, repeatable } = operation
   const codes = new Set<ErrorCode>([...errorsOfEveryOperation, ...errors])
   if (body) for (const code of errorsOfEveryWrite) codes.add(code)
