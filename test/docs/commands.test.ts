@@ -81,6 +81,33 @@ test('each command in the documents exists with its options and arguments', asyn
   assert.deepEqual(wrong, [])
 })
 
+/** Operations that other systems and browsers call, so the OpenAPI document doesn't list them. */
+const undocumented = /^(GET \/(console|errors|mcp)\b|POST \/(console|ecommerce\/events)\b)/
+
+test('each operation in the guides is in the OpenAPI document', () => {
+  const { paths } = JSON.parse(readFileSync(join(checkout, 'openapi.json'), 'utf8')) as {
+    paths: Record<string, object>
+  }
+  const templates = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map(
+      method => new RegExp(`^${method.toUpperCase()} ${path.replaceAll(/\{[^}]*\}/g, '[^/]+')}$`),
+    ),
+  )
+  const files = globSync(['docs/*.md', 'docs/{start,shop,connect,operate}/*.md', 'README.md'], { cwd: checkout })
+  const operations = files.flatMap(file =>
+    [...readFileSync(join(checkout, file), 'utf8').matchAll(/\b(?:GET|POST|PUT|DELETE) \/[\w{}:./-]*\w\}?/g)].map(
+      ([operation]) => ({ file, operation: operation.replace(/:\w+/g, '{}') }),
+    ),
+  )
+  assert.ok(operations.length > 70, String(operations.length))
+  assert.deepEqual(
+    operations.filter(
+      ({ operation }) => !undocumented.test(operation) && !templates.some(template => template.test(operation)),
+    ),
+    [],
+  )
+})
+
 test('each command in a remedy exists', async () => {
   const remedies = [
     ...Object.keys(alertKinds).map(kind => getRemedy({ kind: kind as AlertName, subject: 'x', service: 'luma' })),
