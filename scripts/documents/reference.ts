@@ -85,7 +85,7 @@ ${example}
 function formatRequests(requests: readonly string[], count: number, all: number) {
   if (!count) return 'none that the API reference lists'
   if (count === all) return 'all'
-  return `${requests.join(', ')}${count > requests.length ? ` and ${count - requests.length} more` : ''}`
+  return `${requests.join(', ')}${count > requests.length ? ' and others' : ''}`
 }
 
 const formatRequest = ({ method, path }: Pick<Operation, 'method' | 'path'>) =>
