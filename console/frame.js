@@ -9,7 +9,7 @@ import { html } from './lib/html.js'
 import { includesRole, RoleContext, ServicesContext } from './lib/role.js'
 import { linkTo, linkToService, useRoute } from './lib/route.js'
 import { t } from './lib/text.js'
-import { pages } from './pages.js'
+import { pages, recordLists } from './pages.js'
 
 /**
  * The frame around a screen: service, navigation and account.
@@ -22,6 +22,8 @@ export function Frame({ signedIn, service, signOut }) {
   )
   const current = allowed.find(page => page.path === path) ?? allowed[0]
   const record = parts.join(' ')
+  /** The list of the shown record belongs to it in the navigation. */
+  const section = (current?.path === 'search' && parts[1] && recordLists[parts[0] ?? '']) || current?.path
   const loadedHealth = useLoadedHealth(current?.path)
   const content = useRef(/** @type {HTMLElement | null} */ (null))
   const previousPath = useRef(/** @type {string | undefined} */ (undefined))
@@ -55,7 +57,7 @@ export function Frame({ signedIn, service, signOut }) {
       <ul>
         ${allowed.map(
           (page, i) =>
-            html`${page.group !== allowed[i - 1]?.group && html`<li class="group" key=${page.group}>${page.group}</li>`}<li key=${page.path}><a href=${linkTo(page.path)} aria-current=${page.path === current?.path ? 'page' : undefined}>${page.title}<${Badge} ...${countProblems(loadedHealth.health, page.path)} /></a></li>`,
+            html`${page.group !== allowed[i - 1]?.group && html`<li class="group" key=${page.group}>${page.group}</li>`}<li key=${page.path}><a href=${linkTo(page.path)} aria-current=${page.path === section ? 'page' : undefined}>${page.title}<${Badge} ...${countProblems(loadedHealth.health, page.path)} /></a></li>`,
         )}
       </ul>
     </nav>

@@ -5,8 +5,9 @@ import { formatInZones, formatMoment, formatZonedTime } from '../lib/time.js'
 /** Formats an amount of the API with its currency: `AUD 1,234.50`. @param {string | null} amount @param {string} currency */
 export const formatMoney = (amount, currency) => {
   if (amount === null || amount === undefined) return null
-  // Shows all decimals of the amount. By default the browser would round to those of the currency.
-  const digits = amount.split('.')[1]?.length ?? 0
+  // Shows at least the decimals of the currency, and all of the amount.
+  const { minimumFractionDigits = 0 } = new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions()
+  const digits = Math.max(minimumFractionDigits, amount.split('.')[1]?.length ?? 0)
   // A zero has no sign.
   const options = /** @type {const} */ ({
     minimumFractionDigits: digits,

@@ -1,13 +1,15 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { html } from '../lib/html.js'
+import { guardAddress } from '../lib/route.js'
 import { Dialog } from './dialog.js'
 
 /**
- * Asks before a link or the browser leaves the screen. Returns the dialog, or undefined.
+ * Asks before a link, Back, another address or the browser leaves the screen. Returns the dialog, or undefined.
  * @param {boolean} hasUnsaved @param {string} text the work that would be lost
  */
 export function useLeaveGuard(hasUnsaved, text) {
   const [target, setTarget] = useState(/** @type {string | undefined} */ (undefined))
+  const isLeaving = useRef(false)
   useEffect(() => {
     if (!hasUnsaved) return
     const preventUnload = (/** @type {Event} */ event) => event.preventDefault()
@@ -19,9 +21,14 @@ export function useLeaveGuard(hasUnsaved, text) {
       setTarget(link.getAttribute('href') ?? '')
     }
     addEventListener('beforeunload', preventUnload)
+    const endGuard = guardAddress(address => {
+      if (!isLeaving.current) setTarget(address)
+      return !isLeaving.current
+    })
     document.addEventListener('click', catchLink, true)
     return () => {
       removeEventListener('beforeunload', preventUnload)
+      endGuard()
       document.removeEventListener('click', catchLink, true)
     }
   }, [hasUnsaved])
@@ -32,6 +39,7 @@ export function useLeaveGuard(hasUnsaved, text) {
       <p class="choices">
         <button class="main" onClick=${() => setTarget(undefined)}>Stay</button>
         <button class="danger" onClick=${() => {
+          isLeaving.current = true
           location.hash = target
         }}>Leave</button>
       </p>

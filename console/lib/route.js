@@ -14,8 +14,25 @@ function completeAddress() {
   if (start && !hasService() && !location.hash.startsWith('#link='))
     history.replaceState(null, '', start + location.hash.slice(1))
 }
+
+/** Returns true to stay on the screen. @type {((address: string) => boolean) | undefined} */
+let guard
+
+/** Asks `isKept` before each new address is shown. Returns a function that ends it. @param {(address: string) => boolean} isKept true: the screen stays */
+export function guardAddress(isKept) {
+  guard = isKept
+  return () => {
+    guard = undefined
+  }
+}
+
 // Runs before the other listeners, because it is the first one.
-addEventListener('hashchange', completeAddress)
+addEventListener('hashchange', event => {
+  if (guard?.(location.hash)) {
+    event.stopImmediatePropagation()
+    history.pushState(null, '', event.oldURL)
+  } else completeAddress()
+})
 
 /** Selects the service of all links, and of an address without a service. @param {string} name empty: no service */
 export function setRouteService(name) {

@@ -35,6 +35,10 @@ export const formatTime = time =>
 /** Formats a local time of the service, such as `2026-11-27 01:40:04`, without its zone: `27 Nov 2026, 01:40`. @param {string} time */
 export const formatLocalTime = time => createFormat(dateAndTime, 'UTC').format(new Date(`${time.replace(' ', 'T')}Z`))
 
+/** Formats a date, such as `2026-11-27`: `27 Nov 2026`. @param {string | null | undefined} date */
+export const formatDate = date =>
+  date && createFormat({ day: 'numeric', month: 'short', year: 'numeric' }, 'UTC').format(new Date(`${date}T00:00:00Z`))
+
 /** Formats a local time of the service with the zone of its season: `27 Nov 2026, 01:40 AEDT`. @param {string} time */
 export const formatZonedTime = time =>
   `${formatLocalTime(time)} ${formatZone(timeZone, new Date(`${time.replace(' ', 'T')}Z`))}`

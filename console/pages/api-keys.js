@@ -31,7 +31,7 @@ export function Screen() {
   const keys = data?.data
   /** @type {import('../components/table.js').Column[]} */
   const columns = [
-    { title: t('Key'), value: key => key.name },
+    { title: t('Key'), value: key => key.name, shrink: true },
     { title: t('Account'), value: key => html`${key.username} <small>${key.role}</small>`, text: key => key.username },
     {
       title: t('Scopes'),
@@ -69,6 +69,7 @@ export function Screen() {
         html`<${Action} label="Revoke" name=${`Revoke key ${key.name} of ${key.username}`} role="admin" danger done=${t('Key {name} revoked', { name: key.name })} work=${() => callApi(toPath(key), { method: 'DELETE' }).then(reload)} confirm=${t('Clients that use {name} lose access within 5 seconds.', { name: key.name })} />`,
     },
   ]
+  const add = html`<button class="main" onClick=${() => setAdding(true)}>New key</button>`
   return html`<h1>API keys</h1>
     <p class="lead">Keys of programs, with some of the permissions of an account. People and roles are under <a href=${linkTo('accounts')}>Team</a>.</p>
     ${
@@ -81,9 +82,8 @@ export function Screen() {
     ${error && html`<${Problem} error=${error} />`}
     ${!keys && !error && html`<p class="opening" role="status">Loading…</p>`}
     <h2>Keys</h2>
-    <p class="choices"><button class="main" onClick=${() => setAdding(true)}>New key</button></p>
-    ${keys?.length === 0 && html`<div class="empty">No API keys yet. A program with a key has only the permissions that it needs.</div>`}
-    ${keys && keys.length > 0 && html`<${ExportableTable} caption="API keys" columns=${columns} rows=${keys} getKey=${(/** @type {any} */ key) => `${key.username} ${key.name}`} file="api-keys" />`}
+    ${keys?.length === 0 && html`<p>${add}</p><div class="empty">No API keys yet. A program with a key has only the permissions that it needs.</div>`}
+    ${keys && keys.length > 0 && html`<${ExportableTable} title=${add} caption="API keys" columns=${columns} rows=${keys} getKey=${(/** @type {any} */ key) => `${key.username} ${key.name}`} file="api-keys" />`}
     <h2>Programs</h2>
     <p class="lead">Accounts of programs. A program can use the password of its account or a key.</p>
     <${Accounts} isProgram />

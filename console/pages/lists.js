@@ -3,6 +3,7 @@ import { formatMoney, State } from '../components/format.js'
 import { html } from '../lib/html.js'
 import { linkTo } from '../lib/route.js'
 import { t } from '../lib/text.js'
+import { formatDate } from '../lib/time.js'
 
 /** @typedef {import('../components/data-table.js').DataColumn} DataColumn */
 
@@ -247,7 +248,11 @@ const lists = {
       moneyColumn(t('Balance'), 'balance', { sort: 'balance' }),
       moneyColumn(t('Original value'), 'originalAmount', { isMinor: true }),
       currency,
-      textColumn(t('Expires'), 'expiryDate', { sort: 'expiryDate' }),
+      textColumn(t('Expires'), 'expiryDate', {
+        sort: 'expiryDate',
+        value: row => formatDate(row.expiryDate),
+        text: row => row.expiryDate ?? '',
+      }),
       textColumn(t('Receiver'), 'receiver', { isMinor: true, size: 1.2 }),
       textColumn(t('Email'), 'email', { isExported: true }),
       { ...timeColumn(t('Issued'), 'createdAt', 'createdAt'), isMinor: true },

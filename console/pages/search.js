@@ -8,6 +8,7 @@ import { html } from '../lib/html.js'
 import { useHasRole } from '../lib/role.js'
 import { goTo, linkBackTo, linkTo } from '../lib/route.js'
 import { t } from '../lib/text.js'
+import { recordLists } from '../pages.js'
 import { linkToSearch } from './requests/search.js'
 import { Customer } from './search/customer.js'
 import { findRecords } from './search/find.js'
@@ -29,15 +30,15 @@ const kinds = {
   voucher: Voucher,
 }
 
-/** The list and the title of each kind. @type {Record<string, [list: string, title: string]>} */
-const lists = {
-  customer: ['customers', t('Customer')],
-  order: ['orders', t('Order')],
-  return: ['returns', t('Return')],
-  sale: ['sales', t('Sale')],
-  product: ['products', t('Product')],
-  store: ['stores', t('Store')],
-  voucher: ['vouchers', t('Gift voucher')],
+/** The title of each kind. @type {Record<string, string>} */
+const titles = {
+  customer: t('Customer'),
+  order: t('Order'),
+  return: t('Return'),
+  sale: t('Sale'),
+  product: t('Product'),
+  store: t('Store'),
+  voucher: t('Gift voucher'),
 }
 
 /** The API's path of each kind. @type {Record<string, string>} */
@@ -58,9 +59,9 @@ const apiPaths = {
 export function Screen({ parts: [kind = '', id = ''] }) {
   const isAdmin = useHasRole('admin')
   const Record = id && Object.hasOwn(kinds, kind) ? kinds[kind] : undefined
-  const [list, title] = lists[kind] ?? []
+  const list = recordLists[kind]
   return html`${Record && list && html`<p class="trail"><a href=${linkBackTo(list)}>All ${list}</a></p>`}
-    <h1>${Record ? title : t('Search')}</h1>
+    <h1 class=${Record && 'hidden'}>${Record ? titles[kind] : t('Search')}</h1>
     ${!Record && html`<${SearchBox} showsHint=${true} initialText=${kind === 'text' ? id : undefined} />`}
     ${Record && html`<${Record} key=${`${kind} ${id}`} id=${id} />`}
     ${

@@ -5,7 +5,7 @@ import { lockImportType } from '../../src/import/pipeline/import-type-lock.ts'
 import { customerExport } from '../api/mappings/shopify.ts'
 import { browserMissing } from '../support/browser.ts'
 import { assertAccessible } from '../support/console/axe.ts'
-import { type Console, openConsole } from '../support/console/console.ts'
+import { type Console, openConsole, route } from '../support/console/console.ts'
 import { importAndWait } from '../support/import-and-wait.ts'
 import { fillShop } from '../support/order-shop.ts'
 import { startTestApi, type TestApi } from '../support/service.ts'
@@ -326,16 +326,21 @@ test('columns of another system are recognised by synonyms and values', { skip }
   assert.equal(await page.evaluate(hasFact('Valid 6')), true)
 })
 
-test('a link does not leave unsent corrections without a question', { skip }, async () => {
+test('a link or Back asks before it leaves unsent corrections', { skip }, async () => {
   await page.until(`document.querySelector('details.card table')`)
   await page.fill('Birthday of line 8', '01/02/1990')
   await page.press('Syncs')
   await page.waitForText('Your corrections have not been sent.')
   await page.press('Stay')
   assert.equal(await page.readField('Birthday of line 8'), '01/02/1990')
-  await page.press('Syncs')
+  await page.evaluate('history.back()')
+  await page.waitForText('Your corrections have not been sent.')
+  await page.press('Stay')
+  assert.equal(await page.readField('Birthday of line 8'), '01/02/1990')
+  assert.equal(await page.evaluate<string>(route), '#import/customers')
+  await page.evaluate('history.back()')
   await page.press('Leave')
-  await page.until(`document.querySelector('main h1')?.innerText === 'Syncs'`)
+  await page.until(`document.querySelector('main h1')?.innerText === 'Overview'`)
 })
 
 test('an Excel workbook is named as such', { skip }, async () => {

@@ -115,7 +115,7 @@ export function Accounts({ isProgram }) {
       getKey=${(/** @type {any} */ account) => account.username}
       file=${isProgram ? 'programs' : 'people'}
       empty=${isProgram ? t('No programs yet') : t('No people yet')}
-      tools=${html`<button class="main" onClick=${() => setOpen({ new: true })}>${title}</button>`}
+      tools=${html`<button class=${isProgram ? undefined : 'main'} onClick=${() => setOpen({ new: true })}>${title}</button>`}
     />`
 }
 

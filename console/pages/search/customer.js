@@ -9,7 +9,7 @@ import { callApi, findRecord, loadAll } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
 import { useHasRole } from '../../lib/role.js'
 import { t } from '../../lib/text.js'
-import { formatLocalTime, formatZone } from '../../lib/time.js'
+import { formatDate, formatLocalTime, formatZone } from '../../lib/time.js'
 import { Figures, formatAddress, Timeline } from './record.js'
 import { buildEvents } from './timeline.js'
 
@@ -50,10 +50,10 @@ export function Customer({ id }) {
               .join(', '),
           ],
           [t('Address'), formatAddress(customer.address), 'wide'],
-          [t('Date of birth'), customer.dateOfBirth],
+          [t('Date of birth'), formatDate(customer.dateOfBirth)],
           [
             t('Marketing'),
-            html`${renderConsent(customer.emailSubscription, 'email')} ${renderConsent(customer.smsSubscription, 'SMS')} ${customer.privacy ? html`<${State} state="no marketing" tone="warn" />` : ''}`,
+            html`<span class="choices">${renderConsent(customer.emailSubscription, 'email')} ${renderConsent(customer.smsSubscription, 'SMS')} ${customer.privacy ? html`<${State} state="no marketing" tone="warn" />` : ''}</span>`,
           ],
           [t('Loyalty'), [customer.loyaltyName, customer.loyaltyCode].filter(Boolean).join(' ')],
           [

@@ -7,6 +7,7 @@ import { callApi } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
 import { useHasRole } from '../../lib/role.js'
 import { t } from '../../lib/text.js'
+import { formatDate } from '../../lib/time.js'
 import { emailTones } from './emails.js'
 import { Ledger } from './ledger.js'
 import { Figures } from './record.js'
@@ -27,7 +28,7 @@ const summarize = ({ originalAmount, usedAmount, expiryDate, currency }) => [
   [t('Balance'), formatMoney(sumAmounts([originalAmount, `-${usedAmount}`]), currency)],
   [t('Redeemed'), formatMoney(usedAmount, currency)],
   [t('Original value'), formatMoney(originalAmount, currency)],
-  [t('Expires'), expiryDate ?? 'never'],
+  [t('Expires'), formatDate(expiryDate) ?? t('never')],
 ]
 
 /** @param {any} voucher @returns {import('../../components/format.js').Fact[]} */

@@ -3,6 +3,7 @@ import { renderCode } from '../../components/problem.js'
 import { useLoad } from '../../components/use-load.js'
 import { callApi } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
+import { t } from '../../lib/text.js'
 import { getTitle } from './groups.js'
 
 /** @typedef {{ name: string, reason?: string }} Feature */
@@ -37,7 +38,7 @@ export function MissingFeatures({ version, show }) {
   ${
     limits.length > 0 &&
     html`<details class="card">
-      <summary>Features that the back office ${backOffice.driver} ${backOffice.release} can't have: ${limits.length}</summary>
+      <summary>${backOffice.driver === 'embedded' ? t("Features that the embedded back office can't have: {count}", { count: limits.length }) : t("Features that {driver} {release} can't have: {count}", { driver: backOffice.driver, release: backOffice.release ?? '', count: limits.length })}</summary>
       <ul class="todo">${limits.map(({ name, reason }) => html`<li key=${name}><b>${getTitle(name)}</b> ${renderCode(reason)}</li>`)}</ul>
     </details>`
   }`
