@@ -2,10 +2,12 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { pino } from 'pino'
 import { openBackOffices } from '../src/backoffice/back-offices.ts'
 import { raw, type Sql, sql } from '../src/database/db.ts'
 import { type ConnectionSettings, defaultConnection } from '../src/domain/ecommerce/connection-settings.ts'
 import type { Service } from '../src/domain/tenancy/service-settings.ts'
+import { getEventPath } from '../src/ecommerce/connections.ts'
 import { runPlatformSync } from '../src/ecommerce/run-platform-sync.ts'
 import { pushStock } from '../src/ecommerce/stock-push/push.ts'
 import { buildBackOfficeJobs, jobs } from '../src/jobs/jobs.ts'
@@ -17,6 +19,8 @@ import { addService } from '../src/store/tenancy/services.ts'
 import type { Bench } from './rig/bench.ts'
 import { runCommand } from './rig/command.ts'
 import type { Loaded } from './rig/database.ts'
+import { sendEvents } from './rig/events.ts'
+import { startService } from './rig/processes.ts'
 import { quantilesOf } from './rig/quantile.ts'
 import { type Section, tenths, whole } from './rig/report.ts'
 
@@ -25,8 +29,10 @@ const locations = 5
 const changesPerSecond = 50
 const changeSeconds = 20
 const driftShare = 0.01
+const eventsPerSecond = 200
+const eventSeconds = 20
 const main = fileURLToPath(new URL('../simulator/shopify/main.ts', import.meta.url))
-const log = { info() {}, warn() {}, error() {}, debug() {} }
+const log = pino({ level: 'silent' })
 
 /** Measures the stock push and its comparison with a simulated Shopify shop in a process of its own. */
 export async function measurePlatform(
@@ -57,8 +63,9 @@ export async function measurePlatform(
     while ((await pushStock(db, keys, service, log, { signal, isEmbedded: true })).state === 'unfinished');
     return (performance.now() - began) / 1_000
   }
+  const served = await startService(bench.directory, { DATABASE_URL: loaded.url, RUN_JOBS: 'false' })
   try {
-    await connect({ stockPush: 'dryRun' })
+    await connect({ stockPush: 'dryRun', events: 'on' })
     bench.say(`  reads ${whole(variants)} variants`)
     for (const sync of ['ecommerce-locations', 'ecommerce-variants'] as const)
       await runPlatformSync(db, keys, service, sync, log)
@@ -73,7 +80,9 @@ export async function measurePlatform(
     const again = await reconcile()
     bench.say(`  ${whole(again.seconds)} s, ${whole(again.peak)} MB; writes all levels`)
     await startPush(db, service)
-    const written = await push()
+    const events = { path: getEventPath(service), secret: shop.secret, ratePerSecond: eventsPerSecond }
+    const [written, responses] = await Promise.all([push(), sendEvents(served, { ...events, seconds: eventSeconds })])
+    const quantileOfResponses = quantilesOf(responses)
     bench.say(`  ${whole(written)} s; ${driftShare * 100} % drift`)
     await age()
     const drifted = await drift(db, service, shop, Math.round(levels * driftShare))
@@ -104,6 +113,11 @@ export async function measurePlatform(
           head: ['changes', 'p50 s', 'p99 s'],
           rows: [[whole(lags.length), tenths(quantileOfLags(0.5)), tenths(quantileOfLags(0.99))]],
         },
+        {
+          caption: `Responses to events, at ${eventsPerSecond} events a second while all levels are written`,
+          head: ['events', 'p50 ms', 'p99 ms'],
+          rows: [[whole(responses.length), tenths(quantileOfResponses(0.5)), tenths(quantileOfResponses(0.99))]],
+        },
       ],
       targets: [
         target(`${whole(levels)} levels compared`, 60, again.seconds, 's'),
@@ -111,10 +125,12 @@ export async function measurePlatform(
         target(`${whole(levels)} levels written`, 210, written, 's'),
         target('1 % drift found and corrected', 90, compared.seconds + corrected, 's'),
         target('stock change set on the platform, p99', 3, quantileOfLags(0.99), 's'),
+        target('response to an event during the push, p99', 100, quantileOfResponses(0.99), 'ms'),
         { label: 'throttled calls', expected: '< 0.1 %', actual: state, met: throttled * 1_000 < calls },
       ],
     }
   } finally {
+    await served.stop()
     await shop.stop()
     await db.run(sql`delete from service where name = ${name}`)
   }
@@ -213,8 +229,8 @@ async function measureLags({ db, keys }: Loaded, service: Service, variants: num
     sql`select store_id as id from store where service_id = ${service.id} order by 1 limit 1`,
   )
   if (!store) throw new Error('the service has no store')
-  const offices = await openBackOffices({ db, keys, defaults: { driver: 'embedded' }, log: log as never })
-  const worker = startWorker({ db, keys, log: log as never, mailTransport: { send: async () => {} } }, {
+  const offices = await openBackOffices({ db, keys, defaults: { driver: 'embedded' }, log })
+  const worker = startWorker({ db, keys, log, mailTransport: { send: async () => {} } }, {
     'push-stock': buildBackOfficeJobs(offices)['push-stock'],
     'schedule-stock-push': jobs['schedule-stock-push'],
   } as never)

@@ -10,7 +10,7 @@ import { ApiError } from '../errors/api-error.ts'
 import type { AppContext } from '../http/app-context.ts'
 import { type EventConnection, findEventConnection, hasConnection } from '../store/ecommerce/connections.ts'
 import { checkLevelsJob, isExpectedLevel, storeEvent } from '../store/ecommerce/events.ts'
-import { addJob } from '../store/jobs/jobs.ts'
+import { addJob, willRun } from '../store/jobs/jobs.ts'
 import { syncJob } from '../store/sync/status.ts'
 import { listAllServices } from '../store/tenancy/services.ts'
 import { transact } from '../writes/commit.ts'
@@ -70,29 +70,38 @@ export function registerPlatformEvents(server: FastifyInstance, app: AppContext)
       if (!receiver || event === 'forged')
         throw new ApiError('invalid_credentials', "The request isn't signed with the secret of a connection.")
       const { context, service } = receiver
-      if (event !== 'ignored')
-        await transact(context, service, tx => receive(tx, service, event), { isResumable: true })
+      if (event !== 'ignored') await receive(context, service, event)
       return reply.code(200).send()
     },
   )
 }
 
 /**
- * Stores an event together with the job that reads its record. Throws if the connection was removed or has moved to another shard since it
- * was cached: the platform then sends the event again.
+ * Stores an event, and then adds the job that reads its record. All events share one job, so its row is not touched if a run that begins after
+ * the commit will read the event: otherwise, they would wait for each other. If the process dies between both transactions, the platform sends
+ * the event again.
  */
-async function receive(tx: Db, service: Service, event: PlatformEvent): Promise<void> {
+async function receive(context: AppContext, service: Service, event: PlatformEvent): Promise<void> {
+  const dueAt = await transact(context, service, tx => store(tx, service, event), { isResumable: true })
+  if (dueAt === undefined) return
+  const [name, subject] = event.target === 'stock' ? [checkLevelsJob, ''] : [syncJob, event.target]
+  if (await willRun(context.db, service.id, name, { subject, dueAt })) return
+  await transact(context, service, tx => addJob(tx, service.id, name, { subject, dueAt }), { isResumable: true })
+}
+
+/**
+ * Stores an event. Returns when its job is due, or undefined if none is needed. Throws if the connection was removed or has moved to another
+ * shard since it was cached: the platform then sends the event again.
+ */
+async function store(tx: Db, service: Service, event: PlatformEvent): Promise<string | undefined> {
   if (!(await hasConnection(tx, service)))
     throw new ApiError('service_unavailable', 'The connection has just changed.', { retryAfter: 3 })
-  const { target, subjectId: itemId, level } = event
+  const { subjectId: itemId, level } = event
   if (
     level &&
     level.available !== null &&
     (await isExpectedLevel(tx, service, { ...level, itemId, available: level.available }))
   )
     return
-  const dueAt = await storeEvent(tx, service, event)
-  if (dueAt === undefined) return
-  if (target === 'stock') await addJob(tx, service.id, checkLevelsJob, { dueAt })
-  else await addJob(tx, service.id, syncJob, { subject: target, dueAt })
+  return storeEvent(tx, service, event)
 }

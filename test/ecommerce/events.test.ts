@@ -227,6 +227,19 @@ test('the previous secret is valid during a rotation', async () => {
   assert.equal((await send('products/update', { id: 1 }, { secret: 'rotated' })).status, 200)
 })
 
+test('events do not wait for each other at the job that they share', async () => {
+  await start()
+  const sendOne = async () => (await send('products/update', { id: 632_910_392 })).status
+  assert.equal(await sendOne(), 200)
+  await api.db.transaction(async tx => {
+    const locked = await tx.run(sql`
+      select from job where service_id = ${shop.service.id} and name = 'run-sync' and subject = 'ecommerce-variants' and lease is null for update`)
+    assert.equal(locked, 1)
+    assert.equal(await sendOne(), 200)
+  })
+  assert.equal((await stored()).length, 2)
+})
+
 test('a repeated delivery is stored once, with all digits of its ID', async () => {
   await waitUntilAccepted()
   const id = randomUUID()

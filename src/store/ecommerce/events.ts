@@ -22,16 +22,18 @@ const retentionDays = 7
 
 const ofConnection = ({ id }: Service) => sql`service_id = ${id} and connection_id = ${mainConnection}`
 
-/** Stores an event. Returns when the work that it causes is due, or undefined if the delivery was stored before. */
+/** Stores an event. Returns when the work that it causes is due, or undefined if the delivery was stored and handled before. */
 export async function storeEvent(
   tx: Db,
   service: Service,
   { id, target, subjectId, successorId }: NewEvent,
 ): Promise<string | undefined> {
-  const row = await tx.row<{ dueAt: string }>(sql`
+  await tx.run(sql`
     insert into ecommerce_event (service_id, connection_id, event_id, target, subject_id, successor_id)
-    values (${service.id}, ${mainConnection}, ${id}, ${target}, ${subjectId}, ${successorId ?? null}) on conflict do nothing
-    returning (now() + ${delaySeconds} * interval '1 s')::text as "dueAt"`)
+    values (${service.id}, ${mainConnection}, ${id}, ${target}, ${subjectId}, ${successorId ?? null}) on conflict do nothing`)
+  const row = await tx.row<{ dueAt: string }>(sql`
+    select (now() + ${delaySeconds} * interval '1 s')::text as "dueAt" from ecommerce_event
+     where ${ofConnection(service)} and event_id = ${id} and handled_at is null`)
   return row?.dueAt
 }
 

@@ -51,6 +51,12 @@ export async function addJob(
            traceparent = coalesce(j.traceparent, excluded.traceparent)`)
 }
 
+/** True if a run of this job begins later and no later than `dueAt`. Reads without a lock. */
+export const willRun = async (db: Db, serviceId: number, name: string, { subject = '', dueAt }: Required<JobOptions>) =>
+  (await db.run(sql`
+    select from job where service_id = ${serviceId} and name = ${name} and subject = ${subject}
+       and case when lease is null then due_at else rerun_at end <= ${dueAt}::timestamptz`)) > 0
+
 /** A scheduled job, and the maximum seconds between two of its runs. */
 interface Scheduled {
   name: string
