@@ -4,10 +4,12 @@ import { type MedusaSimulator, startMedusaSimulator } from '../../simulator/medu
 import { findMedusaLevel } from '../../simulator/medusa/state.ts'
 import { sql } from '../../src/database/db.ts'
 import { defaultConnection, fixedFields } from '../../src/domain/ecommerce/connection-settings.ts'
+import { runPlatformSync } from '../../src/ecommerce/run-platform-sync.ts'
 import { listAlerts } from '../../src/store/alerts/alerts.ts'
 import { setConnection } from '../../src/store/ecommerce/connections.ts'
 import { upsertGateways } from '../../src/store/tenancy/gateways.ts'
 import { createUnmappedShop } from '../support/mapping-shop.ts'
+import { captureLog } from '../support/servers.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/service.ts'
 import { put } from '../support/write.ts'
 import { openStockSteps, type StockSteps } from './connected-shop.ts'
@@ -263,6 +265,58 @@ test('a repeated page fails the sync and removes nothing', async () => {
   simulator.faults.add({ kind: 'page-repeated', path: '/admin/customers' })
   await assert.rejects(sync('ecommerce-customers', { full: true }), { name: 'PlatformFailure' })
   assert.equal((await listItems('customers')).length, 150)
+})
+
+test('a fulfilment of a placed order is no drift', async () => {
+  const orderId = simulator.change({ kind: 'sell', itemId: itemOf('12001'), locationId: locations[0], units: 2 })
+  await steps.placeOrder('12001', 2, orderId)
+  assert.equal(await steps.confirm(orderId), 1)
+  assert.equal(await push(), 'finished')
+  simulator.change({ kind: 'fulfil', id: orderId })
+  await settle()
+  assert.equal((await reconcile()).counts.drifted, 0)
+  assert.equal(await push(), 'finished')
+  assert.equal(levelOf('12001').stocked_quantity, 5)
+})
+
+test('I7: nothing is written after the stock is in step', async () => {
+  for (const name of ['ecommerce-locations', 'ecommerce-variants', 'ecommerce-customers'] as const)
+    await sync(name, { full: true })
+  await settle()
+  await reconcile()
+  assert.equal(await push(), 'finished')
+  assert.ok(simulator.calls.length > 3)
+  assert.deepEqual(writes(), [])
+})
+
+test('I8: the log has neither the key nor personal data', async () => {
+  const captured = captureLog('trace')
+  const email = 'canary@example.com'
+  simulator.change({ kind: 'customer', email })
+  simulator.faults.add({ kind: 'status', path: '/admin/customers', times: 1 })
+  await runPlatformSync(api.db, api.keys, shop.service, 'ecommerce-customers', captured.log)
+  simulator.revokeToken()
+  await assert.rejects(runPlatformSync(api.db, api.keys, shop.service, 'ecommerce-customers', captured.log), {
+    kind: 'denied',
+  })
+  const text = captured.text + JSON.stringify(await listAlerts(api.db))
+  assert.match(text, /platform call failed, will retry/)
+  for (const secret of [email, simulator.token, Buffer.from(`${simulator.token}:`).toString('base64')])
+    assert.ok(!text.includes(secret))
+})
+
+test('I9: an older state never replaces a newer one', async () => {
+  const id = simulator.change({ kind: 'customer', email: 'new@example.com' })
+  await sync('ecommerce-customers')
+  await api.db.run(sql`
+    update ecommerce_item set platform_updated_at = platform_updated_at + interval '1 min'
+     where service_id = ${shop.service.id} and platform_id = ${id}`)
+  simulator.change({ kind: 'customer', id, email: 'old@example.com' })
+  await sync('ecommerce-customers', { full: true })
+  assert.deepEqual(
+    (await listItems('customers')).map(({ other }) => other),
+    ['new@example.com'],
+  )
 })
 
 test('a revoked key raises an alert', async () => {
