@@ -227,7 +227,7 @@ test('the previous secret is valid during a rotation', async () => {
   assert.equal((await send('products/update', { id: 1 }, { secret: 'rotated' })).status, 200)
 })
 
-test('events do not wait for each other at the job that they share', async () => {
+test('events do not wait for each other at their shared job', async () => {
   await start()
   const sendOne = async () => (await send('products/update', { id: 632_910_392 })).status
   assert.equal(await sendOne(), 200)
