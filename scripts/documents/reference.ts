@@ -142,19 +142,36 @@ This page is generated from \`src/domain/tenancy/service-settings.ts\` by \`npm 
 ${table(['Setting', 'Effect', 'Values', 'Default'], rows)}`
 }
 
+/** The headings of the environment variables, each with its first variable. */
+const environmentGroups: readonly [title: string, first: keyof typeof settings][] = [
+  ['Server', 'PORT'],
+  ['Database and data', 'DATABASE_URL'],
+  ['Identity provider', 'OIDC_ISSUER'],
+  ['Backups', 'BACKUP_RECIPIENTS'],
+  ['Email', 'SMTP_URL'],
+  ['Back office', 'BACK_OFFICE'],
+  ['Webhooks and jobs', 'WEBHOOK_NETWORKS'],
+  ['Logs, metrics and traces', 'ACCESS_LOG'],
+  ['Shutdown and crash tests', 'FAILPOINT'],
+]
+
 export function buildEnvironmentPage() {
-  const rows = Object.entries(settings).map(([name, { description, example }]) => [
-    code(name),
-    description,
-    code(example),
-  ])
+  const names = Object.keys(settings) as (keyof typeof settings)[]
+  const starts = environmentGroups.map(([, first]) => names.indexOf(first))
+  const sections = environmentGroups.map(([title], i) => {
+    const rows = names.slice(starts[i], starts[i + 1]).map(name => {
+      const { description, example } = settings[name]
+      return [code(name), description, code(example)]
+    })
+    return `## ${title}\n\n${table(['Variable', 'Effect', 'Default or example'], rows)}`
+  })
   return `# Environment variables
 
 Tillbridge reads these variables from the environment and from \`.env\` in its directory. \`.env.example\` has all of them.
 ${describeSecretFiles(code)}
 This page is generated from \`src/config/\` by \`npm run docs\`.
 
-${table(['Variable', 'Effect', 'Default or example'], rows)}`
+${sections.join('\n')}`
 }
 
 /** Returns the page of the roles: which role may call which operation. */
