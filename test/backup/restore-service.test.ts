@@ -128,6 +128,26 @@ test('a backup without the service, or of another secret, is rejected', async ()
   assert.equal(foreign.code, 1)
 })
 
+test('a backup with other tables is rejected', async () => {
+  const now = await digestRows(api.db, api)
+  // The database was migrated by the next release since the backup.
+  await api.db.run(
+    sql`insert into migration (number, name, sha256, requires) values (9999, '9999_next.sql', 'next', 0)`,
+  )
+  try {
+    for (const args of [restoring('--dry-run'), confirmed()]) {
+      const { code, err } = await runCommand(args, environment)
+      assert.equal(code, 1)
+      assert.match(err, /^tillbridge: The backup was written by \S+ \S+ and has other tables than this database\./m)
+      assert.match(err, /Restore it into an empty installation/)
+    }
+  } finally {
+    await api.db.run(sql`delete from migration where number = 9999`)
+  }
+  assert.deepEqual(await digestRows(api.db, api), now)
+  assert.equal((await addCustomer(api)).status, 201)
+})
+
 test('a role that cannot disable triggers is named with the remedy', async () => {
   const database = new URL(api.database.connection).pathname.slice(1)
   const role = `limited_${process.pid}`
@@ -176,25 +196,29 @@ test('a paused service is read, its writes wait, and others are served', async (
 const abandoned = () =>
   waitUntil(async () => (await listAbandonedMoves(api.db)).length > 0, 'the restore counts as dead', 60_000)
 
-test('a restore killed before its commit leaves the service as it was', async () => {
-  await change()
-  const now = await digestRows(api.db, api)
-  const killed = startCommand(confirmed(), { ...environment, FAILPOINT: 'service_rows_replaced' })
-  assert.equal((await killed.ended).signal, 'SIGKILL', killed.err)
-  assert.deepEqual(await digestRows(api.db, api), now)
-  assert.equal((await addCustomer(api)).status, 503)
-  const early = await runCommand(['service', 'restore', api.service.name, '--undo'], environment)
-  if (early.code) {
-    assert.match(early.err, /Another process is restoring/)
-    await abandoned()
-    const doctor = await runCommand(['doctor'], environment)
-    assert.match(doctor.out, /is being restored, interrupted \d+ s ago\. .*tillbridge service restore \S+ --undo/)
-    const moved = await runCommand(['service', 'move', api.service.name, '--undo'], environment)
-    assert.match(moved.err, /is being restored\. .*tillbridge service restore/)
-    await runSuccessfully(['service', 'restore', api.service.name, '--undo'], environment)
-  }
-  assert.equal((await addCustomer(api)).status, 201)
-})
+for (const [when, failpoint] of [
+  ['during the pause', 'service_paused'],
+  ['before its commit', 'service_rows_replaced'],
+] as const)
+  test(`a restore killed ${when} leaves the service as it was`, async () => {
+    await change()
+    const now = await digestRows(api.db, api)
+    const killed = startCommand(confirmed(), { ...environment, FAILPOINT: failpoint })
+    assert.equal((await killed.ended).signal, 'SIGKILL', killed.err)
+    assert.deepEqual(await digestRows(api.db, api), now)
+    assert.equal((await addCustomer(api)).status, 503)
+    const early = await runCommand(['service', 'restore', api.service.name, '--undo'], environment)
+    if (early.code) {
+      assert.match(early.err, /Another process is restoring/)
+      await abandoned()
+      const doctor = await runCommand(['doctor'], environment)
+      assert.match(doctor.out, /is being restored, interrupted \d+ s ago\. .*tillbridge service restore \S+ --undo/)
+      const moved = await runCommand(['service', 'move', api.service.name, '--undo'], environment)
+      assert.match(moved.err, /is being restored\. .*tillbridge service restore/)
+      await runSuccessfully(['service', 'restore', api.service.name, '--undo'], environment)
+    }
+    assert.equal((await addCustomer(api)).status, 201)
+  })
 
 test('a worker ends a restore that was killed after its commit', async () => {
   await change()

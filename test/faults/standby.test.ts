@@ -21,6 +21,7 @@ import {
   waitUntil,
 } from '../support/processes.ts'
 import { buildAuthorization, createRequester } from '../support/servers.ts'
+import { startCollector } from '../telemetry/collector.ts'
 import { type OwnDatabase, ownDatabase } from './own-postgres.ts'
 
 describe('a primary and its standby', () => {
@@ -131,17 +132,26 @@ describe('a primary and its standby', () => {
   test('a former primary that comes back gets no connections', async () => {
     const environment = settings(urlWith([primary.postgres, standby]))
     const access = await createServiceAccess(environment, 'fourth')
-    const server = await serve(['--no-demo'], { ...environment, RUN_JOBS: 'false' })
+    const collector = await startCollector()
+    const tracing = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url }
+    const server = await serve(['--no-demo'], { ...environment, ...tracing, RUN_JOBS: 'false' })
     assert.equal((await sendGet(server, '/stores', access)).status, 200)
     await waitUntil(async () => {
       const db = openDatabase(standby.connection, { max: 1, straight: true, onFault: () => {} })
       return db.row(sql`select true as "is" from service where name = 'fourth'`).finally(() => db.close())
     }, 'the standby has it')
+    const hasSpanOf = ({ connection }: Postgres) =>
+      collector.spans.some(({ attributes }) => attributes['server.address'] === connection.host)
+    await waitUntil(() => hasSpanOf(primary.postgres), 'spans name the primary', 20_000)
+    assert.equal(hasSpanOf(standby), false)
     await haltPostgresWhile(primary.postgres.pid, async () => {
       const db = openDatabase(standby.connection, { max: 1, straight: true, onFault: () => {} })
       await db.rows(sql`select pg_promote()`).finally(() => db.close())
       await waitUntil(async () => (await sendGet(server, '/stores', access)).status === 200, 'it is followed', 60_000)
     })
+    // Spans of statements name the server that executed them.
+    await waitUntil(() => hasSpanOf(standby), 'spans name the new primary', 20_000)
+    await collector.close()
     // The former primary is back and named first.
     await runSuccessfully(['service', 'add', 'after'], environment)
     assert.equal(await primary.db.row(sql`select true as "is" from service where name = 'after'`), undefined)
