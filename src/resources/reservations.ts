@@ -164,6 +164,8 @@ async function refreshLines({ service, backOffice, read }: WriteContext, lines: 
 interface RequestedLine extends Omit<ReservationLine, 'storeId'> {
   /** Undefined if no store keeps the SKU. */
   storeId: string | undefined
+  /** The units that can be reserved, before the stock is locked. Undefined if they are not known. */
+  units?: number | undefined
   allowBackorder?: boolean
 }
 
@@ -191,7 +193,8 @@ async function findRequestedStock(
     }),
   ])
   return lines.map(({ sku, quantity, storeNumber }, i) => ({
-    storeId: storeNumber ? storeIds.get(storeNumber) : sources.get(sku),
+    storeId: storeNumber ? storeIds.get(storeNumber) : sources.get(sku)?.storeId,
+    units: storeNumber ? undefined : (sources.get(sku)?.units ?? 0),
     skuId: bySku.get(sku)?.skuId ?? '',
     allowBackorder: bySku.get(sku)?.allowBackorder ?? false,
     quantity,
@@ -217,8 +220,15 @@ async function reserve(
   const { id, reference } = reservation
   const stockLines = requested.flatMap(({ storeId, ...line }) => (storeId === undefined ? [] : [{ ...line, storeId }]))
   const released = releaseMoves(reservation.lines)
-  // The first check rejects before stock is locked: a crowd that gets none of the last units must not delay those who get them.
-  if (!partial) throwIfAny(checkUnits(requested, await readSellable(tx, service, stockLines, id)))
+  // Rejects before stock is locked: a crowd that gets none of the last units must not delay those who get them. A reservation that changes
+  // can use its own units too, which `units` does not contain.
+  if (!partial && !released.length)
+    throwIfAny(
+      checkUnits(
+        requested.filter(({ units }) => units !== undefined),
+        new Map(requested.map(({ skuId, units = 0 }) => [skuId, units])),
+      ),
+    )
   const [, sellable, change] = await Promise.all([
     lockStock(tx, service, [...stockLines, ...released]),
     readSellable(tx, service, stockLines, id),

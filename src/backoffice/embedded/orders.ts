@@ -45,6 +45,12 @@ export async function placeOrder(
   const facts = { ...context, giftCardSkuId: giftCard, variants, isQuoted, availableCredit: exchange?.available ?? 0n }
   const priced = priceOrder(input, facts, currency, decimals)
   throwIfAny(sortErrors([...quoteErrors, ...priced.errors]))
+  const { reservationId } = input
+  // Rejects before the order is inserted and stock is locked: a crowd that gets none of the last units must not delay those who get them.
+  if (oversell === 'refuse' && !reservationId) {
+    const units = [...sources].map(([sku, source]) => [variants.get(sku)?.skuId ?? '', source.units] as const)
+    throwIfAny(checkStock(input.lines, new Map(units), variants))
+  }
 
   const place = async () => {
     const insert = (number: string) => insertOrder(tx, service, { number }, input, { ...priced, currency, decimals })
@@ -57,29 +63,24 @@ export async function placeOrder(
   if (input.payments.some(({ voucher }) => voucher)) await redeemVouchers(write, await placing, input)
   const isShipped = fulfilment === 'automatic'
   const isAllocated = !isShipped && allocated === 'excluded'
-  const { reservationId } = input
   const reservation = reservationId ? await lockReservation(tx, service, reservationId) : undefined
   if (reservationId && !reservation) throw reservationExpired()
+  const storeIds = new Map<string, string>()
   const ordered = input.lines.flatMap(({ sku, quantity }) => {
     const skuId = variants.get(sku)?.skuId ?? ''
     const reservedStore = input.pickupStoreNumber
       ? undefined
       : reservation?.lines.find(line => line.skuId === skuId)?.storeId
-    if (reservedStore !== undefined) sources.set(sku, reservedStore)
-    const storeId = sources.get(sku)
+    const storeId = reservedStore ?? sources.get(sku)?.storeId
     if (storeId === undefined) return []
+    storeIds.set(sku, storeId)
     return [{ storeId, skuId, ...(isAllocated ? { allocated: quantity } : { quantity: -quantity }) }]
   })
   const moves = [...ordered, ...(reservation ? releaseMoves(reservation.lines) : [])]
-  const readUnits = async () =>
-    oversell === 'refuse' ? readSellable(tx, service, ordered, reservation?.id) : undefined
-  // Rejects before stock is locked: a crowd that gets none of the last units must not delay those who get them.
-  const [, units] = await Promise.all([placing, readUnits()])
-  if (units) throwIfAny(checkStock(input.lines, units, variants))
   const [order, , sellable, account, change] = await Promise.all([
     placing,
     lockStock(tx, service, moves),
-    readUnits(),
+    oversell === 'refuse' ? readSellable(tx, service, ordered, reservation?.id) : undefined,
     isShipped ? lockRewardAccount(tx, service, input.customerId) : undefined,
     beginChange(tx, service, ['stock', 'retail_transaction']),
   ])
@@ -91,7 +92,7 @@ export async function placeOrder(
   }))
   const [, , , , record] = await Promise.all([
     insertLines(tx, service, order, input.lines, priced.lines, variants, {
-      sources,
+      sources: storeIds,
       status: isShipped ? lineTransitions.ship.to : lineTransitions.ship.from,
       isAllocated,
     }),

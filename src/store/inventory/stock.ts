@@ -307,9 +307,9 @@ export async function moveStock(tx: Db, service: Service, change: Change, moves:
  * The whole units of a level `s` of store `c` that can be sold to the owner of reservation `own`. Reads the reservations instead of
  * `s.reserved`, which contains expired ones until `watchReservations` has ended them.
  */
-const sellableUnits = (service: Service, own: string | undefined) => sql`
-  greatest(0, floor(s.free_stock) - coalesce(s.buffer, c.inventory_buffer, ${service.settings.inventoryBuffer}::integer) - s.allocated
-    - ${currentlyReserved(sql`and r.id is distinct from ${own ?? null}::text`)})`
+export const sellableUnits = (service: Service, own?: string) => sql`
+  least(2147483647, greatest(0, floor(s.free_stock) - coalesce(s.buffer, c.inventory_buffer, ${service.settings.inventoryBuffer}::integer) - s.allocated
+    - ${currentlyReserved(own === undefined ? sql`` : sql`and r.id <> ${own}`)}))::integer`
 
 /** Returns the units that can be sold, by SKU ID: in the store of each move, also to the owner of reservation `own`. Call after `lockStock`. */
 export const readSellable = async (
@@ -319,7 +319,7 @@ export const readSellable = async (
   own?: string,
 ): Promise<Map<string, number>> => {
   const rows = await tx.rows<{ skuId: string; units: number }>(sql`
-    select s.sku_id as "skuId", least(${sellableUnits(service, own)}, 2147483647)::integer as units
+    select s.sku_id as "skuId", ${sellableUnits(service, own)} as units
       from (select distinct "storeId", "skuId" from ${selectMoves(moves)}) m
       join stock s on s.service_id = ${service.id} and s.store_id = m."storeId" and s.sku_id = m."skuId"
       join store c on c.service_id = s.service_id and c.store_id = s.store_id`)
@@ -345,7 +345,7 @@ export async function readSellableLevels(
   ])
   return tx.rows(sql`
     select * from (
-      select s.store_id as "storeId", s.sku_id as "skuId", least(${sellableUnits(service, own)}, 2147483647)::integer as quantity
+      select s.store_id as "storeId", s.sku_id as "skuId", ${sellableUnits(service, own)} as quantity
         from stock s join store c on c.service_id = s.service_id and c.store_id = s.store_id
        where s.service_id = ${service.id} and s.sku_id = any(${skuIds})) levels
      where quantity > 0 order by quantity desc, "storeId"`)
