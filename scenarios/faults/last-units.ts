@@ -64,24 +64,27 @@ const count = (counts: Map<string, number>, name: string) => counts.set(name, (c
 const settle = <T>(call: () => Promise<T>) =>
   reconcile(call, { random, onRetry: code => count(retries, code.replace(/^(\d+ )?/, '')) })
 
-/** Orders one unit, with a reservation, after one was released, after one has expired, or without any. */
+/** The steps of a client before its order: more than half of the clients have none. */
+const preparations = [...Array(6).fill('none'), 'expire', 'release', 'reserve', 'reserve'] as const
+
+/** Orders one unit: with a reservation, after one was released, after one has expired, or without any. */
 async function buy(round: number, client: number) {
   const key = `${round}-${client}`
   const lines = [{ sku: stock.sku, quantity: 1 }]
-  const way = random.integer(0, 4)
+  const preparation = random.pick(preparations)
+  const seconds = preparation === 'expire' ? 1 : 120
   const reserved =
-    way === 0
+    preparation === 'none'
       ? undefined
-      : await settle(() =>
-          api.reservations.create({ lines, seconds: way === 1 ? 1 : 120 }, { idempotencyKey: `reserve-${key}` }),
-        )
-  if (reserved?.data && way === 1) await delay(1_000)
+      : await settle(() => api.reservations.create({ lines, seconds }, { idempotencyKey: `reserve-${key}` }))
   const { id } = reserved?.data ?? {}
-  if (id && way === 2) await settle(() => api.reservations.release(id))
-  const body = { ...stock.buildOrder(client), ...(id && way >= 3 && { reservationId: id }) }
+  if (id && preparation === 'expire') await delay(1_000)
+  if (id && preparation === 'release') await settle(() => api.reservations.release(id))
+  const reservationId = preparation === 'reserve' ? id : undefined
+  const body = { ...stock.buildOrder(client), ...(reservationId && { reservationId }) }
   const { status, data, code = '' } = await settle(() => api.orders.place(body, { idempotencyKey: `order-${key}` }))
   count(outcomes, data ? 'placed' : code)
-  if (data || code === 'insufficient_stock' || (code === 'reservation_expired' && way >= 3)) return
+  if (data || code === 'insufficient_stock' || (code === 'reservation_expired' && reservationId)) return
   contradictions.push(`order ${key}: ${status} ${code}`)
 }
 

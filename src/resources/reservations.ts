@@ -241,7 +241,7 @@ async function reserve(
   })
   const moves = [...released, ...lines.map(({ storeId, skuId, quantity }) => ({ storeId, skuId, reserved: quantity }))]
   const [, , data] = await Promise.all([
-    storeReservation(tx, service, { id, reference, account: username, seconds }, lines),
+    storeReservation(tx, service, { id, reference, account: username, seconds, hasLines: released.length > 0 }, lines),
     moveStock(tx, service, change, moves),
     findReservation(tx, service, id),
   ])

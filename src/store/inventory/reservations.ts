@@ -35,11 +35,20 @@ export async function lockReservation(tx: Db, service: Service, id: string): Pro
   return row?.isCurrent ? { id, reference: row.reference, lines } : undefined
 }
 
+interface StoredReservation {
+  id: string
+  reference: string | null
+  account: string
+  seconds: number
+  /** True if it can have lines, also expired ones, that the new ones replace. */
+  hasLines: boolean
+}
+
 /** Stores a reservation, or renews it from now on, with these lines instead of its previous ones. Call while their stock is locked. */
 export const storeReservation = (
   tx: Db,
   service: Service,
-  { id, reference, account, seconds }: { id: string; reference: string | null; account: string; seconds: number },
+  { id, reference, account, seconds, hasLines }: StoredReservation,
   lines: readonly ReservationLine[],
 ) =>
   Promise.all([
@@ -47,7 +56,8 @@ export const storeReservation = (
       insert into stock_reservation (service_id, id, reference, account, expires_at)
       values (${service.id}, ${id}, ${reference}, ${account}, clock_timestamp() + make_interval(secs => ${seconds}))
       on conflict (service_id, id) do update set reference = excluded.reference, expires_at = excluded.expires_at`),
-    tx.run(sql`delete from stock_reservation_line where service_id = ${service.id} and reservation_id = ${id}`),
+    hasLines &&
+      tx.run(sql`delete from stock_reservation_line where service_id = ${service.id} and reservation_id = ${id}`),
     tx.run(sql`
       insert into stock_reservation_line (service_id, reservation_id, store_id, sku_id, sequence, quantity, requested)
       select ${service.id}, ${id}, "storeId", "skuId", sequence, quantity, requested

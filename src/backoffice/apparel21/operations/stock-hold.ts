@@ -75,7 +75,7 @@ export async function prepareHold(
       ...releaseMoves(previous?.lines ?? []),
     ]
     const change = await beginChange(tx, service, ['stock'])
-    const reservation = { id, reference: null, account: '', seconds: orderSeconds }
+    const reservation = { id, reference: null, account: '', seconds: orderSeconds, hasLines: true }
     await storeReservation(
       tx,
       service,
