@@ -62,6 +62,10 @@ export const scenarios = {
     file: 'faults/crowds.ts',
     summary: 'clients that stall, and the files, memory and database sessions that they cost',
   },
+  hostile: {
+    file: 'faults/hostile.ts',
+    summary: 'long cells, headers and bodies, and floods, with 64 and 300 clients, while /health/live is requested',
+  },
   'last-units': {
     file: 'faults/last-units.ts',
     summary: 'clients want the last units while a process is killed and stock is imported: none is sold twice',

@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { isMainThread } from 'node:worker_threads'
+import { watchEventLoop } from '../support/event-loop.ts'
 
 export interface ProcessResources {
   files: number
@@ -10,6 +12,8 @@ export interface ProcessResources {
   live: number
   /** Active timers. */
   timers: number
+  /** Milliseconds of CPU that the longest turn of the event loop used since the previous measurement. */
+  longestTurnMs: number
 }
 
 /** Finds the process with this DATA_DIR. `measure` needs a process that was started with `--import` of this file. */
@@ -28,12 +32,13 @@ export async function findProcess(
     async measure() {
       rmSync(file, { force: true })
       process.kill(pid, 'SIGUSR2')
-      const { resources, memory } = await readReport(file)
+      const { resources, memory, longestTurnMs } = await readReport(file)
       return {
         files: readdirSync(`/proc/${pid}/fd`).length,
         mebibytes: Math.round(Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024),
         live: Math.round((memory.heapUsed + memory.external) / 1024 ** 2),
         timers: resources.filter(resource => resource === 'Timeout').length,
+        longestTurnMs: Math.round(longestTurnMs),
       }
     },
   }
@@ -48,7 +53,13 @@ function readEnvironment(pid: string) {
   }
 }
 
-async function readReport(file: string): Promise<{ resources: string[]; memory: NodeJS.MemoryUsage }> {
+interface Report {
+  resources: string[]
+  memory: NodeJS.MemoryUsage
+  longestTurnMs: number
+}
+
+async function readReport(file: string): Promise<Report> {
   for (const begun = performance.now(); performance.now() - begun < 30_000; await delay(20))
     try {
       return JSON.parse(readFileSync(file, 'utf8'))
@@ -58,16 +69,21 @@ async function readReport(file: string): Promise<{ resources: string[]; memory: 
   throw new Error('the process wrote no report within 30 s')
 }
 
-/** A process that was started with `--import` of this file writes its active resources and memory to this file in its DATA_DIR on SIGUSR2. */
+/** A process that was started with `--import` of this file writes a report to this file in its DATA_DIR on SIGUSR2. */
 const resourcesFile = 'resources.json'
 
 const { DATA_DIR: directory } = process.env
-if (directory)
+if (directory && isMainThread) {
+  let loop = watchEventLoop()
   process.on('SIGUSR2', () => {
     const file = join(directory, resourcesFile)
-    writeFileSync(
-      `${file}.new`,
-      JSON.stringify({ resources: process.getActiveResourcesInfo(), memory: process.memoryUsage() }),
-    )
+    const written: Report = {
+      resources: process.getActiveResourcesInfo(),
+      memory: process.memoryUsage(),
+      longestTurnMs: loop.stop(),
+    }
+    writeFileSync(`${file}.new`, JSON.stringify(written))
     renameSync(`${file}.new`, file)
+    loop = watchEventLoop()
   })
+}

@@ -40,6 +40,13 @@ function cpuOf(pid: number): number {
   return children(pid).reduce((sum, child) => sum + (attempt(() => cpuOf(child)) ?? 0), used)
 }
 
+/** Milliseconds that the main thread of a process has worked, and that it has waited for a core of a busy machine. */
+export function readMainThread(pid: number) {
+  const text = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8')
+  const [worked = 0, waited = 0] = text.split(' ').map(nanoseconds => Number(nanoseconds) / 1e6)
+  return { worked, waited }
+}
+
 /** Resident memory in MB: current and peak. */
 export function memory(pid: number) {
   const text = attempt(() => readFileSync(`/proc/${pid}/status`, 'utf8')) ?? ''

@@ -11,7 +11,7 @@ import { limitBodyTime } from '../http/body/time-limit.ts'
 import { announceDeprecations, listDeprecations } from '../http/deprecations.ts'
 import { registerPublicPages } from '../http/docs/public.ts'
 import { type ClientMemory, limitClientMemory } from '../http/limits/client-memory.ts'
-import { limitRequestsPerTurn } from '../http/limits/requests-per-turn.ts'
+import { maxResetStreams, shareTurns } from '../http/limits/turns-of-connections.ts'
 import { getLogFields, logRejections, writeAccessLog } from '../http/observability/access-log.ts'
 import { createFieldList } from '../http/observability/error-fields.ts'
 import { writeRequestLog } from '../http/observability/request-log.ts'
@@ -75,6 +75,7 @@ export async function buildServer(options: ServerOptions): Promise<BuiltServer> 
       allowHTTP1: true,
       maxHeaderSize,
       settings: http2Settings,
+      ...resetLimit,
       requireHostHeader: false,
     },
     loggerInstance: log,
@@ -116,7 +117,7 @@ export async function buildServer(options: ServerOptions): Promise<BuiltServer> 
       ),
   } as Parameters<typeof Fastify>[0]) as unknown as FastifyInstance
 
-  limitRequestsPerTurn(server.server)
+  shareTurns(server.server)
   Object.assign(server.server, timeouts).on('checkExpectation', rejectExpectation(publicUrl, logRejection))
   const methodsByPath = collectMethods(server)
   const clientMemory = limitClientMemory(server, { budget: options.clientMemoryBytes, log })
@@ -164,6 +165,8 @@ export async function buildServer(options: ServerOptions): Promise<BuiltServer> 
 const timeouts = { headersTimeout: 15_000, requestTimeout: 30_000, connectionsCheckingInterval: 1_000 }
 /** HTTP/2: concurrent requests of one connection. Without a limit, a client with a thousand requests would delay all others. */
 const http2Settings = { maxConcurrentStreams: 100 }
+/** HTTP/2: a client that resets more streams at once, or more per second afterwards, is disconnected. */
+const resetLimit = { streamResetBurst: maxResetStreams, streamResetRate: 33 }
 
 /** Collects the methods of each path while routes are registered. */
 function collectMethods(server: FastifyInstance) {

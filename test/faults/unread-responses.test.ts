@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
+import { connectUnread, http1Requests, http2Requests } from '../../scenarios/support/raw-http.ts'
 import { memory } from '../../scenarios/support/usage.ts'
 import { install } from '../support/installations/installations.ts'
 import { createDirectory, sendGet, serve, stopServer } from '../support/processes.ts'
-import { connectUnread, http1Requests, http2Requests } from '../support/unread-clients.ts'
 
 const maxMemoryMib = 450
 const large = '/docs/api/viewer.js'

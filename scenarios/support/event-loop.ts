@@ -10,7 +10,7 @@ export function watchEventLoop() {
     longestMs = Math.max(longestMs, (now.user - last.user + now.system - last.system) / 1000)
     last = now
   }
-  const timer = setInterval(sample, 1)
+  const timer = setInterval(sample, 1).unref()
   return {
     stop() {
       clearInterval(timer)

@@ -1,0 +1,166 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { Agent, request } from 'node:https'
+import { setTimeout as delay } from 'node:timers/promises'
+import { Command } from 'commander'
+import { addAccount } from '../../src/store/accounts/accounts.ts'
+import { check } from '../support/expectations/check.ts'
+import { openInstallation } from '../support/installation.ts'
+import { toApiKey } from '../support/operations/client.ts'
+import { integer } from '../support/options.ts'
+import { formatCounts, quantile, report, say } from '../support/report.ts'
+import { memory, readMainThread } from '../support/usage.ts'
+import { hostileInputs } from './hostile/inputs.ts'
+import type { HostileResults, HostileTask } from './hostile/send.ts'
+import { findProcess } from './process-resources.ts'
+
+const { clients, seconds, only, keep } = new Command('npm run scenario -- hostile')
+  .description(
+    'Sends each hostile input with many clients at once: long cells, headers and bodies, floods of requests and frames, bodies and files of one byte\na second. Requests /health/live ten times a second. Checks its response time, the longest turn of the event loop, and the memory.',
+  )
+  .option('--clients <numbers>', 'numbers of clients, separated by commas', '64,300')
+  .option('--seconds <number>', 'duration of each input', integer, 10)
+  .option('--only <text>', 'sends only inputs whose name contains this text')
+  .option('--keep', 'writes the table to bench/results/')
+  .addHelpText(
+    'after',
+    '\nExamples:\n  npm run scenario -- hostile\n  npm run scenario -- hostile --only pipelined --clients 1,64 --seconds 5\n',
+  )
+  .parse()
+  .opts<{ clients: string; seconds: number; only?: string; keep?: boolean }>()
+
+const maxMemoryMib = 1_024
+const [maxLiveMs, maxTurnMs] = [100, 50]
+const accountCount = 150
+const accounts: Record<string, string>[] = []
+const installation = await openInstallation({
+  environment: {
+    NODE_OPTIONS: `--import=${new URL('process-resources.ts', import.meta.url)}`,
+    HTTP2: 'true',
+    MAX_MEMORY_MIB: String(maxMemoryMib),
+  },
+  async prepare({ db, keys, service }) {
+    for (let i = 0; i < accountCount; i++) {
+      const username = `scenario-${i}`
+      const password = await addAccount(db, keys, username, service, 'admin')
+      accounts.push({
+        authorization: `Basic ${toApiKey(username, password ?? '')}`,
+        'x-service-name': service.name,
+      })
+    }
+  },
+})
+const [server] = installation.apis
+if (!server) throw new Error('an API process was started')
+const { baseUrl } = server
+const serverProcess = await findProcess(server.dataDirectory)
+
+/**
+ * Requests `/health/live`, over a new connection unless an agent keeps one. Returns the milliseconds of a response with status 200, otherwise infinity. The time in
+ * which this process and the service waited for a core of a busy machine doesn't count.
+ */
+function measureLive(agent: Agent | false): Promise<number> {
+  const { promise, resolve } = Promise.withResolvers<number>()
+  const readClocks = () => {
+    const [own, service] = [readMainThread(process.pid), readMainThread(serverProcess.pid)]
+    return { now: performance.now() - own.waited - service.waited, worked: service.worked }
+  }
+  const start = readClocks()
+  const sent = request(`${baseUrl}/health/live`, { agent, rejectUnauthorized: false }, response =>
+    response.resume().once('end', () => {
+      const end = readClocks()
+      resolve(response.statusCode === 200 ? Math.max(end.now - start.now, end.worked - start.worked) : Infinity)
+    }),
+  )
+  sent.on('error', () => resolve(Infinity)).end()
+  return promise
+}
+
+/** Requests `/health/live` ten times a second, one after the other, until `signal` is aborted. Returns the milliseconds of each response, sorted. */
+async function watchLive(signal: AbortSignal, agent: Agent | false): Promise<number[]> {
+  const times: number[] = []
+  while (!signal.aborted) {
+    const [ms] = await Promise.all([measureLive(agent), delay(100)])
+    times.push(ms)
+  }
+  return times.sort((a, b) => a - b)
+}
+
+/** Sends one input with a number of clients. */
+async function run(input: HostileTask['input'], count: number) {
+  await serverProcess.measure()
+  const sender = fork(new URL('hostile/send.ts', import.meta.url))
+  const task: HostileTask = { input, clients: count, seconds, baseUrl, accounts }
+  const received = Promise.race([
+    once(sender, 'message') as Promise<[HostileResults]>,
+    once(sender, 'exit').then(([code]) =>
+      Promise.reject(new Error(`the process that sends ${input} ended with ${code}`)),
+    ),
+  ])
+  const ended = new AbortController()
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  await measureLive(agent)
+  sender.send(task)
+  const live = watchLive(ended.signal, agent)
+  const newConnections = watchLive(ended.signal, false)
+  const [results] = await received
+  ended.abort()
+  const [times, newTimes] = await Promise.all([live, newConnections])
+  agent.destroy()
+  const { longestTurnMs, mebibytes } = await serverProcess.measure()
+  const slowestMs = times.at(-1) ?? Infinity
+  const measured = {
+    name: `${input}, ${count} clients`,
+    slowestMs,
+    longestTurnMs,
+    results,
+    text: [
+      `${Math.round(slowestMs)} (${Math.round(quantile(times, 0.95))})`,
+      `${Math.round(newTimes.at(-1) ?? Infinity)} (${Math.round(quantile(newTimes, 0.95))})`,
+      `${longestTurnMs}`,
+      `${mebibytes} MiB: ${formatCounts(new Map(Object.entries(results)))}`,
+    ].join(', '),
+  }
+  say(`${measured.name}: ${measured.text}`)
+  return measured
+}
+
+try {
+  const inputs = (Object.keys(hostileInputs) as HostileTask['input'][]).filter(name => name.includes(only ?? ''))
+  if (!inputs.length) throw new Error(`No input has a name that contains ${only}.`)
+  const runs = []
+  for (const count of clients.split(',').map(Number)) for (const input of inputs) runs.push(await run(input, count))
+  const { peak } = memory(serverProcess.pid)
+  report('hostile', {
+    keep,
+    command: `hostile --clients ${clients} --seconds ${seconds}`,
+    measurements: [
+      [
+        'input',
+        'ms until /health/live responds over an open connection: slowest (95th percentile), over new connections, longest turn, memory: results',
+      ],
+      ...runs.map(({ name, text }) => [name, text] as const),
+      ['peak of the memory, MB', Math.round(peak)],
+    ],
+    checks: [
+      check(
+        `/health/live responds within ${maxLiveMs} ms`,
+        runs.filter(one => one.slowestMs > maxLiveMs).map(one => `${one.name}: ${Math.round(one.slowestMs)} ms`),
+        runs.length,
+      ),
+      check(
+        `no turn of the event loop uses more than ${maxTurnMs} ms of CPU`,
+        runs.filter(one => one.longestTurnMs > maxTurnMs).map(one => `${one.name}: ${one.longestTurnMs} ms`),
+        runs.length,
+      ),
+      check('the memory stays below its limit and 20 %', peak > maxMemoryMib * 1.2 ? [`${Math.round(peak)} MB`] : []),
+      check(
+        'no response is a 5xx except 503',
+        runs.flatMap(one => Object.keys(one.results).filter(status => /^5/.test(status) && status !== '503')),
+      ),
+      check('the service logs no error', installation.log),
+    ],
+  })
+} finally {
+  await installation.close()
+}
