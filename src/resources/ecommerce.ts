@@ -132,7 +132,7 @@ export const ecommerce = [
         '`approve` confirms the first push after a dry run, or continues a stopped one. Review the differences before.',
       body: Type.Object(
         { approve: Type.Optional(Flag('True: a person has reviewed the differences.')) },
-        { $id: 'StockPushInput' },
+        { $id: 'StockPushInput', additionalProperties: false },
       ),
       response: EcommerceStatus,
       errors,

@@ -205,3 +205,13 @@ for (const [path, methods] of Object.entries<Node>(document.paths))
       })
       assert.notEqual(status, 400, text)
     })
+
+test('the document forbids unknown fields in every JSON body', () => {
+  const open: string[] = []
+  for (const [path, operations] of Object.entries<Node>(document.paths))
+    for (const [method, { requestBody }] of Object.entries<Node>(operations)) {
+      const { schema } = (requestBody && resolved(requestBody).content['application/json']) ?? {}
+      if (schema && resolved(schema).additionalProperties !== false) open.push(`${method} ${path}`)
+    }
+  assert.deepEqual(open, [])
+})

@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { connect } from 'node:http2'
 import { after, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
+import { frame, headerFields, http2Preface, uint32 } from '../../../scenarios/support/raw-http.ts'
 import { buildCredentials, captureLog, startSecondServer, tlsTo } from '../../support/servers.ts'
 import { startTestApi } from '../../support/service.ts'
-import { frame, headerFields, http2Preface, uint32 } from '../../../scenarios/support/raw-http.ts'
 
 const api = await startTestApi({ settings: { readsPerMinute: 'off' } })
 const captured = captureLog('warn')
