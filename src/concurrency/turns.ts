@@ -4,14 +4,14 @@
  * behind those that keep the process busy. Sources of one level take turns, and the work of one source keeps its order.
  */
 
-/** Milliseconds in which a turn starts work, including the promises that it settles. The last piece of work can exceed them. */
+/** Milliseconds in which a turn starts work, including the promises that it resolves. The last piece of work can exceed them. */
 const turnMs = 5
 /** The same in a turn after a new connection. The event loop accepts only one connection between two turns. */
 const shortTurnMs = 1
 /** Milliseconds that a source can use in `windowMs` and still come first. */
 const lightMs = 5
 const windowMs = 1_000
-/** One turn in so many begins with a source that used more, so that the others can't keep it waiting for good. */
+/** One turn in so many begins with a source that used more, so that the others can't keep it waiting permanently. */
 const heavyInterval = 4
 
 type Work = () => void
@@ -108,5 +108,5 @@ function charge(source: Source, startedAt: number) {
   source.usedMs += now - startedAt
 }
 
-/** Calls back after the promises that can be settled now. */
+/** Calls back after the promises that can be resolved now. */
 const afterPromises = (callback: Work) => queueMicrotask(() => process.nextTick(callback))
