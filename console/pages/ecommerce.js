@@ -65,7 +65,7 @@ function Connection() {
   return html`<h1>E-commerce</h1>
     <p class="lead">The connection to your e-commerce platform</p>
     ${error && html`<${Problem} error=${error} />`}
-    ${data && !data.status && html`<div class="empty">No connection yet. Connect a shop with <code>tillbridge ecommerce set</code>, or <a href=${linkTo('import')}>import</a> its files.</div>`}
+    ${data && !data.status && html`<div class="empty"><p>No connection yet. Connect a shop with <code>tillbridge ecommerce set</code>, or <a href=${linkTo('import')}>import</a> its files.</p><p><a href="docs/connect/shopify" target="_blank" rel="noopener">Connect Shopify</a></p><p><a href="docs/connect/medusa" target="_blank" rel="noopener">Connect Medusa</a></p></div>`}
     ${!data && !error && html`<p class="opening" role="status">Loading…</p>`}
     ${data?.status && html`<${Details} ...${data} reload=${reload} />`}`
 }

@@ -95,6 +95,8 @@ test('lists are cards on narrow screens and accessible in the dark', { skip }, a
     )
     await assertAccessible(page, list)
     assert.equal(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), true, list)
+    const fillsFrame = `[...document.querySelectorAll('.data')].every(({ clientWidth, firstElementChild: table }) => table.clientWidth >= clientWidth - 1)`
+    assert.equal(await page.evaluate(fillsFrame), true, `the cards of ${list} fill their frame`)
   }
   for (const screen of ['accounts', 'orders']) {
     await page.show(screen)

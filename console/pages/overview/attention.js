@@ -107,6 +107,9 @@ export function Attention({ overview }) {
   </section>`
 }
 
+/** Removes the error code before the message of a failed run: `back_office_unavailable: …`. @param {string} detail */
+const withoutCode = detail => detail.replace(/^[a-z]+(_[a-z]+)+: /, '')
+
 /** @param {{ problem: HealthProblem, alert: any, reload: () => void }} props */
 function Notice({ problem: { level, kind, subject, title, detail, since, alert: alertId }, alert, reload }) {
   const remedy = consoleRemedies[alert?.kind ?? kind]
@@ -124,7 +127,7 @@ function Notice({ problem: { level, kind, subject, title, detail, since, alert: 
         ${page && canOpen && html`<a class="button" aria-label=${`${remedy?.label ?? t('Open')}: ${title}`} href=${linkTo(...page, ...(subject && remedy?.hasSubject !== false ? [subject] : []))}>${remedy?.label ?? t('Open')}</a>`}
       </span>
     </div>
-    ${detail && html`<p>${consoleRemedies[kind] ? html`${subject}: ${detail}` : detail}</p>`}
+    ${detail && html`<p>${consoleRemedies[kind] ? html`${subject}: ${withoutCode(detail)}` : withoutCode(detail)}</p>`}
     ${(remedy || alert) && html`<p>${renderCode(remedy?.remedy ?? alert.remedy)}</p>`}
     ${alert?.autoResolves && html`<p class="note">Resolves automatically</p>`}
   </li>`
