@@ -28,7 +28,7 @@ import {
   type ReservationLine,
   storeReservation,
 } from '../store/inventory/reservations.ts'
-import { lockStock, moveStock, readSellable } from '../store/inventory/stock.ts'
+import { lockReservedStock, lockStock, moveStock, readSellable } from '../store/inventory/stock.ts'
 import { findStockSources } from '../store/inventory/stock-sources.ts'
 import { beginChange } from '../store/lists/change-timestamp.ts'
 
@@ -133,10 +133,13 @@ export const reservations = [
     },
     ({ service, params: { id } }) =>
       async tx => {
-        const reservation = await lockReservation(tx, service, id)
+        const [reservation, , change] = await Promise.all([
+          lockReservation(tx, service, id),
+          lockReservedStock(tx, service, id),
+          beginChange(tx, service, ['stock']),
+        ])
         if (!reservation) throw notFound('reservation')
         const moves = releaseMoves(reservation.lines)
-        const [, change] = await Promise.all([lockStock(tx, service, moves), beginChange(tx, service, ['stock'])])
         await Promise.all([endReservation(tx, service, id), moveStock(tx, service, change, moves)])
         return { data: { id }, subject: buildPath(id) }
       },

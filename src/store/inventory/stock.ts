@@ -259,14 +259,29 @@ interface StockMove extends StockKey {
  * reservations and imports would wait behind the crowd. Transactions that lock rows first must not call this afterwards.
  */
 const queueForSkus = (tx: Db, service: Service, skuIds: readonly string[]) =>
+  queueFor(tx, service, sql`unnest(${skuIds}::text[]) as skus (sku_id)`)
+
+const queueFor = (tx: Db, service: Service, skus: Sql) =>
   tx.run(sql`
     select pg_advisory_xact_lock(${service.id}, key)
-      from ${materialized(sql`select distinct hashtext('stock ' || sku_id) as key from unnest(${skuIds}::text[]) as skus (sku_id) order by key`)} keys`)
+      from ${materialized(sql`select distinct hashtext('stock ' || sku_id) as key from ${skus} order by key`)} keys`)
 
 /** Locks the stock that is about to move, in key order, so that no two transactions can deadlock. Call before `beginChange`. */
 export async function lockStock(tx: Db, service: Service, moves: readonly StockMove[]) {
   const skuIds = moves.map(({ skuId }) => skuId)
   await Promise.all([queueForSkus(tx, service, skuIds), lockStockFirst(tx, service, moves)])
+}
+
+/** Locks the stock of a locked reservation like `lockStock`. Needs no lines, so it can be pipelined behind `lockReservation`. */
+export async function lockReservedStock(tx: Db, service: Service, reservationId: string) {
+  const lines = sql`stock_reservation_line where service_id = ${service.id} and reservation_id = ${reservationId}`
+  await Promise.all([
+    queueFor(tx, service, lines),
+    tx.run(sql`
+      select from stock
+       where service_id = ${service.id} and (store_id, sku_id) in (select store_id, sku_id from ${lines})
+       order by store_id, sku_id for update`),
+  ])
 }
 
 /** Like `lockStock`, ahead of the writes that wait for the same SKUs: it waits only for the one that has locked them. */
