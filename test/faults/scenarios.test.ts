@@ -49,6 +49,22 @@ test('a halted PostgreSQL and a killed session lose and repeat no write', {
   assert.equal((await passedChecks('halted-database', '--seconds', '7', '--clients', '3')).length, 7)
 })
 
+test('floods of requests by many clients do not block the process', { timeout: 200_000 }, async () => {
+  const options = [
+    '--only',
+    'pipelined',
+    '--clients',
+    '40',
+    '--seconds',
+    '3',
+    '--max-live',
+    '3000',
+    '--max-turn',
+    '150',
+  ]
+  assert.equal((await passedChecks('hostile', ...options)).length, 5)
+})
+
 test('the last units are sold once while a process is killed', { timeout: 200_000 }, async () => {
   const options = ['--clients', '30', '--rounds', '2', '--units', '10', '--kills', '10']
   assert.equal((await passedChecks('last-units', ...options)).length, 7)
