@@ -72,8 +72,8 @@ export function App() {
 const NoService = ({ name, services }) => html`<main class="sign-in">
   <h1>${name ? t('No access to {name}', { name }) : t('No service')}</h1>
   <div class="empty">
-    <p>${name ? t("Your account has no access to the service {name}, or it doesn't exist.", { name }) : t('Your account has no service.')} Ask an admin for access.</p>
-    <p class="choices">${services.map(each => html`<a class="button" key=${each.name} href=${linkToService(each.name)}>Open ${each.name}</a>`)}</p>
+    <p>${name ? t("Your account has no access to the service {name}, or it doesn't exist. Ask an admin for access.", { name }) : t('Your account has no service. Ask an admin for access.')}</p>
+    <p class="choices">${services.map(each => html`<a class="button" key=${each.name} href=${linkToService(each.name)}>${t('Open {name}', { name: each.name })}</a>`)}</p>
   </div>
 </main>`
 

@@ -8,7 +8,7 @@ import { useAction } from './components/use-load.js'
 import { html } from './lib/html.js'
 import { includesRole, RoleContext, ServicesContext } from './lib/role.js'
 import { linkTo, linkToService, useRoute } from './lib/route.js'
-import { t } from './lib/text.js'
+import { plural } from './lib/text.js'
 import { pages, recordLists } from './pages.js'
 
 /**
@@ -72,7 +72,7 @@ export function Frame({ signedIn, service, signOut }) {
 /** The number of problems of a screen. @param {{ count: number, isCritical: boolean }} props */
 const Badge = ({ count, isCritical }) =>
   count > 0 &&
-  html` <span class=${`badge ${isCritical ? 'critical' : 'degraded'}`} title=${`${count} ${count === 1 ? t('problem') : t('problems')}`}>${count}</span>`
+  html` <span class=${`badge ${isCritical ? 'critical' : 'degraded'}`} title=${plural(count, '{count} problem', '{count} problems')}>${count}</span>`
 
 /** The service, or a choice of services, which opens the same screen. @param {{ services: { name: string }[], service: { name: string }, path: string }} props */
 function Services({ services, service, path }) {

@@ -3,7 +3,7 @@ import { Button, SubmitButton } from './components/button.js'
 import { ApiError, callApi } from './lib/api.js'
 import { html } from './lib/html.js'
 import { rememberScreen } from './lib/provider-response.js'
-import { t } from './lib/text.js'
+import { rich, t } from './lib/text.js'
 
 /** @param {Error} error */
 const getRemedy = error =>
@@ -41,7 +41,7 @@ export function SignIn({ reason, done }) {
       ${needsCode && html`<label>Code <input name="code" autocomplete="one-time-code" required autofocus /></label>`}
       <${SubmitButton} label="Sign in" busyLabel="Signing in…" busy=${busy} error=${error} remedy=${error && getRemedy(error)} />
     </form>
-    <p class="aside">Have shell access? Run <code>tillbridge console</code> for a one-time link.</p>
+    <p class="aside">${rich('Have shell access? Run <code>tillbridge console</code> for a one-time link.')}</p>
   </main>`
 }
 

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import uPlot from 'uplot'
 import { html } from '../lib/html.js'
+import { formatNumber, plural } from '../lib/text.js'
 import { formatTick, formatTime } from '../lib/time.js'
 
 /** uPlot's stylesheet, which is loaded with the first chart. */
@@ -16,7 +17,7 @@ function formatTimes(times) {
 }
 
 /** @param {number | null | undefined} value @param {string} unit */
-const formatValue = (value, unit) => (value == null ? '–' : `${value.toLocaleString('en')} ${unit}`.trim())
+const formatValue = (value, unit) => (value == null ? '–' : `${formatNumber(value)} ${unit}`.trim())
 
 /**
  * A line chart. The legend has the values under the pointer. Screen readers can't read a canvas, so a page must also show the data as text or a table.
@@ -79,7 +80,7 @@ export function Chart({ title, name = String(title), unit = '', times, lines }) 
             grid: { stroke: getColour('line'), width: 1 },
             size: (unit ? 4.8 : 3) * rem,
             space: 2.2 * rem,
-            values: (_, values) => values.map(value => `${value.toLocaleString('en')} ${unit}`.trim()),
+            values: (_, values) => values.map(value => `${formatNumber(value)} ${unit}`.trim()),
           },
         ],
       },
@@ -99,6 +100,6 @@ export function Chart({ title, name = String(title), unit = '', times, lines }) 
       ${lines.map(line => html`<li key=${line.title} class=${line.colour}>${line.title}${hovered !== null && html` <b>${formatValue(line.values[hovered], unit)}</b>`}</li>`)}
       <li class="time">${hovered === null ? '' : formatTime(toTimestamp(times[hovered] ?? 0))}</li>
     </ul>
-    <div class="chart" role="img" aria-label=${`${name}, ${times.length} points`} ref=${container}></div>
+    <div class="chart" role="img" aria-label=${plural(times.length, '{name}, {count} point', '{name}, {count} points', { name })} ref=${container}></div>
   </figure>`
 }

@@ -19,6 +19,8 @@ import { getColumnTitle, renderCell } from './table.js'
  * @typedef {{ q: string, filter: string, sort: string, from: string, until: string, at: string }} TableQuery `from` and `until`: RFC 3339
  */
 
+/** A list counts at most this many rows. */
+const maxTotal = 100_000
 const pageSize = 100
 /** Rows above and below the visible ones, so that scrolling shows no gap. */
 const spareRows = 12
@@ -63,7 +65,7 @@ async function* loadRows(list, query, signal) {
 
 /**
  * `filters`: the label of each filter of the API. `version`: the shown rows are loaded again if it changes. `tools`: before the search field.
- * @typedef {{ list: string, caption: string, nouns: [string, string], columns: DataColumn[], placeholder: string }} Labels
+ * @typedef {{ list: string, caption: string, noun: string, formatCount: (count: number) => string, columns: DataColumn[], placeholder: string }} Labels
  * @typedef {{ filters: Record<string, string>, defaultSort: string, getLink: (row: any) => string | undefined, empty: unknown, version?: number, tools?: unknown }} Behaviour
  */
 
@@ -75,7 +77,8 @@ async function* loadRows(list, query, signal) {
 export function DataTable({
   list,
   caption,
-  nouns,
+  noun,
+  formatCount,
   columns,
   placeholder,
   filters,
@@ -194,7 +197,7 @@ export function DataTable({
 
   const shown = columns.filter(({ isExported }) => !isExported)
   const parts = shown.reduce((sum, { size: width = 1 }) => sum + width, 0)
-  const total = current?.total ?? 100_000
+  const total = current?.total ?? maxTotal
   const rows = Array.from({ length: Math.max(0, Math.min(end, total) - start) }, (_, i) => {
     const at = start + i
     return { at, row: current?.pages.get(Math.floor(at / pageSize))?.[at % pageSize] }
@@ -205,15 +208,17 @@ export function DataTable({
     (query.sort || defaultSort).startsWith('-'),
   ]
   const countText = current
-    ? `${current.total === null ? t('More than 100,000') : current.total.toLocaleString('en')} ${current.total === 1 ? nouns[0] : nouns[1]}`
-    : 'Loading…'
+    ? current.total === null
+      ? t('More than {total}', { total: formatCount(maxTotal) })
+      : formatCount(current.total)
+    : t('Loading…')
   const period = formatPeriod(query)
   const isFiltered = Boolean(query.q || query.filter || period)
 
   return html`<section class="list" aria-busy=${isBusy}>
     <div class="tools">
       ${tools}
-      <input type="search" class="filter-text" aria-label=${`Search ${nouns[1]}`} placeholder=${placeholder} autocomplete="off" value=${text} onInput=${(/** @type {any} */ event) => setText(event.currentTarget.value)} />
+      <input type="search" class="filter-text" aria-label=${t('Search {noun}', { noun })} placeholder=${placeholder} autocomplete="off" value=${text} onInput=${(/** @type {any} */ event) => setText(event.currentTarget.value)} />
       <span class="chips" role="group" aria-label="Filter">
         ${Object.entries({ '': t('All'), ...filters }).map(([filter, label]) => html`<button key=${filter} aria-pressed=${query.filter === filter} onClick=${() => update({ filter })}>${label}</button>`)}
       </span>
@@ -226,7 +231,7 @@ export function DataTable({
       current?.total === 0 &&
       html`<div class="empty">${
         isFiltered
-          ? html`<p>No matching ${nouns[1]}.</p><p><button onClick=${() => {
+          ? html`<p>${t('No matching {noun}.', { noun })}</p><p><button onClick=${() => {
               setText('')
               update({ q: '', filter: '', from: '', until: '' })
             }}>Clear search and filters</button></p>`
@@ -244,7 +249,7 @@ export function DataTable({
           const title = getColumnTitle(column)
           const isSorted = column.sort === sorted
           const sort = isSorted && !isDescending ? `-${column.sort}` : column.sort
-          return html`<th scope="col" key=${column.title} class=${column.right ? 'right' : undefined} aria-sort=${isSorted ? (isDescending ? 'descending' : 'ascending') : undefined}>${column.sort ? html`<button onClick=${() => update({ sort: sort ?? '' })}>${title}<span aria-hidden="true">${isSorted ? (isDescending ? ' ↓' : ' ↑') : ''}</span></button>` : title}</th>`
+          return html`<th scope="col" key=${column.title} title=${title} class=${column.right ? 'right' : undefined} aria-sort=${isSorted ? (isDescending ? 'descending' : 'ascending') : undefined}>${column.sort ? html`<button onClick=${() => update({ sort: sort ?? '' })}>${title}<span aria-hidden="true">${isSorted ? (isDescending ? ' ↓' : ' ↑') : ''}</span></button>` : title}</th>`
         })}</tr></thead>
         <tbody>
           ${start > 0 && html`<tr class="spacer" aria-hidden="true"><td colspan=${shown.length} style=${{ height: `${start * size.row}px` }}></td></tr>`}

@@ -1,5 +1,6 @@
 import { html } from '../lib/html.js'
-import { t } from '../lib/text.js'
+import { nameState } from '../lib/states.js'
+import { formatNumber, language, t } from '../lib/text.js'
 import { formatInZones, formatMoment, formatZonedTime } from '../lib/time.js'
 
 /** Formats an amount of the API with its currency: `AUD 1,234.50`. @param {string | null} amount @param {string} currency */
@@ -14,7 +15,7 @@ export const formatMoney = (amount, currency) => {
     maximumFractionDigits: digits,
     signDisplay: 'negative',
   })
-  return new Intl.NumberFormat('en', { style: 'currency', currency, currencyDisplay: 'code', ...options })
+  return new Intl.NumberFormat(language, { style: 'currency', currency, currencyDisplay: 'code', ...options })
     .format(/** @type {any} */ (amount))
     .replace(/\u00a0/g, ' ')
     .replace('-', '−')
@@ -38,6 +39,9 @@ export const amountColumn = (title, getAmount, currency) => ({
   text: row => getAmount(row) ?? '',
 })
 
+/** @param {number | null | undefined} count */
+const formatCount = count => (typeof count === 'number' ? formatNumber(count) : undefined)
+
 /**
  * A column of counts with grouped digits.
  * @param {string} title @param {(row: any) => number | null | undefined} getCount @returns {import('./table.js').Column}
@@ -45,7 +49,7 @@ export const amountColumn = (title, getAmount, currency) => ({
 export const countColumn = (title, getCount) => ({
   title,
   right: true,
-  value: row => getCount(row)?.toLocaleString('en'),
+  value: row => formatCount(getCount(row)),
   text: row => String(getCount(row) ?? ''),
 })
 
@@ -78,13 +82,14 @@ export const Path = ({ path, short = false }) => {
 export function formatSize(bytes) {
   if (bytes < 1_024) return t('{bytes} bytes', { bytes })
   const exponent = Math.min(3, Math.floor(Math.log(bytes) / Math.log(1_024)))
-  return `${(bytes / 1_024 ** exponent).toFixed(1)} ${['KB', 'MB', 'GB'][exponent - 1]}`
+  const number = formatNumber(bytes / 1_024 ** exponent, { minimumFractionDigits: 1, maximumFractionDigits: 1 })
+  return `${number} ${['KB', 'MB', 'GB'][exponent - 1]}`
 }
 
 /** @typedef {'good' | 'warn' | 'bad' | 'idle'} Tone */
 
 /** A state with a dot in its colour. @param {{ state: unknown, tone?: Tone | undefined }} props */
-export const State = ({ state, tone = 'idle' }) => html`<span class=${`state ${tone}`}>${state}</span>`
+export const State = ({ state, tone = 'idle' }) => html`<span class=${`state ${tone}`}>${nameState(state)}</span>`
 
 const tones = /** @type {const} */ ({ ok: 'good', degraded: 'warn', critical: 'bad' })
 

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { html } from '../lib/html.js'
 import { goTo } from '../lib/route.js'
+import { rich } from '../lib/text.js'
 import { onSubmit } from './field.js'
 import { getRoute, ResultText, searchRecords } from './search-results.js'
 
@@ -107,7 +108,7 @@ export function GlobalSearch() {
     />
     <div class="results" hidden=${!isShown} role="status">
       ${isFailed && html`<p class="note">The search failed. Press Enter to try again.</p>`}
-      ${results?.length === 0 && html`<p class="note">No results for <b>${query}</b>. Press Enter to search the back office too.</p>`}
+      ${results?.length === 0 && html`<p class="note">${rich('No results for <b>{query}</b>. Press Enter to search the back office too.', { query })}</p>`}
       <ul id="global-results" role="listbox" aria-label="Results">
         ${results?.map(
           (result, i) => html`<li

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { callApi, exportRecords, toPagePath } from '../lib/api.js'
 import { html } from '../lib/html.js'
+import { t } from '../lib/text.js'
 import { Button } from './button.js'
 import { Export } from './export.js'
 import { Problem } from './problem.js'
@@ -62,7 +63,7 @@ export function List({ path, caption, columns, empty, file, getKey, version = 0,
     ${
       rows &&
       next !== null &&
-      html`<p class="more"><${Button} label="Show more" busyLabel="Loading…" busy=${busy} onClick=${() => load(rows, next)} /> <small>${rows.length} shown</small></p>`
+      html`<p class="more"><${Button} label="Show more" busyLabel="Loading…" busy=${busy} onClick=${() => load(rows, next)} /> <small>${t('{shown} shown', { shown: rows.length })}</small></p>`
     }
   </section>`
 }

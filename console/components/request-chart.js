@@ -1,6 +1,6 @@
 import { callApi } from '../lib/api.js'
 import { html } from '../lib/html.js'
-import { t } from '../lib/text.js'
+import { plural, t } from '../lib/text.js'
 import { Bars } from './bars.js'
 import { Problem } from './problem.js'
 import { useLoad } from './use-load.js'
@@ -25,9 +25,9 @@ export function RequestChart({ title, range, tools, minute = 0, link }) {
   const sum = (/** @type {'answered' | 'rejected' | 'failed'} */ name) =>
     intervals.reduce((total, interval) => total + interval[name], 0)
   const counts = [
-    `${sum('answered').toLocaleString('en')} requests`,
-    `${sum('rejected').toLocaleString('en')} client errors (4xx)`,
-    `${sum('failed').toLocaleString('en')} server errors (5xx)`,
+    plural(sum('answered'), '{count} request', '{count} requests'),
+    plural(sum('rejected'), '{count} client error (4xx)', '{count} client errors (4xx)'),
+    plural(sum('failed'), '{count} server error (5xx)', '{count} server errors (5xx)'),
     formatP95(data.p95),
   ]
   const times = intervals.map(({ at }) => at)
@@ -38,7 +38,7 @@ export function RequestChart({ title, range, tools, minute = 0, link }) {
   }
   return html`<${Bars}
     title=${title}
-    name="API requests"
+    name=${t('API requests')}
     summary=${counts.filter(Boolean).join(' · ')}
     times=${times}
     series=${[

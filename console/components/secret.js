@@ -8,7 +8,7 @@ import { t } from '../lib/text.js'
  */
 export function Secret({ title, facts, done }) {
   return html`<div class="card secret" role="status">
-    <p><b>${title}</b> Copy it now. It won't be shown again.</p>
+    <p><b>${title}</b> ${t("Copy it now. It won't be shown again.")}</p>
     <dl class="facts-list">
       ${facts.map(([name, value]) => html`<div key=${name}><dt>${name}</dt><dd><code>${value}</code> <${Copy} name=${name} value=${value} /></dd></div>`)}
     </dl>

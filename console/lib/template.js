@@ -6,7 +6,7 @@
 
 /** Attributes that people see or hear. */
 export const textAttributes =
-  /^(label|busyLabel|aria-label|alt|title|caption|lead|hint|placeholder|confirm|done|empty|remedy|state)$/
+  /^(label|busyLabel|aria-label|alt|title|caption|lead|hint|placeholder|confirm|addLabel|done|empty|remedy|state)$/
 
 /** Elements whose content is the same in all languages. */
 const codeElements = ['code', 'kbd', 'pre']

@@ -8,6 +8,9 @@ import { h } from 'preact'
 /** The language that the server chose for the page. Tests without a page read English. */
 export const language = globalThis.document?.documentElement.lang || 'en'
 
+/** The locale of dates. English ones have the day in front of the month. */
+export const dateLocale = language === 'en' ? 'en-GB' : language
+
 /** The translations by English text. Modules that import this one wait for them, so that they can use texts in constants. @type {Record<string, Translation>} */
 const catalogue = language === 'en' ? {} : (await import(`../texts/${language}.js`)).texts
 
@@ -24,7 +27,9 @@ function translate(english, count) {
   return translation ?? english
 }
 
-/** @typedef {Record<string, unknown>} Values by name. Numbers are formatted. */
+/** Values by name. Numbers are formatted. @typedef {Record<string, unknown>} Values */
+
+/** Values that can be elements, or functions that build an element around a content. @typedef {Record<string, string | number | null | undefined | any[] | import('preact').VNode | ((content: any[]) => any)>} RichValues */
 
 /** @param {unknown} value */
 const format = value => (typeof value === 'number' ? formatNumber(value) : value)
@@ -49,7 +54,7 @@ const elements = ['b', 'code', 'small']
 /**
  * Returns a text with elements as children of an element: `rich('See <link>Team</link>.', { link: team => html`<a href="…">${team}</a>` })`.
  * Values can be elements too. `<b>`, `<code>` and `<small>` need no function.
- * @param {string} english a literal @param {Values} [values]
+ * @param {string} english a literal @param {RichValues} [values]
  * @returns {any[]}
  */
 export function rich(english, values = {}) {

@@ -1,5 +1,5 @@
 import { formatDuration } from 'tillbridge/health'
-import { t } from './text.js'
+import { dateLocale, t } from './text.js'
 
 // Times are shown in the service's time zone, so that they match its receipts and reports.
 
@@ -10,7 +10,7 @@ export const setTimeZone = zone => {
 }
 
 /** @param {Intl.DateTimeFormatOptions} options @param {string | undefined} [zone] undefined: that of the browser */
-const createFormat = (options, zone = timeZone) => new Intl.DateTimeFormat('en-GB', { ...options, timeZone: zone })
+const createFormat = (options, zone = timeZone) => new Intl.DateTimeFormat(dateLocale, { ...options, timeZone: zone })
 
 /** @type {Intl.DateTimeFormatOptions} */
 const dateAndTime = {

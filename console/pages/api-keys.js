@@ -10,7 +10,7 @@ import { useLoad } from '../components/use-load.js'
 import { callApi, loadAll } from '../lib/api.js'
 import { html } from '../lib/html.js'
 import { linkTo } from '../lib/route.js'
-import { t } from '../lib/text.js'
+import { rich, t } from '../lib/text.js'
 import { formatLocalTime } from '../lib/time.js'
 import { loadScopes, NewKey } from './accounts/keys.js'
 import { Accounts } from './accounts/list.js'
@@ -41,7 +41,7 @@ export function Screen() {
     },
     {
       title: t('Stores'),
-      value: key => key.stores?.join(', ') ?? none('all'),
+      value: key => key.stores?.join(', ') ?? none(t('all')),
       text: key => key.stores?.join(', ') ?? t('all'),
     },
     { title: t('Created'), value: key => key.createdAt, isTime: true, shrink: true },
@@ -50,14 +50,14 @@ export function Screen() {
       value: key =>
         key.isExpired
           ? html`<${State} state=${t('expired {time}', { time: formatLocalTime(key.expiresAt) })} tone="bad" />`
-          : (key.expiresAt ?? none('never')),
+          : (key.expiresAt ?? none(t('never'))),
       text: key => key.expiresAt ?? '',
       isTime: true,
       shrink: true,
     },
     {
       title: t('Last used'),
-      value: key => key.lastUsedAt ?? none('never'),
+      value: key => key.lastUsedAt ?? none(t('never')),
       text: key => key.lastUsedAt ?? '',
       isTime: true,
       shrink: true,
@@ -66,16 +66,16 @@ export function Screen() {
       title: t('Actions'),
       right: true,
       value: key =>
-        html`<${Action} label="Revoke" name=${`Revoke key ${key.name} of ${key.username}`} role="admin" danger done=${t('Key {name} revoked', { name: key.name })} work=${() => callApi(toPath(key), { method: 'DELETE' }).then(reload)} confirm=${t('Clients that use {name} lose access within 5 seconds.', { name: key.name })} />`,
+        html`<${Action} label="Revoke" name=${t('Revoke key {name} of {username}', { name: key.name, username: key.username })} role="admin" danger done=${t('Key {name} revoked', { name: key.name })} work=${() => callApi(toPath(key), { method: 'DELETE' }).then(reload)} confirm=${t('Clients that use {name} lose access within 5 seconds.', { name: key.name })} />`,
     },
   ]
   const add = html`<button class="main" onClick=${() => setAdding(true)}>New key</button>`
   return html`<h1>API keys</h1>
-    <p class="lead">Keys of programs, with some of the permissions of an account. People and roles are under <a href=${linkTo('accounts')}>Team</a>.</p>
+    <p class="lead">${rich('Keys of programs, with some of the permissions of an account. People and roles are under <link>Team</link>.', { link: content => html`<a href=${linkTo('accounts')}>${content}</a>` })}</p>
     ${
       issued &&
       html`<${Secret} title=${t('API key {name}.', { name: issued.name })} facts=${[
-        ['key', issued.key],
+        [t('key'), issued.key],
         [t('API key'), issued.apiKey],
       ]} done=${() => setIssued(undefined)} />`
     }

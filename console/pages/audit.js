@@ -29,7 +29,7 @@ const Changes = ({ changes }) => html`<ul class="values-list">
       ({ field, before, after }) =>
         html`<li key=${field}><b>${getTitle(field)}</b> <del>${before ?? t('none')}</del> <span aria-label="becomes">→</span> <ins>${after ?? t('none')}</ins></li>`,
     )}
-  ${changes.length > maxShownChanges && html`<li><small>and ${changes.length - maxShownChanges} more, in the CSV</small></li>`}
+  ${changes.length > maxShownChanges && html`<li><small>${t('and {more} more, in the CSV', { more: changes.length - maxShownChanges })}</small></li>`}
 </ul>`
 
 /** @type {Record<string, string>} */
@@ -60,7 +60,8 @@ const columns = [
       entry.changes?.length
         ? entry.changes
             .map(
-              (/** @type {Change} */ { field, before, after }) => `${field}: ${before ?? 'none'} → ${after ?? 'none'}`,
+              (/** @type {Change} */ { field, before, after }) =>
+                `${field}: ${before ?? t('none')} → ${after ?? t('none')}`,
             )
             .join('; ')
         : entry.fields.join(', '),

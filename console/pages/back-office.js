@@ -4,7 +4,7 @@ import { useLoad } from '../components/use-load.js'
 import { callApi } from '../lib/api.js'
 import { html } from '../lib/html.js'
 import { useHasRole } from '../lib/role.js'
-import { t } from '../lib/text.js'
+import { rich, t } from '../lib/text.js'
 import { Calls } from './back-office/calls.js'
 import { Connection } from './back-office/connection.js'
 
@@ -29,7 +29,7 @@ export function Screen() {
   if (calls.breaker === null)
     return html`${heading}<div class="empty">
       <p>This service has no other back office. It keeps its records in Tillbridge.</p>
-      <p>To connect one, run <code>tillbridge back-office set</code> on the server.</p>
+      <p>${rich('To connect one, run <code>tillbridge back-office set</code> on the server.')}</p>
     </div>`
   return html`${heading}
     <div class="card">

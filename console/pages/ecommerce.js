@@ -7,7 +7,7 @@ import { useLoad } from '../components/use-load.js'
 import { callApi } from '../lib/api.js'
 import { html } from '../lib/html.js'
 import { linkTo } from '../lib/route.js'
-import { t } from '../lib/text.js'
+import { formatNumber, rich, t } from '../lib/text.js'
 import { Differences } from './ecommerce/differences.js'
 import { Levels } from './ecommerce/levels.js'
 import { Drift, Reconciliations } from './ecommerce/reconciliations.js'
@@ -41,7 +41,7 @@ const syncColumns = [
 /** @type {import('../components/table.js').Column[]} */
 const heldColumns = [
   { title: t('Reason'), value: held => html`<code>${held.reason}</code>`, text: held => held.reason },
-  { title: t('Levels'), right: true, value: held => held.levels.toLocaleString('en') },
+  { title: t('Levels'), right: true, value: held => formatNumber(held.levels) },
   { title: t('Remedy'), value: held => remedies[held.reason] ?? t('The platform rejected the level. See its code.') },
 ]
 
@@ -65,7 +65,7 @@ function Connection() {
   return html`<h1>E-commerce</h1>
     <p class="lead">The connection to your e-commerce platform</p>
     ${error && html`<${Problem} error=${error} />`}
-    ${data && !data.status && html`<div class="empty"><p>No connection yet. Connect a shop with <code>tillbridge ecommerce set</code>, or <a href=${linkTo('import')}>import</a> its files.</p><p><a href="docs/connect/shopify" target="_blank" rel="noopener">Connect Shopify</a></p><p><a href="docs/connect/medusa" target="_blank" rel="noopener">Connect Medusa</a></p></div>`}
+    ${data && !data.status && html`<div class="empty"><p>${rich('No connection yet. Connect a shop with <code>tillbridge ecommerce set</code>, or <link>import</link> its files.', { link: content => html`<a href=${linkTo('import')}>${content}</a>` })}</p><p><a href="docs/connect/shopify" target="_blank" rel="noopener">Connect Shopify</a></p><p><a href="docs/connect/medusa" target="_blank" rel="noopener">Connect Medusa</a></p></div>`}
     ${!data && !error && html`<p class="opening" role="status">Loading…</p>`}
     ${data?.status && html`<${Details} ...${data} reload=${reload} />`}`
 }
@@ -84,12 +84,12 @@ const platforms = { shopify: 'Shopify', medusa: 'Medusa' }
 
 /** The state of the push. @param {any} status @returns {[state: string, tone: import('../components/format.js').Tone]} */
 function assessPush({ stockPush, isStopped, lagSeconds, due }) {
-  if (stockPush === 'off') return ['off', 'idle']
+  if (stockPush === 'off') return [t('off'), 'idle']
   if (stockPush === 'dryRun') return [t('dry run: waits for confirmation'), 'warn']
   if (isStopped) return [t('stopped: most levels would fall to zero'), 'bad']
   return due && lagSeconds > 60
     ? [t('late by {duration}', { duration: formatDuration(lagSeconds) }), 'warn']
-    : ['on', 'good']
+    : [t('on'), 'good']
 }
 
 /** The points that all classes of calls have left. @param {any} points */
@@ -109,7 +109,7 @@ function Push({ status, reload }) {
   const post = (/** @type {string} */ path, body = {}) => callApi(path, { method: 'POST', body }).then(reload)
   const { stockPush, isStopped, points, subscriptions, reconciliation } = status
   const isFirst = stockPush === 'dryRun'
-  const count = (/** @type {string} */ name) => status[name].toLocaleString('en')
+  const count = (/** @type {string} */ name) => formatNumber(status[name])
   return html`<div class="card">
       <${Facts}
         facts=${[
@@ -126,8 +126,8 @@ function Push({ status, reload }) {
             t('Points'),
             points &&
               t('{left} of {capacity}', {
-                left: sumPoints(points).toLocaleString('en'),
-                capacity: points.capacity.toLocaleString('en'),
+                left: formatNumber(sumPoints(points)),
+                capacity: formatNumber(points.capacity),
               }),
           ],
           [t('Events'), subscriptions && describeSubscriptions(subscriptions)],
@@ -146,7 +146,7 @@ function Push({ status, reload }) {
     </div>
     ${
       stockPush === 'off' &&
-      html`<p class="note">The stock push is off. To compare stock without setting it: <code>tillbridge ecommerce set … stockPush=dryRun</code></p>`
+      html`<p class="note">${rich('The stock push is off. To compare stock without setting it: <code>tillbridge ecommerce set … stockPush=dryRun</code>')}</p>`
     }
     ${
       (isFirst || isStopped) &&

@@ -2,7 +2,7 @@ import { DataTable } from '../components/data-table.js'
 import { formatMoney, State } from '../components/format.js'
 import { html } from '../lib/html.js'
 import { linkTo } from '../lib/route.js'
-import { t } from '../lib/text.js'
+import { formatNumber, plural, rich, t } from '../lib/text.js'
 import { formatDate } from '../lib/time.js'
 
 /** @typedef {import('../components/data-table.js').DataColumn} DataColumn */
@@ -26,7 +26,7 @@ const textColumn = (title, name, more) => ({ title, value: row => row[name], ...
 const countColumn = (title, name, more) => ({
   title,
   right: true,
-  value: row => row[name]?.toLocaleString('en'),
+  value: row => (row[name] === undefined || row[name] === null ? undefined : formatNumber(row[name])),
   text: row => String(row[name] ?? ''),
   ...more,
 })
@@ -63,14 +63,16 @@ const customer = {
 }
 const customerId = textColumn(t('Customer ID'), 'customerId', { isExported: true })
 
-const ImportHint = () => html`<p>Sync the back office or <a href=${linkTo('import')}>import a file</a>.</p>`
+const ImportHint = () =>
+  html`<p>${rich('Sync the back office or <link>import a file</link>.', { link: content => html`<a href=${linkTo('import')}>${content}</a>` })}</p>`
 
 /** @type {Record<string, Omit<Parameters<typeof DataTable>[0], 'list' | 'caption'> & { title: string, lead: string }>} */
 const lists = {
   orders: {
     title: t('Orders'),
     lead: t('Web orders, newest first. Open one to ship, cancel or return it.'),
-    nouns: [t('order'), t('orders')],
+    noun: t('orders'),
+    formatCount: count => plural(count, '{count} order', '{count} orders'),
     placeholder: t('Order number or customer'),
     filters: {
       today: t('Today'),
@@ -78,7 +80,7 @@ const lists = {
       shipped: t('Shipped'),
       returned: t('Returned'),
       cancelled: t('Cancelled'),
-      pickup: 'Click & collect',
+      pickup: t('Click & collect'),
     },
     defaultSort: '-placedAt',
     getLink: row => linkTo('search', 'order', row.id),
@@ -98,9 +100,10 @@ const lists = {
   sales: {
     title: t('Sales'),
     lead: t('Receipts of all stores and the web, newest first.'),
-    nouns: [t('sale'), t('sales')],
+    noun: t('sales'),
+    formatCount: count => plural(count, '{count} sale', '{count} sales'),
     placeholder: t('Receipt, order number or customer'),
-    filters: { today: t('Today'), week: '7 days', month: '30 days' },
+    filters: { today: t('Today'), week: t('7 days'), month: t('30 days') },
     defaultSort: '-saleDate',
     getLink: row => linkTo('search', 'sale', row.id),
     empty: html`<p>No sales yet.</p><${ImportHint} />`,
@@ -119,7 +122,8 @@ const lists = {
   returns: {
     title: t('Returns'),
     lead: t('Returns of web orders and their refunds.'),
-    nouns: [t('return'), t('returns')],
+    noun: t('returns'),
+    formatCount: count => plural(count, '{count} return', '{count} returns'),
     placeholder: t('Return or order number, customer'),
     filters: { requested: t('Requested'), received: t('Received'), refunded: t('Refunded'), cancelled: t('Cancelled') },
     defaultSort: '-createdAt',
@@ -144,7 +148,8 @@ const lists = {
   customers: {
     title: t('Customers'),
     lead: t('Shoppers with their contact details and marketing consent.'),
-    nouns: [t('customer'), t('customers')],
+    noun: t('customers'),
+    formatCount: count => plural(count, '{count} customer', '{count} customers'),
     placeholder: t('Name, email address, phone or ID'),
     filters: { email: t('Email consent'), sms: t('SMS consent'), none: t('No marketing') },
     defaultSort: 'name',
@@ -161,9 +166,9 @@ const lists = {
         size: 0.9,
         value: row =>
           row.emailSubscription || row.smsSubscription
-            ? [row.emailSubscription && 'email', row.smsSubscription && 'SMS'].filter(Boolean).join(', ')
+            ? [row.emailSubscription && t('email'), row.smsSubscription && t('SMS')].filter(Boolean).join(', ')
             : html`<span class="none">none</span>`,
-        text: row => [row.emailSubscription && 'email', row.smsSubscription && 'SMS'].filter(Boolean).join(' '),
+        text: row => [row.emailSubscription && t('email'), row.smsSubscription && t('SMS')].filter(Boolean).join(' '),
       },
       textColumn(t('Loyalty'), 'loyalty', { isMinor: true, size: 0.9 }),
       { ...timeColumn(t('Updated'), 'updatedAt', 'updatedAt'), isMinor: true },
@@ -173,7 +178,8 @@ const lists = {
   products: {
     title: t('Products'),
     lead: t('Styles with their colours and sizes. Open one for its stock by size and colour.'),
-    nouns: [t('product'), t('products')],
+    noun: t('products'),
+    formatCount: count => plural(count, '{count} product', '{count} products'),
     placeholder: t('Name, style code, SKU or barcode'),
     filters: { inStock: t('In stock'), outOfStock: t('Out of stock') },
     defaultSort: 'code',
@@ -186,7 +192,10 @@ const lists = {
       countColumn('SKUs', 'skus', { size: 0.6, isMinor: true }),
       {
         ...moneyColumn(t('Price'), 'price', { size: 1.2 }),
-        value: row => row.price && `${row.highestPrice ? t('from ') : ''}${formatMoney(row.price, row.currency)}`,
+        value: row => {
+          const price = formatMoney(row.price, row.currency)
+          return price && row.highestPrice ? t('from {price}', { price }) : price
+        },
       },
       currency,
       countColumn(t('In stock'), 'stock', { size: 0.8 }),
@@ -197,9 +206,10 @@ const lists = {
   stock: {
     title: t('Stock'),
     lead: t('Units of each SKU in each store, and how many of them can be sold online.'),
-    nouns: [t('stock level'), t('stock levels')],
+    noun: t('stock levels'),
+    formatCount: count => plural(count, '{count} stock level', '{count} stock levels'),
     placeholder: t('SKU, barcode, product or store'),
-    filters: { available: t('Available'), low: 'Low (1–3)', none: t('Out of stock') },
+    filters: { available: t('Available'), low: t('Low (1–3)'), none: t('Out of stock') },
     defaultSort: 'sku',
     getLink: row => linkTo('search', 'product', `sku:${row.sku}`),
     empty: html`<p>No stock yet.</p><${ImportHint} />`,
@@ -222,14 +232,15 @@ const lists = {
       countColumn(t('Reserved'), 'reserved', { size: 0.8, isMinor: true }),
       {
         ...countColumn(t('Available'), 'available', { size: 0.8 }),
-        value: row => html`<b>${row.available.toLocaleString('en')}</b>`,
+        value: row => html`<b>${formatNumber(row.available)}</b>`,
       },
     ],
   },
   vouchers: {
     title: t('Gift vouchers'),
     lead: t('Gift vouchers with their balance. Open one for its ledger, or to suspend it.'),
-    nouns: [t('voucher'), t('vouchers')],
+    noun: t('vouchers'),
+    formatCount: count => plural(count, '{count} voucher', '{count} vouchers'),
     placeholder: t('Number, receiver or order number'),
     filters: {
       active: t('Active'),
@@ -261,7 +272,8 @@ const lists = {
   stores: {
     title: t('Stores'),
     lead: t('Stores and warehouses. Open one for its stock.'),
-    nouns: [t('store'), t('stores')],
+    noun: t('stores'),
+    formatCount: count => plural(count, '{count} store', '{count} stores'),
     placeholder: t('Number, name or city'),
     filters: { store: t('Stores'), warehouse: t('Warehouses'), web: t('Web') },
     defaultSort: 'number',
@@ -281,7 +293,8 @@ const lists = {
   staff: {
     title: t('Staff'),
     lead: t('Store staff, from the back office.'),
-    nouns: [t('staff member'), t('staff members')],
+    noun: t('staff members'),
+    formatCount: count => plural(count, '{count} staff member', '{count} staff members'),
     placeholder: t('Code, name, email or store'),
     filters: { active: t('Active'), left: t('Left') },
     defaultSort: 'name',

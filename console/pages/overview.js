@@ -5,7 +5,7 @@ import { Problem } from '../components/problem.js'
 import { callApi, loadAll } from '../lib/api.js'
 import { html } from '../lib/html.js'
 import { useHasRole } from '../lib/role.js'
-import { t } from '../lib/text.js'
+import { rich, t } from '../lib/text.js'
 import { Attention } from './overview/attention.js'
 import { Deliveries, Freshness, MappingHealth } from './overview/bars.js'
 import { GetStarted } from './overview/get-started.js'
@@ -44,4 +44,7 @@ export function Screen() {
 const describeBackup = at =>
   at === null
     ? t('Tillbridge has recorded no backup.')
-    : html`Last backup: ${formatDuration((Date.now() - Date.parse(at)) / 1_000)} ago (<${Timestamp} time=${at} />)`
+    : rich('Last backup: {duration} ago ({time})', {
+        duration: formatDuration((Date.now() - Date.parse(at)) / 1_000),
+        time: html`<${Timestamp} time=${at} />`,
+      })

@@ -8,7 +8,7 @@ import { useLoad, useVersion } from '../components/use-load.js'
 import { callApi } from '../lib/api.js'
 import { html } from '../lib/html.js'
 import { goTo, linkTo } from '../lib/route.js'
-import { t } from '../lib/text.js'
+import { rich, t } from '../lib/text.js'
 import { Errors } from './requests/errors.js'
 import { FilterChips, SearchForm } from './requests/form.js'
 import { durationColumn, getStatusTone } from './requests/format.js'
@@ -71,7 +71,7 @@ function Requests({ text }) {
     refresh()
   }
   return html`<h1>Request log</h1>
-    <p class="lead">API requests of the last <a href=${linkTo('settings')}>${days === undefined ? '' : `${days} `}days</a>. Request bodies and query strings aren't stored.</p>
+    <p class="lead">${rich("API requests of the last <link>{count} days</link>. Request bodies and query strings aren't stored.", { count: days ?? '…', link: content => html`<a href=${linkTo('settings')}>${content}</a>` })}</p>
     <${RequestChart} title="API requests" range=${range} tools=${tools} minute=${version} link=${(/** @type {string} */ from, /** @type {string} */ until) => keepRange(linkToInterval(from, until, search))} />
     <${FilterChips} search=${search} run=${run} />
     <${SearchForm} search=${search} run=${run} />
@@ -93,7 +93,7 @@ function Requests({ text }) {
 /** @param {number | undefined} days @param {boolean} hasFilters */
 function renderEmptyText(days, hasFilters) {
   if (days === 0)
-    return html`Requests aren't logged, because the setting <code>requestLogRetentionDays</code> is 0. <a href=${linkTo('settings')}>Settings</a>`
+    return html`${rich("Requests aren't logged, because the setting <code>requestLogRetentionDays</code> is 0.")} <a href=${linkTo('settings')}>Settings</a>`
   return hasFilters
     ? t('No matching requests. Try fewer filters or another time range. Paths, records and IDs must match exactly.')
     : t('No requests yet.')

@@ -7,7 +7,7 @@ import { useAction } from '../components/use-load.js'
 import { html } from '../lib/html.js'
 import { useHasRole } from '../lib/role.js'
 import { goTo, linkBackTo, linkTo } from '../lib/route.js'
-import { t } from '../lib/text.js'
+import { rich, t } from '../lib/text.js'
 import { recordLists } from '../pages.js'
 import { linkToSearch } from './requests/search.js'
 import { Customer } from './search/customer.js'
@@ -28,6 +28,17 @@ const kinds = {
   product: Product,
   store: Store,
   voucher: Voucher,
+}
+
+/** The link back to each list. @type {Record<string, string>} */
+const backTexts = {
+  customers: t('All customers'),
+  orders: t('All orders'),
+  returns: t('All returns'),
+  sales: t('All sales'),
+  products: t('All products'),
+  stores: t('All stores'),
+  vouchers: t('All vouchers'),
 }
 
 /** The title of each kind. @type {Record<string, string>} */
@@ -60,7 +71,7 @@ export function Screen({ parts: [kind = '', id = ''] }) {
   const isAdmin = useHasRole('admin')
   const Record = id && Object.hasOwn(kinds, kind) ? kinds[kind] : undefined
   const list = recordLists[kind]
-  return html`${Record && list && html`<p class="trail"><a href=${linkBackTo(list)}>All ${list}</a></p>`}
+  return html`${Record && list && html`<p class="trail"><a href=${linkBackTo(list)}>${backTexts[list]}</a></p>`}
     <h1 class=${Record && 'hidden'}>${Record ? titles[kind] : t('Search')}</h1>
     ${!Record && html`<${SearchBox} showsHint=${true} initialText=${kind === 'text' ? id : undefined} />`}
     ${Record && html`<${Record} key=${`${kind} ${id}`} id=${id} />`}
@@ -69,7 +80,7 @@ export function Screen({ parts: [kind = '', id = ''] }) {
       isAdmin &&
       // The API has no path for a single SKU.
       !id.startsWith('sku:') &&
-      html`<p class="note"><a href=${linkToSearch({ record: `/${apiPaths[kind]}/${encodeURIComponent(id)}` })}>Requests about this ${kind}</a></p>`
+      html`<p class="note"><a href=${linkToSearch({ record: `/${apiPaths[kind]}/${encodeURIComponent(id)}` })}>Requests about this record</a></p>`
     }`
 }
 
@@ -139,10 +150,10 @@ const Results = ({
   ${error && html`<${Problem} error=${error} remedy="The back office couldn't be searched, so an order may be missing." />`}
   ${
     results.length
-      ? html`<p>${results.length} results for <b>${text}</b></p>
+      ? html`<p>${results.length === 1 ? rich('1 result for <b>{text}</b>', { text }) : rich('{count} results for <b>{text}</b>', { count: results.length, text })}</p>
         <${ResultLinks} results=${results} query=${text} choose=${choose} />`
-      : html`<p><b>No results for ${text}</b></p>
+      : html`<p><b>${t('No results for {text}', { text })}</b></p>
         <p>${hint}</p>
-        ${!isAdmin && html`<p>To open a voucher without admin rights you need its PIN: <a href=${linkTo('search', 'voucher', text)} onClick=${choose}>open voucher ${text}</a></p>`}`
+        ${!isAdmin && html`<p>${rich('To open a voucher without admin rights you need its PIN: <link>open voucher {text}</link>', { text, link: content => html`<a href=${linkTo('search', 'voucher', text)} onClick=${choose}>${content}</a>` })}</p>`}`
   }
 </section>`

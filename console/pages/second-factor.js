@@ -6,7 +6,7 @@ import { Secret } from '../components/secret.js'
 import { useAction } from '../components/use-load.js'
 import { callApi } from '../lib/api.js'
 import { html } from '../lib/html.js'
-import { t } from '../lib/text.js'
+import { rich, t } from '../lib/text.js'
 
 const path = 'console/session/second-factor'
 
@@ -48,7 +48,7 @@ function Confirm({ started, done }) {
   return html`<form class="card" onSubmit=${onSubmit(() => run(confirm))}>
     <p>Scan the QR code with your authenticator app:</p>
     <${QrCode} code=${started.qrCode} />
-    <p>Or enter the key in the app: <code>${started.secret}</code></p>
+    <p>${rich('Or enter the key in the app: <code>{secret}</code>', { secret: started.secret })}</p>
     <p><a href=${started.uri}>Open the app on this device</a></p>
     <${Field} label="Code" required autocomplete="one-time-code" value=${code} change=${setCode} hint="Six digits that the app shows" />
     <${SubmitButton} label="Confirm" busyLabel="Confirming…" busy=${busy} error=${error} />

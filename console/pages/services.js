@@ -8,7 +8,7 @@ import { callApi } from '../lib/api.js'
 import { html } from '../lib/html.js'
 import { ServicesContext } from '../lib/role.js'
 import { linkToService } from '../lib/route.js'
-import { t } from '../lib/text.js'
+import { plural, t } from '../lib/text.js'
 
 /** @typedef {import('../components/format.js').Tone} Tone */
 /** @typedef {{ name: string, role: string, health?: import('../components/health.js').Health, stats?: any }} Row */
@@ -21,7 +21,10 @@ function assess({ health }) {
   if (!health) return { state: t("can't be loaded"), tone: 'warn' }
   const [worst, ...others] = health.problems
   if (!worst) return { state: t('healthy'), tone: 'good' }
-  return { state: worst.title + (others.length ? `, and ${others.length} more` : ''), tone: tones[health.level] }
+  return {
+    state: others.length ? t('{problem}, and {more} more', { problem: worst.title, more: others.length }) : worst.title,
+    tone: tones[health.level],
+  }
 }
 
 /** @param {{ currency: string, count: number, total: string }[] | undefined} sums */
@@ -76,7 +79,7 @@ export function Screen() {
   )
   const count = data?.filter(({ health }) => health?.level !== 'ok').length
   return html`<h1>All services</h1>
-    <p class="lead">${count === undefined ? t('Loading…') : count === 0 ? t('All services are healthy.') : `${count} of ${services.length} services ${count === 1 ? t('needs') : t('need')} attention.`}</p>
+    <p class="lead">${count === undefined ? t('Loading…') : count === 0 ? t('All services are healthy.') : plural(count, '{count} of {total} services needs attention.', '{count} of {total} services need attention.', { total: services.length })}</p>
     ${error && html`<${Problem} error=${error} />`}
     ${!data && !error && html`<p class="opening" role="status">Loading…</p>`}
     ${data && html`<${ExportableTable} caption="All services" columns=${columns} rows=${data} getKey=${(/** @type {Row} */ { name }) => name} file="services" />`}`

@@ -8,7 +8,7 @@ import { useLoad } from '../components/use-load.js'
 import { callApi } from '../lib/api.js'
 import { html } from '../lib/html.js'
 import { linkTo } from '../lib/route.js'
-import { t } from '../lib/text.js'
+import { plural, t } from '../lib/text.js'
 import { MissingFeatures } from './settings/features.js'
 import { getTitle, groupSettings } from './settings/groups.js'
 import { Review } from './settings/review.js'
@@ -33,7 +33,7 @@ export function Screen() {
   const count = Object.keys(changes).length
   const guard = useLeaveGuard(
     count > 0,
-    `${count} unsaved ${count === 1 ? t('change is') : t('changes are')} lost if you leave.`,
+    plural(count, '{count} unsaved change is lost if you leave.', '{count} unsaved changes are lost if you leave.'),
   )
   // After the dialog has returned the focus to its button.
   useEffect(() => {
@@ -96,9 +96,9 @@ export function Screen() {
     ${groups.length === 0 && html`<div class="empty">No matching settings</div>`}
     ${guard}
     <div class=${`save-bar${count ? ' active' : ''}`} role="region" aria-label="Changes">
-      <span role="status">${count > 0 ? `${count} unsaved ${count === 1 ? t('change') : t('changes')}` : t('No changes')}</span>
+      <span role="status">${count > 0 ? plural(count, '{count} unsaved change', '{count} unsaved changes') : t('No changes')}</span>
       ${count > 0 && html`<button class="quiet" onClick=${discard}>Discard</button>`}
-      ${count > 0 && html`<${Button} class="main" label=${`Review ${count} ${count === 1 ? t('change') : t('changes')}`} busy=${busy} onClick=${() => setReviewing(true)} />`}
+      ${count > 0 && html`<${Button} class="main" label=${plural(count, 'Review {count} change', 'Review {count} changes')} busy=${busy} onClick=${() => setReviewing(true)} />`}
     </div>
     ${
       reviewing &&
@@ -115,7 +115,7 @@ export function Screen() {
         done=${() => {
           setReviewing(false)
           setChanges({})
-          showToast(`${count} ${count === 1 ? 'setting' : 'settings'} saved`, {
+          showToast(plural(count, '{count} setting saved', '{count} settings saved'), {
             title: t('View in audit log'),
             route: linkTo('audit'),
           })

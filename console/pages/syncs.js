@@ -6,7 +6,7 @@ import { useLoad } from '../components/use-load.js'
 import { callApi } from '../lib/api.js'
 import { html } from '../lib/html.js'
 import { linkTo } from '../lib/route.js'
-import { t } from '../lib/text.js'
+import { rich, t } from '../lib/text.js'
 import { Sync } from './syncs/sync.js'
 
 /** @type {import('../components/table.js').Column[]} */
@@ -23,17 +23,17 @@ const columns = [
   },
   {
     title: t('Data age'),
-    name: 'Data age (s)',
+    name: t('Data age (s)'),
     right: true,
     value: sync => (sync.lagSeconds === null ? null : formatDuration(sync.lagSeconds)),
     text: sync => String(sync.lagSeconds ?? ''),
   },
   {
     title: t('Interval'),
-    name: 'Interval (s)',
+    name: t('Interval (s)'),
     right: true,
     value: sync => (sync.intervalSeconds === null ? t('manual') : formatDuration(sync.intervalSeconds)),
-    text: sync => String(sync.intervalSeconds ?? 'manual'),
+    text: sync => String(sync.intervalSeconds ?? t('manual')),
   },
   {
     title: t('Last run'),
@@ -55,6 +55,6 @@ function Syncs() {
     <p class="lead">Data synced from your back office and imported files</p>
     ${error && html`<${Problem} error=${error} />`}
     ${!data && !error && html`<p class="opening" role="status">Loading…</p>`}
-    ${data?.length === 0 && html`<div class="empty">No data yet. <a href=${linkTo('import')}>Import a file</a>, or connect a back office with <code>tillbridge back-office set</code>.</div>`}
+    ${data?.length === 0 && html`<div class="empty">${rich('No data yet. <link>Import a file</link>, or connect a back office with <code>tillbridge back-office set</code>.', { link: content => html`<a href=${linkTo('import')}>${content}</a>` })}</div>`}
     ${data?.length > 0 && html`<${ExportableTable} caption="Syncs" columns=${columns} rows=${data} getKey=${(/** @type {any} */ sync) => sync.sync} file="syncs" />`}`
 }

@@ -5,7 +5,7 @@ import { Problem } from '../components/problem.js'
 import { useLoad } from '../components/use-load.js'
 import { callApi } from '../lib/api.js'
 import { html } from '../lib/html.js'
-import { t } from '../lib/text.js'
+import { rich, t } from '../lib/text.js'
 import { formatTime } from '../lib/time.js'
 
 /** @typedef {import('../components/format.js').Tone} Tone */
@@ -35,10 +35,10 @@ function Workers({ jobs: { isIdle, oldestSeconds, running, due, later } }) {
     state=${state}
     tone=${tone}
     facts=${[
-      [t('Oldest due job'), oldestSeconds ? formatDuration(oldestSeconds) : 'none'],
+      [t('Oldest due job'), oldestSeconds ? formatDuration(oldestSeconds) : t('none')],
       [t('Jobs of this service'), t('{running} running, {due} due, {later} scheduled', { running, due, later })],
     ]}
-    remedy=${isIdle && html`Emails wait and no sync runs. Start a process with <code>RUN_JOBS=true</code>, or run <code>tillbridge worker</code>.`}
+    remedy=${isIdle && rich('Emails wait and no sync runs. Start a process with <code>RUN_JOBS=true</code>, or run <code>tillbridge worker</code>.')}
   />`
 }
 
@@ -57,7 +57,7 @@ function Backups({ backup: { lastAt, intervalHours } }) {
         intervalHours === null ? t('not scheduled by Tillbridge') : t('every {intervalHours} h', { intervalHours }),
       ],
     ]}
-    remedy=${isLate && html`Run <code>tillbridge backup</code> every night. <a href="docs/operate/backup-and-restore" target="_blank" rel="noopener">Back up and restore</a>`}
+    remedy=${isLate && html`${rich('Run <code>tillbridge backup</code> every night.')} <a href="docs/operate/backup-and-restore" target="_blank" rel="noopener">Back up and restore</a>`}
   />`
 }
 
@@ -93,7 +93,7 @@ export function Screen() {
         state=${data.database.isOutdated ? t('update available') : t('up to date')}
         tone=${data.database.isOutdated ? 'warn' : 'good'}
         facts=${[
-          ['PostgreSQL', data.database.version],
+          [t('PostgreSQL'), data.database.version],
           [t('Newest known'), data.database.isOutdated ? data.database.newest : null],
           [t('Size'), formatSize(data.database.bytes)],
         ]}
@@ -105,9 +105,9 @@ export function Screen() {
         title="Release"
         state=${t('Tillbridge {version}', { version: data.version })}
         tone="good"
-        facts=${[['Node.js', data.node], ['API', html`<a href="docs" target="_blank" rel="noopener">Reference</a>`]]}
+        facts=${[[t('Node.js'), data.node], [t('API'), html`<a href="docs" target="_blank" rel="noopener">Reference</a>`]]}
       />
     </div>
-    <p class="note">To check more, such as the disk, clocks and the mail server, run <code>tillbridge doctor</code> on the server.</p>`
+    <p class="note">${rich('To check more, such as the disk, clocks and the mail server, run <code>tillbridge doctor</code> on the server.')}</p>`
     }`
 }

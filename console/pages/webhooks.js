@@ -28,7 +28,7 @@ const columns = deliveries => [
   },
   {
     title: t('Lag'),
-    name: 'Lag (s)',
+    name: t('Lag (s)'),
     right: true,
     value: webhook => (webhook.lag.seconds ? formatDuration(webhook.lag.seconds) : t('up to date')),
     text: webhook => String(webhook.lag.seconds),
@@ -71,7 +71,7 @@ function Endpoints() {
   }
   return html`<h1>Webhooks</h1>
     <p class="lead">Endpoints of yours that receive changes, in order. Failed deliveries are retried.</p>
-    ${created && html`<${Secret} title=${t('Signing secret of {url}.', { url: created.url })} facts=${[['secret', created.secret]]} done=${() => setCreated(undefined)} />`}
+    ${created && html`<${Secret} title=${t('Signing secret of {url}.', { url: created.url })} facts=${[[t('secret'), created.secret]]} done=${() => setCreated(undefined)} />`}
     ${adding && html`<${Dialog} title="New endpoint" close=${() => setAdding(false)}><${EndpointForm} save=${add} isNew /><//>`}
     <${List}
       path="/webhooks"

@@ -7,6 +7,7 @@ import type { AppContext } from '../../src/http/app-context.ts'
 import { renderImportFormats } from '../../src/import/formats/document.ts'
 import { routes } from '../../src/resources/resources.ts'
 import { buildServer } from '../../src/runtime/server.ts'
+import { buildCatalogue } from '../texts/collect.ts'
 import { buildCollection } from './collection.ts'
 import { buildCommandsPage } from './commands.ts'
 import {
@@ -35,6 +36,7 @@ export async function buildDocuments(): Promise<Record<string, string>> {
     'openapi.json': openApiDocument,
     'examples/postman/tillbridge.postman_collection.json': collection,
     'examples/postman/demo.postman_environment.json': environment,
+    'console/texts/en.json': `${JSON.stringify(buildCatalogue(), undefined, 2)}\n`,
     '.env.example': renderEnvExample(),
     'docs/reference/alerts.md': buildAlertsPage(),
     'docs/reference/cli.md': await buildCommandsPage(),

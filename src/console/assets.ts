@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { globSync, readFileSync } from 'node:fs'
-import { dirname, extname, join, relative } from 'node:path/posix'
+import { basename, dirname, extname, join, relative } from 'node:path/posix'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { changeKinds } from '../domain/changes.ts'
@@ -9,6 +9,7 @@ import { issueCsvCells, issueCsvHeaders } from '../domain/mappings/issue-csv.ts'
 import { platformImportTypes } from '../domain/mappings/mapping-check.ts'
 import { Settings } from '../domain/tenancy/service-settings.ts'
 import { errorCodes } from '../errors/api-error.ts'
+import { getWeight } from '../http/negotiation/accept.ts'
 import { escapeFormula, unescapeFormula } from '../import/formats/formulas.ts'
 import { synonyms } from '../import/formats/synonyms.ts'
 import { getColumns } from '../import/pipeline/columns.ts'
@@ -80,7 +81,7 @@ const sources: Record<Package, () => string> = {
   'tillbridge/settings': () => `export const settings = ${JSON.stringify(Settings.properties)}\n`,
   'tillbridge/changes': () => `export const kinds = ${JSON.stringify(changeKinds)}\n`,
   'tillbridge/health': () =>
-    [formatDuration, assessRun, assessImport, assessSync, assessWebhook].map(each => `export ${each}\n`).join(''),
+    `import { t } from '../lib/text.js'\n${[formatDuration, assessRun, assessImport, assessSync, assessWebhook].map(each => `export ${each}\n`).join('')}`,
   'tillbridge/import-types': () =>
     `export const importTypes = ${JSON.stringify(listImportTypes())}\nexport const synonyms = ${JSON.stringify(synonyms)}\n`,
   'tillbridge/mappings': () =>
@@ -104,7 +105,8 @@ const lazyModules =
 
 interface Site {
   assets: ReadonlyMap<string, Asset>
-  page: string
+  /** The HTML page in each language. */
+  pages: ReadonlyMap<string, string>
 }
 let site: Site | undefined
 // Built on the first request, because most processes never serve the console.
@@ -115,19 +117,47 @@ const getSite = () => {
 
 /** Returns the files by their path below `/console/`, which begins with the digest of all files. */
 export const getAssets = () => getSite().assets
-/** Returns the HTML page. `providerName`: the identity provider on the sign-in button, if there is one. */
-export const getPage = (providerName: string | undefined) =>
-  providerName === undefined
-    ? getSite().page
-    : getSite().page.replace('<div id="console"', () => `<div id="console" data-provider="${escapeHtml(providerName)}"`)
+
+/**
+ * Returns the HTML page in the language that the browser prefers among those with a catalogue.
+ * @param providerName the identity provider on the sign-in button, if there is one
+ */
+export function getPage(providerName: string | undefined, acceptLanguage: string | undefined): string {
+  const { pages } = getSite()
+  const page = pages.get(chooseLanguage(acceptLanguage, [...pages.keys()])) ?? ''
+  return providerName === undefined
+    ? page
+    : page.replace('<div id="console"', () => `<div id="console" data-provider="${escapeHtml(providerName)}"`)
+}
 
 const escapeHtml = (text: string) => text.replace(/[&<>"]/g, character => `&#${character.charCodeAt(0)};`)
+
+/** Returns the language with the highest weight in an Accept-Language header (RFC 9110, section 12.5.4), otherwise English. */
+export function chooseLanguage(acceptLanguage = '', languages: readonly string[]): string {
+  const tags = acceptLanguage.split(',').map(range => (range.split(';')[0] ?? '').trim().toLowerCase())
+  const weigh = (language: string) =>
+    Math.max(0, ...tags.filter(tag => tag.split('-')[0] === language).map(tag => getWeight([tag], acceptLanguage)))
+  const [preferred = english] = languages.filter(weigh).sort((a, b) => weigh(b) - weigh(a))
+  return preferred
+}
+
+const english = 'en'
+
+/** Reads the catalogues of the other languages. The English one is the template for translators: English texts are their own keys. */
+const readCatalogues = (): [language: string, json: string][] =>
+  globSync('texts/*.json', { cwd: folder })
+    .sort()
+    .map((path): [string, string] => [basename(path, '.json'), read(join(folder, path))])
+    .filter(([language]) => language !== english)
 
 function buildSite(): Site {
   const texts = new Map<string, string>()
   for (const path of globSync('**/*.{js,css,svg}', { cwd: folder }).sort()) texts.set(path, read(join(folder, path)))
   for (const [name, path] of Object.entries(packages)) texts.set(path, sources[name as Package]())
   texts.set('packages/uplot.css', read(resolveInPackage('uplot', 'uPlot.min.css')))
+  const preloaded = [...texts.keys()].filter(path => path.endsWith('.js') && !lazyModules.test(path))
+  const catalogues = readCatalogues()
+  for (const [language, json] of catalogues) texts.set(`texts/${language}.js`, `export const texts = ${json}`)
 
   const hash = createHash('sha256')
   for (const [path, text] of texts) hash.update(`${path}\0${text}\0`)
@@ -142,8 +172,11 @@ function buildSite(): Site {
       gzipped: gzipSync(bytes, { level: 9 }),
     })
   }
-  const preloaded = [...texts.keys()].filter(path => path.endsWith('.js') && !lazyModules.test(path))
-  return { assets, page: renderPage(`console/${digest}`, preloaded) }
+  const root = `console/${digest}`
+  const pages = new Map([[english, renderPage(english, root, preloaded, {})]])
+  for (const [language, json] of catalogues)
+    pages.set(language, renderPage(language, root, [`texts/${language}.js`, ...preloaded], JSON.parse(json)))
+  return { assets, pages }
 }
 
 /** Replaces the package names in the imports of a module with relative paths. */
@@ -156,22 +189,25 @@ const resolveImports = (path: string, text: string) =>
     })
     .replace(/\n\/\/# sourceMappingURL=\S*\s*$/, '\n')
 
-// Preloads the modules, so that the browser requests all of them at once instead of following their imports one by one.
-const renderPage = (root: string, modules: readonly string[]) => `<!doctype html>
-<html lang="en">
+/** Renders the page. It preloads the modules, so that the browser requests all of them at once instead of following their imports one by one. */
+function renderPage(language: string, root: string, modules: readonly string[], catalogue: Record<string, string>) {
+  const t = (text: string) => catalogue[text] ?? text
+  return `<!doctype html>
+<html lang="${language}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>Tillbridge console</title>
+<title>${t('Tillbridge console')}</title>
 <link rel="icon" href="docs/icon.svg" type="image/svg+xml">
 ${styles.map(name => `<link rel="stylesheet" href="${root}/styles/${name}.css">`).join('\n')}
 ${modules.map(path => `<link rel="modulepreload" href="${root}/${path}">`).join('\n')}
 </head>
 <body>
-<div id="console"><p class="opening">Opening the console…</p></div>
-<noscript>The console needs JavaScript. The <a href="docs">API</a> has the same data.</noscript>
+<div id="console"><p class="opening">${t('Opening the console…')}</p></div>
+<noscript>${t('The console needs JavaScript. The <link>API</link> has the same data.').replace(/<(\/?)link>/g, (_, end: string) => (end ? '</a>' : '<a href="docs">'))}</noscript>
 <script type="module" src="${root}/main.js"></script>
 </body>
 </html>
 `
+}

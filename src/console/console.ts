@@ -37,8 +37,11 @@ const consoleHeaders = { ...pageSecurityHeaders, 'cross-origin-opener-policy': '
 
 /** Registers the console at `/console`: its page, its files and its sessions. Its data comes from the API. */
 export function registerConsole(server: FastifyInstance, app: AppContext): void {
-  server.get('/console', { onRequest: redirectTrailingSlash }, (_, reply) =>
-    reply.headers(consoleHeaders).type('text/html; charset=utf-8').send(getPage(app.identityProvider?.name)),
+  server.get('/console', { onRequest: redirectTrailingSlash }, ({ headers }, reply) =>
+    reply
+      .headers({ ...consoleHeaders, vary: 'accept-language' })
+      .type('text/html; charset=utf-8')
+      .send(getPage(app.identityProvider?.name, headers['accept-language'])),
   )
   registerSecondFactor(server, app)
   if (app.identityProvider) registerProviderSignIn(server, app, app.identityProvider)

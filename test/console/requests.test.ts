@@ -133,7 +133,7 @@ test('a record links to its requests with path, outcome, time and changes', {
   await page.show('search')
   await page.fill('Search text', 'jane.doe@example.com')
   await page.press('Search')
-  await page.press('Requests about this customer')
+  await page.press('Requests about this record')
   await page.until(`${resultRows}.some(row => row.includes('POST /customers'))`)
   await page.fill('Path or operation', 'POST /customers')
   await page.fill('Result', 'false')

@@ -42,6 +42,8 @@ export interface Page {
   appear(appearance: Appearance): Promise<void>
   /** Clears the HTTP cache, as for a first visit. */
   clearCache(): Promise<void>
+  /** Serves the addresses that the pattern matches instead of the server. */
+  serve(pattern: RegExp, response: { headers: Record<string, string>; body: string }): Promise<void>
   close(): Promise<void>
 }
 
@@ -145,6 +147,9 @@ export async function openPage(baseUrl: string, { slower = 1, ...appearance }: P
     type: text => page.keyboard.insertText(text),
     async clearCache() {
       await devTools.send('Network.clearBrowserCache')
+    },
+    async serve(pattern, response) {
+      await page.route(pattern, route => route.fulfill(response))
     },
     async screenshot() {
       // No element is shown as under the mouse.

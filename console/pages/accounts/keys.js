@@ -36,13 +36,13 @@ export function Keys({ account, showIssued }) {
     { title: t('Key'), value: key => key.name },
     { title: t('Scopes'), value: key => key.scopes?.join(', ') ?? t('all'), wide: true },
     { title: t('Stores'), value: key => key.stores?.join(', ') ?? t('all') },
-    { title: t('Expires'), value: key => key.expiresAt ?? none('never'), isTime: true, shrink: true },
-    { title: t('Last used'), value: key => key.lastUsedAt ?? none('never'), isTime: true, shrink: true },
+    { title: t('Expires'), value: key => key.expiresAt ?? none(t('never')), isTime: true, shrink: true },
+    { title: t('Last used'), value: key => key.lastUsedAt ?? none(t('never')), isTime: true, shrink: true },
     {
       title: t('Actions'),
       right: true,
       value: key =>
-        html`<${Action} label="Revoke" name=${`Revoke key ${key.name}`} role="admin" danger done=${t('Key {name} revoked', { name: key.name })} work=${() => callApi(`${path}/${key.name}`, { method: 'DELETE' }).then(reload)} confirm=${t('Clients that use {name} lose access within 5 seconds.', { name: key.name })} />`,
+        html`<${Action} label="Revoke" name=${t('Revoke key {name}', { name: key.name })} role="admin" danger done=${t('Key {name} revoked', { name: key.name })} work=${() => callApi(`${path}/${key.name}`, { method: 'DELETE' }).then(reload)} confirm=${t('Clients that use {name} lose access within 5 seconds.', { name: key.name })} />`,
     },
   ]
   const create = async (/** @type {object} */ body) => showIssued((await callApi(path, { method: 'POST', body })).data)

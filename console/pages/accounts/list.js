@@ -58,7 +58,7 @@ export function Accounts({ isProgram }) {
         <button onClick=${() => setOpen({ keys: account })} aria-label=${t('API keys of {username}', { username: account.username })}>Keys</button>
         <${Action}
           label="Rotate"
-          name=${`Rotate ${account.username}`}
+          name=${t('Rotate {username}', { username: account.username })}
           role="admin"
           work=${async () => {
             setIssued((await post(account, 'rotate')).data)
@@ -66,7 +66,7 @@ export function Accounts({ isProgram }) {
           }}
           confirm=${t('Creates a new password for {username}. The current one keeps working until the next rotation.', { username: account.username })}
         />
-        <${Action} label="Revoke" name=${`Revoke ${account.username}`} role="admin" danger done=${t('Access of {username} revoked', { username: account.username })} work=${() => post(account, 'revoke').then(showChange)} confirm=${t('{username} loses access to this service within 5 seconds.', { username: account.username })} />
+        <${Action} label="Revoke" name=${t('Revoke {username}', { username: account.username })} role="admin" danger done=${t('Access of {username} revoked', { username: account.username })} work=${() => post(account, 'revoke').then(showChange)} confirm=${t('{username} loses access to this service within 5 seconds.', { username: account.username })} />
       </span>`,
     },
   ]
@@ -77,12 +77,12 @@ export function Accounts({ isProgram }) {
         facts=${
           issued.key
             ? [
-                ['key', issued.key],
+                [t('key'), issued.key],
                 [t('API key'), issued.apiKey],
               ]
             : [
-                ['username', issued.username],
-                ['password', issued.password],
+                [t('username'), issued.username],
+                [t('password'), issued.password],
                 [t('API key'), issued.apiKey],
               ]
         }

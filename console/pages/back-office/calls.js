@@ -2,7 +2,7 @@ import { useMemo } from 'preact/hooks'
 import { formatDuration } from 'tillbridge/health'
 import { Chart } from '../../components/chart.js'
 import { html } from '../../lib/html.js'
-import { t } from '../../lib/text.js'
+import { formatNumber, plural, t } from '../../lib/text.js'
 import { formatTime } from '../../lib/time.js'
 
 /** Calls by minute: `GET /stats/back-office-calls`. @typedef {{ since: string, calls: number[], failed: number[], average: number[], slowest: number[] }} CallMinutes */
@@ -14,7 +14,12 @@ const sum = numbers => numbers.reduce((total, number) => total + number, 0)
 
 /** @typedef {'idle' | 'up' | 'degraded' | 'down'} IntervalState */
 const tones = /** @type {const} */ ({ idle: 'idle', up: 'good', degraded: 'warn', down: 'bad' })
-const labels = /** @type {const} */ ({ idle: t('no calls'), up: 'up', degraded: t('some calls failed'), down: 'down' })
+const labels = /** @type {const} */ ({
+  idle: t('no calls'),
+  up: t('up'),
+  degraded: t('some calls failed'),
+  down: t('down'),
+})
 
 /** Returns the state of each quarter of an hour: down if at least half of its calls failed. @param {CallMinutes} minutes */
 function buildTimeline({ since, calls, failed }) {
@@ -58,25 +63,39 @@ export function Calls({ calls }) {
   const [total, failed] = [sum(calls.calls), sum(calls.failed)]
   if (total === 0)
     return html`<div class="empty">No calls in the last 24 hours. Start a sync, or test the connection.</div>`
-  const summary = `${total.toLocaleString('en')} calls, ${failed.toLocaleString('en')} failed (${((100 * failed) / total).toFixed(1)} %)`
+  const percent = formatNumber((100 * failed) / total, { minimumFractionDigits: 1, maximumFractionDigits: 1 })
+  const summary = plural(
+    total,
+    '{count} call, {failed} failed ({percent} %)',
+    '{count} calls, {failed} failed ({percent} %)',
+    { failed, percent },
+  )
   const startSeconds = Date.parse(calls.since) / 1_000
   return html`<figure class="card">
       <figcaption>State in the last 24 hours <small>· ${summary}</small></figcaption>
       <ul class="legend">${Object.entries(labels).map(([state, label]) => html`<li key=${state} class=${tones[/** @type {IntervalState} */ (state)]}>${label}</li>`)}</ul>
-      <div class="state-strip" role="img" aria-label=${`State by quarter of an hour: ${summary}, ${outages.length} ${outages.length === 1 ? t('outage') : t('outages')}`}>
-        ${timeline.map(({ at, state, ...counts }) => html`<span key=${at} class=${`interval ${tones[state]}`} title=${`${formatTime(at)}: ${labels[state]}, ${counts.calls} calls, ${counts.failed} failed`}></span>`)}
+      <div class="state-strip" role="img" aria-label=${plural(outages.length, 'State by quarter of an hour: {summary}, {count} outage', 'State by quarter of an hour: {summary}, {count} outages', { summary })}>
+        ${timeline.map(({ at, state, ...counts }) => html`<span key=${at} class=${`interval ${tones[state]}`} title=${plural(counts.calls, '{time}: {state}, {count} call, {failed} failed', '{time}: {state}, {count} calls, {failed} failed', { time: formatTime(at), state: labels[state], failed: counts.failed })}></span>`)}
       </div>
       ${
         outages.length > 0 &&
         html`<ol class="timeline">
         ${outages.map(
           outage =>
-            html`<li key=${outage.at}><time datetime=${outage.at}>${formatTime(outage.at)}</time><div>${outage.state === 'down' ? t('Down') : t('Degraded')} for about ${formatDuration(outage.intervals * minutesPerInterval * 60)}: ${outage.failed.toLocaleString('en')} of ${outage.calls.toLocaleString('en')} calls failed</div></li>`,
+            html`<li key=${outage.at}><time datetime=${outage.at}>${formatTime(outage.at)}</time><div>${renderOutage(outage)}</div></li>`,
         )}
       </ol>`
       }
     </figure>
     <${Chart} title="Response time" unit="ms" times=${calls.calls.slice(1).map((_, i) => startSeconds + 60 * i)} lines=${lines} />`
+}
+
+/** @param {ReturnType<typeof listOutages>[number]} outage */
+function renderOutage({ state, intervals, failed, calls }) {
+  const values = { duration: formatDuration(intervals * minutesPerInterval * 60), failed, calls }
+  return state === 'down'
+    ? t('Down for about {duration}: {failed} of {calls} calls failed', values)
+    : t('Degraded for about {duration}: {failed} of {calls} calls failed', values)
 }
 
 /** Builds the lines of the completed minutes, with gaps for minutes without calls. @param {CallMinutes} stats */

@@ -8,7 +8,7 @@ import { showToast } from '../../components/toast.js'
 import { useAction } from '../../components/use-load.js'
 import { callApi } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
-import { t } from '../../lib/text.js'
+import { formatNumber, rich, t } from '../../lib/text.js'
 
 const path = '/console/back-office'
 
@@ -23,9 +23,9 @@ const path = '/console/back-office'
 /** The credentials and schedules of a connection. @param {{ connection: Connection, reload: () => void }} props */
 export function Connection({ connection, reload }) {
   if (!connection.isOwn)
-    return html`<p class="note">This service uses the connection of the installation, which the <code>BACK_OFFICE_…</code> variables set. To give it credentials and schedules of its own, run <code>tillbridge back-office set</code> on the server.</p>`
+    return html`<p class="note">${rich('This service uses the connection of the installation, which the <code>BACK_OFFICE_…</code> variables set. To give it credentials and schedules of its own, run <code>tillbridge back-office set</code> on the server.')}</p>`
   if (connection.isLocked)
-    return html`<p class="note">The stored password was encrypted with another <code>SECRET_KEY</code>. Set it again with <code>tillbridge back-office set</code> on the server.</p>`
+    return html`<p class="note">${rich('The stored password was encrypted with another <code>SECRET_KEY</code>. Set it again with <code>tillbridge back-office set</code> on the server.')}</p>`
   return html`<div class="bar-lists">
     <${Credentials} connection=${connection} reload=${reload} />
     <${Schedules} schedules=${connection.schedules} reload=${reload} />
@@ -73,7 +73,7 @@ function Credentials({ connection, reload }) {
       ${test.error && html`<${Problem} error=${test.error} />`}
       <${SubmitButton} label="Save credentials" busyLabel="Saving…" busy=${save.busy} error=${save.error} />
     </form>
-    <p class="note">The address can be changed only on the server, with <code>tillbridge back-office set</code>.</p>
+    <p class="note">${rich('The address can be changed only on the server, with <code>tillbridge back-office set</code>.')}</p>
   </section>`
 }
 
@@ -82,7 +82,7 @@ const Result = ({ result: { isConnected, release, stores, currency, detail } }) 
   isConnected
     ? html`<p><${State} state="Connected" tone="good" /></p><${Facts} facts=${[
         [t('Version'), release ?? t('not reported')],
-        [t('Stores'), stores.toLocaleString('en')],
+        [t('Stores'), formatNumber(stores)],
         [t('Currency'), currency],
       ]} />`
     : html`<p><${State} state=${t('Not connected: {detail}', { detail })} tone="bad" /></p>`

@@ -1,7 +1,7 @@
 import { ExportableTable } from '../../components/exportable-table.js'
 import { countColumn } from '../../components/format.js'
 import { html } from '../../lib/html.js'
-import { t } from '../../lib/text.js'
+import { rich, t } from '../../lib/text.js'
 
 /** The last part of a platform's global ID. @param {string} id */
 export const shortenId = id => html`<code title=${id}>${id.split('/').at(-1)}</code>`
@@ -23,7 +23,10 @@ export function Differences({ reconciliation }) {
   return html`<p>
       ${
         total
-          ? html`The push would raise <b>${rising.toLocaleString('en')}</b> levels, lower <b>${falling.toLocaleString('en')}</b>, and set <b>${fallingToZero.toLocaleString('en')}</b> to zero.`
+          ? rich(
+              'The push would raise <b>{rising}</b> levels, lower <b>{falling}</b>, and set <b>{zeroed}</b> to zero.',
+              { rising, falling, zeroed: fallingToZero },
+            )
           : t('The push would change nothing.')
       }
     </p>

@@ -3,6 +3,7 @@ import { countColumn, Timestamp } from '../../components/format.js'
 import { List } from '../../components/list.js'
 import { html } from '../../lib/html.js'
 import { goTo, linkTo } from '../../lib/route.js'
+import { nameState } from '../../lib/states.js'
 import { t } from '../../lib/text.js'
 import { shortenId } from './differences.js'
 
@@ -10,7 +11,7 @@ import { shortenId } from './differences.js'
 const columns = [
   { title: t('SKU'), value: level => level.sku ?? shortenId(level.itemId), text: level => level.sku ?? level.itemId },
   { title: t('Location'), value: level => shortenId(level.locationId), text: level => level.locationId },
-  { title: t('State'), value: level => level.state },
+  { title: t('State'), value: level => nameState(level.state) },
   {
     title: t('Reason'),
     value: level => level.reason && html`<code>${level.reason}</code>`,

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { html } from '../../lib/html.js'
-import { t } from '../../lib/text.js'
+import { plural, t } from '../../lib/text.js'
 import { truncate } from './preview.js'
 
 /** Option values next to the file's columns, whose names never begin with a space. */
@@ -66,7 +66,7 @@ export function Columns({ columns, header, rows, map, constants, change }) {
     ${
       optionalColumns.length > 0 &&
       html`<details>
-        <summary>${optionalColumns.length} optional columns: ${optionalColumns.map(({ name }) => name).join(', ')}</summary>
+        <summary>${plural(optionalColumns.length, '{count} optional column: {names}', '{count} optional columns: {names}', { names: optionalColumns.map(({ name }) => name).join(', ') })}</summary>
         <div class="scroll" role="region" aria-label="Optional columns" tabindex="0">
           <table>
             <caption class="hidden">Columns that were not found in the file</caption>

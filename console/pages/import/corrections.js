@@ -34,7 +34,7 @@ export function Corrections({ group, lines, header, isSecret, setCell }) {
     setReplacement('')
   })
   const renderInput = (/** @type {number} */ number, /** @type {number} */ index) => html`<input
-    aria-label=${`${header[index]} of line ${getLine(number)}`}
+    aria-label=${t('{column} of line {line}', { column: header[index], line: getLine(number) })}
     type=${isSecret(header[index] ?? '') ? 'password' : 'text'}
     autocomplete="off"
     value=${lines.get(number)?.cells[index] ?? ''}
@@ -45,7 +45,7 @@ export function Corrections({ group, lines, header, isSecret, setCell }) {
       isOneColumn &&
       numbers.length > 1 &&
       html`<form class="inline" onSubmit=${replaceAll}>
-        <${Field} inline label=${`Replace all ${numbers.length} with`} autocomplete="off" value=${replacement} change=${setReplacement} />
+        <${Field} inline label=${t('Replace all {cells} with', { cells: numbers.length })} autocomplete="off" value=${replacement} change=${setReplacement} />
         <button>Replace all</button>
       </form>`
     }

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { formatSize } from '../../components/format.js'
 import { html } from '../../lib/html.js'
-import { t } from '../../lib/text.js'
+import { rich, t } from '../../lib/text.js'
 
 /** The maximum size of an upload. */
 const maxBytes = 256 * 1024 * 1024
@@ -39,7 +39,7 @@ export function FilePicker({ file, choose }) {
         handleFiles(event.dataTransfer?.files)
       }}
     >
-      <p>${file ? html`<b>${file.name}</b> <small>${formatSize(file.size)}</small>` : html`<b>Drop a file here</b>, .csv or .ndjson, optionally gzipped`}</p>
+      <p>${file ? html`<b>${file.name}</b> <small>${formatSize(file.size)}</small>` : rich('<b>Drop a file here</b>, .csv or .ndjson, optionally gzipped')}</p>
       <label class="button">
         <span>${file ? t('Choose another file') : t('Choose a file')}</span>
         <input

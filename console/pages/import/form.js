@@ -7,7 +7,7 @@ import { Problem } from '../../components/problem.js'
 import { callApi } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
 import { useHasRole } from '../../lib/role.js'
-import { t } from '../../lib/text.js'
+import { plural, rich, t } from '../../lib/text.js'
 import { Columns } from './columns.js'
 import {
   delimiters,
@@ -61,7 +61,7 @@ export function Form({ file, type: requestedType, isHidden, send }) {
   }, [])
   if (isHidden || !isMaintainer) return null
   if (error && !plan)
-    return html`<p class="problem" role="alert">Can't read ${file.name}. It must be a text file, optionally gzipped. <small>${String(error)}</small></p>`
+    return html`<p class="problem" role="alert">${t("Can't read {name}. It must be a text file, optionally gzipped.", { name: file.name })} <small>${String(error)}</small></p>`
   if (!plan || !sample) return html`<p class="opening" role="status">Reading…</p>`
 
   const { type, fileFormat, map, constants } = plan
@@ -95,13 +95,13 @@ export function Form({ file, type: requestedType, isHidden, send }) {
         <${Choice} label="Numbers" value=${plan.decimal} change=${(/** @type {string} */ decimal) => change({ decimal })} options=${[['', '1234.50'], ['.', '1,234.50'], [',', '1.234,50']]} />
         <${Field} label="Dates" value=${plan.dateFormat} change=${(/** @type {string} */ dateFormat) => change({ dateFormat })} placeholder="YYYY-MM-DD" />
       </div>
-      <p class="note">${importTypes[type]?.description} Detected from the first rows. Check before you import.</p>
+      <p class="note">${importTypes[type]?.description} ${t('Detected from the first rows. Check before you import.')}</p>
     </section>
     <${Preview} header=${header} rows=${rows} map=${map} columns=${columns} change=${change} />
     <${Columns} key=${[type, ...header].join('\n')} columns=${columns} header=${header} rows=${rows} map=${map} constants=${constants} change=${change} />
     ${error && html`<${Problem} error=${error} />`}
     <${Unmapped} header=${header} map=${map} adminNames=${Object.values(matchColumns(adminColumns, header))} />
-    ${missing.length > 0 && html`<p class="problem" role="alert">Map the required ${missing.length === 1 ? t('column') : t('columns')} ${missing.map(({ name }) => name).join(', ')}.</p>`}
+    ${missing.length > 0 && html`<p class="problem" role="alert">${plural(missing.length, 'Map the required column {names}.', 'Map the required columns {names}.', { names: missing.map(({ name }) => name).join(', ') })}</p>`}
     ${importTypes[type]?.canBeComplete && html`<${Checkbox} label=${completeLabels[type]} checked=${plan.isComplete ?? false} change=${(/** @type {boolean} */ isComplete) => change({ isComplete })} />`}
     <${Checkbox} label="Remember these columns" checked=${remembers} change=${setRemembers} />
     <p class="choices">
@@ -115,7 +115,7 @@ export function Form({ file, type: requestedType, isHidden, send }) {
 const SavedNotice = ({ saved, discard }) =>
   saved &&
   html`<p class="card notice" role="status">
-    <span><b>Remembered columns.</b> Saved by ${saved.username} <${Timestamp} time=${saved.savedAt} /> for a file with the same header.</span>
+    <span>${rich('<b>Remembered columns.</b> Saved by {username} {time} for a file with the same header.', { username: saved.username, time: html`<${Timestamp} time=${saved.savedAt} />` })}</span>
     <span><button onClick=${discard}>Detect them again</button></span>
   </p>`
 

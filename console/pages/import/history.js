@@ -80,7 +80,7 @@ function listRejections(groups) {
       .map(({ lines, lineNumbers, column, reason }) => [
         '',
         column,
-        `${reason} (further lines: ${lines - lineNumbers.length})`,
+        t('{reason} (further lines: {lines})', { reason, lines: lines - lineNumbers.length }),
       ]),
   ]
 }

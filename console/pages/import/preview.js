@@ -1,5 +1,5 @@
 import { html } from '../../lib/html.js'
-import { t } from '../../lib/text.js'
+import { plural, t } from '../../lib/text.js'
 import { hasRejectionColumns, rejectionColumns } from './profile.js'
 
 const maxExamples = 3
@@ -34,14 +34,14 @@ export function Preview({ header, rows, map, columns, change }) {
             const values = [...new Set(rows.map(row => row[i] ?? '').filter(Boolean))].slice(0, maxExamples)
             const targets = Object.keys(map).filter(target => name && map[target] === name)
             return html`<tr key=${i}>
-              <td><b>${name || `column ${i + 1}`}</b></td>
+              <td><b>${name || t('column {number}', { number: i + 1 })}</b></td>
               <td class="wide">${secrets.has(name) ? '••••' : values.length ? html`<small>${values.map(truncate).join(' · ')}</small>` : html`<span class="none">empty</span>`}</td>
               <td>${
                 name &&
                 html`<select aria-label=${t('Import {name} as', { name })} class=${targets.length ? undefined : 'unmapped'} value=${targets[0] ?? none} onChange=${(/** @type {any} */ event) => choose(name, event.currentTarget.value)}>
                   <option value=${none}>Not imported</option>
-                  ${columns.map(column => html`<option key=${column.name} value=${column.name}>${column.name}${column.required ? ' *' : ''}${map[column.name] && map[column.name] !== name ? ` (now ${map[column.name]})` : ''}</option>`)}
-                </select>${targets.length > 1 && html` <small>also ${targets.slice(1).join(', ')}</small>`}`
+                  ${columns.map(column => html`<option key=${column.name} value=${column.name}>${map[column.name] && map[column.name] !== name ? t('{column} (now {source})', { column: formatColumn(column), source: map[column.name] }) : formatColumn(column)}</option>`)}
+                </select>${targets.length > 1 && html` <small>${t('also {columns}', { columns: targets.slice(1).join(', ') })}</small>`}`
               }</td>
             </tr>`
           })}
@@ -63,9 +63,12 @@ export function Unmapped({ header, map, adminNames }) {
   const names = data.filter(name => name && !mapped.has(name))
   return (
     names.length > 0 &&
-    html`<p class="card notice degraded" role="status"><span><b>${names.length === 1 ? t("1 column won't be imported") : `${names.length} columns won't be imported`}:</b> ${names.join(', ')}${adminNames.length > 0 && html`<br />Only an admin can import ${adminNames.join(', ')}.`}</span></p>`
+    html`<p class="card notice degraded" role="status"><span><b>${plural(names.length, "{count} column won't be imported:", "{count} columns won't be imported:")}</b> ${names.join(', ')}${adminNames.length > 0 && html`<br />${t('Only an admin can import {columns}.', { columns: adminNames.join(', ') })}`}</span></p>`
   )
 }
+
+/** @param {{ name: string, required: boolean }} column */
+const formatColumn = ({ name, required }) => (required ? `${name} *` : name)
 
 /** @param {string} text */
 export const truncate = text => (text.length > 40 ? `${text.slice(0, 40)}…` : text)

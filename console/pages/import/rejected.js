@@ -5,7 +5,7 @@ import { download, toCsv } from '../../components/export.js'
 import { useLeaveGuard } from '../../components/leave-guard.js'
 import { Problem } from '../../components/problem.js'
 import { html } from '../../lib/html.js'
-import { t } from '../../lib/text.js'
+import { plural, t } from '../../lib/text.js'
 import { Corrections } from './corrections.js'
 import { parseRecord, toCellText } from './detect.js'
 import { readLines } from './lines.js'
@@ -163,7 +163,7 @@ export function RejectedLines({ groups, upload, send, corrected }) {
   return html`<section aria-label=${t('Rejected lines of {name}', { name: upload.file.name })}>
     ${guard}
     <h2>Rejected lines</h2>
-    <p class="lead">Fix the cells and ${isDryRun ? t('check') : t('import')} the lines again.</p>
+    <p class="lead">${isDryRun ? t('Fix the cells and check the lines again.') : t('Fix the cells and import the lines again.')}</p>
     ${groups.map(
       (group, i) => html`<details key=${`${group.column} ${group.reason}`} class="card" open=${i === 0}>
         <summary><b>${[group.column, group.reason].filter(Boolean).join(' ')}</b> <small>${countLines(group.lines)}</small></summary>
@@ -175,11 +175,11 @@ export function RejectedLines({ groups, upload, send, corrected }) {
       <button class=${edits ? 'main' : ''} disabled=${lines.size === 0} onClick=${() => {
         setEdits(0)
         send(build())
-      }}>${isDryRun ? t('Check') : t('Import')} ${countLines(lines.size)} again</button>
+      }}>${isDryRun ? plural(lines.size, 'Check {count} line again', 'Check {count} lines again') : plural(lines.size, 'Import {count} line again', 'Import {count} lines again')}</button>
       <button class="quiet" aria-label=${t('Download rejected lines of {name}', { name: upload.file.name })} onClick=${() => save().catch(setError)}>Download rejected lines</button>
     </p>
   </section>`
 }
 
 /** @param {number} lines */
-const countLines = lines => `${lines.toLocaleString('en')} ${lines === 1 ? 'line' : 'lines'}`
+const countLines = lines => plural(lines, '{count} line', '{count} lines')

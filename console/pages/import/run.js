@@ -4,7 +4,7 @@ import { Facts, Health } from '../../components/format.js'
 import { Problem } from '../../components/problem.js'
 import { html } from '../../lib/html.js'
 import { linkTo } from '../../lib/route.js'
-import { t } from '../../lib/text.js'
+import { formatNumber, rich, t } from '../../lib/text.js'
 import { RejectedLines } from './rejected.js'
 import { listUploads, uploadAll } from './upload.js'
 
@@ -41,7 +41,7 @@ export function Run({ upload, send, back }) {
       html`<div class="card">
         <p>${run ? t('{read} of about {lines} lines', { read: run.read, lines }) : t('Sending the file…')}</p>
         <progress aria-label="Progress" max=${Math.max(lines, run?.read ?? 0, 1)} value=${run ? run.read : undefined}></progress>
-        ${run && !isDryRun && html`<p class="note">${run.isLast ? html`You can leave this page. The result will be in the sync history of ${syncLink}.` : t('Keep this page open until your corrections are sent.')}</p>`}
+        ${run && !isDryRun && html`<p class="note">${run.isLast ? rich('You can leave this page. The result will be in the sync history of {link}.', { link: syncLink }) : t('Keep this page open until your corrections are sent.')}</p>`}
       </div>`
     }
     ${isOver && run && html`<${Result} run=${run} upload=${upload} syncLink=${syncLink} />`}
@@ -52,7 +52,7 @@ export function Run({ upload, send, back }) {
         ${isDryRun && run?.state === 'ok' && html`<button class="main" onClick=${() => send(Object.assign({}, corrected.current?.() ?? upload, { isDryRun: false }))}>Import</button>`}
         ${
           keptNote &&
-          html`<button class="danger" onClick=${() => send({ ...upload, plan: { ...plan, removesMost: true } })}>${isDryRun ? t('Dry run') : t('Import')} that also removes these ${keptNote.count.toLocaleString('en')}</button>`
+          html`<button class="danger" onClick=${() => send({ ...upload, plan: { ...plan, removesMost: true } })}>${isDryRun ? t('Dry run that also removes these {records}', { records: keptNote.count }) : t('Import that also removes these {records}', { records: keptNote.count })}</button>`
         }
         <button onClick=${back}>Back to the columns</button>
       </p>`
@@ -60,10 +60,10 @@ export function Run({ upload, send, back }) {
   </section>`
 }
 
-/** @param {{ run: any, upload: Upload, syncLink: unknown }} props */
+/** @param {{ run: any, upload: Upload, syncLink: any }} props */
 function Result({ run, upload, syncLink }) {
   const { isDryRun, corrects } = upload
-  const formatCount = (/** @type {number} */ count) => html`<b>${count.toLocaleString('en')}</b>`
+  const formatCount = (/** @type {number} */ count) => html`<b>${formatNumber(count)}</b>`
   return html`<div class="card">
     <${Facts}
       facts=${[
@@ -78,15 +78,15 @@ function Result({ run, upload, syncLink }) {
             ]),
         ...(run.removed ? [[isDryRun ? t('To be removed') : t('Removed'), formatCount(run.removed)]] : []),
         [t('Rejected'), formatCount(run.rejected)],
-        [t('Duration'), `${run.seconds} s`],
+        [t('Duration'), t('{count} s', { count: run.seconds })],
       ]}
     />
     ${run.detail && html`<p class="detail">${run.detail}</p>`}
     ${run.notes.map((/** @type {any} */ { note, count }, /** @type {number} */ i) => html`<p key=${i} class="note">${count} × ${note}</p>`)}
     ${
       isDryRun
-        ? html`<p class="note">Nothing was written.${corrects && ` Import sends ${listUploads(upload)[0]?.file.name} and then these corrected lines.`}</p>`
-        : html`<p class="note">View the sync history of ${syncLink}</p>`
+        ? html`<p class="note">${corrects ? t('Nothing was written. Import sends {name} and then these corrected lines.', { name: listUploads(upload)[0]?.file.name }) : t('Nothing was written.')}</p>`
+        : html`<p class="note">${rich('View the sync history of {link}', { link: syncLink })}</p>`
     }
   </div>`
 }

@@ -7,7 +7,7 @@ import { Table } from '../../components/table.js'
 import { useAction, useLoad } from '../../components/use-load.js'
 import { callApi } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
-import { t } from '../../lib/text.js'
+import { formatNumber, plural, t } from '../../lib/text.js'
 import { Change, reasons } from './columns.js'
 
 const path = '/console/mappings/batches'
@@ -44,7 +44,14 @@ export const undoBatch = id => sendParts(`${path}/${encodeURIComponent(id)}/undo
 
 /** Returns the result as text. @param {BatchResult} result @param {'updated' | 'restored'} verb */
 export const describeResult = ({ changed, skipped }, verb) =>
-  `${changed.toLocaleString('en')} ${changed === 1 ? 'mapping' : 'mappings'} ${verb}.${skipped ? t(' {skipped} skipped, because they have changed since.', { skipped }) : ''}`
+  [
+    verb === 'updated'
+      ? plural(changed, '{count} mapping updated.', '{count} mappings updated.')
+      : plural(changed, '{count} mapping restored.', '{count} mappings restored.'),
+    skipped ? t('{skipped} skipped, because they have changed since.', { skipped }) : '',
+  ]
+    .filter(Boolean)
+    .join(' ')
 
 /** @type {import('../../components/table.js').Column[]} */
 const columns = [
@@ -83,7 +90,7 @@ export function AcceptDialog({ kind, noun, close, done }) {
       const body = reason ? { kind, reason } : { kind }
       done(await sendParts(path, body, setProgress, () => isStopped.current))
     })
-  const format = (/** @type {number} */ count) => count.toLocaleString('en')
+  const format = (/** @type {number} */ count) => formatNumber(count)
   return html`<${Dialog} title="Accept sure suggestions" close=${close}>
     <p>A suggestion is sure if it is the only candidate and no other record has it. The identifiers must differ only in their form, or the barcode or email address must be the same.</p>
     ${preview.error && html`<${Problem} error=${preview.error} />`}
@@ -93,22 +100,22 @@ export function AcceptDialog({ kind, noun, close, done }) {
       data &&
       counts.length > 0 &&
       html`<${Choice} label="Suggestions" value=${reason} change=${setReason} options=${[
-        ['', `All (${format(counts.reduce((sum, { count }) => sum + count, 0))})`],
+        ['', t('All ({total})', { total: counts.reduce((sum, { count }) => sum + count, 0) })],
         ...counts.map(each => [each.reason, `${reasons[each.reason]} (${format(each.count)})`]),
       ]} />
       <${Table} caption="Preview of the mappings" columns=${columns} rows=${data.rows} />
-      ${total > data.rows.length && html`<p><small>and ${format(total - data.rows.length)} more</small></p>`}`
+      ${total > data.rows.length && html`<p><small>${t('and {more} more', { more: total - data.rows.length })}</small></p>`}`
     }
     ${
       progress &&
-      html`<p role="status">${format(progress.changed + progress.skipped)} of ${format(total)} ${noun}</p>
+      html`<p role="status">${t('{done} of {total} {noun}', { done: progress.changed + progress.skipped, total, noun })}</p>
       <progress aria-label="Progress" max=${total} value=${progress.changed + progress.skipped}></progress>`
     }
     ${error && html`<${Problem} error=${error} />`}
     ${
       total > 0 &&
       html`<p class="choices">
-        <${Button} class="main" label=${`Accept ${format(total)} ${total === 1 ? t('suggestion') : t('suggestions')}`} busyLabel="Accepting…" busy=${busy} onClick=${accept} />
+        <${Button} class="main" label=${plural(total, 'Accept {count} suggestion', 'Accept {count} suggestions')} busyLabel="Accepting…" busy=${busy} onClick=${accept} />
         <small>One undo restores all of them.</small>
       </p>`
     }

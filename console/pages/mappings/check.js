@@ -10,7 +10,7 @@ import { useAction, useVersion } from '../../components/use-load.js'
 import { callApi } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
 import { linkTo } from '../../lib/route.js'
-import { t } from '../../lib/text.js'
+import { formatNumber, t } from '../../lib/text.js'
 import { AcceptDialog, describeResult, undoBatch } from './accept.js'
 import { buildColumns, stateNames, stateTexts } from './columns.js'
 import { undo } from './fixes.js'
@@ -19,13 +19,13 @@ import { ItemPicker } from './item-picker.js'
 import { CheckStatus, useMappingStatus } from './status.js'
 import { MappingsHead } from './tabs.js'
 
-const kinds = { stores: t('Stores'), skus: 'SKUs', customers: t('Customers') }
+const kinds = { stores: t('Stores'), skus: t('SKUs'), customers: t('Customers') }
 
 /**
  * Mapping issues and their fixes.
  * @param {{ kind?: string, state?: string }} props
  */
-export function Check({ kind: requested = 'skus', state = t('nearMatch') }) {
+export function Check({ kind: requested = 'skus', state = 'nearMatch' }) {
   const kind = /** @type {keyof typeof kinds} */ (requested in kinds ? requested : 'skus')
   const [version, refresh] = useVersion()
   /** The last change: its text, and how to undo it. */
@@ -88,7 +88,7 @@ export function Check({ kind: requested = 'skus', state = t('nearMatch') }) {
     <div class="tabs" role="group" aria-label="States">
       ${Object.entries(stateNames).map(([stateName, title]) => {
         const count = status?.states[stateName]
-        return html`<a key=${stateName} class=${count === 0 ? 'zero' : undefined} href=${linkTo('mappings', 'check', kind, stateName)} aria-current=${stateName === state ? 'page' : undefined}>${title} <b>${count?.toLocaleString('en')}</b></a>`
+        return html`<a key=${stateName} class=${count === 0 ? 'zero' : undefined} href=${linkTo('mappings', 'check', kind, stateName)} aria-current=${stateName === state ? 'page' : undefined}>${title} <b>${count === undefined ? '' : formatNumber(count)}</b></a>`
       })}
     </div>
     <p><small>${stateTexts[state]}</small></p>
@@ -107,7 +107,7 @@ export function Check({ kind: requested = 'skus', state = t('nearMatch') }) {
     ${isAccepting && html`<${AcceptDialog} kind=${kind} noun=${kinds[kind]} close=${() => setAccepting(false)} done=${showBatch} />`}
     ${
       editing &&
-      html`<${Dialog} title=${`Map ${editing.name ?? editing.id}`} close=${close}>
+      html`<${Dialog} title=${t('Map {name}', { name: editing.name ?? editing.id })} close=${close}>
         <${MapForm} kind=${kind} row=${editing} fix=${fix} />
       <//>`
     }`

@@ -34,7 +34,7 @@ export const reasons = {
   leadingZeros: t('different leading zeros'),
   form: t('different notation'),
   barcode: t('same barcode'),
-  name: 'same name',
+  name: t('same name'),
   email: t('same email address'),
   shared: t('is mapped to it too'),
   double: t('exists twice'),
@@ -88,15 +88,15 @@ export function buildColumns(kind, { fix, open }) {
     { title: t('Name'), value: row => row.name },
     { title: t('Platform name'), value: row => row.ecommerceName },
     { title: t('Reason'), value: reasonsText },
-    ...(kind === 'customers' ? [] : [countColumn('In\u00a0stock', row => row.unitsInStock)]),
-    countColumn('Sold, 90\u00a0days', row => row.unitsSold),
+    ...(kind === 'customers' ? [] : [countColumn(t('In\u00a0stock'), row => row.unitsInStock)]),
+    countColumn(t('Sold, 90\u00a0days'), row => row.unitsSold),
     {
       title: t('Fix'),
       right: true,
       value: row =>
         row.id === null
           ? html`<span class="none">–</span>`
-          : html`${row.suggestion && html`<${Action} label="Use" name=${`Use ${row.suggestion}`} role="admin" work=${() => fix(row, row.suggestion)} />${' '}`}
+          : html`${row.suggestion && html`<${Action} label="Use" name=${t('Use {suggestion}', { suggestion: row.suggestion })} role="admin" work=${() => fix(row, row.suggestion)} />${' '}`}
               <button aria-label=${t('Map {id}', { id: row.id })} onClick=${() => open(row)}>Map</button>`,
     },
   ]

@@ -9,11 +9,11 @@ import { useLoad, useVersion } from '../../components/use-load.js'
 import { callApi } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
 import { linkTo } from '../../lib/route.js'
-import { t } from '../../lib/text.js'
+import { formatNumber, plural, rich, t } from '../../lib/text.js'
 import { describeResult, undoBatch } from './accept.js'
 import { MappingsHead } from './tabs.js'
 
-const kinds = { stores: t('Store'), skus: 'SKU', customers: t('Customer') }
+const kinds = { stores: t('Store'), skus: t('SKU'), customers: t('Customer') }
 
 /** The mapped values as text. @param {Record<string, string | null>} fields */
 const joinValues = fields => Object.values(fields).filter(Boolean).join(', ')
@@ -54,9 +54,9 @@ export function Fixes() {
           ? html`<${Timestamp} time=${fix.undoneAt} />`
           : html`<${Action}
               label="Undo"
-              name=${`Undo ${fix.recordId}`}
+              name=${t('Undo {recordId}', { recordId: fix.recordId })}
               role="admin"
-              confirm=${html`${kinds[/** @type {keyof typeof kinds} */ (fix.kind)]} <code>${fix.recordId}</code> will be mapped to ${renderValues(fix.before)} again.`}
+              confirm=${rich('{kind} <code>{recordId}</code> will be mapped to {values} again.', { kind: kinds[/** @type {keyof typeof kinds} */ (fix.kind)], recordId: fix.recordId, values: renderValues(fix.before) })}
               work=${() => undo(fix).then(refresh)}
             />`,
       text: fix => fix.undoneAt ?? '',
@@ -71,11 +71,15 @@ export function Fixes() {
       version=${version}
       getKey=${(/** @type {any} */ fix) => fix.id}
       file="mapping-fixes"
-      empty=${html`No fixes yet. <a href=${linkTo('mappings', 'check')}>Show mapping issues</a>`}
+      empty=${html`${t('No fixes yet.')} <a href=${linkTo('mappings', 'check')}>Show mapping issues</a>`}
     />`
 }
 
-const batchNouns = { stores: 'stores', skus: 'SKUs', customers: 'customers' }
+const countRecords = {
+  stores: (/** @type {number} */ count) => plural(count, '{count} store', '{count} stores'),
+  skus: (/** @type {number} */ count) => plural(count, '{count} SKU', '{count} SKUs'),
+  customers: (/** @type {number} */ count) => plural(count, '{count} customer', '{count} customers'),
+}
 
 /** Suggestions that were accepted together. @param {{ version: number, refresh: () => void }} props */
 function Batches({ version, refresh }) {
@@ -95,11 +99,10 @@ function Batches({ version, refresh }) {
     },
     {
       title: t('Accepted together'),
-      value: batch =>
-        `${batch.fixes.toLocaleString('en')} ${batchNouns[/** @type {keyof typeof batchNouns} */ (batch.kind)]}`,
+      value: batch => countRecords[/** @type {keyof typeof countRecords} */ (batch.kind)](batch.fixes),
     },
     { title: t('Account'), value: batch => batch.username },
-    { title: t('Undone'), right: true, value: batch => batch.undone.toLocaleString('en') },
+    { title: t('Undone'), right: true, value: batch => formatNumber(batch.undone) },
     {
       title: t('Actions'),
       right: true,
@@ -107,7 +110,7 @@ function Batches({ version, refresh }) {
         batch.undone < batch.fixes &&
         html`<${Action}
           label="Undo all"
-          name=${`Undo all ${batch.fixes}`}
+          name=${t('Undo all {fixes}', { fixes: batch.fixes })}
           role="admin"
           confirm="Restores the previous mappings. Mappings that have changed since stay."
           work=${async () => {

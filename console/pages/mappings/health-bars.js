@@ -1,6 +1,6 @@
 import { html } from '../../lib/html.js'
 import { linkTo } from '../../lib/route.js'
-import { t } from '../../lib/text.js'
+import { formatNumber, plural, t } from '../../lib/text.js'
 import { stateNames } from './columns.js'
 
 /** The states of records in the order of the bar, with their colours. @type {[state: string, colour: string][]} */
@@ -29,14 +29,18 @@ export const HealthBars = ({
     const text =
       total === 0
         ? t('not checked')
-        : `${formatShare(states.matched, total)} matched, ${problems === 0 ? t('no problems') : `${problems.toLocaleString('en')} ${problems === 1 ? 'problem' : 'problems'}`}`
+        : problems === 0
+          ? t('{share} matched, no problems', { share: formatShare(states.matched, total) })
+          : plural(problems, '{share} matched, {count} problem', '{share} matched, {count} problems', {
+              share: formatShare(states.matched, total),
+            })
     return html`<a key=${name} class="kind" href=${linkTo('mappings', 'check', name, state)} aria-current=${name === kind ? 'true' : undefined}>
       <span><b>${titles[name]}</b> <small>${text}</small></span>
       <span class="share" aria-hidden="true">${segments
         .filter(([segment]) => states[segment] > 0)
         .map(
           ([segment, colour]) =>
-            html`<i key=${segment} class=${colour} title=${`${stateNames[segment]}: ${states[segment].toLocaleString('en')}`} style=${{ flexGrow: states[segment] }}></i>`,
+            html`<i key=${segment} class=${colour} title=${`${stateNames[segment]}: ${formatNumber(states[segment])}`} style=${{ flexGrow: states[segment] }}></i>`,
         )}</span>
     </a>`
   })}

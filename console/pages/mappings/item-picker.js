@@ -1,7 +1,7 @@
 import { useEffect, useId, useState } from 'preact/hooks'
 import { callApi } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
-import { t } from '../../lib/text.js'
+import { plural } from '../../lib/text.js'
 
 /** Wait for further keys before a request. */
 const debounceMs = 150
@@ -91,6 +91,6 @@ export function ItemPicker({ kind, label, value, change, hint }) {
         ><code>${item.id}</code> <span>${item.name}</span>${item.other && html` <small>${item.other}</small>`}${item.isMapped && html` <small class="pill">already mapped</small>`}</li>`,
       )}
     </ul>
-    <p class="hidden" role="status">${isShown ? `${items.length} ${items.length === 1 ? t('item') : t('items')}. Use the arrow keys.` : ''}</p>
+    <p class="hidden" role="status">${isShown ? plural(items.length, '{count} item. Use the arrow keys.', '{count} items. Use the arrow keys.') : ''}</p>
   </div>`
 }

@@ -7,7 +7,7 @@ import { RecordForm } from '../../components/record-form.js'
 import { useAction, useVersion } from '../../components/use-load.js'
 import { html } from '../../lib/html.js'
 import { linkTo } from '../../lib/route.js'
-import { t } from '../../lib/text.js'
+import { plural, rich, t } from '../../lib/text.js'
 import { ItemPicker } from './item-picker.js'
 import { MappingsHead } from './tabs.js'
 
@@ -27,10 +27,13 @@ const textColumn = (title, name, more) => ({ title, value: row => row[name], ...
 
 const record = { ...codeColumn(t('Record'), 'id', 'id'), size: 1 }
 
+/** Formats a number of records. @typedef {(count: number) => string} FormatCount */
+
 /**
  * The records that can be mapped. `fields`: those that identify the platform's item, the one that items can be chosen for first.
  * @type {Record<string, {
- *   title: string, list: string, nouns: [string, string], placeholder: string, columns: DataColumn[], fields: [name: string, title: string][],
+ *   title: string, list: string, noun: string, formatCount: FormatCount, placeholder: string, columns: DataColumn[],
+ *   fields: [name: string, title: string][],
  *   defaultSort: string, getLink: (row: any) => string | undefined, getName: (row: any) => string,
  * }>}
  */
@@ -38,7 +41,8 @@ const mappedTypes = {
   stores: {
     title: t('Stores'),
     list: 'storeMappings',
-    nouns: [t('store'), t('stores')],
+    noun: t('stores'),
+    formatCount: count => plural(count, '{count} store', '{count} stores'),
     placeholder: t('Number, name or location'),
     defaultSort: 'number',
     getLink: () => undefined,
@@ -54,7 +58,8 @@ const mappedTypes = {
   skus: {
     title: t('SKUs'),
     list: 'skuMappings',
-    nouns: [t('SKU'), t('SKUs')],
+    noun: t('SKUs'),
+    formatCount: count => plural(count, '{count} SKU', '{count} SKUs'),
     placeholder: t('SKU, barcode, product code or name'),
     defaultSort: 'id',
     getLink: row => linkTo('search', 'product', row.productId),
@@ -76,7 +81,8 @@ const mappedTypes = {
   customers: {
     title: t('Customers'),
     list: 'customerMappings',
-    nouns: [t('customer'), t('customers')],
+    noun: t('customers'),
+    formatCount: count => plural(count, '{count} customer', '{count} customers'),
     placeholder: t('Name, email, phone, ID or e-commerce ID'),
     defaultSort: 'id',
     getLink: row => linkTo('search', 'customer', row.id),
@@ -117,18 +123,19 @@ export function MappingTable({ kind: requested }) {
       key=${kind}
       list=${type.list}
       caption=${t('{title} and their mappings', { title: type.title })}
-      nouns=${type.nouns}
+      noun=${type.noun}
+      formatCount=${type.formatCount}
       columns=${[...type.columns, edit]}
       placeholder=${type.placeholder}
       filters=${{ unmapped: t('Not mapped'), mapped: t('Mapped') }}
       defaultSort=${type.defaultSort}
       getLink=${type.getLink}
       version=${version}
-      empty=${html`<p>No ${type.nouns[1]} yet. <a href=${linkTo('syncs')}>Syncs</a> or imports load them.</p>`}
+      empty=${html`<p>${rich('No {noun} yet. <link>Syncs</link> or imports load them.', { noun: type.noun, link: content => html`<a href=${linkTo('syncs')}>${content}</a>` })}</p>`}
     />
     ${
       editing &&
-      html`<${Dialog} title=${`Map ${type.getName(editing)}`} close=${() => setEditing(undefined)}>
+      html`<${Dialog} title=${t('Map {name}', { name: type.getName(editing) })} close=${() => setEditing(undefined)}>
         <${RecordForm}
           path=${`/mappings/${kind}/${encodeURIComponent(editing.id)}`}
           form=${(/** @type {any} */ props) => html`<${MappingForm} ...${props} kind=${kind} fields=${type.fields} />`}

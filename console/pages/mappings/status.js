@@ -7,7 +7,7 @@ import { isUserActive } from '../../lib/activity.js'
 import { callApi } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
 import { linkTo } from '../../lib/route.js'
-import { t } from '../../lib/text.js'
+import { rich, t } from '../../lib/text.js'
 
 const path = '/mappings/check'
 /** @param {any[]} kinds */
@@ -50,7 +50,7 @@ export function useMappingStatus(version, onChecked) {
 }
 
 /** The name of the platform items of each kind. */
-const itemNames = { stores: 'locations', skus: 'SKUs', customers: 'customers' }
+const itemNames = { stores: t('locations'), skus: t('SKUs'), customers: t('customers') }
 
 /** @param {{ kinds: any[], kind: import('tillbridge/mappings').MappedKind, check: () => Promise<void> }} props */
 export function CheckStatus({ kinds, kind, check }) {
@@ -59,10 +59,17 @@ export function CheckStatus({ kinds, kind, check }) {
     <p class="note">
       ${
         listedAt
-          ? html`${listed.toLocaleString('en')} ${itemNames[kind]} on the platform, as of <${Timestamp} time=${listedAt} />.`
-          : html`No platform file yet: <a href=${linkTo('import', platformImportTypes[kind])}>import</a> its export as <code>${platformImportTypes[kind]}</code>.`
+          ? rich('{listed} {items} on the platform, as of {time}.', {
+              listed,
+              items: itemNames[kind],
+              time: html`<${Timestamp} time=${listedAt} />`,
+            })
+          : rich('No platform file yet: <link>import</link> its export as <code>{type}</code>.', {
+              type: platformImportTypes[kind],
+              link: content => html`<a href=${linkTo('import', platformImportTypes[kind])}>${content}</a>`,
+            })
       }
-      ${' '}${checkedAt ? html`Checked <${Timestamp} time=${checkedAt} />.` : t('Not checked yet.')} <${Action} label="Check now" role="admin" work=${check} />
+      ${' '}${checkedAt ? rich('Checked {time}.', { time: html`<${Timestamp} time=${checkedAt} />` }) : t('Not checked yet.')} <${Action} label="Check now" role="admin" work=${check} />
     </p>
     ${!isOver(kinds) && html`<${Progress} kinds=${kinds} />`}
   </div>`

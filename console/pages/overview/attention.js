@@ -7,7 +7,7 @@ import { callApi, loadAll } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
 import { useHasRole } from '../../lib/role.js'
 import { linkTo } from '../../lib/route.js'
-import { t } from '../../lib/text.js'
+import { plural, rich, t } from '../../lib/text.js'
 import { useSection } from './sections.js'
 
 /** @typedef {import('../../components/health.js').HealthProblem} HealthProblem */
@@ -97,7 +97,7 @@ export function Attention({ overview }) {
     ? t('Needs attention')
     : count === 0
       ? t('Nothing needs attention')
-      : `${count} ${count === 1 ? t('problem needs') : t('problems need')} attention`
+      : plural(count, '{count} problem needs attention', '{count} problems need attention')
   return html`<section class=${`attention ${health?.level ?? ''}`} aria-label="Needs attention" tabindex="-1" ref=${container}>
     <h2><${Health} state=${title} level=${health?.level ?? null} /></h2>
     ${!health && !error && html`<p class="opening" role="status">Loading…</p>`}
@@ -120,10 +120,10 @@ function Notice({ problem: { level, kind, subject, title, detail, since, alert: 
     callApi(path, { method: 'POST', body }).then(reload)
   return html`<li class=${`card notice ${level}`}>
     <div class="head">
-      <p><b><${Health} state=${title} level=${level} /></b> ${since && html`<small>${alert?.times > 1 && t('{times} times, ', { times: alert.times })}since <${Timestamp} time=${since} /></small>`}</p>
+      <p><b><${Health} state=${title} level=${level} /></b> ${since && html`<small>${alert?.times > 1 ? rich('{times} times, since {time}', { times: alert.times, time: html`<${Timestamp} time=${since} />` }) : rich('since {time}', { time: html`<${Timestamp} time=${since} />` })}</small>`}</p>
       <span class="choices">
         ${retry && html`<${Action} label=${retry.label} name=${`${retry.label}: ${title}`} role=${retry.role} done=${retry.done} work=${() => post(retry.path(encodeURIComponent(subject)), retry.body)} />`}
-        ${alert && !alert.autoResolves && html`<${Action} label="Resolve" name=${`Resolve: ${title}`} role="maintainer" done="Alert resolved" work=${() => post(`/alerts/${encodeURIComponent(alert.id)}/resolve`, {})} />`}
+        ${alert && !alert.autoResolves && html`<${Action} label="Resolve" name=${t('Resolve: {title}', { title })} role="maintainer" done="Alert resolved" work=${() => post(`/alerts/${encodeURIComponent(alert.id)}/resolve`, {})} />`}
         ${page && canOpen && html`<a class="button" aria-label=${`${remedy?.label ?? t('Open')}: ${title}`} href=${linkTo(...page, ...(subject && remedy?.hasSubject !== false ? [subject] : []))}>${remedy?.label ?? t('Open')}</a>`}
       </span>
     </div>

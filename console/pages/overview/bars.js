@@ -3,7 +3,7 @@ import { State } from '../../components/format.js'
 import { callApi } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
 import { linkTo } from '../../lib/route.js'
-import { t } from '../../lib/text.js'
+import { plural, t } from '../../lib/text.js'
 import { formatNextAttempt, formatSuccess } from '../webhooks/deliveries.js'
 import { useSection } from './sections.js'
 
@@ -37,7 +37,10 @@ export function Freshness({ syncs }) {
     name: sync.sync,
     route: linkTo('syncs', sync.sync),
     share: sync.lagSeconds / (sync.intervalSeconds || 1),
-    text: `${formatDuration(sync.lagSeconds)} old, due every ${formatDuration(sync.intervalSeconds)}`,
+    text: t('{age} old, due every {interval}', {
+      age: formatDuration(sync.lagSeconds),
+      interval: formatDuration(sync.intervalSeconds),
+    }),
     tone: toTone(assessSync(sync).level),
   }))
   return html`<${BarList} title="Data freshness" rows=${rows} />`
@@ -53,23 +56,24 @@ export function Deliveries({ webhooks, overview }) {
     const deliveries = data.find((/** @type {any} */ { id }) => id === webhook.id) ?? { delivered: 0, failed: 0 }
     const count = deliveries.delivered + deliveries.failed
     const { level } = assessWebhook(webhook)
+    const success = plural(count, '{success} of {count} attempt', '{success} of {count} attempts', {
+      success: formatSuccess(deliveries),
+    })
     const next =
-      deliveries.nextAttemptAt && deliveries.failures ? ` · next attempt ${formatNextAttempt(deliveries)}` : ''
+      deliveries.nextAttemptAt && deliveries.failures && t('next attempt {due}', { due: formatNextAttempt(deliveries) })
     return {
       key: webhook.id,
       name: webhook.description || webhook.url,
       route: linkTo('webhooks', webhook.id),
       share: count ? deliveries.delivered / count : 0,
-      text: count
-        ? `${formatSuccess(deliveries)} of ${count.toLocaleString('en')} attempts${next}`
-        : t('no attempts in 24 h'),
+      text: count ? [success, next].filter(Boolean).join(' · ') : t('no attempts in 24 h'),
       tone: count || level !== 'ok' ? toTone(level) : 'idle',
     }
   })
   return html`<${BarList} title="Webhook deliveries, 24 h" rows=${rows} />`
 }
 
-const kindNames = /** @type {const} */ ({ stores: t('Stores'), skus: 'SKUs', customers: t('Customers') })
+const kindNames = /** @type {const} */ ({ stores: t('Stores'), skus: t('SKUs'), customers: t('Customers') })
 
 /** The share of matched mappings of each kind. @param {{ overview: import('./sections.js').Overview }} props */
 export function MappingHealth({ overview }) {
@@ -86,7 +90,12 @@ export function MappingHealth({ overview }) {
       name: kindNames[/** @type {keyof typeof kindNames} */ (kind)],
       route: linkTo('mappings', 'check', kind),
       share: states.matched / total,
-      text: `${Math.floor((100 * states.matched) / total)} % matched${problems ? t(', {problems} to review', { problems }) : ''}`,
+      text: problems
+        ? t('{percent} % matched, {problems} to review', {
+            percent: Math.floor((100 * states.matched) / total),
+            problems,
+          })
+        : t('{percent} % matched', { percent: Math.floor((100 * states.matched) / total) }),
       tone: problems ? 'warn' : 'good',
     }
   })

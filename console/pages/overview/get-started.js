@@ -36,7 +36,7 @@ export function GetStarted({ syncs, webhooks, overview }) {
   // A service that works already needs no introduction.
   if (done === steps.length || (steps[0]?.isDone && data.hasOrder)) return null
   return html`<section class="card get-started" aria-label="Get started">
-    <h2 class="small-title">Get started <small>${done} of ${steps.length} done</small></h2>
+    <h2 class="small-title">Get started <small>${t('{done} of {total} done', { done, total: steps.length })}</small></h2>
     <ol class="bar-rows">
       ${steps.map(
         ({ isDone, title, route, isDocument }) => html`<li key=${title} class=${isDone ? 'step done' : 'step'}>

@@ -5,7 +5,7 @@ import { callApi } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
 import { useHasRole } from '../../lib/role.js'
 import { linkTo, linkToList } from '../../lib/route.js'
-import { t } from '../../lib/text.js'
+import { plural, t } from '../../lib/text.js'
 import { linkToInterval } from '../requests/search.js'
 import { Amounts } from './amounts.js'
 import { useSection } from './sections.js'
@@ -25,9 +25,9 @@ export function Stats({ overview }) {
   if (!data)
     return html`<div class="stats"><div class="stat card"><span class="opening" role="status">Loading…</span></div></div>`
   return html`<div class="stats">
-      <${MoneyCard} title="Orders today" sums=${data.orders} nouns=${['order', 'orders']} route=${linkToList('orders', { filter: 'today' })} />
-      <${MoneyCard} title="Sales today" sums=${data.sales} nouns=${['sale', 'sales']} route=${linkToList('sales', { filter: 'today' })} />
-      ${data.vouchers && html`<${MoneyCard} title="Outstanding voucher balance" sums=${data.vouchers} nouns=${['voucher', 'vouchers']} route=${isAdmin ? linkToList('vouchers', { filter: 'active' }) : linkTo('search')} />`}
+      <${MoneyCard} title="Orders today" sums=${data.orders} formatCount=${(/** @type {number} */ count) => plural(count, '{count} order', '{count} orders')} route=${linkToList('orders', { filter: 'today' })} />
+      <${MoneyCard} title="Sales today" sums=${data.sales} formatCount=${(/** @type {number} */ count) => plural(count, '{count} sale', '{count} sales')} route=${linkToList('sales', { filter: 'today' })} />
+      ${data.vouchers && html`<${MoneyCard} title="Outstanding voucher balance" sums=${data.vouchers} formatCount=${(/** @type {number} */ count) => plural(count, '{count} voucher', '{count} vouchers')} route=${isAdmin ? linkToList('vouchers', { filter: 'active' }) : linkTo('search')} />`}
     </div>
     <${Amounts} overview=${overview} range=${range} tools=${tools} />
     <${RequestChart} range=${range} tools=${tools} title=${isAdmin ? html`<a href=${linkTo('requests')}>API requests</a>` : t('API requests')} minute=${overview.minute} link=${isAdmin ? linkToInterval : undefined} />`
@@ -35,12 +35,12 @@ export function Stats({ overview }) {
 
 /**
  * A total, with those of further currencies below it.
- * @param {{ title: string, sums: { currency: string, count: number, total: string }[], nouns: [singular: string, plural: string], route: string }} props
+ * @param {{ title: string, sums: { currency: string, count: number, total: string }[], formatCount: (count: number) => string, route: string }} props
  */
-function MoneyCard({ title, sums, nouns: [singular, plural], route }) {
+function MoneyCard({ title, sums, formatCount, route }) {
   const [first, ...further] = sums.map(({ currency, total }) => formatMoney(total, currency))
   const count = sums.reduce((total, entry) => total + entry.count, 0)
-  const countText = count === 0 ? t('none yet') : `${count.toLocaleString('en')} ${count === 1 ? singular : plural}`
+  const countText = count === 0 ? t('none yet') : formatCount(count)
   const text = [countText, ...further].join(', ')
   return html`<${StatCard} title=${title} route=${route} number=${first ?? '0'} text=${text} tone="idle" />`
 }

@@ -61,7 +61,7 @@ export const WebhooksCard = ({ section }) =>
 function summarizeCapabilities({ capabilities, backOffice }) {
   const missing = capabilities.filter(({ available }) => !available).length
   return {
-    number: `${capabilities.length - missing} of ${capabilities.length}`,
+    number: t('{part} of {total}', { part: capabilities.length - missing, total: capabilities.length }),
     text: missing
       ? t('{missing} not available with {driver}', { missing, driver: backOffice.driver })
       : t('all available ({driver})', { driver: backOffice.driver }),

@@ -1,7 +1,7 @@
 import { State } from '../../components/format.js'
 import { html } from '../../lib/html.js'
 import { linkTo } from '../../lib/route.js'
-import { t } from '../../lib/text.js'
+import { plural, rich, t } from '../../lib/text.js'
 import { formatTime, formatZonedTime } from '../../lib/time.js'
 import { formatMs } from './format.js'
 
@@ -15,17 +15,23 @@ const buildEvents = ({ audit, emails, deliveries }) => [
   ...audit.map((/** @type {any} */ entry) => ({
     key: `audit ${entry.id}`,
     at: formatZonedTime(entry.at),
-    content: html`Wrote <code>${entry.subject}</code> <small>${entry.fields.join(', ')}</small>`,
+    content: rich('Wrote <code>{subject}</code> <small>{fields}</small>', {
+      subject: entry.subject,
+      fields: entry.fields.join(', '),
+    }),
   })),
   ...emails.map((/** @type {any} */ email) => ({
     key: `email ${email.id}`,
     at: email.sentAt && formatTime(email.sentAt),
-    content: html`Email <${State} state=${email.status} tone=${emailTones[email.status]} /> <small>${email.attempts === 1 ? t('1 attempt') : t('{attempts} attempts', { attempts: email.attempts })}</small>`,
+    content: html`${rich('Email {state}', { state: html`<${State} state=${email.status} tone=${emailTones[email.status]} />` })} <small>${plural(email.attempts, '{count} attempt', '{count} attempts')}</small>`,
   })),
   ...deliveries.map((/** @type {any} */ delivery) => ({
     key: `delivery ${delivery.webhookId}`,
     at: formatTime(delivery.at),
-    content: html`<a href=${linkTo('webhooks', delivery.webhookId)}>Webhook</a> delivery: <${State} state=${delivery.detail ?? `${delivery.status}`} tone=${delivery.detail ? 'bad' : 'good'} /> <small>${formatMs(delivery.milliseconds)}, delivery ${delivery.deliveryId}</small>`,
+    content: html`${rich('<link>Webhook</link> delivery: {state}', {
+      link: content => html`<a href=${linkTo('webhooks', delivery.webhookId)}>${content}</a>`,
+      state: html`<${State} state=${delivery.detail ?? String(delivery.status)} tone=${delivery.detail ? 'bad' : 'good'} />`,
+    })} <small>${t('{duration}, delivery {deliveryId}', { duration: formatMs(delivery.milliseconds), deliveryId: delivery.deliveryId })}</small>`,
   })),
 ]
 

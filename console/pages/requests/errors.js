@@ -20,7 +20,7 @@ export function Errors({ search, version }) {
   if (data.groups.length === 0) return html`<p class="note">No errors</p>`
   const count = data.groups.reduce((/** @type {number} */ sum, /** @type {any} */ group) => sum + group.times, 0)
   return html`<${ExportableTable}
-    title=${html`<h2>Errors by code and field</h2>${count >= data.max && html`<small>of the newest ${data.max.toLocaleString('en')}</small>`}`}
+    title=${html`<h2>Errors by code and field</h2>${count >= data.max && html`<small>${t('among the newest {max}', { max: data.max })}</small>`}`}
     caption="Errors by code and field"
     columns=${columns(search)}
     rows=${data.groups}

@@ -1,3 +1,5 @@
+import { formatNumber, t } from '../../lib/text.js'
+
 /** Returns the colour of a status: server error, client error or success. @param {number} status @returns {'good' | 'bad' | 'warn'} */
 export const getStatusTone = status => (status >= 500 ? 'bad' : status >= 400 ? 'warn' : 'good')
 
@@ -7,11 +9,12 @@ export const getStatusTone = status => (status >= 500 ? 'bad' : status >= 400 ? 
  */
 export const durationColumn = (title, getMs) => ({
   title,
-  name: `${title} (ms)`,
+  name: t('{title} (ms)', { title }),
   right: true,
   value: row => (getMs(row) === undefined ? null : formatMs(/** @type {number} */ (getMs(row)))),
   text: row => String(getMs(row) ?? ''),
 })
 
 /** @param {number} milliseconds */
-export const formatMs = milliseconds => `${milliseconds.toLocaleString('en', { maximumFractionDigits: 1 })} ms`
+export const formatMs = milliseconds =>
+  t('{number} ms', { number: formatNumber(milliseconds, { maximumFractionDigits: 1 }) })

@@ -8,7 +8,7 @@ import { useLoad } from '../../components/use-load.js'
 import { ApiError, callApi } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
 import { linkTo } from '../../lib/route.js'
-import { t } from '../../lib/text.js'
+import { rich, t } from '../../lib/text.js'
 import { formatTime } from '../../lib/time.js'
 import { Effects } from './effects.js'
 import { formatMs, getStatusTone } from './format.js'
@@ -35,7 +35,7 @@ export const RequestPanel = ({
   entry,
   close,
 }) => html`<${Dialog} title=${`${entry.operation} → ${entry.status}`} isPanel close=${close}>
-  <p>Request <${RequestLink} id=${entry.id} /></p>
+  <p>${rich('Request {link}', { link: html`<${RequestLink} id=${entry.id} />` })}</p>
   <${LoadedRequest} id=${entry.id} />
 <//>`
 
@@ -47,7 +47,7 @@ function LoadedRequest({ id }) {
     ${
       data === null &&
       html`<div class="empty">
-        <p>Request not found. A request is logged a few seconds after its response, and deleted after the days of the setting <code>requestLogRetentionDays</code>. Requests that were rejected before their service was known are never logged.</p>
+        <p>${rich('Request not found. A request is logged a few seconds after its response, and deleted after the days of the setting <code>requestLogRetentionDays</code>. Requests that were rejected before their service was known are never logged.')}</p>
         <p><${Button} label="Try again" busyLabel="Loading…" busy=${busy} onClick=${reload} /></p>
       </div>`
     }
@@ -71,7 +71,7 @@ function RequestDetails({ request }) {
           [t('Account'), request.account],
           [t('Time'), html`<${Timestamp} time=${request.at} /> <small>${formatTime(request.at)}</small>`],
           [t('Duration'), formatMs(request.milliseconds)],
-          [t('Idempotency key'), request.hasIdempotencyKey ? 'sent' : 'none'],
+          [t('Idempotency key'), request.hasIdempotencyKey ? t('sent') : t('none')],
           [t('Path'), html`<code>${request.path}</code>`, 'wide'],
           [
             t('Record'),

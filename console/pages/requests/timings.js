@@ -1,6 +1,6 @@
 import { ExportableTable } from '../../components/exportable-table.js'
 import { html } from '../../lib/html.js'
-import { t } from '../../lib/text.js'
+import { plural, t } from '../../lib/text.js'
 import { durationColumn } from './format.js'
 
 /** @param {number} totalMs @returns {import('../../components/table.js').Column[]} */
@@ -28,12 +28,12 @@ export function Timings({ request }) {
   const rows = [
     { name: 'request', at: 0, milliseconds, outcome: code ? `${status} ${code}` : String(status) },
     ...steps.map((/** @type {any} */ step) =>
-      step.name === 'admission' ? { ...step, name: 'authentication and limits' } : step,
+      step.name === 'admission' ? { ...step, name: t('authentication and limits') } : step,
     ),
     {
-      name: 'database (at least one statement runs)',
+      name: t('database (at least one statement runs)'),
       milliseconds: databaseMilliseconds,
-      outcome: statements === 1 ? '1 statement' : t('{statements} statements', { statements }),
+      outcome: plural(statements, '{count} statement', '{count} statements'),
     },
   ]
   return html`<${ExportableTable} title=${html`<h2>Timing</h2>`} caption="Timing" columns=${columns(milliseconds)} rows=${rows} file=${`request-${id}`} />`

@@ -8,7 +8,7 @@ import { useAction, useLoad } from '../../components/use-load.js'
 import { callApi, findRecord, loadAll } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
 import { useHasRole } from '../../lib/role.js'
-import { t } from '../../lib/text.js'
+import { formatNumber, t } from '../../lib/text.js'
 import { formatDate, formatLocalTime, formatZone } from '../../lib/time.js'
 import { Figures, formatAddress, Timeline } from './record.js'
 import { buildEvents } from './timeline.js'
@@ -53,13 +53,16 @@ export function Customer({ id }) {
           [t('Date of birth'), formatDate(customer.dateOfBirth)],
           [
             t('Marketing'),
-            html`<span class="choices">${renderConsent(customer.emailSubscription, 'email')} ${renderConsent(customer.smsSubscription, 'SMS')} ${customer.privacy ? html`<${State} state="no marketing" tone="warn" />` : ''}</span>`,
+            html`<span class="choices">${renderConsent(customer.emailSubscription, t('email'))} ${renderConsent(customer.smsSubscription, t('SMS'))} ${customer.privacy ? html`<${State} state="no marketing" tone="warn" />` : ''}</span>`,
           ],
           [t('Loyalty'), [customer.loyaltyName, customer.loyaltyCode].filter(Boolean).join(' ')],
           [
             t('Points'),
             rewardAccount &&
-              `${rewardAccount.availablePoints} in ${rewardAccount.programName}${rewardAccount.tierName ? `, ${rewardAccount.tierName}` : ''}`,
+              t('{points} in {program}', {
+                points: rewardAccount.availablePoints,
+                program: [rewardAccount.programName, rewardAccount.tierName].filter(Boolean).join(', '),
+              }),
           ],
           [
             t('E-commerce ID'),
@@ -84,7 +87,7 @@ export function Customer({ id }) {
 }
 
 const renderConsent = (/** @type {boolean} */ isGiven, /** @type {string} */ channel) =>
-  html`<${State} state=${`${channel} ${isGiven ? t('yes') : t('no')}`} tone=${isGiven ? 'good' : 'idle'} />`
+  html`<${State} state=${isGiven ? t('{channel} yes', { channel }) : t('{channel} no', { channel })} tone=${isGiven ? 'good' : 'idle'} />`
 
 /** @param {{ record: any, save: (body: object) => Promise<void> }} props */
 function ConsentForm({ record, save }) {
@@ -122,7 +125,7 @@ function summarize({ transactions, orders }) {
   const average = sales.length ? spent / sales.length : 0
   return [
     [t('Lifetime spend'), currency ? (formatMoney(spent.toFixed(2), currency) ?? '') : '–'],
-    [t('Purchases'), sales.length.toLocaleString('en')],
+    [t('Purchases'), formatNumber(sales.length)],
     [t('Average purchase'), currency && sales.length ? (formatMoney(average.toFixed(2), currency) ?? '') : '–'],
     [t('Last purchase'), dates.length ? formatLocalTime(dates.at(-1)) : 'none'],
   ]

@@ -7,6 +7,7 @@ import { useKeptFocus } from '../../components/use-kept-focus.js'
 import { useLoad } from '../../components/use-load.js'
 import { callApi } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
+import { nameState } from '../../lib/states.js'
 import { t } from '../../lib/text.js'
 import { Emails, Resend } from './emails.js'
 import { Figures } from './record.js'
@@ -39,7 +40,7 @@ const columns = currency => [
   { title: t('Event'), value: entry => titles[entry.kind] ?? entry.kind },
   amountColumn(t('Amount'), entry => (Number(entry.amount) ? entry.amount : null), currency),
   amountColumn(t('Balance'), entry => entry.balance, currency),
-  { title: t('State after'), value: entry => entry.state },
+  { title: t('State after'), value: entry => nameState(entry.state) },
   { title: t('Account'), value: entry => formatWriter(entry), shrink: true },
   { title: t('Locked by'), value: entry => entry.lockedBy },
   { title: t('Order'), value: entry => entry.orderNumber },

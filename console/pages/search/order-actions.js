@@ -28,7 +28,10 @@ export function describeRefund({ total, payments, vouchers, currency }) {
   )
   if (Number(payments))
     parts.push(t('pay back {amount} through the payment gateway', { amount: formatMoney(payments, currency) }))
-  return `Refund of ${formatMoney(total, currency)}${parts.length ? `: ${parts.join(', ')}` : ''}.`
+  const refunded = formatMoney(total, currency)
+  return parts.length
+    ? t('Refund of {amount}: {parts}.', { amount: refunded, parts: parts.join(', ') })
+    : t('Refund of {amount}.', { amount: refunded })
 }
 
 /**
@@ -71,7 +74,7 @@ export function OrderActions({ order, canFulfil, done }) {
       !order.readyAt &&
       html`<${RecordAction}
         label="Ready for collection" role=${role} path=${`${path}/ready`} main
-        form=${() => html`<p>The shopper can collect the order at store ${order.pickupStoreNumber}.</p>`}
+        form=${() => html`<p>${t('The shopper can collect the order at store {store}.', { store: order.pickupStoreNumber })}</p>`}
         done=${() => done(t('The order is ready for collection.'))}
       />`
     }
@@ -82,7 +85,7 @@ export function OrderActions({ order, canFulfil, done }) {
       !order.collectedAt &&
       html`<${RecordAction}
         label="Collected" role=${role} path=${`${path}/collected`} main
-        form=${() => html`<p>The open units leave the stock of store ${order.pickupStoreNumber}, and the sale is recorded.</p>`}
+        form=${() => html`<p>${t('The open units leave the stock of store {store}, and the sale is recorded.', { store: order.pickupStoreNumber })}</p>`}
         done=${() => done(t('The order was collected.'))}
       />`
     }
@@ -98,7 +101,7 @@ export function OrderActions({ order, canFulfil, done }) {
           <p>The units can be sold again. Vouchers are refunded at once; you refund the rest through the payment gateway. This can't be undone.</p>
           ${renderUnits({ legend: t('Units to cancel'), lines: openLines }, form)}
         `}
-        done=${(/** @type {any} */ { refund }) => done(`The units were cancelled. ${describeRefund(refund)}`)}
+        done=${(/** @type {any} */ { refund }) => done(t('The units were cancelled. {refund}', { refund: describeRefund(refund) }))}
       />`
     }
   </p>`

@@ -13,7 +13,8 @@ import { useKeptFocus } from '../../components/use-kept-focus.js'
 import { callApi, loadAll } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
 import { linkTo } from '../../lib/route.js'
-import { t } from '../../lib/text.js'
+import { nameState } from '../../lib/states.js'
+import { rich, t } from '../../lib/text.js'
 import { formatZone } from '../../lib/time.js'
 import { productColumn, skuColumn } from './line-columns.js'
 import { countOpen, OrderActions } from './order-actions.js'
@@ -93,7 +94,7 @@ function OrderDetails({ order, returns, shipments, cancellations, canFulfil, cus
   const returned = returns.filter(each => each.status !== 'cancelled')
   const file = `order-${order.orderNumber}`
   return html`<section aria-label=${t('Order {orderNumber}', { orderNumber: order.orderNumber })}>
-    <div class="record-head"><h2>Order ${order.orderNumber}</h2><${State} state=${status} tone=${tones[status]} /></div>
+    <div class="record-head"><h2>${t('Order {orderNumber}', { orderNumber: order.orderNumber })}</h2><${State} state=${status} tone=${tones[status]} /></div>
     <${Figures}
       figures=${[
         [t('Total'), formatMoney(order.total, order.currency)],
@@ -102,7 +103,7 @@ function OrderDetails({ order, returns, shipments, cancellations, canFulfil, cus
         [t('Open'), sum(countOpen)],
         [
           t('Returned'),
-          returned.length ? formatMoney(sumAmounts(returned.map(each => each.total)), order.currency) : 'none',
+          returned.length ? formatMoney(sumAmounts(returned.map(each => each.total)), order.currency) : t('none'),
         ],
       ]}
     />
@@ -118,9 +119,14 @@ function OrderDetails({ order, returns, shipments, cancellations, canFulfil, cus
           [
             t('Paid by'),
             order.payments
-              .map(
-                (/** @type {any} */ payment) =>
-                  `${payment.gateway} ${formatMoney(payment.amount, order.currency)}${payment.voucherNumber ? t(' (voucher {voucherNumber})', { voucherNumber: payment.voucherNumber }) : ''}`,
+              .map((/** @type {any} */ payment) =>
+                payment.voucherNumber
+                  ? t('{gateway} {amount} (voucher {number})', {
+                      gateway: payment.gateway,
+                      amount: formatMoney(payment.amount, order.currency),
+                      number: payment.voucherNumber,
+                    })
+                  : `${payment.gateway} ${formatMoney(payment.amount, order.currency)}`,
               )
               .join(', '),
           ],
@@ -159,7 +165,7 @@ const returnColumns = currency => [
     value: orderReturn => html`<a href=${linkTo('search', 'return', orderReturn.id)}>${orderReturn.returnNumber}</a>`,
     text: orderReturn => orderReturn.returnNumber,
   },
-  { title: t('Status'), value: orderReturn => orderReturn.status },
+  { title: t('Status'), value: orderReturn => nameState(orderReturn.status) },
   { title: t('Created'), value: orderReturn => orderReturn.createdAt, isTime: true },
   amountColumn(t('Total'), orderReturn => orderReturn.total, currency),
 ]
@@ -169,14 +175,18 @@ const formatUnits = lines => lines.map(({ quantity, sku }) => `${quantity} × ${
 
 /** Describes where a refund went. @param {any} refund */
 function describeRefund({ total, vouchers, exchange, payments, currency }) {
+  const format = (/** @type {string | null} */ amount) => formatMoney(amount, currency)
   const parts = [
-    ...vouchers.map((/** @type {any} */ { number, amount }) => [amount, t('to voucher {number}', { number })]),
-    [exchange ?? '0', t('to the return of the exchange')],
-    [payments, t('through the payment gateway')],
-  ].filter(([amount]) => Number(amount))
+    ...vouchers.map((/** @type {any} */ { number, amount }) => [
+      amount,
+      t('{amount} to voucher {number}', { amount: format(amount), number }),
+    ]),
+    [exchange ?? '0', t('{amount} to the return of the exchange', { amount: format(exchange) })],
+    [payments, t('{amount} through the payment gateway', { amount: format(payments) })],
+  ].flatMap(([amount, part]) => (Number(amount) ? [part] : []))
   return parts.length
-    ? `Refund: ${parts.map(([amount, way]) => `${formatMoney(amount, currency)} ${way}`).join(', ')}`
-    : t('Refund: {amount}', { amount: formatMoney(total, currency) })
+    ? t('Refund: {parts}', { parts: parts.join(', ') })
+    : t('Refund: {parts}', { parts: format(total) })
 }
 
 /** Builds the history of an order, newest first. @param {any} order @param {any[]} returns @param {any[]} shipments @param {any[]} cancellations */
@@ -198,13 +208,16 @@ function buildHistory(order, returns, shipments, cancellations) {
     ...cancellations.map((cancellation, i) => ({
       key: `cancellation ${i}`,
       at: cancellation.at,
-      content: html`Cancelled${cancellation.username && ` by ${formatWriter(cancellation)}`} <small>${formatUnits(cancellation.lines)}. ${describeRefund(cancellation.refund)}</small>`,
+      content: html`${cancellation.username ? t('Cancelled by {writer}', { writer: formatWriter(cancellation) }) : t('Cancelled')} <small>${formatUnits(cancellation.lines)}. ${describeRefund(cancellation.refund)}</small>`,
       amount: formatMoney(`-${cancellation.refund.total}`, cancellation.refund.currency),
     })),
     ...returns.map(orderReturn => ({
       key: `return ${orderReturn.id}`,
       at: orderReturn.createdAt,
-      content: html`Return <a href=${linkTo('search', 'return', orderReturn.id)}>${orderReturn.returnNumber}</a> ${orderReturn.status}`,
+      content: rich('Return {link} {status}', {
+        link: html`<a href=${linkTo('search', 'return', orderReturn.id)}>${orderReturn.returnNumber}</a>`,
+        status: nameState(orderReturn.status),
+      }),
       amount: formatMoney(`-${orderReturn.total}`, orderReturn.currency),
     })),
   ]

@@ -8,12 +8,14 @@ import { useLoad } from '../../components/use-load.js'
 import { callApi } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
 import { linkTo } from '../../lib/route.js'
-import { t } from '../../lib/text.js'
+import { formatNumber, rich, t } from '../../lib/text.js'
 import { Figures } from './record.js'
 
 /** @param {any} level */
 const explainSellable = ({ freeStock, buffer, sellable }) =>
-  `${freeStock} on hand − ${buffer} buffer${freeStock - buffer < 0 && sellable === 0 ? t(', at least 0') : ''}`
+  freeStock - buffer < 0 && sellable === 0
+    ? t('{freeStock} on hand − {buffer} buffer, at least 0', { freeStock, buffer })
+    : t('{freeStock} on hand − {buffer} buffer', { freeStock, buffer })
 
 /** @type {import('../../components/table.js').Column[]} */
 const stockColumns = [
@@ -98,7 +100,7 @@ function summarize({ currency }, rows, levels) {
     .sort((a, b) => a - b)
   const [lowest, highest] = [prices[0], prices.at(-1)]
   const sum = (/** @type {string} */ name) =>
-    levels ? levels.reduce((total, level) => total + level[name], 0).toLocaleString('en') : '…'
+    levels ? formatNumber(levels.reduce((total, level) => total + level[name], 0)) : '…'
   const withStock = new Set(levels?.filter(level => level.available > 0).map(level => level.sku)).size
   return [
     [
@@ -111,7 +113,7 @@ function summarize({ currency }, rows, levels) {
     ],
     [t('On hand'), sum('onHand')],
     [t('Available'), sum('available')],
-    [t('SKUs in stock'), levels ? `${withStock} of ${rows.length}` : '…'],
+    [t('SKUs in stock'), levels ? t('{part} of {total}', { part: withStock, total: rows.length }) : '…'],
   ]
 }
 
@@ -155,7 +157,7 @@ function StockGrid({ product, levels, current }) {
               if (!size) return html`<td key=${sizeCode} class="right"><span class="none">–</span></td>`
               const units = sum(size.ecommerceSku)
               const level = units <= 0 ? 'empty-stock' : units <= lowStock ? 'low-stock' : ''
-              return html`<td key=${sizeCode} class=${`right ${level}`}><a href=${linkTo('search', 'product', `sku:${size.ecommerceSku}`)} aria-label=${t('{units} of {ecommerceSku}', { units, ecommerceSku: size.ecommerceSku })} aria-current=${size.ecommerceSku === current ? 'true' : undefined}>${units.toLocaleString('en')}</a></td>`
+              return html`<td key=${sizeCode} class=${`right ${level}`}><a href=${linkTo('search', 'product', `sku:${size.ecommerceSku}`)} aria-label=${t('{units} of {ecommerceSku}', { units, ecommerceSku: size.ecommerceSku })} aria-current=${size.ecommerceSku === current ? 'true' : undefined}>${formatNumber(units)}</a></td>`
             })}</tr>`,
         )}</tbody>
       </table>
@@ -167,9 +169,9 @@ function StockGrid({ product, levels, current }) {
 /** @param {{ sku: string }} props */
 const Stock = ({ sku }) => html`<${List}
     path=${`/inventory?sku=${encodeURIComponent(sku)}`}
-    tools=${html`<h3>Stock of ${sku}</h3>`}
+    tools=${html`<h3>${t('Stock of {sku}', { sku })}</h3>`}
     caption=${t('Stock of {sku} by store', { sku })}
     columns=${stockColumns}
     file=${`stock-${sku}`}
-    empty=${html`No stock data for this SKU. It is loaded by the <a href=${linkTo('syncs', 'stock')}>stock sync</a> or an import.`}
+    empty=${rich('No stock data for this SKU. It is loaded by the <link>stock sync</link> or an import.', { link: content => html`<a href=${linkTo('syncs', 'stock')}>${content}</a>` })}
   />`

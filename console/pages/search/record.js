@@ -2,6 +2,7 @@ import { Problem } from '../../components/problem.js'
 import { useLoad } from '../../components/use-load.js'
 import { callApi, findRecord } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
+import { dateLocale } from '../../lib/text.js'
 import { formatLocalTime } from '../../lib/time.js'
 
 /**
@@ -29,7 +30,7 @@ export const compareNewestFirst = (a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 
 
 /** @param {string} at local time: `2026-11-27 01:40:00` */
 const formatMonth = at =>
-  new Intl.DateTimeFormat('en-GB', { month: 'long', year: 'numeric', timeZone: 'UTC' }).format(
+  new Intl.DateTimeFormat(dateLocale, { month: 'long', year: 'numeric', timeZone: 'UTC' }).format(
     new Date(`${at.slice(0, 7)}-01T00:00:00Z`),
   )
 

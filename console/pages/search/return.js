@@ -53,7 +53,7 @@ function ReturnDetails({ record, canFulfil, customer, reload }) {
     reload()
   }
   return html`<section aria-label=${t('Return {returnNumber}', { returnNumber: record.returnNumber })}>
-    <div class="record-head"><h2>Return ${record.returnNumber}</h2><${State} state=${record.status} tone=${tones[record.status]} /></div>
+    <div class="record-head"><h2>${t('Return {returnNumber}', { returnNumber: record.returnNumber })}</h2><${State} state=${record.status} tone=${tones[record.status]} /></div>
     <${Figures}
       figures=${[
         [t('Value'), formatMoney(record.total, record.currency)],
@@ -70,7 +70,7 @@ function ReturnDetails({ record, canFulfil, customer, reload }) {
             record.customerId && html`<a href=${linkTo('search', 'customer', record.customerId)}>${customer}</a>`,
           ],
           [t('Authorisation'), record.returnAuthorisationNumber],
-          [t('Restocked'), record.restock ? 'yes' : 'no'],
+          [t('Restocked'), record.restock ? t('yes') : t('no')],
           [
             t('Exchange order'),
             record.exchangeOrderId &&
@@ -126,7 +126,7 @@ function ReturnActions({ record, canFulfil, done }) {
       record.status === 'received' &&
       html`<${RecordAction}
         label="Refund" title=${t('Refund return {returnNumber}', { returnNumber: record.returnNumber })} role="maintainer" path=${`${path}/refund`} main
-        form=${() => html`<p>Marks the return as refunded: ${formatMoney(record.total, record.currency)}. Vouchers are refunded at once; you refund the rest through the payment gateway. This can't be undone.</p>`}
+        form=${() => html`<p>${t("Marks the return as refunded: {amount}. Vouchers are refunded at once; you refund the rest through the payment gateway. This can't be undone.", { amount: formatMoney(record.total, record.currency) })}</p>`}
         done=${(/** @type {any} */ { refund }) => done(describeRefund(refund))}
       />`
     }

@@ -18,8 +18,10 @@ const columns = currency => [
 /** @param {{ id: string }} props */
 export const Sale = ({ id }) => html`<${LoadedRecord}
   path=${`/transactions/${encodeURIComponent(id)}`}
-  show=${(/** @type {any} */ sale) => html`<section aria-label=${`Sale ${sale.number ?? sale.id}`}>
-    <h2>Sale ${sale.number ?? sale.id}</h2>
+  show=${(
+    /** @type {any} */ sale,
+  ) => html`<section aria-label=${t('Sale {number}', { number: sale.number ?? sale.id })}>
+    <h2>${t('Sale {number}', { number: sale.number ?? sale.id })}</h2>
     <div class="card">
       <${Facts}
         facts=${[

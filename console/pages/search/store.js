@@ -8,7 +8,7 @@ import { useAction } from '../../components/use-load.js'
 import { callApi } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
 import { linkTo } from '../../lib/route.js'
-import { t } from '../../lib/text.js'
+import { formatNumber, plural, rich, t } from '../../lib/text.js'
 import { skuColumn } from './line-columns.js'
 import { Figures, formatAddress, LoadedRecord } from './record.js'
 
@@ -44,15 +44,15 @@ export const Store = ({ id }) => html`<${LoadedRecord}
 /** @param {{ store: any, summary: any, reload: () => void }} props */
 function StoreDetails({ store, summary, reload }) {
   const { storeNumber, inventoryBuffer } = store
-  const format = (/** @type {number} */ count) => count.toLocaleString('en')
+  const format = (/** @type {number} */ count) => formatNumber(count)
   return html`<section aria-label=${t('Store {storeNumber}', { storeNumber })}>
     <h2>${storeNumber} ${store.name}</h2>
     <${Figures}
       figures=${[
         [t('Units on hand'), format(summary.onHand)],
         [t('Available'), format(summary.available)],
-        [t('SKUs in stock'), `${format(summary.inStock)} of ${format(summary.skus)}`],
-        [t('Low stock'), `${format(summary.low)} ${summary.low === 1 ? 'SKU' : 'SKUs'}`],
+        [t('SKUs in stock'), t('{part} of {total}', { part: summary.inStock, total: summary.skus })],
+        [t('Low stock'), plural(summary.low, '{count} SKU', '{count} SKUs')],
       ]}
     />
     <div class="card">
@@ -80,7 +80,7 @@ function StoreDetails({ store, summary, reload }) {
       caption=${t('Stock of store {storeNumber}', { storeNumber })}
       columns=${columns}
       file=${`stock-store-${storeNumber}`}
-      empty=${html`No stock of this store. It is loaded by the <a href=${linkTo('syncs', 'stock')}>stock sync</a> or an import.`}
+      empty=${rich('No stock of this store. It is loaded by the <link>stock sync</link> or an import.', { link: content => html`<a href=${linkTo('syncs', 'stock')}>${content}</a>` })}
       version=${inventoryBuffer ?? -1}
     />
   </section>`

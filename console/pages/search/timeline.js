@@ -2,7 +2,8 @@ import { formatMoney, State } from '../../components/format.js'
 import { RequestLink } from '../../components/request-link.js'
 import { html } from '../../lib/html.js'
 import { linkTo } from '../../lib/route.js'
-import { t } from '../../lib/text.js'
+import { nameState } from '../../lib/states.js'
+import { plural, rich, t } from '../../lib/text.js'
 import { emailTones } from './emails.js'
 import { compareNewestFirst } from './record.js'
 
@@ -13,18 +14,21 @@ const channelNames = { marketing: t('Marketing'), email: t('Email subscription')
 
 /** @param {any} entry */
 const renderAuthor = ({ username, requestId }) =>
-  html`<small>by ${username}, request <${RequestLink} id=${requestId} short /></small>`
+  html`<small>${rich('by {username}, request {link}', { username, link: html`<${RequestLink} id=${requestId} short />` })}</small>`
 
 /** @param {any[]} consent */
 const describeConsent = consent =>
   consent
-    .map(change => `${channelNames[change.channel] ?? change.channel} ${change.newValue ? 'on' : 'off'}`)
+    .map(change => {
+      const channel = channelNames[change.channel] ?? change.channel
+      return change.newValue ? t('{channel} on', { channel }) : t('{channel} off', { channel })
+    })
     .join(', ')
 
 /** @param {any} entry of the audit log */
 function describeProfileChange({ operation, fields }) {
   if (operation.startsWith('POST')) return t('Customer created')
-  return fields.length ? html`Profile changed: ${fields.join(', ')}` : t('Profile saved (no changes)')
+  return fields.length ? t('Profile changed: {fields}', { fields: fields.join(', ') }) : t('Profile saved (no changes)')
 }
 
 /** Builds the timeline of a customer, newest first. Everything about a purchase is one event. @param {any} data @returns {Event[]} */
@@ -54,7 +58,7 @@ export function buildEvents({ audit = [], consent = [], vouchers = [], ...purcha
       key: `voucher ${voucher.number}`,
       kind: 'voucher',
       at: voucher.createdAt,
-      content: html`Voucher <a href=${linkTo('search', 'voucher', voucher.number)}>${voucher.number}</a>${voucher.receiverEmail && html` <small>for ${voucher.receiverEmail}</small>`}`,
+      content: html`${rich('Voucher {link}', { link: html`<a href=${linkTo('search', 'voucher', voucher.number)}>${voucher.number}</a>` })}${voucher.receiverEmail && html` <small>${t('for {email}', { email: voucher.receiverEmail })}</small>`}`,
     })),
     ...vouchers.flatMap((/** @type {any} */ voucher) =>
       voucher.emails.map((/** @type {any} */ email) => toEmailEvent(voucher, email)),
@@ -77,7 +81,7 @@ function buildPurchases({ orders = [], returns = [], transactions = [], rewardAc
       event: {
         key: `order ${order.id}`,
         at: order.placedAt,
-        content: html`Order <a href=${linkTo('search', 'order', order.id)}>${order.orderNumber}</a> <small>${countUnits(order.lines)}</small>`,
+        content: html`${rich('Order {link}', { link: html`<a href=${linkTo('search', 'order', order.id)}>${order.orderNumber}</a>` })} <small>${countUnits(order.lines)}</small>`,
         amount: formatMoney(order.total, order.currency),
       },
     })),
@@ -95,7 +99,10 @@ function buildPurchases({ orders = [], returns = [], transactions = [], rewardAc
       event: {
         key: `return ${orderReturn.id}`,
         at: orderReturn.createdAt,
-        content: html`Return <a href=${linkTo('search', 'return', orderReturn.id)}>${orderReturn.returnNumber}</a> ${orderReturn.status}`,
+        content: rich('Return {link} {status}', {
+          link: html`<a href=${linkTo('search', 'return', orderReturn.id)}>${orderReturn.returnNumber}</a>`,
+          status: nameState(orderReturn.status),
+        }),
         amount: formatMoney(`-${orderReturn.total}`, orderReturn.currency),
       },
     })),
@@ -106,8 +113,8 @@ function buildPurchases({ orders = [], returns = [], transactions = [], rewardAc
         event: {
           key: `points ${entry.id}`,
           at: entry.createdAt,
-          content: html`Points ${entry.description && html`<small>${entry.description}</small>`}`,
-          amount: `${entry.total.toLocaleString('en')} ${entry.total === 1 ? 'point' : 'points'}`,
+          content: html`${t('Points')} ${entry.description && html`<small>${entry.description}</small>`}`,
+          amount: plural(entry.total, '{count} point', '{count} points'),
         },
       }
     }),
@@ -126,7 +133,7 @@ function buildPurchases({ orders = [], returns = [], transactions = [], rewardAc
 /** @param {any[]} lines */
 function countUnits(lines) {
   const units = lines.reduce((sum, { quantity }) => sum + quantity, 0)
-  return `${units} ${units === 1 ? 'unit' : 'units'}`
+  return plural(units, '{count} unit', '{count} units')
 }
 
 /** @param {any} voucher @param {any} email @returns {Event} */
@@ -137,6 +144,6 @@ function toEmailEvent({ number }, { id, status, queuedAt, sentAt, lastError }) {
     key: `email ${id}`,
     kind: 'voucher',
     at: sentAt ?? queuedAt,
-    content: html`Email of voucher ${link} ${state} ${lastError && html`<small>${lastError}</small>`}`,
+    content: html`${rich('Email of voucher {link} {state}', { link, state })} ${lastError && html`<small>${lastError}</small>`}`,
   }
 }

@@ -38,7 +38,7 @@ export function renderUnits({ legend, lines }, { values: { units }, sent, change
     <legend>${legend}</legend>
     ${lines.map(
       ({ id, sku, title, max }) =>
-        html`<${Field} key=${id} label=${t('Units of {sku}', { sku })} hint=${`${title ? `${title}, ` : ''}of ${max}`} error=${getLineError(id)} type="number" min="0" max=${max} step="1" required value=${units[id] ?? ''} change=${(/** @type {string} */ quantity) => change({ units: { ...units, [id]: quantity } })} />`,
+        html`<${Field} key=${id} label=${t('Units of {sku}', { sku })} hint=${title ? t('{title}, of {max}', { title, max }) : t('of {max}', { max })} error=${getLineError(id)} type="number" min="0" max=${max} step="1" required value=${units[id] ?? ''} change=${(/** @type {string} */ quantity) => change({ units: { ...units, [id]: quantity } })} />`,
     )}
   </fieldset>`
 }

@@ -48,7 +48,7 @@ const buildFacts = voucher => [
 export function Voucher({ id: number }) {
   const isAdmin = useHasRole('admin')
   return html`<section aria-label=${t('Voucher {number}', { number })}>
-    <h2>Voucher ${number}</h2>
+    <h2>${t('Voucher {number}', { number })}</h2>
     ${isAdmin && html`<${Ledger} number=${number} summarize=${summarize} buildFacts=${buildFacts} />`}
     <${PinLookup} number=${number} isCollapsed=${isAdmin} />
   </section>`

@@ -26,11 +26,11 @@ export function MissingFeatures({ version, show }) {
   return html`${
     settable.length > 0 &&
     html`<section class="card" aria-label="To set up">
-      <h2>To set up (${settable.length})</h2>
+      <h2>${t('To set up ({features})', { features: settable.length })}</h2>
       <ul class="todo">
         ${settable.map(
           feature => html`<li key=${feature.name}><b>${getTitle(feature.name)}</b> ${renderCode(feature.reason)}
-            ${getSettings(feature).map(name => html` <button key=${name} class="quiet" onClick=${() => show(name)}>Set ${getTitle(name)}</button>`)}</li>`,
+            ${getSettings(feature).map(name => html` <button key=${name} class="quiet" onClick=${() => show(name)}>${t('Set {setting}', { setting: getTitle(name) })}</button>`)}</li>`,
         )}
       </ul>
     </section>`

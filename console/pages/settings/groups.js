@@ -36,8 +36,30 @@ export function groupSettings(names) {
   return all.map(([title, members]) => [title, members.filter(name => names.includes(name))])
 }
 
-/** Words that don't follow from the name. @type {Record<string, string>} */
+/** The title of each setting. @type {Record<string, string>} */
 const titles = {
+  retailerName: t('Retailer name'),
+  timeZone: t('Time zone'),
+  currency: t('Currency'),
+  inventoryBuffer: t('Inventory buffer'),
+  fulfilment: t('Fulfilment'),
+  returnReasons: t('Return reasons'),
+  defaultReturnReason: t('Default return reason'),
+  voucherType: t('Voucher type'),
+  voucherValidityMonths: t('Voucher validity months'),
+  voucherGateway: t('Voucher gateway'),
+  requireFullRedemption: t('Require full redemption'),
+  emailSender: t('Email sender'),
+  brandColour: t('Brand colour'),
+  supportEmail: t('Support email'),
+  alertEmail: t('Alert email'),
+  subscriptionMapping: t('Subscription mapping'),
+  referenceTypes: t('Reference types'),
+  backOfficeVersion: t('Back office version'),
+  tombstoneRetentionDays: t('Tombstone retention days'),
+  requestLogRetentionDays: t('Request log retention days'),
+  readsPerMinute: t('Reads per minute'),
+  writesPerMinute: t('Writes per minute'),
   allocated: t('Units of unshipped orders'),
   oversell: t('Orders beyond the stock'),
   vouchersEnabled: t('Gift vouchers'),
@@ -48,7 +70,7 @@ const titles = {
   requireIdempotencyKey: t('Require Idempotency-Key'),
 }
 
-/** Returns the title of a setting: `retailerName` is "Retailer name". @param {string} name */
+/** Returns the title of a setting, or the words of another field: `addressLine` is "Address line". @param {string} name */
 export function getTitle(name) {
   const words = name.replace(/[A-Z]/g, letter => ` ${letter.toLowerCase()}`)
   return titles[name] ?? words.charAt(0).toUpperCase() + words.slice(1)

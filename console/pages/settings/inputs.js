@@ -1,5 +1,5 @@
 import { html } from '../../lib/html.js'
-import { t } from '../../lib/text.js'
+import { language, t } from '../../lib/text.js'
 
 /** @typedef {{ id: string, schema: import('tillbridge/settings').Setting, value: any, error?: string | undefined, change: (value: unknown) => void }} InputProps */
 
@@ -35,7 +35,7 @@ export function Select({ id, value, error, options, change }) {
 let currencies
 export function listCurrencies() {
   if (currencies) return currencies
-  const names = new Intl.DisplayNames('en', { type: 'currency' })
+  const names = new Intl.DisplayNames(language, { type: 'currency' })
   currencies = Intl.supportedValuesOf('currency').map(code => [code, `${code} · ${names.of(code)}`])
   return currencies
 }
@@ -45,27 +45,27 @@ export const listTimeZones = () => ['UTC', ...Intl.supportedValuesOf('timeZone')
 
 /**
  * A table of texts with buttons that add and remove rows.
- * @param {{ id: string, columns: [key: string, title: string][], rows: Record<string, string>[], change: (rows: Record<string, string>[]) => void, noun: string }} props
+ * @param {{ id: string, columns: [key: string, title: string][], rows: Record<string, string>[], change: (rows: Record<string, string>[]) => void, title: string, addLabel: string }} props
  */
-export function RowsInput({ id, columns, rows, change, noun }) {
+export function RowsInput({ id, columns, rows, change, title, addLabel }) {
   const replace = (/** @type {number} */ at, /** @type {Record<string, string>[]} */ ...replacement) =>
     change([...rows.slice(0, at), ...replacement, ...rows.slice(at + 1)])
-  return html`<div class="rows" id=${id} role="group" aria-label=${t('{noun}s', { noun })} tabindex="-1">
+  return html`<div class="rows" id=${id} role="group" aria-label=${title} tabindex="-1">
     ${rows.map(
       (row, i) => html`<div class="row" key=${i}>
         ${columns.map(
-          ([key, title]) => html`<input
+          ([key, columnTitle]) => html`<input
             key=${key}
-            aria-label=${`${title} ${i + 1}`}
-            placeholder=${title}
+            aria-label=${`${columnTitle} ${i + 1}`}
+            placeholder=${columnTitle}
             value=${row[key] ?? ''}
             onInput=${onText(text => replace(i, { ...row, [key]: text }))}
           />`,
         )}
-        <button type="button" class="quiet" aria-label=${`Remove ${noun} ${i + 1}`} onClick=${() => replace(i)}>✕</button>
+        <button type="button" class="quiet" aria-label=${t('Remove row {number}', { number: i + 1 })} onClick=${() => replace(i)}>✕</button>
       </div>`,
     )}
-    <button type="button" onClick=${() => change([...rows, Object.fromEntries(columns.map(([key]) => [key, '']))])}>Add ${noun}</button>
+    <button type="button" onClick=${() => change([...rows, Object.fromEntries(columns.map(([key]) => [key, '']))])}>${addLabel}</button>
   </div>`
 }
 

@@ -7,7 +7,7 @@ import { listCurrencies, listTimeZones, MappingInput, RowsInput, Select, Switch 
 /** @param {unknown} value */
 export const formatValue = value =>
   value === null || value === ''
-    ? 'none'
+    ? t('none')
     : value === true
       ? 'on'
       : value === false
@@ -41,7 +41,7 @@ export const Setting = ({
     <p class="facts">${
       isSame(value, schema.default)
         ? html`<span class="pill">Default</span>`
-        : html`Default: ${formatValue(schema.default)} <button type="button" class="quiet" aria-label=${`Reset ${getTitle(name)}`} onClick=${() => change(schema.default)}>Reset</button>`
+        : html`${t('Default: {value}', { value: formatValue(schema.default) })} <button type="button" class="quiet" aria-label=${t('Reset {setting}', { setting: getTitle(name) })} onClick=${() => change(schema.default)}>Reset</button>`
     }</p>
   </div>
   <div>
@@ -57,18 +57,19 @@ function Input({ name, settings, ...props }) {
   if (name === 'timeZone') return html`<${Select} ...${props} options=${listTimeZones()} />`
   if (name === 'subscriptionMapping') return html`<${MappingInput} ...${props} />`
   if (name === 'returnReasons')
-    return html`<${RowsInput} id=${id} noun="reason" columns=${[['code', t('Code')], ['name', t('Name')]]} rows=${value} change=${change} />`
+    return html`<${RowsInput} id=${id} title="Return reasons" addLabel="Add reason" columns=${[['code', t('Code')], ['name', t('Name')]]} rows=${value} change=${change} />`
   if (name === 'referenceTypes')
     return html`<${RowsInput}
       id=${id}
-      noun="reference type"
+      title="Reference types"
+      addLabel="Add reference type"
       columns=${[['type', t('Type')]]}
       rows=${value.map((/** @type {string} */ type) => ({ type }))}
       change=${(/** @type {Record<string, string>[]} */ rows) => change(rows.map(({ type }) => type))}
     />`
   if (name === 'defaultReturnReason') {
     const options = settings.returnReasons.map((/** @type {any} */ each) => [each.code, `${each.code} · ${each.name}`])
-    return html`<${Select} ...${props} options=${[['', 'none'], ...options]} />`
+    return html`<${Select} ...${props} options=${[['', t('none')], ...options]} />`
   }
   if (schema.type === 'boolean') return html`<${Switch} ...${props} />`
   if (schema.enum) return html`<${Select} ...${props} options=${schema.enum.map(each => [each, each])} />`

@@ -1,3 +1,5 @@
+import { t } from '../../lib/text.js'
+
 /**
  * Returns the age of the data, in minutes, at the end of each successful run: the time since the start of the previous one.
  * @param {any[]} runs newest first
@@ -8,6 +10,6 @@ export function buildLagChart(runs) {
   const ages = ends.map((end, i) => Math.round((end - Date.parse(successful[i].startedAt)) / 6_000) / 10)
   return {
     times: ends.map(end => end / 1_000),
-    lines: [{ title: 'age', colour: /** @type {const} */ ('accent'), values: ages }],
+    lines: [{ title: t('age'), colour: /** @type {const} */ ('accent'), values: ages }],
   }
 }

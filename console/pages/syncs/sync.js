@@ -37,7 +37,7 @@ const columns = [
   countColumn(t('Rejected'), run => run.rejected),
   {
     title: t('Duration'),
-    name: 'Duration (s)',
+    name: t('Duration (s)'),
     right: true,
     value: run => formatDuration(run.seconds),
     text: run => String(run.seconds),
@@ -62,7 +62,7 @@ export function Sync({ name }) {
     <h1>${name}</h1>
     ${error && html`<${Problem} error=${error} />`}
     ${!data && !error && html`<p class="opening" role="status">Loading…</p>`}
-    ${data && !sync && html`<div class="empty">No data yet. ${importLink}</div>`}
+    ${data && !sync && html`<div class="empty">${t('No data yet.')} ${importLink}</div>`}
     ${sync && html`<${SyncDetails} sync=${sync} importLink=${importLink} version=${version} refresh=${refresh} />`}`
 }
 
@@ -87,10 +87,13 @@ function SyncDetails({ sync, importLink, version, refresh }) {
           [
             t('Schedule'),
             sync.intervalSeconds === null
-              ? 'manual'
+              ? t('manual')
               : t('every {duration}', { duration: formatDuration(sync.intervalSeconds) }),
           ],
-          [t('Next run'), sync.isQueued ? 'queued' : sync.nextRunAt && html`<${Timestamp} time=${sync.nextRunAt} />`],
+          [
+            t('Next run'),
+            sync.isQueued ? t('queued') : sync.nextRunAt && html`<${Timestamp} time=${sync.nextRunAt} />`,
+          ],
           [t('Last full sync'), html`<${Timestamp} time=${sync.lastFullSyncAt} />`],
         ]}
       />
@@ -112,6 +115,6 @@ function SyncDetails({ sync, importLink, version, refresh }) {
       version=${version}
       tools=${html`<h2>Runs</h2>`}
       file=${`sync-${sync.sync}-runs`}
-      empty=${`No runs in the last 30 days. ${isScheduled ? t('Press Sync now to start one.') : t('The next import starts one.')}`}
+      empty=${isScheduled ? t('No runs in the last 30 days. Press Sync now to start one.') : t('No runs in the last 30 days. The next import starts one.')}
     />`
 }

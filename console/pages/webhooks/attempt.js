@@ -6,7 +6,7 @@ import { useLoad } from '../../components/use-load.js'
 import { callApi } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
 import { linkTo } from '../../lib/route.js'
-import { t } from '../../lib/text.js'
+import { plural, t } from '../../lib/text.js'
 import { formatMs } from '../requests/format.js'
 
 /** @param {any} attempt */
@@ -53,7 +53,7 @@ function Details({ attempt, resend }) {
       body &&
       html`<p class="choices"><${Action} label="Resend" role="admin" work=${resend} confirm="Sends the same content with the same ID again. A receiver that has processed it must ignore the repetition." /></p>`
     }
-    ${changes.length > 0 && html`<h3>${changes.length === 1 ? t('1 change') : `${changes.length} changes`}</h3><ul class="changes">${changes.map(renderChange)}</ul>`}
+    ${changes.length > 0 && html`<h3>${plural(changes.length, '{count} change', '{count} changes')}</h3><ul class="changes">${changes.map(renderChange)}</ul>`}
     <h3>Response</h3>
     <pre tabindex="0">${attempt.response || t('The response has no body.')}</pre>
     <h3>Headers</h3>

@@ -1,7 +1,7 @@
 import { formatDuration } from 'tillbridge/health'
 import { Bars } from '../../components/bars.js'
 import { html } from '../../lib/html.js'
-import { t } from '../../lib/text.js'
+import { plural, t } from '../../lib/text.js'
 
 /**
  * The deliveries of a webhook: `GET /console/webhooks/:id`.
@@ -15,7 +15,9 @@ import { t } from '../../lib/text.js'
 export const formatBacklog = ({ backlog, isBacklogComplete }) =>
   backlog === 0
     ? t('nothing waits')
-    : `${isBacklogComplete ? '' : t('more than ')}${backlog.toLocaleString('en')} ${backlog === 1 ? t('change waits') : t('changes wait')}`
+    : isBacklogComplete
+      ? plural(backlog, '{count} change waits', '{count} changes wait')
+      : plural(backlog, 'more than {count} change waits', 'more than {count} changes wait')
 
 /** Formats the time until the next attempt. @param {Deliveries} deliveries */
 export function formatNextAttempt({ nextAttemptAt, failures }) {
@@ -23,7 +25,7 @@ export function formatNextAttempt({ nextAttemptAt, failures }) {
   const seconds = (Date.parse(nextAttemptAt) - Date.now()) / 1_000
   const due = seconds > 1 ? t('in {duration}', { duration: formatDuration(seconds) }) : 'now'
   return failures
-    ? `${due}, after ${failures === 1 ? '1 failure' : t('{failures} failures', { failures })} in a row`
+    ? plural(failures, '{due}, after {count} failure in a row', '{due}, after {count} failures in a row', { due })
     : due
 }
 
@@ -44,7 +46,7 @@ export function DeliveryChart({ deliveries, tools }) {
     : t('no attempts')
   return html`<${Bars}
     title="Attempts"
-    name="Attempts"
+    name=${t('Attempts')}
     summary=${summary}
     times=${intervals.map(({ at }) => at)}
     series=${[

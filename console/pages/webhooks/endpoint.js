@@ -37,7 +37,7 @@ const attemptColumns = open => [
   { title: t('Changes'), right: true, value: attempt => attempt.changes },
   {
     title: t('Duration'),
-    name: 'Duration (ms)',
+    name: t('Duration (ms)'),
     right: true,
     value: attempt => formatMs(attempt.milliseconds),
     text: attempt => String(attempt.milliseconds),
@@ -56,7 +56,7 @@ const attemptColumns = open => [
 
 /** The outcome of an attempt that an operator has started. @param {{ name: string, attempt: any }} props */
 const SingleAttempt = ({ name, attempt }) =>
-  html`<p role="status"><${State} state=${`${name} ${isDelivered(attempt) ? t('delivered') : t('failed')}`} tone=${isDelivered(attempt) ? 'good' : 'bad'} />: ${formatOutcome(attempt)}, ${formatMs(attempt.milliseconds)}</p>`
+  html`<p role="status"><${State} state=${isDelivered(attempt) ? t('{name} delivered', { name }) : t('{name} failed', { name })} tone=${isDelivered(attempt) ? 'good' : 'bad'} />: ${formatOutcome(attempt)}, ${formatMs(attempt.milliseconds)}</p>`
 
 /** @param {{ record: any, save: (body: object) => Promise<void> }} props */
 const renderEditForm = ({ record, save }) => html`<${EndpointForm} endpoint=${record} save=${save} />`
@@ -94,12 +94,12 @@ export function Endpoint({ id }) {
   const post = (action, body = {}) => callApi(`${path}/${action}`, { method: 'POST', body })
   const run = (/** @type {string} */ action) => () => post(action).then(showChange)
   const test = async () => {
-    setSingleAttempt({ name: 'Test', attempt: (await post('test')).data })
+    setSingleAttempt({ name: t('Test'), attempt: (await post('test')).data })
     refresh()
   }
   const showResent = (/** @type {any} */ resent) => {
     setAttempt('')
-    setSingleAttempt({ name: 'Resend', attempt: resent })
+    setSingleAttempt({ name: t('Resend'), attempt: resent })
     refresh()
   }
   const rotate = async () => {
@@ -110,7 +110,7 @@ export function Endpoint({ id }) {
 
   return html`<p class="trail"><a href=${linkTo('webhooks')}>Webhooks</a></p>
     <h1 class="address">${data.url}</h1>
-    ${secret && html`<${Secret} title="The new signing secret. Both secrets are valid for 24 hours." facts=${[['secret', secret]]} done=${() => setSecret(undefined)} />`}
+    ${secret && html`<${Secret} title="The new signing secret. Both secrets are valid for 24 hours." facts=${[[t('secret'), secret]]} done=${() => setSecret(undefined)} />`}
     <div class="card" tabindex="-1" ref=${container}>
       <${Facts}
         facts=${[
@@ -127,7 +127,7 @@ export function Endpoint({ id }) {
             data.lastFailure &&
               html`<${Timestamp} time=${data.lastFailure.at} /> <small>${data.lastFailure.detail}</small>`,
           ],
-          [t('Event types'), data.kinds.length ? data.kinds.join(', ') : 'all'],
+          [t('Event types'), data.kinds.length ? data.kinds.join(', ') : t('all')],
           [t('Description'), data.description],
         ]}
       />

@@ -14,28 +14,31 @@ interface Assessment {
   level: HealthLevel | null
 }
 
-// The console shows the same states, so src/console/assets.ts sends it the source of these functions. They can call each other, but can't
-// use other values of this module.
+// The console shows the same states, so src/console/assets.ts sends it the source of these functions. They can call each other and `t`, but
+// can't use other values of this module.
+
+/** Inserts numbers into a text. The console has a function of the same name, which also translates the text (console/lib/text.js). */
+const t = (english: string, values: Record<string, number> = {}) =>
+  english.replace(/\{(\w+)\}/g, (_, name: string) => (values[name] ?? 0).toLocaleString('en'))
 
 /** Formats a duration in its largest suitable unit. */
 export function formatDuration(seconds: number) {
   const rounded = Math.max(0, Math.round(seconds))
-  if (rounded < 90) return `${rounded} s`
-  if (rounded < 5_400) return `${Math.round(rounded / 60)} min`
-  if (rounded < 129_600) return `${Math.round(rounded / 3_600)} h`
-  return `${Math.round(rounded / 86_400)} days`
+  if (rounded < 90) return t('{count} s', { count: rounded })
+  if (rounded < 5_400) return t('{count} min', { count: Math.round(rounded / 60) })
+  if (rounded < 129_600) return t('{count} h', { count: Math.round(rounded / 3_600) })
+  return t('{count} days', { count: Math.round(rounded / 86_400) })
 }
 
 /** Assesses a run of a sync. Rejected records degrade it, and so do skipped ones, except lines of a file that are no records. */
 export function assessRun({ origin, state, read, rejected, skipped }: SyncRun): Assessment {
   if (state === 'running') return { state, level: null }
   if (state !== 'ok') return { state, level: 'critical' }
-  if (rejected > 0 && rejected >= read) return { state: 'all rejected', level: 'critical' }
-  const parts: [number, string][] = [
-    [rejected, 'rejected'],
-    [origin === 'file' ? 0 : skipped, 'skipped'],
+  if (rejected > 0 && rejected >= read) return { state: t('all rejected'), level: 'critical' }
+  const problems = [
+    ...(rejected > 0 ? [t('{count} rejected', { count: rejected })] : []),
+    ...(skipped > 0 && origin !== 'file' ? [t('{count} skipped', { count: skipped })] : []),
   ]
-  const problems = parts.flatMap(([count, word]) => (count ? `${count.toLocaleString('en')} ${word}` : []))
   return problems.length ? { state: problems.join(', '), level: 'degraded' } : { state, level: 'ok' }
 }
 
@@ -43,10 +46,10 @@ export function assessRun({ origin, state, read, rejected, skipped }: SyncRun): 
 export function assessImport(run: SyncRun, isDryRun: boolean): Assessment {
   const { state, read, rejected } = run
   if (state !== 'ok') return assessRun(run)
-  if (rejected === 0) return { state: isDryRun ? 'all lines valid' : 'imported', level: 'ok' }
-  if (rejected >= read) return { state: 'all lines rejected', level: 'critical' }
+  if (rejected === 0) return { state: isDryRun ? t('all lines valid') : t('imported'), level: 'ok' }
+  if (rejected >= read) return { state: t('all lines rejected'), level: 'critical' }
   return {
-    state: `${rejected.toLocaleString('en')} of ${read.toLocaleString('en')} lines rejected`,
+    state: t('{rejected} of {read} lines rejected', { rejected, read }),
     level: 'degraded',
   }
 }
@@ -55,10 +58,10 @@ export function assessImport(run: SyncRun, isDryRun: boolean): Assessment {
 export function assessSync({ origin, isOverdue, state, lastRun, intervalSeconds }: Sync): Assessment {
   // The service has another back office now, which doesn't have this sync.
   if (origin !== 'file' && intervalSeconds === null && lastRun?.origin !== 'file')
-    return { state: 'not scheduled', level: null }
-  if (isOverdue) return { state: state === 'failed' ? 'failed' : 'late', level: 'critical' }
+    return { state: t('not scheduled'), level: null }
+  if (isOverdue) return { state: state === 'failed' ? state : t('late'), level: 'critical' }
   if (state === 'ok' && lastRun) return assessRun(lastRun)
-  if (state === 'none') return { state: 'never ran', level: null }
+  if (state === 'none') return { state: t('never ran'), level: null }
   return { state, level: state === 'failed' ? 'critical' : null }
 }
 
@@ -69,8 +72,8 @@ export function assessWebhook({ state, lag, lastSuccessAt, lastFailure }: Webhoo
   const isLagging = lag.seconds > 300
   // Without a success, the comparison with NaN is false, so the failure counts.
   const hasFailed = lastFailure && !(Date.parse(lastFailure.at) < Date.parse(lastSuccessAt ?? ''))
-  if (hasFailed) return { state: 'last delivery failed', level: isLagging ? 'critical' : 'degraded' }
-  return isLagging ? { state: 'behind', level: 'critical' } : { state, level: 'ok' }
+  if (hasFailed) return { state: t('last delivery failed'), level: isLagging ? 'critical' : 'degraded' }
+  return isLagging ? { state: t('behind'), level: 'critical' } : { state, level: 'ok' }
 }
 
 /** A problem that needs attention, and the health of a service. */

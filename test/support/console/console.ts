@@ -38,14 +38,16 @@ const scope = `(document.querySelector('dialog[open]') ?? document)`
 const findButton = (name: string) =>
   `[...${scope}.querySelectorAll('button, a')].filter(each => (each.ariaLabel ?? each.innerText.trim()) === ${JSON.stringify(name)} && !each.disabled && !each.ariaDisabled).at(-1)`
 
-/** Opens a browser that is signed in to the console with a one-time link. */
+/** Opens a browser that is signed in to the console with a one-time link. @param prepare called before the console is loaded */
 export async function openConsole(
   api: TestApi,
   caller: Caller,
   options: Parameters<typeof openPage>[1] = {},
+  prepare: (page: Page) => Promise<void> = async () => {},
 ): Promise<Console> {
   const page = await openPage(api.baseUrl, options)
   try {
+    await prepare(page)
     const link = await createLink(api.db, api.keys, caller.username)
     await page.goTo(`${api.baseUrl}/console#link=${link}`)
     await page.until(`document.querySelector('nav')`)

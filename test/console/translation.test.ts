@@ -1,0 +1,194 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { buildCatalogue } from '../../scripts/texts/collect.ts'
+import { assignRole } from '../../src/store/accounts/accounts.ts'
+import { browserMissing } from '../support/browser.ts'
+import { type Console, openConsole } from '../support/console/console.ts'
+import { crawlScreens, openScreen } from '../support/console/crawl.ts'
+import { createSampleData } from '../support/console/sample-data.ts'
+import { cloneSmallDemoDatabase } from '../support/demo/demo-database.ts'
+import { startTestApi, type TestApi } from '../support/service.ts'
+import { type Receiver, startReceiver } from '../support/webhooks/receiver.ts'
+
+// The console in a language that exists only here: each literal is longer and is in brackets. So a text without brackets is in no catalogue.
+
+const skip = browserMissing ?? false
+const language = 'en-XA'
+let api: TestApi
+let receiver: Receiver
+let page: Console
+/** The string values of all responses. */
+const data: string[] = []
+/** The texts without brackets on each screen. */
+const untranslated = new Map<string, string[]>()
+
+/** Puts each literal of a text in brackets, apart from its values and tags, and makes each word 40 % longer. */
+const lengthen = (text: string) =>
+  text.replace(
+    /(\{\w+\}|`.*?`|<code>.*?<\/code>|<\/?\w+>)|([^{<`]+)/g,
+    (_, mark?: string, literal = '') =>
+      mark ??
+      literal.replace(/\p{L}.*\p{L}|\p{L}/su, (words: string) => `⟦${words.replace(/\p{L}+/gu, lengthenWord)}⟧`),
+  )
+const lengthenWord = (word: string) => word + '~'.repeat(Math.ceil(0.4 * word.length))
+
+const translate = (translation: object | string): object | string =>
+  typeof translation === 'string'
+    ? lengthen(translation)
+    : Object.fromEntries(Object.entries(translation).map(([form, text]) => [form, lengthen(text)]))
+
+const texts = Object.fromEntries(Object.entries(buildCatalogue()).map(([key, text]) => [key, translate(text)]))
+
+before(async () => {
+  if (skip) return
+  const environment = { WEBHOOK_NETWORKS: '127.0.0.0/8' }
+  api = await startTestApi({ database: await cloneSmallDemoDatabase(), environment })
+  receiver = await startReceiver()
+  const second = await api.createService()
+  await assignRole(api.db, api.username, second.service, 'admin')
+  const { customer, sku, voucher, request, webhook, reconciliation } = await createSampleData(api, receiver)
+  const { text: html, headers } = await api.sendRaw('/console')
+  page = await openConsole(api, api, {}, async opened => {
+    await opened.serve(/\/console$/, {
+      headers: headers as Record<string, string>,
+      body: html.replace('<html lang="en">', `<html lang="${language}">`),
+    })
+    await opened.serve(new RegExp(`/texts/${language}\\.js$`), {
+      headers: { 'content-type': 'text/javascript' },
+      body: `export const texts = ${JSON.stringify(texts)}`,
+    })
+  })
+  const extraRoutes = [
+    'syncs/stock',
+    `search/customer/${customer}`,
+    `search/product/${encodeURIComponent(`sku:${sku}`)}`,
+    `search/voucher/${voucher}`,
+    `requests/${request}`,
+    `webhooks/${webhook}`,
+    `ecommerce/reconciliations/${reconciliation}`,
+  ]
+  await crawlScreens(page, extraRoutes, async route => {
+    const visible = await page.evaluate<string[]>(visibleTexts)
+    data.push(...(await readData()))
+    const isData = toDataTest([...data, api.username, api.service.name, second.service.name])
+    // The audit log splits the names of fields.
+    const isField = (text: string) => route.startsWith('audit') && text === 'Ecommerce sku'
+    untranslated.set(
+      route,
+      visible
+        .map(text => text.replace(identifiers, '').replace(/⟦[^⟦⟧]*⟧/g, '\n'))
+        .flatMap(text => text.split('\n').filter(part => !isData(part) && !isField(part))),
+    )
+  })
+})
+after(async () => {
+  await page?.close()
+  await api?.stop()
+  await receiver?.close()
+})
+
+/** All visible texts, and those that only a screen reader has. Code and values in inputs are data. */
+const visibleTexts = `(() => {
+  const texts = []
+  const walker = document.createTreeWalker(document.querySelector('#console'), NodeFilter.SHOW_TEXT)
+  while (walker.nextNode()) {
+    const { parentElement: parent, data } = walker.currentNode
+    const isPart = parent.querySelector(':scope > code') && !/\\s/.test(data.trim())
+    if (data.trim() && !isPart && parent.checkVisibility() && !parent.closest('code, kbd, pre, .brand')) texts.push(data)
+  }
+  for (const element of document.querySelectorAll('#console [title], #console [aria-label], #console [placeholder]'))
+    if (!element.matches('time')) texts.push(...['title', 'aria-label', 'placeholder'].map(name => element.getAttribute(name) ?? ''))
+  return texts
+})()`
+
+/** Returns the string values of the API responses and generated modules that the page has requested since the last call. */
+async function readData(): Promise<string[]> {
+  const urls = page.requests
+    .splice(0)
+    .filter(
+      url =>
+        url.startsWith(api.baseUrl) &&
+        /\/packages\/(remedies|settings|import-types|changes|mappings)\.js$|^(?!.*\/(console\/[\w-]{16}|docs|session)\/)/.test(
+          url,
+        ),
+    )
+  const bodies = await page.evaluate<string[]>(`Promise.all(${JSON.stringify([...new Set(urls)])}.map(
+    url => fetch(url, { headers: { accept: 'application/json', 'x-service-name': ${JSON.stringify(api.service.name)} } }).then(response => response.text())))`)
+  return bodies.flatMap(body =>
+    [...body.matchAll(/"(?:[^"\\]|\\.)*"/g)].map(([literal]) => {
+      try {
+        return String(JSON.parse(literal))
+      } catch {
+        return ''
+      }
+    }),
+  )
+}
+
+/** Words that are the same in all languages: formats of dates, units, file formats and products. */
+const international = new Set(
+  'Jan Feb Mar Apr May Jun Jul Aug Sep Sept Oct Nov Dec January February March April June July August September October November December UTC GMT AEDT AEST ms KB MB GB CSV SKU Tillbridge Shopify Medusa'.split(
+    ' ',
+  ),
+)
+
+/** Identifiers are data, but some are in no response: the browser has generated them. */
+const identifiers = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g
+
+/** Returns a function that tests whether a text is data: a part of a long value, or only words of short values. */
+function toDataTest(values: readonly string[]) {
+  const words = (text: string) => text.match(/[\p{L}\d]+/gu) ?? []
+  const short = new Set(values.filter(value => value.length <= 60).flatMap(words))
+  const long = values.map(value => ` ${words(value).join(' ')} `).join('\n')
+  return (text: string) => {
+    const all = words(text).filter(word => /\p{L}{2}/u.test(word))
+    return (
+      all.every(word => short.has(word) || international.has(word)) ||
+      (all.length > 1 && long.includes(` ${words(text).join(' ')} `))
+    )
+  }
+}
+
+test('each text on each screen comes from the catalogue', { skip }, () => {
+  assert.ok(untranslated.size > 35, `${untranslated.size} screens`)
+  const problems = [...untranslated].filter(([, parts]) => parts.length > 0)
+  assert.deepEqual(
+    problems.map(([route, parts]) => `${route}: ${[...new Set(parts)].join(' | ')}`),
+    [],
+  )
+  assert.deepEqual(page.complaints, [])
+})
+
+/** Returns the controls whose text is wider than they are, or that are outside their card. */
+const findOverflow = `[...document.querySelectorAll('nav a, main :is(button, .button, summary, label > span, legend, h1, h2, h3, dt, th)')]
+  // A cut header of a column has its whole text as a tooltip.
+  .filter(element => !element.closest('.data [title]') && element.checkVisibility() && element.scrollWidth > element.clientWidth + 1 && getComputedStyle(element).display !== 'inline')
+  .map(element => element.tagName + ' ' + element.textContent)`
+
+/** Returns the texts that end outside the window. */
+const findWidest = `(() => {
+  const texts = []
+  const range = document.createRange()
+  const walker = document.createTreeWalker(document.querySelector('#console'), NodeFilter.SHOW_ALL)
+  while (walker.nextNode()) {
+    range.selectNode(walker.currentNode)
+    if (range.getBoundingClientRect().right > innerWidth + 1) texts.push(walker.currentNode.nodeName + ': ' + walker.currentNode.textContent.slice(0, 60))
+  }
+  return texts.slice(-3)
+})()`
+
+test('longer texts fit into their controls', { skip }, async t => {
+  t.after(() => page.appear({}))
+  const problems: string[] = []
+  for (const width of [1360, 390]) {
+    await page.appear({ width, height: 800 })
+    for (const route of untranslated.keys()) {
+      await openScreen(page, route)
+      const isTooWide = await page.evaluate<boolean>('document.documentElement.scrollWidth > innerWidth')
+      if (isTooWide) problems.push(`${route} is too wide at ${width}: ${await page.evaluate<string[]>(findWidest)}`)
+      for (const control of await page.evaluate<string[]>(findOverflow))
+        problems.push(`${route} at ${width}: ${control}`)
+    }
+  }
+  assert.deepEqual(problems, [])
+})
