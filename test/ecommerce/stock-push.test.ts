@@ -121,6 +121,32 @@ test('a fulfilment by the merchant is noticed before the next push', async () =>
   assert.deepEqual([onHand('12001'), available('12001')], [4, 4])
 })
 
+test('a quantity is not sent if its facts have changed since', async () => {
+  const order = sell('12001', 2)
+  await placeOrder('12001', 2, order)
+  await refresh(order)
+  await push()
+  await setStock('12001', 8)
+  const earlier = sets().length
+  let renewals = 0
+  // Runs between the computation and the call.
+  const renewLease = async () => {
+    if (renewals++) return true
+    simulator.change({ kind: 'fulfil', orderId: order })
+    simulator.change({ kind: 'count', itemId: items['12001'] ?? 0, locationId: locations[0], available: 7 })
+    await fixture.confirm(String(order))
+    return true
+  }
+  await pushStock(api.db, api.keys, shop.service, log, { ...options, renewLease })
+  const quantities = sets()
+    .slice(earlier)
+    .flatMap(({ variables }) =>
+      (variables as { input: { quantities: { quantity: number }[] } }).input.quantities.map(({ quantity }) => quantity),
+    )
+  // 8 would be 6 sellable units and the 2 that have left.
+  assert.deepEqual([quantities, onHand('12001')], [[6], 6])
+})
+
 test('held-back units are read before each push', async () => {
   simulator.change({ kind: 'hold', itemId: items['12001'] ?? 0, locationId: locations[0], name: 'damaged', units: 2 })
   await reconcile()

@@ -4,6 +4,7 @@ import type { Database } from '../../database/db.ts'
 import { decideStep } from '../../domain/ecommerce/stock-push.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import {
+  keepUnchanged,
   type LevelKey,
   lockIdleLevels,
   markLevels,
@@ -50,7 +51,10 @@ export async function runCycle(context: PushContext): Promise<boolean> {
     if (!due.length) return false
     const confirmed = await confirmLevels(db, service, inventory, due, signal)
     const outbox = await storeDesired(context, confirmed)
-    if (outbox.length && (await context.renewLease())) await sendOutbox(context, outbox, permit)
+    if (!outbox.length || !(await context.renewLease())) return true
+    // Changes that cancel out don't show in the compare-and-set, such as a fulfilment and a count.
+    const unchanged = await keepUnchanged(db, service, outbox)
+    if (unchanged.length) await sendOutbox(context, unchanged, permit)
     return true
   } finally {
     for (const level of due) busy.delete(level)
@@ -58,15 +62,18 @@ export async function runCycle(context: PushContext): Promise<boolean> {
   }
 }
 
+/** A level of the outbox with the version of the facts from which its quantity was computed. */
+type ComputedLevel = OutboxLevel & { version: number }
+
 /** Computes the desired quantities from one snapshot and stores the outbox. Levels that need nothing are no longer due. */
-const storeDesired = ({ db, service, rules }: PushContext, levels: readonly LevelKey[]): Promise<OutboxLevel[]> =>
+const storeDesired = ({ db, service, rules }: PushContext, levels: readonly LevelKey[]): Promise<ComputedLevel[]> =>
   db.transaction(async tx => {
     const facts = await lockIdleLevels(tx, service, levels, rules)
     const key = randomUUID()
-    const outbox: OutboxLevel[] = []
+    const outbox: ComputedLevel[] = []
     const finalLevels: Parameters<typeof markLevels>[2][number][] = []
     for (const level of facts) {
-      const { itemId, locationId, knownOnHand, mustRead } = level
+      const { itemId, locationId, knownOnHand, mustRead, version } = level
       // A fact became unreliable after the read. The next cycle reads it again.
       if (mustRead) continue
       const step = decideStep(level)
@@ -78,6 +85,7 @@ const storeDesired = ({ db, service, rules }: PushContext, levels: readonly Leve
           knownOnHand,
           desiredOnHand: step.desiredOnHand,
           key: knownOnHand === null ? randomUUID() : key,
+          version,
         })
       else finalLevels.push({ itemId, locationId, rank: null, holdReason: step.state === 'held' ? step.reason : null })
     }

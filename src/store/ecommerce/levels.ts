@@ -235,6 +235,22 @@ export const storeOutbox = (tx: Db, service: Service, levels: readonly OutboxLev
       from json_to_recordset(${JSON.stringify(levels)}) as o ("itemId" text, "locationId" text, key text, "desiredOnHand" integer)
      where l.service_id = ${service.id} and l.connection_id = ${mainConnection} and l.item_id = o."itemId" and l.location_id = o."locationId"`)
 
+/** Takes the levels out of the outbox whose facts have changed since their quantity was computed. They stay due. Returns the others. */
+export async function keepUnchanged<T extends OutboxLevel & { version: number }>(
+  db: Db,
+  service: Service,
+  levels: readonly T[],
+): Promise<T[]> {
+  const changed = await db.rows<LevelKey>(sql`
+    update ecommerce_level l set desired_on_hand = null, idempotency_key = null, sent_at = null
+      from json_to_recordset(${JSON.stringify(levels)}) as o ("itemId" text, "locationId" text, key text, version integer)
+     where l.service_id = ${service.id} and l.connection_id = ${mainConnection} and l.item_id = o."itemId" and l.location_id = o."locationId"
+       and l.idempotency_key = o.key and l.version <> o.version
+    returning l.item_id as "itemId", l.location_id as "locationId"`)
+  const keys = new Set(changed.map(({ itemId, locationId }) => `${itemId} ${locationId}`))
+  return levels.filter(({ itemId, locationId }) => !keys.has(`${itemId} ${locationId}`))
+}
+
 export interface SentLevel extends LevelKey {
   state: 'applied' | 'notApplied' | 'stale' | 'held'
   holdReason: string | null

@@ -21,6 +21,7 @@ import {
 } from '../../../src/store/ecommerce/connections.ts'
 import { isExpectedLevel, storeEvent } from '../../../src/store/ecommerce/events.ts'
 import { upsertPlatformItems } from '../../../src/store/ecommerce/items.ts'
+import { keepUnchanged, readOutbox } from '../../../src/store/ecommerce/levels.ts'
 import { listPushes, listStockComparisons } from '../../../src/store/ecommerce/push-state.ts'
 import { queueReconciliation } from '../../../src/store/ecommerce/reconciliations.ts'
 import { readPushStats } from '../../../src/store/ecommerce/status.ts'
@@ -96,9 +97,20 @@ async function pushAndReconcile({ db, keys, service, ...api }: TestApi, simulato
   assert.ok((await findOrdersOfLevels(db, service, levels)).length)
   await reconcileStock(db, keys, service, { warn() {} }, { signal, isEmbedded: true })
   // A batch that a process has left in flight.
-  await db.run(sql`
+  const leaveInFlight = sql`
     update ecommerce_level set (desired_on_hand, idempotency_key, sent_at, due_at, due_rank) = row(1, 'left', now() - interval '1 hour', now(), 1)
-     where service_id = ${service.id} and (item_id, location_id) = (select item_id, location_id from ecommerce_level where service_id = ${service.id} order by 1, 2 limit 1)`)
+     where service_id = ${service.id} and (item_id, location_id) = (select item_id, location_id from ecommerce_level where service_id = ${service.id} order by 1, 2 limit 1)`
+  await db.run(leaveInFlight)
+  const outbox = await readOutbox(db, service)
+  assert.deepEqual(
+    await keepUnchanged(
+      db,
+      service,
+      outbox.map(sent => ({ ...sent, version: -1 })),
+    ),
+    [],
+  )
+  await db.run(leaveInFlight)
   await pushStock(db, keys, service, { warn() {} }, { signal, isEmbedded: true })
   assert.ok((await listPushes(db)).length && (await listStockComparisons(db)).length)
   assert.ok((await readPushStats(db)).length)
