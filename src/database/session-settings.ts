@@ -21,7 +21,6 @@ const genericPlans = {
   plan_cache_mode: 'force_generic_plan',
   enable_seqscan: 'off',
   enable_mergejoin: 'off',
-  jit: 'off',
 }
 
 interface SettingsOptions {
@@ -39,6 +38,8 @@ export const createSessionSettings = (options: SettingsOptions): SessionSettings
   idle_in_transaction_session_timeout: 60_000,
   // Row locks and constraints isolate writes. A stricter default of the database would only make them fail.
   default_transaction_isolation: 'read committed',
+  // Compiling a page of the change feed took PostgreSQL up to 15 s. Running it takes milliseconds.
+  jit: 'off',
   ...(options.genericPlans && genericPlans),
   ...(options.lockTimeoutMs > 0 && { lock_timeout: options.lockTimeoutMs }),
 })

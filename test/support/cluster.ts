@@ -55,7 +55,6 @@ async function startBundled() {
       max_wal_senders: '0',
       checkpoint_timeout: '1h',
       autovacuum: 'off',
-      jit: 'off',
       max_connections: '300',
     },
   })

@@ -30,6 +30,17 @@ for (const isolation of ['serializable', 'repeatable read'])
     }
   })
 
+test('statements are not compiled, although this is the default of PostgreSQL', async () => {
+  await setDefault('jit = on')
+  const server = await startTestApi({ sharedWith: api })
+  try {
+    assert.deepEqual(await server.db.row(sql`select current_setting('jit') as jit`), { jit: 'off' })
+  } finally {
+    await server.stop()
+    await setDefault('jit = default')
+  }
+})
+
 test('an order aborted by a deadlock is retried and placed once', async () => {
   const caller = await createShop()
   await placeOrder(caller, [{ sku: 'HOOD-S', quantity: 1 }])
