@@ -6,7 +6,7 @@ import { XmlError } from '../xml/xml.ts'
 import { createAttempt } from './attempt.ts'
 import { type Connection, defaultLimits, getBounds, type Limits } from './connection.ts'
 import { translateError } from './errors.ts'
-import { Failure, isOutage, toFailure } from './failure.ts'
+import { convertXmlError, Failure, isOutage } from './failure.ts'
 import { isValidPath, type RetailRequest, type WriteRequest } from './request.ts'
 import { noData, RetailApiError } from './retail-api-error.ts'
 import {
@@ -25,8 +25,8 @@ import { createTransport, type HttpResponse } from './transport.ts'
 interface Calls {
   readonly limits: Limits
   /**
-   * Sends a read and retries it once if a retry can help. `consume` reads the response and must finish the call or pass it on.
-   * `consume` gets undefined if the back office has no such data.
+   * Sends a read and retries it once if a retry can help. `consume` reads the response and must end the call with `finish`, or return
+   * something that ends it later. `consume` gets undefined if the back office has no such data.
    */
   read<T>(request: RetailRequest, consume: (call: Call | undefined) => Promise<T>): Promise<T>
   /** Sends a write. A write is never retried. `consume` reads the response; if that fails, the outcome is unknown. */
@@ -76,9 +76,9 @@ export function createCalls(connection: Connection): Calls {
         try {
           return await consume(call)
         } catch (error) {
-          const failure = toFailure(error)
-          call?.finish(failure)
-          throw failure
+          const converted = convertXmlError(error)
+          call?.finish(converted)
+          throw converted
         }
       }
       return retryOnce(attempt, { budget, maxRetryWaitMs, signal }).catch(throwTranslated(request, false))

@@ -8,7 +8,7 @@
 import { type ExpectedDocument, type RecordList, readDocument, readRecords, type Xml, XmlError } from '../xml/xml.ts'
 import { createCalls } from './calls.ts'
 import type { Connection, Limits } from './connection.ts'
-import { convertFailure, Failure, toFailure } from './failure.ts'
+import { convertFailure, convertXmlError, Failure } from './failure.ts'
 import { type CalculationRequest, parseLocationId, type RetailRequest, type WriteRequest } from './request.ts'
 import { requireUncompressed } from './responses.ts'
 import type { Call, OnEnd } from './stages.ts'
@@ -147,9 +147,9 @@ async function* yieldRemaining(
     yield* first
     yield* records
   } catch (error) {
-    const failure = toFailure(error)
-    onEnd(failure)
-    throw failure instanceof Failure ? convertFailure(failure, false) : error
+    const converted = convertXmlError(error)
+    onEnd(converted)
+    throw converted instanceof Failure ? convertFailure(converted, false) : error
   } finally {
     await records.return(undefined)
     onEnd()

@@ -34,27 +34,33 @@ export class Failure extends Error {
   }
 }
 
-/** Converts an `XmlError` into a `Failure`. Returns any other error unchanged. */
-export const toFailure = (error: unknown) =>
-  error instanceof XmlError ? new Failure('unreadable', error.message, { cause: error }) : error
+/** Whether the back office as a whole failed, whether a write may have been applied, and the error code if not. */
+const consequences: Record<
+  FailureType,
+  { isOutage: boolean; mayBeApplied: boolean; code: 'back_office_unavailable' | 'back_office_error' }
+> = {
+  closed: { isOutage: false, mayBeApplied: false, code: 'back_office_unavailable' },
+  unreachable: { isOutage: true, mayBeApplied: false, code: 'back_office_unavailable' },
+  lost: { isOutage: true, mayBeApplied: true, code: 'back_office_unavailable' },
+  busy: { isOutage: true, mayBeApplied: false, code: 'back_office_unavailable' },
+  gateway: { isOutage: true, mayBeApplied: true, code: 'back_office_unavailable' },
+  denied: { isOutage: false, mayBeApplied: false, code: 'back_office_unavailable' },
+  crashed: { isOutage: false, mayBeApplied: true, code: 'back_office_error' },
+  unreadable: { isOutage: false, mayBeApplied: false, code: 'back_office_error' },
+}
 
 /** True if the failure concerns the back office as a whole, not only this request. */
-export const isOutage = ({ type }: Failure) =>
-  type === 'unreachable' || type === 'lost' || type === 'busy' || type === 'gateway'
+export const isOutage = ({ type }: Failure) => consequences[type].isOutage
 
-const notAppliedTypes: readonly FailureType[] = ['closed', 'unreachable', 'busy', 'denied']
-const possiblyAppliedTypes: readonly FailureType[] = ['lost', 'gateway', 'crashed']
+/** Converts an `XmlError` into a `Failure`. Returns any other error unchanged. */
+export const convertXmlError = (error: unknown) =>
+  error instanceof XmlError ? new Failure('unreadable', error.message, { cause: error }) : error
 
 /** Converts a failure into the error that the caller gets: `outcome_unknown` if the failed call is a write that may have been applied. */
 export function convertFailure(failure: Failure, isWrite: boolean): ApiError {
   const retryAfter = Math.max(1, Math.ceil((failure.waitMs ?? 2_000) / 1_000))
-  const error = new ApiError(getErrorCode(failure, isWrite), undefined, { retryAfter })
+  const { mayBeApplied, code } = consequences[failure.type]
+  const error = new ApiError(isWrite && mayBeApplied ? 'outcome_unknown' : code, undefined, { retryAfter })
   error.cause = failure
   return error
-}
-
-function getErrorCode({ type }: Failure, isWrite: boolean) {
-  if (isWrite && possiblyAppliedTypes.includes(type)) return 'outcome_unknown'
-  const isUnavailable = notAppliedTypes.includes(type) || type === 'lost' || type === 'gateway'
-  return isUnavailable ? 'back_office_unavailable' : 'back_office_error'
 }

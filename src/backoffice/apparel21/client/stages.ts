@@ -10,7 +10,7 @@ import type { HttpResponse } from './transport.ts'
 
 /**
  * A stage that each call passes before its request is sent. A stage can delay the call, or reject it by throwing.
- * The returned function is called when the call ends.
+ * The returned function is called when the call ends. `signal` is the deadline combined with the caller's own signal, `request.signal`.
  */
 export type Stage = (request: RetailRequest | WriteRequest, signal: AbortSignal) => OnEnd | Promise<OnEnd>
 
@@ -49,13 +49,14 @@ export const createPipeline =
 /** Rejects calls while the circuit breaker is open, and reports how the others end. Rejected credentials open it at once. */
 export const guardWithCircuitBreaker =
   (breaker: CircuitBreaker, maxOpenMs: number): Stage =>
-  ({ signal }) => {
+  ({ signal: callerSignal }) => {
     const waitMs = breaker.enter()
     if (waitMs > 0) throw new Failure('closed', 'The circuit breaker is open.', { waitMs })
     return error => {
       const failure = error instanceof Failure ? error : undefined
       if (failure?.type === 'denied') breaker.open(failure.waitMs ?? maxOpenMs)
-      else if (failure?.type === 'closed' || signal?.aborted) breaker.onIgnored()
+      // A call that was not sent, or that its caller aborted, says nothing about the back office.
+      else if (failure?.type === 'closed' || callerSignal?.aborted) breaker.onIgnored()
       else if (failure && isOutage(failure)) breaker.onFailure()
       else breaker.onSuccess()
     }

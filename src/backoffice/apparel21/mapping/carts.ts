@@ -5,7 +5,7 @@ import { InvalidRecord } from '../xml/invalid-record.ts'
 import { buildPayload } from '../xml/payload.ts'
 import { findElement, findElements, readAmount, readInteger, readPercentage, readText } from '../xml/values.ts'
 import type { Xml } from '../xml/xml.ts'
-import { buildDiscount } from './order-to-xml.ts'
+import { buildDiscount, discountTypeIds } from './order-to-xml.ts'
 
 /** Builds a cart that is to be priced. `skuIds`: the back office's identifier of each SKU. */
 export const buildCartPayload = (input: OrderQuoteInput, skuIds: ReadonlyMap<string, string>): string =>
@@ -29,13 +29,13 @@ export const buildCartPayload = (input: OrderQuoteInput, skuIds: ReadonlyMap<str
 interface PricedCart {
   lines: QuotedLine[]
   freightOptions: OrderQuote['freightOptions']
-  /** Undefined if none was selected. */
+  /** The selected one. Undefined if none was selected, or if its identifier or amount is invalid. */
   freightOption: OrderQuote['freightOptions'][number] | undefined
 }
 
 /**
- * Parses a priced cart. Throws `InvalidRecord` if it has other units than the request, or if a line doesn't add up: an order with such a
- * line would be rejected.
+ * Parses a priced cart. Throws `InvalidRecord` if its units differ from those of the request, or if a line doesn't add up: an order with
+ * such a line would be rejected.
  */
 export function parseCart(
   root: Xml,
@@ -65,8 +65,8 @@ export function parseLines(
   const skus = new Map([...skuIds].map(([sku, skuId]) => [skuId, sku]))
   const unitsLeft = new Map<string, number>()
   for (const { sku, quantity } of input.lines) unitsLeft.set(sku, (unitsLeft.get(sku) ?? 0) + quantity)
-  // Each discount of the request is recognised once, by its amount.
-  const ownDiscounts = input.lines.flatMap(({ discounts }) => discounts ?? [])
+  // A manual discount of a line must be one of the request with the same amount. Each is matched once and then removed from this list.
+  const unmatchedDiscounts = input.lines.flatMap(({ discounts }) => discounts ?? [])
   const lines = details.map(detail => {
     const sku = skus.get(readText(detail, 'SkuId') ?? '')
     const quantity = readInteger(detail, 'Quantity') ?? 0
@@ -75,7 +75,7 @@ export function parseLines(
       throw new InvalidRecord('A line of a cart has no valid SKU, price or quantity.')
     unitsLeft.set(sku, (unitsLeft.get(sku) ?? 0) - quantity)
     const discounts = findElements(detail, 'Discounts', 'Discount').map(discount =>
-      parseDiscount(discount, ownDiscounts, decimals),
+      parseDiscount(discount, unmatchedDiscounts, decimals),
     )
     const line: QuotedLine = { sku, quantity, price, discounts }
     const value = readAmount(detail, decimals, 'Value')
@@ -83,13 +83,14 @@ export function parseLines(
       throw new InvalidRecord('The value of a line of a cart is not its price less its discounts.')
     return line
   })
-  if ([...unitsLeft.values()].some(units => units !== 0)) throw new InvalidRecord('A cart has other units.')
+  if ([...unitsLeft.values()].some(units => units !== 0))
+    throw new InvalidRecord('The units of a cart differ from those of the request.')
   return lines
 }
 
 function parseDiscount(
   discount: Xml,
-  own: NonNullable<OrderQuoteInput['lines'][number]['discounts']>,
+  unmatchedDiscounts: NonNullable<OrderQuoteInput['lines'][number]['discounts']>,
   decimals: number,
 ) {
   const amount = readAmount(discount, decimals, 'Value')
@@ -97,30 +98,32 @@ function parseDiscount(
   const typeId = readInteger(discount, 'DiscountTypeId')
   const requestId = readText(discount, 'Redemption', 'RequestId')
   const code = readText(discount, 'Redemption', 'CouponCode')
-  if (typeId === 5 && requestId && code)
+  if (typeId === discountTypeIds.coupon && requestId && code)
     return {
       type: 'coupon',
       reason: code.slice(0, 100),
       amount,
       percentage: readPercentage(discount, 'Percentage'),
-      source: { typeId: 5 as const, id: requestId, code },
+      source: { typeId, id: requestId, code },
     }
-  const id = readText(discount, typeId === 2 ? 'PromoId' : 'LoyaltyId') ?? readText(discount, 'loyaltyId')
-  if ((typeId === 2 || typeId === 3) && id)
+  const { promotion, loyalty } = discountTypeIds
+  const id = readText(discount, typeId === promotion ? 'PromoId' : 'LoyaltyId') ?? readText(discount, 'loyaltyId')
+  if ((typeId === promotion || typeId === loyalty) && id)
     return {
-      type: typeId === 2 ? 'promotion' : 'loyalty',
+      type: typeId === promotion ? 'promotion' : 'loyalty',
       reason: readText(discount, 'Description')?.slice(0, 100) ?? null,
       amount,
       percentage: readPercentage(discount, 'Percentage'),
-      source: { typeId: typeId === 2 ? (2 as const) : (3 as const), id },
+      source: { typeId, id },
     }
-  const index = own.findIndex(
-    ownDiscount => toMinorUnits(ownDiscount.amount, decimals) === toMinorUnits(amount, decimals),
+  const index = unmatchedDiscounts.findIndex(
+    unmatched => toMinorUnits(unmatched.amount, decimals) === toMinorUnits(amount, decimals),
   )
-  const matching = own[index]
-  // A discount that an order couldn't contain: its value would be rejected.
-  if (typeId !== 1 || !matching) throw new InvalidRecord('A discount of a cart has an unknown type or source.')
-  own.splice(index, 1)
+  const matching = unmatchedDiscounts[index]
+  // The back office would reject an order with such a discount.
+  if (typeId !== discountTypeIds.manual || !matching)
+    throw new InvalidRecord('A discount of a cart has an unknown type or source.')
+  unmatchedDiscounts.splice(index, 1)
   return matching
 }
 

@@ -107,21 +107,21 @@ function buildLine({ input, lines, decimals, skuIds }: NewOrder, i: number): Fie
 
 type ResolvedDiscount = NonNullable<ResolvedOrder['lines'][number]['discounts']>[number]
 
-/**
- * Builds a discount of an order or a cart. A discount without a source is a manual one (type 1). All other types refer to a promotion (2),
- * a loyalty discount (3) or a reserved coupon (5) of the back office, which a quote names.
- */
+/** The Retail API's codes for types of discounts. All types except `manual` refer to a discount of the back office, which a quote names. */
+export const discountTypeIds = { manual: 1, promotion: 2, loyalty: 3, coupon: 5 } as const
+
+/** Builds a discount of an order or a cart. A discount without a source is a manual one. */
 export const buildDiscount = ({ type, reason, amount, source }: ResolvedDiscount): Field => [
   'Discount',
   [
-    ['DiscountTypeId', source?.typeId ?? 1],
-    ['PromoId', source?.typeId === 2 ? source.id : undefined],
-    ['LoyaltyId', source?.typeId === 3 ? source.id : undefined],
+    ['DiscountTypeId', source?.typeId ?? discountTypeIds.manual],
+    ['PromoId', source?.typeId === discountTypeIds.promotion ? source.id : undefined],
+    ['LoyaltyId', source?.typeId === discountTypeIds.loyalty ? source.id : undefined],
     ['Description', reason ? `${type}: ${reason}` : type],
     ['Value', amount],
     [
       'Redemption',
-      source?.typeId === 5
+      source?.typeId === discountTypeIds.coupon
         ? [
             ['RequestId', source.id],
             ['CouponCode', source.code],

@@ -10,7 +10,8 @@ interface ProductContext {
   decimals: number
 }
 
-type Rows = SyncRows['products']
+/** The rows of one SKU: its product, colour and variant. */
+type ProductRows = SyncRows['products']
 
 export const readProductId = (product: Xml): string => {
   const id = readText(product, 'Id')
@@ -26,14 +27,17 @@ export const readSkuIds = (product: Xml) =>
     findElements(colour, 'SKUs', 'SKU').flatMap(sku => readText(sku, 'Id') ?? []),
   )
 
-/** Parses a product, one row per SKU. The platform's SKU is assigned by the mapping. A SKU without a price is rejected; the others are kept. */
+/**
+ * Parses a product, one entry per SKU, without the platform's SKU, which the mapping assigns. A SKU without an identifier, a colour or a price
+ * is rejected. All other SKUs are returned.
+ */
 export function parseProduct(
   product: Xml,
   { typeNames, decimals }: ProductContext,
-): { rows: Rows[]; rejected: string[] } {
+): { rows: ProductRows[]; rejected: string[] } {
   const productId = readProductId(product)
   const productCode = readText(product, 'Code') ?? productId
-  const shared: Rows['product'] = {
+  const shared: ProductRows['product'] = {
     productId,
     productCode,
     name: readText(product, 'Name') ?? productCode,
@@ -41,11 +45,13 @@ export function parseProduct(
     sizeRange: readText(product, 'SizeRange'),
     referenceValues: readReferenceValues(product, typeNames),
   }
-  const rows: Rows[] = []
+  const rows: ProductRows[] = []
   const rejected: string[] = []
   for (const colour of findElements(product, 'Clrs', 'Clr'))
     for (const sku of findElements(colour, 'SKUs', 'SKU')) {
-      const [colourId, skuId, price] = [readText(colour, 'Id'), readText(sku, 'Id'), readAmount(sku, decimals, 'Price')]
+      const colourId = readText(colour, 'Id')
+      const skuId = readText(sku, 'Id')
+      const price = readAmount(sku, decimals, 'Price')
       if (!colourId || !skuId || price === null || price.startsWith('-')) {
         rejected.push('A SKU has no identifier, no colour or no price.')
         continue
@@ -76,7 +82,10 @@ export function parseProduct(
   return { rows, rejected }
 }
 
-/** Returns the coming prices of each SKU of a style, earliest first. A change without a date or a price is left out. */
+/**
+ * Returns the coming prices of each SKU of a style, earliest first. A change without a date or a price is left out. The elements of a style
+ * differ from those of a product: `Clr/Sku/SkuId` instead of `Clrs/Clr/SKUs/SKU/Id`.
+ */
 export const parsePriceChanges = (style: Xml, decimals: number): SyncRows['priceChanges'][] =>
   findElements(style, 'Clr').flatMap(colour =>
     findElements(colour, 'Sku').flatMap(sku => {

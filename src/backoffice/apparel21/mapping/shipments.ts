@@ -17,27 +17,28 @@ export const parseShipments = (root: Xml, timeZone: string): ReportedShipment[] 
   }))
 
 /**
- * Returns shipments from the lines of an order, which have the carrier and the consignment note too: for releases and orders of which the
- * back office returns no shipments. Lines without a consignment note are omitted.
+ * Derives the shipments of an order from the carriers and consignment notes (tracking numbers) of its lines. Needed if the release of the back
+ * office doesn't return shipments, or returns none for the order. Lines without a consignment note are omitted.
  */
 export function deriveShipments(order: Xml): ReportedShipment[] {
   const lines = findElements(order, 'OrderDetails', 'OrderDetail').filter(line => readText(line, 'ConNote'))
   const byNote = Map.groupBy(lines, line => `${readText(line, 'Carrier')} ${readText(line, 'ConNote')}`)
-  return [...byNote.values()].flatMap(([first, ...rest]) =>
-    first
+  return [...byNote.values()].flatMap(group => {
+    const [first] = group
+    return first
       ? {
           carrier: readText(first, 'Carrier'),
           trackingNumber: readText(first, 'ConNote'),
           trackingUrl: readTrackingUrl(readText(first, 'CarrierUrl')),
           shippedAt: null,
-          contents: [first, ...rest].flatMap(parseContent),
+          contents: group.flatMap(parseContent),
           cartons: [],
         }
-      : [],
-  )
+      : []
+  })
 }
 
-/** Returns the consignment notes of an order's lines. */
+/** Returns the tracking numbers (consignment notes) of an order's lines. */
 export const readTrackingNumbers = (order: Xml): string[] =>
   findElements(order, 'OrderDetails', 'OrderDetail').flatMap(line => readText(line, 'ConNote') ?? [])
 

@@ -47,7 +47,7 @@ import {
 import type { Upstream } from '../queries/upstream.ts'
 import { readText } from '../xml/values.ts'
 import type { Xml } from '../xml/xml.ts'
-import { pointToText } from './error-pointers.ts'
+import { pointToTooLongText } from './error-pointers.ts'
 
 /** The reason for which a customer of the back office can't be erased here. */
 export const noErasureReason =
@@ -86,28 +86,30 @@ export const createCustomerWrites = (upstream: Upstream): CustomerWrites => ({
   async updateCustomer(write, id, change) {
     const { client } = upstream
     const { service, stage } = write
+    // Only reserves the name, so that this write waits for another write of the customer.
     await stage(async () => {}, { names: [`customer ${id}`] })
     await fetchReferenceValues(upstream, write, change)
     for (let attempt = 1; ; attempt++) {
       const person = await fetchPersonOfCustomer(upstream, write, id)
       if (!person || readPersonId(person) !== id) return async () => undefined
       const ready = await preparePerson(upstream, write, person)
-      const { lastKnown, before, validated } = await stage(async tx => {
+      const { lastStored, before, validated } = await stage(async tx => {
         const references = await lockSettableReferences(tx, service, change)
         // Lock order: references before the customer.
         await lockReferences(tx, service, [ready.row])
-        const storedRecord = await lockCustomer(tx, service, id)
-        const storedPerson = await storePerson(tx, service, ready)
-        write.requireMatch(storedPerson.record)
+        const locked = await lockCustomer(tx, service, id)
+        const refreshed = await storePerson(tx, service, ready)
+        write.requireMatch(refreshed.record)
         return {
-          lastKnown: storedRecord,
-          before: storedPerson,
-          validated: validateChange(write, change, storedPerson, references),
+          lastStored: locked,
+          before: refreshed,
+          validated: validateChange(write, change, refreshed, references),
         }
       })
-      // Recovery of an in-doubt write: if the person has the requested values, the write was applied.
+      // Recovery of an in-doubt write: if the person has the requested values, the write was applied. The consent before the write is then
+      // the one that was stored last, because the person already has the new one.
       if (write.isRecovering && isChangeApplied(ready.row, change, validated))
-        return tx => storeWrittenPerson({ ...write, tx }, ready, { change, ...validated }, lastKnown?.consent)
+        return tx => storeWrittenPerson({ ...write, tx }, ready, { change, ...validated }, lastStored?.consent)
       throwIfAny(validated.errors)
       // Send nothing if the back office has none of the changed fields, because an update clears the person's password.
       if (changesOnlyEcommerceIds(change))
@@ -120,10 +122,12 @@ export const createCustomerWrites = (upstream: Upstream): CustomerWrites => ({
         await performWrite(client, write, { endpoint: 'persons', method: 'PUT', path: ['Persons', id], body })
       } catch (error) {
         if (findRetailApiError(error)?.code !== updatedByOther || attempt === maxAttempts)
-          throw pointToText(error, change)
+          throw pointToTooLongText(error, change)
         continue
       }
-      const now = write.isDryRun ? await buildDryRunPerson(body, person, id) : await fetchWrittenPerson(client, id)
+      const now = write.isDryRun
+        ? await buildDryRunPerson(body, person, id)
+        : requireWritten(await fetchPersonById(client, id))
       if (write.isDryRun) await checkEmail(client, now, change)
       const changed = await preparePerson(upstream, write, now)
       return tx => storeWrittenPerson({ ...write, tx }, changed, { change, ...validated }, before.consent)
@@ -150,7 +154,7 @@ async function eraseCustomer(
   return (tx: Db) => erase(tx, write.service, id, write.requireMatch)
 }
 
-/** Stores a written person and records the changes of consent. */
+/** Stores a written person and records the changes of consent. `before`: the consent before the write, undefined for a new customer. */
 async function storeWrittenPerson(
   write: WithTransaction,
   person: PreparedPerson,
@@ -158,9 +162,9 @@ async function storeWrittenPerson(
   before: Consent | undefined,
 ) {
   const { tx, service } = write
-  await lockSettableReferences(write.tx, write.service, written.change)
+  await lockSettableReferences(tx, service, written.change)
   const { id, record, consent } = await storePerson(tx, service, person, written)
-  await recordConsent(write.tx, write.service, write, id, getConsentChanges(before, consent))
+  await recordConsent(tx, service, write, id, getConsentChanges(before, consent))
   return { id, record, warnings: written.warnings }
 }
 
@@ -211,36 +215,45 @@ async function resolveChange(
  * email address. Throws `email_taken` if another person has it; that person is stored as a customer.
  */
 async function findEarlierPerson(upstream: Upstream, write: Write, input: CustomerInput, validated: ValidatedChange) {
-  const { service, stage, read, recordFact } = write
+  const { service, read, recordFact } = write
   const { client } = upstream
   const { email } = input.contact
-  const findOwner = () =>
-    stage(async tx => {
-      const owner = (await findCustomerByEmail(tx, service, email))?.id
-      return { owner, wasCreatedHere: owner !== undefined && (await isCreatedHere(tx, service, owner)) }
-    })
-  const { owner, wasCreatedHere } = await findOwner()
-  if (owner !== undefined && wasCreatedHere && (await fetchPersonOfCustomer(upstream, write, owner)))
-    throw createEmailTaken(owner)
+  const owner = await findStoredOwner(write, email)
+  // A committed write has created this customer, so an attempt in doubt hasn't.
+  if (owner?.isCreatedHere && (await fetchPersonOfCustomer(upstream, write, owner.id))) throw createEmailTaken(owner.id)
   const person = await fetchPersonByEmail(client, email)
   const personId = person && readPersonId(person)
-  if (owner !== undefined && owner !== personId) {
-    // The stored customer may be out of date: the address may have been removed, or the customer deleted.
-    const ownerPerson = await fetchPersonOfCustomer(upstream, write, owner)
-    if (ownerPerson) {
-      const ready = await preparePerson(upstream, write, ownerPerson)
-      await recordFact(tx => storePerson(tx, service, ready))
-    }
-    const { owner: currentOwner } = await findOwner()
-    if (currentOwner !== undefined) throw createEmailTaken(currentOwner)
-  }
+  if (owner && owner.id !== personId) await rejectCurrentOwner(upstream, write, owner.id, email)
   if (!person || personId === undefined) return
   // An erased customer must not be restored, and the error must not reveal their identifier.
   if ((await read(db => findErased(db, service, [personId]))).size) throw createEmailTaken(undefined)
   const ready = await preparePerson(upstream, write, person)
-  if (isCreatedByAttempt(ready.row, input, validated, getToday(client).subtract({ days: 1 }).toString())) return person
+  // The attempt may have created the person before midnight.
+  const sinceDay = getToday(client).subtract({ days: 1 }).toString()
+  if (isCreatedByAttempt(ready.row, input, validated, sinceDay)) return person
   await recordFact(tx => storePerson(tx, service, ready))
   throw createEmailTaken(personId)
+}
+
+/** Returns the stored customer with an email address. `isCreatedHere`: a committed write of Tillbridge created the customer. */
+const findStoredOwner = ({ service, stage }: Write, email: string) =>
+  stage(async tx => {
+    const owner = await findCustomerByEmail(tx, service, email)
+    return owner && { id: owner.id, isCreatedHere: await isCreatedHere(tx, service, owner.id) }
+  })
+
+/**
+ * Throws `email_taken` if a stored customer still has the email address after being refreshed from the back office. The stored customer may be
+ * out of date: the address may have been removed, or the customer deleted.
+ */
+async function rejectCurrentOwner(upstream: Upstream, write: Write, ownerId: string, email: string) {
+  const person = await fetchPersonOfCustomer(upstream, write, ownerId)
+  if (person) {
+    const ready = await preparePerson(upstream, write, person)
+    await write.recordFact(tx => storePerson(tx, write.service, ready))
+  }
+  const currentOwner = await findStoredOwner(write, email)
+  if (currentOwner) throw createEmailTaken(currentOwner.id)
 }
 
 /** Returns the current date in the back office's time zone. */
@@ -261,16 +274,16 @@ async function createPerson(
     path: ['Persons'],
     body,
   }).catch(error => {
-    throw pointToText(error, input)
+    throw pointToTooLongText(error, input)
   })
-  return write.isDryRun
-    ? buildDryRunPerson(body, undefined, write.reference)
-    : fetchWrittenPerson(client, id, input.contact.email)
+  if (write.isDryRun) return buildDryRunPerson(body, undefined, write.reference)
+  return requireWritten(
+    id === undefined ? await fetchPersonByEmail(client, input.contact.email) : await fetchPersonById(client, id),
+  )
 }
 
-/** Reads back a person that was just written. */
-async function fetchWrittenPerson(client: Client, id: string | undefined, email = ''): Promise<Xml> {
-  const person = id === undefined ? await fetchPersonByEmail(client, email) : await fetchPersonById(client, id)
+/** Returns a person that was read back after a write. Throws `back_office_error` if the back office didn't find it. */
+function requireWritten(person: Xml | undefined): Xml {
   if (!person) throw new ApiError('back_office_error')
   return person
 }

@@ -12,7 +12,7 @@ const unknownGateway = 5100
 const unknownSku = 5129
 
 /** Points the error at the field that is too long for the back office. Returns any other error unchanged. */
-export function pointToText(error: unknown, body: unknown): unknown {
+export function pointToTooLongText(error: unknown, body: unknown): unknown {
   const rejection = findRetailApiError(error)
   if (rejection?.code !== textTooLong || !(error instanceof ApiError)) return error
   const pointer = findPointer(rejection.message, body)
@@ -37,7 +37,7 @@ export function pointIntoOrder(
     const index = findIndexOfNamed(input.payments, ({ gateway }) => isInMessage(gateways[gateway]?.merchantId))
     return index === undefined ? error : withPointer(`/payments/${index}/gateway`, error)
   }
-  return pointToText(pointToVoucher(error, input), input)
+  return pointToTooLongText(pointToVoucher(error, input), input)
 }
 
 const splitWords = (text: string) => new Set(text.split(/[^\w-]+/))
@@ -61,7 +61,7 @@ function pointToVoucher(error: ApiError, { payments }: OrderInput): ApiError {
   return voucherErrors.has(error.code) ? withPointer(`/payments/${index}/voucher`, error) : error
 }
 
-/** Field names of request bodies that differ from the element name. */
+/** Fields of request bodies whose name differs from the element's. Some bodies use the element's name, so both are searched. */
 const fieldNames: Readonly<Record<string, string>> = {
   Description: 'reason',
   Email: 'receiverEmail',

@@ -27,7 +27,7 @@ import { fetchPersonByEmail } from '../queries/persons.ts'
 import type { Upstream } from '../queries/upstream.ts'
 import { toLocalTime } from '../syncs/checkpoint.ts'
 import { readText } from '../xml/values.ts'
-import { pointToText } from './error-pointers.ts'
+import { pointToTooLongText } from './error-pointers.ts'
 
 /**
  * Sells a voucher as an order of the gift card SKU. The back office creates number and PIN later and emails them itself, so the response
@@ -196,7 +196,7 @@ function translateOrderError(error: unknown, input: VoucherInput): unknown {
     Object.assign(new ApiError(errorCode, detail), { cause })
   if (code === 5129) return withCause('voucher_not_configured', "The back office doesn't sell the gift card SKU.")
   if (code === 5004) return withPointer('/receiverEmail', error)
-  if (code === 5014) return pointToText(error, input)
+  if (code === 5014) return pointToTooLongText(error, input)
   // Without a gateway in the request, the setting is wrong.
   if (code === 5100) return input.gateway ? withPointer('/gateway', error) : withCause('unknown_gateway', error.message)
   const isForeign = error.errors.some(({ pointer }) => pointer !== undefined && !voucherFields.includes(pointer))
