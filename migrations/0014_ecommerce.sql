@@ -11,7 +11,7 @@ create table ecommerce_connection (
   previous_secret_until timestamptz,
   encrypted_token bytea,
   token_expires_at timestamptz,
-  token_renewed_by timestamptz,
+  token_lease_until timestamptz,
   api_version text collate "C",
   settings jsonb not null default '{}',
   subscriptions jsonb,
@@ -32,7 +32,7 @@ comment on column ecommerce_connection.encrypted_previous_secret is
   'The secret before a rotation. Events that it has signed are accepted until previous_secret_until.';
 comment on column ecommerce_connection.encrypted_token is 'The access token, encrypted for this service. Null: none was requested yet.';
 comment on column ecommerce_connection.token_expires_at is 'When a new token is requested, a little before the token expires.';
-comment on column ecommerce_connection.token_renewed_by is
+comment on column ecommerce_connection.token_lease_until is
   'A lease: until then, one process requests a new token and the others wait for it. No lock is held during the request.';
 comment on column ecommerce_connection.settings is 'Optional settings: {"autoMapping": "exact", "intervals": {"ecommerce-variants": 300}}.';
 comment on column ecommerce_connection.subscriptions is

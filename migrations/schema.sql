@@ -2046,7 +2046,7 @@ create table ecommerce_connection (
   previous_secret_until timestamptz,
   encrypted_token bytea,                    -- The access token, encrypted for this service. Null: none was requested yet.
   token_expires_at timestamptz,             -- When a new token is requested, a little before the token expires.
-  token_renewed_by timestamptz,             -- A lease: until then, one process requests a new token and the others wait for it. No lock is
+  token_lease_until timestamptz,            -- A lease: until then, one process requests a new token and the others wait for it. No lock is
                                             -- held during the request.
   api_version text collate "C",
   settings jsonb not null default '{}',     -- Optional settings: {"autoMapping": "exact", "intervals": {"ecommerce-variants": 300}}.

@@ -7,6 +7,7 @@ import {
   keepUnchanged,
   type LevelKey,
   lockIdleLevels,
+  type MarkedLevel,
   markLevels,
   type NettingRules,
   type OutboxLevel,
@@ -27,16 +28,16 @@ export interface PushContext {
   signal: AbortSignal
   /** Renews the job's lease. False: another process has taken over. */
   renewLease(): Promise<boolean>
-  /** The levels of the cycles that are running in this process. */
+  /** The levels (objects of `selectDue`) of the cycles that are running in this process. */
   busy: Set<LevelKey>
   /** One cycle selects at a time, so that no two have the same level. */
   selectOne: RunLimited
 }
 
 /**
- * One cycle: select due levels, confirm what on-hand doesn't show, store the outbox, send it, record the results. Nothing is locked and no
- * transaction is open during a call. The rate-limit points of the call are reserved first, so that the call follows the reads at once.
- * Returns false if no level was due.
+ * One cycle: select due levels, read the facts that on-hand quantities don't include (held-back and committed units), store the outbox, send
+ * it, record the results. Nothing is locked and no transaction is open during a call. The rate-limit points of the call are reserved first, so
+ * that the call follows the reads at once. Returns false if no level was due.
  */
 export async function runCycle(context: PushContext): Promise<boolean> {
   const { db, service, inventory, busy, signal } = context
@@ -68,13 +69,13 @@ type ComputedLevel = OutboxLevel & { version: number }
 /** Computes the desired quantities from one snapshot and stores the outbox. Levels that need nothing are no longer due. */
 const storeDesired = ({ db, service, rules }: PushContext, levels: readonly LevelKey[]): Promise<ComputedLevel[]> =>
   db.transaction(async tx => {
-    const facts = await lockIdleLevels(tx, service, levels, rules)
+    const levelFacts = await lockIdleLevels(tx, service, levels, rules)
     const key = randomUUID()
     const outbox: ComputedLevel[] = []
-    const finalLevels: Parameters<typeof markLevels>[2][number][] = []
-    for (const level of facts) {
+    const finalLevels: MarkedLevel[] = []
+    for (const level of levelFacts) {
       const { itemId, locationId, knownOnHand, mustRead, version } = level
-      // A fact became unreliable after the read. The next cycle reads it again.
+      // The known on-hand quantity became unreliable after `confirmLevels`. The level stays due, and the next cycle reads it.
       if (mustRead) continue
       const step = decideStep(level)
       if (step.state === 'due')
@@ -139,8 +140,9 @@ async function sendBatch(
           signal,
         )
   failpoint('after_set_on_hand')
-  const sent = levels.map(({ itemId, locationId }, at): SentLevel => {
-    const result = results[at] ?? { state: 'stale' }
+  const sent = levels.map(({ itemId, locationId }, index): SentLevel => {
+    // A level without a result must be read again.
+    const result = results[index] ?? { state: 'stale' }
     return result.state === 'rejected'
       ? { itemId, locationId, state: 'held', holdReason: result.reason }
       : { itemId, locationId, state: result.state, holdReason: null }

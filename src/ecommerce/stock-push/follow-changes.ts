@@ -6,9 +6,9 @@ import { decideStep, dueRanks, type LevelStep } from '../../domain/ecommerce/sto
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { readChanges } from '../../store/change-feed/changes.ts'
 import {
-  type DueLevel,
   findLevelsOfSkus,
   listSyncedSkus,
+  type MarkedLevel,
   markLevels,
   type NettingRules,
   readLevelFacts,
@@ -85,7 +85,7 @@ async function markSkus(
   await markLevels(
     tx,
     service,
-    facts.flatMap((level): DueLevel[] => {
+    facts.flatMap((level): MarkedLevel[] => {
       const { itemId, locationId, knownOnHand, isInFlight } = level
       const step = decideStep(level)
       visit(level, step)

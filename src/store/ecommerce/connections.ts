@@ -66,6 +66,7 @@ function toStoredConnection(row: Row, keys: Keys): StoredConnection {
   }
 }
 
+/** Returns a decrypted secret or token. Returns undefined if it was encrypted with another key. */
 function unsealText(keys: Keys, context: string, value: Buffer): string | undefined {
   try {
     return unseal(keys, context, value)
@@ -74,6 +75,7 @@ function unsealText(keys: Keys, context: string, value: Buffer): string | undefi
   }
 }
 
+// A service has one connection at present, `mainConnection`. Only the functions of its token get the ID, from the driver's token store.
 const ofConnection = ({ id }: Pick<Service, 'id'>, connectionId: string) =>
   sql`service_id = ${id} and connection_id = ${connectionId}`
 
@@ -93,7 +95,7 @@ export async function lockConnection(tx: Db, keys: Keys, service: Service): Prom
   return row && toStoredConnection(row, keys)
 }
 
-/** True if the service has a live connection. */
+/** True if the service is connected to an e-commerce platform. */
 export const hasConnection = async (db: Db, service: Service): Promise<boolean> =>
   (await db.run(sql`select from ecommerce_connection where service_id = ${service.id}`)) > 0
 
@@ -112,15 +114,17 @@ export async function setConnection(
   secret: string,
   replacedSecret?: string,
 ): Promise<void> {
-  const isOtherShop = await tx.run(sql`
-    select from ecommerce_connection where ${ofConnection(service, mainConnection)} and (driver, url) <> (${driver}, ${url})`)
+  const isOtherShop =
+    (await tx.run(sql`
+      select from ecommerce_connection where ${ofConnection(service, mainConnection)} and (driver, url) <> (${driver}, ${url})`)) >
+    0
   if (isOtherShop) await deleteShopData(tx, service)
   const sealed = seal(keys, secretContext(service.id, mainConnection), secret)
   await tx.run(sql`
     insert into ecommerce_connection (service_id, connection_id, driver, url, client_id, encrypted_secret, api_version, settings)
     values (${service.id}, ${mainConnection}, ${driver}, ${url}, ${clientId}, ${sealed}, ${apiVersion}, ${JSON.stringify(options)}::jsonb)
     on conflict (service_id, connection_id) do update
-      set (driver, url, client_id, encrypted_secret, api_version, settings, subscriptions, encrypted_token, token_expires_at, token_renewed_by)
+      set (driver, url, client_id, encrypted_secret, api_version, settings, subscriptions, encrypted_token, token_expires_at, token_lease_until)
         = (excluded.driver, excluded.url, excluded.client_id, excluded.encrypted_secret, excluded.api_version, excluded.settings, null, null, null, null)`)
   if (replacedSecret === undefined) return
   const previous = seal(keys, previousSecretContext(service.id, mainConnection), replacedSecret)
@@ -130,7 +134,7 @@ export async function setConnection(
      where ${ofConnection(service, mainConnection)}`)
 }
 
-/** Stores which topics the platform sends. */
+/** Stores the result of a check of the event subscriptions. */
 export const recordSubscriptions = (
   db: Db,
   service: Service,
@@ -179,7 +183,7 @@ const shopTables = [
   'ecommerce_tombstone',
 ] as const
 
-/** Deletes the items, levels, checkpoints, budget and alerts of a shop. */
+/** Deletes everything that was stored about a shop, except for its connection and mappings. */
 async function deleteShopData(tx: Db, service: Service): Promise<void> {
   const syncs = [...platformSyncs]
   await tx.run(sql`delete from sync_state where service_id = ${service.id} and sync = any(${syncs})`)
@@ -224,9 +228,9 @@ export const leaseRenewal = async (
   leaseSeconds: number,
 ): Promise<boolean> =>
   (await db.run(sql`
-    update ecommerce_connection set token_renewed_by = clock_timestamp() + ${leaseSeconds} * interval '1 s'
+    update ecommerce_connection set token_lease_until = clock_timestamp() + ${leaseSeconds} * interval '1 s'
      where ${ofConnection(service, connectionId)} and coalesce(token_expires_at <= clock_timestamp(), true)
-       and coalesce(token_renewed_by <= clock_timestamp(), true)`)) > 0
+       and coalesce(token_lease_until <= clock_timestamp(), true)`)) > 0
 
 /** Stores a new token and ends the lease. */
 export async function storeToken(
@@ -239,13 +243,13 @@ export async function storeToken(
   const sealed = seal(keys, tokenContext(service.id, connectionId), token)
   await db.run(sql`
     update ecommerce_connection
-       set (encrypted_token, token_expires_at, token_renewed_by) = (${sealed}, clock_timestamp() + ${validSeconds} * interval '1 s', null)
+       set (encrypted_token, token_expires_at, token_lease_until) = (${sealed}, clock_timestamp() + ${validSeconds} * interval '1 s', null)
      where ${ofConnection(service, connectionId)}`)
 }
 
 /** Ends the lease of a renewal that failed. */
 export const endRenewal = (db: Db, service: Service, connectionId: string) =>
-  db.run(sql`update ecommerce_connection set token_renewed_by = null where ${ofConnection(service, connectionId)}`)
+  db.run(sql`update ecommerce_connection set token_lease_until = null where ${ofConnection(service, connectionId)}`)
 
 /** Deletes a token that the platform rejected, unless another process has replaced it. */
 export async function deleteToken(db: Db, keys: Keys, service: Service, connectionId: string, token: string) {

@@ -127,15 +127,15 @@ export const listSyncedSkus = async (tx: Db, service: Service, after: string, li
        where ${ofConnection(service)} and kind = 'skus' and inventory_item_id is not null and ecommerce_id collate "C" > ${after} order by 1 limit ${limit}`)
   ).map(({ sku }) => sku)
 
-/** A level to compare again. `holdReason`: it is held instead of due. */
-export interface DueLevel extends LevelKey {
-  /** Null: the level is held or in step. */
+/** A level to mark as due (with a rank), held (with a reason) or in step (with neither). */
+export interface MarkedLevel extends LevelKey {
+  /** The order in which due levels are sent. Null: not due. */
   rank: (typeof dueRanks)[DueDirection] | null
   holdReason: string | null
 }
 
 /** Marks levels as due, held or in step. Unknown levels are added. A level in flight stays due, because its result would hide the change. */
-export async function markLevels(tx: Db, service: Service, levels: readonly DueLevel[]): Promise<void> {
+export async function markLevels(tx: Db, service: Service, levels: readonly MarkedLevel[]): Promise<void> {
   await lockLevels(tx, service, levels)
   await tx.run(sql`
     insert into ecommerce_level as l (service_id, connection_id, item_id, location_id, due_at, due_rank, hold_reason)
