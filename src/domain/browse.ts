@@ -1,17 +1,27 @@
 import { type Static, Type } from '../schemas/schemas.ts'
 import { Count, Nullable, Text } from './values/fields.ts'
 
+/** The tables that `GET /browse` reads. */
 export const browsedLists = [
-  ...(['orders', 'sales', 'returns', 'customers', 'products'] as const),
-  ...(['stock', 'vouchers', 'stores', 'staff'] as const),
-  ...(['storeMappings', 'skuMappings', 'customerMappings'] as const),
+  'orders',
+  'sales',
+  'returns',
+  'customers',
+  'products',
+  'stock',
+  'vouchers',
+  'stores',
+  'staff',
+  'storeMappings',
+  'skuMappings',
+  'customerMappings',
 ] as const
 export type BrowsedList = (typeof browsedLists)[number]
 
 /** The tables that need the role `admin`. */
 export const adminLists: readonly BrowsedList[] = ['vouchers', 'storeMappings', 'skuMappings', 'customerMappings']
 
-/** The rows of a table from an offset, and the number of all rows. */
+/** The rows of a table from an offset, and the number of rows that match. */
 export type BrowsedRows = Static<typeof BrowsedRows>
 export const BrowsedRows = Type.Object(
   {
@@ -36,5 +46,5 @@ export const BrowsedRows = Type.Object(
   { $id: 'BrowsedRows', additionalProperties: false },
 )
 
-/** Rows behind this offset can't be read: a filter or another order finds them. */
+/** The largest offset. To reach later rows, clients filter or sort the table. */
 export const maxOffset = 100_000

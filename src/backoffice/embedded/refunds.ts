@@ -32,8 +32,8 @@ async function lockVouchers(tx: Db, service: Service, orders: readonly LockedOrd
 }
 
 /**
- * Refunds up to an amount without other payments. If the return of an exchange was already refunded, its part is refunded like an amount of
- * the returned order, because a voucher payment must not become cash.
+ * Refunds up to an amount to vouchers and to the return that paid for the order. If that return was already refunded, its part is refunded
+ * like an amount of the returned order, because a voucher payment must not become cash.
  */
 async function refundParts(
   tx: Db,

@@ -34,8 +34,9 @@ export interface CustomerState {
 /** A validated change. The other members are valid only if there are no errors. */
 export interface ValidatedChange {
   errors: FieldError[]
+  /** The consent after the change. */
   consent: Consent
-  /** The references that the change sets, by type. Null removes a reference. */
+  /** The references that the change sets, by type: those that it names, and those of its consent flags. Null removes a reference. */
   chosen: ReadonlyMap<string, string | null>
   /** All references after the change: value by type. */
   references: Record<string, string>
@@ -53,23 +54,26 @@ export function validateCustomerChange(
 ): ValidatedChange {
   const record = before && (JSON.parse(before.record) as Customer)
   const consentBefore = before?.consent ?? noConsent
-  const consentInput = getConsentInput(consentBefore, change)
+  const flags = getConsentInput(consentBefore, change)
   const consent = applyConsent(consentBefore, change)
   const stored = before?.references ?? new Map<string, string>()
-  const choices = getChosenReferences(change, stored, getMappedTypes(mapping))
-  const values = new Map([...choices].map(([type, choice]) => [type, getValueId(choice)]))
-  const chosen = new Map<string, string | null>([...values, ...getMappedReferences(consentInput, mapping)])
+  const named = getChosenReferences(change, stored, getMappedTypes(mapping))
+  const namedValues = new Map([...named].map(([type, choice]) => [type, getValueId(choice)]))
+  const chosen = new Map<string, string | null>([...namedValues, ...getMappedReferences(flags, mapping)])
   const errors = [
     ...(record ? checkReadOnlyFields(change, record) : []),
     ...checkCustomer(change, record, today),
-    ...checkReferences(choices, stored, lookUp, referenceTypes),
-    ...findConsentConflicts(values, stored, consentInput, consent, mapping),
+    ...checkReferences(named, stored, lookUp, referenceTypes),
+    ...findConsentConflicts(namedValues, stored, flags, consent, mapping),
   ]
   const warnings = getConsentWarnings(consentBefore, change, mapping)
   return { errors, consent, chosen, references: mergeReferences(stored, chosen), warnings }
 }
 
-/** Returns all reference values that a change can set, with their types, whatever the current consent is. */
+/**
+ * Returns all reference values that a change can set, with their types. Assumes full consent before the change, because `privacy: true` then
+ * ends every subscription that it can end.
+ */
 export const getReferenceValues = (change: CustomerChange, mapping: Settings['subscriptionMapping']) => [
   ...getNamedValues(change),
   ...getMappedReferences(getConsentInput(fullConsent, change), mapping),

@@ -27,6 +27,7 @@ export const StoreMapping = Type.Object(
   { $id: 'StoreMapping', additionalProperties: false },
 )
 
+/** The mapping of a SKU as clients read it. A row of an import is a `SkuMappingRow`. */
 export const SkuMapping = Type.Object(
   {
     skuId,
@@ -50,6 +51,7 @@ export const CustomerMapping = Type.Object(
   { $id: 'CustomerMapping', additionalProperties: false },
 )
 
+/** The bodies of changes. An absent field is unchanged, and null removes the mapping. */
 export const StoreMappingChange = Type.Object(
   { ecommerceLocationId: Type.Optional(ecommerceLocationId) },
   { $id: 'StoreMappingChange', additionalProperties: false },

@@ -25,10 +25,10 @@ export const Refund = Type.Object(
   { $id: 'Refund', additionalProperties: false },
 )
 
-/** The parts of a refund that are no other payments. */
+/** The parts of a refund that Tillbridge makes: to vouchers, and to the return that paid for the order. */
 export type RefundParts = Pick<Refund, 'vouchers' | 'exchange'>
 
-/** Splits the refund of an order (`total` in minor units) into these parts and the rest. */
+/** Builds a refund of `total` minor units. `payments` is the difference between the total and the parts. */
 export const buildRefund = (
   { currency, decimals }: { currency: string; decimals: number },
   total: bigint,

@@ -42,10 +42,10 @@ const notes = Type.String({
   examples: ['Too tight at the shoulders.'],
 })
 const returnLineId = Id('The ID of the line, unique in its return.', '1')
-const restock = (more: object) =>
+const restock = (options: { default?: boolean } = {}) =>
   Type.Boolean({
     description: 'True if the items go back into stock when the return is received.',
-    ...more,
+    ...options,
     examples: [true],
   })
 
@@ -74,7 +74,7 @@ export interface ReturnLine {
   notes: string | null
 }
 
-/** The body of a received return. */
+/** The body of a request that records the arrival of a return. */
 export type ReturnReceipt = Static<typeof ReturnReceipt>
 export const ReturnReceipt = Type.Object(
   {
@@ -108,7 +108,7 @@ export const Return = Type.Object(
     customerId: Nullable(Id('The shopper. Null if they were erased.', '65432')),
     exchangeOrderId: Nullable(Id('The order that the return pays for.', '019a6f2e-7c1d-7b3a-9f10-2d5e8c4b6a92')),
     status: OneOf('The status of the return.', returnStatuses),
-    restock: restock({}),
+    restock: restock(),
     currency: Currency,
     total: Money('The refund for all lines.', '25.99'),
     lines: Type.Array(

@@ -99,25 +99,20 @@ export function allocateShipments(
 ): AllocatedShipment[] {
   const remaining = lines.map(line => ({ ...line }))
   const toSku = (skuId: string) => lines.find(line => line.skuId === skuId)?.sku ?? skuId
-  const keys = new Map<string, number>()
+  // Shipments with the same tracking number get the keys `X`, `X 2`, `X 3`.
+  const counts = new Map<string, number>()
   return shipments.map(({ contents, cartons, ...shipment }) => {
-    const name = shipment.trackingNumber ?? shipment.shippedAt ?? ''
-    const count = (keys.get(name) ?? 0) + 1
-    keys.set(name, count)
+    const baseKey = shipment.trackingNumber ?? shipment.shippedAt ?? ''
+    const count = (counts.get(baseKey) ?? 0) + 1
+    counts.set(baseKey, count)
     return {
       ...shipment,
-      key: count === 1 ? name : `${name} ${count}`,
+      key: count === 1 ? baseKey : `${baseKey} ${count}`,
       lines: contents.flatMap(({ skuId, quantity: shipped }) => {
-        const parts: AllocatedShipment['lines'] = []
-        let rest = shipped
-        for (const line of remaining) {
-          const units = line.skuId === skuId ? Math.min(rest, line.quantity) : 0
-          if (units === 0) continue
-          line.quantity -= units
-          rest -= units
-          parts.push({ orderSequence: line.sequence, sku: line.sku, quantity: units })
-        }
-        return rest > 0 ? [...parts, { orderSequence: null, sku: toSku(skuId), quantity: rest }] : parts
+        const { lines: allocated, units } = allocateUnits(remaining, skuId, shipped)
+        return units < shipped
+          ? [...allocated, { orderSequence: null, sku: toSku(skuId), quantity: shipped - units }]
+          : allocated
       }),
       cartons: cartons.map(carton => ({
         number: carton.number,
@@ -125,4 +120,18 @@ export function allocateShipments(
       })),
     }
   })
+}
+
+/** Takes up to `maxUnits` of a SKU out of the remaining lines. Returns the units by line, and their sum. */
+function allocateUnits(remaining: readonly ShippableLine[], skuId: string, maxUnits: number) {
+  const lines: AllocatedShipment['lines'] = []
+  let units = 0
+  for (const line of remaining) {
+    const taken = line.skuId === skuId ? Math.min(maxUnits - units, line.quantity) : 0
+    if (taken === 0) continue
+    line.quantity -= taken
+    units += taken
+    lines.push({ orderSequence: line.sequence, sku: line.sku, quantity: taken })
+  }
+  return { lines, units }
 }

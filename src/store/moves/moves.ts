@@ -1,14 +1,13 @@
 import { type Database, type Db, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 
-/**
- * A service that is moving to a shard, or is restored in place from a backup: then the target is null. The control database has a row of it.
- */
+/** A move of a service to a shard, or a restore of a service in place from a backup. The row is in the control database. */
 export interface Move<Target extends string | null = string> {
   serviceId: number
   name: string
   /** Null: the control database. */
   source: string | null
+  /** Null: a restore in place. */
   target: Target
   /** The service is served at the source (`copying`) or at the target (`switched`). */
   state: 'copying' | 'switched'
@@ -69,7 +68,7 @@ export const sendHeartbeat = async (control: Db, { serviceId, owner }: OwnedMove
     update service_move set heartbeat_at = clock_timestamp() where service_id = ${serviceId} and owner = ${owner}::uuid`)) >
   0
 
-/** Returns the state of a move, after waiting for a concurrent commit. Returns undefined if another process has taken over. */
+/** Returns the state of a move, after waiting for a concurrent update of it. Returns undefined if another process has taken over. */
 export const readMoveState = async (control: Db, { serviceId, owner }: OwnedMove) =>
   (
     await control.row<Pick<Move, 'state'>>(sql`
@@ -90,17 +89,19 @@ export const switchToTarget = (control: Database, move: Move) =>
   })
 
 /**
- * Does the same if the control database is the source, and ends writes there in the same transaction. Returns false if the pause is about to
- * end, so the service may have been written, or if another process has taken over.
+ * Records the switch like `switchToTarget`, for a service whose source is the control database, and ends the write pause in the same
+ * transaction. `until`: the end of the pause, as the text of a `timestamptz`. Returns false if the pause is not long enough, because the
+ * source could then accept writes, or if another process has taken over.
  */
 export const switchFromControl = (control: Database, move: Move, until: string) =>
   control.transaction(async tx => {
     if (!(await recordSwitch(tx, move))) return false
-    const done = await tx.run(sql`
+    const switchedCount = await tx.run(sql`
       update service set shard_name = ${move.target}, move_state = null, paused_until = null
        where service_id = ${move.serviceId} and shard_name is null and move_state = 'paused' and ${isPauseLongEnough(until)}`)
-    if (!done) await tx.run(sql`update service_move set state = 'copying' where service_id = ${move.serviceId}`)
-    return done > 0
+    if (!switchedCount)
+      await tx.run(sql`update service_move set state = 'copying' where service_id = ${move.serviceId}`)
+    return switchedCount > 0
   })
 
 const recordSwitch = async (tx: Db, { serviceId, owner }: Move) =>
@@ -130,19 +131,22 @@ export const findSwitchTime = async (control: Db, { serviceId }: Move) =>
     )
   )?.at
 
-/** Records the names of the target's copy slots. If the target dies, they can't be found out otherwise. */
-export const recordCopySlots = (control: Db, { serviceId, owner }: Move, names: string) =>
+/** Records the pattern of the names of the target's copy slots (`readCopySlots`). If the target dies, it can't be read there any more. */
+export const recordCopySlots = (control: Db, { serviceId, owner }: Move, pattern: string) =>
   control.run(sql`
-    update service_move set copy_slots = ${names} where service_id = ${serviceId} and owner = ${owner}::uuid`)
+    update service_move set copy_slots = ${pattern} where service_id = ${serviceId} and owner = ${owner}::uuid`)
 
-/** Returns these names as a regular expression. Returns undefined if no slot was created. */
+/** Returns the recorded regular expression for the names of the copy slots. Returns undefined if no slot was created. */
 export const findCopySlots = async (control: Db, { serviceId }: Move) =>
   (
-    await control.row<{ names: string | null }>(
-      sql`select copy_slots as names from service_move where service_id = ${serviceId}`,
+    await control.row<{ pattern: string | null }>(
+      sql`select copy_slots as pattern from service_move where service_id = ${serviceId}`,
     )
-  )?.names ?? undefined
+  )?.pattern ?? undefined
 
-/** SQL condition: true if the pause that ends at `until` lasts long enough to commit the switch. */
+/**
+ * SQL condition: true if the service's current write pause is the one that ends at `until` (text of a `timestamptz`), and it lasts long enough
+ * to commit the switch.
+ */
 export const isPauseLongEnough = (until: string) =>
   sql`paused_until = ${until}::timestamptz and paused_until > clock_timestamp() + interval '300 ms'`

@@ -12,7 +12,7 @@ interface Cancellation {
   refund: Refund
 }
 
-/** Adds a cancellation to a locked order, which gets the change timestamp. An order has at most as many as it has units. */
+/** Adds a cancellation to a locked order, which gets the change timestamp. The list is short: at most one entry per unit. */
 export const addCancellation = (
   tx: Db,
   service: Service,
