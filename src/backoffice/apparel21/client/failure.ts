@@ -34,7 +34,7 @@ export class Failure extends Error {
   }
 }
 
-/** Whether the back office as a whole failed, whether a write may have been applied, and the error code if not. */
+/** The consequences of each failure. `code`: the error code of a call that has certainly not been applied, or of a read. */
 const consequences: Record<
   FailureType,
   { isOutage: boolean; mayBeApplied: boolean; code: 'back_office_unavailable' | 'back_office_error' }
