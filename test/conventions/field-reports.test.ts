@@ -16,8 +16,8 @@ test('each field report has an existing test', () => {
 })
 
 test('the tests and reports of each operator expectation exist', () => {
-  const operations = readFileSync(new URL('../../contributing/operations.md', import.meta.url), 'utf8')
-  const sources = operations.split('\n').flatMap(line => /^\| [^|]+ \| ([^|]+) \| [^|]+ \|$/.exec(line)?.[1] ?? [])
+  const page = readFileSync(new URL('../../contributing/operator-expectations.md', import.meta.url), 'utf8')
+  const sources = page.split('\n').flatMap(line => /^\| [^|]+ \| ([^|]+) \| [^|]+ \|$/.exec(line)?.[1] ?? [])
   const names = sources.flatMap(source => Array.from(source.matchAll(/`([a-z][\w/-]+)`/g), ([, name = '']) => name))
   assert.ok(names.length >= 30, `${names.length} names`)
   const missing = names.filter(
