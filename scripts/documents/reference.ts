@@ -34,7 +34,7 @@ const isRetryable = (name: ErrorCode) =>
   name === 'idempotency_in_progress' ||
   name === 'concurrent_update'
 
-/** Returns the page of the errors: a table of all codes, and for each code the requests that can return it with an example. */
+/** Returns the page of the errors: for each status a table of its codes, then for each code an example and the requests that return it. */
 export function buildErrorsPage() {
   const operations = routes.map(({ operation }) => operation).filter(operation => !isOfConsole(operation))
   const byStatus = Map.groupBy(Object.keys(errorCodes) as ErrorCode[], name => errorCodes[name].status)
@@ -58,13 +58,11 @@ This page is generated from \`src/errors/error-codes.ts\` by \`npm run docs\`.
 ${sections.join('\n')}`
 }
 
-/** Returns the section of an error code with those of the operations that return it. The first of them is the example. */
+/** Returns the section of an error code. The example is of the first operation that returns it. */
 function describeError(name: ErrorCode, operations: readonly Operation[]) {
   const returning = operations.filter(operation => getErrors(operation).includes(name))
-
   const guide = findErrorGuide(name)
   const path = guide.path.startsWith('reference/') ? guide.path.replace('reference/', '') : `../${guide.path}`
-  const requests = returning.slice(0, 3).map(operation => code(formatRequest(operation)))
   const [first] = returning
   const instance = first ? buildExamplePath(first.path, first.params) : '/customers/search'
   const example = JSON.stringify(buildExampleProblem(name, 'https://api.example.com', instance), null, 2)
@@ -73,7 +71,7 @@ function describeError(name: ErrorCode, operations: readonly Operation[]) {
 ${errorCodes[name].title} ${errorCodes[name].remedy}
 
 - Guide: [${guide.title}](${path}.md)
-- Requests: ${formatRequests(requests, returning.length, operations.length)}
+- Requests: ${returning.length === operations.length ? 'all' : listRequests(returning)}
 
 \`\`\`json
 ${example}
@@ -81,15 +79,14 @@ ${example}
 `
 }
 
-/** Lists the requests that return an error. There can be more of them than are listed. */
-function formatRequests(requests: readonly string[], count: number, all: number) {
-  if (!count) return 'none that the API reference lists'
-  if (count === all) return 'all'
-  return `${requests.join(', ')}${count > requests.length ? ' and others' : ''}`
+/** Lists the first three requests. */
+function listRequests(operations: readonly Operation[]) {
+  if (!operations.length) return 'none that the API reference lists'
+  return `${operations.slice(0, 3).map(formatRequest).join(', ')}${operations.length > 3 ? ' and others' : ''}`
 }
 
 const formatRequest = ({ method, path }: Pick<Operation, 'method' | 'path'>) =>
-  `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`
+  code(`${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`)
 
 /** Returns the page of the alerts that people receive. */
 export function buildAlertsPage() {
@@ -182,7 +179,7 @@ export function buildPermissionsPage() {
       .filter(operation => operation.tag === tag && !isOfConsole(operation))
       .map(({ summary, method, path, role, scope }) => [
         summary,
-        code(formatRequest({ method, path })),
+        formatRequest({ method, path }),
         ...roles.map(listed => (!role || roles.indexOf(listed) >= roles.indexOf(role) ? 'yes' : '–')),
         scope === 'any' || scope === 'none' ? scope : code(scope),
       ])
