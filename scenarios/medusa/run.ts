@@ -176,8 +176,8 @@ async function executeLateWrite() {
   const [variant] = shop.variants
   if (!variant) throw new Error('the shop is empty')
   const failures: string[] = []
-  const expect = (what: string, actual: number, expected: number) =>
-    void (actual !== expected && failures.push(`${what}: ${actual} not ${expected}`))
+  const expect = (name: string, actual: number, expected: number) =>
+    void (actual !== expected && failures.push(`${name}: ${actual} not ${expected}`))
   const holding = proxy.holdNextWrite()
   await setStock([variant.sku], 41)
   const held = await holding

@@ -37,10 +37,10 @@ function createProject() {
   return directory
 }
 
-/** A registry on the loopback interface that knows the packages above. `answerAudit` answers npm's request for advisories. */
-async function startRegistry(t: TestContext, answerAudit: RequestListener) {
+/** Starts a registry with the packages above on the loopback interface. `respondToAudit` responds to npm's request for advisories. */
+async function startRegistry(t: TestContext, respondToAudit: RequestListener) {
   const registry = createServer((request, response) => {
-    if (request.url === advisoriesPath) return answerAudit(request, response)
+    if (request.url === advisoriesPath) return respondToAudit(request, response)
     const name = request.url?.slice(1) ?? ''
     const versions = packages[name]
     if (!versions) return response.writeHead(404).end('{}')
@@ -82,16 +82,16 @@ const outdatedLines = [
   'outdated 1.9.0: 1.10.0 is available',
 ]
 
-test('the report says that there are no advisories', async t => {
-  const asked: Buffer[] = []
+test('the report shows that there are no advisories', async t => {
+  const chunks: Buffer[] = []
   const registry = await startRegistry(t, async (request, response) => {
-    for await (const chunk of request) asked.push(chunk)
+    for await (const chunk of request) chunks.push(chunk)
     response.setHeader('content-type', 'application/json').end('{}')
   })
   const { code, lines } = await report(registry)
   assert.deepEqual(lines, ['Advisories (npm audit):', 'None.', ...outdatedLines])
   assert.equal(code, 0)
-  const versions = JSON.parse(gunzipSync(Buffer.concat(asked)).toString())
+  const versions = JSON.parse(gunzipSync(Buffer.concat(chunks)).toString())
   assert.deepEqual(versions.outdated, ['1.9.0'])
 })
 

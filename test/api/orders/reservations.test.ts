@@ -7,6 +7,7 @@ import { importing } from '../../import/import-command.ts'
 import { buildOrder, startOrderShop } from '../../support/order-shop.ts'
 import { holdLocks } from '../../support/postgres/locking.ts'
 import { assertProblem } from '../../support/problem.ts'
+import { waitUntil } from '../../support/processes.ts'
 import { buildCredentials, startSecondServer } from '../../support/servers.ts'
 import type { Caller } from '../../support/service.ts'
 import { assertReplay, post, put, remove, withKey } from '../../support/write.ts'
@@ -28,14 +29,9 @@ const getTee = async (caller: Caller) => {
 const readAsOf = async (caller: Caller) => (await caller.get('/inventory?limit=1')).json.meta.asOf
 const readChanged = async (caller: Caller, asOf: string) =>
   (await caller.get(`/inventory?updated_after=${asOf}`)).json.data
-/** Waits until a change of the stock is published after `asOf`. */
-const untilPublished = async (caller: Caller, asOf: string, timeoutMs: number) => {
-  const end = performance.now() + timeoutMs
-  while ((await readChanged(caller, asOf)).length === 0) {
-    if (performance.now() > end) throw new Error(`no change after ${timeoutMs} ms`)
-    await delay(20)
-  }
-}
+/** Waits until a change of the stock is published after `asOf`: for less time than a write waits for a lock. */
+const untilPublished = (caller: Caller, asOf: string) =>
+  waitUntil(async () => (await readChanged(caller, asOf)).length > 0, 'a change of the stock is published', 8_000)
 
 test('reserved units are not sellable until the reservation is released', async () => {
   const caller = await createShop({ oversell: 'refuse', inventoryBuffer: 1 })
@@ -213,7 +209,7 @@ test('lists of changes follow the expiry of a reservation', async () => {
   const watching = [1, 2].map(() => watchReservations(api.db, stopped.signal))
   const start = performance.now()
   const { id } = (await reserve(caller, 5, { seconds: 1 })).json.data
-  await untilPublished(caller, await readAsOf(caller), 10_000)
+  await untilPublished(caller, await readAsOf(caller))
   const tookMs = performance.now() - start
   stopped.abort()
   await Promise.all(watching)
@@ -265,12 +261,12 @@ test('locked stock of one service delays no expired reservation of another', asy
   try {
     await delay(500)
     await reserve(free, 1, { seconds: 1 })
-    await untilPublished(free, await readAsOf(free), 2_500)
+    await untilPublished(free, await readAsOf(free))
     assert.deepEqual(await readChanged(locked, lockedAsOf), [])
   } finally {
     release()
   }
-  await untilPublished(locked, lockedAsOf, 1_000)
+  await untilPublished(locked, lockedAsOf)
   stopped.abort()
   await watching
 })
@@ -288,7 +284,7 @@ test('a crowd of writes that wait delays no expired reservation', async t => {
   const release = await holdLocks(other, `select from stock where service_id = ${crowded.service.id} for update`)
   const crowd = Array.from({ length: 20 }, () => order(crowded, 1))
   try {
-    await untilPublished(free, asOf, 4_000)
+    await untilPublished(free, asOf)
   } finally {
     release()
     await Promise.all(crowd)
