@@ -153,7 +153,7 @@ test('the service listens on all addresses with the restrictions of its unit', n
   await stopServer(server)
 })
 
-test('a start without a user name says what is missing', {
+test('a start without a user name names the missing package', {
   skip: needsSeccomp.skip || needsOpenCheckout,
 }, async () => {
   const dataDir = createDirectory()
@@ -177,6 +177,23 @@ test("systemd accepts the documented nightly backup with the service's user", ne
   const [service, backup] = ['tillbridge', 'tillbridge-backup'].map(name =>
     readFileSync(unit(`${name}.service`), 'utf8'),
   )
-  for (const setting of [/^User=.*$/m, /^DynamicUser=.*$/m, /^StateDirectoryMode=.*$/m, /^Environment=.*$/m])
+  for (const name of [
+    'User',
+    'DynamicUser',
+    'SupplementaryGroups',
+    'StateDirectory',
+    'StateDirectoryMode',
+    'Environment',
+  ]) {
+    const setting = new RegExp(`^${name}=.*$`, 'm')
+    assert.match(service ?? '', setting)
     assert.equal(setting.exec(backup ?? '')?.[0], setting.exec(service ?? '')?.[0])
+  }
+})
+
+test('the documented unit of a worker runs a worker', () => {
+  const page = readFileSync(join(checkout, 'docs/operate/high-availability.md'), 'utf8')
+  const [, replacement = ''] = /sed '(.+)' \/etc\/systemd\/system\/tillbridge\.service/.exec(page) ?? []
+  const { stdout } = spawnSync('sed', [replacement, unit('tillbridge.service')], { encoding: 'utf8' })
+  assert.match(stdout, /^ExecStart=\/opt\/tillbridge\/bin\/tillbridge worker$/m)
 })
