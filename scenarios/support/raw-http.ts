@@ -2,9 +2,12 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { connect as connectTls, type TLSSocket } from 'node:tls'
 
-/** Clients that send requests and never read a response. */
+// Bytes of HTTP/1.1 and HTTP/2 requests, valid or not, and a client that never reads a response.
 
 const types = { data: 0, headers: 1, priority: 2, reset: 3, settings: 4, ping: 6, window: 8, continuation: 9 }
+
+/** Flags of a frame with headers. A frame with data has only the first. */
+export const [endStream, endHeaders] = [1, 4]
 
 /** An HTTP/2 frame (RFC 9113, section 4.1). */
 export function frame(type: keyof typeof types, flags: number, stream: number, payload: Buffer = Buffer.alloc(0)) {
@@ -37,7 +40,6 @@ export const uint32 = (value: number) => {
 
 export const http2Preface = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'
 
-const [endStream, endHeaders] = [1, 4]
 const maxWindow = 2 ** 31 - 1
 
 /** Bytes of an HTTP/2 client that requests `path` on as many streams, with the largest flow-control windows. */

@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
 import { watchEventLoop } from '../../scenarios/support/event-loop.ts'
-import { frame, headerFields, http2Preface, uint32 } from '../../scenarios/support/raw-http.ts'
+import { endHeaders, endStream, frame, headerFields, http2Preface, uint32 } from '../../scenarios/support/raw-http.ts'
 import { parseRelease } from '../../src/backoffice/apparel21/client/release.ts'
 import { prefersStrict } from '../../src/http/routing/prefer.ts'
 import { createIntegerParser, createMoneyParser } from '../../src/import/pipeline/numbers.ts'
@@ -52,7 +52,6 @@ async function probeLive(signal: AbortSignal) {
 }
 
 const maxMs = 100
-const [endStream, endHeaders] = [1, 4]
 const blanks = ' '.repeat(40)
 const zeros = '0'.repeat(200_000)
 

@@ -3,7 +3,14 @@ import { once } from 'node:events'
 import { connect } from 'node:http2'
 import { after, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { frame, headerFields, http2Preface, uint32 } from '../../../scenarios/support/raw-http.ts'
+import {
+  endHeaders,
+  endStream,
+  frame,
+  headerFields,
+  http2Preface,
+  uint32,
+} from '../../../scenarios/support/raw-http.ts'
 import { buildCredentials, captureLog, startSecondServer, tlsTo } from '../../support/servers.ts'
 import { startTestApi } from '../../support/service.ts'
 
@@ -15,7 +22,6 @@ after(async () => {
   await api.stop()
 })
 
-const [endStream, endHeaders] = [1, 4]
 const headerBlock = headerFields({
   ':method': 'GET',
   ':scheme': 'https',
