@@ -161,8 +161,8 @@ test('each text on each screen comes from the catalogue', { skip }, () => {
 
 /** Returns the controls whose text is wider than they are, or that are outside their card. */
 const findOverflow = `[...document.querySelectorAll('nav a, main :is(button, .button, summary, label > span, legend, h1, h2, h3, dt, th)')]
-  // A cut header of a column has its whole text as a tooltip.
-  .filter(element => !element.closest('.data [title]') && element.checkVisibility() && element.scrollWidth > element.clientWidth + 1 && getComputedStyle(element).display !== 'inline')
+  // A cut header of a column has its whole text as a tooltip. A hidden heading is only for screen readers.
+  .filter(element => !element.closest('.data [title], .hidden') && element.checkVisibility() && element.scrollWidth > element.clientWidth + 1 && getComputedStyle(element).display !== 'inline')
   .map(element => element.tagName + ' ' + element.textContent)`
 
 /** Returns the texts that end outside the window. */
