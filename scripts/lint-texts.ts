@@ -5,10 +5,11 @@ import { buildCatalogue, checkTranslations, collectTexts } from './texts/collect
 // Fails if a text of the console isn't in the catalogue, or if a translated catalogue doesn't fit the English one.
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const literals = collectTexts().findings.map(
+const collected = collectTexts()
+const literals = collected.findings.map(
   ({ path, line, problem }) => `${path}:${line}: not in the catalogue: ${problem}`,
 )
-const english = buildCatalogue()
+const english = buildCatalogue(collected)
 const translations = globSync('console/texts/*.json', { cwd: root })
   .filter(path => !path.endsWith('/en.json'))
   .flatMap(path =>

@@ -37,7 +37,7 @@ export function Export({ load, columns, caption, file, csv = rows => toCsvRows(c
   }
   const isRunning = loaded !== undefined
   // The same button for both actions, so that it keeps the focus.
-  return html`<span role="status">${isRunning && t('{loaded} rows… ', { loaded })}</span><button
+  return html`<span role="status">${isRunning && html`${t('{loaded} rows…', { loaded })} `}</span><button
       class="quiet"
       aria-label=${isRunning ? t('Cancel') : t('Export CSV: {caption}', { caption })}
       onClick=${isRunning ? () => running.current?.abort() : save}

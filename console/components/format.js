@@ -1,6 +1,6 @@
 import { html } from '../lib/html.js'
 import { nameState } from '../lib/states.js'
-import { formatNumber, language, t } from '../lib/text.js'
+import { formatNumber, language, plural, t } from '../lib/text.js'
 import { formatInZones, formatMoment, formatZonedTime } from '../lib/time.js'
 
 /** Formats an amount of the API with its currency: `AUD 1,234.50`. @param {string | null} amount @param {string} currency */
@@ -80,7 +80,7 @@ export const Path = ({ path, short = false }) => {
 
 /** Formats a size: `12 bytes`, `3.4 MB`. @param {number} bytes */
 export function formatSize(bytes) {
-  if (bytes < 1_024) return t('{bytes} bytes', { bytes })
+  if (bytes < 1_024) return plural(bytes, '{count} byte', '{count} bytes')
   const exponent = Math.min(3, Math.floor(Math.log(bytes) / Math.log(1_024)))
   const number = formatNumber(bytes / 1_024 ** exponent, { minimumFractionDigits: 1, maximumFractionDigits: 1 })
   return `${number} ${['KB', 'MB', 'GB'][exponent - 1]}`

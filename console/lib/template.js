@@ -19,7 +19,7 @@ const closingTag = /\/[^>]*>/y
 const tagName = /[\w-]*/y
 
 /**
- * Finds the literal texts of an htm template: those that a browser translates, and that `scripts/console-texts.ts` collects.
+ * Finds the literal texts of an htm template: those that a browser translates, and that `scripts/texts/collect.ts` collects.
  * @param {readonly string[]} parts the strings between the values
  */
 export function findTexts(parts) {

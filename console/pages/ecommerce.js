@@ -126,8 +126,8 @@ function Push({ status, reload }) {
             t('Points'),
             points &&
               t('{left} of {capacity}', {
-                left: formatNumber(sumPoints(points)),
-                capacity: formatNumber(points.capacity),
+                left: sumPoints(points),
+                capacity: points.capacity,
               }),
           ],
           [t('Events'), subscriptions && describeSubscriptions(subscriptions)],

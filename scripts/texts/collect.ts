@@ -3,7 +3,10 @@ import { fileURLToPath } from 'node:url'
 import { parseSync } from 'oxc-parser'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-const { findTexts }: { findTexts: (parts: string[]) => { text: string; isFragment: boolean }[] } = await import(
+const {
+  findTexts,
+  textAttributes,
+}: { findTexts: (parts: string[]) => { text: string; isFragment: boolean }[]; textAttributes: RegExp } = await import(
   new URL('../../console/lib/template.js', import.meta.url).href
 )
 
@@ -44,9 +47,8 @@ export function collectTexts(): Collection {
 type Translation = string | Partial<Record<Intl.LDMLPluralRule, string>>
 
 /** Returns the English catalogue, which is the template for translators. */
-export function buildCatalogue(): Record<string, Translation> {
+export function buildCatalogue({ texts } = collectTexts()): Record<string, Translation> {
   const plurals = new Map<string, Translation>()
-  const { texts } = collectTexts()
   for (const { text, one } of texts) if (one !== undefined) plurals.set(text, { one, other: text })
   const keys = [...new Set(texts.map(({ text }) => text))].sort()
   return Object.fromEntries(keys.map(key => [key, plurals.get(key) ?? key]))
@@ -78,13 +80,13 @@ export function checkTranslations(
 /** The place of a literal. Any word that is shown must be in the catalogue, elsewhere only what looks like English. */
 type Place = 'shown' | 'hidden' | 'unclear'
 
-const shownNames =
-  /^(label|busyLabel|aria-label|alt|title|group|caption|lead|hint|placeholder|confirm|addLabel|done|empty|remedy|state|text|summary|note|nouns?|value|detail|tools|facts|figures|content|amount|legend)$/
+/** Further names of attributes and properties that people see, whose literals a template doesn't translate. */
+const shownNames = /^(group|text|summary|note|noun|value|detail|tools|facts|figures|content|amount|legend)$/
 const hiddenNames =
   /^(class|className|key|id|href|src|type|role|tone|colour|file|path|route|sort|filter|dataset|pattern|autocomplete|target|rel|style|method|headers|accept|level|mode|view|size|version|code|font|stroke|scope|step|min|max|maxlength|list|kind|unit|date|day|month|year|hour|minute|second|hourCycle|timeZone|timeZoneName|signDisplay|currencyDisplay|block|inline|selector|aria-\w+|content-disposition)$/
 /** Returns the place of the value of an attribute or property. */
 const getPlace = (name: string): Place =>
-  shownNames.test(name) ? 'shown' : hiddenNames.test(name) ? 'hidden' : 'unclear'
+  textAttributes.test(name) || shownNames.test(name) ? 'shown' : hiddenNames.test(name) ? 'hidden' : 'unclear'
 
 /** Functions with technical arguments. */
 const technicalFunctions =
@@ -121,13 +123,13 @@ function nameOf(node: unknown): string {
 const getString = (node: unknown) =>
   isNode(node) && node.type === 'Literal' && typeof node.value === 'string' ? node.value : undefined
 
+/** True if an expression is a text of the catalogue. */
+const isText = (node: unknown): boolean =>
+  isNode(node) && node.type === 'CallExpression' && /^(t|plural)$/.test(nameOf(node.callee))
+
 /** True if an expression contains a text of the catalogue. */
 const hasText = (node: unknown): boolean =>
-  Array.isArray(node)
-    ? node.some(hasText)
-    : isNode(node) &&
-      ((node.type === 'CallExpression' && /^(t|plural)$/.test(nameOf(node.callee))) ||
-        Object.values(node).some(hasText))
+  Array.isArray(node) ? node.some(hasText) : isNode(node) && (isText(node) || Object.values(node).some(hasText))
 
 /** Returns the strings between the values of a template literal. */
 const getParts = (template: unknown) =>
@@ -210,10 +212,12 @@ export function collectFrom(path: string, source: string): Collection {
       case 'SwitchCase':
         visit(node.consequent, 'unclear')
         break
-      case 'ConditionalExpression':
+      case 'ConditionalExpression': {
+        const results = [node.consequent, node.alternate]
         visit(node.test, 'hidden')
-        visitEach([node.consequent, node.alternate], place)
+        visitEach(results, results.some(isText) ? 'shown' : place)
         break
+      }
       case 'AssignmentPattern':
         visit(node.right, 'unclear')
         break

@@ -24,6 +24,7 @@ test('a literal that people see is reported', () => {
     'html`<p>Role of ${name}</p>`': 'part of a sentence: Role of',
     'html`<p>See <a href="docs">the guide</a>.</p>`': 'part of a sentence: See',
     "const text = `${count} ${count === 1 ? t('day') : t('days')}`": 'a text and a value that must be one text',
+    "const text = isOpen ? 'open' : t('closed')": 'open',
     't(name)': 't without a literal',
   }
   for (const [source, problem] of Object.entries(examples)) assert.equal(collect(source).problems[0], problem, source)

@@ -99,7 +99,7 @@ export function Check({ kind: requested = 'skus', state = 'nearMatch' }) {
       columns=${buildColumns(kind, { fix, open: setEditing })}
       csv=${state === 'platformOnly' ? undefined : toMappingRows(kind)}
       version=${version}
-      getKey=${(/** @type {any} */ row) => row.id ?? t('platform {ecommerceId}', { ecommerceId: row.ecommerceId })}
+      getKey=${(/** @type {any} */ row) => row.id ?? `platform/${row.ecommerceId}`}
       file=${`mappings-${kind}-${state}`}
       empty=${status?.checkedAt ? t('No records in this state.') : t('Not checked yet. Press Check now.')}
       tools=${state === 'nearMatch' && status?.states.nearMatch > 0 && html`<button class="main" onClick=${() => setAccepting(true)}>Accept sure suggestions…</button>`}

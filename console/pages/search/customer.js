@@ -127,7 +127,7 @@ function summarize({ transactions, orders }) {
     [t('Lifetime spend'), currency ? (formatMoney(spent.toFixed(2), currency) ?? '') : '–'],
     [t('Purchases'), formatNumber(sales.length)],
     [t('Average purchase'), currency && sales.length ? (formatMoney(average.toFixed(2), currency) ?? '') : '–'],
-    [t('Last purchase'), dates.length ? formatLocalTime(dates.at(-1)) : 'none'],
+    [t('Last purchase'), dates.length ? formatLocalTime(dates.at(-1)) : t('none')],
   ]
 }
 

@@ -46,5 +46,12 @@ export const Resend = ({ path, to, last, done }) => html`<${RecordAction}
 function describeResend(last, isRedirected) {
   const isForgotten = last?.status === 'failed' && !last.isContentStored
   const isRenewed = !last?.isContentStored || isRedirected
-  return `${isForgotten ? t('The content of the unsent email is no longer stored. ') : ''}${isRenewed ? t('The email contains a new PIN. The PIN in any earlier email stops working.') : t('The unsent email is sent unchanged.')}`
+  return [
+    isForgotten && t('The content of the unsent email is no longer stored.'),
+    isRenewed
+      ? t('The email contains a new PIN. The PIN in any earlier email stops working.')
+      : t('The unsent email is sent unchanged.'),
+  ]
+    .filter(Boolean)
+    .join(' ')
 }

@@ -67,7 +67,7 @@ function StoreDetails({ store, summary, reload }) {
             t('Buffer'),
             inventoryBuffer === null
               ? t('that of the service')
-              : t('{inventoryBuffer} units of each SKU', { inventoryBuffer }),
+              : plural(inventoryBuffer, '{count} unit of each SKU', '{count} units of each SKU'),
           ],
           [t('Store ID'), html`<code>${store.storeId}</code>`],
         ]}

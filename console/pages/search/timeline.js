@@ -86,7 +86,7 @@ function buildPurchases({ orders = [], returns = [], transactions = [], rewardAc
       },
     })),
     ...transactions.map((/** @type {any} */ transaction) => ({
-      purchase: transaction.orderNumber ?? t('sale {id}', { id: transaction.id }),
+      purchase: transaction.orderNumber ?? `sale/${transaction.id}`,
       event: {
         key: `sale ${transaction.id}`,
         at: transaction.saleDate,
@@ -109,7 +109,7 @@ function buildPurchases({ orders = [], returns = [], transactions = [], rewardAc
     ...(rewardAccount?.points ?? []).map((/** @type {any} */ entry) => {
       const [, kind, number = ''] = /^(Order|Return) (\S+)/.exec(entry.description ?? '') ?? []
       return {
-        purchase: (kind === 'Order' ? number : returnOrders.get(number)) ?? t('points {id}', { id: entry.id }),
+        purchase: (kind === 'Order' ? number : returnOrders.get(number)) ?? `points/${entry.id}`,
         event: {
           key: `points ${entry.id}`,
           at: entry.createdAt,

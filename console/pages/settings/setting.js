@@ -9,9 +9,9 @@ export const formatValue = value =>
   value === null || value === ''
     ? t('none')
     : value === true
-      ? 'on'
+      ? t('on')
       : value === false
-        ? 'off'
+        ? t('off')
         : typeof value === 'object'
           ? JSON.stringify(value)
           : String(value)

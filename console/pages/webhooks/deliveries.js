@@ -23,7 +23,7 @@ export const formatBacklog = ({ backlog, isBacklogComplete }) =>
 export function formatNextAttempt({ nextAttemptAt, failures }) {
   if (nextAttemptAt === null) return null
   const seconds = (Date.parse(nextAttemptAt) - Date.now()) / 1_000
-  const due = seconds > 1 ? t('in {duration}', { duration: formatDuration(seconds) }) : 'now'
+  const due = seconds > 1 ? t('in {duration}', { duration: formatDuration(seconds) }) : t('now')
   return failures
     ? plural(failures, '{due}, after {count} failure in a row', '{due}, after {count} failures in a row', { due })
     : due
