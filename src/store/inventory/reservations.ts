@@ -95,15 +95,19 @@ export async function countReservations(tx: Db, service: Service, account: strin
   return row
 }
 
+/** SQL for the units of stock `stock` (an alias) in the reservations `r` that meet a condition. */
+const unitsOfReservations = (stock: Sql, condition: Sql) => sql`
+  (select coalesce(sum(l.quantity), 0)
+     from stock_reservation_line l
+     join stock_reservation r on r.service_id = l.service_id and r.id = l.reservation_id
+    where l.service_id = ${stock}.service_id and l.store_id = ${stock}.store_id and l.sku_id = ${stock}.sku_id and ${condition})`
+
 /**
  * SQL for the units of stock `s` in unexpired reservations `r`. `s.reserved` can't be used: it includes expired reservations until
  * `watchReservations` has ended them. `and`: a further condition.
  */
-export const currentlyReserved = (and = sql``) => sql`
-  (select coalesce(sum(l.quantity), 0)
-     from stock_reservation_line l
-     join stock_reservation r on r.service_id = l.service_id and r.id = l.reservation_id
-    where l.service_id = s.service_id and l.store_id = s.store_id and l.sku_id = s.sku_id and r.expires_at > clock_timestamp() ${and})`
+export const currentlyReserved = (and = sql``) =>
+  unitsOfReservations(sql`s`, sql`r.expires_at > clock_timestamp() ${and}`)
 
 /**
  * SQL that is true if stock `stock` (an alias) has reserved units, and the service has expired reservations that are not ended. That is rare,
@@ -113,11 +117,7 @@ export const mayHaveExpired = (service: Service, stock: Sql) => sql`
   (${stock}.reserved > 0 and (select true from stock_reservation where service_id = ${service.id} and expires_at <= statement_timestamp() limit 1))`
 
 /** SQL for the units of stock `stock` in expired reservations, which `stock.reserved` still contains. */
-export const expiredUnits = (stock: Sql) => sql`
-  (select coalesce(sum(l.quantity), 0)
-     from stock_reservation_line l
-     join stock_reservation r on r.service_id = l.service_id and r.id = l.reservation_id
-    where l.service_id = ${stock}.service_id and l.store_id = ${stock}.store_id and l.sku_id = ${stock}.sku_id and r.expires_at <= statement_timestamp())`
+export const expiredUnits = (stock: Sql) => unitsOfReservations(stock, sql`r.expires_at <= statement_timestamp()`)
 
 /** Returns the services with expired reservations, and the milliseconds until the next reservation expires, if there is one. */
 export async function findExpiredReservations(db: Db) {
