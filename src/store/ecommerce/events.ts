@@ -28,12 +28,14 @@ export async function storeEvent(
   service: Service,
   { id, target, subjectId, successorId }: NewEvent,
 ): Promise<string | undefined> {
-  await tx.run(sql`
-    insert into ecommerce_event (service_id, connection_id, event_id, target, subject_id, successor_id)
-    values (${service.id}, ${mainConnection}, ${id}, ${target}, ${subjectId}, ${successorId ?? null}) on conflict do nothing`)
-  const row = await tx.row<{ dueAt: string }>(sql`
-    select (now() + ${delaySeconds} * interval '1 s')::text as "dueAt" from ecommerce_event
-     where ${ofConnection(service)} and event_id = ${id} and handled_at is null`)
+  const [, row] = await Promise.all([
+    tx.run(sql`
+      insert into ecommerce_event (service_id, connection_id, event_id, target, subject_id, successor_id)
+      values (${service.id}, ${mainConnection}, ${id}, ${target}, ${subjectId}, ${successorId ?? null}) on conflict do nothing`),
+    tx.row<{ dueAt: string }>(sql`
+      select (now() + ${delaySeconds} * interval '1 s')::text as "dueAt" from ecommerce_event
+       where ${ofConnection(service)} and event_id = ${id} and handled_at is null`),
+  ])
   return row?.dueAt
 }
 
