@@ -76,6 +76,6 @@ const rejectPeriod = (parameter: string, value: string | undefined) =>
         {
           parameter,
           code: 'invalid_parameter' as const,
-          detail: `\`${parameter}\` needs the table \`orders\` or \`sales\`.`,
+          detail: `\`${parameter}\` can be used only with the table \`orders\` or \`sales\`.`,
         },
       ]

@@ -94,7 +94,10 @@ test('unknown columns and states are rejected, and vouchers need an admin', asyn
   const { json: stores } = await api.get('/browse?table=stores&from=2026-01-01&until=2026-02-01')
   assert.deepEqual(
     stores.errors.map(({ detail }: { detail: string }) => detail),
-    ['`from` needs the table `orders` or `sales`.', '`until` needs the table `orders` or `sales`.'],
+    [
+      '`from` can be used only with the table `orders` or `sales`.',
+      '`until` can be used only with the table `orders` or `sales`.',
+    ],
   )
   assert.equal((await api.get('/browse')).json.code, 'invalid_parameter')
   const visitor = await api.createAccount('visitor')
