@@ -3,7 +3,7 @@ import { after, test } from 'node:test'
 import { buildOrder, fillShop, getStock, placeOrder, startOrderShop } from '../../support/order-shop.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { waitUntil } from '../../support/processes.ts'
-import { post } from '../../support/write.ts'
+import { assertReplay, post, withKey } from '../../support/write.ts'
 
 const { api, createShop } = await startOrderShop()
 after(() => api.stop())
@@ -43,6 +43,27 @@ test('units of unshipped orders cannot be sold again', async () => {
   await placeOrder(caller, [{ sku: 'TEE', quantity: 3 }])
   const rejected = await post(caller, '/orders', buildOrder([{ sku: 'TEE', quantity: 3 }]))
   assert.deepEqual([rejected.json.code, rejected.json.errors[0].available], ['insufficient_stock', 2])
+})
+
+test('repeats get the stored response although no units remain', async () => {
+  const caller = await createShop({ oversell: 'refuse', inventoryBuffer: 0 })
+  const reservation = { lines: [{ sku: 'HOOD-M', quantity: 4 }] }
+  const order = buildOrder([{ sku: 'TEE', quantity: 5 }], { orderNumber: 'LAST-UNITS' })
+  for (const [path, body] of [
+    ['/reservations', reservation],
+    ['/orders', order],
+  ] as const) {
+    const key = withKey()
+    const responses = await Promise.all(Array.from({ length: 5 }, () => post(caller, path, body, key)))
+    const first = responses.find(({ headers }) => headers['idempotent-replayed'] === undefined && headers.location)
+    assert.ok(first, path)
+    for (const response of responses)
+      if (response !== first && response.json.code !== 'idempotency_in_progress') assertReplay(response, first)
+    assertReplay(await post(caller, path, body, key), first)
+  }
+  assert.equal((await post(caller, '/reservations', reservation)).json.code, 'insufficient_stock')
+  // Without the key, the number shows that the order was placed.
+  assert.equal((await post(caller, '/orders', order)).json.code, 'order_number_taken')
 })
 
 test('an order beyond the stock is accepted if overselling is allowed', async () => {
