@@ -17,7 +17,8 @@ import { formatTick, formatTime } from '../lib/time.js'
  */
 
 /**
- * Bars by interval. The line below the title has the values under the pointer. Each bar can be a link.
+ * Bars by interval. The line below the title has the values of the bar under the pointer, or of the one that the arrow keys have chosen. Each bar
+ * can be a link.
  * @param {BarsData & BarsBehaviour} props
  */
 export function Bars({
@@ -51,24 +52,27 @@ export function Bars({
         ]
           .filter(Boolean)
           .join(' · ')
+  const open = (/** @type {number} */ i) => {
+    if (link) location.hash = link(i)
+  }
+  const chooseBar = (/** @type {KeyboardEvent} */ { key }) => {
+    if (key === 'ArrowLeft') setHovered(Math.max(0, (hovered ?? times.length) - 1))
+    if (key === 'ArrowRight') setHovered(Math.min(times.length - 1, at + 1))
+    if (key === 'Enter' && hovered !== undefined) open(hovered)
+  }
   return html`<figure class="card intervals">
     <figcaption>${title}${tools && html`<span class="aside">${tools}</span>`}</figcaption>
-    <p class="values"><small>${text}</small></p>
+    <p class="values" aria-live=${hovered === undefined ? 'off' : 'polite'}><small>${text}</small></p>
     ${
       totals.every(total => total === 0)
         ? html`<div class="empty">Nothing in this range</div>`
         : html`<ul class="legend">${series.map(each => html`<li key=${each.title} class=${each.colour}>${each.title}</li>`)}<li class="time">${t('highest {value}', { value: format(highest) })}</li></ul>
-    <div class=${isGrouped ? 'bars' : 'bars stacked'} style=${{ gridTemplateColumns: `repeat(${times.length}, minmax(0, 1fr))` }} role="img" aria-label=${`${name}: ${summary}`} onPointerLeave=${() => setHovered(undefined)}>
+    <div class=${isGrouped ? 'bars' : 'bars stacked'} style=${{ gridTemplateColumns: `repeat(${times.length}, minmax(0, 1fr))` }} role=${link ? 'group' : 'img'} tabindex=${link && 0} aria-label=${`${name}: ${summary}`} onKeyDown=${link && chooseBar} onBlur=${() => setHovered(undefined)} onPointerLeave=${() => setHovered(undefined)}>
       ${times.map(
         (time, i) => html`<div
           key=${time} class=${[i === hovered && 'hovered', link && 'opens'].filter(Boolean).join(' ') || undefined}
           onPointerEnter=${() => setHovered(i)}
-          onClick=${
-            link &&
-            (() => {
-              location.hash = link(i)
-            })
-          }
+          onClick=${link && (() => open(i))}
         >
           ${series.map(({ values, colour }) =>
             isGrouped || values[i]

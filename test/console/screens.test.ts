@@ -90,6 +90,20 @@ test('a bar of the sales chart opens the sales of its time', { skip }, async () 
   await page.waitForText('2 sales')
 })
 
+test('the keyboard opens the sales of a bar', { skip }, async () => {
+  await page.show('overview')
+  await page.press('7 d')
+  const chart = `document.querySelector('.bars:not(.stacked)')`
+  await page.until(`${chart}?.matches('[tabindex="0"]')`)
+  await page.evaluate(`${chart}.focus()`)
+  await page.key('ArrowLeft')
+  await page.until(`/USD 40 · 1 sale/.test(document.querySelector('.intervals .values').innerText)`)
+  await assertAccessible(page, 'a chart with the keyboard focus')
+  await page.key('Enter')
+  await page.waitForText('1 sale')
+  assert.match(await page.evaluate<string>(route), /^#sales\?from=.+&until=/)
+})
+
 test('the overview shows the age of the newest backup', { skip }, async () => {
   await api.db.run(sql`insert into installation (secret_digest) values ('') on conflict do nothing`)
   await recordBackup(api.db, new Date(Date.now() - 3 * 3_600_000).toISOString())

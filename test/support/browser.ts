@@ -47,7 +47,7 @@ export interface Page {
   close(): Promise<void>
 }
 
-type Key = 'Tab' | 'Enter' | 'Escape' | 'Space' | 'ArrowDown' | 'ArrowUp'
+type Key = 'Tab' | 'Enter' | 'Escape' | 'Space' | 'ArrowDown' | 'ArrowUp' | 'ArrowLeft'
 
 interface Appearance {
   width?: number
