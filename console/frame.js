@@ -6,10 +6,11 @@ import { Problem } from './components/problem.js'
 import { Toasts } from './components/toast.js'
 import { useAction } from './components/use-load.js'
 import { html } from './lib/html.js'
+import { recordLists } from './lib/record-lists.js'
 import { includesRole, RoleContext, ServicesContext } from './lib/role.js'
 import { linkTo, linkToService, useRoute } from './lib/route.js'
 import { plural } from './lib/text.js'
-import { pages, recordLists } from './pages.js'
+import { pages } from './pages.js'
 
 /**
  * The frame around a screen: service, navigation and account.

@@ -10,17 +10,6 @@ const listPages = lists =>
     load: () => import('./pages/lists.js').then(({ createScreen }) => createScreen(path)),
   }))
 
-/** The list of each kind of record, whose page has the path `search/order/4711`. @type {Record<string, string>} */
-export const recordLists = {
-  customer: 'customers',
-  order: 'orders',
-  return: 'returns',
-  sale: 'sales',
-  product: 'products',
-  store: 'stores',
-  voucher: 'vouchers',
-}
-
 /** The screens in the order of the navigation. `path`: the first part of the route; `group`: the heading above it; `role`: the role that their API calls need; `needsServices`: only for accounts with several services. */
 export const pages = [
   { path: 'overview', group: '', title: t('Overview'), role: 'visitor', load: () => import('./pages/overview.js') },

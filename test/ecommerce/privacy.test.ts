@@ -8,12 +8,12 @@ import { getEventUrl, openPlatform } from '../../src/ecommerce/connections.ts'
 import { startTelemetryExport } from '../../src/runtime/telemetry-export.ts'
 import { setConnection } from '../../src/store/ecommerce/connections.ts'
 import { addJob } from '../../src/store/jobs/jobs.ts'
+import { startCollector } from '../support/collector.ts'
 import { createUnmappedShop } from '../support/mapping-shop.ts'
 import { waitUntil } from '../support/processes.ts'
 import { captureLog } from '../support/servers.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/service.ts'
 import { put, remove } from '../support/write.ts'
-import { startCollector } from '../telemetry/collector.ts'
 import { type PlatformWorker, startPlatformWorker } from './platform-worker.ts'
 
 const simulator = await startShopifySimulator({ size: { locations: 1, variants: 0, customers: 0 } })

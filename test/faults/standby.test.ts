@@ -8,6 +8,7 @@ import { startStandby, urlOf } from '../../scenarios/support/standby.ts'
 import { openDatabase, sql } from '../../src/database/db.ts'
 import { rememberTimelines } from '../../src/database/endpoints.ts'
 import type { Postgres } from '../../src/postgres/postgres.ts'
+import { startCollector } from '../support/collector.ts'
 import { buildCustomer } from '../support/customer-bodies.ts'
 import {
   createDirectory,
@@ -21,7 +22,6 @@ import {
   waitUntil,
 } from '../support/processes.ts'
 import { buildAuthorization, createRequester } from '../support/servers.ts'
-import { startCollector } from '../telemetry/collector.ts'
 import { type OwnDatabase, ownDatabase } from './own-postgres.ts'
 
 describe('a primary and its standby', () => {

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { createExporter } from '../../src/telemetry/exporter.ts'
 import type { Span } from '../../src/telemetry/spans.ts'
 import { createSpanId, createTraceId } from '../../src/telemetry/trace-context.ts'
-import { startCollector } from './collector.ts'
+import { startCollector } from '../support/collector.ts'
 
 const collector = await startCollector()
 after(() => collector.close())

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { startCollector } from '../support/collector.ts'
 import { installWithAccess } from '../support/installations/installations.ts'
 import {
   type Credentials,
@@ -12,7 +13,6 @@ import {
   stopServer,
   waitUntil,
 } from '../support/processes.ts'
-import { startCollector } from './collector.ts'
 
 let collector: Awaited<ReturnType<typeof startCollector>>
 let server: RunningServer

@@ -8,6 +8,7 @@ import { openMailTransport } from '../../src/mail/transport.ts'
 import { getSpanCounts, startTelemetryExport } from '../../src/runtime/telemetry-export.ts'
 import { answering } from '../apparel21/stand-in.ts'
 import { behind } from '../drivers/apparel21.ts'
+import { type Received, startCollector } from '../support/collector.ts'
 import { installWithAccess } from '../support/installations/installations.ts'
 import {
   createDirectory,
@@ -23,7 +24,6 @@ import { captureLog } from '../support/servers.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/service.ts'
 import { type SmtpSink, startSink } from '../support/smtp-sink.ts'
 import { issueVoucher, stockGiftCards, voucherSettings } from '../support/voucher-shop.ts'
-import { type Received, startCollector } from './collector.ts'
 
 const account = `<RewardAccount><Id>7</Id><ProgramId>1</ProgramId><ProgramName>R</ProgramName><PersonId>3001</PersonId><PointsList Type="Array" /></RewardAccount>`
 const seenByOffice: (string | undefined)[] = []

@@ -7,7 +7,7 @@ import type { Service } from '../../../src/domain/tenancy/service-settings.ts'
 import { raiseAlert } from '../../../src/store/alerts/alerts.ts'
 import { queueVoucherEmail } from '../../../src/store/mail/emails.ts'
 import { addService } from '../../../src/store/tenancy/services.ts'
-import { startCollector } from '../../telemetry/collector.ts'
+import { startCollector } from '../collector.ts'
 import { gift } from '../mailing.ts'
 import { createDirectory, type Environment, pickPort, readAccess, serve, stopServer, waitUntil } from '../processes.ts'
 
