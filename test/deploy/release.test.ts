@@ -147,7 +147,9 @@ const programOfUnit = (...prefix: string[]) => {
   return ['python3', join(checkout, 'test/deploy/run-as-unit.py'), families, ...prefix, process.execPath, cli] as const
 }
 
-test('the service listens on all addresses with the restrictions of its unit', needsSeccomp, async () => {
+test('the service listens on all addresses with the restrictions of its unit', {
+  skip: needsSeccomp.skip || needsOpenCheckout,
+}, async () => {
   const environment = { DATA_DIR: createDirectory(), HOST: '0.0.0.0' }
   const server = await serve(['--no-demo'], environment, { program: programOfUnit() })
   await stopServer(server)
