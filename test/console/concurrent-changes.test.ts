@@ -32,7 +32,7 @@ test('a list setting shows the current value after saving and discarding', {
 }, async () => {
   await page.show('settings')
   const codes = `[...document.querySelectorAll('#setting-returnReasons input[aria-label^="Code"]')].map(each => each.value)`
-  for (const _ of [1, 2, 3]) await page.press('Remove reason 2')
+  for (const _ of [1, 2, 3]) await page.press('Remove row 2')
   await page.fill('Code 1', 'OLD')
   await page.fill('Name 1', 'Too old')
   await page.press('Review 1 change')
