@@ -167,7 +167,7 @@ async function refreshLines({ service, backOffice, read }: WriteContext, lines: 
 interface RequestedLine extends Omit<ReservationLine, 'storeId'> {
   /** Undefined if no store keeps the SKU. */
   storeId: string | undefined
-  /** The units that can be reserved, before the stock is locked. Undefined if they are not known. */
+  /** The units that a new reservation can have, before the stock is locked. Undefined if they were not read. */
   units?: number | undefined
   allowBackorder?: boolean
 }
@@ -223,15 +223,11 @@ async function reserve(
   const { id, reference } = reservation
   const stockLines = requested.flatMap(({ storeId, ...line }) => (storeId === undefined ? [] : [{ ...line, storeId }]))
   const released = releaseMoves(reservation.lines)
-  // Rejects before stock is locked: a crowd that gets none of the last units must not delay those who get them. A reservation that changes
-  // can use its own units too, which `units` does not contain.
-  if (!partial && !released.length)
-    throwIfAny(
-      checkUnits(
-        requested.filter(({ units }) => units !== undefined),
-        new Map(requested.map(({ skuId, units = 0 }) => [skuId, units])),
-      ),
-    )
+  // Rejects before stock is locked: a crowd that gets none of the last units must not delay those who get them.
+  if (!partial) {
+    const units = released.length ? undefined : collectUnits(requested)
+    throwIfAny(checkUnits(requested, units ?? (await readSellable(tx, service, stockLines, id))))
+  }
   const [, sellable, change] = await Promise.all([
     lockStock(tx, service, [...stockLines, ...released]),
     readSellable(tx, service, stockLines, id),
@@ -251,6 +247,12 @@ async function reserve(
   if (!data) throw new Error('stored reservation not found')
   return { data, subject: buildPath(id) }
 }
+
+/** Returns the units of each SKU that were read with its store. Returns undefined if those of a line were not read. */
+const collectUnits = (requested: readonly RequestedLine[]) =>
+  requested.every(({ units }) => units !== undefined)
+    ? new Map(requested.map(({ skuId, units = 0 }) => [skuId, units]))
+    : undefined
 
 /** Returns an error for each line with too few units. `sellable`: the units by SKU ID. */
 const checkUnits = (requested: readonly RequestedLine[], sellable: ReadonlyMap<string, number>): FieldError[] =>
