@@ -34,10 +34,10 @@ export async function browse(
     periodStart === undefined ? undefined : table.period?.(service, '>=', periodStart),
     until === undefined ? undefined : table.period?.(service, '<', until),
     text ? table.search(service, text) : undefined,
-  ].filter(each => each !== undefined)
+  ].filter(part => part !== undefined)
   const from = sql`
     from ${table.from}
-   where t.service_id = ${service.id} ${conditions.reduce((all, each) => sql`${all} and ${each}`, sql``)}`
+   where t.service_id = ${service.id} ${conditions.reduce((all, part) => sql`${all} and ${part}`, sql``)}`
   // The values are computed only for the rows of the page, and not for the rows before them.
   const [counted, rows] = await Promise.all([
     db.row<{ total: number }>(
