@@ -10,7 +10,7 @@ import { browserMissing } from '../support/browser.ts'
 import { assertAccessible } from '../support/console/axe.ts'
 import { type Console, openConsole } from '../support/console/console.ts'
 import { crawlScreens, openScreen, screens } from '../support/console/crawl.ts'
-import { createSampleData } from '../support/console/sample-data.ts'
+import { createSampleData, listRecordRoutes } from '../support/console/sample-data.ts'
 import { cloneSmallDemoDatabase } from '../support/demo/demo-database.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/service.ts'
 import { type Receiver, startReceiver } from '../support/webhooks/receiver.ts'
@@ -37,18 +37,9 @@ before(async () => {
   receiver = await startReceiver()
   second = await api.createService()
   await assignRole(api.db, api.username, second.service, 'admin')
-  const { customer, sku, voucher, request, webhook, reconciliation } = await createSampleData(api, receiver)
+  const routes = listRecordRoutes(await createSampleData(api, receiver))
   page = await openConsole(api, api)
-  const extraRoutes = [
-    'syncs/stock',
-    `search/customer/${customer}`,
-    `search/product/${encodeURIComponent(`sku:${sku}`)}`,
-    `search/voucher/${voucher}`,
-    `requests/${request}`,
-    `webhooks/${webhook}`,
-    `ecommerce/reconciliations/${reconciliation}`,
-  ]
-  await crawlScreens(page, extraRoutes, async route => {
+  await crawlScreens(page, routes, async route => {
     const tables = await page.evaluate<string[]>(
       `[...document.querySelectorAll('main caption')].map(caption => caption.innerText)`,
     )

@@ -5,7 +5,7 @@ import { assignRole } from '../../src/store/accounts/accounts.ts'
 import { browserMissing } from '../support/browser.ts'
 import { type Console, openConsole } from '../support/console/console.ts'
 import { crawlScreens, openScreen } from '../support/console/crawl.ts'
-import { createSampleData } from '../support/console/sample-data.ts'
+import { createSampleData, listRecordRoutes } from '../support/console/sample-data.ts'
 import { cloneSmallDemoDatabase } from '../support/demo/demo-database.ts'
 import { startTestApi, type TestApi } from '../support/service.ts'
 import { type Receiver, startReceiver } from '../support/webhooks/receiver.ts'
@@ -46,7 +46,7 @@ before(async () => {
   receiver = await startReceiver()
   const second = await api.createService()
   await assignRole(api.db, api.username, second.service, 'admin')
-  const { customer, sku, voucher, request, webhook, reconciliation } = await createSampleData(api, receiver)
+  const routes = listRecordRoutes(await createSampleData(api, receiver))
   const { text: html, headers } = await api.sendRaw('/console')
   page = await openConsole(api, api, {}, async opened => {
     await opened.serve(/\/console$/, {
@@ -58,16 +58,7 @@ before(async () => {
       body: `export const texts = ${JSON.stringify(texts)}`,
     })
   })
-  const extraRoutes = [
-    'syncs/stock',
-    `search/customer/${customer}`,
-    `search/product/${encodeURIComponent(`sku:${sku}`)}`,
-    `search/voucher/${voucher}`,
-    `requests/${request}`,
-    `webhooks/${webhook}`,
-    `ecommerce/reconciliations/${reconciliation}`,
-  ]
-  await crawlScreens(page, extraRoutes, async route => {
+  await crawlScreens(page, routes, async route => {
     const visible = await page.evaluate<string[]>(visibleTexts)
     data.push(...(await readData()))
     const isData = toDataTest([...data, api.username, api.service.name, second.service.name])

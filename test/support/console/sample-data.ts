@@ -34,6 +34,17 @@ export interface SampleData {
   reconciliation: string
 }
 
+/** Returns the routes of the screens of sample records. Not each of them has a link. */
+export const listRecordRoutes = ({ customer, sku, voucher, request, webhook, reconciliation }: SampleData) => [
+  'syncs/stock',
+  `search/customer/${customer}`,
+  `search/product/${encodeURIComponent(`sku:${sku}`)}`,
+  `search/voucher/${voucher}`,
+  `requests/${request}`,
+  `webhooks/${webhook}`,
+  `ecommerce/reconciliations/${reconciliation}`,
+]
+
 /** Creates records in a demo shop, so that each screen of the console has content. */
 export async function createSampleData(api: TestApi, receiver: Receiver): Promise<SampleData> {
   const { db, service } = api
