@@ -29,7 +29,7 @@ interface Failure {
 
 /** Runs npm and returns its JSON, or the reason of a failure. npm exits with 1 if it has something to report. */
 function runNpm<T extends object>(...args: string[]): T | string {
-  const { stdout, stderr, error } = spawnSync('npm', [...args, '--json'], { encoding: 'utf8', shell: false })
+  const { stdout, stderr, error } = spawnSync('npm', [...args, '--json'], { encoding: 'utf8' })
   if (error) return error.message
   try {
     const output: T & Failure = JSON.parse(stdout || '{}')

@@ -18,8 +18,9 @@ const maxConcurrentServices = 3
 
 /**
  * Ends expired reservations until the signal, and publishes the stock that becomes sellable, within 1 s unless other transactions lock that
- * stock for longer. Orders, reservations and `GET /inventory` ignore expired reservations even before that. It is no job: a job of a dead worker waits until
- * its lease expires. Each worker ends them. While other writes queue for the stock, those writes end them too (`moveStock`).
+ * stock for longer. Orders, reservations and `GET /inventory` ignore expired reservations even before that. It is no job: a job of a dead
+ * worker waits until its lease expires. Each worker ends them. While other writes queue for the stock, those writes end them too
+ * (`moveStock`).
  */
 export async function watchReservations(db: Database, signal: AbortSignal): Promise<void> {
   const inFlight = new Map<number, Promise<void>>()
