@@ -4,6 +4,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import fc from 'fast-check'
 import { startShopifySimulator } from '../../simulator/shopify/simulator.ts'
 import { onHandOf } from '../../simulator/shopify/state.ts'
+import { mainConnection } from '../../src/domain/ecommerce/connection-settings.ts'
+import { createBudget, reservePoints } from '../../src/store/ecommerce/budget.ts'
 import { getDatabaseEnvironment } from '../support/database.ts'
 import { checkout, type RunningCommand, startCommand, waitUntil } from '../support/processes.ts'
 import { startTestApi, type TestApi } from '../support/service.ts'
@@ -51,6 +53,18 @@ const listSets = (first: number) =>
         (variables as { input: { quantities: { inventoryItemId: string; locationId: string; quantity: number }[] } })
           .input.quantities,
     )
+
+test('concurrent calls get no more points than there are', async () => {
+  const { service } = fixture.shop
+  await createBudget(api.db, service, mainConnection)
+  const began = performance.now()
+  const waits = await Promise.all(
+    Array.from({ length: 200 }, () => reservePoints(api.db, service, mainConnection, 'stock', 10)),
+  )
+  const granted = waits.filter(seconds => seconds === 0).length
+  const restored = ((performance.now() - began) / 1_000) * 100
+  assert.ok(granted >= 90 && granted * 10 <= 900 + restored, `${granted} calls in ${restored / 100} s`)
+})
 
 test('I6: four processes share one budget and are not throttled', async () => {
   for (let i = 0; i < 500; i++) fixture.addVariant(`X${i}`, 1)

@@ -1,4 +1,4 @@
-import { type Db, raw, sql } from '../../database/db.ts'
+import { type Db, raw, type Sql, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 
 /** The priority classes of calls, highest first, each with its share of the capacity and of the restored points. */
@@ -16,11 +16,14 @@ export interface ThrottleStatus {
 const initialCapacity = 2_000
 const initialRestorePerSecond = 100
 
-/** The points of each class after the restored ones were added. A full class's points flow to the others, highest priority first. */
-const restored = sql`
+/**
+ * The points of each class of `budget` after the restored ones were added. A full class's points flow to the others, highest priority
+ * first.
+ */
+const restore = (budget: Sql) => sql`
   (select b.service_id, b.connection_id, b.capacity, b.restore_per_second,
           o2 as orders, s2 as stock, least(b1 + f2 - (s2 - s1), ${shares.background}::float8 * b.capacity) as background, t.at
-     from ecommerce_budget b
+     from ${budget} b
     cross join lateral (select clock_timestamp() as at) t
     cross join lateral (select b.restore_per_second * greatest(extract(epoch from t.at - b.measured_at), 0)::float8 as r) e
     cross join lateral (
@@ -53,10 +56,11 @@ export async function reservePoints(
   points: number,
 ): Promise<number | undefined> {
   const own = raw(priority)
+  // Restores the points of the locked row: without `locked`, calls that wait for it would all use the points before the first one.
   const row = await db.row<{ isGranted: boolean; missing: number; rate: number }>(sql`
-    with present as (
-      select p.*, p.${own} >= ${points}::float8 as granted from ecommerce_budget l join ${restored} p using (service_id, connection_id)
-       where l.service_id = ${service.id} and l.connection_id = ${connectionId} for update of l)
+    with locked as (
+      select * from ecommerce_budget where service_id = ${service.id} and connection_id = ${connectionId} for update),
+    present as (select p.*, p.${own} >= ${points}::float8 as granted from ${restore(sql`locked`)} p)
     update ecommerce_budget b
        set orders_points = p.orders - case when p.granted and ${priority} = 'orders' then ${points}::float8 else 0 end,
            stock_points = p.stock - case when p.granted and ${priority} = 'stock' then ${points}::float8 else 0 end,
@@ -100,4 +104,4 @@ export const settlePoints = (
 export const readPoints = (db: Db, service: Service, connectionId: string) =>
   db.row<{ capacity: number; restorePerSecond: number; orders: number; stock: number; background: number }>(sql`
     select capacity, restore_per_second as "restorePerSecond", floor(orders) as orders, floor(stock) as stock, floor(background) as background
-      from ${restored} p where service_id = ${service.id} and connection_id = ${connectionId}`)
+      from ${restore(sql`ecommerce_budget`)} p where service_id = ${service.id} and connection_id = ${connectionId}`)
