@@ -21,24 +21,28 @@ before(async () => {
 after(() => api.stop())
 
 /**
- * Does some work while `/health/live` is requested. Returns the result, the longest stretch of work in milliseconds, and the median time of
- * the responses. A short request leaves too few responses for a median on a busy machine.
+ * Does some work while `/health/live` is requested, and returns its result. Fails if the work occupies the thread for too long, or delays
+ * most of the responses. Cold code, the garbage collector and other machines of the host lengthen single runs, but not all of three.
+ * A short request leaves too few responses for a median on a busy machine, so only longer work has `maxMedianMs`.
  */
-async function watch<T>(work: () => Promise<T>) {
-  const loop = watchEventLoop()
-  const ended = new AbortController()
-  const live = probeLive(ended.signal)
-  const result = await work().finally(() => ended.abort())
-  const longestMs = loop.stop()
-  return { result, longestMs, medianMs: await live }
+async function withoutBlocking<T>(name: string, work: () => Promise<T>, maxMedianMs = Number.POSITIVE_INFINITY) {
+  const runs: string[] = []
+  while (runs.length < 3) {
+    const loop = watchEventLoop()
+    const ended = new AbortController()
+    const live = probeLive(ended.signal)
+    const result = await work().finally(() => ended.abort())
+    const longestMs = loop.stop()
+    const medianMs = await live
+    if (longestMs < maxMs && medianMs < maxMedianMs) return result
+    runs.push(`${longestMs} ms (/health/live: ${medianMs} ms)`)
+  }
+  assert.fail(`${name}: ${runs.join(', ')}`)
 }
 
 /** Uploads a file, and waits until its import has ended. */
-async function importWatched(path: string, body: string, headers?: Record<string, string>) {
-  const { result: record, longestMs, medianMs } = await watch(() => importAndWait(api, path, body, headers))
-  assert.ok(medianMs < maxMs, `/health/live: ${medianMs} ms`)
-  return { record, longestMs }
-}
+const importWatched = (path: string, body: string, headers?: Record<string, string>) =>
+  withoutBlocking(body.slice(0, 60), () => importAndWait(api, path, body, headers), maxMs)
 
 /** Requests `/health/live` again and again. Returns the median time, because other processes delay single requests on a busy machine. */
 async function probeLive(signal: AbortSignal) {
@@ -56,12 +60,11 @@ const blanks = ' '.repeat(40)
 const zeros = '0'.repeat(200_000)
 
 test('a date format with many blanks does not block an import', async () => {
-  const { record, longestMs } = await importWatched(
+  const record = await importWatched(
     `customers?date_format=${encodeURIComponent(`DD${blanks}MM.YYYY`)}`,
     `id,surname,dateOfBirth\n1,Smith,01${' '.repeat(60)}x\n`,
   )
   assert.deepEqual([record.state, record.rejected], ['ok', 1])
-  assert.ok(longestMs < maxMs, `${longestMs} ms`)
 })
 
 test('long cells of numbers, dates and texts are rejected without blocking', async () => {
@@ -73,17 +76,15 @@ test('long cells of numbers, dates and texts are rejected without blocking', asy
     ['customers', `id,surname,email\n1,Smith,${'a@'.repeat(100_000)}\n`],
   ] as const
   for (const [type, file] of cells) {
-    const { record, longestMs } = await importWatched(type, file)
+    const record = await importWatched(type, file)
     assert.deepEqual([type, record.state, record.rejected], [type, 'ok', 1])
-    assert.ok(longestMs < maxMs, `${file.slice(0, 60)}: ${longestMs} ms`)
   }
 })
 
 test('a quotation mark that is not closed does not block an import', async () => {
   const file = `id,surname\n"${'\n1'.repeat(1_500_000)}\n`
-  const { record, longestMs } = await importWatched('customers?stop_after=5000', file)
+  const record = await importWatched('customers?stop_after=5000', file)
   assert.ok(record.rejected >= 5000)
-  assert.ok(longestMs < maxMs, `${longestMs} ms`)
 })
 
 test('lines with thousands of cells or levels are rejected without blocking', async () => {
@@ -95,36 +96,29 @@ test('lines with thousands of cells or levels are rejected without blocking', as
     [`${JSON.stringify({ id: '1', surname: 'S', ...fields })}\n`]: "doesn't exist",
   }
   for (const [file, reason] of Object.entries(ndjson)) {
-    const { record, longestMs } = await importWatched('customers', file, { 'content-type': 'application/x-ndjson' })
+    const record = await importWatched('customers', file, { 'content-type': 'application/x-ndjson' })
     assert.deepEqual([record.state, record.rejected], ['ok', 1], file.slice(0, 60))
     const [rejected] = (await api.get(`/imports/${record.id}/rejected`)).json.data
     assert.equal(rejected.reason, reason)
-    assert.ok(longestMs < maxMs, `${file.slice(0, 60)}: ${longestMs} ms`)
   }
-  const { record, longestMs } = await importWatched(
-    'customers',
-    `id,surname\n${`1,S${',ab'.repeat(345_000)}\n`.repeat(20)}`,
-  )
+  const record = await importWatched('customers', `id,surname\n${`1,S${',ab'.repeat(345_000)}\n`.repeat(20)}`)
   assert.deepEqual([record.state, record.rejected], ['ok', 20])
-  assert.ok(longestMs < maxMs, `${longestMs} ms`)
 })
 
 test('a header with thousands of columns is rejected', async () => {
   const names = Array.from({ length: 100_000 }, (_, i) => `c${i}`)
-  const { record, longestMs } = await importWatched('customers', `id,surname,${names.join()}\n1,S\n`)
+  const record = await importWatched('customers', `id,surname,${names.join()}\n1,S\n`)
   assert.equal(record.state, 'failed')
   assert.equal(record.detail, 'The file can have at most 2,000 columns, but has 100,002.')
-  assert.ok(longestMs < maxMs, `${longestMs} ms`)
 })
 
 test('long headers and bodies do not block a request', async () => {
   for (const prefer of [`tx${' '.repeat(15_000)}x`, `a${' \t'.repeat(7_000)}x`, 'a="'.repeat(5_000)]) {
-    const { result, longestMs } = await watch(() => api.get('/stores', { prefer }))
+    const result = await withoutBlocking(prefer.slice(0, 10), () => api.get('/stores', { prefer }))
     assert.equal(result.status, 200)
-    assert.ok(longestMs < maxMs, `${prefer.slice(0, 10)}: ${longestMs} ms`)
   }
   const surname = `${'a'.repeat(100_000)}\u0001`
-  const { result: rejected, longestMs } = await watch(() =>
+  const rejected = await withoutBlocking('a long body', () =>
     api.request('/customers', {
       method: 'POST',
       body: JSON.stringify({ surname, contact: { email: `${'a.'.repeat(50_000)}@` } }),
@@ -133,7 +127,6 @@ test('long headers and bodies do not block a request', async () => {
   )
   assert.equal(rejected.status, 400)
   assert.ok(rejected.json.errors.length >= 2, rejected.text)
-  assert.ok(longestMs < maxMs, `${longestMs} ms`)
 })
 
 test('bodies with many values and unknown fields do not block a request', async () => {
@@ -152,29 +145,27 @@ test('bodies with many values and unknown fields do not block a request', async 
       ['PUT', '/settings'],
       ['POST', '/console/session'],
     ] as const) {
-      const { result, longestMs } = await watch(() =>
+      const { status, json } = await withoutBlocking(`${name} at ${path}`, () =>
         api.request(path, { method, headers, body: body.slice(0, 262_144) }),
       )
-      const { status, json } = result
       assert.equal(status, 400)
       assert.ok((json.errors ?? []).length <= 100)
-      assert.ok(longestMs < maxMs, `${name} at ${path}: ${longestMs} ms`)
     }
 })
 
 test('pipelined requests are answered in their order', async () => {
-  const socket = await tlsTo(api)
   const paths = Array.from({ length: 3_000 }, (_, i) => `/missing-${i}`)
-  socket.write(paths.map(path => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`).join(''))
-  const chunks: Buffer[] = []
-  const { longestMs } = await watch(async () => {
+  const requests = paths.map(path => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`).join('')
+  const text = await withoutBlocking('pipelined requests', async () => {
+    const socket = await tlsTo(api)
+    socket.write(requests)
+    const chunks: Buffer[] = []
     for await (const chunk of socket) {
       chunks.push(chunk)
       if (chunk.includes('"/missing-2999"')) break
     }
+    return Buffer.concat(chunks).toString()
   })
-  const text = Buffer.concat(chunks).toString()
-  assert.ok(longestMs < maxMs, `${longestMs} ms`)
   assert.deepEqual(text.match(/(?<="instance":")[^"]+/g), paths)
 })
 
@@ -193,14 +184,13 @@ test('streams that are reset at once do not block other requests', async () => {
   ])
   const bytes = Buffer.concat([Buffer.from(http2Preface), frame('settings', 0, 0), ...flood.flat()])
   try {
-    const socket = await tlsTo(server, { ALPNProtocols: ['h2'] })
-    const closed = new Promise(resolve => socket.on('close', resolve))
-    socket.on('error', () => {}).resume()
-    const { longestMs } = await watch(async () => {
+    await withoutBlocking('reset streams', async () => {
+      const socket = await tlsTo(server, { ALPNProtocols: ['h2'] })
+      const closed = new Promise(resolve => socket.on('close', resolve))
+      socket.on('error', () => {}).resume()
       socket.write(bytes)
       await closed
     })
-    assert.ok(longestMs < maxMs, `${longestMs} ms`)
   } finally {
     await server.stop()
   }
@@ -215,9 +205,10 @@ test('long messages of agents do not block a request', async () => {
   ]
   const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
   for (const body of bodies) {
-    const { result, longestMs } = await watch(() => api.request('/mcp', { method: 'POST', headers, body }))
+    const result = await withoutBlocking(body.slice(0, 60), () =>
+      api.request('/mcp', { method: 'POST', headers, body }),
+    )
     assert.equal(result.status, 413)
-    assert.ok(longestMs < maxMs, `${longestMs} ms`)
   }
 })
 
@@ -230,13 +221,15 @@ test('a hostile page of the back office does not block requests', async t => {
   t.after(() => office.close())
   for (const text of pages) {
     page = text
-    const { client, backOffice } = behind({ url })
-    const served = await startTestApi({ sharedWith: api, backOffice })
-    const { result, longestMs } = await watch(() => served.get('/capabilities'))
-    await served.stop()
-    client.close()
+    const result = await withoutBlocking(text.slice(0, 10), async () => {
+      const { client, backOffice } = behind({ url })
+      const served = await startTestApi({ sharedWith: api, backOffice })
+      const response = await served.get('/capabilities')
+      await served.stop()
+      client.close()
+      return response
+    })
     assert.equal(result.status, 200)
-    assert.ok(longestMs < maxMs, `${text.slice(0, 10)}: ${longestMs} ms`)
   }
 })
 
