@@ -42,7 +42,7 @@ async function withoutBlocking<T>(name: string, work: () => Promise<T>, maxMedia
 
 /** Uploads a file, and waits until its import has ended. */
 const importWatched = (path: string, body: string, headers?: Record<string, string>) =>
-  withoutBlocking(body.slice(0, 60), () => importAndWait(api, path, body, headers), maxMs)
+  withoutBlocking(body.slice(0, 60), () => importAndWait(api, path, body, headers), maxLiveMs)
 
 /** Requests `/health/live` again and again. Returns the median time, because other processes delay single requests on a busy machine. */
 async function probeLive(signal: AbortSignal) {
@@ -55,7 +55,12 @@ async function probeLive(signal: AbortSignal) {
   return times.sort((x, y) => x - y)[times.length >> 1] ?? 0
 }
 
-const maxMs = 100
+/**
+ * The longest stretch of work. Blocking inputs took 300 ms to minutes. `npm run scenario -- hostile` measures the exact limit of 50 ms, which
+ * needs a machine of its own.
+ */
+const maxMs = 200
+const maxLiveMs = 100
 const blanks = ' '.repeat(40)
 const zeros = '0'.repeat(200_000)
 
