@@ -7,7 +7,8 @@ export const omitUnchanged = (errors: readonly FieldError[], body: unknown, reco
       code !== 'invalid_field' || pointer === undefined || getValue(body, pointer) !== getValue(record, pointer),
   )
 
-const getValue = (document: unknown, pointer: string) =>
+/** Returns the part of a document that a JSON pointer names, or undefined. */
+export const getValue = (document: unknown, pointer: string) =>
   pointer
     .split('/')
     .slice(1)

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import { omitUnchanged } from '../../domain/values/unchanged-fields.ts'
+import { getValue, omitUnchanged } from '../../domain/values/unchanged-fields.ts'
 import { ApiError, errorCodes, type FieldError } from '../../errors/api-error.ts'
 import { throwIfAny } from '../../errors/throw-if-any.ts'
 import { type Static, type TSchema, Type } from '../../schemas/schemas.ts'
@@ -92,8 +92,11 @@ export async function readBody<B extends TSchema>(
   const schemaErrors = validateBody(schema, value, service.settings)
   const { record } = (schemaErrors.length && (await stored?.())) || {}
   const errors = record === undefined ? schemaErrors : omitUnchanged(schemaErrors, value, JSON.parse(record))
-  const matchesSchema = errors.every(({ code }) => code !== 'invalid_body')
-  const ruleErrors = errors.length && matchesSchema ? (checkRules?.(value as Static<B>, service) ?? []) : []
+  // An error of a list itself is its length. Entries of a list that is too long can have any type.
+  const hasDocumentedTypes = errors.every(
+    ({ code, pointer = '' }) => code !== 'invalid_body' && !Array.isArray(getValue(value, pointer)),
+  )
+  const ruleErrors = errors.length && hasDocumentedTypes ? (checkRules?.(value as Static<B>, service) ?? []) : []
   const allErrors = [...otherErrors, ...errors, ...ruleErrors].sort(
     (a, b) => errorCodes[a.code].status - errorCodes[b.code].status,
   )

@@ -36,31 +36,49 @@ function parse(text: string): unknown {
   }
 }
 
-const tokens = /"(?:[^"\\]|\\.)*"|[{}[\]:,]|[^\s"{}[\]:,]+/gs
-
-/** Returns what is wrong with JSON that `JSON.parse` accepts, as a sentence. */
+/** Returns what is wrong with JSON that `JSON.parse` accepts, as a sentence. Reads each character once: a body has 262,144. */
 function findJsonProblem(text: string): string | undefined {
   /** The names in each open object, outermost first. Undefined for an array. */
   const open: (Set<string> | undefined)[] = []
-  let last = ''
+  let [stringStart, stringEnd] = [0, 0]
   let values = 1
-  for (const [token] of text.matchAll(tokens)) {
-    if (token === '{' || token === '[') {
-      if (open.push(token === '{' ? new Set() : undefined) > maxDepth)
-        return `The body can have at most ${maxDepth} levels.`
-    } else if (token === '}' || token === ']') open.pop()
-    else if (token === ',') {
+  for (let i = 0; i < text.length; i++) {
+    const character = text[i] ?? ''
+    if (character === '"') {
+      stringStart = i
+      stringEnd = findStringEnd(text, i)
+      i = stringEnd
+    } else if (character === ',') {
       if (++values > maxValues) throw tooManyValues()
-    } else if (token === ':') {
-      const name = JSON.parse(last) as string
+    } else if (character === ':') {
+      const name = JSON.parse(text.slice(stringStart, stringEnd + 1)) as string
       const names = open.at(-1)
       if (names?.has(name)) return `The name ${quoteName(name)} can't be used twice in one object.`
       names?.add(name)
-    } else if (/^[-\d]/.test(token) && !isExactNumber(token))
-      return `The number ${token.slice(0, 40)} can't be stored exactly.`
-    last = token
+    } else if (character === '{' || character === '[') {
+      if (open.push(character === '{' ? new Set() : undefined) > maxDepth)
+        return `The body can have at most ${maxDepth} levels.`
+    } else if (character === '}' || character === ']') open.pop()
+    else if (numberStart.test(character)) {
+      numbers.lastIndex = i
+      const [token = ''] = numbers.exec(text) ?? []
+      if (!isExactNumber(token)) return `The number ${token.slice(0, 40)} can't be stored exactly.`
+      i += token.length - 1
+    }
   }
   return
+}
+
+const numberStart = /[-\d]/
+const numbers = /[-+.\dEe]+/y
+
+/** Returns the place of the quotation mark that closes a string of valid JSON. */
+function findStringEnd(text: string, start: number): number {
+  for (let i = start + 1; i < text.length; i++) {
+    if (text[i] === '"') return i
+    if (text[i] === '\\') i++
+  }
+  return text.length
 }
 
 function tooManyValues() {

@@ -1,11 +1,13 @@
 import { toPlainCharacters } from '../../domain/values/characters.ts'
 import type { TSchema } from '../../schemas/schemas.ts'
+import { isTooLong } from './validate.ts'
 
 /** The JSON Schema keywords that matter here. */
 interface Schema {
   properties?: Record<string, Schema>
   required?: string[]
   items?: Schema
+  maxItems?: number
   anyOf?: Schema[]
   type?: string
   format?: string
@@ -23,8 +25,10 @@ export const normalizeBody = (schema: TSchema, body: unknown) => normalize(schem
 function normalize({ anyOf = [], ...schema }: Schema, value: unknown): unknown {
   const choices = [schema, ...anyOf]
   if (typeof value === 'string') return choices.some(isPlain) ? toPlainCharacters(value) : value
-  const { properties, required = [], items } = choices.find(choice => choice.properties || choice.items) ?? schema
-  if (Array.isArray(value)) return items ? value.map(item => normalize(items, item)) : value
+  const structure = choices.find(choice => choice.properties || choice.items) ?? schema
+  const { properties, required = [], items } = structure
+  if (Array.isArray(value))
+    return items && !isTooLong(value, structure) ? value.map(item => normalize(items, item)) : value
   if (typeof value !== 'object' || value === null || !properties) return value
   return Object.fromEntries(
     Object.entries(value).map(([name, member]) => {

@@ -36,6 +36,13 @@ interface Schema {
   examples?: unknown[]
 }
 
+/** The entries of a list whose schema has no other maximum. */
+const defaultMaxItems = 1_000
+
+/** True if a list has more entries than its schema permits. Its entries are neither normalized nor validated. */
+export const isTooLong = (value: readonly unknown[], { maxItems = defaultMaxItems }: { maxItems?: number }) =>
+  value.length > maxItems
+
 /** Errors of each code in one response. A response with all of them could be many times as long as the body. */
 export const maxErrors = 100
 
@@ -111,21 +118,16 @@ export function validateBody(schema: TSchema, body: unknown, context: Validation
         addError('invalid_body', `${at}/${name}`, `${getFieldName(`${at}/${name}`)} is required.`)
   }
 
-  function validateArray(
-    { items, minItems = 0, maxItems = 1_000, uniqueItems }: Schema,
-    value: unknown[],
-    at: string,
-    name: string,
-  ) {
+  function validateArray(of: Schema, value: unknown[], at: string, name: string) {
+    const { items, minItems = 0, maxItems = defaultMaxItems, uniqueItems } = of
+    if (isTooLong(value, of)) return addError('invalid_field', at, `${name} can have at most ${maxItems} entries.`)
     if (value.length < minItems)
       addError('invalid_field', at, `${name} must have at least ${minItems} ${minItems === 1 ? 'entry' : 'entries'}.`)
-    else if (value.length > maxItems) addError('invalid_field', at, `${name} can have at most ${maxItems} entries.`)
-    // Also the entries of a list that is too long: rules of the body rely on their types.
     const seen = new Set<unknown>()
     for (const [i, item] of value.entries()) {
       if ((counts.invalid_body ?? 0) >= maxErrors) return
       if (items) validate(items, item, `${at}/${i}`, `An entry of ${name}`)
-      if (uniqueItems && value.length <= maxItems && seen.has(item))
+      if (uniqueItems && seen.has(item))
         addError('invalid_field', `${at}/${i}`, `${name} can't have the same entry twice.`)
       seen.add(item)
     }

@@ -82,7 +82,7 @@ test('a list with too many entries of a wrong type is rejected', async () => {
     const body = JSON.stringify({ returnReasons: Array(200).fill(entry) })
     const headers = { 'content-type': 'application/json', 'if-match': '*' }
     const { status, json } = await api.request('/settings', { method: 'PUT', headers, body })
-    assert.deepEqual([status, json.code, json.errors.length], [400, 'invalid_body', 100], JSON.stringify(entry))
+    assert.deepEqual([status, json.code, json.errors.length], [422, 'invalid_field', 1], JSON.stringify(entry))
   }
 })
 

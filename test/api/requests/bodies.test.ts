@@ -182,6 +182,26 @@ async function answerToHead(request: string) {
   return String(response)
 }
 
+test('a list that is too long has one error, whatever its entries are', async () => {
+  const lines = Array.from({ length: 3_300 }, (_, i) => ({ sku: `S${i}`, quantity: -1, unknown: null }))
+  const lists: [request: typeof post, path: string, field: string, entries: unknown[], maxEntries: number][] = [
+    [post, '/orders', 'lines', lines, 200],
+    [post, '/orders/quote', 'lines', lines, 200],
+    [post, '/reservations', 'lines', lines, 200],
+    [post, '/orders', 'payments', Array(9_900).fill(null), 20],
+    [post, '/orders/1/returns', 'lines', Array(9_900).fill({}), 200],
+    [post, '/orders/1/shipments', 'lines', Array(9_900).fill(1), 200],
+    [put, '/settings', 'gateways', Array(9_900).fill(null), 200],
+  ]
+  for (const [send, path, field, entries, maxEntries] of lists) {
+    const { status, json } = await send(api, path, { [field]: entries }, { 'if-match': '*' })
+    assert.ok([400, 422].includes(status), `${path}: ${status}`)
+    const errors = (json.errors as FieldError[]).filter(({ pointer }) => pointer?.startsWith(`/${field}`))
+    const detail = `\`${field}\` can have at most ${maxEntries} entries.`
+    assert.deepEqual(errors, [{ pointer: `/${field}`, code: 'invalid_field', detail }], path)
+  }
+})
+
 test('403 and 404 are returned before the body arrives', async () => {
   const visitor = await api.createAccount('visitor')
   const announced = ['Content-Type: application/json', 'Content-Length: 5000']
