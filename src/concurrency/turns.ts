@@ -24,6 +24,14 @@ export interface Source {
 
 export const createSource = (): Source => ({ waiting: [], usedMs: 0, windowStart: 0 })
 
+const pauses = createTurns()
+
+/**
+ * Resolves at once if the current turn has time left, otherwise in a later turn. Call it between the pieces of work that clients can start
+ * and that takes longer than a turn, such as building a document.
+ */
+export const pause = (): Promise<void> => new Promise(resolve => pauses.run(createSource(), resolve))
+
 export interface Turns {
   /** Runs work at once if the turn has time left and the source has no waiting work, otherwise in a later turn. */
   run(source: Source, work: Work): void

@@ -2,26 +2,21 @@ import { createHash } from 'node:crypto'
 import { globSync, readFileSync } from 'node:fs'
 import { basename, dirname, extname, join, relative } from 'node:path/posix'
 import { fileURLToPath } from 'node:url'
-import { gzipSync } from 'node:zlib'
+import { memoize } from '../concurrency/ttl-cache.ts'
+import { pause } from '../concurrency/turns.ts'
 import { changeKinds } from '../domain/changes.ts'
 import { assessImport, assessRun, assessSync, assessWebhook, formatDuration } from '../domain/health/health.ts'
 import { issueCsvCells, issueCsvHeaders } from '../domain/mappings/issue-csv.ts'
 import { platformImportTypes } from '../domain/mappings/mapping-check.ts'
 import { Settings } from '../domain/tenancy/service-settings.ts'
 import { errorCodes } from '../errors/api-error.ts'
+import { type CompressedFile, toCompressedFile } from '../http/docs/compressed-file.ts'
 import { getWeight } from '../http/negotiation/accept.ts'
 import { escapeFormula, unescapeFormula } from '../import/formats/formulas.ts'
 import { synonyms } from '../import/formats/synonyms.ts'
 import { getColumns } from '../import/pipeline/columns.ts'
 import type { ImportType } from '../import/pipeline/import-type.ts'
 import { importTypes } from '../import/pipeline/import-types.ts'
-
-/** A static file of the console. */
-export interface Asset {
-  type: string
-  bytes: Buffer
-  gzipped: Buffer
-}
 
 const folder = fileURLToPath(new URL('../../console', import.meta.url))
 const resolvePackage = (name: string) => fileURLToPath(import.meta.resolve(name))
@@ -104,26 +99,22 @@ const lazyModules =
   /^(pages\/|components\/(chart|bars|request-chart|data-table|leave-guard)|packages\/(uplot|settings|import-types|changes|mappings))/
 
 interface Site {
-  assets: ReadonlyMap<string, Asset>
+  assets: ReadonlyMap<string, CompressedFile>
   /** The HTML page in each language. */
   pages: ReadonlyMap<string, string>
 }
-let site: Site | undefined
 // Built on the first request, because most processes never serve the console.
-const getSite = () => {
-  site ??= buildSite()
-  return site
-}
+const getSite = memoize(buildSite)
 
-/** Returns the files by their path below `/console/`, which begins with the digest of all files. */
-export const getAssets = () => getSite().assets
+/** Returns a file by its path below `/console/`, which begins with the digest of all files, or undefined if it does not exist. */
+export const findAsset = async (path: string): Promise<CompressedFile | undefined> => (await getSite()).assets.get(path)
 
 /**
  * Returns the HTML page in the language that the browser prefers among those with a catalogue.
  * @param providerName the identity provider on the sign-in button, if there is one
  */
-export function getPage(providerName: string | undefined, acceptLanguage: string | undefined): string {
-  const { pages } = getSite()
+export async function getPage(providerName: string | undefined, acceptLanguage: string | undefined): Promise<string> {
+  const { pages } = await getSite()
   const page = pages.get(chooseLanguage(acceptLanguage, [...pages.keys()])) ?? ''
   return providerName === undefined
     ? page
@@ -150,10 +141,16 @@ const readCatalogues = (): [language: string, json: string][] =>
     .map((path): [string, string] => [basename(path, '.json'), read(join(folder, path))])
     .filter(([language]) => language !== english)
 
-function buildSite(): Site {
+async function buildSite(): Promise<Site> {
   const texts = new Map<string, string>()
-  for (const path of globSync('**/*.{js,css,svg}', { cwd: folder }).sort()) texts.set(path, read(join(folder, path)))
-  for (const [name, path] of Object.entries(packages)) texts.set(path, sources[name as Package]())
+  for (const path of globSync('**/*.{js,css,svg}', { cwd: folder }).sort()) {
+    await pause()
+    texts.set(path, read(join(folder, path)))
+  }
+  for (const [name, path] of Object.entries(packages)) {
+    await pause()
+    texts.set(path, sources[name as Package]())
+  }
   texts.set('packages/uplot.css', read(resolveInPackage('uplot', 'uPlot.min.css')))
   const preloaded = [...texts.keys()].filter(path => path.endsWith('.js') && !lazyModules.test(path))
   const catalogues = readCatalogues()
@@ -163,14 +160,11 @@ function buildSite(): Site {
   for (const [path, text] of texts) hash.update(`${path}\0${text}\0`)
   const digest = hash.digest('base64url').slice(0, 16)
 
-  const assets = new Map<string, Asset>()
+  const assets = new Map<string, CompressedFile>()
   for (const [path, text] of texts) {
+    await pause()
     const bytes = Buffer.from(path.endsWith('.js') ? resolveImports(path, text) : text)
-    assets.set(`${digest}/${path}`, {
-      type: types[extname(path)] ?? 'application/octet-stream',
-      bytes,
-      gzipped: gzipSync(bytes, { level: 9 }),
-    })
+    assets.set(`${digest}/${path}`, toCompressedFile(types[extname(path)] ?? 'application/octet-stream', bytes))
   }
   const root = `console/${digest}`
   const pages = new Map([[english, renderPage(english, root, preloaded, {})]])

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { ApiError } from '../errors/api-error.ts'
 import { authenticatePassword, authenticateSession, tooManyFailures } from '../http/admission/admit.ts'
 import { getClientAddress } from '../http/admission/client-address.ts'
@@ -12,12 +12,12 @@ import {
 } from '../http/admission/credentials.ts'
 import type { AppContext } from '../http/app-context.ts'
 import { readBody } from '../http/body/body.ts'
+import { sendCompressedFile } from '../http/docs/compressed-file.ts'
 import { redirectTrailingSlash } from '../http/docs/docs.ts'
-import { getWeight } from '../http/negotiation/accept.ts'
 import { json } from '../http/routing/operation.ts'
 import { pageSecurityHeaders } from '../http/security-headers.ts'
 import { Type } from '../schemas/schemas.ts'
-import { type Asset, getAssets, getPage } from './assets.ts'
+import { findAsset, getPage } from './assets.ts'
 import { findSignOutUrl, registerProviderSignIn } from './identity-provider.ts'
 import { registerSecondFactor, requireCode } from './second-factor.ts'
 import { checkRequest, noService, sendSignedIn } from './session-requests.ts'
@@ -37,19 +37,21 @@ const consoleHeaders = { ...pageSecurityHeaders, 'cross-origin-opener-policy': '
 
 /** Registers the console at `/console`: its page, its files and its sessions. Its data comes from the API. */
 export function registerConsole(server: FastifyInstance, app: AppContext): void {
-  server.get('/console', { onRequest: redirectTrailingSlash }, ({ headers }, reply) =>
+  server.get('/console', { onRequest: redirectTrailingSlash }, async ({ headers }, reply) =>
     reply
       .headers({ ...consoleHeaders, vary: 'accept-language' })
       .type('text/html; charset=utf-8')
-      .send(getPage(app.identityProvider?.name, headers['accept-language'])),
+      .send(await getPage(app.identityProvider?.name, headers['accept-language'])),
   )
   registerSecondFactor(server, app)
   if (app.identityProvider) registerProviderSignIn(server, app, app.identityProvider)
-  server.get<{ Params: { digest: string; '*': string } }>('/console/:digest/*', (request, reply) => {
+  server.get<{ Params: { digest: string; '*': string } }>('/console/:digest/*', async (request, reply) => {
     const { digest, '*': path } = request.params
-    const asset = getAssets().get(`${digest}/${path}`)
+    const asset = await findAsset(`${digest}/${path}`)
     if (!asset) throw new ApiError('not_found')
-    return sendAsset(request, reply, asset)
+    // The path contains a digest of the content, so it can be cached forever.
+    reply.header('cache-control', 'public, max-age=31536000, immutable')
+    return sendCompressedFile(request, reply, asset)
   })
 
   server.get('/console/session', async (request, reply) => {
@@ -92,11 +94,4 @@ export function registerConsole(server: FastifyInstance, app: AppContext): void 
     const data = signOutUrl === undefined ? null : { signOutUrl }
     return reply.header('set-cookie', expiredCookie).type(json).send(JSON.stringify({ data }))
   })
-}
-
-function sendAsset(request: FastifyRequest, reply: FastifyReply, { type, bytes, gzipped }: Asset) {
-  // The path contains a digest of the content, so it can be cached forever.
-  reply.headers({ 'cache-control': 'public, max-age=31536000, immutable', vary: 'accept-encoding' }).type(type)
-  if (getWeight(['gzip'], String(request.headers['accept-encoding'])) === 0) return reply.send(bytes)
-  return reply.header('content-encoding', 'gzip').send(gzipped)
 }

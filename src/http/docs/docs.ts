@@ -1,5 +1,7 @@
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import { Worker } from 'node:worker_threads'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { memoize } from '../../concurrency/ttl-cache.ts'
 import { ApiError } from '../../errors/api-error.ts'
 import { acceptsHtml } from '../negotiation/accept.ts'
@@ -31,22 +33,23 @@ export function registerDocsPages(server: FastifyInstance, publicUrl: () => stri
   server.get('/docs/api/reference.js', (request, reply) => sendCompressedFile(request, reply, referenceScript))
   server.get('/docs/api/viewer.js', async (request, reply) => sendCachedFile(request, reply, await loadViewer()))
 
-  const texts = new Map<string, CompressedFile>()
+  const texts = new Map<string, Promise<CompressedFile>>()
   for (const [path, build] of [
     ['/llms.txt', buildLlmsText],
     ['/llms-full.txt', buildFullLlmsText],
   ] as const)
-    server.get(path, (request, reply) => {
-      const key = `${publicUrl()}${path}`
-      const file = texts.get(key) ?? toCompressedFile('text/plain; charset=utf-8', Buffer.from(build(publicUrl())))
-      texts.set(key, file)
-      return sendCompressedFile(request, reply, file)
+    server.get(path, async (request, reply) => {
+      const url = publicUrl()
+      const file = texts.getOrInsertComputed(`${url}${path}`, async () =>
+        toCompressedFile('text/plain; charset=utf-8', Buffer.from(await build(url))),
+      )
+      return sendCompressedFile(request, reply, await file)
     })
 }
 
 /** Sends a file of the site. Browsers reload pages and revalidate all other files, so that both are of the same release after an upgrade. */
-function sendSiteFile(request: FastifyRequest, reply: FastifyReply, path: string) {
-  const file = findSiteFile(path)
+async function sendSiteFile(request: FastifyRequest, reply: FastifyReply, path: string) {
+  const file = await findSiteFile(path)
   if (!file) throw new ApiError('not_found', 'Page not found. `/docs` lists all pages.')
   reply.headers(file.type.startsWith('text/html') ? pageSecurityHeaders : { 'cache-control': 'public, max-age=0' })
   return sendCompressedFile(request, reply, file)
@@ -66,20 +69,14 @@ const icon = toCompressedFile('image/svg+xml', readAsset('icon.svg'))
 const reference = toCompressedFile('text/html; charset=utf-8', readAsset('reference.html'))
 const referenceScript = toCompressedFile(javascript, readAsset('reference.js'))
 
-/**
- * Returns Scalar's bundle for browsers. Loaded on first use: it is large, and most processes never need it. The package has no function
- * that returns the bundle, only a route. A server that never listens executes that route.
- */
+/** Returns Scalar's bundle for browsers. Loaded on first use, because most processes never need it. */
 const loadViewer = memoize(async (): Promise<CompressedFile> => {
-  const { default: scalar } = await import('@scalar/fastify-api-reference')
-  const server = Fastify()
+  const worker = new Worker(new URL('./viewer-worker.ts', import.meta.url), { name: 'viewer', execArgv: [], env: {} })
   try {
-    await server.register(scalar, { routePrefix: '/scalar', configuration: { url: '/openapi.json' } })
-    const { statusCode, rawPayload: bytes } = await server.inject('/scalar/js/scalar.js')
-    if (statusCode !== 200) throw new Error(`the package returned ${statusCode} for the bundle of the viewer`)
-    return toCompressedFile(javascript, bytes)
+    const [bytes] = (await once(worker, 'message')) as [Uint8Array]
+    return toCompressedFile(javascript, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length))
   } finally {
-    await server.close()
+    await worker.terminate()
   }
 })
 

@@ -1,4 +1,5 @@
 import { Marked, type Tokens } from 'marked'
+import { pause } from '../../concurrency/turns.ts'
 import { escapeHtml } from '../../domain/values/html.ts'
 
 /** A Markdown page as HTML. */
@@ -19,8 +20,11 @@ export const toAnchor = (heading: string) =>
     .replaceAll(/[^\p{L}\p{N}_ -]/gu, '')
     .replaceAll(' ', '-')
 
-/** Renders a page. `resolve` returns the address for the target of a link or an image. */
-export function renderMarkdown(source: string, resolve: (target: string) => string): RenderedPage {
+/** Renders the sections of a page. `resolve` returns the address for the target of a link or an image. */
+export async function renderMarkdown(
+  sections: readonly string[],
+  resolve: (target: string) => string,
+): Promise<RenderedPage> {
   let title = ''
   const headings: RenderedPage['headings'] = []
   const anchors = new Map<string, number>()
@@ -64,7 +68,11 @@ export function renderMarkdown(source: string, resolve: (target: string) => stri
           .replaceAll('</table>', '</table></div>'),
     },
   })
-  const html = marked.parse(source, { async: false })
+  let html = ''
+  for (const section of sections) {
+    await pause()
+    html += marked.parse(section, { async: false })
+  }
   return { title, html, headings }
 }
 

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { STATUS_CODES } from 'node:http'
 import type { FastifyInstance, FastifyReply } from 'fastify'
+import { pause } from '../../concurrency/turns.ts'
 import { type ErrorCode, errorCodes, notFound } from '../../errors/api-error.ts'
 import { throwIfAny } from '../../errors/throw-if-any.ts'
 import { describeCorrection, readClockCorrection } from '../../store/alerts/database-clock.ts'
@@ -64,18 +65,23 @@ export function registerPublicPages(
     return sendValue(reply, { data: { status: 'ready', writes, ...warning } })
   })
 
-  // Building the document takes a few milliseconds, and anyone can request it, so each slice is cached by URL.
-  const documents = new Map<string, CompressedFile>()
-  server.get('/openapi.json', (request, reply) => {
+  // Anyone can request the document, so it and each slice are built once for each URL.
+  const documents = new Map<string, Promise<object>>()
+  const slices = new Map<string, Promise<CompressedFile>>()
+  server.get('/openapi.json', async (request, reply) => {
     const { query: slice, errors } = parseQuery(sliceQuery, request.query as string, 'UTC')
     throwIfAny(errors)
     const url = publicUrl()
     const { view, tag, samples = false } = slice
-    const key = JSON.stringify([url, view, tag, samples])
-    const build = () => sliceDocument(buildOpenApiDocument(operations, url, samples), slice)
-    const file = documents.get(key) ?? toCompressedFile(jsonType, Buffer.from(JSON.stringify(build())))
-    documents.set(key, file)
-    return sendCompressedFile(request, reply, file)
+    const file = slices.getOrInsertComputed(JSON.stringify([url, view, tag, samples]), async () => {
+      const document = await documents.getOrInsertComputed(JSON.stringify([url, samples]), () =>
+        buildOpenApiDocument(operations, url, samples),
+      )
+      // Many slices can wait for the document.
+      await pause()
+      return toCompressedFile(jsonType, Buffer.from(JSON.stringify(sliceDocument(document, slice))))
+    })
+    return sendCompressedFile(request, reply, await file)
   })
 
   server.get('/changelog', (_, reply) => sendValue(reply, { data: changelog }))

@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { posix } from 'node:path'
+import { memoize } from '../../concurrency/ttl-cache.ts'
+import { pause } from '../../concurrency/turns.ts'
 import { escapeHtml } from '../../domain/values/html.ts'
 import { type CompressedFile, toCompressedFile } from './compressed-file.ts'
 import { renderMarkdown, toAnchor, toText } from './markdown.ts'
@@ -46,34 +48,37 @@ function loadPage(file: string): Page {
   return { path: toPath(file), file, source, title: toText(title), description: toText(paragraph) }
 }
 
-function loadContents() {
+interface Contents {
+  sections: Section[]
+  pages: Page[]
+  byFile: ReadonlyMap<string, Page>
+}
+
+async function loadContents(): Promise<Contents> {
   const start = loadPage('docs/index.md')
   const [, ...parts] = start.source.split(/^## /m)
-  const sections: Section[] = parts.map(part => ({
-    title: part.slice(0, part.indexOf('\n')),
-    pages: [...part.matchAll(/^- \[[^\]]*\]\(([^)]+\.md)\)/gm)].map(([, target = '']) =>
-      loadPage(posix.join('docs', target)),
-    ),
-  }))
+  const sections: Section[] = []
+  for (const part of parts) {
+    const section: Section = { title: part.slice(0, part.indexOf('\n')), pages: [] }
+    for (const [, target = ''] of part.matchAll(/^- \[[^\]]*\]\(([^)]+\.md)\)/gm)) {
+      await pause()
+      section.pages.push(loadPage(posix.join('docs', target)))
+    }
+    sections.push(section)
+  }
   const pages = [start, ...sections.flatMap(section => section.pages)]
   return { sections, pages, byFile: new Map(pages.map(page => [page.file, page])) }
 }
 
-let contents: ReturnType<typeof loadContents> | undefined
 // Read on the first request, because most processes never serve a document.
-const getContents = () => {
-  contents ??= loadContents()
-  return contents
-}
+const getContents = memoize(loadContents)
 
-const files = new Map<string, CompressedFile>()
+const files = new Map<string, Promise<CompressedFile | undefined>>()
 
 /** Returns a file of the site by its path below `/docs/`, or undefined if it does not exist. */
-export function findSiteFile(path: string): CompressedFile | undefined {
-  const existing = files.get(path)
-  if (existing) return existing
-  const file = buildSiteFile(path)
-  if (file) files.set(path, file)
+export async function findSiteFile(path: string): Promise<CompressedFile | undefined> {
+  const file = await files.getOrInsertComputed(path, buildSiteFile)
+  if (!file) files.delete(path)
   return file
 }
 
@@ -81,9 +86,10 @@ const markdown = 'text/markdown; charset=utf-8'
 /** The workflows for agents (Arazzo). They refer to `../openapi.json`. */
 const workflows = 'workflows.arazzo.yaml'
 
-function buildSiteFile(path: string): CompressedFile | undefined {
+async function buildSiteFile(path: string): Promise<CompressedFile | undefined> {
   const toFile = (type: string, text: string) => toCompressedFile(type, Buffer.from(text))
-  if (path === 'search.json') return toFile('application/json; charset=utf-8', JSON.stringify([...listSearchEntries()]))
+  if (path === 'search.json')
+    return toFile('application/json; charset=utf-8', JSON.stringify(await listSearchEntries()))
   if (path === 'site.css')
     return toFile('text/css; charset=utf-8', `${read('console/styles/base.css')}${readAsset('site.css')}`)
   if (path === 'site.js') return toFile('text/javascript; charset=utf-8', readAsset('site.js'))
@@ -93,9 +99,10 @@ function buildSiteFile(path: string): CompressedFile | undefined {
       withoutSourceMap(readFileSync(new URL(import.meta.resolve('minisearch')), 'utf8')),
     )
   if (path === workflows) return toFile('application/yaml; charset=utf-8', read(`docs/${workflows}`))
-  const { pages } = getContents()
+  const contents = await getContents()
+  const { pages } = contents
   const page = pages.find(candidate => candidate.path === path)
-  if (page) return toFile('text/html; charset=utf-8', renderPage(page))
+  if (page) return toFile('text/html; charset=utf-8', await renderPage(page, contents))
   const source = pages.find(candidate => `${candidate.path || 'index'}.md` === path)
   if (source) return toFile(markdown, source.source)
   const image = pages.some(candidate => candidate.source.includes(`${path})`)) && /^images\/[\w-]+\.png$/.test(path)
@@ -106,27 +113,29 @@ const readAsset = (name: string) => readFileSync(new URL(name, import.meta.url),
 const withoutSourceMap = (source: string) => source.replace(/\n\/\/# sourceMappingURL=.*\s*$/, '\n')
 
 /** Returns the addresses of all pages below `/docs/`. */
-export const listSitePages = () => getContents().pages.map(({ path }) => path)
+export const listSitePages = async () => (await getContents()).pages.map(({ path }) => path)
 
 /** Returns the relative address of the installation's root, so that pages work below any path of a proxy. */
 const toRoot = ({ path }: Page) => (path === '' ? '' : '../'.repeat(path.split('/').length))
 
 /** Returns the address of a link in a page. Throws if it leads to a file that isn't on the site. */
-function resolveLink(page: Page, target: string) {
+function resolveLink({ byFile }: Contents, page: Page, target: string) {
   if (/^([a-z]+:|#|\/)/.test(target)) return target.startsWith('/') ? `${toRoot(page)}${target.slice(1)}` : target
   const [path = '', anchor] = target.split('#')
   const file = posix.join(posix.dirname(page.file), path)
-  const linkedPage = getContents().byFile.get(file)
+  const linkedPage = byFile.get(file)
   const fragment = anchor === undefined ? '' : `#${anchor}`
   if (linkedPage) return `${toRoot(page)}docs${linkedPage.path && `/${linkedPage.path}`}${fragment}`
   if (file.startsWith('docs/images/')) return `${toRoot(page)}${file}`
   throw new Error(`${page.file}: ${target} isn't on the site. List the page in docs/index.md.`)
 }
 
-function renderPage(page: Page) {
-  const { sections, pages } = getContents()
+async function renderPage(page: Page, contents: Contents) {
+  const { sections, pages } = contents
   const home = toRoot(page)
-  const { title, html, headings } = renderMarkdown(page.source, target => resolveLink(page, target))
+  const { title, html, headings } = await renderMarkdown(splitAtHeadings(page.source), target =>
+    resolveLink(contents, page, target),
+  )
   const link = (to: Page, label = to.title) =>
     `<a href="${home}docs${to.path && `/${to.path}`}"${to === page ? ' aria-current="page"' : ''}>${escapeHtml(label)}</a>`
   const section = sections.find(candidate => candidate.pages.includes(page))
@@ -177,9 +186,12 @@ ${
 `
 }
 
-/** Yields each section of each page: its address below `/docs/`, its heading and its text. */
-function* listSearchEntries() {
-  for (const { path, title, source } of getContents().pages) {
+/** Returns each section of each page: its address below `/docs/`, its heading and its text. */
+async function listSearchEntries() {
+  const { pages } = await getContents()
+  const entries: { path: string; title: string; heading: string; text: string }[] = []
+  for (const { path, title, source } of pages) {
+    await pause()
     const anchors = new Map<string, number>()
     for (const part of splitAtHeadings(source)) {
       const line = part.slice(0, part.indexOf('\n'))
@@ -188,14 +200,15 @@ function* listSearchEntries() {
       const count = anchors.get(anchor) ?? 0
       anchors.set(anchor, count + 1)
       const isTitle = line.startsWith('# ')
-      yield {
+      entries.push({
         path: isTitle ? path : `${path}#${count ? `${anchor}-${count}` : anchor}`,
         title,
         heading: isTitle ? '' : heading,
         text: toText(part.slice(line.length)),
-      }
+      })
     }
   }
+  return entries
 }
 
 /** Splits a page at its headings. A line in a code block that begins with `#` is no heading. */
@@ -224,8 +237,8 @@ const agentInstructions = `## Instructions
 `
 
 /** Returns `/llms.txt`: instructions and the table of contents for language models. */
-export function buildLlmsText(url: string) {
-  const { pages, sections } = getContents()
+export async function buildLlmsText(url: string): Promise<string> {
+  const { pages, sections } = await getContents()
   const lists = sections.map(
     section =>
       `## ${section.title}\n\n${section.pages
@@ -240,7 +253,7 @@ export function buildLlmsText(url: string) {
 }
 
 /** Returns `/llms-full.txt`: all pages in the order of the table of contents. */
-export const buildFullLlmsText = (url: string) =>
-  getContents()
-    .pages.map(({ path, source }) => `<!-- ${url}/docs/${path || 'index'}.md -->\n\n${source}`)
+export const buildFullLlmsText = async (url: string): Promise<string> =>
+  (await getContents()).pages
+    .map(({ path, source }) => `<!-- ${url}/docs/${path || 'index'}.md -->\n\n${source}`)
     .join('\n')

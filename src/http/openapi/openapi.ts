@@ -1,4 +1,5 @@
 import manifest from '../../../package.json' with { type: 'json' }
+import { pause } from '../../concurrency/turns.ts'
 import { Reference } from '../../domain/catalog/references.ts'
 import { RecordsChangedEvent, WebhookTestEvent } from '../../domain/webhooks/webhooks.ts'
 import { type TSchema, Type } from '../../schemas/schemas.ts'
@@ -20,23 +21,28 @@ import { buildIntroduction, toHeading } from './texts.ts'
  * Builds the OpenAPI document of the API's operations and the public pages, from the definitions that the server runs on. `hasSamples` adds code
  * samples and example errors, which people read and programs don't need.
  */
-export function buildOpenApiDocument(operations: readonly Operation[], publicUrl: string, hasSamples: boolean): object {
+export async function buildOpenApiDocument(
+  operations: readonly Operation[],
+  publicUrl: string,
+  hasSamples: boolean,
+): Promise<object> {
   const writer = createDocumentWriter(publicUrl, hasSamples)
   // Schemas that other schemas refer to by name only.
   for (const schema of [Problem, ListMeta, Warning, Reference]) writer.write(schema)
 
   const writeMethods = (sharing: readonly Operation[]) =>
     Object.fromEntries(sharing.map(operation => [operation.method.toLowerCase(), writeOperation(writer, operation)]))
-  const { paths: writtenPaths, parameters } = shareParameters(
-    Object.fromEntries([
-      ...[...Map.groupBy(operations, operation => toTemplate(operation.path))].map(([path, sharing]) => [
-        path,
-        writeMethods(sharing),
-      ]),
-      ...pages.map(page => [page.path, { get: writePage(writer, page) }]),
-    ]),
-  )
+  const written: Parameters<typeof shareParameters>[0] = {}
+  for (const [path, sharing] of Map.groupBy(operations, operation => toTemplate(operation.path))) {
+    await pause()
+    written[path] = writeMethods(sharing)
+  }
+  for (const page of pages) written[page.path] = { get: writePage(writer, page) }
+  await pause()
+  const { paths: writtenPaths, parameters } = shareParameters(written)
+  await pause()
   const { paths, responses } = shareResponses(writtenPaths)
+  await pause()
   const webhooks = writeWebhooks(writer)
   const tags = new Set([...operations.map(({ tag }) => tag), pagesTag])
   return {

@@ -25,8 +25,8 @@ after(async () => {
 
 const toAddress = (path: string) => (path ? `/docs/${path}` : '/docs')
 
-test('the table of contents lists each document once', () => {
-  const pages = listSitePages()
+test('the table of contents lists each document once', async () => {
+  const pages = await listSitePages()
   const documents = globSync('docs/**/*.md', { cwd: root }).map(file => file.slice('docs/'.length, -'.md'.length))
   assert.deepEqual(
     documents.filter(document => document !== 'index' && !pages.includes(document)),
@@ -37,7 +37,7 @@ test('the table of contents lists each document once', () => {
 
 test('every link and anchor of a page leads somewhere', async () => {
   const pages = new Map<string, string>()
-  for (const path of listSitePages()) {
+  for (const path of await listSitePages()) {
     const { status, headers, text } = await api.sendRaw(toAddress(path))
     assert.deepEqual([status, headers['content-type']], [200, 'text/html; charset=utf-8'], path)
     pages.set(toAddress(path), text)
@@ -82,7 +82,7 @@ test('a page is compressed, cacheable and limited to its origin', async () => {
 })
 
 test('every page is also Markdown', async () => {
-  for (const path of listSitePages()) {
+  for (const path of await listSitePages()) {
     const { status, headers, text } = await api.sendRaw(`/docs/${path || 'index'}.md`)
     assert.deepEqual([status, headers['content-type']], [200, 'text/markdown; charset=utf-8'], path)
     assert.match(text, /^# \w/m, path)
@@ -92,10 +92,10 @@ test('every page is also Markdown', async () => {
 test('language models get instructions and all pages', async () => {
   const { text } = await api.sendRaw('/llms.txt')
   assert.match(text, /^# Tillbridge\n\n> .+\n\n## Instructions\n\n- /)
-  for (const path of listSitePages())
+  for (const path of await listSitePages())
     assert.ok(!path || text.includes(`](${api.baseUrl}/docs/${path}.md): `), `${path} or its description is missing`)
   const full = (await api.sendRaw('/llms-full.txt')).text
-  for (const path of listSitePages())
+  for (const path of await listSitePages())
     assert.ok(full.includes(`<!-- ${api.baseUrl}/docs/${path || 'index'}.md -->`), path)
 })
 
