@@ -1,10 +1,10 @@
 import { semaphore } from '../../concurrency/semaphore.ts'
 import type { Keys } from '../../crypto/keys.ts'
 import type { Database } from '../../database/db.ts'
-import { isSuspicious } from '../../domain/ecommerce/stock-push.ts'
+import { isSuspicious, mayBeSuspicious } from '../../domain/ecommerce/stock-push.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { raiseAlert, resolveAlert } from '../../store/alerts/alerts.ts'
-import { countFalling, type LevelKey, readOutbox, recordResults } from '../../store/ecommerce/levels.ts'
+import { countFalling, countStocked, type LevelKey, readOutbox, recordResults } from '../../store/ecommerce/levels.ts'
 import { findPushState, stopPush } from '../../store/ecommerce/push-state.ts'
 import { openPlatform } from '../connections.ts'
 import type { CallLog } from '../port/platform.ts'
@@ -100,13 +100,14 @@ async function finishOutbox(context: PushContext): Promise<void> {
 async function stopIfSuspicious(db: Database, service: Service): Promise<boolean> {
   const state = await findPushState(db, service)
   if (!state || state.isStopped) return true
-  const counts = await countFalling(db, service)
-  if (!isSuspicious(counts)) {
+  const falling = await countFalling(db, service)
+  const stocked = mayBeSuspicious(falling) ? await countStocked(db, service) : 0
+  if (!isSuspicious({ falling, stocked })) {
     await resolveAlert(db, service.id, stoppedAlert)
     return false
   }
   if (await stopPush(db, service)) {
-    const detail = `${counts.falling} of ${counts.stocked} stocked levels would fall to zero.`
+    const detail = `${falling} of ${stocked} stocked levels would fall to zero.`
     await raiseAlert(db, service.id, { ...stoppedAlert, detail })
   }
   return true

@@ -279,13 +279,18 @@ export const readOutbox = (db: Db, service: Service) =>
 /** How long the platform's idempotency keys are trusted: a small part of the time for which it keeps them. */
 const replaySeconds = 600
 
-/** Counts the levels that would fall to zero since the last approval, and those that are stocked. */
-export const countFalling = async (db: Db, service: Service) =>
-  (await db.row<{ falling: number; stocked: number }>(sql`
-    select count(*) filter (where l.due_rank = 0 and (c.push_approved_at is null or l.due_at > c.push_approved_at))::integer as falling,
-           count(*) filter (where l.known_on_hand > 0 and l.hold_reason is null)::integer as stocked
-      from ecommerce_level l join ecommerce_connection c using (service_id, connection_id)
-     where l.service_id = ${service.id} and l.connection_id = ${mainConnection} and (l.due_rank = 0 or l.known_on_hand > 0)`)) ?? {
-    falling: 0,
-    stocked: 0,
-  }
+/** Counts the levels that would fall to zero since the last approval. */
+export const countFalling = (db: Db, service: Service) =>
+  countRows(
+    db,
+    sql`ecommerce_level l join ecommerce_connection c using (service_id, connection_id)
+     where l.service_id = ${service.id} and l.connection_id = ${mainConnection} and l.due_at is not null and l.due_rank = 0
+       and (c.push_approved_at is null or l.due_at > c.push_approved_at)`,
+  )
+
+/** Counts the levels with stock on the platform, except for those that are held. Reads every level. */
+export const countStocked = (db: Db, service: Service) =>
+  countRows(db, sql`ecommerce_level where ${ofConnection(service)} and known_on_hand > 0 and hold_reason is null`)
+
+const countRows = async (db: Db, from: Sql) =>
+  (await db.row<{ count: number }>(sql`select count(*)::integer as count from ${from}`))?.count ?? 0
