@@ -14,7 +14,9 @@ import { monitoring } from '../../scripts/monitoring/write.ts'
 import { metrics } from '../../src/telemetry/metric-list.ts'
 
 const root = new URL('../../', import.meta.url)
-const rulesTest = fileURLToPath(new URL('deploy/prometheus/rules.test.yml', root))
+const rulesTests = ['rules.test.yml', 'rules-days.test.yml'].map(name =>
+  fileURLToPath(new URL(`deploy/prometheus/${name}`, root)),
+)
 
 const hasPromtool = spawnSync('promtool', ['--version']).error === undefined
 const skip = hasPromtool ? false : 'promtool (Debian: prometheus) is not installed'
@@ -90,7 +92,7 @@ test('each rule has a scenario that fires and one that does not', () => {
   interface Scenario {
     alert_rule_test?: { alertname: string; exp_alerts: unknown[] }[]
   }
-  const scenarios: Scenario[] = parse(readFileSync(rulesTest, 'utf8')).tests
+  const scenarios: Scenario[] = rulesTests.flatMap(file => parse(readFileSync(file, 'utf8')).tests)
   const cases = scenarios.flatMap(({ alert_rule_test: tests = [] }) => tests)
   for (const fires of [true, false]) {
     const tried = new Set(cases.filter(each => each.exp_alerts.length > 0 === fires).map(each => each.alertname))
@@ -103,7 +105,7 @@ test('each rule has a scenario that fires and one that does not', () => {
 })
 
 test('the rules fire only under their conditions', { skip }, () => {
-  const output = execFileSync('promtool', ['test', 'rules', rulesTest], { encoding: 'utf8', stdio: 'pipe' })
+  const output = execFileSync('promtool', ['test', 'rules', ...rulesTests], { encoding: 'utf8', stdio: 'pipe' })
   assert.match(output, /SUCCESS/)
 })
 
