@@ -106,12 +106,12 @@ async function runCrowd(base: Awaited<ReturnType<typeof measure>>) {
   for (let i = 0; i < 20; i++) pages.push(await readPage())
   const begun = performance.now()
   const elapsedSeconds = () => (performance.now() - begun) / 1_000
-  while ([...open].some(socket => !socket.isPaused()) && elapsedSeconds() < 60) await delay(250)
+  while ([...open].some(socket => !socket.isPaused()) && elapsedSeconds() < 60) await delay(500)
   const closedSeconds = elapsedSeconds()
   const stalled = [...open].filter(socket => !socket.isPaused()).length
   // Clients that don't read don't notice that their connection is closed, but the server has fewer files.
   let now = await measure()
-  for (; now.files > base.files + 5 && elapsedSeconds() < 120; now = await measure()) await delay(250)
+  for (; now.files > base.files + 5 && elapsedSeconds() < 120; now = await measure()) await delay(1_000)
   const readersClosedSeconds = elapsedSeconds()
   for (const socket of open) socket.destroy()
   const isBack = () => now.busy === 0 && now.timers <= base.timers + 5 && now.live <= base.live + 30

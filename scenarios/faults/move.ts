@@ -79,7 +79,7 @@ try {
   const file = join(home, 'east.url')
   writeFileSync(file, eastUrl)
   await runCommand(environment, 'shard', 'add', 'east', '--url-file', file)
-  const reading = writeAndReadChanges(service.name, api, () => isMoved)
+  const reading = writeAndReadChanges(service.name, api, () => isMoved, Math.max(100, pause))
   const changing = Array.from({ length: writers }, (_, i) => changeCustomers(i))
   await delay(1_000)
   const begun = performance.now()

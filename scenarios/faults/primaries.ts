@@ -19,7 +19,7 @@ import { quantile, report } from '../support/report.ts'
 import { urlOf } from '../support/standby.ts'
 import { createRetailers, type Retailer, writeUrlFiles } from './primaries/retailers.ts'
 
-const { services, moves, seconds, rate, times, keep } = new Command('npm run scenario -- primaries')
+const { services, moves, seconds, rate, pause, times, keep } = new Command('npm run scenario -- primaries')
   .description(
     'Runs many services on three PostgreSQL servers. Some move to another server under load, then one server is killed. Checks that a move loses nothing\nand delivers no change twice or out of order. Writes must pause for less than 5 s, and only services on the dead server can fail.',
   )
@@ -27,6 +27,7 @@ const { services, moves, seconds, rate, times, keep } = new Command('npm run sce
   .option('--moves <number>', 'number of services that move', integer, 20)
   .option('--seconds <number>', 'duration of the measurement before the kill, and after it', integer, 30)
   .option('--rate <number>', 'requests a second', integer, 60)
+  .option('--pause <milliseconds>', 'pause of a client of a moving service after each request', integer, 100)
   .option(
     '--times <number>',
     'tenths by which p99 of the other services can be longer after the kill; 0 compares no times',
@@ -36,10 +37,18 @@ const { services, moves, seconds, rate, times, keep } = new Command('npm run sce
   .option('--keep', 'writes the table to bench/results/')
   .addHelpText(
     'after',
-    '\nExamples:\n  npm run scenario -- primaries\n  npm run scenario -- primaries --services 12 --moves 2 --seconds 4 --rate 20 --times 0\n',
+    '\nExamples:\n  npm run scenario -- primaries\n  npm run scenario -- primaries --services 12 --moves 2 --seconds 4 --rate 5 --pause 300 --times 0\n',
   )
   .parse()
-  .opts<{ services: number; moves: number; seconds: number; rate: number; times: number; keep?: boolean }>()
+  .opts<{
+    services: number
+    moves: number
+    seconds: number
+    rate: number
+    pause: number
+    times: number
+    keep?: boolean
+  }>()
 
 const home = mkdtempSync(join(tmpdir(), 'tillbridge-primaries-'))
 await chmod(home, 0o711)
@@ -154,7 +163,9 @@ try {
   let areMoved = false
   const failedMoves: string[] = []
   const pausedSeconds: number[] = []
-  const reading = moving.map(caller => writeAndReadChanges(caller.service.name, clientOf(caller), () => areMoved))
+  const reading = moving.map(caller =>
+    writeAndReadChanges(caller.service.name, clientOf(caller), () => areMoved, pause),
+  )
   const loading = runLoad(staying, () => areMoved)
   for (const caller of moving) {
     const to = targets.get(caller.shard) ?? 'east'
@@ -205,7 +216,7 @@ try {
       check('each move succeeds', failedMoves, moving.length),
       check(
         'writes pause for less than 5 s',
-        pausedSeconds.filter(pause => pause >= 5).map(String),
+        pausedSeconds.filter(paused => paused >= 5).map(String),
         pausedSeconds.length,
       ),
       check(

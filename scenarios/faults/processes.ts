@@ -17,20 +17,21 @@ import { integer } from '../support/options.ts'
 import { type PostgresProxy, startPostgresProxy } from '../support/postgres-proxy.ts'
 import { report } from '../support/report.ts'
 
-const { seconds, clients, rounds, keep } = new Command('npm run scenario -- processes')
+const { seconds, clients, rounds, pause, keep } = new Command('npm run scenario -- processes')
   .description(
     'Runs three API processes behind HAProxy (Debian) with deploy/haproxy.cfg, and two workers; their clocks are 5 s apart. Restarts all in turn\nunder load, then isolates one from the database. Checks that no request fails during restarts, and that nothing is lost or stored twice.',
   )
   .option('--seconds <number>', 'duration of the isolation', integer, 20)
   .option('--clients <number>', 'number of clients that create customers, and of those that read', integer, 8)
   .option('--rounds <number>', 'how often all are restarted', integer, 3)
+  .option('--pause <milliseconds>', 'pause of a client after each request', integer, 50)
   .option('--keep', 'writes the table to bench/results/')
   .addHelpText(
     'after',
-    '\nExamples:\n  npm run scenario -- processes\n  npm run scenario -- processes --seconds 4 --clients 2 --rounds 1\n',
+    '\nExamples:\n  npm run scenario -- processes\n  npm run scenario -- processes --seconds 4 --clients 2 --rounds 1 --pause 500\n',
   )
   .parse()
-  .opts<{ seconds: number; clients: number; rounds: number; keep?: boolean }>()
+  .opts<{ seconds: number; clients: number; rounds: number; pause: number; keep?: boolean }>()
 
 if (noHaproxy) throw new Error(noHaproxy)
 if (noFaketime) throw new Error(noFaketime)
@@ -89,11 +90,11 @@ async function create(client: number) {
   await writeCustomers(api, acknowledged, {
     prefix: `c${client}`,
     isOver: () => phase === 'over',
-    pauseMs: 50,
-    onAttempt(outcome) {
-      recordOutcome(outcome, 'POST /customers', begunIn)
+    pauseMs: pause,
+    beforeAttempt() {
       begunIn = phase
     },
+    onAttempt: outcome => recordOutcome(outcome, 'POST /customers', begunIn),
   })
 }
 
@@ -122,14 +123,14 @@ async function poll() {
       cursor = page.meta.hasNextPage ? (page.meta.endCursor ?? undefined) : undefined
       if (!cursor) asOf = page.meta.asOf
     } while (cursor)
-    await delay(50)
+    await delay(pause)
   }
 }
 
 async function read() {
   while (phase !== 'over') {
     await readPage({ limit: 20 })
-    await delay(50)
+    await delay(pause)
   }
 }
 

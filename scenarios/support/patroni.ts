@@ -32,7 +32,7 @@ function start(command: readonly string[], log: string, cwd: string): ChildProce
 
 /** Resolves when `condition` holds. Throws after `timeoutMs`. */
 async function until(condition: () => Promise<boolean>, what: string, timeoutMs = 120_000) {
-  for (const begun = performance.now(); !(await condition().catch(() => false)); await delay(50))
+  for (const begun = performance.now(); !(await condition().catch(() => false)); await delay(200))
     if (performance.now() - begun > timeoutMs) throw new Error(`${what} did not happen within ${timeoutMs / 1_000} s`)
 }
 

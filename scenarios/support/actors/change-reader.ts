@@ -11,8 +11,13 @@ export interface ChangeReport {
   longestPauseMs: number
 }
 
-/** Creates customers and reads `/changes` from the beginning until `isOver`; then reads to the end. */
-export async function writeAndReadChanges(name: string, api: Tillbridge, isOver: () => boolean): Promise<ChangeReport> {
+/** Creates customers and reads `/changes` from the beginning until `isOver`, with a pause after each request; then reads to the end. */
+export async function writeAndReadChanges(
+  name: string,
+  api: Tillbridge,
+  isOver: () => boolean,
+  pauseMs = 100,
+): Promise<ChangeReport> {
   const written: string[] = []
   const delivered: { id: string; changedAt: string }[] = []
   const wrong: string[] = []
@@ -33,7 +38,7 @@ export async function writeAndReadChanges(name: string, api: Tillbridge, isOver:
       }
       longestPauseMs = Math.max(longestPauseMs, performance.now() - last)
       last = performance.now()
-      await delay(100)
+      await delay(pauseMs)
     }
     isWritten = true
   }
@@ -51,7 +56,7 @@ export async function writeAndReadChanges(name: string, api: Tillbridge, isOver:
       if (page.meta.hasNextPage) continue
       if (isLast && !page.data.length) return
       isLast = isWritten
-      await delay(isLast ? 0 : 100)
+      await delay(isLast ? 0 : pauseMs)
     }
   }
 

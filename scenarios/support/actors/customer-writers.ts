@@ -14,17 +14,20 @@ export interface WriterOptions {
   isOver: () => boolean
   /** Pause after an acknowledged customer. Default 5 ms. */
   pauseMs?: number
-  /** Pause after any other outcome. Default 100 ms. */
+  /** Pause after any other outcome. Default 100 ms, or `pauseMs` if that is longer. */
   retryMs?: number
+  beforeAttempt?: () => void
   onAttempt?: (outcome: Outcome<Customer>, ms: number) => void
 }
 
 /** Creates customers one after the other, repeating each until it is acknowledged, and adds their email addresses to `acknowledged`. */
 export async function writeCustomers(api: Tillbridge, acknowledged: string[], options: WriterOptions): Promise<void> {
-  const { prefix, isOver, pauseMs = 5, retryMs = 100, onAttempt = () => {} } = options
+  const { prefix, isOver, pauseMs = 5, retryMs = Math.max(100, pauseMs) } = options
+  const { beforeAttempt = () => {}, onAttempt = () => {} } = options
   for (let i = 0; !isOver(); i++) {
     const email = `${prefix}-${i}@example.com`
     for (;;) {
+      beforeAttempt()
       const begun = performance.now()
       const outcome = await createCustomer(api, email)
       onAttempt(outcome, performance.now() - begun)
