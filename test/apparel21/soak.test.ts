@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict'
-import { join } from 'node:path'
 import { test } from 'node:test'
 import { runSoak } from '../../scenarios/soak/soak.ts'
 import type { CheckResult } from '../../scenarios/support/expectations/check.ts'
 import { abandoned } from '../../scenarios/support/operations/client.ts'
 import { sql } from '../../src/database/db.ts'
 import { createTestDatabase } from '../support/database.ts'
-import { checkout, runCommand } from '../support/processes.ts'
 
 const failedTitles = (checks: readonly CheckResult[]) => checks.filter(({ holds }) => !holds).map(({ title }) => title)
 
@@ -67,11 +65,4 @@ test('records agree after faults and kills, and the checks find planted errors',
       failed.some(title => title.startsWith(begin)),
       `${begin} is not among ${failed}`,
     )
-})
-
-test('the help of the soak lists its options and examples', async () => {
-  const program = [process.execPath, join(checkout, 'scenarios/soak/run.ts')] as const
-  const { code, out } = await runCommand(['--help'], {}, { program })
-  assert.equal(code, 0)
-  assert.match(out, /--seed <number>[\s\S]*Examples:[\s\S]*npm run scenario -- soak --seed 7/)
 })

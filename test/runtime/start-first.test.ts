@@ -7,8 +7,8 @@ import { install } from '../support/installations/installations.ts'
 import {
   createDirectory,
   type Environment,
+  killGroup,
   pickPort,
-  readAccess,
   runCommand,
   runSuccessfully,
   sendGet,
@@ -16,7 +16,6 @@ import {
   startCommand,
   stopServer,
   waitUntil,
-  waitUntilServing,
   withOccupiedPort,
 } from '../support/processes.ts'
 
@@ -51,10 +50,9 @@ test('the server is not ready while several processes create the shop', async ()
   assert.equal(early.status, 503)
   assert.ok(early.headers['retry-after'])
   assert.equal((await sendGet(there, '/health/live')).status, 200)
-  await waitUntilServing(command, environment)
-  assert.ok(command.out.includes(readAccess(environment.DATA_DIR).password))
-  for (let i = 0; i < 6; i++) assert.equal((await sendGet(there, '/health/ready')).status, 200)
-  await stopServer(command)
+  // The shop itself takes most of the CPU, and start.test.ts waits for one.
+  killGroup(command)
+  await command.ended
 })
 
 test('start and doctor report lost back office settings', async () => {
