@@ -93,7 +93,7 @@ for (const block of document.querySelectorAll('pre')) {
   button.type = 'button'
   button.className = 'copy'
   button.textContent = 'Copy'
-  button.addEventListener('click', () => copy(button, block.innerText))
+  button.addEventListener('click', () => copy(button, block.textContent))
   const frame = document.createElement('div')
   frame.className = 'block'
   block.before(frame)
