@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Command } from 'commander'
 import { freePort } from '../support/free-port.ts'
@@ -68,6 +68,11 @@ try {
   const ready = await becomesReady(at, join(volume, 'tls/ca.pem'), () => service.exitCode === null)
   facts.push(['it responds over HTTPS, with a read-only root', ready])
   facts.push(['its health check succeeds', (await healthy()) === 0])
+  const socket = readdirSync(volume, { recursive: true })
+    .map(String)
+    .find(path => path.endsWith('/.s.PGSQL.5432'))
+  const psql = ['psql', `--host=${join(place, dirname(socket ?? ''))}`, '--username=tillbridge', '--command=select 1']
+  facts.push(["Debian's psql connects to the database", (await once(runIn(image, psql), 'exit'))[0] === 0])
   service.kill(config.StopSignal as NodeJS.Signals)
   facts.push(['its stop signal ends it in order', (await exited)[0] === 0])
   const postgres = readdirSync(volume, { recursive: true }).map(String)

@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process'
-import { lstatSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { lstatSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
 import { ran } from './ran.ts'
+import { writeRepository } from './repository.ts'
 
 /** Source of the base image: Debian's archive, or the packages of this machine's Debian. */
 export type From = 'archive' | 'here'
@@ -15,36 +16,68 @@ export function makeBase(home: string, from: From): string {
     ran('tar', '-C', root, '-cf', archive, '.')
     return archive
   }
+  const names = listBasePackages()
   const list = join(home, 'files')
-  writeFileSync(list, [...filesHere()].map(path => `.${path}\n`).join(''))
+  writeFileSync(list, [...listFiles(names)].map(path => `.${path}\n`).join(''))
   ran('tar', '-C', '/', '--no-recursion', '--verbatim-files-from', '-cf', archive, '-T', list)
+  const added = join(home, 'added')
+  mkdirSync(join(added, 'var/lib/dpkg'), { recursive: true })
+  writeFileSync(join(added, 'var/lib/dpkg/status'), ran('dpkg-query', '--status', ...names))
+  writeRepository(added)
+  // Without directories, because podman rejects an archive with two entries of a path.
+  const files = readdirSync(added, { recursive: true, withFileTypes: true }).filter(each => each.isFile())
+  const paths = files.map(({ parentPath, name }) => `./${relative(added, join(parentPath, name))}`)
+  ran('tar', '-C', added, '--owner=0', '--group=0', '-rf', archive, ...paths)
   return archive
 }
 
-/** Returns the files of Debian's essential packages, and of apt and passwd, which every Debian image has. */
-function filesHere() {
+/** Returns the names of Debian's essential packages, of apt and passwd, which every Debian image has, and of their dependencies. */
+function listBasePackages(): ReadonlySet<string> {
   const packages = new Map<string, string[]>()
+  const providers = new Map<string, string>()
   const all: string[] = []
   const reported = ran(
     'dpkg-query',
     '-W',
     '-f',
-    `${['Package', 'Essential', 'Pre-Depends', 'Depends'].map(field => `\${${field}}`).join('\\t')}\\n`,
+    `${['Package', 'Essential', 'Provides', 'Pre-Depends', 'Depends'].map(field => `\${${field}}`).join('\\t')}\\n`,
   )
   for (const line of reported.split('\n')) {
-    const [name = '', essential, before, depends] = line.split('\t')
-    packages.set(name, `${before}, ${depends}`.match(/(?<=^|[,|] *)[a-z0-9][a-z0-9.+-]+/g) ?? [])
+    const [name = '', essential, provides = '', before, depends] = line.split('\t')
+    packages.set(name, listNames(`${before}, ${depends}`))
+    for (const provided of listNames(provides)) providers.set(provided, name)
     if (essential === 'yes') all.push(name)
   }
   const names = new Set<string>()
   for (const next = [...all, 'apt', 'passwd']; next.length; ) {
-    const name = next.pop() ?? ''
-    if (names.has(name) || !packages.has(name)) continue
+    const wanted = next.pop() ?? ''
+    const name = packages.has(wanted) ? wanted : providers.get(wanted)
+    if (name === undefined || names.has(name)) continue
     names.add(name)
     next.push(...(packages.get(name) ?? []))
   }
+  return names
+}
+
+/** Returns the names of packages in a field of relations, such as `libc6 (>= 2.36), debconf | debconf-2.0`. */
+const listNames = (relations: string) => relations.match(/(?<=^|[,|] *)[a-z0-9][a-z0-9.+-]+/g) ?? []
+
+/** Returns the paths of the packages' files, and of what dpkg stores about the packages. */
+function listFiles(names: ReadonlySet<string>): ReadonlySet<string> {
   const { stdout } = spawnSync('dpkg', ['-L', ...names], { encoding: 'utf8', maxBuffer: 2 ** 26 })
-  const files = new Set(['/bin', '/lib', '/lib64', '/sbin', '/opt', '/etc/passwd', '/etc/group', '/etc/shadow'])
+  const info = '/var/lib/dpkg/info'
+  const stored = readdirSync(info).filter(file => names.has(file.replace(/(:\w+)?\.\w+$/, '')))
+  const files = new Set([
+    ...stored.map(file => join(info, file)),
+    '/bin',
+    '/lib',
+    '/lib64',
+    '/sbin',
+    '/opt',
+    '/etc/passwd',
+    '/etc/group',
+    '/etc/shadow',
+  ])
   for (const path of stdout.split('\n')) {
     if (!path.startsWith('/') || /^\/usr\/share\/(doc|man|info|locale|lintian)\//.test(path)) continue
     // Since /bin is /usr/bin, a package may still say the former.

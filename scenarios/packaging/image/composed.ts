@@ -33,6 +33,15 @@ const written = spawnSync('podman', ['exec', '--user', '0', container, 'touch', 
 facts.push(['its root is read-only', written.stderr.includes('Read-only file system')])
 compose('exec', '-T', 'tillbridge', 'tillbridge', 'service', 'add', 'luma')
 facts.push(['commands run in the container', hasService()])
+const socket = '/var/lib/tillbridge/postgres/socket'
+const { stdout: selected } = inside(
+  'psql',
+  `--host=${socket}`,
+  '--username=tillbridge',
+  '-Atc',
+  'select name from service',
+)
+facts.push(["Debian's psql connects to the database", selected === 'luma\n'])
 
 const began = Date.now()
 compose('stop', '-t', grace)

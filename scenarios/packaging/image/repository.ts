@@ -1,0 +1,41 @@
+import { createHash } from 'node:crypto'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { ran } from './ran.ts'
+
+/** The package that the Dockerfile installs. */
+const installed = 'postgresql-client'
+
+/**
+ * Adds an apt repository to a root whose `var/lib/dpkg/status` has the installed packages: the package that the Dockerfile installs, and what
+ * it requires. Without a network, apt in the root then installs as it does from Debian. Downloads the packages that are missing here.
+ */
+export function writeRepository(root: string) {
+  const directory = join(root, 'srv/packages')
+  mkdirSync(join(directory, 'partial'), { recursive: true })
+  const options = [
+    `Dir::State::status=${join(root, 'var/lib/dpkg/status')}`,
+    `Dir::Cache::archives=${directory}/`,
+    'Debug::NoLocking=true',
+    'APT::Sandbox::User=root',
+  ].flatMap(option => ['-o', option])
+  const download = () =>
+    ran('apt-get', ...options, 'install', '--download-only', '--no-install-recommends', '-y', installed)
+  try {
+    download()
+  } catch {
+    ran('apt-get', 'update')
+    download()
+  }
+  const index = readdirSync(directory)
+    .filter(file => file.endsWith('.deb'))
+    .map(file => {
+      const content = readFileSync(join(directory, file))
+      const sha256 = createHash('sha256').update(content).digest('hex')
+      const fields = ran('dpkg-deb', '--field', join(directory, file)).trim()
+      return `${fields}\nFilename: ./${file}\nSize: ${content.length}\nSHA256: ${sha256}\n`
+    })
+  writeFileSync(join(directory, 'Packages'), index.join('\n'))
+  mkdirSync(join(root, 'etc/apt'), { recursive: true })
+  writeFileSync(join(root, 'etc/apt/sources.list'), 'deb [trusted=yes] file:/srv/packages ./\n')
+}
