@@ -20,6 +20,7 @@ export const failpoints = [
   'service_drained',
   'service_paused',
   'service_moved_away',
+  'service_switch_recorded',
   'service_switched',
   'service_opened',
   'service_rows_replaced',

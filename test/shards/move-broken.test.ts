@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { listAbandonedMoves } from '../../src/store/moves/moves.ts'
 import { buildCustomer } from '../support/customer-bodies.ts'
-import { createDirectory, runCommand, startCommand, waitUntil } from '../support/processes.ts'
+import { createDirectory, isHalted, runCommand, startCommand, waitUntil } from '../support/processes.ts'
 import type { Caller } from '../support/service.ts'
 import { post, withKey } from '../support/write.ts'
 import { callerOf, type Spread, startSpread } from './installation.ts'
@@ -48,9 +47,6 @@ async function movedTo(database: string, FAILPOINT: string) {
   if (!FAILPOINT.endsWith(':stop')) assert.equal((await mover.ended).signal, 'SIGKILL', mover.err)
   return mover
 }
-
-/** True if a process was stopped by a signal (proc_pid_stat(5)). */
-const isHalted = (pid = 0) => /^\d+ \(.*\) T/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
 
 const undo = () => runCommand(['service', 'move', 'luma', '--undo'], shop.environment)
 

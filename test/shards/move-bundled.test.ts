@@ -6,10 +6,13 @@ import { buildCustomer } from '../support/customer-bodies.ts'
 import {
   connectToDatabase,
   createDirectory,
+  createServiceAccess,
+  isHalted,
   type RunningServer,
   readAccess,
   runSuccessfully,
   serve,
+  startCommand,
   stopServer,
   waitUntil,
 } from '../support/processes.ts'
@@ -107,4 +110,30 @@ test('a shop moves out of the bundled database completely', async () => {
   } finally {
     await client.end()
   }
+})
+
+test('a late process does not undo a switch that another one finished', { timeout: 150_000 }, async () => {
+  const { username, password, serviceName } = await createServiceAccess(environment, 'nova')
+  const access = { authorization: basicAuth(`${username}:${password}`), 'x-service-name': serviceName }
+  const send = (method: string, path: string, body?: object) =>
+    ask(path, {
+      method,
+      headers: { ...access, ...withKey(), 'content-type': 'application/json' },
+      ...(body && { body: JSON.stringify(body) }),
+    })
+  const mover = startCommand(['service', 'move', 'nova', '--to', 'east'], {
+    ...environment,
+    FAILPOINT: 'service_switch_recorded:stop',
+  })
+  await waitUntil(() => isHalted(mover.pid), 'the switch is recorded', 60_000)
+  await waitUntil(
+    async () => (await send('POST', '/customers', buildCustomer())).status === 201,
+    'a worker finishes the move',
+    60_000,
+  )
+  mover.child.kill('SIGCONT')
+  assert.equal((await mover.ended).code, 1)
+  assert.match(mover.err, /Another process has taken over the move/)
+  const { status, json } = await send('GET', '/customers/search?updated_after=2020-01-01%2000:00:00')
+  assert.deepEqual([status, json.data.length], [200, 1])
 })

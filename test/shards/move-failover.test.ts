@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { startStandby, urlOf } from '../../scenarios/support/standby.ts'
 import { openDatabase, raw } from '../../src/database/db.ts'
 import { type Postgres, startPostgres } from '../../src/postgres/postgres.ts'
 import { buildCustomer } from '../support/customer-bodies.ts'
-import { createDirectory, runCommand, startCommand, waitUntil } from '../support/processes.ts'
+import { createDirectory, isHalted, runCommand, startCommand, waitUntil } from '../support/processes.ts'
 import type { Caller } from '../support/service.ts'
 import { post, withKey } from '../support/write.ts'
 import { callerOf, type Spread, startSpread } from './installation.ts'
@@ -54,9 +53,6 @@ after(async () => {
   await shop?.stop()
   for (const server of servers) await server.stop()
 })
-
-/** True if a process was stopped by a signal (proc_pid_stat(5)). */
-const isHalted = (pid = 0) => /^\d+ \(.*\) T/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
 
 test('a move whose source fails over is undone with a clear message', { timeout: 240_000 }, async () => {
   const mover = startCommand(['service', 'move', 'luma', '--to', 'west'], {

@@ -236,6 +236,9 @@ export function findPostgresPid(dataDir: string): number | undefined {
 export const findWorkerPids = ({ pid }: RunningCommand): number[] =>
   childrenOf(pid).filter(child => fs.readFileSync(`/proc/${child}/cmdline`, 'utf8').includes('src/cli.js'))
 
+/** True if a process was stopped by a signal (proc_pid_stat(5)). */
+export const isHalted = (pid = 0) => /^\d+ \(.*\) T/.test(fs.readFileSync(`/proc/${pid}/stat`, 'utf8'))
+
 /** Checks a condition until it is met: every 20 ms at first, and less often in a long wait, because a check can be a query or a command. */
 export async function waitUntil(condition: () => unknown, label: string, withinMs = 10_000): Promise<void> {
   const begun = Date.now()

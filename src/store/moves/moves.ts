@@ -109,11 +109,19 @@ const recordSwitch = async (tx: Db, { serviceId, owner }: Move) =>
     update service_move set state = 'switched', switched_at = clock_timestamp()
      where service_id = ${serviceId} and owner = ${owner}::uuid and state = 'copying'`)) > 0
 
-/** Undoes a switch that came too late, before anything was written at the target. */
-export const undoSwitch = (control: Database, { serviceId, source }: Move) =>
+/**
+ * Undoes a switch that came too late, before anything was written at the target. Returns false if another process has taken over: it may have
+ * finished the move, and the target may have been written.
+ */
+export const undoSwitch = (control: Database, { serviceId, owner, source, target }: Move) =>
   control.transaction(async tx => {
-    await tx.run(sql`update service set shard_name = ${source} where service_id = ${serviceId}`)
-    await tx.run(sql`update service_move set state = 'copying', switched_at = null where service_id = ${serviceId}`)
+    const undoneCount = await tx.run(sql`
+      update service_move set state = 'copying', switched_at = null
+       where service_id = ${serviceId} and owner = ${owner}::uuid and state = 'switched'`)
+    if (undoneCount > 0)
+      await tx.run(sql`
+        update service set shard_name = ${source} where service_id = ${serviceId} and shard_name = ${target}`)
+    return undoneCount > 0
   })
 
 /** Returns the milliseconds since the switch, by the clock of the control database. */

@@ -54,6 +54,8 @@ const maxUpdateMs = 1_500
 const maxUpdates = 20
 const pollIntervalMs = 200
 
+const takenOver = () => new Error('Another process has taken over the move.')
+
 /**
  * Moves a service that `beginMove` has recorded. `at` is the source's address as the target's server reaches it. If the move fails, the
  * error says where the service is and which steps are left.
@@ -68,7 +70,7 @@ export async function moveService(
   const lost = new AbortController()
   const beat = setInterval(() => {
     sendHeartbeat(places.control, move).then(
-      isOwner => isOwner || lost.abort(new Error('Another process has taken over the move.')),
+      isOwner => isOwner || lost.abort(takenOver()),
       () => {},
     )
   }, heartbeatIntervalMs)
@@ -117,8 +119,7 @@ async function copyService(
   const counts = await publishTables(source, move, name, tables)
   const of = [...counts.values()].reduce((sum, rows) => sum + rows, 0)
   await subscribe(source, target, name, at)
-  if (!(await recordCopySlots(control, move, await readCopySlots(target, name))))
-    throw new Error('Another process has taken over the move.')
+  if (!(await recordCopySlots(control, move, await readCopySlots(target, name)))) throw takenOver()
   await startCopy(target, name)
   for (;;) {
     signal.throwIfAborted()
@@ -194,15 +195,15 @@ async function switchService(
   const tooLate = () => new Error('The switch came too late, because the write pause at the source had ended.')
   if (source === control) {
     if (!(await switchFromControl(control, move, until))) throw tooLate()
+    failpoint('service_switch_recorded')
   } else {
     if (!(await markMovedAway(source, move, until))) throw tooLate()
     failpoint('service_moved_away')
     if (await hasPassed(source, until)) throw tooLate()
-    if (!(await switchToTarget(control, move))) throw new Error('Another process has taken over the move.')
+    if (!(await switchToTarget(control, move))) throw takenOver()
   }
   if (source === control && (await hasPassed(control, until))) {
-    await undoSwitch(control, move)
-    throw tooLate()
+    throw (await undoSwitch(control, move)) ? tooLate() : takenOver()
   }
   failpoint('service_switched')
 }
