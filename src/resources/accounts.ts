@@ -1,3 +1,4 @@
+import { requireLocalAccount } from '../auth/require-local-account.ts'
 import type { Db } from '../database/db.ts'
 import { Account, AccountInput, IssuedAccount, ListedAccount, RevokedAccount, RoleChange } from '../domain/accounts.ts'
 import { listChanges } from '../domain/audit.ts'
@@ -18,7 +19,6 @@ import {
   removeRole,
   toApiKey,
 } from '../store/accounts/accounts.ts'
-import { isPerson } from '../store/accounts/people.ts'
 
 const [tag, role, kind, inControlDatabase] = ['Accounts', 'admin', 'account', true] as const
 const accountParams = { username: { description: 'The account.', example: 'webshop' } }
@@ -195,11 +195,6 @@ export async function lockAccountRecord(tx: Db, service: Service, username: stri
   const account = await findAccountRecord(tx, service, username)
   if (!account) throw notFound(kind)
   return account.record
-}
-
-/** Throws `account_managed_by_provider` for the account of a person. */
-export async function requireLocalAccount(tx: Db, username: string) {
-  if (await isPerson(tx, username)) throw new ApiError('account_managed_by_provider')
 }
 
 /** Locks an account, and returns it with its new password. */

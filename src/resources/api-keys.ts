@@ -1,3 +1,4 @@
+import { requireLocalAccount } from '../auth/require-local-account.ts'
 import { buildApiKeySchemas, maxApiKeys } from '../domain/api-keys.ts'
 import { notFound, toApiError } from '../errors/api-error.ts'
 import { EmptyBody } from '../http/body/body.ts'
@@ -12,7 +13,7 @@ import {
   listApiKeyRecords,
   revokeApiKey,
 } from '../store/accounts/api-keys.ts'
-import { lockAccountRecord, requireLocalAccount } from './accounts.ts'
+import { lockAccountRecord } from './accounts.ts'
 
 const [tag, role, inControlDatabase] = ['Accounts', 'admin', true] as const
 const accountParams = { username: { description: 'The account.', example: 'webshop' } }
