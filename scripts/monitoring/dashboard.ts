@@ -273,9 +273,12 @@ const rows: readonly (readonly [title: string, panels: readonly Panel[]])[] = [
         lines: [[`${of('tillbridge_certificate_expiry_timestamp_seconds')} - time()`, 'left']],
       },
       {
-        title: 'Trace spans',
+        title: 'Exported spans and log records',
         unit: 'ops',
-        lines: [[`sum by (result) (${rate(of('tillbridge_spans_total'))})`, '{{result}}']],
+        lines: [
+          [`sum by (result) (${rate(of('tillbridge_spans_total'))})`, 'spans {{result}}'],
+          [`sum by (result) (${rate(of('tillbridge_log_records_total'))})`, 'log records {{result}}'],
+        ],
       },
     ],
   ],

@@ -21,7 +21,7 @@ import { callDurations, databaseDurations, droppedLogs } from '../telemetry/dura
 import { ignoredErrors, ignoreError } from '../telemetry/ignored-errors.ts'
 import { createSample, formatExposition, type Sample } from '../telemetry/samples.ts'
 import type { Shard, Shards } from './shards/shards.ts'
-import { getSpanCounts } from './telemetry-export.ts'
+import { getExportCounts } from './telemetry-export.ts'
 
 /** An open database, with the sources of its metrics. */
 interface DatabaseContext {
@@ -36,14 +36,13 @@ interface DatabaseContext {
 
 /** Metrics of every process: database connections, circuit breakers, lost log lines. */
 export function collectProcessSamples(shards: readonly DatabaseContext[]): Sample[] {
-  const spans = Object.entries(getSpanCounts()).map(([result, count]) =>
-    createSample('tillbridge_spans_total', { result }, count),
-  )
+  const { spans, logs } = getExportCounts()
   return [
     ...shards.flatMap(collectContextSamples),
     ...databaseDurations.samples(),
     ...callDurations.samples(),
-    ...spans,
+    ...Object.entries(spans).map(([result, count]) => createSample('tillbridge_spans_total', { result }, count)),
+    ...Object.entries(logs).map(([result, count]) => createSample('tillbridge_log_records_total', { result }, count)),
     createSample('tillbridge_log_lines_lost_total', {}, droppedLogs.lines),
     ...[...ignoredErrors].map(([reason, count]) => createSample('tillbridge_ignored_errors_total', { reason }, count)),
   ]

@@ -15,10 +15,15 @@ import { recordSpans } from '../telemetry/spans.ts'
 const flushTimeoutMs = 2_000
 
 const { version } = manifest
-let exporter: Exporter | undefined
+type Counter = Pick<Exporter, 'counts'>
+let spanCounter: Counter | undefined
+let logCounter: Counter | undefined
 
-/** Counts the spans of this process by their outcome. Empty without tracing. */
-export const getSpanCounts = (): Partial<Record<'sent' | 'lost', number>> => exporter?.counts() ?? {}
+/** Counts the exported spans and log records of this process by their outcome. Empty for signals that are not exported. */
+export const getExportCounts = (): Record<'spans' | 'logs', Partial<Record<'sent' | 'lost', number>>> => ({
+  spans: spanCounter?.counts() ?? {},
+  logs: logCounter?.counts() ?? {},
+})
 
 const instanceId = randomUUID()
 
@@ -63,6 +68,7 @@ async function startLogExport(collector: Collector, log: Logger) {
   const { createLogExporter } = await import('../telemetry/log-exporter.ts')
   const own = createLogExporter({ ...collector, onChange: logDelivery(log, 'log') })
   const end = forwardLogLines(own.record)
+  logCounter = own
   return async () => {
     end()
     await own.close(flushTimeoutMs)
@@ -90,7 +96,7 @@ async function startTracing(config: Config, collector: Collector, log: Logger): 
     sampler: createSampler(config.otelTracesSampler, config.otelTracesSamplerArg),
     record: own.record,
   })
-  exporter = own
+  spanCounter = own
   return async () => {
     end()
     await own.close(flushTimeoutMs)

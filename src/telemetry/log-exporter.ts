@@ -36,7 +36,7 @@ export function createLogExporter({
     instrumentationScope: { name: 'tillbridge', version },
     droppedAttributesCount: 0,
   }
-  const { add, close } = createExportQueue(createLogsExporter(options), onChange)
+  const { add, counts, close } = createExportQueue(createLogsExporter(options), onChange)
 
   function toRecord(line: string): ReadableLogRecord {
     const { level, time, msg, trace_id: traceId, span_id: spanId, err, ...fields } = JSON.parse(line) as LogLine
@@ -57,7 +57,7 @@ export function createLogExporter({
       attributes: { ...toAttributes(fields), ...(err && describeError(err)) },
     }
   }
-  return { record: (line: string) => add(() => toRecord(line)), close }
+  return { record: (line: string) => add(() => toRecord(line)), counts, close }
 }
 
 const describeError = ({ type, message, stack }: NonNullable<LogLine['err']>) =>

@@ -97,6 +97,11 @@ export const metrics = {
     help: 'Trace spans by result of their export.',
     labels: ['result'],
   },
+  tillbridge_log_records_total: {
+    type: 'counter',
+    help: 'Log records by result of their export. Standard error has the log lines too.',
+    labels: ['result'],
+  },
   tillbridge_sync_lag_seconds: {
     type: 'gauge',
     help: 'Seconds since the last successful run of a sync.',

@@ -94,11 +94,16 @@ test('log lines are pushed with their trace and without secrets', async () => {
 })
 
 test('an unavailable collector delays no request and is logged', async () => {
-  collector.statuses.push(...Array<number>(20).fill(400))
+  collector.statuses.push(...Array<number>(1_000).fill(400))
   await waitUntil(() => server.err.includes('metric export failed'), 'the failure is logged', 30_000)
   assert.equal((await sendGet(server, '/stores', access)).status, 200)
+  await waitUntil(() => server.err.includes('log export failed'), 'lost log records are logged', 30_000)
   collector.statuses.length = 0
   await waitUntil(() => server.err.includes('metric export resumed'), 'the recovery is logged', 30_000)
+  const countLogs = (result: string) =>
+    collector.metrics.get('tillbridge_log_records_total')?.points.find(point => point.attributes.result === result)
+      ?.asDouble ?? 0
+  await waitUntil(() => countLogs('sent') >= requests && countLogs('lost') > 0, 'lost log records are counted', 30_000)
 })
 
 test('an exporter without a collector is rejected', async () => {

@@ -5,7 +5,7 @@ import { readConfig } from '../../src/config/config.ts'
 import type { Service } from '../../src/domain/tenancy/service-settings.ts'
 import { startWorker } from '../../src/jobs/worker.ts'
 import { openMailTransport } from '../../src/mail/transport.ts'
-import { getSpanCounts, startTelemetryExport } from '../../src/runtime/telemetry-export.ts'
+import { getExportCounts, startTelemetryExport } from '../../src/runtime/telemetry-export.ts'
 import { answering } from '../apparel21/stand-in.ts'
 import { behind } from '../drivers/apparel21.ts'
 import { type Received, startCollector } from '../support/collector.ts'
@@ -178,7 +178,7 @@ test('a failed span has a code and no message', async () => {
 })
 
 test('an unsampled caller is not traced, and the ratio covers others', async () => {
-  const { sent: sentBefore = 0 } = getSpanCounts()
+  const { sent: sentBefore = 0 } = getExportCounts().spans
   const unsampled = '0af7651916cd43dd8448eb211c80319c'
   assert.equal((await api.get('/stores', { traceparent: `00-${unsampled}-b7ad6b7169203331-00` })).status, 200)
   await api.get('/stores', { traceparent, 'x-request-id': 'later' })
@@ -186,7 +186,7 @@ test('an unsampled caller is not traced, and the ratio covers others', async () 
     () => collector.spans.some(span => span.attributes['tillbridge.request_id'] === 'later'),
     'the later one',
   )
-  await waitUntil(() => (getSpanCounts().sent ?? 0) > sentBefore, 'what was sent is counted')
+  await waitUntil(() => (getExportCounts().spans.sent ?? 0) > sentBefore, 'what was sent is counted')
   assert.deepEqual(
     collector.spans.filter(span => span.traceId === unsampled),
     [],
@@ -232,10 +232,10 @@ test('spans wait for a busy collector, and rejected ones count lost', async () =
   await waitUntil(() => findSpans().length, 'the span that waited')
   assert.ok(collector.bodies.length >= bodies + 3)
   assert.equal(findSpans().length, 1)
-  assert.equal(getSpanCounts().lost, 0)
+  assert.equal(getExportCounts().spans.lost, 0)
   collector.statuses.push(400)
   await api.get('/stores')
-  await waitUntil(() => (getSpanCounts().lost ?? 0) > 0, 'rejected spans are counted')
+  await waitUntil(() => (getExportCounts().spans.lost ?? 0) > 0, 'rejected spans are counted')
   await api.get('/stores')
   const messages = /trace export failed.*trace export resumed/s
   await waitUntil(() => messages.test(logged.text), 'the log reports it')
