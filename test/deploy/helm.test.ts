@@ -5,10 +5,12 @@ import { createRequire } from 'node:module'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { before, describe, test } from 'node:test'
+import { Value } from 'typebox/value'
 import { parse, parseAllDocuments } from 'yaml'
 import manifest from '../../package.json' with { type: 'json' }
 import { type Config, readConfig } from '../../src/config/config.ts'
 import { checkout, createDirectory } from '../support/processes.ts'
+import { Cluster } from './cloudnative-pg.ts'
 
 const chart = join(checkout, 'deploy/helm/tillbridge')
 
@@ -215,6 +217,15 @@ describe('the Helm chart', { skip }, () => {
   test('values with an unknown or invalid field are rejected', () => {
     for (const values of [{ api: { replicas: 0 } }, { replicas: 3 }, { publicUrl: 'http://api.example.com' }])
       assert.notEqual(run(values).status, 0, JSON.stringify(values))
+  })
+
+  test('the example of CloudNativePG has the schema of its operator', () => {
+    const cluster = parse(readFileSync(join(checkout, 'deploy/helm/cloudnative-pg.yaml'), 'utf8'))
+    assert.deepEqual(Value.Errors(Cluster, cluster), [])
+    cluster.spec.postgresql.parameters.max_connections = 200
+    cluster.spec.instance = 3
+    const paths = Value.Errors(Cluster, cluster).map(({ instancePath }) => instancePath)
+    assert.deepEqual(paths, ['/spec/instance', '/spec', '/spec/postgresql/parameters/max_connections'])
   })
 
   test('the example of CloudNativePG creates the secret that the chart reads', () => {
