@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createWriteStream } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
+import { killAtExit } from './kill-at-exit.ts'
 
 /** A program that serves HTTP in a process of its own. */
 export interface HttpProgram {
@@ -28,7 +29,7 @@ export async function startHttpProgram(
   { cwd, env, log, readyUrl }: HttpProgramOptions,
 ): Promise<HttpProgram> {
   const output = createWriteStream(log, { flags: 'a' })
-  const child = spawn(program, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = killAtExit(spawn(program, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] }))
   child.stdout.pipe(output, { end: false })
   child.stderr.pipe(output, { end: false })
   child.once('close', () => output.end())

@@ -4,6 +4,7 @@ import { createWriteStream, existsSync, mkdirSync, mkdtempSync, renameSync, writ
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { finished } from 'node:stream/promises'
+import { killAtExit } from './kill-at-exit.ts'
 
 /** Packages of the npm registry with exact versions, such as `{ directus: '12.4.0' }`. */
 export type Packages = Record<string, string>
@@ -43,7 +44,7 @@ export async function runProgram(
   env: NodeJS.ProcessEnv,
   log: string,
 ): Promise<void> {
-  const child = spawn(program, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = killAtExit(spawn(program, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] }))
   const output = createWriteStream(log, { flags: 'a' })
   child.stdout.pipe(output, { end: false })
   child.stderr.pipe(output, { end: false })

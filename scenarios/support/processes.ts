@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Failpoint } from '../../src/testing/failpoints.ts'
+import { killAtExit } from './kill-at-exit.ts'
 import { trustCertificate } from './operations/client.ts'
 
 /** The command line of Tillbridge. */
@@ -87,19 +88,21 @@ export async function startManagedProcess(options: ManagedProcessOptions): Promi
       const crashPoint = options.crashPoint?.()
       managed.crashPoint = crashPoint
       isKilledByUs = false
-      child = spawn(process.execPath, [program, ...args], {
-        cwd: dataDirectory,
-        env: {
-          PATH: process.env.PATH,
-          DATA_DIR: dataDirectory,
-          PORT: '0',
-          LOG_LEVEL: 'warn',
-          DATABASE_URL: `${databaseUrl}${databaseUrl.includes('?') ? '&' : '?'}application_name=${processRun}`,
-          ...environment,
-          ...(crashPoint && { FAILPOINT: crashPoint }),
-        },
-        stdio: ['ignore', 'pipe', 'pipe'],
-      })
+      child = killAtExit(
+        spawn(process.execPath, [program, ...args], {
+          cwd: dataDirectory,
+          env: {
+            PATH: process.env.PATH,
+            DATA_DIR: dataDirectory,
+            PORT: '0',
+            LOG_LEVEL: 'warn',
+            DATABASE_URL: `${databaseUrl}${databaseUrl.includes('?') ? '&' : '?'}application_name=${processRun}`,
+            ...environment,
+            ...(crashPoint && { FAILPOINT: crashPoint }),
+          },
+          stdio: ['ignore', 'pipe', 'pipe'],
+        }),
+      )
       let output = ''
       child.stdout?.setEncoding('utf8').on('data', text => {
         output += text

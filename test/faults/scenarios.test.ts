@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { noBuildah, noCompose } from '../../scenarios/packaging/image/needs.ts'
 import { scenarios } from '../../scenarios/scenarios.ts'
+import { childrenOf } from '../../scenarios/support/children.ts'
 import { noDebianPostgres } from '../../scenarios/support/debian-postgres.ts'
 import { noFaketime, noHaproxy } from '../../scenarios/support/haproxy.ts'
 import { noPatroni } from '../../scenarios/support/patroni.ts'
-import { checkout, runCommand } from '../support/processes.ts'
+import { isRunning } from '../support/postgres/processes.ts'
+import { checkout, runCommand, startCommand, waitUntil } from '../support/processes.ts'
 
 // Short forms of scenarios that take minutes.
 
@@ -46,6 +49,23 @@ test('--help of a scenario describes it and runs nothing', async () => {
     assert.match(helps[i] ?? '', new RegExp(`^Usage: npm run scenario -- ${name} `), name)
     assert.match(helps[i] ?? '', new RegExp(`^Examples?:\\n +npm run scenario -- ${name}`, 'm'), name)
   }
+})
+
+/** Returns the process IDs of all descendants of a process. */
+const listDescendants = (pid: number): number[] => childrenOf(pid).flatMap(child => [child, ...listDescendants(child)])
+
+test('SIGTERM ends a scenario and all processes that it started', {
+  timeout: 120_000,
+  skip: process.platform !== 'linux' && 'processes are read from /proc',
+}, async () => {
+  const scenario = startCommand(['crowds'], {}, { program: [process.execPath, join(checkout, 'scenarios/run.ts')] })
+  const readCommand = (pid: number) => readFileSync(`/proc/${pid}/cmdline`, 'utf8')
+  const isServing = (pid: number) => readCommand(pid).includes('src/cli.js')
+  await waitUntil(() => listDescendants(scenario.pid).some(isServing), 'Tillbridge is started', 60_000)
+  const descendants = listDescendants(scenario.pid)
+  scenario.child.kill('SIGTERM')
+  assert.equal((await scenario.ended).code, 143)
+  await waitUntil(() => !descendants.some(isRunning), 'all processes have ended', 30_000)
 })
 
 test('malformed JSON and naughty strings cause no error of the server', { timeout: 200_000 }, async () => {
@@ -168,8 +188,8 @@ test('the image is built from the Dockerfile and runs unprivileged', {
   timeout: 300_000,
   skip: withoutCompose && noBuildah,
 }, async () => {
-  if (withoutCompose) assert.equal((await passedChecks('image', '--here')).length, 9)
-  else assert.equal((await passedChecks('compose')).length, 7)
+  if (withoutCompose) assert.equal((await passedChecks('image', '--here')).length, 10)
+  else assert.equal((await passedChecks('compose')).length, 8)
 })
 
 test('imports that are killed resume, and exports equal them byte by byte', {
