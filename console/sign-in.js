@@ -1,15 +1,10 @@
 import { useState } from 'preact/hooks'
 import { Button, SubmitButton } from './components/button.js'
+import { Checkbox } from './components/field.js'
 import { ApiError, callApi } from './lib/api.js'
 import { html } from './lib/html.js'
 import { rememberScreen } from './lib/provider-response.js'
 import { rich, t } from './lib/text.js'
-
-/** @param {Error} error */
-const getRemedy = error =>
-  error instanceof ApiError && error.problem.code === 'invalid_credentials'
-    ? t('If you lost the password, ask an admin to rotate it.')
-    : undefined
 
 /** The name of the identity provider, if people can sign in with one. */
 const provider = document.querySelector('#console')?.getAttribute('data-provider')
@@ -19,6 +14,9 @@ export function SignIn({ reason, done }) {
   const [error, setError] = useState(reason)
   const [busy, setBusy] = useState(false)
   const [needsCode, setNeedsCode] = useState(false)
+  const [isShown, setShown] = useState(false)
+  // A used link has the same code, and its own explanation.
+  const isWrong = error !== reason && error instanceof ApiError && error.problem.code === 'invalid_credentials'
   const submit = async (/** @type {SubmitEvent} */ event) => {
     event.preventDefault()
     const form = new FormData(/** @type {HTMLFormElement} */ (event.currentTarget))
@@ -34,16 +32,25 @@ export function SignIn({ reason, done }) {
   return html`<main class="sign-in">
     <img src="docs/icon.svg" alt="" width="40" height="40" />
     <h1>Tillbridge</h1>
+    <p class="aside">Retail integration console</p>
     ${provider && html`<${ProviderSignIn} showError=${setError} />`}
     <form class="card" onSubmit=${submit}>
       <label>Username <input name="username" autocomplete="username" required autofocus /></label>
-      <label>Password <input name="password" type="password" autocomplete="current-password" required /></label>
+      <label>Password <input name="password" type=${isShown ? 'text' : 'password'} autocomplete="current-password" required /></label>
+      <${Checkbox} label="Show the password" checked=${isShown} change=${setShown} />
       ${needsCode && html`<label>Code <input name="code" autocomplete="one-time-code" required autofocus /></label>`}
-      <${SubmitButton} label="Sign in" busyLabel="Signing in…" busy=${busy} error=${error} remedy=${error && getRemedy(error)} />
+      ${isWrong && html`<${WrongPassword} error=${error} />`}
+      <${SubmitButton} label="Sign in" busyLabel="Signing in…" busy=${busy} error=${isWrong ? undefined : error} />
     </form>
     <p class="aside">${rich('Have shell access? Run <code>tillbridge console</code> for a one-time link.')}</p>
   </main>`
 }
+
+/** @param {{ error: ApiError }} props */
+const WrongPassword = ({ error }) => html`<div role="alert">
+  <p class="field-error">Wrong username or password.</p>
+  <details><summary>Details</summary><p>${error.remedy}</p><p class="facts"><a href="errors/invalid_credentials" target="_blank" rel="noopener">invalid_credentials</a> <code>${error.problem.requestId}</code></p></details>
+</div>`
 
 /** The button that opens the identity provider's page. @param {{ showError: (error: Error) => void }} props */
 function ProviderSignIn({ showError }) {

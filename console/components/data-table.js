@@ -7,6 +7,7 @@ import { formatTime } from '../lib/time.js'
 import { Export } from './export.js'
 import { Problem } from './problem.js'
 import { getColumnTitle, renderCell } from './table.js'
+import { useReconnect, useVersion } from './use-load.js'
 
 /**
  * `sort`: the API's name of the order by this column. `size`: the width in parts of all sizes. `isMinor`: left out of cards on narrow screens.
@@ -98,6 +99,8 @@ export function DataTable({
     /** @type {{ dataset: string, total: number | null, pages: Map<number, any[]> } | undefined} */ (undefined),
   )
   const [error, setError] = useState(/** @type {unknown} */ (undefined))
+  const [attempt, retry] = useVersion()
+  useReconnect(error, retry)
   const [first, setFirst] = useState(Number(query.at) || 0)
   const [size, setSize] = useState({ row: 44, height: 600 })
   const scroller = useRef(/** @type {HTMLDivElement | null} */ (null))
@@ -168,7 +171,7 @@ export function DataTable({
         },
       )
     }
-  }, [dataset, version, start, end, current])
+  }, [dataset, version, attempt, start, end, current])
 
   // Measures the rows, which are cards on narrow screens, and returns to the place in the address.
   useLayoutEffect(() => {

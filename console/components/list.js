@@ -7,13 +7,14 @@ import { Export } from './export.js'
 import { Problem } from './problem.js'
 import { Table } from './table.js'
 import { useKeptFocus } from './use-kept-focus.js'
+import { useReconnect } from './use-load.js'
 
 /**
  * A table of an API list that is loaded page by page. If `dataset` changes, the old rows are hidden at once, because the columns don't fit
  * them. `csv` builds the CSV rows if they differ from the columns.
  * @param {{
  *   path: string, caption: string, columns: import('./table.js').Column[], empty: unknown,
- *   file: string, getKey?: (row: any) => string, version?: number, tools?: unknown, csv?: (rows: any[]) => string[][], dataset?: string, open?: (row: any) => void,
+ *   file: string, getKey?: (row: any) => string, version?: number | string, tools?: unknown, csv?: (rows: any[]) => string[][], dataset?: string, open?: (row: any) => void,
  * }} props
  */
 export function List({ path, caption, columns, empty, file, getKey, version = 0, tools, csv, dataset = '', open }) {
@@ -48,6 +49,8 @@ export function List({ path, caption, columns, empty, file, getKey, version = 0,
     load([], null)
     return () => control.abort()
   }, [path, version])
+
+  useReconnect(error, () => load(rows ?? [], next))
 
   const container = useKeptFocus('.scroll')
 

@@ -1,5 +1,6 @@
 import { ApiError } from '../lib/api.js'
 import { html } from '../lib/html.js'
+import { isCatalogued } from '../lib/remedies.js'
 import { rich } from '../lib/text.js'
 import { RequestLink } from './request-link.js'
 
@@ -16,7 +17,7 @@ export function Problem({ error, remedy }) {
     ${errors && errors.length > 1 && html`<ul>${errors.map(entry => html`<li>${renderCode(entry.detail)}</li>`)}</ul>`}
     ${(remedy ?? error.remedy) && html`<p>${renderCode(remedy ?? error.remedy)}</p>`}
     <p class="facts">
-      <a href=${`errors/${code}`} target="_blank" rel="noopener">${code}</a>
+      ${isCatalogued(code) && html`<a href=${`errors/${code}`} target="_blank" rel="noopener">${code}</a>`}
       ${requestId && html` <span>${rich('request {link}', { link: html`<${RequestLink} id=${requestId} />` })}</span>`}
     </p>
   </div>`

@@ -1,7 +1,12 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
+import { isUnreachable } from '../lib/api.js'
+
+/** The pause before a load that didn't reach the server is repeated. */
+const reconnectMs = 5_000
 
 /**
- * Loads data, and loads it again if `keys` change. Ignores results of earlier loads that arrive late.
+ * Loads data, and loads it again if `keys` change, or after a pause if the server didn't respond. Ignores results of earlier loads that
+ * arrive late.
  * @template T
  * @param {(signal: AbortSignal) => Promise<T>} load
  * @param {unknown[]} keys
@@ -19,7 +24,17 @@ export function useLoad(load, keys) {
     )
     return () => control.abort()
   }, [...keys, version])
+  useReconnect(state.error, reload)
   return { data: state.data, error: state.error, busy: state.busy, reload }
+}
+
+/** Loads again after a pause if the server didn't respond. @param {unknown} error of the last load @param {() => void} load */
+export function useReconnect(error, load) {
+  useEffect(() => {
+    if (!isUnreachable(error)) return
+    const timer = setTimeout(load, reconnectMs)
+    return () => clearTimeout(timer)
+  }, [error])
 }
 
 /** Returns a number that changes with each call of `refresh`. @returns {[version: number, refresh: () => void]} */

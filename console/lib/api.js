@@ -1,4 +1,4 @@
-import { remedies } from 'tillbridge/remedies'
+import { getRemedy } from './remedies.js'
 import { t } from './text.js'
 
 /**
@@ -8,14 +8,19 @@ import { t } from './text.js'
 
 /** An error response, or a failed connection. */
 export class ApiError extends Error {
-  /** @param {Problem} problem */
-  constructor(problem) {
+  /** @param {Problem} problem @param {number} [retryAfterSeconds] */
+  constructor(problem, retryAfterSeconds) {
     super(problem.title)
     this.problem = problem
-    /** The remedy in the error catalogue. */
-    this.remedy = remedies[problem.code]
+    this.remedy = getRemedy(problem.code, retryAfterSeconds)
   }
 }
+
+/** The code of a failed connection, which no response has. */
+const unreachable = 'unreachable'
+
+/** True if the server didn't respond, so the same load can succeed later. @param {unknown} error */
+export const isUnreachable = error => error instanceof ApiError && error.problem.code === unreachable
 
 let service = ''
 /** Selects the service of all later requests. @param {string} name */
@@ -26,8 +31,14 @@ export const selectService = name => {
 /** `onEnd` is called when a response says that the session has ended. @type {{ onEnd: (error: ApiError) => void }} */
 export const session = { onEnd() {} }
 
-const createConnectionError = (detail = t('Is it running? Try again.')) =>
-  new ApiError({ code: 'unreachable', title: t("Can't reach Tillbridge."), detail })
+const createConnectionError = (detail = t('Check your network. Screens load again when Tillbridge responds.')) =>
+  new ApiError({ code: unreachable, title: t("Can't reach Tillbridge."), detail })
+
+/** Reports a failed import of a module as a failed connection. @template T @param {Promise<T>} module @returns {Promise<T>} */
+export const connect = module =>
+  module.catch(cause => {
+    throw cause instanceof TypeError ? createConnectionError() : cause
+  })
 
 /**
  * Sends a request with the session's cookie for the selected service. Throws `ApiError` unless the response is a success.
@@ -57,6 +68,7 @@ async function sendRequest(path, { method = 'GET', body, headers: extraHeaders =
   const problem = await response.json().catch(() => undefined)
   const error = new ApiError(
     problem ?? { code: String(response.status), title: t('Unexpected response from the server') },
+    Number(response.headers.get('retry-after')) || undefined,
   )
   if (error.problem.code === 'session_ended') session.onEnd(error)
   throw error
