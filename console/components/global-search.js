@@ -1,21 +1,29 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { html } from '../lib/html.js'
 import { goTo } from '../lib/route.js'
-import { rich } from '../lib/text.js'
+import { rich, t } from '../lib/text.js'
 import { onSubmit } from './field.js'
 import { getRoute, ResultText, searchRecords } from './search-results.js'
 
 /** Wait for further keys before a request. */
 const debounceMs = 200
 const maxOptions = 12
+const maxScreens = 3
+
+/** Returns the screens whose title contains a text. @param {{ path: string, title: string }[]} pages @param {string} text */
+const findScreens = (pages, text) =>
+  pages.filter(({ title }) => title.toLowerCase().includes(text.toLowerCase())).slice(0, maxScreens)
 
 /** True if a key that is typed into this element is text. @param {EventTarget | null} target */
 const isTyping = target =>
   target instanceof HTMLElement &&
   (target.isContentEditable || ['INPUT', 'TEXTAREA', 'SELECT'].includes(target.tagName))
 
-/** The search box of every screen. `/` and Ctrl-K focus it, the arrow keys choose a result. */
-export function GlobalSearch() {
+/**
+ * The search box of every screen, for records and screens. `/` and Ctrl-K focus it, the arrow keys choose a result.
+ * @param {{ pages: { path: string, title: string }[] }} props `pages`: the screens of the account
+ */
+export function GlobalSearch({ pages }) {
   const input = useRef(/** @type {HTMLInputElement | null} */ (null))
   const [text, setText] = useState('')
   const [results, setResults] = useState(
@@ -47,7 +55,7 @@ export function GlobalSearch() {
     const control = new AbortController()
     const timer = setTimeout(() => {
       searchRecords(query, control.signal).then(
-        records => control.signal.aborted || setResults(records.slice(0, maxOptions)),
+        found => control.signal.aborted || setResults(found.slice(0, maxOptions)),
         () => control.signal.aborted || setFailed(true),
       )
     }, debounceMs)
@@ -61,15 +69,30 @@ export function GlobalSearch() {
     setOpen(false)
     setActive(-1)
   }
-  /** @param {import('./search-results.js').SearchResult} result */
-  const choose = result => {
+  /** @typedef {{ key: string, route: string[], content: unknown }} Option */
+  /** @type {Option[]} */
+  const screens = (query.length > 1 ? findScreens(pages, query) : []).map(({ path, title }) => ({
+    key: `screen ${path}`,
+    route: [path],
+    content: html`<span class="tag">${t('Screen')}</span><b>${title}</b>`,
+  }))
+  /** @type {Option[]} */
+  const records = (results ?? []).map(result => ({
+    key: `${result.type} ${result.id}`,
+    route: getRoute(result),
+    content: html`<${ResultText} result=${result} query=${query} />`,
+  }))
+  const options = [...screens, ...records]
+  /** @param {Option} option */
+  const choose = ({ route }) => {
     close()
     setText('')
-    goTo(...getRoute(result))
+    goTo(...route)
   }
   const submit = onSubmit(() => {
-    const result = results?.[active] ?? (results?.length === 1 ? results[0] : undefined)
-    if (result) return choose(result)
+    const [only] = records.length === 1 ? records : results?.length === 0 && screens.length === 1 ? screens : []
+    const option = options[active] ?? only
+    if (option) return choose(option)
     if (!query) return
     close()
     setText('')
@@ -78,12 +101,12 @@ export function GlobalSearch() {
   const handleKey = (/** @type {KeyboardEvent} */ event) => {
     if (event.key === 'Escape') return close()
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
-    if (!step || !results?.length) return
+    if (!step || !options.length) return
     event.preventDefault()
     setOpen(true)
-    setActive((Math.max(active, step === 1 ? -1 : 0) + step + results.length) % results.length)
+    setActive((Math.max(active, step === 1 ? -1 : 0) + step + options.length) % options.length)
   }
-  const isShown = isOpen && query.length > 1 && (results !== undefined || isFailed)
+  const isShown = isOpen && query.length > 1 && (results !== undefined || isFailed || screens.length > 0)
   return html`<form class="global-search" role="search" aria-label="All records" onSubmit=${submit}>
     <input
       ref=${input}
@@ -108,17 +131,17 @@ export function GlobalSearch() {
     />
     <div class="results" hidden=${!isShown} role="status">
       ${isFailed && html`<p class="note">The search failed. Press Enter to try again.</p>`}
-      ${results?.length === 0 && html`<p class="note">${rich('No results for <b>{query}</b>. Press Enter to search the back office too.', { query })}</p>`}
+      ${results?.length === 0 && screens.length === 0 && html`<p class="note">${rich('No results for <b>{query}</b>. Press Enter to search the back office too.', { query })}</p>`}
       <ul id="global-results" role="listbox" aria-label="Results">
-        ${results?.map(
-          (result, i) => html`<li
-            key=${`${result.type} ${result.id}`}
+        ${options.map(
+          (option, i) => html`<li
+            key=${option.key}
             id=${`global-result-${i}`}
             role="option"
             aria-selected=${String(i === active)}
             onPointerDown=${(/** @type {Event} */ event) => event.preventDefault()}
-            onClick=${() => choose(result)}
-          ><${ResultText} result=${result} query=${query} /></li>`,
+            onClick=${() => choose(option)}
+          >${option.content}</li>`,
         )}
       </ul>
     </div>

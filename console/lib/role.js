@@ -1,7 +1,7 @@
 import { createContext } from 'preact'
 import { useContext } from 'preact/hooks'
 
-/** @typedef {{ username: string, services: { name: string, role: string, timeZone: string }[] }} SignedIn */
+/** @typedef {{ username: string, services: { name: string, role: string, timeZone: string, retailerName: string }[] }} SignedIn */
 
 /** Each role includes the ones before it. The server checks the role again. */
 const roles = ['visitor', 'maintainer', 'admin']
@@ -13,6 +13,9 @@ export const RoleContext = createContext('visitor')
 
 /** True if the account has at least this role in the selected service. @param {string} required */
 export const useHasRole = required => includesRole(useContext(RoleContext), required)
+
+/** The username of the signed-in account. */
+export const UsernameContext = createContext('')
 
 /** The services of the account. */
 export const ServicesContext = createContext(/** @type {SignedIn['services']} */ ([]))

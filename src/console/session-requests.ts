@@ -18,7 +18,12 @@ export function checkRequest(request: FastifyRequest, schema: TSchema) {
 /** Sends the user and the services of a session. */
 export function sendSignedIn(reply: FastifyReply, { username, assignments }: Omit<SignedIn, 'isPerson'>) {
   const services = [...assignments]
-    .map(([name, { role, service }]) => ({ name, role, timeZone: service.settings.timeZone }))
+    .map(([name, { role, service }]) => ({
+      name,
+      role,
+      timeZone: service.settings.timeZone,
+      retailerName: service.settings.retailerName,
+    }))
     .sort((a, b) => (a.name < b.name ? -1 : 1))
   return reply.type(json).send(JSON.stringify({ data: { username, services } }))
 }

@@ -235,7 +235,8 @@ for (const role of ['visitor', 'maintainer'] as const)
         const expected = adminButtons.filter(button => isWriting(button) && includesRole(role, writeRoles[button]))
         assert.deepEqual((await page.evaluate<string[]>(buttons)).filter(isWriting), expected, route)
       } else {
-        assert.equal(await page.evaluate(`document.querySelector('main h1').innerText`), 'Overview', route)
+        const title = `No access to ${findScreen(route)?.title}`
+        assert.equal(await page.evaluate(`document.querySelector('main h1').innerText`), title, route)
         assert.ok(rejected.length > 0 || requests.length === 0, `${route} requests ${requests}`)
       }
     }

@@ -17,7 +17,7 @@ let page: Console
 before(async () => {
   api = await startTestApi()
   visitor = await api.createAccount('visitor')
-  otherCaller = await api.createService()
+  otherCaller = await api.createService({ retailerName: 'Luma' })
   await assignRole(api.db, visitor.username, otherCaller.service, 'admin')
   if (skip) return
   page = toConsole(await openPage(api.baseUrl))
@@ -46,17 +46,23 @@ const visitorScreens = [
 ]
 const screens = `[...document.querySelectorAll('nav a')].map(link => link.innerText)`
 
-test('a wrong password shows the code, the remedy and the request', { skip }, async () => {
+test('a wrong password is one line, with the request in its details', { skip }, async () => {
   await page.until(`document.querySelector('form')`)
   await assertAccessible(page, 'the sign-in page')
   await page.fill('Username', visitor.username)
   await page.fill('Password', 'guessed')
   await page.press('Sign in')
-  await page.waitForText('The username or password is wrong.')
-  const alert = await page.evaluate<string>(`document.querySelector('[role="alert"]').innerText`)
-  assert.match(alert, /^invalid_credentials\s+request [\w-]{36}$/m)
+  await page.waitForText('Wrong username or password.')
+  const readAlert = () => page.evaluate<string>(`document.querySelector('[role="alert"]').innerText`)
+  assert.match(await readAlert(), /^Wrong username or password\.\s+Details$/)
+  await page.click(`document.querySelector('[role="alert"] summary')`)
+  const alert = await readAlert()
+  assert.match(alert, /invalid_credentials [\w-]{36}$/m)
   assert.match(alert, /If you lost the password, ask an admin to rotate it/)
   await assertAccessible(page, 'a wrong password')
+  await page.click(`document.querySelector('[type="checkbox"]')`)
+  await page.until(`document.querySelector('[name="password"]').type === 'text'`)
+  await page.click(`document.querySelector('[type="checkbox"]')`)
 })
 
 test('a right password opens exactly the screens of the role', { skip }, async () => {
@@ -65,11 +71,19 @@ test('a right password opens exactly the screens of the role', { skip }, async (
   await page.until(`document.querySelector('nav')`)
   assert.deepEqual(await page.evaluate(screens), visitorScreens)
   await page.show('settings')
-  assert.equal(await page.evaluate(`document.querySelector('main h1').innerText`), 'Overview')
+  await page.waitForText('No access to Settings')
+  await page.waitForText(`Your role in ${visitor.service.name} is visitor.`)
+  await assertAccessible(page, 'a screen without access')
+  await page.press('Open the overview')
+  await page.until(`document.querySelector('main h1')?.innerText === 'Overview'`)
   assert.equal(await page.evaluate('document.cookie'), '', 'no script gets the session')
 })
 
 test('an account with several services chooses one and gets its role', { skip }, async () => {
+  assert.deepEqual(
+    await page.evaluate<string[]>(`[...document.querySelector('select.service').options].map(option => option.text)`),
+    [api.service.name, `Luma (${otherCaller.service.name})`],
+  )
   await page.fill('Service', otherCaller.service.name)
   await page.until(`${screens}.length > ${visitorScreens.length}`)
   await page.show('accounts')
@@ -98,6 +112,22 @@ test('the address has the service, so that a link opens it', { skip }, async () 
   await assertAccessible(page, 'a service without access')
   await page.press(`Open ${api.service.name}`)
   await page.until(`${screens}.length === ${visitorScreens.length}`)
+})
+
+test('on a phone, a menu lists the screens in groups', { skip }, async t => {
+  t.after(() => page.appear({}))
+  await page.appear({ width: 390, height: 800 })
+  const isListed = `document.querySelector('nav a').checkVisibility()`
+  await page.until(`document.querySelector('nav .menu')`)
+  assert.equal(await page.evaluate(isListed), false)
+  await page.click(`document.querySelector('nav .menu')`)
+  await page.until(isListed)
+  assert.ok(await page.evaluate(`document.querySelector('nav .group').checkVisibility()`))
+  await assertAccessible(page, 'the menu')
+  await page.press('Syncs')
+  await page.until(`document.querySelector('main h1')?.innerText === 'Syncs'`)
+  assert.equal(await page.evaluate(isListed), false)
+  assert.match(await page.evaluate(`document.querySelector('nav .menu').innerText`), /^Menu\s+Syncs$/)
 })
 
 test('a keyboard user can skip the navigation', { skip }, async () => {
@@ -200,4 +230,18 @@ test('the first screen weighs at most 150 KB, all local and cached', { skip }, a
   const { headers } = await api.sendRaw('/console')
   assert.match(String(headers['content-security-policy']), /^default-src 'none'; script-src 'self'; style-src 'self';/)
   assert.doesNotMatch(String(headers['content-security-policy']), /unsafe|https?:|\*/)
+})
+
+test('a screen loads as soon as the network is back', { skip }, async t => {
+  t.after(() => page.setOffline(false))
+  await page.setOffline(true)
+  for (const screen of ['system', 'orders', 'webhooks']) {
+    await page.show('overview')
+    await page.evaluate(`location.hash = ${JSON.stringify(screen)}`)
+    await page.waitForText("Can't reach Tillbridge.")
+    assert.equal(await page.evaluate(`document.querySelector('main .problem a')`), null, 'no link to an error page')
+    await page.setOffline(false)
+    await page.until(`document.querySelector('main h1') && !document.querySelector('main .problem, main .opening')`)
+    await page.setOffline(true)
+  }
 })

@@ -22,6 +22,7 @@ let api: TestApi
 let provider: TestIdentityProvider
 let settings: Record<string, string>
 let timeZone: string
+let retailerName: string
 before(async () => {
   provider = await startIdentityProvider(() => `${api.baseUrl}/console`)
   settings = {
@@ -31,7 +32,7 @@ before(async () => {
   }
   api = await startTestApi({ environment: settings })
   await api.createService()
-  timeZone = api.service.settings.timeZone
+  ;({ timeZone, retailerName } = api.service.settings)
 })
 after(async () => {
   await api?.stop()
@@ -103,8 +104,8 @@ test('a person signs in with the roles of their groups', async () => {
   assert.deepEqual(opened.json.data, {
     username: email,
     services: [
-      { name: 'shop1', role: 'maintainer', timeZone },
-      { name: 'shop3', role: 'visitor', timeZone },
+      { name: 'shop1', role: 'maintainer', timeZone, retailerName },
+      { name: 'shop3', role: 'visitor', timeZone, retailerName },
     ],
   })
   const lines = opened.headers['set-cookie'] ?? []
@@ -118,14 +119,14 @@ test('a person signs in with the roles of their groups', async () => {
 test('each sign-in updates roles and keeps the account of the person', async () => {
   const email = addPerson('bob', 'everyone')
   const first = await signIn('bob')
-  assert.deepEqual(first.json.data.services, [{ name: 'shop1', role: 'visitor', timeZone }])
+  assert.deepEqual(first.json.data.services, [{ name: 'shop1', role: 'visitor', timeZone, retailerName }])
   provider.people.set('bob', { email: 'robert@example.com', groups: ['admins'] })
   const second = await signIn('bob')
   assert.deepEqual(second.json.data, {
     username: email,
     services: [
-      { name: 'shop1', role: 'admin', timeZone },
-      { name: 'shop3', role: 'admin', timeZone },
+      { name: 'shop1', role: 'admin', timeZone, retailerName },
+      { name: 'shop3', role: 'admin', timeZone, retailerName },
     ],
   })
   assert.deepEqual(await listAudit(email), [['role'], ['role']])

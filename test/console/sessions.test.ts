@@ -34,11 +34,12 @@ const getStores = (cookie: string, server: Pick<TestApi, 'sendRaw'> = api) =>
   server.sendRaw('/stores', { headers: withCookie(cookie) })
 
 test('a password opens a session with a protected cookie for the API', async () => {
+  const { timeZone, retailerName } = api.service.settings
   const opened = await signIn(api)
   assert.equal(opened.status, 200, opened.text)
   assert.deepEqual(opened.json.data, {
     username: api.username,
-    services: [{ name: api.service.name, role: 'admin', timeZone: api.service.settings.timeZone }],
+    services: [{ name: api.service.name, role: 'admin', timeZone, retailerName }],
   })
   const [cookie = '', ...attributes] = String(opened.headers['set-cookie']).split('; ')
   assert.match(cookie, /^__Host-tillbridge=[\w-]{43}$/)
@@ -63,6 +64,7 @@ test('the database contains nothing that could open a session or link', async ()
 })
 
 test('a session has the roles and services of its account', async () => {
+  const { retailerName } = api.service.settings
   const visitor = await api.createAccount('visitor')
   const [assigned, unassigned] = [await api.createService(), await api.createService()]
   await assignRole(api.db, visitor.username, assigned.service, 'maintainer')
@@ -78,8 +80,8 @@ test('a session has the roles and services of its account', async () => {
   assert.deepEqual(
     opened.json.data.services,
     [
-      { name: api.service.name, role: 'visitor', timeZone: 'UTC' },
-      { name: assigned.service.name, role: 'maintainer', timeZone: 'UTC' },
+      { name: api.service.name, role: 'visitor', timeZone: 'UTC', retailerName },
+      { name: assigned.service.name, role: 'maintainer', timeZone: 'UTC', retailerName },
     ].sort((a, b) => (a.name < b.name ? -1 : 1)),
   )
 })

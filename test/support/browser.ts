@@ -42,6 +42,8 @@ export interface Page {
   appear(appearance: Appearance): Promise<void>
   /** Clears the HTTP cache, as for a first visit. */
   clearCache(): Promise<void>
+  /** Disconnects the page from the network, or connects it again. */
+  setOffline(isOffline: boolean): Promise<void>
   /** Serves the addresses that the pattern matches instead of the server. */
   serve(pattern: RegExp, response: { headers: Record<string, string>; body: string }): Promise<void>
   close(): Promise<void>
@@ -148,6 +150,7 @@ export async function openPage(baseUrl: string, { slower = 1, ...appearance }: P
     async clearCache() {
       await devTools.send('Network.clearBrowserCache')
     },
+    setOffline: isOffline => page.context().setOffline(isOffline),
     async serve(pattern, response) {
       await page.route(pattern, route => route.fulfill(response))
     },
