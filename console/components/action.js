@@ -9,9 +9,19 @@ import { useAction } from './use-load.js'
 
 /**
  * A button that is shown only to a role. With `confirm` it explains the effect and asks for confirmation.
- * @param {{ label: string, name?: string, role: string, work: () => Promise<unknown>, done?: string, confirm?: unknown, main?: boolean, danger?: boolean }} props `name`: the accessible name, if several buttons have the same label; `done`: the confirmation of success
+ * @param {{ label: string, name?: string, title?: string, role: string, work: () => Promise<unknown>, done?: string, confirm?: unknown, main?: boolean, danger?: boolean }} props `name`: the accessible name, if several buttons have the same label; `title`: of the confirmation; `done`: the confirmation of success
  */
-export function Action({ label, name, role, work, done, confirm, main = false, danger = false }) {
+export function Action({
+  label,
+  name,
+  title = name ?? label,
+  role,
+  work,
+  done,
+  confirm,
+  main = false,
+  danger = false,
+}) {
   const isAllowed = useHasRole(role)
   const [isConfirming, setConfirming] = useState(false)
   const { busy, error, run } = useAction()
@@ -26,12 +36,12 @@ export function Action({ label, name, role, work, done, confirm, main = false, d
   return html`<${Button} class=${style} label=${label} aria-label=${name} busy=${busy} onClick=${confirm ? () => setConfirming(true) : act} />
     ${
       isConfirming &&
-      html`<${Dialog} title=${name ?? label} close=${() => setConfirming(false)}>
+      html`<${Dialog} title=${title} close=${() => setConfirming(false)}>
         <p>${confirm}</p>
         ${error && html`<${Problem} error=${error} />`}
         <p class="choices">
-          <${Button} class=${danger ? 'danger' : 'main'} label=${label} busy=${busy} onClick=${act} />
-          <button onClick=${() => setConfirming(false)}>Cancel</button>
+          <${Button} class=${danger ? 'danger' : 'main'} label=${label} busy=${busy} autofocus=${!danger} onClick=${act} />
+          <button autofocus=${danger} onClick=${() => setConfirming(false)}>Cancel</button>
         </p>
       <//>`
     }

@@ -23,7 +23,7 @@ const formatValue = (value, unit) => (value == null ? '–' : `${formatNumber(va
  * A line chart. The legend has the values under the pointer. Screen readers can't read a canvas, so a page must also show the data as text or a table.
  * @param {{
  *   title: unknown, name?: string, unit?: string, times: number[],
- *   lines: { title: string, colour: 'accent' | 'muted' | 'warn' | 'bad', values: (number | null)[] }[],
+ *   lines: { title: string, colour: 'accent' | 'muted' | 'warn' | 'bad', values: (number | null)[], style?: 'dashed' | 'points' }[],
  * }} props `times`: seconds since 1970; `name`: the title as text; `values`: null draws no point
  */
 export function Chart({ title, name = String(title), unit = '', times, lines }) {
@@ -61,8 +61,11 @@ export function Chart({ title, name = String(title), unit = '', times, lines }) 
           {},
           ...lines.map(line => ({
             stroke: getColour(line.colour),
-            width: (lines.length > 1 ? 0.07 : 0.13) * rem,
-            points: { size: 0.35 * rem },
+            width: line.style === 'points' ? 0 : 0.13 * rem,
+            ...(line.style === 'dashed' && { dash: [0.4 * rem, 0.4 * rem], width: 0.07 * rem }),
+            points: line.style
+              ? { show: line.style === 'points', size: 0.6 * rem, fill: getColour(line.colour) }
+              : { size: 0.35 * rem },
           })),
         ],
         // Starts at 0. A count needs a range of at least 4, otherwise the axis would show fractions.
@@ -80,7 +83,7 @@ export function Chart({ title, name = String(title), unit = '', times, lines }) 
             grid: { stroke: getColour('line'), width: 1 },
             size: (unit ? 4.8 : 3) * rem,
             space: 2.2 * rem,
-            values: (_, values) => values.map(value => `${formatNumber(value)} ${unit}`.trim()),
+            values: (_, values) => values.map(value => (value ? `${formatNumber(value)} ${unit}`.trim() : '0')),
           },
         ],
       },

@@ -1,3 +1,4 @@
+import { formatDuration } from 'tillbridge/health'
 import { html } from '../lib/html.js'
 import { nameState } from '../lib/states.js'
 import { formatNumber, language, plural, t } from '../lib/text.js'
@@ -85,6 +86,13 @@ export function formatSize(bytes) {
   const number = formatNumber(bytes / 1_024 ** exponent, { minimumFractionDigits: 1, maximumFractionDigits: 1 })
   return `${number} ${['KB', 'MB', 'GB'][exponent - 1]}`
 }
+
+/** Formats a duration with a decimal if it is short: `0.2 s`, `5 min`. @param {number} seconds */
+export const formatSeconds = seconds =>
+  seconds < 10 ? t('{count} s', { count: Math.round(seconds * 10) / 10 }) : formatDuration(seconds)
+
+/** Removes the error code in front of the message of a failed run: `back_office_unavailable: …`. @param {string} detail */
+export const withoutCode = detail => detail.replace(/^[a-z]+(_[a-z]+)+: /, '')
 
 /** @typedef {'good' | 'warn' | 'bad' | 'idle'} Tone */
 

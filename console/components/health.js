@@ -1,8 +1,8 @@
 import { createContext } from 'preact'
-import { useContext, useEffect } from 'preact/hooks'
-import { isUserActive } from '../lib/activity.js'
+import { useContext } from 'preact/hooks'
 import { callApi } from '../lib/api.js'
-import { useLoad, useVersion } from './use-load.js'
+import { useLoad } from './use-load.js'
+import { useRefresh } from './use-refresh.js'
 
 /**
  * A problem of `GET /health`.
@@ -23,27 +23,12 @@ export const useHealth = () => useContext(HealthContext)
 
 /** Loads the health of the service, and loads it again each minute and on each screen. @param {string | undefined} screen */
 export function useLoadedHealth(screen) {
-  const minute = useMinute()
+  const minute = useRefresh(60_000)
   const { data, error, reload } = useLoad(
     signal => callApi('/health', { signal }).then(response => response.data),
     [minute, screen],
   )
   return { health: data, error, minute, reload }
-}
-
-/** Returns a number that changes each minute while a person uses the page, and when they return to it. */
-function useMinute() {
-  const [minute, refresh] = useVersion()
-  useEffect(() => {
-    const timer = setInterval(() => isUserActive() && refresh(), 60_000)
-    const refreshIfVisible = () => document.hidden || refresh()
-    document.addEventListener('visibilitychange', refreshIfVisible)
-    return () => {
-      clearInterval(timer)
-      document.removeEventListener('visibilitychange', refreshIfVisible)
-    }
-  }, [])
-  return minute
 }
 
 /** The screen of each kind of problem. Other kinds are on the overview only. */

@@ -1,6 +1,7 @@
 import { Facts, State } from '../components/format.js'
 import { Problem } from '../components/problem.js'
 import { useLoad } from '../components/use-load.js'
+import { useRefresh } from '../components/use-refresh.js'
 import { callApi } from '../lib/api.js'
 import { html } from '../lib/html.js'
 import { useHasRole } from '../lib/role.js'
@@ -11,16 +12,20 @@ import { Connection } from './back-office/connection.js'
 /** The connection to the back office: its state, the calls of the last day, credentials and schedules. */
 export function Screen() {
   const isAdmin = useHasRole('admin')
-  const { data, error, reload } = useLoad(async signal => {
-    const load = (/** @type {string} */ path) => callApi(path, { signal }).then(response => response.data)
-    const [calls, connection] = await Promise.all([
-      load('/stats/back-office-calls'),
-      isAdmin ? load('/console/back-office') : undefined,
-    ])
-    // The version comes from the back office, so it is missing while the back office is down.
-    const capabilities = calls.breaker && (await load('/capabilities').catch(() => undefined))
-    return { calls, connection, backOffice: capabilities?.backOffice }
-  }, [])
+  const newest = useRefresh()
+  const { data, error, reload } = useLoad(
+    async signal => {
+      const load = (/** @type {string} */ path) => callApi(path, { signal }).then(response => response.data)
+      const [calls, connection] = await Promise.all([
+        load('/stats/back-office-calls'),
+        isAdmin ? load('/console/back-office') : undefined,
+      ])
+      // The version comes from the back office, so it is missing while the back office is down.
+      const capabilities = calls.breaker && (await load('/capabilities').catch(() => undefined))
+      return { calls, connection, backOffice: capabilities?.backOffice }
+    },
+    [newest],
+  )
   const heading = html`<h1>Back office</h1>
     <p class="lead">The retail system that stores, stock, prices and sales come from</p>
     ${error && html`<${Problem} error=${error} />`}`

@@ -3,6 +3,7 @@ import { ExportableTable } from '../components/exportable-table.js'
 import { countColumn, Health, Timestamp } from '../components/format.js'
 import { Problem } from '../components/problem.js'
 import { useLoad } from '../components/use-load.js'
+import { useRefresh } from '../components/use-refresh.js'
 import { callApi } from '../lib/api.js'
 import { html } from '../lib/html.js'
 import { linkTo } from '../lib/route.js'
@@ -50,7 +51,8 @@ const columns = [
 export const Screen = ({ parts: [name] }) => (name ? html`<${Sync} key=${name} name=${name} />` : html`<${Syncs} />`)
 
 function Syncs() {
-  const { data, error } = useLoad(signal => callApi('/syncs', { signal }).then(response => response.data), [])
+  const newest = useRefresh()
+  const { data, error } = useLoad(signal => callApi('/syncs', { signal }).then(response => response.data), [newest])
   return html`<h1>Syncs</h1>
     <p class="lead">Data synced from your back office and imported files</p>
     ${error && html`<${Problem} error=${error} />`}

@@ -5,6 +5,7 @@ import { Health, Timestamp } from '../components/format.js'
 import { List } from '../components/list.js'
 import { Secret } from '../components/secret.js'
 import { useLoad, useVersion } from '../components/use-load.js'
+import { useRefresh } from '../components/use-refresh.js'
 import { callApi } from '../lib/api.js'
 import { html } from '../lib/html.js'
 import { linkTo } from '../lib/route.js'
@@ -61,7 +62,8 @@ function Endpoints() {
   const [version, refresh] = useVersion()
   const [adding, setAdding] = useState(false)
   const [created, setCreated] = useState(/** @type {any} */ (undefined))
-  const { data } = useLoad(signal => callApi('/console/webhooks', { signal }), [version])
+  const newest = useRefresh()
+  const { data } = useLoad(signal => callApi('/console/webhooks', { signal }), [version, newest])
   const deliveries = new Map(data?.data.map((/** @type {any} */ webhook) => [webhook.id, webhook]))
   const add = async (/** @type {object} */ body) => {
     const response = await callApi('/webhooks', { method: 'POST', body })
@@ -77,7 +79,7 @@ function Endpoints() {
       path="/webhooks"
       caption="Endpoints"
       columns=${columns(deliveries)}
-      version=${version}
+      version=${`${version} ${newest}`}
       file="webhooks"
       empty="No webhooks yet. Add an endpoint to receive changes from now on."
       tools=${html`<button class="main" onClick=${() => setAdding(true)}>New endpoint</button>`}

@@ -46,7 +46,7 @@ test('outages of the last day are shown with their times', { skip }, async () =>
     select ${office.service.id}, date_trunc('minute', now()) - n * interval '1 minute', 10, case when n between 300 and 319 then 10 else 0 end, 900, 310
       from generate_series(60, 600) n`)
   await page.show('back-office')
-  await page.until(`document.querySelector('.chart canvas')`)
+  await page.until(`document.querySelector('[aria-label^="Response time: slowest 310 ms"]')`)
   assert.match(await text(), /closed: calls go through/)
   assert.match(await text(), /5,4\d\d calls, 200 failed \(3\.[67] %\)/)
   assert.match(await text(), /Down for about \d+ min: 200 of \d+ calls failed/)
@@ -109,7 +109,7 @@ test('the page is accessible in the dark and on a phone', { skip }, async t => {
   t.after(() => page.appear({}))
   await page.appear({ width: 390, colours: 'dark' })
   await page.show('back-office')
-  await page.until(`document.querySelector('.chart canvas')`)
+  await page.until(`document.querySelector('[aria-label^="Response time"]')`)
   await assertAccessible(page, 'the back office in the dark')
   assert.ok((await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')) <= 0)
 })

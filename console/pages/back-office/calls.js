@@ -1,9 +1,10 @@
 import { useMemo } from 'preact/hooks'
 import { formatDuration } from 'tillbridge/health'
-import { Chart } from '../../components/chart.js'
+import { Bars } from '../../components/bars.js'
 import { html } from '../../lib/html.js'
 import { formatNumber, plural, t } from '../../lib/text.js'
 import { formatTime } from '../../lib/time.js'
+import { formatMs } from '../requests/format.js'
 
 /** Calls by minute: `GET /stats/back-office-calls`. @typedef {{ since: string, calls: number[], failed: number[], average: number[], slowest: number[] }} CallMinutes */
 
@@ -22,7 +23,7 @@ const labels = /** @type {const} */ ({
 })
 
 /** Returns the state of each quarter of an hour: down if at least half of its calls failed. @param {CallMinutes} minutes */
-function buildTimeline({ since, calls, failed }) {
+function buildTimeline({ since, calls, failed, average, slowest }) {
   const start = Date.parse(since)
   return Array.from({ length: Math.ceil(calls.length / minutesPerInterval) }, (_, i) => {
     const [from, until] = [i * minutesPerInterval, (i + 1) * minutesPerInterval]
@@ -30,7 +31,12 @@ function buildTimeline({ since, calls, failed }) {
     /** @type {IntervalState} */
     const state =
       counts.calls === 0 ? 'idle' : counts.failed === 0 ? 'up' : counts.failed * 2 < counts.calls ? 'degraded' : 'down'
-    return { ...counts, state, at: new Date(start + from * 60_000).toISOString() }
+    const totalMs = sum(calls.slice(from, until).map((count, j) => count * (average[from + j] ?? 0)))
+    const responses = {
+      average: counts.calls ? Math.round(totalMs / counts.calls) : 0,
+      slowest: Math.max(0, ...slowest.slice(from, until)),
+    }
+    return { ...counts, ...responses, state, at: new Date(start + from * 60_000).toISOString() }
   })
 }
 
@@ -57,7 +63,6 @@ function listOutages(timeline) {
 
 /** The state of the back office over the last 24 hours, with its response times. @param {{ calls: CallMinutes }} props */
 export function Calls({ calls }) {
-  const lines = useMemo(() => buildLines(calls), [calls])
   const timeline = useMemo(() => buildTimeline(calls), [calls])
   const outages = listOutages(timeline)
   const [total, failed] = [sum(calls.calls), sum(calls.failed)]
@@ -70,7 +75,7 @@ export function Calls({ calls }) {
     '{count} calls, {failed} failed ({percent} %)',
     { failed, percent },
   )
-  const startSeconds = Date.parse(calls.since) / 1_000
+  const slowest = Math.max(...timeline.map(each => each.slowest))
   return html`<figure class="card">
       <figcaption>State in the last 24 hours <small>· ${summary}</small></figcaption>
       <ul class="legend">${Object.entries(labels).map(([state, label]) => html`<li key=${state} class=${tones[/** @type {IntervalState} */ (state)]}>${label}</li>`)}</ul>
@@ -87,8 +92,25 @@ export function Calls({ calls }) {
       </ol>`
       }
     </figure>
-    <${Chart} title="Response time" unit="ms" times=${calls.calls.slice(1).map((_, i) => startSeconds + 60 * i)} lines=${lines} />`
+    <${Bars}
+      title="Response time"
+      name=${t('Response time')}
+      summary=${t('slowest {slowest}, by quarter of an hour', { slowest: formatMs(slowest) })}
+      times=${timeline.map(({ at }) => at)}
+      series=${[
+        { title: t('slowest'), colour: 'muted', values: timeline.map(each => each.slowest) },
+        { title: t('average'), colour: 'accent', values: timeline.map(each => each.average) },
+      ]}
+      isGrouped
+      format=${formatMs}
+      note=${(/** @type {number} */ i) => describeCalls(timeline[i])}
+    />`
 }
+
+/** @param {ReturnType<typeof buildTimeline>[number] | undefined} interval */
+const describeCalls = interval =>
+  interval &&
+  plural(interval.calls, '{count} call, {failed} failed', '{count} calls, {failed} failed', { failed: interval.failed })
 
 /** @param {ReturnType<typeof listOutages>[number]} outage */
 function renderOutage({ state, intervals, failed, calls }) {
@@ -96,14 +118,4 @@ function renderOutage({ state, intervals, failed, calls }) {
   return state === 'down'
     ? t('Down for about {duration}: {failed} of {calls} calls failed', values)
     : t('Degraded for about {duration}: {failed} of {calls} calls failed', values)
-}
-
-/** Builds the lines of the completed minutes, with gaps for minutes without calls. @param {CallMinutes} stats */
-function buildLines(stats) {
-  /** @param {number[]} minutes */
-  const toPoints = minutes => minutes.slice(0, -1).map((ms, i) => (stats.calls[i] ? ms : null))
-  return [
-    { title: t('slowest'), colour: /** @type {const} */ ('muted'), values: toPoints(stats.slowest) },
-    { title: t('average'), colour: /** @type {const} */ ('accent'), values: toPoints(stats.average) },
-  ]
 }

@@ -1,5 +1,5 @@
 import { Action } from '../../components/action.js'
-import { Health, Timestamp } from '../../components/format.js'
+import { Health, Timestamp, withoutCode } from '../../components/format.js'
 import { getScreen, useHealth } from '../../components/health.js'
 import { renderCode } from '../../components/problem.js'
 import { useKeptFocus } from '../../components/use-kept-focus.js'
@@ -106,9 +106,6 @@ export function Attention({ overview }) {
     ${!isMaintainer && html`<p class="note">Only maintainers and admins see alerts.</p>`}
   </section>`
 }
-
-/** Removes the error code before the message of a failed run: `back_office_unavailable: …`. @param {string} detail */
-const withoutCode = detail => detail.replace(/^[a-z]+(_[a-z]+)+: /, '')
 
 /** @param {{ problem: HealthProblem, alert: any, reload: () => void }} props */
 function Notice({ problem: { level, kind, subject, title, detail, since, alert: alertId }, alert, reload }) {

@@ -3,10 +3,11 @@ import { assessRun, assessSync, formatDuration } from 'tillbridge/health'
 import { importTypes } from 'tillbridge/import-types'
 import { Action } from '../../components/action.js'
 import { Chart } from '../../components/chart.js'
-import { countColumn, Facts, Health, Timestamp } from '../../components/format.js'
+import { countColumn, Facts, formatSeconds, Health, Timestamp, withoutCode } from '../../components/format.js'
 import { List } from '../../components/list.js'
 import { Problem } from '../../components/problem.js'
 import { useLoad, useVersion } from '../../components/use-load.js'
+import { useRefresh } from '../../components/use-refresh.js'
 import { callApi, toPagePath } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
 import { useHasRole } from '../../lib/role.js'
@@ -14,8 +15,17 @@ import { linkTo } from '../../lib/route.js'
 import { t } from '../../lib/text.js'
 import { buildLagChart } from './runs.js'
 
-/** @type {import('../../components/table.js').Column[]} */
-const columns = [
+/** @type {Record<string, string>} */
+const origins = { backOffice: t('back office'), ecommerce: t('e-commerce'), file: t('file') }
+
+/** @typedef {{ fileName: string | null, username: string | null }} Import */
+
+/** Returns where the records of a run came from: the file and its sender, or a system. @param {any} run @param {Map<string, Import>} imports */
+const formatSource = ({ id, origin }, imports) =>
+  [imports.get(id)?.fileName ?? origins[origin] ?? origin, imports.get(id)?.username].filter(Boolean).join(', ')
+
+/** @param {Map<string, Import>} imports by the ID of their run @returns {import('../../components/table.js').Column[]} */
+const columns = imports => [
   {
     title: t('Started'),
     value: run => html`<${Timestamp} time=${run.startedAt} />`,
@@ -27,6 +37,7 @@ const columns = [
     value: run => html`<${Health} ...${assessRun(run)} />`,
     text: run => run.state,
   },
+  { title: t('Source'), value: run => formatSource(run, imports) },
   { title: t('Mode'), value: run => (run.full ? t('full') : t('changes')) },
   countColumn(t('Read'), run => run.read),
   countColumn(t('New'), run => run.new),
@@ -39,13 +50,16 @@ const columns = [
     title: t('Duration'),
     name: t('Duration (s)'),
     right: true,
-    value: run => formatDuration(run.seconds),
+    value: run => formatSeconds(run.seconds),
     text: run => String(run.seconds),
   },
   {
     title: t('Notes'),
     value: run =>
-      [run.detail, ...run.notes.map((/** @type {any} */ { note, count }) => `${count} × ${note}`)]
+      [
+        run.detail && withoutCode(run.detail),
+        ...run.notes.map((/** @type {any} */ { note, count }) => `${count} × ${note}`),
+      ]
         .filter(Boolean)
         .join('; ') || null,
   },
@@ -55,7 +69,8 @@ const columns = [
 export function Sync({ name }) {
   const canImport = useHasRole(importTypes[name]?.role ?? 'maintainer') && importTypes[name]
   const [version, refresh] = useVersion()
-  const { data, error } = useLoad(signal => callApi('/syncs', { signal }), [name, version])
+  const newest = useRefresh()
+  const { data, error } = useLoad(signal => callApi('/syncs', { signal }), [name, version, newest])
   const sync = data?.data.find((/** @type {any} */ candidate) => candidate.sync === name)
   const importLink = canImport && html`<a href=${linkTo('import', name)}>Import a file</a>`
   return html`<p class="trail"><a href=${linkTo('syncs')}>Syncs</a></p>
@@ -71,8 +86,19 @@ const queued = t('Queued. The sync starts when a worker is free.')
 /** @param {{ sync: any, importLink: unknown, version: number, refresh: () => void }} props */
 function SyncDetails({ sync, importLink, version, refresh }) {
   const path = `/syncs/${encodeURIComponent(sync.sync)}`
-  const runs = useLoad(signal => callApi(toPagePath(`${path}/runs`, null), { signal }), [path, version])
-  const chart = useMemo(() => buildLagChart(runs.data?.data ?? []), [runs.data])
+  const isMaintainer = useHasRole('maintainer')
+  /** Changes with each run and with the end of one. */
+  const latest = [version, sync.lastRun?.id, sync.lastRun?.state].join(' ')
+  const runs = useLoad(signal => callApi(toPagePath(`${path}/runs`, null), { signal }), [path, latest])
+  const imports = useLoad(
+    async signal => (isMaintainer ? (await callApi('/console/imports', { signal })).data : []),
+    [latest],
+  )
+  const importsByRun = new Map((imports.data ?? []).map((/** @type {any} */ each) => [each.id, each]))
+  const chart = useMemo(
+    () => buildLagChart(runs.data?.data ?? [], sync.intervalSeconds),
+    [runs.data, sync.intervalSeconds],
+  )
   const isScheduled = sync.origin !== 'file'
   const start = (/** @type {boolean} */ full) => () =>
     callApi(`${path}/run`, { method: 'POST', body: { full } }).then(refresh)
@@ -81,7 +107,7 @@ function SyncDetails({ sync, importLink, version, refresh }) {
         facts=${[
           [
             t('State'),
-            html`<${Health} ...${assessSync(sync)} />${sync.detail && html` <small>${sync.detail}</small>`}`,
+            html`<${Health} ...${assessSync(sync)} />${sync.detail && html` <small>${withoutCode(sync.detail)}</small>`}`,
           ],
           [t('Data age'), sync.lagSeconds === null ? t('never synced') : formatDuration(sync.lagSeconds)],
           [
@@ -111,8 +137,8 @@ function SyncDetails({ sync, importLink, version, refresh }) {
     <${List}
       path=${`${path}/runs`}
       caption="Runs of the last 30 days"
-      columns=${columns}
-      version=${version}
+      columns=${columns(importsByRun)}
+      version=${latest}
       tools=${html`<h2>Runs</h2>`}
       file=${`sync-${sync.sync}-runs`}
       empty=${isScheduled ? t('No runs in the last 30 days. Press Sync now to start one.') : t('No runs in the last 30 days. The next import starts one.')}

@@ -8,8 +8,10 @@ import { List } from '../../components/list.js'
 import { Problem } from '../../components/problem.js'
 import { RecordForm } from '../../components/record-form.js'
 import { Secret } from '../../components/secret.js'
+import { showToast } from '../../components/toast.js'
 import { useKeptFocus } from '../../components/use-kept-focus.js'
 import { useLoad, useVersion } from '../../components/use-load.js'
+import { useRefresh } from '../../components/use-refresh.js'
 import { callApi } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
 import { goTo, linkTo } from '../../lib/route.js'
@@ -64,7 +66,11 @@ const renderEditForm = ({ record, save }) => html`<${EndpointForm} endpoint=${re
 /** An endpoint with its state, actions and delivery attempts. @param {{ id: string }} props */
 export function Endpoint({ id }) {
   const path = `/webhooks/${encodeURIComponent(id)}`
-  const { data, error, reload } = useLoad(signal => callApi(path, { signal }).then(response => response.data), [id])
+  const newest = useRefresh()
+  const { data, error, reload } = useLoad(
+    signal => callApi(path, { signal }).then(response => response.data),
+    [id, newest],
+  )
   const [version, refresh] = useVersion()
   const [open, setOpen] = useState('')
   const [attempt, setAttempt] = useState('')
@@ -76,7 +82,7 @@ export function Endpoint({ id }) {
   const container = useKeptFocus()
   const { data: deliveries, error: deliveriesError } = useLoad(
     signal => callApi(`/console${path}?range=${range}`, { signal }).then(response => response.data),
-    [id, range, version],
+    [id, range, version, newest],
   )
 
   if (error)
@@ -137,17 +143,24 @@ export function Endpoint({ id }) {
         ${
           data.state === 'paused'
             ? html`<${Action} label="Resume" role="admin" done="Delivery resumed" work=${run('resume')} />`
-            : html`<${Action} label="Pause" role="admin" done="Webhook paused" work=${run('pause')} confirm="Changes wait and are sent when you resume." />`
+            : html`<${Action} label="Pause" title=${t('Pause {url}', { url: data.url })} role="admin" done="Webhook paused" work=${run('pause')} confirm="Changes wait and are sent when you resume." />`
         }
         <button onClick=${() => setOpen('replay')}>Replay</button>
         <button onClick=${() => setOpen('edit')}>Edit</button>
-        <${Action} label="Rotate secret" role="admin" work=${rotate} confirm="Creates a new signing secret. Both secrets are valid for 24 hours." />
-        <${Action} label="Delete" role="admin" danger done="Webhook deleted" work=${remove} confirm="Deletes the endpoint and its cursor." />
+        <${Action} label="Rotate secret" title=${t('Rotate the secret of {url}', { url: data.url })} role="admin" work=${rotate} confirm="Creates a new signing secret. Both secrets are valid for 24 hours." />
+        <${Action} label="Delete" title=${t('Delete {url}', { url: data.url })} role="admin" danger done="Webhook deleted" work=${remove} confirm="Deliveries stop, and waiting events are discarded. This can't be undone." />
       </p>
       ${singleAttempt && html`<${SingleAttempt} ...${singleAttempt} />`}
     </div>
     ${open === 'edit' && html`<${Dialog} title="Edit endpoint" close=${() => setOpen('')}><${RecordForm} path=${path} done=${showChange} form=${renderEditForm} /><//>`}
-    ${open === 'replay' && html`<${Dialog} title="Replay" close=${() => setOpen('')}><${ReplayForm} replay=${(/** @type {string} */ to) => post('rewind', { to }).then(showChange)} /><//>`}
+    ${
+      open === 'replay' &&
+      html`<${Dialog} title="Replay" close=${() => setOpen('')}><${ReplayForm} replay=${(/** @type {string} */ to) =>
+        post('rewind', { to }).then(() => {
+          showChange()
+          showToast(t('Replay started'))
+        })} /><//>`
+    }
     ${deliveriesError && html`<${Problem} error=${deliveriesError} />`}
     ${deliveries && html`<${DeliveryChart} deliveries=${deliveries} tools=${tools} />`}
     ${attempt && html`<${Attempt} webhookId=${id} id=${attempt} close=${() => setAttempt('')} resent=${showResent} />`}
@@ -155,7 +168,7 @@ export function Endpoint({ id }) {
       path=${`${path}/attempts`}
       caption="Attempts of the last 30 days"
       columns=${attemptColumns(setAttempt)}
-      version=${version}
+      version=${[version, data.lastSuccessAt, data.lastFailure?.at].join(' ')}
       tools=${html`<h2>Attempts</h2>`}
       file=${`webhook-${id}-attempts`}
       empty="No attempts yet. Send a test event, or wait for a change."
