@@ -23,21 +23,26 @@ export const Field = ({
   ${error && html`<small class="field-error">${renderCode(error)}</small>`}
 </label>`
 
-/** @param {{ label: string, value: string, change: (value: string) => void, options: [value: string, title: string][], error?: string | undefined, inline?: boolean }} props */
+/** @param {{ label: string, value: string, change: (value: string) => void, options?: [value: string, title: string][], groups?: [title: string, options: [value: string, title: string][]][], error?: string | undefined, inline?: boolean }} props */
 export const Choice = ({
   label,
   value,
   change,
-  options,
+  options = [],
+  groups = [],
   error,
   inline = false,
 }) => html`<label class=${inline ? 'inline' : undefined}>
   <span>${label}</span>
   <select aria-invalid=${error ? 'true' : undefined} value=${value} onChange=${(/** @type {Event} */ event) => change(getInputValue(event))}>
-    ${options.map(([option, title]) => html`<option key=${option} value=${option}>${title}</option>`)}
+    ${options.map(renderOption)}
+    ${groups.map(([group, grouped]) => html`<optgroup key=${group} label=${group}>${grouped.map(renderOption)}</optgroup>`)}
   </select>
   ${error && html`<small class="field-error">${renderCode(error)}</small>`}
 </label>`
+
+/** @param {[value: string, title: string]} option */
+const renderOption = ([option, title]) => html`<option key=${option} value=${option}>${title}</option>`
 
 /** @param {{ label: string, checked: boolean, change: (checked: boolean) => void, disabled?: boolean }} props */
 export const Checkbox = ({ label, checked, change, disabled = false }) => html`<label class="tick">

@@ -3,10 +3,18 @@ import { Problem } from '../components/problem.js'
 import { useAction } from '../components/use-load.js'
 import { callApi } from '../lib/api.js'
 import { html } from '../lib/html.js'
+import { t } from '../lib/text.js'
 import { FilePicker } from './import/file-picker.js'
 import { Form } from './import/form.js'
 import { History } from './import/history.js'
 import { Run } from './import/run.js'
+
+const steps = [t('Choose a file'), t('Match columns'), t('Check'), t('Import')]
+
+/** The steps of an import. @param {{ current: number }} props */
+const Steps = ({ current }) => html`<ol class="steps" aria-label="Steps">
+  ${steps.map((title, i) => html`<li key=${title} class=${i < current ? 'done' : undefined} aria-current=${i === current ? 'step' : undefined}>${title}</li>`)}
+</ol>`
 
 /**
  * Imports a file: choose it, map its columns, do a dry run, import it and correct rejected lines. The file stays in the browser, which
@@ -39,6 +47,7 @@ export function Screen({ parts: [type = ''] }) {
   }
   return html`<h1>Import</h1>
     <p class="lead">Upload a CSV or NDJSON file. Valid lines are imported; invalid ones are listed for you to fix. Importing the same file twice is safe.</p>
+    ${file && html`<${Steps} current=${upload ? (upload.isDryRun ? 2 : 3) : 1} />`}
     <${FilePicker} file=${file} choose=${choose} />
     ${
       file &&

@@ -94,8 +94,10 @@ test('rejected lines are grouped, corrected singly or together and sent again', 
     await page.evaluate<string>(`document.querySelector('details.card').innerText.replace(/\\s+/g, ' ')`),
     /must be an existing store 2 lines/,
   )
-  await page.fill('Replace all 2 with', '102')
-  await page.press('Replace all')
+  assert.equal(await page.readField('Replace'), '', 'different values are not replaced unless that is chosen')
+  await page.fill('Replace', 'all')
+  await page.fill('With', '102')
+  await page.press('Replace')
   await page.evaluate(`for (const each of document.querySelectorAll('details.card')) each.open = true`)
   await page.fill('Frei of line 5', '4')
   await page.press('Import 3 lines again')
@@ -297,6 +299,34 @@ test('the safety stop of a complete file can be overridden', { skip }, async () 
   assert.equal(await countCustomers(), 1)
 })
 
+test('a separate column with the time of day is imported', { skip }, async () => {
+  await page.show('overview')
+  await page.show('import/transactions')
+  const lines = ['Bon;Pos;Datum;Uhrzeit;Menge;Preis;Artikel', 'G1;1;26.05.2024;14:05;1,0;12,50;Mantel', '']
+  await page.drop('bons.csv', Buffer.from(lines.join('\n')))
+  await page.waitForText('Uhrzeit')
+  const sources = {
+    id: 'Bon',
+    lineId: 'Pos',
+    saleDate: 'Datum',
+    quantity: 'Menge',
+    price: 'Preis',
+    productName: 'Artikel',
+  }
+  for (const [name, source] of Object.entries(sources)) await page.fill(`Source of ${name}`, source)
+  await page.fill('Source of channel', ' constant')
+  await page.fill('Value of channel', 'store')
+  await page.fill('Source of type', ' constant')
+  await page.fill('Value of type', 'sale')
+  await page.fill('Time of day', 'Uhrzeit')
+  assert.doesNotMatch(await page.evaluate<string>(`document.querySelector('main').innerText`), /won't be imported/)
+  await assertAccessible(page, 'a column with the time of day')
+  await page.press('Import')
+  await page.until(hasFact('New 1'))
+  const { data } = (await api.get('/transactions/G1')).json
+  assert.equal(data.saleDate, '2024-05-26 14:05:00')
+})
+
 test('columns of another system are recognised by synonyms and values', { skip }, async () => {
   await page.show('overview')
   await page.show('import/customers')
@@ -402,7 +432,7 @@ test('the history has the file, its sender and its rejected lines', { skip }, as
   const row = await page.evaluate<string>(
     `document.querySelector('[aria-label="Imports of the last 30 days"] tbody tr').innerText.replace(/\\s+/g, ' ')`,
   )
-  assert.match(row, new RegExp(`march.csv stock ${api.username} .*3 0 1 2 Download`))
+  assert.match(row, new RegExp(`march.csv Stock levels ${api.username} .*3 0 1 2 Download`))
   await assertAccessible(page, 'the history of imports')
   assert.match(
     await page.download('Download rejected lines of march.csv'),

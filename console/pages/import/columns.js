@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { renderCode } from '../../components/problem.js'
 import { html } from '../../lib/html.js'
 import { plural, t } from '../../lib/text.js'
 import { truncate } from './preview.js'
@@ -35,7 +36,7 @@ export function Columns({ columns, header, rows, map, constants, change }) {
     const source = map[name]
     const example = rows.map(cells => cells[header.indexOf(source ?? '')]).find(Boolean)
     return html`<tr key=${name}>
-      <td><b>${name}</b>${required ? ' *' : ''}<br /><small>${description}</small></td>
+      <td><b>${name}</b>${required ? ' *' : ''}<br /><small>${renderCode(description)}</small></td>
       <td class="wide">
         <select aria-label=${t('Source of {name}', { name })} value=${name in constants ? constant : (source ?? none)} onChange=${(/** @type {any} */ event) => choose(name, event.currentTarget.value)}>
           <option value=${none}>Don't import</option>

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
-import { Field, onSubmit } from '../../components/field.js'
+import { Choice, Field, onSubmit } from '../../components/field.js'
 import { html } from '../../lib/html.js'
-import { t } from '../../lib/text.js'
+import { plural, t } from '../../lib/text.js'
 import { truncate } from './preview.js'
 import { hasRejectionColumns, rejectionColumns } from './profile.js'
 
@@ -9,8 +9,8 @@ import { hasRejectionColumns, rejectionColumns } from './profile.js'
 const maxContextColumns = 4
 
 /**
- * Inputs for the lines of one rejection group. If the reason is about one column, only that one can be edited, line by line or in all
- * lines at once.
+ * Inputs for the lines of one rejection group. If the reason is about one column, only that one can be edited, line by line or in
+ * several lines at once.
  * @param {{
  *   group: import('./profile.js').RejectionGroup, lines: Map<number, import('./profile.js').EditableLine>, header: string[],
  *   isSecret: (name: string) => boolean, setCell: (number: number, index: number, text: string) => void,
@@ -18,6 +18,7 @@ const maxContextColumns = 4
  */
 export function Corrections({ group, lines, header, isSecret, setCell }) {
   const [replacement, setReplacement] = useState('')
+  const [scope, setScope] = useState('')
   const numbers = group.numbers.filter(number => lines.has(number))
   const rejectedIndex = header.indexOf(group.column)
   const isOneColumn = rejectedIndex >= 0
@@ -29,9 +30,16 @@ export function Corrections({ group, lines, header, isSecret, setCell }) {
   const contextIndexes = isOneColumn
     ? dataIndexes.filter(i => i !== rejectedIndex && !isSecret(header[i] ?? '')).slice(0, maxContextColumns)
     : []
-  const replaceAll = onSubmit(() => {
-    for (const number of numbers) setCell(number, rejectedIndex, replacement)
+  const getCell = (/** @type {number} */ number) => lines.get(number)?.cells[rejectedIndex] ?? ''
+  const numbersByValue = [...Map.groupBy(numbers, getCell)].toSorted((a, b) => b[1].length - a[1].length)
+  /** Equal values can be replaced together. Different ones only if that is chosen. */
+  const equal = numbersByValue.filter(([, { length }]) => length > 1)
+  const chosen = scope || (equal.length ? '0' : '')
+  const replaceChosen = onSubmit(() => {
+    const affected = chosen === 'all' ? numbers : (equal[Number(chosen)]?.[1] ?? [])
+    for (const number of affected) setCell(number, rejectedIndex, replacement)
     setReplacement('')
+    setScope('')
   })
   const renderInput = (/** @type {number} */ number, /** @type {number} */ index) => html`<input
     aria-label=${t('{column} of line {line}', { column: header[index], line: getLine(number) })}
@@ -44,9 +52,21 @@ export function Corrections({ group, lines, header, isSecret, setCell }) {
     ${
       isOneColumn &&
       numbers.length > 1 &&
-      html`<form class="inline" onSubmit=${replaceAll}>
-        <${Field} inline label=${t('Replace all {cells} with', { cells: numbers.length })} autocomplete="off" value=${replacement} change=${setReplacement} />
-        <button>Replace all</button>
+      html`<form class="inline" onSubmit=${replaceChosen}>
+        <${Choice} inline label="Replace" value=${chosen} change=${setScope} options=${[
+          ...(equal.length ? [] : [['', t('Choose…')]]),
+          ...equal.map(([value, { length }], i) => [
+            String(i),
+            plural(length, '{value} ({count} line)', '{value} ({count} lines)', {
+              value: truncate(value) || t('empty'),
+            }),
+          ]),
+          ...(numbersByValue.length > 1
+            ? [['all', t('all {count} lines, which differ', { count: numbers.length })]]
+            : []),
+        ]} />
+        <${Field} inline label="With" autocomplete="off" value=${replacement} change=${setReplacement} />
+        <button disabled=${chosen === ''}>Replace</button>
       </form>`
     }
     <div class="scroll bounded" role="region" aria-label=${t('Lines: {column} {reason}', { column: group.column, reason: group.reason })} tabindex="0">

@@ -193,7 +193,7 @@ const isNumber = ({ type, format }) =>
 const isTime = ({ format }) => ['date', 'birthday', 'local-time'].includes(format ?? '')
 
 /** Date formats, the most likely ones first. A date such as 03/04/2026 fits several, so the format that most dates have is used. @type {[format: string, pattern: RegExp][]} */
-const dateFormats = [
+export const dateFormats = [
   ['', /^\d{4}-\d\d-\d\d/],
   ['DD.MM.YYYY', /^\d\d\.\d\d\.\d{4}/],
   ['D.M.YYYY', /^\d{1,2}\.\d{1,2}\.\d{4}/],
@@ -205,6 +205,20 @@ const dateFormats = [
   ['DD-MMM-YYYY', /^\d\d-[A-Za-z]{3}-\d{4}/],
   ['YYYYMMDD', /^\d{8}$/],
 ]
+
+const timeNames = ['time', 'timeofday', 'uhrzeit', 'zeit', 'heure', 'hora']
+const timePattern = /^\d{1,2}:\d\d(:\d\d)?$/
+
+/** Returns our first mapped column that has a time of day. @param {Column[]} columns @param {Record<string, string>} map */
+export const findTimedColumn = (columns, map) =>
+  columns.find(({ name, format }) => format === 'local-time' && name in map)?.name
+
+/** Returns the file's column with the time of day of a date in another column. @param {Record<string, string>} map @param {{ header: string[], rows: string[][] }} sample */
+export const findTimeColumn = (map, { header, rows }) =>
+  header.find(
+    (name, i) =>
+      !Object.values(map).includes(name) && timeNames.includes(normalizeName(name)) && isMostly(rows, i, timePattern),
+  )
 
 /**
  * Detects the decimal separator and the date format from the first rows.

@@ -10,11 +10,14 @@ import { useHasRole } from '../../lib/role.js'
 import { plural, rich, t } from '../../lib/text.js'
 import { Columns } from './columns.js'
 import {
+  dateFormats,
   delimiters,
   detectFormat,
   detectImportType,
   detectValueFormats,
   encodings,
+  findTimeColumn,
+  findTimedColumn,
   matchColumns,
   readSample,
   recognizeColumns,
@@ -22,6 +25,7 @@ import {
 import { useImportTypes } from './import-types.js'
 import { Preview, Unmapped } from './preview.js'
 import { hashHeader, toPlan, toProfile, toUploadProfile } from './profile.js'
+import { groupTypes } from './type-names.js'
 
 /** @typedef {import('./profile.js').Plan} Plan */
 /** @typedef {Awaited<ReturnType<typeof readSample>>} Sample */
@@ -69,6 +73,7 @@ export function Form({ file, type: requestedType, isHidden, send }) {
   const columns = importTypes[type]?.columns ?? []
   const adminColumns =
     allImportTypes[type]?.columns.filter(({ name }) => !columns.some(each => each.name === name)) ?? []
+  const dated = findTimedColumn(columns, map)
   const missing = columns.filter(({ name, required }) => required && !(name in map) && !constants[name])
   /** @param {Partial<Plan>} changes */
   const change = changes =>
@@ -86,21 +91,23 @@ export function Form({ file, type: requestedType, isHidden, send }) {
     <${SavedNotice} saved=${saved} discard=${discardSaved} />
     <section aria-label="Format" class="card">
       <div class="fields">
-        <${Choice} label="File type" value=${type} change=${(/** @type {string} */ next) => setPlan(detectPlan(importTypes, fileFormat, next, sample))} options=${Object.keys(importTypes).map(name => [name, name])} />
+        <${Choice} label="File type" value=${type} change=${(/** @type {string} */ next) => setPlan(detectPlan(importTypes, fileFormat, next, sample))} groups=${groupTypes(Object.keys(importTypes))} />
         ${
           !fileFormat.isJson &&
           html`<${Choice} label="Separator" value=${fileFormat.delimiter} change=${(/** @type {string} */ delimiter) => read({ ...fileFormat, delimiter }, type)} options=${delimiters} />
             <${Choice} label="Encoding" value=${fileFormat.encoding} change=${(/** @type {string} */ encoding) => read({ ...fileFormat, encoding, isGuessed: false }, type)} options=${encodings.map(encoding => [encoding, encoding])} />`
         }
         <${Choice} label="Numbers" value=${plan.decimal} change=${(/** @type {string} */ decimal) => change({ decimal })} options=${[['', '1234.50'], ['.', '1,234.50'], [',', '1.234,50']]} />
-        <${Field} label="Dates" value=${plan.dateFormat} change=${(/** @type {string} */ dateFormat) => change({ dateFormat })} placeholder="YYYY-MM-DD" />
+        <${Field} label="Dates" list="date-formats" value=${plan.dateFormat} change=${(/** @type {string} */ dateFormat) => change({ dateFormat })} placeholder="YYYY-MM-DD" hint="D day, M month, Y year: DD.MM.YYYY" />
+        <datalist id="date-formats">${dateFormats.map(([format]) => format && html`<option key=${format} value=${format} />`)}</datalist>
+        ${dated && html`<${Choice} label="Time of day" value=${plan.timeColumn ?? ''} change=${(/** @type {string} */ timeColumn) => change({ timeColumn })} options=${[['', t('in the date')], ...header.filter(Boolean).map(name => [name, name])]} />`}
       </div>
       <p class="note">${importTypes[type]?.description} ${t('Detected from the first rows. Check before you import.')}</p>
     </section>
     <${Preview} header=${header} rows=${rows} map=${map} columns=${columns} change=${change} />
     <${Columns} key=${[type, ...header].join('\n')} columns=${columns} header=${header} rows=${rows} map=${map} constants=${constants} change=${change} />
     ${error && html`<${Problem} error=${error} />`}
-    <${Unmapped} header=${header} map=${map} adminNames=${Object.values(matchColumns(adminColumns, header))} />
+    <${Unmapped} header=${header} map=${{ ...map, ...(plan.timeColumn && { time: plan.timeColumn }) }} adminNames=${Object.values(matchColumns(adminColumns, header))} />
     ${missing.length > 0 && html`<p class="problem" role="alert">${plural(missing.length, 'Map the required column {names}.', 'Map the required columns {names}.', { names: missing.map(({ name }) => name).join(', ') })}</p>`}
     ${importTypes[type]?.canBeComplete && html`<${Checkbox} label=${completeLabels[type]} checked=${plan.isComplete ?? false} change=${(/** @type {boolean} */ isComplete) => change({ isComplete })} />`}
     <${Checkbox} label="Remember these columns" checked=${remembers} change=${setRemembers} />
@@ -141,7 +148,8 @@ async function findProfile(header) {
 function detectPlan(importTypes, fileFormat, type, sample) {
   const columns = importTypes[type]?.columns ?? []
   const map = recognizeColumns(columns, sample)
-  return { type, fileFormat, map, constants: {}, ...detectValueFormats(columns, map, sample) }
+  const timeColumn = findTimedColumn(columns, map) && findTimeColumn(map, sample)
+  return { type, fileFormat, map, constants: {}, timeColumn, ...detectValueFormats(columns, map, sample) }
 }
 
 /** Detects the value formats again after the mapping has changed, except those that the user has chosen. @param {import('tillbridge/import-types').Column[]} columns @param {Plan} plan @param {Plan['map']} newMap @param {Sample} sample @returns {Partial<Plan>} */

@@ -10,6 +10,7 @@ import { html } from '../../lib/html.js'
 import { linkTo } from '../../lib/route.js'
 import { t } from '../../lib/text.js'
 import { expandRanges, rejectionColumns } from './profile.js'
+import { nameType } from './type-names.js'
 
 /** @type {import('../../components/table.js').Column[]} */
 const columns = [
@@ -22,8 +23,8 @@ const columns = [
   { title: t('File'), value: run => run.fileName },
   {
     title: t('Type'),
-    value: run => html`<a href=${linkTo('syncs', run.sync)}>${run.sync}</a>`,
-    text: run => run.sync,
+    value: run => html`<a href=${linkTo('syncs', run.sync)}>${nameType(run.sync)}</a>`,
+    text: run => nameType(run.sync),
     shrink: true,
   },
   { title: t('Account'), value: run => run.username, shrink: true },

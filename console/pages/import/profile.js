@@ -1,7 +1,9 @@
 import { importTypes } from 'tillbridge/import-types'
+import { findTimedColumn } from './detect.js'
 
 /**
- * How to import a file. `map`: the file's column for each of our columns. `constants`: the value of a column in every line. `isComplete`:
+ * How to import a file. `map`: the file's column for each of our columns. `constants`: the value of a column in every line. `timeColumn`: the
+ * file's column with the time of day of the first mapped date with a time. `isComplete`:
  * what the file lacks is removed, with `removesMost` even if it is more than half of the list.
  * @typedef {{
  *   type: string,
@@ -10,6 +12,7 @@ import { importTypes } from 'tillbridge/import-types'
  *   constants: Record<string, string>,
  *   decimal: string,
  *   dateFormat: string,
+ *   timeColumn?: string | undefined,
  *   isComplete?: boolean,
  *   removesMost?: boolean,
  * }} Plan
@@ -33,8 +36,9 @@ export const expandRanges = ({ ranges }) =>
 /** A rejected line: its original text, and its cells with corrections. @typedef {{ text: string, cells: string[], isEdited: boolean }} EditableLine */
 
 /** Returns the profile for `tillbridge import --profile` and `POST /imports`. @param {Plan} plan @param {string[]} header */
-export function toProfile({ type, fileFormat, map, constants, decimal, dateFormat }, header) {
-  const mapped = new Set(Object.values(map))
+export function toProfile({ type, fileFormat, map, constants, decimal, dateFormat, timeColumn }, header) {
+  const timed = timeColumn && findTimedColumn(importTypes[type]?.columns ?? [], map)
+  const mapped = new Set([...Object.values(map), ...(timed ? [timeColumn] : [])])
   const { isJson, delimiter, encoding, isGuessed = false } = fileFormat
   return {
     type,
@@ -44,6 +48,7 @@ export function toProfile({ type, fileFormat, map, constants, decimal, dateForma
     set: Object.fromEntries(Object.entries(constants).filter(([, value]) => value !== '')),
     ...(decimal ? { decimal } : {}),
     ...(dateFormat ? { dateFormat } : {}),
+    ...(timed ? { time: { [timed]: timeColumn } } : {}),
     ...(isJson ? {} : { delimiter: delimiter === '\t' ? 'tab' : delimiter }),
     ...(isJson || isGuessed ? {} : { encoding }),
   }
@@ -75,7 +80,7 @@ export async function hashHeader(header) {
  * @param {import('tillbridge/import-types').Column[]} columns of the import type @returns {Plan}
  */
 export function toPlan({ type, profile }, fileFormat, header, columns) {
-  const { map = {}, ignore = [], set = {}, decimal = '', dateFormat = '' } = profile
+  const { map = {}, ignore = [], set = {}, decimal = '', dateFormat = '', time = {} } = profile
   // A profile has no columns whose name in the file is their own.
   const own = columns.map(({ name }) => name).filter(name => header.includes(name) && !ignore.includes(name))
   const names = new Set(columns.map(({ name }) => name))
@@ -88,6 +93,7 @@ export function toPlan({ type, profile }, fileFormat, header, columns) {
     constants: allowed(set),
     decimal,
     dateFormat,
+    timeColumn: Object.values(time)[0],
   }
 }
 

@@ -1,11 +1,12 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { assessImport } from 'tillbridge/health'
-import { Facts, Health } from '../../components/format.js'
+import { Facts, Health, withoutCode } from '../../components/format.js'
 import { Problem } from '../../components/problem.js'
 import { html } from '../../lib/html.js'
 import { linkTo } from '../../lib/route.js'
 import { formatNumber, rich, t } from '../../lib/text.js'
 import { RejectedLines } from './rejected.js'
+import { nameType } from './type-names.js'
 import { listUploads, uploadAll } from './upload.js'
 
 /** @typedef {import('./profile.js').Upload} Upload */
@@ -34,7 +35,7 @@ export function Run({ upload, send, back }) {
   const keptNote = run?.notes.find((/** @type {any} */ { note }) => note.includes('more than half of the list'))
   const syncLink = html`<a href=${linkTo('syncs', plan.type)}>${plan.type}</a>`
   return html`<section aria-label="Result" aria-live="polite">
-    <h2>${isDryRun ? t('Dry run') : t('Import')}: ${file.name} → ${plan.type}</h2>
+    <h2>${isDryRun ? t('Dry run') : t('Import')}: ${file.name} → ${nameType(plan.type)}</h2>
     ${error && html`<${Problem} error=${error} />`}
     ${
       !isOver &&
@@ -60,9 +61,22 @@ export function Run({ upload, send, back }) {
   </section>`
 }
 
+/** The list of each import type that has one. @type {Record<string, string>} */
+const importedLists = {
+  customers: 'customers',
+  orders: 'orders',
+  products: 'products',
+  staff: 'staff',
+  stock: 'stock',
+  stores: 'stores',
+  transactions: 'sales',
+  vouchers: 'vouchers',
+}
+
 /** @param {{ run: any, upload: Upload, syncLink: any }} props */
 function Result({ run, upload, syncLink }) {
-  const { isDryRun, corrects } = upload
+  const { isDryRun, corrects, plan } = upload
+  const screen = importedLists[plan.type]
   const formatCount = (/** @type {number} */ count) => html`<b>${formatNumber(count)}</b>`
   return html`<div class="card">
     <${Facts}
@@ -81,12 +95,13 @@ function Result({ run, upload, syncLink }) {
         [t('Duration'), t('{count} s', { count: run.seconds })],
       ]}
     />
-    ${run.detail && html`<p class="detail">${run.detail}</p>`}
+    ${run.read > 0 && html`<span class="share" aria-hidden="true">${run.rejected < run.read && html`<i class="good" style=${{ flexGrow: run.read - run.rejected }}></i>`}${run.rejected > 0 && html`<i class="bad" style=${{ flexGrow: run.rejected }}></i>`}</span>`}
+    ${run.detail && html`<p class="detail">${withoutCode(run.detail)}</p>`}
     ${run.notes.map((/** @type {any} */ { note, count }, /** @type {number} */ i) => html`<p key=${i} class="note">${count} × ${note}</p>`)}
     ${
       isDryRun
         ? html`<p class="note">${corrects ? t('Nothing was written. Import sends {name} and then these corrected lines.', { name: listUploads(upload)[0]?.file.name }) : t('Nothing was written.')}</p>`
-        : html`<p class="note">${rich('View the sync history of {link}', { link: syncLink })}</p>`
+        : html`<p class="note">${screen && html`<a href=${linkTo(screen)}>${t('View the records')}</a> · `}${rich('View the sync history of {link}', { link: syncLink })}</p>`
     }
   </div>`
 }
