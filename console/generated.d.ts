@@ -50,6 +50,11 @@ declare module 'tillbridge/health' {
   export function assessWebhook(webhook: object): Assessment
 }
 
+declare module 'tillbridge/operations' {
+  /** The summary of each write of the API by its operation: `PUT /customers/:id`. */
+  export const operationTitles: Record<string, string>
+}
+
 declare module 'tillbridge/formulas' {
   /** Returns a cell that is safe in a spreadsheet: a formula gets an apostrophe in front. */
   export const escapeFormula: (text: string) => string

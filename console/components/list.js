@@ -14,7 +14,7 @@ import { useReconnect } from './use-load.js'
  * them. `csv` builds the CSV rows if they differ from the columns.
  * @param {{
  *   path: string, caption: string, columns: import('./table.js').Column[], empty: unknown,
- *   file: string, getKey?: (row: any) => string, version?: number | string, tools?: unknown, csv?: (rows: any[]) => string[][], dataset?: string, open?: (row: any) => void,
+ *   file: string, getKey?: (row: any) => string, version?: unknown, tools?: unknown, csv?: (rows: any[]) => string[][], dataset?: string, open?: (row: any) => void,
  * }} props
  */
 export function List({ path, caption, columns, empty, file, getKey, version = 0, tools, csv, dataset = '', open }) {

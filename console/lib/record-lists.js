@@ -8,3 +8,21 @@ export const recordLists = {
   store: 'stores',
   voucher: 'vouchers',
 }
+
+/** The kind of record at the first part of a path of the API. @type {Record<string, string>} */
+const kinds = {
+  customers: 'customer',
+  orders: 'order',
+  returns: 'return',
+  transactions: 'sale',
+  products: 'product',
+  stores: 'store',
+  vouchers: 'voucher',
+}
+
+/** Returns the route of the record at a path of the API, such as `/customers/65432`, if it has a page. @param {string} path @returns {string[] | undefined} */
+export function findRecordRoute(path) {
+  const [, name = '', id = ''] = /^\/([a-z]+)\/([^/]+)$/.exec(path) ?? []
+  const kind = Object.hasOwn(kinds, name) && kinds[name]
+  return kind ? ['search', kind, decodeURIComponent(id)] : undefined
+}

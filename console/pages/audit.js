@@ -1,9 +1,13 @@
 import { useState } from 'preact/hooks'
+import { operationTitles } from 'tillbridge/operations'
 import { Field, onSubmit } from '../components/field.js'
 import { formatWriter, Path } from '../components/format.js'
 import { List } from '../components/list.js'
 import { RequestLink } from '../components/request-link.js'
+import { useLoad } from '../components/use-load.js'
+import { loadAll } from '../lib/api.js'
 import { html } from '../lib/html.js'
+import { findRecordRoute } from '../lib/record-lists.js'
 import { linkTo } from '../lib/route.js'
 import { t } from '../lib/text.js'
 import { getTitle } from './settings/groups.js'
@@ -42,10 +46,22 @@ const columns = [
     title: t('Account'),
     value: entry => formatWriter(entry),
   },
-  { title: t('Operation'), value: entry => entry.operation, shrink: true },
+  {
+    title: t('Operation'),
+    value: ({ operation }) =>
+      operationTitles[operation]
+        ? html`${operationTitles[operation]} <br /><small><code>${operation}</code></small>`
+        : operation,
+    text: entry => entry.operation,
+    shrink: true,
+  },
   {
     title: t('Record'),
-    value: entry => html`<${Path} path=${entry.subject} short />`,
+    value: ({ subject }) => {
+      const route = findRecordRoute(subject)
+      const path = html`<${Path} path=${subject} short />`
+      return route ? html`<a href=${linkTo(...route)}>${path}</a>` : path
+    },
     text: entry => entry.subject,
     wide: true,
   },
@@ -78,6 +94,7 @@ const columns = [
 /** The audit log. @param {{ parts: string[] }} props */
 export function Screen({ parts: [requested = 'admin'] }) {
   const group = requested === 'all' ? '' : requested
+  const accounts = useLoad(signal => loadAll('/accounts', signal), [])
   const [since, setSince] = useState('')
   const [values, setValues] = useState({ account: '', record: '' })
   const [applied, setApplied] = useState(values)
@@ -101,8 +118,9 @@ export function Screen({ parts: [requested = 'admin'] }) {
       }
       tools=${html`<${Field} inline label="Since" type="date" value=${since} change=${setSince} />
         <form class="find" role="search" onSubmit=${onSubmit(() => setApplied({ account: values.account.trim(), record: values.record.trim() }))}>
-          <${Field} inline label="Account" type="search" placeholder="webshop" autocomplete="off" value=${values.account} change=${(/** @type {string} */ account) => setValues({ ...values, account })} />
+          <${Field} inline label="Account" type="search" placeholder="webshop" list="audit-accounts" autocomplete="off" value=${values.account} change=${(/** @type {string} */ account) => setValues({ ...values, account })} />
           <${Field} inline label="Record" type="search" placeholder="/customers/65432" autocomplete="off" value=${values.record} change=${(/** @type {string} */ record) => setValues({ ...values, record })} />
+          <datalist id="audit-accounts">${accounts.data?.data.map(({ username }) => html`<option key=${username} value=${username} />`)}</datalist>
           <button>Find</button>
         </form>`}
     />`

@@ -29,10 +29,19 @@ const columns = open => [
     text: entry => String(entry.status),
   },
   { title: t('Error'), value: entry => entry.code, shrink: true },
-  { title: t('Operation'), value: entry => entry.operation },
+  {
+    title: t('Operation'),
+    value: ({ operation }) => {
+      const [method, path] = operation.split(' ')
+      return html`<span class="method">${method}</span> ${path}`
+    },
+    text: entry => entry.operation,
+  },
   {
     title: t('Record'),
-    value: entry => html`<${Path} path=${entry.record} short />`,
+    // The path of a list is its operation.
+    value: entry =>
+      entry.operation.endsWith(` ${entry.record}`) ? null : html`<${Path} path=${entry.record} short />`,
     text: entry => entry.record,
     wide: true,
   },

@@ -7,7 +7,7 @@ import { useAction } from '../components/use-load.js'
 import { html } from '../lib/html.js'
 import { recordLists } from '../lib/record-lists.js'
 import { useHasRole } from '../lib/role.js'
-import { goTo, linkBackTo, linkTo } from '../lib/route.js'
+import { goTo, linkBackTo, linkTo, linkToList } from '../lib/route.js'
 import { rich, t } from '../lib/text.js'
 import { linkToSearch } from './requests/search.js'
 import { Customer } from './search/customer.js'
@@ -39,6 +39,17 @@ const backTexts = {
   products: t('All products'),
   stores: t('All stores'),
   vouchers: t('All vouchers'),
+}
+
+/** The title of each list. @type {Record<string, string>} */
+const listTitles = {
+  customers: t('Customers'),
+  orders: t('Orders'),
+  returns: t('Returns'),
+  sales: t('Sales'),
+  products: t('Products'),
+  stores: t('Stores'),
+  vouchers: t('Gift vouchers'),
 }
 
 /** The title of each kind. @type {Record<string, string>} */
@@ -139,6 +150,12 @@ function SearchBox({ showsHint, initialText }) {
     ${outcome && html`<${Results} ...${outcome} isAdmin=${isAdmin} choose=${() => setOutcome(undefined)} />`}`
 }
 
+/** Links to the same search in the lists, because the results have only the first records of each type. @param {{ results: import('./search/find.js').SearchResult[], text: string }} props */
+function ListLinks({ results, text }) {
+  const lists = new Set(results.flatMap(({ type }) => recordLists[type] ?? []))
+  return html`<p class="note">${t('All matching records:')} ${[...lists].map(list => html`<a key=${list} href=${linkToList(list, { q: text })}>${listTitles[list]}</a>${' '}`)}</p>`
+}
+
 /** @param {{ text: string, results: import('./search/find.js').SearchResult[], error?: unknown, isAdmin: boolean, choose: () => void }} props */
 const Results = ({
   text,
@@ -151,7 +168,8 @@ const Results = ({
   ${
     results.length
       ? html`<p>${results.length === 1 ? rich('1 result for <b>{text}</b>', { text }) : rich('{count} results for <b>{text}</b>', { count: results.length, text })}</p>
-        <${ResultLinks} results=${results} query=${text} choose=${choose} />`
+        <${ResultLinks} results=${results} query=${text} choose=${choose} />
+        <${ListLinks} results=${results} text=${text} />`
       : html`<p><b>${t('No results for {text}', { text })}</b></p>
         <p>${hint}</p>
         ${!isAdmin && html`<p>${rich('To open a voucher without admin rights you need its PIN: <link>open voucher {text}</link>', { text, link: content => html`<a href=${linkTo('search', 'voucher', text)} onClick=${choose}>${content}</a>` })}</p>`}`

@@ -36,10 +36,14 @@ const packages = {
   'tillbridge/mappings': 'packages/mappings.js',
   'tillbridge/changes': 'packages/changes.js',
   'tillbridge/health': 'packages/health.js',
+  'tillbridge/operations': 'packages/operations.js',
 }
 type Package = keyof typeof packages
 
 const remedies = Object.fromEntries(Object.entries(errorCodes).map(([code, { remedy }]) => [code, remedy]))
+
+/** Removes the sentences of a description that are about requests, which don't help with a file. */
+const withoutApiNotes = (description: string) => description.replace(/ [^.]*`GET [^`]*`\./g, '')
 
 /** Returns the import types with their columns, as `console/generated.d.ts` declares them. */
 const listImportTypes = () =>
@@ -56,7 +60,7 @@ const listImportTypes = () =>
             required,
             type: jsonType,
             format,
-            description,
+            description: withoutApiNotes(description),
             example: String(examples[0] ?? ''),
             aliases: (type as ImportType).columnAliases?.[column],
             role: (type as ImportType).adminColumns?.includes(column) ? 'admin' : undefined,
@@ -65,6 +69,20 @@ const listImportTypes = () =>
       },
     ]),
   )
+
+/** Returns the summary of each write of the API by its operation: `{ 'PUT /customers/:id': 'Update a customer' }`. */
+function listOperationTitles() {
+  const { paths }: { paths: Record<string, Record<string, { summary?: string }>> } = JSON.parse(
+    read(fileURLToPath(new URL('../../openapi.json', import.meta.url))),
+  )
+  return Object.fromEntries(
+    Object.entries(paths).flatMap(([path, methods]) =>
+      Object.entries(methods)
+        .filter(([method]) => ['post', 'put', 'patch', 'delete'].includes(method))
+        .map(([method, { summary }]) => [`${method.toUpperCase()} ${path.replace(/\{(\w+)\}/g, ':$1')}`, summary]),
+    ),
+  )
+}
 
 /** The source of each of these modules. The `tillbridge/…` modules are generated from our own tables and rules. */
 const sources: Record<Package, () => string> = {
@@ -77,6 +95,7 @@ const sources: Record<Package, () => string> = {
   'tillbridge/changes': () => `export const kinds = ${JSON.stringify(changeKinds)}\n`,
   'tillbridge/health': () =>
     `import { t } from '../lib/text.js'\n${[formatDuration, assessRun, assessImport, assessSync, assessWebhook].map(each => `export ${each}\n`).join('')}`,
+  'tillbridge/operations': () => `export const operationTitles = ${JSON.stringify(listOperationTitles())}\n`,
   'tillbridge/import-types': () =>
     `export const importTypes = ${JSON.stringify(listImportTypes())}\nexport const synonyms = ${JSON.stringify(synonyms)}\n`,
   'tillbridge/mappings': () =>
@@ -96,7 +115,7 @@ const styles = ['base', 'frame', 'components', 'forms', 'pages', 'narrow']
 
 /** Modules that aren't preloaded, because only some screens need them. */
 const lazyModules =
-  /^(pages\/|components\/(chart|bars|request-chart|data-table|leave-guard)|packages\/(uplot|settings|import-types|changes|mappings))/
+  /^(pages\/|components\/(chart|bars|request-chart|data-table|leave-guard)|packages\/(uplot|settings|import-types|changes|mappings|operations))/
 
 interface Site {
   assets: ReadonlyMap<string, CompressedFile>

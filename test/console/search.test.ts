@@ -98,11 +98,20 @@ test('the search box of each screen finds records as you type', { skip }, async 
   await page.until(`document.querySelector('.global-search [aria-selected="true"]')`)
   await page.evaluate(`document.activeElement.form.requestSubmit()`)
   await page.until(`${route} === '#search/customer/65433'`)
+  await page.fill('Search everything', 'audit')
+  await page.until(`/Screen\\s+Audit log/.test(document.querySelector('.global-search .results').innerText)`)
+  await page.evaluate(`document.querySelector('.global-search input').focus()`)
+  await key('ArrowDown')
+  await page.until(`document.querySelector('.global-search [aria-selected="true"]')`)
+  await page.evaluate(`document.querySelector('.global-search').requestSubmit()`)
+  await page.until(`${route} === '#audit'`)
   await page.fill('Search everything', 'smith')
   await page.until(`document.querySelectorAll('.global-search li').length === 2`)
   await page.evaluate(`document.querySelector('.global-search').requestSubmit()`)
   await page.waitForText('2 results for smith')
   assert.equal(await page.evaluate(route), '#search/text/smith', 'the search can be shared')
+  await page.click(`document.querySelector('main a[href*="/customers?q=smith"]')`)
+  await page.waitForText('2 customers')
 })
 
 test('a late search result opens nothing on another screen', { skip }, async () => {
@@ -120,6 +129,7 @@ test('a SKU shows its stock by store and explains the sellable quantity', { skip
   await search('TEE')
   await page.waitForText('Style TEE')
   await page.waitForText('5 on hand')
+  await page.until(`/Available\\s+5\\s+Stores with stock\\s+1 of 1/.test(document.querySelector('.figures').innerText)`)
   assert.match((await page.evaluate<string[]>(rows)).join('\n'), /^102 Warehouse 5 0 5 5 on hand − 0 buffer /m)
   await assertAccessible(page, 'stock')
   assert.match(

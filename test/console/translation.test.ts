@@ -64,7 +64,10 @@ before(async () => {
   })
   await crawlScreens(page, routes, async route => {
     const visible = await page.evaluate<string[]>(visibleTexts)
-    addData([...(await readData()), api.username, api.service.name, second.service.name])
+    addData([
+      ...(await readData()),
+      ...[api.username, api.service.name, second.service.name, api.service.settings.retailerName],
+    ])
     // The audit log splits the names of fields.
     const isField = (text: string) => route.startsWith('audit') && text === 'Ecommerce sku'
     untranslated.set(
@@ -103,7 +106,7 @@ async function readData(): Promise<string[]> {
     .filter(
       url =>
         url.startsWith(api.baseUrl) &&
-        /\/packages\/(remedies|settings|import-types|changes|mappings)\.js$|^(?!.*\/(console\/[\w-]{16}|docs|session)\/)/.test(
+        /\/packages\/(remedies|settings|import-types|changes|mappings|operations)\.js$|^(?!.*\/(console\/[\w-]{16}|docs|session)\/)/.test(
           url,
         ),
     )

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useContext, useState } from 'preact/hooks'
 import { Action } from '../../components/action.js'
 import { SubmitButton } from '../../components/button.js'
 import { Dialog } from '../../components/dialog.js'
@@ -9,6 +9,7 @@ import { Secret } from '../../components/secret.js'
 import { useAction, useVersion } from '../../components/use-load.js'
 import { callApi } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
+import { UsernameContext } from '../../lib/role.js'
 import { t } from '../../lib/text.js'
 import { Keys } from './keys.js'
 
@@ -21,6 +22,7 @@ const roles = [
 
 /** The accounts of people or of programs, with their actions. @param {{ isProgram: boolean }} props */
 export function Accounts({ isProgram }) {
+  const self = useContext(UsernameContext)
   const [version, refresh] = useVersion()
   const [open, setOpen] = useState(/** @type {{ new?: boolean, account?: any, keys?: any }} */ ({}))
   const [issued, setIssued] = useState(/** @type {any} */ (undefined))
@@ -39,7 +41,11 @@ export function Accounts({ isProgram }) {
 
   /** @type {import('../../components/table.js').Column[]} */
   const columns = [
-    { title: t('Account'), value: account => account.username },
+    {
+      title: t('Account'),
+      value: account => (account.username === self ? html`${account.username} <small>you</small>` : account.username),
+      text: account => account.username,
+    },
     { title: t('Role'), value: account => account.role },
     { title: t('Active passwords'), right: true, value: account => account.passwords },
     { title: t('Role since'), value: account => account.since, isTime: true, shrink: true },
@@ -66,7 +72,7 @@ export function Accounts({ isProgram }) {
           }}
           confirm=${t('Creates a new password for {username}. The current one keeps working until the next rotation.', { username: account.username })}
         />
-        <${Action} label="Revoke" name=${t('Revoke {username}', { username: account.username })} role="admin" danger done=${t('Access of {username} revoked', { username: account.username })} work=${() => post(account, 'revoke').then(showChange)} confirm=${t('{username} loses access to this service within 5 seconds.', { username: account.username })} />
+        <${Action} label="Revoke" name=${t('Revoke {username}', { username: account.username })} role="admin" danger done=${t('Access of {username} revoked', { username: account.username })} work=${() => post(account, 'revoke').then(showChange)} confirm=${account.username === self ? t('This is your own account. You lose access to this service within 5 seconds, and only another admin can give it back.') : t('{username} loses access to this service within 5 seconds.', { username: account.username })} />
       </span>`,
     },
   ]
@@ -81,8 +87,8 @@ export function Accounts({ isProgram }) {
                 [t('API key'), issued.apiKey],
               ]
             : [
-                [t('username'), issued.username],
-                [t('password'), issued.password],
+                [t('Username'), issued.username],
+                [t('Password'), issued.password],
                 [t('API key'), issued.apiKey],
               ]
         }

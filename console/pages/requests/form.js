@@ -20,8 +20,8 @@ const textFields = [
 ]
 /** @type {FormField[]} */
 const timeFields = [
-  ['answered_after', t('From'), { type: 'datetime-local' }],
-  ['answered_before', t('Until'), { type: 'datetime-local' }],
+  ['answered_after', t('From (your time zone)'), { type: 'datetime-local' }],
+  ['answered_before', t('Until (your time zone)'), { type: 'datetime-local' }],
 ]
 
 /** @type {[string, string][]} */
@@ -33,7 +33,10 @@ const outcomes = [
 
 /** The name of each filter in its chip. @type {Record<string, string>} */
 const chipNames = {
-  ...Object.fromEntries([...textFields, ...timeFields].map(([name, label]) => [name, label])),
+  ...Object.fromEntries(textFields.map(([name, label]) => [name, label])),
+  // The chips show the time in the zone of the service.
+  answered_after: t('From'),
+  answered_before: t('Until'),
   failed: t('Result'),
   console: t('Console traffic'),
 }

@@ -1,12 +1,15 @@
+import { useEffect, useState } from 'preact/hooks'
 import { remedies } from 'tillbridge/remedies'
 import { Button } from '../../components/button.js'
 import { Dialog } from '../../components/dialog.js'
 import { Facts, State, Timestamp } from '../../components/format.js'
 import { Problem, renderCode } from '../../components/problem.js'
 import { RequestLink } from '../../components/request-link.js'
+import { Copy } from '../../components/secret.js'
 import { useLoad } from '../../components/use-load.js'
 import { ApiError, callApi } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
+import { findRecordRoute } from '../../lib/record-lists.js'
 import { linkTo } from '../../lib/route.js'
 import { rich, t } from '../../lib/text.js'
 import { formatTime } from '../../lib/time.js'
@@ -15,33 +18,30 @@ import { formatMs, getStatusTone } from './format.js'
 import { linkToSearch } from './search.js'
 import { Timings } from './timings.js'
 
-/** The record page for the first part of a record's path. @type {Record<string, string>} */
-const kinds = {
-  customers: 'customer',
-  orders: 'order',
-  returns: 'return',
-  transactions: 'sale',
-  products: 'product',
-  vouchers: 'voucher',
-}
+/** @param {{ operation: string, status: number }} request */
+const formatTitle = ({ operation, status }) => `${operation} → ${status}`
 
 /** A logged request on its own page. @param {{ id: string }} props */
-export const RequestPage = ({ id }) => html`<p class="trail"><a href=${linkTo('requests')}>Request log</a></p>
-  <h1 class="address">${id}</h1>
-  <${LoadedRequest} id=${id} />`
+export function RequestPage({ id }) {
+  const [title, setTitle] = useState('')
+  return html`<p class="trail"><a href=${linkTo('requests')}>Request log</a></p>
+    <h1 class="address">${title || t('Request')}</h1>
+    <p class="trail"><code>${id}</code> <${Copy} name=${t('Copy the request ID')} value=${id} /></p>
+    <${LoadedRequest} id=${id} onLoad=${(/** @type {any} */ request) => setTitle(formatTitle(request))} />`
+}
 
 /** A logged request next to the list. @param {{ entry: any, close: () => void }} props */
-export const RequestPanel = ({
-  entry,
-  close,
-}) => html`<${Dialog} title=${`${entry.operation} → ${entry.status}`} isPanel close=${close}>
+export const RequestPanel = ({ entry, close }) => html`<${Dialog} title=${formatTitle(entry)} isPanel close=${close}>
   <p>${rich('Request {link}', { link: html`<${RequestLink} id=${entry.id} />` })}</p>
   <${LoadedRequest} id=${entry.id} />
 <//>`
 
-/** A logged request with its timing and effects. @param {{ id: string }} props */
-function LoadedRequest({ id }) {
+/** A logged request with its timing and effects. @param {{ id: string, onLoad?: (request: any) => void }} props */
+function LoadedRequest({ id, onLoad }) {
   const { data, error, busy, reload } = useLoad(signal => findRequest(id, signal), [id])
+  useEffect(() => {
+    if (data) onLoad?.(data)
+  }, [data])
   return html`${error && html`<${Problem} error=${error} />`}
     ${data === undefined && !error && html`<p class="opening" role="status">Loading…</p>`}
     ${
@@ -56,8 +56,7 @@ function LoadedRequest({ id }) {
 
 /** @param {{ request: any }} props */
 function RequestDetails({ request }) {
-  const [, kind = '', id = ''] = /^\/([a-z]+)\/([^/]+)$/.exec(request.record) ?? []
-  const recordKind = Object.hasOwn(kinds, kind) && kinds[kind]
+  const recordRoute = findRecordRoute(request.record)
   return html`<div class="card">
       <${Facts}
         facts=${[
@@ -75,7 +74,7 @@ function RequestDetails({ request }) {
           [t('Path'), html`<code>${request.path}</code>`, 'wide'],
           [
             t('Record'),
-            html`<code>${request.record}</code>${recordKind && html` <small class="shrink"><a href=${linkTo('search', recordKind, decodeURIComponent(id))}>open record</a></small>`}`,
+            html`<code>${request.record}</code>${recordRoute && html` <small class="shrink"><a href=${linkTo(...recordRoute)}>open record</a></small>`}`,
             'wide',
           ],
         ]}

@@ -2,6 +2,7 @@ import { ExportableTable } from '../../components/exportable-table.js'
 import { Field } from '../../components/field.js'
 import { State } from '../../components/format.js'
 import { RecordAction } from '../../components/record-action.js'
+import { showToast } from '../../components/toast.js'
 import { html } from '../../lib/html.js'
 import { t } from '../../lib/text.js'
 
@@ -33,22 +34,27 @@ export const Emails = ({ number, emails }) =>
  * @param {{ path: string, to: string, last: any, done: () => void }} props `last`: the newest email, if any
  */
 export const Resend = ({ path, to, last, done }) => html`<${RecordAction}
-  label="Resend" title="Resend the email" role="admin" path=${`${path}/resend`} initial=${{ receiverEmail: to }}
+  label=${renewsPin(last, false) ? t('Send new PIN') : t('Resend')} title="Resend the email" role="admin" path=${`${path}/resend`} initial=${{ receiverEmail: to }}
   toBody=${(/** @type {any} */ { receiverEmail }) => (receiverEmail === to ? {} : { receiverEmail })}
   form=${(/** @type {any} */ { values: { receiverEmail }, change, getError }) => html`
     <p>${describeResend(last, receiverEmail !== to)}</p>
     <${Field} label="To" type="email" required maxlength="250" autocomplete="off" value=${receiverEmail} change=${(/** @type {string} */ value) => change({ receiverEmail: value })} error=${getError('/receiverEmail')} />
   `}
-  done=${done}
+  done=${() => {
+    done()
+    showToast(t('Email queued'))
+  }}
 />`
+
+/** True if the email gets a new PIN: the stored voucher has none that can be sent again. @param {any} last @param {boolean} isRedirected */
+const renewsPin = (last, isRedirected) => !last?.isContentStored || isRedirected
 
 /** @param {any} last @param {boolean} isRedirected */
 function describeResend(last, isRedirected) {
   const isForgotten = last?.status === 'failed' && !last.isContentStored
-  const isRenewed = !last?.isContentStored || isRedirected
   return [
     isForgotten && t('The content of the unsent email is no longer stored.'),
-    isRenewed
+    renewsPin(last, isRedirected)
       ? t('The email contains a new PIN. The PIN in any earlier email stops working.')
       : t('The unsent email is sent unchanged.'),
   ]

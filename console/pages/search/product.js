@@ -72,9 +72,10 @@ export function Product({ id }) {
 /** @param {{ product: any, sku: string | undefined, rows: any[] }} props `rows`: the SKUs */
 function ProductDetails({ product, sku, rows }) {
   const { data: levels, error } = useLoad(signal => loadLevels(product.id, signal), [product.id])
+  const current = rows.find(({ ecommerceSku }) => ecommerceSku === sku)
   return html`<section aria-label="Product">
-    <h2>${product.name}</h2>
-    <${Figures} figures=${summarize(product, rows, levels)} />
+    <h2>${product.name}${current && html` <small>${[current.colour, current.sizeCode, sku].filter(Boolean).join(' · ')}</small>`}</h2>
+    <${Figures} figures=${current ? summarizeSku(product, current, levels) : summarize(product, rows, levels)} />
     <div class="card"><${Facts}
       facts=${[
         [t('Code'), product.productCode],
@@ -114,6 +115,22 @@ function summarize({ currency }, rows, levels) {
     [t('On hand'), sum('onHand')],
     [t('Available'), sum('available')],
     [t('SKUs in stock'), levels ? t('{part} of {total}', { part: withStock, total: rows.length }) : '…'],
+  ]
+}
+
+/** @param {any} product @param {any} row the SKU @param {any[] | undefined} levels of the product @returns {[title: string, value: unknown][]} */
+function summarizeSku({ currency }, { ecommerceSku, price }, levels) {
+  const own = levels?.filter(level => level.sku === ecommerceSku)
+  const sum = (/** @type {string} */ name) =>
+    own ? formatNumber(own.reduce((total, level) => total + level[name], 0)) : '…'
+  return [
+    [t('Price'), formatMoney(price, currency) ?? '–'],
+    [t('On hand'), sum('onHand')],
+    [t('Available'), sum('available')],
+    [
+      t('Stores with stock'),
+      own ? t('{part} of {total}', { part: own.filter(level => level.available > 0).length, total: own.length }) : '…',
+    ],
   ]
 }
 

@@ -86,6 +86,7 @@ export function registerPublicPages(
 
   server.get('/changelog', (_, reply) => sendValue(reply, { data: changelog }))
 
+  server.get('/errors', { onRequest: redirectTrailingSlash }, (_, reply) => reply.redirect('docs/reference/errors'))
   const errorHeaders = buildErrorPageHeaders()
   server.get<{ Params: { code: string } }>('/errors/:code', { onRequest: redirectTrailingSlash }, (request, reply) => {
     const code = request.params.code.replace(/\.md$/, '')

@@ -112,6 +112,12 @@ test("the page's policy forbids every other origin and the browser enforces it",
   assert.match(another.complaints.join('\n'), /Content Security Policy/)
 })
 
+test('the address of all errors leads to their documentation', async () => {
+  const { status, headers } = await api.sendRaw('/errors')
+  assert.deepEqual([status, headers.location], [302, 'docs/reference/errors'])
+  assert.equal((await api.sendRaw('/docs/reference/errors')).status, 200)
+})
+
 test('the page about an error allows only its own style', async () => {
   const { headers, text } = await api.sendRaw('/errors/invalid_cursor')
   const policy = String(headers['content-security-policy'])
