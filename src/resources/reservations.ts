@@ -29,7 +29,7 @@ import {
   storeReservation,
 } from '../store/inventory/reservations.ts'
 import { lockReservedStock, lockStock, moveStock, readSellable } from '../store/inventory/stock.ts'
-import { findStockSources } from '../store/inventory/stock-sources.ts'
+import { areScarce, findStockSources, markScarce, shareStockSources } from '../store/inventory/stock-sources.ts'
 import { beginChange } from '../store/lists/change-timestamp.ts'
 
 const tag = 'Inventory'
@@ -57,6 +57,7 @@ export const reservations = [
     async context => {
       const { service, username, body } = context
       if (body.live) await refreshLines(context, body.lines)
+      if (!body.partial) await rejectSoldOut(context)
       return async tx => {
         const [account, requested] = await Promise.all([
           countReservations(tx, service, username),
@@ -164,7 +165,22 @@ async function refreshLines({ service, backOffice, read }: WriteContext, lines: 
   )
 }
 
+/** Rejects a reservation of scarce SKUs before it waits for a connection, like an order of the embedded back office. */
+async function rejectSoldOut({ service, read, body: { lines } }: WriteContext<ReservationInput>) {
+  const skus = lines.map(({ sku }) => sku)
+  if (!areScarce(service, skus) || lines.some(({ storeNumber }) => storeNumber)) return
+  const sources = await read(db => shareStockSources(db, service, skus, undefined))
+  const requested = lines.flatMap(({ sku, quantity }, i) => {
+    const source = sources.get(sku)
+    return source ? [{ ...source, sku, quantity, requested: quantity, sequence: i + 1 }] : []
+  })
+  // Otherwise a SKU may be unknown, which is another error.
+  if (requested.length === lines.length) requireUnits(service, requested)
+}
+
 interface RequestedLine extends Omit<ReservationLine, 'storeId'> {
+  /** Undefined in a line that is renewed. */
+  sku?: string
   /** Undefined if no store keeps the SKU. */
   storeId: string | undefined
   /** The units that a new reservation can have, before the stock is locked. Undefined if they were not read. */
@@ -196,6 +212,7 @@ async function findRequestedStock(
     }),
   ])
   return lines.map(({ sku, quantity, storeNumber }, i) => ({
+    sku,
     storeId: storeNumber ? storeIds.get(storeNumber) : sources.get(sku)?.storeId,
     units: storeNumber ? undefined : (sources.get(sku)?.units ?? 0),
     skuId: bySku.get(sku)?.skuId ?? '',
@@ -226,14 +243,14 @@ async function reserve(
   // Rejects before stock is locked: a crowd that gets none of the last units must not delay those who get them.
   if (!partial) {
     const units = released.length ? undefined : collectUnits(requested)
-    throwIfAny(checkUnits(requested, units ?? (await readSellable(tx, service, stockLines, id))))
+    requireUnits(service, requested, units ?? (await readSellable(tx, service, stockLines, id)))
   }
   const [, sellable, change] = await Promise.all([
     lockStock(tx, service, [...stockLines, ...released]),
     readSellable(tx, service, stockLines, id),
     beginChange(tx, service, ['stock']),
   ])
-  if (!partial) throwIfAny(checkUnits(requested, sellable))
+  if (!partial) requireUnits(service, requested, sellable)
   const lines = stockLines.flatMap(line => {
     const quantity = Math.min(line.quantity, sellable.get(line.skuId) ?? 0)
     return quantity > 0 ? [{ ...line, quantity }] : []
@@ -253,6 +270,17 @@ const collectUnits = (requested: readonly RequestedLine[]) =>
   requested.every(({ units }) => units !== undefined)
     ? new Map(requested.map(({ skuId, units = 0 }) => [skuId, units]))
     : undefined
+
+/** Throws `insufficient_stock` if lines have too few units. `sellable`: the units by SKU ID. Default: those that were read with the lines. */
+function requireUnits(service: Service, requested: readonly RequestedLine[], sellable = collectUnits(requested)) {
+  const shortages = checkUnits(requested, sellable ?? new Map())
+  if (shortages.length)
+    markScarce(
+      service,
+      requested.flatMap(({ sku }) => sku ?? []),
+    )
+  throwIfAny(shortages)
+}
 
 /** Returns an error for each line with too few units. `sellable`: the units by SKU ID. */
 const checkUnits = (requested: readonly RequestedLine[], sellable: ReadonlyMap<string, number>): FieldError[] =>

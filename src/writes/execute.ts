@@ -17,7 +17,7 @@ import { type Claim, createClaim, outcomeUnknown } from './claim.ts'
 import { type TransactionContext, transact } from './commit.ts'
 import { findKeyConflict, type Identity, inProgress, isInProgress } from './idempotency.ts'
 import { createReservations, LeaseLost, type Reservations } from './reservations.ts'
-import type { CommitPhase, Write } from './write.ts'
+import { type CommitPhase, isRejection, type Write } from './write.ts'
 
 /** The members of a write that its execution provides, as documented there. */
 export type WriteRuntime = Pick<
@@ -50,6 +50,8 @@ interface WriteExecution {
   keyed: KeyedWrite | undefined
   claim: Claim
   reservations: Reservations
+  /** True if a stage has begun, which checks the key. */
+  hasBegun: boolean
   /** True if an earlier attempt at the last transaction may have been committed, because its connection broke. */
   isCommitUnknown?: boolean
 }
@@ -70,10 +72,10 @@ export async function executeWrite(
   const { id, keyed } = identity
   const claim = createClaim(context.keys, service, identity, request, recoveredClaim)
   const reservations = createReservations(context.keys, service, id)
-  const execution = { context, service, keyed, claim, reservations }
+  const execution: WriteExecution = { context, service, keyed, claim, reservations, hasBegun: false }
   let outcome: Outcome
   try {
-    const commit = await work({
+    const commit = await beginWork(execution, work, {
       stage: (inTransaction, reservation) => runStage(execution, inTransaction, reservation),
       read: query => query(context.db),
       // A stage like any other. Only a dry run treats facts differently: it commits them.
@@ -95,12 +97,29 @@ export async function executeWrite(
   return outcome
 }
 
+/** Runs the work before the last transaction. A write that it rejects before any transaction may be the repeat of one that was executed. */
+async function beginWork<T>(
+  execution: WriteExecution,
+  work: (runtime: WriteRuntime) => Promise<CommitPhase<T>>,
+  runtime: WriteRuntime,
+): Promise<CommitPhase<T>> {
+  try {
+    return await work(runtime)
+  } catch (error) {
+    const { context, service, keyed, hasBegun } = execution
+    if (keyed && !hasBegun && isRejection(error)) await lockKey(context.db, service, keyed)
+    throw error
+  }
+}
+
 /** Runs one stage in a transaction of its own. The first stage claims the write. */
 async function runStage<T>(
-  { context, service, claim, reservations }: WriteExecution,
+  execution: WriteExecution,
   work: (tx: Db) => Promise<T>,
   reservation?: Reservation,
 ): Promise<T> {
+  const { context, service, claim, reservations } = execution
+  execution.hasBegun = true
   const inTransaction = async (tx: Db) => {
     awaitAtCommit(requireWritable(tx, service))
     if (!claim.isStored) await claim.begin(tx)

@@ -10,7 +10,7 @@ import { couponWrites } from './coupons.ts'
 import { createCustomer, updateCustomer } from './customers.ts'
 import { createExchange } from './exchanges.ts'
 import { createCancellation, createPickupStep, createShipment } from './fulfilment.ts'
-import { placeOrder } from './orders.ts'
+import { placeOrder, rejectSoldOut } from './orders.ts'
 import { quoteOrder } from './quotes.ts'
 import { createReturn, receiveReturn, refundReturn } from './returns.ts'
 import { endRedemption, redeemRewards } from './rewards.ts'
@@ -26,7 +26,10 @@ export const embedded = (service: Service): BackOffice => ({
     async ({ service: owner, requireMatch }, id) =>
     tx =>
       erase(tx, owner, id, requireMatch),
-  placeOrder: runInOneTransaction(placeOrder),
+  async placeOrder(write, input) {
+    await rejectSoldOut(write, input)
+    return tx => placeOrder({ ...write, tx }, input)
+  },
   createReturn: runInOneTransaction(createReturn),
   createExchange: runInOneTransaction(createExchange),
   createShipment: runInOneTransaction(createShipment),

@@ -5,22 +5,68 @@ import type { OrderInput } from '../../domain/orders/orders.ts'
 import { resolveQuote } from '../../domain/orders/quotes.ts'
 import { lineTransitions } from '../../domain/orders/transitions.ts'
 import { forEachVoucher } from '../../domain/orders/voucher-payments.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { formatAmount, getDecimals } from '../../domain/values/money.ts'
-import { toApiError } from '../../errors/api-error.ts'
+import { type FieldError, toApiError } from '../../errors/api-error.ts'
 import { throwIfAny } from '../../errors/throw-if-any.ts'
 import { endReservation, lockReservation } from '../../store/inventory/reservations.ts'
 import { lockStock, moveStock, readSellable } from '../../store/inventory/stock.ts'
-import { findStockSources } from '../../store/inventory/stock-sources.ts'
+import {
+  areScarce,
+  findStockSources,
+  markScarce,
+  type StockSources,
+  shareStockSources,
+} from '../../store/inventory/stock-sources.ts'
 import { beginChange } from '../../store/lists/change-timestamp.ts'
 import { reserveNumber, useNumber } from '../../store/orders/numbers.ts'
 import { findOrderRecord, type LockedOrder } from '../../store/orders/orders.ts'
-import { findVariants, insertLines, insertOrder, insertPayments, readOrderContext } from '../../store/orders/place.ts'
+import {
+  findVariants,
+  insertLines,
+  insertOrder,
+  insertPayments,
+  isOrderNumberStored,
+  readOrderContext,
+} from '../../store/orders/place.ts'
 import { lockRewardAccount } from '../../store/rewards/ledger.ts'
-import { getWriter, type WithTransaction } from '../../writes/write.ts'
+import { getWriter, type WithTransaction, type Write } from '../../writes/write.ts'
 import type { WrittenRecord } from '../port/orders.ts'
 import { findGiftCardSkuId } from '../vouchers/gift-card.ts'
 import { recordShipment } from './fulfilment.ts'
 import { redeemVoucher } from './vouchers/redeem.ts'
+
+/**
+ * Rejects an order of scarce SKUs before it waits for a connection: a crowd shares one query and leaves the connections to other writes. An
+ * order with a used number passes, because it can be the repeat of the order that took the units.
+ */
+export async function rejectSoldOut({ service, read }: Write, input: OrderInput) {
+  if (!isCheckedFirst(service, input)) return
+  const { lines, pickupStoreNumber, orderNumber } = input
+  const sources = await read(db => shareStockSources(db, service, listSkus(lines), pickupStoreNumber ?? undefined))
+  const errors = findShortages(lines, sources)
+  if (errors.length && orderNumber && (await read(db => isOrderNumberStored(db, service, orderNumber)))) return
+  throwIfShort(service, lines, errors)
+}
+
+const listSkus = (lines: OrderInput['lines']) => lines.map(({ sku }) => sku)
+
+/** True if the units of an order are checked before anything else. */
+const isCheckedFirst = (service: Service, { lines, reservationId, quoteId }: OrderInput) =>
+  service.settings.oversell === 'refuse' && !reservationId && !quoteId && areScarce(service, listSkus(lines))
+
+/** Returns the errors of lines beyond the units of the sources. Returns none if a SKU has no source: it may be unknown. */
+const findShortages = (lines: OrderInput['lines'], sources: StockSources) =>
+  lines.every(({ sku }) => sources.has(sku)) ? checkStock(lines, countSourceUnits(sources), sources) : []
+
+const countSourceUnits = (sources: StockSources) =>
+  new Map([...sources.values()].map(({ skuId, units }) => [skuId, units]))
+
+/** Throws the errors of `checkStock`, if there are any. */
+function throwIfShort(service: Service, lines: OrderInput['lines'], errors: FieldError[]) {
+  if (errors.length) markScarce(service, listSkus(lines))
+  throwIfAny(errors)
+}
 
 /** Places an order in our own tables. Locks rows in this order: customer, order number, vouchers by number, reservation, stock, reward account. */
 export async function placeOrder(
@@ -32,13 +78,16 @@ export async function placeOrder(
   const { currency, fulfilment, allocated, oversell } = service.settings
   const decimals = getDecimals(currency)
   const { input, isQuoted, errors: quoteErrors } = resolveQuote(keys, service, requested)
-  const skus = input.lines.map(line => line.sku)
+  const skus = listSkus(input.lines)
   const { orderNumber } = input
+  const finding = findStockSources(tx, service, skus, input.pickupStoreNumber ?? undefined)
+  if (orderNumber == null && isCheckedFirst(service, requested))
+    throwIfShort(service, input.lines, findShortages(input.lines, await finding))
   const [soldVariants, context, giftCard, sources, reserved] = await Promise.all([
     findVariants(tx, service, skus, decimals),
     readOrderContext(tx, service, input),
     findGiftCardSkuId(tx, service),
-    findStockSources(tx, service, skus, input.pickupStoreNumber ?? undefined),
+    finding,
     typeof orderNumber === 'string' ? undefined : reserveNumber(tx, service, 'order'),
   ])
   const variants = new Map(soldVariants.map(variant => [variant.sku, variant]))
@@ -47,10 +96,8 @@ export async function placeOrder(
   throwIfAny(sortErrors([...quoteErrors, ...priced.errors]))
   const { reservationId } = input
   // Rejects before the order is inserted and stock is locked: a crowd that gets none of the last units must not delay those who get them.
-  if (oversell === 'refuse' && !reservationId) {
-    const units = [...sources].map(([sku, source]) => [variants.get(sku)?.skuId ?? '', source.units] as const)
-    throwIfAny(checkStock(input.lines, new Map(units), variants))
-  }
+  if (oversell === 'refuse' && !reservationId)
+    throwIfShort(service, input.lines, checkStock(input.lines, countSourceUnits(sources), variants))
 
   const place = async () => {
     const insert = (number: string) => insertOrder(tx, service, { number }, input, { ...priced, currency, decimals })
@@ -84,7 +131,7 @@ export async function placeOrder(
     isShipped ? lockRewardAccount(tx, service, input.customerId) : undefined,
     beginChange(tx, service, ['stock', 'retail_transaction']),
   ])
-  if (sellable) throwIfAny(checkStock(input.lines, sellable, variants))
+  if (sellable) throwIfShort(service, input.lines, checkStock(input.lines, sellable, variants))
   const shipped = input.lines.map(({ quantity }, i) => ({
     sequence: i + 1,
     quantity,

@@ -125,7 +125,7 @@ export function priceLines(
 export function checkStock(
   lines: OrderInput['lines'],
   sellable: ReadonlyMap<string, number>,
-  variants: OrderFacts['variants'],
+  variants: ReadonlyMap<string, { skuId: string; allowBackorder?: boolean }>,
 ): FieldError[] {
   const requestedUnits = countUnits(lines)
   return lines.flatMap(({ sku }, i): FieldError[] => {

@@ -37,7 +37,7 @@ export const findVariants = (tx: Db, service: Service, skus: readonly string[], 
      cross join lateral ${materialized(sql`select * from colour where service_id = v.service_id and product_id = v.product_id and colour_id = v.colour_id`)} c
      where v.service_id = ${service.id} and v.sku = any(${skus})`)
 
-const isOrderNumberStored = async (tx: Db, service: Service, number: string) =>
+export const isOrderNumberStored = async (tx: Db, service: Service, number: string) =>
   Boolean(
     await tx.row(
       sql`select true as taken from sales_order where service_id = ${service.id} and order_number = ${number}`,

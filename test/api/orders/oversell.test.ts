@@ -49,6 +49,12 @@ test('repeats get the stored response although no units remain', async () => {
   const caller = await createShop({ oversell: 'refuse', inventoryBuffer: 0 })
   const reservation = { lines: [{ sku: 'HOOD-M', quantity: 4 }] }
   const order = buildOrder([{ sku: 'TEE', quantity: 5 }], { orderNumber: 'LAST-UNITS' })
+  // Later requests for a SKU of which there were too few units are checked earlier.
+  const tooMany = [
+    { sku: 'TEE', quantity: 6 },
+    { sku: 'HOOD-M', quantity: 99 },
+  ]
+  assert.equal((await post(caller, '/orders', buildOrder(tooMany))).json.code, 'insufficient_stock')
   for (const [path, body] of [
     ['/reservations', reservation],
     ['/orders', order],
@@ -64,6 +70,9 @@ test('repeats get the stored response although no units remain', async () => {
   assert.equal((await post(caller, '/reservations', reservation)).json.code, 'insufficient_stock')
   // Without the key, the number shows that the order was placed.
   assert.equal((await post(caller, '/orders', order)).json.code, 'order_number_taken')
+  const codeOf = async (skus: string[]) =>
+    (await post(caller, '/orders', buildOrder(skus.map(sku => ({ sku, quantity: 1 }))))).json.code
+  assert.deepEqual([await codeOf(['TEE']), await codeOf(['TEE', 'NONE'])], ['insufficient_stock', 'unknown_sku'])
 })
 
 test('an order beyond the stock is accepted if overselling is allowed', async () => {
