@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Caller, TestResponse } from './service.ts'
 
 type Headers = Record<string, string | undefined>
@@ -43,5 +44,16 @@ export async function untilUncontended(request: () => Promise<TestResponse>): Pr
   for (;;) {
     const response = await request()
     if (response.json.code !== 'concurrent_update') return response
+  }
+}
+
+const busyCodes = ['concurrent_update', 'idempotency_in_progress', 'service_unavailable']
+
+/** Sends a write with a key again while the service is busy, as the published clients do. */
+export async function untilServed(request: () => Promise<TestResponse>): Promise<TestResponse> {
+  for (;;) {
+    const response = await request()
+    if (!busyCodes.includes(response.json.code)) return response
+    await delay(200)
   }
 }

@@ -10,17 +10,17 @@ import { assertProblem } from '../../support/problem.ts'
 import { waitUntil } from '../../support/processes.ts'
 import { buildCredentials, startSecondServer } from '../../support/servers.ts'
 import type { Caller } from '../../support/service.ts'
-import { assertReplay, post, put, remove, withKey } from '../../support/write.ts'
+import { assertReplay, post, put, remove, untilServed, withKey } from '../../support/write.ts'
 
 const { api, createShop } = await startOrderShop()
 after(() => api.stop())
 const load = importing(api)
 
 const tee = (quantity: number) => ({ sku: 'TEE', quantity })
-const reserve = (caller: Pick<Caller, 'request'>, quantity: number, more: object = {}) =>
-  post(caller, '/reservations', { lines: [tee(quantity)], ...more })
-const order = (caller: Pick<Caller, 'request'>, quantity: number, reservationId?: string) =>
-  post(caller, '/orders', buildOrder([tee(quantity)], { reservationId }))
+const reserve = (caller: Pick<Caller, 'request'>, quantity: number, more: object = {}, headers = {}) =>
+  post(caller, '/reservations', { lines: [tee(quantity)], ...more }, headers)
+const order = (caller: Pick<Caller, 'request'>, quantity: number, reservationId?: string, headers = {}) =>
+  post(caller, '/orders', buildOrder([tee(quantity)], { reservationId }), headers)
 
 const getTee = async (caller: Caller) => {
   const { freeStock, sellable, reserved, allocated } = (await caller.get('/inventory?sku=TEE')).json.data[0]
@@ -315,9 +315,13 @@ test('64 clients in two processes get only the last units', async () => {
   const results = await Promise.all(
     Array.from({ length: 64 }, async (_, i) => {
       const caller = callers[i % 2] ?? firstCaller
-      if (i % 4 === 0) return (await order(caller, 1)).status === 201
-      const { status, json } = await reserve(caller, 1)
-      return status === 201 && (i % 3 === 0 || (await order(caller, 1, json.data.id)).status === 201)
+      // A client that stopped after a 503 would keep its unit reserved without an order.
+      const orderKey = withKey()
+      const orderOnce = (reservationId?: string) => untilServed(() => order(caller, 1, reservationId, orderKey))
+      if (i % 4 === 0) return (await orderOnce()).status === 201
+      const key = withKey()
+      const { status, json } = await untilServed(() => reserve(caller, 1, {}, key))
+      return status === 201 && (i % 3 === 0 || (await orderOnce(json.data.id)).status === 201)
     }),
   )
   await second.stop()
