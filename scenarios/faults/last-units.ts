@@ -7,11 +7,12 @@ import { openInstallation } from '../support/installation.ts'
 import { openClient, reconcile } from '../support/operations/client.ts'
 import { integer } from '../support/options.ts'
 import { formatCounts, report, showProgress } from '../support/report.ts'
+import { cpuSeconds } from '../support/usage.ts'
 import { openApparel21Stock } from './last-units/apparel21.ts'
 import { openEmbeddedStock } from './last-units/embedded.ts'
 import { probeExpiry } from './last-units/probe-expiry.ts'
 
-const { clients, rounds, units, kills, tillSales, backOffice, seed, keep } = new Command(
+const { clients, rounds, units, kills, tillSales, backOffice, seed, minutes, before, keep } = new Command(
   'npm run scenario -- last-units',
 )
   .description(
@@ -26,10 +27,12 @@ const { clients, rounds, units, kills, tillSales, backOffice, seed, keep } = new
     new Option('--back-office <name>', 'where the stock is').choices(['embedded', 'apparel21']).default('embedded'),
   )
   .option('--seed <number>', 'chooses operations and kills', integer, Date.now() % 1_000_000)
+  .option('--minutes <number>', 'ends after the round in which this time is over', integer, 1_440)
+  .option('--before <number>', 'contended orders of earlier runs with other seeds, which the report adds', integer, 0)
   .option('--keep', 'writes the table to bench/results/')
   .addHelpText(
     'after',
-    '\nExamples:\n  npm run scenario -- last-units\n  npm run scenario -- last-units --clients 100 --rounds 10\n  npm run scenario -- last-units --back-office apparel21 --clients 100 --rounds 10\n',
+    '\nExamples:\n  npm run scenario -- last-units\n  npm run scenario -- last-units --clients 100 --rounds 10\n  npm run scenario -- last-units --back-office apparel21 --clients 100 --rounds 10\n  npm run scenario -- last-units --minutes 20 --seed 2 --before 400000\n',
   )
   .parse()
   .opts<{
@@ -40,6 +43,8 @@ const { clients, rounds, units, kills, tillSales, backOffice, seed, keep } = new
     tillSales: number
     backOffice: 'embedded' | 'apparel21'
     seed: number
+    minutes: number
+    before: number
     keep?: boolean
   }>()
 
@@ -66,12 +71,14 @@ const settle = <T>(call: () => Promise<T>) =>
 
 /** The steps of a client before its order: more than half of the clients have none. */
 const preparations = [...Array(6).fill('none'), 'expire', 'release', 'reserve', 'reserve'] as const
+/** Those of the second half of the clients, so that a round doesn't end with a wait for an expiry. */
+const latePreparations = preparations.map(preparation => (preparation === 'expire' ? 'none' : preparation))
 
 /** Orders one unit: with a reservation, after one was released, after one has expired, or without any. */
 async function buy(round: number, client: number) {
   const key = `${round}-${client}`
   const lines = [{ sku: stock.sku, quantity: 1 }]
-  const preparation = random.pick(preparations)
+  const preparation = random.pick(client < clients / 2 ? preparations : latePreparations)
   const seconds = preparation === 'expire' ? 1 : 120
   const reserved =
     preparation === 'none'
@@ -108,27 +115,49 @@ async function watchReservations() {
   }
 }
 
-const progress = showProgress(rounds, Math.ceil(rounds / 10), 'rounds', () => '')
+interface Progress {
+  orders: number
+  perSecond: number
+}
+
+const progress = showProgress<Progress>(
+  rounds,
+  Math.min(50, Math.ceil(rounds / 10)),
+  'rounds',
+  ({ orders, perSecond }) =>
+    `: ${orders} contended orders, ${outcomes.get('placed') ?? 0} placed, ${countKills()} kills, ${contradictions.length} contradictions, ${perSecond.toFixed(0)} orders/s, ${((clients * rounds - orders) / perSecond / 60).toFixed(0)} min left`,
+)
+const countKills = () => apis.reduce((sum, { kills: ofApi }) => sum + ofApi.length, 0)
+/** CPU seconds: of the clients in this process, of PostgreSQL, and of all processes together. */
+function readCpu() {
+  const { user, system } = process.cpuUsage()
+  return [(user + system) / 1e6, cpuSeconds(installation.postgres.pid), cpuSeconds(process.pid)] as const
+}
+
 const begun = performance.now()
-let roundSeconds = 0
+const getSeconds = () => (performance.now() - begun) / 1_000
+let completed = 0
 try {
   const watching = watchReservations()
   // The probe's unit exists from here on.
   await stock.begin(installation, units)
   const probing = probeExpiry({ api, sku: stock.probeSku, settle, isOver: () => isOver })
-  for (let round = 1; round <= rounds; round++) {
+  const cpuBefore = readCpu()
+  for (let round = 1; round <= rounds && getSeconds() < minutes * 60; round++) {
     if (round > 1) await stock.begin(installation, units)
-    const roundBegun = performance.now()
     let isRoundOver = false
     const disturbing = stock.disturb(installation, { random, tillSales, isOver: () => isRoundOver })
     const killing = random.chance(kills / 10) ? killOne(() => isRoundOver) : undefined
     await Promise.all(Array.from({ length: clients }, (_, client) => buy(round, client)))
     isRoundOver = true
-    roundSeconds += (performance.now() - roundBegun) / 1_000
     await Promise.all([disturbing, killing])
     contradictions.push(...(await stock.end(installation, round)))
-    progress.update(round, {})
+    completed = round
+    progress.update(round, { orders: clients * round, perSecond: (clients * round) / getSeconds() })
   }
+  const seconds = getSeconds()
+  const [clientsCpu = 0, databaseCpu = 0, allCpu = 0] = readCpu().map((used, i) => used - (cpuBefore[i] ?? 0))
+  const formatCpu = (used: number) => ((used / (clients * completed)) * 1_000).toFixed(2)
   isOver = true
   await watching
   const expiry = await probing
@@ -137,21 +166,26 @@ try {
   const { measurements, checks } = stock.summarize(placed)
   report(backOffice === 'embedded' ? 'last-units' : 'last-units-apparel21', {
     keep,
-    command: `last-units --back-office ${backOffice} --clients ${clients} --rounds ${rounds} --units ${units} --kills ${kills}${backOffice === 'apparel21' ? ` --till-sales ${tillSales}` : ''} --seed ${seed}`,
+    command: `last-units --back-office ${backOffice} --clients ${clients} --rounds ${rounds} --units ${units} --kills ${kills}${backOffice === 'apparel21' ? ` --till-sales ${tillSales}` : ''} --seed ${seed}${before ? ` --before ${before}` : ''}`,
     measurements: [
-      ['clients, rounds, units in each round', `${clients}, ${rounds}, ${units}`],
-      ['contended orders', clients * rounds],
-      ['orders per second', ((clients * rounds) / roundSeconds).toFixed(0)],
+      ['clients, rounds, units in each round', `${clients}, ${completed}, ${units}`],
+      ['contended orders', clients * completed],
+      ['contended orders with those of earlier runs', before + clients * completed],
+      ['orders per second', ((clients * completed) / seconds).toFixed(0)],
+      [
+        'CPU per contended order, ms: clients, service, PostgreSQL',
+        [clientsCpu, allCpu - clientsCpu - databaseCpu, databaseCpu].map(formatCpu).join(', '),
+      ],
       ['results', formatCounts(outcomes)],
       ['attempts without a final response', formatCounts(retries)],
-      ['kills', apis.reduce((sum, { kills: ofApi }) => sum + ofApi.length, 0)],
+      ['kills', countKills()],
       ...expiry.measurements,
       ['longest time until the change feed showed the end of a reservation, ms', longestOverdueMs.toFixed(0)],
-      ['duration, min', ((performance.now() - begun) / 60_000).toFixed(1)],
+      ['duration, min', (getSeconds() / 60).toFixed(1)],
       ...measurements,
     ],
     checks: [
-      check('every order has a final result that its stock explains', contradictions, clients * rounds),
+      check('every order has a final result that its stock explains', contradictions, clients * completed),
       check('every acknowledged order is stored once', stored === placed ? [] : [`${placed} placed, ${stored} stored`]),
       ...expiry.checks,
       check('no process logs an unexpected error', log),

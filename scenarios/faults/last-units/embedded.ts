@@ -87,8 +87,9 @@ export async function openEmbeddedStock(): Promise<ContendedStock> {
     },
     async end(installation, round) {
       const { sold, allocated } = await countUnits(installation)
-      if (sold > freeStock) oversold.push(`round ${round}: ${sold} sold of ${freeStock}`)
-      return allocated === sold ? [] : [`round ${round}: ${allocated} allocated, ${sold} sold`]
+      const excess = sold > freeStock ? [`round ${round}: ${sold} sold of ${freeStock}`] : []
+      oversold.push(...excess)
+      return [...excess, ...(allocated === sold ? [] : [`round ${round}: ${allocated} allocated, ${sold} sold`])]
     },
     summarize: placed => ({
       measurements: [['imports, other writes of the stock', `${imports}, ${counts}`]],
