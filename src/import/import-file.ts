@@ -40,7 +40,7 @@ const recordsToRemove: Readonly<Record<CompleteList, string>> = {
 
 /** The result of an import. The header isn't counted. */
 export interface ImportSummary extends ImportCounts, ImportResult {
-  /** Lines that equal the stored record. In a dry run, all valid lines. */
+  /** Lines that equal the stored record, or that a later line with the same key replaces. In a dry run, all valid lines. */
   unchanged: number
   /** The line after which the import was resumed. 0: it started at the beginning. */
   resumedAfter: number

@@ -12,7 +12,7 @@ const files: Record<ImportTypeName, readonly [stored: string, file: string, reje
   stores: [
     'storeId,storeNumber,name\n1,1,One\n2,2,Two\n3,3,Three',
     'storeId,storeNumber,name\n4,1,Taken\n1,11,One\n1,12,One\n5,11,Released\n6,12,Taken\n2,2,Two\n7,1,Released\n7,1,Same',
-    3,
+    2,
   ],
   staff: [
     'id,code,surname\n1,A,Lee\n2,B,Wu',

@@ -37,7 +37,7 @@ This page is generated from the schemas by \`npm run docs\`.
 - **A missing column keeps the stored value. An empty cell clears it**, and so does \`null\`. In columns marked °, an empty cell keeps the stored value.
 - A line that equals the stored record changes nothing. Importing a file twice is safe.
 - \`updateTimeStamp\` is the time of the change at its source. It never falls at or before an \`asOf\` that a client has received.
-- If a key occurs twice in a file, the later line wins, with a remark if their content differs.
+- If a key occurs twice in a file, the later line wins, with a remark if their content differs. If the later line is rejected, the earlier ones can be rejected with it.
 - Nothing is deleted, except by \`ecommerce-…\` files: a complete file replaces the previous one. With \`--complete\`, a file of stock, products or customers removes what it lacks.
 - A colour or product that has lost its last SKU leaves the list.
 

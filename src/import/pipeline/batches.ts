@@ -16,11 +16,15 @@ const maxBatchBytes = 4 * 1024 * 1024
 /** After this many lines the event loop runs, so that the statements of the previous batch don't wait. */
 const linesPerTurn = 50
 
-/** Validates the lines of a sheet and yields them in batches. A key occurs once per batch, so that the later of two lines wins. */
+/**
+ * Validates the lines of a sheet and yields them in batches. A key has one row per batch: a later line with the key replaces it. If it can't,
+ * the later line begins a batch.
+ */
 export async function* splitIntoBatches({ lines, fields }: Sheet, type: ImportType): AsyncGenerator<ValidatedRow[]> {
   let batch: ValidatedRow[] = []
   let size = 0
-  const keys = new Set<string>()
+  /** The places of the rows in the batch, by key. */
+  const places = new Map<string, number>()
   const getRecordKey = createRecordKey(fields, type)
   let count = 0
   const isRepeat = type.replacesPrevious
@@ -35,20 +39,38 @@ export async function* splitIntoBatches({ lines, fields }: Sheet, type: ImportTy
         validated.remarks.push(repeatedKey)
       }
       const key = type.key.map(column => validated.row?.[column]).join('\0')
-      const repeats = validated.row !== undefined && key !== '' && keys.has(key)
+      const place = validated.row !== undefined && key !== '' ? places.get(key) : undefined
+      const earlier = place === undefined ? undefined : batch[place]
+      const merged = earlier && mergeRepeat(earlier, validated, type)
       const isPart = isSameRecord(batch.at(-1), validated, getRecordKey)
       const isFull = batch.length >= (isPart ? maxRecordLines : maxBatchLines)
-      if (repeats || isFull || size >= (isPart ? 4 : 1) * maxBatchBytes) {
+      if ((earlier && !merged) || isFull || size >= (isPart ? 4 : 1) * maxBatchBytes) {
         yield batch
         batch = []
         size = 0
-        keys.clear()
+        places.clear()
+      } else if (earlier && merged) {
+        validated.row = merged
+        delete earlier.row
+        earlier.replacedBy = batch.length
       }
+      if (validated.row) places.set(key, batch.length)
       batch.push(validated)
       size += line.size
-      if (validated.row) keys.add(key)
     }
   if (batch.length) yield batch
+}
+
+/**
+ * Returns the row that stores the same as two lines with one key, the later one after the earlier one. Returns undefined if the later line can
+ * be outdated or contradict the earlier one: then the store decides.
+ */
+function mergeRepeat({ row: earlier = {} }: ValidatedRow, { row: later = {} }: ValidatedRow, type: ImportType) {
+  const { updateTimeStamp: earlierTime, ...values } = { ...earlier, ...type.listImplied?.(earlier) }
+  const time = later.updateTimeStamp
+  if (time && !(earlierTime && String(time) >= String(earlierTime))) return
+  if (type.fixedColumns?.some(column => later[column] !== earlier[column])) return
+  return { ...values, ...later }
 }
 
 /** Returns a function that finds the record of a line, also of a rejected one. Undefined if each line of the type is a record. */

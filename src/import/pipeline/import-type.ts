@@ -13,8 +13,12 @@ export interface ImportType extends Ingestion<Row> {
   /** Rules for several columns, in the documentation. */
   remarks?: string
   shape: { properties: object; required: readonly string[] }
-  /** The columns that identify a line. If they repeat, the later line is imported in a later batch, so that it wins. */
+  /** The columns that identify a line. If they repeat, the later line wins. */
   key: readonly string[]
+  /** Columns that can't change after a record was stored. A later line with the same key is rejected if it differs in them. */
+  fixedColumns?: readonly string[]
+  /** Returns the values of other columns that a row sets implicitly. They stay if a later line with the same key doesn't have the columns. */
+  listImplied?: (row: Row) => Row
   /** Neighbouring lines with the same value in this column, such as `productId`, are in one batch. */
   together?: string
   /** Set if these lines are one record, imported completely or not at all: the error of a valid line if another line is rejected. */

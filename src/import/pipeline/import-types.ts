@@ -36,7 +36,13 @@ import { upsertGateways } from '../../store/tenancy/gateways.ts'
 import { ecommerceTypes } from './ecommerce-types.ts'
 import type { ImportType } from './import-type.ts'
 import { prepareUnchanged } from './ingest.ts'
-import { toCustomerInput, toCustomerMappingInput, toProductInput, toProgramInput } from './inputs.ts'
+import {
+  listImpliedConsent,
+  toCustomerInput,
+  toCustomerMappingInput,
+  toProductInput,
+  toProgramInput,
+} from './inputs.ts'
 import { orders, vouchers } from './onboarding-types.ts'
 import {
   addReferencesFirst,
@@ -165,6 +171,7 @@ export const importTypes = {
     shape: CustomerRow,
     key: ['id'],
     pathColumns: ['id'],
+    listImplied: listImpliedConsent,
     prepare: translateWithReferences(toCustomerInput),
     write: addReferencesFirst(upsertCustomers),
     exchanges: { constraint: 'customer_email', findGroups: findEmailExchanges },

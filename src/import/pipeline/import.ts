@@ -130,10 +130,13 @@ async function importBatches(
       inputs.filter((_, at) => !valid[at]?.errors),
       counts.notes,
     )
+    rejectReplacedLines(batch)
     onInputs?.(inputs.filter(input => !(input instanceof RowError)))
     const rejected = await writeRejections(batch, rejectedFile, rejections)
     for (const { remarks = [] } of batch) for (const remark of remarks) note(counts.notes, remark)
-    const linesWithoutRecord = batch.filter(({ row, errors }) => !row && !errors).length
+    const linesWithoutRecord = batch.filter(
+      ({ row, errors, replacedBy }) => !row && !errors && replacedBy === undefined,
+    ).length
     addCounts(counts, {
       read: batch.length,
       inserted,
@@ -219,6 +222,16 @@ function rejectIncompleteRecords(
     if (!validated.row || !rejected.has(getRecordKey(validated))) continue
     validated.errors = [incompleteRecordError]
     delete validated.row
+  }
+}
+
+const replacedByRejected = new RowError('A later line with the same key replaces this line, and is rejected.')
+
+/** Rejects lines whose later line with the same key is rejected: otherwise, they would be lost without a trace. */
+function rejectReplacedLines(batch: readonly ValidatedRow[]) {
+  for (const validated of batch.toReversed()) {
+    const { replacedBy } = validated
+    if (replacedBy !== undefined && batch[replacedBy]?.errors) validated.errors = [replacedByRejected]
   }
 }
 

@@ -15,10 +15,14 @@ function pick(row: Row, names: Readonly<Record<string, string>>) {
 
 const mapToSameNames = (...names: string[]) => Object.fromEntries(names.map(name => [name, name]))
 
-/** Adds the subscriptions that `privacy` ends, even if the row doesn't have them. */
-export function toCustomerInput({ references, ...row }: Row) {
-  return { ...row, ...getConsentInput(fullConsent, row), referenceValues: references }
-}
+/** Returns the consent of a row, with the subscriptions that `privacy` ends, even if the row doesn't have them. */
+export const listImpliedConsent = (row: Row): Row => getConsentInput(fullConsent, row)
+
+export const toCustomerInput = ({ references, ...row }: Row) => ({
+  ...row,
+  ...listImpliedConsent(row),
+  referenceValues: references,
+})
 
 export const toCustomerMappingInput = ({ customerId, ...row }: Row) => ({ id: customerId, ...row })
 

@@ -26,6 +26,8 @@ export interface ValidatedRow {
   row?: Row
   /** The errors. A line with neither a row nor errors is no record, so it is skipped. */
   errors?: RowError[]
+  /** Set if a later line with the same key replaces the row: the place of that line in the batch. */
+  replacedBy?: number
   /** Corrections and doubtful values, for the notes of the run. */
   remarks?: string[]
 }
