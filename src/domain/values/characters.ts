@@ -8,18 +8,24 @@ const directionMarks = '\\u202a-\\u202e\\u2066-\\u2069'
 /** ASCII control characters, which no name, path or query can contain. Others are allowed, because an ID of the back office can have them. */
 const controlsOfAscii = '\\u0000-\\u001f\\u007f'
 
+/**
+ * Characters that no font shows, such as a zero-width space or a variation selector, and the blank of Braille. They are part of words and emojis
+ * in some scripts, so texts can contain them, but two identifiers must not differ in them only.
+ */
+const invisible = '\\p{Default_Ignorable_Code_Point}\\u2800'
+
 /** Whitespace within a line: that of ECMA-262 without control characters and line separators. */
 const spaces = ' \\u00a0\\u1680\\u2000-\\u200a\\u202f\\u205f\\u3000\\ufeff'
 
 const odd = `${controls}${directionMarks}`
 
-/** Patterns for complete strings. */
+/** Patterns for complete strings, with the flag `u`. */
 export const line = `^[^${odd}]*$`
 export const lines = `^[^${controlsOfLines}${directionMarks}]*$`
-/** The first part matches only spaces: two neighbouring parts that match the same characters would need quadratic time. */
-export const notBlank = `^[${spaces}]*[^${odd}\\s][^${odd}]*$`
-/** Without leading or trailing whitespace. */
-export const notPadded = `^[^${odd}\\s]([^${odd}]*[^${odd}\\s])?$`
+/** The first two parts have no character in common: otherwise, they would need quadratic time. */
+export const notBlank = `^[${spaces}${invisible}]*[^${odd}\\s${invisible}][^${odd}]*$`
+/** Without leading or trailing whitespace, and without invisible characters. */
+export const notPadded = `^[^${odd}\\s${invisible}]([^${odd}${invisible}]*[^${odd}\\s${invisible}])?$`
 /** Valid in a query and a path. */
 export const noControls = `^[^${controlsOfAscii}]*$`
 
@@ -63,6 +69,14 @@ type Finder = ReturnType<typeof createFinder>
 export const findForbiddenCharacter = (text: string, hasLines: boolean): ForbiddenCharacter | undefined =>
   hasLines ? findInLines(text) : findInLine(text)
 
+const invisibleCharacter = new RegExp(`[${invisible}]`, 'u')
+/** Returns the first invisible character. */
+export const findInvisible = (text: string) => findCharacter(text, invisibleCharacter)
+
+const variant = /[\ufb00-\ufb06\uff00-\uffef\u{1d400}-\u{1d7ff}]/u
+/** Returns the first variant of a common character: a full-width or mathematical letter, or a Latin ligature. */
+export const findVariant = (text: string) => findCharacter(text, variant)
+
 const asciiControl = new RegExp(`[${controlsOfAscii}]`, 'u')
 /** Returns the first ASCII control character. PostgreSQL can't store NUL at all. */
 export const findControl = (text: string) => findCharacter(text, asciiControl)
@@ -83,6 +97,7 @@ function nameCharacter(codePoint: number): string {
   if (!character.isWellFormed()) return 'an incomplete character (a lone surrogate)'
   if (directionMark.test(character)) return `the character ${code}, which changes the direction of writing`
   if (control.test(character)) return `the control character ${code}`
-  if (/\p{Cf}/u.test(character)) return `the character ${code}, which is invisible`
+  if (/\p{Cf}/u.test(character) || invisibleCharacter.test(character))
+    return `the character ${code}, which is invisible`
   return whitespace.test(character) ? `the whitespace character ${code}` : `the character \`${character}\``
 }

@@ -1,4 +1,5 @@
 import { isIPv4 } from 'node:net'
+import { findInvisible, findVariant } from './characters.ts'
 
 /** The pattern of `canBeEmail`. Control characters are in neither part. */
 export const emailForm =
@@ -25,6 +26,8 @@ export function isEmail(text: string) {
     local !== '' &&
     Buffer.byteLength(local) <= (quoted === undefined ? 64 : 62) &&
     text.length <= 254 &&
+    !findInvisible(text) &&
+    !findVariant(text) &&
     !/^\.|\.\.|\.$/.test(unquoted ?? '') &&
     labels.length > 1 &&
     !isIPv4(domain) &&

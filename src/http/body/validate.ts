@@ -4,9 +4,12 @@ import {
   type ForbiddenCharacter,
   findCharacter,
   findForbiddenCharacter,
+  findInvisible,
+  findVariant,
   notBlank,
   notPadded,
   phoneCharacters,
+  toPlainCharacters,
 } from '../../domain/values/characters.ts'
 import { isEmail } from '../../domain/values/email.ts'
 import { getDecimals } from '../../domain/values/money.ts'
@@ -152,7 +155,10 @@ export function validateBody(schema: TSchema, body: unknown, context: Validation
     }
     const { minLength = 0, maxLength = Infinity, pattern, format = '' } = of
     const length = [...value].length
-    const forbidden = findForbiddenCharacter(value, format === 'multiline') ?? forbiddenByFormat[format]?.(value)
+    const forbidden =
+      findForbiddenCharacter(value, format === 'multiline') ??
+      forbiddenByFormat[format]?.(value) ??
+      (pattern === notPadded ? findInvisible(value) : undefined)
     if (forbidden)
       addError('invalid_field', at, `${name} can't contain ${forbidden.name} (character ${forbidden.place}).`)
     else if (length < minLength) addError('invalid_field', at, `${name} can't be empty${formatExample(of)}.`)
@@ -226,13 +232,15 @@ function matches(text: string, source: string) {
 
 /** Characters that only some formats forbid. */
 const forbiddenByFormat: Readonly<Record<string, (text: string) => ForbiddenCharacter | undefined>> = {
-  email: text => (text.startsWith('"') ? undefined : findCharacter(text, /[\s,;<>()]/u)),
+  email: text =>
+    (text.startsWith('"') ? undefined : findCharacter(text, /[\s,;<>()]/u)) ?? findInvisible(text) ?? findVariant(text),
+  postcode: text => findInvisible(toPlainCharacters(text)),
   phone: text => findCharacter(text, notInPhone),
 }
 const notInPhone = new RegExp(`[^${phoneCharacters}]`, 'u')
 
 const patternRequirements: Readonly<Record<string, string>> = {
-  [notBlank]: 'a text that is not only whitespace',
+  [notBlank]: 'a text with at least one visible character',
   [notPadded]: 'a text without whitespace at its beginning and end',
 }
 

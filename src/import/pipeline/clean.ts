@@ -6,7 +6,7 @@ import type { Line } from './sheet.ts'
 
 /** Cleans cells that spreadsheets and database exports change, and finds lines that are no records. Remarks have no content of lines. */
 
-const invisible = /[\u00ad\u200b\u200e\u200f\u2060\ufeff]/g
+const invisible = /[\u00ad\u061c\u180e\u200b\u200e\u200f\u2060-\u2064\u206a-\u206f\ufeff]/g
 /** Contacts of a phone have them around numbers. In names, they are rejected, and so are the signs that reverse a text. */
 const writingDirection = /[\u202a-\u202c\u2066-\u2069]/g
 /** Also the zero date of MySQL. */

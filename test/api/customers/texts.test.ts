@@ -190,8 +190,23 @@ test('the error names the forbidden character and its place', async () => {
     ['ann shop@example.com', 'a space (character 4)'],
     ['ann@example.com,bob@example.com', 'the character `,` (character 16)'],
     ['ann\u00a0@example.com', 'the whitespace character U+00A0 (character 4)'],
+    ['an\u200bn@example.com', 'the character U+200B, which is invisible (character 3)'],
+    ['ann\ufe0f@example.com', 'the character U+FE0F, which is invisible (character 4)'],
+    ['"ann\u3164"@example.com', 'the character U+3164, which is invisible (character 5)'],
+    ['ａnn@example.com', 'the character `ａ` (character 1)'],
+    ['ann@ex\ufb01.example', 'the character `\ufb01` (character 7)'],
   ] as const)
     assert.deepEqual(await detailOf({ contact: { email } }), [`\`email\` can't contain ${character}.`], email)
+})
+
+test('names and addresses have visible characters, post codes no invisible ones', async () => {
+  const { id } = await createCustomer(api)
+  for (const invisible of ['\u200b', '\u00ad\u00a0', '\u3164', '\u2800', '\u{e0041}'])
+    assertRejected(api, await put(api, `/customers/${id}`, { surname: invisible }), 'invalid_field', '/surname')
+  const response = await put(api, `/customers/${id}`, { address: { postcode: '30\u200b00' } })
+  assertRejected(api, response, 'invalid_field', '/address/postcode')
+  for (const surname of ['می\u200cخواهم', '👩\u200d🚀', '\u200eLee'])
+    assert.equal((await updateCustomer(api, id, { surname })).surname, surname)
 })
 
 test('typographic spaces and hyphens in telephone numbers and post codes become plain', async () => {

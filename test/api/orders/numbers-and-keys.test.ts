@@ -40,6 +40,20 @@ test('generated order numbers skip given numbers and numbers of known sales', as
   assert.equal((await placeOrder(await createShop(), [{ sku: 'TEE', quantity: 1 }])).orderNumber, 'W0000001')
 })
 
+test('an order number with an invisible character is rejected by its name', async () => {
+  const own = await createShop()
+  const numbered = (orderNumber: string) =>
+    post(own, '/orders', buildOrder([{ sku: 'TEE', quantity: 1 }], { orderNumber }))
+  for (const [orderNumber, name] of [
+    ['X-1\u200b', 'U+200B, which is invisible (character 4)'],
+    ['X\u00ad-1', 'U+00AD, which is invisible (character 2)'],
+    ['\u3164', 'U+3164, which is invisible (character 1)'],
+  ] as const)
+    assert.deepEqual(getErrorDetails(await numbered(orderNumber)), [
+      `\`orderNumber\` can't contain the character ${name}.`,
+    ])
+})
+
 test('a taken order number is skipped before the order waits for stock', async () => {
   const own = await createShop()
   const numbered = (orderNumber: string) =>
