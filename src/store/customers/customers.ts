@@ -20,7 +20,7 @@ import { materialized, opaqueServiceId } from '../lists/planner-fences.ts'
 import { lockReferences, selectReferences } from '../lists/references.ts'
 import { lockStores } from '../lists/store-locks.ts'
 import { recordConsentChanges } from './consent.ts'
-import { type CustomerRow, dropOlderFields } from './outdated.ts'
+import { type CustomerRow, dropOlderFields, keepWithdrawals } from './outdated.ts'
 import { requireCustomers, restoreKeptFields } from './removal.ts'
 
 const customers: MergeTable = {
@@ -91,7 +91,7 @@ export const upsertCustomers = (
 /**
  * Like `upsertCustomers`, for rows that were requested from a back office at a known time. Customers who changed or left the list after
  * that time are skipped, because the rows can be older. Calls `onNewer` for each of them. If the transaction is repeated, `onNewer` is
- * called again.
+ * called again. Consent that was withdrawn after the time of a row stays withdrawn.
  */
 export const upsertCustomersUnlessNewer = (
   db: Database,
@@ -111,7 +111,11 @@ export const upsertCustomersUnlessNewer = (
         select id from tombstone where service_id = ${service.id} and kind = 'customer' and id = any(${ids}) and changed_at > ${requestedAt}::timestamptz`)
       const newer = new Set(newerRows.map(({ id }) => id))
       for (const id of newer) onNewer(id)
-      return rowsToMerge.filter(({ id }) => !newer.has(id))
+      return keepWithdrawals(
+        tx,
+        service,
+        rowsToMerge.filter(({ id }) => !newer.has(id)),
+      )
     })
   })
 

@@ -48,3 +48,21 @@ test('a sync page does not restore a customer that a write removed', async () =>
   })
   assert.equal((await api.get(`/customers/${id}`)).status, 404)
 })
+
+test('an older state of a person does not restore withdrawn consent', async () => {
+  const { id } = await createCustomer(api, buildCustomer({ emailSubscription: true }))
+  const consent = async () => {
+    const { privacy, emailSubscription, smsSubscription } = await shown(id)
+    return [privacy, emailSubscription, smsSubscription]
+  }
+  assert.deepEqual(await consent(), [false, true, false])
+  assert.equal((await put(api, `/customers/${id}`, { privacy: true })).status, 200)
+  const older = { privacy: false, firstname: 'Older', updated: '2024-05-06T10:00:00' }
+  simulator.change({ kind: 'edit-person', id: Number(id), fields: older })
+  await shop.sync('customers')
+  assert.deepEqual(await consent(), [true, false, false])
+  assert.equal((await shown(id)).firstname, 'Older', 'the back office decides about other fields')
+  simulator.change({ kind: 'edit-person', id: Number(id), fields: { firstname: 'Newer' } })
+  await shop.sync('customers')
+  assert.deepEqual(await consent(), [false, false, false], 'a newer person ends the privacy')
+})
