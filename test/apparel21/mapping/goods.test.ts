@@ -114,5 +114,5 @@ test('changed stock is absolute and can be zero or negative', async () => {
     rows: [row('12001', 0), row('12002', -15), row('12004', 2), row('12005', -1)],
     rejected: ['A free stock is not a number.'],
   })
-  assert.equal(readLastChange(document), '2024-05-29T14:20:07')
+  assert.equal(readLastChange(document, 'Australia/Melbourne'), '2024-05-29T14:20:07')
 })

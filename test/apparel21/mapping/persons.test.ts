@@ -63,7 +63,7 @@ test('a person becomes a customer', async () => {
     loyaltyCode: '99',
     loyaltyName: 'VIP',
   })
-  assert.equal(readPersonChangedAt(document), '2024-05-06T16:32:15')
+  assert.equal(readPersonChangedAt(document, 'Australia/Melbourne'), '2024-05-06T16:32:15')
   assert.deepEqual(buildHistoryRefresh(document), { id: '3001', version: '6/05/2024 4:32:15 PM' })
   assert.deepEqual(buildAccountRefreshes(document), [{ id: '1', version: '6/05/2024 4:32:15 PM' }])
 })

@@ -98,6 +98,20 @@ test('both timestamp formats are read and nonexistent dates are rejected', () =>
   for (const [input, wall] of cases) assert.deepEqual([input, parseLocalTime(input)], [input, wall])
 })
 
+test('times with an offset are converted, and dates are read as written', async () => {
+  const cases: [string, string | null][] = [
+    ['2024-05-06T16:32:15Z', '2024-05-07T02:32:15'],
+    ['2024-05-06T16:32:15.123+00:00', '2024-05-07T02:32:15'],
+    ['2024-05-06T16:32:15+10:00', '2024-05-06T16:32:15'],
+    ['2024-05-06 16:32 -0500', '2024-05-07T07:32:00'],
+    ['2024-05-06T16:32:15', '2024-05-06T16:32:15'],
+    ['2024-05-06T16:32:15+99:00', null],
+  ]
+  for (const [input, wall] of cases) assert.equal(parseLocalTime(input, 'Australia/Melbourne'), wall, input)
+  const a = await field('<D>1980-02-29T00:00:00+10:00</D><Z>1980-02-29T00:00:00Z</Z>')
+  assert.deepEqual([readDate(a, 'D'), readDate(a, 'Z')], ['1980-02-29', '1980-02-29'])
+})
+
 test("dates and local times are written in the service's format", async () => {
   const a = await field('<D>1980-02-29</D><T>2024-05-26T00:00:00</T><E />')
   assert.deepEqual([readDate(a, 'D'), readDate(a, 'T'), readDate(a, 'E')], ['1980-02-29', '2024-05-26', null])

@@ -53,10 +53,12 @@ interface OrderContext {
   defaultCurrency: string
   /** The back office's merchants by gateway name. */
   gateways?: Connection['gateways']
+  /** The back office's time zone. */
+  timeZone?: string
 }
 
 /** Parses an order that was placed outside Tillbridge. Throws `InvalidRecord` if it is malformed. */
-export function parseOrder(order: Xml, { defaultCurrency, gateways }: OrderContext): BackOfficeOrder {
+export function parseOrder(order: Xml, { defaultCurrency, gateways, timeZone }: OrderContext): BackOfficeOrder {
   const currency = readText(order, 'Currency', 'Code')?.toUpperCase() ?? defaultCurrency
   if (!/^[A-Z]{3}$/.test(currency)) throw new InvalidRecord('An order has an invalid currency.')
   const decimals = getDecimals(currency)
@@ -68,7 +70,7 @@ export function parseOrder(order: Xml, { defaultCurrency, gateways }: OrderConte
   const freightIndex = lines.findLastIndex(isFreight)
   return {
     ...readOrderIds(order),
-    placedAt: parseLocalTime(readText(order, 'OrderDateTime')),
+    placedAt: parseLocalTime(readText(order, 'OrderDateTime'), timeZone),
     pickupStoreId: readText(order, 'PickupStoreId'),
     billingAddress: parseAddress(findElement(order, 'Addresses', 'Billing')),
     deliveryAddress: parseAddress(findElement(order, 'Addresses', 'Delivery')),

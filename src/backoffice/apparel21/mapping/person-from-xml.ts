@@ -21,7 +21,8 @@ export function readPersonId(person: Xml): string {
 }
 
 /** Reads a person's change time in the back office's local time, as `YYYY-MM-DDTHH:MM:SS`. Returns null if it is invalid. */
-export const readPersonChangedAt = (person: Xml) => parseLocalTime(readText(person, 'UpdateTimeStamp'))
+export const readPersonChangedAt = (person: Xml, timeZone: string) =>
+  parseLocalTime(readText(person, 'UpdateTimeStamp'), timeZone)
 
 export const buildHistoryRefresh = (person: Xml): Refresh => ({
   id: readPersonId(person),

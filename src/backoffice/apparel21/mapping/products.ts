@@ -19,7 +19,8 @@ export const readProductId = (product: Xml): string => {
   return id
 }
 
-export const readProductChangedAt = (product: Xml) => parseLocalTime(readText(product, 'UpdateTimeStamp'))
+export const readProductChangedAt = (product: Xml, timeZone: string) =>
+  parseLocalTime(readText(product, 'UpdateTimeStamp'), timeZone)
 
 /** Returns the identifiers of a product's SKUs. */
 export const readSkuIds = (product: Xml) =>

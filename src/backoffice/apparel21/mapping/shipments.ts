@@ -61,6 +61,6 @@ export const readTrackingUrl = (text: string | null) =>
   text !== null && /^https?:\/\//i.test(text) && text.length <= 500 && URL.canParse(text) ? text : null
 
 function toInstant(text: string | null, timeZone: string) {
-  const local = parseLocalTime(text)
+  const local = parseLocalTime(text, timeZone)
   return local === null ? null : Temporal.PlainDateTime.from(local).toZonedDateTime(timeZone).toInstant().toString()
 }

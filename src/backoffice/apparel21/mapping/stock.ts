@@ -88,4 +88,5 @@ export function parseChangedStock(store: Xml): ParsedStock {
 }
 
 /** Reads the time of the last stock change of a `store` of `StockChanged`. */
-export const readLastChange = (store: Xml) => parseLocalTime(readAttribute(store, 'lastchanged'))
+export const readLastChange = (store: Xml, timeZone: string) =>
+  parseLocalTime(readAttribute(store, 'lastchanged'), timeZone)

@@ -29,9 +29,9 @@ export async function adoptOrder(
   { keys, service }: { keys: Keys; service: Service },
   current: Xml,
 ): Promise<LockedOrder | undefined> {
-  const { gateways } = client.connection
+  const { gateways, timeZone } = client.connection
   const parsed = parseOrThrow(client, () =>
-    parseOrder(current, { defaultCurrency: service.settings.currency, gateways }),
+    parseOrder(current, { defaultCurrency: service.settings.currency, gateways, timeZone }),
   )
   const { id, number, currency, decimals, freight, billingAddress, deliveryAddress } = parsed
   if (parsed.lines.length === 0) return

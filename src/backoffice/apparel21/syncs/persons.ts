@@ -55,7 +55,7 @@ export async function* fetchPersons(
     summary,
   )
   for await (const page of pages) {
-    for (const person of page) fetched.add(readPersonChangedAt(person))
+    for (const person of page) fetched.add(readPersonChangedAt(person, client.connection.timeZone))
     yield buildBatch(page, requestedAt)
   }
   yield { end: { ...fetched.end(), ...toExpectedTotal('customer', summary) } }
@@ -87,7 +87,7 @@ function createBatchBuilder(client: Client, { settings, signal, unknownReference
     const context = { typeNames, loyaltyCodes, subscriptionMapping }
     const { rows, rejected } = convertRecords(persons, person => ({
       ...parseCustomer(person, context),
-      ...convertTimestamp(readPersonChangedAt(person)),
+      ...convertTimestamp(readPersonChangedAt(person, client.connection.timeZone)),
     }))
     const keys = persons.flatMap(readReferences).map(([type, value]) => ({ type: typeNames.get(type) ?? '', value }))
     const ids = convertRecords(persons, readPersonId).rows

@@ -50,7 +50,7 @@ export async function* fetchProducts(
     const typeNames = await references.getNamesFor(page)
     const { rows, rejected } = convertRecords(page, product => {
       const { rows: productRows, rejected: productErrors } = parseProduct(product, { typeNames, decimals })
-      const timestamp = convertTimestamp(readProductChangedAt(product))
+      const timestamp = convertTimestamp(readProductChangedAt(product, client.connection.timeZone))
       return {
         rows: productRows.map(row => ({ ...row, product: { ...row.product, ...timestamp } })),
         rejected: productErrors,
@@ -58,7 +58,7 @@ export async function* fetchProducts(
     })
     const keys = page.flatMap(readReferences).map(([type, value]) => ({ type: typeNames.get(type) ?? '', value }))
     const ids = convertRecords(page, readProductId).rows
-    for (const product of page) fetched.add(readProductChangedAt(product))
+    for (const product of page) fetched.add(readProductChangedAt(product, client.connection.timeZone))
     yield {
       rows: {
         references: await references.fetchRows(await request.unknownReferences(keys)),

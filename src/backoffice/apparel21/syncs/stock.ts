@@ -44,15 +44,16 @@ async function* fetchChangedStock(client: Client, since: string, request: SyncRe
     roots: ['stockByStore'],
     record: 'store',
   })
+  const { timeZone } = client.connection
   const convertTimestamp = createTimestampConverter(client, settings)
   // The response has one change time per store, not per SKU.
   const parseStore = (store: Xml) => {
     const { rows, rejected } = parseChangedStock(store)
-    return { rows: rows.map(row => ({ ...row, ...convertTimestamp(readLastChange(store)) })), rejected }
+    return { rows: rows.map(row => ({ ...row, ...convertTimestamp(readLastChange(store, timeZone)) })), rejected }
   }
   const findLocations = createLocationFinder(client, request)
   yield* buildBatches(records, parseStore, {
-    onRecord: store => fetched.add(readLastChange(store)),
+    onRecord: store => fetched.add(readLastChange(store, timeZone)),
     locate: (_, [first, ...details]) => {
       if (!first) return {}
       const inStock = [first, ...details].filter(({ freeStock }) => freeStock > 0)

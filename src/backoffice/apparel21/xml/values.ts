@@ -97,19 +97,27 @@ export function readDate(element: Xml | undefined, ...path: string[]): string | 
 export const readLocalTime = (element: Xml | undefined, ...path: string[]) =>
   parseLocalTime(readText(element, ...path))?.replace('T', ' ') ?? null
 
-const isoPattern = /^(\d{4})-(\d{1,2})-(\d{1,2})(?:[T ](\d{1,2}):(\d{2})(?::(\d{2})(?:\.\d+)?)?)?$/
+const isoPattern =
+  /^(\d{4})-(\d{1,2})-(\d{1,2})(?:[T ](\d{1,2}):(\d{2})(?::(\d{2})(?:\.\d+)?)?\s?(Z|[+-]\d{2}(?::?\d{2})?)?)?$/i
 const australianPattern =
   /^(\d{1,2})[/.-](\d{1,2})[/.-](\d{4})(?:,?\s+(\d{1,2})[:.](\d{2})(?:[:.](\d{2}))?\s*(?:([ap])\.?m\.?)?)?$/i
 
 /**
- * Parses a local time in the back office's formats: ISO 8601, possibly with fractions, and `d/MM/yyyy h:mm:ss tt`, the format of
- * .NET in Australia. Returns `YYYY-MM-DDTHH:MM:SS`, or null if it is invalid.
+ * Parses a local time in the back office's formats: ISO 8601, possibly with fractions and an offset, and `d/MM/yyyy h:mm:ss tt`, the format
+ * of .NET in Australia. Returns `YYYY-MM-DDTHH:MM:SS`, or null if it is invalid.
+ * A time with an offset is converted to `timeZone`. Without `timeZone`, it is read as written, because .NET writes dates as local midnights.
  * A server with another culture writes the month first; this is assumed if the day first isn't a valid date.
  */
-export function parseLocalTime(text: string | null | undefined): string | null {
+export function parseLocalTime(text: string | null | undefined, timeZone?: string): string | null {
   const trimmed = text?.replaceAll(/[\u00a0\u202f]/g, ' ').trim() ?? ''
   const iso = isoPattern.exec(trimmed)
-  if (iso) return toLocalTime(iso[1], iso[2], iso[3], iso.slice(4, 7))
+  if (iso) {
+    const local = toLocalTime(iso[1], iso[2], iso[3], iso.slice(4, 7))
+    const offset = iso[7]
+    return local === null || offset === undefined || timeZone === undefined
+      ? local
+      : convertToZone(`${local}${offset.toUpperCase()}`, timeZone)
+  }
   const [match, first, second, year, hour, minute, seconds, period] = australianPattern.exec(trimmed) ?? []
   if (match === undefined) return null
   const isPm = period?.toLowerCase() === 'p'
@@ -118,12 +126,22 @@ export function parseLocalTime(text: string | null | undefined): string | null {
   return toLocalTime(year, second, first, time) ?? toLocalTime(year, first, second, time)
 }
 
+function convertToZone(text: string, timeZone: string): string | null {
+  try {
+    return formatTime(Temporal.Instant.from(text).toZonedDateTimeISO(timeZone).toPlainDateTime())
+  } catch {
+    return null
+  }
+}
+
+const formatTime = (time: Temporal.PlainDateTime) => time.toString({ smallestUnit: 'second' })
+
 function toLocalTime(year = '', month = '', date = '', time: readonly (string | undefined)[]): string | null {
   const [hour = 0, minute = 0, second = 0] = time.map(part => Number(part ?? 0))
   if (Number(year) <= 1) return null
   try {
     const parts = { year: Number(year), month: Number(month), day: Number(date), hour, minute, second }
-    return Temporal.PlainDateTime.from(parts, { overflow: 'reject' }).toString({ smallestUnit: 'second' })
+    return formatTime(Temporal.PlainDateTime.from(parts, { overflow: 'reject' }))
   } catch {
     return null
   }
