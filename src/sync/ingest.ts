@@ -2,8 +2,9 @@ import type { Database } from '../database/db.ts'
 import type { TransactionParts } from '../domain/orders/merge-lines.ts'
 import type { FullSyncList, SyncRows, SyncRowType } from '../domain/sync/port.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
-import { note } from '../import/pipeline/counts.ts'
+import { type Notes, note } from '../import/pipeline/counts.ts'
 import { type Ingestion, type Prepare, prepareUnchanged } from '../import/pipeline/ingest.ts'
+import { listReportedSaleDoubts } from '../import/pipeline/rules.ts'
 import { replacePriceChanges } from '../store/catalog/price-changes.ts'
 import { upsertProducts } from '../store/catalog/products.ts'
 import { upsertReferences } from '../store/catalog/references.ts'
@@ -80,7 +81,9 @@ const prepareTransactions: Prepare<SyncRows['transactions']> = async (db, servic
   const stores = await findStoresByNumberOrCode(db, service, [...new Set(names)])
   const items = rows.flatMap(({ line }) => getItem(line) ?? [])
   const skus = await findSkusOfSoldItems(db, service, items)
+  const notes: Notes = {}
   const inputs = rows.map(({ header, line }): TransactionParts => {
+    for (const doubt of listReportedSaleDoubts({ ...line, saleDate: header.saleDate })) note(notes, doubt)
     const number = header.storeNumber
     const item = getItem(line)
     const sku = item && skus.get(toSoldItemKey(item))
@@ -90,7 +93,7 @@ const prepareTransactions: Prepare<SyncRows['transactions']> = async (db, servic
       line: sku === undefined ? line : { ...line, sku },
     }
   })
-  return { inputs }
+  return { inputs, notes }
 }
 
 function getItem({ productCode, colourCode, sizeCode }: SyncRows['transactions']['line']): SoldItem | undefined {

@@ -39,6 +39,12 @@ function getDay(years: number) {
   return `${tomorrow.getUTCFullYear() + years}${tomorrow.toISOString().slice(4, 10)}`
 }
 
+/** Returns the remark on a time that must be in the past. `last`: the last possible day. */
+function describePastTime(value: string, last: string) {
+  if (value < firstPlausibleDay) return 'is before 1980: check the date format'
+  return value.slice(0, 10) > last ? 'is in the future: check the date format' : undefined
+}
+
 /** Returns the remark on a date or time that can't be true. Undefined: it is plausible. */
 export type DescribeDoubt = (value: unknown) => string | undefined
 
@@ -56,8 +62,8 @@ const dateChecks: Readonly<Record<string, (timeZone: string) => (value: string) 
     const last = getDay(0)
     const isSkipped = createGapCheck(timeZone)
     return value => {
-      if (value < firstPlausibleDay) return 'is before 1980: check the date format'
-      if (value.slice(0, 10) > last) return 'is in the future: check the date format'
+      const doubt = describePastTime(value, last)
+      if (doubt) return doubt
       return isSkipped(value) ? `doesn't exist in ${timeZone}, because clocks skip it: check the time zone` : undefined
     }
   },
@@ -110,6 +116,23 @@ export function createDateCheck(
 export const listProductDoubts = ({ price, originalPrice }: Row): string[] =>
   originalPrice != null && Number(originalPrice) < Number(price) ? ['originalPrice is less than price'] : []
 
+/** Returns remarks about a line of a sale that a back office reports. Its discounts can have a basis of their own, so they aren't compared. */
+export function listReportedSaleDoubts({ saleDate, quantity, price, value }: Row): string[] {
+  const dateDoubt = describePastTime(String(saleDate), getDay(0))
+  const doubts = dateDoubt ? [`saleDate ${dateDoubt}`] : []
+  const gross = Number(price) * Number(quantity)
+  if (Number(quantity) === 0) doubts.push('quantity is 0')
+  if (Number(price) < 0) doubts.push('price is negative: returns have a negative quantity')
+  if (Number(value) && Math.sign(Number(value)) === -Math.sign(gross))
+    doubts.push('value has another sign than quantity times price')
+  else if (Math.abs(Number(value)) > Math.abs(gross) + getTolerance(quantity))
+    doubts.push('value is more than quantity times price')
+  return doubts
+}
+
+/** The price can be rounded, so the value can differ by half a unit of its last decimal for each item. */
+const getTolerance = (quantity: unknown) => 0.02 + 0.005 * Math.abs(Number(quantity))
+
 /** Returns remarks about signs, dates and sums of a sale that can't be true, but that tills write for corrections. */
 export function listSaleDoubts(row: Row): string[] {
   const doubts: string[] = []
@@ -120,9 +143,7 @@ export function listSaleDoubts(row: Row): string[] {
   if (discount && Math.sign(discount) === -Math.sign(gross))
     doubts.push('discountAmount has another sign than quantity times price')
   else if (Math.abs(discount) > Math.abs(gross) + 0.01) doubts.push('discountAmount is more than quantity times price')
-  // The price can be rounded, so the value can differ by half a unit of its last decimal for each item.
-  const tolerance = 0.02 + 0.005 * Math.abs(Number(row.quantity))
-  if (row.value != null && Math.abs(gross - discount - Number(row.value)) > tolerance)
+  if (row.value != null && Math.abs(gross - discount - Number(row.value)) > getTolerance(row.quantity))
     doubts.push('value differs from quantity times price minus the discount')
   return doubts
 }

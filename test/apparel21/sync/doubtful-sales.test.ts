@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { fedFor } from './fed.ts'
+
+test('sales with impossible signs, sums and dates are stored with a remark', async t => {
+  const fed = await fedFor(t)
+  await fed.syncAll()
+  const sound = await fed.sync('transactions', { full: true })
+  assert.deepEqual(sound?.notes, {})
+  const lines = fed.simulator.state.transactions.flatMap(({ personId, lines: sold }) => (personId ? sold : []))
+  const [opposite, more, none] = lines.filter(({ quantity, value }) => quantity > 0 && value > 1)
+  assert.ok(opposite && more && none)
+  opposite.value *= -1
+  more.value += 1_000
+  none.quantity = 0
+  none.value = 0
+  const sale = fed.simulator.state.transactions.findLast(({ personId }) => personId)
+  assert.ok(sale)
+  sale.day = '2199-05-10'
+  const result = await fed.sync('transactions', { full: true })
+  assert.deepEqual(result?.notes, {
+    'quantity is 0': 1,
+    'value has another sign than quantity times price': 1,
+    'value is more than quantity times price': 1,
+    'saleDate is in the future: check the date format': sale.lines.length,
+  })
+  assert.equal(result.rejected, 0)
+})
