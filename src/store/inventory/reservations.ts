@@ -95,12 +95,13 @@ export async function countReservations(tx: Db, service: Service, account: strin
   return row
 }
 
-/** SQL for the units of stock `stock` (an alias) in the reservations `r` that meet a condition. */
+/** SQL for the units of stock `stock` (an alias) in the reservations `r` that meet a condition. Without reserved units, it reads none. */
 const unitsOfReservations = (stock: Sql, condition: Sql) => sql`
-  (select coalesce(sum(l.quantity), 0)
-     from stock_reservation_line l
-     join stock_reservation r on r.service_id = l.service_id and r.id = l.reservation_id
-    where l.service_id = ${stock}.service_id and l.store_id = ${stock}.store_id and l.sku_id = ${stock}.sku_id and ${condition})`
+  case when ${stock}.reserved = 0 then 0 else (
+    select coalesce(sum(l.quantity), 0)
+      from stock_reservation_line l
+      join stock_reservation r on r.service_id = l.service_id and r.id = l.reservation_id
+     where l.service_id = ${stock}.service_id and l.store_id = ${stock}.store_id and l.sku_id = ${stock}.sku_id and ${condition}) end`
 
 /**
  * SQL for the units of stock `s` in unexpired reservations `r`. `s.reserved` can't be used: it includes expired reservations until

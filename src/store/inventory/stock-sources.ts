@@ -33,7 +33,7 @@ export async function findStockSources(
       from variant v
      cross join lateral (
        select s.* from stock s where s.service_id = v.service_id and s.sku_id = v.sku_id
-        order by store_id = (${named}) desc nulls last, free_stock - allocated - ${currentlyReserved()} desc, store_id limit 1) s
+        order by store_id = (${named}) desc nulls last, free_stock - (allocated + ${currentlyReserved()}) desc, store_id limit 1) s
       join store c on c.service_id = s.service_id and c.store_id = s.store_id
      where v.service_id = ${service.id} and v.sku = any(${skus})`)
   return new Map(rows.map(({ sku, ...source }) => [sku, source]))
