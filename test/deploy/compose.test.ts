@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { chmodSync, cpSync, mkdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
+import { parse } from 'yaml'
 import { isInstalled } from '../../scenarios/packaging/image/needs.ts'
 import { readConfig } from '../../src/config/config.ts'
+import { findBinaries } from '../../src/postgres/binaries.ts'
 import { checkout, createDirectory } from '../support/processes.ts'
 
 const project = `tillbridge-test-${process.pid}`
@@ -62,6 +64,23 @@ test('podman-compose accepts Tillbridge next to PostgreSQL, with secrets in file
     [{ type: 'folder', path: '/var/lib/tillbridge/backups' }, 12, 14, [recipient]],
   )
   assert.doesNotMatch(planned('compose.evaluation.yaml'), /postgres:18/)
+})
+
+test('PostgreSQL 18 accepts the options of initdb in compose.yaml', () => {
+  const { services } = parse(readFileSync(join(checkout, 'deploy/compose.yaml'), 'utf8'))
+  const options: string[] = services.database.environment.POSTGRES_INITDB_ARGS.split(' ')
+  const data = join(createDirectory(), 'data')
+  mkdirSync(data)
+  const uid = process.geteuid?.() === 0 ? 65_534 : process.geteuid?.()
+  if (uid !== undefined) chownSync(data, uid, -1)
+  // The image postgres:18 has this locale.
+  const env = { LANG: 'en_US.utf8' }
+  const { status, stderr } = spawnSync(findBinaries().initdb, ['--no-sync', `--pgdata=${data}`, ...options], {
+    encoding: 'utf8',
+    env,
+    uid,
+  })
+  assert.equal(status, 0, stderr)
 })
 
 test('a program that rejects --version counts as installed', t => {
