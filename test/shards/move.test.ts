@@ -139,8 +139,9 @@ test('a bulk export across a move is cut and can be repeated', async () => {
   const db = openDatabase(urls[0] ?? '', { max: 1 })
   const service = await readService(db, luma.service.id)
   assert.ok(service)
-  const addressLine1 = 'x'.repeat(200)
-  for (let i = 0; i < 40_000; i += 2_000) {
+  // Few and long records, because each one costs CPU: more bytes than the buffers of a connection take.
+  const addressLine1 = 'x'.repeat(1_500)
+  for (let i = 0; i < 12_000; i += 2_000) {
     const rows = Array.from({ length: 2_000 }, (_, n) => ({
       id: `many-${i + n}`,
       firstname: 'Ann',
@@ -164,7 +165,7 @@ test('a bulk export across a move is cut and can be repeated', async () => {
   assert.equal(response.complete, false)
   assert.ok(read > 0)
   const again = await luma.request(path, { headers: { accept: 'application/x-ndjson' } })
-  assert.ok(again.text.split('\n').length > 40_000)
+  assert.ok(again.text.split('\n').length > 12_000)
   await isOnlyAt(servers, 'west', 'east', luma.service)
   await shop.move('luma', 'east')
 })
