@@ -63,13 +63,13 @@ export async function* splitIntoBatches({ lines, fields }: Sheet, type: ImportTy
 
 /**
  * Returns the row that stores the same as two lines with one key, the later one after the earlier one. Returns undefined if the later line can
- * be outdated or contradict the earlier one: then the store decides.
+ * be outdated, or if both belong in a ledger: then they are imported one after the other.
  */
 function mergeRepeat({ row: earlier = {} }: ValidatedRow, { row: later = {} }: ValidatedRow, type: ImportType) {
   const { updateTimeStamp: earlierTime, ...values } = { ...earlier, ...type.listImplied?.(earlier) }
   const time = later.updateTimeStamp
   if (time && !(earlierTime && String(time) >= String(earlierTime))) return
-  if (type.fixedColumns?.some(column => later[column] !== earlier[column])) return
+  if (type.ledgerColumns?.some(column => later[column] !== earlier[column])) return
   return { ...values, ...later }
 }
 
