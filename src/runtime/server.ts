@@ -11,7 +11,7 @@ import { limitBodyTime } from '../http/body/time-limit.ts'
 import { announceDeprecations, listDeprecations } from '../http/deprecations.ts'
 import { registerPublicPages } from '../http/docs/public.ts'
 import { type ClientMemory, limitClientMemory } from '../http/limits/client-memory.ts'
-import { maxResetStreams, shareTurns } from '../http/limits/turns-of-connections.ts'
+import { maxStreams, shareTurns } from '../http/limits/turns-of-connections.ts'
 import { getLogFields, logRejections, writeAccessLog } from '../http/observability/access-log.ts'
 import { createFieldList } from '../http/observability/error-fields.ts'
 import { writeRequestLog } from '../http/observability/request-log.ts'
@@ -163,10 +163,9 @@ export async function buildServer(options: ServerOptions): Promise<BuiltServer> 
 
 /** Milliseconds. Also set on the server itself, because an HTTP/2 server accepts no options for its HTTP/1.1 connections. */
 const timeouts = { headersTimeout: 15_000, requestTimeout: 30_000, connectionsCheckingInterval: 1_000 }
-/** HTTP/2: concurrent requests of one connection. Without a limit, a client with a thousand requests would delay all others. */
-const http2Settings = { maxConcurrentStreams: 100 }
+const http2Settings = { maxConcurrentStreams: maxStreams }
 /** HTTP/2: a client that resets more streams at once, or more per second afterwards, is disconnected. */
-const resetLimit = { streamResetBurst: maxResetStreams, streamResetRate: 33 }
+const resetLimit = { streamResetBurst: maxStreams, streamResetRate: 33 }
 
 /** Collects the methods of each path while routes are registered. */
 function collectMethods(server: FastifyInstance) {

@@ -5,14 +5,18 @@ import { createSource, createTurns, type Source, type Turns } from '../../concur
 
 /**
  * Shares the event loop between connections. A client can send thousands of requests in one packet, hundreds of clients can send large bodies,
- * and each new connection needs a handshake. All three start in the turns of `concurrency/turns.ts`.
+ * and each new connection needs a handshake. All three start in the turns of `concurrency/turns.ts`, and so do sessions of HTTP/2: a new one
+ * handles at once what its client has sent until then.
  */
 
 /** Bytes that the HTTP/1.1 parser receives at a time. The shortest pipelined requests fit about 70 times. */
 const pieceBytes = 2_048
 
-/** HTTP/2 streams that a client can reset at once. Ending each one costs the server more than the client. */
-export const maxResetStreams = 200
+/**
+ * HTTP/2: concurrent requests of one connection, and those that its client can cancel at once. A client with a thousand requests would delay
+ * all others, and ending a request costs the server more than the client.
+ */
+export const maxStreams = 100
 
 type Exchange = [request: IncomingMessage, response: ServerResponse]
 
@@ -32,24 +36,30 @@ export function shareTurns(server: Server) {
       if (!isClosed(request)) startExchange(...exchange)
     })
   })
-  const startHandshake = takeListeners(server, 'connection')
-  server.on('connection', (socket: Socket) => {
-    // The listeners of TLS would handle errors.
+  /** Passes a connection on in a turn. Its next listeners would handle errors. */
+  const runWithConnection = (socket: Socket, start: (socket: Socket) => void) => {
     const ignore = () => {}
     socket.on('error', ignore)
-    turns.shortenNext()
     turns.run(createSource(), () => {
       socket.off('error', ignore)
-      if (!socket.destroyed) startHandshake(socket)
+      if (!socket.destroyed) start(socket)
     })
+  }
+  const startHandshake = takeListeners(server, 'connection')
+  server.on('connection', (socket: Socket) => {
+    turns.shortenNext()
+    runWithConnection(socket, startHandshake)
   })
+  const startSession = takeListeners(server, 'secureConnection')
   server.on('secureConnection', (socket: TLSSocket) => {
-    if (socket.alpnProtocol !== 'h2') readInPieces(socket, turns, findSource(socket))
+    if (socket.alpnProtocol === 'h2') return runWithConnection(socket, startSession)
+    startSession(socket)
+    readInPieces(socket, turns, findSource(socket))
   })
 }
 
 /** Removes the listeners for an event. Returns a function that calls them. */
-function takeListeners(server: Server, event: 'request' | 'connection') {
+function takeListeners(server: Server, event: 'request' | 'connection' | 'secureConnection') {
   const listeners = server.listeners(event) as ((...args: unknown[]) => void)[]
   server.removeAllListeners(event)
   return (...args: unknown[]) => {
