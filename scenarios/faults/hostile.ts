@@ -10,13 +10,14 @@ import { toApiKey } from '../support/operations/client.ts'
 import { integer } from '../support/options.ts'
 import { formatCounts, quantile, report, say } from '../support/report.ts'
 import { memory, readMainThread } from '../support/usage.ts'
+import { listFirstRequests } from './hostile/first-requests.ts'
 import { hostileInputs } from './hostile/inputs.ts'
 import type { HostileResults, HostileTask } from './hostile/send.ts'
 import { findProcess } from './process-resources.ts'
 
 const { clients, seconds, only, maxLive, maxTurn, keep } = new Command('npm run scenario -- hostile')
   .description(
-    'Sends each hostile input with many clients at once: long cells, headers and bodies, floods of requests and frames, bodies and files of one byte\na second. Requests /health/live ten times a second. Checks its response time, the longest turn of the event loop, and the memory.',
+    'Sends the first request of each kind after a start. Then sends each hostile input with many clients at once: long cells, headers and bodies,\nfloods of requests and frames, bodies and files of one byte a second. Requests /health/live ten times a second. Checks its response time, the\nlongest turn of the event loop, and the memory.',
   )
   .option('--clients <numbers>', 'numbers of clients, separated by commas', '64,300')
   .option('--seconds <number>', 'duration of each input', integer, 10)
@@ -87,6 +88,24 @@ async function watchLive(signal: AbortSignal, agent: Agent | false): Promise<num
   return times.sort((a, b) => a - b)
 }
 
+/** Sends the first request of each kind. Returns the longest turn of the event loop of each in milliseconds, longest first. */
+async function measureFirstRequests() {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1, rejectUnauthorized: false })
+  const measured: { name: string; longestTurnMs: number }[] = []
+  await serverProcess.measure()
+  for (const { method, path, headers, body } of listFirstRequests()) {
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    const options = { method, agent, headers: { ...accounts[0], ...headers } }
+    const sent = request(`${baseUrl}${path}`, options, response => response.resume().once('end', resolve))
+    sent.on('error', reject).end(body)
+    await promise
+    const { longestTurnMs } = await serverProcess.measure()
+    measured.push({ name: `${method} ${path}`, longestTurnMs })
+  }
+  agent.destroy()
+  return measured.sort((a, b) => b.longestTurnMs - a.longestTurnMs)
+}
+
 /** Sends one input with a number of clients. */
 async function run(input: HostileTask['input'], count: number) {
   await serverProcess.measure()
@@ -129,6 +148,7 @@ async function run(input: HostileTask['input'], count: number) {
 try {
   const inputs = (Object.keys(hostileInputs) as HostileTask['input'][]).filter(name => name.includes(only ?? ''))
   if (!inputs.length) throw new Error(`No input has a name that contains ${only}.`)
+  const firstRequests = only === undefined ? await measureFirstRequests() : []
   const runs = []
   for (const count of clients.split(',').map(Number)) for (const input of inputs) runs.push(await run(input, count))
   const { peak } = memory(serverProcess.pid)
@@ -141,6 +161,9 @@ try {
         'ms until /health/live responds over an open connection: slowest (95th percentile), over new connections, longest turn, memory: results',
       ],
       ...runs.map(({ name, text }) => [name, text] as const),
+      ...firstRequests
+        .slice(0, 10)
+        .map(({ name, longestTurnMs }) => [`first ${name} after a start, longest turn`, `${longestTurnMs}`] as const),
       ['peak of the memory, MB', Math.round(peak)],
     ],
     checks: [
@@ -153,6 +176,11 @@ try {
         `no turn of the event loop uses more than ${maxTurn} ms of CPU`,
         runs.filter(one => one.longestTurnMs > maxTurn).map(one => `${one.name}: ${one.longestTurnMs} ms`),
         runs.length,
+      ),
+      check(
+        `no first request after a start uses more than ${maxTurn} ms of CPU in a turn`,
+        firstRequests.filter(one => one.longestTurnMs > maxTurn).map(one => `${one.name}: ${one.longestTurnMs} ms`),
+        firstRequests.length,
       ),
       check('the memory stays below its limit and 20 %', peak > maxMemoryMib * 1.2 ? [`${Math.round(peak)} MB`] : []),
       check(

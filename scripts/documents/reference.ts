@@ -11,7 +11,7 @@ import { type ErrorCode, errorCodes } from '../../src/errors/api-error.ts'
 import { maxBodyBytes } from '../../src/http/body/body.ts'
 import { findErrorGuide } from '../../src/http/docs/error-guides.ts'
 import { maxConcurrent } from '../../src/http/limits/concurrency-limit.ts'
-import { maxResetStreams } from '../../src/http/limits/turns-of-connections.ts'
+import { maxStreams } from '../../src/http/limits/turns-of-connections.ts'
 import { buildExampleProblem } from '../../src/http/openapi/errors.ts'
 import { getErrors } from '../../src/http/openapi/operations.ts'
 import { buildExamplePath } from '../../src/http/openapi/parameters.ts'
@@ -271,7 +271,7 @@ export function buildLimitsPage(openApiDocument: string) {
       '413 `body_too_large`, 408 `request_timeout`',
     ],
     ['Headers', `${maxHeaders} headers, ${maxHeaderBytes / 1024} KiB in total`, '431 `headers_too_large`'],
-    ['HTTP/2 streams that a client resets at once', count(maxResetStreams), 'The connection is closed.'],
+    ['HTTP/2 streams that a client resets at once', count(maxStreams), 'The connection is closed.'],
     ['URL', `${maxUrlLength / 1024} KiB`, '414 `uri_too_long`'],
     ['Open change streams per account', count(maxConcurrent.too_many_streams), '429 `too_many_streams`'],
     ['Running bulk exports per account', count(maxConcurrent.too_many_exports), '429 `too_many_exports`'],
