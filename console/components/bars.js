@@ -11,9 +11,9 @@ import { formatTick, formatTime } from '../lib/time.js'
 
 /**
  * `times`: the starts of the intervals, RFC 3339. `isGrouped`: the bars of an interval are next to each other instead of stacked. `note`: more
- * about an interval.
+ * about an interval. `empty`: instead of bars without values.
  * @typedef {{ title: unknown, name: string, summary: string, times: string[], series: BarSeries[], isGrouped?: boolean, tools?: unknown }} BarsData
- * @typedef {{ format?: (value: number) => string, note?: (index: number) => string | undefined, link?: (index: number) => string }} BarsBehaviour
+ * @typedef {{ format?: (value: number) => string, note?: (index: number) => string | undefined, link?: (index: number) => string, empty?: unknown }} BarsBehaviour
  */
 
 /**
@@ -32,8 +32,11 @@ export function Bars({
   format = value => formatNumber(value),
   note,
   link,
+  empty,
 }) {
-  const [hovered, setHovered] = useState(/** @type {number | undefined} */ (undefined))
+  const [chosen, setHovered] = useState(/** @type {number | undefined} */ (undefined))
+  // Another range can have fewer bars.
+  const hovered = chosen !== undefined && chosen < times.length ? chosen : undefined
   const totals = times.map((_, i) => {
     const values = series.map(each => each.values[i] ?? 0)
     return isGrouped ? Math.max(...values) : values.reduce((sum, value) => sum + value, 0)
@@ -65,7 +68,7 @@ export function Bars({
     <p class="values" aria-live=${hovered === undefined ? 'off' : 'polite'}><small>${text}</small></p>
     ${
       totals.every(total => total === 0)
-        ? html`<div class="empty">Nothing in this range</div>`
+        ? html`<div class="empty">${empty ?? t('Nothing in this range')}</div>`
         : html`<ul class="legend">${series.map(each => html`<li key=${each.title} class=${each.colour}>${each.title}</li>`)}<li class="time">${t('highest {value}', { value: format(highest) })}</li></ul>
     <div class=${isGrouped ? 'bars' : 'bars stacked'} style=${{ gridTemplateColumns: `repeat(${times.length}, minmax(0, 1fr))` }} role=${link ? 'group' : 'img'} tabindex=${link && 0} aria-label=${`${name}: ${summary}`} onKeyDown=${link && chooseBar} onBlur=${() => setHovered(undefined)} onPointerLeave=${() => setHovered(undefined)}>
       ${times.map(

@@ -10,9 +10,12 @@ import { getColumnTitle, renderCell } from './table.js'
 import { useReconnect, useVersion } from './use-load.js'
 
 /**
- * `sort`: the API's name of the order by this column. `size`: the width in parts of all sizes. `isMinor`: left out of cards on narrow screens.
- * `isExported`: only in the CSV.
- * @typedef {import('./table.js').Column & { sort?: string | undefined, size?: number, isMinor?: boolean, isExported?: boolean }} DataColumn
+ * `sort`: the API's name of the order by this column. `size`: the width in parts of all sizes. `isExported`: only in the CSV.
+ * In the cards of narrow screens, a column that `isMinor` is left out, and one that `isLine` has a line of its own. Numbers have their title
+ * there, and so has a column that `isLabelled`.
+ * @typedef {import('./table.js').Column & {
+ *   sort?: string | undefined, size?: number, isExported?: boolean, isMinor?: boolean, isLine?: boolean, isLabelled?: boolean,
+ * }} DataColumn
  */
 
 /**
@@ -54,6 +57,24 @@ function formatPeriod({ from, until }) {
     (until && t('until {until}', { until: formatTime(until) }))
   )
 }
+
+/** Returns the class of each column's cells. In the cards of narrow screens, each second cell is at the right edge. @param {DataColumn[]} columns */
+function listCellClasses(columns) {
+  const halves = columns.filter(({ isMinor, isLine }) => !isMinor && !isLine)
+  return columns.map(column => {
+    const { right, isMinor, isLine, isLabelled } = column
+    const isEnd = halves.indexOf(column) % 2 === 1
+    return (
+      [right && 'right', isMinor && 'minor', isLine && 'line', isEnd && 'end', (right || isLabelled) && 'labelled']
+        .filter(Boolean)
+        .join(' ') || undefined
+    )
+  })
+}
+
+/** Returns the lines of a card. @param {DataColumn[]} columns */
+const countLines = columns =>
+  Math.ceil(columns.reduce((sum, { isMinor, isLine }) => sum + (isMinor ? 0 : isLine ? 2 : 1), 0) / 2)
 
 /** Loads all rows in chunks. @param {string} list @param {TableQuery} query @param {AbortSignal} signal */
 async function* loadRows(list, query, signal) {
@@ -199,6 +220,7 @@ export function DataTable({
   useEffect(() => () => clearTimeout(placeTimer.current), [])
 
   const shown = columns.filter(({ isExported }) => !isExported)
+  const cellClasses = listCellClasses(shown)
   const parts = shown.reduce((sum, { size: width = 1 }) => sum + width, 0)
   const total = current?.total ?? maxTotal
   const rows = Array.from({ length: Math.max(0, Math.min(end, total) - start) }, (_, i) => {
@@ -244,7 +266,7 @@ export function DataTable({
     ${
       current &&
       current.total !== 0 &&
-      html`<div class="scroll data" role="region" aria-label=${caption} tabindex="0" ref=${scroller} onScroll=${onScroll}>
+      html`<div class=${countLines(shown) > 2 ? 'scroll data tall' : 'scroll data'} role="region" aria-label=${caption} tabindex="0" ref=${scroller} onScroll=${onScroll}>
       <table aria-rowcount=${current.total === null ? -1 : current.total + 1}>
         <caption class="hidden">${caption}</caption>
         <colgroup>${shown.map(({ size: width = 1 }) => html`<col style=${{ width: `${(100 * width) / parts}%` }} />`)}</colgroup>
@@ -264,7 +286,7 @@ export function DataTable({
               if (link && !event.target.closest('a, button') && !getSelection()?.toString()) location.hash = link
             }}>${shown.map((column, i) => {
               const value = row ? renderCell(column, row) : ''
-              return html`<td key=${column.title} data-title=${column.title} class=${[column.right && 'right', column.isMinor && 'minor'].filter(Boolean).join(' ') || undefined}>${i === 0 && link ? html`<a href=${link}>${value}</a>` : (value ?? html`<span class="none">–</span>`)}</td>`
+              return html`<td key=${column.title} data-title=${column.title} class=${cellClasses[i]}>${i === 0 && link ? html`<a href=${link}>${value}</a>` : (value ?? html`<span class="none">–</span>`)}</td>`
             })}</tr>`
           })}
           ${total > end && html`<tr class="spacer" aria-hidden="true"><td colspan=${shown.length} style=${{ height: `${(total - end) * size.row}px` }}></td></tr>`}

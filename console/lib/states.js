@@ -32,3 +32,6 @@ const names = {
 
 /** Returns the name of a state of the API. Returns another value unchanged. @param {any} state */
 export const nameState = state => (typeof state === 'string' && Object.hasOwn(names, state) ? names[state] : state)
+
+/** Returns the name of a back office: `apparel21` is Apparel21. @param {string | null | undefined} driver */
+export const nameDriver = driver => (driver === 'apparel21' ? 'Apparel21' : driver)

@@ -5,9 +5,11 @@ import { useRefresh } from '../components/use-refresh.js'
 import { callApi } from '../lib/api.js'
 import { html } from '../lib/html.js'
 import { useHasRole } from '../lib/role.js'
-import { rich, t } from '../lib/text.js'
+import { nameDriver } from '../lib/states.js'
+import { t } from '../lib/text.js'
 import { Calls } from './back-office/calls.js'
 import { Connection } from './back-office/connection.js'
+import { Unconnected } from './back-office/unconnected.js'
 
 /** The connection to the back office: its state, the calls of the last day, credentials and schedules. */
 export function Screen() {
@@ -31,11 +33,7 @@ export function Screen() {
     ${error && html`<${Problem} error=${error} />`}`
   if (!data) return html`${heading}${!error && html`<p class="opening" role="status">Loading…</p>`}`
   const { calls, connection, backOffice } = data
-  if (calls.breaker === null)
-    return html`${heading}<div class="empty">
-      <p>This service has no other back office. It keeps its records in Tillbridge.</p>
-      <p>${rich('To connect one, run <code>tillbridge back-office set</code> on the server.')}</p>
-    </div>`
+  if (calls.breaker === null) return html`${heading}<${Unconnected} />`
   return html`${heading}
     <div class="card">
       <${Facts}
@@ -46,7 +44,7 @@ export function Screen() {
               ? html`<${State} state="open: calls are paused until it responds" tone="bad" />`
               : html`<${State} state="closed: calls go through" tone="good" />`,
           ],
-          [t('System'), backOffice?.driver ?? connection?.driver],
+          [t('System'), nameDriver(backOffice?.driver ?? connection?.driver)],
           [t('Version'), backOffice?.release ?? t('unknown while it is down')],
           [t('Country'), connection?.country],
           [t('Address'), connection?.url && html`<code>${connection.url}</code>`, 'wide'],

@@ -11,6 +11,7 @@ import { formatNumber, rich, t } from '../lib/text.js'
 import { Differences } from './ecommerce/differences.js'
 import { Levels } from './ecommerce/levels.js'
 import { Drift, Reconciliations } from './ecommerce/reconciliations.js'
+import { Unconnected } from './ecommerce/unconnected.js'
 
 /** The connection to the e-commerce platform: its syncs, the stock push and comparisons. @param {{ parts: string[] }} props */
 export function Screen({ parts: [first, second] }) {
@@ -65,7 +66,7 @@ function Connection() {
   return html`<h1>E-commerce</h1>
     <p class="lead">The connection to your e-commerce platform</p>
     ${error && html`<${Problem} error=${error} />`}
-    ${data && !data.status && html`<div class="empty"><p>${rich('No connection yet. Connect a shop with <code>tillbridge ecommerce set</code>, or <link>import</link> its files.', { link: content => html`<a href=${linkTo('import')}>${content}</a>` })}</p><p><a href="docs/connect/shopify" target="_blank" rel="noopener">Connect Shopify</a></p><p><a href="docs/connect/medusa" target="_blank" rel="noopener">Connect Medusa</a></p></div>`}
+    ${data && !data.status && html`<${Unconnected} />`}
     ${!data && !error && html`<p class="opening" role="status">Loading…</p>`}
     ${data?.status && html`<${Details} ...${data} reload=${reload} />`}`
 }
@@ -113,7 +114,11 @@ function Push({ status, reload }) {
   return html`<div class="card">
       <${Facts}
         facts=${[
-          [t('Shop'), html`<a href=${status.url} target="_blank" rel="noopener">${new URL(status.url).host}</a>`],
+          [
+            t('Shop'),
+            html`<a href=${status.url} target="_blank" rel="noopener">${new URL(status.url).host}</a>`,
+            'wide',
+          ],
           [t('Platform'), platforms[/** @type {keyof typeof platforms} */ (status.driver)]],
           [t('API version'), status.apiVersion],
           [t('Stock push'), html`<${State} state=${state} tone=${tone} />`],

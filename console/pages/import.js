@@ -8,6 +8,7 @@ import { FilePicker } from './import/file-picker.js'
 import { Form } from './import/form.js'
 import { History } from './import/history.js'
 import { Run } from './import/run.js'
+import { TypeList } from './import/type-list.js'
 
 const steps = [t('Choose a file'), t('Match columns'), t('Check'), t('Import')]
 
@@ -55,5 +56,5 @@ export function Screen({ parts: [type = ''] }) {
     }
     ${save.error && html`<${Problem} error=${save.error} remedy="The columns were not remembered. The import is not affected." />`}
     ${upload && html`<${Run} key=${uploads} upload=${upload} send=${send} back=${() => setUpload(undefined)} />`}
-    ${!file && html`<${History} />`}`
+    ${!file && html`<${History} /><${TypeList} />`}`
 }

@@ -156,9 +156,9 @@ const lists = {
     getLink: row => linkTo('search', 'customer', row.id),
     empty: html`<p>No customers yet.</p><${ImportHint} />`,
     columns: [
-      textColumn(t('Name'), 'name', { sort: 'name', size: 1.5 }),
-      textColumn(t('Email'), 'email', { size: 1.9 }),
-      textColumn(t('Phone'), 'phone', { size: 1.3 }),
+      textColumn(t('Name'), 'name', { sort: 'name', size: 1.4 }),
+      textColumn(t('Email'), 'email', { size: 2.3, isLine: true }),
+      textColumn(t('Phone'), 'phone', { size: 1.2 }),
       textColumn(t('City'), 'city', { isMinor: true, size: 1.1 }),
       {
         title: t('Marketing'),
@@ -241,7 +241,7 @@ const lists = {
     lead: t('Gift vouchers with their balance. Open one for its ledger, or to suspend it.'),
     noun: t('vouchers'),
     formatCount: count => plural(count, '{count} voucher', '{count} vouchers'),
-    placeholder: t('Number, receiver or order number'),
+    placeholder: t('Number, receiver or order'),
     filters: {
       active: t('Active'),
       expiring: t('Expiring in 30 days'),
@@ -261,6 +261,7 @@ const lists = {
       currency,
       textColumn(t('Expires'), 'expiryDate', {
         sort: 'expiryDate',
+        isLabelled: true,
         value: row => formatDate(row.expiryDate),
         text: row => row.expiryDate ?? '',
       }),
@@ -303,8 +304,8 @@ const lists = {
     columns: [
       textColumn(t('Name'), 'name', { sort: 'name', size: 1.5 }),
       textColumn(t('Code'), 'code', { sort: 'code' }),
-      textColumn(t('Email'), 'email', { size: 1.8 }),
-      textColumn(t('Store'), 'store', { sort: 'store' }),
+      textColumn(t('Email'), 'email', { size: 2.4, isLine: true }),
+      textColumn(t('Store'), 'store', { sort: 'store', size: 0.7, isLabelled: true }),
       {
         title: t('Status'),
         value: row =>

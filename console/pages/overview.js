@@ -8,7 +8,7 @@ import { useHasRole } from '../lib/role.js'
 import { rich, t } from '../lib/text.js'
 import { Attention } from './overview/attention.js'
 import { Deliveries, Freshness, MappingHealth } from './overview/bars.js'
-import { GetStarted } from './overview/get-started.js'
+import { GetStarted, useFirstSteps } from './overview/get-started.js'
 import { useOverview, useSection } from './overview/sections.js'
 import { Stats } from './overview/stats.js'
 import { CapabilitiesCard, SyncsCard, WebhooksCard } from './overview/status-cards.js'
@@ -22,11 +22,14 @@ export function Screen() {
   const webhooks = useSection('webhooks', overview, async signal =>
     isAdmin ? (await loadAll('/webhooks', signal)).data : [],
   )
+  const first = useFirstSteps({ isAdmin, syncs: syncs.data, webhooks: webhooks.data, overview })
   return html`<h1>Overview</h1>
     ${errors.map(error => html`<${Problem} error=${error} />`)}
     <${Attention} overview=${overview} />
-    ${isAdmin && html`<${GetStarted} syncs=${syncs.data} webhooks=${webhooks.data} overview=${overview} />`}
-    <div class="stats">
+    ${first && html`<${GetStarted} ...${first} />`}
+    ${
+      !first?.isNew &&
+      html`<div class="stats">
       <${SyncsCard} section=${syncs} />
       ${isAdmin && html`<${WebhooksCard} section=${webhooks} />`}
       <${CapabilitiesCard} overview=${overview} page=${isAdmin ? 'settings' : 'overview'} />
@@ -36,7 +39,8 @@ export function Screen() {
       ${syncs.data && html`<${Freshness} syncs=${syncs.data} />`}
       ${isAdmin && webhooks.data && html`<${Deliveries} webhooks=${webhooks.data} overview=${overview} />`}
       ${isAdmin && html`<${MappingHealth} overview=${overview} />`}
-    </div>
+    </div>`
+    }
     ${isAdmin && health && html`<p class="ink muted">${describeBackup(health.lastBackupAt)}</p>`}`
 }
 

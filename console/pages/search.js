@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useContext, useEffect, useRef, useState } from 'preact/hooks'
 import { Button } from '../components/button.js'
 import { onSubmit } from '../components/field.js'
 import { Problem } from '../components/problem.js'
@@ -6,9 +6,10 @@ import { getRoute, ResultLinks } from '../components/search-results.js'
 import { useAction } from '../components/use-load.js'
 import { html } from '../lib/html.js'
 import { recordLists } from '../lib/record-lists.js'
-import { useHasRole } from '../lib/role.js'
+import { includesRole, RoleContext, useHasRole } from '../lib/role.js'
 import { goTo, linkBackTo, linkTo, linkToList } from '../lib/route.js'
 import { rich, t } from '../lib/text.js'
+import { pages } from '../pages.js'
 import { linkToSearch } from './requests/search.js'
 import { Customer } from './search/customer.js'
 import { findRecords } from './search/find.js'
@@ -146,6 +147,7 @@ function SearchBox({ showsHint, initialText }) {
       <${Button} class="main" label="Search" busyLabel="Searching…" busy=${busy} />
     </form>
     ${showsHint && html`<p class="note" id="search-hint">${hint}</p>`}
+    ${showsHint && !outcome && html`<${Lists} />`}
     ${error && html`<${Problem} error=${error} />`}
     ${outcome && html`<${Results} ...${outcome} isAdmin=${isAdmin} choose=${() => setOutcome(undefined)} />`}`
 }
@@ -154,6 +156,17 @@ function SearchBox({ showsHint, initialText }) {
 function ListLinks({ results, text }) {
   const lists = new Set(results.flatMap(({ type }) => recordLists[type] ?? []))
   return html`<p class="note">${t('All matching records:')} ${[...lists].map(list => html`<a key=${list} href=${linkToList(list, { q: text })}>${listTitles[list]}</a>${' '}`)}</p>`
+}
+
+/** Links to the lists of records. */
+function Lists() {
+  const role = useContext(RoleContext)
+  const lists = pages.filter(page => page.group === t('Records') && includesRole(role, page.role))
+  return html`<section aria-label="Lists">
+    <h2 class="small-title">Or browse a list</h2>
+    <p class="chips">${lists.map(({ path, title }) => html`<a key=${path} class="chip" href=${linkTo(path)}>${title}</a>`)}</p>
+    <p class="note">${rich('To search from any screen, press <code>/</code> or <code>Ctrl-K</code>.')}</p>
+  </section>`
 }
 
 /** @param {{ text: string, results: import('./search/find.js').SearchResult[], error?: unknown, isAdmin: boolean, choose: () => void }} props */

@@ -10,6 +10,7 @@ import { html } from '../lib/html.js'
 import { linkTo } from '../lib/route.js'
 import { plural, t } from '../lib/text.js'
 import { MissingFeatures } from './settings/features.js'
+import { GroupIndex } from './settings/group-index.js'
 import { getTitle, groupSettings } from './settings/groups.js'
 import { Review } from './settings/review.js'
 import { Setting } from './settings/setting.js'
@@ -71,11 +72,11 @@ export function Screen() {
   return html`<h1>Settings</h1>
     <p class="lead">Changes are previewed before they're saved.</p>
     <${MissingFeatures} version=${data.tag} show=${showSetting} />
-    <div class="tools">
-      <label class="inline"><span>Find</span><input type="search" value=${filter} onInput=${(/** @type {any} */ event) => setFilter(event.currentTarget.value)} /></label>
-    </div>
+    <div class="indexed">
+    <${GroupIndex} groups=${groups} filter=${filter} setFilter=${setFilter} />
+    <div class="groups">
     ${groups.map(
-      ([title, names]) => html`<section key=${title} aria-label=${title}>
+      ([title, names]) => html`<section key=${title} aria-label=${title} tabindex="-1">
         <h2>${title}</h2>
         <div class="settings">
           ${names.map(
@@ -94,6 +95,8 @@ export function Screen() {
       </section>`,
     )}
     ${groups.length === 0 && html`<div class="empty">No matching settings</div>`}
+    </div>
+    </div>
     ${guard}
     <div class=${`save-bar${count ? ' active' : ''}`} role="region" aria-label="Changes">
       <span role="status">${count > 0 ? plural(count, '{count} unsaved change', '{count} unsaved changes') : t('No changes')}</span>

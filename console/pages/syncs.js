@@ -57,6 +57,15 @@ function Syncs() {
     <p class="lead">Data synced from your back office and imported files</p>
     ${error && html`<${Problem} error=${error} />`}
     ${!data && !error && html`<p class="opening" role="status">Loading…</p>`}
-    ${data?.length === 0 && html`<div class="empty">${rich('No data yet. <link>Import a file</link>, or connect a back office with <code>tillbridge back-office set</code>.', { link: content => html`<a href=${linkTo('import')}>${content}</a>` })}</div>`}
+    ${
+      data?.length === 0 &&
+      html`<div class="empty">${rich(
+        'No data yet. <link>Import a file</link>, or <office>connect a back office</office>.',
+        {
+          link: content => html`<a href=${linkTo('import')}>${content}</a>`,
+          office: content => html`<a href=${linkTo('back-office')}>${content}</a>`,
+        },
+      )}</div>`
+    }
     ${data?.length > 0 && html`<${ExportableTable} caption="Syncs" columns=${columns} rows=${data} getKey=${(/** @type {any} */ sync) => sync.sync} file="syncs" />`}`
 }

@@ -83,7 +83,7 @@ type Place = 'shown' | 'hidden' | 'unclear'
 /** Further names of attributes and properties that people see, whose literals a template doesn't translate. */
 const shownNames = /^(group|text|summary|note|noun|value|detail|tools|facts|figures|content|amount|legend)$/
 const hiddenNames =
-  /^(class|className|key|id|href|src|type|role|tone|colour|file|path|route|sort|filter|dataset|pattern|autocomplete|target|rel|style|method|headers|accept|level|mode|view|size|version|code|font|stroke|scope|step|min|max|maxlength|list|kind|unit|date|day|month|year|hour|minute|second|hourCycle|timeZone|timeZoneName|signDisplay|currencyDisplay|block|inline|selector|aria-\w+|content-disposition)$/
+  /^(class|className|command|key|id|href|src|type|role|tone|colour|file|path|route|sort|filter|dataset|pattern|autocomplete|target|rel|style|method|headers|accept|level|mode|view|size|version|code|font|stroke|scope|step|min|max|maxlength|list|kind|unit|date|day|month|year|hour|minute|second|hourCycle|timeZone|timeZoneName|signDisplay|currencyDisplay|block|inline|selector|aria-\w+|content-disposition)$/
 /** Returns the place of the value of an attribute or property. */
 const getPlace = (name: string): Place =>
   textAttributes.test(name) || shownNames.test(name) ? 'shown' : hiddenNames.test(name) ? 'hidden' : 'unclear'

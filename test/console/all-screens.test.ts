@@ -207,7 +207,7 @@ const writeRoles: Partial<Record<string, Role>> = {
   'Add a second factor': 'visitor',
 }
 /** Buttons that change nothing. */
-const readButtons = ['Search', 'Open', 'Refresh', 'Show more', 'Export CSV', 'Download']
+const readButtons = ['Search', 'Open', 'Refresh', 'Show more', 'Export CSV', 'Download', 'Template', 'Copy']
 
 const roles = ['visitor', 'maintainer', 'admin']
 const includesRole = (role: Role, required: Role = 'admin') => roles.indexOf(role) >= roles.indexOf(required)

@@ -23,16 +23,16 @@ after(async () => {
 
 /** The next step that each empty screen explains. */
 const firstSteps: Record<string, RegExp> = {
-  overview: /Nothing needs attention[\s\S]+Get started 0 of 4 done/,
+  overview: /Nothing needs attention[\s\S]+Get started 0 of 4 done[\s\S]+appear here when the service has records/,
   syncs: /No data yet\. Import a file, or connect a back office/,
   'syncs/stock': /No data yet\. Import a file/,
-  import: /Drop a file here, \.csv or \.ndjson/,
-  search: /Enter the beginning of an order, receipt/,
+  import: /Drop a file here, \.csv or \.ndjson[\s\S]+What you can import/,
+  search: /Enter the beginning of an order, receipt[\s\S]+Or browse a list/,
   'requests/search/code%3Dnot_found': /Try fewer filters or another time range/,
   webhooks: /Add an endpoint to receive changes/,
   'mappings/skus': /No SKUs yet\. Syncs or imports load them\./,
   mappings: /Press Check now\./,
-  ecommerce: /No connection yet/,
+  ecommerce: /No connection yet[\s\S]+Connect Shopify[\s\S]+Connect Medusa/,
   'mappings/fixes': /No fixes yet\. Show mapping issues/,
   orders: /No orders yet\./,
   sales: /No sales yet\.\s+Sync the back office or import a file/,
@@ -43,7 +43,7 @@ const firstSteps: Record<string, RegExp> = {
   vouchers: /No gift vouchers yet\./,
   stores: /No stores yet\.\s+Sync/,
   staff: /No staff yet\.\s+Sync/,
-  'back-office': /This service has no other back office/,
+  'back-office': /Embedded[\s\S]+Connect Apparel21/,
   accounts: /New person/,
   'api-keys': /No API keys yet\./,
   'second-factor': /A code of an authenticator app/,
@@ -64,6 +64,18 @@ test('each screen of a new service explains the next step', { skip }, async () =
     await assertAccessible(page, `${route}, empty`)
   }
   assert.deepEqual(page.complaints, [])
+})
+
+test('commands that connect a system are copied with the service', { skip }, async () => {
+  await page.evaluate(`navigator.clipboard.writeText = async text => { globalThis.copied = text }`)
+  for (const [route, command] of [
+    ['back-office', `tillbridge back-office test ${api.service.name}`],
+    ['ecommerce', `tillbridge ecommerce test ${api.service.name}`],
+  ] as const) {
+    await openScreen(page, route)
+    await page.press(route === 'ecommerce' ? 'Copy command 3: Connect Shopify' : 'Copy command 2: Connect Apparel21')
+    await page.until(`globalThis.copied === ${JSON.stringify(command)}`)
+  }
 })
 
 test('missing features that settings add are apart from limits', { skip }, async () => {

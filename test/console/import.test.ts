@@ -461,6 +461,13 @@ test('both downloads have all of 5,000 rejected lines', { skip }, async () => {
   )
 })
 
+test('a template has all columns of an import type', { skip }, async () => {
+  await page.show('overview')
+  await page.show('import')
+  const header = await page.download('Template for stock')
+  assert.match(header, /^\ufeffstoreNumber,.*freeStock.*\r\n$/)
+})
+
 test('a saved import profile must fit its type', async () => {
   const save = (profile: string, header = 'a'.repeat(64)) =>
     post(api, '/console/import-profiles', { header, type: 'stock', profile })

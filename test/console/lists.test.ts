@@ -107,3 +107,18 @@ test('lists are cards on narrow screens and accessible in the dark', { skip }, a
     assert.deepEqual(small, [], screen)
   }
 })
+
+test('short lists end with their rows, and cards name their numbers', { skip }, async t => {
+  t.after(() => page.appear({}))
+  for (const width of [1360, 390]) {
+    await page.appear({ width })
+    await page.show('overview')
+    await page.show('products')
+    await page.until(isLoaded)
+    const empty = `(({ clientHeight, firstElementChild: table }) => clientHeight - table.offsetHeight)(document.querySelector('.data'))`
+    assert.equal(await page.evaluate(empty), 0, String(width))
+  }
+  const titles = `[...document.querySelectorAll('.data tr:first-child .labelled')].filter(cell => cell.checkVisibility())
+    .map(cell => getComputedStyle(cell, '::before').content.replaceAll('"', '').trim())`
+  assert.deepEqual(await page.evaluate(titles), ['Price', 'In stock'])
+})

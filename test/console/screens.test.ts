@@ -44,7 +44,7 @@ test('the overview shows open issues with remedies until they are resolved', { s
   await page.show('overview')
   await page.waitForText('The folder can be read.')
   await page.waitForText('API requests')
-  await page.waitForText('Nothing in this range')
+  await page.waitForText('No API requests in this range')
   await page.until(`!document.querySelector('main .opening')`)
   const cards = await page.evaluate<string[]>(
     `[...document.querySelectorAll('.stat')].map(each => each.innerText.replace(/\\s+/g, ' ') + ' ' + each.hash.replace(/^#\\/[^/]+\\//, '#'))`,
@@ -93,6 +93,8 @@ test('a bar of the sales chart opens the sales of its time', { skip }, async () 
 test('the keyboard opens the sales of a bar', { skip }, async () => {
   await page.show('overview')
   await page.press('7 d')
+  // Until then the chart shows the previous range.
+  await page.waitForText('▲ 33 % against the week before')
   const chart = `document.querySelector('.bars:not(.stacked)')`
   await page.until(`${chart}?.matches('[tabindex="0"]')`)
   await page.evaluate(`${chart}.focus()`)
@@ -361,6 +363,19 @@ test('a setting is changed after a preview and rejected if invalid', {
   await assertAccessible(page, 'settings with an invalid value')
   await page.press('Discard')
   await page.waitForText('No changes')
+})
+
+test('the index of the settings scrolls to a group and marks it', { skip }, async () => {
+  await page.show('settings')
+  await page.click(
+    `[...document.querySelectorAll('.index button')].find(({ innerText }) => innerText.startsWith('Email and alerts'))`,
+  )
+  const section = `document.querySelector('[aria-label="Email and alerts"]')`
+  await page.until(`document.activeElement === ${section} && Math.abs(${section}.getBoundingClientRect().top) < 2`)
+  await page.until(`document.querySelector('.index [aria-current]').innerText.startsWith('Email and alerts')`)
+  await page.fill('Find', 'currency')
+  await page.until(`document.querySelectorAll('.index li').length < 4`)
+  await page.fill('Find', '')
 })
 
 test('API keys have a screen of their own', { skip }, async () => {

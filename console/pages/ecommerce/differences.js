@@ -24,7 +24,7 @@ export function Differences({ reconciliation }) {
       ${
         total
           ? rich(
-              'The push would raise <b>{rising}</b> levels, lower <b>{falling}</b>, and set <b>{zeroed}</b> to zero.',
+              'Levels that the push would raise: <b>{rising}</b>, lower: <b>{falling}</b>, set to zero: <b>{zeroed}</b>',
               { rising, falling, zeroed: fallingToZero },
             )
           : t('The push would change nothing.')

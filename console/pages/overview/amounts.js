@@ -1,8 +1,8 @@
 import { Bars } from '../../components/bars.js'
 import { callApi } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
-import { linkToList, useQueryValue } from '../../lib/route.js'
-import { formatNumber, plural, t } from '../../lib/text.js'
+import { linkTo, linkToList, useQueryValue } from '../../lib/route.js'
+import { formatNumber, plural, rich, t } from '../../lib/text.js'
 import { useSection } from './sections.js'
 
 /**
@@ -75,5 +75,6 @@ export function Amounts({ overview, range, tools }) {
     note=${(/** @type {number} */ i) => formatCount(intervals[i]?.count ?? 0)}
     link=${(/** @type {number} */ i) => linkToList(shown, { from: intervals[i]?.from ?? '', until: intervals[i]?.until ?? '' })}
     tools=${tools}
+    empty=${rich('Nothing in this range or the one before. <link>Show all</link>', { link: content => html`<a href=${linkTo(shown)}>${content}</a>` })}
   />`
 }

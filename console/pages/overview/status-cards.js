@@ -2,6 +2,7 @@ import { assessSync, assessWebhook, formatDuration } from 'tillbridge/health'
 import { callApi } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
 import { linkTo } from '../../lib/route.js'
+import { nameDriver } from '../../lib/states.js'
 import { t } from '../../lib/text.js'
 import { useSection } from './sections.js'
 import { StatCard } from './stat-card.js'
@@ -62,9 +63,14 @@ function summarizeCapabilities({ capabilities, backOffice }) {
   const missing = capabilities.filter(({ available }) => !available).length
   return {
     number: t('{part} of {total}', { part: capabilities.length - missing, total: capabilities.length }),
-    text: missing
-      ? t('{missing} not available with {driver}', { missing, driver: backOffice.driver })
-      : t('all available ({driver})', { driver: backOffice.driver }),
+    text:
+      backOffice.driver === 'embedded'
+        ? missing
+          ? t('{missing} not available without another back office', { missing })
+          : t('all available')
+        : missing
+          ? t('{missing} not available with {driver}', { missing, driver: nameDriver(backOffice.driver) })
+          : t('all available ({driver})', { driver: nameDriver(backOffice.driver) }),
     // A missing feature is a property of the back office, not a problem.
     tone: missing ? 'idle' : 'good',
   }

@@ -43,7 +43,7 @@ const skuColumns = currency => [
   { title: t('Size'), value: row => row.sizeCode },
   { title: t('Barcode'), value: row => row.barcode },
   { title: t('Markdown'), value: row => row.markdownStatus },
-  { title: t('Backorder'), value: row => (row.allowBackorder ? t('allowed') : '') },
+  { title: t('Backorder'), value: row => (row.allowBackorder ? t('allowed') : null) },
   { title: t('Preorder from'), value: row => row.preorderDate },
   amountColumn(t('Original'), row => row.originalPrice, currency),
   amountColumn(t('Price'), row => row.price, currency),

@@ -3,10 +3,24 @@ import { renderCode } from '../../components/problem.js'
 import { useLoad } from '../../components/use-load.js'
 import { callApi } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
+import { nameDriver } from '../../lib/states.js'
 import { t } from '../../lib/text.js'
 import { getTitle } from './groups.js'
 
 /** @typedef {{ name: string, reason?: string }} Feature */
+
+/** The names of features whose words are not enough. @type {Record<string, string>} */
+const names = {
+  customersUpdatedAfter: t('Customers by time of change'),
+  customerWrites: t('Creating and changing customers'),
+  signUpStore: t('Sign-up store'),
+  smsSubscriptionMapping: t('SMS subscription mapping'),
+  voucherNumberAtSale: t('Voucher number at the sale'),
+  vouchersIssue: t('Issuing gift vouchers'),
+}
+
+/** @param {Feature} feature */
+const getName = ({ name }) => names[name] ?? getTitle(name)
 
 /** Returns the settings that the reason of a missing feature names. @param {Feature} feature */
 const getSettings = ({ reason = '' }) =>
@@ -26,11 +40,13 @@ export function MissingFeatures({ version, show }) {
   return html`${
     settable.length > 0 &&
     html`<section class="card" aria-label="To set up">
-      <h2>${t('To set up ({features})', { features: settable.length })}</h2>
+      <h2 class="small-title">${t('To set up ({features})', { features: settable.length })}</h2>
       <ul class="todo">
         ${settable.map(
-          feature => html`<li key=${feature.name}><b>${getTitle(feature.name)}</b> ${renderCode(feature.reason)}
-            ${getSettings(feature).map(name => html` <button key=${name} class="quiet" onClick=${() => show(name)}>${t('Set {setting}', { setting: getTitle(name) })}</button>`)}</li>`,
+          feature => html`<li key=${feature.name}>
+            <p><b>${getName(feature)}</b> ${renderCode(feature.reason)}</p>
+            <p class="choices">${getSettings(feature).map(name => html`<button key=${name} aria-label=${t('Set {setting}', { setting: getTitle(name) })} onClick=${() => show(name)}>${getTitle(name)}</button>`)}</p>
+          </li>`,
         )}
       </ul>
     </section>`
@@ -38,8 +54,8 @@ export function MissingFeatures({ version, show }) {
   ${
     limits.length > 0 &&
     html`<details class="card">
-      <summary>${backOffice.driver === 'embedded' ? t("Features that the embedded back office can't have: {count}", { count: limits.length }) : t("Features that {driver} {release} can't have: {count}", { driver: backOffice.driver, release: backOffice.release ?? '', count: limits.length })}</summary>
-      <ul class="todo">${limits.map(({ name, reason }) => html`<li key=${name}><b>${getTitle(name)}</b> ${renderCode(reason)}</li>`)}</ul>
+      <summary>${backOffice.driver === 'embedded' ? t("Features that the embedded back office can't have: {count}", { count: limits.length }) : t("Features that {driver} {release} can't have: {count}", { driver: nameDriver(backOffice.driver), release: backOffice.release ?? '', count: limits.length })}</summary>
+      <ul class="todo">${limits.map(feature => html`<li key=${feature.name}><b>${getName(feature)}</b> ${renderCode(feature.reason)}</li>`)}</ul>
     </details>`
   }`
 }
