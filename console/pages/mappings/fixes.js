@@ -88,6 +88,7 @@ function Batches({ version, refresh }) {
   /** @type {any[]} */
   const batches = data?.data ?? []
   if (error) return html`<${Problem} error=${error} />`
+  if (!data) return html`<p class="opening" role="status">Loading…</p>`
   if (batches.length === 0) return null
   /** @type {import('../../components/table.js').Column[]} */
   const columns = [
