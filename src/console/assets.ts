@@ -43,7 +43,11 @@ type Package = keyof typeof packages
 const remedies = Object.fromEntries(Object.entries(errorCodes).map(([code, { remedy }]) => [code, remedy]))
 
 /** Removes the sentences of a description that are about requests, which don't help with a file. */
-const withoutApiNotes = (description: string) => description.replace(/ [^.]*`GET [^`]*`\./g, '')
+const withoutApiNotes = (description: string) =>
+  description
+    .split(/(?<=\.) /)
+    .filter(sentence => !sentence.includes('`GET '))
+    .join(' ')
 
 /** Returns the import types with their columns, as `console/generated.d.ts` declares them. */
 const listImportTypes = () =>
