@@ -65,7 +65,7 @@ test('every served path is documented, and no other', () => {
   // The pages of the documentation and their assets are not operations, and neither are the console and the endpoints
   // of agents and of the e-commerce platform.
   const served = servedPaths().filter(
-    path => path !== '/' && !/^\/(docs[/*]|llms|console|mcp|ecommerce\/events)/.test(path),
+    path => path !== '/' && !/^\/(docs[/*]|errors$|llms|console|mcp|ecommerce\/events)/.test(path),
   )
   const documented = Object.keys(document.paths).map(path => path.replace(/\{(\w+)\}/g, ':$1'))
   assert.deepEqual(served.sort(), documented.sort())
