@@ -54,7 +54,7 @@ const facts: [fact: string, holds: boolean][] = []
 try {
   if (process.geteuid?.() !== 0) throw new Error('This scenario creates a root directory: run it as root.')
   console.log('Making the release and a bare Debian …')
-  run(process.execPath, join(import.meta.dirname, '../scripts/release/release.ts'), '--out', dist)
+  run(process.execPath, join(import.meta.dirname, '../../scripts/release/release.ts'), '--no-freeze', '--out', dist)
   run('sh', '-c', `cd ${dist} && sha256sum --check SHA256SUMS`)
   run('debootstrap', '--variant=minbase', 'bookworm', root)
   chmodSync(home, 0o755)

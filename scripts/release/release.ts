@@ -38,34 +38,21 @@ const { out, unpacked, freeze } = new Command('npm run release --')
   )
   .option('--out <directory>', 'where to', 'dist')
   .option('--unpacked', 'only the directory that would be packed, to try it')
-  .option(
-    '--freeze',
-    'lists the migrations in migrations/released.sha256 and packs nothing; before a release is published',
-  )
+  .option('--no-freeze', "leaves migrations/released.sha256 as it is: for an archive that isn't published")
   .addHelpText(
     'after',
-    '\nExamples:\n  npm run release\n  npm run release -- --out /tmp/dist\n  npm run release -- --freeze\n\nHow it is installed: docs/operate/install-linux.md.\n',
+    '\nExamples:\n  npm run release\n  npm run release -- --out /tmp/dist\n  npm run release -- --no-freeze\n\nHow it is installed: docs/operate/install-linux.md.\n',
   )
   .parse()
-  .opts<{ out: string; unpacked?: boolean; freeze?: boolean }>()
+  .opts<{ out: string; unpacked?: boolean; freeze: boolean }>()
 
-const frozen = join(checkout, 'migrations/released.sha256')
-if (freeze) {
-  const comment = '# SHA-256 and file name of each migration in the last release: these files must not change.\n'
-  writeFileSync(frozen, comment + (await listDigests()))
-  console.log('Commit migrations/released.sha256: these migrations must not change any more.')
-  process.exit()
-}
 if (process.platform !== 'linux')
   throw new Error('A release is made on Linux, for Linux: it takes its programs from this checkout.')
 const name = `tillbridge-${manifest.version}-linux-${process.arch}`
 mkdirSync(out, { recursive: true })
 if (!unpacked) {
   requireCommitted()
-  if (!readFileSync(frozen, 'utf8').endsWith(await listDigests()))
-    console.error(
-      'Warning: migrations/released.sha256 lacks migrations. Before you publish, run: npm run release -- --freeze',
-    )
+  if (freeze) await freezeMigrations()
 }
 const work = unpacked ? resolve(out) : mkdtempSync(join(tmpdir(), 'tillbridge-release-'))
 try {
@@ -85,6 +72,16 @@ try {
   else packed(root, bom)
 } finally {
   if (!unpacked) rmSync(work, { recursive: true, force: true })
+}
+
+/** Lists the migrations in `migrations/released.sha256`. A test fails if one of them changes. */
+async function freezeMigrations() {
+  const path = join(checkout, 'migrations/released.sha256')
+  const digests = await listDigests()
+  if (readFileSync(path, 'utf8').endsWith(digests)) return
+  const comment = '# SHA-256 and file name of each migration in the last release: these files must not change.\n'
+  writeFileSync(path, comment + digests)
+  console.error('Before you publish, commit migrations/released.sha256: these migrations must not change any more.')
 }
 
 /** Returns SHA-256 and file name of each migration, as `sha256sum` prints them. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { chownSync, cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -84,22 +84,28 @@ test('a release runs anywhere with its own Node.js and lists its contents', {
     for (const dependency of [ref, ...dependsOn]) assert.ok(refs.has(dependency), dependency)
 })
 
-test('a release contains its commit only, without uncommitted changes', {
-  skip: !isLinux && 'releases are of Linux',
-}, () => {
+/** Runs the release of a committed copy of the checkout. `change` changes the copy after its commit. */
+function releaseCopy(change: (copy: string) => void = () => {}) {
   const copy = createDirectory()
-  for (const path of ['package.json', 'scripts', 'src'])
-    cpSync(join(checkout, path), join(copy, path), { recursive: true })
+  const paths = execFileSync('git', ['ls-files', '-z'], { cwd: checkout, encoding: 'utf8' }).split('\0').filter(Boolean)
+  for (const path of paths) cpSync(join(checkout, path), join(copy, path))
   symlinkSync(join(checkout, 'node_modules'), join(copy, 'node_modules'))
   const git = (...args: string[]) =>
-    spawnSync('git', ['-c', 'user.name=x', '-c', 'user.email=x', ...args], { cwd: copy })
-  git('init')
-  git('add', 'package.json', 'scripts', 'src')
-  git('commit', '--message=x')
-  writeFileSync(join(copy, 'src/runtime/main.ts'), '')
+    execFileSync('git', ['-c', 'user.name=x', '-c', 'user.email=x', ...args], { cwd: copy })
+  git('init', '--quiet')
+  git('add', ...paths)
+  git('commit', '--quiet', '--message=x')
+  change(copy)
   const { status, stderr } = spawnSync(process.execPath, [join(copy, script), '--out', join(copy, 'dist')], {
     encoding: 'utf8',
   })
+  return { copy, status, stderr }
+}
+
+const needsLinux = { skip: !isLinux && 'releases are of Linux' }
+
+test('a release contains its commit only, without uncommitted changes', needsLinux, () => {
+  const { status, stderr } = releaseCopy(copy => writeFileSync(join(copy, 'src/runtime/main.ts'), ''))
   assert.equal(status, 1)
   assert.match(
     stderr,
@@ -107,23 +113,18 @@ test('a release contains its commit only, without uncommitted changes', {
   )
 })
 
-test('npm run release freezes the migrations', async () => {
-  const copy = createDirectory()
-  for (const path of ['package.json', 'package-lock.json', 'scripts', 'src', 'migrations'])
-    cpSync(join(checkout, path), join(copy, path), { recursive: true })
-  symlinkSync(join(checkout, 'node_modules'), join(copy, 'node_modules'))
-  const { status, stdout, stderr } = spawnSync(process.execPath, [join(copy, script), '--freeze'], { encoding: 'utf8' })
+test('npm run release freezes the migrations', needsLinux, async () => {
+  const { copy, status, stderr } = releaseCopy()
   assert.equal(status, 0, stderr)
-  assert.match(stdout, /^Commit migrations\/released\.sha256/)
+  assert.match(stderr, /^Before you publish, commit migrations\/released\.sha256/)
+  const list = readFileSync(join(copy, 'migrations/released.sha256'), 'utf8')
   const check = spawnSync('sha256sum', ['--check', '--strict', '--quiet', '-'], {
     cwd: join(copy, 'migrations'),
-    input: readFileSync(join(copy, 'migrations/released.sha256'), 'utf8').replace(/^#.*\n/, ''),
+    input: list.replace(/^#.*\n/, ''),
     encoding: 'utf8',
   })
   assert.equal(check.status, 0, check.stdout + check.stderr)
-  const frozen = readFileSync(join(copy, 'migrations/released.sha256'), 'utf8').match(/\w+\.sql$/gm)
-  assert.deepEqual(frozen, await listMigrationFiles())
-  assert.ok(!existsSync(join(copy, 'dist')))
+  assert.deepEqual(list.match(/\w+\.sql$/gm), await listMigrationFiles())
 })
 
 const needsAnalyze = { skip: !existsSync('/usr/bin/systemd-analyze') && 'systemd-analyze is not installed' }
