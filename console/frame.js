@@ -8,7 +8,7 @@ import { useAction, useLoad } from './components/use-load.js'
 import { connect } from './lib/api.js'
 import { html } from './lib/html.js'
 import { recordLists } from './lib/record-lists.js'
-import { includesRole, RoleContext, ServicesContext, UsernameContext } from './lib/role.js'
+import { includesRole, PagesContext, RoleContext, ServicesContext, UsernameContext } from './lib/role.js'
 import { linkTo, linkToService, useRoute } from './lib/route.js'
 import { plural, t } from './lib/text.js'
 import { pages } from './pages.js'
@@ -44,7 +44,7 @@ export function Frame({ signedIn, service, signOut }) {
     if (isNewPage) scrollTo(0, 0)
   }, [path, record])
 
-  return html`<${ServicesContext.Provider} value=${signedIn.services}><${RoleContext.Provider} value=${service.role}><${UsernameContext.Provider} value=${signedIn.username}><${HealthContext.Provider} value=${loadedHealth}>
+  return html`<${ServicesContext.Provider} value=${signedIn.services}><${RoleContext.Provider} value=${service.role}><${UsernameContext.Provider} value=${signedIn.username}><${PagesContext.Provider} value=${allowed}><${HealthContext.Provider} value=${loadedHealth}>
     <a class="skip" href="#content" onClick=${(/** @type {Event} */ event) => {
       event.preventDefault()
       content.current?.focus()
@@ -71,7 +71,7 @@ export function Frame({ signedIn, service, signOut }) {
       ${current ? html`<${LoadedScreen} key=${current.path} load=${current.load} parts=${parts} />` : html`<${MissingScreen} page=${requested} service=${service} />`}
     </main>
     <${Toasts} />
-  <//><//><//><//>`
+  <//><//><//><//><//>`
 }
 
 /** The number of problems of a screen. @param {{ count: number, isCritical: boolean }} props */

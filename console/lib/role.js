@@ -19,3 +19,6 @@ export const UsernameContext = createContext('')
 
 /** The services of the account. */
 export const ServicesContext = createContext(/** @type {SignedIn['services']} */ ([]))
+
+/** The screens that the account can open. @type {import('preact').Context<{ path: string, group: string, title: string }[]>} */
+export const PagesContext = createContext(/** @type {{ path: string, group: string, title: string }[]} */ ([]))

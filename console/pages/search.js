@@ -6,10 +6,9 @@ import { getRoute, ResultLinks } from '../components/search-results.js'
 import { useAction } from '../components/use-load.js'
 import { html } from '../lib/html.js'
 import { recordLists } from '../lib/record-lists.js'
-import { includesRole, RoleContext, useHasRole } from '../lib/role.js'
+import { PagesContext, useHasRole } from '../lib/role.js'
 import { goTo, linkBackTo, linkTo, linkToList } from '../lib/route.js'
 import { rich, t } from '../lib/text.js'
-import { pages } from '../pages.js'
 import { linkToSearch } from './requests/search.js'
 import { Customer } from './search/customer.js'
 import { findRecords } from './search/find.js'
@@ -160,8 +159,7 @@ function ListLinks({ results, text }) {
 
 /** Links to the lists of records. */
 function Lists() {
-  const role = useContext(RoleContext)
-  const lists = pages.filter(page => page.group === t('Records') && includesRole(role, page.role))
+  const lists = useContext(PagesContext).filter(({ group }) => group === t('Records'))
   return html`<section aria-label="Lists">
     <h2 class="small-title">Or browse a list</h2>
     <p class="chips">${lists.map(({ path, title }) => html`<a key=${path} class="chip" href=${linkTo(path)}>${title}</a>`)}</p>
