@@ -34,7 +34,7 @@ test('the first push is confirmed after a review of the differences', { skip }, 
   await page.waitForText('Queued. The comparison starts when a worker is free.')
   await fixture.reconcile()
   await page.press('Refresh')
-  await page.waitForText('raise 6 levels, lower 0, and set 0 to zero')
+  await page.waitForText('Levels that the push would raise: 6, lower: 0, set to zero: 0')
   await assertAccessible(page, 'the first push')
   await page.waitForText('of 2,000')
   assert.match(await page.exportCsv('Largest differences'), /12001,gid:\/\/shopify\/Location\/\d+,3,7/)

@@ -7,6 +7,7 @@ import { parse } from 'yaml'
 import { isInstalled } from '../../scenarios/packaging/image/needs.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { findBinaries } from '../../src/postgres/binaries.ts'
+import { needsOpenCheckout } from '../support/postgres/processes.ts'
 import { checkout, createDirectory } from '../support/processes.ts'
 
 const project = `tillbridge-test-${process.pid}`
@@ -66,7 +67,9 @@ test('podman-compose accepts Tillbridge next to PostgreSQL, with secrets in file
   assert.doesNotMatch(planned('compose.evaluation.yaml'), /postgres:18/)
 })
 
-test('PostgreSQL 18 accepts the options of initdb in compose.yaml', () => {
+test('PostgreSQL 18 accepts the options of initdb in compose.yaml', {
+  skip: process.geteuid?.() === 0 && needsOpenCheckout,
+}, () => {
   const { services } = parse(readFileSync(join(checkout, 'deploy/compose.yaml'), 'utf8'))
   const options: string[] = services.database.environment.POSTGRES_INITDB_ARGS.split(' ')
   const data = join(createDirectory(), 'data')

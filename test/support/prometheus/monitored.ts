@@ -30,6 +30,7 @@ export async function startMonitoredServer(more: Environment = {}) {
     DATA_DIR: dataDir,
     METRICS_PORT: metricsPort,
     OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+    OTEL_LOGS_EXPORTER: 'otlp',
     BACK_OFFICE: 'apparel21',
     BACK_OFFICE_URL: simulator.url,
     BACK_OFFICE_COUNTRY: 'AU',
