@@ -20,8 +20,9 @@ import { signInFailed } from './provider-failures.ts'
 const signInOperation = 'POST /console/session/provider'
 
 /**
- * Gives a person's account the roles of the person's groups, and records the sign-in in the audit log of each service. Creates the account
- * at the first sign-in, and deletes the account of a person who has no role any more. Returns the username. Throws `sign_in_failed`.
+ * Sets the roles of a person's account from the person's groups, and records the sign-in in the audit log of each service. Creates the
+ * account at the first sign-in, and deletes the account of a person who has no role any more. Returns the username.
+ * Throws `sign_in_failed`.
  */
 export async function signInPerson(
   db: Database,
@@ -29,21 +30,21 @@ export async function signInPerson(
   mapping: RoleMapping,
   requestId: string,
 ): Promise<string> {
+  // An error is returned from the transaction and thrown after it, so that a withdrawal of roles is committed.
   const username = await db.transaction(async tx => {
     if (!(await markStateUsed(tx, person.stateHash, attemptSeconds)))
       return signInFailed('This sign-in was already completed. Sign in again.')
     const services = await listAllServices(tx)
-    const { assigned, unknown } = mapRoles(
+    const { assigned, unknown: unknownServices } = mapRoles(
       mapping,
       person.groups,
       services.map(({ name }) => name),
     )
     const account = assigned.size ? await findOrCreatePerson(tx, person, person.username) : await findPerson(tx, person)
     if (account !== undefined) await assignRoles(tx, account, services, assigned, requestId)
-    if (!assigned.size) return explainNoRole(unknown)
+    if (!assigned.size) return explainNoRole(unknownServices)
     return account ?? explainUsername(person.username)
   })
-  // An error is returned instead of thrown, so that a withdrawal of roles is committed.
   if (typeof username !== 'string') throw username
   return username
 }
@@ -72,10 +73,10 @@ async function assignRoles(
   await deletePersonWithoutRoles(tx, username)
 }
 
-const explainNoRole = (unknown: readonly string[]): ApiError =>
+const explainNoRole = (unknownServices: readonly string[]): ApiError =>
   signInFailed(
-    unknown.length
-      ? `Your groups have a role in ${unknown.join(', ')}, but no such service exists. The operator must correct OIDC_ROLES, or create the service.`
+    unknownServices.length
+      ? `Your groups have a role in ${unknownServices.join(', ')}, but no such service exists. The operator must correct OIDC_ROLES, or create the service.`
       : 'None of your groups at the identity provider has a role in Tillbridge. Ask the operator to add one of them to OIDC_ROLES, or ask for another group.',
   )
 

@@ -23,7 +23,10 @@ export async function listTables(client: pg.ClientBase): Promise<Table[]> {
   return rows
 }
 
-/** Builds the SQL filter for the backup of one service: its own rows, the accounts with access to it, and the digest of the secret. */
+/**
+ * Builds the SQL filter for the backup of one service: its own rows, the accounts with access to it, and the row of `installation`, which
+ * has the digest of the secret.
+ */
 export function buildRowFilter(serviceId: number, { name, isPerService }: Table) {
   if (isPerService) return `where service_id = ${serviceId}`
   if (name === 'account' || name === 'account_password')

@@ -87,11 +87,12 @@ export function toPublicError(error: unknown): ApiError {
     return new ApiError('service_unavailable', error.message, { retryAfter: outageRetrySeconds })
   if (error instanceof DatabaseUnavailable)
     return new ApiError('service_unavailable', undefined, { retryAfter: outageRetrySeconds })
+  // Errors of Fastify and Node about the body or the method have a code.
   const errorCode = String((error as { code?: unknown } | undefined)?.code)
   return bodyErrors[errorCode]?.() ?? new ApiError('internal_error')
 }
 
-/** Logs an error after the response has begun, unless the caller caused it. */
+/** Logs an error that occurred after the response began, if its status would be 500 or above. */
 export function logServerError(request: FastifyRequest, error: unknown) {
   const publicError = toPublicError(error)
   if (publicError.status >= 500) request.log.error({ err: publicError.cause ?? error }, publicError.code)
@@ -99,7 +100,7 @@ export function logServerError(request: FastifyRequest, error: unknown) {
 
 /** Seconds after which a restarted database is usually available. */
 const outageRetrySeconds = 2
-/** Seconds until a retry if the disk is full. An operator must free space. */
+/** Seconds until a retry if the disk is full. Longer than for an outage, because an operator must free space. */
 const diskFullRetrySeconds = 30
 
 interface ProblemContext {

@@ -9,8 +9,8 @@ import { listServices } from '../store/tenancy/services.ts'
 import type { Job, JobRun } from './job.ts'
 
 /**
- * Ensures that each sync of each service has a job, and raises an alert for an overdue sync. Existing jobs and alerts stay, so it can run
- * twice.
+ * Ensures that each service has its recurring jobs: syncs, imports of export files, stock reconciliation and connection checks. Deletes
+ * those that are no longer needed. Raises an alert for a newly overdue sync. Idempotent: existing jobs and alerts stay.
  */
 export const scheduleSyncs = (offices: BackOffices): Job => ({
   run: work => run(offices, work),
@@ -35,11 +35,11 @@ async function run(offices: BackOffices, { db, log }: JobRun): Promise<void> {
     syncJob,
     planned.map(({ serviceId, sync }) => ({ serviceId, subject: sync })),
   )
-  const exporting = services.filter(service => offices.getSettings(service).exportFolder !== undefined)
+  const withExportFolder = services.filter(service => offices.getSettings(service).exportFolder !== undefined)
   await ensureJobs(
     db,
     'import-exports',
-    exporting.map(({ id }) => ({ serviceId: id, subject: '' })),
+    withExportFolder.map(({ id }) => ({ serviceId: id, subject: '' })),
   )
   await ensureJobs(
     db,
@@ -52,14 +52,14 @@ async function run(offices: BackOffices, { db, log }: JobRun): Promise<void> {
     [...new Set(platformSyncs.map(({ serviceId }) => serviceId))].map(serviceId => ({ serviceId, subject: '' })),
   )
   const advanced = await advanceSyncs(db, syncJob, planned)
-  // A sync whose interval was shortened just now is not overdue.
+  // These syncs run earlier now, because their interval was shortened. They are not overdue yet.
   const isAdvanced = (schedule: { serviceId: number; sync: string }) =>
     advanced.some(({ serviceId, sync }) => serviceId === schedule.serviceId && sync === schedule.sync)
-  const stalled = await findNewlyOverdue(
+  const overdue = await findNewlyOverdue(
     db,
     planned.filter(schedule => !isAdvanced(schedule)),
   )
-  for (const { serviceId, sync, intervalSeconds, lagSeconds } of stalled) {
+  for (const { serviceId, sync, intervalSeconds, lagSeconds } of overdue) {
     const detail = `The last sync ended ${lagSeconds} s ago. The interval is ${intervalSeconds} s.`
     await raiseAlert(db, serviceId, { kind: stalledAlert, subject: sync, detail })
     const service = services.find(({ id }) => id === serviceId)?.name

@@ -11,7 +11,7 @@ import { LockNotAvailable, waitUntilReleased } from './reservations.ts'
 export interface TransactionContext {
   db: Database
   keys: Keys
-  /** Waits until a transaction of the service can have a connection. Resolves with a function that gives the permit back. */
+  /** Waits until a transaction of the service can have a connection. Resolves with a function that releases the permit. */
   acquirePermit?: (service: Service) => Promise<() => void>
 }
 

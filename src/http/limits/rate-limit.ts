@@ -6,12 +6,12 @@ const windowMs = 60_000
 /** Windows in memory before ended ones are removed. */
 const maxWindows = 10_000
 
-/** The use of a policy by an account in the current minute. */
+/** The use of a policy by an account in the current window, which begins with the first request. */
 export interface Rate {
   policy: Policy
   quota: number
   remaining: number
-  /** Seconds until the minute ends. */
+  /** Seconds until the window ends. */
   resetsIn: number
   exceeded: boolean
 }
@@ -38,7 +38,7 @@ export function createRateLimiter() {
       policy,
       quota,
       remaining: Math.max(0, quota - window.used),
-      // Round to milliseconds first: floating-point sums are inexact.
+      // Rounds down to milliseconds first, because an inexact sum such as 60000.0000001 would give 61 s.
       resetsIn: Math.max(1, Math.ceil(Math.floor(window.ends - now) / 1_000)),
       exceeded: window.used > quota,
     }

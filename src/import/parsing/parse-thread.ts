@@ -8,11 +8,6 @@ import { RowError } from '../pipeline/row-error.ts'
 import type { Sheet, ValidatedRow } from '../pipeline/sheet.ts'
 import type { ParseTask, Reply } from './parse-worker.ts'
 
-/**
- * Parses an uploaded file in a thread, so that no file can block the event loop of the server or exhaust its memory. A thread that exceeds its
- * limit of memory or time is terminated. The thread parses the next batch only when the importer requests it.
- */
-
 /** Limits of one thread. */
 export interface ParseLimits {
   maxMemoryMib: number
@@ -30,7 +25,11 @@ interface ReadingOptions extends Pick<ParseTask, 'dialect' | 'currency'> {
   signal: AbortSignal
 }
 
-/** Opens an uploaded file up to its header. The thread closes the file handle. Throws `ImportError` like `openSheet`. */
+/**
+ * Opens an uploaded file up to its header. Parses it in a thread, so that no file can block the event loop of the server or exhaust its
+ * memory. A thread that exceeds its limit of memory or time is terminated. It parses the next batch only when the importer requests it, and
+ * closes the file handle. Throws `ImportError` like `openSheet`.
+ */
 export async function openSheetInThread(
   file: Pick<ParseTask, 'handle' | 'name' | 'format' | 'typeName'>,
   { dialect, currency, onRead, onRemark, onGuess, signal }: ReadingOptions,
@@ -42,6 +41,7 @@ export async function openSheetInThread(
     workerData: task,
     transferList: [file.handle as never],
     resourceLimits: { maxOldGenerationSizeMb: maxMemoryMib, maxYoungGenerationSizeMb: 16 },
+    // The thread gets no flags and no environment variables, which have secrets (contributing/decisions/0038).
     execArgv: [],
     env: {},
   })
@@ -87,7 +87,7 @@ export async function openSheetInThread(
     if (signal.aborted) stop()
     const reply = await requestNext()
     if (!('opened' in reply)) throw new Error('the thread that parses the file did not open it')
-    // The thread validates the lines, so the fields have no checks here, and the sheet has batches instead of lines.
+    // Checks are functions, which a thread can't send. It validates the lines itself and sends them as batches.
     const { fields, ...opened } = reply.opened
     const sheet: Sheet = { ...opened, fields: fields as Field[], lines: readNoLines(), batches: readBatches(), close }
     if (reply.isRejectedFile !== undefined) sheet.isRejectedFile = reply.isRejectedFile
@@ -97,6 +97,7 @@ export async function openSheetInThread(
       try {
         for (;;) {
           const next = await requestNext()
+          // In NDJSON, only the lines show it.
           if (next.isRejectedFile !== undefined) sheet.isRejectedFile = next.isRejectedFile
           if (!('batch' in next) || !next.batch) return
           yield next.batch.map(restoreErrors)

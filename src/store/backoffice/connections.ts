@@ -7,7 +7,7 @@ import { addJob } from '../jobs/jobs.ts'
 /** The stored back-office settings of a service. */
 export interface StoredBackOffice {
   serviceId: number
-  /** Changes with each update. */
+  /** A random value that changes with each update. Not the version of the back office, which is in `settings`. */
   version: string
   settings: BackOfficeSettings
   /** True if a password was encrypted with another key, so that it can't be decrypted. */
@@ -79,9 +79,9 @@ function toStoredBackOffice(row: Row, keys: Keys): StoredBackOffice {
   }
 }
 
-function unsealPassword(place: string, password: Buffer | null, keys: Keys): string | undefined {
+function unsealPassword(context: string, password: Buffer | null, keys: Keys): string | undefined {
   try {
-    return password === null ? undefined : unseal(keys, place, password)
+    return password === null ? undefined : unseal(keys, context, password)
   } catch {
     return
   }
@@ -115,7 +115,7 @@ export async function setBackOffice(tx: Db, keys: Keys, service: Service, settin
         = (excluded.driver, excluded.url, excluded.country, excluded.username, excluded.password, excluded.ca, excluded.time_zone, excluded.back_office_version, excluded.concurrency, excluded.sync_share, excluded.export_folder, excluded.sftp_host_key, excluded.sftp_key_file, excluded.sftp_password, excluded.sync_intervals, excluded.gateways, gen_random_uuid())`)
 }
 
-/** After this time every process has read new settings. */
+/** Milliseconds until every process has read new settings. */
 const propagationMs = 4_000
 
 /** Schedules the syncs once every process uses new settings. */

@@ -13,7 +13,7 @@ import { rewardAccountJson } from '../rewards/rewards.ts'
 /** The table and columns of a kind's records. */
 interface Source {
   table: List
-  /** The last column of its index by change timestamp. */
+  /** Unique within the service. The feed is paginated by change timestamp and this column, the last one of the index. */
   key: Sql
   /** The identifier of the record in the API. Default: the key. */
   id?: Sql
@@ -27,7 +27,7 @@ interface Source {
 
 const stored = () => sql`record`
 
-/** SQL for the JSON of a record that isn't stored as JSON. `row`: the table, with the alias that `json` uses. */
+/** SQL that renders the row `changed`. `json` has an alias of its own for the table, so `row` is the table with that alias. */
 const renderFrom = (row: Sql, json: Sql) =>
   sql`(select ${json} from ${row} where (service_id, id) = (changed.service_id, changed.id))`
 
@@ -64,6 +64,6 @@ export const hasRecord = ({ table, key, selectByApiId }: Source, service: Servic
   return sql`exists (${rows})`
 }
 
-/** SQL: true during the initial load of a kind: its records become visible when the load ends (contributing/decisions/0013). */
+/** SQL: true during the initial load of a kind. Its records become visible when the load ends (contributing/decisions/0013). */
 export const isHidden = (service: Service, kind: Kind): Sql =>
   sql`exists (select from initial_load where service_id = ${service.id} and kind = ${kind})`

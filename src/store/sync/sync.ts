@@ -37,12 +37,13 @@ export async function leaseSync(db: Db, service: Service, sync: string) {
 
 interface Leased {
   run: string
+  /** The checkpoint, in the driver's own form. */
   since: string | null
   finished: number | null
   full: number | null
   requestedAt: string | null
   isFullRequested: boolean
-  /** True if the request is later than the last failed full sync. */
+  /** True if the request is later than the last failed full sync. Null if a full sync was requested and none has failed. */
   isFullRequestedAgain: boolean | null
   fullFailures: number
   fullOnlyIntervalSeconds: number | null
@@ -65,11 +66,14 @@ interface CompletedRun {
   since: string | undefined
   isFull: boolean
   requestedAt: string | null
-  /** Set if the run read nothing, because only full syncs are possible: the interval between them. */
+  /** The interval between full syncs. Set for an idle run, which read nothing, because the back office can't list changes. */
   fullOnlyIntervalSeconds: number | undefined
 }
 
-/** Moves the checkpoint and ends the lease of a completed run. */
+/**
+ * Moves the checkpoint and ends the lease of a completed run. A request that was made during the run stays. An idle run keeps the error of
+ * the last failed full sync.
+ */
 export async function completeSync(
   db: Db,
   service: Service,

@@ -154,6 +154,7 @@ const meanings: Readonly<Record<Endpoint, Readonly<Record<number, Meaning>>>> = 
     5140: fieldError('/lines', "The back office doesn't accept a returned quantity (5140)."),
     5143: fieldError('/lines', "The back office doesn't accept a returned quantity (5143)."),
   },
+  // An unknown number gets the same error as a wrong PIN, so that the response doesn't show which numbers exist.
   voucher: { ...voucherMeanings, [noData]: apiError('voucher_not_accepted') },
   voucherValidation: { ...voucherMeanings, [noData]: apiError('voucher_not_accepted') },
   voucherLock: { ...voucherMeanings, [noData]: apiError('validation_id_incorrect') },
@@ -178,7 +179,7 @@ export const translateError = (error: unknown, endpoint: Endpoint, isWrite: bool
       ? convertFailure(error, isWrite)
       : error
 
-/** Returns the error that a write gets for a code of the Retail API, for a dry run that finds out before. */
+/** Returns the error of a write that the Retail API would reject with this code. For checks before the write, such as a dry run. */
 export const createRejection = (endpoint: Endpoint, code: number): ApiError =>
   translateRetailApiError(endpoint, new RetailApiError(400, code, ''))
 

@@ -76,6 +76,7 @@ export function createReleaseReader(client: Client): ReleaseReader {
   const read = async () => {
     if (pinnedRelease !== undefined) return pinnedRelease
     if (!loading || expiresAt < performance.now()) {
+      // Prevents a second load until this one sets the time.
       expiresAt = Number.POSITIVE_INFINITY
       loading = load()
     }

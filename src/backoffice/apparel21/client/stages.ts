@@ -30,15 +30,15 @@ export const createPipeline =
   async (request: RetailRequest | WriteRequest, signal: AbortSignal): Promise<Call> => {
     const onEnds: OnEnd[] = []
     const finish: OnEnd = error => {
-      signal.removeEventListener('abort', onTimeout)
+      signal.removeEventListener('abort', onAbort)
       for (const onEnd of onEnds.splice(0).reverse()) onEnd(error)
     }
-    const onTimeout = () => finish(new Failure('lost', 'The response did not end before the deadline.'))
+    const onAbort = () => finish(new Failure('lost', 'The response did not end before the deadline.'))
     try {
       for (const stage of stages) onEnds.push(await stage(request, signal))
       const response = await attempt(request, signal)
-      // A consumer that abandons the body doesn't end the call. The deadline does.
-      signal.addEventListener('abort', onTimeout, { once: true })
+      // If a consumer abandons the body, it never calls `finish`. The deadline then ends the call.
+      signal.addEventListener('abort', onAbort, { once: true })
       return { response, finish }
     } catch (error) {
       finish(error)
@@ -46,7 +46,7 @@ export const createPipeline =
     }
   }
 
-/** Rejects calls while the circuit breaker is open, and reports how the others end. Rejected credentials open it at once. */
+/** Rejects calls while the circuit breaker is open. Reports the outcome of the others to it. Rejected credentials open it immediately. */
 export const guardWithCircuitBreaker =
   (breaker: CircuitBreaker, maxOpenMs: number): Stage =>
   ({ signal: callerSignal }) => {

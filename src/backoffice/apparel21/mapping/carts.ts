@@ -29,7 +29,7 @@ export const buildCartPayload = (input: OrderQuoteInput, skuIds: ReadonlyMap<str
 interface PricedCart {
   lines: QuotedLine[]
   freightOptions: OrderQuote['freightOptions']
-  /** The selected one. Undefined if none was selected, or if its identifier or amount is invalid. */
+  /** The selected freight option. Undefined if none was selected, or if its identifier or amount is invalid. */
   freightOption: OrderQuote['freightOptions'][number] | undefined
 }
 
@@ -62,13 +62,13 @@ export function parseLines(
   skuIds: ReadonlyMap<string, string>,
   decimals: number,
 ): QuotedLine[] {
-  const skus = new Map([...skuIds].map(([sku, skuId]) => [skuId, sku]))
+  const skuBySkuId = new Map([...skuIds].map(([sku, skuId]) => [skuId, sku]))
   const unitsLeft = new Map<string, number>()
   for (const { sku, quantity } of input.lines) unitsLeft.set(sku, (unitsLeft.get(sku) ?? 0) + quantity)
   // A manual discount of a line must be one of the request with the same amount. Each is matched once and then removed from this list.
   const unmatchedDiscounts = input.lines.flatMap(({ discounts }) => discounts ?? [])
   const lines = details.map(detail => {
-    const sku = skus.get(readText(detail, 'SkuId') ?? '')
+    const sku = skuBySkuId.get(readText(detail, 'SkuId') ?? '')
     const quantity = readInteger(detail, 'Quantity') ?? 0
     const price = readAmount(detail, decimals, 'Price')
     if (sku === undefined || price === null || price.startsWith('-') || quantity < 1)
@@ -120,7 +120,7 @@ function parseDiscount(
     unmatched => toMinorUnits(unmatched.amount, decimals) === toMinorUnits(amount, decimals),
   )
   const matching = unmatchedDiscounts[index]
-  // The back office would reject an order with such a discount.
+  // The back office would reject an order with a discount that is neither its own nor in the request.
   if (typeId !== discountTypeIds.manual || !matching)
     throw new InvalidRecord('A discount of a cart has an unknown type or source.')
   unmatchedDiscounts.splice(index, 1)

@@ -57,7 +57,7 @@ interface OrderContext {
   timeZone?: string
 }
 
-/** Parses an order that was placed outside Tillbridge. Throws `InvalidRecord` if it is malformed. */
+/** Parses an order of the back office, which Tillbridge has not stored. Throws `InvalidRecord` if it is malformed. */
 export function parseOrder(order: Xml, { defaultCurrency, gateways, timeZone }: OrderContext): BackOfficeOrder {
   const currency = readText(order, 'Currency', 'Code')?.toUpperCase() ?? defaultCurrency
   if (!/^[A-Z]{3}$/.test(currency)) throw new InvalidRecord('An order has an invalid currency.')
@@ -131,6 +131,7 @@ function parseLine({ element, skuId, quantity, status }: SoldLine, decimals: num
     productName: readText(element, 'ProductName') ?? productCode,
     colourCode: readText(element, 'ColourCode'),
     colourName: readText(element, 'ColourName'),
+    // A product without sizes has this code too.
     sizeCode: readText(element, 'SizeCode') ?? '-',
     discounts: findElements(element, 'Discounts', 'Discount').map(discount => ({
       type: 'discount',
@@ -149,7 +150,7 @@ const statuses: Readonly<Record<string, LineStatus>> = {
 
 const readStatus = (line: Xml): LineStatus => statuses[readText(line, 'Status')?.toLowerCase() ?? ''] ?? 'processing'
 
-/** Lines that share a status have the first of these that any of them has, so that none is shipped before all are. */
+/** The least advanced status first. Lines that share a status get the least advanced one, so they count as shipped only when all are. */
 const statusPrecedence = ['processing', 'shipped', 'returned', 'cancelled'] as const
 
 interface StoredLine {
@@ -168,11 +169,11 @@ export function readLineStatuses(order: Xml, lines: readonly StoredLine[]): Map<
   return new Map(
     [...storedBySku].flatMap(([skuId, stored]): [number, LineStatus][] => {
       const current = currentBySku.get(skuId) ?? []
-      const isSame =
+      const isUnchanged =
         current.length === stored.length && stored.every(({ quantity }, i) => current[i]?.quantity === quantity)
       const shared = statusPrecedence.find(status => current.some(line => line.status === status))
       return stored.flatMap(({ sequence }, i): [number, LineStatus][] => {
-        const status = isSame ? current[i]?.status : shared
+        const status = isUnchanged ? current[i]?.status : shared
         return status ? [[sequence, status]] : []
       })
     }),

@@ -46,7 +46,7 @@ export const buildNewPerson = (change: CustomerChange, resolved: ResolvedChange,
 
 /**
  * Builds the payload of a changed person. All elements that the back office would clear if omitted are sent as they were read.
- * `UpdateTimeStamp` must be the exact text that was read. (The password can't be read, so the back office clears it.)
+ * `UpdateTimeStamp` must be the exact text that was read. Hazard: the password can't be read, so it is cleared.
  */
 export const buildChangedPerson = (current: Xml, change: CustomerChange, resolved: ResolvedChange) =>
   buildPerson(current, change, resolved, { UpdateTimeStamp: readText(current, 'UpdateTimeStamp') })
@@ -59,8 +59,8 @@ export async function buildDryRunPerson(body: string, current: Xml | undefined, 
   const sent = await readDocument(toBytes(body), ['Person'])
   if (!sent) throw new Error('payload of a person is empty')
   const sentNames = new Set(sent.children.map(child => child.name))
-  const newPerson: Xml[] = [{ name: 'Id', attributes: {}, text: id, children: [] }]
-  const unchanged = current?.children.filter(child => !sentNames.has(child.name)) ?? newPerson
+  const newPersonId: Xml[] = [{ name: 'Id', attributes: {}, text: id, children: [] }]
+  const unchanged = current?.children.filter(child => !sentNames.has(child.name)) ?? newPersonId
   return { ...sent, children: [...unchanged, ...sent.children] }
 }
 

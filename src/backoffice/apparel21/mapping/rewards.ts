@@ -4,10 +4,12 @@ import { InvalidRecord } from '../xml/invalid-record.ts'
 import { findElements, readAmount, readBoolean, readDate, readInteger, readLocalTime, readText } from '../xml/values.ts'
 import type { Xml } from '../xml/xml.ts'
 
+/** Points, a reward or a gift that an account received at one time. */
 type Lot = SyncRows['rewardLots']['lots'][number]
 
 /** Returns null for zero and negative values, which mean "not set". */
 const toPositive = (value: number | null) => (value !== null && value > 0 ? value : null)
+/** Returns null for negative values. Zero is a valid value. */
 const toNonNegative = (value: number | null) => (value !== null && value >= 0 ? value : null)
 
 /** Returns the first identifier with one of these names. Throws `InvalidRecord` if there isn't one. */
@@ -70,7 +72,10 @@ export function parseGifts(program: Xml): SyncRows['rewardGifts'][] {
 /** The spend that qualifies for each tier, by program and tier, in minor units. */
 export type QualifyingSpends = ReadonlyMap<string, ReadonlyMap<string, bigint>>
 
-/** Parses a reward account. The qualifying spend is derived from the spend that is missing for the next tier. */
+/**
+ * Parses a reward account. The qualifying spend is the next tier's qualifying spend minus the spend to that tier. If either is unknown, the
+ * field is omitted, so that the stored value stays.
+ */
 export function parseAccount(account: Xml, decimals: number, qualifying: QualifyingSpends): SyncRows['rewardAccounts'] {
   const id = readId(account, 'A reward account', 'Id')
   const [customerId, programId] = [readText(account, 'PersonId'), readText(account, 'ProgramId')]

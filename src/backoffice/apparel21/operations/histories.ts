@@ -8,16 +8,17 @@ import type { HistoryReads } from '../../port/orders.ts'
 import { fetchHistory } from '../queries/history.ts'
 import type { Upstream } from '../queries/upstream.ts'
 
-/** The sync that refreshes histories. A history that was loaded here isn't due for a while. */
+/** The sync that refreshes histories. A history that was refreshed for a caller becomes due later. */
 const sync = 'transactions'
 
 /**
- * Refreshes a customer's history while the caller waits. A sale that was already imported from an export file stays as it is.
+ * Refreshes a customer's history while the caller waits. The ingestion keeps a sale that was imported from an export file.
  * Pattern: read-through.
  */
 export const createHistoryReads = (upstream: Upstream): HistoryReads => ({
   async refreshHistory({ db, service }, customerId) {
     const key = `history ${service.id} ${customerId}`
+    // An error is returned, not thrown: the caller gets the stored history with a warning.
     const error = await upstream.readThrough(key, () => refreshHistory(upstream, db, service, customerId))
     const syncedAt = await findReadAt(db, service, sync, customerId)
     return {
@@ -40,7 +41,7 @@ async function refreshHistory({ client }: Upstream, db: Database, service: Servi
   const { currency } = service.settings
   const { rows, rejected } = await fetchHistory(client, customerId, { currency, signal })
   const reasons = [...rejected]
-  const reject = (_at: number, { note }: { note: string }) => reasons.push(note)
+  const reject = (_index: number, { note }: { note: string }) => reasons.push(note)
   if (rows.length)
     await ingest(rows, {
       db,
