@@ -27,8 +27,8 @@ export const createSource = (): Source => ({ waiting: [], usedMs: 0, windowStart
 const pauses = createTurns()
 
 /**
- * Resolves at once if the current turn has time left, otherwise in a later turn. Call it between the pieces of work that clients can start
- * and that takes longer than a turn, such as building a document.
+ * Resolves at once if the current turn has time left, otherwise in a later turn. Call it between the pieces of long work that clients can start,
+ * such as building a document.
  */
 export const pause = (): Promise<void> => new Promise(resolve => pauses.run(createSource(), resolve))
 

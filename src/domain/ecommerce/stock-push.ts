@@ -52,5 +52,5 @@ export function decideStep(facts: LevelFacts): LevelStep {
 export const isSuspicious = ({ falling, stocked }: { falling: number; stocked: number }) =>
   mayBeSuspicious(falling) && falling * 2 > stocked
 
-/** Returns whether the stocked levels must be counted, which takes long. */
+/** True if so many levels fall to zero that the stocked levels must be counted, which takes long. */
 export const mayBeSuspicious = (falling: number) => falling > 20

@@ -36,7 +36,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** Returns what is wrong with JSON that `JSON.parse` accepts, as a sentence. Reads each character once: a body has 262,144. */
+/** Returns what is wrong with JSON that `JSON.parse` accepts, as a sentence. Reads each character once, because a body can have 262,144. */
 function findJsonProblem(text: string): string | undefined {
   /** The names in each open object, outermost first. Undefined for an array. */
   const open: (Set<string> | undefined)[] = []

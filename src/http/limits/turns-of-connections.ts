@@ -13,8 +13,8 @@ import { createSource, createTurns, type Source, type Turns } from '../../concur
 const pieceBytes = 2_048
 
 /**
- * HTTP/2: concurrent requests of one connection, and those that its client can cancel at once. A client with a thousand requests would delay
- * all others, and ending a request costs the server more than the client.
+ * HTTP/2: the concurrent requests of one connection, and the requests that its client can cancel at once. A client with a thousand requests
+ * would delay all others, and ending a request costs the server more than the client.
  */
 export const maxStreams = 100
 

@@ -119,7 +119,7 @@ export const upsertCustomersUnlessNewer = (
     })
   })
 
-/** Locks the references and stores that the rows show: onConflict a concurrent rename would be lost. */
+/** Locks the references and stores that the rows show: otherwise, a concurrent rename would be lost. */
 async function lockShownRows(tx: Db, service: Service, rows: readonly object[]) {
   await lockReferences(tx, service, rows)
   const stores = (rows as readonly { joinedStoreId?: string | null }[]).flatMap(row => row.joinedStoreId ?? [])
@@ -240,7 +240,7 @@ export const addCustomer = (tx: Db, service: Service, row: object) =>
     on conflict do nothing
     returning ${customerJson} as record`)
 
-/** Locks customers before they are read and rendered: onConflict a concurrent change would be lost. */
+/** Locks customers before they are read and rendered: otherwise, a concurrent change would be lost. */
 const lockCustomers = (tx: Db, service: Service, where: Sql) => lockRows(tx, selectForUpdate(service, where))
 
 const selectForUpdate = (service: Service, where: Sql) =>

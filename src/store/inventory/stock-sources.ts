@@ -49,7 +49,7 @@ const scarceMs = 10_000
 const scarce = ttlMap<true>({ ttlMs: scarceMs })
 const toKey = ({ id }: Service, sku: string) => `${id} ${sku}`
 
-/** Records that a request was rejected because there were too few units of these SKUs. */
+/** Records the SKUs of a request that was rejected because some of them had too few units. */
 export function markScarce(service: Service, skus: Iterable<string>) {
   for (const sku of skus) scarce.set(toKey(service, sku), true)
 }
