@@ -29,7 +29,7 @@ import {
   storeReservation,
 } from '../store/inventory/reservations.ts'
 import { lockReservedStock, lockStock, moveStock, readSellable } from '../store/inventory/stock.ts'
-import { areScarce, findStockSources, markScarce, shareStockSources } from '../store/inventory/stock-sources.ts'
+import { findStockSources, hasScarceSku, markScarce, shareStockSources } from '../store/inventory/stock-sources.ts'
 import { beginChange } from '../store/lists/change-timestamp.ts'
 
 const tag = 'Inventory'
@@ -168,7 +168,7 @@ async function refreshLines({ service, backOffice, read }: WriteContext, lines: 
 /** Rejects a reservation of scarce SKUs before it waits for a connection, like an order of the embedded back office. */
 async function rejectSoldOut({ service, read, body: { lines } }: WriteContext<ReservationInput>) {
   const skus = lines.map(({ sku }) => sku)
-  if (!areScarce(service, skus) || lines.some(({ storeNumber }) => storeNumber)) return
+  if (!hasScarceSku(service, skus) || lines.some(({ storeNumber }) => storeNumber)) return
   const sources = await read(db => shareStockSources(db, service, skus, undefined))
   const requested = lines.flatMap(({ sku, quantity }, i) => {
     const source = sources.get(sku)

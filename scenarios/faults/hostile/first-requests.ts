@@ -41,7 +41,7 @@ const upload = (type: string, body: string): FirstRequest => ({
 })
 
 /** Pages whose first request builds something, and requests that the OpenAPI document doesn't describe. */
-const otherRequests: FirstRequest[] = [
+const undocumentedRequests: FirstRequest[] = [
   ...[
     '/',
     '/console',
@@ -88,5 +88,5 @@ export function listFirstRequests(): FirstRequest[] {
       .filter(([method]) => path !== '/changes/stream' && `${method} ${path}` !== 'post /imports')
       .map(([method, operation]) => toRequest(path, method, operation)),
   )
-  return [...documented, ...otherRequests]
+  return [...documented, ...undocumentedRequests]
 }

@@ -50,8 +50,8 @@ function listBasePackages(): ReadonlySet<string> {
   }
   const names = new Set<string>()
   for (const next = [...all, 'apt', 'passwd']; next.length; ) {
-    const wanted = next.pop() ?? ''
-    const name = packages.has(wanted) ? wanted : providers.get(wanted)
+    const required = next.pop() ?? ''
+    const name = packages.has(required) ? required : providers.get(required)
     if (name === undefined || names.has(name)) continue
     names.add(name)
     next.push(...(packages.get(name) ?? []))

@@ -12,8 +12,8 @@ import { throwIfAny } from '../../errors/throw-if-any.ts'
 import { endReservation, lockReservation } from '../../store/inventory/reservations.ts'
 import { lockStock, moveStock, readSellable } from '../../store/inventory/stock.ts'
 import {
-  areScarce,
   findStockSources,
+  hasScarceSku,
   markScarce,
   type StockSources,
   shareStockSources,
@@ -53,7 +53,7 @@ const listSkus = (lines: OrderInput['lines']) => lines.map(({ sku }) => sku)
 
 /** True if the units of an order are checked before anything else. */
 const isCheckedFirst = (service: Service, { lines, reservationId, quoteId }: OrderInput) =>
-  service.settings.oversell === 'refuse' && !reservationId && !quoteId && areScarce(service, listSkus(lines))
+  service.settings.oversell === 'refuse' && !reservationId && !quoteId && hasScarceSku(service, listSkus(lines))
 
 /** Returns the errors of lines beyond the units of the sources. Returns none if a SKU has no source: it may be unknown. */
 const findShortages = (lines: OrderInput['lines'], sources: StockSources) =>
@@ -80,14 +80,14 @@ export async function placeOrder(
   const { input, isQuoted, errors: quoteErrors } = resolveQuote(keys, service, requested)
   const skus = listSkus(input.lines)
   const { orderNumber } = input
-  const finding = findStockSources(tx, service, skus, input.pickupStoreNumber ?? undefined)
+  const pendingSources = findStockSources(tx, service, skus, input.pickupStoreNumber ?? undefined)
   if (orderNumber == null && isCheckedFirst(service, requested))
-    throwIfShort(service, input.lines, findShortages(input.lines, await finding))
+    throwIfShort(service, input.lines, findShortages(input.lines, await pendingSources))
   const [soldVariants, context, giftCard, sources, reserved] = await Promise.all([
     findVariants(tx, service, skus, decimals),
     readOrderContext(tx, service, input),
     findGiftCardSkuId(tx, service),
-    finding,
+    pendingSources,
     typeof orderNumber === 'string' ? undefined : reserveNumber(tx, service, 'order'),
   ])
   const variants = new Map(soldVariants.map(variant => [variant.sku, variant]))

@@ -50,7 +50,7 @@ export function decideStep(facts: LevelFacts): LevelStep {
 
 /** Safety stop: a run that would set more than half of the stocked levels (and more than 20) to zero is probably wrong. */
 export const isSuspicious = ({ falling, stocked }: { falling: number; stocked: number }) =>
-  mayBeSuspicious(falling) && falling * 2 > stocked
+  canBeSuspicious(falling) && falling * 2 > stocked
 
 /** True if so many levels fall to zero that the stocked levels must be counted, which takes long. */
-export const mayBeSuspicious = (falling: number) => falling > 20
+export const canBeSuspicious = (falling: number) => falling > 20

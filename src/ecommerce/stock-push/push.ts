@@ -1,7 +1,7 @@
 import { semaphore } from '../../concurrency/semaphore.ts'
 import type { Keys } from '../../crypto/keys.ts'
 import type { Database } from '../../database/db.ts'
-import { isSuspicious, mayBeSuspicious } from '../../domain/ecommerce/stock-push.ts'
+import { canBeSuspicious, isSuspicious } from '../../domain/ecommerce/stock-push.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { raiseAlert, resolveAlert } from '../../store/alerts/alerts.ts'
 import { countFalling, countStocked, type LevelKey, readOutbox, recordResults } from '../../store/ecommerce/levels.ts'
@@ -101,7 +101,7 @@ async function stopIfSuspicious(db: Database, service: Service): Promise<boolean
   const state = await findPushState(db, service)
   if (!state || state.isStopped) return true
   const falling = await countFalling(db, service)
-  const stocked = mayBeSuspicious(falling) ? await countStocked(db, service) : 0
+  const stocked = canBeSuspicious(falling) ? await countStocked(db, service) : 0
   if (!isSuspicious({ falling, stocked })) {
     await resolveAlert(db, service.id, stoppedAlert)
     return false

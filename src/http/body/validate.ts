@@ -72,34 +72,34 @@ export function validateBody(schema: TSchema, body: unknown, context: Validation
     return `, for example ${JSON.stringify(fitting)}`
   }
 
-  function validate(of: Schema, value: unknown, at: string, name = getFieldName(at)): void {
-    const choices = of.anyOf ?? []
+  function validate(subschema: Schema, value: unknown, at: string, name = getFieldName(at)): void {
+    const choices = subschema.anyOf ?? []
     if (choices.length) {
       if (value === null && choices.some(choice => choice.type === 'null')) return
       const nonNull = choices.filter(choice => choice.type !== 'null')
       const fitting =
         nonNull.find(choice => choice.const === value || getSchemaType(choice) === getTypeName(value)) ?? nonNull[0]
-      if (fitting) validate({ ...fitting, examples: fitting.examples ?? of.examples } as Schema, value, at, name)
+      if (fitting) validate({ ...fitting, examples: fitting.examples ?? subschema.examples } as Schema, value, at, name)
       return
     }
-    if (of.const !== undefined) {
-      if (value !== of.const)
-        addError('invalid_body', at, `${name} must be ${JSON.stringify(of.const)}${formatExample(of)}.`)
+    if (subschema.const !== undefined) {
+      if (value !== subschema.const)
+        addError('invalid_body', at, `${name} must be ${JSON.stringify(subschema.const)}${formatExample(subschema)}.`)
       return
     }
     const actual = getTypeName(value)
-    const expected = getSchemaType(of)
+    const expected = getSchemaType(subschema)
     if (actual !== expected && !(expected === 'number' && actual === 'integer')) {
       const received = expected === 'integer' && actual === 'number' ? 'a decimal number' : describeType(actual)
       addError(
         'invalid_body',
         at,
-        `${name} must be ${words[expected] ?? expected}, not ${received}${formatExample(of)}.`,
+        `${name} must be ${words[expected] ?? expected}, not ${received}${formatExample(subschema)}.`,
       )
-    } else if (expected === 'object') validateObject(of, value as Record<string, unknown>, at)
-    else if (expected === 'array') validateArray(of, value as unknown[], at, name)
-    else if (expected === 'string') validateString(of, value as string, at, name)
-    else if (expected === 'integer' || expected === 'number') validateNumber(of, value as number, at, name)
+    } else if (expected === 'object') validateObject(subschema, value as Record<string, unknown>, at)
+    else if (expected === 'array') validateArray(subschema, value as unknown[], at, name)
+    else if (expected === 'string') validateString(subschema, value as string, at, name)
+    else if (expected === 'integer' || expected === 'number') validateNumber(subschema, value as number, at, name)
   }
 
   function validateObject({ properties = {}, patternProperties, required = [] }: Schema, value: object, at: string) {
@@ -121,9 +121,10 @@ export function validateBody(schema: TSchema, body: unknown, context: Validation
         addError('invalid_body', `${at}/${name}`, `${getFieldName(`${at}/${name}`)} is required.`)
   }
 
-  function validateArray(of: Schema, value: unknown[], at: string, name: string) {
-    const { items, minItems = 0, maxItems = defaultMaxItems, uniqueItems } = of
-    if (isTooLong(value, of)) return addError('invalid_field', at, `${name} can have at most ${maxItems} entries.`)
+  function validateArray(subschema: Schema, value: unknown[], at: string, name: string) {
+    const { items, minItems = 0, maxItems = defaultMaxItems, uniqueItems } = subschema
+    if (isTooLong(value, subschema))
+      return addError('invalid_field', at, `${name} can have at most ${maxItems} entries.`)
     if (value.length < minItems)
       addError('invalid_field', at, `${name} must have at least ${minItems} ${minItems === 1 ? 'entry' : 'entries'}.`)
     const seen = new Set<unknown>()
@@ -137,23 +138,23 @@ export function validateBody(schema: TSchema, body: unknown, context: Validation
   }
 
   function validateNumber(
-    { minimum = -Infinity, maximum = Infinity, ...of }: Schema,
+    { minimum = -Infinity, maximum = Infinity, ...subschema }: Schema,
     value: number,
     at: string,
     name: string,
   ) {
     // A fraction is a wrong type (`invalid_body`); an integer out of range breaks a rule (`invalid_field`).
     if (value < minimum || value > maximum)
-      addError('invalid_field', at, `${name} must be ${formatRange(minimum, maximum)}${formatExample(of)}.`)
+      addError('invalid_field', at, `${name} must be ${formatRange(minimum, maximum)}${formatExample(subschema)}.`)
   }
 
-  function validateString(of: Schema, value: string, at: string, name: string) {
-    if (of.enum) {
-      if (!of.enum.includes(value))
-        addError('invalid_field', at, `${name} must be one of ${of.enum.map(word => `\`${word}\``).join(', ')}.`)
+  function validateString(subschema: Schema, value: string, at: string, name: string) {
+    if (subschema.enum) {
+      if (!subschema.enum.includes(value))
+        addError('invalid_field', at, `${name} must be one of ${subschema.enum.map(word => `\`${word}\``).join(', ')}.`)
       return
     }
-    const { minLength = 0, maxLength = Infinity, pattern, format = '' } = of
+    const { minLength = 0, maxLength = Infinity, pattern, format = '' } = subschema
     const length = [...value].length
     const forbidden =
       findForbiddenCharacter(value, format === 'multiline') ??
@@ -161,7 +162,7 @@ export function validateBody(schema: TSchema, body: unknown, context: Validation
       (pattern === notPadded ? findInvisible(value) : undefined)
     if (forbidden)
       addError('invalid_field', at, `${name} can't contain ${forbidden.name} (character ${forbidden.place}).`)
-    else if (length < minLength) addError('invalid_field', at, `${name} can't be empty${formatExample(of)}.`)
+    else if (length < minLength) addError('invalid_field', at, `${name} can't be empty${formatExample(subschema)}.`)
     else if (length > maxLength)
       addError('invalid_field', at, `${name} can have at most ${maxLength} characters; it has ${length}.`)
     else {
@@ -170,7 +171,7 @@ export function validateBody(schema: TSchema, body: unknown, context: Validation
         (pattern !== undefined && !matches(value, pattern)
           ? (patternRequirements[pattern] ?? 'in the documented format')
           : undefined)
-      if (requirement) addError('invalid_field', at, `${name} must be ${requirement}${formatExample(of)}.`)
+      if (requirement) addError('invalid_field', at, `${name} must be ${requirement}${formatExample(subschema)}.`)
     }
   }
 

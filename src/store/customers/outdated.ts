@@ -42,8 +42,8 @@ function withNewerWithdrawals(row: CustomerRow & Partial<Consent>, stored: Store
   if (!time || !stored) return row
   const isNewer = (flag: keyof Consent) => time < (stored[`${flag}ChangedAt`] ?? '')
   if (row.privacy === false && stored.privacy && isNewer('privacy')) return { ...row, ...noConsent }
-  const kept = subscriptions.filter(flag => row[flag] && !stored[flag] && isNewer(flag))
-  return { ...row, ...Object.fromEntries(kept.map(flag => [flag, false])) }
+  const withdrawn = subscriptions.filter(flag => row[flag] && !stored[flag] && isNewer(flag))
+  return { ...row, ...Object.fromEntries(withdrawn.map(flag => [flag, false])) }
 }
 
 /** Returns the content of the stored customers of rows that have a time, by ID. */

@@ -58,5 +58,5 @@ export function markScarce(service: Service, skus: Iterable<string>) {
  * True if this process has rejected a request for one of these SKUs a short time ago. Others like it probably follow: they are checked
  * before they lock anything.
  */
-export const areScarce = (service: Service, skus: readonly string[]) =>
+export const hasScarceSku = (service: Service, skus: readonly string[]) =>
   skus.some(sku => scarce.get(toKey(service, sku)) !== undefined)

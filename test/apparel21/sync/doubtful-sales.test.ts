@@ -8,12 +8,12 @@ test('sales with impossible signs, sums and dates are stored with a remark', asy
   const sound = await fed.sync('transactions', { full: true })
   assert.deepEqual(sound?.notes, {})
   const lines = fed.simulator.state.transactions.flatMap(({ personId, lines: sold }) => (personId ? sold : []))
-  const [opposite, more, none] = lines.filter(({ quantity, value }) => quantity > 0 && value > 1)
-  assert.ok(opposite && more && none)
+  const [opposite, excessive, empty] = lines.filter(({ quantity, value }) => quantity > 0 && value > 1)
+  assert.ok(opposite && excessive && empty)
   opposite.value *= -1
-  more.value += 1_000
-  none.quantity = 0
-  none.value = 0
+  excessive.value += 1_000
+  empty.quantity = 0
+  empty.value = 0
   const sale = fed.simulator.state.transactions.findLast(({ personId }) => personId)
   assert.ok(sale)
   sale.day = '2199-05-10'
