@@ -115,7 +115,7 @@ function Services({ services, service, path }) {
       location.hash = linkToService(currentTarget.value, path)
     }}
   >
-    ${services.map(each => html`<option key=${each.name} value=${each.name}>${formatService(each)}</option>`)}
+    ${services.map(option => html`<option key=${option.name} value=${option.name}>${formatService(option)}</option>`)}
   </select>`
 }
 

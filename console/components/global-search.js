@@ -55,7 +55,7 @@ export function GlobalSearch({ pages }) {
     const control = new AbortController()
     const timer = setTimeout(() => {
       searchRecords(query, control.signal).then(
-        found => control.signal.aborted || setResults(found.slice(0, maxOptions)),
+        matches => control.signal.aborted || setResults(matches.slice(0, maxOptions)),
         () => control.signal.aborted || setFailed(true),
       )
     }, debounceMs)

@@ -75,7 +75,7 @@ export function Calls({ calls }) {
     '{count} calls, {failed} failed ({percent} %)',
     { failed, percent },
   )
-  const slowest = Math.max(...timeline.map(each => each.slowest))
+  const slowest = Math.max(...timeline.map(interval => interval.slowest))
   return html`<figure class="card">
       <figcaption>State in the last 24 hours <small>· ${summary}</small></figcaption>
       <ul class="legend">${Object.entries(labels).map(([state, label]) => html`<li key=${state} class=${tones[/** @type {IntervalState} */ (state)]}>${label}</li>`)}</ul>
@@ -98,8 +98,8 @@ export function Calls({ calls }) {
       summary=${t('slowest {slowest}, by quarter of an hour', { slowest: formatMs(slowest) })}
       times=${timeline.map(({ at }) => at)}
       series=${[
-        { title: t('slowest'), colour: 'muted', values: timeline.map(each => each.slowest) },
-        { title: t('average'), colour: 'accent', values: timeline.map(each => each.average) },
+        { title: t('slowest'), colour: 'muted', values: timeline.map(interval => interval.slowest) },
+        { title: t('average'), colour: 'accent', values: timeline.map(interval => interval.average) },
       ]}
       isGrouped
       format=${formatMs}

@@ -48,8 +48,8 @@ const groups = [
 export function groupTypes(types) {
   const grouped = new Set(groups.flatMap(([, members]) => members.map(([type]) => type)))
   /** @type {[string, [string, string][]][]} */
-  const all = [...groups, [t('More'), types.filter(type => !grouped.has(type)).map(type => [type, type])]]
-  return all
+  const allGroups = [...groups, [t('More'), types.filter(type => !grouped.has(type)).map(type => [type, type])]]
+  return allGroups
     .map(
       ([group, members]) =>
         /** @type {[string, [string, string][]]} */ ([group, members.filter(([type]) => types.includes(type))]),

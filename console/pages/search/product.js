@@ -120,16 +120,21 @@ function summarize({ currency }, rows, levels) {
 
 /** @param {any} product @param {any} row the SKU @param {any[] | undefined} levels of the product @returns {[title: string, value: unknown][]} */
 function summarizeSku({ currency }, { ecommerceSku, price }, levels) {
-  const own = levels?.filter(level => level.sku === ecommerceSku)
+  const skuLevels = levels?.filter(level => level.sku === ecommerceSku)
   const sum = (/** @type {string} */ name) =>
-    own ? formatNumber(own.reduce((total, level) => total + level[name], 0)) : '…'
+    skuLevels ? formatNumber(skuLevels.reduce((total, level) => total + level[name], 0)) : '…'
   return [
     [t('Price'), formatMoney(price, currency) ?? '–'],
     [t('On hand'), sum('onHand')],
     [t('Available'), sum('available')],
     [
       t('Stores with stock'),
-      own ? t('{part} of {total}', { part: own.filter(level => level.available > 0).length, total: own.length }) : '…',
+      skuLevels
+        ? t('{part} of {total}', {
+            part: skuLevels.filter(level => level.available > 0).length,
+            total: skuLevels.length,
+          })
+        : '…',
     ],
   ]
 }

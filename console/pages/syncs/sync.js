@@ -94,7 +94,7 @@ function SyncDetails({ sync, importLink, version, refresh }) {
     async signal => (isMaintainer ? (await callApi('/console/imports', { signal })).data : []),
     [latest],
   )
-  const importsByRun = new Map((imports.data ?? []).map((/** @type {any} */ each) => [each.id, each]))
+  const importsByRun = new Map((imports.data ?? []).map((/** @type {any} */ entry) => [entry.id, entry]))
   const chart = useMemo(
     () => buildLagChart(runs.data?.data ?? [], sync.intervalSeconds),
     [runs.data, sync.intervalSeconds],
