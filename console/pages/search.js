@@ -41,17 +41,6 @@ const backTexts = {
   vouchers: t('All vouchers'),
 }
 
-/** The title of each list. @type {Record<string, string>} */
-const listTitles = {
-  customers: t('Customers'),
-  orders: t('Orders'),
-  returns: t('Returns'),
-  sales: t('Sales'),
-  products: t('Products'),
-  stores: t('Stores'),
-  vouchers: t('Gift vouchers'),
-}
-
 /** The title of each kind. @type {Record<string, string>} */
 const titles = {
   customer: t('Customer'),
@@ -153,8 +142,10 @@ function SearchBox({ showsHint, initialText }) {
 
 /** Links to the same search in the lists, because the results have only the first records of each type. @param {{ results: import('./search/find.js').SearchResult[], text: string }} props */
 function ListLinks({ results, text }) {
-  const lists = new Set(results.flatMap(({ type }) => recordLists[type] ?? []))
-  return html`<p class="note">${t('All matching records:')} ${[...lists].map(list => html`<a key=${list} href=${linkToList(list, { q: text })}>${listTitles[list]}</a>${' '}`)}</p>`
+  const role = useContext(RoleContext)
+  const paths = new Set(results.flatMap(({ type }) => recordLists[type] ?? []))
+  const lists = pages.filter(page => paths.has(page.path) && includesRole(role, page.role))
+  return html`<p class="note">${t('All matching records:')} ${lists.map(({ path, title }) => html`<a key=${path} href=${linkToList(path, { q: text })}>${title}</a>${' '}`)}</p>`
 }
 
 /** Links to the lists of records. */
