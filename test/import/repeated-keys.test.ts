@@ -67,6 +67,25 @@ test('a later line keeps the subscriptions that an earlier one has ended', async
   ])
 })
 
+test('a later line without subscriptions ends those of an earlier one', async () => {
+  const caller = await api.createService()
+  await importAndWait(caller, 'customers', 'id,emailSubscription,privacy\nC1,true,\nC1,,true\n')
+  const { privacy, emailSubscription } = await read(caller, '/customers/C1')
+  assert.deepEqual([privacy, emailSubscription], [true, false])
+})
+
+test('a later line does not renew the fields of an outdated one', async () => {
+  const caller = await api.createService()
+  const header = 'id,emailSubscription,updateTimeStamp'
+  await importAndWait(caller, 'customers', `${header}\nC1,false,2024-05-05 10:00:00\n`)
+  await importLines(caller, 'customers', [
+    { id: 'C1', emailSubscription: true, updateTimeStamp: '2024-05-01 10:00:00' },
+    { id: 'C1', city: 'Perth', updateTimeStamp: '2024-05-06 10:00:00' },
+  ])
+  const { emailSubscription, address } = await read(caller, '/customers/C1')
+  assert.deepEqual([emailSubscription, address.city], [false, 'Perth'])
+})
+
 test('an older line of the same file is outdated', async () => {
   const caller = await api.createService()
   const header = 'id,surname,updateTimeStamp\n'

@@ -3,6 +3,7 @@ import { toCellText } from './cells.ts'
 import { createRepeatCheck, describeNoRecord, repeatedKey } from './clean.ts'
 import type { Field } from './columns.ts'
 import type { ImportType } from './import-type.ts'
+import type { Row } from './ingest.ts'
 import { RowError } from './row-error.ts'
 import type { Line, Sheet, ValidatedRow } from './sheet.ts'
 import { addTime } from './times.ts'
@@ -63,14 +64,23 @@ export async function* splitIntoBatches({ lines, fields }: Sheet, type: ImportTy
 
 /**
  * Returns the row that stores the same as two lines with one key, the later one after the earlier one. Returns undefined if the later line can
- * be outdated, or if both belong in a ledger: then they are imported one after the other.
+ * be outdated, if the earlier one can be outdated and has a field that the later one lacks, or if both belong in a ledger: then they are
+ * imported one after the other.
  */
-function mergeRepeat({ row: earlier = {} }: ValidatedRow, { row: later = {} }: ValidatedRow, type: ImportType) {
-  const { updateTimeStamp: earlierTime, ...values } = { ...earlier, ...type.listImplied?.(earlier) }
+function mergeRepeat({ row: earlierRow = {} }: ValidatedRow, { row: laterRow = {} }: ValidatedRow, type: ImportType) {
+  const { updateTimeStamp: earlierTime, ...earlier } = addImplied(earlierRow, type)
+  const later = addImplied(laterRow, type)
   const time = later.updateTimeStamp
   if (time && !(earlierTime && String(time) >= String(earlierTime))) return
-  if (type.ledgerColumns?.some(column => later[column] !== earlier[column])) return
-  return { ...values, ...later }
+  if (earlierTime && Object.keys(earlier).some(name => !(name in later))) return
+  if (type.ledgerColumns?.some(column => laterRow[column] !== earlierRow[column])) return
+  return { ...earlier, ...later }
+}
+
+/** Adds the values of other columns that a row sets implicitly. */
+function addImplied(row: Row, { listImplied }: ImportType): Row {
+  const implied = Object.entries(listImplied?.(row) ?? {}).filter(([, value]) => value !== undefined)
+  return { ...row, ...Object.fromEntries(implied) }
 }
 
 /** Returns a function that finds the record of a line, also of a rejected one. Undefined if each line of the type is a record. */
