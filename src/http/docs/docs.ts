@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { memoize } from '../../concurrency/ttl-cache.ts'
+import { memoize, ttlCache } from '../../concurrency/ttl-cache.ts'
 import { ApiError } from '../../errors/api-error.ts'
 import { acceptsHtml } from '../negotiation/accept.ts'
 import { getRequestPath } from '../routing/operation.ts'
@@ -33,18 +33,15 @@ export function registerDocsPages(server: FastifyInstance, publicUrl: () => stri
   server.get('/docs/api/reference.js', (request, reply) => sendCompressedFile(request, reply, referenceScript))
   server.get('/docs/api/viewer.js', async (request, reply) => sendCachedFile(request, reply, await loadViewer()))
 
-  const texts = new Map<string, Promise<CompressedFile>>()
   for (const [path, build] of [
     ['/llms.txt', buildLlmsText],
     ['/llms-full.txt', buildFullLlmsText],
-  ] as const)
-    server.get(path, async (request, reply) => {
-      const url = publicUrl()
-      const file = texts.getOrInsertComputed(`${url}${path}`, async () =>
-        toCompressedFile('text/plain; charset=utf-8', Buffer.from(await build(url))),
-      )
-      return sendCompressedFile(request, reply, await file)
+  ] as const) {
+    const texts = ttlCache({
+      load: async url => toCompressedFile('text/plain; charset=utf-8', Buffer.from(await build(url))),
     })
+    server.get(path, async (request, reply) => sendCompressedFile(request, reply, await texts.get(publicUrl())))
+  }
 }
 
 /** Sends a file of the site. Browsers reload pages and revalidate all other files, so that both are of the same release after an upgrade. */

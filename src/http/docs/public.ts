@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { STATUS_CODES } from 'node:http'
 import type { FastifyInstance, FastifyReply } from 'fastify'
+import { ttlCache } from '../../concurrency/ttl-cache.ts'
 import { pause } from '../../concurrency/turns.ts'
 import { type ErrorCode, errorCodes, notFound } from '../../errors/api-error.ts'
 import { throwIfAny } from '../../errors/throw-if-any.ts'
+import type { Static } from '../../schemas/schemas.ts'
 import { describeCorrection, readClockCorrection } from '../../store/alerts/database-clock.ts'
 import { readCommitWaitSeconds } from '../../store/stats/sync-status.ts'
 import { ignoreError } from '../../telemetry/ignored-errors.ts'
@@ -13,7 +15,7 @@ import { buildOpenApiDocument } from '../openapi/openapi.ts'
 import { sliceDocument, sliceQuery } from '../openapi/slice.ts'
 import type { Operation } from '../routing/operation.ts'
 import { parseQuery } from '../routing/query.ts'
-import { type CompressedFile, sendCompressedFile, toCompressedFile } from './compressed-file.ts'
+import { sendCompressedFile, toCompressedFile } from './compressed-file.ts'
 import { redirectTrailingSlash, registerDocsPages } from './docs.ts'
 import { buildErrorPageHeaders, renderErrorPage } from './error-page.ts'
 
@@ -66,22 +68,27 @@ export function registerPublicPages(
   })
 
   // Anyone can request the document, so it and each slice are built once for each URL.
-  const documents = new Map<string, Promise<object>>()
-  const slices = new Map<string, Promise<CompressedFile>>()
-  server.get('/openapi.json', async (request, reply) => {
-    const { query: slice, errors } = parseQuery(sliceQuery, request.query as string, 'UTC')
-    throwIfAny(errors)
-    const url = publicUrl()
-    const { view, tag, samples = false } = slice
-    const file = slices.getOrInsertComputed(JSON.stringify([url, view, tag, samples]), async () => {
-      const document = await documents.getOrInsertComputed(JSON.stringify([url, samples]), () =>
-        buildOpenApiDocument(operations, url, samples),
-      )
+  const documents = ttlCache({
+    load: key => {
+      const { url, samples } = JSON.parse(key) as { url: string; samples: boolean }
+      return buildOpenApiDocument(operations, url, samples)
+    },
+  })
+  const slices = ttlCache({
+    async load(key) {
+      const { url, ...slice } = JSON.parse(key) as { url: string } & Static<typeof sliceQuery>
+      const document = await documents.get(JSON.stringify({ url, samples: slice.samples ?? false }))
       // Many slices can wait for the document.
       await pause()
       return toCompressedFile(jsonType, Buffer.from(JSON.stringify(sliceDocument(document, slice))))
-    })
-    return sendCompressedFile(request, reply, await file)
+    },
+  })
+  server.get('/openapi.json', async (request, reply) => {
+    const { query: slice, errors } = parseQuery(sliceQuery, request.query as string, 'UTC')
+    throwIfAny(errors)
+    const { view, tag, samples } = slice
+    const file = await slices.get(JSON.stringify({ url: publicUrl(), view, tag, samples }))
+    return sendCompressedFile(request, reply, file)
   })
 
   server.get('/changelog', (_, reply) => sendValue(reply, { data: changelog }))

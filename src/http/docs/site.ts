@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { posix } from 'node:path'
-import { memoize } from '../../concurrency/ttl-cache.ts'
+import { memoize, ttlCache } from '../../concurrency/ttl-cache.ts'
 import { pause } from '../../concurrency/turns.ts'
 import { escapeHtml } from '../../domain/values/html.ts'
 import { type CompressedFile, toCompressedFile } from './compressed-file.ts'
@@ -73,11 +73,11 @@ async function loadContents(): Promise<Contents> {
 // Read on the first request, because most processes never serve a document.
 const getContents = memoize(loadContents)
 
-const files = new Map<string, Promise<CompressedFile | undefined>>()
+const files = ttlCache({ load: buildSiteFile })
 
 /** Returns a file of the site by its path below `/docs/`, or undefined if it does not exist. */
 export async function findSiteFile(path: string): Promise<CompressedFile | undefined> {
-  const file = await files.getOrInsertComputed(path, buildSiteFile)
+  const file = await files.get(path)
   if (!file) files.delete(path)
   return file
 }
