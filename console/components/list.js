@@ -27,9 +27,13 @@ export function List({ path, caption, columns, empty, file, getKey, version = 0,
   /** Aborts the requests of a list that is no longer shown. */
   const current = useRef(new AbortController())
 
+  /** Repeats the last load. */
+  const repeat = useRef(() => {})
+
   /** @param {any[]} previousRows @param {string | null} cursor */
   const load = async (previousRows, cursor) => {
     const { signal } = current.current
+    repeat.current = () => void load(previousRows, cursor)
     setBusy(true)
     setError(undefined)
     try {
@@ -50,7 +54,7 @@ export function List({ path, caption, columns, empty, file, getKey, version = 0,
     return () => control.abort()
   }, [path, version])
 
-  useReconnect(error, () => load(rows ?? [], next))
+  useReconnect(error, () => repeat.current())
 
   const container = useKeptFocus('.scroll')
 
