@@ -86,6 +86,20 @@ test('a later line does not renew the fields of an outdated one', async () => {
   assert.deepEqual([emailSubscription, address.city], [false, 'Perth'])
 })
 
+test('a SKU that a file moves to another product leaves the fields of both', async () => {
+  const caller = await api.createService()
+  const sku = { colourId: 'C', skuId: 'S', sizeCode: 'M', price: '10.00' }
+  await importLines(caller, 'products', [
+    { ...sku, productId: 'P1', productCode: 'P1', name: 'Coat', description: 'Warm' },
+    { ...sku, productId: 'P2', productCode: 'P2', name: 'Hat' },
+  ])
+  const products = (await read(caller, '/products')) as { name: string; description: string | null }[]
+  assert.deepEqual(
+    products.map(({ name, description }) => [name, description]),
+    [['Hat', null]],
+  )
+})
+
 test('an older line of the same file is outdated', async () => {
   const caller = await api.createService()
   const header = 'id,surname,updateTimeStamp\n'

@@ -64,8 +64,8 @@ export async function* splitIntoBatches({ lines, fields }: Sheet, type: ImportTy
 
 /**
  * Returns the row that stores the same as two lines with one key, the later one after the earlier one. Returns undefined if the later line can
- * be outdated, if the earlier one can be outdated and has a field that the later one lacks, or if both belong in a ledger: then they are
- * imported one after the other.
+ * be outdated, if the earlier one can be outdated and has a field that the later one lacks, or if they differ in `separateColumns`: then they
+ * are imported one after the other.
  */
 function mergeRepeat({ row: earlierRow = {} }: ValidatedRow, { row: laterRow = {} }: ValidatedRow, type: ImportType) {
   const { updateTimeStamp: earlierTime, ...earlier } = addImplied(earlierRow, type)
@@ -73,7 +73,7 @@ function mergeRepeat({ row: earlierRow = {} }: ValidatedRow, { row: laterRow = {
   const time = later.updateTimeStamp
   if (time && !(earlierTime && String(time) >= String(earlierTime))) return
   if (earlierTime && Object.keys(earlier).some(name => !(name in later))) return
-  if (type.ledgerColumns?.some(column => laterRow[column] !== earlierRow[column])) return
+  if (type.separateColumns?.some(column => laterRow[column] !== earlierRow[column])) return
   return { ...earlier, ...later }
 }
 

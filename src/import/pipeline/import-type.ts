@@ -15,8 +15,11 @@ export interface ImportType extends Ingestion<Row> {
   shape: { properties: object; required: readonly string[] }
   /** The columns that identify a line. If they repeat, the later line wins. */
   key: readonly string[]
-  /** Columns whose values a ledger records. Lines with the same key that differ in them are imported one after the other. */
-  ledgerColumns?: readonly string[]
+  /**
+   * Columns whose values a ledger records, or that name a further record of the line. Lines with the same key that differ in them are imported
+   * one after the other.
+   */
+  separateColumns?: readonly string[]
   /** Returns the values of other columns that a row sets implicitly. They stay if a later line with the same key doesn't have the columns. */
   listImplied?: (row: Row) => Row
   /** Neighbouring lines with the same value in this column, such as `productId`, are in one batch. */

@@ -126,6 +126,7 @@ export const importTypes = {
     remarks: `${inStock} If \`sku\` is missing, the e-commerce SKU is the \`skuId\`. If \`originalPrice\` is missing, it is the \`price\`.`,
     shape: ProductRow,
     key: ['skuId'],
+    separateColumns: ['productId', 'colourId'],
     pathColumns: ['productId', 'skuId'],
     together: 'productId',
     keptIfEmpty: ['sku', 'originalPrice'],

@@ -51,7 +51,7 @@ export const vouchers = {
     'The default `status` is active. Without a balance the voucher is redeemed, and after its last day it expires. A later file adds ledger entries, unless the voucher has been locked, redeemed, suspended or expired in Tillbridge: then it is rejected. So is a number that Tillbridge issued. A balance above the original amount is a load, with a ledger entry of its own. Otherwise the original amount must stay the same. Rejected lines are written without the PIN.',
   shape: VoucherRow,
   key: ['number'],
-  ledgerColumns: ['originalAmount', 'balance'],
+  separateColumns: ['originalAmount', 'balance'],
   pathColumns: ['number'],
   isOnboarding: true,
   rule: checkVoucher,
