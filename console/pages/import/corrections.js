@@ -34,9 +34,12 @@ export function Corrections({ group, lines, header, isSecret, setCell }) {
   const numbersByValue = [...Map.groupBy(numbers, getCell)].toSorted((a, b) => b[1].length - a[1].length)
   /** Equal values can be replaced together. Different ones only if that is chosen. */
   const equal = numbersByValue.filter(([, { length }]) => length > 1)
-  const chosen = scope || (equal.length ? '0' : '')
+  /** The value of a choice: places would change with each correction. @param {string} value */
+  const toScope = value => `=${value}`
+  const isOffered = scope === 'all' || equal.some(([value]) => toScope(value) === scope)
+  const chosen = isOffered ? scope : equal[0] ? toScope(equal[0][0]) : ''
   const replaceChosen = onSubmit(() => {
-    const affected = chosen === 'all' ? numbers : (equal[Number(chosen)]?.[1] ?? [])
+    const affected = chosen === 'all' ? numbers : (equal.find(([value]) => toScope(value) === chosen)?.[1] ?? [])
     for (const number of affected) setCell(number, rejectedIndex, replacement)
     setReplacement('')
     setScope('')
@@ -55,8 +58,8 @@ export function Corrections({ group, lines, header, isSecret, setCell }) {
       html`<form class="inline" onSubmit=${replaceChosen}>
         <${Choice} inline label="Replace" value=${chosen} change=${setScope} options=${[
           ...(equal.length ? [] : [['', t('Choose…')]]),
-          ...equal.map(([value, { length }], i) => [
-            String(i),
+          ...equal.map(([value, { length }]) => [
+            toScope(value),
             plural(length, '{value} ({count} line)', '{value} ({count} lines)', {
               value: truncate(value) || t('empty'),
             }),
