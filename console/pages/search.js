@@ -142,9 +142,8 @@ function SearchBox({ showsHint, initialText }) {
 
 /** Links to the same search in the lists, because the results have only the first records of each type. @param {{ results: import('./search/find.js').SearchResult[], text: string }} props */
 function ListLinks({ results, text }) {
-  const role = useContext(RoleContext)
   const paths = new Set(results.flatMap(({ type }) => recordLists[type] ?? []))
-  const lists = pages.filter(page => paths.has(page.path) && includesRole(role, page.role))
+  const lists = useContext(PagesContext).filter(({ path }) => paths.has(path))
   return html`<p class="note">${t('All matching records:')} ${lists.map(({ path, title }) => html`<a key=${path} href=${linkToList(path, { q: text })}>${title}</a>${' '}`)}</p>`
 }
 

@@ -24,7 +24,7 @@ export async function listTables(client: pg.ClientBase): Promise<Table[]> {
 }
 
 /**
- * Builds the SQL filter for the backup of one service: its own rows, the accounts with access to it, and the row of `installation`, which
+ * Builds the SQL filter for the backup of one service: its own rows, the accounts with access to it, and the row of `installation`. That row
  * has the digest of the secret.
  */
 export function buildRowFilter(serviceId: number, { name, isPerService }: Table) {

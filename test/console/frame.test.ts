@@ -213,7 +213,7 @@ async function signInAgain() {
 test('the first screen weighs at most 150 KB, all local and cached', { skip }, async () => {
   page.requests.length = 0
   await signInAgain()
-  await page.until(`document.querySelector('.stats b')`)
+  await page.until(`document.querySelector('.get-started li')`)
   const loaded = await page.evaluate<{ name: string; bytes: number }[]>(
     `[...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')].map(({ name, encodedBodySize }) => ({ name, bytes: encodedBodySize }))`,
   )

@@ -50,7 +50,8 @@ function split(line: string) {
 }
 
 /** Commands of other programs with the name of the service or the container. */
-const otherPrograms = /kubectl .*create |helm |systemctl |journalctl |--entrypoint |mkdir |sh -c |"\$@"/
+const otherPrograms =
+  /kubectl .*create |exec tillbridge \/|helm |systemctl |journalctl |--entrypoint |mkdir |sh -c |"\$@"/
 
 /** Returns the command lines of `tillbridge` in a text: those of its shell blocks, and those in backticks, which can be parts. */
 function listCommands(text: string) {

@@ -86,7 +86,7 @@ test('a later line does not renew the fields of an outdated one', async () => {
   assert.deepEqual([emailSubscription, address.city], [false, 'Perth'])
 })
 
-test('a SKU that a file moves to another product leaves the fields of both', async () => {
+test('a SKU moved to another product keeps the fields of both', async () => {
   const caller = await api.createService()
   const sku = { colourId: 'C', skuId: 'S', sizeCode: 'M', price: '10.00' }
   await importLines(caller, 'products', [

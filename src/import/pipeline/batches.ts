@@ -63,9 +63,9 @@ export async function* splitIntoBatches({ lines, fields }: Sheet, type: ImportTy
 }
 
 /**
- * Returns the row that stores the same as two lines with one key, the later one after the earlier one. Returns undefined if the later line can
- * be outdated, if the earlier one can be outdated and has a field that the later one lacks, or if they differ in `separateColumns`: then they
- * are imported one after the other.
+ * Returns the row that stores the same as two lines with one key, the later one after the earlier one. Returns undefined if they must be
+ * imported one after the other. That is so if the later line can be outdated, or if they differ in `separateColumns`. It is also so if the
+ * earlier line can be outdated and has a field that the later one lacks.
  */
 function mergeRepeat({ row: earlierRow = {} }: ValidatedRow, { row: laterRow = {} }: ValidatedRow, type: ImportType) {
   const { updateTimeStamp: earlierTime, ...earlier } = addImplied(earlierRow, type)

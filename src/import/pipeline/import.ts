@@ -225,7 +225,9 @@ function rejectIncompleteRecords(
   }
 }
 
-const replacedByRejected = new RowError('A later line with the same key replaces this line, but is rejected. Correct the later line.')
+const replacedByRejected = new RowError(
+  'A later line with the same key replaces this line, but is rejected. Correct the later line.',
+)
 
 /** Rejects lines whose later line with the same key is rejected: otherwise, they would be lost without a trace. */
 function rejectReplacedLines(batch: readonly ValidatedRow[]) {
