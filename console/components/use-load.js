@@ -5,25 +5,37 @@ import { isUnreachable } from '../lib/api.js'
 const reconnectMs = 5_000
 
 /**
- * Loads data, and loads it again if `keys` change, or after a pause if the server didn't respond. Ignores results of earlier loads that
- * arrive late.
+ * Loads data, and loads it again if `keys` or `refresh` change, or after a pause if the server didn't respond. Ignores results of earlier
+ * loads that arrive late. If only `refresh` changed and the load fails, the earlier data stays, so that a form on it keeps its entries.
  * @template T
  * @param {(signal: AbortSignal) => Promise<T>} load
  * @param {unknown[]} keys
+ * @param {unknown} [refresh] such as the number of `useRefresh`
  * @returns {{ data: T | undefined, error: unknown, busy: boolean, reload: () => void }}
  */
-export function useLoad(load, keys) {
-  const [state, setState] = useState(/** @type {{ data?: T, error?: unknown, busy: boolean }} */ ({ busy: true }))
+export function useLoad(load, keys, refresh) {
+  const [state, setState] = useState(
+    /** @type {{ data?: T | undefined, error?: unknown, busy: boolean }} */ ({ busy: true }),
+  )
   const [version, reload] = useVersion()
+  const loadedKeys = useRef(/** @type {unknown[] | undefined} */ (undefined))
   useEffect(() => {
     const control = new AbortController()
     setState(previous => ({ ...previous, busy: true }))
     load(control.signal).then(
-      data => control.signal.aborted || setState({ data, busy: false }),
-      error => control.signal.aborted || setState({ error, busy: false }),
+      data => {
+        if (control.signal.aborted) return
+        loadedKeys.current = keys
+        setState({ data, busy: false })
+      },
+      error => {
+        if (control.signal.aborted) return
+        const hasSameKeys = loadedKeys.current?.every((key, i) => Object.is(key, keys[i]))
+        setState(({ data }) => (hasSameKeys ? { data, error, busy: false } : { error, busy: false }))
+      },
     )
     return () => control.abort()
-  }, [...keys, version])
+  }, [...keys, refresh, version])
   useReconnect(state.error, reload)
   return { data: state.data, error: state.error, busy: state.busy, reload }
 }

@@ -34,11 +34,29 @@ export const session = { onEnd() {} }
 const createConnectionError = (detail = t('Check your network. Screens load again when Tillbridge responds.')) =>
   new ApiError({ code: unreachable, title: t("Can't reach Tillbridge."), detail })
 
-/** Reports a failed import of a module as a failed connection. @template T @param {Promise<T>} module @returns {Promise<T>} */
+/**
+ * Reports a failed import of a module as a failed connection. If the server responds, an upgrade has replaced the module: loads the page
+ * again.
+ * @template T @param {Promise<T>} module @returns {Promise<T>}
+ */
 export const connect = module =>
-  module.catch(cause => {
-    throw cause instanceof TypeError ? createConnectionError() : cause
+  module.catch(async cause => {
+    if (!(cause instanceof TypeError)) throw cause
+    const page = await fetch('console').catch(() => undefined)
+    if (page?.ok && reloadOnce()) return new Promise(() => {})
+    throw createConnectionError()
   })
+
+const minReloadIntervalMs = 60_000
+
+/** Loads the page again, unless it was loaded again a short time ago. */
+function reloadOnce() {
+  const now = Date.now()
+  if (now - Number(sessionStorage.getItem('reloadedAt')) < minReloadIntervalMs) return false
+  sessionStorage.setItem('reloadedAt', String(now))
+  location.reload()
+  return true
+}
 
 /**
  * Sends a request with the session's cookie for the selected service. Throws `ApiError` unless the response is a success.

@@ -26,7 +26,8 @@ export function Screen() {
       const capabilities = calls.breaker && (await load('/capabilities').catch(() => undefined))
       return { calls, connection, backOffice: capabilities?.backOffice }
     },
-    [newest],
+    [],
+    newest,
   )
   const heading = html`<h1>Back office</h1>
     <p class="lead">The retail system that stores, stock, prices and sales come from</p>

@@ -87,6 +87,19 @@ test('the result of a test is hidden if the credentials change', { skip }, async
   await page.fill('Password', '')
 })
 
+test('a typed password stays if loading the page again fails', { skip }, async () => {
+  await page.fill('Password', 'typed')
+  await page.serve(/\/stats\/back-office-calls$/, { status: 503, body: '{}' }, 1)
+  const loadAgain = () => page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`)
+  await loadAgain()
+  await page.until(`document.querySelector('main .problem')`)
+  assert.equal(await page.readField('Password'), 'typed')
+  await loadAgain()
+  await page.until(`!document.querySelector('main .problem')`)
+  assert.equal(await page.readField('Password'), 'typed')
+  await page.fill('Password', '')
+})
+
 test('a schedule is changed and reset to its default', { skip }, async () => {
   const readInterval = async () =>
     (await office.get('/syncs')).json.data.find(({ sync }: { sync: string }) => sync === 'stock').intervalSeconds

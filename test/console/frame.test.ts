@@ -232,6 +232,16 @@ test('the first screen weighs at most 150 KB, all local and cached', { skip }, a
   assert.doesNotMatch(String(headers['content-security-policy']), /unsafe|https?:|\*/)
 })
 
+test('a screen whose file an upgrade has replaced loads with the new page', { skip }, async () => {
+  await page.show('overview')
+  await page.evaluate(`location.reload()`)
+  await page.waitForText('Overview')
+  await page.serve(/\/pages\/system\.js$/, { status: 404, body: '' }, 1)
+  await page.evaluate(`window.isBeforeReload = true; location.hash = 'system'`)
+  await page.until(`document.querySelector('main h1')?.innerText === 'System'`)
+  assert.equal(await page.evaluate('window.isBeforeReload'), undefined)
+})
+
 test('a screen loads as soon as the network is back', { skip }, async t => {
   t.after(() => page.setOffline(false))
   await page.setOffline(true)

@@ -44,9 +44,15 @@ export interface Page {
   clearCache(): Promise<void>
   /** Disconnects the page from the network, or connects it again. */
   setOffline(isOffline: boolean): Promise<void>
-  /** Serves the addresses that the pattern matches instead of the server. */
-  serve(pattern: RegExp, response: { headers: Record<string, string>; body: string }): Promise<void>
+  /** Serves the addresses that the pattern matches instead of the server, by default every time. */
+  serve(pattern: RegExp, response: ServedResponse, times?: number): Promise<void>
   close(): Promise<void>
+}
+
+interface ServedResponse {
+  status?: number
+  headers?: Record<string, string>
+  body: string
 }
 
 type Key = 'Tab' | 'Enter' | 'Escape' | 'Space' | 'ArrowDown' | 'ArrowUp' | 'ArrowLeft'
@@ -151,8 +157,8 @@ export async function openPage(baseUrl: string, { slower = 1, ...appearance }: P
       await devTools.send('Network.clearBrowserCache')
     },
     setOffline: isOffline => page.context().setOffline(isOffline),
-    async serve(pattern, response) {
-      await page.route(pattern, route => route.fulfill(response))
+    async serve(pattern, response, times) {
+      await page.route(pattern, route => route.fulfill(response), times === undefined ? {} : { times })
     },
     async screenshot() {
       // No element is shown as under the mouse.

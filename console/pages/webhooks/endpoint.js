@@ -69,7 +69,8 @@ export function Endpoint({ id }) {
   const newest = useRefresh()
   const { data, error, reload } = useLoad(
     signal => callApi(path, { signal }).then(response => response.data),
-    [id, newest],
+    [id],
+    newest,
   )
   const [version, refresh] = useVersion()
   const [open, setOpen] = useState('')
@@ -82,10 +83,11 @@ export function Endpoint({ id }) {
   const container = useKeptFocus()
   const { data: deliveries, error: deliveriesError } = useLoad(
     signal => callApi(`/console${path}?range=${range}`, { signal }).then(response => response.data),
-    [id, range, version, newest],
+    [id, range, version],
+    newest,
   )
 
-  if (error)
+  if (error && !data)
     return html`<p class="trail"><a href=${linkTo('webhooks')}>Webhooks</a></p><h1>Webhook</h1><${Problem} error=${error} />`
   if (!data) return html`<p class="opening" role="status">Loading…</p>`
 
@@ -116,6 +118,7 @@ export function Endpoint({ id }) {
 
   return html`<p class="trail"><a href=${linkTo('webhooks')}>Webhooks</a></p>
     <h1 class="address">${data.url}</h1>
+    ${error && html`<${Problem} error=${error} />`}
     ${secret && html`<${Secret} title="The new signing secret. Both secrets are valid for 24 hours." facts=${[[t('secret'), secret]]} done=${() => setSecret(undefined)} />`}
     <div class="card" tabindex="-1" ref=${container}>
       <${Facts}
