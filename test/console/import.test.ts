@@ -464,7 +464,7 @@ test('both downloads have all of 5,000 rejected lines', { skip }, async () => {
 test('a template has all columns of an import type', { skip }, async () => {
   await page.show('overview')
   await page.show('import')
-  const header = await page.download('Template for stock')
+  const header = await page.download('Template for Stock levels')
   assert.match(header, /^storeNumber,.*freeStock.*\r\n$/)
 })
 
