@@ -88,19 +88,21 @@ async function watchLive(signal: AbortSignal, agent: Agent | false): Promise<num
   return times.sort((a, b) => a - b)
 }
 
-/** Sends the first request of each kind. Returns the longest turn of the event loop of each in milliseconds, longest first. */
+/** Sends the first request of each kind. Returns each with its status and the longest turn of the event loop in milliseconds, longest first. */
 async function measureFirstRequests() {
   const agent = new Agent({ keepAlive: true, maxSockets: 1, rejectUnauthorized: false })
-  const measured: { name: string; longestTurnMs: number }[] = []
+  const measured: { name: string; status: number; longestTurnMs: number }[] = []
   await serverProcess.measure()
   for (const { method, path, headers, body } of listFirstRequests()) {
-    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    const { promise, resolve, reject } = Promise.withResolvers<number>()
     const options = { method, agent, headers: { ...accounts[0], ...headers } }
-    const sent = request(`${baseUrl}${path}`, options, response => response.resume().once('end', resolve))
+    const sent = request(`${baseUrl}${path}`, options, response =>
+      response.resume().once('end', () => resolve(response.statusCode ?? 0)),
+    )
     sent.on('error', reject).end(body)
-    await promise
+    const status = await promise
     const { longestTurnMs } = await serverProcess.measure()
-    measured.push({ name: `${method} ${path}`, longestTurnMs })
+    measured.push({ name: `${method} ${path}`, status, longestTurnMs })
   }
   agent.destroy()
   return measured.sort((a, b) => b.longestTurnMs - a.longestTurnMs)
@@ -184,6 +186,16 @@ try {
               firstRequests
                 .filter(({ longestTurnMs }) => longestTurnMs > maxTurn)
                 .map(({ name, longestTurnMs }) => `${name}: ${longestTurnMs} ms`),
+              firstRequests.length,
+            ),
+            check(
+              'no first request is rejected without the account, or fails with a 5xx except 503',
+              firstRequests
+                .filter(
+                  ({ name, status }) =>
+                    (status === 401 && !name.endsWith('/console/session')) || (status >= 500 && status !== 503),
+                )
+                .map(({ name, status }) => `${name}: ${status}`),
               firstRequests.length,
             ),
           ]

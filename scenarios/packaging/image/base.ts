@@ -25,7 +25,7 @@ export function makeBase(home: string, from: From): string {
   writeFileSync(join(added, 'var/lib/dpkg/status'), ran('dpkg-query', '--status', ...names))
   writeRepository(added)
   // Without directories, because podman rejects an archive with two entries of a path.
-  const files = readdirSync(added, { recursive: true, withFileTypes: true }).filter(each => each.isFile())
+  const files = readdirSync(added, { recursive: true, withFileTypes: true }).filter(entry => entry.isFile())
   const paths = files.map(({ parentPath, name }) => `./${relative(added, join(parentPath, name))}`)
   ran('tar', '-C', added, '--owner=0', '--group=0', '-rf', archive, ...paths)
   return archive
