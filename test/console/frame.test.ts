@@ -232,7 +232,7 @@ test('the first screen weighs at most 150 KB, all local and cached', { skip }, a
   assert.doesNotMatch(String(headers['content-security-policy']), /unsafe|https?:|\*/)
 })
 
-test('a screen whose file an upgrade has replaced loads with the new page', { skip }, async () => {
+test('a screen whose file is gone loads with the new page', { skip }, async () => {
   await page.show('overview')
   await page.evaluate(`location.reload()`)
   await page.waitForText('Overview')
