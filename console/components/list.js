@@ -9,8 +9,11 @@ import { Table } from './table.js'
 import { useKeptFocus } from './use-kept-focus.js'
 import { useReconnect } from './use-load.js'
 
+const pageSize = 50
+const maxPageSize = 100
+
 /**
- * A table of an API list that is loaded page by page. If `dataset` changes, the old rows are hidden at once, because the columns don't fit
+ * A table of an API list that is loaded page by page. If `version` changes, all shown pages are loaded again. If `dataset` changes, the old rows are hidden at once, because the columns don't fit
  * them. `csv` builds the CSV rows if they differ from the columns.
  * @param {{
  *   path: string, caption: string, columns: import('./table.js').Column[], empty: unknown,
@@ -18,7 +21,9 @@ import { useReconnect } from './use-load.js'
  * }} props
  */
 export function List({ path, caption, columns, empty, file, getKey, version = 0, tools, csv, dataset = '', open }) {
-  const [loaded, setLoaded] = useState(/** @type {{ dataset: string, rows: any[] } | undefined} */ (undefined))
+  const [loaded, setLoaded] = useState(
+    /** @type {{ dataset: string, path: string, rows: any[] } | undefined} */ (undefined),
+  )
   const rows = loaded?.dataset === dataset ? loaded.rows : undefined
   const [next, setNext] = useState(/** @type {string | null} */ (null))
   const [busy, setBusy] = useState(true)
@@ -30,17 +35,24 @@ export function List({ path, caption, columns, empty, file, getKey, version = 0,
   /** Repeats the last load. */
   const repeat = useRef(() => {})
 
-  /** @param {any[]} previousRows @param {string | null} cursor */
-  const load = async (previousRows, cursor) => {
+  /** Loads one page, or more if `count` rows need them. @param {any[]} previousRows @param {string | null} cursor @param {number} [count] */
+  const load = async (previousRows, cursor, count = 0) => {
     const { signal } = current.current
-    repeat.current = () => void load(previousRows, cursor)
+    repeat.current = () => void load(previousRows, cursor, count)
     setBusy(true)
     setError(undefined)
     try {
-      const { data, meta } = await callApi(toPagePath(path, cursor, 50), { signal })
-      if (signal.aborted) return
-      setLoaded({ dataset, rows: [...previousRows, ...data] })
-      setNext(meta.hasNextPage ? meta.endCursor : null)
+      const loadedRows = [...previousRows]
+      let position = cursor
+      do {
+        const limit = Math.max(pageSize, Math.min(maxPageSize, count - loadedRows.length))
+        const { data, meta } = await callApi(toPagePath(path, position, limit), { signal })
+        if (signal.aborted) return
+        loadedRows.push(...data)
+        position = meta.hasNextPage ? meta.endCursor : null
+      } while (position !== null && loadedRows.length < count)
+      setLoaded({ dataset, path, rows: loadedRows })
+      setNext(position)
     } catch (reason) {
       if (signal.aborted) return
       setError(reason)
@@ -50,7 +62,7 @@ export function List({ path, caption, columns, empty, file, getKey, version = 0,
   useEffect(() => {
     const control = new AbortController()
     current.current = control
-    load([], null)
+    load([], null, loaded?.path === path ? loaded.rows.length : 0)
     return () => control.abort()
   }, [path, version])
 

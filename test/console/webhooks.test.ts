@@ -105,3 +105,28 @@ test('payloads are deleted after three days', { skip }, async () => {
   await page.waitForText('Payloads are deleted after 3 days.')
   assert.doesNotMatch(await page.evaluate<string>(`document.querySelector('dialog').innerText`), /Resend/)
 })
+
+test('a refresh loads all shown pages of the attempts', { skip }, async () => {
+  const attempts = `[...document.querySelectorAll('main tbody tr')].length`
+  await api.db.run(sql`
+      insert into webhook_attempt (service_id, webhook_id, delivery_id, changes, status, response, milliseconds)
+      select service_id, webhook_id, gen_random_uuid()::text, 1, 204, '', 5
+        from webhook, generate_series(1, 170) where service_id = ${api.service.id} and webhook_id = ${webhookId}`)
+  await page.show('webhooks')
+  await page.show(`webhooks/${webhookId}`)
+  await page.until(`${attempts} === 50`)
+  await page.press('Show more')
+  await page.until(`${attempts} === 100`)
+  const deliveryId = randomUUID()
+  await api.db.run(sql`
+    with attempt as (
+      insert into webhook_attempt (service_id, webhook_id, delivery_id, changes, status, response, milliseconds)
+      values (${api.service.id}, ${webhookId}, ${deliveryId}, 1, 204, '', 5)
+    )
+    update webhook set last_success_at = clock_timestamp() where service_id = ${api.service.id} and webhook_id = ${webhookId}`)
+  await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`)
+  await page.until(`document.querySelector('main tbody tr').innerText.includes('${deliveryId}')`)
+  assert.equal(await page.evaluate(attempts), 100)
+  await page.press('Show more')
+  await page.until(`${attempts} === 150`)
+})
