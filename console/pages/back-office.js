@@ -14,7 +14,7 @@ import { Unconnected } from './back-office/unconnected.js'
 /** The connection to the back office: its state, the calls of the last day, credentials and schedules. */
 export function Screen() {
   const isAdmin = useHasRole('admin')
-  const newest = useRefresh()
+  const refreshCount = useRefresh()
   const { data, error, reload } = useLoad(
     async signal => {
       const load = (/** @type {string} */ path) => callApi(path, { signal }).then(response => response.data)
@@ -27,7 +27,7 @@ export function Screen() {
       return { calls, connection, backOffice: capabilities?.backOffice }
     },
     [],
-    newest,
+    refreshCount,
   )
   const heading = html`<h1>Back office</h1>
     <p class="lead">The retail system that stores, stock, prices and sales come from</p>

@@ -51,8 +51,12 @@ const columns = [
 export const Screen = ({ parts: [name] }) => (name ? html`<${Sync} key=${name} name=${name} />` : html`<${Syncs} />`)
 
 function Syncs() {
-  const newest = useRefresh()
-  const { data, error } = useLoad(signal => callApi('/syncs', { signal }).then(response => response.data), [newest])
+  const refreshCount = useRefresh()
+  const { data, error } = useLoad(
+    signal => callApi('/syncs', { signal }).then(response => response.data),
+    [],
+    refreshCount,
+  )
   return html`<h1>Syncs</h1>
     <p class="lead">Data synced from your back office and imported files</p>
     ${error && html`<${Problem} error=${error} />`}

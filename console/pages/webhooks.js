@@ -62,8 +62,8 @@ function Endpoints() {
   const [version, refresh] = useVersion()
   const [adding, setAdding] = useState(false)
   const [created, setCreated] = useState(/** @type {any} */ (undefined))
-  const newest = useRefresh()
-  const { data } = useLoad(signal => callApi('/console/webhooks', { signal }), [version, newest])
+  const refreshCount = useRefresh()
+  const { data } = useLoad(signal => callApi('/console/webhooks', { signal }), [version], refreshCount)
   const deliveries = new Map(data?.data.map((/** @type {any} */ webhook) => [webhook.id, webhook]))
   const add = async (/** @type {object} */ body) => {
     const response = await callApi('/webhooks', { method: 'POST', body })
@@ -79,7 +79,7 @@ function Endpoints() {
       path="/webhooks"
       caption="Endpoints"
       columns=${columns(deliveries)}
-      version=${`${version} ${newest}`}
+      version=${`${version} ${refreshCount}`}
       file="webhooks"
       empty="No webhooks yet. Add an endpoint to receive changes from now on."
       tools=${html`<button class="main" onClick=${() => setAdding(true)}>New endpoint</button>`}

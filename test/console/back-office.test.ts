@@ -100,6 +100,18 @@ test('a typed password stays if loading the page again fails', { skip }, async (
   await page.fill('Password', '')
 })
 
+test('a sync stays on the screen if a refresh fails', { skip }, async () => {
+  await page.show('syncs/stock')
+  const facts = `document.querySelector('main .facts-list')`
+  await page.until(facts)
+  await page.serve(/\/syncs$/, { status: 503, body: '{}' }, 1)
+  await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`)
+  await page.until(`document.querySelector('main .problem')`)
+  assert.ok(await page.evaluate(`${facts} !== null`))
+  await page.show('back-office')
+  await page.until(`document.querySelector('main h1')?.innerText === 'Back office'`)
+})
+
 test('a schedule is changed and reset to its default', { skip }, async () => {
   const readInterval = async () =>
     (await office.get('/syncs')).json.data.find(({ sync }: { sync: string }) => sync === 'stock').intervalSeconds

@@ -69,8 +69,8 @@ const columns = imports => [
 export function Sync({ name }) {
   const canImport = useHasRole(importTypes[name]?.role ?? 'maintainer') && importTypes[name]
   const [version, refresh] = useVersion()
-  const newest = useRefresh()
-  const { data, error } = useLoad(signal => callApi('/syncs', { signal }), [name, version, newest])
+  const refreshCount = useRefresh()
+  const { data, error } = useLoad(signal => callApi('/syncs', { signal }), [name, version], refreshCount)
   const sync = data?.data.find((/** @type {any} */ candidate) => candidate.sync === name)
   const importLink = canImport && html`<a href=${linkTo('import', name)}>Import a file</a>`
   return html`<p class="trail"><a href=${linkTo('syncs')}>Syncs</a></p>

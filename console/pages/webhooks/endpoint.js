@@ -66,11 +66,11 @@ const renderEditForm = ({ record, save }) => html`<${EndpointForm} endpoint=${re
 /** An endpoint with its state, actions and delivery attempts. @param {{ id: string }} props */
 export function Endpoint({ id }) {
   const path = `/webhooks/${encodeURIComponent(id)}`
-  const newest = useRefresh()
+  const refreshCount = useRefresh()
   const { data, error, reload } = useLoad(
     signal => callApi(path, { signal }).then(response => response.data),
     [id],
-    newest,
+    refreshCount,
   )
   const [version, refresh] = useVersion()
   const [open, setOpen] = useState('')
@@ -84,7 +84,7 @@ export function Endpoint({ id }) {
   const { data: deliveries, error: deliveriesError } = useLoad(
     signal => callApi(`/console${path}?range=${range}`, { signal }).then(response => response.data),
     [id, range, version],
-    newest,
+    refreshCount,
   )
 
   if (error && !data)
