@@ -1,4 +1,3 @@
-import { useEffect, useState } from 'preact/hooks'
 import { remedies } from 'tillbridge/remedies'
 import { Button } from '../../components/button.js'
 import { Dialog } from '../../components/dialog.js'
@@ -23,25 +22,27 @@ const formatTitle = ({ operation, status }) => `${operation} → ${status}`
 
 /** A logged request on its own page. @param {{ id: string }} props */
 export function RequestPage({ id }) {
-  const [title, setTitle] = useState('')
+  const loaded = useRequest(id)
   return html`<p class="trail"><a href=${linkTo('requests')}>Request log</a></p>
-    <h1 class="address">${title || t('Request')}</h1>
+    <h1 class="address">${loaded.data ? formatTitle(loaded.data) : t('Request')}</h1>
     <p class="trail"><code>${id}</code> <${Copy} name=${t('Copy the request ID')} value=${id} /></p>
-    <${LoadedRequest} id=${id} onLoad=${(/** @type {any} */ request) => setTitle(formatTitle(request))} />`
+    <${LoadedRequest} ...${loaded} />`
 }
 
 /** A logged request next to the list. @param {{ entry: any, close: () => void }} props */
-export const RequestPanel = ({ entry, close }) => html`<${Dialog} title=${formatTitle(entry)} isPanel close=${close}>
-  <p>${rich('Request {link}', { link: html`<${RequestLink} id=${entry.id} />` })}</p>
-  <${LoadedRequest} id=${entry.id} />
-<//>`
+export function RequestPanel({ entry, close }) {
+  const loaded = useRequest(entry.id)
+  return html`<${Dialog} title=${formatTitle(entry)} isPanel close=${close}>
+    <p>${rich('Request {link}', { link: html`<${RequestLink} id=${entry.id} />` })}</p>
+    <${LoadedRequest} ...${loaded} />
+  <//>`
+}
 
-/** A logged request with its timing and effects. @param {{ id: string, onLoad?: (request: any) => void }} props */
-function LoadedRequest({ id, onLoad }) {
-  const { data, error, busy, reload } = useLoad(signal => findRequest(id, signal), [id])
-  useEffect(() => {
-    if (data) onLoad?.(data)
-  }, [data])
+/** @param {string} id */
+const useRequest = id => useLoad(signal => findRequest(id, signal), [id])
+
+/** A logged request with its timing and effects. @param {ReturnType<typeof useRequest>} props */
+function LoadedRequest({ data, error, busy, reload }) {
   return html`${error && html`<${Problem} error=${error} />`}
     ${data === undefined && !error && html`<p class="opening" role="status">Loading…</p>`}
     ${
