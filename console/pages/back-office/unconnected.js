@@ -15,6 +15,7 @@ export function Unconnected() {
     <div class="guides">
       <${Guide}
         title="Connect Apparel21"
+        page="connect/apparel21"
         lead=${t('The connection is set on the server, because only its operator may choose which systems Tillbridge calls.')}
         steps=${[
           {
@@ -24,11 +25,10 @@ export function Unconnected() {
           { text: t('Test the connection.'), command: `tillbridge back-office test ${service}` },
           { text: t('Reload this page. It then shows calls, credentials and schedules.') },
         ]}
-      >
-        <p class="choices"><a class="button" href="docs/connect/apparel21" target="_blank" rel="noopener">Read the guide</a></p>
-      <//>
+      />
       <${Guide}
         title="Keep the records in Tillbridge"
+        page="connect/import-files"
         lead=${t('Stores, products, stock, customers and sales come from CSV or NDJSON files. Orders, returns and gift vouchers are created with the API.')}
         steps=${[
           {
@@ -43,8 +43,6 @@ export function Unconnected() {
             command: `tillbridge import stock stock.csv --service ${service}`,
           },
         ]}
-      >
-        <p class="choices"><a class="button" href="docs/connect/import-files" target="_blank" rel="noopener">Read the guide</a></p>
-      <//>
+      />
     </div>`
 }

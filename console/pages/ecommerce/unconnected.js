@@ -12,6 +12,7 @@ export function Unconnected() {
     <div class="guides">
       <${Guide}
         title="Connect Shopify"
+        page="connect/shopify"
         steps=${[
           { text: t("Create an app in Shopify's Dev Dashboard and install it in your shop.") },
           {
@@ -21,11 +22,10 @@ export function Unconnected() {
           test,
           reload,
         ]}
-      >
-        <p class="choices"><a class="button" href="docs/connect/shopify" target="_blank" rel="noopener">Read the guide</a></p>
-      <//>
+      />
       <${Guide}
         title="Connect Medusa"
+        page="connect/medusa"
         steps=${[
           { text: t("Create a secret API key in Medusa's admin.") },
           {
@@ -35,11 +35,10 @@ export function Unconnected() {
           test,
           reload,
         ]}
-      >
-        <p class="choices"><a class="button" href="docs/connect/medusa" target="_blank" rel="noopener">Read the guide</a></p>
-      <//>
+      />
       <${Guide}
         title="Import the platform's files"
+        page="connect/map-ecommerce"
         lead=${t('Without a connection, files of locations, variants and customers are enough to check the mappings.')}
         steps=${[
           { text: t('Export the files in your platform.') },
@@ -54,8 +53,6 @@ export function Unconnected() {
             }),
           },
         ]}
-      >
-        <p class="choices"><a class="button" href="docs/connect/map-ecommerce" target="_blank" rel="noopener">Read the guide</a></p>
-      <//>
+      />
     </div>`
 }
