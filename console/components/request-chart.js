@@ -53,6 +53,6 @@ export function RequestChart({ title, range, tools, minute = 0, link }) {
     note=${(/** @type {number} */ i) => formatP95(intervals[i]?.p95 ?? null)}
     link=${link && linkInterval}
     tools=${tools}
-    empty=${t("No API requests in this range. Those of the console aren't counted.")}
+    empty=${t("No API requests in this range. Requests of the console aren't counted.")}
   />`
 }

@@ -26,7 +26,7 @@ const firstSteps: Record<string, RegExp> = {
   overview: /Nothing needs attention[\s\S]+Get started 0 of 4 done[\s\S]+appear here when the service has records/,
   syncs: /No data yet\. Import a file, or connect a back office/,
   'syncs/stock': /No data yet\. Import a file/,
-  import: /Drop a file here, \.csv or \.ndjson[\s\S]+What you can import/,
+  import: /Drop a file here, \.csv or \.ndjson[\s\S]+Files that you can import/,
   search: /Enter the beginning of an order, receipt[\s\S]+Or browse a list/,
   'requests/search/code%3Dnot_found': /Try fewer filters or another time range/,
   webhooks: /Add an endpoint to receive changes/,

@@ -16,7 +16,7 @@ export function Unconnected() {
       <${Guide}
         title="Connect Apparel21"
         page="connect/apparel21"
-        lead=${t('The connection is set on the server, because only its operator may choose which systems Tillbridge calls.')}
+        lead=${t('The connection is set on the server, because only its operator can choose the systems that Tillbridge calls.')}
         steps=${[
           {
             text: t('Set the address and the user. The command asks for the password.'),

@@ -8,7 +8,7 @@ export function Unconnected() {
   const service = useRouteService() ?? ''
   const test = { text: t('Test the connection.'), command: `tillbridge ecommerce test ${service}` }
   const reload = { text: t('Reload this page. It then shows the syncs and the stock push.') }
-  return html`<p class="note">No connection yet. It is set on the server, because only its operator may choose which systems Tillbridge calls.</p>
+  return html`<p class="note">No connection yet. It is set on the server, because only its operator can choose the systems that Tillbridge calls.</p>
     <div class="guides">
       <${Guide}
         title="Connect Shopify"

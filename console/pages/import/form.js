@@ -73,7 +73,7 @@ export function Form({ file, type: requestedType, isHidden, send }) {
   const columns = importTypes[type]?.columns ?? []
   const adminColumns =
     allImportTypes[type]?.columns.filter(({ name }) => !columns.some(each => each.name === name)) ?? []
-  const dated = findTimedColumn(columns, map)
+  const timedColumn = findTimedColumn(columns, map)
   const missing = columns.filter(({ name, required }) => required && !(name in map) && !constants[name])
   /** @param {Partial<Plan>} changes */
   const change = changes =>
@@ -100,7 +100,7 @@ export function Form({ file, type: requestedType, isHidden, send }) {
         <${Choice} label="Numbers" value=${plan.decimal} change=${(/** @type {string} */ decimal) => change({ decimal })} options=${[['', '1234.50'], ['.', '1,234.50'], [',', '1.234,50']]} />
         <${Field} label="Dates" list="date-formats" value=${plan.dateFormat} change=${(/** @type {string} */ dateFormat) => change({ dateFormat })} placeholder="YYYY-MM-DD" hint="D day, M month, Y year: DD.MM.YYYY" />
         <datalist id="date-formats">${dateFormats.map(([format]) => format && html`<option key=${format} value=${format} />`)}</datalist>
-        ${dated && html`<${Choice} label="Time of day" value=${plan.timeColumn ?? ''} change=${(/** @type {string} */ timeColumn) => change({ timeColumn })} options=${[['', t('in the date')], ...header.filter(Boolean).map(name => [name, name])]} />`}
+        ${timedColumn && html`<${Choice} label="Time of day" value=${plan.timeColumn ?? ''} change=${(/** @type {string} */ timeColumn) => change({ timeColumn })} options=${[['', t('in the date')], ...header.filter(Boolean).map(name => [name, name])]} />`}
       </div>
       <p class="note">${importTypes[type]?.description} ${t('Detected from the first rows. Check before you import.')}</p>
     </section>

@@ -37,8 +37,8 @@ export const expandRanges = ({ ranges }) =>
 
 /** Returns the profile for `tillbridge import --profile` and `POST /imports`. @param {Plan} plan @param {string[]} header */
 export function toProfile({ type, fileFormat, map, constants, decimal, dateFormat, timeColumn }, header) {
-  const timed = timeColumn && findTimedColumn(importTypes[type]?.columns ?? [], map)
-  const mapped = new Set([...Object.values(map), ...(timed ? [timeColumn] : [])])
+  const timedColumn = timeColumn && findTimedColumn(importTypes[type]?.columns ?? [], map)
+  const mapped = new Set([...Object.values(map), ...(timedColumn ? [timeColumn] : [])])
   const { isJson, delimiter, encoding, isGuessed = false } = fileFormat
   return {
     type,
@@ -48,7 +48,7 @@ export function toProfile({ type, fileFormat, map, constants, decimal, dateForma
     set: Object.fromEntries(Object.entries(constants).filter(([, value]) => value !== '')),
     ...(decimal ? { decimal } : {}),
     ...(dateFormat ? { dateFormat } : {}),
-    ...(timed ? { time: { [timed]: timeColumn } } : {}),
+    ...(timedColumn ? { time: { [timedColumn]: timeColumn } } : {}),
     ...(isJson ? {} : { delimiter: delimiter === '\t' ? 'tab' : delimiter }),
     ...(isJson || isGuessed ? {} : { encoding }),
   }

@@ -7,8 +7,8 @@ import { groupTypes } from './type-names.js'
 /** The import types that the account may import, with their required columns and a file to fill. */
 export function TypeList() {
   const importTypes = useImportTypes()
-  return html`<section aria-label="What you can import">
-    <h2>What you can import</h2>
+  return html`<section aria-label="Files that you can import">
+    <h2>Files that you can import</h2>
     <p class="note">A template is an empty CSV file with all columns of a type. Columns can have other names: you match them after you have chosen the file.</p>
     <div class="bar-lists">
       ${groupTypes(Object.keys(importTypes)).map(
