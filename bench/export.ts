@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { memory } from '../scenarios/support/usage.ts'
+import { readMemory } from '../scenarios/support/usage.ts'
 import { ask, type Bench, type Sample } from './rig/bench.ts'
 import { type Loaded, serviceName } from './rig/database.ts'
 import { type Running, startService } from './rig/processes.ts'
@@ -35,7 +35,7 @@ export async function measureExport(bench: Bench, loaded: Loaded): Promise<Secti
       gzip: await runExport('gzip'),
     })
   }
-  const peak = memory(service.pid).peak
+  const peak = readMemory(service.pid).peak
   bench.say('  pages, alone and during a bulk export')
   const load = { connections: 4, rate: pagesPerSecond, seconds: Math.max(5, bench.seconds) }
   for (let round = 0; round < bench.rounds; round++) {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { type Medusa, signIn, startMedusa } from '../scenarios/medusa/medusa.ts'
 import { customers } from '../scenarios/support/records.ts'
-import { memory } from '../scenarios/support/usage.ts'
+import { readMemory } from '../scenarios/support/usage.ts'
 import { sql } from '../src/database/db.ts'
 import { addAccount } from '../src/store/accounts/accounts.ts'
 import { type Directus, startDirectus } from './peers/directus.ts'
@@ -331,7 +331,7 @@ function section(products: readonly Product[], costs: ReadonlyMap<string, Cost>,
       {
         caption: 'Memory of the service process in MB, after the load',
         head: ['', ...products.map(({ name }) => name)],
-        rows: [['memory', ...products.map(({ pid }) => whole(memory(pid).now))]],
+        rows: [['memory', ...products.map(({ pid }) => whole(readMemory(pid).now))]],
       },
       { caption: 'Disk of a million records in GB, indexes included', head: ['records', own.name], rows: sizes },
     ],

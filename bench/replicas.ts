@@ -2,8 +2,8 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { get } from 'node:https'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { startStandby, urlOf } from '../scenarios/support/standby.ts'
-import { cpuSeconds } from '../scenarios/support/usage.ts'
+import { buildDatabaseUrl, startStandby } from '../scenarios/support/standby.ts'
+import { readCpuSeconds } from '../scenarios/support/usage.ts'
 import type { Postgres } from '../src/postgres/postgres.ts'
 import { ask, type Bench } from './rig/bench.ts'
 import { type Cluster, type Loaded, serviceName } from './rig/database.ts'
@@ -24,12 +24,12 @@ export async function measureReplicas(bench: Bench, cluster: Cluster, loaded: Lo
     for (const count of [0, 1, 2]) {
       bench.say(`  ${count} replicas`)
       if (count) replicas.push(await startStandby(join(home, String(count)), primary, { max_connections: '300' }))
-      const reading = count ? { DATABASE_READ_URL: urlOf(replicas, loaded.connection.database ?? '') } : {}
+      const reading = count ? { DATABASE_READ_URL: buildDatabaseUrl(replicas, loaded.connection.database ?? '') } : {}
       const service = await startService(bench.directory, { DATABASE_URL: loaded.url, ...reading })
       for (const scenario of [await firstPage(loaded), await nextPage(loaded, service)]) {
         const samples = []
         for (let round = 0; round < bench.rounds; round++) {
-          const used = () => replicas.reduce((sum, { pid }) => sum + cpuSeconds(pid), 0)
+          const used = () => replicas.reduce((sum, { pid }) => sum + readCpuSeconds(pid), 0)
           const before = used()
           const sample = await ask(bench, service, scenario, { connections })
           const responses = sample.answersPerSecond * bench.seconds

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { customers } from '../scenarios/support/records.ts'
-import { cpuSeconds } from '../scenarios/support/usage.ts'
+import { readCpuSeconds } from '../scenarios/support/usage.ts'
 import { raw, sql } from '../src/database/db.ts'
 import { addAccount } from '../src/store/accounts/accounts.ts'
 import { addService } from '../src/store/tenancy/services.ts'
@@ -35,7 +35,7 @@ interface Measurement extends Sample {
 export async function measureRequestLog(bench: Bench, loaded: Loaded): Promise<Section> {
   const [logged, unlogged] = [await shopWith(loaded, 7), await shopWith(loaded, 0)]
   const served = await startService(bench.directory, { DATABASE_URL: loaded.url, RUN_JOBS: 'false' })
-  const used = () => cpuSeconds(served.pid) + cpuSeconds(bench.postgresPid)
+  const used = () => readCpuSeconds(served.pid) + readCpuSeconds(bench.postgresPid)
   /** Measures one service, including the writes that follow. */
   const measure = async (scenario: Scenario) => {
     const sample = await ask(bench, served, scenario, { connections: 32, seconds: secondsPerMeasurement })

@@ -5,12 +5,12 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import {
-  installedByGo,
-  installedByNpm,
-  installedByPip,
+  installGoTool,
+  installNpmTools,
+  installPipTools,
   openApiGenerator,
   openApiTypeScript,
-} from '../scenarios/support/installed.ts'
+} from '../scenarios/support/install-tools.ts'
 import { buildDocuments } from './documents/write.ts'
 
 // Passes the OpenAPI document to client generators and to Spectral. None of them may warn. Reports and skips those
@@ -29,23 +29,23 @@ const config = fileURLToPath(new URL('../clients/python/generator.yaml', import.
 
 function toolRuns(): ToolRun[] {
   const document = inside('openapi.json')
-  const javaPrograms = installedByPip(openApiGenerator)
+  const javaPrograms = installPipTools(openApiGenerator)
   return [
     {
       name: 'spectral:oas',
-      programs: installedByNpm('@stoplight/spectral-cli@6.16.3'),
+      programs: installNpmTools('@stoplight/spectral-cli@6.16.3'),
       program: 'spectral',
       args: ['lint', document, '--ruleset', inside('ruleset.yaml'), '--fail-severity', 'hint'],
     },
     {
       name: 'openapi-typescript',
-      programs: installedByNpm(...openApiTypeScript),
+      programs: installNpmTools(...openApiTypeScript),
       program: 'openapi-typescript',
       args: [document, '--output', inside('types.ts')],
     },
     {
       name: 'openapi-python-client',
-      programs: installedByPip('openapi-python-client==0.29.1'),
+      programs: installPipTools('openapi-python-client==0.29.1'),
       program: 'openapi-python-client',
       args: [
         'generate',
@@ -72,7 +72,7 @@ function toolRuns(): ToolRun[] {
     },
     {
       name: 'oapi-codegen',
-      programs: installedByGo('github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2'),
+      programs: installGoTool('github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2'),
       program: 'oapi-codegen',
       args: ['-generate', 'types,client,skip-prune', '-package', 'tillbridge', '-o', inside('client.go'), document],
     },

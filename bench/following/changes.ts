@@ -1,6 +1,6 @@
 import { Agent } from 'node:https'
 import { setTimeout as delay } from 'node:timers/promises'
-import { cpuSeconds, memory } from '../../scenarios/support/usage.ts'
+import { readCpuSeconds, readMemory } from '../../scenarios/support/usage.ts'
 import { sql } from '../../src/database/db.ts'
 import { addAccount, addPassword } from '../../src/store/accounts/accounts.ts'
 import { upsertCustomers } from '../../src/store/customers/customers.ts'
@@ -85,11 +85,11 @@ type FollowResult = Awaited<ReturnType<typeof followed>>
 async function followed(rig: Rig, crowd: number) {
   const { bench, service, followers, update } = rig
   bench.say(`  ${crowd} streams, ${crowd} long polls`)
-  const before = memory(service.pid).now
+  const before = readMemory(service.pid).now
   await follow(rig, crowd)
   await delay(1_000)
   const [restSecondsUsed = 0] = await usedIn([service], () => delay(restSeconds * 1_000))
-  const after = memory(service.pid).now
+  const after = readMemory(service.pid).now
   const lags: ReceiptTimes = { stream: [], poll: [] }
   let missed = 0
   const began = performance.now()
@@ -120,7 +120,7 @@ async function followed(rig: Rig, crowd: number) {
 
 /** Seconds of CPU of some processes. */
 async function usedIn(processes: readonly { pid: number }[], work: () => Promise<unknown>) {
-  const used = () => processes.map(({ pid }) => cpuSeconds(pid))
+  const used = () => processes.map(({ pid }) => readCpuSeconds(pid))
   const before = used()
   await work()
   return used().map((after, i) => after - (before[i] ?? 0))

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import { freePort } from '../../scenarios/support/free-port.ts'
+import { findFreePort } from '../../scenarios/support/free-port.ts'
 import { type HttpProgram, requestJson, startHttpProgram } from '../../scenarios/support/http-program.ts'
 import { installPackages, runProgram } from '../../scenarios/support/install-packages.ts'
 import { createProgramHome } from '../../scenarios/support/program-home.ts'
@@ -30,7 +30,7 @@ export async function startDirectus(directory: string, say: (line: string) => vo
   const installed = await installPackages(`directus-${version}`, packages, say, build)
   const home = await createProgramHome(directory, 'directus', packages, installed)
   const { directory: cwd, log, databaseUrl, databasePid } = home
-  const port = await freePort()
+  const port = await findFreePort()
   const url = `http://127.0.0.1:${port}`
   const administrator = { email: 'admin@example.com', password: randomBytes(16).toString('hex') }
   const env = {

@@ -1,4 +1,4 @@
-import { cpuSeconds, memory, memoryOfAll } from '../../scenarios/support/usage.ts'
+import { readCpuSeconds, readMemory, readTotalMemory } from '../../scenarios/support/usage.ts'
 import type { Fixed, Ports } from './bare.ts'
 import { type Child, startChild } from './child.ts'
 import type { Loaded } from './database.ts'
@@ -57,7 +57,7 @@ export async function ask(
   options: LoadOptions,
 ): Promise<Sample> {
   const { generator, postgresPid, seconds } = bench
-  const used = () => [service.pid, postgresPid, generator.pid].map(cpuSeconds)
+  const used = () => [service.pid, postgresPid, generator.pid].map(readCpuSeconds)
   let before: number[] = []
   const load = { port: service.port, ca: service.ca, request, seconds, ...options }
   const measured = await generator.send(load, () => {
@@ -67,11 +67,11 @@ export async function ask(
   const [serviceCpu = 0, postgres = 0, generatorCpu = 0] = used().map(
     (count, i) => ((count - (before[i] ?? 0)) / responses) * 1e6,
   )
-  const { now, peak } = memory(service.pid)
+  const { now, peak } = readMemory(service.pid)
   return {
     ...measured,
     cpu: { service: serviceCpu, postgres, generator: generatorCpu },
-    memory: { service: now, peak, postgres: memoryOfAll(postgresPid) },
+    memory: { service: now, peak, postgres: readTotalMemory(postgresPid) },
   }
 }
 

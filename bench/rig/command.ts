@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { memory } from '../../scenarios/support/usage.ts'
+import { readMemory } from '../../scenarios/support/usage.ts'
 import type { Bench } from './bench.ts'
 import type { Loaded } from './database.ts'
 
@@ -26,7 +26,7 @@ export async function runCommand(
   })
   let peak = 0
   const poll = setInterval(() => {
-    peak = Math.max(peak, memory(child.pid ?? 0).peak || 0)
+    peak = Math.max(peak, readMemory(child.pid ?? 0).peak || 0)
   }, 100)
   const [code] = await once(child, 'close')
   clearInterval(poll)

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { startPostgresProxy } from '../../scenarios/support/postgres-proxy.ts'
-import { cpuSeconds } from '../../scenarios/support/usage.ts'
+import { readCpuSeconds } from '../../scenarios/support/usage.ts'
 import { sql } from '../../src/database/db.ts'
 import type { Service } from '../../src/domain/tenancy/service-settings.ts'
 import { addAccount } from '../../src/store/accounts/accounts.ts'
@@ -115,7 +115,7 @@ export async function load<By>(
   )
   // A rejected client ends the measurement.
   const run = async (ms: number) => void (await Promise.race([all, delay(ms)]))
-  const used = () => [running.pid, postgresPid].map(cpuSeconds)
+  const used = () => [running.pid, postgresPid].map(readCpuSeconds)
   try {
     await run(warmMs)
     times = []

@@ -1,17 +1,17 @@
 import { Command, Option } from 'commander'
 import { type Progress, randomSeed, runScenario } from '../soak/engine.ts'
-import { commit } from '../support/commit.ts'
+import { readCommit } from '../support/commit.ts'
 import type { BackOfficeName } from '../support/crash-points.ts'
-import { integer } from '../support/options.ts'
+import { parseInteger } from '../support/options.ts'
 import { formatCounts, printChecks, say, showProgress } from '../support/report.ts'
 
 const { seed, kills, shoppers, backOffice } = new Command('npm run scenario -- chaos')
   .description(
     'Kills API processes, workers and PostgreSQL (kill -9) at random moments and at crash points, while shoppers order, return and pay with\nvouchers over HTTPS. Clients repeat each write without a response with the same Idempotency-Key. Checks that each write took effect exactly\nonce, and that every ledger adds up.',
   )
-  .option('--seed <number>', 'chooses kills and purchases', integer, randomSeed())
-  .option('--kills <number>', 'number of kills', integer, 200)
-  .option('--shoppers <number>', 'number of shoppers', integer, 6)
+  .option('--seed <number>', 'chooses kills and purchases', parseInteger, randomSeed())
+  .option('--kills <number>', 'number of kills', parseInteger, 200)
+  .option('--shoppers <number>', 'number of shoppers', parseInteger, 6)
   .addOption(
     new Option('--back-office <driver>', 'the back office; apparel21 is slow, hangs and loses responses')
       .choices(['embedded', 'apparel21'])
@@ -24,7 +24,7 @@ const { seed, kills, shoppers, backOffice } = new Command('npm run scenario -- c
   .parse()
   .opts<{ seed: number; kills: number; shoppers: number; backOffice: BackOfficeName }>()
 
-say(`Seed ${seed}, ${kills} kills, ${shoppers} shoppers, back office ${backOffice}, commit ${commit()}.`)
+say(`Seed ${seed}, ${kills} kills, ${shoppers} shoppers, back office ${backOffice}, commit ${readCommit()}.`)
 const progress = showProgress<Progress>(
   kills,
   20,

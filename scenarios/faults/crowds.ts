@@ -10,7 +10,7 @@ import { upsertCustomers } from '../../src/store/customers/customers.ts'
 import { check } from '../support/expectations/check.ts'
 import { openInstallation } from '../support/installation.ts'
 import { openClient, toOutcome } from '../support/operations/client.ts'
-import { integer } from '../support/options.ts'
+import { parseInteger } from '../support/options.ts'
 import { report } from '../support/report.ts'
 import { generateCustomers } from './generated-customers.ts'
 import { findProcess } from './process-resources.ts'
@@ -19,15 +19,15 @@ const { handshakes, slow, readers, crowds, keep } = new Command('npm run scenari
   .description(
     'Opens crowds of clients that stall: handshakes, headers and bodies that never end, and clients that do not read. Checks that other clients are\nserved and that Tillbridge closes all stalled connections. Memory, files, timers and database sessions must return to their level within 60 s.\nThe last crowd must need no more memory than the previous ones.',
   )
-  .option('--handshakes <number>', 'number of handshakes that never end', integer, 500)
+  .option('--handshakes <number>', 'number of handshakes that never end', parseInteger, 500)
   .option(
     '--slow <number>',
     'number of requests that never end: half in their headers, half in their bodies',
-    integer,
+    parseInteger,
     500,
   )
-  .option('--readers <number>', "number of clients that don't read their responses", integer, 1_000)
-  .option('--crowds <number>', 'number of crowds, one after the other', integer, 3)
+  .option('--readers <number>', "number of clients that don't read their responses", parseInteger, 1_000)
+  .option('--crowds <number>', 'number of crowds, one after the other', parseInteger, 3)
   .option('--keep', 'writes the table to bench/results/')
   .addHelpText(
     'after',

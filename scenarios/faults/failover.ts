@@ -6,27 +6,27 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Command } from 'commander'
 import { randomFor } from '../../seed/random.ts'
 import { openDatabase, sql } from '../../src/database/db.ts'
-import { compareCustomers, startCustomerWriters, untilNextCustomer } from '../support/actors/customer-writers.ts'
-import { createPrimary, createStandby, noDebianPostgres } from '../support/debian-postgres.ts'
+import { compareCustomers, startCustomerWriters, waitForNextCustomer } from '../support/actors/customer-writers.ts'
+import { createPrimary, createStandby, debianPostgresMissing } from '../support/debian-postgres.ts'
 import { check } from '../support/expectations/check.ts'
-import { freePort } from '../support/free-port.ts'
+import { findFreePort } from '../support/free-port.ts'
 import { openInstallation } from '../support/installation.ts'
 import { openClient } from '../support/operations/client.ts'
-import { integer } from '../support/options.ts'
+import { parseInteger } from '../support/options.ts'
 import { report } from '../support/report.ts'
 
 const { clients, seconds, pause, asynchronous, behind, keep } = new Command('npm run scenario -- failover')
   .description(
     "Kills the primary (Debian's PostgreSQL, kill -9) while clients create customers through two processes whose DATABASE_URL names the primary\nand its synchronous standby, and promotes the standby. Checks that writes resume automatically, and that nothing acknowledged is lost or\nstored twice.",
   )
-  .option('--clients <number>', 'number of clients that create customers', integer, 16)
-  .option('--seconds <number>', 'duration of the load before and after the kill', integer, 10)
-  .option('--pause <milliseconds>', 'pause of a client after each customer', integer, 5)
+  .option('--clients <number>', 'number of clients that create customers', parseInteger, 16)
+  .option('--seconds <number>', 'duration of the load before and after the kill', parseInteger, 10)
+  .option('--pause <milliseconds>', 'pause of a client after each customer', parseInteger, 5)
   .option('--asynchronous', "the primary doesn't wait for its standby; shows how much is lost")
   .option(
     '--behind <milliseconds>',
     'with --asynchronous: how long before the kill the standby receives nothing',
-    integer,
+    parseInteger,
     200,
   )
   .option('--keep', 'writes the table to bench/results/')
@@ -37,11 +37,11 @@ const { clients, seconds, pause, asynchronous, behind, keep } = new Command('npm
   .parse()
   .opts<{ clients: number; seconds: number; pause: number; asynchronous?: boolean; behind: number; keep?: boolean }>()
 
-if (noDebianPostgres) throw new Error(noDebianPostgres)
+if (debianPostgresMissing) throw new Error(debianPostgresMissing)
 const home = mkdtempSync(join(tmpdir(), 'tillbridge-failover-'))
 await chmod(home, 0o711)
-const main = { home: join(home, 'one'), port: await freePort() }
-const spare = { home: join(home, 'two'), port: await freePort() }
+const main = { home: join(home, 'one'), port: await findFreePort() }
+const spare = { home: join(home, 'two'), port: await findFreePort() }
 const primary = createPrimary(main)
 /** Run in reverse order at the end. */
 const cleanups: (() => unknown)[] = [() => rm(home, { recursive: true, force: true })]
@@ -79,7 +79,7 @@ try {
   const api = openClient(apis, credentials, randomFor('failover'), { timeoutMs: 40_000 })
   const acknowledged: string[] = []
   const { statuses, ended } = startCustomerWriters(api, acknowledged, { clients, pauseMs: pause, isOver: () => isOver })
-  await untilNextCustomer(acknowledged, 90_000)
+  await waitForNextCustomer(acknowledged, 90_000)
   await delay(seconds * 1_000)
   let lagBytes = 0
   if (asynchronous) {
@@ -97,7 +97,7 @@ try {
   await delay(500)
   standby.promote()
   const promotedAt = performance.now()
-  await untilNextCustomer(acknowledged, 90_000)
+  await waitForNextCustomer(acknowledged, 90_000)
   const resumedAt = performance.now()
   await delay(seconds * 1_000)
   isOver = true

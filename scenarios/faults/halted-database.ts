@@ -2,20 +2,20 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Command } from 'commander'
 import { randomFor } from '../../seed/random.ts'
 import { sql } from '../../src/database/db.ts'
-import { checkCustomers, untilNextCustomer, writeCustomers } from '../support/actors/customer-writers.ts'
+import { checkCustomers, waitForNextCustomer, writeCustomers } from '../support/actors/customer-writers.ts'
 import { check } from '../support/expectations/check.ts'
 import { haltPostgresWhile } from '../support/halt.ts'
 import { openInstallation } from '../support/installation.ts'
 import { fetchFromAny, openClient, sendRaw } from '../support/operations/client.ts'
-import { integer } from '../support/options.ts'
+import { parseInteger } from '../support/options.ts'
 import { quantile, report } from '../support/report.ts'
 
 const { seconds, clients, keep } = new Command('npm run scenario -- halted-database')
   .description(
     'Halts all of PostgreSQL (SIGSTOP) while clients create customers and repeat each until it is acknowledged, and others send requests without\na database query. Then kills one session of PostgreSQL (kill -9), which ends all sessions. Checks that nothing acknowledged is lost or\nstored twice.',
   )
-  .option('--seconds <number>', 'duration of the halt', integer, 30)
-  .option('--clients <number>', 'number of clients that create customers', integer, 20)
+  .option('--seconds <number>', 'duration of the halt', parseInteger, 30)
+  .option('--clients <number>', 'number of clients that create customers', parseInteger, 20)
   .option('--keep', 'writes the table to bench/results/')
   .addHelpText(
     'after',
@@ -60,18 +60,18 @@ async function probeLiveness() {
 
 try {
   const working = Promise.all([...Array.from({ length: clients }, (_, i) => create(i)), probeLiveness()])
-  await untilNextCustomer(acknowledged, 60_000)
+  await waitForNextCustomer(acknowledged, 60_000)
   phase = 'halted'
   await haltPostgresWhile(postgres.pid, () => Promise.race([delay(seconds * 1_000), working]))
   phase = 'after'
-  const afterHaltMs = await untilNextCustomer(acknowledged, 60_000)
+  const afterHaltMs = await waitForNextCustomer(acknowledged, 60_000)
   const [session] = await db.rows<{ pid: number }>(
     sql`select pid from pg_stat_activity where application_name like 'api-%' limit 1`,
   )
   if (!session) throw new Error('the API process has no database session')
   process.kill(session.pid, 'SIGKILL')
   await delay(50)
-  const afterKillMs = await untilNextCustomer(acknowledged, 60_000)
+  const afterKillMs = await waitForNextCustomer(acknowledged, 60_000)
   phase = 'over'
   await working
   report('halted-database', {

@@ -9,7 +9,7 @@ import { check } from '../support/expectations/check.ts'
 import { openInstallation } from '../support/installation.ts'
 import { type Outcome, openClient, toOutcome } from '../support/operations/client.ts'
 import { address } from '../support/operations/payment.ts'
-import { integer } from '../support/options.ts'
+import { parseInteger } from '../support/options.ts'
 import { report } from '../support/report.ts'
 import { findProcess } from './process-resources.ts'
 
@@ -21,8 +21,8 @@ const {
   .description(
     'Halts an API process (SIGSTOP) after the back office applied its orders and before it responded. During the halt, another process receives the\nsame orders with the same keys; then the first process resumes. Checks that each order is stored once on both sides, and that all responses\nagree.',
   )
-  .option('--seconds <number>', 'duration of the halt; a lease lasts 45', integer, 120)
-  .option('--orders <number>', 'number of orders in flight', integer, 10)
+  .option('--seconds <number>', 'duration of the halt; a lease lasts 45', parseInteger, 120)
+  .option('--orders <number>', 'number of orders in flight', parseInteger, 10)
   .option('--keep', 'writes the table to bench/results/')
   .addHelpText(
     'after',

@@ -7,9 +7,9 @@ import { addAccount } from '../../src/store/accounts/accounts.ts'
 import { check } from '../support/expectations/check.ts'
 import { openInstallation } from '../support/installation.ts'
 import { toApiKey } from '../support/operations/client.ts'
-import { integer } from '../support/options.ts'
+import { parseInteger } from '../support/options.ts'
 import { formatCounts, quantile, report, say } from '../support/report.ts'
-import { memory, readMainThread } from '../support/usage.ts'
+import { readMainThread, readMemory } from '../support/usage.ts'
 import { listFirstRequests } from './hostile/first-requests.ts'
 import { hostileInputs } from './hostile/inputs.ts'
 import type { HostileResults, HostileTask } from './hostile/send.ts'
@@ -20,10 +20,10 @@ const { clients, seconds, only, maxLive, maxTurn, keep } = new Command('npm run 
     'Sends the first request of each kind after a start. Then sends each hostile input with many clients at once: long cells, headers and bodies,\nfloods of requests and frames, bodies and files of one byte a second. Requests /health/live ten times a second. Checks its response time, the\nlongest turn of the event loop, and the memory.',
   )
   .option('--clients <numbers>', 'numbers of clients, separated by commas', '64,300')
-  .option('--seconds <number>', 'duration of each input', integer, 10)
+  .option('--seconds <number>', 'duration of each input', parseInteger, 10)
   .option('--only <text>', 'sends only inputs whose name contains this text')
-  .option('--max-live <ms>', 'allowed time of /health/live', integer, 100)
-  .option('--max-turn <ms>', 'allowed CPU time of a turn of the event loop', integer, 50)
+  .option('--max-live <ms>', 'allowed time of /health/live', parseInteger, 100)
+  .option('--max-turn <ms>', 'allowed CPU time of a turn of the event loop', parseInteger, 50)
   .option('--keep', 'writes the table to bench/results/')
   .addHelpText(
     'after',
@@ -153,7 +153,7 @@ try {
   const firstRequests = only === undefined ? await measureFirstRequests() : []
   const runs = []
   for (const count of clients.split(',').map(Number)) for (const input of inputs) runs.push(await run(input, count))
-  const { peak } = memory(serverProcess.pid)
+  const { peak } = readMemory(serverProcess.pid)
   report('hostile', {
     keep,
     command: `hostile --clients ${clients} --seconds ${seconds}`,

@@ -5,9 +5,9 @@ import { sql } from '../../src/database/db.ts'
 import { check } from '../support/expectations/check.ts'
 import { openInstallation } from '../support/installation.ts'
 import { openClient, reconcile } from '../support/operations/client.ts'
-import { integer } from '../support/options.ts'
+import { parseInteger } from '../support/options.ts'
 import { formatCounts, report, showProgress } from '../support/report.ts'
-import { cpuSeconds } from '../support/usage.ts'
+import { readCpuSeconds } from '../support/usage.ts'
 import { openApparel21Stock } from './last-units/apparel21.ts'
 import { openEmbeddedStock } from './last-units/embedded.ts'
 import { probeExpiry } from './last-units/probe-expiry.ts'
@@ -18,17 +18,22 @@ const { clients, rounds, units, kills, tillSales, backOffice, seed, minutes, bef
   .description(
     'Clients of two API processes reserve and order the last units of a SKU, round after round. One of the processes is killed (kill -9) while imports\nor syncs of the stock go on. Checks that no unit is sold twice and that expired reservations have no effect, also in /inventory.',
   )
-  .option('--clients <number>', 'number of clients, each with one order in each round', integer, 1_000)
-  .option('--rounds <number>', 'number of rounds', integer, 1_000)
-  .option('--units <number>', 'units in stock at the beginning of a round', integer, 100)
-  .option('--kills <number>', 'kills of a process in ten rounds', integer, 5)
-  .option('--till-sales <number>', 'units that tills sell in each round, with Apparel21', integer, 2)
+  .option('--clients <number>', 'number of clients, each with one order in each round', parseInteger, 1_000)
+  .option('--rounds <number>', 'number of rounds', parseInteger, 1_000)
+  .option('--units <number>', 'units in stock at the beginning of a round', parseInteger, 100)
+  .option('--kills <number>', 'kills of a process in ten rounds', parseInteger, 5)
+  .option('--till-sales <number>', 'units that tills sell in each round, with Apparel21', parseInteger, 2)
   .addOption(
     new Option('--back-office <name>', 'where the stock is').choices(['embedded', 'apparel21']).default('embedded'),
   )
-  .option('--seed <number>', 'chooses operations and kills', integer, Date.now() % 1_000_000)
-  .option('--minutes <number>', 'ends after the round in which this time is over', integer, 1_440)
-  .option('--before <number>', 'contended orders of earlier runs with other seeds, which the report adds', integer, 0)
+  .option('--seed <number>', 'chooses operations and kills', parseInteger, Date.now() % 1_000_000)
+  .option('--minutes <number>', 'ends after the round in which this time is over', parseInteger, 1_440)
+  .option(
+    '--before <number>',
+    'contended orders of earlier runs with other seeds, which the report adds',
+    parseInteger,
+    0,
+  )
   .option('--keep', 'writes the table to bench/results/')
   .addHelpText(
     'after',
@@ -131,7 +136,7 @@ const countKills = () => apis.reduce((sum, { kills: ofApi }) => sum + ofApi.leng
 /** CPU seconds: of the clients in this process, of PostgreSQL, and of all processes together. */
 function readCpu() {
   const { user, system } = process.cpuUsage()
-  return [(user + system) / 1e6, cpuSeconds(installation.postgres.pid), cpuSeconds(process.pid)] as const
+  return [(user + system) / 1e6, readCpuSeconds(installation.postgres.pid), readCpuSeconds(process.pid)] as const
 }
 
 const begun = performance.now()

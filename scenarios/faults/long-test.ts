@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { Command } from 'commander'
-import { integer } from '../support/options.ts'
+import { parseInteger } from '../support/options.ts'
 
 const checkout = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -23,7 +23,7 @@ export function runLongTest(name: string, { description, file, test, environment
     .description(`${description}\nRuns the test ${file}${environment ? '' : ' with higher numbers'}.`)
     .addHelpText('after', `\nExample:\n  npm run scenario -- ${name}\n`)
   for (const [flag, summary, defaultValue] of Object.values(options))
-    command.option(`--${flag} <number>`, summary, integer, defaultValue)
+    command.option(`--${flag} <number>`, summary, parseInteger, defaultValue)
   const values = command.parse().opts<Record<string, number>>()
   const numbers = Object.entries(options).map(([variable, [flag]]) => [variable, String(values[flag])])
   const pattern = test === undefined ? [] : [`--test-name-pattern=${test}`]

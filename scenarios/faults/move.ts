@@ -12,18 +12,18 @@ import { writeAndReadChanges } from '../support/actors/change-reader.ts'
 import { check } from '../support/expectations/check.ts'
 import { openInstallation } from '../support/installation.ts'
 import { openClient, toOutcome } from '../support/operations/client.ts'
-import { integer } from '../support/options.ts'
+import { parseInteger } from '../support/options.ts'
 import { runCommand } from '../support/processes.ts'
 import { report } from '../support/report.ts'
-import { urlOf } from '../support/standby.ts'
+import { buildDatabaseUrl } from '../support/standby.ts'
 
 const { rows, writers, pause, keep } = new Command('npm run scenario -- move')
   .description(
     'Moves a service with many rows from one PostgreSQL server to another while clients create customers, change existing ones and read changes.\nChecks that writes pause for less than 5 s whatever the number of rows, and that nothing is lost.',
   )
-  .option('--rows <number>', 'number of customers', integer, 1_000_000)
-  .option('--writers <number>', 'number of clients that change existing customers', integer, 2)
-  .option('--pause <milliseconds>', 'pause of a client after each change', integer, 5)
+  .option('--rows <number>', 'number of customers', parseInteger, 1_000_000)
+  .option('--writers <number>', 'number of clients that change existing customers', parseInteger, 2)
+  .option('--pause <milliseconds>', 'pause of a client after each change', parseInteger, 5)
   .option('--keep', 'writes the table to bench/results/')
   .addHelpText('after', '\nExamples:\n  npm run scenario -- move\n  npm run scenario -- move --rows 5000\n')
   .parse()
@@ -35,7 +35,10 @@ const [first, east] = await Promise.all(
   ['control', 'east'].map(name => startPostgres(join(home, name), { restartDelaysMs: [] })),
 )
 if (!first || !east) throw new Error('two servers were started')
-const [firstUrl, eastUrl] = [first, east].map(server => urlOf([server], server.connection.database)) as [string, string]
+const [firstUrl, eastUrl] = [first, east].map(server => buildDatabaseUrl([server], server.connection.database)) as [
+  string,
+  string,
+]
 const installation = await openInstallation({ database: { url: firstUrl, stop: async () => {} } })
 const { apis, secret, service, credentials } = installation
 const api = openClient(apis, credentials, randomFor('move'))

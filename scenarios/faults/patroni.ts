@@ -5,12 +5,12 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Command, Option } from 'commander'
 import { randomFor } from '../../seed/random.ts'
-import { compareCustomers, startCustomerWriters, untilNextCustomer } from '../support/actors/customer-writers.ts'
+import { compareCustomers, startCustomerWriters, waitForNextCustomer } from '../support/actors/customer-writers.ts'
 import { check } from '../support/expectations/check.ts'
 import { openInstallation } from '../support/installation.ts'
 import { openClient } from '../support/operations/client.ts'
-import { integer } from '../support/options.ts'
-import { noPatroni, type PatroniCluster, type PatroniNode, startPatroni } from '../support/patroni.ts'
+import { parseInteger } from '../support/options.ts'
+import { type PatroniCluster, type PatroniNode, patroniMissing, startPatroni } from '../support/patroni.ts'
 import { report, say } from '../support/report.ts'
 
 const faults = {
@@ -33,16 +33,16 @@ const {
   .description(
     "Starts two PostgreSQL under Debian's Patroni with three members of etcd. Clients create customers through two processes, while the primary\nis killed, etcd's leader is killed, the roles are switched and the primary is frozen until the standby was promoted. Checks that nothing\nacknowledged is lost, and that writes resume at most 2 s after Patroni has a primary.",
   )
-  .option('--clients <number>', 'number of clients that create customers', integer, 16)
-  .option('--seconds <number>', 'duration of the load before and after each fault', integer, 5)
-  .option('--pause <milliseconds>', 'pause of a client after each customer', integer, 5)
+  .option('--clients <number>', 'number of clients that create customers', parseInteger, 16)
+  .option('--seconds <number>', 'duration of the load before and after each fault', parseInteger, 5)
+  .option('--pause <milliseconds>', 'pause of a client after each customer', parseInteger, 5)
   .option('--asynchronous', "the primary doesn't wait for its standby; reports how many writes are lost")
   .addOption(
     new Option('--faults <names...>', 'which faults, in this order')
       .choices(Object.keys(faults))
       .default(Object.keys(faults), 'all'),
   )
-  .option('--max-added <seconds>', 'seconds that Tillbridge may add to the time that Patroni needs', integer, 2)
+  .option('--max-added <seconds>', 'seconds that Tillbridge may add to the time that Patroni needs', parseInteger, 2)
   .option('--keep', 'writes the table to bench/results/')
   .addHelpText(
     'after',
@@ -59,7 +59,7 @@ const {
     keep?: boolean
   }>()
 
-if (noPatroni) throw new Error(noPatroni)
+if (patroniMissing) throw new Error(patroniMissing)
 const home = mkdtempSync(join(tmpdir(), 'tillbridge-patroni-'))
 await chmod(home, 0o711)
 /** Run in reverse order at the end. */
@@ -123,7 +123,7 @@ try {
       if (status === 201) times.push(performance.now())
     },
   })
-  await untilNextCustomer(acknowledged, 90_000)
+  await waitForNextCustomer(acknowledged, 90_000)
 
   const measurements: (readonly [string, string])[] = []
   const late: string[] = []
@@ -136,7 +136,7 @@ try {
     const promoted = fault === 'etcd' ? Promise.resolve(begun) : waitForPromotion(nodes.standby)
     const repair = await causes[fault](cluster, nodes, promoted)
     const promotedAt = await promoted
-    await untilNextCustomer(acknowledged, 90_000)
+    await waitForNextCustomer(acknowledged, 90_000)
     repair()
     await cluster.untilHealthy()
     await delay(seconds * 1_000)

@@ -13,25 +13,25 @@ import { createCustomer } from '../support/actors/customer-writers.ts'
 import { check } from '../support/expectations/check.ts'
 import { openInstallation } from '../support/installation.ts'
 import { openClient, toOutcome } from '../support/operations/client.ts'
-import { integer } from '../support/options.ts'
+import { parseInteger } from '../support/options.ts'
 import { runCommand } from '../support/processes.ts'
 import { quantile, report } from '../support/report.ts'
-import { urlOf } from '../support/standby.ts'
+import { buildDatabaseUrl } from '../support/standby.ts'
 import { createRetailers, type Retailer, writeUrlFiles } from './primaries/retailers.ts'
 
 const { services, moves, seconds, rate, pause, times, keep } = new Command('npm run scenario -- primaries')
   .description(
     'Runs many services on three PostgreSQL servers. Some move to another server under load, then one server is killed. Checks that a move loses nothing\nand delivers no change twice or out of order. Writes must pause for less than 5 s, and only services on the dead server can fail.',
   )
-  .option('--services <number>', 'number of services', integer, 200)
-  .option('--moves <number>', 'number of services that move', integer, 20)
-  .option('--seconds <number>', 'duration of the measurement before the kill, and after it', integer, 30)
-  .option('--rate <number>', 'requests a second', integer, 60)
-  .option('--pause <milliseconds>', 'pause of a client of a moving service after each request', integer, 100)
+  .option('--services <number>', 'number of services', parseInteger, 200)
+  .option('--moves <number>', 'number of services that move', parseInteger, 20)
+  .option('--seconds <number>', 'duration of the measurement before the kill, and after it', parseInteger, 30)
+  .option('--rate <number>', 'requests a second', parseInteger, 60)
+  .option('--pause <milliseconds>', 'pause of a client of a moving service after each request', parseInteger, 100)
   .option(
     '--times <number>',
     'tenths by which p99 of the other services can be longer after the kill; 0 compares no times',
-    integer,
+    parseInteger,
     13,
   )
   .option('--keep', 'writes the table to bench/results/')
@@ -55,7 +55,7 @@ await chmod(home, 0o711)
 const start = (name: string) =>
   startPostgres(join(home, name), { settings: { max_connections: '80' }, restartDelaysMs: [] })
 const [first, east, west] = await Promise.all([start('control'), start('east'), start('west')])
-const urlAt = (server: Postgres) => urlOf([server], server.connection.database)
+const urlAt = (server: Postgres) => buildDatabaseUrl([server], server.connection.database)
 const shardUrls = new Map([
   ['east', urlAt(east)],
   ['west', urlAt(west)],

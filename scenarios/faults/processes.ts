@@ -9,11 +9,11 @@ import { sql } from '../../src/database/db.ts'
 import { ensureLocalCertificate } from '../../src/tls/tls.ts'
 import { compareCustomers, writeCustomers } from '../support/actors/customer-writers.ts'
 import { check } from '../support/expectations/check.ts'
-import { freePort } from '../support/free-port.ts'
-import { faketime, noFaketime, noHaproxy, startHaproxy } from '../support/haproxy.ts'
+import { findFreePort } from '../support/free-port.ts'
+import { faketime, faketimeMissing, haproxyMissing, startHaproxy } from '../support/haproxy.ts'
 import { openInstallation } from '../support/installation.ts'
 import { type Outcome, openClient, toOutcome, trustCertificate } from '../support/operations/client.ts'
-import { integer } from '../support/options.ts'
+import { parseInteger } from '../support/options.ts'
 import { type PostgresProxy, startPostgresProxy } from '../support/postgres-proxy.ts'
 import { report } from '../support/report.ts'
 
@@ -21,10 +21,10 @@ const { seconds, clients, rounds, pause, keep } = new Command('npm run scenario 
   .description(
     'Runs three API processes behind HAProxy (Debian) with deploy/haproxy.cfg, and two workers; their clocks are 5 s apart. Restarts all in turn\nunder load, then isolates one from the database. Checks that no request fails during restarts, and that nothing is lost or stored twice.',
   )
-  .option('--seconds <number>', 'duration of the isolation', integer, 20)
-  .option('--clients <number>', 'number of clients that create customers, and of those that read', integer, 8)
-  .option('--rounds <number>', 'how often all are restarted', integer, 3)
-  .option('--pause <milliseconds>', 'pause of a client after each request', integer, 50)
+  .option('--seconds <number>', 'duration of the isolation', parseInteger, 20)
+  .option('--clients <number>', 'number of clients that create customers, and of those that read', parseInteger, 8)
+  .option('--rounds <number>', 'how often all are restarted', parseInteger, 3)
+  .option('--pause <milliseconds>', 'pause of a client after each request', parseInteger, 50)
   .option('--keep', 'writes the table to bench/results/')
   .addHelpText(
     'after',
@@ -33,12 +33,12 @@ const { seconds, clients, rounds, pause, keep } = new Command('npm run scenario 
   .parse()
   .opts<{ seconds: number; clients: number; rounds: number; pause: number; keep?: boolean }>()
 
-if (noHaproxy) throw new Error(noHaproxy)
-if (noFaketime) throw new Error(noFaketime)
+if (haproxyMissing) throw new Error(haproxyMissing)
+if (faketimeMissing) throw new Error(faketimeMissing)
 
 const home = mkdtempSync(join(tmpdir(), 'tillbridge-processes-'))
 const certificate = ensureLocalCertificate(join(home, 'tls'))
-const ports = [await freePort(), await freePort(), await freePort()]
+const ports = [await findFreePort(), await findFreePort(), await findFreePort()]
 /** Clock offsets in seconds: the first and the last process of each role are wrong. */
 const clockOffsets = ['+5', '+0', '-5']
 let proxy: PostgresProxy | undefined

@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Command } from 'commander'
 import { openDatabase, sql } from '../../src/database/db.ts'
 import { check } from '../support/expectations/check.ts'
-import { freePort } from '../support/free-port.ts'
+import { findFreePort } from '../support/free-port.ts'
 import { cli } from '../support/processes.ts'
 import { printChecks } from '../support/report.ts'
 
@@ -24,7 +24,7 @@ const programs = join(debian, versions[0], 'bin')
 const home = mkdtempSync(join(tmpdir(), 'tillbridge-recovery-'))
 chmodSync(home, 0o777)
 const [data, archive, base] = ['data', 'archive', 'base'].map(name => join(home, name)) as [string, string, string]
-const port = await freePort()
+const port = await findFreePort()
 const url = `postgres://tillbridge@127.0.0.1:${port}/postgres`
 const isRoot = process.geteuid?.() === 0
 

@@ -10,22 +10,27 @@ import { type Postgres, startPostgres } from '../../src/postgres/postgres.ts'
 import { upsertCustomers } from '../../src/store/customers/customers.ts'
 import { createCustomer } from '../support/actors/customer-writers.ts'
 import { check } from '../support/expectations/check.ts'
-import { freePort } from '../support/free-port.ts'
+import { findFreePort } from '../support/free-port.ts'
 import { haltPostgresWhile } from '../support/halt.ts'
 import { openInstallation } from '../support/installation.ts'
 import { openClient, toOutcome } from '../support/operations/client.ts'
-import { integer } from '../support/options.ts'
+import { parseInteger } from '../support/options.ts'
 import { quantile, report } from '../support/report.ts'
-import { startStandby, urlOf } from '../support/standby.ts'
+import { buildDatabaseUrl, startStandby } from '../support/standby.ts'
 import { type Poller, pollChanges, pollList, type Read, readReplicaCounts } from './replicas/pollers.ts'
 
 const { clients, seconds, late, keep } = new Command('npm run scenario -- replicas')
   .description(
     'Two processes read from two replicas while writers commit late or not at all: one replica is always late, the other pauses its replay,\njumps and hangs. Checks that clients that poll a list or /changes end with the records of the primary, and that clients read their own writes.',
   )
-  .option('--clients <number>', 'number of clients that poll the list, and of those that poll /changes', integer, 6)
-  .option('--seconds <number>', 'duration of the writes', integer, 60)
-  .option('--late <number>', 'seconds that one of the replicas is late', integer, 10)
+  .option(
+    '--clients <number>',
+    'number of clients that poll the list, and of those that poll /changes',
+    parseInteger,
+    6,
+  )
+  .option('--seconds <number>', 'duration of the writes', parseInteger, 60)
+  .option('--late <number>', 'seconds that one of the replicas is late', parseInteger, 10)
   .option('--keep', 'writes the table to bench/results/')
   .addHelpText(
     'after',
@@ -43,11 +48,11 @@ const delayed = await startStandby(join(home, 'late'), source, { ...settings, re
 const unsteady = await startStandby(join(home, 'unsteady'), source, settings)
 const { database } = primary.connection
 const random = randomFor('replicas')
-const ports = [await freePort(), await freePort()]
+const ports = [await findFreePort(), await findFreePort()]
 const installation = await openInstallation({
   apis: 2,
-  database: { url: urlOf([primary], database), stop: async () => {} },
-  environment: { DATABASE_READ_URL: urlOf([delayed, unsteady], database) },
+  database: { url: buildDatabaseUrl([primary], database), stop: async () => {} },
+  environment: { DATABASE_READ_URL: buildDatabaseUrl([delayed, unsteady], database) },
   environmentOf: name => ({ METRICS_PORT: String(ports[Number(name.slice(-1)) - 1]) }),
 })
 const { db, service, credentials, apis } = installation

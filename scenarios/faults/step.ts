@@ -6,7 +6,7 @@ import { compareCustomers, createCustomer } from '../support/actors/customer-wri
 import { check } from '../support/expectations/check.ts'
 import { openInstallation } from '../support/installation.ts'
 import { openClient, toOutcome } from '../support/operations/client.ts'
-import { integer } from '../support/options.ts'
+import { parseInteger } from '../support/options.ts'
 import { quantile, report } from '../support/report.ts'
 import { generateCustomers } from './generated-customers.ts'
 
@@ -14,9 +14,9 @@ const { from, to, seconds, keep } = new Command('npm run scenario -- step')
   .description(
     'Clients send requests without a pause, one write in ten: first few clients, then many at once, then few again. Checks that every request\nsucceeds or is rejected with a delay to retry after, and that the last phase is as fast as the first.',
   )
-  .option('--from <number>', 'number of clients before and after', integer, 10)
-  .option('--to <number>', 'number of clients at the peak', integer, 500)
-  .option('--seconds <number>', 'duration of each of the three phases', integer, 60)
+  .option('--from <number>', 'number of clients before and after', parseInteger, 10)
+  .option('--to <number>', 'number of clients at the peak', parseInteger, 500)
+  .option('--seconds <number>', 'duration of each of the three phases', parseInteger, 60)
   .option('--keep', 'writes the table to bench/results/')
   .addHelpText('after', '\nExamples:\n  npm run scenario -- step\n  npm run scenario -- step --to 100 --seconds 10\n')
   .parse()

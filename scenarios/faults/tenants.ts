@@ -10,17 +10,17 @@ import { addService } from '../../src/store/tenancy/services.ts'
 import { check } from '../support/expectations/check.ts'
 import { openInstallation } from '../support/installation.ts'
 import { type Credentials, fetchFromAny, type RawRequest, sendRaw, toApiKey } from '../support/operations/client.ts'
-import { integer } from '../support/options.ts'
+import { parseInteger } from '../support/options.ts'
 import { report } from '../support/report.ts'
 
 const { requests, tenants, clients, seed, keep } = new Command('npm run scenario -- tenants')
   .description(
     'Tenants whose records have the same names read and write at one process with few connections. Other clients send invalid requests and hang up.\nStatements are cancelled, connections ended and rows locked. Checks that every response and every row contains only its own tenant.',
   )
-  .option('--requests <number>', 'number of requests', integer, 100_000)
-  .option('--tenants <number>', 'number of tenants', integer, 20)
-  .option('--clients <number>', 'number of simultaneous requests', integer, 60)
-  .option('--seed <number>', 'chooses requests and tenants', integer, 1)
+  .option('--requests <number>', 'number of requests', parseInteger, 100_000)
+  .option('--tenants <number>', 'number of tenants', parseInteger, 20)
+  .option('--clients <number>', 'number of simultaneous requests', parseInteger, 60)
+  .option('--seed <number>', 'chooses requests and tenants', parseInteger, 1)
   .option('--keep', 'writes the table to bench/results/')
   .addHelpText(
     'after',

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { freePort } from '../support/free-port.ts'
+import { findFreePort } from '../support/free-port.ts'
 import { type HttpProgram, requestJson, startHttpProgram } from '../support/http-program.ts'
 import { installPackages, runProgram } from '../support/install-packages.ts'
 import { startPostgresProxy } from '../support/postgres-proxy.ts'
@@ -57,7 +57,7 @@ export async function startMedusa(directory: string, say: (line: string) => void
   const home = await createProgramHome(directory, 'medusa', packages, installed)
   const { directory: cwd, log, databaseUrl, databasePid } = home
   writeFileSync(join(cwd, 'medusa-config.js'), config)
-  const port = await freePort()
+  const port = await findFreePort()
   const url = `http://127.0.0.1:${port}`
   const env = {
     PATH: process.env.PATH,

@@ -19,9 +19,9 @@ import { upsertGateways } from '../../src/store/tenancy/gateways.ts'
 import { check } from '../support/expectations/check.ts'
 import { openInstallation } from '../support/installation.ts'
 import { fetchFromAny, sendRaw } from '../support/operations/client.ts'
-import { integer } from '../support/options.ts'
+import { parseInteger } from '../support/options.ts'
 import { report, say } from '../support/report.ts'
-import { cpuSeconds, memory } from '../support/usage.ts'
+import { readCpuSeconds, readMemory } from '../support/usage.ts'
 import { startDelayingProxy } from './delaying-proxy.ts'
 import { startMedusa } from './medusa.ts'
 import { fulfilOrder, sellUnits } from './orders.ts'
@@ -31,10 +31,10 @@ const { levels, locations, kills, seed, keep } = new Command('npm run scenario -
   .description(
     'Installs a real Medusa once, connects it, and pushes the stock of every item at every location. Then changes stock while either side is\nkilled, and requires after each kill that every level of Medusa is right, and that a comparison finds no drift.',
   )
-  .option('--levels <number>', 'levels, a multiple of --locations', integer, 100_000)
-  .option('--locations <number>', 'stock locations', integer, 50)
-  .option('--kills <number>', 'kills; half of them kill Medusa, half both workers of Tillbridge', integer, 6)
-  .option('--seed <number>', 'repeats the changes of an earlier run', integer, 1)
+  .option('--levels <number>', 'levels, a multiple of --locations', parseInteger, 100_000)
+  .option('--locations <number>', 'stock locations', parseInteger, 50)
+  .option('--kills <number>', 'kills; half of them kill Medusa, half both workers of Tillbridge', parseInteger, 6)
+  .option('--seed <number>', 'repeats the changes of an earlier run', parseInteger, 1)
   .option('--keep', 'writes the table to bench/results/')
   .addHelpText(
     'after',
@@ -369,8 +369,8 @@ report('medusa', {
     ['kills of Medusa, of both workers', `${Math.ceil(kills / 2)}, ${Math.floor(kills / 2)}`],
     ['levels changed around the kills', levelsChanged],
     ['drift that the first comparison after each kill found', found.join(', ')],
-    ['CPU of Medusa, s', cpuSeconds(medusa.pid).toFixed(1)],
-    ['memory of Medusa, MB', Math.round(memory(medusa.pid).now)],
+    ['CPU of Medusa, s', readCpuSeconds(medusa.pid).toFixed(1)],
+    ['memory of Medusa, MB', Math.round(readMemory(medusa.pid).now)],
   ],
   checks: [
     check('the first push sets every level', afterPush, variants * locations),

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { cli } from '../support/processes.ts'
-import { memory } from '../support/usage.ts'
+import { readMemory } from '../support/usage.ts'
 
 export interface ProcessResult {
   code: number | null
@@ -35,7 +35,7 @@ export function startCommand(
   const { pid = 0 } = child
   let peak = 0
   const memoryProbe = setInterval(() => {
-    peak = Math.max(peak, memory(pid).peak || 0)
+    peak = Math.max(peak, readMemory(pid).peak || 0)
   }, 100)
   const end = async () => {
     const [[code], err] = await Promise.all([once(child, 'close'), text(child.stderr)])

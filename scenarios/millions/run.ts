@@ -9,7 +9,7 @@ import { upsertProducts } from '../../src/store/catalog/products.ts'
 import { upsertStores } from '../../src/store/catalog/stores.ts'
 import { check } from '../support/expectations/check.ts'
 import { openInstallation } from '../support/installation.ts'
-import { integer } from '../support/options.ts'
+import { parseInteger } from '../support/options.ts'
 import { currency, productRows, stores } from '../support/records.ts'
 import { report } from '../support/report.ts'
 import { type ProcessResult, runProgram, startCommand } from './command.ts'
@@ -20,9 +20,9 @@ const { lines, kills, seed, keep } = new Command('npm run scenario -- millions')
     'Generates NDJSON files of customers and transactions, half of the lines each. Imports them with kills and resumes, and exports them with kills and\n' +
       'restarts. Checks that the sorted exports equal the sorted imports byte by byte. Ten million lines need 25 GB of disk under TMPDIR.',
   )
-  .option('--lines <number>', 'number of lines', integer, 500_000)
-  .option('--kills <number>', 'kills of each import', integer, 3)
-  .option('--seed <number>', 'chooses the records at which imports are killed', integer, 1)
+  .option('--lines <number>', 'number of lines', parseInteger, 500_000)
+  .option('--kills <number>', 'kills of each import', parseInteger, 3)
+  .option('--seed <number>', 'chooses the records at which imports are killed', parseInteger, 1)
   .option('--keep', 'writes the table to bench/results/')
   .addHelpText(
     'after',

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Command } from 'commander'
 import { type CheckResult, check } from '../support/expectations/check.ts'
+import { installPipTools } from '../support/install-tools.ts'
 import { type Installation, openInstallation } from '../support/installation.ts'
-import { installedByPip } from '../support/installed.ts'
 import { printChecks, say } from '../support/report.ts'
 import { malformedJson } from './malformed-json.ts'
 import { naughtyStrings } from './naughty-strings.ts'
@@ -46,7 +46,7 @@ const programs: Readonly<Record<string, Program>> = {
   },
   sslyze: {
     args: port => ['--mozilla_config=intermediate', `localhost:${port}`],
-    install: () => installedByPip('sslyze==6.3.1'),
+    install: () => installPipTools('sslyze==6.3.1'),
     // Its other lists have capital letters.
     finding: /^ +\* ([a-z]\w*): /gm,
     explained: ['certificate_path_validation', 'maximum_certificate_lifespan', 'tls_curves'],

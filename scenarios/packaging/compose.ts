@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Command } from 'commander'
-import { makeBase } from './image/base.ts'
-import { onMachine } from './image/machine.ts'
-import { noCompose } from './image/needs.ts'
+import { createBase } from './image/base.ts'
+import { runOnMachine } from './image/machine.ts'
 import { packRelease } from './image/release.ts'
+import { findComposeObstacle } from './image/requirements.ts'
 
 new Command('npm run scenario -- compose')
   .description(
@@ -15,16 +15,16 @@ new Command('npm run scenario -- compose')
   .addHelpText('after', '\nExample:\n  npm run scenario -- compose\n')
   .parse()
 
-const lacking = noCompose()
+const lacking = findComposeObstacle()
 if (lacking) throw new Error(lacking)
 const home = mkdtempSync(join(tmpdir(), 'tillbridge-compose-'))
 const deploy = fileURLToPath(new URL('../../deploy', import.meta.url))
 try {
   packRelease(home)
-  makeBase(home, 'here')
+  createBase(home, 'here')
   for (const file of ['compose.evaluation.yaml', 'Dockerfile']) cpSync(join(deploy, file), join(home, 'deploy', file))
   const program = join(import.meta.dirname, 'image/composed.ts')
-  process.exitCode = onMachine(home, [process.execPath, program], 'inherit').status ?? 1
+  process.exitCode = runOnMachine(home, [process.execPath, program], 'inherit').status ?? 1
 } finally {
   rmSync(home, { recursive: true, force: true })
 }

@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Command } from 'commander'
-import { freePort } from '../support/free-port.ts'
-import { makeBase } from './image/base.ts'
-import { noBuildah } from './image/needs.ts'
-import { ran } from './image/ran.ts'
-import { becomesReady } from './image/ready.ts'
+import { findFreePort } from '../support/free-port.ts'
+import { createBase } from './image/base.ts'
 import { packRelease } from './image/release.ts'
-import { type ImageConfig, runIn } from './image/running.ts'
+import { buildahMissing } from './image/requirements.ts'
+import { type ImageConfig, runInRoot } from './image/run-in-root.ts'
+import { runProgram } from './image/run-program.ts'
+import { waitUntilReady } from './image/wait-until-ready.ts'
 
 const { here } = new Command('npm run scenario -- image')
   .description(
@@ -21,17 +21,17 @@ const { here } = new Command('npm run scenario -- image')
   .parse()
   .opts<{ here?: boolean }>()
 
-if (noBuildah) throw new Error(noBuildah)
+if (buildahMissing) throw new Error(buildahMissing)
 const home = mkdtempSync(join(tmpdir(), 'tillbridge-image-'))
 chmodSync(home, 0o711)
 const store = ['--root', join(home, 'store'), '--runroot', join(home, 'run'), '--storage-driver', 'vfs']
-const buildah = (...args: string[]) => ran('buildah', ...store, ...args).trim()
+const buildah = (...args: string[]) => runProgram('buildah', ...store, ...args).trim()
 const checkout = fileURLToPath(new URL('../..', import.meta.url))
 const facts: [fact: string, holds: boolean][] = []
 
 try {
   const base = buildah('from', 'scratch')
-  buildah('add', base, makeBase(home, here ? 'here' : 'archive'), '/')
+  buildah('add', base, createBase(home, here ? 'here' : 'archive'), '/')
   buildah('commit', '--rm', base, 'docker.io/library/debian:12-slim')
   const { dist, name } = packRelease(home)
   const file = join(checkout, 'deploy/Dockerfile')
@@ -60,19 +60,19 @@ try {
   const volume = join(home, 'volume')
   mkdirSync(volume, { mode: 0o711 })
   chownSync(volume, uid, gid)
-  const at = await freePort()
+  const at = await findFreePort()
   const image = { root: buildah('mount', container), volume, config, environment: { PORT: String(at) } }
-  const healthy = async () => (await once(runIn(image, config.Healthcheck.Test.slice(1)), 'exit'))[0] as number
-  const service = runIn(image, [...config.Entrypoint, ...config.Cmd])
+  const healthy = async () => (await once(runInRoot(image, config.Healthcheck.Test.slice(1)), 'exit'))[0] as number
+  const service = runInRoot(image, [...config.Entrypoint, ...config.Cmd])
   const exited = once(service, 'exit')
-  const ready = await becomesReady(at, join(volume, 'tls/ca.pem'), () => service.exitCode === null)
+  const ready = await waitUntilReady(at, join(volume, 'tls/ca.pem'), () => service.exitCode === null)
   facts.push(['it responds over HTTPS, with a read-only root', ready])
   facts.push(['its health check succeeds', (await healthy()) === 0])
   const socket = readdirSync(volume, { recursive: true })
     .map(String)
     .find(path => path.endsWith('/.s.PGSQL.5432'))
   const psql = ['psql', `--host=${join(place, dirname(socket ?? ''))}`, '--username=tillbridge', '--command=select 1']
-  facts.push(["Debian's psql connects to the database", (await once(runIn(image, psql), 'exit'))[0] === 0])
+  facts.push(["Debian's psql connects to the database", (await once(runInRoot(image, psql), 'exit'))[0] === 0])
   service.kill(config.StopSignal as NodeJS.Signals)
   facts.push(['its stop signal ends it in order', (await exited)[0] === 0])
   const postgres = readdirSync(volume, { recursive: true }).map(String)

@@ -24,10 +24,10 @@ import {
   type Voucher,
 } from '../support/actors/shoppers.ts'
 import { runStaff, type StaffWork } from '../support/actors/staff.ts'
-import { apparel21Settings, openBackOffice, runAllSyncs, untilInitialSyncs } from '../support/back-office.ts'
+import { apparel21Settings, openBackOffice, runAllSyncs, waitForInitialSyncs } from '../support/back-office.ts'
 import { connectBackOffice } from '../support/back-office-connection.ts'
 import { runChecks } from '../support/checks/checks.ts'
-import { untilEmailsAreSent } from '../support/checks/mail.ts'
+import { waitUntilEmailsAreSent } from '../support/checks/mail.ts'
 import { type BackOfficeName, pickCrashPoint } from '../support/crash-points.ts'
 import type { CheckResult } from '../support/expectations/check.ts'
 import { type FaultSchedule, runFaultSchedule } from '../support/fault-schedule.ts'
@@ -35,10 +35,10 @@ import { type Installation, openInstallation } from '../support/installation.ts'
 import { type KillSchedule, startKilling } from '../support/kill-schedule.ts'
 import {
   expireLeases,
-  expireLeasesOf,
+  expireLeasesOfProcess,
   recordLeaseOwners,
-  untilSyncsEnd,
-  untilWritesAreRecovered,
+  waitUntilSyncsEnd,
+  waitUntilWritesAreRecovered,
 } from '../support/leases.ts'
 import { openMailbox } from '../support/mailbox.ts'
 import { History } from '../support/operations/history.ts'
@@ -150,7 +150,10 @@ export async function runScenario(options: ScenarioOptions): Promise<ScenarioRun
       isUnexpected: options.isUnexpected,
       crashPoint: pickCrashPoint(backOfficeName, random('crash points'), options.crashChance),
       onKill: (database, processRun) =>
-        void setTimeout(() => expireLeasesOf(database, processRun).catch(() => {}), backOffice ? upstreamGraceMs : 0),
+        void setTimeout(
+          () => expireLeasesOfProcess(database, processRun).catch(() => {}),
+          backOffice ? upstreamGraceMs : 0,
+        ),
       async prepare({ db: database, keys, service: prepared }) {
         await recordLeaseOwners(database)
         // No scenario reads older sales, and they are half of the demo shop.
@@ -169,7 +172,7 @@ export async function runScenario(options: ScenarioOptions): Promise<ScenarioRun
     })
     closing.push(installation.close)
     const { db, service, apis, workers, credentials } = installation
-    if (backOffice?.driver) await untilInitialSyncs(installation, backOffice.driver)
+    if (backOffice?.driver) await waitForInitialSyncs(installation, backOffice.driver)
 
     const openClient = (part: string) => openShopperClient({ apis, credentials, history }, random(part))
     const context: ShopperContext = {
@@ -233,9 +236,9 @@ export async function runScenario(options: ScenarioOptions): Promise<ScenarioRun
     const shopped = Promise.all(shopping).then(() => true)
     while (!(await Promise.race([shopped, delay(5_000, false)])))
       if (expiresLeases) await expireLeases(db).catch(() => {})
-    await untilWritesAreRecovered(db, { expiresLeases })
-    if (backOffice && !backOffice.driver) await untilSyncsEnd(db)
-    const areAllSent = mailbox && (await untilEmailsAreSent(db, service))
+    await waitUntilWritesAreRecovered(db, { expiresLeases })
+    if (backOffice && !backOffice.driver) await waitUntilSyncsEnd(db)
+    const areAllSent = mailbox && (await waitUntilEmailsAreSent(db, service))
     const kills = killing.describe()
     await Promise.all(workers.map(worker => worker.end()))
     if (backOffice?.driver) {

@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander'
-import { commit } from '../support/commit.ts'
+import { readCommit } from '../support/commit.ts'
 import type { BackOfficeName } from '../support/crash-points.ts'
-import { integer, positive } from '../support/options.ts'
+import { parseInteger, parsePositiveNumber } from '../support/options.ts'
 import { formatCounts, printChecks, say, showProgress } from '../support/report.ts'
 import { type Progress, randomSeed } from './engine.ts'
 import { runSoak } from './soak.ts'
@@ -10,9 +10,9 @@ const { seed, minutes, shoppers, release, backOffice } = new Command('npm run sc
   .description(
     'Simulates an Apparel21 that changes customers, stock, products and vouchers at random and has faults at random, while shoppers write\nthrough the API. Clients repeat writes with the same Idempotency-Key, and some stop retrying. API processes and workers are killed (kill -9) at\nrandom moments and at crash points. Checks every list record by record, and every write against the ledger of the back office.',
   )
-  .option('--seed <number>', 'chooses changes, faults and purchases', integer, randomSeed())
-  .option('--minutes <number>', 'duration', positive, 5)
-  .option('--shoppers <number>', 'number of shoppers', integer, 6)
+  .option('--seed <number>', 'chooses changes, faults and purchases', parseInteger, randomSeed())
+  .option('--minutes <number>', 'duration', parsePositiveNumber, 5)
+  .option('--shoppers <number>', 'number of shoppers', parseInteger, 6)
   .addOption(
     new Option(
       '--back-office <driver>',
@@ -29,7 +29,9 @@ const { seed, minutes, shoppers, release, backOffice } = new Command('npm run sc
   .parse()
   .opts<{ seed: number; minutes: number; shoppers: number; release: string; backOffice: BackOfficeName }>()
 
-say(`Seed ${seed}, ${minutes} minutes, ${shoppers} shoppers, ${backOffice} (release ${release}), commit ${commit()}.`)
+say(
+  `Seed ${seed}, ${minutes} minutes, ${shoppers} shoppers, ${backOffice} (release ${release}), commit ${readCommit()}.`,
+)
 const progress = showProgress<Progress>(
   minutes * 60,
   15,

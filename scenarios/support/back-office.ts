@@ -14,13 +14,13 @@ import type { Settings } from '../../src/domain/tenancy/service-settings.ts'
 import { ensureLocalCertificate } from '../../src/tls/tls.ts'
 import type { Customer, Voucher } from './actors/shoppers.ts'
 import { isOwnedByStaff } from './actors/staff.ts'
-import { openSpedUpDriver, zone } from './clock-speed-up.ts'
+import { openSpedUpDriver, timeZone } from './clock-speed-up.ts'
 import type { Installation } from './installation.ts'
 import type { History } from './operations/history.ts'
 
 export const apparel21Settings: Partial<Settings> = {
   currency: 'AUD',
-  timeZone: zone,
+  timeZone,
   vouchersEnabled: true,
   giftCardSku: '9001',
   voucherType: 'GV_EMAIL',
@@ -106,7 +106,7 @@ export async function openBackOffice(options: BackOfficeOptions): Promise<BackOf
 }
 
 /** Waits at most 60 s until the jobs have finished every initial sync. */
-export async function untilInitialSyncs({ db }: Installation, { syncs }: Driver) {
+export async function waitForInitialSyncs({ db }: Installation, { syncs }: Driver) {
   for (const until = performance.now() + 60_000; performance.now() < until; await delay(100)) {
     const { rows } = await db.pool.query('select sync from sync_state where finished_at is not null')
     if (rows.length === syncs.length) return

@@ -1,5 +1,15 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 
-/** Lists the process IDs of a process's children. */
-export const childrenOf = (pid: number): number[] =>
-  readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number)
+/** Reads a file of /proc for each thread of a process; an empty string for a thread that ends in between. Throws if the process has ended. */
+export const readThreadFiles = (pid: number, file: string): string[] =>
+  readdirSync(`/proc/${pid}/task`).map(thread => {
+    try {
+      return readFileSync(`/proc/${pid}/task/${thread}/${file}`, 'utf8')
+    } catch {
+      return ''
+    }
+  })
+
+/** Lists the process IDs of a process's children. Throws if the process has ended. */
+export const listChildPids = (pid: number): number[] =>
+  readThreadFiles(pid, 'children').flatMap(pids => pids.split(' ').filter(Boolean).map(Number))

@@ -7,7 +7,7 @@ import type { BackOffices } from '../../src/backoffice/back-offices.ts'
 import type { Driver } from '../../src/backoffice/port/driver.ts'
 import type { Job } from '../../src/jobs/job.ts'
 
-export const zone = 'Australia/Melbourne'
+export const timeZone = 'Australia/Melbourne'
 
 /** Shorter than in production, so that minutes show what otherwise takes days. */
 const limits: Partial<Limits> = {
@@ -24,7 +24,7 @@ const [intervalSeconds, fullIntervalSeconds, refreshIntervalSeconds] = [2, 25, 2
 
 /** Opens the Apparel21 driver with short timeouts and intervals. */
 export function openSpedUpDriver(url: string, ca: string): Driver {
-  const upstream = createUpstream({ url, countryCode: 'AU', timeZone: zone, ca, limits })
+  const upstream = createUpstream({ url, countryCode: 'AU', timeZone, ca, limits })
   const { client, release } = upstream
   return {
     backOffice: service => createApparel21(upstream, service),
@@ -36,7 +36,7 @@ export function openSpedUpDriver(url: string, ca: string): Driver {
       ...(sync.refreshIntervalSeconds !== undefined && { refreshIntervalSeconds }),
     })),
     source: url,
-    timeZone: zone,
+    timeZone,
     fetchStock: (skuIds, signal) => fetchStockOfSkus(client, skuIds, signal),
     breaker: undefined,
     probe: async () => ({ release: undefined, stores: 0, currency: undefined }),

@@ -1,13 +1,14 @@
 import { spawnSync } from 'node:child_process'
 import { appendFileSync, chmodSync, chownSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { childrenOf } from './children.ts'
+import { listChildPids } from './children.ts'
 
 const debian = '/usr/lib/postgresql'
 const [newest] = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : []
 
 /** The reason to skip a test if Debian's PostgreSQL, whose programs create standbys, is missing; otherwise undefined. */
-export const noDebianPostgres = newest === undefined ? `${debian} is missing: apt-get install postgresql` : undefined
+export const debianPostgresMissing =
+  newest === undefined ? `${debian} is missing: apt-get install postgresql` : undefined
 
 const isRoot = process.geteuid?.() === 0
 
@@ -47,7 +48,7 @@ export interface DebianServer {
   stop(): void
 }
 
-function serverIn({ home, port }: ServerLocation): DebianServer {
+function createServerHandle({ home, port }: ServerLocation): DebianServer {
   const data = join(home, 'data')
   const control = (args: readonly string[], environment?: Environment) =>
     run('pg_ctl', ['-D', data, '-w', '-t', '60', ...args], environment)
@@ -59,11 +60,11 @@ function serverIn({ home, port }: ServerLocation): DebianServer {
     },
     kill() {
       const pid = Number.parseInt(readFileSync(join(data, 'postmaster.pid'), 'utf8'), 10)
-      for (const processId of [pid, ...childrenOf(pid)]) process.kill(processId, 'SIGKILL')
+      for (const processId of [pid, ...listChildPids(pid)]) process.kill(processId, 'SIGKILL')
     },
     stopSendingWal() {
       const pid = Number.parseInt(readFileSync(join(data, 'postmaster.pid'), 'utf8'), 10)
-      for (const child of childrenOf(pid))
+      for (const child of listChildPids(pid))
         if (readFileSync(`/proc/${child}/cmdline`, 'utf8').includes('walsender')) process.kill(child, 'SIGSTOP')
     },
     promote: () => control(['promote']),
@@ -88,7 +89,7 @@ export function createPrimary(location: ServerLocation): DebianServer {
   createHome(location.home)
   const data = join(location.home, 'data')
   run('initdb', ['-D', data, '-A', 'trust', '-U', 'tillbridge', '--encoding=UTF8', '--locale=C.UTF-8'])
-  return serverIn(location)
+  return createServerHandle(location)
 }
 
 /** Creates a standby of a running primary without starting it; `name` is its application name at the primary. */
@@ -98,5 +99,5 @@ export function createStandby(location: ServerLocation, primary: ServerLocation,
   const connection = `host=127.0.0.1 port=${primary.port} user=tillbridge`
   run('pg_basebackup', ['-D', data, '-d', connection, '-R', '-c', 'fast'])
   appendFileSync(join(data, 'postgresql.auto.conf'), `primary_conninfo = '${connection} application_name=${name}'\n`)
-  return serverIn(location)
+  return createServerHandle(location)
 }

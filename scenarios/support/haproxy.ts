@@ -7,16 +7,16 @@ import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Certificate } from '../../src/tls/tls.ts'
-import { freePort } from './free-port.ts'
+import { findFreePort } from './free-port.ts'
 
 const program = '/usr/sbin/haproxy'
 const example = fileURLToPath(new URL('../../deploy/haproxy.cfg', import.meta.url))
 
-export const noHaproxy = existsSync(program) ? undefined : `${program} is missing: apt-get install haproxy`
+export const haproxyMissing = existsSync(program) ? undefined : `${program} is missing: apt-get install haproxy`
 
 /** A library that shifts the clock of a process. */
 export const faketime = '/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1'
-export const noFaketime = existsSync(faketime) ? undefined : `${faketime} is missing: apt-get install libfaketime`
+export const faketimeMissing = existsSync(faketime) ? undefined : `${faketime} is missing: apt-get install libfaketime`
 
 /** Reads the status of each server from HAProxy's socket. */
 async function readStatuses(socket: string): Promise<string[]> {
@@ -41,7 +41,7 @@ interface HaproxyOptions {
 
 /** Starts HAProxy with `deploy/haproxy.cfg` in front of processes of this machine. */
 export async function startHaproxy({ directory, ports, certificate }: HaproxyOptions) {
-  const port = await freePort()
+  const port = await findFreePort()
   const socket = join(directory, 'stats')
   const certificateFile = join(directory, 'haproxy.pem')
   writeFileSync(certificateFile, `${certificate.cert}\n${certificate.key}`, { mode: 0o600 })

@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type Database, type Db, sql } from '../../src/database/db.ts'
 
 /** Tables with leases, their ID, and the column that changes when a lease is taken. */
-const leased = [
+const leaseTables = [
   ['intent', 'id', 'token'],
   ['reservation', 'owner', 'owner'],
   ['job', 'lease', 'lease'],
@@ -15,7 +15,7 @@ const leased = [
 
 /** Adds triggers that record the process behind each lease. */
 export async function recordLeaseOwners({ pool }: Database): Promise<void> {
-  const triggers = leased.map(
+  const triggers = leaseTables.map(
     ([table, id, changed]) =>
       `create trigger record_lease_owner after insert or update of ${changed} on ${table} for each row when (new.${id} is not null) execute function record_lease_owner('${id}');`,
   )
@@ -31,7 +31,7 @@ export async function recordLeaseOwners({ pool }: Database): Promise<void> {
 }
 
 /** Ends all leases of one run of a process, as if their time had passed. */
-export async function expireLeasesOf(db: Db, processRun: string): Promise<void> {
+export async function expireLeasesOfProcess(db: Db, processRun: string): Promise<void> {
   const leases = sql`(select lease from lease_owner where process = ${processRun})`
   await db.run(
     sql`update intent set claimed_until = now() - interval '1 s', next_check_at = least(next_check_at, now()) where id in ${leases}`,
@@ -63,7 +63,10 @@ export const listOpenWrites = async (db: Db): Promise<string[]> =>
   ).map(({ open }) => open)
 
 /** Waits at most 90 s until the workers have recovered all open writes, without their pauses. */
-export async function untilWritesAreRecovered(db: Db, { expiresLeases }: { expiresLeases: boolean }): Promise<void> {
+export async function waitUntilWritesAreRecovered(
+  db: Db,
+  { expiresLeases }: { expiresLeases: boolean },
+): Promise<void> {
   for (const end = performance.now() + 90_000; performance.now() < end; await delay(300)) {
     if ((await listOpenWrites(db)).length === 0) return
     if (expiresLeases) await expireLeases(db)
@@ -75,7 +78,7 @@ export async function untilWritesAreRecovered(db: Db, { expiresLeases }: { expir
 }
 
 /** Waits at most 90 s until the workers have repeated all sync runs that a kill of PostgreSQL interrupted, without waiting for their leases. */
-export async function untilSyncsEnd(db: Db): Promise<void> {
+export async function waitUntilSyncsEnd(db: Db): Promise<void> {
   await db.run(sql`update sync_state set heartbeat_at = null where run is not null`)
   for (const end = performance.now() + 90_000; performance.now() < end; await delay(300)) {
     if (!(await db.run(sql`select from sync_state where run is not null`))) return

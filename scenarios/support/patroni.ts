@@ -7,15 +7,15 @@ import { once } from 'node:events'
 import { chmodSync, existsSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { childrenOf } from './children.ts'
-import { createHome, findDebianPrograms, noDebianPostgres } from './debian-postgres.ts'
-import { freePort } from './free-port.ts'
+import { listChildPids } from './children.ts'
+import { createHome, debianPostgresMissing, findDebianPrograms } from './debian-postgres.ts'
+import { findFreePort } from './free-port.ts'
 
 const [patroni, etcd] = ['/usr/bin/patroni', '/usr/bin/etcd']
 
 /** The reason to skip a test if the packages are missing; otherwise undefined. */
-export const noPatroni =
-  noDebianPostgres ??
+export const patroniMissing =
+  debianPostgresMissing ??
   (existsSync(patroni) && existsSync(etcd)
     ? undefined
     : `${patroni} or ${etcd} is missing: apt-get install patroni etcd-server`)
@@ -31,7 +31,7 @@ function start(command: readonly string[], log: string, cwd: string): ChildProce
 }
 
 /** Resolves when `condition` holds. Throws after `timeoutMs`. */
-async function until(condition: () => Promise<boolean>, what: string, timeoutMs = 120_000) {
+async function waitUntil(condition: () => Promise<boolean>, what: string, timeoutMs = 120_000) {
   for (const begun = performance.now(); !(await condition().catch(() => false)); await delay(200))
     if (performance.now() - begun > timeoutMs) throw new Error(`${what} did not happen within ${timeoutMs / 1_000} s`)
 }
@@ -61,7 +61,9 @@ interface EtcdMember {
 }
 
 async function startEtcd(home: string): Promise<EtcdMember[]> {
-  const ports = await Promise.all(Array.from({ length: 3 }, async () => [await freePort(), await freePort()] as const))
+  const ports = await Promise.all(
+    Array.from({ length: 3 }, async () => [await findFreePort(), await findFreePort()] as const),
+  )
   const cluster = ports.map(([peer], i) => `etcd-${i}=http://127.0.0.1:${peer}`).join(',')
   return ports.map(([peer, clientPort], i) => {
     const name = `etcd-${i}`
@@ -135,7 +137,7 @@ export async function startPatroni({ home, isSynchronous }: ClusterOptions): Pro
   async function createNode(name: string) {
     const directory = join(home, name)
     createHome(directory)
-    const [port, apiPort] = [await freePort(), await freePort()]
+    const [port, apiPort] = [await findFreePort(), await findFreePort()]
     const data = join(directory, 'data')
     const trust = ['local all all trust', 'host all all 127.0.0.1/32 trust', 'host replication all 127.0.0.1/32 trust']
     const settings = {
@@ -178,7 +180,7 @@ export async function startPatroni({ home, isSynchronous }: ClusterOptions): Pro
       const pidFile = join(data, 'postmaster.pid')
       if (!existsSync(pidFile)) return []
       const pid = Number.parseInt(readFileSync(pidFile, 'utf8'), 10)
-      return existsSync(`/proc/${pid}`) ? [pid, ...childrenOf(pid)] : []
+      return existsSync(`/proc/${pid}`) ? [pid, ...listChildPids(pid)] : []
     }
     const query = (path: string) => fetch(`http://127.0.0.1:${apiPort}/${path}`, { signal: AbortSignal.timeout(2_000) })
     const node = {
@@ -215,7 +217,7 @@ export async function startPatroni({ home, isSynchronous }: ClusterOptions): Pro
       found = { primary: one, standby: other }
       return true
     }
-    await until(isHealthy, 'a primary and its standby')
+    await waitUntil(isHealthy, 'a primary and its standby')
     if (!found) throw new Error('a cluster without a primary is not healthy')
     return found
   }
@@ -225,10 +227,10 @@ export async function startPatroni({ home, isSynchronous }: ClusterOptions): Pro
     await Promise.all(members.map(member => end(member.process, 'SIGKILL')))
   }
   try {
-    await until(async () => (await findEtcdLeader(members)) !== undefined, 'the election of a leader of etcd')
+    await waitUntil(async () => (await findEtcdLeader(members)) !== undefined, 'the election of a leader of etcd')
     // The first one creates the database.
     nodes[0]?.start()
-    await until(async () => (await nodes[0]?.isPrimary()) ?? false, 'the first primary')
+    await waitUntil(async () => (await nodes[0]?.isPrimary()) ?? false, 'the first primary')
     nodes[1]?.start()
     await untilHealthy()
   } catch (error) {

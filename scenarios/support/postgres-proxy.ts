@@ -13,7 +13,7 @@ export interface PostgresProxy {
   /** Closes PostgreSQL's side of the connection instead of sending the next commit. Resolves with a function that closes the other side. */
   dropCommit(): Promise<() => void>
   /** Loses the response to the next statement that has this string among its values and whose command tag begins with `tag` (`INSERT`). */
-  loseAnswer(value: string, tag: string): Promise<void>
+  loseResponse(value: string, tag: string): Promise<void>
   /** Closes all connections and accepts none until the returned function is called. */
   cutOff(): () => void
   close(): void
@@ -85,7 +85,7 @@ export async function startPostgresProxy(connection: string): Promise<PostgresPr
       new Promise(resolve => {
         dropping = resolve
       }),
-    loseAnswer: lose,
+    loseResponse: lose,
     cutOff() {
       isCut = true
       for (const socket of open) socket.destroy()

@@ -10,7 +10,7 @@ const types = { data: 0, headers: 1, priority: 2, reset: 3, settings: 4, ping: 6
 export const [endStream, endHeaders] = [1, 4]
 
 /** An HTTP/2 frame (RFC 9113, section 4.1). */
-export function frame(type: keyof typeof types, flags: number, stream: number, payload: Buffer = Buffer.alloc(0)) {
+export function buildFrame(type: keyof typeof types, flags: number, stream: number, payload: Buffer = Buffer.alloc(0)) {
   const head = Buffer.alloc(9)
   head.writeUIntBE(payload.length, 0, 3)
   head[3] = types[type]
@@ -20,7 +20,7 @@ export function frame(type: keyof typeof types, flags: number, stream: number, p
 }
 
 /** Header fields without compression (RFC 7541, section 6.2.2). */
-export const headerFields = (fields: Record<string, string>) =>
+export const encodeHeaders = (fields: Record<string, string>) =>
   Buffer.concat(
     Object.entries(fields).map(([name, value]) =>
       Buffer.concat([
@@ -32,7 +32,7 @@ export const headerFields = (fields: Record<string, string>) =>
     ),
   )
 
-export const uint32 = (value: number) => {
+export const toUint32 = (value: number) => {
   const bytes = Buffer.alloc(4)
   bytes.writeUInt32BE(value)
   return bytes
@@ -43,24 +43,24 @@ export const http2Preface = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'
 const maxWindow = 2 ** 31 - 1
 
 /** Bytes of an HTTP/2 client that requests `path` on as many streams, with the largest flow-control windows. */
-export const http2Requests = (path: string, streams: number) =>
+export const buildHttp2Requests = (path: string, streams: number) =>
   Buffer.concat([
     Buffer.from(http2Preface),
     // SETTINGS_INITIAL_WINDOW_SIZE
-    frame('settings', 0, 0, Buffer.concat([Buffer.from([0, 4]), uint32(maxWindow)])),
-    frame('window', 0, 0, uint32(maxWindow - 65_535)),
+    buildFrame('settings', 0, 0, Buffer.concat([Buffer.from([0, 4]), toUint32(maxWindow)])),
+    buildFrame('window', 0, 0, toUint32(maxWindow - 65_535)),
     ...Array.from({ length: streams }, (_, i) =>
-      frame(
+      buildFrame(
         'headers',
         endStream | endHeaders,
         2 * i + 1,
-        headerFields({ ':method': 'GET', ':scheme': 'https', ':authority': 'localhost', ':path': path }),
+        encodeHeaders({ ':method': 'GET', ':scheme': 'https', ':authority': 'localhost', ':path': path }),
       ),
     ),
   ])
 
 /** Bytes of an HTTP/1.1 client that pipelines as many requests. */
-export const http1Requests = (path: string, requests: number) =>
+export const buildHttp1Requests = (path: string, requests: number) =>
   Buffer.from(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`.repeat(requests))
 
 /** Connects, sends bytes and stops reading after the handshake. Resolves after the bytes were sent or the server disconnected. */

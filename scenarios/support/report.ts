@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { Presets, SingleBar } from 'cli-progress'
-import { commit } from './commit.ts'
+import { readCommit } from './commit.ts'
 import type { CheckResult } from './expectations/check.ts'
 
 const results = fileURLToPath(new URL('../../bench/results/', import.meta.url))
@@ -56,7 +56,7 @@ export function report(
   const items = checks.map(({ title, holds }) => `* ${holds ? 'holds' : '**does not hold**'}: ${title}`)
   writeFileSync(
     `${results}scenario-${scenario}.md`,
-    `# Scenario: ${scenario}\n\n\`npm run scenario -- ${command} --keep\`, commit ${commit()}, ${cpus().length} cores.\n\n| | |\n|---|---:|\n${rows.join('\n')}\n\n${items.join('\n')}\n`,
+    `# Scenario: ${scenario}\n\n\`npm run scenario -- ${command} --keep\`, commit ${readCommit()}, ${cpus().length} cores.\n\n| | |\n|---|---:|\n${rows.join('\n')}\n\n${items.join('\n')}\n`,
   )
 }
 

@@ -10,7 +10,8 @@ export interface Place {
 }
 
 /** Builds the connection string by which a standby connects to its primary. */
-export const conninfoOf = ({ connection: { host, port, user } }: Postgres) => `host=${host} port=${port} user=${user}`
+export const buildConninfo = ({ connection: { host, port, user } }: Postgres) =>
+  `host=${host} port=${port} user=${user}`
 
 /** False for files that a base backup leaves out: those of the running process, and WAL, which the standby receives. */
 const isCopied = (path: string) =>
@@ -40,7 +41,7 @@ export async function startStandby(
   }
   writeFileSync(join(data, 'standby.signal'), '')
   // Settings in this file can be changed without a restart.
-  appendFileSync(join(data, 'postgresql.auto.conf'), `primary_conninfo = '${conninfoOf(primary.postgres)}'\n`)
+  appendFileSync(join(data, 'postgresql.auto.conf'), `primary_conninfo = '${buildConninfo(primary.postgres)}'\n`)
   chmodSync(data, 0o700)
   return startPostgres(directory, {
     settings: { wal_retrieve_retry_interval: '200ms', ...settings },
@@ -48,5 +49,5 @@ export async function startStandby(
 }
 
 /** Builds the URL of a database on one or more servers. */
-export const urlOf = (servers: readonly Postgres[], database: string) =>
+export const buildDatabaseUrl = (servers: readonly Postgres[], database: string) =>
   `postgres://${servers[0]?.connection.user}@${servers.map(({ connection: { host, port } }) => `${encodeURIComponent(host)}:${port}`).join(',')}/${database}`

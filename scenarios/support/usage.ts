@@ -1,9 +1,10 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
+import { listChildPids, readThreadFiles } from './children.ts'
 
 /** CPU and memory of processes, read from Linux's /proc. On other systems all values are NaN. */
 const ticksPerSecond = 100
 
-function stat(pid: number) {
+function readCpuTimes(pid: number) {
   const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
   // The process name before it can contain any character.
   const fields = text
@@ -14,30 +15,18 @@ function stat(pid: number) {
   return { own: (own + system) / ticksPerSecond, ended: (ended + endedSystem) / ticksPerSecond }
 }
 
-/** Reads a file of /proc for each thread of a process. */
-const readThreads = (pid: number, file: string) =>
-  readdirSync(`/proc/${pid}/task`).map(
-    thread => attempt(() => readFileSync(`/proc/${pid}/task/${thread}/${file}`, 'utf8')) ?? '',
-  )
-
-const children = (pid: number) =>
-  readThreads(pid, 'children')
-    .flatMap(some => some.split(' '))
-    .filter(Boolean)
-    .map(Number)
-
 /** CPU seconds of all threads, with nanosecond resolution. */
-const secondsOfThreads = (pid: number) =>
-  readThreads(pid, 'schedstat').reduce((sum, used) => sum + Number.parseInt(used || '0', 10) / 1e9, 0)
+const readThreadCpuSeconds = (pid: number) =>
+  readThreadFiles(pid, 'schedstat').reduce((sum, used) => sum + Number.parseInt(used || '0', 10) / 1e9, 0)
 
 /** CPU seconds of a process and its children, including those that ended. */
-export const cpuSeconds = (pid: number): number => attempt(() => cpuOf(pid)) ?? Number.NaN
+export const readCpuSeconds = (pid: number): number => attempt(() => sumCpuSeconds(pid)) ?? Number.NaN
 
-function cpuOf(pid: number): number {
-  const { own, ended } = stat(pid)
+function sumCpuSeconds(pid: number): number {
+  const { own, ended } = readCpuTimes(pid)
   // Ticks are rounded to 10 ms; the sum over threads lacks those that ended.
-  const used = Math.max(own, attempt(() => secondsOfThreads(pid)) ?? 0) + ended
-  return children(pid).reduce((sum, child) => sum + (attempt(() => cpuOf(child)) ?? 0), used)
+  const used = Math.max(own, attempt(() => readThreadCpuSeconds(pid)) ?? 0) + ended
+  return listChildPids(pid).reduce((sum, child) => sum + (attempt(() => sumCpuSeconds(child)) ?? 0), used)
 }
 
 /** Milliseconds that the main thread of a process has worked, and that it has waited for a core of a busy machine. */
@@ -48,15 +37,15 @@ export function readMainThread(pid: number) {
 }
 
 /** Resident memory in MB: current and peak. */
-export function memory(pid: number) {
+export function readMemory(pid: number) {
   const text = attempt(() => readFileSync(`/proc/${pid}/status`, 'utf8')) ?? ''
   const megabytes = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(text)?.[1]) / 1_024
   return { now: megabytes('VmRSS'), peak: megabytes('VmHWM') }
 }
 
 /** Memory of a process and its children in MB; shared pages count once. */
-export const memoryOfAll = (pid: number) =>
-  [pid, ...(attempt(() => children(pid)) ?? [])].reduce((sum, id) => {
+export const readTotalMemory = (pid: number) =>
+  [pid, ...(attempt(() => listChildPids(pid)) ?? [])].reduce((sum, id) => {
     const text = attempt(() => readFileSync(`/proc/${id}/smaps_rollup`, 'utf8'))
     return sum + Number(/^Pss:\s+(\d+) kB/m.exec(text ?? '')?.[1]) / 1_024
   }, 0)

@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { installedByPip, openApiGenerator } from '../../scenarios/support/installed.ts'
+import { installPipTools, openApiGenerator } from '../../scenarios/support/install-tools.ts'
 
 /** The languages of the clients in clients/. */
 export const languages = ['python', 'php', 'csharp'] as const
@@ -69,7 +69,7 @@ const generators: Record<Language, Generator> = {
  */
 export async function buildClient(language: Language, directory: string): Promise<boolean> {
   const { packages, program, args, from, to } = generators[language]
-  const programs = await installedByPip(...packages)
+  const programs = await installPipTools(...packages)
   if (!programs) return false
   const temporary = mkdtempSync(join(tmpdir(), 'tillbridge-client-'))
   try {

@@ -8,7 +8,7 @@ import { after, test } from 'node:test'
 import { connect } from 'node:tls'
 import { promisify } from 'node:util'
 import { Webhook } from 'standardwebhooks'
-import { installedByNpm, installedByPip } from '../../scenarios/support/installed.ts'
+import { installNpmTools, installPipTools } from '../../scenarios/support/install-tools.ts'
 import { apiKeyOf, startNetwork, trust } from '../../test/client/shop.ts'
 import { startOrderShop } from '../../test/support/order-shop.ts'
 import { buildClient, type Language } from './build.ts'
@@ -78,7 +78,7 @@ function assertExample(output: string) {
 test('the Python client works as a package', async t => {
   if (!(await buildClient('python', join(directory, 'python'))))
     return t.skip('openapi-python-client cannot be installed')
-  const programs = await installedByPip(
+  const programs = await installPipTools(
     'httpx==0.28.1',
     'attrs==25.4.0',
     'python-dateutil==2.9.0.post0',
@@ -139,7 +139,7 @@ test('the C# client works as a package', {
 }, async t => {
   const packageDirectory = join(directory, 'csharp')
   // NSwag has a copy of the library that projects get from NuGet.
-  const programs = await installedByNpm('nswag@14.7.1')
+  const programs = await installNpmTools('nswag@14.7.1')
   if (!programs) return t.skip('Newtonsoft.Json cannot be installed')
   if (!(await buildClient('csharp', packageDirectory))) return t.skip('openapi-generator-cli cannot be installed')
   const library = join(programs, '../nswag/bin/binaries/Win/Newtonsoft.Json.dll')

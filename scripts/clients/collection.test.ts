@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { installedByNpm } from '../../scenarios/support/installed.ts'
+import { installNpmTools } from '../../scenarios/support/install-tools.ts'
 import { demoSettings, fillDemoShop } from '../../seed/shop.ts'
 import { checkout, startCommand } from '../../test/support/processes.ts'
 import { startTestApi } from '../../test/support/service.ts'
@@ -17,7 +17,7 @@ after(async () => {
 await fillDemoShop(api.db, api.keys, api.service)
 
 test('all requests of the collection succeed in their order', async t => {
-  const programs = await installedByNpm('newman@6.2.2')
+  const programs = await installNpmTools('newman@6.2.2')
   if (!programs) return t.skip('newman cannot be installed')
   const authority = join(directory, 'ca.pem')
   writeFileSync(authority, api.ca)

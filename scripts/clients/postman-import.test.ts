@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { installedByNpm } from '../../scenarios/support/installed.ts'
+import { installNpmTools } from '../../scenarios/support/install-tools.ts'
 import { demoSettings, fillDemoShop } from '../../seed/shop.ts'
 import { startCommand } from '../../test/support/processes.ts'
 import { startTestApi } from '../../test/support/service.ts'
@@ -42,8 +42,8 @@ const listRequests = ({ item = [], ...own }: Item): Item[] => [
 ]
 
 test('the requests of a Postman import work', async t => {
-  const importer = await installedByNpm('openapi-to-postmanv2@6.3.3')
-  const programs = await installedByNpm('newman@6.2.2')
+  const importer = await installNpmTools('openapi-to-postmanv2@6.3.3')
+  const programs = await installNpmTools('newman@6.2.2')
   if (!importer || !programs) return t.skip('openapi-to-postmanv2 and newman cannot be installed')
   const published = join(directory, 'openapi.json')
   const file = join(directory, 'collection.json')

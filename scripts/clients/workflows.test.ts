@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { pino } from 'pino'
-import { installedByNpm } from '../../scenarios/support/installed.ts'
+import { installNpmTools } from '../../scenarios/support/install-tools.ts'
 import { demoSettings, fillDemoShop } from '../../seed/shop.ts'
 import { sampleVoucher } from '../../seed/vouchers.ts'
 import { startWorker } from '../../src/jobs/worker.ts'
@@ -31,7 +31,7 @@ after(async () => {
 })
 
 const file = join(checkout, 'docs/workflows.arazzo.yaml')
-const programs = await installedByNpm('@redocly/respect-core@2.37.0')
+const programs = await installNpmTools('@redocly/respect-core@2.37.0')
 const load = (name: string) => import(pathToFileURL(join(programs ?? '', '../@redocly', name, 'lib/index.js')).href)
 
 /** Runs a workflow. Returns its outputs. Fails with the report of the runner. */

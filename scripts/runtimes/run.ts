@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { installedByNpm } from '../../scenarios/support/installed.ts'
+import { installNpmTools } from '../../scenarios/support/install-tools.ts'
 import { issueCertificate } from '../../src/tls/issue-certificate.ts'
 import type { Outcome } from './program.ts'
 
@@ -29,13 +29,13 @@ const newKey = () => generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateK
 const runtimes: Record<string, (main: string, caFile: string) => Promise<string[] | undefined>> = {
   node: async main => [process.execPath, main],
   deno: async (main, authorityFile) => {
-    const programs = await installedByNpm('deno@2.9.6')
+    const programs = await installNpmTools('deno@2.9.6')
     return programs === undefined
       ? undefined
       : [join(programs, 'deno'), 'run', '--quiet', '--no-config', '--allow-net', '--cert', authorityFile, main]
   },
   bun: async main => {
-    const programs = await installedByNpm(`@oven/bun-${platform}@1.4.5`)
+    const programs = await installNpmTools(`@oven/bun-${platform}@1.4.5`)
     return programs === undefined
       ? undefined
       : [join(programs, '..', '@oven', `bun-${platform}`, 'bin', 'bun'), 'run', main]

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
-import { installedByPip } from '../../scenarios/support/installed.ts'
+import { installPipTools } from '../../scenarios/support/install-tools.ts'
 import { buildDocuments } from '../documents/write.ts'
 import { toTestedDocument } from './findings.ts'
 
@@ -20,7 +20,7 @@ function end(why: string): never {
   process.exit(1)
 }
 
-const programs = await installedByPip('schemathesis==4.32.5')
+const programs = await installPipTools('schemathesis==4.32.5')
 if (!programs) end('Schemathesis is written in Python: it needs python3, 3.10 or later, with venv.')
 const directory = mkdtempSync(join(tmpdir(), 'tillbridge-schemathesis-'))
 const dataDir = join(directory, 'data')

@@ -3,7 +3,7 @@ import * as fs from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { freePort } from '../../scenarios/support/free-port.ts'
+import { findFreePort } from '../../scenarios/support/free-port.ts'
 import { formatName } from '../../src/commands/backups/storage/storage.ts'
 import { sql } from '../../src/database/db.ts'
 import {
@@ -108,7 +108,7 @@ test('an SFTP server keeps, lists and returns backups', { skip: sshdMissing }, a
 
 test('an S3-compatible bucket keeps, lists and returns backups', async t => {
   const directory = join(home, 's3')
-  const port = await freePort()
+  const port = await findFreePort()
   const server = new S3rver({
     port,
     address: '127.0.0.1',
@@ -175,7 +175,7 @@ test('a worker takes scheduled backups, and doctor and metrics report their age'
   assert.match(without.out, /FAIL +Backups +No backup exists, although one is scheduled every 1 hour\./)
   const undeletable = 'control-20260101T000000Z.tillbridge'
   fs.mkdirSync(join(settings.BACKUP_STORAGE, undeletable), { recursive: true })
-  const port = await freePort()
+  const port = await findFreePort()
   const worker = startCommand(['worker'], { ...settings, METRICS_PORT: String(port) })
   await waitUntil(
     async () => (await api.db.row(sql`select from installation where backed_up_at is not null`)) !== undefined,

@@ -7,7 +7,7 @@ import { after, test } from 'node:test'
 import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { Webhook } from 'standardwebhooks'
-import { foundOfNpm, openApiTypeScript } from '../../scenarios/support/installed.ts'
+import { findNpmTools, openApiTypeScript } from '../../scenarios/support/install-tools.ts'
 import { fillShop } from '../support/order-shop.ts'
 import { checkout } from '../support/processes.ts'
 import { startTestApi } from '../support/service.ts'
@@ -85,7 +85,7 @@ test('the package type-checks with TypeScript 7 and tolerates later values', asy
   await ran(project, process.execPath, [join(checkout, 'node_modules/typescript/bin/tsc')])
 })
 
-const older = foundOfNpm(...openApiTypeScript)
+const older = findNpmTools(...openApiTypeScript)
 const none = 'TypeScript 5 is not installed here; `npm run generators` installs it'
 test('the package type-checks with TypeScript 5', { skip: older ? false : none }, async () => {
   assert.match(await ran(project, join(older ?? '', 'tsc'), ['--version']), / 5\./)

@@ -10,11 +10,11 @@ const shop = await shopOfTests()
 const { api, simulator } = shop
 const { created } = personsOf(shop)
 const client = clientOf(api)
-const loseAnswer = () => simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons', times: 1 })
+const loseResponse = () => simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons', times: 1 })
 
 test('a repeat creates an unconfirmed back office customer once', async () => {
   const before = created()
-  loseAnswer()
+  loseResponse()
   const customer = await client.customers.create(buildCustomer())
   assert.equal(created(), before + 1)
   assert.equal((await client.customers.get(customer.id)).id, customer.id)
@@ -23,7 +23,7 @@ test('a repeat creates an unconfirmed back office customer once', async () => {
 test('an unknown outcome without retry timeout returns its key', async () => {
   const before = created()
   const body = buildCustomer()
-  loseAnswer()
+  loseResponse()
   const unknown = await client.customers
     .create(body, { retryTimeoutMs: 0, reconcileTimeoutMs: 0 })
     .catch(error => error)

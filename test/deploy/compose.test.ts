@@ -4,7 +4,7 @@ import { chmodSync, chownSync, cpSync, mkdirSync, readFileSync, writeFileSync } 
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { parse } from 'yaml'
-import { isInstalled } from '../../scenarios/packaging/image/needs.ts'
+import { isInstalled } from '../../scenarios/packaging/image/requirements.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { findBinaries } from '../../src/postgres/binaries.ts'
 import { needsOpenCheckout } from '../support/postgres/processes.ts'

@@ -5,7 +5,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { request } from 'node:https'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { freePort } from '../../scenarios/support/free-port.ts'
+import { findFreePort } from '../../scenarios/support/free-port.ts'
 import { checkout, createDirectory, waitUntil } from '../support/processes.ts'
 import { buildCredentials } from '../support/servers.ts'
 import { startTestApi, type TestApi } from '../support/service.ts'
@@ -121,7 +121,7 @@ async function serves(port: number) {
 test('requests and imports pass through nginx with TLS', {
   skip: !existsSync('/usr/sbin/nginx') && 'nginx is not installed',
 }, async () => {
-  const { file, port } = configured('nginx.conf', await freePort(), [])
+  const { file, port } = configured('nginx.conf', await findFreePort(), [])
   const text = readFileSync(file, 'utf8')
     .replace('listen 443 ssl', `listen 127.0.0.1:${port} ssl`)
     .replace('/etc/ssl/tillbridge.pem', certificate)
@@ -136,7 +136,7 @@ test('requests and imports pass through nginx with TLS', {
 test('requests and imports pass through HAProxy with TLS', {
   skip: !existsSync('/usr/sbin/haproxy') && 'haproxy is not installed',
 }, async () => {
-  const port = await freePort()
+  const port = await findFreePort()
   const { file } = configured('haproxy.cfg', port, [
     ['bind :443', `bind 127.0.0.1:${port}`],
     ['/etc/ssl/tillbridge-with-key.pem', join(home, 'both.pem')],

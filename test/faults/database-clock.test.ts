@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { existsSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { faketime, noFaketime } from '../../scenarios/support/haproxy.ts'
+import { faketime, faketimeMissing } from '../../scenarios/support/haproxy.ts'
 import { sql } from '../../src/database/db.ts'
 import { environment } from '../../src/postgres/run-as.ts'
 import { tickClock } from '../../src/store/alerts/database-clock.ts'
@@ -12,7 +12,7 @@ import { startTestApi, type TestApi } from '../support/service.ts'
 import { post, withKey } from '../support/write.ts'
 import { type OwnDatabase, ownDatabase } from './own-postgres.ts'
 
-const skip = noFaketime
+const skip = faketimeMissing
 const clock = join(createDirectory(), 'clock')
 let database: OwnDatabase
 let api: TestApi

@@ -4,7 +4,14 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
 import { watchEventLoop } from '../../scenarios/support/event-loop.ts'
-import { endHeaders, endStream, frame, headerFields, http2Preface, uint32 } from '../../scenarios/support/raw-http.ts'
+import {
+  buildFrame,
+  encodeHeaders,
+  endHeaders,
+  endStream,
+  http2Preface,
+  toUint32,
+} from '../../scenarios/support/raw-http.ts'
 import { parseRelease } from '../../src/backoffice/apparel21/client/release.ts'
 import { prefersStrict } from '../../src/http/routing/prefer.ts'
 import { createIntegerParser, createMoneyParser } from '../../src/import/pipeline/numbers.ts'
@@ -182,12 +189,12 @@ test('streams that are reset at once do not block other requests', async () => {
     ':authority': new URL(server.baseUrl).host,
     ':path': '/stores',
   }
-  const block = headerFields(headers)
+  const block = encodeHeaders(headers)
   const flood = Array.from({ length: 4_000 }, (_, i) => [
-    frame('headers', endStream | endHeaders, 2 * i + 1, block),
-    frame('reset', 0, 2 * i + 1, uint32(8)),
+    buildFrame('headers', endStream | endHeaders, 2 * i + 1, block),
+    buildFrame('reset', 0, 2 * i + 1, toUint32(8)),
   ])
-  const bytes = Buffer.concat([Buffer.from(http2Preface), frame('settings', 0, 0), ...flood.flat()])
+  const bytes = Buffer.concat([Buffer.from(http2Preface), buildFrame('settings', 0, 0), ...flood.flat()])
   try {
     await withoutBlocking('reset streams', async () => {
       const socket = await tlsTo(server, { ALPNProtocols: ['h2'] })

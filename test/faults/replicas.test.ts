@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { haltPostgresWhile } from '../../scenarios/support/halt.ts'
-import { conninfoOf, startStandby, urlOf } from '../../scenarios/support/standby.ts'
+import { buildConninfo, buildDatabaseUrl, startStandby } from '../../scenarios/support/standby.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { openDatabase, raw, sql } from '../../src/database/db.ts'
 import { currentLsn, parseLsn } from '../../src/database/replicas/lsn.ts'
@@ -45,7 +45,7 @@ describe('two replicas', () => {
     )
   const environment = () => ({
     DATABASE_URL: primary.connection,
-    DATABASE_READ_URL: urlOf(standbys, primary.postgres.connection.database),
+    DATABASE_READ_URL: buildDatabaseUrl(standbys, primary.postgres.connection.database),
   })
 
   before(async () => {
@@ -173,7 +173,7 @@ describe('two replicas', () => {
 
   test('another database of the same servers is not used', async () => {
     await querySql(primary.postgres, 'create database another')
-    const config = readConfig({ ...environment(), DATABASE_READ_URL: urlOf(standbys, 'another') })
+    const config = readConfig({ ...environment(), DATABASE_READ_URL: buildDatabaseUrl(standbys, 'another') })
     const other = await connect(config, config.databaseUrl ?? '', { replicas: true, skipMigrations: true })
     after(() => other.close())
     const listStates = () => (other.replicas ?? []).map(({ health: status }) => status.state)
@@ -186,7 +186,7 @@ describe('two replicas', () => {
       primary.postgres,
       `create role reader login password 'reader' in role ${primary.postgres.connection.user}`,
     )
-    const url = urlOf(standbys, database).replace(/\/\/[^@]*@/, '//reader:reader@')
+    const url = buildDatabaseUrl(standbys, database).replace(/\/\/[^@]*@/, '//reader:reader@')
     const config = readConfig({ ...environment(), DATABASE_READ_URL: url })
     const other = await connect(config, config.databaseUrl ?? '', { replicas: true, skipMigrations: true })
     after(() => other.close())
@@ -208,7 +208,7 @@ describe('two replicas', () => {
   test('a promoted replica and its followers are no longer used', async () => {
     const [first, second] = standbys as [Postgres, Postgres]
     // The second replica follows the first one, so it can't be ahead of it.
-    await querySql(second, `alter system set primary_conninfo = '${conninfoOf(first)}'`)
+    await querySql(second, `alter system set primary_conninfo = '${buildConninfo(first)}'`)
     await querySql(second, 'select pg_reload_conf()')
     await waitUntil(
       async () => (await querySql(first, 'select from pg_stat_replication')).length === 1,

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { noBuildah, noCompose } from '../../scenarios/packaging/image/needs.ts'
+import { buildahMissing, findComposeObstacle } from '../../scenarios/packaging/image/requirements.ts'
 import { scenarios } from '../../scenarios/scenarios.ts'
-import { childrenOf } from '../../scenarios/support/children.ts'
-import { noDebianPostgres } from '../../scenarios/support/debian-postgres.ts'
-import { noFaketime, noHaproxy } from '../../scenarios/support/haproxy.ts'
-import { noPatroni } from '../../scenarios/support/patroni.ts'
+import { listChildPids } from '../../scenarios/support/children.ts'
+import { debianPostgresMissing } from '../../scenarios/support/debian-postgres.ts'
+import { faketimeMissing, haproxyMissing } from '../../scenarios/support/haproxy.ts'
+import { patroniMissing } from '../../scenarios/support/patroni.ts'
 import { isRunning } from '../support/postgres/processes.ts'
 import { checkout, runCommand, startCommand, waitUntil } from '../support/processes.ts'
 
@@ -52,7 +52,8 @@ test('--help of a scenario describes it and runs nothing', async () => {
 })
 
 /** Returns the process IDs of all descendants of a process. */
-const listDescendants = (pid: number): number[] => childrenOf(pid).flatMap(child => [child, ...listDescendants(child)])
+const listDescendants = (pid: number): number[] =>
+  listChildPids(pid).flatMap(child => [child, ...listDescendants(child)])
 
 test('SIGTERM ends a scenario and all processes that it started', {
   timeout: 120_000,
@@ -106,7 +107,7 @@ test('units that tills of Apparel21 sell are not sold again', { timeout: 200_000
 
 test('restarts behind HAProxy fail no request', {
   timeout: 600_000,
-  skip: noHaproxy ?? noFaketime,
+  skip: haproxyMissing ?? faketimeMissing,
 }, async () => {
   assert.equal(
     (await passedChecks('processes', '--seconds', '4', '--clients', '1', '--rounds', '1', '--pause', '500')).length,
@@ -122,14 +123,14 @@ test('a service with many rows moves with a pause below 5 s', {
 
 test('a failover to a synchronous standby loses and repeats nothing', {
   timeout: 600_000,
-  skip: noDebianPostgres,
+  skip: debianPostgresMissing,
 }, async () => {
   assert.equal((await passedChecks('failover', '--seconds', '1', '--clients', '3', '--pause', '50')).length, 5)
 })
 
 test('an asynchronous standby loses only writes within its reported lag', {
   timeout: 600_000,
-  skip: noDebianPostgres,
+  skip: debianPostgresMissing,
 }, async () => {
   assert.equal(
     (await passedChecks('failover', '--asynchronous', '--seconds', '1', '--clients', '3', '--pause', '50')).length,
@@ -139,7 +140,7 @@ test('an asynchronous standby loses only writes within its reported lag', {
 
 test('a killed primary and a switchover under Patroni lose nothing', {
   timeout: 600_000,
-  skip: noPatroni,
+  skip: patroniMissing,
 }, async () => {
   // Only the long form compares times.
   const short = [
@@ -182,11 +183,11 @@ test('clients that stall are disconnected and do not disturb others', {
 })
 
 // Without containers, the test imitates them.
-const withoutCompose = noCompose()
+const withoutCompose = findComposeObstacle()
 
 test('the image is built from the Dockerfile and runs unprivileged', {
   timeout: 300_000,
-  skip: withoutCompose && noBuildah,
+  skip: withoutCompose && buildahMissing,
 }, async () => {
   if (withoutCompose) assert.equal((await passedChecks('image', '--here')).length, 10)
   else assert.equal((await passedChecks('compose')).length, 8)

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { haltPostgresWhile } from '../../scenarios/support/halt.ts'
-import { startStandby, urlOf } from '../../scenarios/support/standby.ts'
+import { buildDatabaseUrl, startStandby } from '../../scenarios/support/standby.ts'
 import { openDatabase, sql } from '../../src/database/db.ts'
 import { rememberTimelines } from '../../src/database/endpoints.ts'
 import type { Postgres } from '../../src/postgres/postgres.ts'
@@ -29,7 +29,7 @@ describe('a primary and its standby', () => {
   let primary: OwnDatabase
   let standby: Postgres
   const urlWith = (servers: readonly Postgres[], ...more: string[]) => {
-    const url = urlOf(servers, primary.postgres.connection.database)
+    const url = buildDatabaseUrl(servers, primary.postgres.connection.database)
     return more.reduce((all, server) => all.replace('@', `@${server},`), url)
   }
   const settings = (url: string) => ({ DATABASE_URL: url, DATA_DIR: join(home, 'data') })

@@ -2,15 +2,15 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { connectUnread, http1Requests, http2Requests } from '../../scenarios/support/raw-http.ts'
-import { memory } from '../../scenarios/support/usage.ts'
+import { buildHttp1Requests, buildHttp2Requests, connectUnread } from '../../scenarios/support/raw-http.ts'
+import { readMemory } from '../../scenarios/support/usage.ts'
 import { install } from '../support/installations/installations.ts'
 import { createDirectory, sendGet, serve, stopServer } from '../support/processes.ts'
 
 const maxMemoryMib = 450
 const large = '/docs/api/viewer.js'
-const http1 = http1Requests(large, 20)
-const http2 = http2Requests(large, 100)
+const http1 = buildHttp1Requests(large, 20)
+const http2 = buildHttp2Requests(large, 100)
 
 test("1,000 clients that don't read cannot exceed the memory limit", { timeout: 280_000 }, async () => {
   const environment = { DATA_DIR: join(createDirectory(), 'data') }
@@ -29,7 +29,7 @@ test("1,000 clients that don't read cannot exceed the memory limit", { timeout: 
     const { status, text, headers } = await sendGet(server, large)
     assert.deepEqual([status, text.length > 1_000_000], [200, true])
     assert.equal(Number(headers['content-length']), Buffer.byteLength(text))
-    const { peak } = memory(server.pid)
+    const { peak } = readMemory(server.pid)
     assert.ok(peak < maxMemoryMib, `${peak} MB`)
     assert.match(server.err, /connections closed to limit memory/)
   } finally {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import * as fs from 'node:fs'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
-import { noDebianPostgres } from '../../scenarios/support/debian-postgres.ts'
+import { debianPostgresMissing } from '../../scenarios/support/debian-postgres.ts'
 import { findBinaries } from '../../src/postgres/binaries.ts'
 import { createDirectory, runCommand, runSuccessfully, serve, stopServer } from '../support/processes.ts'
 
@@ -10,7 +10,7 @@ const auto = { POSTGRES_BIN_DIR: 'auto' }
 const readMajor = (DATA_DIR: string) => fs.readFileSync(join(DATA_DIR, 'postgres/data/PG_VERSION'), 'utf8').trim()
 
 test('an installed PostgreSQL is preferred; its data is upgraded only on request', {
-  skip: noDebianPostgres,
+  skip: debianPostgresMissing,
 }, async () => {
   const DATA_DIR = join(createDirectory(), 'data')
   const first = await serve(['--no-demo'], { DATA_DIR, ...auto })

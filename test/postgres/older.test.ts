@@ -3,7 +3,7 @@ import * as fs from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import pg from 'pg'
-import { createPrimary, noDebianPostgres } from '../../scenarios/support/debian-postgres.ts'
+import { createPrimary, debianPostgresMissing } from '../../scenarios/support/debian-postgres.ts'
 import {
   createDirectory,
   createServiceAccess,
@@ -50,7 +50,7 @@ async function older() {
 }
 
 test('a start upgrades an older PostgreSQL safely and keeps a copy', {
-  skip: noDebianPostgres,
+  skip: debianPostgresMissing,
 }, async () => {
   const { DATA_DIR, access, first } = await older()
   const home = join(DATA_DIR, 'postgres')

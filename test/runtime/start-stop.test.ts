@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { childrenOf } from '../../scenarios/support/children.ts'
+import { listChildPids } from '../../scenarios/support/children.ts'
 import { installWithAccess } from '../support/installations/installations.ts'
 import { isRunning } from '../support/postgres/processes.ts'
 import {
@@ -208,7 +208,7 @@ test('a step that blocks the event loop is logged and killed', async () => {
 test('worker processes that hang do not delay the stop', async () => {
   const settings = { ...environment, DRAIN_SECONDS: '0', WEB_CONCURRENCY: '2', ...replaceClose('for (;;);') }
   const server = await serve(['--no-demo'], settings)
-  const workers = childrenOf(server.pid)
+  const workers = listChildPids(server.pid)
   assert.deepEqual(await stopServer(server), { code: 0, signal: null }, server.err)
   for (const pid of workers) assert.ok(!isRunning(pid))
 })

@@ -2,20 +2,20 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { createPrimary, type DebianServer, noDebianPostgres } from '../../scenarios/support/debian-postgres.ts'
-import { freePort } from '../../scenarios/support/free-port.ts'
-import { faketime, noFaketime } from '../../scenarios/support/haproxy.ts'
+import { createPrimary, type DebianServer, debianPostgresMissing } from '../../scenarios/support/debian-postgres.ts'
+import { findFreePort } from '../../scenarios/support/free-port.ts'
+import { faketime, faketimeMissing } from '../../scenarios/support/haproxy.ts'
 import { createDirectory, runCommand } from '../support/processes.ts'
 import { followingChanges, followingList, writing } from './following.ts'
 import { callerOf, type Spread, startSpread } from './installation.ts'
 
-describe('moves to a server with a wrong clock', { skip: noDebianPostgres ?? noFaketime }, () => {
+describe('moves to a server with a wrong clock', { skip: debianPostgresMissing ?? faketimeMissing }, () => {
   const started: DebianServer[] = []
   let shop: Spread
 
   /** Starts a server whose clock is so many seconds ahead, and makes it known. */
   async function add(name: string, aheadSeconds: number) {
-    const place = { home: join(createDirectory(), name), port: await freePort() }
+    const place = { home: join(createDirectory(), name), port: await findFreePort() }
     const server = createPrimary(place)
     const clock = {
       LD_PRELOAD: faketime,

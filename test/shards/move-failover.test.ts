@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { startStandby, urlOf } from '../../scenarios/support/standby.ts'
+import { buildDatabaseUrl, startStandby } from '../../scenarios/support/standby.ts'
 import { openDatabase, raw } from '../../src/database/db.ts'
 import { type Postgres, startPostgres } from '../../src/postgres/postgres.ts'
 import { buildCustomer } from '../support/customer-bodies.ts'
@@ -34,7 +34,7 @@ before(async () => {
   primary = await start('east')
   const west = await start('west')
   const { database } = primary.connection
-  await shop.add('west', urlOf([west], west.connection.database))
+  await shop.add('west', buildDatabaseUrl([west], west.connection.database))
   standby = await startStandby(
     join(home, 'standby'),
     { directory: join(home, 'east'), postgres: primary },
@@ -45,7 +45,7 @@ before(async () => {
     },
   )
   servers.push(standby)
-  await shop.add('east', urlOf([primary, standby], database))
+  await shop.add('east', buildDatabaseUrl([primary, standby], database))
   luma = callerOf(shop, await shop.place('luma', 'east'))
   assert.equal((await post(luma, '/customers', buildCustomer(), withKey())).status, 201)
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import pg from 'pg'
-import { urlOf } from '../../scenarios/support/standby.ts'
+import { buildDatabaseUrl } from '../../scenarios/support/standby.ts'
 import { type Postgres, startPostgres } from '../../src/postgres/postgres.ts'
 
 /** Servers of their own, by their names; one that is killed stays dead until it is started again. */
@@ -13,7 +13,7 @@ export function serversIn(home: string) {
       const settings = { fsync: 'off', max_connections: '60', shared_buffers: '16MB' }
       const postgres = await startPostgres(join(home, name), { settings, restartDelaysMs: [] })
       servers.set(name, postgres)
-      return urlOf([postgres], postgres.connection.database)
+      return buildDatabaseUrl([postgres], postgres.connection.database)
     },
     async kill(name: string) {
       process.kill(servers.get(name)?.pid ?? 0, 'SIGKILL')

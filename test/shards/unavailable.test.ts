@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { urlOf } from '../../scenarios/support/standby.ts'
+import { buildDatabaseUrl } from '../../scenarios/support/standby.ts'
 import { type Postgres, startPostgres } from '../../src/postgres/postgres.ts'
 import { buildCustomer } from '../support/customer-bodies.ts'
 import { assertProblem } from '../support/problem.ts'
@@ -22,7 +22,7 @@ async function startServer(name: string) {
   const settings = { fsync: 'off', max_connections: '40', shared_buffers: '16MB' }
   const postgres = await startPostgres(join(home, name), { settings, restartDelaysMs: [] })
   servers.set(name, postgres)
-  return urlOf([postgres], postgres.connection.database)
+  return buildDatabaseUrl([postgres], postgres.connection.database)
 }
 
 before(async () => {

@@ -4,7 +4,7 @@ import { chmodSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync, wri
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { freePort } from '../../scenarios/support/free-port.ts'
+import { findFreePort } from '../../scenarios/support/free-port.ts'
 import { startPostgresProxy } from '../../scenarios/support/postgres-proxy.ts'
 import { waitUntil } from './processes.ts'
 
@@ -26,7 +26,7 @@ export async function startPgBouncer(connection: string, settings: readonly stri
   // The socket of the bundled PostgreSQL is for its own user alone, and root may not run PgBouncer.
   const proxy = await startPostgresProxy(connection)
   const direct = new URL(proxy.connection)
-  const [user, port] = [decodeURIComponent(direct.username), await freePort()]
+  const [user, port] = [decodeURIComponent(direct.username), await findFreePort()]
   const home = mkdtempSync(join(tmpdir(), 'tillbridge-pgbouncer-'))
   chmodSync(home, 0o755)
   const file = join(home, 'pgbouncer.ini')

@@ -11,7 +11,7 @@ import { after } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
-import { childrenOf } from '../../scenarios/support/children.ts'
+import { listChildPids } from '../../scenarios/support/children.ts'
 import type { Access } from '../../src/runtime/installation/first-access.ts'
 import { isRunning } from './postgres/processes.ts'
 
@@ -234,7 +234,7 @@ export function findPostgresPid(dataDir: string): number | undefined {
 
 /** The processes that serve below one that was started with WEB_CONCURRENCY. */
 export const findWorkerPids = ({ pid }: RunningCommand): number[] =>
-  childrenOf(pid).filter(child => fs.readFileSync(`/proc/${child}/cmdline`, 'utf8').includes('src/cli.js'))
+  listChildPids(pid).filter(child => fs.readFileSync(`/proc/${child}/cmdline`, 'utf8').includes('src/cli.js'))
 
 /** True if a process was stopped by a signal (proc_pid_stat(5)). */
 export const isHalted = (pid = 0) => /^\d+ \(.*\) T/.test(fs.readFileSync(`/proc/${pid}/stat`, 'utf8'))

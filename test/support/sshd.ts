@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
-import { freePort } from '../../scenarios/support/free-port.ts'
+import { findFreePort } from '../../scenarios/support/free-port.ts'
 
 const program = '/usr/sbin/sshd'
 
@@ -32,7 +32,7 @@ export async function startSshd(): Promise<Sshd> {
   for (const key of ['host', 'user', 'stranger']) keygen('-q', '-t', 'ed25519', '-N', '', '-f', inHome(key))
   writeFileSync(inHome('authorized_keys'), readFileSync(inHome('user.pub')), { mode: 0o600 })
   mkdirSync(inHome('files'))
-  const port = await freePort()
+  const port = await findFreePort()
   const settings = [
     `Port ${port}`,
     'ListenAddress 127.0.0.1',

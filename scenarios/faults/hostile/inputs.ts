@@ -4,14 +4,14 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { connect as connectTls, type TLSSocket } from 'node:tls'
 import { gzipSync } from 'node:zlib'
 import {
+  buildFrame,
+  buildHttp1Requests,
+  buildHttp2Requests,
+  encodeHeaders,
   endHeaders,
   endStream,
-  frame,
-  headerFields,
-  http1Requests,
   http2Preface,
-  http2Requests,
-  uint32,
+  toUint32,
 } from '../../support/raw-http.ts'
 
 /** One hostile client. Its account can have further clients. */
@@ -133,12 +133,12 @@ const getZipBomb = () => {
 }
 const agentMessage = '{"jsonrpc":"2.0","id":1,"method":"tools/list"},'
 
-const settings = frame('settings', 0, 0)
+const settings = buildFrame('settings', 0, 0)
 const http2 = (...frames: Buffer[]) => Buffer.concat([Buffer.from(http2Preface), settings, ...frames])
 const list = (count: number, toFrame: (i: number) => Buffer) => Array.from({ length: count }, (_, i) => toFrame(i))
-const block = headerFields({ ':method': 'GET', ':scheme': 'https', ':authority': 'localhost', ':path': '/stores' })
-const openStream = (i: number) => frame('headers', endStream | endHeaders, 2 * i + 1, block)
-const unfinished = frame('headers', endStream, 1, block)
+const block = encodeHeaders({ ':method': 'GET', ':scheme': 'https', ':authority': 'localhost', ':path': '/stores' })
+const openStream = (i: number) => buildFrame('headers', endStream | endHeaders, 2 * i + 1, block)
+const unfinished = buildFrame('headers', endStream, 1, block)
 
 const trickleHead = (path: string, type: string) => (client: HostileClient) =>
   [
@@ -198,21 +198,24 @@ export const hostileInputs = {
   ),
   '600 messages of an agent': sendJson('POST', '/mcp', `[${repeat(agentMessage, 600).slice(0, -1)}]`),
   'HTTP/2.0 as text': sendBytes('http/1.1', Buffer.from('GET /x HTTP/2.0\r\nHost: localhost\r\n\r\n')),
-  '600 pipelined requests': sendBytes('http/1.1', http1Requests('/x', 600)),
+  '600 pipelined requests': sendBytes('http/1.1', buildHttp1Requests('/x', 600)),
   '3,000 pipelined requests': sendBytes('http/1.1', Buffer.from(repeat('GET / HTTP/1.1\r\nHost: a\r\n\r\n', 3_000))),
   '4,000 reset streams': sendBytes(
     'h2',
-    http2(...list(4_000, i => Buffer.concat([openStream(i), frame('reset', 0, 2 * i + 1, uint32(8))]))),
+    http2(...list(4_000, i => Buffer.concat([openStream(i), buildFrame('reset', 0, 2 * i + 1, toUint32(8))]))),
   ),
-  '100 streams': sendBytes('h2', http2Requests('/stores', 100)),
+  '100 streams': sendBytes('h2', buildHttp2Requests('/stores', 100)),
   '5,000 settings': sendBytes('h2', http2(...list(5_000, () => settings))),
-  '5,000 pings': sendBytes('h2', http2(...list(5_000, () => frame('ping', 0, 0, Buffer.alloc(8))))),
-  '5,000 window updates': sendBytes('h2', http2(...list(5_000, () => frame('window', 0, 0, uint32(1))))),
-  '5,000 priorities': sendBytes('h2', http2(...list(5_000, i => frame('priority', 0, 2 * i + 1, Buffer.alloc(5))))),
-  '5,000 continuations': sendBytes('h2', http2(unfinished, ...list(5_000, () => frame('continuation', 0, 1)))),
+  '5,000 pings': sendBytes('h2', http2(...list(5_000, () => buildFrame('ping', 0, 0, Buffer.alloc(8))))),
+  '5,000 window updates': sendBytes('h2', http2(...list(5_000, () => buildFrame('window', 0, 0, toUint32(1))))),
+  '5,000 priorities': sendBytes(
+    'h2',
+    http2(...list(5_000, i => buildFrame('priority', 0, 2 * i + 1, Buffer.alloc(5)))),
+  ),
+  '5,000 continuations': sendBytes('h2', http2(unfinished, ...list(5_000, () => buildFrame('continuation', 0, 1)))),
   '5,000 empty frames': sendBytes(
     'h2',
-    http2(frame('headers', endHeaders, 1, block), ...list(5_000, () => frame('data', 0, 1))),
+    http2(buildFrame('headers', endHeaders, 1, block), ...list(5_000, () => buildFrame('data', 0, 1))),
   ),
   'bodies of one byte a second': trickle(trickleHead('/customers', 'application/json')),
   'files of one byte a second': trickle(trickleHead('/imports?type=customers', 'text/csv')),

@@ -1,33 +1,33 @@
 import { spawnSync } from 'node:child_process'
 import { lstatSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
-import { ran } from './ran.ts'
 import { writeRepository } from './repository.ts'
+import { runProgram } from './run-program.ts'
 
 /** Source of the base image: Debian's archive, or the packages of this machine's Debian. */
-export type From = 'archive' | 'here'
+export type BaseSource = 'archive' | 'here'
 
 /** Creates an archive of a small Debian root, like the base image of the Dockerfile. Returns its path. */
-export function makeBase(home: string, from: From): string {
+export function createBase(home: string, from: BaseSource): string {
   const archive = join(home, 'base.tar')
   if (from === 'archive') {
     const root = join(home, 'root')
-    ran('debootstrap', '--variant=minbase', 'bookworm', root)
-    ran('tar', '-C', root, '-cf', archive, '.')
+    runProgram('debootstrap', '--variant=minbase', 'bookworm', root)
+    runProgram('tar', '-C', root, '-cf', archive, '.')
     return archive
   }
   const names = listBasePackages()
   const list = join(home, 'files')
   writeFileSync(list, [...listFiles(names)].map(path => `.${path}\n`).join(''))
-  ran('tar', '-C', '/', '--no-recursion', '--verbatim-files-from', '-cf', archive, '-T', list)
+  runProgram('tar', '-C', '/', '--no-recursion', '--verbatim-files-from', '-cf', archive, '-T', list)
   const added = join(home, 'added')
   mkdirSync(join(added, 'var/lib/dpkg'), { recursive: true })
-  writeFileSync(join(added, 'var/lib/dpkg/status'), ran('dpkg-query', '--status', ...names))
+  writeFileSync(join(added, 'var/lib/dpkg/status'), runProgram('dpkg-query', '--status', ...names))
   writeRepository(added)
   // Without directories, because podman rejects an archive with two entries of a path.
   const files = readdirSync(added, { recursive: true, withFileTypes: true }).filter(entry => entry.isFile())
   const paths = files.map(({ parentPath, name }) => `./${relative(added, join(parentPath, name))}`)
-  ran('tar', '-C', added, '--owner=0', '--group=0', '-rf', archive, ...paths)
+  runProgram('tar', '-C', added, '--owner=0', '--group=0', '-rf', archive, ...paths)
   return archive
 }
 
@@ -36,7 +36,7 @@ function listBasePackages(): ReadonlySet<string> {
   const packages = new Map<string, string[]>()
   const providers = new Map<string, string>()
   const all: string[] = []
-  const reported = ran(
+  const reported = runProgram(
     'dpkg-query',
     '-W',
     '-f',

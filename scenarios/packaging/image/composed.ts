@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { ran } from './ran.ts'
-import { becomesReady } from './ready.ts'
+import { runProgram } from './run-program.ts'
+import { waitUntilReady } from './wait-until-ready.ts'
 
 // Checks of scenarios/packaging/compose.ts, on a separate machine.
 
@@ -15,13 +15,13 @@ const facts: [fact: string, holds: boolean][] = []
 const compose = (...args: string[]) => spawnSync('podman-compose', ['-f', file, ...args], { stdio: ['ignore', 2, 2] })
 const inside = (...command: string[]) => spawnSync('podman', ['exec', container, ...command], { encoding: 'utf8' })
 const hasService = () => inside('tillbridge', 'service', 'list').stdout.includes('luma')
-const stateOf = () => JSON.parse(ran('podman', 'inspect', '--format', '{{json .State}}', container))
+const stateOf = () => JSON.parse(runProgram('podman', 'inspect', '--format', '{{json .State}}', container))
 
-ran('podman', 'import', 'base.tar', 'docker.io/library/debian:12-slim')
+runProgram('podman', 'import', 'base.tar', 'docker.io/library/debian:12-slim')
 compose('up', '--build', '-d')
-const volume = ran('podman', 'volume', 'inspect', '--format', '{{.Mountpoint}}', 'deploy_tillbridge').trim()
+const volume = runProgram('podman', 'volume', 'inspect', '--format', '{{.Mountpoint}}', 'deploy_tillbridge').trim()
 const ca = join(volume, 'tls/ca.pem')
-facts.push(['podman-compose builds it, and it responds over HTTPS', await becomesReady(8443, ca)])
+facts.push(['podman-compose builds it, and it responds over HTTPS', await waitUntilReady(8443, ca)])
 // Debian's podman leaves it to systemd to ask now and then.
 facts.push(['its health check succeeds', spawnSync('podman', ['healthcheck', 'run', container]).status === 0])
 const { stdout: status } = inside('cat', '/proc/1/status')
@@ -57,7 +57,7 @@ compose('down', '-t', grace)
 compose('up', '-d')
 facts.push([
   'after down and up it has what it had',
-  (await becomesReady(8443, ca)) && readFileSync(ca, 'utf8') === authority && hasService(),
+  (await waitUntilReady(8443, ca)) && readFileSync(ca, 'utf8') === authority && hasService(),
 ])
 compose('down', '-t', grace)
 for (const [fact, holds] of facts) console.log(`${holds ? '✔' : '✖'} ${fact}`)

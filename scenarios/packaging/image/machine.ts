@@ -12,7 +12,7 @@ ip link set lo up
 "$@"`
 
 /** Runs a command in a directory, with separate mounts, network, processes and containers, which end with it. */
-export function onMachine(home: string, command: readonly string[], stdio: 'inherit' | 'pipe') {
+export function runOnMachine(home: string, command: readonly string[], stdio: 'inherit' | 'pipe') {
   const own = ['--mount', '--net', '--pid', '--fork', '--kill-child', '--mount-proc']
   mkdirSync(join(home, 'lib'))
   try {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { ran } from './ran.ts'
+import { runProgram } from './run-program.ts'
 
 /** The package that the Dockerfile installs. */
 const installed = 'postgresql-client'
@@ -20,11 +20,11 @@ export function writeRepository(root: string) {
     'APT::Sandbox::User=root',
   ].flatMap(option => ['-o', option])
   const download = () =>
-    ran('apt-get', ...options, 'install', '--download-only', '--no-install-recommends', '-y', installed)
+    runProgram('apt-get', ...options, 'install', '--download-only', '--no-install-recommends', '-y', installed)
   try {
     download()
   } catch {
-    ran('apt-get', 'update')
+    runProgram('apt-get', 'update')
     download()
   }
   const index = readdirSync(directory)
@@ -32,7 +32,7 @@ export function writeRepository(root: string) {
     .map(file => {
       const content = readFileSync(join(directory, file))
       const sha256 = createHash('sha256').update(content).digest('hex')
-      const fields = ran('dpkg-deb', '--field', join(directory, file)).trim()
+      const fields = runProgram('dpkg-deb', '--field', join(directory, file)).trim()
       return `${fields}\nFilename: ./${file}\nSize: ${content.length}\nSHA256: ${sha256}\n`
     })
   writeFileSync(join(directory, 'Packages'), index.join('\n'))

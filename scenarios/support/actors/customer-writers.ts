@@ -64,7 +64,7 @@ export function startCustomerWriters(
 }
 
 /** Resolves with the milliseconds until the next customer is acknowledged. Throws after `timeoutMs`. */
-export async function untilNextCustomer(acknowledged: readonly string[], timeoutMs: number): Promise<number> {
+export async function waitForNextCustomer(acknowledged: readonly string[], timeoutMs: number): Promise<number> {
   const [count, begun] = [acknowledged.length, performance.now()]
   while (acknowledged.length === count) {
     if (performance.now() - begun > timeoutMs) throw new Error(`no customer was created for ${timeoutMs / 1_000} s`)

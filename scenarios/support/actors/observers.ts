@@ -4,7 +4,7 @@ import type { Simulator } from '../../../simulator/control/handle.ts'
 import { type Db, sql } from '../../../src/database/db.ts'
 import type { Service } from '../../../src/domain/tenancy/service-settings.ts'
 import { type CheckResult, check } from '../expectations/check.ts'
-import { shops, stockOf } from '../expectations/expected.ts'
+import { listExpectedStock, listShops } from '../expectations/expected.ts'
 import { readList, type ShopperClient } from './shoppers.ts'
 
 /**
@@ -29,15 +29,15 @@ export async function observeRemovals(
       .filter(({ id, special }) => !withdrawnStyles.has(id) && !special)
       .flatMap(({ colours }) => colours.flatMap(colour => colour.skus))
     const moved = new Set(
-      shops(state).flatMap(({ id, column }) =>
+      listShops(state).flatMap(({ id, column }) =>
         [...state.stock.changes(column)].flatMap(({ row, when }) =>
           when > startedAt - 3_600_000 ? [`${id} ${row}`] : [],
         ),
       ),
     )
-    const stock = stockOf(state)
+    const stock = listExpectedStock(state)
     const unmoved = skus.flatMap(({ id, row }) =>
-      shops(state).flatMap(store => {
+      listShops(state).flatMap(store => {
         const quantity = stock.get(`${store.id}-${id}`) ?? 0
         return quantity > 0 && !moved.has(`${store.id} ${row}`) ? [`stock ${store.id} ${id} ${quantity}`] : []
       }),

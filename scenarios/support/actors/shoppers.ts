@@ -16,7 +16,7 @@ import {
   type OperationType,
   type Written,
 } from '../operations/history.ts'
-import { address, money } from '../operations/payment.ts'
+import { address, formatAmount } from '../operations/payment.ts'
 
 export interface Customer {
   id: string
@@ -227,14 +227,16 @@ export async function runShopper(
       const basket = await fillBasket()
       const key = nextKey()
       if (basket)
-        await order(key, basket.lines, [{ gateway: gateways.card, amount: money(basket.dueCents), reference: key }])
+        await order(key, basket.lines, [
+          { gateway: gateways.card, amount: formatAmount(basket.dueCents), reference: key },
+        ])
     },
     async function orderWithVoucher() {
       const voucher = pickFrom(vouchers())
       const basket = voucher && (await fillBasket())
       if (!voucher || !basket) return
       const cents = random.integer(100, Math.min(basket.dueCents, 1_500))
-      const amount = money(cents)
+      const amount = formatAmount(cents)
       const { status, data } = await client.settle(api => api.vouchers.validate({ ...voucher, amount }))
       if (status !== 200 || !data?.validationId) return
       const { validationId } = data
@@ -245,7 +247,8 @@ export async function runShopper(
       if (random.chance(0.6)) await lock(random.pick([1, 3, 30]))
       if (random.chance(0.2)) return lock(0)
       const key = nextKey()
-      const byCard = basket.dueCents > cents ? [{ gateway: gateways.card, amount: money(basket.dueCents - cents) }] : []
+      const byCard =
+        basket.dueCents > cents ? [{ gateway: gateways.card, amount: formatAmount(basket.dueCents - cents) }] : []
       const byVoucher = {
         gateway: gateways.voucher,
         amount,
@@ -273,7 +276,7 @@ export async function runShopper(
     async function buyVoucher() {
       const key = nextKey()
       const body = {
-        amount: money(random.integer(1_000, 9_000)),
+        amount: formatAmount(random.integer(1_000, 9_000)),
         gateway: gateways.card,
         subject: key,
         receiverName: 'Ann Shopper',
@@ -293,7 +296,7 @@ export async function runShopper(
       const payment = { gateway: gateways.card, amount: '1.00' }
       const attempts: [lines: readonly Line[], payment: { gateway: string; amount: string }][] = [
         [[{ sku: 'NO-SUCH-SKU', quantity: 1 }], payment],
-        [basket.lines, { ...payment, amount: money(basket.dueCents + 1) }],
+        [basket.lines, { ...payment, amount: formatAmount(basket.dueCents + 1) }],
         [first ? [first] : [], { ...payment, gateway: 'unknown' }],
       ]
       const [lines, wrong] = random.pick(attempts)

@@ -6,11 +6,11 @@ import { type CheckResult, check } from '../expectations/check.ts'
 /** The status that the API has for each code of the back office. Merged and unknown words keep the status `requested`. */
 const statuses: Readonly<Record<number, string>> = { 5: 'refunded', 7: 'cancelled', 9: 'requested', 10: 'received' }
 
-const statusOf = ({ status, lines }: Return) =>
+const toStatus = ({ status, lines }: Return) =>
   lines.every(line => line.status === 'Cancelled') ? 'cancelled' : (statuses[status] ?? `code ${status}`)
 
 /** The consignment notes of an order's parcels, sorted. */
-const notesOf = ({ lines }: Order) =>
+const listConsignmentNotes = ({ lines }: Order) =>
   [...new Set(lines.flatMap(({ status, conNote }) => (status !== 'Processing' && conNote ? conNote : [])))].sort()
 
 /** Compares the status of returns, and the parcels of orders, with the back office. */
@@ -27,14 +27,14 @@ export async function checkReturnsAndShipments(
       from sales_order o where o.service_id = ${serviceId}`)
   const comparedOrders = orders.flatMap(({ id, notes }) => {
     const order = state.orders.get(Number(id))
-    return order ? { id, notes, expected: notesOf(order) } : []
+    return order ? { id, notes, expected: listConsignmentNotes(order) } : []
   })
   return [
     check(
       'returns: each has the status of the back office',
       returns.flatMap(({ id, status }) => {
         const record = state.returns.get(Number(id))
-        const expected = record && statusOf(record)
+        const expected = record && toStatus(record)
         return status === expected ? [] : [`${id} is ${status}, not ${expected}`]
       }),
       returns.length,

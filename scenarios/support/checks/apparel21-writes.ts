@@ -14,8 +14,9 @@ const countByKey = <T>(list: Iterable<T>, toKey: (item: T) => string) =>
   new Map([...Map.groupBy(list, toKey)].map(([key, items]) => [key, items.length]))
 
 const isAbandoned = ({ outcome }: Operation) => outcome.status === abandoned
-const isKey = (key: string) => /^s\d+-\d+-\d+$/.test(key)
-const withKeys = (effects: ReadonlyMap<string, number>) => new Map([...effects].filter(([key]) => isKey(key)))
+const isShopperKey = (key: string) => /^s\d+-\d+-\d+$/.test(key)
+const selectShopperKeys = (effects: ReadonlyMap<string, number>) =>
+  new Map([...effects].filter(([key]) => isShopperKey(key)))
 const isVoucherSale = ({ lines }: Order) => lines.some(line => line.voucher)
 
 /** Formats lines. The simulator has negative units once a return was received. */
@@ -93,7 +94,7 @@ export async function checkApparel21Writes(
     checkOnce(
       'customers in our tables',
       'customer',
-      withKeys(
+      selectShopperKeys(
         await countInTables(sql`
           select split_part(email, '@', 1) as key, count(*)::integer as count from customer where service_id = ${serviceId} and email like '%@shopper.test' group by 1`),
       ),
@@ -101,7 +102,7 @@ export async function checkApparel21Writes(
     checkOnce(
       'orders at the back office',
       'order',
-      withKeys(
+      selectShopperKeys(
         countByKey(
           orders.filter(order => !isVoucherSale(order)),
           keyOfOrder,
@@ -111,16 +112,16 @@ export async function checkApparel21Writes(
     checkOnce(
       'orders in our tables',
       'order',
-      withKeys(
+      selectShopperKeys(
         await countInTables(sql`
           select billing_address->>'addressLine2' as key, count(*)::integer as count from sales_order where service_id = ${serviceId} and billing_address->>'addressLine2' is not null group by 1`),
       ),
     ),
-    checkOnce('returns at the back office', 'return', withKeys(countByKey(returns, keyOfReturn))),
+    checkOnce('returns at the back office', 'return', selectShopperKeys(countByKey(returns, keyOfReturn))),
     checkOnce(
       'returns in our tables',
       'return',
-      withKeys(
+      selectShopperKeys(
         await countInTables(sql`
           select notes as key, count(distinct return_id)::integer as count from return_line where service_id = ${serviceId} and notes is not null group by 1`),
       ),
@@ -128,9 +129,13 @@ export async function checkApparel21Writes(
     checkOnce(
       'vouchers sold at the back office',
       'voucherSale',
-      withKeys(countByKey(orders.filter(isVoucherSale), keyOfOrder)),
+      selectShopperKeys(countByKey(orders.filter(isVoucherSale), keyOfOrder)),
     ),
-    checkOnce('vouchers sent by email', 'voucherSale', withKeys(countByKey(state.mail, ({ subject }) => subject))),
+    checkOnce(
+      'vouchers sent by email',
+      'voucherSale',
+      selectShopperKeys(countByKey(state.mail, ({ subject }) => subject)),
+    ),
     check(
       'vouchers sold: our tables have the orders of those that were acknowledged or abandoned, and no others',
       compareKeys(
@@ -164,7 +169,7 @@ export async function checkApparel21Writes(
     check(
       'each order in the ledger of the back office came with one request',
       orders
-        .filter(order => isKey(keyOfOrder(order)) && orderEffects.get(String(order.id))?.request == null)
+        .filter(order => isShopperKey(keyOfOrder(order)) && orderEffects.get(String(order.id))?.request == null)
         .map(({ number }) => number),
     ),
     checkSame(

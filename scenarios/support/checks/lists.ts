@@ -6,13 +6,13 @@ import type { Service } from '../../../src/domain/tenancy/service-settings.ts'
 import { readList, type ShopperClient } from '../actors/shoppers.ts'
 import { type CheckResult, check } from '../expectations/check.ts'
 import {
-  accountsOf,
-  customersOf,
-  locations,
-  productsOf,
-  stockOf,
-  storesOf,
-  transactionsOf,
+  listExpectedStock,
+  listLocations,
+  toExpectedAccounts,
+  toExpectedCustomers,
+  toExpectedProducts,
+  toExpectedStores,
+  toExpectedTransactions,
 } from '../expectations/expected.ts'
 import { checkList } from './compare.ts'
 
@@ -28,26 +28,30 @@ export async function checkLists(
   const read = async (list: Parameters<typeof readList<object>>[1]) => (await readList<object>(client, list)).records
   const stock = await readList(client, api => api.inventory.list({ limit }))
   return [
-    checkList('stores', storesOf(state), await read(api => api.stores.list()), 'storeId'),
-    checkList('products', productsOf(state), await read(api => api.products.list({ limit }))),
+    checkList('stores', toExpectedStores(state), await read(api => api.stores.list()), 'storeId'),
+    checkList('products', toExpectedProducts(state), await read(api => api.products.list({ limit }))),
     checkStock(simulator, stock.records),
-    checkList('customers', customersOf(state), await read(api => api.customers.search({ limit }))),
+    checkList('customers', toExpectedCustomers(state), await read(api => api.customers.search({ limit }))),
     checkList(
       'retail transactions',
-      transactionsOf(state),
+      toExpectedTransactions(state),
       await read(api => api.transactions.search({ limit, asc: true })),
     ),
-    checkList('reward accounts', accountsOf(state, dateText(clock.wall())), await readRewardAccounts(db, service)),
+    checkList(
+      'reward accounts',
+      toExpectedAccounts(state, dateText(clock.wall())),
+      await readRewardAccounts(db, service),
+    ),
   ]
 }
 
 /** Compares stock exactly. Stock that was negative before the run and didn't change reads as 0: no request returns it. */
 function checkStock({ state, clock }: Simulator, levels: readonly StockLevel[]): CheckResult {
-  const expected = stockOf(state)
+  const expected = listExpectedStock(state)
   const dayAgo = clock.wall() - 86_400_000
   const rows = new Map([...state.skus.values()].map(({ row, id }) => [row, id]))
   const changed = new Set(
-    locations(state).flatMap(({ id, column }) =>
+    listLocations(state).flatMap(({ id, column }) =>
       [...state.stock.changes(column)].flatMap(({ row, when }) => (when > dayAgo ? [`${id}-${rows.get(row)}`] : [])),
     ),
   )

@@ -56,7 +56,7 @@ export function checkEmails(
 }
 
 /** Waits at most 60 s until no email is queued. Retries those that the mail server rejected, as an operator would. */
-export async function untilEmailsAreSent(db: Database, service: Service): Promise<boolean> {
+export async function waitUntilEmailsAreSent(db: Database, service: Service): Promise<boolean> {
   for (const end = performance.now() + 60_000; performance.now() < end; await delay(200)) {
     const queued = await db
       .rows<{ id: string; isRejected: boolean }>(

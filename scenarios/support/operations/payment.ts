@@ -8,4 +8,4 @@ export const address = {
 }
 
 /** Formats cents as an amount of the API. */
-export const money = (cents: number) => (cents / 100).toFixed(2)
+export const formatAmount = (cents: number) => (cents / 100).toFixed(2)

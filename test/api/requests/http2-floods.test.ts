@@ -4,12 +4,12 @@ import { connect } from 'node:http2'
 import { after, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import {
+  buildFrame,
+  encodeHeaders,
   endHeaders,
   endStream,
-  frame,
-  headerFields,
   http2Preface,
-  uint32,
+  toUint32,
 } from '../../../scenarios/support/raw-http.ts'
 import { buildCredentials, captureLog, startSecondServer, tlsTo } from '../../support/servers.ts'
 import { startTestApi } from '../../support/service.ts'
@@ -22,7 +22,7 @@ after(async () => {
   await api.stop()
 })
 
-const headerBlock = headerFields({
+const headerBlock = encodeHeaders({
   ':method': 'GET',
   ':scheme': 'https',
   ':authority': new URL(server.baseUrl).host,
@@ -47,7 +47,7 @@ async function isEnded(bytes: Buffer, atMost = 1): Promise<boolean> {
   // Responses are read unless the flood is one of unread responses.
   if (atMost === 1) socket.resume()
   socket.write(http2Preface)
-  socket.write(frame('settings', 0, 0))
+  socket.write(buildFrame('settings', 0, 0))
   for (let sent = 0; sent < atMost && !isOver; sent++)
     if (!socket.write(bytes)) await Promise.race([once(socket, 'drain').catch(() => {}), delay(500)])
   for (let i = 0; i < 500 && !isOver; i++) await delay(20)
@@ -55,28 +55,30 @@ async function isEnded(bytes: Buffer, atMost = 1): Promise<boolean> {
   return isOver
 }
 
-const request = (i: number) => frame('headers', endStream | endHeaders, stream(i), headerBlock)
-const unfinished = frame('headers', endStream, 1, headerBlock)
+const request = (i: number) => buildFrame('headers', endStream | endHeaders, stream(i), headerBlock)
+const unfinished = buildFrame('headers', endStream, 1, headerBlock)
 const floods: Record<string, [bytes: Buffer, atMost?: number]> = {
   'requests that are taken back at once': [
-    times(4_000, i => Buffer.concat([request(i), frame('reset', 0, stream(i), uint32(8))])),
+    times(4_000, i => Buffer.concat([request(i), buildFrame('reset', 0, stream(i), toUint32(8))])),
   ],
   'requests that the server has to take back': [
-    times(4_000, i => Buffer.concat([request(i), frame('window', 0, stream(i), uint32(0))])),
+    times(4_000, i => Buffer.concat([request(i), buildFrame('window', 0, stream(i), toUint32(0))])),
   ],
   'headers that never end': [
     Buffer.concat([
       unfinished,
-      times(2_000, i => frame('continuation', 0, 1, headerFields({ [`x-${i}`]: 'x'.repeat(100) }))),
+      times(2_000, i => buildFrame('continuation', 0, 1, encodeHeaders({ [`x-${i}`]: 'x'.repeat(100) }))),
     ]),
   ],
-  'headers that go on with nothing': [Buffer.concat([unfinished, times(20_000, () => frame('continuation', 0, 1))])],
-  'a body of nothing': [
-    Buffer.concat([frame('headers', endHeaders, 1, headerBlock), times(20_000, () => frame('data', 0, 1))]),
+  'headers that go on with nothing': [
+    Buffer.concat([unfinished, times(20_000, () => buildFrame('continuation', 0, 1))]),
   ],
-  'pings whose responses are not read': [times(1_000, () => frame('ping', 0, 0, Buffer.alloc(8))), 200],
-  'settings whose responses are not read': [times(1_000, () => frame('settings', 0, 0)), 200],
-  priorities: [times(20_000, i => frame('priority', 0, stream(i), Buffer.alloc(5)))],
+  'a body of nothing': [
+    Buffer.concat([buildFrame('headers', endHeaders, 1, headerBlock), times(20_000, () => buildFrame('data', 0, 1))]),
+  ],
+  'pings whose responses are not read': [times(1_000, () => buildFrame('ping', 0, 0, Buffer.alloc(8))), 200],
+  'settings whose responses are not read': [times(1_000, () => buildFrame('settings', 0, 0)), 200],
+  priorities: [times(20_000, i => buildFrame('priority', 0, stream(i), Buffer.alloc(5)))],
   'a frame of 16 MiB': [Buffer.from('ffffff000000000001', 'hex')],
 }
 

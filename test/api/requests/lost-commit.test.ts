@@ -54,7 +54,7 @@ test('a log entry with a lost write response is counted once', async () => {
     await api.db.row<{ answered: number; lines: number }>(sql`
       select sum(answered)::integer as answered, (select count(*)::integer from request_log where service_id = ${caller.service.id}) as lines
         from request_minute where service_id = ${caller.service.id}`)
-  const lost = proxy.loseAnswer('never-heard', 'INSERT')
+  const lost = proxy.loseResponse('never-heard', 'INSERT')
   await caller.get('/stores', { 'x-request-id': 'never-heard' })
   await lost
   assert.deepEqual(await counted(), { answered: 1, lines: 1 })

@@ -18,7 +18,7 @@ const reprice = (by: number) =>
   api.db.run(
     sql`update variant set price = price + ${by}::integer where service_id = ${api.service.id} and sku = ${tee.sku}`,
   )
-const loseAnswer = () =>
+const loseResponse = () =>
   simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Orders', times: 1 })
 const lookUp = async () => (await post(api, '/vouchers/lookup', { number, pin })).json.data
 
@@ -37,7 +37,7 @@ for (const finish of ['repeat', 'reconciliation'] as const)
   test(`the ${finish} of a repriced order releases the voucher that paid`, async t => {
     t.after(() => reprice(-1))
     const [body, key, { used }] = [await paidByVoucher(), withKey(), voucher(number)]
-    loseAnswer()
+    loseResponse()
     assertProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
     await reprice(1)
     if (finish === 'reconciliation') await shop.followUp()
@@ -51,7 +51,7 @@ for (const finish of ['repeat', 'reconciliation'] as const)
 
 test('a late order keeps a newer validation of its voucher', async () => {
   const [body, key] = [await paidByVoucher(), withKey()]
-  loseAnswer()
+  loseResponse()
   assertProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
   // As if the write had been abandoned and arrived late.
   for (const table of [sql`intent`, sql`reservation`]) await api.db.run(sql`delete from ${table}`)

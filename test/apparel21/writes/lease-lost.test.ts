@@ -21,7 +21,7 @@ beforeEach(async () => {
 const open = async () => [await count(api, api, 'intent'), await count(api, api, 'reservation')]
 const slow = (path: string, seconds: number, method?: string) =>
   simulator.faults.add({ kind: 'latency', path, seconds, applied: true, times: 1, ...(method && { method }) })
-const loseAnswer = (path: string, method: string) =>
+const loseResponse = (path: string, method: string) =>
   simulator.faults.add({ kind: 'lost-answer', method, path, times: 1 })
 /** Waits until the simulator has had so many calls. */
 async function waitForCalls(path: string, times = 1) {
@@ -67,10 +67,10 @@ test("a late rejected lock does not end the new holder's lock", async () => {
 
 test('reconciling a lock neither locks nor validates', async () => {
   const { validationId } = await validated(number, pin, '5.00')
-  loseAnswer('/Voucher/Lock/*', 'PUT')
+  loseResponse('/Voucher/Lock/*', 'PUT')
   assertProblem(await lockVoucher(api, number, validationId, 600), 'outcome_unknown', api.baseUrl)
   assert.equal((await lockVoucher(api, number, validationId, 0)).status, 200)
-  loseAnswer('/Voucher/Lock/*', 'PUT')
+  loseResponse('/Voucher/Lock/*', 'PUT')
   assertProblem(await put(api, `/vouchers/${number}/lock`, { pin, lockSeconds: 600 }), 'outcome_unknown', api.baseUrl)
   await api.db.run(sql`update upstream_voucher set locked_until = now() - interval '1 ms'`)
   simulator.clock.advance(601)
@@ -87,7 +87,7 @@ test('a repeat during an outage keeps an earlier open attempt', async () => {
   const payment = await validated(number, pin, tee.price)
   const body = order({ payments: [{ gateway: 'paypal', amount: tee.price, voucher: payment }] })
   const [key, before] = [withKey(), await rows()]
-  loseAnswer('/Persons/*/Orders', 'POST')
+  loseResponse('/Persons/*/Orders', 'POST')
   assertProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
   simulator.faults.add({ kind: 'status', status: 503, retryAfter: 0, method: 'POST' })
   simulator.faults.add({ kind: 'status', status: 503, retryAfter: 0, method: 'GET' })
@@ -113,7 +113,7 @@ test('a repeat with a lost response is reconciled like a first attempt', async (
 })
 
 test('a write whose record is locked is not reconciled as never executed', async () => {
-  loseAnswer('/Persons/*', 'PUT')
+  loseResponse('/Persons/*', 'PUT')
   assertProblem(await put(api, `/customers/${customerId}`, { title: 'Dr' }), 'outcome_unknown', api.baseUrl)
   const names = [`customer ${customerId}`]
   await reserveNames(api.db, api.keys, api.service, randomUUID(), { names, untilResolved: false })

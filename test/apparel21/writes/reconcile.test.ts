@@ -17,14 +17,14 @@ const { bought, giveBack, returnsThere, returnable } = returnsOf(shop, shopper)
 /** Counts open write intents and reservations. */
 const open = async () => [await count(api, api, 'intent'), await count(api, api, 'reservation')]
 const audited = () => count(api, api, 'audit')
-const loseAnswer = (path: string, method = 'POST') =>
+const loseResponse = (path: string, method = 'POST') =>
   simulator.faults.add({ kind: 'lost-answer', method, path, times: 1 })
 const loseRequest = (path: string, method = 'POST') =>
   simulator.faults.add({ kind: 'reset-before', method, path, times: 1 })
 
 test('an order with a lost response is stored automatically with audit entry', async () => {
   const [before, lines] = [await rows(), await audited()]
-  loseAnswer('/Persons/*/Orders')
+  loseResponse('/Persons/*/Orders')
   assertProblem(await post(api, '/orders', order()), 'outcome_unknown', api.baseUrl)
   assert.deepEqual([placed(), await rows(), await open()], [1, before, [1, 1]])
   assert.equal(await shop.followUp(), 1)
@@ -33,7 +33,7 @@ test('an order with a lost response is stored automatically with audit entry', a
 
 test('a repeat with the key gets the reconciled result', async () => {
   const [body, key, before] = [order(), withKey(), await rows()]
-  loseAnswer('/Persons/*/Orders')
+  loseResponse('/Persons/*/Orders')
   assertProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
   await shop.followUp()
   const posts = simulator.ledger.callsTo({ method: 'POST' }).length
@@ -58,7 +58,7 @@ test('a write not found twice is abandoned without being executed', async () => 
 })
 
 test('nothing is reconciled or abandoned during an outage', async () => {
-  loseAnswer('/Persons/*/Orders')
+  loseResponse('/Persons/*/Orders')
   assertProblem(await post(api, '/orders', order()), 'outcome_unknown', api.baseUrl)
   simulator.faults.add({ kind: 'down' })
   for (let i = 0; i < 3; i++) assert.equal(await shop.followUp(), 1)
@@ -77,7 +77,7 @@ test('a paying voucher stays locked until the outcome and is then spent', async 
   const { number, pin } = voucher('6000001')
   const payment = await validated(number, pin, tee.price)
   const body = order({ payments: [{ gateway: 'paypal', amount: tee.price, voucher: payment }] })
-  loseAnswer('/Persons/*/Orders')
+  loseResponse('/Persons/*/Orders')
   assertProblem(await post(api, '/orders', body), 'outcome_unknown', api.baseUrl)
   assert.deepEqual(await open(), [1, 2])
   assertProblem(
@@ -94,7 +94,7 @@ test('a paying voucher stays locked until the outcome and is then spent', async 
 
 test('an unknown return keeps its units reserved against other returns', async () => {
   const { id } = await bought({ [tee.sku]: 2 })
-  loseAnswer('/Persons/*/Returns')
+  loseResponse('/Persons/*/Returns')
   assertProblem(await giveBack(id, { [tee.sku]: 2 }), 'outcome_unknown', api.baseUrl)
   assertProblem(await giveBack(id, { [tee.sku]: 1 }), 'concurrent_update', api.baseUrl)
   await shop.followUp()
@@ -116,7 +116,7 @@ test('reconciliation never creates a return that did not arrive', async () => {
 
 test('a return without a confirmed number is neither completed nor abandoned', async () => {
   const { id } = await bought({ [tee.sku]: 1 })
-  loseAnswer('/Persons/*/Returns')
+  loseResponse('/Persons/*/Returns')
   assertProblem(await giveBack(id, { [tee.sku]: 1 }), 'outcome_unknown', api.baseUrl)
   simulator.faults.add({ kind: 'error', method: 'POST', path: '/Persons/*/Returns', status: 403, code: 5139 })
   for (let i = 0; i < 3; i++) await shop.followUp()
@@ -130,13 +130,13 @@ test('a return without a confirmed number is neither completed nor abandoned', a
 test('reconciled customers are stored as in the back office, including consent', async () => {
   const consents = () => count(api, api, 'consent_change')
   const [customers, consent] = [await count(api, api, 'customer'), await consents()]
-  loseAnswer('/Persons')
+  loseResponse('/Persons')
   assertProblem(await post(api, '/customers', buildCustomer()), 'outcome_unknown', api.baseUrl)
   await shop.followUp()
   assert.equal(await count(api, api, 'customer'), customers + 1)
   assert.ok((await consents()) > consent)
 
-  loseAnswer('/Persons/*', 'PUT')
+  loseResponse('/Persons/*', 'PUT')
   assertProblem(await put(api, `/customers/${customerId}`, { title: 'Dr' }), 'outcome_unknown', api.baseUrl)
   const lines = await audited()
   await shop.followUp()
@@ -155,7 +155,7 @@ test('an email change is stored only if it was executed', async () => {
   await shop.followUp()
   assert.deepEqual([await email(), await audited(), await open()], [before, lines, [0, 0]])
 
-  loseAnswer('/Persons/*', 'PUT')
+  loseResponse('/Persons/*', 'PUT')
   assertProblem(await change('Moved@example.com'), 'outcome_unknown', api.baseUrl)
   await shop.followUp()
   assert.deepEqual([await email(), await audited(), await open()], ['Moved@example.com', lines + 1, [0, 0]])
@@ -172,7 +172,7 @@ test('a voucher with a lost sale response is sold and recorded once', async () =
     billingAddress: order().billingAddress,
   }
   const sales = await count(api, api, 'upstream_voucher_sale')
-  loseAnswer('/Persons/*/Orders')
+  loseResponse('/Persons/*/Orders')
   assertProblem(await post(api, '/vouchers', gift), 'outcome_unknown', api.baseUrl)
   await shop.followUp()
   assert.equal(await count(api, api, 'upstream_voucher_sale'), sales + 1)
@@ -181,7 +181,7 @@ test('a voucher with a lost sale response is sold and recorded once', async () =
 
 test('two concurrent reconciliations store a write once', async () => {
   const before = await rows()
-  loseAnswer('/Persons/*/Orders')
+  loseResponse('/Persons/*/Orders')
   assertProblem(await post(api, '/orders', order()), 'outcome_unknown', api.baseUrl)
   const followed = await Promise.all([shop.followUp(), shop.followUp(), shop.followUp()])
   assert.ok(followed.some(Boolean))
@@ -190,7 +190,7 @@ test('two concurrent reconciliations store a write once', async () => {
 
 test('a repeat takes over a finished attempt and leaves the job nothing', async () => {
   const [body, key] = [order(), withKey()]
-  loseAnswer('/Persons/*/Orders')
+  loseResponse('/Persons/*/Orders')
   assertProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
   assert.equal((await post(api, '/orders', body, key)).status, 201)
   assert.equal(await shop.followUp(), 0)
@@ -198,7 +198,7 @@ test('a repeat takes over a finished attempt and leaves the job nothing', async 
 })
 
 test('a write intent is stored encrypted and only while open', async () => {
-  loseAnswer('/Persons/*/Orders')
+  loseResponse('/Persons/*/Orders')
   const payments = [{ gateway: 'visa', amount: tee.price, reference: 'canary-of-intents' }]
   assertProblem(await post(api, '/orders', order({ payments })), 'outcome_unknown', api.baseUrl)
   const [row] = await api.db.rows<{ text: string }>(

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
-import { urlOf } from '../../../scenarios/support/standby.ts'
+import { buildDatabaseUrl } from '../../../scenarios/support/standby.ts'
 import { openDatabase, sql } from '../../../src/database/db.ts'
 import { startPostgres } from '../../../src/postgres/postgres.ts'
 import { requireMovable } from '../../../src/runtime/shards/moves/requirements.ts'
@@ -77,7 +77,7 @@ export async function askMoving(api: TestApi) {
 export async function askChangedKeys() {
   const home = createDirectory()
   const server = await startPostgres(join(home, 'postgres'), { settings: { shared_buffers: '16MB' } })
-  const db = openDatabase(urlOf([server], server.connection.database), { max: 1 })
+  const db = openDatabase(buildDatabaseUrl([server], server.connection.database), { max: 1 })
   try {
     await db.run(sql`create table store (service_id integer, store_id text, primary key (service_id, store_id))`)
     const tables = await comparing.loadTables(db, ['store'])

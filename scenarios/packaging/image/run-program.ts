@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 
 /** Runs a program and returns its output. Throws if it fails. */
-export function ran(command: string, ...args: string[]): string {
+export function runProgram(command: string, ...args: string[]): string {
   const { status, stdout, stderr } = spawnSync(command, args, {
     encoding: 'utf8',
     timeout: 600_000,

@@ -16,7 +16,7 @@ function isReady(port: number, ca: string) {
  * True if the container responds over HTTPS within a minute, while it runs, with a certificate of the authority that
  * it created.
  */
-export async function becomesReady(port: number, ca: string, runs = () => true): Promise<boolean> {
+export async function waitUntilReady(port: number, ca: string, runs = () => true): Promise<boolean> {
   for (let i = 0; i < 240 && runs(); i++) {
     await delay(250)
     if (existsSync(ca) && (await isReady(port, ca))) return true

