@@ -25,7 +25,7 @@ async function open(): Promise<Round> {
   const link = await createLink(service.db, service.keys, service.username)
   await page.goTo(`${service.baseUrl}/console#link=${link}`)
   const since = async (expression: string) => {
-    await page.until(expression)
+    await page.waitUntil(expression)
     return page.evaluate<number>('performance.now()')
   }
   const figures = await since(`document.querySelectorAll('.figure b').length >= 6`)

@@ -60,14 +60,14 @@ try {
         if (owner !== account || (only.length && !only.includes(name))) continue
         await page.show(route)
         if (route === 'import') await dropStockFile(page, name === 'rejected')
-        await page.until(`!document.querySelector('.opening') && !document.querySelector('[aria-busy="true"]')`)
+        await page.waitUntil(`!document.querySelector('.opening') && !document.querySelector('[aria-busy="true"]')`)
         await page.evaluate('new Promise(done => setTimeout(done, 300))')
         const image = inFewColours(await page.screenshot())
         const file = join(values.to, `console-${name}-${colours}.png`)
         await writeFile(file, image)
         console.log(`${file}: ${Math.round(image.length / 1024)} KiB`)
       }
-      if (page.complaints.length) console.log(page.complaints.join('\n'))
+      if (page.pageErrors.length) console.log(page.pageErrors.join('\n'))
       await page.close()
     }
 } finally {
@@ -87,5 +87,5 @@ async function dropStockFile(page: Console, isChecked: boolean) {
   await page.fill('Source of freeStock', 'Free')
   if (!isChecked) return
   await page.press('Dry run')
-  await page.until(`document.querySelector('details.card table')`)
+  await page.waitUntil(`document.querySelector('details.card table')`)
 }

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { usingHtml } from '../test/support/browser.ts'
+import { withHtmlPage } from '../test/support/browser.ts'
 
 /** Uses Debian's fonts-inter and fonts-jetbrains-mono if they are installed. */
 export function useFonts() {
@@ -16,10 +16,10 @@ export function inFewColours(picture: Buffer): Buffer {
 
 /** Takes a picture of an HTML document in this size and writes it to `docs/images/`. */
 export async function takePicture(name: string, html: string, size: { width: number; height: number }) {
-  await usingHtml(html, size, async page => {
+  await withHtmlPage(html, size, async page => {
     const picture = inFewColours(await page.screenshot())
     await writeFile(new URL(`../docs/images/${name}.png`, import.meta.url), picture)
     console.log(`docs/images/${name}.png: ${Math.round(picture.length / 1024)} KiB`)
-    if (page.complaints.length) console.log(page.complaints.join('\n'))
+    if (page.pageErrors.length) console.log(page.pageErrors.join('\n'))
   })
 }

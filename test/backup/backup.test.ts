@@ -87,13 +87,15 @@ test('a restored database serves the same passwords, keys, records and changes',
   const server = await startSecondServer({ db: target.db, keys: api.keys })
   const headers = { authorization: buildAuthorization(api, api.password), 'x-service-name': api.service.name }
   try {
-    const here = await server.ask('/customers/search?limit=100', { headers })
+    const here = await server.sendRequest('/customers/search?limit=100', { headers })
     assert.deepEqual(here.json.data, (await api.get('/customers/search?limit=100')).json.data)
     const withKey = { ...headers, authorization: buildAuthorization(api, key) }
-    assert.equal((await server.ask('/stores', { headers: withKey })).status, 200)
-    assert.equal((await server.ask('/customers/search', { headers: withKey })).json.code, 'insufficient_scope')
+    assert.equal((await server.sendRequest('/stores', { headers: withKey })).status, 200)
+    assert.equal((await server.sendRequest('/customers/search', { headers: withKey })).json.code, 'insufficient_scope')
     const cursor = `&after_cursor=${copied.json.meta.endCursor}`
-    const remaining = await server.ask(`/changes?limit=1000${copied.json.meta.hasNextPage ? cursor : ''}`, { headers })
+    const remaining = await server.sendRequest(`/changes?limit=1000${copied.json.meta.hasNextPage ? cursor : ''}`, {
+      headers,
+    })
     assert.equal(remaining.status, 200)
   } finally {
     await server.stop()
@@ -107,18 +109,22 @@ test('a restore with possible loss rejects old cursors and accepts new ones', as
   const server = await startSecondServer({ db: target.db, keys: api.keys })
   const headers = { authorization: buildAuthorization(api, api.password), 'x-service-name': api.service.name }
   try {
-    const expired = await server.ask(`/changes?after_cursor=${changes.json.meta.endCursor}`, { headers })
+    const expired = await server.sendRequest(`/changes?after_cursor=${changes.json.meta.endCursor}`, { headers })
     assert.deepEqual([expired.status, expired.json.code], [410, 'cursor_expired'])
-    const old = await server.ask(`/customers/search?after_cursor=${pagination.json.meta.endCursor}`, { headers })
+    const old = await server.sendRequest(`/customers/search?after_cursor=${pagination.json.meta.endCursor}`, {
+      headers,
+    })
     assert.equal(old.status, 400)
     assert.match(old.text, /was created before a restore or a time correction of the service/)
     const [first, from] = [
-      await server.ask('/changes', { headers }),
-      await server.ask('/customers/search?limit=1', { headers }),
+      await server.sendRequest('/changes', { headers }),
+      await server.sendRequest('/customers/search?limit=1', { headers }),
     ]
-    const on = await server.ask(`/changes?after_cursor=${first.json.meta.endCursor}`, { headers })
+    const on = await server.sendRequest(`/changes?after_cursor=${first.json.meta.endCursor}`, { headers })
     assert.equal(on.status, 200)
-    const further = await server.ask(`/customers/search?limit=1&after_cursor=${from.json.meta.endCursor}`, { headers })
+    const further = await server.sendRequest(`/customers/search?limit=1&after_cursor=${from.json.meta.endCursor}`, {
+      headers,
+    })
     assert.equal(further.status, 200)
   } finally {
     await server.stop()

@@ -69,6 +69,6 @@ test('the client paginates, writes, follows and verifies in a browser', {
     followed: 'changed',
     rejectedSignature: 'timestamp_off',
   })
-  const complaints = page.complaints.filter(complaint => !complaint.includes('404'))
+  const complaints = page.pageErrors.filter(complaint => !complaint.includes('404'))
   assert.deepEqual(complaints, [])
 })

@@ -5,7 +5,7 @@ import type { Audit } from '../../src/domain/audit.ts'
 import { raiseAlert } from '../../src/store/alerts/alerts.ts'
 import { insertVouchers } from '../../src/store/vouchers/vouchers.ts'
 import { environmentOf } from '../import/import-command.ts'
-import { createReturn, getCreated, type OrderShop, placeOrder, startOrderShop } from '../support/order-shop.ts'
+import { createReturn, getCreatedRecord, type OrderShop, placeOrder, startOrderShop } from '../support/order-shop.ts'
 import { createDirectory, runCommand, runSuccessfully } from '../support/processes.ts'
 import type { Caller } from '../support/service.ts'
 
@@ -40,7 +40,7 @@ test('the audit log records decisions and erasures made by commands', async () =
   const here = (...command: string[]) => runSuccessfully([...command, '--service', service.name], environment)
   await here('order', 'cancel', cancelled.orderNumber)
   await here('order', 'ship', shipped.orderNumber)
-  const { id: returnId, returnNumber } = getCreated(await createReturn(at, shipped.id, { 'HOOD-S': 1 }))
+  const { id: returnId, returnNumber } = getCreatedRecord(await createReturn(at, shipped.id, { 'HOOD-S': 1 }))
   await here('order', 'return', returnNumber, 'receive')
   await here('voucher', 'suspend', '900')
   await here('alert', 'resolve', 'email_failed')

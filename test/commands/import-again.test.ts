@@ -83,14 +83,14 @@ for (const [signal, code] of [
   ['SIGTERM', 143],
 ] as const)
   test(`${signal} ends an import after the current batch and reports progress`, async () => {
-    await shop.rows('delete from customer')
+    await shop.queryRows('delete from customer')
     const importing = spawn(process.execPath, [cli, 'import', 'customers', '-'], options)
     const [output, errors] = [importing.stdout, importing.stderr].map(stream => stream.setEncoding('utf8').toArray())
     const ended = once(importing, 'exit')
     const lines = (from: number, to: number) =>
       Array.from({ length: to - from }, (_, i) => `c${from + i},${i === 7 ? 'a\tb' : 'Lee'}\n`).join('')
     importing.stdin.write(`id,surname\n${lines(0, 2_500)}`)
-    const count = async () => Number((await shop.rows('select count(*) from customer'))[0].count)
+    const count = async () => Number((await shop.queryRows('select count(*) from customer'))[0].count)
     while ((await count()) < 1_999) await new Promise(resolve => setTimeout(resolve, 20))
     // Its standard input stays open: it waits for more.
     importing.kill(signal)
@@ -111,11 +111,11 @@ test('a stopped import starts no further file', async () => {
   writeFileSync(at('second.csv'), 'name\nsecond\n')
   const importing = spawn(process.execPath, [cli, 'import', 'payment-gateways', 'first.csv', 'second.csv'], options)
   const ended = once(importing, 'exit')
-  while (!(await shop.rows(`select from payment_gateway where name = 'g0'`)).length)
+  while (!(await shop.queryRows(`select from payment_gateway where name = 'g0'`)).length)
     await new Promise(resolve => setTimeout(resolve, 20))
   importing.kill('SIGINT')
   assert.deepEqual(await ended, [130, null])
-  assert.equal((await shop.rows(`select from payment_gateway where name = 'second'`)).length, 0)
+  assert.equal((await shop.queryRows(`select from payment_gateway where name = 'second'`)).length, 0)
 })
 
 test('a truncated compressed file reports the number of stored lines', async () => {
@@ -129,7 +129,7 @@ test('a truncated compressed file reports the number of stored lines', async () 
   const { status, stderr } = run('customers', 'cut.csv.gz')
   const said =
     /^tillbridge: .* because it is damaged\. (\d+) lines were imported and stay\. Importing the file again is safe\.$/m
-  const [row] = await shop.rows(`select count(*)::integer as stored from customer where id like 'g%'`)
+  const [row] = await shop.queryRows(`select count(*)::integer as stored from customer where id like 'g%'`)
   assert.deepEqual([status, Number(said.exec(stderr)?.[1]), row.stored >= 1_000], [1, row.stored, true], stderr)
   writeFileSync(at('cut.csv.gz'), packed.subarray(0, 100))
   assert.match(run('customers', 'cut.csv.gz').stderr, /because it is damaged\.$/m, 'nothing went in')

@@ -20,7 +20,7 @@ function run(...args: string[]) {
   return { status, out: stdout, err: stderr }
 }
 const sale = async (id: string) => {
-  const [row] = await shop.rows(`select record from retail_transaction where id = '${id}'`)
+  const [row] = await shop.queryRows(`select record from retail_transaction where id = '${id}'`)
   return JSON.parse(row.record)
 }
 
@@ -79,7 +79,7 @@ test('a two-digit year of birth is never in the future', async () => {
   assert.match(out, /^1 +dateOfBirth +can't be in the future +line 2/m)
   const far = run('customers', 'years.csv', '--set', 'dateOfBirth=2065-05-03')
   assert.match(far.err, /--set dateOfBirth=2065-05-03: it can't be in the future\./)
-  const born = await shop.rows(`select date_of_birth::text as day from customer where id like 'b_' order by id`)
+  const born = await shop.queryRows(`select date_of_birth::text as day from customer where id like 'b_' order by id`)
   assert.deepEqual(
     born.map(({ day }) => day),
     ['1965-05-03', '2019-05-03', '1964-02-29', '1899-12-30'],
@@ -119,7 +119,7 @@ test('column options override the profile for any option', async () => {
   const importSale = async (...args: string[]) => {
     const { status, err } = run('transactions', 'shop.csv', '--profile', 'shop.json', ...args)
     assert.deepEqual([status, err], [0, ''], args.join(' '))
-    const [{ at: changed }] = await shop.rows(
+    const [{ at: changed }] = await shop.queryRows(
       `select to_char(changed_at, 'MM-DD HH24:MI') as at from retail_transaction where id = 'S1'`,
     )
     return { ...(await sale('S1')), changed }
@@ -151,7 +151,7 @@ test('UTF-16 is detected by its bytes or set as an option', async () => {
     assert.equal(status, 0, err)
     assert.match(err, said)
   }
-  assert.deepEqual(await shop.rows('select distinct surname from staff'), [{ surname: 'Öst' }])
+  assert.deepEqual(await shop.queryRows('select distinct surname from staff'), [{ surname: 'Öst' }])
   assert.match(
     run('staff', 'said.csv', '--encoding', 'klingon').err,
     /^tillbridge: --encoding klingon is unknown\. Use an encoding such as utf-8/,
@@ -180,7 +180,7 @@ test('words of another code page are rejected with the candidates', async () => 
     assert.match(rejected.err, /its words are not plausible in Windows-1252\. Name its encoding with --encoding/)
     assert.ok(rejected.err.includes(`${label} (${name})`), rejected.err)
     assert.equal(run('staff', 'page.csv', '--encoding', label).status, 0)
-    assert.deepEqual(await shop.rows(`select surname from staff where id = 'cp'`), [{ surname: name }])
+    assert.deepEqual(await shop.queryRows(`select surname from staff where id = 'cp'`), [{ surname: name }])
   }
 })
 
@@ -225,7 +225,7 @@ test('a UTF-8 byte order mark overrides the encoding option', async () => {
   writeFileSync(at('whole.csv'), '\ufeffid,surname,code\nm3,Grün,M3\n')
   assert.equal(run('staff', 'whole.csv', ...args).status, 0)
   assert.deepEqual(
-    (await shop.rows(`select surname from staff where id like 'm%' order by id`)).map(({ surname }) => surname),
+    (await shop.queryRows(`select surname from staff where id like 'm%' order by id`)).map(({ surname }) => surname),
     ['Größe', 'Käse', 'Grün'],
   )
 })

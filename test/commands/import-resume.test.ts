@@ -10,7 +10,7 @@ import { cli, waitUntil } from '../support/processes.ts'
 
 const shop = await openImportShop()
 after(() => shop.close())
-beforeEach(() => shop.rows('truncate customer, tombstone, import_progress'))
+beforeEach(() => shop.queryRows('truncate customer, tombstone, import_progress'))
 
 const options = {
   cwd: shop.directory,
@@ -20,8 +20,8 @@ const options = {
 const importing = (kind: string, ...args: string[]) =>
   spawnSync(process.execPath, [cli, 'import', kind, ...args], options)
 const run = (...args: string[]) => importing('customers', ...args)
-const customers = async () => Number((await shop.rows('select count(*) from customer'))[0].count)
-const reached = async () => Number((await shop.rows('select line from import_progress'))[0]?.line ?? 0)
+const customers = async () => Number((await shop.queryRows('select count(*) from customer'))[0].count)
+const reached = async () => Number((await shop.queryRows('select line from import_progress'))[0]?.line ?? 0)
 
 /** Lines of the file; one of each batch is rejected. */
 const count = 24_000
@@ -48,7 +48,7 @@ async function interrupt(
   await ended
   // Its last statements may still be running.
   const working = `select from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and state <> 'idle'`
-  await waitUntil(async () => !(await shop.rows(working)).length, 'nothing is under way', 30_000)
+  await waitUntil(async () => !(await shop.queryRows(working)).length, 'nothing is under way', 30_000)
 }
 
 /** The same of the file of customers: its first lines are in, and the batch that begins in the middle is not. */
@@ -128,7 +128,8 @@ test('a kill may leave the later of two batches for --resume', async () => {
   const [early, late] = [skus.slice(0, atOnce), skus.slice(atOnce)]
   const stock = [...batch(2, early), ...batch(1, early), ...batch(2, late)]
   writeFileSync(join(shop.directory, 'stock.csv'), ['storeNumber,skuId,freeStock', ...stock].join('\n'))
-  const there = () => shop.rows('select store_id as store, count(*)::integer as skus from stock group by 1 order by 1')
+  const there = () =>
+    shop.queryRows('select store_id as store, count(*)::integer as skus from stock group by 1 order by 1')
   await interrupt(
     ['stock', 'stock.csv'],
     'SIGKILL',

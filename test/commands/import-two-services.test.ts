@@ -27,7 +27,7 @@ test('two services importing one file get two complete rejected files', async ()
   const first = importing('shop')
   try {
     await waitUntil(
-      async () => (await shop.rows('select from import_progress')).length,
+      async () => (await shop.queryRows('select from import_progress')).length,
       'its first lines are in',
       30_000,
     )

@@ -80,14 +80,14 @@ test('several files are imported in order with --map names', async () => {
     [status, stdout.match(/one\.csv +1 +1/)?.length, stdout.match(/two\.ndjson +1 +0 +1/)?.length],
     [0, 1, 1],
   )
-  assert.deepEqual(await shop.rows('select code from staff'), [{ code: 'B' }])
+  assert.deepEqual(await shop.queryRows('select code from staff'), [{ code: 'B' }])
   assert.ok(!existsSync(join(shop.directory, 'one.csv.rejected.csv')))
 })
 
 test('a complete list accepts one file per import', async () => {
   for (const part of ['1', '2']) writeFileSync(join(shop.directory, `part${part}.csv`), `Customer ID\n${part}\n`)
   const { status, stderr } = run(['ecommerce-customers', 'part1.csv', 'part2.csv'])
-  assert.deepEqual([status, await shop.rows('select from ecommerce_item')], [1, []])
+  assert.deepEqual([status, await shop.queryRows('select from ecommerce_item')], [1, []])
   assert.match(stderr, /each file replaces all earlier records\. Join the files into one\./)
   assert.equal(run(['ecommerce-customers', 'part1.csv']).status, 0)
 })

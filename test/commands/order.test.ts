@@ -8,7 +8,7 @@ import { insertVouchers } from '../../src/store/vouchers/vouchers.ts'
 import {
   buildReturn,
   fillShop,
-  getCreated,
+  getCreatedRecord,
   getSales,
   getStock,
   joinRewards,
@@ -204,7 +204,7 @@ test('a cancelled order restores its stock and voucher payments', async () => {
 test('a return is received and then refunded in order', async () => {
   const { id, orderNumber } = await placeOrder(caller, [{ sku: 'TEE', quantity: 1 }])
   await ship(orderNumber)
-  const { id: returnId, returnNumber } = getCreated(
+  const { id: returnId, returnNumber } = getCreatedRecord(
     await post(caller, `/orders/${id}/returns`, buildReturn({ TEE: 1 })),
   )
   const status = async () => (await caller.get(`/returns/${returnId}`)).json.data.status
@@ -227,14 +227,14 @@ test('a return is received and then refunded in order', async () => {
 test('a cancelled return makes its items returnable again', async () => {
   const { id, orderNumber } = await placeOrder(caller, [{ sku: 'TEE', quantity: 1 }])
   await ship(orderNumber)
-  const { returnNumber } = getCreated(await post(caller, `/orders/${id}/returns`, buildReturn({ TEE: 1 })))
+  const { returnNumber } = getCreatedRecord(await post(caller, `/orders/${id}/returns`, buildReturn({ TEE: 1 })))
   const ends = await Promise.allSettled(Array.from({ length: 3 }, () => step(returnNumber, 'cancel')))
   assert.equal(ends.filter(end => end.status === 'fulfilled').length, 1)
   assert.deepEqual((await caller.get(`/orders/${id}/returnable`)).json.data, [
     { sku: 'TEE', sold: 1, returned: 0, returnable: 1 },
   ])
   assert.equal((await getSales(caller, orderNumber)).length, 3)
-  getCreated(await post(caller, `/orders/${id}/returns`, buildReturn({ TEE: 1 })))
+  getCreatedRecord(await post(caller, `/orders/${id}/returns`, buildReturn({ TEE: 1 })))
 })
 
 test('a missing order, return or service is named, also across services', async () => {
@@ -281,7 +281,7 @@ test('a refund restores vouchers first, in number order', async () => {
   const bought = await placeOrder(own, [{ sku: 'TEE', quantity: 2 }], { payments })
   assert.deepEqual(await balances(), ['0.00', '3.00'])
   const back = async () => {
-    const { returnNumber } = getCreated(await post(own, `/orders/${bought.id}/returns`, buildReturn({ TEE: 1 })))
+    const { returnNumber } = getCreatedRecord(await post(own, `/orders/${bought.id}/returns`, buildReturn({ TEE: 1 })))
     for (const name of ['receive', 'refund']) {
       const output = await order('return', returnNumber, name, '--service', own.service.name)
       if (name === 'refund') return output

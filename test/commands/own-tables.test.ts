@@ -6,7 +6,7 @@ import { raw, sql } from '../../src/database/db.ts'
 import { setBackOffice } from '../../src/store/backoffice/connections.ts'
 import { insertVouchers } from '../../src/store/vouchers/vouchers.ts'
 import { environmentOf } from '../import/import-command.ts'
-import { createReturn, getCreated, type OrderShop, placeOrder, startOrderShop } from '../support/order-shop.ts'
+import { createReturn, getCreatedRecord, type OrderShop, placeOrder, startOrderShop } from '../support/order-shop.ts'
 import { createDirectory, runCommand } from '../support/processes.ts'
 
 let shop: OrderShop
@@ -24,7 +24,7 @@ test('local decisions are rejected for orders, returns and vouchers kept upstrea
     await placeOrder(at, [{ sku: 'HOOD-S', quantity: 2 }]),
   ]
   await db.transaction(tx => shipOrder(tx, service, { number: sold.orderNumber }))
-  const { returnNumber } = getCreated(await createReturn(at, sold.id, { 'HOOD-S': 1 }))
+  const { returnNumber } = getCreatedRecord(await createReturn(at, sold.id, { 'HOOD-S': 1 }))
   const amounts = { originalAmount: '20.00', usedAmount: '0.00' }
   await insertVouchers(db, keys, service, [
     { number: '800', pin: '1', state: 'active', ...amounts, expiryDate: '2099-12-31' },

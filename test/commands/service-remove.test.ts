@@ -229,7 +229,7 @@ test("a removed service's backup restores into an empty installation", async t =
   assert.ok((rows.request_block ?? 0) >= 2)
   const server = await startSecondServer({ db: target.db, keys: api.keys })
   try {
-    const response = await server.ask('/customers/search', { headers: buildCredentials(api) })
+    const response = await server.sendRequest('/customers/search', { headers: buildCredentials(api) })
     assert.equal(response.status, 200)
     assert.ok(response.json.data.some((record: { firstname: string }) => record.firstname === 'canary-0-customer'))
     assert.doesNotMatch(response.text, /canary-1-/)

@@ -44,7 +44,7 @@ before(async () => {
       `[...document.querySelectorAll('main caption')].map(caption => caption.innerText)`,
     )
     const requests = page.requests.splice(0).filter(url => url.startsWith(api.baseUrl))
-    assert.deepEqual(page.complaints, [], `${route}: ${requests}`)
+    assert.deepEqual(page.pageErrors, [], `${route}: ${requests}`)
     screenByRoute.set(route, {
       text: await page.evaluate<string>(`document.querySelector('main').innerText`),
       buttons: await page.evaluate<string[]>(buttons),
@@ -73,13 +73,13 @@ test('the tested screens include all screens that they link to', { skip }, () =>
 const overflow = 'document.documentElement.scrollWidth - innerWidth'
 
 test('no screen is wider than a wide window', { skip }, async t => {
-  t.after(() => page.appear({}))
-  await page.appear({ width: 3840, height: 800 })
+  t.after(() => page.setAppearance({}))
+  await page.setAppearance({ width: 3840, height: 800 })
   for (const route of listRoutes()) {
     await openScreen(page, route)
     assert.ok((await page.evaluate<number>(overflow)) <= 0, route)
   }
-  assert.deepEqual(page.complaints, [])
+  assert.deepEqual(page.pageErrors, [])
 })
 
 /** Returns the controls that are too low for a finger. A box, a switch or a file is one control with its label. */
@@ -88,12 +88,12 @@ const findSmallControls = `[...document.querySelectorAll('header :is(button, sel
   .map(control => control.className + ' ' + (control.ariaLabel ?? control.innerText) + ' ' + control.getBoundingClientRect().height)`
 
 test('on a phone, screens fit, and are accessible in dark colours', { skip }, async t => {
-  t.after(() => page.appear({}))
+  t.after(() => page.setAppearance({}))
   for (const route of listRoutes()) {
-    await page.appear({ width: 320, height: 800, colours: 'dark' })
+    await page.setAppearance({ width: 320, height: 800, colours: 'dark' })
     await openScreen(page, route)
     assert.ok((await page.evaluate<number>(overflow)) <= 0, `${route} is too wide at 320`)
-    await page.appear({ width: 390, height: 800, colours: 'dark' })
+    await page.setAppearance({ width: 390, height: 800, colours: 'dark' })
     assert.deepEqual(await page.evaluate<string[]>(findSmallControls), [], route)
     const isUneven = `[...document.querySelectorAll('main .cards')].some(
       ({ scrollWidth, clientWidth, firstElementChild: table }) => scrollWidth > clientWidth + 1 || table.clientWidth < clientWidth - 1)`
@@ -101,7 +101,7 @@ test('on a phone, screens fit, and are accessible in dark colours', { skip }, as
     // The tests of the single screens check the light theme.
     await assertAccessible(page, `${route} at 390`)
   }
-  assert.deepEqual(page.complaints, [])
+  assert.deepEqual(page.pageErrors, [])
 })
 
 test('times have one format on all screens', { skip }, async () => {
@@ -114,7 +114,7 @@ test('times have one format on all screens', { skip }, async () => {
 
 test('stacked bars begin at the base line of their chart', { skip }, async () => {
   await openScreen(page, 'requests')
-  await page.until(`document.querySelector('.bars.stacked .column')`)
+  await page.waitUntil(`document.querySelector('.bars.stacked .column')`)
   const gaps = await page.evaluate<number[]>(`[...document.querySelectorAll('.bars.stacked > div:has(.column)')].map(
     bar => bar.getBoundingClientRect().bottom - bar.querySelector('.column').getBoundingClientRect().bottom)`)
   assert.ok(gaps.length > 1 && gaps.every(gap => gap < 2), String(gaps))
@@ -254,7 +254,7 @@ async function signIn(caller: Caller): Promise<Caller> {
   const link = async () => createLink(api.db, api.keys, caller.username)
   await page.goTo('about:blank')
   await page.goTo(`${api.baseUrl}/console#link=${await link()}`)
-  await page.until(`document.querySelector('.who')?.innerText.startsWith(${JSON.stringify(caller.username)})`)
+  await page.waitUntil(`document.querySelector('.who')?.innerText.startsWith(${JSON.stringify(caller.username)})`)
   const own = { 'sec-fetch-site': 'same-origin', 'content-type': 'application/json' }
   const { headers } = await api.sendRaw('/console/session/link', {
     method: 'POST',

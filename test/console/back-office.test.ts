@@ -46,7 +46,7 @@ test('outages of the last day are shown with their times', { skip }, async () =>
     select ${office.service.id}, date_trunc('minute', now()) - n * interval '1 minute', 10, case when n between 300 and 319 then 10 else 0 end, 900, 310
       from generate_series(60, 600) n`)
   await page.show('back-office')
-  await page.until(`document.querySelector('[aria-label^="Response time: slowest 310 ms"]')`)
+  await page.waitUntil(`document.querySelector('[aria-label^="Response time: slowest 310 ms"]')`)
   assert.match(await text(), /closed: calls go through/)
   assert.match(await text(), /5,4\d\d calls, 200 failed \(3\.[67] %\)/)
   assert.match(await text(), /Down for about \d+ min: 200 of \d+ calls failed/)
@@ -61,7 +61,7 @@ test('credentials are tested before they are saved', { skip }, async () => {
   await page.waitForText('Not connected:')
   await page.fill('Password', password)
   await page.press('Test these credentials')
-  await page.until(`document.querySelector('main').innerText.includes('Connected\\n')`)
+  await page.waitUntil(`document.querySelector('main').innerText.includes('Connected\\n')`)
   assert.match(await text(), /Connected\s+Version\s+\d{4}\.\d[\s\S]+Stores\s+\d+/)
   assert.equal((await readStored())?.password, 'old', 'a test saves nothing')
   await assertAccessible(page, 'the back office')
@@ -80,7 +80,9 @@ test('the result of a test is hidden if the credentials change', { skip }, async
   await held.sent()
   await page.fill('Password', 'wrong')
   await held.release()
-  await page.until(`[...document.querySelectorAll('button')].some(each => each.innerText === 'Test these credentials')`)
+  await page.waitUntil(
+    `[...document.querySelectorAll('button')].some(each => each.innerText === 'Test these credentials')`,
+  )
   assert.doesNotMatch(await text(), /Connected/)
   await page.press('Test these credentials')
   await page.waitForText('Not connected:')
@@ -92,10 +94,10 @@ test('a typed password stays if loading the page again fails', { skip }, async (
   await page.serve(/\/stats\/back-office-calls$/, { status: 503, body: '{}' }, 1)
   const loadAgain = () => page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`)
   await loadAgain()
-  await page.until(`document.querySelector('main .problem')`)
+  await page.waitUntil(`document.querySelector('main .problem')`)
   assert.equal(await page.readField('Password'), 'typed')
   await loadAgain()
-  await page.until(`!document.querySelector('main .problem')`)
+  await page.waitUntil(`!document.querySelector('main .problem')`)
   assert.equal(await page.readField('Password'), 'typed')
   await page.fill('Password', '')
 })
@@ -103,13 +105,13 @@ test('a typed password stays if loading the page again fails', { skip }, async (
 test('a sync stays on the screen if a refresh fails', { skip }, async () => {
   await page.show('syncs/stock')
   const facts = `document.querySelector('main .facts-list')`
-  await page.until(facts)
+  await page.waitUntil(facts)
   await page.serve(/\/syncs$/, { status: 503, body: '{}' }, 1)
   await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`)
-  await page.until(`document.querySelector('main .problem')`)
+  await page.waitUntil(`document.querySelector('main .problem')`)
   assert.ok(await page.evaluate(`${facts} !== null`))
   await page.show('back-office')
-  await page.until(`document.querySelector('main h1')?.innerText === 'Back office'`)
+  await page.waitUntil(`document.querySelector('main h1')?.innerText === 'Back office'`)
 })
 
 test('a schedule is changed and reset to its default', { skip }, async () => {
@@ -131,10 +133,10 @@ test('a schedule is changed and reset to its default', { skip }, async () => {
 })
 
 test('the page is accessible in the dark and on a phone', { skip }, async t => {
-  t.after(() => page.appear({}))
-  await page.appear({ width: 390, colours: 'dark' })
+  t.after(() => page.setAppearance({}))
+  await page.setAppearance({ width: 390, colours: 'dark' })
   await page.show('back-office')
-  await page.until(`document.querySelector('[aria-label^="Response time"]')`)
+  await page.waitUntil(`document.querySelector('[aria-label^="Response time"]')`)
   await assertAccessible(page, 'the back office in the dark')
   assert.ok((await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')) <= 0)
 })

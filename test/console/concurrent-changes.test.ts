@@ -39,7 +39,7 @@ test('a list setting shows the current value after saving and discarding', {
   await page.press('Save')
   await page.waitForText('1 setting saved')
   assert.deepEqual((await api.get('/settings')).json.data.returnReasons, [{ code: 'OLD', name: 'Too old' }])
-  await page.until(`${codes}.join() === 'OLD'`)
+  await page.waitUntil(`${codes}.join() === 'OLD'`)
   await page.press('Add reason')
   await page.fill('Code 2', 'NEW')
   await page.press('Discard')
@@ -50,13 +50,13 @@ test('a list setting shows the current value after saving and discarding', {
 test('an emptied number means the default', { skip }, async () => {
   await put(api, '/settings', { inventoryBuffer: 7, voucherValidityMonths: 12 })
   await page.show('overview')
-  await page.until(`document.querySelector('main h1')?.innerText === 'Overview'`)
+  await page.waitUntil(`document.querySelector('main h1')?.innerText === 'Overview'`)
   await page.show('settings')
-  await page.until(`document.getElementById('setting-voucherValidityMonths')?.value === '12'`)
+  await page.waitUntil(`document.getElementById('setting-voucherValidityMonths')?.value === '12'`)
   await page.fill('Voucher validity months', '')
   await page.press('Review 1 change')
   await page.press('Save')
-  await page.until(`!document.querySelector('dialog')`)
+  await page.waitUntil(`!document.querySelector('dialog')`)
   assert.equal((await api.get('/settings')).json.data.voucherValidityMonths, 36)
 })
 
@@ -77,7 +77,7 @@ test('a late page of one filter never appears under another filter', { skip }, a
 
 test('a busy button keeps the focus and starts nothing twice', { skip }, async () => {
   await page.show('mappings/check')
-  await page.until(`document.querySelector('.check-status button')`)
+  await page.waitUntil(`document.querySelector('.check-status button')`)
   await page.evaluate(`(() => {
     const realFetch = fetch
     globalThis.fetch = async (path, options) => {
@@ -89,13 +89,13 @@ test('a busy button keeps the focus and starts nothing twice', { skip }, async (
     }
     document.querySelector('.check-status button').focus()
   })()`)
-  await page.key('Enter')
-  await page.until('globalThis.respond')
-  await page.key('Enter')
+  await page.pressKey('Enter')
+  await page.waitUntil('globalThis.respond')
+  await page.pressKey('Enter')
   const focused = `[document.activeElement.innerText, document.activeElement.ariaDisabled]`
   assert.deepEqual(await page.evaluate(focused), ['…', 'true'])
   await page.evaluate('respond()')
-  await page.until(`document.activeElement.innerText === 'Check now'`)
+  await page.waitUntil(`document.activeElement.innerText === 'Check now'`)
   assert.equal(await page.evaluate('globalThis.posts'), 1)
   await page.waitForText('Queued. The check starts when a worker is free.')
 })
@@ -141,12 +141,12 @@ test('an endpoint dialog opens with current values and sends only edits', {
   await page.waitForText('http://127.0.0.1:9999/hooks')
   await put(api, path, { description: 'Theirs, before' })
   await page.press('Edit')
-  await page.until(`document.querySelector('dialog form')`)
+  await page.waitUntil(`document.querySelector('dialog form')`)
   assert.equal(await page.readField('Description'), 'Theirs, before')
   await put(api, path, { kinds: ['store', 'customer'], url: 'http://127.0.0.1:9999/theirs' })
   await page.fill('Description', 'Mine')
   await page.press('Save')
-  await page.until(`!document.querySelector('dialog')`)
+  await page.waitUntil(`!document.querySelector('dialog')`)
   const { url, kinds, description } = (await api.get(path)).json.data
   assert.deepEqual(
     [url, kinds.toSorted(), description],
@@ -155,7 +155,7 @@ test('an endpoint dialog opens with current values and sends only edits', {
   await page.waitForText('Mine')
   await page.press('Edit')
   await page.press('Save')
-  await page.until(`!document.querySelector('dialog')`)
+  await page.waitUntil(`!document.querySelector('dialog')`)
   const audited = (await api.get(`/audit?record=${path}`)).json.data
   assert.deepEqual(
     audited.map(({ fields }: { fields: string[] }) => fields),

@@ -42,7 +42,7 @@ test('the first push is confirmed after a review of the differences', { skip }, 
   await page.waitForText('The quantities on the platform are replaced with these.')
   assert.equal((await readStatus()).stockPush, 'dryRun')
   await page.press('Start the push')
-  await page.until(`!document.querySelector('dialog')`)
+  await page.waitUntil(`!document.querySelector('dialog')`)
   await page.waitForText('Push now')
   assert.equal((await readStatus()).stockPush, 'on')
   await fixture.push()

@@ -60,10 +60,10 @@ test('each screen of a new service explains the next step', { skip }, async () =
     )
   for (const [route, text] of Object.entries(firstSteps)) {
     await openScreen(page, route)
-    await page.until(`${text}.test(document.querySelector('main').innerText)`)
+    await page.waitUntil(`${text}.test(document.querySelector('main').innerText)`)
     await assertAccessible(page, `${route}, empty`)
   }
-  assert.deepEqual(page.complaints, [])
+  assert.deepEqual(page.pageErrors, [])
 })
 
 test('commands that connect a system are copied with the service', { skip }, async () => {
@@ -74,7 +74,7 @@ test('commands that connect a system are copied with the service', { skip }, asy
   ] as const) {
     await openScreen(page, route)
     await page.press(route === 'ecommerce' ? 'Copy command 3: Connect Shopify' : 'Copy command 2: Connect Apparel21')
-    await page.until(`globalThis.copied === ${JSON.stringify(command)}`)
+    await page.waitUntil(`globalThis.copied === ${JSON.stringify(command)}`)
   }
 })
 
@@ -89,7 +89,7 @@ test('missing features that settings add are apart from limits', { skip }, async
   assert.equal(settable.length + limits.length, missing.length)
   assert.match(settable.join('\n'), /vouchers/i)
   await page.press('Set Gift vouchers')
-  await page.until(`document.activeElement.id === 'setting-vouchersEnabled'`)
+  await page.waitUntil(`document.activeElement.id === 'setting-vouchersEnabled'`)
 })
 
 /** Screens that load nothing before a form is sent. */
@@ -103,7 +103,7 @@ test('a failed screen shows the code, the remedy and the request', { skip }, asy
   const loading = screens.filter(screen => !screen.needsServices && !formScreens.includes(screen.path))
   for (const { path } of loading) {
     await page.show(path)
-    await page.until(`document.querySelector('main .problem')`)
+    await page.waitUntil(`document.querySelector('main .problem')`)
     const problem = await page.evaluate<string>(`document.querySelector('main .problem').innerText`)
     assert.match(problem, /^The service itself cannot answer/, path)
     assert.match(problem, /Wait a moment, then try again/, path)

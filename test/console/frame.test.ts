@@ -47,7 +47,7 @@ const visitorScreens = [
 const screens = `[...document.querySelectorAll('nav a')].map(link => link.innerText)`
 
 test('a wrong password is one line, with the request in its details', { skip }, async () => {
-  await page.until(`document.querySelector('form')`)
+  await page.waitUntil(`document.querySelector('form')`)
   await assertAccessible(page, 'the sign-in page')
   await page.fill('Username', visitor.username)
   await page.fill('Password', 'guessed')
@@ -61,21 +61,21 @@ test('a wrong password is one line, with the request in its details', { skip }, 
   assert.match(alert, /If you lost the password, ask an admin to rotate it/)
   await assertAccessible(page, 'a wrong password')
   await page.click(`document.querySelector('[type="checkbox"]')`)
-  await page.until(`document.querySelector('[name="password"]').type === 'text'`)
+  await page.waitUntil(`document.querySelector('[name="password"]').type === 'text'`)
   await page.click(`document.querySelector('[type="checkbox"]')`)
 })
 
 test('a right password opens exactly the screens of the role', { skip }, async () => {
   await page.fill('Password', visitor.password)
   await page.press('Sign in')
-  await page.until(`document.querySelector('nav')`)
+  await page.waitUntil(`document.querySelector('nav')`)
   assert.deepEqual(await page.evaluate(screens), visitorScreens)
   await page.show('settings')
   await page.waitForText('No access to Settings')
   await page.waitForText(`Your role in ${visitor.service.name} is visitor.`)
   await assertAccessible(page, 'a screen without access')
   await page.press('Open the overview')
-  await page.until(`document.querySelector('main h1')?.innerText === 'Overview'`)
+  await page.waitUntil(`document.querySelector('main h1')?.innerText === 'Overview'`)
   assert.equal(await page.evaluate('document.cookie'), '', 'no script gets the session')
 })
 
@@ -85,13 +85,13 @@ test('an account with several services chooses one and gets its role', { skip },
     [api.service.name, `Luma (${otherCaller.service.name})`],
   )
   await page.fill('Service', otherCaller.service.name)
-  await page.until(`${screens}.length > ${visitorScreens.length}`)
+  await page.waitUntil(`${screens}.length > ${visitorScreens.length}`)
   await page.show('accounts')
   await page.waitForText(otherCaller.username)
   await page.evaluate('location.reload()')
-  await page.until(`${screens}.includes('Team')`)
+  await page.waitUntil(`${screens}.includes('Team')`)
   await page.fill('Service', api.service.name)
-  await page.until(`${screens}.length === ${visitorScreens.length}`)
+  await page.waitUntil(`${screens}.length === ${visitorScreens.length}`)
 })
 
 test('the address has the service, so that a link opens it', { skip }, async () => {
@@ -104,28 +104,28 @@ test('the address has the service, so that a link opens it', { skip }, async () 
   await page.show('staff')
   assert.equal(await read(), `${other}/staff`)
   await page.fill('Service', api.service.name)
-  await page.until(`location.hash === '#/${api.service.name}/staff'`)
+  await page.waitUntil(`location.hash === '#/${api.service.name}/staff'`)
   await page.evaluate('history.back()')
-  await page.until(`document.querySelector('select.service').value === '${otherCaller.service.name}'`)
+  await page.waitUntil(`document.querySelector('select.service').value === '${otherCaller.service.name}'`)
   await page.evaluate(`location.hash = '#/unknown/staff'`)
   await page.waitForText('No access to unknown')
   await assertAccessible(page, 'a service without access')
   await page.press(`Open ${api.service.name}`)
-  await page.until(`${screens}.length === ${visitorScreens.length}`)
+  await page.waitUntil(`${screens}.length === ${visitorScreens.length}`)
 })
 
 test('on a phone, a menu lists the screens in groups', { skip }, async t => {
-  t.after(() => page.appear({}))
-  await page.appear({ width: 390, height: 800 })
+  t.after(() => page.setAppearance({}))
+  await page.setAppearance({ width: 390, height: 800 })
   const isListed = `document.querySelector('nav a').checkVisibility()`
-  await page.until(`document.querySelector('nav .menu')`)
+  await page.waitUntil(`document.querySelector('nav .menu')`)
   assert.equal(await page.evaluate(isListed), false)
   await page.click(`document.querySelector('nav .menu')`)
-  await page.until(isListed)
+  await page.waitUntil(isListed)
   assert.ok(await page.evaluate(`document.querySelector('nav .group').checkVisibility()`))
   await assertAccessible(page, 'the menu')
   await page.press('Syncs')
-  await page.until(`document.querySelector('main h1')?.innerText === 'Syncs'`)
+  await page.waitUntil(`document.querySelector('main h1')?.innerText === 'Syncs'`)
   assert.equal(await page.evaluate(isListed), false)
   assert.match(await page.evaluate(`document.querySelector('nav .menu').innerText`), /^Menu\s+Syncs$/)
 })
@@ -133,7 +133,7 @@ test('on a phone, a menu lists the screens in groups', { skip }, async t => {
 test('a keyboard user can skip the navigation', { skip }, async () => {
   await page.evaluate(`document.body.focus(), document.activeElement.blur()`)
   await page.evaluate(`document.querySelector('.skip').focus()`)
-  await page.until(`document.querySelector('.skip').getBoundingClientRect().top >= 0`)
+  await page.waitUntil(`document.querySelector('.skip').getBoundingClientRect().top >= 0`)
   await page.evaluate(`document.querySelector('.skip').click()`)
   assert.equal(await page.evaluate(`document.activeElement.id`), 'content')
 })
@@ -148,7 +148,7 @@ test('an ended session leads to the sign-in page', { skip }, async () => {
   await page.fill('Password', visitor.password)
   await page.press('Sign in')
   await page.press('Sign out')
-  await page.until(`document.querySelector('input[type="password"]')`)
+  await page.waitUntil(`document.querySelector('input[type="password"]')`)
   const rows = await api.db.rows(sql`select from console_session`)
   assert.equal(rows.length, 0)
 })
@@ -158,7 +158,7 @@ test('signing in again keeps the service in the address', { skip }, async () => 
     await page.fill('Username', visitor.username)
     await page.fill('Password', visitor.password)
     await page.press('Sign in')
-    await page.until(`document.querySelector('select.service')`)
+    await page.waitUntil(`document.querySelector('select.service')`)
   }
   await page.goTo('about:blank')
   await page.goTo(`${api.baseUrl}/console`)
@@ -175,7 +175,7 @@ test('signing in again keeps the service in the address', { skip }, async () => 
   assert.equal(await page.evaluate(`location.hash.split('/')[1]`), service)
   assert.equal(await page.evaluate(`document.querySelector('select.service').value`), service)
   await page.press('Sign out')
-  await page.until(`document.querySelector('input[type="password"]')`)
+  await page.waitUntil(`document.querySelector('input[type="password"]')`)
 })
 
 test('a used link explains how to get another one', { skip }, async () => {
@@ -189,16 +189,16 @@ test('a link pasted into an open page signs in its own account', { skip }, async
   const paste = async (username: string) => {
     const link = await createLink(api.db, api.keys, username)
     await page.evaluate(`location.hash = 'link=${link}'`)
-    await page.until(`document.querySelector('.who')?.innerText.startsWith(${JSON.stringify(username)})`)
+    await page.waitUntil(`document.querySelector('.who')?.innerText.startsWith(${JSON.stringify(username)})`)
     assert.equal(await page.evaluate(route), '#')
   }
-  await page.until(`document.querySelector('input[type="password"]')`)
+  await page.waitUntil(`document.querySelector('input[type="password"]')`)
   await paste(visitor.username)
   await page.fill('Service', api.service.name)
-  await page.until(`${screens}.length === ${visitorScreens.length}`)
+  await page.waitUntil(`${screens}.length === ${visitorScreens.length}`)
   await page.show('syncs')
   await paste(api.username)
-  await page.until(`${screens}.includes('Team')`)
+  await page.waitUntil(`${screens}.includes('Team')`)
 })
 
 /** Signs the admin in with an empty browser cache. */
@@ -207,13 +207,13 @@ async function signInAgain() {
   await page.goTo('about:blank')
   const link = await createLink(api.db, api.keys, api.username)
   await page.goTo(`${api.baseUrl}/console#link=${link}`)
-  await page.until(`${screens}.includes('Team')`)
+  await page.waitUntil(`${screens}.includes('Team')`)
 }
 
 test('the first screen weighs at most 150 KB, all local and cached', { skip }, async () => {
   page.requests.length = 0
   await signInAgain()
-  await page.until(`document.querySelector('.get-started li')`)
+  await page.waitUntil(`document.querySelector('.get-started li')`)
   const loaded = await page.evaluate<{ name: string; bytes: number }[]>(
     `[...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')].map(({ name, encodedBodySize }) => ({ name, bytes: encodedBodySize }))`,
   )
@@ -238,7 +238,7 @@ test('a screen whose file is gone loads with the new page', { skip }, async () =
   await page.waitForText('Overview')
   await page.serve(/\/pages\/system\.js$/, { status: 404, body: '' }, 1)
   await page.evaluate(`window.isBeforeReload = true; location.hash = 'system'`)
-  await page.until(`document.querySelector('main h1')?.innerText === 'System'`)
+  await page.waitUntil(`document.querySelector('main h1')?.innerText === 'System'`)
   assert.equal(await page.evaluate('window.isBeforeReload'), undefined)
 })
 
@@ -251,7 +251,7 @@ test('a screen loads as soon as the network is back', { skip }, async t => {
     await page.waitForText("Can't reach Tillbridge.")
     assert.equal(await page.evaluate(`document.querySelector('main .problem a')`), null, 'no link to an error page')
     await page.setOffline(false)
-    await page.until(`document.querySelector('main h1') && !document.querySelector('main .problem, main .opening')`)
+    await page.waitUntil(`document.querySelector('main h1') && !document.querySelector('main .problem, main .opening')`)
     await page.setOffline(true)
   }
 })

@@ -28,11 +28,11 @@ const findControl = (name: string) =>
   `[...document.querySelectorAll('button, input, select')].find(each => (each.ariaLabel ?? each.labels?.[0]?.innerText.trim().split('\\n')[0] ?? each.innerText.trim()) === ${JSON.stringify(name)})`
 
 async function focus(name: string) {
-  await page.until(findControl(name))
+  await page.waitUntil(findControl(name))
   await page.evaluate(`${findControl(name)}.focus()`)
 }
 const waitForFocus = (name: string) =>
-  page.until(`${findControl(name)} && document.activeElement === ${findControl(name)}`)
+  page.waitUntil(`${findControl(name)} && document.activeElement === ${findControl(name)}`)
 
 test('an export keeps the keyboard focus until and after its end', { skip }, async () => {
   await page.show('accounts')
@@ -46,11 +46,11 @@ test('an export keeps the keyboard focus until and after its end', { skip }, asy
       return realFetch(path, options)
     }
   })()`)
-  await page.key('Enter')
+  await page.pressKey('Enter')
   await waitForFocus('Cancel')
-  await page.until('globalThis.respond')
+  await page.waitUntil('globalThis.respond')
   await page.evaluate('respond()')
-  await page.until('globalThis.saved')
+  await page.waitUntil('globalThis.saved')
   await waitForFocus('Export CSV: People')
 })
 
@@ -63,29 +63,29 @@ test('resolving an alert keeps the focus in the list', { skip }, async () => {
   await page.show('overview')
   await page.waitForText('The last one.')
   await focus('Resolve: Export file has rejected lines')
-  await page.key('Enter')
+  await page.pressKey('Enter')
   await page.waitForText('Nothing needs attention')
-  await page.until(`document.activeElement.ariaLabel === 'Needs attention'`)
+  await page.waitUntil(`document.activeElement.ariaLabel === 'Needs attention'`)
 })
 
 test('a search keeps the focus in its field and a reset too', {
   skip,
 }, async () => {
   await page.show('requests')
-  await page.until(`document.querySelector('.filters summary')`)
+  await page.waitUntil(`document.querySelector('.filters summary')`)
   await page.evaluate(`document.querySelector('.filters summary').focus()`)
-  await page.key('Enter')
+  await page.pressKey('Enter')
   await focus('Path or operation')
   await page.type('/stores')
-  await page.key('Enter')
-  await page.until(`location.hash.includes('search')`)
+  await page.pressKey('Enter')
+  await page.waitUntil(`location.hash.includes('search')`)
   await page.waitForText('Results')
   await waitForFocus('Path or operation')
   await focus('Clear')
-  await page.key('Enter')
-  await page.until(`${route} === '#requests' && !${findControl('Clear')}`)
-  await page.until(`document.activeElement.getAttribute('role') === 'search'`)
-  await page.until(`${findControl('Path or operation')}.value === ''`)
+  await page.pressKey('Enter')
+  await page.waitUntil(`${route} === '#requests' && !${findControl('Clear')}`)
+  await page.waitUntil(`document.activeElement.getAttribute('role') === 'search'`)
+  await page.waitUntil(`${findControl('Path or operation')}.value === ''`)
 })
 
 test('a followed link moves the focus and updates the page title', {
@@ -107,13 +107,13 @@ test('a followed link moves the focus and updates the page title', {
     if (screen === 'search') {
       await focus('Search text')
       await page.type('smith')
-      await page.key('Enter')
+      await page.pressKey('Enter')
     }
     const linkElement = `document.querySelector('main td a[href*="/${link}"], .hits a[href*="/${link}"]')`
-    await page.until(linkElement)
+    await page.waitUntil(linkElement)
     await page.evaluate(`${linkElement}.focus()`)
-    await page.key('Enter')
-    await page.until(`${route}.startsWith('#${link}') && document.activeElement.id === 'content'`)
+    await page.pressKey('Enter')
+    await page.waitUntil(`${route}.startsWith('#${link}') && document.activeElement.id === 'content'`)
     const [first, ...titleParts] = (await page.evaluate<string>('document.title')).split(' · ')
     assert.deepEqual(titleParts, [title, api.service.name, 'Tillbridge'])
     assert.match(first ?? '', record ? new RegExp(`^${record}$`) : /^[\w-]{36}$/)
@@ -129,15 +129,17 @@ test('a mapping type switch keeps the focus and clears the old list', {
     ['Customers', 'Legacy ID'],
   ] as const) {
     const link = `[...document.querySelectorAll('main .chip')].find(each => each.innerText === ${JSON.stringify(kind)})`
-    await page.until(link)
+    await page.waitUntil(link)
     await page.evaluate(`${link}.focus()`)
-    await page.key('Enter')
-    await page.until(`[...document.querySelectorAll('th')].some(cell => cell.innerText === ${JSON.stringify(column)})`)
-    await page.until(`document.activeElement === ${link}`)
+    await page.pressKey('Enter')
+    await page.waitUntil(
+      `[...document.querySelectorAll('th')].some(cell => cell.innerText === ${JSON.stringify(column)})`,
+    )
+    await page.waitUntil(`document.activeElement === ${link}`)
   }
   // A search requests every possible type.
   assert.deepEqual(
-    page.complaints.filter(text => !/Failed to load resource: .* 404/.test(text)),
+    page.pageErrors.filter(text => !/Failed to load resource: .* 404/.test(text)),
     [],
   )
 })

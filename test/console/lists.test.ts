@@ -37,12 +37,12 @@ const scrollTo = (share: number) =>
 
 test('a list of 50,000 customers is searched, filtered, sorted and scrolled', { skip }, async () => {
   await page.show('customers')
-  await page.until(isLoaded)
+  await page.waitUntil(isLoaded)
   await assertAccessible(page, 'customers')
   await scrollTo(0.5)
-  await page.until(`${rows}.some(row => row.includes('Long2500')) && ${isLoaded}`)
+  await page.waitUntil(`${rows}.some(row => row.includes('Long2500')) && ${isLoaded}`)
   assert.ok((await page.evaluate<number>(`document.querySelectorAll('.data *').length`)) < 2_000)
-  await page.until(`location.hash.includes('at=')`)
+  await page.waitUntil(`location.hash.includes('at=')`)
   await page.fill('Search customers', 'ann4321@example.com')
   await page.waitForText('1 customer')
   assert.match((await page.evaluate<string[]>(rows))[0] ?? '', /^Ann Long04321 ann4321@example.com/)
@@ -51,16 +51,16 @@ test('a list of 50,000 customers is searched, filtered, sorted and scrolled', { 
   await page.press('Email consent')
   await page.waitForText('25,000 customers')
   await page.press('Name ↑')
-  await page.until(`${rows}[0]?.includes('Long50000')`)
+  await page.waitUntil(`${rows}[0]?.includes('Long50000')`)
   assert.equal(await hash(), '#customers?filter=email&sort=-name')
 })
 
 test('Back returns to the same place of a list', { skip }, async () => {
   await page.show('customers?filter=email&sort=-name')
-  await page.until(isLoaded)
+  await page.waitUntil(isLoaded)
   await scrollTo(0.3)
-  await page.until(`location.hash.includes('at=')`)
-  await page.until(isLoaded)
+  await page.waitUntil(`location.hash.includes('at=')`)
+  await page.waitUntil(isLoaded)
   const place = await hash()
   // Rows inside the table's frame, without the header.
   const visible = `(({ top, bottom }) => [...document.querySelectorAll('.data tbody a')].filter(each => each.getBoundingClientRect().top > top + 60 && each.getBoundingClientRect().bottom < bottom).map(each => each.innerText))(document.querySelector('.data').getBoundingClientRect())`
@@ -68,29 +68,29 @@ test('Back returns to the same place of a list', { skip }, async () => {
   await page.press(name)
   await page.waitForText('Timeline')
   await page.evaluate('history.back()')
-  await page.until(`${route} === ${JSON.stringify(place)} && ${isLoaded}`)
-  await page.until(`${visible}.includes(${JSON.stringify(name)})`)
+  await page.waitUntil(`${route} === ${JSON.stringify(place)} && ${isLoaded}`)
+  await page.waitUntil(`${visible}.includes(${JSON.stringify(name)})`)
 })
 
 test('a filtered list is exported as CSV, and rows open records', { skip }, async () => {
   await page.show('stores')
-  await page.until(isLoaded)
+  await page.waitUntil(isLoaded)
   const csv = await page.exportCsv('Stores')
   assert.match(csv, /^Number,Name,Type,City,State,Buffer,E-commerce location,Updated \(AE[DS]T\)\r\n/)
   await page.show('stock?filter=none&q=nothing')
   await page.waitForText('No matching stock levels.')
   await page.press('Clear search and filters')
-  await page.until(isLoaded)
+  await page.waitUntil(isLoaded)
   await page.evaluate(`document.querySelector('.data tbody tr:not(.spacer) td:nth-child(2)').click()`)
-  await page.until(`${route}.startsWith('#search/product/sku')`)
+  await page.waitUntil(`${route}.startsWith('#search/product/sku')`)
 })
 
 test('lists are cards on narrow screens and accessible in the dark', { skip }, async t => {
-  t.after(() => page.appear({}))
-  await page.appear({ width: 390, colours: 'dark' })
+  t.after(() => page.setAppearance({}))
+  await page.setAppearance({ width: 390, colours: 'dark' })
   for (const list of ['orders', 'sales', 'returns', 'customers', 'products', 'stock', 'vouchers', 'stores', 'staff']) {
     await page.show(list)
-    await page.until(
+    await page.waitUntil(
       `(document.querySelector('.data') || document.querySelector('.empty')) && !document.querySelector('[aria-busy="true"]')`,
     )
     await assertAccessible(page, list)
@@ -100,7 +100,7 @@ test('lists are cards on narrow screens and accessible in the dark', { skip }, a
   }
   for (const screen of ['accounts', 'orders']) {
     await page.show(screen)
-    await page.until(`document.querySelector('main h1') && !document.querySelector('[aria-busy="true"]')`)
+    await page.waitUntil(`document.querySelector('main h1') && !document.querySelector('[aria-busy="true"]')`)
     const small = await page.evaluate<string[]>(
       `[...document.querySelectorAll('button, nav a, input:not([type="checkbox"], [type="radio"]), select')].filter(each => each.checkVisibility() && each.getBoundingClientRect().height < 40).map(each => each.outerHTML.slice(0, 120))`,
     )
@@ -109,12 +109,12 @@ test('lists are cards on narrow screens and accessible in the dark', { skip }, a
 })
 
 test('short lists end with their rows, and cards name their numbers', { skip }, async t => {
-  t.after(() => page.appear({}))
+  t.after(() => page.setAppearance({}))
   for (const width of [1360, 390]) {
-    await page.appear({ width })
+    await page.setAppearance({ width })
     await page.show('overview')
     await page.show('products')
-    await page.until(isLoaded)
+    await page.waitUntil(isLoaded)
     const empty = `(({ clientHeight, firstElementChild: table }) => clientHeight - table.offsetHeight)(document.querySelector('.data'))`
     assert.equal(await page.evaluate(empty), 0, String(width))
   }

@@ -28,13 +28,13 @@ const button = 'Sign in with Acme & "Sons"'
 
 /** Submits the forms of the provider: sign-in, then consent. */
 async function signInAs(login: string) {
-  await page.until(`document.querySelector('input[name="login"]')`)
+  await page.waitUntil(`document.querySelector('input[name="login"]')`)
   await page.evaluate(`(() => {
     document.querySelector('input[name="login"]').value = ${JSON.stringify(login)}
     document.querySelector('input[name="password"]').value = 'any'
     document.querySelector('form').submit()
   })()`)
-  await page.until(`!document.querySelector('input[name="login"]') && document.querySelector('form, #console')`)
+  await page.waitUntil(`!document.querySelector('input[name="login"]') && document.querySelector('form, #console')`)
   await page.evaluate(`document.querySelector('input[value="consent"]')?.form.submit()`)
 }
 
@@ -45,17 +45,17 @@ test('a person signs in with the provider and returns to the screen', { skip }, 
   await assertAccessible(page, 'the sign-in page')
   await page.press(button)
   await signInAs('ann')
-  await page.until(`document.querySelector('nav')`)
+  await page.waitUntil(`document.querySelector('nav')`)
   assert.equal(await page.evaluate('location.href'), `${api.baseUrl}/console#/${api.service.name}/syncs`)
   await page.waitForText('ann@example.com')
   assert.equal(await page.evaluate('document.cookie'), '', 'no script gets the session')
   await page.evaluate('location.reload()')
-  await page.until(`document.querySelector('nav')`)
+  await page.waitUntil(`document.querySelector('nav')`)
 })
 
 test('signing out ends the session at the provider too', { skip }, async () => {
   await page.press('Sign out')
-  await page.until(`location.href.startsWith(${JSON.stringify(provider.issuer)})`)
+  await page.waitUntil(`location.href.startsWith(${JSON.stringify(provider.issuer)})`)
   const rows = await api.db.rows(sql`select from console_session`)
   assert.equal(rows.length, 0)
   await page.click(`document.querySelector('button[name="logout"]')`)
@@ -80,5 +80,5 @@ test('an unavailable provider leaves the form for passwords', { skip }, async ()
   await page.fill('Username', api.username)
   await page.fill('Password', api.password)
   await page.press('Sign in')
-  await page.until(`document.querySelector('nav')`)
+  await page.waitUntil(`document.querySelector('nav')`)
 })

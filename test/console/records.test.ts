@@ -4,7 +4,7 @@ import { upsertTransactions } from '../../src/store/orders/transactions.ts'
 import { browserMissing } from '../support/browser.ts'
 import { assertAccessible } from '../support/console/axe.ts'
 import { type Console, openConsole } from '../support/console/console.ts'
-import { createReturn, fillShop, getCreated, placeOrder } from '../support/order-shop.ts'
+import { createReturn, fillShop, getCreatedRecord, placeOrder } from '../support/order-shop.ts'
 import { startTestApi, type TestApi } from '../support/service.ts'
 import { issueVoucher, stockGiftCards, voucherSettings } from '../support/voucher-shop.ts'
 import { post } from '../support/write.ts'
@@ -63,7 +63,7 @@ test('an order is shipped in parts, with errors at their fields', { skip }, asyn
     { sku: 'TEE', quantity: 1 },
   ])
   await page.show(`search/order/${order.id}`)
-  await page.until(`document.querySelector('.record-head')`)
+  await page.waitUntil(`document.querySelector('.record-head')`)
   assert.deepEqual([await figure('Units'), await figure('Open')], ['4', '4'])
   await page.press('Ship')
   await page.fill('Units of HOOD-S', '2')
@@ -72,16 +72,16 @@ test('an order is shipped in parts, with errors at their fields', { skip }, asyn
   await page.fill('Tracking link', 'nowhere')
   await assertAccessible(page, 'shipping an order')
   await page.press('Ship')
-  await page.until(
+  await page.waitUntil(
     `document.querySelector('input[aria-invalid="true"]')?.closest('label').innerText.includes('must be a web address')`,
   )
   await assertAccessible(page, 'a rejected shipment')
   assert.deepEqual(await read(`/orders/${order.id}/shipments`), [])
   await page.fill('Tracking link', 'https://track.example.com/1')
   await page.press('Ship')
-  await page.until(isClosed)
+  await page.waitUntil(isClosed)
   await page.waitForText('The shipment was recorded.')
-  await page.until(`[...document.querySelectorAll('.figures dd')].map(each => each.innerText).includes('2')`)
+  await page.waitUntil(`[...document.querySelectorAll('.figures dd')].map(each => each.innerText).includes('2')`)
   await page.waitForText('Shipped 2 × HOOD-S Australia Post')
   assert.deepEqual([await figure('Shipped'), await figure('Open')], ['2', '2'])
   assert.equal((await read(`/orders/${order.id}/shipments`)).length, 1)
@@ -92,9 +92,9 @@ test('a repeated shipment after a lost response ships once', { skip }, async () 
   const order = await placeOrder(api, [{ sku: 'HOOD-S', quantity: 2 }])
   await shipWithLostResponse(order)
   await page.press('Ship')
-  await page.until(isClosed)
+  await page.waitUntil(isClosed)
   assert.equal((await read(`/orders/${order.id}/shipments`)).length, 1)
-  await page.until(`${status} === 'processing'`)
+  await page.waitUntil(`${status} === 'processing'`)
 })
 
 test('a changed shipment after a lost response is another shipment', { skip }, async () => {
@@ -102,7 +102,7 @@ test('a changed shipment after a lost response is another shipment', { skip }, a
   await shipWithLostResponse(order)
   await page.fill('Units of HOOD-S', '2')
   await page.press('Ship')
-  await page.until(isClosed)
+  await page.waitUntil(isClosed)
   assert.equal((await read(`/orders/${order.id}/shipments`)).length, 2)
 })
 
@@ -119,12 +119,12 @@ test('an error of a line stays at its field', { skip }, async () => {
   assert.equal((await post(api, `/orders/${order.id}/shipments`, shipment)).status, 201)
   await page.press('Ship')
   const invalid = `[...document.querySelectorAll('[aria-invalid="true"]')].map(each => each.closest('label').innerText.split('\\n')[0]).join()`
-  await page.until(`${invalid} === 'Units of UNKEPT'`)
+  await page.waitUntil(`${invalid} === 'Units of UNKEPT'`)
   await page.waitForText('Nothing was changed. Correct the marked fields.')
   await page.fill('Units of HOOD-S', '1')
   assert.equal(await page.evaluate(invalid), 'Units of UNKEPT')
   await page.press('Cancel')
-  await page.until(isClosed)
+  await page.waitUntil(isClosed)
 })
 
 test('open units are cancelled after a confirmation', { skip }, async () => {
@@ -133,15 +133,15 @@ test('open units are cancelled after a confirmation', { skip }, async () => {
   await page.press('Cancel units')
   await page.waitForText("This can't be undone.")
   await page.press('Cancel')
-  await page.until(isClosed)
+  await page.waitUntil(isClosed)
   assert.equal((await read(`/orders/${order.id}`)).lines[0].cancelled, 0)
   await page.press('Cancel units')
   await page.press('Cancel units')
-  await page.until(`${status} === 'cancelled'`)
+  await page.waitUntil(`${status} === 'cancelled'`)
   await page.waitForText('pay back AUD 59.98 through the payment gateway')
   await page.waitForText(`Cancelled by ${api.username} 2 × HOOD-S. Refund: AUD 59.98 through the payment gateway`)
   // The button has disappeared, so its card has the focus.
-  await page.until(`document.activeElement.classList.contains('card')`)
+  await page.waitUntil(`document.activeElement.classList.contains('card')`)
 })
 
 test('a cancellation without a refund has no minus sign', { skip }, async () => {
@@ -160,7 +160,7 @@ test('a collected order is ready first', { skip }, async () => {
   await page.press('Ready for collection')
   await page.press('Collected')
   await page.press('Collected')
-  await page.until(`${status} === 'shipped'`)
+  await page.waitUntil(`${status} === 'shipped'`)
   assert.ok((await read(`/orders/${order.id}`)).collectedAt)
 })
 
@@ -170,27 +170,27 @@ test('a return is created, received in parts and refunded', { skip }, async () =
   await page.show(`search/order/${order.id}`)
   await page.press('Create return')
   await page.fill('Units of HOOD-M', '2')
-  await page.until(`document.querySelector('dialog select').options.length > 1`)
+  await page.waitUntil(`document.querySelector('dialog select').options.length > 1`)
   await page.fill('Reason', 'SIZE')
   await page.fill('Notes', 'Too wide')
   await assertAccessible(page, 'creating a return')
   await page.press('Create return')
-  await page.until(isClosed)
+  await page.waitUntil(isClosed)
   const [{ id, returnNumber }] = await read(`/orders/${order.id}/returns`)
   await page.press(returnNumber)
-  await page.until(`${status} === 'requested'`)
+  await page.waitUntil(`${status} === 'requested'`)
   await assertAccessible(page, 'a requested return')
   await page.press('Receive')
   await page.fill('Units of HOOD-M', '1')
   await page.press('Receive')
   await page.waitForText('Others are still to arrive.')
-  await page.until(`[...document.querySelectorAll('.figures dd')].at(-1).innerText === '1'`)
+  await page.waitUntil(`[...document.querySelectorAll('.figures dd')].at(-1).innerText === '1'`)
   await page.press('Receive')
   await page.press('Receive')
-  await page.until(`${status} === 'received'`)
+  await page.waitUntil(`${status} === 'received'`)
   await page.press('Refund')
   await page.press('Refund')
-  await page.until(`${status} === 'refunded'`)
+  await page.waitUntil(`${status} === 'refunded'`)
   await page.waitForText('pay back AUD 66.66 through the payment gateway')
   assert.equal((await read(`/returns/${id}`)).status, 'refunded')
 })
@@ -202,7 +202,7 @@ test('a visitor sees the records without their actions', { skip }, async () => {
       .status,
     201,
   )
-  const { id } = getCreated(await createReturn(api, order.id, { 'HOOD-S': 1 }))
+  const { id } = getCreatedRecord(await createReturn(api, order.id, { 'HOOD-S': 1 }))
   const visitor = await openConsole(api, await api.createAccount('visitor'))
   try {
     for (const [route, text] of [
@@ -210,7 +210,7 @@ test('a visitor sees the records without their actions', { skip }, async () => {
       [`search/return/${id}`, 'Lines of the return'],
     ] as const) {
       await visitor.show(route)
-      await visitor.until(`document.body.textContent.includes(${JSON.stringify(text)})`)
+      await visitor.waitUntil(`document.body.textContent.includes(${JSON.stringify(text)})`)
       assert.deepEqual(
         await visitor.evaluate(
           `[...document.querySelectorAll('main button')].map(each => each.innerText).filter(each => each !== 'Export CSV')`,
@@ -226,9 +226,9 @@ test('a visitor sees the records without their actions', { skip }, async () => {
 test('a timeline has one entry per purchase, and consent is edited', { skip }, async () => {
   const order = await placeOrder(api, [{ sku: 'TEE', quantity: 2 }], { customerId: '65433', orderNumber: 'W-77' })
   assert.equal((await post(api, `/orders/${order.id}/shipments`, {})).status, 201)
-  const { returnNumber } = getCreated(await createReturn(api, order.id, { TEE: 1 }))
+  const { returnNumber } = getCreatedRecord(await createReturn(api, order.id, { TEE: 1 }))
   await page.show('search/customer/65433')
-  await page.until(`document.querySelector('.timeline .related')`)
+  await page.waitUntil(`document.querySelector('.timeline .related')`)
   const purchase = await page.evaluate<string>(
     `[...document.querySelectorAll('.timeline > li')].find(each => each.innerText.includes('W-77')).innerText.replace(/\\s+/g, ' ')`,
   )
@@ -238,17 +238,17 @@ test('a timeline has one entry per purchase, and consent is edited', { skip }, a
   )
   assert.equal(await figure('Lifetime spend'), 'AUD 10.00')
   await page.press('Edit consent')
-  await page.until(`document.querySelector('dialog form')`)
+  await page.waitUntil(`document.querySelector('dialog form')`)
   await page.evaluate(
     `[...document.querySelectorAll('dialog label')].find(each => each.innerText === 'Text messages').click()`,
   )
   await assertAccessible(page, 'consent')
   await page.press('Save consent')
-  await page.until(isClosed)
+  await page.waitUntil(isClosed)
   await page.waitForText('SMS subscription on by')
   assert.equal((await read('/customers/65433')).smsSubscription, true)
   await page.press('Purchases')
-  await page.until(`!document.querySelector('main').innerText.includes('SMS subscription on')`)
+  await page.waitUntil(`!document.querySelector('main').innerText.includes('SMS subscription on')`)
   await assertAccessible(page, 'a customer')
 })
 
@@ -269,16 +269,18 @@ test('a local time has the zone of its season', { skip }, async () => {
 
 test('the buffer of a store changes its stock', { skip }, async () => {
   await page.show('stores')
-  await page.until(isLoaded)
+  await page.waitUntil(isLoaded)
   await page.press('102')
-  await page.until(`document.querySelector('.figures')`)
+  await page.waitUntil(`document.querySelector('.figures')`)
   const available = Number(await figure('Available'))
   await page.press('Change buffer')
   await page.fill('Buffer', '2')
   await page.press('Save buffer')
-  await page.until(isClosed)
+  await page.waitUntil(isClosed)
   await page.waitForText('2 units of each SKU')
-  await page.until(`[...document.querySelectorAll('.figures dd')].some(each => each.innerText === '${available - 4}')`)
+  await page.waitUntil(
+    `[...document.querySelectorAll('.figures dd')].some(each => each.innerText === '${available - 4}')`,
+  )
   await assertAccessible(page, 'a store')
   assert.match(
     await page.exportCsv('Stock of store 102'),
@@ -290,16 +292,16 @@ test('the link to a list returns to its search and place', { skip }, async () =>
   await placeOrder(api, [{ sku: 'TEE', quantity: 1 }], { orderNumber: 'W-78' })
   await page.show('orders')
   await page.fill('Search orders', 'W-78')
-  await page.until(`location.hash.endsWith('/orders?q=W-78')`)
-  await page.until(isLoaded)
+  await page.waitUntil(`location.hash.endsWith('/orders?q=W-78')`)
+  await page.waitUntil(isLoaded)
   await page.press('W-78')
-  await page.until(`document.querySelector('.record-head')`)
+  await page.waitUntil(`document.querySelector('.record-head')`)
   await page.press('All orders')
-  await page.until(`location.hash.endsWith('/orders?q=W-78')`)
+  await page.waitUntil(`location.hash.endsWith('/orders?q=W-78')`)
 })
 
 test('a suspended voucher keeps its balance', { skip }, async () => {
-  const { number } = getCreated(await issueVoucher(api))
+  const { number } = getCreatedRecord(await issueVoucher(api))
   await page.show(`search/voucher/${number}`)
   await page.press('Suspend')
   await page.press('Suspend')

@@ -45,14 +45,14 @@ const resultRows = rows('Requests, newest first')
 
 test('errors are grouped by code and field and link to their requests', { skip }, async () => {
   await page.show('requests')
-  await page.until(
+  await page.waitUntil(
     `${rows('Errors by code and field')}.some(row => /^email_taken \\/contact\\/email 2 .* POST \\/customers /.test(row))`,
   )
-  await page.until(`${rows('Errors by code and field')}.some(row => /^invalid_body \\/surname 3 /.test(row))`)
-  await page.until(`${resultRows}.length > 3`)
+  await page.waitUntil(`${rows('Errors by code and field')}.some(row => /^invalid_body \\/surname 3 /.test(row))`)
+  await page.waitUntil(`${resultRows}.length > 3`)
   await assertAccessible(page, 'requests')
   await page.press('email_taken')
-  await page.until(`${resultRows}.length === 2`)
+  await page.waitUntil(`${resultRows}.length === 2`)
   const csv = await page.exportCsv('Requests')
   assert.match(csv, /^Time,Status,Error,Operation,Record,Account,Duration \(ms\),Request\r\n/)
   assert.match(csv, new RegExp(`Z,409,email_taken,POST /customers,/customers,${api.username},[\\d.]+,${rejected}\r\n`))
@@ -60,13 +60,13 @@ test('errors are grouped by code and field and link to their requests', { skip }
 
 test('a request is found by its known fields and shows its timings', { skip }, async () => {
   await page.press('Clear')
-  await page.until(`![...document.querySelectorAll('button')].some(button => button.innerText === 'Clear')`)
+  await page.waitUntil(`![...document.querySelectorAll('button')].some(button => button.innerText === 'Clear')`)
   await openFilters()
   await page.fill('Request ID', rejected)
   await page.press('Search')
-  await page.until(`${resultRows}.length === 1`)
+  await page.waitUntil(`${resultRows}.length === 1`)
   await page.press(`…${rejected.slice(-8)}`)
-  await page.until(`${rows('Timing')}.length >= 3`)
+  await page.waitUntil(`${rows('Timing')}.length >= 3`)
   const steps = await page.evaluate<string[]>(rows('Timing'))
   assert.equal(await page.evaluate(`document.querySelector('main h1').innerText`), 'POST /customers → 409')
   assert.match(steps[0] ?? '', /^request 0 ms [\d.]+ ms 409 email_taken/)
@@ -77,9 +77,9 @@ test('a request is found by its known fields and shows its timings', { skip }, a
 
 test('a request opens next to the list, and its database time fits', { skip }, async () => {
   await page.show('requests')
-  await page.until(`${resultRows}.length > 3`)
+  await page.waitUntil(`${resultRows}.length > 3`)
   await page.click(`document.querySelector('[aria-label="Requests, newest first"] tbody button')`)
-  await page.until(`document.querySelector('dialog [aria-label="Timing"]')`)
+  await page.waitUntil(`document.querySelector('dialog [aria-label="Timing"]')`)
   await assertAccessible(page, 'a request next to the list')
   await page.press('Close')
   for (const { id } of (await api.get('/requests?limit=20')).json.data) {
@@ -91,10 +91,10 @@ test('a request opens next to the list, and its database time fits', { skip }, a
 test('requests of the console are left out unless they are included', { skip }, async () => {
   const countConsole = `${resultRows}.filter(row => row.includes('/health')).length`
   await page.show('requests')
-  await page.until(`${resultRows}.length > 3`)
+  await page.waitUntil(`${resultRows}.length > 3`)
   assert.equal(await page.evaluate(countConsole), 0)
   await page.press('Include console traffic')
-  await page.until(`${countConsole} > 0`)
+  await page.waitUntil(`${countConsole} > 0`)
   const { intervals } = (await api.get('/console/requests/intervals?range=1h')).json.data
   const counted = intervals.reduce((sum: number, each: { answered: number }) => sum + each.answered, 0)
   const answered = (await api.get('/console/requests?limit=100')).json.data.length
@@ -104,11 +104,11 @@ test('requests of the console are left out unless they are included', { skip }, 
     /^\d+ requests · \d+ client errors \(4xx\) · 0 server errors/,
   )
   await page.click(`[...document.querySelectorAll('.bars.stacked > .opens')].at(-1)`)
-  await page.until(`location.hash.includes('answered_after')`)
+  await page.waitUntil(`location.hash.includes('answered_after')`)
   await page.click(
     `[...document.querySelectorAll('[aria-label="Filters"] button')].find(each => each.innerText.startsWith('Until'))`,
   )
-  await page.until(`!location.hash.includes('answered_before')`)
+  await page.waitUntil(`!location.hash.includes('answered_before')`)
 })
 
 test('the search form has each request field', { skip }, async () => {
@@ -119,12 +119,12 @@ test('the search form has each request field', { skip }, async () => {
     ['Path or operation', '/customers', / POST \/customers /, 6],
   ] as const) {
     await page.show('requests')
-    await page.until(`![...document.querySelectorAll('button')].some(button => button.innerText === 'Clear')`)
+    await page.waitUntil(`![...document.querySelectorAll('button')].some(button => button.innerText === 'Clear')`)
     await openFilters()
     await page.fill(field, value)
     await page.press('Search')
     await page.waitForText('Results')
-    await page.until(`${resultRows}.length === ${count} && ${resultRows}.some(row => ${row}.test(row))`)
+    await page.waitUntil(`${resultRows}.length === ${count} && ${resultRows}.some(row => ${row}.test(row))`)
   }
 })
 
@@ -135,14 +135,14 @@ test('a record links to its requests with path, outcome, time and changes', {
   await page.fill('Search text', 'jane.doe@example.com')
   await page.press('Search')
   await page.press('Requests about this record')
-  await page.until(`${resultRows}.some(row => row.includes('POST /customers'))`)
+  await page.waitUntil(`${resultRows}.some(row => row.includes('POST /customers'))`)
   await page.fill('Path or operation', 'POST /customers')
   await page.fill('Result', 'false')
   await page.fill('From (your time zone)', '2020-01-01T00:00')
   await page.press('Search')
-  await page.until(`${resultRows}.length === 1`)
+  await page.waitUntil(`${resultRows}.length === 1`)
   await page.click(`document.querySelector('[aria-label="Requests, newest first"] tbody a')`)
-  await page.until(`document.querySelector('.timeline')`)
+  await page.waitUntil(`document.querySelector('.timeline')`)
   assert.match(
     await page.evaluate<string>(`document.querySelector('.timeline').innerText`),
     /Wrote \/customers\/\S+ .*surname/s,
@@ -168,7 +168,7 @@ const focused = `(({ ariaLabel, innerText, labels }) => ariaLabel ?? labels?.[0]
 /** Presses Tab until the control with this name has the focus, and asserts that its focus is visible. */
 async function tabTo(name: string, shift?: 'shift') {
   for (let presses = 0; presses < 60; presses++) {
-    await page.key('Tab', shift)
+    await page.pressKey('Tab', shift)
     const outline = await page.evaluate<string>(`getComputedStyle(document.activeElement).outlineStyle`)
     const current = await page.evaluate<string>(focused)
     if (current === name) return assert.equal(outline, 'solid', `${name} shows that it is in focus`)
@@ -181,40 +181,40 @@ test('an account is created by keyboard alone, with focus kept and restored', {
 }, async () => {
   await page.show('overview')
   await tabTo('Team')
-  await page.key('Enter')
-  await page.until(`document.querySelector('main h1')?.innerText === 'Team'`)
-  await page.until(`${rows('People')}.length === 1`)
+  await page.pressKey('Enter')
+  await page.waitUntil(`document.querySelector('main h1')?.innerText === 'Team'`)
+  await page.waitUntil(`${rows('People')}.length === 1`)
   await tabTo('New person')
-  await page.key('Enter')
-  await page.until(`document.querySelector('dialog[open]')`)
+  await page.pressKey('Enter')
+  await page.waitUntil(`document.querySelector('dialog[open]')`)
   for (let presses = 0; presses < 8; presses++) {
-    await page.key('Tab')
+    await page.pressKey('Tab')
     const place = await page.evaluate<string>(
       `document.activeElement.closest('dialog') ? 'dialog' : document.activeElement.tagName`,
     )
     // After the last control, the focus can be on the browser's own controls.
     assert.match(place, /^(dialog|BODY)$/)
   }
-  await page.key('Escape')
-  await page.until(`!document.querySelector('dialog')`)
+  await page.pressKey('Escape')
+  await page.waitUntil(`!document.querySelector('dialog')`)
   assert.equal(await page.evaluate(focused), 'New person')
-  await page.key('Space')
-  await page.until(`document.querySelector('dialog[open]')`)
+  await page.pressKey('Space')
+  await page.waitUntil(`document.querySelector('dialog[open]')`)
   await tabTo('Username')
   await page.type('kay')
-  await page.key('Enter')
+  await page.pressKey('Enter')
   await page.waitForText('API key')
   await tabTo('Done')
-  await page.key('Enter')
-  await page.until(`${rows('People')}.length === 2`)
+  await page.pressKey('Enter')
+  await page.waitUntil(`${rows('People')}.length === 2`)
   await tabTo('Change role of kay')
-  await page.key('Enter')
-  await page.until(`document.querySelector('dialog[open]')`)
+  await page.pressKey('Enter')
+  await page.waitUntil(`document.querySelector('dialog[open]')`)
   await tabTo('Role')
-  await page.key('ArrowDown')
+  await page.pressKey('ArrowDown')
   await tabTo('Save')
-  await page.key('Enter')
-  await page.until(
+  await page.pressKey('Enter')
+  await page.waitUntil(
     `!document.querySelector('dialog') && ${rows('People')}.some(row => row.startsWith('kay maintainer'))`,
   )
   assert.equal(await page.evaluate(focused), 'Change role of kay')

@@ -45,7 +45,7 @@ test('the overview shows open issues with remedies until they are resolved', { s
   await page.waitForText('The folder can be read.')
   await page.waitForText('API requests')
   await page.waitForText('No API requests in this range')
-  await page.until(`!document.querySelector('main .opening')`)
+  await page.waitUntil(`!document.querySelector('main .opening')`)
   const cards = await page.evaluate<string[]>(
     `[...document.querySelectorAll('.stat')].map(each => each.innerText.replace(/\\s+/g, ' ') + ' ' + each.hash.replace(/^#\\/[^/]+\\//, '#'))`,
   )
@@ -73,18 +73,18 @@ test('a bar of the sales chart opens the sales of its time', { skip }, async () 
   await page.evaluate(
     `[...document.querySelectorAll('.bars:not(.stacked) > div')].at(-1).dispatchEvent(new PointerEvent('pointerenter'))`,
   )
-  await page.until(
+  await page.waitUntil(
     `/the week before USD 30 · last 7 days USD 40 · 1 sale/.test(document.querySelector('.intervals .values').innerText)`,
   )
   await page.press('Orders')
-  await page.until(`location.hash.endsWith('?range=7d&chart=orders')`)
+  await page.waitUntil(`location.hash.endsWith('?range=7d&chart=orders')`)
   await assertAccessible(page, 'the overview of 7 days')
   await page.press('Sales')
   await page.click(`[...document.querySelectorAll('.bars:not(.stacked) > .opens')].at(-1)`)
   await page.waitForText('1 sale')
   assert.match(await page.evaluate<string>(route), /^#sales\?from=.+&until=/)
   await page.evaluate('history.back()')
-  await page.until(`document.querySelector('[aria-label="Range"] [aria-pressed="true"]')?.innerText === '7 d'`)
+  await page.waitUntil(`document.querySelector('[aria-label="Range"] [aria-pressed="true"]')?.innerText === '7 d'`)
   await page.evaluate('history.forward()')
   await page.click(`document.querySelector('[title="Remove this filter"]')`)
   await page.waitForText('2 sales')
@@ -96,12 +96,12 @@ test('the keyboard opens the sales of a bar', { skip }, async () => {
   // Until then the chart shows the previous range.
   await page.waitForText('▲ 33 % against the week before')
   const chart = `document.querySelector('.bars:not(.stacked)')`
-  await page.until(`${chart}?.matches('[tabindex="0"]')`)
+  await page.waitUntil(`${chart}?.matches('[tabindex="0"]')`)
   await page.evaluate(`${chart}.focus()`)
-  await page.key('ArrowLeft')
-  await page.until(`/USD 40 · 1 sale/.test(document.querySelector('.intervals .values').innerText)`)
+  await page.pressKey('ArrowLeft')
+  await page.waitUntil(`/USD 40 · 1 sale/.test(document.querySelector('.intervals .values').innerText)`)
   await assertAccessible(page, 'a chart with the keyboard focus')
-  await page.key('Enter')
+  await page.pressKey('Enter')
   await page.waitForText('1 sale')
   assert.match(await page.evaluate<string>(route), /^#sales\?from=.+&until=/)
 })
@@ -148,8 +148,8 @@ test('a sync shows its runs and data age and can be started', { skip }, async ()
   await page.waitForText('Interval')
   await assertAccessible(page, 'syncs')
   await page.press('stock')
-  await page.until(`document.querySelector('.chart canvas')`)
-  await page.until(`${rows}.length === 3`)
+  await page.waitUntil(`document.querySelector('.chart canvas')`)
+  await page.waitUntil(`${rows}.length === 3`)
   const [, second, third] = await page.evaluate<string[]>(rows)
   assert.match(third ?? '', / 2 rejected back office full 3,600 3 0 /)
   assert.match(second ?? '', / 7 0 .*7 × stock of an unknown SKU: skipped/, 'skipped records have their reason')
@@ -166,7 +166,7 @@ test('a sync shows its runs and data age and can be started', { skip }, async ()
     on conflict (service_id, sync) do update set (started_at, finished_at) = (excluded.started_at, excluded.finished_at)`)
   await page.show('overview')
   await page.waitForText('stock is late: 3 h old, due every 60 s')
-  await page.until(
+  await page.waitUntil(
     `[...document.querySelectorAll('.bar-list .state.bad')].some(each => each.innerText === '3 h old, due every 60 s')`,
   )
   assert.match(
@@ -219,16 +219,16 @@ test('an endpoint is created, tested, paused, replayed, rotated and deleted', { 
     ['Rotate secret', 'whsec_'],
   ] as const) {
     await page.press(button)
-    await page.until(`document.querySelector('dialog h2')?.innerText.endsWith(${JSON.stringify(receiver.url)})`)
+    await page.waitUntil(`document.querySelector('dialog h2')?.innerText.endsWith(${JSON.stringify(receiver.url)})`)
     await page.press(button)
-    await page.until(`!document.querySelector('dialog')`)
+    await page.waitUntil(`!document.querySelector('dialog')`)
     await page.waitForText(done)
   }
   await page.press('Replay')
   await page.fill('From', 'beginning')
   await page.press('Replay')
   await page.waitForText('Replay started')
-  await page.until(`!document.querySelector('dialog')`)
+  await page.waitUntil(`!document.querySelector('dialog')`)
   await page.press('Resume')
   await page.waitForText('active')
   await api.db.run(
@@ -238,11 +238,11 @@ test('an endpoint is created, tested, paused, replayed, rotated and deleted', { 
   await page.press(receiver.url)
   await page.waitForText('No delivery succeeded.')
   await page.press('Retry now')
-  await page.until(`document.querySelector('main .state').innerText === 'active'`)
+  await page.waitUntil(`document.querySelector('main .state').innerText === 'active'`)
   const later = await api.db.rows(sql`select from webhook where not_before > now()`)
   assert.equal(later.length, 0)
   await page.press('Delete')
-  await page.until(`document.querySelector('dialog')`)
+  await page.waitUntil(`document.querySelector('dialog')`)
   await page.press('Delete')
   await page.waitForText('No webhooks yet.')
 })
@@ -257,7 +257,7 @@ test('the overview shows failed deliveries and rejected imports at once', { skip
     sync === 'stores' && lastRun?.rejected === 2
   await waitUntil(async () => (await api.get('/syncs')).json.data.some(isImported), 'the import ends')
   await page.show('syncs')
-  await page.until(`${rows}.some(row => row.startsWith('stores all rejected'))`)
+  await page.waitUntil(`${rows}.some(row => row.startsWith('stores all rejected'))`)
   await page.show('overview')
   await page.waitForText('Import of stores: all rejected')
   await page.waitForText(`Webhook ${receiver.url}: last delivery failed`)
@@ -280,10 +280,10 @@ test('a program is under API keys and not under Team', { skip }, async () => {
   await page.press('Create account')
   await page.waitForText('Password of web shop 7.')
   await page.press('Done')
-  await page.until(`${rows}.some(row => row.startsWith('web shop 7 visitor'))`)
+  await page.waitUntil(`${rows}.some(row => row.startsWith('web shop 7 visitor'))`)
   await assertAccessible(page, 'programs')
   await page.show('accounts')
-  await page.until(`${rows}.some(row => row.startsWith('${api.username} you admin'))`)
+  await page.waitUntil(`${rows}.some(row => row.startsWith('${api.username} you admin'))`)
   assert.doesNotMatch(await main(), /web shop 7/)
 })
 
@@ -305,7 +305,7 @@ test('an account is created with its key, changed and revoked', { skip }, async 
   await page.press('Change role of anna')
   await page.fill('Role', 'maintainer')
   await page.press('Save')
-  await page.until(`${rows}.some(row => row.startsWith('anna maintainer'))`)
+  await page.waitUntil(`${rows}.some(row => row.startsWith('anna maintainer'))`)
   await page.press('API keys of anna')
   await page.waitForText('Create key')
   await page.fill('Name', 'web-1')
@@ -325,14 +325,14 @@ test('an account is created with its key, changed and revoked', { skip }, async 
   await page.press('Revoke key web-1')
   await page.press('Revoke')
   await page.waitForText('New key')
-  await page.until(`!document.querySelector('dialog').innerText.includes('web-1')`)
+  await page.waitUntil(`!document.querySelector('dialog').innerText.includes('web-1')`)
   await page.press('Close')
   await page.evaluate(
     `[...document.querySelectorAll('tr')].find(row => row.innerText.includes('anna')).querySelector('.danger').click()`,
   )
-  await page.until(`document.querySelector('dialog')`)
+  await page.waitUntil(`document.querySelector('dialog')`)
   await page.press('Revoke')
-  await page.until(`!${rows}.some(row => row.startsWith('anna'))`)
+  await page.waitUntil(`!${rows}.some(row => row.startsWith('anna'))`)
 })
 
 test('a setting is changed after a preview and rejected if invalid', {
@@ -342,14 +342,14 @@ test('a setting is changed after a preview and rejected if invalid', {
   await page.waitForText('inventoryBuffer')
   await page.fill('Inventory buffer', '3')
   await page.press('Review 1 change')
-  await page.until(`!/Checking…/.test(document.querySelector('dialog').innerText)`)
+  await page.waitUntil(`!/Checking…/.test(document.querySelector('dialog').innerText)`)
   assert.match(
     await page.evaluate<string>(`document.querySelector('dialog').innerText`),
     /Inventory buffer inventoryBuffer\s+0 → 3/,
   )
   await assertAccessible(page, 'a review')
   await page.press('Save')
-  await page.until(`!document.querySelector('dialog')`)
+  await page.waitUntil(`!document.querySelector('dialog')`)
   assert.equal((await api.get('/settings')).json.data.inventoryBuffer, 3)
   await page.waitForText('1 setting saved')
   assert.equal(await page.readField('Currency'), 'USD')
@@ -357,9 +357,9 @@ test('a setting is changed after a preview and rejected if invalid', {
   await page.fill('Email sender', 'nobody')
   await page.press('Review 2 changes')
   // An invalid value is shown at its field.
-  await page.until(`document.querySelector('#setting-emailSender[aria-invalid="true"]')`)
+  await page.waitUntil(`document.querySelector('#setting-emailSender[aria-invalid="true"]')`)
   assert.match(await page.evaluate<string>(`document.querySelector('.field-error').innerText`), /email/)
-  await page.until(`document.activeElement.id === 'setting-emailSender' && !document.querySelector('dialog')`)
+  await page.waitUntil(`document.activeElement.id === 'setting-emailSender' && !document.querySelector('dialog')`)
   await assertAccessible(page, 'settings with an invalid value')
   await page.press('Discard')
   await page.waitForText('No changes')
@@ -373,10 +373,10 @@ test('the index of the settings scrolls to a group and marks it', { skip }, asyn
   const section = `document.querySelector('[aria-label="Email and alerts"]')`
   // Below the header, which stays at the top.
   const gap = `${section}.getBoundingClientRect().top - document.querySelector('header').getBoundingClientRect().bottom`
-  await page.until(`document.activeElement === ${section} && ${gap} >= 0 && ${gap} < 60`)
-  await page.until(`document.querySelector('.index [aria-current]').innerText.startsWith('Email and alerts')`)
+  await page.waitUntil(`document.activeElement === ${section} && ${gap} >= 0 && ${gap} < 60`)
+  await page.waitUntil(`document.querySelector('.index [aria-current]').innerText.startsWith('Email and alerts')`)
   await page.fill('Find', 'currency')
-  await page.until(`document.querySelectorAll('.index li').length < 4`)
+  await page.waitUntil(`document.querySelectorAll('.index li').length < 4`)
   await page.fill('Find', '')
 })
 
@@ -389,7 +389,7 @@ test('API keys have a screen of their own', { skip }, async () => {
   await page.fill('Permissions', 'all')
   await page.press('Create key')
   await page.waitForText('API key till-7.')
-  await page.until(`${rows}.some(row => row.startsWith('till-7 ${api.username}'))`)
+  await page.waitUntil(`${rows}.some(row => row.startsWith('till-7 ${api.username}'))`)
   await assertAccessible(page, 'the screen of API keys')
   const [key] = (await api.get('/console/api-keys')).json.data
   assert.deepEqual([key.name, key.scopes, key.isExpired, key.lastUsedAt], ['till-7', null, false, null])
@@ -402,7 +402,7 @@ test('API keys have a screen of their own', { skip }, async () => {
 
 test('the audit log shows old and new values, and data apart', { skip }, async () => {
   await page.show('audit')
-  await page.until(`${rows}.some(row => row.includes('PUT /settings'))`)
+  await page.waitUntil(`${rows}.some(row => row.includes('PUT /settings'))`)
   const settings = `${rows}.find(row => row.includes('PUT /settings'))`
   assert.match(await page.evaluate<string>(settings), /Update settings PUT \/settings .*Inventory buffer 0 → 3/)
   await page.waitForText('Role maintainer → none')
@@ -412,7 +412,7 @@ test('the audit log shows old and new values, and data apart', { skip }, async (
   assert.equal(csv.split('\r\n').length - 2, (await api.get('/audit?group=admin')).json.data.length)
   await put(api, '/customers/65432', { surname: 'Jones' })
   await page.press('Data')
-  await page.until(`${rows}.some(row => row.includes('PUT /customers/:id'))`)
+  await page.waitUntil(`${rows}.some(row => row.includes('PUT /customers/:id'))`)
   assert.equal(await page.evaluate(`${rows}.some(row => row.includes('PUT /settings'))`), false)
   await page.click(`document.querySelector('td a[href$="/search/customer/65432"]')`)
   await page.waitForText('Requests about this record')
@@ -423,6 +423,6 @@ test('the page contacts no other origin and keeps its policy', { skip }, () => {
     page.requests.filter(url => !url.startsWith(`${api.baseUrl}/`) && !/^(blob|data):/.test(url)),
     [],
   )
-  const unexpected = page.complaints.filter(text => !/Failed to load resource: .* (40[034]|422)/.test(text))
+  const unexpected = page.pageErrors.filter(text => !/Failed to load resource: .* (40[034]|422)/.test(text))
   assert.deepEqual(unexpected, [])
 })

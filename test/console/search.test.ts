@@ -6,7 +6,7 @@ import { upsertTransactions } from '../../src/store/orders/transactions.ts'
 import { browserMissing } from '../support/browser.ts'
 import { assertAccessible } from '../support/console/axe.ts'
 import { type Console, openConsole, route } from '../support/console/console.ts'
-import { createReturn, fillShop, getCreated, placeOrder } from '../support/order-shop.ts'
+import { createReturn, fillShop, getCreatedRecord, placeOrder } from '../support/order-shop.ts'
 import { waitUntil } from '../support/processes.ts'
 import { startTestApi, type TestApi } from '../support/service.ts'
 import { gift, issueVoucher, stockGiftCards, voucherSettings } from '../support/voucher-shop.ts'
@@ -65,7 +65,7 @@ test('a customer is found by email with a timeline of orders', { skip }, async (
   await page.waitForText('Profile changed: emailSubscription, mobile')
   await page.waitForText('Email subscription on by')
   await page.waitForText('request subscribing')
-  await page.until(`/Email of voucher \\d+\\s+queued/.test(document.querySelector('main').innerText)`)
+  await page.waitUntil(`/Email of voucher \\d+\\s+queued/.test(document.querySelector('main').innerText)`)
   await assertAccessible(page, 'a customer')
 
   await search('W-1001')
@@ -85,28 +85,28 @@ test('the search box of each screen finds records as you type', { skip }, async 
   for (const shortcut of [() => key('/'), () => key('k', ', ctrlKey: true')]) {
     await page.evaluate(`document.activeElement.blur()`)
     await shortcut()
-    await page.until(`document.activeElement.ariaLabel === 'Search everything'`)
+    await page.waitUntil(`document.activeElement.ariaLabel === 'Search everything'`)
   }
   await page.fill('Search everything', 'jane smi')
-  await page.until(`document.querySelector('.global-search mark')?.innerText === 'Jane'`)
+  await page.waitUntil(`document.querySelector('.global-search mark')?.innerText === 'Jane'`)
   assert.match(
     await page.evaluate<string>(`document.querySelector('.global-search .results').innerText`),
     /Customer\s+Jane Smith jane@example.com/,
   )
   await assertAccessible(page, 'search results')
   await key('ArrowDown')
-  await page.until(`document.querySelector('.global-search [aria-selected="true"]')`)
+  await page.waitUntil(`document.querySelector('.global-search [aria-selected="true"]')`)
   await page.evaluate(`document.activeElement.form.requestSubmit()`)
-  await page.until(`${route} === '#search/customer/65433'`)
+  await page.waitUntil(`${route} === '#search/customer/65433'`)
   await page.fill('Search everything', 'audit')
-  await page.until(`/Screen\\s+Audit log/.test(document.querySelector('.global-search .results').innerText)`)
+  await page.waitUntil(`/Screen\\s+Audit log/.test(document.querySelector('.global-search .results').innerText)`)
   await page.evaluate(`document.querySelector('.global-search input').focus()`)
   await key('ArrowDown')
-  await page.until(`document.querySelector('.global-search [aria-selected="true"]')`)
+  await page.waitUntil(`document.querySelector('.global-search [aria-selected="true"]')`)
   await page.evaluate(`document.querySelector('.global-search').requestSubmit()`)
-  await page.until(`${route} === '#audit'`)
+  await page.waitUntil(`${route} === '#audit'`)
   await page.fill('Search everything', 'smith')
-  await page.until(`document.querySelectorAll('.global-search li').length === 2`)
+  await page.waitUntil(`document.querySelectorAll('.global-search li').length === 2`)
   await page.evaluate(`document.querySelector('.global-search').requestSubmit()`)
   await page.waitForText('2 results for smith')
   assert.equal(await page.evaluate(route), '#search/text/smith', 'the search can be shared')
@@ -129,7 +129,9 @@ test('a SKU shows its stock by store and explains the sellable quantity', { skip
   await search('TEE')
   await page.waitForText('Style TEE')
   await page.waitForText('5 on hand')
-  await page.until(`/Available\\s+5\\s+Stores with stock\\s+1 of 1/.test(document.querySelector('.figures').innerText)`)
+  await page.waitUntil(
+    `/Available\\s+5\\s+Stores with stock\\s+1 of 1/.test(document.querySelector('.figures').innerText)`,
+  )
   assert.match((await page.evaluate<string[]>(rows)).join('\n'), /^102 Warehouse 5 0 5 5 on hand − 0 buffer /m)
   await assertAccessible(page, 'stock')
   assert.match(
@@ -152,13 +154,13 @@ test('an empty result is stated, and vouchers are found by number', {
     ['Resume', 'active'],
   ] as const) {
     await page.press(button)
-    await page.until(`document.querySelector('dialog')`)
+    await page.waitUntil(`document.querySelector('dialog')`)
     await page.press(button)
-    await page.until(
+    await page.waitUntil(
       `!document.querySelector('dialog') && document.querySelector('main .state').innerText === '${state}'`,
     )
     // The button has disappeared, so its card has the focus.
-    await page.until(`document.activeElement.classList.contains('card')`)
+    await page.waitUntil(`document.activeElement.classList.contains('card')`)
   }
   assert.deepEqual(
     await page.evaluate<string[]>(
@@ -173,7 +175,7 @@ test('an empty result is stated, and vouchers are found by number', {
   await assertAccessible(page, 'resending an email')
   await page.fill('To', 'bea@example.com')
   await page.press('Resend')
-  await page.until(`!document.querySelector('dialog')`)
+  await page.waitUntil(`!document.querySelector('dialog')`)
   await page.waitForText('bea@example.com')
   await page.waitForText('Another one was sent instead.')
   assert.equal((await api.get(`/vouchers/${number}/ledger`)).json.data.emails.length, 2)
@@ -182,14 +184,14 @@ test('an empty result is stated, and vouchers are found by number', {
 test('a voucher opens only with its right PIN', { skip }, async () => {
   const { number, pin } = (await issueVoucher(api)).json.data
   await page.show(`search/voucher/${number}`)
-  await page.until(`document.querySelector('details')`)
+  await page.waitUntil(`document.querySelector('details')`)
   await page.evaluate(`document.querySelector('details').open = true`)
   await page.fill('PIN', '000000')
   await page.press('Open')
   await page.waitForText('voucher_not_accepted')
   await page.fill('PIN', pin)
   await page.press('Open')
-  await page.until(`!document.querySelector('input[type="password"]')`)
+  await page.waitUntil(`!document.querySelector('input[type="password"]')`)
   assert.equal((await page.evaluate<string>('location.href')).includes(pin), false)
 })
 
@@ -208,22 +210,22 @@ test('customers are found by names in either order or a surname prefix', {
     assert.equal((await post(api, '/customers', person(firstname, surname))).status, 201)
   await search('names')
   await page.waitForText('2 results for names')
-  await page.until(`/Ada Namesake ada.namesake@example.com/.test(document.querySelector('.hits').innerText)`)
-  await page.until(`/Bob Namesake bob.namesake@example.com/.test(document.querySelector('.hits').innerText)`)
+  await page.waitUntil(`/Ada Namesake ada.namesake@example.com/.test(document.querySelector('.hits').innerText)`)
+  await page.waitUntil(`/Bob Namesake bob.namesake@example.com/.test(document.querySelector('.hits').innerText)`)
   for (const name of ['ada namesake', 'Namesake, Ada', 'namesake ada']) {
     await search(name)
     // A single result is opened at once.
-    await page.until(`document.querySelector('main h2')?.innerText.includes('Ada Namesake')`)
+    await page.waitUntil(`document.querySelector('main h2')?.innerText.includes('Ada Namesake')`)
   }
   await search('Cleo de la Tour')
-  await page.until(`document.querySelector('main h2')?.innerText.includes('Cleo de la Tour')`)
+  await page.waitUntil(`document.querySelector('main h2')?.innerText.includes('Cleo de la Tour')`)
 })
 
 test("a non-admin sees a customer's orders and whether more exist", {
   skip,
 }, async () => {
   const order = await placeOrder(api, [{ sku: 'UNKEPT', quantity: 1 }])
-  const returned = getCreated(await createReturn(api, order.id, { UNKEPT: 1 }))
+  const returned = getCreatedRecord(await createReturn(api, order.id, { UNKEPT: 1 }))
   const sales = Array.from({ length: 101 }, (_, i) => ({
     header: { id: `s${i}`, customerId: '65432', saleDate: `2024-01-01 00:${String(i % 60).padStart(2, '0')}:00` },
     line: { id: '1', quantity: 1, price: '1.00', value: '1.00' },
@@ -254,7 +256,7 @@ test("a non-admin sees a customer's orders and whether more exist", {
     await page.waitForText("The back office couldn't be searched")
     // Stored records are found while the back office is down.
     await search('john smith')
-    await page.until(`${route} === '#search/customer/65432'`)
+    await page.waitUntil(`${route} === '#search/customer/65432'`)
     for (const viewer of [visitor, page]) {
       await viewer.show('search')
       await viewer.show('search/customer/65432')

@@ -157,14 +157,14 @@ test('a person adds a second factor in the console and uses it', { skip: browser
   try {
     await page.show('second-factor')
     await page.press('Add a second factor')
-    await page.until(`document.querySelector('form code')`)
+    await page.waitUntil(`document.querySelector('form code')`)
     const secret = await page.evaluate<string>(`document.querySelector('form code').innerText`)
     await assertAccessible(page, 'the enrolment')
     const scanned = new URL(await scanQrCode(page))
     assert.equal(`${scanned.protocol}//${scanned.host}`, 'otpauth://totp')
     assert.equal(decodeURIComponent(scanned.pathname), `/Tillbridge:${caller.username}`)
     assert.equal(scanned.searchParams.get('secret'), secret)
-    assert.deepEqual(page.complaints, [])
+    assert.deepEqual(page.pageErrors, [])
     assert.ok(page.requests.length > 0 && !page.requests.some(url => url.includes(secret)))
     await page.fill('Code', getCode(secret))
     await page.press('Confirm')
@@ -178,7 +178,7 @@ test('a person adds a second factor in the console and uses it', { skip: browser
     await page.fill('Code', getCode(secret))
     await assertAccessible(page, 'the code')
     await page.press('Sign in')
-    await page.until(`document.querySelector('nav')`)
+    await page.waitUntil(`document.querySelector('nav')`)
   } finally {
     await page.close()
   }

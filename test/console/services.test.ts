@@ -59,7 +59,7 @@ test('a service that fails does not hide the others', { skip }, async () => {
   await page.waitForText("can't be loaded")
   assert.equal((await page.evaluate<string[]>(rows)).length, 2)
   await page.evaluate('location.reload()')
-  await page.until(`document.querySelector('nav')`)
+  await page.waitUntil(`document.querySelector('nav')`)
 })
 
 test('the system page shows workers, database, backups and certificate', { skip }, async () => {
@@ -79,10 +79,10 @@ test('the system page shows workers, database, backups and certificate', { skip 
   await page.waitForText('no worker is running')
   assert.match(await main(), /Oldest due job\s+2 h\s+Jobs of this service\s+0 running, 0 due, 1 scheduled/)
   assert.match(await main(), /Backups\s+up to date\s+Last backup\s+3 h ago/)
-  await page.appear({ width: 390, colours: 'dark' })
+  await page.setAppearance({ width: 390, colours: 'dark' })
   await assertAccessible(page, 'the system on a phone')
   assert.ok((await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')) <= 0)
-  await page.appear({})
+  await page.setAppearance({})
 })
 
 test('jobs of another service are not counted', async () => {

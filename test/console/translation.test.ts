@@ -162,7 +162,7 @@ test('each text on each screen comes from the catalogue', { skip }, () => {
     problems.map(([route, parts]) => `${route}: ${[...new Set(parts)].join(' | ')}`),
     [],
   )
-  assert.deepEqual(page.complaints, [])
+  assert.deepEqual(page.pageErrors, [])
 })
 
 /** Returns the controls whose text is wider than they are, or that are outside their card. */
@@ -186,7 +186,7 @@ const findWidest = `(() => {
 async function addOverflow(route: string) {
   // Changes the width of the open screen, because opening each one again takes most of the CPU.
   for (const width of [390, 1360]) {
-    await page.appear({ width, height: 800 })
+    await page.setAppearance({ width, height: 800 })
     await page.evaluate('new Promise(requestAnimationFrame)')
     const isTooWide = await page.evaluate<boolean>('document.documentElement.scrollWidth > innerWidth')
     if (isTooWide) overflow.push(`${route} is too wide at ${width}: ${await page.evaluate<string[]>(findWidest)}`)

@@ -75,7 +75,7 @@ test('a failing endpoint shows its backlog and its next attempt', { skip }, asyn
 
 test('an attempt shows its payload, headers and changes and is resent', { skip }, async () => {
   await page.evaluate(`[...document.querySelectorAll('tbody button.link')].at(-1).click()`)
-  await page.until(`document.querySelector('dialog pre')`)
+  await page.waitUntil(`document.querySelector('dialog pre')`)
   const [first] = receiver.received
   const shown = await page.evaluate<string>(`document.querySelector('dialog').innerText`)
   assert.match(shown, /500/)
@@ -87,7 +87,7 @@ test('an attempt shows its payload, headers and changes and is resent', { skip }
   await assertAccessible(page, 'an attempt')
   const count = receiver.received.length
   await page.press('Resend')
-  await page.until(`document.querySelectorAll('dialog').length === 2`)
+  await page.waitUntil(`document.querySelectorAll('dialog').length === 2`)
   await page.press('Resend')
   await page.waitForText('Resend delivered')
   assert.equal(receiver.received.length, count + 1)
@@ -100,7 +100,7 @@ test('an attempt shows its payload, headers and changes and is resent', { skip }
 test('payloads are deleted after three days', { skip }, async () => {
   await api.db.run(sql`update webhook_payload set created_at = now() - interval '73 hours'`)
   assert.ok((await purgePayloads(api.db)) > 0)
-  await page.until(`document.querySelector('tbody button.link')`)
+  await page.waitUntil(`document.querySelector('tbody button.link')`)
   await page.evaluate(`[...document.querySelectorAll('tbody button.link')].at(-1).click()`)
   await page.waitForText('Payloads are deleted after 3 days.')
   assert.doesNotMatch(await page.evaluate<string>(`document.querySelector('dialog').innerText`), /Resend/)
@@ -114,9 +114,9 @@ test('a refresh loads all shown pages of the attempts', { skip }, async () => {
         from webhook, generate_series(1, 170) where service_id = ${api.service.id} and webhook_id = ${webhookId}`)
   await page.show('webhooks')
   await page.show(`webhooks/${webhookId}`)
-  await page.until(`${attempts} === 50`)
+  await page.waitUntil(`${attempts} === 50`)
   await page.press('Show more')
-  await page.until(`${attempts} === 100`)
+  await page.waitUntil(`${attempts} === 100`)
   const deliveryId = randomUUID()
   await api.db.run(sql`
     with attempt as (
@@ -125,8 +125,8 @@ test('a refresh loads all shown pages of the attempts', { skip }, async () => {
     )
     update webhook set last_success_at = clock_timestamp() where service_id = ${api.service.id} and webhook_id = ${webhookId}`)
   await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`)
-  await page.until(`document.querySelector('main tbody tr').innerText.includes('${deliveryId}')`)
+  await page.waitUntil(`document.querySelector('main tbody tr').innerText.includes('${deliveryId}')`)
   assert.equal(await page.evaluate(attempts), 100)
   await page.press('Show more')
-  await page.until(`${attempts} === 150`)
+  await page.waitUntil(`${attempts} === 150`)
 })

@@ -66,7 +66,7 @@ test('each dashboard query returns data from a scraped service', { skip }, async
       const query = expr.replaceAll('$__rate_interval', '5m')
       const hasValue = async () => {
         await live()
-        const { result } = await prometheus.ask<{ result: Found[] }>('query', { query })
+        const { result } = await prometheus.query<{ result: Found[] }>('query', { query })
         return result.some(({ value: [, value] }) => Number.isFinite(Number(value)))
       }
       await waitUntil(hasValue, `${title}: ${query}`, timeoutMs)
@@ -77,7 +77,7 @@ test('each rule evaluates without error and shows the service as up', { skip }, 
   interface Rules {
     groups: { rules: { name: string; health: string; lastError?: string; state: string }[] }[]
   }
-  const all = async () => (await prometheus.ask<Rules>('rules')).groups.flatMap(({ rules }) => rules)
+  const all = async () => (await prometheus.query<Rules>('rules')).groups.flatMap(({ rules }) => rules)
   await waitUntil(async () => (await all()).every(({ health }) => health !== 'unknown'), 'all are evaluated', timeoutMs)
   const read = await all()
   assert.ok(read.length > 10, 'rules are found')

@@ -53,7 +53,7 @@ test('the commands of the first import work as documented', async () => {
   for (const line of page.matchAll(/^(?:1 {9}|Column ).*$/gm)) assert.ok(output.includes(line[0]), line[0])
   const lines = readFileSync(join(shop.directory, 'stock.ndjson'), 'utf8').trim().split('\n')
   assert.equal(lines.length, 10)
-  const customers = await shop.rows('select id, email, email_subscription as subscribed from customer order by id')
+  const customers = await shop.queryRows('select id, email, email_subscription as subscribed from customer order by id')
   assert.deepEqual(
     customers.slice(-4).map(({ id, email, subscribed }) => [id, email, subscribed]),
     [

@@ -10,7 +10,7 @@ import {
   updateCustomer,
 } from '../support/customer-bodies.ts'
 import { assertProblem } from '../support/problem.ts'
-import { post, put, untilUncontended } from '../support/write.ts'
+import { post, put, retryUntilUncontended } from '../support/write.ts'
 import type { Shop } from './shop.ts'
 
 /** Contract of customers, the same for every driver. */
@@ -57,7 +57,7 @@ export function customerContract(shop: () => Shop) {
     const email = newEmail()
     const responses = await Promise.all(
       Array.from({ length: 5 }, () =>
-        untilUncontended(() => post(api, '/customers', buildCustomer({ contact: { email } }))),
+        retryUntilUncontended(() => post(api, '/customers', buildCustomer({ contact: { email } }))),
       ),
     )
     assert.equal(responses.filter(({ status }) => status === 201).length, 1)

@@ -6,7 +6,7 @@ import { buildCustomer, newEmail } from '../support/customer-bodies.ts'
 import { assertProblem } from '../support/problem.ts'
 import type { TestApi, TestResponse } from '../support/service.ts'
 import { clearFailures, gift, waitForMinuteStart } from '../support/voucher-shop.ts'
-import { post, put, untilUncontended, withKey } from '../support/write.ts'
+import { post, put, retryUntilUncontended, withKey } from '../support/write.ts'
 import { place, placed } from './sales.ts'
 import { pinOfUsable, type Shop, usable } from './shop.ts'
 import { validationOf } from './vouchers.ts'
@@ -110,7 +110,7 @@ export function trialContract(shop: () => Shop) {
     const before = looked()
     const responses = await Promise.all(
       Array.from({ length: 20 }, (_, pin) =>
-        untilUncontended(() => post(api, '/vouchers/lookup', { number: usable[1], pin: String(pin) }, trial)),
+        retryUntilUncontended(() => post(api, '/vouchers/lookup', { number: usable[1], pin: String(pin) }, trial)),
       ),
     )
     for (const response of responses) assertProblem(response, 'voucher_not_accepted', api.baseUrl)

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { assertProblem } from '../support/problem.ts'
 import type { Caller } from '../support/service.ts'
 import { clearFailures, getRejection, lockVoucher } from '../support/voucher-shop.ts'
-import { post, put, untilUncontended } from '../support/write.ts'
+import { post, put, retryUntilUncontended } from '../support/write.ts'
 import { pinOfUsable, type Shop, usable } from './shop.ts'
 
 export { lockVoucher }
@@ -146,9 +146,9 @@ export function voucherContract(shop: () => Shop) {
     const [, , , number] = usable
     const responses = await Promise.all(
       Array.from({ length: 8 }, async () => {
-        const validated = await untilUncontended(() => validate(api, number))
+        const validated = await retryUntilUncontended(() => validate(api, number))
         if (validated.status !== 200) return validated
-        return untilUncontended(() => lockVoucher(api, number, validated.json.data.validationId))
+        return retryUntilUncontended(() => lockVoucher(api, number, validated.json.data.validationId))
       }),
     )
     assert.ok(responses.filter(({ status }) => status === 200).length <= 1)

@@ -9,7 +9,7 @@ import { type Database, type Db, openDatabase, sql } from '../../src/database/db
 import { startPostgres } from '../../src/postgres/postgres.ts'
 import { upsertStock } from '../../src/store/inventory/stock.ts'
 import { createEmptyDatabase } from '../support/database.ts'
-import { buildOrder, createReturn, fillShop, getCreated } from '../support/order-shop.ts'
+import { buildOrder, createReturn, fillShop, getCreatedRecord } from '../support/order-shop.ts'
 import { createDirectory, runSuccessfully, waitUntil } from '../support/processes.ts'
 import { buildCredentials, startSecondServer } from '../support/servers.ts'
 import { startTestApi, type TestApi } from '../support/service.ts'
@@ -40,7 +40,7 @@ const acknowledged: string[] = []
 /** One who buys a voucher, pays with it, and gives back what was bought, again and again. */
 async function shop(isOver: () => boolean) {
   while (!isOver()) {
-    const voucher = getCreated(await issueVoucher(api, { amount: '10.00' }, withKey()))
+    const voucher = getCreatedRecord(await issueVoucher(api, { amount: '10.00' }, withKey()))
     const { number, pin } = voucher
     const { json } = await post(api, '/vouchers/validate', { number, pin, amount: '5.00' })
     const drawn = { number, validationId: json.data.validationId }
@@ -48,7 +48,7 @@ async function shop(isOver: () => boolean) {
       { gateway: 'paypal', amount: '5.00', voucher: drawn },
       { gateway: 'visa', amount: '5.00' },
     ]
-    const order = getCreated(
+    const order = getCreatedRecord(
       await post(api, '/orders', buildOrder([{ sku: 'TEE', quantity: 1 }], { payments }), withKey()),
     )
     acknowledged.push(`/orders/${order.id}`)
@@ -83,14 +83,14 @@ async function isWhole(db: Database, acknowledgedBefore: readonly string[]) {
   try {
     const headers = buildCredentials(api)
     assert.ok(acknowledgedBefore.length > 10)
-    for (const path of acknowledgedBefore) assert.equal((await server.ask(path, { headers })).status, 200, path)
+    for (const path of acknowledgedBefore) assert.equal((await server.sendRequest(path, { headers })).status, 200, path)
     assert.deepEqual(await contradicted(db), [])
     const halves = sql`
       select id as key from sales_order o where service_id = ${api.service.id}
          and not exists (select from audit a where a.service_id = o.service_id and position('/orders/' || o.id || '"' in a.record) > 0)`
     assert.deepEqual(await db.rows(halves), [], 'each order has its line in the audit')
     const [first = ''] = acknowledgedBefore
-    const order = await server.ask(first, { headers })
+    const order = await server.sendRequest(first, { headers })
     assert.deepEqual(order.json.data, (await api.get(first)).json.data)
   } finally {
     await server.stop()

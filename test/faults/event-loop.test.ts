@@ -18,7 +18,7 @@ import { createIntegerParser, createMoneyParser } from '../../src/import/pipelin
 import { createDateReader } from '../../src/import/pipeline/times.ts'
 import { behind } from '../drivers/apparel21.ts'
 import { importAndWait } from '../support/import-and-wait.ts'
-import { startSecondServer, tlsTo } from '../support/servers.ts'
+import { openTls, startSecondServer } from '../support/servers.ts'
 import { startTestApi, type TestApi } from '../support/service.ts'
 
 let api: TestApi
@@ -169,7 +169,7 @@ test('pipelined requests are answered in their order', async () => {
   const paths = Array.from({ length: 3_000 }, (_, i) => `/missing-${i}`)
   const requests = paths.map(path => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`).join('')
   const text = await withoutBlocking('pipelined requests', async () => {
-    const socket = await tlsTo(api)
+    const socket = await openTls(api)
     socket.write(requests)
     const chunks: Buffer[] = []
     for await (const chunk of socket) {
@@ -197,7 +197,7 @@ test('streams that are reset at once do not block other requests', async () => {
   const bytes = Buffer.concat([Buffer.from(http2Preface), buildFrame('settings', 0, 0), ...flood.flat()])
   try {
     await withoutBlocking('reset streams', async () => {
-      const socket = await tlsTo(server, { ALPNProtocols: ['h2'] })
+      const socket = await openTls(server, { ALPNProtocols: ['h2'] })
       const closed = new Promise(resolve => socket.on('close', resolve))
       socket.on('error', () => {}).resume()
       socket.write(bytes)

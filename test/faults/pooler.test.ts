@@ -6,14 +6,14 @@ import { type Database, openDatabase, sql } from '../../src/database/db.ts'
 import { lockImportType } from '../../src/import/pipeline/import-type-lock.ts'
 import { buildCustomer } from '../support/customer-bodies.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
-import { pgBouncerMissing, pgBouncerPrepares, startPgBouncer } from '../support/pgbouncer.ts'
+import { hasPreparedStatements, pgBouncerMissing, startPgBouncer } from '../support/pgbouncer.ts'
 import { createDirectory, runCommand, runSuccessfully, waitUntil } from '../support/processes.ts'
 import { startTestApi, type TestApi } from '../support/service.ts'
 import { post, withKey } from '../support/write.ts'
 
 describe('PgBouncer in transaction mode', { skip: pgBouncerMissing }, () => {
   const home = createDirectory()
-  const prepares = !pgBouncerMissing && pgBouncerPrepares()
+  const prepares = !pgBouncerMissing && hasPreparedStatements()
   let direct: TestDatabase
   let pooler: Awaited<ReturnType<typeof startPgBouncer>>
   let db: Database
@@ -36,7 +36,7 @@ describe('PgBouncer in transaction mode', { skip: pgBouncerMissing }, () => {
   })
   after(async () => {
     await api?.stop()
-    await pooler?.end()
+    await pooler?.stop()
     await direct?.drop()
   })
 
@@ -52,7 +52,7 @@ describe('PgBouncer in transaction mode', { skip: pgBouncerMissing }, () => {
       assert.equal(code, 1)
       assert.match(out, /^FAIL {2}Database +DATABASE_URL names a connection pooler/m)
     } finally {
-      await ignoring.end()
+      await ignoring.stop()
     }
   })
 
@@ -66,7 +66,7 @@ describe('PgBouncer in transaction mode', { skip: pgBouncerMissing }, () => {
       assert.equal(code, 1)
       assert.match(err, /names a connection pooler that doesn't keep the session settings of a client/)
     } finally {
-      await session.end()
+      await session.stop()
     }
   })
 

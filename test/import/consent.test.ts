@@ -14,7 +14,7 @@ const feed = async (content: string) => {
   return [inserted, changed, unchanged, rejected]
 }
 const consentOf = async (id: string) => {
-  const [row] = await shop.rows(`select record, changed_at::text as at from customer where id = '${id}'`)
+  const [row] = await shop.queryRows(`select record, changed_at::text as at from customer where id = '${id}'`)
   const { privacy, emailSubscription, smsSubscription } = JSON.parse(`${row.record}}`)
   return { flags: [privacy, emailSubscription, smsSubscription], at: row.at }
 }
@@ -51,5 +51,7 @@ test('a line with privacy ends the subscriptions of a returning customer', async
   await shop.db.transaction(tx => removeCustomers(tx, shop.service, ['9']))
   assert.deepEqual(await feed('id,privacy\n9,yes\n'), [1, 0, 0, 0])
   assert.deepEqual((await consentOf('9')).flags, [true, false, false])
-  assert.deepEqual(await shop.rows(`select ecommerce_legacy_id as id from customer where id = '9'`), [{ id: '6477' }])
+  assert.deepEqual(await shop.queryRows(`select ecommerce_legacy_id as id from customer where id = '9'`), [
+    { id: '6477' },
+  ])
 })

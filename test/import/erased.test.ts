@@ -32,8 +32,8 @@ test('a file cannot restore an erased customer or attach records', async () => {
   const mapped = await shop.importFile('customer-mapping', 'customerId,ecommerceLegacyId\n1,6477890125896\n')
   assert.equal(mapped.rejected, 1)
 
-  assert.deepEqual(await shop.rows('select id from customer'), [{ id: '2' }])
-  const sales = await shop.rows('select id, customer_id, record from retail_transaction order by id')
+  assert.deepEqual(await shop.queryRows('select id from customer'), [{ id: '2' }])
+  const sales = await shop.queryRows('select id, customer_id, record from retail_transaction order by id')
   assert.deepEqual(
     sales.map(({ id, customer_id, record }) => [id, customer_id, JSON.parse(record).customerId]),
     [
@@ -53,6 +53,6 @@ test('concurrent imports cannot restore an erased customer', async () => {
     ])
     await eraseRemainingData(shop.db, keys, shop.service, String(id))
     const remainingRows = `select id from customer where id = '${id}' union all select id from retail_transaction where customer_id = '${id}'`
-    assert.deepEqual(await shop.rows(remainingRows), [])
+    assert.deepEqual(await shop.queryRows(remainingRows), [])
   }
 })

@@ -15,8 +15,9 @@ before(async () => {
 })
 after(() => shop.close())
 
-const gateways = async () => (await shop.rows('select name from payment_gateway order by name')).map(row => row.name)
-const empty = () => shop.rows('delete from payment_gateway')
+const gateways = async () =>
+  (await shop.queryRows('select name from payment_gateway order by name')).map(row => row.name)
+const empty = () => shop.queryRows('delete from payment_gateway')
 /** The rejected lines: number, columns and reason. */
 const reasons = (rejectedFile = '') =>
   parse(rejectedFile, { relax_column_count: true })
@@ -27,14 +28,14 @@ test('a CSV can have BOM, CRLF, blank lines and quoted line breaks', async () =>
   const file = '\ufeffid,"surname",code\r\n\r\n1,"O""Hara, jr",x\r\n2,Äß€𝄞,"y"\r\n"3",Z,'
   const { read, rejected } = await shop.importFile('customers', file)
   assert.deepEqual([read, rejected], [3, 0])
-  assert.deepEqual(await shop.rows('select id, surname, code from customer order by id'), [
+  assert.deepEqual(await shop.queryRows('select id, surname, code from customer order by id'), [
     { id: '1', surname: 'O"Hara, jr', code: 'x' },
     { id: '2', surname: 'Äß€𝄞', code: 'y' },
     { id: '3', surname: 'Z', code: null },
   ])
   const products = 'productId,productCode,name,description,colourId,skuId,sizeCode,price'
   await shop.importFile('products', `${products}\n1,1,N,"first\nsecond, ""third""",1,1,S,1\n`)
-  assert.deepEqual(await shop.rows('select description from product'), [{ description: 'first\nsecond, "third"' }])
+  assert.deepEqual(await shop.queryRows('select description from product'), [{ description: 'first\nsecond, "third"' }])
 })
 
 test('the columns of a file are resolved before the import', async () => {
@@ -72,14 +73,14 @@ test('a file column can fill two fields or none', async () => {
     ['storeNumber', 'No'],
   ])
   await shop.importFile('stores', 'No,Manager,name\n008,Lee,North\n', { map, ignore: ['Manager'] })
-  assert.deepEqual(await shop.rows('select store_id, store_number from store'), [
+  assert.deepEqual(await shop.queryRows('select store_id, store_number from store'), [
     { store_id: '008', store_number: '008' },
   ])
 })
 
 test('a known column can be ignored by option', async () => {
   await shop.importFile('stores', 'storeId,storeNumber,name,code\n77,077,South,S\n', { ignore: ['code'] })
-  assert.deepEqual(await shop.rows(`select name, code from store where store_id = '77'`), [
+  assert.deepEqual(await shop.queryRows(`select name, code from store where store_id = '77'`), [
     { name: 'South', code: null },
   ])
   await assert.rejects(
@@ -91,7 +92,7 @@ test('a known column can be ignored by option', async () => {
 test('a column known by a foreign name can be ignored by option', async () => {
   const file = 'Customer ID,Email\n1,a@example.com\n'
   await shop.importFile('ecommerce-customers', file, { ignore: ['Email'] })
-  assert.deepEqual(await shop.rows('select ecommerce_id, other from ecommerce_item'), [
+  assert.deepEqual(await shop.queryRows('select ecommerce_id, other from ecommerce_item'), [
     { ecommerce_id: '1', other: null },
   ])
 })
@@ -100,7 +101,7 @@ test('fields of records can be ignored in the same way', async () => {
   const record = { storeId: '78', storeNumber: '078', name: 'East', ecommerceLocationId: 'L', code: 'E' }
   await shop.importFile('stores', JSON.stringify(record), { file: 'stores.ndjson', ignore: ['code'] })
   assert.deepEqual(
-    await shop.rows(
+    await shop.queryRows(
       `select name, code, ecommerce_location_id, to_char(changed_at, 'YYYY') >= '2026' as now from store where store_id = '78'`,
     ),
     [{ name: 'East', code: null, ecommerce_location_id: 'L', now: true }],
@@ -163,7 +164,7 @@ test('gzip is detected by its first bytes and damage by its end', async () => {
 test('a stream can arrive byte by byte', async () => {
   await empty()
   const bytes = gzipSync('\ufeffname\r\n"dröpped"\r\nby drop')
-  await shop.stream(
+  await shop.importStream(
     'payment-gateways',
     [...bytes].map(byte => Buffer.from([byte])),
     'csv',
@@ -199,7 +200,7 @@ test('NDJSON has the same columns with strict types', async () => {
     { line: 6, column: '', reason: 'The line must be a JSON object. [1]' },
     { line: 7, column: '', reason: 'The line must be a JSON object. {"id":' },
   ])
-  const [record] = await shop.rows(`select record from retail_transaction where id = 'n1'`)
+  const [record] = await shop.queryRows(`select record from retail_transaction where id = 'n1'`)
   const { saleDate, total } = JSON.parse(record.record)
   assert.deepEqual([saleDate, total], ['2024-05-01 10:00:00', '3.00'])
 })

@@ -35,7 +35,7 @@ test('unusual identifiers that fit a path are accepted', async () => {
 test('whitespace around an identifier is trimmed', async () => {
   const { inserted } = await shop.importFile('customers', 'id\n00123 \n  00123\n00123\n')
   assert.deepEqual(
-    [inserted, await shop.rows(`select id from customer where id like '%00123%'`)],
+    [inserted, await shop.queryRows(`select id from customer where id like '%00123%'`)],
     [1, [{ id: '00123' }]],
   )
   assert.equal((await shop.importFile('vouchers', 'number,pin,balance\n0099 ,1234,5.00\n0099,1234,5.00\n')).inserted, 1)

@@ -23,7 +23,7 @@ const counts = ({ read, inserted, changed, unchanged, rejected }: ImportSummary)
   rejected,
 ]
 const customer = async (id: string) =>
-  (await shop.rows(`select record, email, surname from customer where id = '${id}'`))[0]
+  (await shop.queryRows(`select record, email, surname from customer where id = '${id}'`))[0]
 
 /** The documented example, in the currency of the service. */
 const exampleFile = (kind: keyof typeof importTypes) =>
@@ -82,7 +82,7 @@ test('a corrected rejected file completes the import', async () => {
   assert.equal(good.rejectedFile, "line,column,reason,id,code,surname,email\n3,code,is required,6,,Roe,'+r\n")
   const corrected = good.rejectedFile.replace('6,,Roe', '6,@R,Roe')
   assert.deepEqual(counts(await shop.importFile('staff', corrected, { file: 'again.csv' })), [1, 1, 0, 0, 0])
-  assert.deepEqual(await shop.rows(`select code, email from staff where id in ('5', '6') order by id`), [
+  assert.deepEqual(await shop.queryRows(`select code, email from staff where id in ('5', '6') order by id`), [
     { code: '=SUM(A1)', email: '-x,"y"' },
     { code: '@R', email: '+r' },
   ])
@@ -171,16 +171,16 @@ test('the later of two names for one SKU wins, even repeatedly', async () => {
   ]
   const file = lines.map(line => JSON.stringify({ storeNumber: '123', ...line })).join('\n')
   const first = await shop.importFile('stock', file, { file: 'stock.ndjson' })
-  const stored = await shop.rows(`select * from stock where sku_id = '12001'`)
+  const stored = await shop.queryRows(`select * from stock where sku_id = '12001'`)
   assert.deepEqual([first.rejected, stored.map(row => [Number(row.free_stock), row.buffer])], [0, [[-3, 2]]])
   assert.deepEqual(counts(await shop.importFile('stock', file, { file: 'stock.ndjson' })), [2, 0, 0, 2, 0])
-  assert.deepEqual(await shop.rows(`select * from stock where sku_id = '12001'`), stored)
+  assert.deepEqual(await shop.queryRows(`select * from stock where sku_id = '12001'`), stored)
 })
 
 test('identifiers that differ in case are distinct', async () => {
   const header = 'productId,productCode,name,colourId,skuId,sku,sizeCode,price'
   await shop.importFile('products', `${header}\nP,P,Pot,1,85049A,85049A,-,1\nP,P,Pot,1,85049a,85049a,-,2\n`)
-  assert.equal((await shop.rows(`select from variant where lower(sku) = '85049a'`)).length, 2)
+  assert.equal((await shop.queryRows(`select from variant where lower(sku) = '85049a'`)).length, 2)
 })
 
 test('a second import of a type reports that it waits', async () => {
@@ -188,7 +188,7 @@ test('a second import of a type reports that it waits', async () => {
   let waits = 0
   const second = shop.importFile('staff', 'id,code,surname\n9,Q,Quinn\n', { onWait: () => waits++ })
   await delay(200)
-  assert.deepEqual([waits, await shop.rows(`select from staff where id = '9'`)], [1, []])
+  assert.deepEqual([waits, await shop.queryRows(`select from staff where id = '9'`)], [1, []])
   await end()
   assert.equal((await second).inserted, 1)
 })
@@ -199,7 +199,7 @@ test("imports, even waiting ones, leave the pool's connections to others", async
     Array.from({ length: poolSize }, (_, i) => lockImportType(shop.db, shop.service, `kind ${i}`)),
   )
   try {
-    const [locked] = await shop.rows(`
+    const [locked] = await shop.queryRows(`
       select count(*)::integer as locks from pg_locks
        where locktype = 'advisory' and database = (select oid from pg_database where datname = current_database())`)
     assert.equal(locked.locks, poolSize)
@@ -210,7 +210,7 @@ test("imports, even waiting ones, leave the pool's connections to others", async
 
 test('an import ends even if its database does not close the connection', async t => {
   const end = await lockImportType(shop.db, shop.service, 'staff')
-  const [holder] = await shop.rows(`
+  const [holder] = await shop.queryRows(`
     select pid from pg_locks where locktype = 'advisory' and database = (select oid from pg_database where datname = current_database())`)
   t.after(() => process.kill(holder.pid, 'SIGCONT'))
   process.kill(holder.pid, 'SIGSTOP')
@@ -232,7 +232,7 @@ test('an import stops at an outage and keeps its stored lines', async () => {
   const onProgress = () => {
     const terminate =
       'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()'
-    ended.push(shop.rows(terminate).catch(() => {}))
+    ended.push(shop.queryRows(terminate).catch(() => {}))
   }
   const file = `id,surname\n${lines.join('\n')}\n`
   await assert.rejects(shop.importFile('customers', file, { onProgress }), (error: unknown) => {
@@ -254,7 +254,7 @@ test('a SKU moved to another product leaves the previous one', async () => {
   const header = 'productId,productCode,name,colourId,skuId,sizeCode,price\n'
   await shop.importFile('products', `${header}M1,M1,One,C1,moving,S,10\nM1,M1,One,C1,staying,S,10\n`)
   await shop.importFile('products', `${header}M2,M2,Two,C2,moving,S,10\n`)
-  const rows = await shop.rows(`select record from product where product_id in ('M1', 'M2') order by product_id`)
+  const rows = await shop.queryRows(`select record from product where product_id in ('M1', 'M2') order by product_id`)
   const skus = rows.map(row =>
     JSON.parse(row.record).colours.flatMap((colour: { sizes: { skuId: string }[] }) =>
       colour.sizes.map(size => size.skuId),

@@ -5,7 +5,14 @@ import { advanceReturn } from '../../src/backoffice/embedded/returns.ts'
 import { Order } from '../../src/domain/orders/orders.ts'
 import { validateBody } from '../../src/http/body/validate.ts'
 import { setBackOffice } from '../../src/store/backoffice/connections.ts'
-import { createReturn, getCreated, getReturnable, getStock, placeOrder, startOrderShop } from '../support/order-shop.ts'
+import {
+  createReturn,
+  getCreatedRecord,
+  getReturnable,
+  getStock,
+  placeOrder,
+  startOrderShop,
+} from '../support/order-shop.ts'
 import type { Caller } from '../support/service.ts'
 import { post } from '../support/write.ts'
 import { type ImportRun, importing } from './import-command.ts'
@@ -67,7 +74,7 @@ test('an imported order is readable, listed and returnable for its rest', async 
   const stock = (await getStock(at))['1001 HOOD-S'] ?? 0
   const tooMany = await createReturn(at, 'OLD-7', { 'HOOD-S': 3 })
   assert.deepEqual([tooMany.status, tooMany.json.code], [409, 'quantity_exceeds_returnable'])
-  const back = getCreated(await createReturn(at, 'OLD-7', { 'HOOD-S': 2 }))
+  const back = getCreatedRecord(await createReturn(at, 'OLD-7', { 'HOOD-S': 2 }))
   assert.deepEqual([back.orderId, back.total], ['8001', '36.00'])
   assert.equal((await post(at, `/returns/${back.id}/receive`, {})).status, 200)
   assert.equal((await getStock(at))['1001 HOOD-S'], stock + 2)
@@ -94,7 +101,7 @@ test('an order import is idempotent and updates orders without local changes', a
 
   const acting = shop.api.db
   await acting.transaction(tx => shipOrder(tx, at.service, { number: 'O2' }))
-  getCreated(await createReturn(at, 'O1', { TEE: 1 }))
+  getCreatedRecord(await createReturn(at, 'O1', { TEE: 1 }))
   const { counts, reasons } = await orders(at, ...first)
   assert.deepEqual(counts, [2, 0, 0, 1, 1], 'O2 says what it said')
   assert.deepEqual(reasons, [
@@ -187,7 +194,7 @@ test('refunds of imported voucher payments restore at most the issued amount', a
   const balance = async (number: string) =>
     (await at.get(`/vouchers/${number}`, { 'x-voucher-pin': '1' })).json.data.availableAmount
   const { db } = shop.api
-  const { returnNumber } = getCreated(await createReturn(at, 'P1', { TEE: 2 }))
+  const { returnNumber } = getCreatedRecord(await createReturn(at, 'P1', { TEE: 2 }))
   await db.transaction(tx => advanceReturn(tx, at.service, { number: returnNumber }, 'receive'))
   const { refund } = await db.transaction(tx => advanceReturn(tx, at.service, { number: returnNumber }, 'refund'))
   assert.deepEqual([refund?.vouchers, await balance('V1')], [[{ number: 'V1', amount: '20.00' }], '30.00'])

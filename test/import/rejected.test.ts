@@ -46,7 +46,7 @@ test('a formula-like cell is escaped with an apostrophe, removed on import', asy
   const corrected = (rejectedFile ?? '').replaceAll(/,$/gm, () => `,C${++code}`)
   const again = await shop.importFile('staff', corrected, { file: 'corrected.csv' })
   assert.equal(again.inserted, texts.length)
-  const stored = await shop.rows(`select surname from staff where id like 'f%' order by substr(id, 2)::integer`)
+  const stored = await shop.queryRows(`select surname from staff where id like 'f%' order by substr(id, 2)::integer`)
   assert.deepEqual(
     stored.map(({ surname }) => surname),
     texts.map(([text]) => text),
@@ -67,7 +67,7 @@ test('tabs, carriage returns and column names are escaped too', async () => {
 
 test('only a rejected file has its apostrophes removed', async () => {
   await shop.importFile('staff', "id,surname,code\nh1,'=x,H1\n")
-  assert.deepEqual(await shop.rows(`select surname from staff where id = 'h1'`), [{ surname: "'=x" }])
+  assert.deepEqual(await shop.queryRows(`select surname from staff where id = 'h1'`), [{ surname: "'=x" }])
 })
 
 /** The records of a rejected file. */
@@ -101,7 +101,7 @@ test('corrected records keep the fields that they omit', async () => {
   const { changed, rejected } = await shop.importFile('customers', corrected, { file: 'corrected.ndjson' })
   assert.deepEqual([changed, rejected], [2, 0])
   assert.deepEqual(
-    await shop.rows(`select surname, phone_mobile, phone_home from customer where id in ('k1', 'k2') order by id`),
+    await shop.queryRows(`select surname, phone_mobile, phone_home from customer where id in ('k1', 'k2') order by id`),
     [
       { surname: 'Lee', phone_mobile: '0401', phone_home: '0301' },
       { surname: 'Roe', phone_mobile: '0499', phone_home: null },
@@ -124,7 +124,7 @@ test("a record's own field survives a name shared with report columns", async ()
   const corrected = rejectedFile.replace('"one"', '1').replace('"two"', '2')
   const again = await shop.importFile('transactions', corrected, { file: 'corrected.ndjson', map })
   assert.deepEqual([again.rejected, again.inserted], [0, 2])
-  const [{ record }] = await shop.rows(`select record from retail_transaction where id = 'l1'`)
+  const [{ record }] = await shop.queryRows(`select record from retail_transaction where id = 'l1'`)
   assert.deepEqual(
     JSON.parse(record).lines.map(({ id, discounts }: { id: string; discounts: { reason: string }[] }) => [
       id,

@@ -18,15 +18,17 @@ const lines = (head: string, rows: readonly string[]) => [head, ...rows].join('\
 
 /** How many rows of stock show what, and how many of them have changed since a moment. */
 async function shown(condition: string, since: string) {
-  const [row] = await shop.rows(`
+  const [row] = await shop.queryRows(`
     select count(*) filter (where ${condition})::integer as shown, count(*) filter (where ${condition} and changed_at > '${since}')::integer as changed from stock`)
   return row as { shown: number; changed: number }
 }
-const now = async () => (await shop.rows('select clock_timestamp()::text as now'))[0].now as string
+const now = async () => (await shop.queryRows('select clock_timestamp()::text as now'))[0].now as string
 const stale = async () =>
-  (await shop.rows('select stock_column, id, rendered_up_to from stock_rerender order by 1, 2')) as object[]
+  (await shop.queryRows('select stock_column, id, rendered_up_to from stock_rerender order by 1, 2')) as object[]
 const names = async () =>
-  (await shop.rows(`select record::json->>'id' as id from stock where sku_id = 'k0007' order by 1`)).map(row => row.id)
+  (await shop.queryRows(`select record::json->>'id' as id from stock where sku_id = 'k0007' order by 1`)).map(
+    row => row.id,
+  )
 
 test('large stock is rendered in batches and resumes after a kill', async () => {
   await shop.importFile(
@@ -80,7 +82,7 @@ test('large stock is rendered in batches and resumes after a kill', async () => 
   assert.deepEqual(await shown(`record::json->>'id' = store_id || '-E-k0007'`, since), { shown: 3, changed: 3 })
 
   // The lease of the killed process would end automatically after twenty seconds.
-  await shop.rows(`update job set leased_until = now() where name = 'render-stock'`)
+  await shop.queryRows(`update job set leased_until = now() where name = 'render-stock'`)
   const worker = startCommand(['worker'], environment)
   try {
     await waitUntil(async () => !(await stale()).length, 'nothing is stale', 120_000)
@@ -88,7 +90,7 @@ test('large stock is rendered in batches and resumes after a kill', async () => 
     const all = stores.length * skus.length
     assert.deepEqual(await shown(mapped, since), { shown: skus.length, changed: skus.length })
     assert.deepEqual(await shown(renamed, since), { shown: all, changed: all })
-    const [removed] = await shop.rows(
+    const [removed] = await shop.queryRows(
       `select count(*)::integer as n from tombstone where kind = 'inventory' and id ~ '^s[123]-k[0-9]{4}$'`,
     )
     assert.equal(removed.n, all, 'followers of changes get a tombstone for each previous name')
@@ -119,7 +121,7 @@ test('a rename committed before an import or order appears in its writes', async
   })
   await writes
   assert.deepEqual(await names(), ['s1-F-k0007', 's2-F-k0007', current[2]])
-  const removed = await shop.rows(
+  const removed = await shop.queryRows(
     `select id from tombstone where kind = 'inventory' and id = any('{${current}}') order by 1`,
   )
   assert.deepEqual(

@@ -17,9 +17,9 @@ async function read(column: string, cells: readonly string[], options: ImportOpt
   if (options.dateFormat !== undefined) set.set('saleDate', '01.02.2024')
   if (column === 'saleDate') set.delete('saleDate')
   const lines = cells.map((cell, i) => `${column}${i},1,"${cell}"\n`)
-  await shop.rows('delete from retail_transaction')
+  await shop.queryRows('delete from retail_transaction')
   await shop.importFile('transactions', `id,lineId,${column}\n${lines.join('')}`, { set, ...options })
-  const rows = await shop.rows('select id, record from retail_transaction')
+  const rows = await shop.queryRows('select id, record from retail_transaction')
   const stored = new Map(rows.map(({ id, record }) => [id, JSON.parse(record)]))
   return cells.map((_, i) => {
     const sale = stored.get(`${column}${i}`)
@@ -86,7 +86,7 @@ test('dates follow their format and nonexistent ones are rejected', async () => 
 test("NDJSON uses JSON numbers and the file's text options", async () => {
   const line = { id: 'n', saleDate: '2024-05-26', lineId: '1', quantity: 1.234, price: '1.000,5' }
   await shop.importFile('transactions', `${JSON.stringify(line)}\n`, { file: 'n.ndjson', decimal: ',' })
-  const [row] = await shop.rows(`select record from retail_transaction where id = 'n'`)
+  const [row] = await shop.queryRows(`select record from retail_transaction where id = 'n'`)
   const { lines, total } = JSON.parse(row.record)
   assert.deepEqual([lines[0].quantity, lines[0].price, total], [1.234, '1000.50', '1234.62'])
 })
@@ -108,11 +108,11 @@ test('a file with mixed encodings stops the import', async () => {
 
 test("a Windows-1252 letter is decoded even at the file's end", async () => {
   for (const end of ['', '\n', '\r\n', 'x\r\n']) {
-    await shop.rows('delete from payment_gateway')
+    await shop.queryRows('delete from payment_gateway')
     const remarks: string[] = []
     const file = Buffer.from(`name\ncaf\xe9${end}`, 'latin1')
     await shop.importFile('payment-gateways', file, { onRemark: text => remarks.push(text) })
-    assert.deepEqual(await shop.rows('select name from payment_gateway'), [{ name: `café${end.trim()}` }])
+    assert.deepEqual(await shop.queryRows('select name from payment_gateway'), [{ name: `café${end.trim()}` }])
     assert.match(remarks.join(), /is not UTF-8. It is read as Windows-1252 with low confidence/)
   }
 })

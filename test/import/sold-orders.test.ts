@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { shipOrder } from '../../src/backoffice/embedded/fulfilment.ts'
-import { createReturn, getCreated, placeOrder, startOrderShop } from '../support/order-shop.ts'
+import { createReturn, getCreatedRecord, placeOrder, startOrderShop } from '../support/order-shop.ts'
 import type { Caller } from '../support/service.ts'
 import { post } from '../support/write.ts'
 import { importing } from './import-command.ts'
@@ -74,7 +74,7 @@ test('an imported sale replaces the sales of all shipments of its order', async 
   const caller = await createShop({ fulfilment: 'manual' })
   const order = await placeOrder(caller, lines)
   const units = { lines: [{ orderLineId: '1', quantity: 2 }] }
-  for (const _ of [1, 2]) getCreated(await post(caller, `/orders/${order.id}/shipments`, units))
+  for (const _ of [1, 2]) getCreatedRecord(await post(caller, `/orders/${order.id}/shipments`, units))
   assert.deepEqual(await listSales(caller), [
     [`order-${order.id}`, '20.00'],
     [`order-${order.id}-2`, '20.00'],
@@ -88,7 +88,7 @@ test('returns and sales of other orders leave the sale of an order', async () =>
   const order = await placeOrder(caller, lines)
   const otherOrder = await placeOrder(other, lines)
   assert.equal(otherOrder.orderNumber, order.orderNumber)
-  const { id } = getCreated(await createReturn(caller, order.id, { TEE: 1 }))
+  const { id } = getCreatedRecord(await createReturn(caller, order.id, { TEE: 1 }))
   await importSales(caller, ['POS8', order.orderNumber, '1', -1], ['POS9', 'W-OTHER', '1', 1])
   assert.deepEqual(await listSales(caller), [
     ['POS8', '-10.00'],

@@ -14,7 +14,7 @@ before(async () => {
 after(() => shop.close())
 
 const transaction = async (id: string) => {
-  const [row] = await shop.rows(`select record from retail_transaction where id = '${id}'`)
+  const [row] = await shop.queryRows(`select record from retail_transaction where id = '${id}'`)
   return JSON.parse(row.record)
 }
 const header = 'id,saleDate,lineId,quantity,price'
@@ -148,7 +148,7 @@ test('an interrupted import resumes with its unfinished multi-row record', async
   const stopped = await shop.importFile('transactions', records, { file, stopAfter: 1 })
   assert.deepEqual([stopped.read, stopped.stoppedAfter], [5_000, 2])
   await shop.importFile('transactions', records, { file, resume: true })
-  const [row] = await shop.rows(`select record from retail_transaction where id = 'LONG'`)
+  const [row] = await shop.queryRows(`select record from retail_transaction where id = 'LONG'`)
   assert.equal(JSON.parse(row.record).lines.length, 5_500)
 })
 

@@ -17,21 +17,24 @@ await shop.importFile(
     ...skus.map(i => `p${i},P,P,c,k${i},E${i},S,1`),
   ].join('\n'),
 )
-beforeEach(() => shop.rows('truncate stock, stock_reservation_line, tombstone'))
+beforeEach(() => shop.queryRows('truncate stock, stock_reservation_line, tombstone'))
 
 /** A batch of lines for one store. */
 const batch = (number: number, sku: (i: number) => string, count: number) =>
   skus.slice(0, 2_000).map(i => `${number},${sku(i)},${count}`)
 const file = (...batches: string[][]) => ['storeNumber,skuId,sku,freeStock', ...batches.flat()].join('\n')
 const stockOf = (number: number) =>
-  shop.rows(
+  shop.queryRows(
     `select free_stock::float as count, count(*)::integer as skus from stock where store_id = '${number}' group by 1`,
   )
 /** Keeps batches from going in that have stock of the first store. */
 const holdFirstStore = () => holdLocks(shop.db, `select from store where store_id = '1' for update`)
 const isLeased = async () =>
-  (await shop.rows(`select from pg_stat_activity where datname = current_database() and wait_event = 'transactionid'`))
-    .length > 0
+  (
+    await shop.queryRows(
+      `select from pg_stat_activity where datname = current_database() and wait_event = 'transactionid'`,
+    )
+  ).length > 0
 
 test('parallel batches of an initial load report rejections in file order', async () => {
   const letGo = await holdFirstStore()
@@ -119,7 +122,7 @@ test('a value released by a line is free for later lines', async () => {
     ['d,L,c0@example.com,', ...lines(4_000, 1_999)],
   ]
   const importing = shop.importFile(customers[0], [customers[1], ...batches.flat()].join('\n'))
-  const isIn = async () => (await shop.rows(`select from customer where id = 'c4000'`)).length
+  const isIn = async () => (await shop.queryRows(`select from customer where id = 'c4000'`)).length
   await waitUntil(isIn, 'the third batch is in').finally(letGo)
   const { inserted, changed, rejectedFile } = await importing
   assert.deepEqual([inserted, changed, rejectedFile], [6_000 - 1, 1, undefined])
@@ -129,12 +132,12 @@ for (const [[kind, head], line, table, locked, between, rejected] of [
   [customers, customer, 'customer', firstStore, 'd,L,d@example.com,', 'e,L,C7@EXAMPLE.COM,'],
   [stores, store, 'store', aStore, 't,t,S', 'u,n7,S'],
 ] as const) {
-  const empty = () => shop.rows(kind === 'stores' ? 'truncate store cascade' : 'truncate customer, tombstone')
+  const empty = () => shop.queryRows(kind === 'stores' ? 'truncate store cascade' : 'truncate customer, tombstone')
 
   test(`a batch of ${kind} is imported in parallel with the previous one`, async () => {
     await empty()
     const { letGo, importing } = await importHeld(kind, head, line, between, locked)
-    const isIn = async () => (await shop.rows(`select from ${table} where record like '%"${between[0]}"%'`)).length
+    const isIn = async () => (await shop.queryRows(`select from ${table} where record like '%"${between[0]}"%'`)).length
     await waitUntil(isIn, 'the second batch is in').finally(letGo)
     assert.deepEqual((await importing).inserted, 4_001)
   })

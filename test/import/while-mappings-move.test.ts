@@ -26,11 +26,11 @@ async function whileItWaits(write: (tx: Db) => Promise<unknown>, feed: [string, 
 }
 
 const record = async (table: 'product' | 'stock') =>
-  JSON.parse((await shop.rows(`select record from ${table} order by 1`))[0].record)
+  JSON.parse((await shop.queryRows(`select record from ${table} order by 1`))[0].record)
 
 const header = 'productId,productCode,name,references,colourId,colourName,skuId,sizeCode,price\n'
 beforeEach(async () => {
-  await shop.rows('delete from stock')
+  await shop.queryRows('delete from stock')
   await shop.importFile('stores', 'storeId,storeNumber,name,ecommerceLocationId\ns1,101,One,\n')
   await shop.importFile('references', 'type,referenceValueId,code,name\nbrand,b1,B,Barker\n')
   await shop.importFile('products', `${header}p,P,P,brand=b1,c,Red,k1,S,1\n`)
@@ -62,11 +62,11 @@ test('a colour renamed during mapping keeps all mappings without deadlock', asyn
 
 for (const state of ['is there', 'is new'] as const)
   test(`stock that ${state} and is imported during mapping shows both changes`, async () => {
-    if (state === 'is new') await shop.rows('delete from stock')
+    if (state === 'is new') await shop.queryRows('delete from stock')
     const file: [string, string] = ['stock', 'storeNumber,skuId,freeStock\n101,k1,12\n']
     await whileItWaits(tx => mergeStores(tx, shop.service, [{ storeId: 's1', ecommerceLocationId: 'L1' }]), file)
     file[1] = file[1].replace('12', '13')
-    if (state === 'is new') await shop.rows('delete from stock')
+    if (state === 'is new') await shop.queryRows('delete from stock')
     await whileItWaits(tx => mapSku(tx, shop.service, { skuId: 'k1', ecommerceSku: 'E1' }), file)
     const { freeStock, sku, ecommerceLocationId } = await record('stock')
     assert.deepEqual([freeStock, sku, ecommerceLocationId], [13, 'E1', 'L1'])

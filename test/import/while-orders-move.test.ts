@@ -30,7 +30,7 @@ test("an order's stock change survives a concurrent rendering", async () => {
   await shop.importFile('stock', 'storeNumber,skuId,freeStock\n101,k1,10\n')
   await whileAnOrderMoves(() => shop.importFile('store-mapping', 'storeId,ecommerceLocationId\ns1,L1\n'))
   await whileAnOrderMoves(() => shop.importFile('sku-mapping', 'skuId,ecommerceSku\nk1,E1\n'))
-  const [stock] = await shop.rows('select free_stock::float, record from stock')
+  const [stock] = await shop.queryRows('select free_stock::float, record from stock')
   const { freeStock, ecommerceLocationId, sku } = JSON.parse(stock.record)
   assert.deepEqual([stock.free_stock, freeStock, ecommerceLocationId, sku], [8, 8, 'L1', 'E1'])
 })

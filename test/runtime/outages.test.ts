@@ -49,7 +49,7 @@ after(async () => {
   await rm(directory, { recursive: true, force: true })
 })
 
-const get = (path: string, more = {}) => server.ask(path, { headers: { ...headers, ...more } })
+const get = (path: string, more = {}) => server.sendRequest(path, { headers: { ...headers, ...more } })
 
 test('a hanging connection times out and is not reused', async () => {
   const impatient = openDatabase(postgres.connection, { max: 1, statementTimeoutMs: 100 })
@@ -254,12 +254,12 @@ test('requests return 503 with Retry-After until PostgreSQL is back', async () =
   const waits = new Set(crowd.map(response => Number(response.headers['retry-after'])))
   assert.ok(waits.isSubsetOf(new Set([2, 3, 4])), [...waits].join())
   assert.ok(waits.size > 1, 'who is sent away together does not come back together')
-  const ready = await server.ask('/health/ready')
+  const ready = await server.sendRequest('/health/ready')
   assert.equal(ready.status, 503)
   assert.ok(Number(ready.headers['retry-after']) >= 1)
   assert.deepEqual(ready.json, { data: { status: 'not ready' } })
-  assert.equal((await server.ask('/health/live')).status, 200)
-  assert.equal((await server.ask('/docs')).status, 200)
+  assert.equal((await server.sendRequest('/health/live')).status, 200)
+  assert.equal((await server.sendRequest('/docs')).status, 200)
 
   postgres = await startPostgres(join(home, 'postgres'), { settings: { fsync: 'off' } })
   const back = performance.now()
@@ -267,6 +267,6 @@ test('requests return 503 with Retry-After until PostgreSQL is back', async () =
     assert.ok(performance.now() - back < 10_000, 'within 10 s')
     await delay(20)
   }
-  assert.equal((await server.ask('/health/ready')).status, 200)
+  assert.equal((await server.sendRequest('/health/ready')).status, 200)
   assert.equal((await get('/customers/search')).json.data.length, 2)
 })

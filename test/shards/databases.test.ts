@@ -101,7 +101,7 @@ test('accounts stay in the control database and their audit entries follow', asy
 test("a process without prior knowledge serves a shard's service", async () => {
   const other = await startSecondServer(shop)
   try {
-    assert.equal((await other.ask('/stores', { headers: buildCredentials(luma) })).status, 200)
+    assert.equal((await other.sendRequest('/stores', { headers: buildCredentials(luma) })).status, 200)
   } finally {
     await other.stop()
   }
@@ -218,7 +218,7 @@ test("removing a shard's service deletes both sides and its backup is complete",
     const db = openDatabase(alone.connection, { max: 1 })
     assert.deepEqual(await db.row(sql`select name, shard_name from service`), { name: 'luma', shard_name: null })
     const server = await startSecondServer({ db, keys: shop.keys })
-    const read = async (path: string) => (await server.ask(path, { headers: buildCredentials(luma) })).json.data
+    const read = async (path: string) => (await server.sendRequest(path, { headers: buildCredentials(luma) })).json.data
     const accounts = (await read('/accounts')).map(({ username }: { username: string }) => username)
     assert.deepEqual(accounts.toSorted(), ['luma-admin', 'luma-last', 'luma-till'])
     assert.equal((await read('/audit?record=/accounts/luma-last')).length, 1)

@@ -16,7 +16,7 @@ import {
   stopServer,
   waitUntil,
 } from '../support/processes.ts'
-import { basicAuth, createRequester } from '../support/servers.ts'
+import { buildBasicAuth, createRequester } from '../support/servers.ts'
 import { withKey } from '../support/write.ts'
 import { serversIn } from './servers.ts'
 
@@ -32,7 +32,7 @@ before(async () => {
   process = await serve([], environment)
   const access = readAccess(environment.DATA_DIR)
   name = access.serviceName
-  headers = { authorization: basicAuth(`${access.username}:${access.password}`), 'x-service-name': name }
+  headers = { authorization: buildBasicAuth(`${access.username}:${access.password}`), 'x-service-name': name }
   ask = createRequester({ baseUrl: process.baseUrl, ca: readFileSync(process.caFile ?? '', 'utf8') })
   const file = join(home, 'east.url')
   const url = await servers.start('east')
@@ -114,7 +114,7 @@ test('a shop moves out of the bundled database completely', async () => {
 
 test('a late process does not undo a switch that another one finished', { timeout: 150_000 }, async () => {
   const { username, password, serviceName } = await createServiceAccess(environment, 'nova')
-  const access = { authorization: basicAuth(`${username}:${password}`), 'x-service-name': serviceName }
+  const access = { authorization: buildBasicAuth(`${username}:${password}`), 'x-service-name': serviceName }
   const send = (method: string, path: string, body?: object) =>
     ask(path, {
       method,

@@ -83,12 +83,12 @@ test('commands for other services continue and global ones name the shard', asyn
 test('a recovered shard serves again without restart, even elsewhere', async () => {
   const other = await startSecondServer(shop)
   try {
-    assert.equal((await other.ask('/stores', { headers: buildCredentials(nova) })).status, 503)
+    assert.equal((await other.sendRequest('/stores', { headers: buildCredentials(nova) })).status, 503)
     await shop.add('west', await startServer('west'))
     const search = () => nova.get('/customers/search?updated_after=2020-01-01%2000:00:00')
     await waitUntil(async () => (await search()).status === 200, 'it is served again', 30_000)
     assert.equal((await search()).json.data.length, 1)
-    const again = async () => (await other.ask('/stores', { headers: buildCredentials(nova) })).status === 200
+    const again = async () => (await other.sendRequest('/stores', { headers: buildCredentials(nova) })).status === 200
     await waitUntil(again, 'each process has found it', 30_000)
   } finally {
     await other.stop()

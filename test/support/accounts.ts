@@ -16,13 +16,13 @@ export async function createAccount(admin: Caller, role: Role, username = newUse
 }
 
 export const getStatusWithPassword = async (
-  { sendRaw: raw }: TestApi,
+  { sendRaw }: TestApi,
   { service }: Pick<Caller, 'service'>,
   { username, password }: { username: string; password: string },
   path = '/stores',
 ) =>
   (
-    await raw(path, {
+    await sendRaw(path, {
       headers: { authorization: `Basic ${toApiKey(username, password)}`, 'x-service-name': service.name },
     })
   ).status

@@ -26,20 +26,20 @@ export interface Page {
   /** The addresses of all requests and WebSockets, in their order. */
   requests: string[]
   /** Errors and warnings of the console, violations of the content security policy included, and uncaught exceptions. */
-  complaints: string[]
+  pageErrors: string[]
   goTo(url: string): Promise<void>
   /** Returns the value of an expression, or what its promise resolves with. */
   evaluate<T>(expression: string): Promise<T>
   /** Waits until the expression is true. */
-  until(expression: string): Promise<void>
+  waitUntil(expression: string): Promise<void>
   /** Clicks the element that the expression returns, once it is stable and nothing covers it. */
   click(element: string): Promise<void>
   type(text: string): Promise<void>
   /** Presses a key on the focused element. */
-  key(name: Key, shift?: 'shift'): Promise<void>
+  pressKey(name: Key, shift?: 'shift'): Promise<void>
   screenshot(): Promise<Buffer>
   /** Sets the size of the window and the preferred colour scheme. */
-  appear(appearance: Appearance): Promise<void>
+  setAppearance(appearance: Appearance): Promise<void>
   /** Clears the HTTP cache, as for a first visit. */
   clearCache(): Promise<void>
   /** Disconnects the page from the network, or connects it again. */
@@ -85,60 +85,60 @@ export async function openPage(baseUrl: string, { slower = 1, ...appearance }: P
       '--disable-sync',
       `--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE ${hostname}`,
       // Not `ignoreHTTPSErrors`: with errors ignored, Chromium caches nothing.
-      `--ignore-certificate-errors-spki-list=${await keyDigest(hostname, Number(port))}`,
+      `--ignore-certificate-errors-spki-list=${await fetchKeyDigest(hostname, Number(port))}`,
     ],
   })
   const requests: string[] = []
-  const complaints: string[] = []
+  const pageErrors: string[] = []
 
-  async function begin() {
+  async function openInstrumentedPage() {
     const page = await browser.newPage({ deviceScaleFactor: 1 })
     page.setDefaultTimeout(timeoutMs)
     page.on('request', request => requests.push(request.url()))
     page.on('websocket', socket => requests.push(socket.url()))
-    page.on('pageerror', error => complaints.push(error.stack ?? String(error)))
+    page.on('pageerror', error => pageErrors.push(error.stack ?? String(error)))
     page.on('console', message => {
       if (['error', 'warning', 'assert'].includes(message.type()))
-        complaints.push(`${message.type()}: ${message.text()}`)
+        pageErrors.push(`${message.type()}: ${message.text()}`)
     })
     const devTools = await page.context().newCDPSession(page)
     await devTools.send('Emulation.setCPUThrottlingRate', { rate: slower })
     return { page, devTools }
   }
-  const { page, devTools } = await begin().catch(async error => {
+  const { page, devTools } = await openInstrumentedPage().catch(async error => {
     await browser.close()
     throw error
   })
 
   const evaluate = <T>(expression: string): Promise<T> => page.evaluate<T>(expression)
 
-  async function appear({ width = 1360, height = 900, colours = 'light' }: Appearance) {
+  async function setAppearance({ width = 1360, height = 900, colours = 'light' }: Appearance) {
     await page.setViewportSize({ width, height })
     await page.emulateMedia({ colorScheme: colours })
   }
-  await appear(appearance)
+  await setAppearance(appearance)
 
   /** Calls `attempt` until it returns something, also across navigations, which end what the page evaluates. */
   async function poll<T>(expression: string, attempt: () => Promise<T | undefined>): Promise<T> {
     for (const end = Date.now() + timeoutMs; ; ) {
       const result = await attempt().catch(error => {
-        if (!isNavigation(error)) throw failure(error.message)
+        if (!isNavigation(error)) throw buildError(error.message)
       })
       if (result) return result
-      if (Date.now() > end) throw failure('timed out')
+      if (Date.now() > end) throw buildError('timed out')
       await new Promise(resolve => setTimeout(resolve, pollIntervalMs))
     }
-    function failure(message: string) {
-      return new Error(`${message}: ${expression}\n${complaints.join('\n')}`)
+    function buildError(message: string) {
+      return new Error(`${message}: ${expression}\n${pageErrors.join('\n')}`)
     }
   }
 
   return {
     requests,
-    complaints,
+    pageErrors,
     evaluate,
-    appear,
-    async until(expression) {
+    setAppearance,
+    async waitUntil(expression) {
       await poll(expression, () => evaluate<boolean>(`Promise.resolve(${expression}).then(Boolean)`))
     },
     async goTo(url) {
@@ -151,7 +151,7 @@ export async function openPage(baseUrl: string, { slower = 1, ...appearance }: P
         return handle !== null
       })
     },
-    key: (name, shift) => page.keyboard.press(shift ? `Shift+${name}` : name),
+    pressKey: (name, shift) => page.keyboard.press(shift ? `Shift+${name}` : name),
     type: text => page.keyboard.insertText(text),
     async clearCache() {
       await devTools.send('Network.clearBrowserCache')
@@ -174,7 +174,7 @@ const isNavigation = (error: Error) =>
   /Execution context was destroyed|navigat|Cannot find context|not attached|Timeout 5000ms/i.test(error.message)
 
 /** Returns the digest by which Chromium trusts a server's key. */
-async function keyDigest(host: string, port: number) {
+async function fetchKeyDigest(host: string, port: number) {
   const socket = connect({ host, port, servername: host, rejectUnauthorized: false })
   await once(socket, 'secureConnect')
   const { raw } = socket.getPeerCertificate()
@@ -184,7 +184,7 @@ async function keyDigest(host: string, port: number) {
 }
 
 /** Serves an HTML document, opens it in a page and closes both after the work. */
-export async function usingHtml(html: string, appearance: Appearance, work: (page: Page) => Promise<void>) {
+export async function withHtmlPage(html: string, appearance: Appearance, work: (page: Page) => Promise<void>) {
   const directory = mkdtempSync(join(tmpdir(), 'tillbridge-html-'))
   const { cert, key } = ensureLocalCertificate(directory)
   const server = createServer({ cert, key }, (_, response) =>

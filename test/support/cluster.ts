@@ -9,9 +9,9 @@ import { startPostgres } from '../../src/postgres/postgres.ts'
 
 /** A PostgreSQL for test databases, and the migrated, empty template that they are clones of. */
 export interface TestCluster {
-  directUrl(database: string): string
+  toDirectUrl(database: string): string
   /** The address by which the service reaches it: `at`, or through the pooler that TEST_DATABASE_POOLER names. */
-  clientUrl(database: string): string
+  toClientUrl(database: string): string
   template: string
   /** The server's process, where it is the bundled one. */
   pid?: number
@@ -26,20 +26,20 @@ export interface TestCluster {
 export async function openTestCluster(): Promise<TestCluster> {
   const input = process.env.TEST_DATABASE_URL
   const { url, stop, ...server } = input ? { url: input, stop: async () => {} } : await startBundled()
-  const at = createUrlBuilder(url)
+  const toUrl = createUrlBuilder(url)
   const template = `tillbridge_template_${process.pid}`
-  await runAsAdmin(at, `drop database if exists "${template}"`, `create database "${template}"`)
-  const db = openDatabase(at(template), { max: 1 })
+  await runAsAdmin(toUrl, `drop database if exists "${template}"`, `create database "${template}"`)
+  const db = openDatabase(toUrl(template), { max: 1 })
   await migrate(db)
   await db.close()
   return {
-    directUrl: at,
-    clientUrl: toPoolerUrlBuilder(at),
+    toDirectUrl: toUrl,
+    toClientUrl: toPoolerUrlBuilder(toUrl),
     template,
     ...server,
     async close() {
       const created = [template, ...Object.values(getDemoDatabaseNames(template))]
-      await runAsAdmin(at, ...created.map(name => `drop database if exists "${name}" with (force)`))
+      await runAsAdmin(toUrl, ...created.map(name => `drop database if exists "${name}" with (force)`))
       await stop()
     },
   }
@@ -72,8 +72,8 @@ async function startBundled() {
 /** PgBouncer's in transaction mode, in front of the server: what is tested goes through it. */
 const pooler = process.env.TEST_DATABASE_POOLER
 export const isPooled = pooler !== undefined
-export const toPoolerUrlBuilder = (at: TestCluster['directUrl']) =>
-  pooler === undefined ? at : createUrlBuilder(pooler)
+export const toPoolerUrlBuilder = (toDirectUrl: TestCluster['toDirectUrl']) =>
+  pooler === undefined ? toDirectUrl : createUrlBuilder(pooler)
 
 /** Returns a function that builds the URL of another database on the server of a URL. */
 export const createUrlBuilder = (url: string) => (database: string) =>
@@ -86,8 +86,8 @@ export const getDemoDatabaseNames = (template: string) => ({
   draft: `${template}_demo_draft`,
 })
 
-export async function runAsAdmin(at: TestCluster['directUrl'], ...statements: string[]) {
-  const client = new pg.Client({ connectionString: at('postgres') })
+export async function runAsAdmin(toUrl: TestCluster['toDirectUrl'], ...statements: string[]) {
+  const client = new pg.Client({ connectionString: toUrl('postgres') })
   await client.connect()
   try {
     for (const statement of statements) await client.query(statement)

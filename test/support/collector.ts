@@ -16,7 +16,7 @@ const AnyValue = Type.Union([
   Type.Object({ doubleValue: Type.Number() }, closed),
 ])
 /** Zero, or absent. */
-const Dropped = Type.Optional(Type.Literal(0))
+const NoneDropped = Type.Optional(Type.Literal(0))
 const Attributes = Type.Array(Type.Object({ key: Type.String({ minLength: 1 }), value: AnyValue }, closed))
 const Span = Type.Object(
   {
@@ -29,9 +29,9 @@ const Span = Type.Object(
     startTimeUnixNano: nanoseconds,
     endTimeUnixNano: nanoseconds,
     attributes: Attributes,
-    droppedAttributesCount: Dropped,
-    droppedEventsCount: Dropped,
-    droppedLinksCount: Dropped,
+    droppedAttributesCount: NoneDropped,
+    droppedEventsCount: NoneDropped,
+    droppedLinksCount: NoneDropped,
     status: Type.Optional(Type.Object({ code: Type.Integer({ minimum: 0, maximum: 2 }) }, closed)),
   },
   closed,
@@ -42,7 +42,7 @@ const ExportTraceServiceRequest = Type.Object(
     resourceSpans: Type.Array(
       Type.Object(
         {
-          resource: Type.Object({ attributes: Attributes, droppedAttributesCount: Dropped }, closed),
+          resource: Type.Object({ attributes: Attributes, droppedAttributesCount: NoneDropped }, closed),
           schemaUrl: Type.String(),
           scopeSpans: Type.Array(
             Type.Object(
@@ -60,10 +60,10 @@ const ExportTraceServiceRequest = Type.Object(
   },
   closed,
 )
-const shape = Compile(ExportTraceServiceRequest)
+const traceRequestValidator = Compile(ExportTraceServiceRequest)
 
 /** A span as a test reads it. */
-export interface Received {
+export interface ReceivedSpan {
   traceId: string
   spanId: string
   parentSpanId?: string
@@ -107,17 +107,17 @@ export interface ReceivedLog {
 
 /** A collector that takes OTLP over HTTP, in Protocol Buffers, and is strict about it. */
 export async function startCollector(port = 0) {
-  const spans: Received[] = []
+  const spans: ReceivedSpan[] = []
   const metrics = new Map<string, ReceivedMetric>()
   const logs: ReceivedLog[] = []
   const errors: string[] = []
   const bodies: string[] = []
-  const seen: Record<string, string | string[] | undefined>[] = []
+  const requestHeaders: Record<string, string | string[] | undefined>[] = []
   const statuses: number[] = []
   const server = createServer(async (request, response) => {
     const body = await buffer(request)
     bodies.push(body.toString())
-    seen.push(request.headers)
+    requestHeaders.push(request.headers)
     const status = statuses.shift() ?? 200
     if (status === 200) {
       const isRight = request.method === 'POST' && /^\/v1\/(traces|metrics|logs)$/.test(request.url ?? '')
@@ -125,13 +125,13 @@ export async function startCollector(port = 0) {
         errors.push(`${request.method} ${request.url} ${request.headers['content-type']}`)
       try {
         if (request.url === '/v1/metrics')
-          for (const metric of metricsOf(readMessage('ExportMetricsServiceRequest', body)))
+          for (const metric of toMetrics(readMessage('ExportMetricsServiceRequest', body)))
             metrics.set(metric.name, metric)
-        if (request.url === '/v1/logs') logs.push(...logsOf(readMessage('ExportLogsServiceRequest', body)))
+        if (request.url === '/v1/logs') logs.push(...toLogs(readMessage('ExportLogsServiceRequest', body)))
         if (request.url !== '/v1/traces') return void response.writeHead(200).end()
         const message = readMessage('ExportTraceServiceRequest', body)
-        if (shape.Check(message)) spans.push(...spansOf(message))
-        else errors.push(JSON.stringify([...shape.Errors(message)].slice(0, 5)))
+        if (traceRequestValidator.Check(message)) spans.push(...toSpans(message))
+        else errors.push(JSON.stringify([...traceRequestValidator.Errors(message)].slice(0, 5)))
       } catch (error) {
         errors.push(String(error))
       }
@@ -150,7 +150,7 @@ export async function startCollector(port = 0) {
     errors,
     bodies,
     /** The headers of each request. */
-    seen,
+    requestHeaders,
     /** Responses to the next requests; later ones are accepted. */
     statuses,
     close: () =>
@@ -161,7 +161,7 @@ export async function startCollector(port = 0) {
   }
 }
 
-function spansOf({ resourceSpans }: Static<typeof ExportTraceServiceRequest>): Received[] {
+function toSpans({ resourceSpans }: Static<typeof ExportTraceServiceRequest>): ReceivedSpan[] {
   return resourceSpans.flatMap(({ resource, scopeSpans }) =>
     scopeSpans.flatMap(({ spans }) =>
       spans.map(({ attributes, startTimeUnixNano, endTimeUnixNano, status, flags, ...span }) => {
@@ -172,8 +172,8 @@ function spansOf({ resourceSpans }: Static<typeof ExportTraceServiceRequest>): R
           ...span,
           isFailed: status?.code === 2,
           milliseconds: Number(nanos) / 1e6,
-          attributes: valuesOf(attributes),
-          resource: valuesOf(resource.attributes),
+          attributes: toValues(attributes),
+          resource: toValues(resource.attributes),
         }
       }),
     ),
@@ -181,7 +181,7 @@ function spansOf({ resourceSpans }: Static<typeof ExportTraceServiceRequest>): R
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: `readMessage` has checked the fields
-const metricsOf = ({ resourceMetrics }: any): ReceivedMetric[] =>
+const toMetrics = ({ resourceMetrics }: any): ReceivedMetric[] =>
   // biome-ignore lint/suspicious/noExplicitAny: the same
   resourceMetrics.flatMap(({ scopeMetrics }: any) =>
     // biome-ignore lint/suspicious/noExplicitAny: the same
@@ -195,14 +195,14 @@ const metricsOf = ({ resourceMetrics }: any): ReceivedMetric[] =>
           isMonotonic: sum?.isMonotonic ?? false,
           temporality: data.aggregationTemporality,
           // biome-ignore lint/suspicious/noExplicitAny: the same
-          points: data.dataPoints.map((point: any) => ({ ...point, attributes: valuesOf(point.attributes) })),
+          points: data.dataPoints.map((point: any) => ({ ...point, attributes: toValues(point.attributes) })),
         }
       }),
     ),
   )
 
 // biome-ignore lint/suspicious/noExplicitAny: `readMessage` has checked the fields
-const logsOf = ({ resourceLogs }: any): ReceivedLog[] =>
+const toLogs = ({ resourceLogs }: any): ReceivedLog[] =>
   // biome-ignore lint/suspicious/noExplicitAny: the same
   resourceLogs.flatMap(({ resource, scopeLogs }: any) =>
     // biome-ignore lint/suspicious/noExplicitAny: the same
@@ -211,13 +211,13 @@ const logsOf = ({ resourceLogs }: any): ReceivedLog[] =>
       logRecords.map(({ body, attributes, ...record }: any) => ({
         ...record,
         body: body.stringValue,
-        attributes: valuesOf(attributes),
-        resource: valuesOf(resource.attributes),
+        attributes: toValues(attributes),
+        resource: toValues(resource.attributes),
       })),
     ),
   )
 
-const valuesOf = (attributes: Static<typeof Attributes>) =>
+const toValues = (attributes: Static<typeof Attributes>) =>
   Object.fromEntries(
     attributes.map(({ key, value }) => [key, 'intValue' in value ? Number(value.intValue) : Object.values(value)[0]]),
   )

@@ -9,15 +9,15 @@ import type { TestResponse } from './service.ts'
 export type Node = any
 
 /** Returns a copy in which objects have no undocumented properties. The document allows them, so that later releases can add some. */
-const withoutUnknownProperties = (node: Node): Node => {
+const toClosedSchema = (node: Node): Node => {
   if (node === null || typeof node !== 'object') return node
-  if (Array.isArray(node)) return node.map(withoutUnknownProperties)
-  const copy = Object.fromEntries(Object.entries(node).map(([key, child]) => [key, withoutUnknownProperties(child)]))
+  if (Array.isArray(node)) return node.map(toClosedSchema)
+  const copy = Object.fromEntries(Object.entries(node).map(([key, child]) => [key, toClosedSchema(child)]))
   return node.type === 'object' || node.type?.includes?.('object') ? { additionalProperties: false, ...copy } : copy
 }
 
 /** Returns a document whose schemas extend no others: each has the properties of its base too. */
-export const withoutExtensions = (document: Node): Node => {
+export const flattenExtensions = (document: Node): Node => {
   const { schemas } = document.components ?? {}
   const flatten = (schema: Node): Node => {
     if (!schema.allOf) return schema
@@ -40,7 +40,7 @@ export function compileSchemas(document: object) {
   ajv.addFormat('single-line', new RegExp(line, 'u'))
   for (const { format, pattern } of [Money(''), UnitPrice(''), LocalTime('')] as Node[])
     ajv.addFormat(format, new RegExp(pattern, 'u'))
-  ajv.addSchema(withoutUnknownProperties(withoutExtensions(document)), 'openapi.json')
+  ajv.addSchema(toClosedSchema(flattenExtensions(document)), 'openapi.json')
   const compiled = new Map<string, ValidateFunction>()
   /** Returns the errors of a value, by the schema at `pointer`. */
   return (pointer: string, value: unknown): string[] => {
@@ -55,7 +55,14 @@ export const toPointer = (...steps: (string | number)[]) =>
   steps.map(step => `/${encodeURI(String(step).replaceAll('~', '~0').replaceAll('/', '~1'))}`).join('')
 
 /** Headers of the connection rather than of the answer. */
-const transport = new Set(['connection', 'keep-alive', 'date', 'content-length', 'transfer-encoding', 'content-type'])
+const transportHeaders = new Set([
+  'connection',
+  'keep-alive',
+  'date',
+  'content-length',
+  'transfer-encoding',
+  'content-type',
+])
 
 /** Checks answers against what the document says of their operation, status, content type, headers and body. */
 export function createConformanceCheck(document: Node) {
@@ -66,12 +73,12 @@ export function createConformanceCheck(document: Node) {
     return { node: steps.reduce((at: Node, step: string) => at[step], document), pointer: toPointer(...steps) }
   }
 
-  const codesOf = (response: Node): string[] => response['x-error-codes'] ?? []
-  const commonCodes = Object.values<Node>(document.components.responses).flatMap(codesOf)
-  const statusOf = (code: string) => errorCodes[code as keyof typeof errorCodes]?.status
+  const getCodes = (response: Node): string[] => response['x-error-codes'] ?? []
+  const commonCodes = Object.values<Node>(document.components.responses).flatMap(getCodes)
+  const getStatus = (code: string) => errorCodes[code as keyof typeof errorCodes]?.status
   /** True if the default response is the one of this status. */
   const isCovered = (status: number) =>
-    codesOf(document.components.responses.Error).some(code => statusOf(code) === status)
+    getCodes(document.components.responses.Error).some(code => getStatus(code) === status)
 
   /** The documented path that a request's path is one of; those without parameters come first. */
   const findTemplate = (path: string) =>
@@ -107,7 +114,7 @@ export function createConformanceCheck(document: Node) {
   function checkCode(operation: Node, { headers, json, status }: TestResponse) {
     if (!String(headers['content-type']).startsWith('application/problem+json')) return []
     const allowed = [...(operation['x-error-codes'] ?? []), ...commonCodes]
-    return allowed.includes(json.code) && statusOf(json.code) === status ? [] : [`${json.code} is not documented`]
+    return allowed.includes(json.code) && getStatus(json.code) === status ? [] : [`${json.code} is not documented`]
   }
 
   function checkHeaders({ headers = {} }: Node, method: string, response: TestResponse) {
@@ -131,7 +138,7 @@ export function createConformanceCheck(document: Node) {
       errors.push(...validateValue(`${pointer}/schema`, read).map(fault => `${name}: ${fault}`))
     }
     for (const name of Object.keys(response.headers))
-      if (!documented.has(name) && !transport.has(name)) errors.push(`${name} is not documented`)
+      if (!documented.has(name) && !transportHeaders.has(name)) errors.push(`${name} is not documented`)
     return errors
   }
 

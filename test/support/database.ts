@@ -25,7 +25,7 @@ function getRunCluster(): TestCluster | undefined {
   const { TEST_DATABASE_URL: url, TEST_DATABASE_TEMPLATE: template } = process.env
   if (!url || !template) return
   const at = createUrlBuilder(url)
-  return { directUrl: at, clientUrl: toPoolerUrlBuilder(at), template, close: async () => {} }
+  return { toDirectUrl: at, toClientUrl: toPoolerUrlBuilder(at), template, close: async () => {} }
 }
 
 /** Connections to a database of a test. */
@@ -53,7 +53,7 @@ export async function createDatabase(
   open++
   cluster ??= Promise.resolve(getRunCluster() ?? openTestCluster())
   const openCluster = await cluster
-  const { directUrl: at, clientUrl: through } = openCluster
+  const { toDirectUrl: at, toClientUrl: through } = openCluster
   const name = `test_${randomUUID().replaceAll('-', '')}`
   await runAsAdmin(at, `create database "${name}" ${await getOptions(openCluster)}`)
   const db = openTestDatabase(through(name))

@@ -26,12 +26,12 @@ export interface Shop {
   connection: TestDatabase['connection']
   /** Imports text or bytes as a file of this kind. */
   importFile(kind: string, content: string | Buffer, options?: ImportOptions & { file?: string }): Promise<ImportResult>
-  stream(kind: string, chunks: Iterable<Buffer>, format: Format): Promise<ImportSummary>
+  importStream(kind: string, chunks: Iterable<Buffer>, format: Format): Promise<ImportSummary>
   /** The contents of all tables that imports write, including change timestamps. */
   dumpTables(): Promise<string>
   /** Rows of a statement. */
   // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects
-  rows(text: string): Promise<any[]>
+  queryRows(text: string): Promise<any[]>
   close(): Promise<void>
 }
 
@@ -60,7 +60,7 @@ export async function openImportShop(): Promise<Shop> {
       const summary = await importFile(db, service, kind, source, { keys, rejectedPath, ...options })
       return { ...summary, rejectedFile: await readFile(rejectedPath, 'utf8').catch(() => undefined) }
     },
-    stream: (kind, chunks, format) =>
+    importStream: (kind, chunks, format) =>
       importFile(db, service, kind, { name: 'a stream', format, stream: Readable.from(chunks) }),
     async dumpTables() {
       const texts = await Promise.all(
@@ -70,7 +70,7 @@ export async function openImportShop(): Promise<Shop> {
       )
       return JSON.stringify(texts)
     },
-    rows: text => db.rows(raw(text)),
+    queryRows: text => db.rows(raw(text)),
     async close() {
       await drop()
       await rm(directory, { recursive: true })

@@ -20,11 +20,11 @@ export const readSources = (...folders: string[]) => readFiles(folders.map(folde
 /** Each module for browsers in this folder. */
 export const readModules = (folder: string) => readFiles([`${folder}/**/*.js`])
 
-const statement = /^(?:import|export)\s[^'"`;]*?\bfrom\s+'([^']+)'|^import\s+'([^']+)'|\bimport\(\s*'([^']+)'/gm
+const importStatement = /^(?:import|export)\s[^'"`;]*?\bfrom\s+'([^']+)'|^import\s+'([^']+)'|\bimport\(\s*'([^']+)'/gm
 
 /** The paths of our own files that a file imports, types included. */
 export const findImports = ({ path, text }: Source): string[] =>
-  [...text.matchAll(statement)]
+  [...text.matchAll(importStatement)]
     .map(([, from, bare, dynamic]) => from ?? bare ?? dynamic ?? '')
     .filter(name => name.startsWith('.') && !name.endsWith('.json'))
     .map(name => normalize(join(dirname(path), name)))
@@ -34,33 +34,33 @@ export type ImportGraph = ReadonlyMap<string, ReadonlySet<string>>
 
 /** The arrows between what files belong to, for instance their folders; none from a place to itself. */
 export function buildImportGraph(sources: readonly Source[], getNode: (path: string) => string): ImportGraph {
-  const arrows = new Map<string, Set<string>>()
+  const edges = new Map<string, Set<string>>()
   for (const source of sources) {
     const from = getNode(source.path)
     const targets = findImports(source).map(getNode)
-    arrows.set(from, new Set([...(arrows.get(from) ?? []), ...targets.filter(target => target !== from)]))
+    edges.set(from, new Set([...(edges.get(from) ?? []), ...targets.filter(target => target !== from)]))
   }
-  return arrows
+  return edges
 }
 
 /** Returns the nodes of a cycle, whose last equals its first. Returns undefined if there is no cycle. */
-export function findCycle(arrows: ImportGraph): string[] | undefined {
+export function findCycle(edges: ImportGraph): string[] | undefined {
   const visited = new Set<string>()
   const follow = (path: readonly string[]): string[] | undefined => {
     const node = path.at(-1) ?? ''
     const before = path.indexOf(node)
     if (before < path.length - 1) return path.slice(before)
     if (visited.has(node)) return
-    for (const next of arrows.get(node) ?? []) {
-      const circle = follow([...path, next])
-      if (circle) return circle
+    for (const next of edges.get(node) ?? []) {
+      const cycle = follow([...path, next])
+      if (cycle) return cycle
     }
     visited.add(node)
     return
   }
-  for (const start of arrows.keys()) {
-    const circle = follow([start])
-    if (circle) return circle
+  for (const start of edges.keys()) {
+    const cycle = follow([start])
+    if (cycle) return cycle
   }
   return
 }

@@ -17,7 +17,7 @@ import { waitUntil } from './processes.ts'
 import { captureLog } from './servers.ts'
 import { type SmtpSink, startSink } from './smtp-sink.ts'
 
-export const gift: VoucherEmail = {
+export const giftEmail: VoucherEmail = {
   number: '2062389',
   pin: '204816',
   amount: '1500.00',
@@ -87,7 +87,7 @@ export function setUpMailing() {
       select m.*, extract(epoch from due_at - now())::float8 as wait
         from email m left join job j on j.service_id = m.service_id and j.subject = m.email_id order by created_at`)
   const getMail = async () => (await listMails())[0] as MailRow
-  const until = (condition: () => unknown, label: string) =>
+  const waitOrFailWithLog = (condition: () => unknown, label: string) =>
     waitUntil(condition, label).catch((error: Error) => assert.fail(`${error.message}\n${logged.text}`))
 
   return {
@@ -103,7 +103,7 @@ export function setUpMailing() {
       return sink
     },
     /** The log of the workers. */
-    get logged() {
+    get logText() {
       return logged.text
     },
     /** A worker; it is stopped after the test. */
@@ -112,16 +112,17 @@ export function setUpMailing() {
       workers.push(worker)
       return worker
     },
-    queue: (more: Partial<VoucherEmail> = {}) =>
-      database.db.transaction(tx => queueVoucherEmail(tx, keys, service, { ...gift, ...more })),
+    queueMail: (more: Partial<VoucherEmail> = {}) =>
+      database.db.transaction(tx => queueVoucherEmail(tx, keys, service, { ...giftEmail, ...more })),
     /** Returns the oldest email. */
-    mail: getMail,
-    until,
-    untilSent: () => until(async () => (await listMails()).every(({ status }) => status === 'sent'), 'all are sent'),
-    untilFailed: () => until(async () => (await getMail()).status === 'failed', 'it has failed'),
+    getMail,
+    waitUntil: waitOrFailWithLog,
+    waitUntilSent: () =>
+      waitOrFailWithLog(async () => (await listMails()).every(({ status }) => status === 'sent'), 'all are sent'),
+    waitUntilFailed: () => waitOrFailWithLog(async () => (await getMail()).status === 'failed', 'it has failed'),
     /** The attempt is over, and the next one has its time. */
-    untilAttempted: (attempts: number) =>
-      until(async () => {
+    waitUntilAttempted: (attempts: number) =>
+      waitOrFailWithLog(async () => {
         const { attempts: attemptCount, wait } = await getMail()
         return attemptCount === attempts && wait !== null && wait > 1
       }, `attempt ${attempts}`),

@@ -164,11 +164,11 @@ export const getReturnable = async (caller: Caller, orderId: string) =>
 
 /** Places an order that has to be taken; returns its record. */
 export async function placeOrder(caller: Caller, lines: OrderLine[], more: object = {}) {
-  return getCreated(await post(caller, '/orders', buildOrder(lines, more)))
+  return getCreatedRecord(await post(caller, '/orders', buildOrder(lines, more)))
 }
 
 /** The record that was made. */
-export function getCreated({ status, json, text }: TestResponse) {
+export function getCreatedRecord({ status, json, text }: TestResponse) {
   if (status !== 201) throw new Error(`${status} ${text}`)
   return json.data
 }

@@ -15,7 +15,7 @@ const program = process.env.PGBOUNCER ?? '/usr/sbin/pgbouncer'
 export const pgBouncerMissing = existsSync(program) ? undefined : `${program} is not there (apt-get install pgbouncer)`
 
 /** True if the PgBouncer of this machine keeps track of named statements in transaction mode: from 1.21. */
-export const pgBouncerPrepares = () => {
+export const hasPreparedStatements = () => {
   const version = spawnSync(program, ['--version'], { encoding: 'utf8' }).stdout ?? ''
   const [, major = '0', minor = '0'] = /(\d+)\.(\d+)/.exec(version) ?? []
   return Number(major) > 1 || Number(minor) >= 21
@@ -62,5 +62,5 @@ export async function startPgBouncer(connection: string, settings: readonly stri
     await stop()
     throw new Error(`PgBouncer does not listen: ${output}`, { cause: error })
   }
-  return { connection: `postgres://${user}@127.0.0.1:${port}${direct.pathname}`, end: stop }
+  return { connection: `postgres://${user}@127.0.0.1:${port}${direct.pathname}`, stop }
 }

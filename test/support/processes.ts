@@ -84,10 +84,14 @@ export function createDirectory(mode = 0o711): string {
 }
 
 /** Starts `tillbridge …`; of the environment only what is given here, and `surroundings`, reaches it. */
-export function startCommand(args: readonly string[], environment: Environment, how: RunOptions = {}): RunningCommand {
-  const [command, ...before] = how.program ?? [process.execPath, cli]
-  const child = spawn(command, [...before, ...args], {
-    cwd: how.cwd ?? tmpdir(),
+export function startCommand(
+  args: readonly string[],
+  environment: Environment,
+  options: RunOptions = {},
+): RunningCommand {
+  const [command, ...programArgs] = options.program ?? [process.execPath, cli]
+  const child = spawn(command, [...programArgs, ...args], {
+    cwd: options.cwd ?? tmpdir(),
     env: { ...inheritedEnvironment, ...environment },
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -113,8 +117,8 @@ export function startCommand(args: readonly string[], environment: Environment, 
 }
 
 /** Runs `tillbridge …` to its end. */
-export async function runCommand(args: readonly string[], environment: Environment, how?: RunOptions) {
-  const command = startCommand(args, environment, how)
+export async function runCommand(args: readonly string[], environment: Environment, options?: RunOptions) {
+  const command = startCommand(args, environment, options)
   const { code, signal } = await command.ended
   return { code, signal, out: command.out, err: command.err }
 }
@@ -123,9 +127,9 @@ export async function runCommand(args: readonly string[], environment: Environme
 export async function runSuccessfully(
   args: readonly string[],
   environment: Environment,
-  how?: RunOptions,
+  options?: RunOptions,
 ): Promise<string> {
-  const { code, out, err } = await runCommand(args, environment, how)
+  const { code, out, err } = await runCommand(args, environment, options)
   assert.equal(code, 0, `tillbridge ${args.join(' ')}: ${out}${err}`)
   return out
 }
@@ -137,10 +141,10 @@ export interface RunningServer extends RunningCommand, Pick<Access, 'baseUrl' | 
 export async function serve(
   args: readonly string[],
   environment: Environment,
-  how?: RunOptions,
+  options?: RunOptions,
 ): Promise<RunningServer> {
-  const quick = { PORT: '0', LOG_LEVEL: 'warn' }
-  return waitUntilServing(startCommand(['start', ...args], { ...quick, ...environment }, how), environment)
+  const defaults = { PORT: '0', LOG_LEVEL: 'warn' }
+  return waitUntilServing(startCommand(['start', ...args], { ...defaults, ...environment }, options), environment)
 }
 
 /** Waits until a process that was started says that it serves. */
@@ -241,9 +245,9 @@ export const isHalted = (pid = 0) => /^\d+ \(.*\) T/.test(fs.readFileSync(`/proc
 
 /** Checks a condition until it is met: every 20 ms at first, and less often in a long wait, because a check can be a query or a command. */
 export async function waitUntil(condition: () => unknown, label: string, withinMs = 10_000): Promise<void> {
-  const begun = Date.now()
+  const startedAt = Date.now()
   while (!(await condition())) {
-    const waitedMs = Date.now() - begun
+    const waitedMs = Date.now() - startedAt
     assert.ok(waitedMs < withinMs, `Timed out after ${withinMs} ms: ${label}.`)
     await delay(Math.min(Math.max(20, waitedMs / 20), 200))
   }

@@ -57,7 +57,7 @@ export async function createMember(
     service,
     earn: (orderNumber: string, amount: string, db = api.db) =>
       changeLedger((tx, locked) => earnRewards(tx, service, locked, { orderNumber, amount }), db),
-    giveBack: (orderNumber: string, amount: string, db = api.db) =>
+    returnItems: (orderNumber: string, amount: string, db = api.db) =>
       changeLedger(
         (tx, locked) => reverseRewards(tx, service, locked, { orderNumber, returnNumber: `R-${orderNumber}`, amount }),
         db,
@@ -72,10 +72,10 @@ export async function createMember(
         service,
         rows.map(row => ({ accountId: 'a1', kind: 'points', createdAt: '2026-01-05 10:00:00', ...row })),
       ),
-    read: () => getAccount(caller),
-    entries: () => listEntries(api, service),
+    getAccount: () => getAccount(caller),
+    listEntries: () => listEntries(api, service),
     checkLedger: () => checkLedger(api, caller),
-    today: () => Temporal.Now.plainDateISO(timeZone).toString(),
+    getToday: () => Temporal.Now.plainDateISO(timeZone).toString(),
   }
 }
 
@@ -121,13 +121,13 @@ async function checkLedger(api: TestApi, caller: Caller) {
     assert.ok(Number(lot.available) >= 0)
     assert.equal(sum([lot.total]), sum([lot.redeemed, lot.pending, lot.available]))
   }
-  const odd = await api.db.rows(sql`
+  const inconsistentLots = await api.db.rows(sql`
     select l.lot_id, l.total, l.consumed, e.* from reward_lot l
       left join lateral (select coalesce(sum(amount) filter (where amount > 0), 0) as given, coalesce(-sum(amount) filter (where amount < 0), 0) as consumed,
                                 bool_or(e.kind in ('earn', 'reward', 'restore', 'cancel')) as here
                            from reward_entry e where (e.service_id, e.account_id, e.lot_kind, e.lot_id) = (l.service_id, l.account_id, l.kind, l.lot_id)) e on true
      where l.service_id = ${caller.service.id} and (l.consumed <> e.consumed or e.here and l.total <> e.given)`)
-  assert.deepEqual(odd, [], 'lots that are not what their entries say')
+  assert.deepEqual(inconsistentLots, [], 'lots that are not what their entries say')
   const debt = await api.db.row<{ owed: string; ledger: string; earned: string; held: string }>(sql`
     select a.points_owed as owed,
            (select coalesce(sum(case kind when 'owe' then -amount when 'settle' then amount end), 0)::bigint from reward_entry where service_id = a.service_id) as ledger,

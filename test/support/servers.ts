@@ -13,11 +13,11 @@ import { listen } from '../../src/runtime/listener.ts'
 import type { Caller, TestApi, TestResponse } from './service.ts'
 
 /** The header of Basic authentication; right where the text is `username:password`. */
-export const basicAuth = (text: string | Buffer) => `Basic ${Buffer.from(text).toString('base64')}`
+export const buildBasicAuth = (text: string | Buffer) => `Basic ${Buffer.from(text).toString('base64')}`
 
 /** The header of a caller who gives this password. */
 export const buildAuthorization = ({ username }: Pick<Caller, 'username'>, password: string) =>
-  basicAuth(`${username}:${password}`)
+  buildBasicAuth(`${username}:${password}`)
 
 /** Returns the headers that identify a caller. */
 export const buildCredentials = (caller: Pick<Caller, 'username' | 'password' | 'service'>) => ({
@@ -88,7 +88,7 @@ export async function startSecondServer(
   return {
     baseUrl: listening.baseUrl,
     ca,
-    ask: createRequester({ baseUrl: listening.baseUrl, ca }),
+    sendRequest: createRequester({ baseUrl: listening.baseUrl, ca }),
     async stop() {
       await listening.close(1_000)
       await app.close()
@@ -98,7 +98,7 @@ export async function startSecondServer(
 }
 
 /** A TLS connection, once its handshake is done. */
-export async function tlsTo(
+export async function openTls(
   server: { baseUrl: string; ca: string },
   options: ConnectionOptions = {},
 ): Promise<TLSSocket> {
@@ -125,7 +125,7 @@ export const parseStatuses = (responses: string) =>
 
 /** Sends raw bytes. Returns everything that the server sends until it closes the connection. */
 export async function sendBytes(server: { baseUrl: string; ca: string }, bytes: string): Promise<string> {
-  const socket = await tlsTo(server)
+  const socket = await openTls(server)
   const response = readUntilClosed(socket)
   socket.write(bytes, 'latin1')
   return response

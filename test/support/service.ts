@@ -41,7 +41,7 @@ export interface Caller {
   password: string
   service: Service
   get(path: string, headers?: RequestOptions['headers']): Promise<TestResponse>
-  request(path: string, asking?: RequestOptions): Promise<TestResponse>
+  request(path: string, options?: RequestOptions): Promise<TestResponse>
 }
 
 /** The API over real TLS on a database of its own, with one service and an account for it. */
@@ -57,7 +57,7 @@ export interface TestApi extends Caller {
   /** A further service, with an account. */
   createService(settings?: Partial<Settings>): Promise<Caller>
   /** Sends a request without default headers. */
-  sendRaw(path: string, asking?: RequestOptions): Promise<TestResponse>
+  sendRaw(path: string, options?: RequestOptions): Promise<TestResponse>
   stop(): Promise<void>
 }
 
@@ -104,7 +104,7 @@ export async function startTestApi({
   const ca = listening.caFile ? await readFile(listening.caFile, 'utf8') : ''
   const agent = new Agent({ keepAlive: true, ca, maxSockets: 200 })
 
-  const raw = (path: string, { method = 'GET', headers = {}, body }: RequestOptions = {}) =>
+  const sendRaw = (path: string, { method = 'GET', headers = {}, body }: RequestOptions = {}) =>
     new Promise<TestResponse>((resolve, reject) => {
       const clientRequest = request(
         `${listening.baseUrl}${path}`,
@@ -129,7 +129,7 @@ export async function startTestApi({
       clientRequest.end(body)
     })
 
-  const caller = (username: string, password: string, service: Service): Caller => {
+  const createCaller = (username: string, password: string, service: Service): Caller => {
     const own = {
       authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`,
       'x-service-name': service.name,
@@ -140,8 +140,8 @@ export async function startTestApi({
       username,
       password,
       service,
-      get: (path, headers) => raw(path, { headers: withOwn(headers) }),
-      request: (path, options = {}) => raw(path, { ...options, headers: withOwn(options.headers) }),
+      get: (path, headers) => sendRaw(path, { headers: withOwn(headers) }),
+      request: (path, options = {}) => sendRaw(path, { ...options, headers: withOwn(options.headers) }),
     }
   }
 
@@ -149,7 +149,7 @@ export async function startTestApi({
     const username = `user${++nameCount}`
     const password = await addAccount(db, keys, username, of, as)
     if (!password) throw new Error('the account is new')
-    return caller(username, password, of)
+    return createCaller(username, password, of)
   }
   const createService = async (ownSettings: Partial<Settings> = {}) => {
     const service = await addService(db, `shop${++nameCount}`, ownSettings)
@@ -158,18 +158,20 @@ export async function startTestApi({
   }
 
   const own = () => (existing?.service ? createAccount(role, existing.service) : createService(settings))
-  const first = sharedWith ? caller(sharedWith.username, sharedWith.password, sharedWith.service) : await own()
+  const firstCaller = sharedWith
+    ? createCaller(sharedWith.username, sharedWith.password, sharedWith.service)
+    : await own()
   return {
-    ...first,
+    ...firstCaller,
     baseUrl: listening.baseUrl,
     ca,
     db,
     database,
     keys,
     secret,
-    createAccount: (as, of = first.service) => createAccount(as, of),
+    createAccount: (as, of = firstCaller.service) => createAccount(as, of),
     createService,
-    sendRaw: raw,
+    sendRaw,
     async stop() {
       agent.destroy()
       await listening.close(1_000)

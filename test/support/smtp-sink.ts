@@ -99,5 +99,5 @@ export async function startSink({
 }
 
 /** Returns the Message-IDs of a voucher's emails. */
-export const messageIds = ({ delivered }: SmtpSink, number: string) =>
+export const listMessageIds = ({ delivered }: SmtpSink, number: string) =>
   delivered.filter(({ text }) => text?.includes(`Voucher number: ${number}\n`)).map(({ messageId }) => messageId)

@@ -29,7 +29,7 @@ export interface Sshd {
 export async function startSshd(): Promise<Sshd> {
   const home = mkdtempSync(join(tmpdir(), 'tillbridge-sshd-'))
   const inHome = (name: string) => join(home, name)
-  for (const key of ['host', 'user', 'stranger']) keygen('-q', '-t', 'ed25519', '-N', '', '-f', inHome(key))
+  for (const key of ['host', 'user', 'stranger']) runKeygen('-q', '-t', 'ed25519', '-N', '', '-f', inHome(key))
   writeFileSync(inHome('authorized_keys'), readFileSync(inHome('user.pub')), { mode: 0o600 })
   mkdirSync(inHome('files'))
   const port = await findFreePort()
@@ -81,7 +81,7 @@ export async function startSshd(): Promise<Sshd> {
   return {
     port,
     user: userInfo().username,
-    hostKey: keygen('-lf', inHome('host.pub')).split(' ')[1] ?? '',
+    hostKey: runKeygen('-lf', inHome('host.pub')).split(' ')[1] ?? '',
     keyFile: inHome('user'),
     unknownKeyFile: inHome('stranger'),
     folder: inHome('files'),
@@ -94,7 +94,7 @@ export async function startSshd(): Promise<Sshd> {
   }
 }
 
-function keygen(...args: string[]) {
+function runKeygen(...args: string[]) {
   const { status, stdout, stderr } = spawnSync('ssh-keygen', args, { encoding: 'utf8' })
   if (status !== 0) throw new Error(`ssh-keygen: ${stderr}`)
   return stdout

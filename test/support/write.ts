@@ -40,7 +40,7 @@ export function assertReplay(response: TestResponse, first: TestResponse) {
 }
 
 /** Sends a request again while other requests hold its locks, as clients do. */
-export async function untilUncontended(request: () => Promise<TestResponse>): Promise<TestResponse> {
+export async function retryUntilUncontended(request: () => Promise<TestResponse>): Promise<TestResponse> {
   for (;;) {
     const response = await request()
     if (response.json.code !== 'concurrent_update') return response
@@ -50,7 +50,7 @@ export async function untilUncontended(request: () => Promise<TestResponse>): Pr
 const busyCodes = ['concurrent_update', 'idempotency_in_progress', 'service_unavailable']
 
 /** Sends a write with a key again while the service is busy, as the published clients do. */
-export async function untilServed(request: () => Promise<TestResponse>): Promise<TestResponse> {
+export async function retryUntilServed(request: () => Promise<TestResponse>): Promise<TestResponse> {
   for (;;) {
     const response = await request()
     if (!busyCodes.includes(response.json.code)) return response

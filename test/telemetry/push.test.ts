@@ -90,7 +90,7 @@ test('log lines are pushed with their trace and without secrets', async () => {
   assert.ok(server.err.includes(`"trace_id":"${line.traceId}"`), 'standard error has the line too')
   for (const secret of [access.password, 'canary-key', 'unknown-1'])
     assert.ok(!collector.bodies.some(body => body.includes(secret)), secret)
-  assert.ok(collector.seen.every(headers => headers['x-key'] === 'canary-key'))
+  assert.ok(collector.requestHeaders.every(headers => headers['x-key'] === 'canary-key'))
 })
 
 test('an unavailable collector delays no request and is logged', async () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { basicAuth, buildCredentials, captureLog, startSecondServer } from '../support/servers.ts'
+import { buildBasicAuth, buildCredentials, captureLog, startSecondServer } from '../support/servers.ts'
 import { startTestApi } from '../support/service.ts'
 
 const api = await startTestApi()
@@ -19,11 +19,11 @@ const lines = () =>
 
 test('a key misused on another service or HTTP is always logged', async () => {
   const other = await api.createService()
-  await server.ask('/stores', { headers: own })
-  const foreign = await server.ask('/stores', {
+  await server.sendRequest('/stores', { headers: own })
+  const foreign = await server.sendRequest('/stores', {
     headers: { ...own, 'x-service-name': other.service.name, traceparent },
   })
-  const plain = await server.ask('/stores', { headers: { ...own, 'x-forwarded-proto': 'http' } })
+  const plain = await server.sendRequest('/stores', { headers: { ...own, 'x-forwarded-proto': 'http' } })
   assert.deepEqual([foreign.status, plain.status], [403, 403])
   assert.deepEqual(
     lines().map(({ level, requestId, account, ...line }) => [level, requestId, line['error.type'], account]),
@@ -45,7 +45,7 @@ test('a key misused on another service or HTTP is always logged', async () => {
 test('wrong passwords are logged at a limited rate without usernames', async () => {
   captured.clear()
   for (let i = 0; i < 25; i++)
-    await server.ask('/stores', { headers: { ...own, authorization: basicAuth(`somebody${i}:wrong`) } })
+    await server.sendRequest('/stores', { headers: { ...own, authorization: buildBasicAuth(`somebody${i}:wrong`) } })
   assert.deepEqual(
     lines().map(line => line['error.type']),
     Array(20).fill('invalid_credentials'),

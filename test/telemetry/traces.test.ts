@@ -8,7 +8,7 @@ import { openMailTransport } from '../../src/mail/transport.ts'
 import { getExportCounts, startTelemetryExport } from '../../src/runtime/telemetry-export.ts'
 import { answering } from '../apparel21/stand-in.ts'
 import { behind } from '../drivers/apparel21.ts'
-import { type Received, startCollector } from '../support/collector.ts'
+import { type ReceivedSpan, startCollector } from '../support/collector.ts'
 import { installWithAccess } from '../support/installations/installations.ts'
 import {
   createDirectory,
@@ -74,14 +74,14 @@ after(async () => {
 })
 
 /** The spans of one trace, once the last of them is there. */
-async function traceOf(traceId: string, last: string): Promise<Received[]> {
+async function traceOf(traceId: string, last: string): Promise<ReceivedSpan[]> {
   const findSpans = () => collector.spans.filter(span => span.traceId === traceId)
   await waitUntil(() => findSpans().some(({ name }) => name === last), `a span ${last} of ${traceId}`, 20_000)
   assert.deepEqual(collector.errors, [])
   return findSpans()
 }
 
-const findSpan = (spans: readonly Received[], name: string) =>
+const findSpan = (spans: readonly ReceivedSpan[], name: string) =>
   spans.find(span => span.name === name) ?? assert.fail(`${name} is not among ${spans.map(span => span.name)}`)
 
 const parent = { traceId: '4bf92f3577b34da6a3ce929d0e0e4736', spanId: '00f067aa0ba902b7' }
@@ -143,7 +143,7 @@ test('a write, its statements, job and email form one trace', async () => {
   }
   assert.equal(sink.delivered.length, 1)
   assert.doesNotMatch(collector.bodies.join(''), /canary/)
-  assert.ok(collector.seen.every(headers => headers['x-key'] === 'canary-key'))
+  assert.ok(collector.requestHeaders.every(headers => headers['x-key'] === 'canary-key'))
 })
 
 test('a back office call belongs to the trace and propagates it', async () => {

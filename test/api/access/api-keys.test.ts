@@ -226,7 +226,7 @@ test("a rotation replaces a key's hash once, at its next use", async () => {
   const other = await startSecondServer({ db: api.db, keys })
   try {
     const countReplaced = () => api.db.run(sql`select from replaced_hash`)
-    const getStatus = async () => (await other.ask('/stores', { headers: key.headers })).status
+    const getStatus = async () => (await other.sendRequest('/stores', { headers: key.headers })).status
     assert.equal(await getStatus(), 200)
     await waitUntil(async () => (await countReplaced()) > 0, 'the hash is replaced', 5_000)
     for (let i = 0; i < 5; i++) assert.equal(await getStatus(), 200)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
 import { assertProblem } from '../../support/problem.ts'
-import { basicAuth, buildAuthorization, buildCredentials, startSecondServer } from '../../support/servers.ts'
+import { buildAuthorization, buildBasicAuth, buildCredentials, startSecondServer } from '../../support/servers.ts'
 import { type Caller, startTestApi } from '../../support/service.ts'
 import { addVouchers, clearFailures, pin, voucherSettings, waitForMinuteStart } from '../../support/voucher-shop.ts'
 
@@ -19,7 +19,7 @@ beforeEach(async () => {
 
 /** Asks from an address, as the proxy writes it. */
 const askFrom = (address: string, path: string, headers: Record<string, string>) =>
-  behindProxy.ask(path, { headers: { ...headers, 'x-forwarded-for': address, 'x-forwarded-proto': 'https' } })
+  behindProxy.sendRequest(path, { headers: { ...headers, 'x-forwarded-for': address, 'x-forwarded-proto': 'https' } })
 const lookUp = (address: string, number: string, input: string, caller: Caller = api) =>
   askFrom(address, `/vouchers/${number}`, { ...buildCredentials(caller), 'x-voucher-pin': input })
 
@@ -39,7 +39,7 @@ for (const [label, addressOf] of oneCaller)
     const wrong = { ...buildCredentials(api), authorization: buildAuthorization(api, 'wrong') }
     for (let i = 0; i < 20; i++) assert.equal((await askFrom(addressOf(i), '/stores', wrong)).status, 401)
     assertProblem(await askFrom(addressOf(21), '/stores', wrong), 'too_many_failures', behindProxy.baseUrl)
-    assert.equal((await askFrom('198.51.100.7', '/stores', { authorization: basicAuth('nobody:x') })).status, 401)
+    assert.equal((await askFrom('198.51.100.7', '/stores', { authorization: buildBasicAuth('nobody:x') })).status, 401)
   })
 
 test('an account that guesses from many addresses is blocked after 300 failures', async () => {

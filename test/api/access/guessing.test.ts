@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
 import { assertProblem } from '../../support/problem.ts'
-import { basicAuth, buildAuthorization, buildCredentials, startSecondServer } from '../../support/servers.ts'
+import { buildAuthorization, buildBasicAuth, buildCredentials, startSecondServer } from '../../support/servers.ts'
 import { startTestApi, type TestResponse } from '../../support/service.ts'
 import { addVouchers, clearFailures, waitForMinuteStart } from '../../support/voucher-shop.ts'
 
@@ -59,7 +59,7 @@ async function takesAsLong(ask: () => Promise<{ existing: number; unknown: numbe
 test('an unknown username takes as long to reject as a wrong password', async t => {
   const password = 'x'.repeat(43)
   const wrong = buildAuthorization(api, password)
-  const unknown = basicAuth(`nobody:${password}`)
+  const unknown = buildBasicAuth(`nobody:${password}`)
   const often = () =>
     compare(
       800,
@@ -80,8 +80,8 @@ test('an unknown username takes as long to reject as a wrong password', async t 
     tried += 300
     return compare(
       300,
-      i => basicAuth(`existing${from + i}:${password}`),
-      i => basicAuth(`other${from + i}:${password}`),
+      i => buildBasicAuth(`existing${from + i}:${password}`),
+      i => buildBasicAuth(`other${from + i}:${password}`),
     )
   }
   t.diagnostic(`names that are new: ${await takesAsLong(once)}`)
@@ -132,7 +132,7 @@ test('wrong passwords are counted across servers and blocked after 20 with Retry
   await waitForMinuteStart(api)
   const colleague = await api.createAccount('visitor')
   const wrong = { headers: { ...buildCredentials(colleague), authorization: buildAuthorization(colleague, 'wrong') } }
-  const ask = (i: number) => (i % 2 ? other.ask('/stores', wrong) : api.get('/stores', wrong.headers))
+  const ask = (i: number) => (i % 2 ? other.sendRequest('/stores', wrong) : api.get('/stores', wrong.headers))
   for (let i = 0; i < 20; i++) assert.equal((await ask(i)).status, 401)
   for (let i = 0; i < 4; i++) {
     const response = await ask(i)
@@ -140,15 +140,18 @@ test('wrong passwords are counted across servers and blocked after 20 with Retry
     const wait = Number(response.headers['retry-after'])
     assert.ok(wait >= 1 && wait <= 60)
   }
-  for (const server of [other.ask('/stores', { headers: buildCredentials(colleague) }), colleague.get('/stores')])
+  for (const server of [
+    other.sendRequest('/stores', { headers: buildCredentials(colleague) }),
+    colleague.get('/stores'),
+  ])
     assert.equal((await server).status, 200, 'the right password still opens')
   assert.equal(
-    (await other.ask('/stores', { ...wrong, from: '127.0.0.2' })).status,
+    (await other.sendRequest('/stores', { ...wrong, from: '127.0.0.2' })).status,
     401,
     'elsewhere nothing was counted',
   )
   assert.equal(
-    (await api.get('/stores', { authorization: basicAuth('nobody:x') })).status,
+    (await api.get('/stores', { authorization: buildBasicAuth('nobody:x') })).status,
     401,
     'another name goes by its own count',
   )
@@ -157,7 +160,7 @@ test('wrong passwords are counted across servers and blocked after 20 with Retry
 
 test('an address that tries many usernames is blocked after 200 failures', async () => {
   await waitForMinuteStart(api)
-  const attempt = (i: number) => api.get('/stores', { authorization: basicAuth(`guess${i}:x`) })
+  const attempt = (i: number) => api.get('/stores', { authorization: buildBasicAuth(`guess${i}:x`) })
   for (let i = 0; i < 200; i++) assert.equal((await attempt(i)).status, 401)
   assertProblem(await attempt(200), 'too_many_failures', api.baseUrl, '/stores')
   assert.equal((await api.get('/stores')).status, 200)

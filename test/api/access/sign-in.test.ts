@@ -7,8 +7,8 @@ import { authCacheTtlMs } from '../../../src/domain/accounts.ts'
 import { addPassword, revoke } from '../../../src/store/accounts/accounts.ts'
 import { assertProblem } from '../../support/problem.ts'
 import {
-  basicAuth,
   buildAuthorization,
+  buildBasicAuth,
   buildCredentials,
   captureLog,
   sendBytes,
@@ -60,20 +60,20 @@ test('a request with missing or malformed credentials gets a sign-in challenge',
     `Basic "${right}"`,
     `Basic ${encodeURIComponent(right)}%`,
     `Basic\t${right}`,
-    basicAuth(username),
-    basicAuth(''),
-    basicAuth(':'),
-    basicAuth(`:${password}`),
-    basicAuth(`${username}:`),
-    basicAuth(`${username} :${password}`),
-    basicAuth(`${username}:${password} `),
-    basicAuth(`${username.toUpperCase()}:${password}`),
-    basicAuth(`${username}:${password}:`),
-    basicAuth(`\0${username}:${password}`),
-    basicAuth(`${username}:${password}\0`),
-    basicAuth(`${username}:${password}\n`),
-    basicAuth(`${username}:\u007f${password}`),
-    basicAuth(Buffer.from(`${username}:\xff`, 'latin1')),
+    buildBasicAuth(username),
+    buildBasicAuth(''),
+    buildBasicAuth(':'),
+    buildBasicAuth(`:${password}`),
+    buildBasicAuth(`${username}:`),
+    buildBasicAuth(`${username} :${password}`),
+    buildBasicAuth(`${username}:${password} `),
+    buildBasicAuth(`${username.toUpperCase()}:${password}`),
+    buildBasicAuth(`${username}:${password}:`),
+    buildBasicAuth(`\0${username}:${password}`),
+    buildBasicAuth(`${username}:${password}\0`),
+    buildBasicAuth(`${username}:${password}\n`),
+    buildBasicAuth(`${username}:\u007f${password}`),
+    buildBasicAuth(Buffer.from(`${username}:\xff`, 'latin1')),
     `Basic ${'A'.repeat(8_000)}`,
   ]
   for (const authorization of unfit) await rejected(authorization)
@@ -85,7 +85,7 @@ test('the authentication scheme is case-insensitive', async () => {
     assert.equal(
       (
         await api.get('/stores', {
-          authorization: basicAuth(`${api.username}:${api.password}`).replace('Basic', scheme),
+          authorization: buildBasicAuth(`${api.username}:${api.password}`).replace('Basic', scheme),
         })
       ).status,
       200,
@@ -96,7 +96,7 @@ test('the first colon ends the username; the password is compared as UTF-8', asy
   for (const password of ['a:b', ':', 'pässwörd', 'пароль', '\u{1F511}', 'e\u0301']) {
     const { authorization } = { authorization: buildAuthorization(api, password) }
     await rejected(authorization)
-    await rejected(basicAuth(Buffer.from(`${api.username}:${password}`, 'latin1')))
+    await rejected(buildBasicAuth(Buffer.from(`${api.username}:${password}`, 'latin1')))
   }
   await forget()
 })
@@ -124,7 +124,7 @@ test('an unknown username and a wrong password get the same response', async () 
     return { status, headers: otherHeaders, length, json: { ...json, requestId: '' } }
   }
   const wrong = stripped(await rejected(buildAuthorization(api, 'wrong')))
-  const unknown = stripped(await rejected(basicAuth('nobody:wrong')))
+  const unknown = stripped(await rejected(buildBasicAuth('nobody:wrong')))
   assert.deepEqual(unknown, wrong)
 })
 
@@ -134,7 +134,7 @@ test('a second password is valid immediately; a third ends the first soon', asyn
     async () => (await api.get('/stores', { authorization: buildAuthorization(colleague, password) })).status,
     async () =>
       (
-        await other.ask('/stores', {
+        await other.sendRequest('/stores', {
           headers: { ...buildCredentials(colleague), authorization: buildAuthorization(colleague, password) },
         })
       ).status,
@@ -196,15 +196,15 @@ test('passwords, queries and header values never appear in logs', async () => {
       '/settings',
       '/vouchers/1',
     ])
-      await logged.ask(path, { headers: own })
-    await logged.ask('/stores', {
-      headers: { ...own, authorization: basicAuth(`${api.username}:canary-password`) },
+      await logged.sendRequest(path, { headers: own })
+    await logged.sendRequest('/stores', {
+      headers: { ...own, authorization: buildBasicAuth(`${api.username}:canary-password`) },
     })
-    await logged.ask('/stores', {
+    await logged.sendRequest('/stores', {
       headers: { ...own, authorization: 'Bearer canary-token', 'x-request-id': 'canary id' },
     })
     await api.db.run(sql`alter table staff rename to staff_away`)
-    assert.equal((await logged.ask('/staff?email=canary%40example.com', { headers: own })).status, 500)
+    assert.equal((await logged.sendRequest('/staff?email=canary%40example.com', { headers: own })).status, 500)
   } finally {
     await api.db.run(sql`alter table if exists staff_away rename to staff`)
     await logged.stop()

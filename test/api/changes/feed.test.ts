@@ -17,7 +17,7 @@ import { upsertRewardAccounts } from '../../../src/store/rewards/rewards.ts'
 import {
   addShipment,
   createReturn,
-  getCreated,
+  getCreatedRecord,
   joinRewards,
   placeOrder,
   startOrderShop,
@@ -78,7 +78,7 @@ test('a resumed change feed returns each changed record once, as of now', async 
     new Set((await readAll(reader)).map(({ kind }) => kind)),
     new Set(['order', 'inventory', 'transaction']),
   )
-  const { id } = getCreated(await createReturn(caller, order.id, { 'HOOD-S': 1 }))
+  const { id } = getCreatedRecord(await createReturn(caller, order.id, { 'HOOD-S': 1 }))
   const kindsOfReturn = new Set((await readAll(reader)).map(({ kind }) => kind))
   assert.deepEqual(kindsOfReturn, new Set(['order', 'return', 'transaction']))
   assert.equal((await post(caller, `/returns/${id}/receive`, {})).status, 200)
@@ -90,7 +90,7 @@ test('an order, return or points entry that commits late is still delivered', as
   const caller = await createShop()
   await joinRewards(api, caller)
   const bought = await placeOrder(caller, [{ sku: 'HOOD-S', quantity: 2 }])
-  const { id } = getCreated(await createReturn(caller, bought.id, { 'HOOD-S': 1 }))
+  const { id } = getCreatedRecord(await createReturn(caller, bought.id, { 'HOOD-S': 1 }))
   const reader = follower(caller, '')
   await readAll(reader)
   // The lock on stock blocks both writes in the middle of their transactions.

@@ -7,7 +7,7 @@ import { upsertCustomers } from '../../../src/store/customers/customers.ts'
 import { type EventStream, openEvents } from '../../support/event-stream.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { waitUntil } from '../../support/processes.ts'
-import { buildCredentials, startSecondServer, tlsTo } from '../../support/servers.ts'
+import { buildCredentials, openTls, startSecondServer } from '../../support/servers.ts'
 import { type Caller, startTestApi } from '../../support/service.ts'
 
 const api = await startTestApi({ settings: { readsPerMinute: 'off' } })
@@ -131,7 +131,7 @@ test('a client that leaves before the stream starts leaves no open stream', asyn
   const caller = await empty()
   const { authorization, 'x-service-name': name } = buildCredentials(caller)
   const head = `Host: localhost\r\nAuthorization: ${authorization}\r\nX-Service-Name: ${name}\r\n\r\n`
-  const sockets = await Promise.all(Array.from({ length: 20 }, () => tlsTo(api)))
+  const sockets = await Promise.all(Array.from({ length: 20 }, () => openTls(api)))
   // They have gone by the time that the password is found to be right.
   for (const socket of sockets) socket.write(`GET /changes/stream HTTP/1.1\r\n${head}`)
   await delay(10)
@@ -203,7 +203,7 @@ describe('streams over time', { concurrency: true }, () => {
     const rows = Array.from({ length: 20_000 }, (_, i) => ({ id: `c${i}`, firstname: 'x'.repeat(100) }))
     const { endCursor } = (await caller.get('/changes')).json.meta
     for (let i = 0; i < rows.length; i += 5_000) await upsertCustomers(db, caller.service, rows.slice(i, i + 5_000))
-    const socket = await tlsTo(api, { ALPNProtocols: ['http/1.1'] })
+    const socket = await openTls(api, { ALPNProtocols: ['http/1.1'] })
     socket.pause()
     const head = Object.entries(buildCredentials(caller)).map(([name, value]) => `${name}: ${value}\r\n`)
     const path = `/changes/stream?records=true&after_cursor=${endCursor}`

@@ -133,7 +133,7 @@ test('a wait ends when its client disconnects and polling stops', async () => {
 test('a waiting request returns immediately with its cursor at shutdown', async () => {
   const server = await startSecondServer(api)
   const end = await endOf()
-  const waiting = server.ask(`/changes?wait=30&after_cursor=${end}`, { headers: buildCredentials(api) })
+  const waiting = server.sendRequest(`/changes?wait=30&after_cursor=${end}`, { headers: buildCredentials(api) })
   await delay(500)
   const { ms } = await timed(server.stop())
   const { status, json } = await waiting

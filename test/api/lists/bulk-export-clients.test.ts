@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { sql } from '../../../src/database/db.ts'
 import { removeRole } from '../../../src/store/accounts/accounts.ts'
 import { upsertCustomers } from '../../../src/store/customers/customers.ts'
-import { createReturn, getCreated, placeOrder, startOrderShop } from '../../support/order-shop.ts'
+import { createReturn, getCreatedRecord, placeOrder, startOrderShop } from '../../support/order-shop.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { waitUntil } from '../../support/processes.ts'
 import { buildCredentials, captureLog, parseStatuses, sendBytes, startSecondServer } from '../../support/servers.ts'
@@ -59,7 +59,7 @@ async function begun(more?: Parameters<typeof startExport>[1]) {
 test('a bulk export lists orders oldest first and returns in creation order', async () => {
   const orders = []
   for (let i = 0; i < 3; i++) orders.push(await placeOrder(api, [{ sku: 'HOOD-S', quantity: 2 }]))
-  for (let i = 0; i < 2; i++) getCreated(await createReturn(api, orders[0].id, { 'HOOD-S': 1 }))
+  for (let i = 0; i < 2; i++) getCreatedRecord(await createReturn(api, orders[0].id, { 'HOOD-S': 1 }))
   for (const [list, reversed] of [
     ['/customers/65432/orders', true],
     [`/orders/${orders[0].id}/returns`, false],

@@ -126,7 +126,7 @@ test('a cursor never expires and is valid in another process', async () => {
   const other = await startSecondServer(api)
   try {
     for (let i = 0; i < 2; i++) {
-      const nextPage = await other.ask(`/customers/search?after_cursor=${json.meta.endCursor}`, {
+      const nextPage = await other.sendRequest(`/customers/search?after_cursor=${json.meta.endCursor}`, {
         headers: buildCredentials(caller),
       })
       assert.equal(nextPage.json.data.length, 6)

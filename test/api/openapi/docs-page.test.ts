@@ -18,7 +18,7 @@ before(async () => {
   if (skip) return
   page = await openPage(api.baseUrl)
   await page.goTo(`${api.baseUrl}/docs/api`)
-  await page.until(`document.querySelectorAll('a[href^="#tag/"]').length > 20`)
+  await page.waitUntil(`document.querySelectorAll('a[href^="#tag/"]').length > 20`)
 })
 
 after(async () => {
@@ -43,8 +43,8 @@ const section = (operation: string, method = 'GET') => `document.querySelector('
 
 test('a reader can open an operation by its link', { skip }, async () => {
   await page.click(linkTo('/customers/{id}'))
-  await page.until(`${section('/customers/{id}')}?.innerText.includes('If-None-Match')`)
-  await page.until(`Math.abs(${section('/customers/{id}')}.getBoundingClientRect().top) < innerHeight`)
+  await page.waitUntil(`${section('/customers/{id}')}?.innerText.includes('If-None-Match')`)
+  await page.waitUntil(`Math.abs(${section('/customers/{id}')}.getBoundingClientRect().top) < innerHeight`)
 })
 
 for (const [link, method, operation] of [
@@ -56,7 +56,7 @@ for (const [link, method, operation] of [
     t.after(() => reader.close())
     await reader.goTo(`${api.baseUrl}/docs/api#${link}`)
     const seen = `[0.3, 0.4, 0.5, 0.6].map(part => document.elementFromPoint(innerWidth * part, innerHeight / 2))`
-    await reader.until(`${seen}.some(each => ${section(operation, method)}?.contains(each))`)
+    await reader.waitUntil(`${seen}.some(each => ${section(operation, method)}?.contains(each))`)
     const { painted, viewer, blank } = await reader.evaluate<{ painted: number; viewer: number; blank: boolean }>(`({
       painted: performance.getEntriesByName('first-contentful-paint')[0].startTime,
       viewer: performance.getEntriesByType('navigation')[0].loadEventStart,
@@ -66,14 +66,16 @@ for (const [link, method, operation] of [
     assert.equal(blank, false)
     assert.match((await api.sendRaw('/docs/api')).text, /<p [^>]*>The API reference is loading/)
     assert.doesNotMatch(await reader.evaluate('document.body.innerText'), /is loading/)
-    assert.deepEqual(reader.complaints, [])
+    assert.deepEqual(reader.pageErrors, [])
   })
 
 test('a reader finds an operation by a word', { skip }, async () => {
   await page.click(`document.querySelector('.t-doc__sidebar button')`)
-  await page.until(`document.activeElement?.tagName === 'INPUT'`)
+  await page.waitUntil(`document.activeElement?.tagName === 'INPUT'`)
   await page.type('voucher')
-  await page.until(`[...document.querySelectorAll('[role="option"]')].some(each => /voucher/i.test(each.innerText))`)
+  await page.waitUntil(
+    `[...document.querySelectorAll('[role="option"]')].some(each => /voucher/i.test(each.innerText))`,
+  )
 })
 
 test('a request can be sent from the page to the service', { skip }, async () => {
@@ -81,12 +83,12 @@ test('a request can be sent from the page to the service', { skip }, async () =>
     `[...${of}.querySelectorAll('button')].find(button => button.checkVisibility() && button.innerText.includes('${words}'))`
   await page.goTo(`${api.baseUrl}/docs/api`)
   await page.click(linkTo('/health/live'))
-  await page.until(buttonOf(`(${section('/health/live')} ?? document.body)`, 'Test Request'))
+  await page.waitUntil(buttonOf(`(${section('/health/live')} ?? document.body)`, 'Test Request'))
   await page.click(buttonOf(section('/health/live'), 'Test Request'))
   const dialog = `document.querySelector('[role="dialog"]')`
-  await page.until(`${dialog} && ${buttonOf(dialog, 'Send')}`)
+  await page.waitUntil(`${dialog} && ${buttonOf(dialog, 'Send')}`)
   await page.click(buttonOf(dialog, 'Send'))
-  await page.until(`/200 OK[^]*"status": "live"/.test(${dialog}.innerText)`)
+  await page.waitUntil(`/200 OK[^]*"status": "live"/.test(${dialog}.innerText)`)
   assert.ok(page.requests.includes(`${api.baseUrl}/health/live`))
 })
 
@@ -97,7 +99,7 @@ test('the page sends no request to another origin', { skip }, () => {
 })
 
 test('the browser console has no errors and no warnings', { skip }, () => {
-  assert.deepEqual(page.complaints, [])
+  assert.deepEqual(page.pageErrors, [])
 })
 
 test("the page's policy forbids every other origin and the browser enforces it", { skip }, async t => {
@@ -109,7 +111,7 @@ test("the page's policy forbids every other origin and the browser enforces it",
   await another.goTo(`${api.baseUrl}/docs/api`)
   const outcome = await another.evaluate(`fetch('https://example.com/').then(() => 'fetched', () => 'blocked')`)
   assert.equal(outcome, 'blocked')
-  assert.match(another.complaints.join('\n'), /Content Security Policy/)
+  assert.match(another.pageErrors.join('\n'), /Content Security Policy/)
 })
 
 test('the address of all errors leads to their documentation', async () => {
@@ -137,13 +139,13 @@ test('the page about an error is readable without scripts and styles', { skip },
   for (const words of ['invalid_cursor', '400', errorCodes.invalid_cursor.title])
     assert.ok(pageText.includes(words), words)
   await reader.click(`document.querySelector('nav a[href="rate_limited"]')`)
-  await reader.until(`document.querySelector('h1')?.innerText === 'rate_limited'`)
+  await reader.waitUntil(`document.querySelector('h1')?.innerText === 'rate_limited'`)
   assert.deepEqual(
     reader.requests.filter(url => !/\/(errors\/|favicon)/.test(url)),
     [],
   )
   assert.deepEqual(
-    reader.complaints.filter(text => !/404/.test(text)),
+    reader.pageErrors.filter(text => !/404/.test(text)),
     [],
   )
 })

@@ -125,7 +125,7 @@ test('unknown pages and files outside the documents are 404', async () => {
 test('a first visit loads at most 300 KB', { skip }, async () => {
   await page.clearCache()
   await page.goTo(`${api.baseUrl}/docs`)
-  await page.until(`!document.querySelector('search').hidden`)
+  await page.waitUntil(`!document.querySelector('search').hidden`)
   const bytes = await page.evaluate<number>(
     `['navigation', 'resource'].flatMap(type => performance.getEntriesByType(type)).reduce((sum, each) => sum + each.transferSize, 0)`,
   )
@@ -134,16 +134,16 @@ test('a first visit loads at most 300 KB', { skip }, async () => {
 
 test('a reader finds a page by its words', { skip }, async () => {
   await page.goTo(`${api.baseUrl}/docs/shop/checkout`)
-  await page.key('Tab')
+  await page.pressKey('Tab')
   await page.evaluate(`document.getElementById('query').focus()`)
   await page.type('outcome_unknown retry')
-  await page.until(`document.querySelector('#results li a')`)
+  await page.waitUntil(`document.querySelector('#results li a')`)
   await assertAccessible(page, 'search results')
   await page.click(
     `[...document.querySelectorAll('#results a')].find(each => each.innerText.startsWith('Handle errors'))`,
   )
-  await page.until(`location.pathname === '/docs/shop/errors-and-retries'`)
-  assert.deepEqual(page.complaints, [])
+  await page.waitUntil(`location.pathname === '/docs/shop/errors-and-retries'`)
+  assert.deepEqual(page.pageErrors, [])
 })
 
 test('pages are accessible in light, dark and on a phone', { skip }, async () => {
@@ -153,13 +153,13 @@ test('pages are accessible in light, dark and on a phone', { skip }, async () =>
       { width: 1440, height: 900, colours: 'dark' },
       { width: 390, height: 800, colours: 'light' },
     ] as const) {
-      await page.appear(appearance)
+      await page.setAppearance(appearance)
       await page.goTo(`${api.baseUrl}${toAddress(path)}`)
-      await page.until(`!document.querySelector('search').hidden`)
+      await page.waitUntil(`!document.querySelector('search').hidden`)
       await assertAccessible(page, `${path} ${JSON.stringify(appearance)}`)
       const overflow = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')
       assert.ok(overflow <= 0, `${path} is ${overflow} px wider than ${appearance.width} px`)
     }
   const foreign = page.requests.filter(url => !url.startsWith(`${api.baseUrl}/`))
-  assert.deepEqual([foreign, page.complaints], [[], []])
+  assert.deepEqual([foreign, page.pageErrors], [[], []])
 })

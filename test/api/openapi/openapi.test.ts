@@ -11,7 +11,7 @@ import { errorCodes } from '../../../src/errors/api-error.ts'
 import { tagDescriptions } from '../../../src/http/routing/operation.ts'
 import { buildTestBody } from '../../../src/webhooks/delivery.ts'
 import { generateSecret, signHeaders } from '../../../src/webhooks/signature.ts'
-import { compileSchemas, type Node, toPointer, withoutExtensions } from '../../support/conformance.ts'
+import { compileSchemas, flattenExtensions, type Node, toPointer } from '../../support/conformance.ts'
 
 let server: FastifyInstance
 let text: string
@@ -169,7 +169,7 @@ function* places(node: Node, key: string, pointer = ''): Generator<[string, Node
 }
 
 const componentSchemas = () =>
-  Object.entries<Node>(withoutExtensions(document).components.schemas).map(
+  Object.entries<Node>(flattenExtensions(document).components.schemas).map(
     ([name, schema]) => [toPointer('components', 'schemas', name), schema] as const,
   )
 

@@ -8,7 +8,7 @@ import {
   buildOrder,
   buildReturn,
   createReturn,
-  getCreated,
+  getCreatedRecord,
   getSales,
   getStock,
   type OrderLine,
@@ -45,7 +45,7 @@ test('an order is shipped once, with tracking and sale', async () => {
   const tracking = { carrier: 'EMS', trackingNumber: 'EM1', trackingUrl: 'https://track.example.com/EM1' }
   const key = withKey()
   const first = await ship(orderNumber, tracking, key)
-  const { id: shipmentId, updateTimeStamp, shippedAt, ...shipment } = getCreated(first)
+  const { id: shipmentId, updateTimeStamp, shippedAt, ...shipment } = getCreatedRecord(first)
   assert.deepEqual(shipment, {
     orderId: id,
     orderNumber,
@@ -72,7 +72,7 @@ test('an order is shipped once, with tracking and sale', async () => {
 test('each part of an order has its own sale, store and stock', async () => {
   const { id, orderNumber } = await place({ TEE: 4, 'HOOD-S': 3 })
   const stock = await getStock(adminCaller)
-  const first = getCreated(await ship(id, { ...units({ 1: 1, 2: 2 }), storeNumber: '101' }))
+  const first = getCreatedRecord(await ship(id, { ...units({ 1: 1, 2: 2 }), storeNumber: '101' }))
   assert.deepEqual([first.storeNumber, first.lines.map((line: { quantity: number }) => line.quantity)], ['101', [1, 2]])
   const readLines = async () =>
     (await adminCaller.get(`/orders/${id}`)).json.data.lines.map(
@@ -95,10 +95,10 @@ test('each part of an order has its own sale, store and stock', async () => {
   assertProblem(await ship(id, lines('1', '1')), 'invalid_field', api.baseUrl)
   assertProblem(await ship(id, { storeNumber: '999' }), 'invalid_field', api.baseUrl)
   assert.equal((await createReturn(adminCaller, id, { TEE: 2 })).json.code, 'quantity_exceeds_returnable')
-  getCreated(await createReturn(adminCaller, id, { TEE: 1 }))
+  getCreatedRecord(await createReturn(adminCaller, id, { TEE: 1 }))
   const { refund } = (await cancel(id, units({ 2: 1 }))).json.data
   assert.equal(refund.payments, '29.99')
-  getCreated(await ship(id))
+  getCreatedRecord(await ship(id))
   assert.deepEqual(await readLines(), [
     ['shipped', 4, 0, 1],
     ['shipped', 2, 1, 0],
@@ -161,8 +161,8 @@ test('an order is ready for collection and then collected, once each', async () 
 
 test('a line is returned with its shipped units if others are cancelled', async () => {
   const { id } = await place({ UNKEPT: 3 })
-  getCreated(await ship(id, units({ 1: 2 })))
-  const { id: returnId } = getCreated(await createReturn(adminCaller, id, { UNKEPT: 2 }))
+  getCreatedRecord(await ship(id, units({ 1: 2 })))
+  const { id: returnId } = getCreatedRecord(await createReturn(adminCaller, id, { UNKEPT: 2 }))
   assert.equal((await post(adminCaller, `/returns/${returnId}/receive`, {})).status, 200)
   assert.deepEqual(await getStatuses(id), ['processing'])
   assert.equal((await cancel(id)).json.data.refund.total, '5.00')
@@ -235,9 +235,9 @@ test('a cancellation returns stock, vouchers first and then payments', async () 
 
 test('a return restocks when it is received, and is then refunded once', async () => {
   const { id } = await place({ TEE: 2 })
-  getCreated(await ship(id))
+  getCreatedRecord(await ship(id))
   const stock = await getStock(adminCaller)
-  const create = async () => getCreated(await createReturn(adminCaller, id, { TEE: 1 })).id as string
+  const create = async () => getCreatedRecord(await createReturn(adminCaller, id, { TEE: 1 })).id as string
   const advance = (returnId: string, action: string, body = {}) =>
     post(adminCaller, `/returns/${returnId}/${action}`, body)
   const keptOrder = await create()
@@ -262,14 +262,14 @@ test('a return restocks when it is received, and is then refunded once', async (
 
 test('a return is received in parts, and restocks each unit once', async () => {
   const { id } = await place({ TEE: 3, 'HOOD-S': 2 })
-  getCreated(await ship(id))
+  getCreatedRecord(await ship(id))
   const stock = await getStock(adminCaller)
   const add = (tees: number, hoods: number) => ({
     ...stock,
     '1002 TEE': (stock['1002 TEE'] ?? 0) + tees,
     '1002 HOOD-S': (stock['1002 HOOD-S'] ?? 0) + hoods,
   })
-  const create = async () => getCreated(await createReturn(adminCaller, id, { TEE: 3, 'HOOD-S': 2 }))
+  const create = async () => getCreatedRecord(await createReturn(adminCaller, id, { TEE: 3, 'HOOD-S': 2 }))
   const { id: returnId, returnNumber, lines: created } = await create()
   assert.deepEqual(
     created.map(({ quantity, received }: Record<string, number>) => [quantity, received]),
@@ -320,9 +320,9 @@ test('a return is received in parts, and restocks each unit once', async () => {
 
 test('cancelled lines of a return count in neither total nor stock', async () => {
   const { id } = await place({ TEE: 1, 'HOOD-S': 2 })
-  getCreated(await ship(id))
+  getCreatedRecord(await ship(id))
   const stock = await getStock(adminCaller)
-  const created = getCreated(await createReturn(adminCaller, id, { TEE: 1, 'HOOD-S': 2 }))
+  const created = getCreatedRecord(await createReturn(adminCaller, id, { TEE: 1, 'HOOD-S': 2 }))
   const cancelLine = (sequence: number) =>
     api.db.transaction(async tx => {
       const { at } = await beginChange(tx, adminCaller.service, ['sales_return'])
@@ -343,7 +343,7 @@ const exchange = (id: string, returned: Record<string, number>, order: object, h
 
 test('an exchange creates a return and the paid order once', async () => {
   const { id } = await place({ TEE: 1 })
-  getCreated(await ship(id))
+  getCreatedRecord(await ship(id))
   const order = (amount: string) =>
     buildOrder([{ sku: 'HOOD-S', quantity: 1 }], { payments: [{ gateway: 'visa', amount }] })
   const wrong = await exchange(id, { TEE: 1 }, order('29.99'))
@@ -363,7 +363,7 @@ test('an exchange creates a return and the paid order once', async () => {
 
   const key = withKey()
   const first = await exchange(id, { TEE: 1 }, order('19.99'), key)
-  const { orderReturn, order: placed, refund } = getCreated(first)
+  const { orderReturn, order: placed, refund } = getCreatedRecord(first)
   assert.deepEqual([orderReturn.exchangeOrderId, orderReturn.total, refund], [placed.id, '10.00', '0.00'])
   assert.deepEqual(
     placed.payments.map(({ gateway, amount, reference }: Record<string, unknown>) => [gateway, amount, reference]),
@@ -387,10 +387,10 @@ test('an exchange creates a return and the paid order once', async () => {
 
 test('a return refunds the rest of an exchange and its cancelled units', async () => {
   const { id } = await place({ TEE: 2 })
-  getCreated(await ship(id))
+  getCreatedRecord(await ship(id))
   const stock = await getStock(adminCaller)
   const order = buildOrder([{ sku: 'UNKEPT', quantity: 2 }], { payments: [] })
-  const { orderReturn, order: placed, refund } = getCreated(await exchange(id, { TEE: 2 }, order))
+  const { orderReturn, order: placed, refund } = getCreatedRecord(await exchange(id, { TEE: 2 }, order))
   assert.equal(refund, '10.00')
   const cancelled = (await cancel(placed.id, units({ 1: 1 }))).json.data.refund
   assert.deepEqual([cancelled.exchange, cancelled.payments], ['5.00', '0.00'])
@@ -409,7 +409,7 @@ test('a returned exchange is refunded as the returned order was paid', async () 
   const { validationId } = (await post(adminCaller, '/vouchers/validate', { number, pin, amount: '20.00' })).json.data
   const payments = [{ gateway: 'visa', amount: '20.00', voucher: { number, validationId } }]
   const { id } = await place({ UNKEPT: 4 }, { payments })
-  getCreated(await ship(id))
+  getCreatedRecord(await ship(id))
   const refund = async (returnId: string) => {
     assert.equal((await post(adminCaller, `/returns/${returnId}/receive`, {})).status, 200)
     return (await post(adminCaller, `/returns/${returnId}/refund`, {})).json.data.refund
@@ -417,9 +417,9 @@ test('a returned exchange is refunded as the returned order was paid', async () 
   /** Exchanges two of the units for a more expensive item, and returns it. */
   const exchangeAndReturn = async () => {
     const order = buildOrder([{ sku: 'HOOD-M', quantity: 1 }], { payments: [{ gateway: 'visa', amount: '23.33' }] })
-    const { orderReturn, order: placed } = getCreated(await exchange(id, { UNKEPT: 2 }, order))
-    getCreated(await ship(placed.id))
-    return [orderReturn.id, getCreated(await createReturn(adminCaller, placed.id, { 'HOOD-M': 1 })).id] as const
+    const { orderReturn, order: placed } = getCreatedRecord(await exchange(id, { UNKEPT: 2 }, order))
+    getCreatedRecord(await ship(placed.id))
+    return [orderReturn.id, getCreatedRecord(await createReturn(adminCaller, placed.id, { 'HOOD-M': 1 })).id] as const
   }
 
   const [open, second] = await exchangeAndReturn()
@@ -464,7 +464,7 @@ test('an exchange uses vouchers, and without stock nothing is stored', async () 
   const validated = await post(own, '/vouchers/validate', { number, pin, amount: '23.33' })
   assert.equal(validated.status, 200, validated.text)
   const { validationId } = validated.json.data
-  getCreated(await send(1, [{ gateway: 'visa', amount: '23.33', voucher: { number, validationId } }]))
+  getCreatedRecord(await send(1, [{ gateway: 'visa', amount: '23.33', voucher: { number, validationId } }]))
   assert.equal((await post(own, '/vouchers/lookup', { number, pin })).json.data.availableAmount, '0.00')
 })
 

@@ -6,7 +6,7 @@ import { environmentOf } from '../../import/import-command.ts'
 import {
   buildOrder,
   buildReturn,
-  getCreated,
+  getCreatedRecord,
   joinRewards,
   placeOrder,
   startOrderShop,
@@ -58,7 +58,7 @@ test('an exchange locks stock before the reward account, like an order', async (
     exchange,
     sql`select from reward_account where service_id = ${id} for update`,
   )
-  getCreated(response)
+  getCreatedRecord(response)
   const { points } = (await shop.get('/customers/65432/rewards')).json.data
   const available = points.map((lot: { available: number }) => lot.available)
   assert.deepEqual(available.toSorted(), [0, 20])
@@ -70,11 +70,11 @@ test('a cancelled exchange locks the returned order before vouchers', async () =
   const voucher = { number: voucherNumber, pin, originalAmount: '20.00', usedAmount: '0.00', expiryDate: '2099-12-31' }
   await insertVouchers(db, api.keys, shop.service, [{ ...voucher, state: 'active' }])
   const bought = await placeOrder(shop, [{ sku: 'TEE', quantity: 1 }])
-  getCreated(await post(shop, `/orders/${bought.id}/shipments`, {}))
+  getCreatedRecord(await post(shop, `/orders/${bought.id}/shipments`, {}))
   const validated = await post(shop, '/vouchers/validate', { number: voucherNumber, pin, amount: '19.99' })
   const { validationId } = validated.json.data
   const payments = [{ gateway: 'visa', amount: '19.99', voucher: { number: voucherNumber, validationId } }]
-  const exchanged = getCreated(
+  const exchanged = getCreatedRecord(
     await post(shop, `/orders/${bought.id}/exchanges`, {
       orderReturn: buildReturn({ TEE: 1 }),
       order: buildOrder([{ sku: 'HOOD-S', quantity: 1 }], { payments }),

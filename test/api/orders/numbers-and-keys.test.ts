@@ -6,7 +6,7 @@ import { upsertTransactions } from '../../../src/store/orders/transactions.ts'
 import {
   buildOrder,
   createReturn,
-  getCreated,
+  getCreatedRecord,
   getReturnable,
   getSales,
   getStock,
@@ -59,7 +59,7 @@ test('a taken order number is skipped before the order waits for stock', async (
   const numbered = (orderNumber: string) =>
     post(own, '/orders', buildOrder([{ sku: 'HOOD-M', quantity: 1 }], { orderNumber }))
   assert.equal((await placeOrder(own, [{ sku: 'TEE', quantity: 1 }])).orderNumber, 'W0000001')
-  getCreated(await numbered('W0000002'))
+  getCreatedRecord(await numbered('W0000002'))
   const [counted, input] = await api.db.transaction(async tx => {
     await tx.run(sql`select from stock where service_id = ${own.service.id} and sku_id = 'id-TEE' for update`)
     const waiting = async () => (await api.db.rows(waitingForALock)).length
@@ -73,7 +73,7 @@ test('a taken order number is skipped before the order waits for stock', async (
     await waitUntil(async () => isAnswered || (await waiting()) === 2, 'who gives that number waits for it')
     return [first, second]
   })
-  assert.equal(getCreated(await counted).orderNumber, 'W0000003')
+  assert.equal(getCreatedRecord(await counted).orderNumber, 'W0000003')
   assertProblem(await input, 'order_number_taken', api.baseUrl, '/orders')
 })
 
@@ -88,7 +88,7 @@ test('one of twenty concurrent orders with one number succeeds in its service', 
   }
   assert.equal((await getStock(own))['1002 TEE'], 4)
   assert.equal((await getSales(own, 'RACE')).length, 1)
-  getCreated(await post(await createShop(), '/orders', body))
+  getCreatedRecord(await post(await createShop(), '/orders', body))
 })
 
 test('twenty concurrent orders get twenty numbers and each takes its stock', async () => {
@@ -101,7 +101,7 @@ test('twenty concurrent orders get twenty numbers and each takes its stock', asy
   const responses = await Promise.all(
     Array.from({ length: 20 }, (_, i) => post(own, '/orders', i % 2 ? body : reversed)),
   )
-  const numbers = responses.map(response => getCreated(response).orderNumber)
+  const numbers = responses.map(response => getCreatedRecord(response).orderNumber)
   assert.equal(new Set(numbers).size, 20)
   for (const number of numbers) assert.match(number, /^W\d{7}$/)
   const stock = await getStock(own)
@@ -128,9 +128,9 @@ test('return numbers are generated uniquely, and given ones are used once', asyn
   const own = await createShop()
   const { id } = await placeOrder(own, [{ sku: 'TEE', quantity: 20 }])
   const { id: second } = await placeOrder(own, [{ sku: 'TEE', quantity: 20 }])
-  assert.equal(getCreated(await createReturn(own, id, { TEE: 1 })).returnNumber, 'R0000001')
-  getCreated(await createReturn(own, id, { TEE: 1 }, { returnNumber: 'R0000002' }))
-  assert.equal(getCreated(await createReturn(own, id, { TEE: 1 })).returnNumber, 'R0000003')
+  assert.equal(getCreatedRecord(await createReturn(own, id, { TEE: 1 })).returnNumber, 'R0000001')
+  getCreatedRecord(await createReturn(own, id, { TEE: 1 }, { returnNumber: 'R0000002' }))
+  assert.equal(getCreatedRecord(await createReturn(own, id, { TEE: 1 })).returnNumber, 'R0000003')
   const responses = await Promise.all(
     Array.from({ length: 10 }, (_, i) => createReturn(own, i % 2 ? id : second, { TEE: 1 }, { returnNumber: 'SAME' })),
   )
@@ -141,7 +141,7 @@ test('return numbers are generated uniquely, and given ones are used once', asyn
   }
   const other = await createShop()
   const { id: otherOrderId } = await placeOrder(other, [{ sku: 'TEE', quantity: 1 }])
-  getCreated(await createReturn(other, otherOrderId, { TEE: 1 }, { returnNumber: 'SAME' }))
+  getCreatedRecord(await createReturn(other, otherOrderId, { TEE: 1 }, { returnNumber: 'SAME' }))
 })
 
 test('an order repeated with its key is placed once, even concurrently', async () => {

@@ -5,7 +5,7 @@ import { validateBody } from '../../../src/http/body/validate.ts'
 import {
   address,
   buildOrder,
-  getCreated,
+  getCreatedRecord,
   getSales,
   getStock,
   placeOrder,
@@ -47,7 +47,7 @@ test('an order is returned with calculated lines, a number and all fields', asyn
     },
   )
   const response = await post(api, '/orders', body)
-  const order = getCreated(response)
+  const order = getCreatedRecord(response)
   const { id, placedAt, updateTimeStamp, ...fields } = order
   assert.equal(response.headers.location, `/orders/${id}`)
   assert.match(placedAt, /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/)

@@ -10,7 +10,7 @@ import { assertProblem } from '../../support/problem.ts'
 import { waitUntil } from '../../support/processes.ts'
 import { buildCredentials, startSecondServer } from '../../support/servers.ts'
 import type { Caller } from '../../support/service.ts'
-import { assertReplay, post, put, remove, untilServed, withKey } from '../../support/write.ts'
+import { assertReplay, post, put, remove, retryUntilServed, withKey } from '../../support/write.ts'
 
 const { api, createShop } = await startOrderShop()
 after(() => api.stop())
@@ -309,7 +309,7 @@ test('64 clients in two processes get only the last units', async () => {
   const second = await startSecondServer(api)
   const inSecond: Pick<Caller, 'request'> = {
     request: (path, { headers, ...options } = {}) =>
-      second.ask(path, { ...options, headers: { ...buildCredentials(firstCaller), ...headers } } as never),
+      second.sendRequest(path, { ...options, headers: { ...buildCredentials(firstCaller), ...headers } } as never),
   }
   const callers = [firstCaller, inSecond]
   const results = await Promise.all(
@@ -317,10 +317,10 @@ test('64 clients in two processes get only the last units', async () => {
       const caller = callers[i % 2] ?? firstCaller
       // A client that stopped after a 503 would keep its unit reserved without an order.
       const orderKey = withKey()
-      const orderOnce = (reservationId?: string) => untilServed(() => order(caller, 1, reservationId, orderKey))
+      const orderOnce = (reservationId?: string) => retryUntilServed(() => order(caller, 1, reservationId, orderKey))
       if (i % 4 === 0) return (await orderOnce()).status === 201
       const key = withKey()
-      const { status, json } = await untilServed(() => reserve(caller, 1, {}, key))
+      const { status, json } = await retryUntilServed(() => reserve(caller, 1, {}, key))
       return status === 201 && (i % 3 === 0 || (await orderOnce(json.data.id)).status === 201)
     }),
   )

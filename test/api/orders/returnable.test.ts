@@ -6,7 +6,7 @@ import {
   buildOrder,
   cancelReturn,
   createReturn,
-  getCreated,
+  getCreatedRecord,
   getReturnable,
   getSales,
   getStock,
@@ -37,7 +37,7 @@ test('two SKUs that differ only in case are distinct', async () => {
     { sku: '85049a', quantity: 1 },
   ])
   assert.equal((await createReturn(api, both.id, { '85049a': 2 })).status, 409)
-  assert.equal(getCreated(await createReturn(api, both.id, { '85049A': 2 })).total, '5.00')
+  assert.equal(getCreatedRecord(await createReturn(api, both.id, { '85049A': 2 })).total, '5.00')
 })
 
 test('one of two conflicting returns succeeds; the other gets the remaining quantity', async () => {
@@ -60,7 +60,7 @@ test('five of twenty concurrent returns of five sold units succeed', async () =>
   const stock = await getStock(own)
   const responses = await Promise.all(Array.from({ length: 20 }, () => createReturn(own, id, { 'HOOD-S': 1 })))
   onlyMade(responses, 5)
-  const back = responses.filter(response => response.status === 201).map(getCreated)
+  const back = responses.filter(response => response.status === 201).map(getCreatedRecord)
   assert.equal(new Set(back.map(placedReturn => placedReturn.returnNumber)).size, 5)
   assert.equal(
     back.reduce((sum, placedReturn) => sum + toCents(placedReturn.total), 0),
@@ -94,7 +94,7 @@ test('several lines of one SKU in a body are added up', async () => {
   assertProblem(response, 'quantity_exceeds_returnable', api.baseUrl, `/orders/${id}/returns`)
   assert.deepEqual(getFieldErrors(response), ['/lines/1/quantity quantity_exceeds_returnable'])
   assert.deepEqual(getErrorDetails(response), ['At most 3 of TEE can be returned, not 4.'])
-  const { lines } = getCreated(await post(api, `/orders/${id}/returns`, { lines: [line(2), line(1, 'FAULTY')] }))
+  const { lines } = getCreatedRecord(await post(api, `/orders/${id}/returns`, { lines: [line(2), line(1, 'FAULTY')] }))
   assert.deepEqual(
     lines.map((returnedLine: { quantity: number; reasonCode: string }) => [
       returnedLine.quantity,
@@ -129,8 +129,8 @@ test('a cancelled return restores units, stock, refund and history', async () =>
     { sku: 'TEE', quantity: 3, discounts: [{ type: 'staff', amount: '0.01' }] },
   ])
   const stock = await getStock(own)
-  const first = getCreated(await createReturn(own, id, { TEE: 1 }))
-  const second = getCreated(await createReturn(own, id, { TEE: 2 }))
+  const first = getCreatedRecord(await createReturn(own, id, { TEE: 1 }))
+  const second = getCreatedRecord(await createReturn(own, id, { TEE: 2 }))
   assert.equal((await own.get(`/orders/${id}`)).json.data.lines[0].status, 'shipped')
   await cancelReturn(api, own, first.returnNumber)
   const { status, updateTimeStamp, ...fields } = (await own.get(`/returns/${first.id}`)).json.data
@@ -141,7 +141,7 @@ test('a cancelled return restores units, stock, refund and history', async () =>
   assert.equal((await own.get(`/orders/${id}`)).json.data.lines[0].status, 'shipped')
   assert.equal((await post(own, `/returns/${second.id}/receive`, {})).status, 200)
   assert.equal((await getStock(own))['1002 TEE'], (stock['1002 TEE'] ?? 0) + 2)
-  const third = getCreated(await createReturn(own, id, { TEE: 1 }))
+  const third = getCreatedRecord(await createReturn(own, id, { TEE: 1 }))
   assert.equal(toCents(second.total) + toCents(third.total), 2999)
   const sales = await getSales(own, orderNumber)
   assert.equal(sales.length, 5)
@@ -183,7 +183,7 @@ test('returned plus returnable always equals sold over returns and cancellations
       fc.array(action, { minLength: 1, maxLength: 8 }),
       async (bought, actions) => {
         const before = await getStock(own)
-        const order = getCreated(await post(own, '/orders', buildOrder(bought)))
+        const order = getCreatedRecord(await post(own, '/orders', buildOrder(bought)))
         const sold = new Map<string, number>()
         for (const boughtLine of bought) sold.set(boughtLine.sku, (sold.get(boughtLine.sku) ?? 0) + boughtLine.quantity)
         const open: { id: string; returnNumber: string; total: string; units: Map<string, number> }[] = []
@@ -218,7 +218,7 @@ test('returned plus returnable always equals sold over returns and cancellations
         for (const [of, count] of sold) {
           const units = new Map([[of, count - returned(of)]])
           if (units.get(of))
-            open.push({ ...getCreated(await createReturn(own, order.id, Object.fromEntries(units))), units })
+            open.push({ ...getCreatedRecord(await createReturn(own, order.id, Object.fromEntries(units))), units })
         }
         assert.equal(
           open.reduce((sum, openReturn) => sum + toCents(openReturn.total), 0),

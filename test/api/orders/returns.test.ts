@@ -4,7 +4,7 @@ import { Return } from '../../../src/domain/orders/returns.ts'
 import { validateBody } from '../../../src/http/body/validate.ts'
 import {
   createReturn,
-  getCreated,
+  getCreatedRecord,
   getReturnable,
   getSales,
   getStock,
@@ -31,7 +31,7 @@ test('a return is returned with its numbers, lines and refunds', async () => {
     ],
     restock: false,
   })
-  const record = getCreated(response)
+  const record = getCreatedRecord(response)
   const { id, createdAt, updateTimeStamp, ...fields } = record
   assert.equal(response.headers.location, `/returns/${id}`)
   assert.match(createdAt, /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/)
@@ -97,7 +97,7 @@ test('a return is returned with its numbers, lines and refunds', async () => {
     ],
   )
   // The last one is worth what is left.
-  assert.equal(getCreated(await createReturn(api, order.id, { 'HOOD-S': 1 })).total, '26.67')
+  assert.equal(getCreatedRecord(await createReturn(api, order.id, { 'HOOD-S': 1 })).total, '26.67')
 })
 
 test('return reasons are those of the service', async () => {
@@ -120,7 +120,7 @@ test('a return for an unknown or foreign order gets the same 404', async () => {
     for (const response of responses) assertProblem(response, 'not_found', api.baseUrl)
     assert.deepEqual(new Set(responses.map(response => response.json.detail)), new Set(['Order not found.']))
   }
-  const { id: returnId } = getCreated(await createReturn(api, id, { TEE: 1 }))
+  const { id: returnId } = getCreatedRecord(await createReturn(api, id, { TEE: 1 }))
   assertProblem(await other.get(`/returns/${returnId}`), 'not_found', api.baseUrl, `/returns/${returnId}`)
 })
 
@@ -136,10 +136,10 @@ test("returned units go back to their store's stock unless unsellable", async ()
     { pickupStoreNumber: '101' },
   )
   assert.equal((await getStock(own))['1001 HOOD-S'], 6)
-  const unsellable = getCreated(await createReturn(own, id, { 'HOOD-S': 1 }, { restock: false }))
+  const unsellable = getCreatedRecord(await createReturn(own, id, { 'HOOD-S': 1 }, { restock: false }))
   assert.equal((await post(own, `/returns/${unsellable.id}/receive`, {})).status, 200)
   assert.equal((await getStock(own))['1001 HOOD-S'], 6)
-  const sellable = getCreated(await createReturn(own, id, { 'HOOD-S': 3, UNKEPT: 1 }))
+  const sellable = getCreatedRecord(await createReturn(own, id, { 'HOOD-S': 3, UNKEPT: 1 }))
   assert.equal((await getStock(own))['1001 HOOD-S'], 6)
   assert.equal((await post(own, `/returns/${sellable.id}/receive`, {})).status, 200)
   assert.deepEqual(await getStock(own), { ...before, '1001 HOOD-S': 9 })
@@ -150,7 +150,7 @@ test('a return appears in the retail history with negative quantity and value', 
   const { id, orderNumber } = await placeOrder(own, [
     { sku: 'HOOD-S', quantity: 2, discounts: [{ type: 'loyalty', amount: '4.00' }] },
   ])
-  const { id: returnId, returnNumber } = getCreated(await createReturn(own, id, { 'HOOD-S': 1 }))
+  const { id: returnId, returnNumber } = getCreatedRecord(await createReturn(own, id, { 'HOOD-S': 1 }))
   const { lines, saleDate, updateTimeStamp, ...sale } = (await getSales(own, orderNumber)).find(
     (item: { number: string }) => item.number === returnNumber,
   )
@@ -183,7 +183,7 @@ test('partial returns add up in price, discounts and value, also in history', as
   const { id, orderNumber } = await placeOrder(own, [{ sku: 'HOOD-S', quantity: 3, discounts }])
   let off = 0
   for (const quantity of [1, 1, 1]) {
-    const record = getCreated(await createReturn(own, id, { 'HOOD-S': quantity }))
+    const record = getCreatedRecord(await createReturn(own, id, { 'HOOD-S': quantity }))
     const sale = (await getSales(own, orderNumber)).find(
       ({ number }: { number: string }) => number === record.returnNumber,
     )

@@ -4,7 +4,7 @@ import { after, test } from 'node:test'
 import fc from 'fast-check'
 import { upsertStock } from '../../../src/store/inventory/stock.ts'
 import { environmentOf, importing } from '../../import/import-command.ts'
-import { buildOrder, buildReturn, createReturn, getCreated, startOrderShop } from '../../support/order-shop.ts'
+import { buildOrder, buildReturn, createReturn, getCreatedRecord, startOrderShop } from '../../support/order-shop.ts'
 import { createDirectory, serve } from '../../support/processes.ts'
 import { buildCredentials, createRequester } from '../../support/servers.ts'
 import type { Caller } from '../../support/service.ts'
@@ -131,7 +131,7 @@ test('stock follows its model over orders, returns, exchanges, imports and syncs
         const response = await createReturn(caller, order.id, { TEE: units })
         if (!expectStatus(response, units <= order.shipped - order.returned)) return
         order.returned += units
-        const receive = (body: object) => post(caller, `/returns/${getCreated(response).id}/receive`, body)
+        const receive = (body: object) => post(caller, `/returns/${getCreatedRecord(response).id}/receive`, body)
         expectStatus(await receive({ lines: [{ returnLineId: '1', quantity: 1 }] }), true, 200)
         if (units > 1) expectStatus(await receive({}), true, 200)
         return setStock(model.freeStock + units)
@@ -143,7 +143,7 @@ test('stock follows its model over orders, returns, exchanges, imports and syncs
         const response = await post(caller, `/orders/${order.id}/exchanges`, body)
         if (!expectStatus(response, units <= order.shipped - order.returned && units <= sellable)) return
         order.returned += units
-        const exchanged = getCreated(response)
+        const exchanged = getCreatedRecord(response)
         model.orders.push({ id: exchanged.order.id, quantity: units, shipped: 0, cancelled: 0, returned: 0 })
         expectStatus(await post(caller, `/returns/${exchanged.orderReturn.id}/receive`, {}), true, 200)
         return setStock(model.freeStock + units)

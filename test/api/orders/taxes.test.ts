@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { cancelOrder, shipOrder } from '../../../src/backoffice/embedded/fulfilment.ts'
 import { importing } from '../../import/import-command.ts'
-import { buildOrder, getCreated, getSales, placeOrder, startOrderShop } from '../../support/order-shop.ts'
+import { buildOrder, getCreatedRecord, getSales, placeOrder, startOrderShop } from '../../support/order-shop.ts'
 import { assertProblem, getFieldErrors } from '../../support/problem.ts'
 import { post } from '../../support/write.ts'
 
@@ -23,7 +23,7 @@ test('sales taxes are part of the amount due and of the sale', async () => {
     headers: { 'content-type': 'application/json', prefer: 'tx=rollback' },
     body: JSON.stringify(body),
   })
-  const order = getCreated(await post(caller, '/orders', body))
+  const order = getCreatedRecord(await post(caller, '/orders', body))
   assert.deepEqual([trial.json.data.taxLines, trial.json.data.total], [order.taxLines, order.total])
   assert.deepEqual([order.taxLines, order.total], [[stateTax, cityTax], '10.83'])
   assert.deepEqual((await caller.get(`/orders/${order.id}`)).json.data, order)
@@ -57,7 +57,7 @@ test('payments must include the taxes, and taxes must be amounts', async () => {
 
 test('cancelling an unshipped order refunds its taxes', async () => {
   const caller = await createShop({ fulfilment: 'manual' })
-  const { orderNumber } = getCreated(
+  const { orderNumber } = getCreatedRecord(
     await post(caller, '/orders', buildOrder(lines, { taxLines: [stateTax], ...pay('10.40') })),
   )
   const {
@@ -97,7 +97,7 @@ test('orders with a tax column are imported with their taxes', async () => {
 
 test('an order shipped later has its taxes in the sale', async () => {
   const caller = await createShop({ fulfilment: 'manual' })
-  const { orderNumber } = getCreated(
+  const { orderNumber } = getCreatedRecord(
     await post(caller, '/orders', buildOrder(lines, { taxLines: [stateTax], ...pay('10.40') })),
   )
   assert.deepEqual(await getSales(caller, orderNumber), [])

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
 import { insertVouchers } from '../../../src/store/vouchers/vouchers.ts'
-import { buildOrder, getCreated, getStock, startOrderShop } from '../../support/order-shop.ts'
+import { buildOrder, getCreatedRecord, getStock, startOrderShop } from '../../support/order-shop.ts'
 import { assertProblem } from '../../support/problem.ts'
 import type { Caller } from '../../support/service.ts'
 import { post } from '../../support/write.ts'
@@ -44,7 +44,7 @@ test('a validated voucher pays atomically with the order and only once', async (
     })
   const first = await body()
   const response = await post(own, '/orders', first)
-  const order = getCreated(response)
+  const order = getCreatedRecord(response)
   assert.deepEqual(
     order.payments.map((payment: { voucherNumber: string }) => payment.voucherNumber),
     ['900', '100', null],
@@ -80,7 +80,7 @@ test('a failed order restores the full balance of its voucher', async () => {
   assertProblem(rejected, 'validation_id_incorrect', api.baseUrl, '/orders')
   assert.equal(await available(own, '300'), '10.00')
   assert.equal((await getStock(own))['1002 TEE'], 5)
-  getCreated(
+  getCreatedRecord(
     await post(own, '/orders', buildOrder([{ sku: 'TEE', quantity: 1 }], { payments: [pays('300', validationId)] })),
   )
   assert.equal(await available(own, '300'), '0.00')

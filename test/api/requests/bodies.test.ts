@@ -10,10 +10,10 @@ import {
   buildCreateHead,
   buildCredentials,
   captureLog,
+  openTls,
   readUntilClosed,
   sendBytes,
   startSecondServer,
-  tlsTo,
 } from '../../support/servers.ts'
 import { startTestApi, type TestResponse } from '../../support/service.ts'
 import { post, put } from '../../support/write.ts'
@@ -112,10 +112,10 @@ test('a body can have 256 KiB, with or without a length', async () => {
 const chunked = { 'transfer-encoding': 'chunked' }
 
 test('an oversized or endless body is rejected early and its connection closed', async () => {
-  const announced = await tlsTo(api)
+  const announced = await openTls(api)
   const announcedResponse = readUntilClosed(announced)
   announced.write(`${head('Content-Type: application/json', 'Content-Length: 100000000')}{`)
-  const endless = await tlsTo(api)
+  const endless = await openTls(api)
   const endlessResponse = readUntilClosed(endless)
   let sent = 0
   endless.write(head('Content-Type: application/json', 'Transfer-Encoding: chunked'))
@@ -131,7 +131,7 @@ test('an oversized or endless body is rejected early and its connection closed',
 
 test('a body shorter than its declared length creates nothing', () =>
   assertCreatesNoCustomer(api, async () => {
-    const socket = await tlsTo(api)
+    const socket = await openTls(api)
     const body = JSON.stringify(buildCustomer())
     socket.write(head('Content-Type: application/json', `Content-Length: ${body.length + 1}`) + body)
     const ended = readUntilClosed(socket)
@@ -142,7 +142,7 @@ test('a body shorter than its declared length creates nothing', () =>
 test('an aborted body is not logged as an error', () =>
   assertCreatesNoCustomer(api, async () => {
     for (const remainder of ['-1\r\n', '9\r\n{"first', '']) {
-      const socket = await tlsTo(api)
+      const socket = await openTls(api)
       const closed = once(socket, 'close')
       socket.write(`${head('Content-Type: application/json', 'Transfer-Encoding: chunked', 'Expect: 100-continue')}`)
       await once(socket, 'data')
@@ -174,7 +174,7 @@ test("a write with a query is rejected together with the body's errors", () =>
 
 /** Returns the response to a head whose body never arrives. */
 async function answerToHead(request: string) {
-  const socket = await tlsTo(api)
+  const socket = await openTls(api)
   const data = once(socket.setEncoding('utf8'), 'data')
   socket.write(request)
   const [response] = await data

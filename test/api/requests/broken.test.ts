@@ -5,11 +5,11 @@ import { shopOfTests } from '../../apparel21/shop.ts'
 import { ordersOf } from '../../apparel21/writes/orders.ts'
 import {
   buildCredentials,
+  openTls,
   parseStatuses,
   readUntilClosed,
   sendBytes,
   startSecondServer,
-  tlsTo,
 } from '../../support/servers.ts'
 
 const shop = await shopOfTests()
@@ -41,7 +41,7 @@ test('requests before garbage bytes are all answered in order', async () => {
 
 test('a write waiting for its back office is answered despite garbage bytes', async () => {
   simulator.faults.add({ kind: 'latency', seconds: 1, method: 'POST', times: 1 })
-  const socket = await tlsTo(api)
+  const socket = await openTls(api)
   const responses = readUntilClosed(socket)
   socket.write(ordering)
   for (let i = 0; i < 5; i++) {

@@ -3,7 +3,7 @@ import { Agent } from 'node:https'
 import { after, test } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
 import { buildCustomer } from '../../support/customer-bodies.ts'
-import { basicAuth, buildCredentials, createRequester } from '../../support/servers.ts'
+import { buildBasicAuth, buildCredentials, createRequester } from '../../support/servers.ts'
 import { startTestApi, type TestResponse } from '../../support/service.ts'
 import { waitForMinuteStart } from '../../support/voucher-shop.ts'
 
@@ -82,7 +82,7 @@ test('continuous wrong sign-ins from many addresses do not delay valid ones', as
   await waitForMinuteStart(api)
   const guess = (i: number) =>
     ask('/stores', {
-      headers: { ...buildCredentials(api), authorization: basicAuth(`guess${i % 150}:wrong`) },
+      headers: { ...buildCredentials(api), authorization: buildBasicAuth(`guess${i % 150}:wrong`) },
       from: `127.0.0.${2 + (i % 5)}`,
     })
   const statuses = await serveDuringCrowd(20, guess)

@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import { after, describe, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { connect as connectTls } from 'node:tls'
-import { buildCredentials, startSecondServer, tlsTo } from '../../support/servers.ts'
+import { buildCredentials, openTls, startSecondServer } from '../../support/servers.ts'
 import { startTestApi } from '../../support/service.ts'
 
 const api = await startTestApi({ settings: { readsPerMinute: 'off' } })
@@ -87,7 +87,7 @@ test('TLS compression is never used', async () => {
 })
 
 test('a TLS renegotiation is rejected without disturbing other clients', async () => {
-  const socket = await tlsTo(api, { maxVersion: 'TLSv1.2', ALPNProtocols: ['http/1.1'] })
+  const socket = await openTls(api, { maxVersion: 'TLSv1.2', ALPNProtocols: ['http/1.1'] })
   const outcome = new Promise<string>(resolve => {
     socket.on('error', ({ message }) => resolve(message))
     socket.on('close', () => resolve('closed'))
@@ -132,7 +132,7 @@ describe('unfinished handshakes', { concurrency: true }, () => {
           return socket
         })
         const ended = Promise.all(sockets.map(socket => new Promise(resolve => socket.resume().on('close', resolve))))
-        assert.equal((await server.ask('/stores', { headers: buildCredentials(api) })).status, 200)
+        assert.equal((await server.sendRequest('/stores', { headers: buildCredentials(api) })).status, 200)
         for (let sent = 1; sockets.some(({ closed }) => !closed); sent++) {
           assert.ok(performance.now() - begun < 30_000, 'within 30 s')
           await delay(200)

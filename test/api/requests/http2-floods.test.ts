@@ -11,7 +11,7 @@ import {
   http2Preface,
   toUint32,
 } from '../../../scenarios/support/raw-http.ts'
-import { buildCredentials, captureLog, startSecondServer, tlsTo } from '../../support/servers.ts'
+import { buildCredentials, captureLog, openTls, startSecondServer } from '../../support/servers.ts'
 import { startTestApi } from '../../support/service.ts'
 
 const api = await startTestApi({ settings: { readsPerMinute: 'off' } })
@@ -37,7 +37,7 @@ const stream = (i: number) => 2 * i + 1
 
 /** Sends bytes over a connection of its own, again and again until the server ends it; whether it does. */
 async function isEnded(bytes: Buffer, atMost = 1): Promise<boolean> {
-  const socket = await tlsTo(server, { ALPNProtocols: ['h2'] })
+  const socket = await openTls(server, { ALPNProtocols: ['h2'] })
   assert.equal(socket.alpnProtocol, 'h2')
   let isOver = false
   socket.on('error', () => {})

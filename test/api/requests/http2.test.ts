@@ -51,15 +51,15 @@ test('a URL is limited to 8 KiB and headers to 16 KiB', async () => {
     [16 * 1024, 'headers_too_large'],
   ] as const) {
     const headers = { ...own, 'x-large': 'x'.repeat(length) }
-    for (const response of [await askAlone(path, headers), await server.ask(path, { headers })])
+    for (const response of [await askAlone(path, headers), await server.sendRequest(path, { headers })])
       assert.equal(response.json.code, code)
-    for (const response of [await askAlone(`${path}x`, headers), await server.ask(`${path}x`, { headers })])
+    for (const response of [await askAlone(`${path}x`, headers), await server.sendRequest(`${path}x`, { headers })])
       assert.equal(response.json.code, 'uri_too_long')
   }
 })
 
 test('HTTP/1.1 is supported on the same port', async () => {
-  assert.equal((await server.ask('/stores', { headers: own })).status, 200)
+  assert.equal((await server.sendRequest('/stores', { headers: own })).status, 200)
   assert.deepEqual(parseStatuses(await sendBytes(server, 'GET /stores HTTP/1.1\r\nHost : a\r\n\r\n')), [400])
 })
 

@@ -6,10 +6,10 @@ import { assertCreatesNoCustomer } from '../../support/customer-bodies.ts'
 import {
   buildCreateHead,
   buildCredentials,
+  openTls,
   parseStatuses,
   readUntilClosed,
   startSecondServer,
-  tlsTo,
 } from '../../support/servers.ts'
 import { startTestApi } from '../../support/service.ts'
 
@@ -29,7 +29,7 @@ async function dripping(
   const begun = performance.now()
   const ends = await Promise.all(
     Array.from({ length: clients }, async () => {
-      const socket = await tlsTo(server, { ALPNProtocols: ['http/1.1'] })
+      const socket = await openTls(server, { ALPNProtocols: ['http/1.1'] })
       socket.write(beginning)
       const dripTimer = setInterval(() => socket.writable && socket.write(drop), everyMs)
       return { received: readUntilClosed(socket).finally(() => clearInterval(dripTimer)) }
@@ -49,7 +49,7 @@ describe('slow clients', { concurrency: true }, () => {
         const server = await startSecondServer(api, { environment: { HTTP2: http2 } })
         try {
           const ended = await dripping(server, 20, 'GET /stores HTTP/1.1\r\nHost: a\r\n', 'X-A: b\r\n', 1_000)
-          assert.equal((await server.ask('/stores', { headers: buildCredentials(api) })).status, 200)
+          assert.equal((await server.sendRequest('/stores', { headers: buildCredentials(api) })).status, 200)
           const { responses, seconds } = await ended()
           for (const response of responses) assert.deepEqual(parseStatuses(response), [408])
           assert.ok(seconds > 10 && seconds < 20, `${seconds} s`)

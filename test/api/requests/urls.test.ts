@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { buildCustomer } from '../../support/customer-bodies.ts'
-import { getCreated } from '../../support/order-shop.ts'
+import { getCreatedRecord } from '../../support/order-shop.ts'
 import { assertProblem, getErrorDetails } from '../../support/problem.ts'
 import { buildCredentials, sendBytes } from '../../support/servers.ts'
 import { startTestApi } from '../../support/service.ts'
@@ -130,7 +130,7 @@ test('a trailing slash does not affect keys, audit entries or created records', 
   const first = await post(api, '/customers/', body, key)
   assert.match(String(first.headers.location), /^\/customers\/[^/]+$/)
   assertReplay(await post(api, '/customers', body, key), first)
-  const { id } = getCreated(first)
+  const { id } = getCreatedRecord(first)
   const changed = await put(api, `/customers/${id}/`, { surname: 'Smythe' })
   assert.deepEqual([changed.status, changed.json.data.surname], [200, 'Smythe'])
   const { json } = await api.get('/audit/')

@@ -8,10 +8,10 @@ import { assertProblem } from '../../support/problem.ts'
 import {
   buildCredentials,
   createRequester,
+  openTls,
   parseStatuses,
   sendBytes,
   startSecondServer,
-  tlsTo,
 } from '../../support/servers.ts'
 import { startTestApi } from '../../support/service.ts'
 
@@ -50,7 +50,7 @@ test('only TLS 1.2 and 1.3 are accepted', async () => {
     assert.match(String(error), /alert protocol version/)
   }
   for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
-    const socket = await tlsTo(api, { minVersion: version, maxVersion: version })
+    const socket = await openTls(api, { minVersion: version, maxVersion: version })
     assert.equal(socket.getProtocol(), version)
     socket.destroy()
   }
@@ -98,10 +98,10 @@ test('the forwarded scheme counts only from a trusted proxy', async () => {
     headers: { ...buildCredentials(api), 'x-forwarded-proto': scheme, 'x-forwarded-for': '203.0.113.7' },
   })
   try {
-    assertProblem(await server.ask('/stores', withScheme('http')), 'https_required', server.baseUrl, '/stores')
-    assert.equal((await server.ask('/stores', withScheme('https'))).status, 200)
+    assertProblem(await server.sendRequest('/stores', withScheme('http')), 'https_required', server.baseUrl, '/stores')
+    assert.equal((await server.sendRequest('/stores', withScheme('https'))).status, 200)
     assert.equal(
-      (await server.ask('/stores', { ...withScheme('http'), from: '127.0.0.2' })).status,
+      (await server.sendRequest('/stores', { ...withScheme('http'), from: '127.0.0.2' })).status,
       200,
       'no trusted proxy',
     )

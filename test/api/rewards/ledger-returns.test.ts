@@ -13,16 +13,16 @@ test('partial returns take back exactly what one full return would', async () =>
   await ann.earn('W1', '100.00')
   const remaining = []
   for (const piece of ['33.33', '33.33', '33.34']) {
-    await ann.giveBack('W1', piece)
-    remaining.push((await ann.read()).availablePoints)
+    await ann.returnItems('W1', piece)
+    remaining.push((await ann.getAccount()).availablePoints)
   }
   assert.deepEqual(remaining, [67, 34, 0])
-  await ann.giveBack('W1', '50.00')
-  const account = await ann.read()
+  await ann.returnItems('W1', '50.00')
+  const account = await ann.getAccount()
   assert.deepEqual(account.points.map(formatLot), ['0 of 100'])
   assert.deepEqual(getBalances(account), [0, '0.00', 300])
   assert.deepEqual(getTierProgress(account), ['1', '2', '500.00'])
-  assert.deepEqual((await ann.entries()).slice(-2), ['return 0 spend -33.34 W1 R-W1', 'reverse -34 W1 R-W1'])
+  assert.deepEqual((await ann.listEntries()).slice(-2), ['return 0 spend -33.34 W1 R-W1', 'reverse -34 W1 R-W1'])
 })
 
 test('a return first takes its own lot, then the earliest expiring lots', async () => {
@@ -33,10 +33,10 @@ test('a return first takes its own lot, then the earliest expiring lots', async 
   await api.db.run(
     sql`update reward_lot set redeemed = 80 where service_id = ${ann.service.id} and description = 'Order W1'`,
   )
-  await ann.addLots({ lotId: 'soon', total: '30', expiryDate: ann.today() })
-  await ann.giveBack('W1', '60.00')
+  await ann.addLots({ lotId: 'soon', total: '30', expiryDate: ann.getToday() })
+  await ann.returnItems('W1', '60.00')
   const of = async () =>
-    Object.fromEntries((await ann.read()).points.map(lot => [lot.description ?? lot.id, lot.available]))
+    Object.fromEntries((await ann.getAccount()).points.map(lot => [lot.description ?? lot.id, lot.available]))
   assert.deepEqual(await of(), { 'Order W1': 0, 'Order W2': 80, soon: 0 })
 })
 
@@ -45,83 +45,83 @@ test('expired unused points are taken back in place at no further cost', async (
   await ann.earn('W1', '100.00')
   await api.db.run(sql`update reward_lot set expiry_date = '2020-01-01' where service_id = ${ann.service.id}`)
   await ann.earn('W2', '90.00')
-  await ann.giveBack('W1', '100.00')
-  assert.deepEqual(getBalances(await ann.read()), [90, '0.00', 210])
-  assert.equal((await ann.entries()).at(-1), 'reverse -100 W1 R-W1')
+  await ann.returnItems('W1', '100.00')
+  assert.deepEqual(getBalances(await ann.getAccount()), [90, '0.00', 210])
+  assert.equal((await ann.listEntries()).at(-1), 'reverse -100 W1 R-W1')
 })
 
 test('an unused reward is taken back and its other points are restored', async () => {
   const ann = await createMember(api)
   await ann.earn('W1', '200.00')
   await ann.earn('W2', '130.00')
-  assert.deepEqual(getBalances(await ann.read()), [30, '10.00', 270])
-  const [reward] = (await ann.read()).rewards
-  await ann.giveBack('W2', '130.00')
-  const account = await ann.read()
+  assert.deepEqual(getBalances(await ann.getAccount()), [30, '10.00', 270])
+  const [reward] = (await ann.getAccount()).rewards
+  await ann.returnItems('W2', '130.00')
+  const account = await ann.getAccount()
   assert.deepEqual(getBalances(account), [200, '0.00', 100])
   assert.deepEqual(account.rewards.map(formatLot), ['0.00 of 10.00'])
   const restored = account.points.find(lot => lot.description === 'Points of a reward, return R-W2')
   assert.deepEqual([restored && formatLot(restored), restored?.expiryDate], ['200 of 300', reward?.expiryDate])
-  await ann.giveBack('W1', '200.00')
-  assert.deepEqual(getBalances(await ann.read()), [0, '0.00', 300])
+  await ann.returnItems('W1', '200.00')
+  assert.deepEqual(getBalances(await ann.getAccount()), [0, '0.00', 300])
 })
 
 test('used points become debt that later earnings repay', async () => {
   const ann = await createMember(api)
   await ann.earn('W1', '300.00')
   await api.db.run(sql`update reward_lot set redeemed = 4 where service_id = ${ann.service.id} and kind = 'reward'`)
-  await ann.giveBack('W1', '300.00')
-  const owing = await ann.read()
+  await ann.returnItems('W1', '300.00')
+  const owing = await ann.getAccount()
   assert.deepEqual(getBalances(owing), [0, '6.00', 600])
-  assert.equal((await ann.entries()).at(-1), 'owe -300 W1 R-W1')
+  assert.equal((await ann.listEntries()).at(-1), 'owe -300 W1 R-W1')
   await ann.earn('W2', '120.00')
-  assert.deepEqual(getBalances(await ann.read()), [0, '6.00', 480])
+  assert.deepEqual(getBalances(await ann.getAccount()), [0, '6.00', 480])
   await ann.earn('W3', '200.00')
-  assert.deepEqual(getBalances(await ann.read()), [20, '6.00', 280])
-  await ann.giveBack('W3', '200.00')
-  assert.deepEqual(getBalances(await ann.read()), [0, '6.00', 480])
+  assert.deepEqual(getBalances(await ann.getAccount()), [20, '6.00', 280])
+  await ann.returnItems('W3', '200.00')
+  assert.deepEqual(getBalances(await ann.getAccount()), [0, '6.00', 480])
 })
 
 test('a return of an older or foreign order takes no points', async () => {
   const ann = await createMember(api, { account: { qualifyingSpend: '400.00' } })
   await ann.addLots({ lotId: 'old', total: '100' })
-  await ann.giveBack('W0', '50.00')
-  const account = await ann.read()
+  await ann.returnItems('W0', '50.00')
+  const account = await ann.getAccount()
   assert.deepEqual(getBalances(account), [100, '0.00', 200])
   assert.deepEqual(getTierProgress(account), ['1', '2', '100.00'])
-  assert.deepEqual(await ann.entries(), [])
+  assert.deepEqual(await ann.listEntries(), [])
 })
 
 test('a tier is kept until its end date despite a return', async () => {
   const ann = await createMember(api)
   await ann.earn('W1', '600.00')
-  await ann.giveBack('W1', '600.00')
-  const account = await ann.read()
+  await ann.returnItems('W1', '600.00')
+  const account = await ann.getAccount()
   assert.deepEqual(getTierProgress(account), ['2', '3', '1500.00'])
   await api.db.run(
     sql`update reward_account set tier_locked_until_date = '2020-01-01' where service_id = ${ann.service.id}`,
   )
   await ann.earn('W2', '1.00')
-  assert.deepEqual(getTierProgress(await ann.read()), ['1', '2', '499.00'])
+  assert.deepEqual(getTierProgress(await ann.getAccount()), ['1', '2', '499.00'])
 })
 
 test('a cancelled return restores exactly what it took, once, at any tier', async () => {
   const ann = await createMember(api)
   await ann.earn('W1', '100.70')
-  const expiry = (await ann.read()).points[0]?.expiryDate
-  await ann.giveBack('W1', '50.35')
+  const expiry = (await ann.getAccount()).points[0]?.expiryDate
+  await ann.returnItems('W1', '50.35')
   await ann.earn('W2', '450.00')
-  const before = await ann.read()
+  const before = await ann.getAccount()
   assert.deepEqual([...getTierProgress(before), ...getBalances(before)], ['2', '3', '999.65', 200, '10.00', 100])
   await ann.cancelReturn('W1')
-  const account = await ann.read()
+  const account = await ann.getAccount()
   assert.deepEqual([...getTierProgress(account), ...getBalances(account)], ['2', '3', '949.30', 250, '10.00', 50])
   const again = account.points.find(lot => lot.description === 'Return R-W1 cancelled')
   assert.deepEqual([again?.total, again?.expiryDate], [50, expiry])
   await ann.cancelReturn('W1')
-  assert.deepEqual(await ann.read(), account)
-  await ann.giveBack('W1', '100.70')
-  assert.equal((await ann.read()).availablePoints, 150)
+  assert.deepEqual(await ann.getAccount(), account)
+  await ann.returnItems('W1', '100.70')
+  assert.equal((await ann.getAccount()).availablePoints, 150)
   await ann.checkLedger()
 })
 
@@ -129,10 +129,10 @@ test('points restored by a cancelled return repay its debt first', async () => {
   const ann = await createMember(api)
   await ann.earn('W1', '300.00')
   await api.db.run(sql`update reward_lot set redeemed = 10 where service_id = ${ann.service.id} and kind = 'reward'`)
-  await ann.giveBack('W1', '300.00')
-  assert.deepEqual(getBalances(await ann.read()), [0, '0.00', 600])
+  await ann.returnItems('W1', '300.00')
+  assert.deepEqual(getBalances(await ann.getAccount()), [0, '0.00', 600])
   await ann.cancelReturn('W1')
-  assert.deepEqual(getBalances(await ann.read()), [0, '0.00', 300])
+  assert.deepEqual(getBalances(await ann.getAccount()), [0, '0.00', 300])
   await ann.checkLedger()
 })
 
@@ -156,7 +156,7 @@ test('a cancelled return restores at most the qualifying spend it took', async (
     ['700', '700'],
   ] as const) {
     await begin(initial)
-    await ann.giveBack('W1', '600.00')
+    await ann.returnItems('W1', '600.00')
     await ann.cancelReturn('W1')
     assert.equal(await spend(), expected)
     await ann.checkLedger()
@@ -183,7 +183,7 @@ test('balances always equal open lots and lots equal the ledger', async () => {
       const ann = await createMember(api)
       for (const { earn, giveBack, cancel, amount = '0', days, use } of input) {
         if (earn) await ann.earn(earn, amount)
-        if (giveBack) await ann.giveBack(giveBack, amount)
+        if (giveBack) await ann.returnItems(giveBack, amount)
         if (cancel) await ann.cancelReturn(cancel)
         if (days) await pass(ann.service.id, days)
         if (use)
@@ -213,9 +213,9 @@ test('returning everything unused leaves nothing, however it was bought', async 
       for (const [i, amount] of amounts.entries()) await ann.earn(`W${i}`, amount)
       for (const [i, amount] of amounts.entries()) {
         const half = (Number(amount) / 2).toFixed(2)
-        for (const part of [half, amount]) await ann.giveBack(`W${i}`, part)
+        for (const part of [half, amount]) await ann.returnItems(`W${i}`, part)
       }
-      const account = await ann.read()
+      const account = await ann.getAccount()
       assert.deepEqual([account.availablePoints, account.availableRewards], [0, '0.00'])
       const owed = await api.db.row<{ points_owed: string; qualifying_spend: string }>(
         sql`select points_owed, trim_scale(qualifying_spend)::text as qualifying_spend from reward_account where service_id = ${ann.service.id}`,

@@ -19,7 +19,7 @@ test('an order earns one expiring lot for each whole step', async () => {
   })
   await ann.earn('W0000001', '123.95')
   const until = Temporal.Now.plainDateTimeISO('Australia/Melbourne')
-  const account = await ann.read()
+  const account = await ann.getAccount()
   assert.deepEqual(getBalances(account), [123, '0.00', 177])
   assert.equal(account.points.length, 1)
   const { createdAt = '', expiryDate, description, redeemed, total } = account.points[0] ?? {}
@@ -30,17 +30,17 @@ test('an order earns one expiring lot for each whole step', async () => {
     createdAt,
   )
   assert.equal(expiryDate, getLastDay(createdAt.slice(0, 10), { months: 24, days: 0 }))
-  assert.deepEqual(await ann.entries(), ['earn 123 spend 123.95 W0000001'])
+  assert.deepEqual(await ann.listEntries(), ['earn 123 spend 123.95 W0000001'])
 })
 
 test("a day follows the service's time zone", async () => {
   const days = ['Pacific/Kiritimati', 'Etc/GMT+12'].map(async timeZone => {
     const ann = await createMember(api, { timeZone })
-    const from = ann.today()
+    const from = ann.getToday()
     await ann.earn('W1', '10.00')
-    const [lot] = (await ann.read()).points
+    const [lot] = (await ann.getAccount()).points
     const day = lot?.createdAt.slice(0, 10) ?? ''
-    assert.ok(from <= day && day <= ann.today())
+    assert.ok(from <= day && day <= ann.getToday())
     assert.equal(lot?.expiryDate, getLastDay(day, { months: 24, days: 0 }))
     return day
   })
@@ -56,7 +56,7 @@ test('a customer without a reward account earns and loses nothing', async () => 
     await earnRewards(tx, ann.service, account, { orderNumber: 'W1', amount: '500.00' })
     await reverseRewards(tx, ann.service, account, { orderNumber: 'W1', returnNumber: 'R1', amount: '500.00' })
   })
-  assert.deepEqual(await ann.entries(), [])
+  assert.deepEqual(await ann.listEntries(), [])
   assert.equal((await ann.shop.get('/customers/c2/rewards')).status, 404)
 })
 
@@ -70,7 +70,7 @@ test('an uncommitted order earns nothing', async () => {
     }),
     /the order fails/,
   )
-  const account = await ann.read()
+  const account = await ann.getAccount()
   assert.deepEqual(getBalances(account), [0, '0.00', 300])
   assert.deepEqual(getTierProgress(account), ['1', '2', '500.00'])
 })
@@ -85,7 +85,7 @@ test('points become rewards at the threshold, earliest expiry first', async () =
   )
   // 100 + 100 + 100 are open; the order's own lot, of 24 months, goes first of all.
   await ann.earn('W1', '450.00')
-  const account = await ann.read()
+  const account = await ann.getAccount()
   assert.deepEqual(
     account.points.map(lot => [lot.id.length > 9 ? 'own' : lot.id, formatLot(lot)]),
     [
@@ -108,19 +108,19 @@ test('points become rewards at the threshold, earliest expiry first', async () =
 test('spend can raise an account several tiers and locks the tier', async () => {
   const ann = await createMember(api, { account: { qualifyingSpend: '100.00' } })
   await ann.earn('W1', '399.99')
-  assert.deepEqual(getTierProgress(await ann.read()), ['1', '2', '0.01'])
-  const from = ann.today()
+  assert.deepEqual(getTierProgress(await ann.getAccount()), ['1', '2', '0.01'])
+  const from = ann.getToday()
   await ann.earn('W2', '0.01')
-  const second = await ann.read()
+  const second = await ann.getAccount()
   assert.deepEqual(getTierProgress(second), ['2', '3', '1000.00'])
-  const locked = [from, ann.today()].map(day => getLastDay(day, { months: 12, days: 0 }))
+  const locked = [from, ann.getToday()].map(day => getLastDay(day, { months: 12, days: 0 }))
   assert.ok(locked.includes(second.tierLockedUntilDate), String(second.tierLockedUntilDate))
   await ann.earn('W3', '50.00')
-  const third = (await ann.read()).points.find(lot => lot.description === 'Order W3')
+  const third = (await ann.getAccount()).points.find(lot => lot.description === 'Order W3')
   assert.equal(third?.total, 100, 'two points for each dollar in the second tier')
   const bob = await createMember(api)
   await bob.earn('W1', '1500.00')
-  const highest = await bob.read()
+  const highest = await bob.getAccount()
   assert.deepEqual(getTierProgress(highest), ['3', null, null])
   assert.equal(highest.availableRewards, '50.00', 'by the tier in which they were earned')
 })
@@ -129,12 +129,12 @@ test('an account without redeemable points or reachable tier shows no next goal'
   const tiers = [buildTier('1', '0.00', { autoRewardValue: null }), buildTier('2', null), buildTier('3', '1500.00')]
   const ann = await createMember(api, { tiers })
   await ann.earn('W1', '400.00')
-  const account = await ann.read()
+  const account = await ann.getAccount()
   assert.deepEqual(getBalances(account), [400, '0.00', null])
   assert.deepEqual(getTierProgress(account), ['1', '3', '1100.00'])
   await ann.earn('W2', '1100.00')
-  assert.deepEqual(getTierProgress(await ann.read()), ['3', null, null])
-  assert.deepEqual(getBalances(await ann.read()), [0, '50.00', 300])
+  assert.deepEqual(getTierProgress(await ann.getAccount()), ['3', null, null])
+  assert.deepEqual(getBalances(await ann.getAccount()), [0, '50.00', 300])
 })
 
 test('a tier with a lower threshold creates rewards as soon as reached', async () => {
@@ -144,7 +144,7 @@ test('a tier with a lower threshold creates rewards as soon as reached', async (
   ]
   const ann = await createMember(api, { tiers })
   await ann.earn('W1', '250.00')
-  assert.deepEqual(getBalances(await ann.read()), [50, '10.00', 50])
+  assert.deepEqual(getBalances(await ann.getAccount()), [50, '10.00', 50])
 })
 
 test('a tier lasts through its end date until the next order', async () => {
@@ -153,12 +153,12 @@ test('a tier lasts through its end date until the next order', async () => {
     account: { tierId: '3', tierLockedUntilDate: day(1), qualifyingSpend: '600.00' },
   })
   await member.earn('W1', '10.00')
-  assert.equal((await member.read()).tierId, '3')
+  assert.equal((await member.getAccount()).tierId, '3')
   const past = await createMember(api, {
     account: { tierId: '3', tierLockedUntilDate: day(-2), qualifyingSpend: '600.00' },
   })
   await past.earn('W1', '10.00')
-  const fallen = await past.read()
+  const fallen = await past.getAccount()
   assert.deepEqual(getTierProgress(fallen), ['2', '3', '890.00'])
   assert.equal(fallen.availablePoints, 20, 'what it falls to is what it earns by')
 })
@@ -168,8 +168,8 @@ test("another service's accounts stay unchanged", async () => {
   const bob = await createMember(api)
   await bob.earn('W1', '100.00')
   await ann.earn('W1', '40.00')
-  await ann.giveBack('W1', '40.00')
-  assert.deepEqual(getBalances(await bob.read()), [100, '0.00', 200])
+  await ann.returnItems('W1', '40.00')
+  assert.deepEqual(getBalances(await bob.getAccount()), [100, '0.00', 200])
 })
 
 test('importing lots again neither restores nor repeats a deduction', async () => {
@@ -180,10 +180,10 @@ test('importing lots again neither restores nor repeats a deduction', async () =
   ]
   await ann.addLots(...file)
   await ann.earn('W1', '100.00')
-  const before = await ann.read()
+  const before = await ann.getAccount()
   assert.deepEqual(getBalances(before), [50, '10.00', 250])
   assert.deepEqual(await ann.addLots(...file), { inserted: 0, changed: 0 })
-  assert.deepEqual(await ann.read(), before)
+  assert.deepEqual(await ann.getAccount(), before)
   await assert.rejects(
     ann.addLots({ lotId: 'a', total: '200', redeemed: '100' }),
     (error: { constraint?: string }) => error.constraint === 'reward_lot_check',
@@ -201,7 +201,7 @@ test('the database rejects an entry that would make a lot negative', async () =>
   await assert.rejects(insert('-91'), /reward_lot_check/)
   assert.equal(await insert('-90'), 1)
   await assert.rejects(api.db.run(sql`update reward_entry set amount = 1`), /append-only/)
-  assert.deepEqual(getBalances(await ann.read()), [0, '0.00', 300])
+  assert.deepEqual(getBalances(await ann.getAccount()), [0, '0.00', 300])
 })
 
 test('twenty concurrent orders and their twenty returns lose no points', async () => {
@@ -211,15 +211,15 @@ test('twenty concurrent orders and their twenty returns lose no points', async (
     const orders = Array.from({ length: 20 }, (_, i) => ({ number: `W${i}`, amount: `${17 + i}.50` }))
     await Promise.all(orders.map(({ number, amount }) => ann.earn(number, amount, writers)))
     // 17 + 18 + … + 36 points; half a dollar of each order counts for the tier alone.
-    const account = await ann.read()
+    const account = await ann.getAccount()
     assert.deepEqual([account.tierId, account.spendToNextTier], ['2', '960.00'])
     await ann.checkLedger()
-    const earned = (await ann.entries()).filter(text => text.startsWith('earn '))
+    const earned = (await ann.listEntries()).filter(text => text.startsWith('earn '))
     assert.equal(earned.length, 20)
     const points = earned.reduce((sum, text) => sum + Number(text.split(' ')[1]), 0)
     assert.equal(account.availablePoints + account.rewards.length * 300, points)
-    await Promise.all(orders.map(({ number, amount }) => ann.giveBack(number, amount, writers)))
-    assert.deepEqual(getBalances(await ann.read()), [0, '0.00', 300])
+    await Promise.all(orders.map(({ number, amount }) => ann.returnItems(number, amount, writers)))
+    assert.deepEqual(getBalances(await ann.getAccount()), [0, '0.00', 300])
     await ann.checkLedger()
   } finally {
     await writers.close()

@@ -4,7 +4,7 @@ import {
   buildOrder,
   cancelReturn,
   createReturn,
-  getCreated,
+  getCreatedRecord,
   joinRewards,
   placeOrder,
   startOrderShop,
@@ -34,10 +34,10 @@ test('an order earns for its items; a partial return takes a share', async () =>
     { sku: 'TEE', quantity: 1 },
   ])
   assert.deepEqual(await balances(own), [39, '0.00', 11])
-  getCreated(await createReturn(own, order.id, { TEE: 1 }))
+  getCreatedRecord(await createReturn(own, order.id, { TEE: 1 }))
   // 10.00 of 39.99 are 9.75 of 39 points.
   assert.deepEqual(await balances(own), [30, '0.00', 20])
-  getCreated(await createReturn(own, order.id, { 'HOOD-S': 1 }))
+  getCreatedRecord(await createReturn(own, order.id, { 'HOOD-S': 1 }))
   assert.deepEqual(await balances(own), [0, '0.00', 50])
 })
 
@@ -46,7 +46,7 @@ test('a reward made from two orders is taken back with the second', async () => 
   await placeOrder(own, [{ sku: 'HOOD-S', quantity: 1 }])
   const second = await placeOrder(own, [{ sku: 'HOOD-M', quantity: 1 }])
   assert.deepEqual(await balances(own), [12, '5.00', 38])
-  getCreated(await createReturn(own, second.id, { 'HOOD-M': 1 }))
+  getCreatedRecord(await createReturn(own, second.id, { 'HOOD-M': 1 }))
   assert.deepEqual(await balances(own), [29, '0.00', 21])
 })
 
@@ -74,7 +74,7 @@ test('a rejected order earns nothing', async () => {
 test('a customer without membership buys and returns without points', async () => {
   const own = await memberShop()
   const order = await placeOrder(own, [{ sku: 'TEE', quantity: 1 }], { customerId: '65433' })
-  getCreated(await createReturn(own, order.id, { TEE: 1 }))
+  getCreatedRecord(await createReturn(own, order.id, { TEE: 1 }))
   assert.equal((await own.get('/customers/65433/rewards')).status, 404)
   assert.deepEqual(await balances(own), [0, '0.00', 50])
 })
@@ -87,7 +87,7 @@ test('twenty concurrent orders earn the same as sequential ones', async () => {
   assert.deepEqual(new Set(responses.map(response => response.status)), new Set([201]))
   // 20 × 33 points: 13 rewards of 50, and 10 left.
   assert.deepEqual(await balances(own), [10, '65.00', 40])
-  const orders = responses.map(response => getCreated(response).id)
+  const orders = responses.map(response => getCreatedRecord(response).id)
   const back = await Promise.all(orders.map(id => createReturn(own, id, { 'HOOD-M': 1 })))
   assert.deepEqual(new Set(back.map(response => response.status)), new Set([201]))
   assert.deepEqual(await balances(own), [0, '0.00', 50])
@@ -109,7 +109,7 @@ test('a return takes back the earned points and its cancellation restores them',
   const points = async () => (await own.get('/customers/65432/rewards')).json.data.availablePoints
   const { id } = await placeOrder(own, [{ sku: 'TEE', quantity: 3 }])
   assert.equal(await points(), 30)
-  const { returnNumber } = getCreated(await createReturn(own, id, { TEE: 2 }))
+  const { returnNumber } = getCreatedRecord(await createReturn(own, id, { TEE: 2 }))
   assert.equal(await points(), 10)
   await cancelReturn(api, own, returnNumber)
   assert.equal(await points(), 30)

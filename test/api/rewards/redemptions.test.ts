@@ -53,14 +53,14 @@ const countRows = async ({ id }: Pick<Service, 'id'>) => {
 }
 
 test('rewards are reserved earliest expiry first, and used when confirmed', async () => {
-  const { shop, redeem, end, read, checkLedger } = await createShop()
+  const { shop, redeem, end, getAccount, checkLedger } = await createShop()
   const reserved = await redeem({ amount: '12.50', seconds: 600 })
   assert.equal(reserved.status, 201, reserved.text)
   const { requestId, createdAt, expiresAt, ...fields } = reserved.json.data
   assert.deepEqual(fields, { accountId: 'a1', status: 'pending', points: null, amount: '12.50', currency: 'AUD' })
   assert.ok(createdAt < expiresAt)
   assert.equal(reserved.headers.location, `${path}/${requestId}`)
-  const account = await read()
+  const account = await getAccount()
   assert.equal(account.availableRewards, '12.50')
   assert.deepEqual(
     account.rewards.map(({ id, redeemed, pending, available }) => [id, redeemed, pending, available]),
@@ -74,7 +74,7 @@ test('rewards are reserved earliest expiry first, and used when confirmed', asyn
   assert.deepEqual([confirmed.status, confirmed.json.data.status], [200, 'confirmed'])
   assert.deepEqual((await shop.get(`${path}/${requestId}`)).json.data, confirmed.json.data)
   assert.deepEqual(
-    (await read()).rewards.map(({ id, redeemed, pending }) => [id, redeemed, pending]),
+    (await getAccount()).rewards.map(({ id, redeemed, pending }) => [id, redeemed, pending]),
     [
       ['early', '10.00', '0.00'],
       ['late', '2.50', '0.00'],
@@ -84,20 +84,20 @@ test('rewards are reserved earliest expiry first, and used when confirmed', asyn
 })
 
 test('points are reserved, and a cancelled redemption gives them back', async () => {
-  const { redeem, end, read, checkLedger } = await createShop()
+  const { redeem, end, getAccount, checkLedger } = await createShop()
   const { requestId, points } = (await redeem({ points: 70 })).json.data
   assert.equal(points, 70)
-  assert.equal((await read()).availablePoints, 30)
+  assert.equal((await getAccount()).availablePoints, 30)
   const short = await redeem({ points: 31 })
   assertProblem(short, 'insufficient_rewards', api.baseUrl, path)
   assert.equal(short.json.detail, 'At most 30 points can be redeemed.')
   assert.equal((await end('cancel', requestId)).json.data.status, 'cancelled')
-  assert.equal((await read()).availablePoints, 100)
+  assert.equal((await getAccount()).availablePoints, 100)
   await checkLedger()
 })
 
 test('each request ID has one effect, with or without an Idempotency-Key', async () => {
-  const { redeem, end, read } = await createShop()
+  const { redeem, end, getAccount } = await createShop()
   const requestId = randomUUID()
   const first = await redeem({ requestId, amount: '10.00' })
   assert.deepEqual((await redeem({ requestId: requestId.toUpperCase(), amount: '10.00' })).json, first.json)
@@ -107,14 +107,14 @@ test('each request ID has one effect, with or without an Idempotency-Key', async
   const body = { requestId: randomUUID(), amount: '1.00' }
   const once = await redeem(body, undefined, keyed)
   assertReplay(await redeem(body, undefined, keyed), once)
-  assert.equal((await read()).availableRewards, '14.00')
+  assert.equal((await getAccount()).availableRewards, '14.00')
   for (let i = 0; i < 2; i++) assert.equal((await end('confirm', requestId)).json.data.status, 'confirmed')
   assert.equal((await end('cancel', requestId)).json.code, 'invalid_transition')
-  assert.equal((await read()).availableRewards, '14.00')
+  assert.equal((await getAccount()).availableRewards, '14.00')
 })
 
 test('invalid redemptions are rejected, and dry runs reserve nothing', async () => {
-  const { shop, redeem, end, read } = await createShop()
+  const { shop, redeem, end, getAccount } = await createShop()
   const codeOf = async (body: object) => (await redeem(body)).json.code
   assert.equal(await codeOf({}), 'invalid_body')
   assert.equal(await codeOf({ points: 1, amount: '1.00' }), 'invalid_body')
@@ -133,15 +133,15 @@ test('invalid redemptions are rejected, and dry runs reserve nothing', async () 
     (await redeem({ amount: '26.00' }, undefined, { prefer: 'tx=rollback' })).json.code,
     'insufficient_rewards',
   )
-  assert.equal((await read()).availableRewards, '25.00')
+  assert.equal((await getAccount()).availableRewards, '25.00')
 })
 
 test('an expired redemption reserves nothing, and the job publishes it', async () => {
-  const { shop, service, redeem, end, read, runJob } = await createShop()
+  const { shop, service, redeem, end, getAccount, runJob } = await createShop()
   const { requestId } = (await redeem({ amount: '25.00' })).json.data
   const { endCursor } = (await shop.get('/changes?kinds=reward-account')).json.meta
   await api.db.run(sql`update reward_redemption set expires_at = clock_timestamp() where service_id = ${service.id}`)
-  assert.equal((await read()).availableRewards, '25.00')
+  assert.equal((await getAccount()).availableRewards, '25.00')
   assert.equal((await end('confirm', requestId)).json.code, 'invalid_transition')
   assert.equal((await shop.get(`${path}/${requestId}`)).json.data.status, 'expired')
   assert.equal((await redeem({ amount: '25.00' })).status, 201)
@@ -155,24 +155,24 @@ test('an expired redemption reserves nothing, and the job publishes it', async (
 })
 
 test('orders neither convert nor take back reserved points', async () => {
-  const { redeem, end, read, earn, giveBack, checkLedger } = await createShop()
+  const { redeem, end, getAccount, earn, returnItems, checkLedger } = await createShop()
   await earn('O1', '150.00')
   const { requestId } = (await redeem({ points: 200 })).json.data
   await earn('O2', '100.00')
-  assert.equal((await read()).availablePoints, 150)
-  await giveBack('O1', '150.00')
-  assert.equal((await read()).availablePoints, 0)
+  assert.equal((await getAccount()).availablePoints, 150)
+  await returnItems('O1', '150.00')
+  assert.equal((await getAccount()).availablePoints, 0)
   assert.equal((await end('confirm', requestId)).json.data.status, 'confirmed')
   await checkLedger()
 })
 
 test('points that a redemption gives back are offset against owed points', async () => {
   for (const ended of ['cancelled', 'expired'] as const) {
-    const { service, redeem, end, read, earn, giveBack, checkLedger, runJob, entries } = await createShop()
+    const { service, redeem, end, getAccount, earn, returnItems, checkLedger, runJob, listEntries } = await createShop()
     await earn('O1', '150.00')
     const { requestId } = (await redeem({ points: 200 })).json.data
     // 50 of the 150 points can be taken back. The others are reserved, so they are owed.
-    await giveBack('O1', '150.00')
+    await returnItems('O1', '150.00')
     if (ended === 'cancelled') assert.equal((await end('cancel', requestId)).json.data.status, ended)
     else {
       const { rowCount } = await api.db.pool.query(
@@ -182,11 +182,11 @@ test('points that a redemption gives back are offset against owed points', async
       assert.equal(rowCount, 1)
       await runJob()
     }
-    assert.equal((await read()).availablePoints, 100, ended)
-    assert.ok((await entries()).some(entry => entry.startsWith('settle -')))
+    assert.equal((await getAccount()).availablePoints, 100, ended)
+    assert.ok((await listEntries()).some(entry => entry.startsWith('settle -')))
     await checkLedger()
     await earn('O2', '50.00')
-    assert.equal((await read()).availablePoints, 150, 'nothing is owed any more')
+    assert.equal((await getAccount()).availablePoints, 150, 'nothing is owed any more')
     await checkLedger()
   }
 })
@@ -246,11 +246,11 @@ test('an account of the API can have 1,000 pending redemptions', async () => {
 })
 
 test('200 clients of two servers redeem no more than there is', async () => {
-  const { shop, redeem, end, read, checkLedger } = await createShop()
+  const { shop, redeem, end, getAccount, checkLedger } = await createShop()
   const second = await startSecondServer(api)
   const inSecond: Pick<Caller, 'request'> = {
     request: (to, { headers, ...options } = {}) =>
-      second.ask(to, { ...options, headers: { ...buildCredentials(shop), ...headers } } as never),
+      second.sendRequest(to, { ...options, headers: { ...buildCredentials(shop), ...headers } } as never),
   }
   const statuses = await Promise.all(
     Array.from({ length: 200 }, async (_, i) => {
@@ -267,6 +267,6 @@ test('200 clients of two servers redeem no more than there is', async () => {
   const confirmed = statuses.filter(status => status === 'confirmed').length
   assert.ok(confirmed <= 25, `${confirmed} confirmed`)
   assert.ok(statuses.includes('insufficient_rewards'))
-  assert.equal((await read()).availableRewards, `${25 - confirmed}.00`)
+  assert.equal((await getAccount()).availableRewards, `${25 - confirmed}.00`)
   await checkLedger()
 })

@@ -23,6 +23,6 @@ test('spend and tier earned during an account import are kept', async () => {
     await waitUntil(async () => (await api.db.rows(waiting)).length > 0, 'the import waits for the order', 20_000)
   })
   await imported
-  const updated = await ann.read()
+  const updated = await ann.getAccount()
   assert.deepEqual([...getTierProgress(updated), updated.joinDate], ['2', '3', '900.00', '2024-02-01'])
 })

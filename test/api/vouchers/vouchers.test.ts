@@ -120,9 +120,9 @@ test('an address that tries many numbers is blocked until the minute ends', asyn
       assert.match(String(response.headers['retry-after']), /^[1-9]\d?$/)
     }
     const headers = { ...buildCredentials(api), 'x-voucher-pin': '004200' }
-    assert.equal((await second.ask('/vouchers/100', { headers })).status, 429, 'for all servers')
+    assert.equal((await second.sendRequest('/vouchers/100', { headers })).status, 429, 'for all servers')
     assert.equal(
-      (await second.ask('/vouchers/100', { headers, from: '127.0.0.2' })).status,
+      (await second.sendRequest('/vouchers/100', { headers, from: '127.0.0.2' })).status,
       200,
       'not for other addresses',
     )

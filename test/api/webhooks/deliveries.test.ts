@@ -4,7 +4,7 @@ import { Webhook } from 'standardwebhooks'
 import { verifyWebhook } from '../../../client/src/webhooks.ts'
 import { sql } from '../../../src/database/db.ts'
 import { upsertCustomers } from '../../../src/store/customers/customers.ts'
-import { addShipment, createReturn, fillShop, getCreated, placeOrder } from '../../support/order-shop.ts'
+import { addShipment, createReturn, fillShop, getCreatedRecord, placeOrder } from '../../support/order-shop.ts'
 import { getSignatureHeaders, parseChanges, respondWith } from '../../support/webhooks/receiver.ts'
 import { post, put, remove } from '../../support/write.ts'
 import { setUpHooks } from './hooks.ts'
@@ -50,7 +50,7 @@ test('shipments and returns are delivered to webhooks of their types', async () 
   const { secret } = await hook({ kinds: ['shipment', 'return'] })
   begin()
   const shipmentId = await addShipment(api, api, order.id)
-  const created = getCreated(await createReturn(api, order.id, { 'HOOD-S': 1 }))
+  const created = getCreatedRecord(await createReturn(api, order.id, { 'HOOD-S': 1 }))
   const delivered = () => new Set(parseChanges(hooks.receiver.received).map(({ kind, id }) => `${kind} ${id}`))
   const expected = new Set([`shipment ${shipmentId}`, `return ${created.id}`])
   await until(() => delivered().size === expected.size, 'both changes are delivered')

@@ -29,7 +29,7 @@ async function accepted(text: string | Buffer, db: Database = shop.db, kind: Exp
 test("a person keeps the export's time unless it is unreadable", async () => {
   const columns = 'PERIDX,PERSON_CODE,FIRSTNAME,SURNAME,RETAIL_REP,LAST_UPDATED\r\n'
   await accepted(`${columns}90,Z1,Zoe,Lee,Yes,6/05/2024 4:32:15 PM\r\n91,Z2,Zac,Lee,No,lately\r\n`)
-  const rows = await shop.rows(`
+  const rows = await shop.queryRows(`
     select id, to_char(changed_at, 'YYYY-MM-DD HH24:MI:SS') as at from customer union all
     select id, to_char(changed_at, 'YYYY-MM-DD HH24:MI:SS') from staff order by id`)
   const times = rows.map(({ id, at }) => [id, at < '2025' ? at : 'now'])
@@ -45,7 +45,7 @@ test('dates and times of an export are read in every documented form', async () 
   await accepted(
     'PERIDX,PERSON_CODE,FIRSTNAME,SURNAME,DOB,CREATED_DATE\r\n70,D1,Dee,Lee,29/02/1980,25/03/2021 10:00:00 AM\r\n71,D2,Don,Lee,1980-02-29T00:00:00,2021-03-25\r\n',
   )
-  const people = await shop.rows(
+  const people = await shop.queryRows(
     `select date_of_birth::text as born, start_date::text as started from customer where id in ('70', '71')`,
   )
   const dates = { born: '1980-02-29', started: '2021-03-25 00:00:00' }
@@ -55,7 +55,7 @@ test('dates and times of an export are read in every documented form', async () 
     shop.db,
     'orders',
   )
-  const sales = await shop.rows(
+  const sales = await shop.queryRows(
     `select sale_date::text as sold from retail_transaction where id in ('D1', 'D2', 'D3') order by id`,
   )
   assert.deepEqual(
@@ -69,7 +69,7 @@ test('an export that is not UTF-8 is decoded with its letters intact', async () 
   const wide = Buffer.from(`\ufeff${head}81,W2,Zoë,Groß,,,Yes,No\r\n`, 'utf16le')
   const [first, second] = [await accepted(windows), await accepted(wide)]
   assert.deepEqual([first.inserted, second.inserted, first.error ?? second.error], [1, 1, undefined])
-  const rows = await shop.rows(`select firstname, surname from customer where id in ('80', '81') order by id`)
+  const rows = await shop.queryRows(`select firstname, surname from customer where id in ('80', '81') order by id`)
   assert.deepEqual(rows, [
     { firstname: 'René', surname: 'Müller' },
     { firstname: 'Zoë', surname: 'Groß' },

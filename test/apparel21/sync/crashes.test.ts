@@ -33,7 +33,7 @@ test('a killed run can be repeated without harm', async t => {
   assert.equal(signal, 'SIGKILL')
   assert.ok((await count(killed, 'customer')) < sizes.persons)
   killed.simulator.faults.clear()
-  await killed.shop.rows(
+  await killed.shop.queryRows(
     `update sync_state set heartbeat_at = now() - interval '2 minutes' where heartbeat_at is not null`,
   )
   await killed.syncAll()
@@ -41,7 +41,7 @@ test('a killed run can be repeated without harm', async t => {
     assert.deepEqual([table, await count(killed, table)], [table, await count(plain, table)])
   for (const { skuId, storeId, quantity } of stocked(killed))
     assert.equal(await stockOf(skuId, storeId, killed), quantity)
-  const records = ({ shop }: Fed) => shop.rows(`select left(record, -43) as said from customer order by id`)
+  const records = ({ shop }: Fed) => shop.queryRows(`select left(record, -43) as said from customer order by id`)
   assert.deepEqual(await records(killed), await records(plain))
 })
 

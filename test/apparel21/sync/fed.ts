@@ -85,14 +85,14 @@ export async function openFed(
 
 /** How many rows a table has. */
 export const count = async ({ shop }: Fed, table: string, where = 'true') =>
-  (await shop.rows(`select count(*)::integer as n from ${table} where ${where}`))[0].n
+  (await shop.queryRows(`select count(*)::integer as n from ${table} where ${where}`))[0].n
 /** A customer's record. */
 export const customer = async (id: number, { shop }: Fed) => {
-  const [row] = await shop.rows(`select record from customer where id = '${id}'`)
+  const [row] = await shop.queryRows(`select record from customer where id = '${id}'`)
   return row && JSON.parse(`${row.record}}`)
 }
 export const stockOf = async (skuId: number, storeId: number, { shop }: Fed): Promise<number | undefined> =>
-  (await shop.rows(`select free_stock::float from stock where sku_id = '${skuId}' and store_id = '${storeId}'`))[0]
+  (await shop.queryRows(`select free_stock::float from stock where sku_id = '${skuId}' and store_id = '${storeId}'`))[0]
     ?.free_stock
 export const personIds = ({ simulator }: Fed) => [...simulator.state.persons.keys()]
 /** The SKUs in locations that have stock of them. */

@@ -4,7 +4,7 @@ import { requestRun } from '../../../src/store/sync/sync-list.ts'
 import { type Fed, fedFor, stocked, stockOf } from './fed.ts'
 
 const ago = ({ shop }: Fed, column: string, minutes: number) =>
-  shop.rows(`update sync_state set ${column} = now() - interval '${minutes} minutes' where sync = 'stock'`)
+  shop.queryRows(`update sync_state set ${column} = now() - interval '${minutes} minutes' where sync = 'stock'`)
 
 /** All stock is due, and cannot be read. */
 async function failing(fed: Fed) {

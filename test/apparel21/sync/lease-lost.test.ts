@@ -31,14 +31,14 @@ test('a superseded run removes nothing while it searches for missing records', a
     return runSync(shop.db, service, sync)
   }
   const halted = run(['a', 'b'], async () => {
-    await shop.rows(`update sync_state set heartbeat_at = now() - interval '61 seconds'`)
+    await shop.queryRows(`update sync_state set heartbeat_at = now() - interval '61 seconds'`)
     const other = await leaseSync(shop.db, service, 'made')
     assert.ok(other)
     await recordSeen(shop.db, service, { sync: 'made', run: other.run }, 'product', ['c'])
     return []
   })
   await assert.rejects(halted, /taken over/)
-  const texts = await shop.rows(`
+  const texts = await shop.queryRows(`
     select string_agg(product_id, '' order by product_id) as text from product
     union all select string_agg(sku_id, '' order by sku_id) from variant
     union all select string_agg(id, '') from sync_seen where run = (select run from sync_state)`)
@@ -54,7 +54,7 @@ test('a run ends as superseded if syncs are reset while it fetches', async t => 
     name: 'made',
     intervalSeconds: 60,
     async *fetch() {
-      await shop.rows('delete from sync_state')
+      await shop.queryRows('delete from sync_state')
       yield { rows: {}, seen: [{ list: 'product', ids: ['a'] }] }
     },
   }

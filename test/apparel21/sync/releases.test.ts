@@ -14,7 +14,7 @@ test('versions below 2022.1 use scheduled full syncs only', async t => {
   old.simulator.change({ kind: 'edit-person', id, fields: { surname: 'Later' } })
   old.simulator.ledger.clear()
   assert.deepEqual([(await old.sync('customers'))?.read, old.simulator.ledger.callsTo({ path: '/Persons' })], [0, []])
-  await old.shop.rows(`update sync_state set full_at = now() - interval '25 hours'`)
+  await old.shop.queryRows(`update sync_state set full_at = now() - interval '25 hours'`)
   assert.equal((await old.sync('customers'))?.isFull, true)
   assert.equal((await customer(id, old)).surname, 'Later')
   assert.ok(old.simulator.ledger.calls.every(call => !/updatedafter=2/i.test(call.path) || /Products/i.test(call.path)))
@@ -24,7 +24,8 @@ test('a run without a call makes no list fresher', async t => {
   const old = await fedFor(t, { release: '2021.1' })
   await old.sync('customers')
   const { db, service } = old.shop
-  const aged = (interval: string) => old.shop.rows(`update sync_state set finished_at = now() - interval '${interval}'`)
+  const aged = (interval: string) =>
+    old.shop.queryRows(`update sync_state set finished_at = now() - interval '${interval}'`)
   const planned = [{ serviceId: service.id, sync: 'customers', intervalSeconds: 900 }]
   const status = async () => {
     const [sync] = JSON.parse(await renderSyncs(db, service, [{ name: 'customers', intervalSeconds: 900 }], []))
@@ -63,7 +64,7 @@ test('a failed full sync without change support stays failed and retries', async
   const old = await fedFor(t, { release: '2021.1' })
   await old.sync('customers')
   old.simulator.faults.add({ kind: 'status', status: 500, path: '/Persons' })
-  await old.shop.rows(`update sync_state set full_at = now() - interval '25 hours'`)
+  await old.shop.queryRows(`update sync_state set full_at = now() - interval '25 hours'`)
   await assert.rejects(old.sync('customers'))
   const { error } = (await old.state('customers')) ?? {}
   assert.ok(error)

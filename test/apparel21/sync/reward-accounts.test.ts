@@ -6,7 +6,7 @@ const ids = ({ simulator }: Fed) => [...simulator.state.accounts.keys()].sort(by
 const byText = (a: number, b: number) => (String(a) < String(b) ? -1 : 1)
 const has = (fed: Fed, id: number) => count(fed, 'reward_account', `id = '${id}'`)
 const countTombstones = (fed: Fed, id: number) => count(fed, 'tombstone', `kind = 'reward-account' and id = '${id}'`)
-const allDue = ({ shop }: Fed) => shop.rows(`update sync_refresh set due = true where sync = 'reward-accounts'`)
+const allDue = ({ shop }: Fed) => shop.queryRows(`update sync_refresh set due = true where sync = 'reward-accounts'`)
 
 test('an account missing upstream is removed and later ones are stored', async t => {
   const fed = await fedFor(t)
@@ -82,7 +82,7 @@ test('an account rejected by the database is retried within an hour', async t =>
   account.tierId = tierId
   await fed.sync('reward-accounts')
   assert.equal(await has(fed, id), 0)
-  await fed.shop.rows(`update sync_refresh set refreshed_at = refreshed_at - interval '1 hour'`)
+  await fed.shop.queryRows(`update sync_refresh set refreshed_at = refreshed_at - interval '1 hour'`)
   await fed.sync('reward-accounts')
   assert.deepEqual([await has(fed, id), await refreshes('read_at is not null')], [1, 1])
 })

@@ -64,7 +64,7 @@ test('a record missing from a full run is zeroed or deleted', async t => {
   assert.equal(await count(other, 'product'), before - 1)
   assert.equal(await count(other, 'product', `product_id = '${style.id}'`), 0)
   assert.equal(await count(other, 'variant', `sku_id = '${lost.id}'`), 0)
-  const [row] = await other.shop.rows(`select record from product where product_id = '${sku.colour.style.id}'`)
+  const [row] = await other.shop.queryRows(`select record from product where product_id = '${sku.colour.style.id}'`)
   assert.ok(!row.record.includes(`"skuId":"${lost.id}"`))
 })
 
@@ -102,7 +102,7 @@ test('a full run with ambiguous records removes nothing', async t => {
   const products = ['a', 'b', 'c'].map(product)
   const run = (batch: SyncBatch) => runSync(shop.db, service, madeOf([batch], { fullLists: ['variant', 'product'] }))
   const listRemaining = async () =>
-    (await shop.rows('select product_id from product order by 1')).map(row => row.product_id)
+    (await shop.queryRows('select product_id from product order by 1')).map(row => row.product_id)
   const seen = [
     { list: 'product', ids: ['a'] },
     { list: 'variant', ids: ['a'] },
@@ -148,9 +148,9 @@ test('a full read runs on schedule or if changes are too old', async t => {
   const sync = madeOf([{ end: { since: 'mark' } }], { maxLookbackSeconds: 7_200 })
   const run = async () => (await runSync(shop.db, service, sync))?.isFull
   assert.deepEqual([await run(), await run()], [true, false])
-  await shop.rows(`update sync_state set full_at = now() - interval '61 minutes'`)
+  await shop.queryRows(`update sync_state set full_at = now() - interval '61 minutes'`)
   assert.deepEqual([await run(), await run()], [true, false])
-  await shop.rows(`update sync_state set finished_at = now() - interval '121 minutes'`)
+  await shop.queryRows(`update sync_state set finished_at = now() - interval '121 minutes'`)
   assert.deepEqual([await run(), await run()], [true, false])
 })
 
@@ -167,11 +167,11 @@ test("a dead sync run's lock expires and otherwise excludes other runs", async (
   assert.equal((await fed.state('stores'))?.running, true)
   assert.equal(await fed.sync('stores'), undefined)
   assert.ok(await first)
-  await fed.shop.rows(
+  await fed.shop.queryRows(
     `update sync_state set run = gen_random_uuid(), heartbeat_at = now() - interval '59 seconds' where sync = 'stores'`,
   )
   assert.equal(await fed.sync('stores'), undefined)
-  await fed.shop.rows(`update sync_state set heartbeat_at = now() - interval '61 seconds' where sync = 'stores'`)
+  await fed.shop.queryRows(`update sync_state set heartbeat_at = now() - interval '61 seconds' where sync = 'stores'`)
   assert.ok(await fed.sync('stores'))
 })
 
@@ -183,10 +183,10 @@ test('a superseded run stops at its next batch', async () => {
   fed.simulator.faults.add({ kind: 'latency', seconds: 0.3, path: '/Persons' })
   const first = fed.sync('customers', { full: true, onProgress })
   while (!fed.simulator.ledger.callsTo({ path: '/Persons' }).length) await delay(5)
-  await fed.shop.rows(`update sync_state set run = gen_random_uuid() where sync = 'customers'`)
+  await fed.shop.queryRows(`update sync_state set run = gen_random_uuid() where sync = 'customers'`)
   await assert.rejects(first, /taken over/)
   assert.equal(batches, 0)
-  await fed.shop.rows(`update sync_state set run = null, heartbeat_at = null where sync = 'customers'`)
+  await fed.shop.queryRows(`update sync_state set run = null, heartbeat_at = null where sync = 'customers'`)
 })
 
 test('an unreadable history is skipped and the others are stored', async t => {

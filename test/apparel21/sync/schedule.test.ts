@@ -35,7 +35,7 @@ test('a first sync imports everything from the back office', async () => {
     }
   }
   for (const sale of bought) {
-    const [row] = await fed.shop.rows(`select record from retail_transaction where id = '${sale.id}'`)
+    const [row] = await fed.shop.queryRows(`select record from retail_transaction where id = '${sale.id}'`)
     const { lines, customerId, storeNumber, total } = JSON.parse(row.record)
     const store = state.stores.get(sale.storeId)
     assert.deepEqual(
@@ -49,7 +49,7 @@ test('a first sync imports everything from the back office', async () => {
     )
     assert.ok(lines.some((line: { sku: string | null }) => line.sku !== null) || lines.length === 1)
   }
-  const accounts = await fed.shop.rows(
+  const accounts = await fed.shop.queryRows(
     'select account_id, sum(total - redeemed - pending) as left from reward_lot group by 1',
   )
   assert.ok(accounts.length > 3)
@@ -85,7 +85,7 @@ test('the next run imports changes', async () => {
   const record = await customer(first, fed)
   assert.deepEqual([record.surname, record.privacy, record.emailSubscription], ['Changed', true, false])
   assert.equal(await stockOf(item.skuId, item.storeId, fed), -4)
-  const [variant] = await fed.shop.rows(`select price::text from variant where sku_id = '${item.skuId}'`)
+  const [variant] = await fed.shop.queryRows(`select price::text from variant where sku_id = '${item.skuId}'`)
   assert.equal(variant.price, '12.5000')
   assert.equal(await count(fed, 'store', `name = 'Moved'`), 1)
   assert.equal(await count(fed, 'retail_transaction', `id = '${sale}' and customer_id = '${second}'`), 1)
@@ -93,13 +93,13 @@ test('the next run imports changes', async () => {
 
 test('a run reads only changes and updates only changed timestamps', async () => {
   await fed.syncAll()
-  const before = await fed.shop.rows('select id, changed_at::text from customer order by id')
+  const before = await fed.shop.queryRows('select id, changed_at::text from customer order by id')
   const [, , third = 0] = personIds(fed)
   fed.simulator.change({ kind: 'edit-person', id: third, fields: { surname: 'Alone' } })
   const result = await fed.sync('customers')
   assert.equal(result?.isFull, false)
   assert.deepEqual([result?.inserted, result?.changed], [0, 1])
-  const after = await fed.shop.rows('select id, changed_at::text from customer order by id')
+  const after = await fed.shop.queryRows('select id, changed_at::text from customer order by id')
   const changed = after.filter((row, i) => row.changed_at !== before[i].changed_at).map(row => row.id)
   assert.deepEqual(changed, [String(third)])
 })
@@ -206,7 +206,9 @@ test('a sale that changes no timestamp is found at the next refresh', async () =
   })
   await fed.sync('transactions')
   assert.equal(await count(fed, 'retail_transaction', `id = '${sale}'`), 0)
-  await fed.shop.rows(`update sync_refresh set refreshed_at = now() - interval '25 hours' where sync = 'transactions'`)
+  await fed.shop.queryRows(
+    `update sync_refresh set refreshed_at = now() - interval '25 hours' where sync = 'transactions'`,
+  )
   await fed.sync('transactions')
   assert.equal(await count(fed, 'retail_transaction', `id = '${sale}'`), 1)
 })
@@ -219,7 +221,7 @@ test('points deleted upstream are deleted here with tombstones', async () => {
   assert.ok(account)
   const lots = () => count(fed, 'reward_lot', `account_id = '${account.id}'`)
   const timestamp = async () =>
-    (await fed.shop.rows(`select changed_at::text as at from reward_account where id = '${account.id}'`))[0].at
+    (await fed.shop.queryRows(`select changed_at::text as at from reward_account where id = '${account.id}'`))[0].at
   const [some, before] = [await lots(), await timestamp()]
   assert.ok(some > 0)
   for (const kind of ['points', 'rewards', 'gifts'] as const) account[kind].splice(0)

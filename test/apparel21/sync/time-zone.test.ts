@@ -10,7 +10,7 @@ import { upsertGateways } from '../../../src/store/tenancy/gateways.ts'
 import { readService } from '../../../src/store/tenancy/services.ts'
 import { settings } from '../../drivers/apparel21.ts'
 import { buildCustomer, createCustomer } from '../../support/customer-bodies.ts'
-import { address, getCreated } from '../../support/order-shop.ts'
+import { address, getCreatedRecord } from '../../support/order-shop.ts'
 import { paginate } from '../../support/paginate.ts'
 import { waitUntil } from '../../support/processes.ts'
 import { startTestApi } from '../../support/service.ts'
@@ -114,7 +114,7 @@ test('a later change of the time zone corrects read times', async () => {
     deliveryAddress: address,
     lines: [{ sku: String(sku.id), quantity: 1 }],
   }
-  const order = getCreated(
+  const order = getCreatedRecord(
     await post(api, '/orders', { ...body, payments: [{ gateway: 'paypal', amount: sku.price.toFixed(2) }] }),
   )
   simulator.change({ kind: 'despatch-order', id: Number(order.id), conNote: 'EM1' })

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
 import type { Order } from '../../../src/domain/orders/orders.ts'
 import { settings } from '../../drivers/apparel21.ts'
-import { address, getCreated } from '../../support/order-shop.ts'
+import { address, getCreatedRecord } from '../../support/order-shop.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { post, withKey } from '../../support/write.ts'
 import { shopOfTests } from '../shop.ts'
@@ -103,7 +103,7 @@ test('a gift order is not listed for its recipient', async () => {
 })
 
 test('an order found upstream uses our gateway name', async () => {
-  const { id } = getCreated(await post(api, '/orders', order()))
+  const { id } = getCreatedRecord(await post(api, '/orders', order()))
   for (const table of [sql`order_payment`, sql`order_line`])
     await api.db.run(sql`delete from ${table} where order_id = ${id}`)
   await api.db.run(sql`delete from sales_order where id = ${id}`)
@@ -122,7 +122,7 @@ test('an order being placed by another service upstream is not listed', async ()
   const listForeign = async () =>
     (await other.get(`/customers/${customerId}/orders`)).json.data.map(({ id: orderId }: Order) => orderId)
   const before = await listForeign()
-  const { id } = getCreated(await post(api, '/orders', body, key))
+  const { id } = getCreatedRecord(await post(api, '/orders', body, key))
   assert.deepEqual([before.includes(id), (await listForeign()).includes(id)], [false, false])
 })
 

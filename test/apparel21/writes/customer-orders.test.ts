@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Order } from '../../../src/domain/orders/orders.ts'
 import { behind } from '../../drivers/apparel21.ts'
-import { getCreated } from '../../support/order-shop.ts'
+import { getCreatedRecord } from '../../support/order-shop.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { waitUntil } from '../../support/processes.ts'
 import { startTestApi } from '../../support/service.ts'
@@ -44,7 +44,7 @@ test("a customer's list shows orders placed in the back office, newest first", a
 })
 
 test('a line shipped in the back office is shown as shipped', async () => {
-  const ownOrder = getCreated(await post(api, '/orders', order()))
+  const ownOrder = getCreatedRecord(await post(api, '/orders', order()))
   const otherShopper = takeNextPerson()
   for (const id of [ownOrder.id, ...otherShopper.orders]) simulator.change({ kind: 'despatch-order', id: Number(id) })
   for (const id of [customerId, otherShopper.id]) {
@@ -103,7 +103,7 @@ test('an order with an unknown outcome is hidden until it is reconciled', async 
   simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Orders', times: 1 })
   assertProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
   assert.deepEqual(idsOf((await listed(customerId)).data), before)
-  const placed = getCreated(await post(api, '/orders', body, key))
+  const placed = getCreatedRecord(await post(api, '/orders', body, key))
   const listedOrder = (await listed(customerId)).data.find(({ id }) => id === placed.id)
   assert.equal(listedOrder?.payments[0]?.reference, 'PAYID-1')
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
-import { getCreated, toCents, toDollars } from '../../support/order-shop.ts'
+import { getCreatedRecord, toCents, toDollars } from '../../support/order-shop.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { lockVoucher } from '../../support/voucher-shop.ts'
 import { post, withKey } from '../../support/write.ts'
@@ -41,7 +41,7 @@ for (const finish of ['repeat', 'reconciliation'] as const)
     assertProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
     await reprice(1)
     if (finish === 'reconciliation') await shop.followUp()
-    else getCreated(await post(api, '/orders', body, key))
+    else getCreatedRecord(await post(api, '/orders', body, key))
     assert.deepEqual([placed(), voucher(number).used], [1, used + 2])
     assert.equal((await lookUp()).status, 'active')
     const { validationId } = await validated(number, pin, '1.00')
@@ -58,7 +58,7 @@ test('a late order keeps a newer validation of its voucher', async () => {
   await api.db.run(sql`update upstream_voucher set locked_until = now() - interval '1 s' where number = ${number}`)
   const otherValidation = await validated(number, pin, '1.00')
   const { availableAmount } = await lookUp()
-  getCreated(await post(api, '/orders', body, key))
+  getCreatedRecord(await post(api, '/orders', body, key))
   assert.equal(placed(), 1)
   const locked = await lockVoucher(api, number, otherValidation.validationId)
   assert.deepEqual([locked.status, locked.json.data.availableAmount], [200, availableAmount])

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
 import { assertRejected } from '../../support/customer-bodies.ts'
-import { buildReturn, getCreated, toCents, toDollars } from '../../support/order-shop.ts'
+import { buildReturn, getCreatedRecord, toCents, toDollars } from '../../support/order-shop.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { post, withKey } from '../../support/write.ts'
 import { openShop, shopOfTests } from '../shop.ts'
@@ -20,7 +20,7 @@ test('an order with a lost response is unknown until its repeat', async () => {
   simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Orders', times: 1 })
   assertProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl, '/orders')
   assert.deepEqual([placed(), await rows()], [1, before])
-  const repeat = getCreated(await post(api, '/orders', body, key))
+  const repeat = getCreatedRecord(await post(api, '/orders', body, key))
   assert.deepEqual([placed(), await rows()], [1, before + 1])
   assert.equal(upstream(repeat.id).number, repeat.orderNumber)
   assert.equal((await post(api, '/orders', body, key)).headers['idempotent-replayed'], 'true')
@@ -42,7 +42,7 @@ test('a repeat finishes a lost order despite a changed price or SKU', async () =
   simulator.change({ kind: 'edit-sku', id: sku.id, fields: { price: sku.price + 1 } })
   await shop.sync('products')
   assertRejected(api, await post(api, '/orders', body, withKey()), 'payment_total_mismatch', '/payments')
-  const repeat = getCreated(await post(api, '/orders', body, key))
+  const repeat = getCreatedRecord(await post(api, '/orders', body, key))
   assert.deepEqual([placed(), repeat.total, repeat.lines[0]?.price], [1, price, price])
   assert.equal(upstream(repeat.id).number, repeat.orderNumber)
   await api.db.run(sql`delete from variant where service_id = ${api.service.id} and sku_id = ${String(sku.id)}`)
@@ -58,7 +58,7 @@ test('a repeat finds the order even without a web sales entry', async () => {
   assertProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
   const [effect] = simulator.ledger.effectsOf('order created')
   simulator.change({ kind: 'forget-order', id: Number(effect?.id) })
-  assert.equal(getCreated(await post(api, '/orders', body, key)).id, effect?.id)
+  assert.equal(getCreatedRecord(await post(api, '/orders', body, key)).id, effect?.id)
   assert.equal(placed(), 1)
 })
 
@@ -67,7 +67,7 @@ test('a repeat finishes an order that was rolled back only here', async () => {
   shop.undo(1)
   assertProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
   assert.deepEqual([placed(), await rows()], [1, before])
-  getCreated(await post(api, '/orders', body, key))
+  getCreatedRecord(await post(api, '/orders', body, key))
   assert.deepEqual([placed(), await rows()], [1, before + 1])
 })
 
@@ -83,15 +83,15 @@ test('a key reused for another order never returns the unknown first one', async
 
 test('a key reused after expiry creates its own order', async () => {
   const key = withKey()
-  const first = getCreated(await post(api, '/orders', order(), key))
+  const first = getCreatedRecord(await post(api, '/orders', order(), key))
   await api.db.run(sql`update idempotent_response set created_at = created_at - interval '25 hours'`)
-  const second = getCreated(await post(api, '/orders', order(), key))
+  const second = getCreatedRecord(await post(api, '/orders', order(), key))
   assert.notEqual(second.orderNumber, first.orderNumber)
   assert.equal(placed(), 2)
 })
 
 test("a given number is the upstream number, and another order's is rejected", async () => {
-  const input = getCreated(await post(api, '/orders', order({ orderNumber: 'WEB 1/ü' })))
+  const input = getCreatedRecord(await post(api, '/orders', order({ orderNumber: 'WEB 1/ü' })))
   assert.equal(upstream(input.id).number, 'WEB 1/ü')
   assertRejected(
     api,
@@ -111,7 +111,7 @@ test("a given number is the upstream number, and another order's is rejected", a
   const [body, key] = [order({ orderNumber: 'WEB 2/ü' }), withKey()]
   simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Orders', times: 1 })
   assertProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
-  const repeat = getCreated(await post(api, '/orders', body, key))
+  const repeat = getCreatedRecord(await post(api, '/orders', body, key))
   assert.equal(repeat.orderNumber, 'WEB 2/ü')
   assert.equal([...simulator.state.orders.values()].filter(({ number }) => number === 'WEB 2/ü').length, 1)
 })
@@ -134,7 +134,7 @@ for (const orderNumber of ['SHOP-1', undefined])
       assertProblem(await api.get(`/orders/${name}`), 'not_found', api.baseUrl)
       assertProblem(await giveBack(String(name), { [tee.sku]: 1 }), 'not_found', api.baseUrl)
     }
-    const repeat = getCreated(await post(api, '/orders', body, key))
+    const repeat = getCreatedRecord(await post(api, '/orders', body, key))
     assert.deepEqual([repeat.id, repeat.orderNumber], [String(id), number])
     assert.deepEqual([placed(), await rows(), voucher('6000001').used], [1, before + 1, used + 2])
     assertRejected(
@@ -168,7 +168,7 @@ test("a voucher pays once even if the order's response is lost", async () => {
   assertProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
   // A back office may look at the voucher, which has paid by now, before it looks at the number.
   simulator.faults.add({ kind: 'error', method: 'POST', path: '/Persons/*/Orders', status: 403, code: 5061, times: 1 })
-  getCreated(await post(api, '/orders', body, key))
+  getCreatedRecord(await post(api, '/orders', body, key))
   assert.equal(voucher('6000001').used, used + 2)
   assert.deepEqual([placed(), simulator.ledger.effectsOf('voucher drawn').length], [1, 1])
 })
@@ -190,7 +190,7 @@ test('a web page in response to an order is an unknown outcome', async () => {
     const response = await post(api, '/orders', order(), key)
     assertProblem(response, 'outcome_unknown', api.baseUrl)
     assert.doesNotMatch(response.text, /<|html/i)
-    getCreated(await post(api, '/orders', order(), key))
+    getCreatedRecord(await post(api, '/orders', order(), key))
     assert.equal(placed(), 1)
   }
 })
@@ -201,7 +201,7 @@ test('an earlier upstream order is found by identifier or number and stored', as
   )
   const byId = orders[0] ?? assert.fail()
   const sku = String(byId.lines[0]?.skuId)
-  const record = getCreated(await giveBack(String(byId.id), { [sku]: 1 }))
+  const record = getCreatedRecord(await giveBack(String(byId.id), { [sku]: 1 }))
   assert.deepEqual([record.orderId, record.orderNumber], [String(byId.id), byId.number])
   const current = (await api.get(`/orders/${byId.id}`)).json.data
   assert.equal(current.customerId, String(byId.personId))
@@ -245,10 +245,12 @@ test('an older version finds earlier upstream orders by number only', async () =
     own.simulator.change({ kind: 'despatch-order', id: old.id })
     const body = buildReturn({ [String(old.lines[0]?.skuId)]: 1 })
     assertProblem(await post(own.api, `/orders/${old.id}/returns`, body), 'not_found', own.api.baseUrl)
-    const record = getCreated(await post(own.api, `/orders/${old.number}/returns`, body))
+    const record = getCreatedRecord(await post(own.api, `/orders/${old.number}/returns`, body))
     assert.equal(record.orderId, String(old.id))
     assert.equal(own.simulator.ledger.callsTo({ path: '/Orders' }).length, 0)
-    getCreated(await post(own.api, `/orders/${old.id}/returns`, buildReturn({ [String(old.lines.at(-1)?.skuId)]: 1 })))
+    getCreatedRecord(
+      await post(own.api, `/orders/${old.id}/returns`, buildReturn({ [String(old.lines.at(-1)?.skuId)]: 1 })),
+    )
   } finally {
     await own.stop()
   }

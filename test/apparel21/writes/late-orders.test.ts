@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assertRejected } from '../../support/customer-bodies.ts'
-import { getCreated, toCents, toDollars } from '../../support/order-shop.ts'
+import { getCreatedRecord, toCents, toDollars } from '../../support/order-shop.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { post, withKey } from '../../support/write.ts'
 import { count, shopOfTests } from '../shop.ts'
@@ -38,7 +38,7 @@ for (const orderNumber of ['LATE-1', undefined])
       const [body, key, before] = [order({ payments, ...(number && { orderNumber: number }) }), withKey(), await rows()]
       const there = await late(body, key)
       if (isLookedUp) assert.equal((await api.get(`/orders?order_number=${there.number}`)).json.data.length, 1)
-      const repeat = getCreated(await post(api, '/orders', body, key))
+      const repeat = getCreatedRecord(await post(api, '/orders', body, key))
       assert.deepEqual([repeat.id, repeat.orderNumber], [String(there.id), there.number])
       assert.deepEqual([placed(), await rows(), voucher('6000001').used], [1, before + 1, used + 2])
       assert.equal((await post(api, '/orders', body, key)).headers['idempotent-replayed'], 'true')
@@ -65,7 +65,7 @@ test('a looked-up number belongs to its order only', async () => {
     'order_number_taken',
     '/orderNumber',
   )
-  getCreated(await post(api, '/orders', body))
+  getCreatedRecord(await post(api, '/orders', body))
   assertRejected(api, await post(api, '/orders', body), 'order_number_taken', '/orderNumber')
   assert.equal(placed(), 1)
 })

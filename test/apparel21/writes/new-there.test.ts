@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assertRejected, buildCustomer, createCustomer } from '../../support/customer-bodies.ts'
-import { getCreated } from '../../support/order-shop.ts'
+import { getCreatedRecord } from '../../support/order-shop.ts'
 import { put } from '../../support/write.ts'
 import { shopOfTests } from '../shop.ts'
 import { ordersOf } from './orders.ts'
@@ -49,7 +49,7 @@ test('return reasons include new ones of the back office', async () => {
   const torn = { lines: [{ sku: tee.sku, quantity: 1, reasonCode: 'TORN' }] }
   assertRejected(api, await giveBack(order.id, {}, torn), 'invalid_field', '/lines/0/reasonCode')
   const id = add(272, 'torn')
-  getCreated(await giveBack(order.id, {}, torn))
+  getCreatedRecord(await giveBack(order.id, {}, torn))
   assert.equal(lastReturn().lines[0]?.returnReasonId, id)
   assert.deepEqual(await reasons(), ['SIZE', 'TORN'])
 })

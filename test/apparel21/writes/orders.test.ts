@@ -4,7 +4,7 @@ import { sql } from '../../../src/database/db.ts'
 import { Order } from '../../../src/domain/orders/orders.ts'
 import { validateBody } from '../../../src/http/body/validate.ts'
 import { assertRejected } from '../../support/customer-bodies.ts'
-import { address, getCreated, toCents, toDollars } from '../../support/order-shop.ts'
+import { address, getCreatedRecord, toCents, toDollars } from '../../support/order-shop.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { post } from '../../support/write.ts'
 import { count, hostile, type Sold, shopOfTests } from '../shop.ts'
@@ -25,7 +25,7 @@ test('an order is placed in the back office and stored as processing', async () 
       { sku: hat.sku, quantity: 2 },
     ],
   })
-  const record = getCreated(response)
+  const record = getCreatedRecord(response)
   assert.equal(response.headers.location, `/orders/${record.id}`)
   assert.deepEqual(validateBody(Order, record, { currency: 'AUD' }), [])
   assert.deepEqual([record.total, record.freight], [due, '9.95'])
@@ -72,7 +72,7 @@ test('stock changes with the next sync, not with the order', async () => {
       sql`select store_id, sku_id, free_stock::float from stock where service_id = ${api.service.id} order by 1, 2`,
     )) as object[]
   const before = await stored()
-  getCreated(await post(api, '/orders', order()))
+  getCreatedRecord(await post(api, '/orders', order()))
   assert.deepEqual(await stored(), before)
 })
 
@@ -139,7 +139,9 @@ test('only customers with open orders cause a call', async () => {
 test('XML special characters in an order arrive unchanged', async () => {
   for (const text of hostile) {
     const there = { ...address, addressLine1: text, city: text }
-    const record = getCreated(await post(api, '/orders', order({ billingAddress: there, deliveryAddress: there })))
+    const record = getCreatedRecord(
+      await post(api, '/orders', order({ billingAddress: there, deliveryAddress: there })),
+    )
     const { billing, delivery } = upstream(record.id)
     assert.deepEqual([billing.line1, delivery.city], [text, text])
     assert.equal(record.deliveryAddress.addressLine1, text)
@@ -149,7 +151,7 @@ test('XML special characters in an order arrive unchanged', async () => {
 test('a pick-up order has its store and no freight', async () => {
   const [store] = [...simulator.state.stores.values()].filter(({ kind }) => kind === 'shop')
   const pickupStoreNumber = store?.number
-  const record = getCreated(await post(api, '/orders', order({ pickupStoreNumber })))
+  const record = getCreatedRecord(await post(api, '/orders', order({ pickupStoreNumber })))
   const { pickupStoreId, despatchType } = upstream(record.id)
   assert.deepEqual([pickupStoreId, despatchType], [String(store?.id), 'ClickAndCollect'])
   assert.equal(record.pickupStoreNumber, pickupStoreNumber)
@@ -160,14 +162,16 @@ test('a pick-up order has its store and no freight', async () => {
 
 test('a free order or a gateway without merchant uses a plain card', async () => {
   const discounts = [{ type: 'gift', amount: tee.price }]
-  const free = getCreated(
+  const free = getCreatedRecord(
     await post(api, '/orders', order({ lines: [{ sku: tee.sku, quantity: 1, discounts }], payments: [] })),
   )
   assert.deepEqual(
     upstream(free.id).payments.map(({ origin, amount, merchantId }) => [origin, amount, merchantId]),
     [['CreditCard', 0, '']],
   )
-  const cash = getCreated(await post(api, '/orders', order({ payments: [{ gateway: 'cash', amount: tee.price }] })))
+  const cash = getCreatedRecord(
+    await post(api, '/orders', order({ payments: [{ gateway: 'cash', amount: tee.price }] })),
+  )
   const [payment] = upstream(cash.id).payments
   assert.deepEqual([payment?.origin, payment?.cardType, payment?.merchantId], ['CreditCard', 'cash', ''])
 })
@@ -205,7 +209,7 @@ test('all errors of an order are reported at once without a call', async () => {
 test('a customer known only to the back office can order', async () => {
   const person = [...simulator.state.persons.values()].find(({ email }) => email !== '') ?? assert.fail()
   await api.db.run(sql`delete from customer where service_id = ${api.service.id} and id = ${String(person.id)}`)
-  const record = getCreated(await post(api, '/orders', order({ customerId: String(person.id) })))
+  const record = getCreatedRecord(await post(api, '/orders', order({ customerId: String(person.id) })))
   assert.equal(upstream(record.id).personId, person.id)
   assert.equal((await api.get(`/customers/${person.id}`)).status, 200)
   assertRejected(api, await post(api, '/orders', order({ customerId: '99999' })), 'invalid_field', '/customerId')
@@ -236,7 +240,7 @@ test('a validated gift voucher pays once', async () => {
     { gateway: 'visa', amount: toDollars(toCents(tee.price) - 100) },
     { gateway: 'visa', amount: '1.00', voucher: pays },
   ]
-  const record = getCreated(await post(api, '/orders', order({ payments })))
+  const record = getCreatedRecord(await post(api, '/orders', order({ payments })))
   assert.equal(voucher('6000001').used, 1)
   assert.equal(record.payments[1].voucherNumber, '6000001')
   const [, payment] = upstream(record.id).payments
@@ -256,6 +260,6 @@ test('a voucher emptied by a till is rejected with its pointer', async () => {
   const rejected = await post(api, '/orders', order({ payments: payments('10.00') }))
   assertRejected(api, rejected, 'insufficient_voucher_balance', '/payments/1/voucher')
   assert.equal(await rows(), before)
-  getCreated(await post(api, '/orders', order({ payments: payments('5.00') })))
+  getCreatedRecord(await post(api, '/orders', order({ payments: payments('5.00') })))
   assert.equal(voucher('6000002').used, 50)
 })

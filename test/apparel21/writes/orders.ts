@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { buildCustomer, createCustomer } from '../../support/customer-bodies.ts'
-import { address, getCreated, toCents, toDollars } from '../../support/order-shop.ts'
+import { address, getCreatedRecord, toCents, toDollars } from '../../support/order-shop.ts'
 import { post } from '../../support/write.ts'
 import { count, type Shop } from '../shop.ts'
 
@@ -22,7 +22,7 @@ export async function ordersOf({ api, simulator, sold }: Shop) {
   /** Places an order of these lines, paid in full; returns its record. */
   async function buy(lines: { sku: string; quantity: number }[]) {
     const due = lines.reduce((total, { sku, quantity }) => total + quantity * (prices.get(sku) ?? 0), 0)
-    return getCreated(
+    return getCreatedRecord(
       await post(api, '/orders', order({ lines, payments: [{ gateway: 'visa', amount: toDollars(due) }] })),
     )
   }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assertRejected } from '../../support/customer-bodies.ts'
-import { getCreated } from '../../support/order-shop.ts'
+import { getCreatedRecord } from '../../support/order-shop.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { withKey } from '../../support/write.ts'
 import { shopOfTests } from '../shop.ts'
@@ -19,12 +19,12 @@ test('items already returned another way cannot be returned again', async () => 
   const upstreamOrder = simulator.state.orders.get(Number(order.id)) ?? assert.fail()
   for (const line of upstreamOrder.lines) if (line.skuId === Number(tee.sku)) line.status = 'Returned'
   assertRejected(api, await giveBack(order.id, { [tee.sku]: 1 }), 'quantity_exceeds_returnable', '/lines/0/quantity')
-  getCreated(await giveBack(order.id, { [hat.sku]: 1 }))
+  getCreatedRecord(await giveBack(order.id, { [hat.sku]: 1 }))
   // The back office reports our own returns in the same way once it has received them.
   const own = await bought({ [tee.sku]: 2 })
-  getCreated(await giveBack(own.id, { [tee.sku]: 1 }))
+  getCreatedRecord(await giveBack(own.id, { [tee.sku]: 1 }))
   simulator.change({ kind: 'receive-return', id: lastReturn().id })
-  getCreated(await giveBack(own.id, { [tee.sku]: 1 }))
+  getCreatedRecord(await giveBack(own.id, { [tee.sku]: 1 }))
 })
 
 test('a lost return whose lines are already marked is found later', async () => {
@@ -36,7 +36,7 @@ test('a lost return whose lines are already marked is found later', async () => 
     assertProblem(await giveBack(order.id, { [tee.sku]: 2 }, {}, key), 'outcome_unknown', api.baseUrl)
     simulator.change({ kind: 'receive-return', id: lastReturn().id })
     if (finish === 'follow up') await shop.followUp()
-    const record = getCreated(await giveBack(order.id, { [tee.sku]: 2 }, {}, key))
+    const record = getCreatedRecord(await giveBack(order.id, { [tee.sku]: 2 }, {}, key))
     assert.deepEqual([record.returnNumber, returnsThere()], [lastReturn().number, 1], finish)
     assert.deepEqual(await returnable(order.id), [
       { sku: tee.sku, sold: 2, returned: 2, returnable: 0 },
@@ -51,7 +51,7 @@ test('a lost return whose lines are already marked is found later', async () => 
 
 test('the number of a return finds no order', async () => {
   const order = await bought({ [tee.sku]: 1 })
-  getCreated(await giveBack(order.id, { [tee.sku]: 1 }))
+  getCreatedRecord(await giveBack(order.id, { [tee.sku]: 1 }))
   const { number } = lastReturn()
   assert.deepEqual((await api.get(`/orders?order_number=${number}`)).json.data ?? [], [])
 })

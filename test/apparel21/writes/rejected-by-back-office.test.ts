@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
 import { assertRejected, buildCustomer } from '../../support/customer-bodies.ts'
-import { address, getCreated, toCents, toDollars } from '../../support/order-shop.ts'
+import { address, getCreatedRecord, toCents, toDollars } from '../../support/order-shop.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { post, withKey } from '../../support/write.ts'
 import { shopOfTests } from '../shop.ts'
@@ -74,7 +74,7 @@ test('an order rejected upstream is reported as rejected and leaves nothing', as
     assertProblem(await post(api, '/orders', body, key), 'back_office_error', api.baseUrl)
     assert.deepEqual(await api.db.rows(sql`select id from intent`), [])
     assert.equal(placed(), before)
-    getCreated(await post(api, '/orders', body, key))
+    getCreatedRecord(await post(api, '/orders', body, key))
     assert.equal(placed(), before + 1)
   }
 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setGateways } from '../../../src/store/tenancy/gateways.ts'
 import { assertRejected, buildCustomer } from '../../support/customer-bodies.ts'
-import { getCreated } from '../../support/order-shop.ts'
+import { getCreatedRecord } from '../../support/order-shop.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { waitUntil } from '../../support/processes.ts'
 import { gift } from '../../support/voucher-shop.ts'
@@ -58,7 +58,7 @@ test('a placed order is finished although its gateway was removed', async () => 
     assertProblem(await post(api, '/orders', body, headers), 'outcome_unknown', api.baseUrl)
   }
   await withoutPaypal(async () => {
-    assert.equal(getCreated(await post(api, '/orders', body, key)).payments[0].gateway, 'paypal')
+    assert.equal(getCreatedRecord(await post(api, '/orders', body, key)).payments[0].gateway, 'paypal')
     await shop.followUp()
     assertRejected(api, await post(api, '/orders', body, withKey()), 'unknown_gateway', '/payments/0/gateway')
   })
@@ -70,7 +70,7 @@ test('a placed order is finished whatever error its repeat causes upstream', asy
   lose('lost-answer', orders)
   assertProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
   rejectWith(orders, 5005)
-  getCreated(await post(api, '/orders', body, key))
+  getCreatedRecord(await post(api, '/orders', body, key))
   assert.deepEqual([placed(), await rows(), await open()], [1, before + 1, [0, 0]])
 })
 
@@ -128,7 +128,7 @@ test('a completed return is finished although its reason was removed', async () 
   }
   await having(noSize, reasons, async () => {
     const [{ id, headers }] = bodies
-    assert.equal(getCreated(await giveBack(id, { [tee.sku]: 2 }, {}, headers)).lines[0].reasonCode, 'SIZE')
+    assert.equal(getCreatedRecord(await giveBack(id, { [tee.sku]: 2 }, {}, headers)).lines[0].reasonCode, 'SIZE')
     await shop.followUp(noSize)
   })
   assert.deepEqual([returnsThere(), await open()], [2, [0, 0]])
@@ -141,7 +141,7 @@ test('a completed return is finished whatever error its repeat causes upstream',
   lose('lost-answer', returns)
   assertProblem(await giveBack(id, { [tee.sku]: 1 }, {}, key), 'outcome_unknown', api.baseUrl)
   rejectWith(returns, 5085)
-  getCreated(await giveBack(id, { [tee.sku]: 1 }, {}, key))
+  getCreatedRecord(await giveBack(id, { [tee.sku]: 1 }, {}, key))
   assert.deepEqual([returnsThere(), await open()], [1, [0, 0]])
 })
 

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { Return } from '../../../src/domain/orders/returns.ts'
 import { validateBody } from '../../../src/http/body/validate.ts'
 import { assertRejected } from '../../support/customer-bodies.ts'
-import { buildReturn, getCreated, toCents, toDollars } from '../../support/order-shop.ts'
+import { buildReturn, getCreatedRecord, toCents, toDollars } from '../../support/order-shop.ts'
 import { assertProblem, getFieldErrors } from '../../support/problem.ts'
 import { post, withKey } from '../../support/write.ts'
 import { count, openShop, shopOfTests } from '../shop.ts'
@@ -19,7 +19,7 @@ const { bought, giveBack, returnsThere, rows, returnable, statuses, lastReturn }
 test("a return is created upstream and returns the shopper's number", async () => {
   const order = await bought({ [tee.sku]: 3, [hat.sku]: 1 })
   const response = await giveBack(order.id, { [tee.sku]: 2 })
-  const record = getCreated(response)
+  const record = getCreatedRecord(response)
   assert.equal(response.headers.location, `/returns/${record.id}`)
   assert.deepEqual(validateBody(Return, record, { currency: 'AUD' }), [])
   const upstreamReturn = lastReturn()
@@ -37,7 +37,7 @@ test("a return is created upstream and returns the shopper's number", async () =
     { sku: hat.sku, sold: 1, returned: 0, returnable: 1 },
   ])
   assert.deepEqual(await statuses(order.id), ['shipped', 'shipped'])
-  getCreated(await giveBack(order.id, { [tee.sku]: 1 }))
+  getCreatedRecord(await giveBack(order.id, { [tee.sku]: 1 }))
   assert.deepEqual(await statuses(order.id), ['shipped', 'shipped'], 'announced units are not returned yet')
   assert.deepEqual((await api.get(`/returns/${record.id}`)).json.data, record)
   assert.equal(await count(api, api, 'retail_transaction'), 0)
@@ -45,7 +45,7 @@ test("a return is created upstream and returns the shopper's number", async () =
 
 test('unsellable returned items do not return to upstream stock', async () => {
   const order = await bought({ [tee.sku]: 1 })
-  assert.equal(getCreated(await giveBack(order.id, { [tee.sku]: 1 }, { restock: false })).restock, false)
+  assert.equal(getCreatedRecord(await giveBack(order.id, { [tee.sku]: 1 }, { restock: false })).restock, false)
   assert.equal(lastReturn().stockUpdate, false)
 })
 
@@ -62,7 +62,7 @@ test('unshipped and cancelled items cannot be returned', async () => {
 
 test('a return never exceeds the sale, unlike in the back office', async () => {
   const order = await bought({ [tee.sku]: 4 })
-  getCreated(await giveBack(order.id, { [tee.sku]: 1 }))
+  getCreatedRecord(await giveBack(order.id, { [tee.sku]: 1 }))
   simulator.ledger.clear()
   const responses = await Promise.all(Array.from({ length: 8 }, () => giveBack(order.id, { [tee.sku]: 2 })))
   assert.equal(responses.filter(({ status }) => status === 201).length, 1)
@@ -115,7 +115,7 @@ test('upstream rejections have stable codes and quote the original code', async 
   }
   // Facts that the back office returned are stored, because the request was sent.
   assert.deepEqual(await returnable(order.id), [{ sku: tee.sku, sold: 1, returned: 0, returnable: 1 }])
-  getCreated(await giveBack(order.id, { [tee.sku]: 1 }))
+  getCreatedRecord(await giveBack(order.id, { [tee.sku]: 1 }))
 })
 
 test('a return with a lost response is unknown until its repeat', async () => {
@@ -124,7 +124,7 @@ test('a return with a lost response is unknown until its repeat', async () => {
   simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Returns', times: 1 })
   assertProblem(await giveBack(order.id, { [tee.sku]: 2 }, {}, key), 'outcome_unknown', api.baseUrl)
   assert.deepEqual([returnsThere(), await rows()], [1, before])
-  const record = getCreated(await giveBack(order.id, { [tee.sku]: 2 }, {}, key))
+  const record = getCreatedRecord(await giveBack(order.id, { [tee.sku]: 2 }, {}, key))
   assert.deepEqual([returnsThere(), await rows()], [1, before + 1])
   assert.equal(record.returnNumber, lastReturn().number)
   assert.equal(record.returnAuthorisationNumber, lastReturn().authorisation)
@@ -142,7 +142,7 @@ test('a proxy page with status 200 is unknown and the repeat returns', async () 
   simulator.faults.add({ kind: 'html', status: 200, method: 'POST', path: '/Persons/*/Returns', times: 1 })
   assertProblem(await giveBack(order.id, { [tee.sku]: 1 }, {}, key), 'outcome_unknown', api.baseUrl)
   assert.equal(returnsThere(), 0)
-  getCreated(await giveBack(order.id, { [tee.sku]: 1 }, {}, key))
+  getCreatedRecord(await giveBack(order.id, { [tee.sku]: 1 }, {}, key))
   assert.equal(returnsThere(), 1)
 })
 
@@ -152,7 +152,7 @@ test('a lost return with a given number keeps the number unique', async () => {
   simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Returns', times: 1 })
   const returnNumber = 'RMA-1'
   assertProblem(await giveBack(order.id, { [tee.sku]: 1 }, { returnNumber }, key), 'outcome_unknown', api.baseUrl)
-  const record = getCreated(await giveBack(order.id, { [tee.sku]: 1 }, { returnNumber }, key))
+  const record = getCreatedRecord(await giveBack(order.id, { [tee.sku]: 1 }, { returnNumber }, key))
   assert.deepEqual([record.returnNumber, returnsThere()], [returnNumber, 1])
   assert.match(lastReturn().number, /^RMA-1-/)
   assertRejected(
@@ -168,7 +168,7 @@ test('a lost return with a given number keeps the number unique', async () => {
   const second = { returnNumber: 'RMA-2' }
   assertProblem(await giveBack(order.id, { [tee.sku]: 1 }, second, again), 'outcome_unknown', api.baseUrl)
   assertProblem(await giveBack(other.id, { [tee.sku]: 1 }, second), 'concurrent_update', api.baseUrl)
-  assert.equal(getCreated(await giveBack(order.id, { [tee.sku]: 1 }, second, again)).orderId, order.id)
+  assert.equal(getCreatedRecord(await giveBack(order.id, { [tee.sku]: 1 }, second, again)).orderId, order.id)
   assertRejected(api, await giveBack(other.id, { [tee.sku]: 1 }, second), 'order_number_taken', '/returnNumber')
   assert.equal(returnsThere(), 2)
 })
@@ -190,7 +190,7 @@ test("an unknown return reserves its key and its order's items", async () => {
   assertProblem(await giveBack(order.id, { [tee.sku]: 1 }, {}, key), 'outcome_unknown', api.baseUrl)
   assertProblem(await giveBack(other.id, { [tee.sku]: 1 }, {}, key), 'idempotency_key_reused', api.baseUrl)
   assertProblem(await giveBack(order.id, { [tee.sku]: 1 }), 'concurrent_update', api.baseUrl)
-  getCreated(await giveBack(order.id, { [tee.sku]: 1 }, {}, key))
+  getCreatedRecord(await giveBack(order.id, { [tee.sku]: 1 }, {}, key))
   assertProblem(await giveBack(order.id, { [tee.sku]: 1 }), 'quantity_exceeds_returnable', api.baseUrl)
   assert.equal(returnsThere(), 1)
 })
@@ -201,14 +201,14 @@ test('a repeat finishes a return that was rolled back only here', async () => {
   shop.undo(1)
   assertProblem(await giveBack(order.id, { [tee.sku]: 1 }, {}, key), 'outcome_unknown', api.baseUrl)
   assert.deepEqual([returnsThere(), await rows()], [1, before])
-  getCreated(await giveBack(order.id, { [tee.sku]: 1 }, {}, key))
+  getCreatedRecord(await giveBack(order.id, { [tee.sku]: 1 }, {}, key))
   assert.deepEqual([returnsThere(), await rows()], [1, before + 1])
 })
 
 test('a created return succeeds even if it cannot be read back', async () => {
   const order = await bought({ [tee.sku]: 1 })
   simulator.faults.add({ kind: 'html', method: 'GET', path: '/Persons/*/Returns/*' })
-  const record = getCreated(await giveBack(order.id, { [tee.sku]: 1 }))
+  const record = getCreatedRecord(await giveBack(order.id, { [tee.sku]: 1 }))
   assert.equal(record.returnAuthorisationNumber, record.returnNumber)
 })
 

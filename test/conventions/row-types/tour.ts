@@ -267,9 +267,9 @@ export async function tour(api: TestApi) {
   await Promise.all([findStoredReturn(db, service, { number: '' }), findReceivableLines(db, service, '')])
   assert.equal((await api.get('/orders/transactions/search?updated_after=2020-01-01&asc=true')).status, 200)
 
-  const { earn, giveBack, cancelReturn, ...member } = await createMember(api)
+  const { earn, returnItems, cancelReturn, ...member } = await createMember(api)
   await earn('order', '400.00')
-  await giveBack('order', '100.00')
+  await returnItems('order', '100.00')
   await cancelReturn('order')
   await redeem(api, member)
 }

@@ -16,9 +16,9 @@ import { addJob } from '../../../src/store/jobs/jobs.ts'
 import { queueVoucherEmail } from '../../../src/store/mail/emails.ts'
 import { addService } from '../../../src/store/tenancy/services.ts'
 import { createTestDatabase } from '../../support/database.ts'
-import { gift } from '../../support/mailing.ts'
+import { giftEmail } from '../../support/mailing.ts'
 import { waitUntil } from '../../support/processes.ts'
-import { messageIds, startSink } from '../../support/smtp-sink.ts'
+import { listMessageIds, startSink } from '../../support/smtp-sink.ts'
 
 const keys = deriveKeys(randomBytes(32))
 
@@ -68,7 +68,7 @@ describe('jobs', { concurrency: true }, () => {
     assert.ok(service)
     const numbers = Array.from({ length: 40 }, (_, i) => String(i))
     await db.transaction(async tx => {
-      for (const number of numbers) await queueVoucherEmail(tx, keys, service, { ...gift, number })
+      for (const number of numbers) await queueVoucherEmail(tx, keys, service, { ...giftEmail, number })
     })
     const workers = [1, 2].map(() => work(jobs, createSmtpTransport(sink.url)))
     await waitUntil(
@@ -77,7 +77,7 @@ describe('jobs', { concurrency: true }, () => {
       20_000,
     )
     await Promise.all(workers.map(worker => worker.stop(5_000)))
-    for (const number of numbers) assert.equal(messageIds(sink, number).length, 1, number)
+    for (const number of numbers) assert.equal(listMessageIds(sink, number).length, 1, number)
     assert.equal(await db.run(sql`select from job where name = 'send-email'`), 0)
     await sink.close()
   })

@@ -15,7 +15,8 @@ import { getVoucherMailStatus, setUpMailing } from '../../support/mailing.ts'
 import { startSink } from '../../support/smtp-sink.ts'
 
 const mailing = setUpMailing()
-const { startMailWorker, makeDue, mail, queue, until, untilAttempted, untilFailed, untilSent } = mailing
+const { startMailWorker, makeDue, getMail, queueMail, waitUntil, waitUntilAttempted, waitUntilFailed, waitUntilSent } =
+  mailing
 
 test('a temporarily rejected message is retried, then fails with an alert', async () => {
   const { retryDelaysSeconds } = jobs['send-email'] ?? assert.fail()
@@ -25,55 +26,58 @@ test('a temporarily rejected message is retried, then fails with an alert', asyn
   )
   mailing.sink.faults.push(...retryDelaysSeconds.map((_, i) => ({ at: 'rcpt' as const, code: i % 2 ? 450 : 421 })))
   mailing.sink.faults.push({ at: 'data', code: 451 })
-  await queue()
+  await queueMail()
   startMailWorker()
   for (const [i, seconds] of retryDelaysSeconds.entries()) {
-    await untilAttempted(i + 1)
-    const { wait, status } = await mail()
+    await waitUntilAttempted(i + 1)
+    const { wait, status } = await getMail()
     assert.equal(status, 'queued')
     assert.ok(Math.abs((wait ?? 0) - seconds) < 5, `${wait} s, not ${seconds} s`)
     await makeDue()
   }
-  await untilFailed()
-  const { attempts, last_error, email_id } = await mail()
+  await waitUntilFailed()
+  const { attempts, last_error, email_id } = await getMail()
   assert.equal(attempts, retryDelaysSeconds.length + 1)
   assert.equal(last_error, 'The mail server rejected the message temporarily: 451 at DATA.')
   assert.equal(await getVoucherMailStatus(mailing.db, mailing.service, '2062389'), 'failed')
   assert.deepEqual(await mailing.db.rows(sql`select kind, subject, detail from alert`), [
     { kind: 'email_failed', subject: email_id, detail: last_error },
   ])
-  const line = mailing.logged.split('\n').find(text => text.includes('"alert":"email_failed"')) ?? ''
+  const line = mailing.logText.split('\n').find(text => text.includes('"alert":"email_failed"')) ?? ''
   assert.deepEqual([JSON.parse(line).level, JSON.parse(line).mail, JSON.parse(line).service], [50, email_id, 'luma'])
   assert.equal(mailing.sink.delivered.length, 0)
 })
 
 test('attempts of killed workers do not count', async () => {
   const { retryDelaysSeconds } = jobs['send-email'] ?? assert.fail()
-  await queue()
+  await queueMail()
   for (const _ of retryDelaysSeconds) {
     assert.equal((await leaseDueJobs(mailing.db, { 'send-email': { free: 1 } }, 20)).length, 1)
     await mailing.db.run(sql`update job set leased_until = now()`)
   }
   mailing.sink.faults.push({ at: 'rcpt', code: 450 })
   startMailWorker()
-  await until(async () => (await mail()).last_error, 'the email is rejected')
-  const { status, wait } = await mail()
+  await waitUntil(async () => (await getMail()).last_error, 'the email is rejected')
+  const { status, wait } = await getMail()
   assert.equal(status, 'queued')
   assert.ok(Math.abs((wait ?? 0) - (retryDelaysSeconds[0] ?? 0)) < 5, `${wait} s`)
 })
 
 test('a permanently rejected message fails until it is resent manually', async () => {
   mailing.sink.faults.push({ at: 'rcpt', code: 550 })
-  await queue()
+  await queueMail()
   startMailWorker()
-  await untilFailed()
-  assert.equal((await mail()).attempts, 1)
-  assert.match((await mail()).last_error ?? '', /^The mail server rejected the message: 550( 5\.\d\.\d)? at RCPT TO\.$/)
+  await waitUntilFailed()
+  assert.equal((await getMail()).attempts, 1)
+  assert.match(
+    (await getMail()).last_error ?? '',
+    /^The mail server rejected the message: 550( 5\.\d\.\d)? at RCPT TO\.$/,
+  )
   const alerts = () => mailing.db.run(sql`select from alert where kind = 'email_failed'`)
-  await until(async () => (await alerts()) === 1, 'an alert is raised')
-  const before = await mail()
+  await waitUntil(async () => (await alerts()) === 1, 'an alert is raised')
+  const before = await getMail()
   assert.equal(await retryEmails(mailing.db, mailing.service, undefined), 1)
-  await untilSent()
+  await waitUntilSent()
   assert.equal(mailing.sink.delivered.length, 1)
   assert.equal(mailing.sink.delivered[0]?.messageId, before.message_id)
   assert.match(mailing.sink.delivered[0]?.text ?? '', /PIN: +204816/)
@@ -83,7 +87,7 @@ test('a permanently rejected message fails until it is resent manually', async (
 
 test('a rejected message that was replaced raises no alert', async () => {
   mailing.sink.faults.push({ at: 'rcpt', code: 550 })
-  await queue()
+  await queueMail()
   const { db } = mailing
   await db.transaction(async tx => {
     await tx.run(
@@ -91,11 +95,11 @@ test('a rejected message that was replaced raises no alert', async () => {
     )
     startMailWorker()
     const waits = sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
-    await until(async () => (await db.run(waits)) > 0, 'it is about to be marked')
+    await waitUntil(async () => (await db.run(waits)) > 0, 'it is about to be marked')
   })
-  await until(async () => (await db.run(sql`select from job where name = 'send-email'`)) === 0, 'the job is over')
+  await waitUntil(async () => (await db.run(sql`select from job where name = 'send-email'`)) === 0, 'the job is over')
   assert.deepEqual(
-    [(await mail()).last_error, await db.run(sql`select from alert`)],
+    [(await getMail()).last_error, await db.run(sql`select from alert`)],
     ['Another one was sent instead.', 0],
   )
 })
@@ -103,16 +107,16 @@ test('a rejected message that was replaced raises no alert', async () => {
 test('emails wait during an outage and keep their PIN', async () => {
   const down = await startSink()
   await down.close()
-  await queue()
+  await queueMail()
   startMailWorker(openMailTransport({ smtpUrl: down.url, dataDir: mailing.directory }))
-  await untilAttempted(1)
-  assert.equal((await mail()).last_error, 'The mail server is unreachable: ECONNREFUSED.')
+  await waitUntilAttempted(1)
+  assert.equal((await getMail()).last_error, 'The mail server is unreachable: ECONNREFUSED.')
   const up = await startSink({ port: down.port })
   try {
     await makeDue()
-    await untilSent()
+    await waitUntilSent()
     assert.match(up.delivered[0]?.text ?? '', /PIN: +204816/)
-    assert.equal(up.delivered[0]?.messageId, (await mail()).message_id)
+    assert.equal(up.delivered[0]?.messageId, (await getMail()).message_id)
   } finally {
     await up.close()
   }
@@ -120,11 +124,11 @@ test('emails wait during an outage and keep their PIN', async () => {
 
 test('an unconfirmed message is repeated with the same Message-ID', async () => {
   mailing.sink.faults.push('cut')
-  await queue()
+  await queueMail()
   startMailWorker()
-  await untilAttempted(1)
+  await waitUntilAttempted(1)
   await makeDue()
-  await untilSent()
+  await waitUntilSent()
   assert.equal(mailing.sink.delivered.length, 2)
   assert.equal(new Set(mailing.sink.delivered.map(({ messageId }) => messageId)).size, 1)
   assert.equal(mailing.sink.delivered[0]?.raw, mailing.sink.delivered[1]?.raw)
@@ -132,13 +136,13 @@ test('an unconfirmed message is repeated with the same Message-ID', async () => 
 
 test('an unresponsive mail server holds no database connection and times out', async () => {
   mailing.sink.faults.push('hang')
-  await queue()
+  await queueMail()
   startMailWorker(createSmtpTransport(mailing.sink.url, { totalTimeoutMs: 1_500 }))
-  await until(() => mailing.sink.delivered.length, 'it hangs')
+  await waitUntil(() => mailing.sink.delivered.length, 'it hangs')
   const { pool } = mailing.db
-  await until(() => pool.totalCount === pool.idleCount, 'no connection is held')
-  await untilAttempted(1)
-  assert.equal((await mail()).last_error, 'The mail server took longer than 1.5 s.')
+  await waitUntil(() => pool.totalCount === pool.idleCount, 'no connection is held')
+  await waitUntilAttempted(1)
+  assert.equal((await getMail()).last_error, 'The mail server took longer than 1.5 s.')
 })
 
 test('a mail server with a slow greeting times out', async () => {
@@ -172,9 +176,9 @@ test('a required STARTTLS is used before the login', async () => {
   const secured = await startSink({ cert, key, authOptional: false })
   try {
     const url = `smtp://shop:right@localhost:${secured.port}?tls=required`
-    await queue()
+    await queueMail()
     startMailWorker(createSmtpTransport(url, { ca: await readFile(caFile, 'utf8') }))
-    await untilSent()
+    await waitUntilSent()
     assert.equal(secured.delivered[0]?.encrypted, true)
     assert.deepEqual(secured.commands, ['AUTH', 'MAIL'])
   } finally {
@@ -190,18 +194,18 @@ for (const [title, disabledCommands] of [
     const { cert, key } = ensureLocalCertificate(join(mailing.directory, 'tls'))
     const stripped = await startSink({ cert, key, allowInsecureAuth: true, disabledCommands: [...disabledCommands] })
     try {
-      await queue()
+      await queueMail()
       startMailWorker(createSmtpTransport(`smtp://shop:right@localhost:${stripped.port}?tls=required`))
-      await untilAttempted(1)
-      assert.equal((await mail()).status, 'queued')
+      await waitUntilAttempted(1)
+      assert.equal((await getMail()).status, 'queued')
       assert.match(
-        (await mail()).last_error ?? '',
+        (await getMail()).last_error ?? '',
         /^The connection to the mail server can't be encrypted \(\w+\), so the email was not sent\.$/,
       )
       assert.deepEqual(stripped.commands, [])
       assert.deepEqual(await mailing.db.rows(sql`select kind from alert`), [{ kind: 'email_server_rejecting' }])
-      assert.match(mailing.logged, /"alert":"email_server_rejecting"/)
-      assert.doesNotMatch(mailing.logged, /right/)
+      assert.match(mailing.logText, /"alert":"email_server_rejecting"/)
+      assert.doesNotMatch(mailing.logText, /right/)
     } finally {
       await stripped.close()
     }
@@ -210,17 +214,17 @@ for (const [title, disabledCommands] of [
 test('a rejected login raises an alert and keeps messages waiting until success', async () => {
   const secured = await startSink({ authOptional: false, allowInsecureAuth: true, disabledCommands: ['STARTTLS'] })
   try {
-    await queue()
+    await queueMail()
     const worker = startMailWorker(createSmtpTransport(`smtp://shop:hunter2@127.0.0.1:${secured.port}?tls=off`))
-    await untilAttempted(1)
-    assert.match((await mail()).last_error ?? '', /^The mail server rejected the login: 535\b.* at AUTH PLAIN\.$/)
+    await waitUntilAttempted(1)
+    assert.match((await getMail()).last_error ?? '', /^The mail server rejected the login: 535\b.* at AUTH PLAIN\.$/)
     assert.equal(await mailing.db.run(sql`select from alert where kind = 'email_server_rejecting'`), 1)
     await worker.stop(1_000)
     startMailWorker(createSmtpTransport(`smtp://shop:right@127.0.0.1:${secured.port}?tls=off`))
     await makeDue()
-    await untilSent()
+    await waitUntilSent()
     assert.equal(await mailing.db.run(sql`select from alert`), 0)
-    assert.doesNotMatch(mailing.logged, /hunter2/)
+    assert.doesNotMatch(mailing.logText, /hunter2/)
   } finally {
     await secured.close()
   }

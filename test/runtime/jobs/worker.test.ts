@@ -8,7 +8,7 @@ import { raiseAlert } from '../../../src/store/alerts/alerts.ts'
 import { queueVoucherEmail } from '../../../src/store/mail/emails.ts'
 import { addService } from '../../../src/store/tenancy/services.ts'
 import { install } from '../../support/installations/installations.ts'
-import { gift } from '../../support/mailing.ts'
+import { giftEmail } from '../../support/mailing.ts'
 import {
   createDirectory,
   type Environment,
@@ -20,7 +20,7 @@ import {
   stopServer,
   waitUntil,
 } from '../../support/processes.ts'
-import { messageIds, startSink } from '../../support/smtp-sink.ts'
+import { listMessageIds, startSink } from '../../support/smtp-sink.ts'
 
 /** Queues the email of a voucher in a transaction, as a server does. */
 async function writerOf(dataDir: string) {
@@ -31,7 +31,7 @@ async function writerOf(dataDir: string) {
   return {
     db,
     service,
-    queue: (number: string) => db.transaction(tx => queueVoucherEmail(tx, keys, service, { ...gift, number })),
+    queue: (number: string) => db.transaction(tx => queueVoucherEmail(tx, keys, service, { ...giftEmail, number })),
   }
 }
 
@@ -55,7 +55,7 @@ describe('worker processes', { concurrency: true }, () => {
         const victim = worker({ FAILPOINT: crashPoint })
         assert.deepEqual(await victim.ended, { code: null, signal: 'SIGKILL' }, victim.err)
         killed[crashPoint] = performance.now()
-        assert.equal(messageIds(sink, crashPoint).length, crashPoint === 'before_smtp' ? 0 : 1)
+        assert.equal(listMessageIds(sink, crashPoint).length, crashPoint === 'before_smtp' ? 0 : 1)
         assert.equal(await statusOf(db, crashPoint), 'queued')
       }
       await queue('halted')
@@ -66,7 +66,7 @@ describe('worker processes', { concurrency: true }, () => {
       const healthy = worker()
       for (const [crashPoint, at] of Object.entries(killed)) {
         await waitUntil(async () => (await statusOf(db, crashPoint)) === 'sent', crashPoint, 60_000)
-        const ids = messageIds(sink, crashPoint)
+        const ids = listMessageIds(sink, crashPoint)
         assert.equal(ids.length, crashPoint === 'before_smtp' ? 1 : 2)
         assert.equal(new Set(ids).size, 1)
         t.diagnostic(`killed at ${crashPoint}: sent ${Math.round((performance.now() - at) / 100) / 10} s later`)
@@ -81,7 +81,7 @@ describe('worker processes', { concurrency: true }, () => {
       await queue('after')
       await waitUntil(async () => (await statusOf(db, 'after')) === 'sent', 'the next is sent')
       await stopServer(halted)
-      assert.equal(messageIds(sink, 'halted').length, 1, 'it found that another worker had taken over')
+      assert.equal(listMessageIds(sink, 'halted').length, 1, 'it found that another worker had taken over')
 
       // PostgreSQL is killed, and started again by its owner.
       process.kill(findPostgresPid(environment.DATA_DIR ?? '') ?? 0, 'SIGKILL')
@@ -127,7 +127,7 @@ describe('worker processes', { concurrency: true }, () => {
       const tookMs = performance.now() - killedAt
       t.diagnostic(`sent ${Math.round(tookMs / 100) / 10} s after the kill`)
       assert.ok(tookMs < 60_000)
-      assert.equal(new Set(messageIds(sink, '1')).size, 1)
+      assert.equal(new Set(listMessageIds(sink, '1')).size, 1)
       assert.match(await runSuccessfully(['mail', 'list'], environment), / 1 +sent /)
       assert.deepEqual(await stopServer(server), { code: 0, signal: null }, server.err)
       assert.equal(sink.delivered.length, 2)

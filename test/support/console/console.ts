@@ -50,7 +50,7 @@ export async function openConsole(
     await prepare(page)
     const link = await createLink(api.db, api.keys, caller.username)
     await page.goTo(`${api.baseUrl}/console#link=${link}`)
-    await page.until(`document.querySelector('nav')`)
+    await page.waitUntil(`document.querySelector('nav')`)
     return toConsole(page)
   } catch (error) {
     await page.close()
@@ -60,19 +60,19 @@ export async function openConsole(
 
 /** Adds functions that find elements by their visible text. */
 export function toConsole(page: Page): Console {
-  const field = (label: string) =>
+  const findField = (label: string) =>
     `[...${scope}.querySelectorAll('input, select, textarea')].filter(each => (each.ariaLabel ?? each.labels?.[0]?.innerText.trim().split('\\n')[0]) === ${JSON.stringify(label)}).at(-1)`
   async function download(label: string) {
     await page.evaluate(`globalThis.saved = undefined
       URL.createObjectURL = blob => (blob.text().then(text => { saved = text }), '#')
       HTMLAnchorElement.prototype.click = () => {}`)
     const button = `[...document.querySelectorAll('button[aria-label^=${JSON.stringify(label)}]')].at(-1)`
-    await page.until(button)
+    await page.waitUntil(button)
     await page.click(button)
-    await page.until('globalThis.saved !== undefined')
+    await page.waitUntil('globalThis.saved !== undefined')
     return page.evaluate<string>('saved')
   }
-  const press = (name: string) => page.until(findButton(name)).then(() => page.click(findButton(name)))
+  const press = (name: string) => page.waitUntil(findButton(name)).then(() => page.click(findButton(name)))
   return {
     ...page,
     press,
@@ -91,7 +91,7 @@ export function toConsole(page: Page): Console {
         }
       })()`)
       return {
-        sent: () => page.until('globalThis.release'),
+        sent: () => page.waitUntil('globalThis.release'),
         release: () =>
           page.evaluate(`(async () => {
             release()
@@ -108,10 +108,10 @@ export function toConsole(page: Page): Console {
         addEventListener('hashchange', () => setTimeout(done), { once: true })
         location.hash = hash
       })`)
-      await page.until(`document.querySelector('main h1')`)
+      await page.waitUntil(`document.querySelector('main h1')`)
     },
-    waitForText: text => page.until(`document.body.innerText.includes(${JSON.stringify(text)})`),
-    readField: label => page.evaluate<string>(`${field(label)}.value`),
+    waitForText: text => page.waitUntil(`document.body.innerText.includes(${JSON.stringify(text)})`),
+    readField: label => page.evaluate<string>(`${findField(label)}.value`),
     drop: (name, bytes) =>
       page.evaluate(`(() => {
         const data = new DataTransfer()
@@ -120,9 +120,9 @@ export function toConsole(page: Page): Console {
         document.querySelector('.drop').dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true }))
       })()`),
     async fill(label, text) {
-      await page.until(field(label))
+      await page.waitUntil(findField(label))
       await page.evaluate(`(() => {
-        const input = ${field(label)}
+        const input = ${findField(label)}
         const { set } = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(input), 'value')
         set.call(input, ${JSON.stringify(text)})
         for (const type of ['input', 'change']) input.dispatchEvent(new Event(type, { bubbles: true }))

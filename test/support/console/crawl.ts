@@ -18,7 +18,7 @@ const isLoaded = `document.querySelector('main h1') && !document.querySelector('
 /** Opens a screen and waits until it has loaded. */
 export async function openScreen(page: Console, route: string) {
   await page.show(route)
-  await page.until(isLoaded)
+  await page.waitUntil(isLoaded)
 }
 
 /** Returns the kind of a route: all requests are of one kind, and so are all syncs. */

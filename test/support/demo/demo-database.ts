@@ -31,7 +31,7 @@ async function cloneTemplate(source: (cluster: TestCluster) => string): Promise<
   return { ...database, secret, service }
 }
 
-async function createTemplatesOnce({ directUrl: at, template }: TestCluster) {
+async function createTemplatesOnce({ toDirectUrl: at, template }: TestCluster) {
   const { draft, small, whole } = getDemoDatabaseNames(template)
   const client = new pg.Client({ connectionString: at('postgres') })
   await client.connect()

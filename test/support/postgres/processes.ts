@@ -123,10 +123,10 @@ export function listProcesses(): { pid: number; line: string }[] {
   return fs
     .readdirSync('/proc')
     .filter(name => /^\d+$/.test(name))
-    .map(name => ({ pid: Number(name), line: commandLine(name) }))
+    .map(name => ({ pid: Number(name), line: readCommandLine(name) }))
 }
 
-function commandLine(pid: string): string {
+function readCommandLine(pid: string): string {
   try {
     return fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim()
   } catch {
@@ -135,7 +135,7 @@ function commandLine(pid: string): string {
 }
 
 // One that has ended, but whose exit code was not read yet, has no command line.
-export const isRunning = (pid: number) => commandLine(String(pid)) !== ''
+export const isRunning = (pid: number) => readCommandLine(String(pid)) !== ''
 
 export async function waitUntil(condition: () => boolean): Promise<void> {
   const end = Date.now() + 10_000

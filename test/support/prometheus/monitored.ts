@@ -8,7 +8,7 @@ import { raiseAlert } from '../../../src/store/alerts/alerts.ts'
 import { queueVoucherEmail } from '../../../src/store/mail/emails.ts'
 import { addService } from '../../../src/store/tenancy/services.ts'
 import { startCollector } from '../collector.ts'
-import { gift } from '../mailing.ts'
+import { giftEmail } from '../mailing.ts'
 import { createDirectory, type Environment, pickPort, readAccess, serve, stopServer, waitUntil } from '../processes.ts'
 
 export const timeoutMs = 120_000
@@ -76,4 +76,4 @@ export async function startMonitoredServer(more: Environment = {}) {
 export type MonitoredServer = Awaited<ReturnType<typeof startMonitoredServer>>
 
 const sendGift = (db: Database, keys: Keys, service: Service) =>
-  db.transaction(tx => queueVoucherEmail(tx, keys, service, gift))
+  db.transaction(tx => queueVoucherEmail(tx, keys, service, giftEmail))

@@ -55,7 +55,7 @@ export async function startPrometheus(target: string, intervalSeconds: number) {
   await waitUntil(isScraped, 'Prometheus reads the service', timeoutMs).catch(error =>
     assert.fail(`${error}: ${lastError}`),
   )
-  return { ask: query, close: () => stopServer(running) }
+  return { query, close: () => stopServer(running) }
 }
 
 export type Prometheus = Awaited<ReturnType<typeof startPrometheus>>

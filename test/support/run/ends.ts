@@ -13,11 +13,11 @@ const grace = { before: 300_000, after: 60_000 }
 if (process.env.NODE_TEST_CONTEXT !== undefined) {
   process.on('exit', () => recordTimes(process.argv[1] ?? ''))
   const failAfter = (withinMs: number, label: string) => {
-    const late = () => {
+    const failFile = () => {
       console.error(`${label} ${withinMs / 1000} s; open are ${process.getActiveResourcesInfo().join(', ')}`)
       process.exit(1)
     }
-    return setTimeout(late, withinMs).unref()
+    return setTimeout(failFile, withinMs).unref()
   }
   const firstTestTimer = failAfter(grace.before, 'No test has begun for')
   beforeEach(() => clearTimeout(firstTestTimer))

@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs'
 
-const shared = '/dev/shm'
+const sharedMemory = '/dev/shm'
 
 /** Bytes that a run can use at once, and bytes of memory that must be available. */
 const required = { room: 6e9, memory: 10e9 }
@@ -11,13 +11,13 @@ const required = { room: 6e9, memory: 10e9 }
  * thousands of files, which takes three times the CPU on a disk. Tests find the same errors: written data survives a
  * killed process in both, and no test cuts the power.
  */
-export function directoryInMemory(): string | undefined {
+export function createDirectoryInMemory(): string | undefined {
   if (process.env.TMPDIR || !existsSync('/proc/mounts')) return
-  const [, , , options = 'noexec'] = findMount(shared)
+  const [, , , options = 'noexec'] = findMount(sharedMemory)
   if (options.split(',').some(option => ['noexec', 'ro'].includes(option))) return
-  const { bavail, bsize } = statfsSync(shared)
+  const { bavail, bsize } = statfsSync(sharedMemory)
   if (bavail * bsize < required.room || process.availableMemory() < required.memory) return
-  const directory = mkdtempSync(`${shared}/tillbridge-tests-`)
+  const directory = mkdtempSync(`${sharedMemory}/tillbridge-tests-`)
   process.once('exit', () => rmSync(directory, { recursive: true, force: true, maxRetries: 3 }))
   // As /tmp is: PostgreSQL is not run by root.
   chmodSync(directory, 0o1777)

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { openTestCluster, type TestCluster } from '../cluster.ts'
-import { directoryInMemory } from './memory.ts'
+import { createDirectoryInMemory } from './memory.ts'
 import { recordTimes } from './times.ts'
 
 const compiled = fileURLToPath(new URL('../../../node_modules/.cache/tillbridge', import.meta.url))
@@ -15,10 +15,10 @@ let installations: string
  * shares the compile cache between files.
  */
 export async function globalSetup() {
-  const memory = directoryInMemory()
+  const memory = createDirectoryInMemory()
   if (memory) process.env.TMPDIR = memory
   cluster = await openTestCluster()
-  process.env.TEST_DATABASE_URL = cluster.directUrl('postgres')
+  process.env.TEST_DATABASE_URL = cluster.toDirectUrl('postgres')
   process.env.TEST_DATABASE_TEMPLATE = cluster.template
   process.env.NODE_COMPILE_CACHE = compiled
   process.env.POSTGRES_BIN_DIR = 'bundled'

@@ -10,14 +10,14 @@ export interface FileTimes {
 
 /** Keeps what this process, or one that it started, has taken, where `npm run test:times` named a file for it. On Linux. */
 export function recordTimes(file: string, pid: number | 'self' = 'self') {
-  const timesFolder = process.env.TEST_TIMES
-  if (timesFolder === undefined) return
-  const accepted: FileTimes = {
+  const timesFile = process.env.TEST_TIMES
+  if (timesFile === undefined) return
+  const times: FileTimes = {
     file: relative('', file),
     seconds: performance.now() / 1_000,
     cpu: readCpuSeconds(pid),
   }
-  appendFileSync(timesFolder, `${JSON.stringify(accepted)}\n`)
+  appendFileSync(timesFile, `${JSON.stringify(times)}\n`)
 }
 
 /** Seconds of CPU that a process has used, and those of its that have ended. */

@@ -48,12 +48,12 @@ function parseQuestion(question: Buffer) {
   return { name: labels.join('.').toLowerCase(), type: question.readUInt16BE(at + 1), end: at + 5 }
 }
 
-function buildAnswer(question: Buffer, end: number, type: number, addresses: readonly string[], isKnown: boolean) {
+function buildAnswer(question: Buffer, end: number, type: number, addresses: readonly string[], exists: boolean) {
   const head = Buffer.from(question.subarray(0, 12))
-  head.writeUInt16BE(isKnown ? 0x8180 : 0x8183, 2)
+  head.writeUInt16BE(exists ? 0x8180 : 0x8183, 2)
   head.writeUInt16BE(addresses.length, 6)
   head.fill(0, 8)
-  const responses = addresses.map(address => {
+  const records = addresses.map(address => {
     const bytes = Buffer.from(ipaddr.parse(address).toByteArray())
     const record = Buffer.alloc(12)
     record.writeUInt16BE(0xc00c, 0)
@@ -62,5 +62,5 @@ function buildAnswer(question: Buffer, end: number, type: number, addresses: rea
     record.writeUInt16BE(bytes.length, 10)
     return Buffer.concat([record, bytes])
   })
-  return Buffer.concat([head, question.subarray(12, end), ...responses])
+  return Buffer.concat([head, question.subarray(12, end), ...records])
 }

@@ -46,10 +46,10 @@ export async function startReceiver(address = '127.0.0.1', port = 0): Promise<Re
     })
   })
   await new Promise<void>(resolve => server.listen(port, address, resolve))
-  const bound = (server.address() as AddressInfo).port
+  const boundPort = (server.address() as AddressInfo).port
   const receiver: Receiver = {
-    url: `http://${address}:${bound}/hooks`,
-    port: bound,
+    url: `http://${address}:${boundPort}/hooks`,
+    port: boundPort,
     received: [],
     respond: respondWith(204),
     async close() {
