@@ -1,5 +1,7 @@
 import { createCurrentCursor } from '../../change-feed/start-position.ts'
 import { decodeCursor, encodeCursor, type Subscription } from '../../change-feed/subscription.ts'
+import { runLanes } from '../../concurrency/lanes.ts'
+import { semaphore } from '../../concurrency/semaphore.ts'
 import type { Keys } from '../../crypto/keys.ts'
 import type { Database, Db } from '../../database/db.ts'
 import { decideStep, dueRanks, type LevelStep } from '../../domain/ecommerce/stock-push.ts'
@@ -20,6 +22,8 @@ import { findPushState, movePushCursor } from '../../store/ecommerce/push-state.
 const pushKinds = ['inventory'] as const
 const maxChanges = 1_000
 const skusPerStep = 1_000
+/** Steps that are compared at a time: the database and this process work at the same time. A third one saves nothing. */
+const comparedAtATime = 2
 
 export const getPushSubscription = (service: Service, keys: Keys): Subscription => ({
   service,
@@ -63,12 +67,22 @@ export async function compareAll(
   rules: NettingRules,
   visit?: VisitLevel,
 ): Promise<void> {
-  for (let after = ''; ; ) {
-    const skus = await listSyncedSkus(db, service, after, skusPerStep)
-    if (skus.length) await db.transaction(tx => markSkus(tx, service, skus, rules, visit))
-    if (skus.length < skusPerStep) return
-    after = skus.at(-1) ?? ''
-  }
+  let after: string | undefined = ''
+  const readOne = semaphore({ permits: 1 }).run
+  const readNext = () =>
+    readOne(async () => {
+      if (after === undefined) return []
+      const skus = await listSyncedSkus(db, service, after, skusPerStep)
+      after = skus.length < skusPerStep ? undefined : skus.at(-1)
+      return skus
+    })
+  await runLanes(comparedAtATime, async () => {
+    for (;;) {
+      const skus = await readNext()
+      if (!skus.length) return
+      await db.transaction(tx => markSkus(tx, service, skus, rules, visit))
+    }
+  })
 }
 
 /** Marks the levels of SKUs as due, held or in step. */

@@ -1,3 +1,4 @@
+import { runLanes } from '../../concurrency/lanes.ts'
 import { semaphore } from '../../concurrency/semaphore.ts'
 import type { Keys } from '../../crypto/keys.ts'
 import type { Database } from '../../database/db.ts'
@@ -72,9 +73,7 @@ export async function pushStock(
       if (state !== 'finished' || !(await runCycle(context))) return
     }
   }
-  const lanes = await Promise.allSettled(Array.from({ length: concurrency }, (_, at) => runLane(at === 0)))
-  const failed = lanes.find(lane => lane.status === 'rejected')
-  if (failed) throw failed.reason
+  await runLanes(concurrency, at => runLane(at === 0))
   return { state }
 }
 

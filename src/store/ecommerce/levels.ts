@@ -65,21 +65,22 @@ export const selectFacts = (service: Service, keys: Sql, rules: NettingRules) =>
          coalesce(t.sellable, 0)::integer as sellable, coalesce(n.netted, 0)::integer as netted, coalesce(e.observed_held_back, 0) as "heldBack",
          e.idempotency_key is not null as "isInFlight", coalesce(e.must_read, false) as "mustRead", i.ecommerce_id as sku,
          case when i.is_gift_card then 'giftCard' when i.is_bundle then 'bundle' when not i.is_tracked then 'untracked'
-              when i.same > 1 then 'duplicate' when v.sku_id is null then 'unmapped' when p.ecommerce_id is null or not p.is_active then 'inactiveLocation'
+              when i.same > 1 then 'duplicate' when i.sku_id is null then 'unmapped' when p.ecommerce_id is null or not p.is_active then 'inactiveLocation'
               when t.stores = 0 then 'unmapped' end as "holdReason"
     from ${keys}
     left join ecommerce_level e on e.service_id = ${service.id} and e.connection_id = ${mainConnection} and e.item_id = k.item_id and e.location_id = k.location_id
-    left join lateral (
-      select x.*, (select count(*) from ecommerce_item o where o.service_id = x.service_id and o.connection_id = x.connection_id and o.kind = 'skus' and o.ecommerce_id = x.ecommerce_id) as same
+    left join (
+      select distinct on (x.inventory_item_id) x.*,
+             (select count(*) from ecommerce_item o where o.service_id = x.service_id and o.connection_id = x.connection_id and o.kind = 'skus' and o.ecommerce_id = x.ecommerce_id) as same,
+             (select v.sku_id from variant v where v.service_id = x.service_id and v.sku = x.ecommerce_id) as sku_id
         from ecommerce_item x
-       where x.service_id = ${service.id} and x.connection_id = ${mainConnection} and x.inventory_item_id = k.item_id and x.kind = 'skus'
-       order by x.item_key limit 1) i on true
+       where x.service_id = ${service.id} and x.connection_id = ${mainConnection} and x.kind = 'skus' and x.inventory_item_id in (select k.item_id from ${keys})
+       order by x.inventory_item_id, x.item_key) i on i.inventory_item_id = k.item_id
     left join ecommerce_item p on p.service_id = ${service.id} and p.connection_id = ${mainConnection} and p.platform_id = k.location_id and p.kind = 'stores'
-    left join variant v on v.service_id = ${service.id} and v.sku = i.ecommerce_id
     left join lateral (
       select count(*) as stores,
              sum(greatest(0, floor(s.free_stock - coalesce(s.buffer, c.inventory_buffer, ${service.settings.inventoryBuffer}::integer) - s.reserved - s.allocated))) as sellable
-        from store c left join stock s on s.service_id = c.service_id and s.store_id = c.store_id and s.sku_id = v.sku_id
+        from store c left join stock s on s.service_id = c.service_id and s.store_id = c.store_id and s.sku_id = i.sku_id
        where c.service_id = ${service.id} and c.ecommerce_location_id = p.ecommerce_id) t on true
     left join lateral (
       select sum(greatest(0, least(c.units, u.units))) as netted
@@ -88,7 +89,7 @@ export const selectFacts = (service: Service, keys: Sql, rules: NettingRules) =>
        cross join lateral (
          select coalesce(sum(${unitsOffStock}), 0) as units
            from sales_order o join order_line l on l.service_id = o.service_id and l.order_id = o.id
-          where o.service_id = ${service.id} and o.ecommerce_order_id = c.order_id and l.sku_id = v.sku_id and ${hasLeftStock(rules)}) u) n on true`
+          where o.service_id = ${service.id} and o.ecommerce_order_id = c.order_id and l.sku_id = i.sku_id and ${hasLeftStock(rules)}) u) n on true`
 
 export interface StoredLevel extends LevelFacts, LevelKey {
   holdReason: HoldReason | null
@@ -134,10 +135,12 @@ export interface MarkedLevel extends LevelKey {
   holdReason: string | null
 }
 
-/** Marks levels as due, held or in step. Unknown levels are added. A level in flight stays due, because its result would hide the change. */
-export async function markLevels(tx: Db, service: Service, levels: readonly MarkedLevel[]): Promise<void> {
-  await lockLevels(tx, service, levels)
-  await tx.run(sql`
+/**
+ * Marks levels as due, held or in step, and locks them in key order. Unknown levels are added. A level in flight stays due, because its result
+ * would hide the change.
+ */
+export const markLevels = (tx: Db, service: Service, levels: readonly MarkedLevel[]) =>
+  tx.run(sql`
     insert into ecommerce_level as l (service_id, connection_id, item_id, location_id, due_at, due_rank, hold_reason)
     select ${service.id}, ${mainConnection}, "itemId", "locationId", case when rank is not null then clock_timestamp() end, rank, "holdReason"
       from json_to_recordset(${JSON.stringify(levels)}) as n ("itemId" text, "locationId" text, rank smallint, "holdReason" text)
@@ -147,7 +150,6 @@ export async function markLevels(tx: Db, service: Service, levels: readonly Mark
              case when l.idempotency_key is not null then clock_timestamp() when excluded.due_rank is null then null else coalesce(l.due_at, excluded.due_at) end,
              case when l.idempotency_key is not null then coalesce(excluded.due_rank, 1) else excluded.due_rank end,
              excluded.hold_reason)`)
-}
 
 /** Marks all levels of items, of locations and of the items with these SKUs as due, because the platform has changed them. */
 export const markItems = (

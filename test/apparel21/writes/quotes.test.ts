@@ -104,16 +104,21 @@ test('64 clients get quotes from a slow, hanging and failing back office', async
     { sku: hat.sku, quantity: 2 },
   ]
   const total = toDollars(toCents(tee.price) + 2 * toCents(hat.price))
-  const pending = Array.from({ length: 64 }, () => quote({ customerId, lines }))
-  // Nothing of ours waits for the back office, so other requests are answered at once.
-  const began = performance.now()
+  const untilQuoted = async () => {
+    for (;;) {
+      const response = await quote({ customerId, lines })
+      if (response.status !== 503) return response
+    }
+  }
+  let settled = 0
+  const pending = Array.from({ length: 64 }, () => untilQuoted().finally(() => settled++))
+  // Nothing of ours waits for the back office, so other requests are answered before the quotes.
   assert.equal((await api.get('/products?limit=1')).status, 200)
-  assert.ok(performance.now() - began < 2_000)
-  const responses = await Promise.all(pending)
-  const quoted = responses.filter(({ status }) => status === 200)
-  assert.ok(quoted.length >= 32, `${quoted.length} quotes`)
-  for (const { json } of quoted) assert.equal(json.data.total, total)
-  for (const { status } of responses) assert.ok(status === 200 || status === 503, String(status))
+  assert.ok(settled < 64)
+  for (const { status, json, text } of await Promise.all(pending)) {
+    assert.equal(status, 200, text)
+    assert.equal(json.data.total, total)
+  }
 })
 
 test('an order is found again after its quote has expired', async t => {
