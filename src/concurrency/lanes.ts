@@ -1,0 +1,6 @@
+/** Runs `count` lanes at a time and waits for all of them, even if one fails. Then throws the first error. */
+export async function runLanes(count: number, runLane: (index: number) => Promise<void>): Promise<void> {
+  const lanes = await Promise.allSettled(Array.from({ length: count }, (_, index) => runLane(index)))
+  const failed = lanes.find(lane => lane.status === 'rejected')
+  if (failed) throw failed.reason
+}
