@@ -5,7 +5,7 @@ import { parse } from 'csv-parse/sync'
 import { createLink } from '../../src/auth/sessions.ts'
 import type { Role } from '../../src/domain/accounts.ts'
 import { assignRole } from '../../src/store/accounts/accounts.ts'
-import { ask, operationsOf } from '../api/access/documented.ts'
+import { callOperation, listOperations } from '../api/access/documented.ts'
 import { browserMissing } from '../support/browser.ts'
 import { assertAccessible } from '../support/console/axe.ts'
 import { type Console, openConsole } from '../support/console/console.ts'
@@ -240,8 +240,8 @@ for (const role of ['visitor', 'maintainer'] as const)
         assert.ok(rejected.length > 0 || requests.length === 0, `${route} requests ${requests}`)
       }
     }
-    for (const operation of operationsOf((await api.sendRaw('/openapi.json')).json)) {
-      const response = await ask(session, operation)
+    for (const operation of listOperations((await api.sendRaw('/openapi.json')).json)) {
+      const response = await callOperation(session, operation)
       const isRejected = response.json?.code === 'insufficient_role'
       const required = isRejected ? /`(\w+)`/.exec(response.json.detail)?.[1] : role
       assert.equal(isRejected, !includesRole(role, required as Role), operation.id)

@@ -3,8 +3,8 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSyn
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { sql } from '../../src/database/db.ts'
-import { ask, operationsOf } from '../api/access/documented.ts'
-import { identifierOf, shopOfNames } from '../api/access/shop-of-names.ts'
+import { callOperation, listOperations } from '../api/access/documented.ts'
+import { createNamedShop, findRecordId } from '../api/access/named-shop.ts'
 import { buildCustomer } from '../support/customer-bodies.ts'
 import {
   checkout,
@@ -75,10 +75,10 @@ function callerAt({ baseUrl, caFile = '' }: RunningServer, by: Caller): Caller {
 }
 
 test('two consecutive releases serve one database without failed requests during migration', async () => {
-  const { shop, named } = await shopOfNames(older)
+  const { shop, names } = await createNamedShop(older)
   // Operations that revoke a password or change later responses run once.
   const excluded = ['updateSettings', 'updateAccount', 'rotatePassword', 'revokeAccount', 'createAccount']
-  const operations = operationsOf((await older.sendRaw('/openapi.json')).json).filter(
+  const operations = listOperations((await older.sendRaw('/openapi.json')).json).filter(
     ({ id }) => !excluded.includes(id),
   )
   /** Asks for everything, some of it at a time, so that every connection has planned much of it. */
@@ -86,8 +86,8 @@ test('two consecutive releases serve one database without failed requests during
     const failed: string[] = []
     for (const operation of operations) {
       await clearFailures(older)
-      const identifiers = [identifierOf(operation.path, named) ?? 'nobody', 'nobody']
-      const responses = await Promise.all(identifiers.map(identifier => ask(by, operation, { identifier })))
+      const identifiers = [findRecordId(operation.path, names) ?? 'nobody', 'nobody']
+      const responses = await Promise.all(identifiers.map(identifier => callOperation(by, operation, { identifier })))
       failed.push(...responses.filter(({ status }) => status >= 500).map(({ text }) => `${operation.id}: ${text}`))
     }
     return failed
@@ -100,7 +100,7 @@ test('two consecutive releases serve one database without failed requests during
     while (!isOver) {
       const responses = await Promise.all([
         shop.get('/customers/search?limit=10'),
-        shop.get(`/orders/${named.order}`),
+        shop.get(`/orders/${names.order}`),
         shop.get('/changes?limit=10'),
         post(shop, '/customers', buildCustomer(), withKey()),
       ])

@@ -25,8 +25,8 @@ after(() => api.stop())
 const rotate = (admin: Caller, { username }: { username: string }, headers = {}) =>
   post(admin, `/accounts/${username}/rotate`, {}, headers)
 
-/** All that the database has, as text; bytes in hexadecimal and as base64. */
-async function everything() {
+/** Returns the rows of all tables as text. Binary columns are in hexadecimal. */
+async function readAllTables() {
   const tables = await api.db.rows<{ name: string }>(
     sql`select relname as name from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace`,
   )
@@ -48,8 +48,8 @@ test('passwords and API keys never appear in logs, audit entries or tables', asy
   await put(api, `/accounts/${username}`, { role: 'maintainer' })
   const secrets = [created, rotated].flatMap(({ json }) => [json.data.password, json.data.apiKey] as string[])
   assert.equal(new Set(secrets).size, 4)
-  const everythingAfterwards = await everything()
-  assert.ok(everythingAfterwards.includes(username))
+  const tablesText = await readAllTables()
+  assert.ok(tablesText.includes(username))
   const texts = [
     (await api.get('/accounts')).text,
     (await api.get(`/accounts/${username}`)).text,
@@ -58,14 +58,14 @@ test('passwords and API keys never appear in logs, audit entries or tables', asy
   for (const secret of secrets) {
     const hex = Buffer.from(secret).toString('hex')
     for (const form of [secret, hex, Buffer.from(secret, 'base64url').toString('hex')])
-      assert.ok(!everythingAfterwards.includes(form), 'in the database')
+      assert.ok(!tablesText.includes(form), 'in the database')
     assert.ok(!logged.includes(secret), 'in the logs')
-    for (const text of texts) assert.ok(!text.includes(secret), 'in an answer')
+    for (const text of texts) assert.ok(!text.includes(secret), 'in a response')
   }
   assert.ok(logged.includes('/accounts/:username/rotate'))
-  const lines = (await api.get('/audit')).json.data
+  const entries = (await api.get('/audit')).json.data
   assert.deepEqual(
-    lines.map(({ operation, subject, fields }: Record<string, unknown>) => [operation, subject, fields]),
+    entries.map(({ operation, subject, fields }: Record<string, unknown>) => [operation, subject, fields]),
     [
       ['POST /accounts', `/accounts/${username}`, ['username', 'role']],
       ['POST /accounts/:username/rotate', `/accounts/${username}`, []],
@@ -101,7 +101,7 @@ test('an admin cannot obtain a password with more access than their own', async 
   assertProblem(await rotate(caller, shared), 'insufficient_role', api.baseUrl)
   await addAccount(api.db, api.keys, caller.username, other.service, 'maintainer')
   assert.equal((await rotate(caller, shared)).status, 200)
-  // One's own password opens nothing new, whatever one is elsewhere.
+  // Rotating your own password grants no new access, whatever your roles in other services are.
   assert.equal((await rotate(caller, caller)).status, 200)
 })
 

@@ -15,12 +15,12 @@ before(async () => {
 })
 after(() => api.stop())
 
-const namesOf = async (admin: Caller, query = '') =>
+const listUsernames = async (admin: Caller, query = '') =>
   (await admin.get(`/accounts${query}`)).json.data.map(({ username }: { username: string }) => username)
 
-/** The password opens the service with this status, within the 5 seconds in which a change comes into force. */
-const opens = (admin: Caller, credentials: { username: string; password: string }, status: number) =>
-  waitUntil(async () => (await getStatusWithPassword(api, admin, credentials)) === status, `${status}`, 5_000)
+/** Waits up to 5 s, the time a change needs to apply, until a request with these credentials returns this status. */
+const waitForStatus = (admin: Caller, credentials: { username: string; password: string }, status: number) =>
+  waitUntil(async () => (await getStatusWithPassword(api, admin, credentials)) === status, `status ${status}`, 5_000)
 
 test('a new account can sign in immediately with the returned API key', async () => {
   const username = 'Frau Müller/Kasse 3'
@@ -87,7 +87,7 @@ test('a username that looks like another or a reserved one is rejected', async (
     return `${status} ${json.code ?? json.data.username}`
   }
   assert.equal(await create('Back Office 1'), '201 Back Office 1')
-  for (const alike of [
+  for (const similarName of [
     'Back Office 1',
     'back office 1',
     'Back  Office 1',
@@ -97,7 +97,7 @@ test('a username that looks like another or a reserved one is rejected', async (
     'B\u0430\u0441k Offi\u0441e I',
     'B\u0430ck \u041effice 1',
   ])
-    assert.equal(await create(alike), '409 username_taken', alike)
+    assert.equal(await create(similarName), '409 username_taken', similarName)
   for (const reserved of ['t\u0456llbridge (command line)', 'Ti11bridge (command line)', 'till bridge (command line)'])
     assert.equal(await create(reserved), '409 username_taken', reserved)
   for (const invalid of [
@@ -125,16 +125,16 @@ test("an account list contains only the service's accounts, by name, in pages", 
   const shared = await createAccount(other, 'admin')
   await addAccount(api.db, api.keys, shared.username, caller.service, 'visitor')
   names.push(shared.username)
-  assert.deepEqual(await namesOf(caller), names.toSorted())
+  assert.deepEqual(await listUsernames(caller), names.toSorted())
   const roles = (await caller.get('/accounts')).json.data.map(({ role }: { role: string }) => role).sort()
   assert.deepEqual(roles, ['admin', 'admin', 'maintainer', 'visitor', 'visitor'])
-  const walked: string[] = []
+  const paginatedNames: string[] = []
   for (let query = '?limit=2'; query; ) {
     const { json } = await caller.get(`/accounts${query}`)
-    walked.push(...json.data.map(({ username }: { username: string }) => username))
+    paginatedNames.push(...json.data.map(({ username }: { username: string }) => username))
     query = json.meta.hasNextPage ? `?limit=2&after_cursor=${json.meta.endCursor}` : ''
   }
-  assert.deepEqual(walked, names.toSorted())
+  assert.deepEqual(paginatedNames, names.toSorted())
 })
 
 test('an account shows when it last used the service, if it did', async () => {
@@ -142,42 +142,42 @@ test('an account shows when it last used the service, if it did', async () => {
   const [used, unused] = [await createAccount(caller, 'visitor'), await createAccount(caller, 'visitor')]
   await addAccount(api.db, api.keys, used.username, other.service, 'visitor')
   assert.equal(await getStatusWithPassword(api, caller, used, '/stores'), 200)
-  const lastOf = async (viewer: Caller, { username }: { username: string }) =>
+  const getLastUsedAt = async (viewer: Caller, { username }: { username: string }) =>
     (await viewer.get('/accounts')).json.data.find((record: { username: string }) => record.username === username)
       .lastUsedAt
-  await waitUntil(async () => (await lastOf(caller, used)) !== null, 'its use is noted', 10_000)
-  assert.match(await lastOf(caller, used), /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/)
-  assert.deepEqual([await lastOf(caller, unused), await lastOf(other, used)], [null, null])
+  await waitUntil(async () => (await getLastUsedAt(caller, used)) !== null, 'its use is recorded', 10_000)
+  assert.match(await getLastUsedAt(caller, used), /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/)
+  assert.deepEqual([await getLastUsedAt(caller, unused), await getLastUsedAt(other, used)], [null, null])
   // The last use of an account is stored once a minute, and doesn't change its ETag.
-  const noted = () =>
+  const readStoredUse = () =>
     api.db.row<{ xmin: string }>(
       sql`select xmin::text from account_use where service_id = ${caller.service.id} and username = ${used.username}`,
     )
-  const original = await noted()
+  const original = await readStoredUse()
   const path = `/accounts/${used.username}`
   const { etag } = (await caller.get(path)).headers
   await getStatusWithPassword(api, caller, used, '/stores')
   await waitUntil(
-    async () => (await lastOf(caller, { username: caller.username })) !== null,
-    'what came later is written',
+    async () => (await getLastUsedAt(caller, { username: caller.username })) !== null,
+    'the later use is recorded',
     10_000,
   )
-  assert.deepEqual([await noted(), (await caller.get(path)).headers.etag], [original, etag])
+  assert.deepEqual([await readStoredUse(), (await caller.get(path)).headers.etag], [original, etag])
 })
 
 test('a role change applies within 5 seconds and never overwrites another change', async () => {
   const caller = await api.createService()
   const colleague = await createAccount(caller, 'visitor')
   const path = `/accounts/${colleague.username}`
-  const seen = await caller.get(path)
-  const match = { 'if-match': String(seen.headers.etag) }
+  const initial = await caller.get(path)
+  const match = { 'if-match': String(initial.headers.etag) }
   const changed = await put(caller, path, { role: 'admin' }, match)
   assert.equal(changed.json.data.role, 'admin', changed.text)
   const now = await caller.get(path)
   assert.deepEqual([now.json.data, now.headers.etag], [changed.json.data, changed.headers.etag])
   await waitUntil(
     async () => (await getStatusWithPassword(api, caller, colleague, '/settings')) === 200,
-    'the role is in force',
+    'the role applies',
     5_000,
   )
   assertProblem(await put(caller, path, { role: 'visitor' }, match), 'precondition_failed', api.baseUrl, path)
@@ -185,7 +185,7 @@ test('a role change applies within 5 seconds and never overwrites another change
   assert.equal((await put(caller, path, { role: 'visitor' })).json.data.role, 'visitor')
   await waitUntil(
     async () => (await getStatusWithPassword(api, caller, colleague, '/settings')) === 403,
-    'and this one',
+    'the lower role applies',
     5_000,
   )
 })
@@ -202,17 +202,17 @@ test('two passwords stay valid after a rotation; the next ends the oldest', asyn
     return response.json.data
   }
   const second = await rotate({})
-  for (const { password } of [first, second]) await opens(caller, { username, password }, 200)
+  for (const { password } of [first, second]) await waitForStatus(caller, { username, password }, 200)
   const third = await rotate({ headers: { 'content-type': 'application/json' }, body: '{}' })
-  await opens(caller, first, 401)
-  for (const { password } of [second, third]) await opens(caller, { username, password }, 200)
+  await waitForStatus(caller, first, 401)
+  for (const { password } of [second, third]) await waitForStatus(caller, { username, password }, 200)
   const responses = await Promise.all(Array.from({ length: 10 }, () => rotate({})))
   assert.equal((await caller.get(`/accounts/${username}`)).json.data.passwords, 2)
-  await opens(caller, third, 401)
-  const live = await Promise.all(
+  await waitForStatus(caller, third, 401)
+  const statuses = await Promise.all(
     responses.map(({ password }) => getStatusWithPassword(api, caller, { username, password })),
   )
-  assert.equal(live.filter(status => status === 200).length, 2)
+  assert.equal(statuses.filter(status => status === 200).length, 2)
 })
 
 test('revoking one service keeps the others; revoking the last ends all passwords', async () => {
@@ -220,21 +220,21 @@ test('revoking one service keeps the others; revoking the last ends all password
   const colleague = await createAccount(caller, 'maintainer')
   const path = `/accounts/${colleague.username}`
   await addAccount(api.db, api.keys, colleague.username, other.service, 'visitor')
-  await opens(other, colleague, 200)
+  await waitForStatus(other, colleague, 200)
   const revoked = await post(caller, `${path}/revoke`, {})
   assert.deepEqual([revoked.status, revoked.json], [200, { data: { username: colleague.username } }])
-  await opens(caller, colleague, 403)
+  await waitForStatus(caller, colleague, 403)
   assert.equal(await getStatusWithPassword(api, other, colleague), 200)
   for (const again of [await caller.get(path), await post(caller, `${path}/revoke`, {})])
     assertProblem(again, 'not_found', api.baseUrl)
   assert.equal((await other.request(`${path}/revoke`, { method: 'POST' })).status, 200)
-  await opens(other, colleague, 401)
+  await waitForStatus(other, colleague, 401)
   const recreated = await createAccount(caller, 'visitor', colleague.username)
-  await opens(caller, colleague, 401)
-  await opens(caller, recreated, 200)
+  await waitForStatus(caller, colleague, 401)
+  await waitForStatus(caller, recreated, 200)
 })
 
-test('an account ends if its last two services revoke it concurrently', async () => {
+test('an account is deleted if its last two services revoke it concurrently', async () => {
   const shops = [await api.createService(), await api.createService()] as const
   for (let round = 0; round < 10; round++) {
     const { username } = await createAccount(shops[0], 'visitor')
@@ -258,7 +258,7 @@ test('a taken username is rejected with the same message, even concurrently', as
     withoutRequestData(rejected),
   )
   assert.ok(!rejected.text.includes(other.service.name))
-  assert.ok(!(await namesOf(caller)).includes(foreign.username))
+  assert.ok(!(await listUsernames(caller)).includes(foreign.username))
   const username = newUsername()
   const responses = await Promise.all(
     [caller, other, caller, other].map(admin => post(admin, '/accounts', { username, role: 'visitor' })),

@@ -46,8 +46,8 @@ const write = (key: IssuedKey, method: string, path: string, body: object = {}) 
     body: JSON.stringify(body),
   })
 
-const statusBecomes = (key: IssuedKey, status: number) =>
-  waitUntil(async () => (await key.get('/stores')).status === status, `${status}`, 5_000)
+const waitForStatus = (key: IssuedKey, status: number) =>
+  waitUntil(async () => (await key.get('/stores')).status === status, `status ${status}`, 5_000)
 
 test('a key calls exactly the operations of its scope', async () => {
   assert.ok(scopes.length > 35, `${scopes.length}`)
@@ -57,7 +57,7 @@ test('a key calls exactly the operations of its scope', async () => {
     url: operation.path.replaceAll(/:\w+/g, 'none'),
   }))
   const call = async (key: IssuedKey, { method, url, isStream, scope }: (typeof operations)[number]) => {
-    // A stream that is permitted would not end.
+    // A permitted stream would never end.
     const response = await (method === 'POST' || method === 'PUT'
       ? write(key, method, url)
       : key.get(url, isStream ? 'HEAD' : method))
@@ -166,8 +166,13 @@ test("a key never exceeds its account's role or service", async () => {
   const me = (await key.get('/me')).json.data
   assert.deepEqual(me.key, { name: 'all', scopes: null, stores: null })
   assert.deepEqual(me.services, [{ name: api.service.name, role: 'admin' }])
-  const elsewhere = { ...key.headers, 'x-service-name': other.service.name }
-  assertProblem(await api.sendRaw('/stores', { headers: elsewhere }), 'service_not_assigned', api.baseUrl, '/stores')
+  const otherServiceHeaders = { ...key.headers, 'x-service-name': other.service.name }
+  assertProblem(
+    await api.sendRaw('/stores', { headers: otherServiceHeaders }),
+    'service_not_assigned',
+    api.baseUrl,
+    '/stores',
+  )
   assert.deepEqual((await other.get(`/accounts/${username}/keys`)).json.data, [])
   assert.equal((await key.get('/settings')).status, 200)
   await assignRole(api.db, username, api.service, 'visitor')
@@ -195,21 +200,21 @@ test('a key can neither issue credentials nor open a console session', async () 
 
 test('a revoked or expired key is rejected within five seconds', async () => {
   const { username, password } = await createAccount(api, 'visitor')
-  const [revoked, expired, kept] = [
+  const [revoked, expired, active] = [
     await createKey(api, username, { name: 'revoked' }),
     await createKey(api, username, { name: 'expired', expiresInDays: 1 }),
-    await createKey(api, username, { name: 'kept' }),
+    await createKey(api, username, { name: 'active' }),
   ]
-  for (const key of [revoked, expired, kept]) await statusBecomes(key, 200)
+  for (const key of [revoked, expired, active]) await waitForStatus(key, 200)
   const { status } = await api.request(`/accounts/${username}/keys/revoked`, { method: 'DELETE' })
   assert.equal(status, 200)
   await api.db.run(sql`update api_key set expires_at = now() where username = ${username} and name = 'expired'`)
-  await Promise.all([revoked, expired].map(key => statusBecomes(key, 401)))
-  await statusBecomes(kept, 200)
+  await Promise.all([revoked, expired].map(key => waitForStatus(key, 401)))
+  await waitForStatus(active, 200)
   const headers = { authorization: `Basic ${toApiKey(username, password)}`, 'x-service-name': api.service.name }
   assert.equal((await api.sendRaw('/stores', { headers })).status, 200)
   assert.equal((await post(api, `/accounts/${username}/revoke`, {})).status, 200)
-  await statusBecomes(kept, 401)
+  await waitForStatus(active, 401)
 })
 
 test("a rotation replaces a key's hash once, at its next use", async () => {
@@ -250,7 +255,7 @@ test('the audit log, the log and the last use name the key', async () => {
   assert.equal(own.apiKey, 'named')
   const isUsed = async () => (await api.get(`/accounts/${username}/keys/named`)).json.data.lastUsedAt !== null
   await waitUntil(isUsed, 'its last use is stored', 10_000)
-  await waitUntil(() => logged.some(line => line.includes('"apiKey":"named"')), 'the log names it', 5_000)
+  await waitUntil(() => logged.some(line => line.includes('"apiKey":"named"')), 'the log contains its name', 5_000)
   assert.ok(logged.every(line => !line.includes(key.key)))
 })
 

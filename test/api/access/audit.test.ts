@@ -16,18 +16,19 @@ before(async () => {
 after(() => api.stop())
 
 let created = 0
-const customer = () => ({ firstname: 'Ann', surname: 'Lee', contact: { email: `ann${++created}@example.com` } })
-const lines = async (caller: Caller, query = ''): Promise<Audit[]> => (await caller.get(`/audit${query}`)).json.data
+const buildCustomer = () => ({ firstname: 'Ann', surname: 'Lee', contact: { email: `ann${++created}@example.com` } })
+const listEntries = async (caller: Caller, query = ''): Promise<Audit[]> =>
+  (await caller.get(`/audit${query}`)).json.data
 
 test('each write adds one audit entry with account, record, fields and request', async () => {
   const caller = await api.createService({ timeZone: 'Australia/Melbourne' })
   const webshop = await api.createAccount('maintainer', caller.service)
-  assert.deepEqual(await lines(caller), [])
+  assert.deepEqual(await listEntries(caller), [])
   const { id } = (
     await post(
       webshop,
       '/customers',
-      { ...customer(), address: { city: 'Melbourne' }, mobile: '0400 123 456', privacy: null },
+      { ...buildCustomer(), address: { city: 'Melbourne' }, mobile: '0400 123 456', privacy: null },
       { 'x-request-id': 'making' },
     )
   ).json.data
@@ -38,9 +39,9 @@ test('each write adds one audit entry with account, record, fields and request',
     { gateways: [], returnReasons: [{ code: 'A', name: 'Any' }] },
     { 'x-request-id': 'setting' },
   )
-  const written = await lines(caller)
+  const entries = await listEntries(caller)
   assert.deepEqual(
-    written.map(({ id: _, at: __, ...line }) => line),
+    entries.map(({ id: _, at: __, ...entry }) => entry),
     [
       {
         username: webshop.username,
@@ -80,46 +81,46 @@ test('each write adds one audit entry with account, record, fields and request',
       },
     ],
   )
-  assert.equal(new Set(written.map(line => line.id)).size, 3)
-  assert.deepEqual(await lines(caller, `?record=/customers/${id}`), written.slice(0, 2))
+  assert.equal(new Set(entries.map(entry => entry.id)).size, 3)
+  assert.deepEqual(await listEntries(caller, `?record=/customers/${id}`), entries.slice(0, 2))
   const row = await api.db.row<{ now: string }>(
     sql`select to_char(now() at time zone 'Australia/Melbourne', 'YYYY-MM-DD HH24:MI') as now`,
   )
-  assert.equal(written[0]?.at.slice(0, 10), row?.now.slice(0, 10))
-  assert.match(written[0]?.at ?? '', /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/)
+  assert.equal(entries[0]?.at.slice(0, 10), row?.now.slice(0, 10))
+  assert.match(entries[0]?.at ?? '', /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/)
 })
 
 test('a rejected request adds no audit entry and a replay adds none', async () => {
   const caller = await api.createService()
   const visitor = await api.createAccount('visitor', caller.service)
   const key = { 'idempotency-key': 'once' }
-  const body = customer()
+  const body = buildCustomer()
   assert.equal((await post(caller, '/customers', body, key)).status, 201)
-  assert.equal((await lines(caller)).length, 1)
+  assert.equal((await listEntries(caller)).length, 1)
   const again = await post(caller, '/customers', body, key)
   assert.deepEqual([again.status, again.headers['idempotent-replayed']], [201, 'true'])
   const rejections = [
     [post(caller, '/customers', { ...body, firstname: 'Bea' }, key), 422],
     [post(caller, '/customers', body), 409],
     [post(caller, '/customers', '{"bad'), 400],
-    [post(caller, '/customers', { ...customer(), colour: 'red' }), 400],
-    [post(caller, '/customers', { ...customer(), dateOfBirth: '2023-02-30' }), 422],
-    [post(caller, '/customers', customer(), { 'content-type': 'text/xml' }), 415],
-    [post(visitor, '/customers', customer()), 403],
+    [post(caller, '/customers', { ...buildCustomer(), colour: 'red' }), 400],
+    [post(caller, '/customers', { ...buildCustomer(), dateOfBirth: '2023-02-30' }), 422],
+    [post(caller, '/customers', buildCustomer(), { 'content-type': 'text/xml' }), 415],
+    [post(visitor, '/customers', buildCustomer()), 403],
     [put(caller, '/customers/none', { firstname: 'Bea' }), 404],
     [put(caller, '/settings', { currency: 'AUX' }), 422],
     [put(caller, '/settings', { currency: 'AUD' }, { 'if-match': '"stale"' }), 412],
   ] as const
   for (const [response, status] of rejections) assert.equal((await response).status, status)
-  assert.equal((await lines(caller)).length, 1)
+  assert.equal((await listEntries(caller)).length, 1)
 })
 
 test('concurrent writes add one audit entry each', async () => {
   const caller = await api.createService()
-  const responses = await Promise.all(Array.from({ length: 40 }, () => post(caller, '/customers', customer())))
+  const responses = await Promise.all(Array.from({ length: 40 }, () => post(caller, '/customers', buildCustomer())))
   const subjects = responses.map(({ json }) => `/customers/${json.data.id}`)
-  const written = await lines(caller)
-  assert.deepEqual(written.map(line => line.subject).sort(), subjects.sort())
+  const entries = await listEntries(caller)
+  assert.deepEqual(entries.map(entry => entry.subject).sort(), subjects.sort())
 })
 
 test('an audit entry has no personal value and no credential', async () => {
@@ -138,9 +139,10 @@ test('an audit entry has no personal value and no credential', async () => {
 
 test('settings, roles and mappings are audited with old and new values', async () => {
   const caller = await createUnmappedShop(api, { currency: 'AUD' })
-  const changesOf = async (record: string) => (await lines(caller, `?record=${record}`)).map(({ changes }) => changes)
+  const listChanges = async (record: string) =>
+    (await listEntries(caller, `?record=${record}`)).map(({ changes }) => changes)
   await put(caller, '/settings', { retailerName: 'Luma', inventoryBuffer: 3, oversell: null })
-  assert.deepEqual(await changesOf('/settings'), [
+  assert.deepEqual(await listChanges('/settings'), [
     [
       { field: 'retailerName', before: 'Tillbridge', after: 'Luma' },
       { field: 'inventoryBuffer', before: '0', after: '3' },
@@ -151,7 +153,7 @@ test('settings, roles and mappings are audited with old and new values', async (
   await put(caller, `/accounts/${username}`, { role: 'maintainer' })
   await post(caller, `/accounts/${username}/revoke`, {})
   const toRole = (from: string | null, to: string | null) => [{ field: 'role', before: from, after: to }]
-  assert.deepEqual(await changesOf(`/accounts/${username}`), [
+  assert.deepEqual(await listChanges(`/accounts/${username}`), [
     toRole(null, 'visitor'),
     toRole('visitor', 'maintainer'),
     toRole('maintainer', null),
@@ -160,29 +162,29 @@ test('settings, roles and mappings are audited with old and new values', async (
   const fix = await post(caller, '/mappings/fixes', { kind: 'skus', id: '12001', to: 'two' })
   await post(caller, `/mappings/fixes/${fix.json.data.id}/undo`, {})
   const toSku = (from: string | null, to: string | null) => [{ field: 'ecommerceSku', before: from, after: to }]
-  assert.deepEqual(await changesOf('/mappings/skus/12001'), [
+  assert.deepEqual(await listChanges('/mappings/skus/12001'), [
     toSku(null, 'one'),
     toSku('one', 'two'),
     toSku('two', 'one'),
   ])
   // Identifiers of customers are personal.
   await put(caller, '/mappings/customers/65432', { ecommerceLegacyId: '9001' })
-  assert.deepEqual(await changesOf('/mappings/customers/65432'), [null])
+  assert.deepEqual(await listChanges('/mappings/customers/65432'), [null])
 })
 
 test('entries of the administration and of data are listed apart', async () => {
   const caller = await api.createService(voucherSettings)
   await stockGiftCards(api, caller)
-  const { id } = (await post(caller, '/customers', customer())).json.data
+  const { id } = (await post(caller, '/customers', buildCustomer())).json.data
   await put(caller, '/settings', { retailerName: 'Luma' })
   const { number } = (await issueVoucher(caller)).json.data
   assert.equal((await post(caller, `/vouchers/${number}/suspend`, {})).status, 200)
   const listOperations = async (group: string) =>
-    (await lines(caller, `?group=${group}`)).map(({ operation }) => operation)
+    (await listEntries(caller, `?group=${group}`)).map(({ operation }) => operation)
   assert.deepEqual(await listOperations('data'), ['POST /customers', 'POST /vouchers'])
   assert.deepEqual(await listOperations('admin'), ['PUT /settings', 'POST /vouchers/:number/suspend'])
   assert.deepEqual(
-    (await lines(caller, `?group=data&record=/customers/${id}&asc=false`)).map(({ operation }) => operation),
+    (await listEntries(caller, `?group=data&record=/customers/${id}&asc=false`)).map(({ operation }) => operation),
     ['POST /customers'],
   )
   assertProblem(await caller.get('/audit?group=other'), 'invalid_parameter', api.baseUrl)
@@ -197,25 +199,25 @@ test('an audit entry never contains a PIN, and a look-up adds none', async () =>
   const { validationId } = (await post(caller, '/vouchers/validate', { number, pin, amount: '1.00' })).json.data
   assert.equal((await post(caller, '/vouchers/lookup', { number, pin })).status, 200)
   assert.equal((await put(caller, `/vouchers/${number}/lock`, { validationId })).status, 200)
-  const written = await lines(caller)
+  const entries = await listEntries(caller)
   assert.deepEqual(
-    written.map(({ operation, subject }) => [operation, subject]),
+    entries.map(({ operation, subject }) => [operation, subject]),
     [
       ['POST /vouchers', `/vouchers/${number}`],
       ['PUT /vouchers/:number/lock', `/vouchers/${number}`],
     ],
   )
   // Six digits can occur in an identifier or a time by chance.
-  const text = JSON.stringify(written.map(({ operation, fields, username }) => [operation, fields, username]))
+  const text = JSON.stringify(entries.map(({ operation, fields, username }) => [operation, fields, username]))
   for (const secret of [pin, validationId, '150.00', 'ann.lee']) assert.ok(!text.includes(secret), secret)
 })
 
 test('an admin sees only the audit entries of their own service', async () => {
   const [caller, other] = [await api.createService(), await api.createService()]
-  await post(caller, '/customers', customer())
-  const subject = `/customers/${(await post(other, '/customers', customer())).json.data.id}`
+  await post(caller, '/customers', buildCustomer())
+  const subject = `/customers/${(await post(other, '/customers', buildCustomer())).json.data.id}`
   assert.deepEqual(
-    (await lines(other)).map(line => line.subject),
+    (await listEntries(other)).map(entry => entry.subject),
     [subject],
   )
   for (const role of ['visitor', 'maintainer'] as const)
@@ -228,27 +230,27 @@ test('an admin sees only the audit entries of their own service', async () => {
 
 test('the audit log is paginated by cursor and polled with asOf', async () => {
   const caller = await api.createService()
-  for (let i = 0; i < 5; i++) await post(caller, '/customers', customer())
-  const all = await lines(caller)
+  for (let i = 0; i < 5; i++) await post(caller, '/customers', buildCustomer())
+  const all = await listEntries(caller)
   assert.deepEqual(
-    all.map(line => line.at),
-    all.map(line => line.at).toSorted(),
-    'the oldest first',
+    all.map(entry => entry.at),
+    all.map(entry => entry.at).toSorted(),
+    'oldest first',
   )
-  const walked: Audit[] = []
+  const paginatedEntries: Audit[] = []
   let asOf = ''
   for (let query = '?limit=2'; query; ) {
     const { json } = await caller.get(`/audit${query}`)
-    walked.push(...json.data)
+    paginatedEntries.push(...json.data)
     asOf = json.meta.asOf
     query = json.meta.hasNextPage ? `?limit=2&after_cursor=${json.meta.endCursor}` : ''
   }
-  assert.deepEqual(walked, all)
-  assert.deepEqual(await lines(caller, `?updated_after=${asOf}`), [])
-  const subject = `/customers/${(await post(caller, '/customers', customer())).json.data.id}`
-  const polled = await lines(caller, `?updated_after=${asOf}`)
+  assert.deepEqual(paginatedEntries, all)
+  assert.deepEqual(await listEntries(caller, `?updated_after=${asOf}`), [])
+  const subject = `/customers/${(await post(caller, '/customers', buildCustomer())).json.data.id}`
+  const polled = await listEntries(caller, `?updated_after=${asOf}`)
   assert.deepEqual(
-    polled.map(line => line.subject),
+    polled.map(entry => entry.subject),
     [subject],
   )
   const { json } = await api.get(`/audit?after_cursor=${(await caller.get('/audit?limit=1')).json.meta.endCursor}`)
@@ -259,7 +261,7 @@ test('a write is rolled back if its audit entry cannot be stored', async () => {
   const caller = await api.createService()
   await api.db.run(sql`alter table audit add constraint full_up check (false) not valid`)
   try {
-    const response = await post(caller, '/customers', { ...customer(), surname: 'Unkept' })
+    const response = await post(caller, '/customers', { ...buildCustomer(), surname: 'Unkept' })
     assertProblem(response, 'internal_error', api.baseUrl, '/customers')
   } finally {
     await api.db.run(sql`alter table audit drop constraint full_up`)
@@ -269,26 +271,26 @@ test('a write is rolled back if its audit entry cannot be stored', async () => {
 
 test('the audit log can be read newest first, page by page', async () => {
   const caller = await api.createService()
-  const { id } = (await post(caller, '/customers', customer())).json.data
+  const { id } = (await post(caller, '/customers', buildCustomer())).json.data
   for (const firstname of ['Bea', 'Cay']) await put(caller, `/customers/${id}`, { firstname })
   await put(caller, '/settings', { gateways: [] })
-  const oldest = (await lines(caller)).map(line => line.id)
+  const oldest = (await listEntries(caller)).map(entry => entry.id)
   assert.equal(oldest.length, 4)
-  const walked: string[] = []
+  const paginatedEntries: string[] = []
   for (let cursor = ''; ; ) {
     const { data, meta } = (await caller.get(`/audit?asc=false&limit=3${cursor}`)).json
-    walked.push(...data.map((line: Audit) => line.id))
+    paginatedEntries.push(...data.map((entry: Audit) => entry.id))
     if (!meta.hasNextPage) break
     cursor = `&after_cursor=${encodeURIComponent(meta.endCursor)}`
   }
-  assert.deepEqual(walked, oldest.toReversed())
-  const about = await lines(caller, `?asc=false&record=/customers/${id}`)
+  assert.deepEqual(paginatedEntries, oldest.toReversed())
+  const recordEntries = await listEntries(caller, `?asc=false&record=/customers/${id}`)
   assert.deepEqual(
-    about.map(line => line.id),
+    recordEntries.map(entry => entry.id),
     oldest.slice(0, 3).toReversed(),
   )
   assert.deepEqual(
-    (await lines(caller, '?asc=true')).map(line => line.id),
+    (await listEntries(caller, '?asc=true')).map(entry => entry.id),
     oldest,
   )
 })
@@ -296,18 +298,18 @@ test('the audit log can be read newest first, page by page', async () => {
 test('the audit log can be filtered by account and by record', async () => {
   const caller = await api.createService()
   const other = await api.createAccount('admin', caller.service)
-  const { id } = (await post(caller, '/customers', customer())).json.data
+  const { id } = (await post(caller, '/customers', buildCustomer())).json.data
   await put(other, `/customers/${id}`, { firstname: 'Bea' })
   await put(other, '/settings', { gateways: [] })
-  const by = async (query: string) =>
-    (await lines(caller, query)).map(({ username, operation }) => `${username} ${operation}`)
-  assert.deepEqual(await by(`?account=${other.username}`), [
+  const listByAccount = async (query: string) =>
+    (await listEntries(caller, query)).map(({ username, operation }) => `${username} ${operation}`)
+  assert.deepEqual(await listByAccount(`?account=${other.username}`), [
     `${other.username} PUT /customers/:id`,
     `${other.username} PUT /settings`,
   ])
-  assert.deepEqual(await by(`?account=${caller.username}&asc=false`), [`${caller.username} POST /customers`])
-  assert.deepEqual(await by(`?account=${other.username}&record=/customers/${id}`), [
+  assert.deepEqual(await listByAccount(`?account=${caller.username}&asc=false`), [`${caller.username} POST /customers`])
+  assert.deepEqual(await listByAccount(`?account=${other.username}&record=/customers/${id}`), [
     `${other.username} PUT /customers/:id`,
   ])
-  assert.deepEqual(await by('?account=nobody'), [])
+  assert.deepEqual(await listByAccount('?account=nobody'), [])
 })

@@ -13,19 +13,19 @@ import { upsertGateways } from '../../../src/store/tenancy/gateways.ts'
 import { addLogEntries } from '../../support/postgres/logged.ts'
 import type { Caller, TestApi } from '../../support/service.ts'
 
-/** The path of a record of each kind, as the OpenAPI document writes it, with an identifier that `fillWithCanaries` has given. */
+/** Returns the path of a canary. `documented` is its path in the OpenAPI document, `id` an ID that `fillWithCanaries` assigned. */
 export const toCanaryPath = (documented: string, id: string) =>
   documented
     .replace('{requestId}', toRequestId(id))
     .replace(/\{\w+\}/g, encodeURIComponent(documented === '/inventory/{id}' ? `${id}-sku-${id}` : id))
 
-/** The request ID of a redemption, which has to be a UUID. */
+/** Returns the request ID of a canary redemption, which must be a UUID. */
 function toRequestId(id: string) {
   const hex = createHash('sha256').update(id).digest('hex')
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`
 }
 
-/** One record of each kind, with the same identifiers and codes in every shop, and one of each with identifiers of its own. */
+/** Adds two records of each type: one whose IDs and codes are the same in every shop, and one whose IDs are unique. */
 export async function fillWithCanaries(api: TestApi, { service }: Caller, canary: string) {
   const { db } = api
   for (const id of ['1', `${canary}id`]) {
@@ -45,7 +45,7 @@ export async function fillWithCanaries(api: TestApi, { service }: Caller, canary
       },
     ])
     await upsertStock(db, service, [{ storeId: id, skuId: id, freeStock: 7 }])
-    await upsertTransactions(db, service, [transaction(id, `${canary}sale`)])
+    await upsertTransactions(db, service, [buildTransaction(id, `${canary}sale`)])
     await upsertPrograms(db, service, [
       {
         program: { programId: id, name: `${canary}program` },
@@ -82,7 +82,7 @@ export async function fillWithCanaries(api: TestApi, { service }: Caller, canary
     await db.run(sql`
       insert into ecommerce_drift (service_id, connection_id, reconciliation_id, item_id, location_id)
       values (${service.id}, 'main', ${id}, ${id}, ${`${canary}location`})`)
-    // Usernames are the installation's: no two services can give the same one to two people.
+    // Usernames are unique in the whole installation, so two services can't create the same one.
     if (id === '1') continue
     await addAccount(db, api.keys, id, service, 'visitor')
     await db.run(sql`
@@ -91,7 +91,7 @@ export async function fillWithCanaries(api: TestApi, { service }: Caller, canary
   await upsertGateways(db, service, [{ name: `${canary}gateway` }])
 }
 
-/** An order of one line, half of which came back. */
+/** Adds an order with one line, half of which was returned, and its return, reservation and shipment. */
 async function placeOrder(db: Db, { id: serviceId }: Service, id: string, name: string) {
   await db.run(sql`
     insert into sales_order (service_id, id, changed_at, placed_at, order_number, customer_id, billing_address, delivery_address, currency, decimals, freight, total)
@@ -113,7 +113,7 @@ async function placeOrder(db: Db, { id: serviceId }: Service, id: string, name: 
     values (${serviceId}, ${id}, now(), ${id}, ${id}, ${name}, ${name}, '[]')`)
 }
 
-const transaction = (id: string, productName: string) => ({
+const buildTransaction = (id: string, productName: string) => ({
   header: { id, saleDate: '2024-05-26 00:00:00', customerId: id },
   line: { id: '1', quantity: 1, price: '10.00', value: '10.00', productName },
 })

@@ -21,7 +21,7 @@ function send({ method, path }: (typeof operations)[number], caller: Pick<Caller
   return caller.request(toCanaryPath(path.replace(/:(\w+)/g, '{$1}'), id), { method, ...body })
 }
 
-test('routes of the console need credentials and their role', async () => {
+test('console routes require credentials and their role', async () => {
   assert.ok(operations.length >= 7, `${operations.length} routes`)
   for (const role of ['visitor', 'maintainer', 'admin'] as const) {
     const caller = await api.createAccount(role)
@@ -37,7 +37,7 @@ test('routes of the console need credentials and their role', async () => {
   }
 })
 
-test("routes of the console don't reach records of another service", async () => {
+test("console routes don't reach records of another service", async () => {
   assert.equal((await other.get('/console/webhooks/canary-id')).status, 200)
   // Lists come first: the request log has the paths of the other requests.
   for (const operation of operations.filter(({ path, method }) => method === 'GET' && !path.includes(':')))

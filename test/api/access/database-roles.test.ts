@@ -7,7 +7,7 @@ import { startTestApi } from '../../support/service.ts'
 import { post, put } from '../../support/write.ts'
 import { fillWithCanaries, toCanaryPath } from './canaries.ts'
 
-// Services are separated by the SQL of statements, not by row-level security, which some roles bypass. So the database
+// Each SQL statement filters by service. Row-level security isn't used, because some roles bypass it, so the database
 // role makes no difference.
 
 const api = await startTestApi({ settings: { readsPerMinute: 'off', writesPerMinute: 'off' } })
@@ -17,8 +17,8 @@ for (const [i, caller] of shops.entries()) await fillWithCanaries(api, caller, `
 
 const roles = {
   'is a superuser': 'superuser',
-  'may pass policies': 'nosuperuser bypassrls',
-  'may read and write rows, and nothing else': 'nosuperuser nobypassrls',
+  'can bypass policies': 'nosuperuser bypassrls',
+  'can only read and write rows': 'nosuperuser nobypassrls',
 }
 
 for (const [label, attributes] of Object.entries(roles))
@@ -26,10 +26,10 @@ for (const [label, attributes] of Object.entries(roles))
     const role = `role_${process.pid}_${Object.keys(roles).indexOf(label)}`
     await api.db.run(sql`create role ${raw(role)} login ${raw(attributes)}`)
     const connection = Object.assign(new URL(api.database.connection), { username: role }).href
-    const rights = ['tables', 'sequences'].map(
+    const grants = ['tables', 'sequences'].map(
       kind => sql`grant all on all ${raw(kind)} in schema public to ${raw(role)}`,
     )
-    for (const right of rights) await api.db.run(right)
+    for (const grant of grants) await api.db.run(grant)
     const secondApi = await startTestApi({ sharedWith: { ...api, database: { ...api.database, connection } } })
     try {
       assert.deepEqual(await secondApi.db.row(sql`select current_user::text as role`), { role })
@@ -37,10 +37,10 @@ for (const [label, attributes] of Object.entries(roles))
         .filter(([path, { get }]) => get && /\{/.test(path) && !/^\/(errors|vouchers)\//.test(path))
         .map(([path]) => path)
       for (const path of paths) {
-        const of = (id: string) => toCanaryPath(path, id)
-        assert.equal((await secondApi.get(of('canary-0-id'))).status, 200, path)
-        const [other, unknown] = [await secondApi.get(of('canary-1-id')), await secondApi.get(of('no-such-id'))]
-        assertProblem(other, 'not_found', secondApi.baseUrl, of('canary-1-id'))
+        const toPath = (id: string) => toCanaryPath(path, id)
+        assert.equal((await secondApi.get(toPath('canary-0-id'))).status, 200, path)
+        const [other, unknown] = [await secondApi.get(toPath('canary-1-id')), await secondApi.get(toPath('no-such-id'))]
+        assertProblem(other, 'not_found', secondApi.baseUrl, toPath('canary-1-id'))
         assert.deepEqual(withoutRequestData(other), withoutRequestData(unknown), path)
       }
       const created = await post(secondApi, '/customers', buildCustomer())

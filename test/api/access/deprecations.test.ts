@@ -33,9 +33,9 @@ test('a deprecated operation has the headers Deprecation and Sunset', async () =
     [headers.deprecation, headers.sunset, headers.link],
     ['@1793491200', 'Tue, 01 Jun 2027 00:00:00 GMT', '</changelog>; rel="deprecation"'],
   )
-  const undecided = await api.get('/locations/1', { authorization: undefined })
-  assert.deepEqual([undecided.status, undecided.headers.deprecation], [401, '@1793491200'])
-  assert.equal(undecided.headers.sunset, undefined)
+  const withoutCredentials = await api.get('/locations/1', { authorization: undefined })
+  assert.deepEqual([withoutCredentials.status, withoutCredentials.headers.deprecation], [401, '@1793491200'])
+  assert.equal(withoutCredentials.headers.sunset, undefined)
   assert.equal((await api.get('/stores')).headers.deprecation, undefined)
 })
 

@@ -11,7 +11,7 @@ const api = await startTestApi({ settings: voucherSettings, environment: { WEBHO
 await stockGiftCards(api, api)
 after(() => api.stop())
 
-/** All that the tables hold: each row as text, and the bytes in it as bytes. */
+/** Returns all rows of all tables: each row as text, followed by its binary values as bytes. */
 async function dump(): Promise<Buffer> {
   const tables = await api.db.rows<{ name: string }>(
     sql`select relname as name from pg_class where relkind in ('r', 'p') and relnamespace = 'public'::regnamespace`,
@@ -28,7 +28,7 @@ async function dump(): Promise<Buffer> {
 /**
  * Returns the forms in which bytes can occur in other bytes: raw and encoded, in base64 at each of its three offsets.
  */
-function formsOf(bytes: Buffer): [encoding: string, bytes: Buffer][] {
+function encode(bytes: Buffer): [encoding: string, bytes: Buffer][] {
   const text = bytes.toString('latin1')
   const base64 = [0, 1, 2].map(before => {
     const all = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64')
@@ -53,8 +53,8 @@ function formsOf(bytes: Buffer): [encoding: string, bytes: Buffer][] {
 }
 
 /** Returns the encodings in which a secret occurs in the dump. */
-const encodingsIn = (dumped: Buffer, secret: string | Buffer) =>
-  formsOf(Buffer.from(secret)).flatMap(([encoding, bytes]) => (dumped.includes(bytes) ? [encoding] : []))
+const findEncodings = (dumped: Buffer, secret: string | Buffer) =>
+  encode(Buffer.from(secret)).flatMap(([encoding, bytes]) => (dumped.includes(bytes) ? [encoding] : []))
 
 test('a dump of all tables contains no secret in any encoding', async () => {
   const pin = 'canary-pin-91375520'
@@ -78,12 +78,12 @@ test('a dump of all tables contains no secret in any encoding', async () => {
     pin,
     'the validation': opened.json.data.validationId,
     'the number and PIN of a new voucher': `"pin":"${issued.json.data.pin}"`,
-    'the words to its receiver': 'canary words to the receiver',
+    'the message to its recipient': 'canary words to the receiver',
     'the secret of a webhook': secret,
     'the secret of a webhook, as bytes': Buffer.from(secret.replace('whsec_', ''), 'base64'),
     'the password of an account': account.json.data.password,
     'its API key': account.json.data.apiKey,
-    'the password of another one': api.password,
+    'the password of another account': api.password,
     'the session of the console': cookie.split('=')[1] ?? '',
     'a link to the console': (await createLink(api.db, api.keys, api.username)) ?? '',
     SECRET_KEY: api.secret,
@@ -99,17 +99,17 @@ test('a dump of all tables contains no secret in any encoding', async () => {
   assert.ok(dumped.includes('canary-account') && dumped.includes('held'))
   for (const [name, value] of Object.entries(secrets)) {
     assert.ok(value.length >= 14, name)
-    assert.deepEqual(encodingsIn(dumped, value), [], name)
+    assert.deepEqual(findEncodings(dumped, value), [], name)
   }
 })
 
 test('the dump scan finds a planted secret in every encoding', async () => {
   const canary = 'canary>>?~?~?~'
-  for (const [encoding, bytes] of formsOf(Buffer.from(canary))) {
+  for (const [encoding, bytes] of encode(Buffer.from(canary))) {
     if (encoding === 'UTF-16') continue
     const { status, text } = await post(api, '/customers', buildCustomer({ address: { city: bytes.toString() } }))
     assert.equal(status, 201, text)
-    const encodings = encodingsIn(await dump(), canary)
+    const encodings = findEncodings(await dump(), canary)
     assert.ok(encodings.includes(encoding), encoding)
     await api.db.run(sql`delete from customer`)
   }

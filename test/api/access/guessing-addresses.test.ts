@@ -17,29 +17,29 @@ beforeEach(async () => {
   await clearFailures(api)
 })
 
-/** Asks from an address, as the proxy writes it. */
-const askFrom = (address: string, path: string, headers: Record<string, string>) =>
+/** Sends a request through the proxy, which forwards this client address. */
+const sendFrom = (address: string, path: string, headers: Record<string, string>) =>
   behindProxy.sendRequest(path, { headers: { ...headers, 'x-forwarded-for': address, 'x-forwarded-proto': 'https' } })
 const lookUp = (address: string, number: string, input: string, caller: Caller = api) =>
-  askFrom(address, `/vouchers/${number}`, { ...buildCredentials(caller), 'x-voucher-pin': input })
+  sendFrom(address, `/vouchers/${number}`, { ...buildCredentials(caller), 'x-voucher-pin': input })
 
-/** Ways in which one caller can come from many addresses, or seem to. */
-const oneCaller: [string, (i: number) => string][] = [
+/** Kinds of addresses that all belong to one caller. The function returns the i-th address. */
+const callerAddresses: [string, (i: number) => string][] = [
   ['of one IPv6 network', i => `2001:db8:1:2::${i.toString(16)}`],
   ['of one IPv6 network, in brackets and with their ports', i => `[2001:db8:1:2::${i.toString(16)}]:${4_000 + i}`],
   ['with the port of each connection', i => `203.0.113.7:${4_000 + i}`],
   ['written as IPv4 and as IPv6', i => (i % 2 ? '203.0.113.7' : '::ffff:203.0.113.7')],
 ]
-for (const [label, addressOf] of oneCaller)
+for (const [label, toAddress] of callerAddresses)
   test(`addresses ${label} count as one caller`, async () => {
-    for (let i = 0; i < 30; i++) assert.equal((await lookUp(addressOf(i), `guess-${i}`, '000000')).status, 403)
-    assertProblem(await lookUp(addressOf(31), 'mine', pin), 'too_many_failures', behindProxy.baseUrl)
+    for (let i = 0; i < 30; i++) assert.equal((await lookUp(toAddress(i), `guess-${i}`, '000000')).status, 403)
+    assertProblem(await lookUp(toAddress(31), 'mine', pin), 'too_many_failures', behindProxy.baseUrl)
     assert.equal((await lookUp('198.51.100.7', 'mine', pin)).status, 200)
 
     const wrong = { ...buildCredentials(api), authorization: buildAuthorization(api, 'wrong') }
-    for (let i = 0; i < 20; i++) assert.equal((await askFrom(addressOf(i), '/stores', wrong)).status, 401)
-    assertProblem(await askFrom(addressOf(21), '/stores', wrong), 'too_many_failures', behindProxy.baseUrl)
-    assert.equal((await askFrom('198.51.100.7', '/stores', { authorization: buildBasicAuth('nobody:x') })).status, 401)
+    for (let i = 0; i < 20; i++) assert.equal((await sendFrom(toAddress(i), '/stores', wrong)).status, 401)
+    assertProblem(await sendFrom(toAddress(21), '/stores', wrong), 'too_many_failures', behindProxy.baseUrl)
+    assert.equal((await sendFrom('198.51.100.7', '/stores', { authorization: buildBasicAuth('nobody:x') })).status, 401)
   })
 
 test('an account that guesses from many addresses is blocked after 300 failures', async () => {

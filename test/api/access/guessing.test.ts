@@ -13,42 +13,47 @@ after(async () => {
   await api.stop()
 })
 
-const forget = () => clearFailures(api)
+const resetFailures = () => clearFailures(api)
 
 /** Requests an existing or an unknown name. Both must be rejected with this status. */
 type Guess = (i: number) => Promise<TestResponse>
 
 /** Returns the milliseconds of alternating guesses. Failures are cleared before they reach the limit. */
-async function timesOf(count: number, atMost: number, status: number, asks: { existing: Guess; unknown: Guess }) {
+async function measureTimes(
+  count: number,
+  maxFailures: number,
+  status: number,
+  guesses: { existing: Guess; unknown: Guess },
+) {
   const times = { existing: [] as number[], unknown: [] as number[] }
   for (let i = 0; i < count; i++) {
-    if (i % atMost === 0) await forget()
+    if (i % maxFailures === 0) await resetFailures()
     for (const guess of i % 2 ? (['existing', 'unknown'] as const) : (['unknown', 'existing'] as const)) {
-      const begun = performance.now()
-      const response = await asks[guess](i)
-      times[guess].push(performance.now() - begun)
+      const startedAt = performance.now()
+      const response = await guesses[guess](i)
+      times[guess].push(performance.now() - startedAt)
       assert.equal(response.status, status)
     }
   }
   return times
 }
 
-/** Attempts to compare times: on a busy machine two equal distributions differ sometimes. */
-const triesAtMost = 5
+/** Attempts to compare times. On a busy machine, two equal distributions sometimes differ. */
+const maxTries = 5
 
 const median = (values: number[]) => values.sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
 
-/** The medians of the times that sign-ins take. */
+/** Returns the median times of sign-ins, in milliseconds. */
 async function compare(count: number, existing: (i: number) => string, unknown: (i: number) => string) {
   const withHeader = (header: (i: number) => string) => (i: number) => api.get('/stores', { authorization: header(i) })
-  const times = await timesOf(count, 15, 401, { existing: withHeader(existing), unknown: withHeader(unknown) })
+  const times = await measureTimes(count, 15, 401, { existing: withHeader(existing), unknown: withHeader(unknown) })
   return { existing: median(times.existing), unknown: median(times.unknown) }
 }
 
-/** Asserts that the two medians are within a tenth; a machine that is busy with other things gets more tries. */
-async function takesAsLong(ask: () => Promise<{ existing: number; unknown: number }>) {
+/** Asserts that the two medians differ by less than a tenth. Tries again if they don't, because other load distorts times. */
+async function assertSimilarTimes(ask: () => Promise<{ existing: number; unknown: number }>) {
   const tries: string[] = []
-  for (let i = 0; i < triesAtMost; i++) {
+  for (let i = 0; i < maxTries; i++) {
     const { existing, unknown } = await ask()
     tries.push(`${existing.toFixed(3)} ms and ${unknown.toFixed(3)} ms`)
     if (Math.abs(existing - unknown) < 0.1 * Math.min(existing, unknown)) return tries.join(', ')
@@ -60,22 +65,22 @@ test('an unknown username takes as long to reject as a wrong password', async t 
   const password = 'x'.repeat(43)
   const wrong = buildAuthorization(api, password)
   const unknown = buildBasicAuth(`nobody:${password}`)
-  const often = () =>
+  const compareRepeatedNames = () =>
     compare(
       800,
       () => wrong,
       () => unknown,
     )
-  t.diagnostic(`the same names again and again: ${await takesAsLong(often)}`)
+  t.diagnostic(`the same names again and again: ${await assertSimilarTimes(compareRepeatedNames)}`)
 
   await api.db.run(
-    sql`insert into account (username, skeleton) select 'existing' || n, 'existing' || n from generate_series(0, ${triesAtMost * 300 - 1}) n`,
+    sql`insert into account (username, skeleton) select 'existing' || n, 'existing' || n from generate_series(0, ${maxTries * 300 - 1}) n`,
   )
   await api.db.run(
     sql`insert into account_password (username, password_hash) select username, '\\x00000000' || sha256(username::bytea) from account where username like 'existing%'`,
   )
   let tried = 0
-  const once = () => {
+  const compareNewNames = () => {
     const from = tried
     tried += 300
     return compare(
@@ -84,11 +89,11 @@ test('an unknown username takes as long to reject as a wrong password', async t 
       i => buildBasicAuth(`other${from + i}:${password}`),
     )
   }
-  t.diagnostic(`names that are new: ${await takesAsLong(once)}`)
+  t.diagnostic(`new names: ${await assertSimilarTimes(compareNewNames)}`)
 })
 
-/** Returns how often a value of `a` exceeds a value of `b`: half the time if both are alike, even on a busy machine. */
-function share(a: readonly number[], b: readonly number[]) {
+/** Returns the share of pairs in which the value of `a` is larger: about 0.5 if both distributions are equal, even on a busy machine. */
+function getLargerShare(a: readonly number[], b: readonly number[]) {
   let more = 0
   for (const x of a) for (const y of b) more += x > y ? 1 : x === y ? 0.5 : 0
   return more / a.length / b.length
@@ -98,30 +103,30 @@ test('rejecting an unknown voucher number takes as long as a wrong PIN', async t
   // 10,000 tries detect smaller differences, and take several minutes.
   const { PIN_TRIES } = process.env
   const [again, fresh] = PIN_TRIES ? [Number(PIN_TRIES), Number(PIN_TRIES)] : [700, 400]
-  const numbers = Array.from({ length: triesAtMost * fresh }, (_, i) => `existing${i}`)
+  const numbers = Array.from({ length: maxTries * fresh }, (_, i) => `existing${i}`)
   await addVouchers(api, api, Object.fromEntries(['100', ...numbers].map(number => [number, {}])))
   const lookUp = (number: string) => api.get(`/vouchers/${number}`, { 'x-voucher-pin': '999999' })
   let tried = 0
   for (const [label, ask] of [
     [
       'the same numbers again and again',
-      () => timesOf(again, 7, 403, { existing: () => lookUp('100'), unknown: () => lookUp('nope') }),
+      () => measureTimes(again, 7, 403, { existing: () => lookUp('100'), unknown: () => lookUp('nope') }),
     ],
     [
-      'numbers that are new',
+      'new numbers',
       () => {
         const from = tried
         tried += fresh
         const numbered = (name: string) => (i: number) => lookUp(`${name}${from + i}`)
-        return timesOf(fresh, 7, 403, { existing: numbered('existing'), unknown: numbered('other') })
+        return measureTimes(fresh, 7, 403, { existing: numbered('existing'), unknown: numbered('other') })
       },
     ],
   ] as const) {
-    // Both are alike to within what chance does to so many; a machine that is busy with other things gets more tries.
+    // Chance moves the share of so many pairs by at most 0.06. Try again if it differs more, because other load distorts times.
     const tries: number[] = []
-    while (tries.length < triesAtMost && Math.abs((tries.at(-1) ?? 1) - 0.5) > 0.06) {
+    while (tries.length < maxTries && Math.abs((tries.at(-1) ?? 1) - 0.5) > 0.06) {
       const { existing, unknown } = await ask()
-      tries.push(share(existing, unknown))
+      tries.push(getLargerShare(existing, unknown))
     }
     t.diagnostic(`${label}: existing took longer in ${tries.map(ratio => `${(ratio * 100).toFixed(1)} %`).join(', ')}`)
     assert.ok(Math.abs((tries.at(-1) ?? 1) - 0.5) <= 0.06, tries.join())
@@ -140,22 +145,19 @@ test('wrong passwords are counted across servers and blocked after 20 with Retry
     const wait = Number(response.headers['retry-after'])
     assert.ok(wait >= 1 && wait <= 60)
   }
-  for (const server of [
-    other.sendRequest('/stores', { headers: buildCredentials(colleague) }),
-    colleague.get('/stores'),
-  ])
-    assert.equal((await server).status, 200, 'the right password still opens')
+  for (const server of [other.sendRequest('/stores', { headers: buildCredentials(colleague) }), colleague.get('/stores')])
+    assert.equal((await server).status, 200, 'the right password must still work')
   assert.equal(
     (await other.sendRequest('/stores', { ...wrong, from: '127.0.0.2' })).status,
     401,
-    'elsewhere nothing was counted',
+    'another address must have its own count',
   )
   assert.equal(
     (await api.get('/stores', { authorization: buildBasicAuth('nobody:x') })).status,
     401,
-    'another name goes by its own count',
+    'another username must have its own count',
   )
-  await forget()
+  await resetFailures()
 })
 
 test('an address that tries many usernames is blocked after 200 failures', async () => {
@@ -172,6 +174,6 @@ test('an address that tries many usernames is blocked after 200 failures', async
   const { names } = (await api.db.row<{ names: string }>(
     sql`select string_agg(encode(subject, 'escape'), ' ') as names from failure`,
   )) ?? { names: '' }
-  assert.doesNotMatch(names, /guess|127\.0\.0/, 'neither names nor addresses are kept')
-  await forget()
+  assert.doesNotMatch(names, /guess|127\.0\.0/, 'names or addresses are stored')
+  await resetFailures()
 })

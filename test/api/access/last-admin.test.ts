@@ -19,13 +19,13 @@ after(async () => {
   await api.stop()
 })
 
-const pathOf = ({ username }: Pick<Caller, 'username'>) => `/accounts/${username}`
+const toPath = ({ username }: Pick<Caller, 'username'>) => `/accounts/${username}`
 const demote = (caller: Pick<Caller, 'request'>, target: Pick<Caller, 'username'>) =>
-  put(caller, pathOf(target), { role: 'maintainer' })
+  put(caller, toPath(target), { role: 'maintainer' })
 const revoke = (caller: Pick<Caller, 'request'>, target: Pick<Caller, 'username'>) =>
-  post(caller, `${pathOf(target)}/revoke`, {})
+  post(caller, `${toPath(target)}/revoke`, {})
 
-const adminsOf = async (admin: Caller) =>
+const countAdmins = async (admin: Caller) =>
   (await admin.get('/accounts')).json.data.filter(({ role }: { role: string }) => role === 'admin').length
 
 test('an account that is the last admin cannot be revoked or demoted', async () => {
@@ -35,10 +35,10 @@ test('an account that is the last admin cannot be revoked or demoted', async () 
   await addAccount(api.db, api.keys, caller.username, otherCaller.service, 'admin')
   for (const response of [await demote(caller, caller), await revoke(caller, caller)])
     assertProblem(response, 'last_admin', api.baseUrl)
-  assert.equal((await put(caller, pathOf(caller), { role: 'admin' })).status, 200)
+  assert.equal((await put(caller, toPath(caller), { role: 'admin' })).status, 200)
   const second = await createAccount(caller, 'admin')
   assert.equal((await demote(caller, caller)).status, 200)
-  // For up to 5 seconds the first may still do what it could; what it may not do is to take the last one away.
+  // The first account keeps its old role for up to 5 s, but can't remove the last admin.
   assertProblem(await demote(caller, second), 'last_admin', api.baseUrl)
   assertProblem(await revoke(caller, second), 'last_admin', api.baseUrl)
 })
@@ -46,52 +46,52 @@ test('an account that is the last admin cannot be revoked or demoted', async () 
 test('a sole admin does not prevent the revocation of other accounts', async () => {
   const caller = await api.createService(settings)
   const visitor = await createAccount(caller, 'visitor')
-  assert.equal((await put(caller, pathOf(visitor), { role: 'maintainer' })).status, 200)
+  assert.equal((await put(caller, toPath(visitor), { role: 'maintainer' })).status, 200)
   assert.equal((await revoke(caller, visitor)).status, 200)
 })
 
 test('a last-admin rejection adds no audit entry and leaves its key unused', async () => {
   const caller = await api.createService(settings)
   const key = { 'idempotency-key': 'revoke me' }
-  const path = `${pathOf(caller)}/revoke`
+  const path = `${toPath(caller)}/revoke`
   assertProblem(await post(caller, path, {}, key), 'last_admin', api.baseUrl)
   assert.deepEqual((await caller.get('/audit')).json.data, [])
   await createAccount(caller, 'admin')
   assert.equal((await post(caller, path, {}, key)).status, 200)
 })
 
-type Move = (caller: Pick<Caller, 'request'>, target: Pick<Caller, 'username'>) => Promise<TestResponse>
-const moves: [name: string, first: Move, second: Move][] = [
+type RoleChange = (caller: Pick<Caller, 'request'>, target: Pick<Caller, 'username'>) => Promise<TestResponse>
+const roleChanges: [name: string, first: RoleChange, second: RoleChange][] = [
   ['demote', demote, demote],
   ['revoke', revoke, revoke],
   ['demote and revoke', demote, revoke],
 ]
-for (const [name, first, second] of moves)
+for (const [name, first, second] of roleChanges)
   test(`one of two admins who ${name} each other concurrently is rejected`, async () => {
     for (let round = 0; round < 5; round++) {
       const ann = await api.createService(settings)
       const bob = await api.createAccount('admin', ann.service)
-      const there = elsewhere(bob)
-      await Promise.all([ann.get('/accounts'), there.request('/accounts')])
-      const responses = await whileHeld(() => [first(ann, bob), second(there, ann)])
+      const bobOnSecondServer = throughSecondServer(bob)
+      await Promise.all([ann.get('/accounts'), bobOnSecondServer.request('/accounts')])
+      const responses = await sendWhileLocked(() => [first(ann, bob), second(bobOnSecondServer, ann)])
       const winners = responses.filter(({ status }) => status === 200)
       assert.equal(winners.length, 1, `${responses.map(({ text }) => text)}`)
       for (const response of responses)
-        if (response.status !== 200) assertProblem(response, 'last_admin', baseUrlOf(response))
-      assert.equal(await adminsOf(responses[0]?.status === 200 ? ann : bob), 1)
+        if (response.status !== 200) assertProblem(response, 'last_admin', getBaseUrl(response))
+      assert.equal(await countAdmins(responses[0]?.status === 200 ? ann : bob), 1)
     }
   })
 
-/** Returns the responses to concurrent writes that are all blocked until one of them changes a role. */
-async function whileHeld(send: () => Promise<TestResponse>[]) {
+/** Sends writes while the role table is locked, and releases the lock when all of them wait. Returns the responses. */
+async function sendWhileLocked(send: () => Promise<TestResponse>[]) {
   const holder = await api.db.pool.connect()
   try {
     await holder.query('begin')
     await holder.query('lock table account_service in share mode')
-    const answering = send()
-    await waitForBlockedConnections(api, answering.length)
+    const pendingResponses = send()
+    await waitForBlockedConnections(api, pendingResponses.length)
     await holder.query('commit')
-    return await Promise.all(answering)
+    return await Promise.all(pendingResponses)
   } finally {
     holder.release(true)
   }
@@ -103,14 +103,16 @@ test('one of ten admins stays admin if all resign concurrently', async () => {
     first,
     ...(await Promise.all(Array.from({ length: 9 }, () => api.createAccount('admin', first.service)))),
   ]
-  const responses = await whileHeld(() => all.map((admin, i) => demote(i % 2 ? elsewhere(admin) : admin, admin)))
+  const responses = await sendWhileLocked(() =>
+    all.map((admin, i) => demote(i % 2 ? throughSecondServer(admin) : admin, admin)),
+  )
   assert.equal(responses.filter(({ status }) => status === 200).length, 9)
   const [remaining = first] = all.filter((_, i) => responses[i]?.status === 409)
-  assert.equal(await adminsOf(remaining), 1)
+  assert.equal(await countAdmins(remaining), 1)
 })
 
-/** The same caller at the other server. */
-const elsewhere = (caller: Caller): Pick<Caller, 'request'> => ({
+/** Returns the same caller, whose requests go to the second server. */
+const throughSecondServer = (caller: Caller): Pick<Caller, 'request'> => ({
   request: (path, options = {}) =>
     secondApi.request(path, {
       ...options,
@@ -122,4 +124,4 @@ const elsewhere = (caller: Caller): Pick<Caller, 'request'> => ({
     }),
 })
 
-const baseUrlOf = ({ json }: TestResponse) => String(json.type).replace(/\/errors\/.*/, '')
+const getBaseUrl = ({ json }: TestResponse) => String(json.type).replace(/\/errors\/.*/, '')

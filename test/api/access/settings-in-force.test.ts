@@ -16,14 +16,18 @@ test('a settings change on one server applies to another within 5 seconds', asyn
   const caller = await api.createService()
   const other = await startTestApi({ sharedWith: api })
   try {
-    const elsewhere = (path: string) => other.sendRaw(path, { headers: buildCredentials(caller) })
-    const zoneOf = async () => (await elsewhere('/stores')).json?.meta?.timeZone
-    assert.equal(await zoneOf(), 'UTC')
+    const getFromOther = (path: string) => other.sendRaw(path, { headers: buildCredentials(caller) })
+    const getTimeZone = async () => (await getFromOther('/stores')).json?.meta?.timeZone
+    assert.equal(await getTimeZone(), 'UTC')
     await put(caller, '/settings', { timeZone: 'Asia/Kolkata' })
-    assert.equal((await elsewhere('/settings')).json.data.timeZone, 'Asia/Kolkata', 'read at once')
-    await waitUntil(async () => (await zoneOf()) === 'Asia/Kolkata', 'it is in force', 5_000)
+    assert.equal(
+      (await getFromOther('/settings')).json.data.timeZone,
+      'Asia/Kolkata',
+      'the settings must be current immediately',
+    )
+    await waitUntil(async () => (await getTimeZone()) === 'Asia/Kolkata', 'the setting applies', 5_000)
     await put(caller, '/settings', { readsPerMinute: 1 })
-    await waitUntil(async () => (await elsewhere('/stores')).status === 429, 'it is in force', 5_000)
+    await waitUntil(async () => (await getFromOther('/stores')).status === 429, 'the setting applies', 5_000)
   } finally {
     await other.stop()
   }
@@ -33,15 +37,15 @@ test('a new time zone changes the wall-clock times of records and audit', async 
   const caller = await api.createService({ timeZone: 'Australia/Melbourne' })
   await upsertCustomers(api.db, caller.service, [{ id: '1', firstname: 'Ann' }])
   await put(caller, '/settings', { retailerName: 'Luma' })
-  const clocks = async () => {
+  const getLocalTimes = async () => {
     const [customer] = (await caller.get('/customers/search')).json.data
-    const lines = (await caller.get('/audit')).json.data
-    return { customer: customer.updateTimeStamp, audit: lines.map((line: { at: string }) => line.at) }
+    const entries = (await caller.get('/audit')).json.data
+    return { customer: customer.updateTimeStamp, audit: entries.map((entry: { at: string }) => entry.at) }
   }
-  const before = await clocks()
+  const before = await getLocalTimes()
   assert.equal(before.audit.length, 1)
   await put(caller, '/settings', { timeZone: 'Asia/Kolkata' })
-  const current = await clocks()
+  const current = await getLocalTimes()
   const instants = await api.db.rows<{ at: string }>(sql`
     select to_char(changed_at at time zone 'Asia/Kolkata', 'YYYY-MM-DD HH24:MI:SS') as at from audit
      where service_id = ${caller.service.id} order by changed_at`)
@@ -59,7 +63,7 @@ test('a new time zone changes the wall-clock times of records and audit', async 
   )
 })
 
-test('after a new time zone, lines are compared with the same instants', async () => {
+test('after a time zone change, rows are still compared by instant', async () => {
   const caller = await api.createService({ timeZone: 'UTC' })
   const context = { actor: { username: 'ann', requestId: '1' }, skipOutdated: true }
   const load = (to: Service, surname: string, updateTimeStamp: string) =>
@@ -73,7 +77,7 @@ test('after a new time zone, lines are compared with the same instants', async (
 
 test('capabilities name the settings that block them', async () => {
   const caller = await api.createService({ backOfficeVersion: '2021.3', returnReasons: [], giftCardSku: 'GIFTCARD' })
-  const lacking = async () => {
+  const listReasons = async () => {
     const { json } = await caller.get('/capabilities')
     const all: { name: string; available: boolean; reason?: string }[] = json.data.capabilities
     for (const { available, reason } of all) assert.equal(reason === undefined, available)
@@ -84,7 +88,7 @@ test('capabilities name the settings that block them', async () => {
     caller.service,
     ['4411', '4412'].map(referenceValueId => ({ type: 'newsletter', referenceValueId, name: referenceValueId })),
   )
-  const reasons = await lacking()
+  const reasons = await listReasons()
   assert.deepEqual(Object.keys(reasons).sort(), [
     'coupons',
     'customersUpdatedAfter',
@@ -111,9 +115,9 @@ test('capabilities name the settings that block them', async () => {
     gateways: ['paypal', 'visa'],
     readsPerMinute: 'off',
   })
-  await waitUntil(async () => Object.keys(await lacking()).length === 6, 'it is in force', 5_000)
-  // No product carries the SKU. The embedded back office never has the first four.
-  assert.deepEqual(Object.keys(await lacking()).sort(), [
+  await waitUntil(async () => Object.keys(await listReasons()).length === 6, 'the setting applies', 5_000)
+  // No product has the SKU. The embedded back office never has the first four capabilities.
+  assert.deepEqual(Object.keys(await listReasons()).sort(), [
     ...(['coupons', 'freightOptions', 'liveStock', 'priceChanges', 'smsSubscriptionMapping', 'vouchersIssue'] as const),
   ])
 })

@@ -14,10 +14,10 @@ import { put } from '../../support/write.ts'
 const api = await startTestApi()
 after(() => api.stop())
 
-const byDefault = { ...defaultSettings, gateways: [] }
-const settings = async (caller: Caller) => (await caller.get('/settings')).json.data
+const expectedDefaults = { ...defaultSettings, gateways: [] }
+const getSettings = async (caller: Caller) => (await caller.get('/settings')).json.data
 
-const everything = {
+const allSettings = {
   retailerName: 'Luma',
   timeZone: 'Australia/Melbourne',
   currency: 'AUD',
@@ -51,8 +51,8 @@ const everything = {
   gateways: ['paypal', 'visa'],
 }
 
-/** A further service, with the references that the tests map. */
-async function startTenant() {
+/** Creates a service with the reference values that the tests map. */
+async function createServiceWithReferences() {
   const caller = await api.createService()
   const values = { newsletter: ['4411', '4412'], news: ['1', '2', '3', '4'] }
   const references = Object.entries(values).flatMap(([type, ids]) =>
@@ -63,17 +63,17 @@ async function startTenant() {
 }
 
 test('a partial settings change keeps the omitted settings', async () => {
-  const caller = await startTenant()
-  assert.deepEqual(await settings(caller), byDefault)
-  assert.deepEqual(Object.keys(everything).sort(), Object.keys(byDefault).sort())
-  const { status, json } = await put(caller, '/settings', everything)
-  assert.deepEqual([status, json], [200, { data: everything }])
-  assert.deepEqual(await settings(caller), everything)
+  const caller = await createServiceWithReferences()
+  assert.deepEqual(await getSettings(caller), expectedDefaults)
+  assert.deepEqual(Object.keys(allSettings).sort(), Object.keys(expectedDefaults).sort())
+  const { status, json } = await put(caller, '/settings', allSettings)
+  assert.deepEqual([status, json], [200, { data: allSettings }])
+  assert.deepEqual(await getSettings(caller), allSettings)
   assert.deepEqual((await put(caller, '/settings', { voucherType: 'CARD' })).json.data, {
-    ...everything,
+    ...allSettings,
     voucherType: 'CARD',
   })
-  assert.deepEqual((await put(caller, '/settings', {})).json.data, { ...everything, voucherType: 'CARD' })
+  assert.deepEqual((await put(caller, '/settings', {})).json.data, { ...allSettings, voucherType: 'CARD' })
   assert.deepEqual((await caller.get('/payment-gateways')).json.data, ['paypal', 'visa'])
 })
 
@@ -87,18 +87,18 @@ test('a list with too many entries of a wrong type is rejected', async () => {
 })
 
 test('null resets a setting to its default', async () => {
-  const caller = await startTenant()
-  await put(caller, '/settings', everything)
+  const caller = await createServiceWithReferences()
+  await put(caller, '/settings', allSettings)
   const names = ['currency', 'gateways', 'emailSender', 'returnReasons', 'defaultReturnReason'] as const
-  const back = await put(caller, '/settings', Object.fromEntries(names.map(name => [name, null])))
-  const defaults = Object.fromEntries(names.map(name => [name, byDefault[name]]))
-  assert.deepEqual(back.json.data, { ...everything, ...defaults })
-  const all = Object.fromEntries(Object.keys(everything).map(name => [name, null]))
-  assert.deepEqual((await put(caller, '/settings', all)).json.data, byDefault)
+  const reset = await put(caller, '/settings', Object.fromEntries(names.map(name => [name, null])))
+  const defaults = Object.fromEntries(names.map(name => [name, expectedDefaults[name]]))
+  assert.deepEqual(reset.json.data, { ...allSettings, ...defaults })
+  const all = Object.fromEntries(Object.keys(allSettings).map(name => [name, null]))
+  assert.deepEqual((await put(caller, '/settings', all)).json.data, expectedDefaults)
 })
 
 test('a subscription mapping can name only references that exist', async () => {
-  const caller = await startTenant()
+  const caller = await createServiceWithReferences()
   const email = { type: 'newsletter', yes: '4411', no: '4412' }
   for (const [mapping, pointers, detail] of [
     [{ email: { ...email, type: 'mails' } }, ['email/type'], 'Reference type mails not found.'],
@@ -113,13 +113,13 @@ test('a subscription mapping can name only references that exist', async () => {
     )
     assert.ok(getErrorDetails(response)[0]?.startsWith(detail), response.text)
   }
-  assert.deepEqual((await settings(caller)).subscriptionMapping, {})
+  assert.deepEqual((await getSettings(caller)).subscriptionMapping, {})
   assert.equal((await put(caller, '/settings', { subscriptionMapping: { email } })).status, 200)
   const findCapability = async () => {
     const { json } = await caller.get('/capabilities')
     return json.data.capabilities.find(({ name }: { name: string }) => name === 'emailSubscriptionMapping')
   }
-  await waitUntil(async () => (await findCapability()).available, 'the mapping is in force', 5_000)
+  await waitUntil(async () => (await findCapability()).available, 'the mapping applies', 5_000)
   await api.db.run(sql`delete from reference where service_id = ${caller.service.id} and reference_value_id = '4412'`)
   const reason = 'Value 4412 of the reference type newsletter not found. Import or sync the references first.'
   assert.deepEqual(await findCapability(), { name: 'emailSubscriptionMapping', available: false, reason })
@@ -133,44 +133,44 @@ test('a currency change needs confirmation if the service has amounts', async ()
   assertProblem(rejected, 'invalid_field', api.baseUrl, '/settings')
   assert.deepEqual([rejected.json.errors.length, rejected.json.errors[0].pointer], [1, '/currency'])
   assert.match(rejected.json.errors[0].detail, /has products\. No amount is converted.*`confirmCurrencyChange: true`/)
-  assert.equal((await settings(caller)).retailerName, 'Tillbridge')
+  assert.equal((await getSettings(caller)).retailerName, 'Tillbridge')
   assert.equal((await put(caller, '/settings', { currency: null })).status, 422, 'the default is another currency')
   for (const same of [{ currency: 'EUR' }, { confirmCurrencyChange: true }, { confirmCurrencyChange: false }])
-    assert.deepEqual((await put(caller, '/settings', same)).json, { data: await settings(caller) })
+    assert.deepEqual((await put(caller, '/settings', same)).json, { data: await getSettings(caller) })
   const body = { currency: 'NZD', confirmCurrencyChange: true }
-  const trial = await put(caller, '/settings', body, { prefer: 'tx=rollback' })
+  const dryRun = await put(caller, '/settings', body, { prefer: 'tx=rollback' })
   const changed = await put(caller, '/settings', body)
   assert.equal(changed.status, 200)
-  assert.deepEqual(trial.json, changed.json)
+  assert.deepEqual(dryRun.json, changed.json)
   const [warning] = changed.json.meta.warnings
   assert.equal(warning.code, 'amounts_not_converted')
   assert.match(warning.detail, /prices and rewards are shown in NZD, while orders, sales and vouchers keep EUR/)
-  assert.equal((await settings(caller)).currency, 'NZD')
+  assert.equal((await getSettings(caller)).currency, 'NZD')
 })
 
 test('the default return reason must be one of the configured reasons', async () => {
-  const caller = await startTenant()
-  await put(caller, '/settings', everything)
-  const without = { returnReasons: [{ code: 'LARGE', name: 'Too large' }] }
-  const response = await put(caller, '/settings', without)
+  const caller = await createServiceWithReferences()
+  await put(caller, '/settings', allSettings)
+  const otherReasons = { returnReasons: [{ code: 'LARGE', name: 'Too large' }] }
+  const response = await put(caller, '/settings', otherReasons)
   assertProblem(response, 'invalid_field', api.baseUrl, '/settings')
   assert.equal(response.json.errors[0].pointer, '/returnReasons')
-  assert.deepEqual(await settings(caller), everything)
-  assert.equal((await put(caller, '/settings', { ...without, defaultReturnReason: 'LARGE' })).status, 200)
+  assert.deepEqual(await getSettings(caller), allSettings)
+  assert.equal((await put(caller, '/settings', { ...otherReasons, defaultReturnReason: 'LARGE' })).status, 200)
 })
 
 test('a list of gateways replaces the previous list in the given order', async () => {
   const caller = await api.createService()
   await put(caller, '/settings', { gateways: ['visa', 'cash', 'Überweisung'] })
-  assert.deepEqual((await settings(caller)).gateways, ['cash', 'visa', 'Überweisung'])
+  assert.deepEqual((await getSettings(caller)).gateways, ['cash', 'visa', 'Überweisung'])
   await put(caller, '/settings', { gateways: ['paypal', 'cash'] })
   assert.deepEqual((await caller.get('/payment-gateways')).json.data, ['cash', 'paypal'])
-  assert.deepEqual((await settings(api)).gateways, [], 'of another service')
+  assert.deepEqual((await getSettings(api)).gateways, [], 'gateways of another service')
 })
 
 test('every error of a settings change is located and nothing is changed', async () => {
-  const caller = await startTenant()
-  const bad: [name: string, value: unknown, pointers?: string[]][] = [
+  const caller = await createServiceWithReferences()
+  const invalid: [name: string, value: unknown, pointers?: string[]][] = [
     ['retailerName', ''],
     ['retailerName', 'x'.repeat(101)],
     ['timeZone', 'Australia/Melborne'],
@@ -202,16 +202,16 @@ test('every error of a settings change is located and nothing is changed', async
     ['defaultReturnReason', 'BORED'],
     ['returnReasons', ['A', 'B', 'A'].map(code => ({ code, name: 'Faulty' })), ['/returnReasons/2/code']],
   ]
-  for (const [name, value, pointers = [`/${name}`]] of bad) {
+  for (const [name, value, pointers = [`/${name}`]] of invalid) {
     const response = await put(caller, '/settings', { [name]: value, requireFullRedemption: true })
     assertProblem(response, 'invalid_field', api.baseUrl, '/settings')
     assert.deepEqual(
-      response.json.errors.map((fault: { pointer: string }) => fault.pointer),
+      response.json.errors.map((error: { pointer: string }) => error.pointer),
       pointers,
       JSON.stringify(value),
     )
   }
-  const misshapen: [name: string, value: unknown, pointer?: string][] = [
+  const malformed: [name: string, value: unknown, pointer?: string][] = [
     ['colour', 'red'],
     ['__proto__x', 1],
     ['retailerName', 5],
@@ -225,11 +225,11 @@ test('every error of a settings change is located and nothing is changed', async
     ['subscriptionMapping', { email: { type: 'a', yes: '1' } }, '/subscriptionMapping/email/no'],
     ['subscriptionMapping', { post: {} }, '/subscriptionMapping/post'],
   ]
-  for (const [name, value, pointer = `/${name}`] of misshapen) {
+  for (const [name, value, pointer = `/${name}`] of malformed) {
     const response = await put(caller, '/settings', { [name]: value, currency: 'AUX' })
     assertProblem(response, 'invalid_body', api.baseUrl, '/settings')
     assert.deepEqual(
-      response.json.errors.map((fault: { pointer: string; code: string }) => [fault.pointer, fault.code]),
+      response.json.errors.map((error: { pointer: string; code: string }) => [error.pointer, error.code]),
       [
         [pointer, 'invalid_body'],
         ['/currency', 'invalid_field'],
@@ -237,12 +237,12 @@ test('every error of a settings change is located and nothing is changed', async
       JSON.stringify(value),
     )
   }
-  assert.deepEqual(await settings(caller), byDefault)
+  assert.deepEqual(await getSettings(caller), expectedDefaults)
 })
 
 test('errors of single settings and of combined rules are reported together', async () => {
   const caller = await api.createService()
-  const pointersOf = async (change: object) =>
+  const getPointers = async (change: object) =>
     (await put(caller, '/settings', change)).json.errors.map(({ pointer }: { pointer: string }) => pointer)
   const reasons = {
     returnReasons: [
@@ -251,10 +251,10 @@ test('errors of single settings and of combined rules are reported together', as
     ],
     defaultReturnReason: 'ZZ',
   }
-  const ofRules = ['/returnReasons/1/code', '/defaultReturnReason']
-  assert.deepEqual(await pointersOf({ timeZone: 'Mars/X', ...reasons }), ['/timeZone', ...ofRules])
-  assert.deepEqual(await pointersOf(reasons), ofRules)
-  assert.deepEqual(await pointersOf({ colour: 'red', returnReasons: [1], defaultReturnReason: 'ZZ' }), [
+  const rulePointers = ['/returnReasons/1/code', '/defaultReturnReason']
+  assert.deepEqual(await getPointers({ timeZone: 'Mars/X', ...reasons }), ['/timeZone', ...rulePointers])
+  assert.deepEqual(await getPointers(reasons), rulePointers)
+  assert.deepEqual(await getPointers({ colour: 'red', returnReasons: [1], defaultReturnReason: 'ZZ' }), [
     '/colour',
     '/returnReasons/0',
   ])
@@ -266,7 +266,7 @@ test('only an admin can read or change settings', async () => {
     assertProblem(await other.get('/settings'), 'insufficient_role', api.baseUrl, '/settings')
     assertProblem(await put(other, '/settings', { currency: 'AUD' }), 'insufficient_role', api.baseUrl, '/settings')
   }
-  assert.equal((await settings(api)).currency, 'USD')
+  assert.equal((await getSettings(api)).currency, 'USD')
 })
 
 test('a settings change requires the version named in If-Match', async () => {
@@ -278,12 +278,12 @@ test('a settings change requires the version named in If-Match', async () => {
   const stale = await put(caller, '/settings', { currency: 'AUD' }, { 'if-match': headers.etag })
   assertProblem(stale, 'precondition_failed', api.baseUrl, '/settings')
   const again = await caller.get('/settings', { 'if-none-match': changed.headers.etag })
-  assert.equal(again.status, 304, 'the tag of the change is the tag of what is read')
+  assert.equal(again.status, 304, 'a change and a read must return the same ETag')
   assert.equal((await put(caller, '/settings', { currency: 'AUD' }, { 'if-match': '*' })).status, 200)
   await put(caller, '/settings', { requireIfMatch: true })
   await waitUntil(
     async () => (await put(caller, '/settings', { currency: 'NZD' })).status === 428,
-    'it is in force',
+    'the setting applies',
     5_000,
   )
   assertProblem(await put(caller, '/settings', {}), 'precondition_required', api.baseUrl, '/settings')
@@ -303,8 +303,8 @@ test('only one of two changes with the same If-Match succeeds', async () => {
 })
 
 test('concurrent settings changes do not overwrite each other', async () => {
-  const caller = await startTenant()
-  const { timeZone: _, currency: __, ...quick } = everything
+  const caller = await createServiceWithReferences()
+  const { timeZone: _, currency: __, ...quick } = allSettings
   const { returnReasons, defaultReturnReason, ...otherSettings } = quick
   const changes = [
     { returnReasons, defaultReturnReason },
@@ -314,7 +314,7 @@ test('concurrent settings changes do not overwrite each other', async () => {
     await put(caller, '/settings', Object.fromEntries(Object.keys(quick).map(name => [name, null])))
     const responses = await Promise.all(changes.map(change => put(caller, '/settings', change)))
     assert.deepEqual(new Set(responses.map(({ status }) => status)), new Set([200]))
-    assert.deepEqual(await settings(caller), { ...byDefault, ...quick })
+    assert.deepEqual(await getSettings(caller), { ...expectedDefaults, ...quick })
   }
 })
 

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { setTimeout as delay } from 'node:timers/promises'
 import { recheckIntervalMs } from '../../../src/auth/sign-in.ts'
 import { sql } from '../../../src/database/db.ts'
 import { authCacheTtlMs } from '../../../src/domain/accounts.ts'
 import { addPassword, revoke } from '../../../src/store/accounts/accounts.ts'
 import { assertProblem } from '../../support/problem.ts'
+import { waitUntil } from '../../support/processes.ts'
 import {
   buildAuthorization,
   buildBasicAuth,
@@ -27,9 +27,9 @@ after(async () => {
   await api.stop()
 })
 
-const forget = () => api.db.run(sql`delete from failure`)
+const clearFailures = () => api.db.run(sql`delete from failure`)
 
-async function rejected(authorization: string | undefined) {
+async function assertUnauthorized(authorization: string | undefined) {
   const response = await api.get('/stores', { authorization })
   assertProblem(response, 'invalid_credentials', api.baseUrl, '/stores')
   assert.equal(response.headers['www-authenticate'], 'Basic realm="Tillbridge", charset="UTF-8"')
@@ -39,7 +39,7 @@ async function rejected(authorization: string | undefined) {
 test('a request with missing or malformed credentials gets a sign-in challenge', async () => {
   const { username, password } = api
   const right = Buffer.from(`${username}:${password}`).toString('base64')
-  const unfit = [
+  const invalidHeaders = [
     undefined,
     '',
     'Basic',
@@ -76,8 +76,8 @@ test('a request with missing or malformed credentials gets a sign-in challenge',
     buildBasicAuth(Buffer.from(`${username}:\xff`, 'latin1')),
     `Basic ${'A'.repeat(8_000)}`,
   ]
-  for (const authorization of unfit) await rejected(authorization)
-  await forget()
+  for (const authorization of invalidHeaders) await assertUnauthorized(authorization)
+  await clearFailures()
 })
 
 test('the authentication scheme is case-insensitive', async () => {
@@ -95,10 +95,10 @@ test('the authentication scheme is case-insensitive', async () => {
 test('the first colon ends the username; the password is compared as UTF-8', async () => {
   for (const password of ['a:b', ':', 'pässwörd', 'пароль', '\u{1F511}', 'e\u0301']) {
     const { authorization } = { authorization: buildAuthorization(api, password) }
-    await rejected(authorization)
-    await rejected(buildBasicAuth(Buffer.from(`${api.username}:${password}`, 'latin1')))
+    await assertUnauthorized(authorization)
+    await assertUnauthorized(buildBasicAuth(Buffer.from(`${api.username}:${password}`, 'latin1')))
   }
-  await forget()
+  await clearFailures()
 })
 
 test('a repeated single-value header is rejected, even with the same value', async () => {
@@ -119,18 +119,18 @@ test('a repeated single-value header is rejected, even with the same value', asy
 })
 
 test('an unknown username and a wrong password get the same response', async () => {
-  const stripped = ({ status, headers, json }: Awaited<ReturnType<typeof rejected>>) => {
+  const withoutVariableData = ({ status, headers, json }: Awaited<ReturnType<typeof assertUnauthorized>>) => {
     const { date: _, 'x-request-id': __, 'content-length': length, ...otherHeaders } = headers
     return { status, headers: otherHeaders, length, json: { ...json, requestId: '' } }
   }
-  const wrong = stripped(await rejected(buildAuthorization(api, 'wrong')))
-  const unknown = stripped(await rejected(buildBasicAuth('nobody:wrong')))
+  const wrong = withoutVariableData(await assertUnauthorized(buildAuthorization(api, 'wrong')))
+  const unknown = withoutVariableData(await assertUnauthorized(buildBasicAuth('nobody:wrong')))
   assert.deepEqual(unknown, wrong)
 })
 
 test('a second password is valid immediately; a third ends the first soon', async () => {
   const colleague = await api.createAccount('visitor')
-  const on = (password: string) => [
+  const toStatusRequests = (password: string) => [
     async () => (await api.get('/stores', { authorization: buildAuthorization(colleague, password) })).status,
     async () =>
       (
@@ -139,16 +139,18 @@ test('a second password is valid immediately; a third ends the first soon', asyn
         })
       ).status,
   ]
-  for (const status of on(colleague.password)) assert.equal(await status(), 200)
+  for (const getStatus of toStatusRequests(colleague.password)) assert.equal(await getStatus(), 200)
   const second = await addPassword(api.db, api.keys, colleague.username)
-  for (const status of [...on(second), ...on(colleague.password)]) assert.equal(await status(), 200)
+  for (const getStatus of [...toStatusRequests(second), ...toStatusRequests(colleague.password)])
+    assert.equal(await getStatus(), 200)
   const third = await addPassword(api.db, api.keys, colleague.username)
-  for (const status of [...on(third), ...on(second)]) assert.equal(await status(), 200)
-  for (const status of on(colleague.password)) await comesTo(401, status)
+  for (const getStatus of [...toStatusRequests(third), ...toStatusRequests(second)])
+    assert.equal(await getStatus(), 200)
+  for (const getStatus of toStatusRequests(colleague.password)) await waitForStatus(401, getStatus)
 
   await revoke(api.db, colleague.username, { all: true })
-  for (const status of [...on(second), ...on(third)]) await comesTo(401, status)
-  await forget()
+  for (const getStatus of [...toStatusRequests(second), ...toStatusRequests(third)]) await waitForStatus(401, getStatus)
+  await clearFailures()
 })
 
 test('a long response checks the account again and ends within 5 s', () => {
@@ -156,13 +158,8 @@ test('a long response checks the account again and ends within 5 s', () => {
   assert.ok(authCacheTtlMs + recheckIntervalMs < 5_000)
 })
 
-async function comesTo(expected: number, status: () => Promise<number>) {
-  const begun = performance.now()
-  while ((await status()) !== expected) {
-    assert.ok(performance.now() - begun < 5_000, 'within 5 s')
-    await delay(100)
-  }
-}
+const waitForStatus = (expected: number, getStatus: () => Promise<number>) =>
+  waitUntil(async () => (await getStatus()) === expected, `status ${expected}`, 5_000)
 
 test('a rejection for a low role names the required role', async () => {
   for (const [role, status] of [
@@ -185,7 +182,12 @@ test('passwords, queries and header values never appear in logs', async () => {
   const captured = captureLog('trace')
   const logged = await startSecondServer(api, { log: captured.log })
   const { authorization, 'x-service-name': name } = buildCredentials(api)
-  const own = { authorization, 'x-service-name': name, 'x-voucher-pin': 'canary-pin', cookie: 'canary-cookie' }
+  const secretHeaders = {
+    authorization,
+    'x-service-name': name,
+    'x-voucher-pin': 'canary-pin',
+    cookie: 'canary-cookie',
+  }
   try {
     for (const path of [
       '/stores',
@@ -196,27 +198,27 @@ test('passwords, queries and header values never appear in logs', async () => {
       '/settings',
       '/vouchers/1',
     ])
-      await logged.sendRequest(path, { headers: own })
+      await logged.sendRequest(path, { headers: secretHeaders })
     await logged.sendRequest('/stores', {
-      headers: { ...own, authorization: buildBasicAuth(`${api.username}:canary-password`) },
+      headers: { ...secretHeaders, authorization: buildBasicAuth(`${api.username}:canary-password`) },
     })
     await logged.sendRequest('/stores', {
-      headers: { ...own, authorization: 'Bearer canary-token', 'x-request-id': 'canary id' },
+      headers: { ...secretHeaders, authorization: 'Bearer canary-token', 'x-request-id': 'canary id' },
     })
     await api.db.run(sql`alter table staff rename to staff_away`)
-    assert.equal((await logged.sendRequest('/staff?email=canary%40example.com', { headers: own })).status, 500)
+    assert.equal((await logged.sendRequest('/staff?email=canary%40example.com', { headers: secretHeaders })).status, 500)
   } finally {
     await api.db.run(sql`alter table if exists staff_away rename to staff`)
     await logged.stop()
   }
-  const written = captured.text
-  const lines = written
+  const logText = captured.text
+  const lines = logText
     .trim()
     .split('\n')
     .map(line => JSON.parse(line))
-  assert.ok(lines.filter(({ msg }) => msg === 'request').length >= 9, 'a line for every request')
+  assert.ok(lines.filter(({ msg }) => msg === 'request').length >= 9, 'a request has no log line')
   assert.ok(lines.some(({ msg }) => msg === 'internal_error'))
-  assert.doesNotMatch(written, /canary/)
-  for (const secret of [api.password, authorization.slice(6)]) assert.ok(!written.includes(secret))
-  await forget()
+  assert.doesNotMatch(logText, /canary/)
+  for (const secret of [api.password, authorization.slice(6)]) assert.ok(!logText.includes(secret))
+  await clearFailures()
 })

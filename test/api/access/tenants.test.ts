@@ -19,13 +19,13 @@ after(() => api.stop())
 test("reading another service's record returns the same 404 as an unknown record", async () => {
   const [own, foreign] = [shops[0], 'canary-1-id'] as const
   const { json: document } = await api.sendRaw('/openapi.json')
-  // Vouchers are not found at all: an unknown number is what a wrong PIN is.
+  // Vouchers are left out: an unknown number gets the same response as a wrong PIN.
   const paths = Object.keys(document.paths).filter(
     path => /\{/.test(path) && document.paths[path].get && !/^\/(errors|vouchers)\//.test(path),
   )
   assert.ok(paths.length >= 12, paths.join())
   for (const path of paths) {
-    assert.equal((await shops[1]?.get(toCanaryPath(path, foreign)))?.status, 200, `${path} is there for its owner`)
+    assert.equal((await shops[1]?.get(toCanaryPath(path, foreign)))?.status, 200, `${path} must exist for its owner`)
     const [other, unknown] = [
       await own?.get(toCanaryPath(path, foreign)),
       await own?.get(toCanaryPath(path, 'no-such-id')),
@@ -38,10 +38,10 @@ test("reading another service's record returns the same 404 as an unknown record
 
 test("writing another service's record returns the same 404 as an unknown record", async () => {
   const [own, foreign] = [shops[0] ?? api, 'canary-1-id'] as const
-  const returned = { lines: [{ sku: `sku-${foreign}`, quantity: 1, reasonCode: 'SIZE' }] }
+  const returnBody = { lines: [{ sku: `sku-${foreign}`, quantity: 1, reasonCode: 'SIZE' }] }
   for (const [write, path, body] of [
     [put, '/customers/{id}', { title: 'Mr' }],
-    [post, '/orders/{id}/returns', returned],
+    [post, '/orders/{id}/returns', returnBody],
     [put, '/stores/{id}', { inventoryBuffer: 1 }],
     [put, '/mappings/stores/{id}', { ecommerceLocationId: '1' }],
     [put, '/mappings/skus/{id}', { ecommerceSku: '1' }],
@@ -113,7 +113,7 @@ test('concurrent responses of several services never mix, even with errors', asy
     '/customers/9',
     '/stores?limit=0',
   ]
-  let answered = 0
+  let responseCount = 0
   await Promise.all(
     shops.flatMap((caller, i) =>
       Array.from({ length: 4 }, async (_, worker) => {
@@ -123,17 +123,17 @@ test('concurrent responses of several services never mix, even with errors', asy
           const canaries = new Set(text.match(/canary-\d+-/g))
           if (status === 200 && !path.includes('inventory')) assert.deepEqual([...canaries], [`canary-${i}-`], path)
           else assert.ok(canaries.isSubsetOf(new Set([`canary-${i}-`])), path)
-          answered++
+          responseCount++
         }
       }),
     ),
   )
-  assert.equal(answered, 6 * 4 * 60)
+  assert.equal(responseCount, 6 * 4 * 60)
 })
 
 test('an unassigned service and an unknown service get the same response', async () => {
-  const ask = (name: string) => api.get('/stores', { 'x-service-name': name })
-  const unknown = await ask('no-such-service')
+  const getStores = (name: string) => api.get('/stores', { 'x-service-name': name })
+  const unknown = await getStores('no-such-service')
   assertProblem(unknown, 'service_not_assigned', api.baseUrl, '/stores')
   const own = api.service.name
   for (const name of [
@@ -149,9 +149,9 @@ test('an unassigned service and an unknown service get the same response', async
     'constructor',
     String(api.service.id),
   ])
-    assert.deepEqual(withoutRequestData(await ask(name)), withoutRequestData(unknown), name)
-  assertProblem(await ask(''), 'service_name_required', api.baseUrl, '/stores')
-  assertProblem(await ask('  '), 'service_name_required', api.baseUrl, '/stores')
+    assert.deepEqual(withoutRequestData(await getStores(name)), withoutRequestData(unknown), name)
+  assertProblem(await getStores(''), 'service_name_required', api.baseUrl, '/stores')
+  assertProblem(await getStores('  '), 'service_name_required', api.baseUrl, '/stores')
 })
 
 test('one account can use several services with a role in each', async () => {

@@ -16,7 +16,15 @@ import { upsertRewardLots } from '../../../src/store/rewards/rewards.ts'
 import { buildOrder, cancelReturn, createReturn, joinRewards, startOrderShop } from '../../support/order-shop.ts'
 import { withTimestamps } from '../../support/paginate.ts'
 import { post } from '../../support/write.ts'
-import { type Follower, follower, readAll, readExpectedCopy, readOn, sorted, take } from './following.ts'
+import {
+  applyChange,
+  createFollower,
+  type Follower,
+  readAll,
+  readExpectedCopy,
+  readPage,
+  toSortedObject,
+} from './following.ts'
 
 const { api, createShop } = await startOrderShop()
 const writersDb = openDatabase(api.database.connection, { max: 10 })
@@ -25,8 +33,8 @@ after(async () => {
   await api.stop()
 })
 
-/** Transactions that wait a little before they commit; one in ten is ended instead, as by `kill -9`. */
-const slow: Database = {
+/** A database whose transactions wait before they commit. One in ten loses its connection instead, as after `kill -9`. */
+const slowDb: Database = {
   ...writersDb,
   transaction: <T>(work: (tx: Db) => Promise<T>) =>
     writersDb.transaction(async tx => {
@@ -37,10 +45,10 @@ const slow: Database = {
     }),
 }
 
-const numbered = (letter: string, count: number) => Array.from({ length: count }, (_, i) => `${letter}${i}`)
-const someOf = <T>(all: readonly T[], share = 0.1) => all.filter(() => Math.random() < share)
+const createIds = (letter: string, count: number) => Array.from({ length: count }, (_, i) => `${letter}${i}`)
+const pickRandom = <T>(all: readonly T[], share = 0.1) => all.filter(() => Math.random() < share)
 
-const product = (id: string, name: string) => ({
+const buildProduct = (id: string, name: string) => ({
   product: { productId: id, productCode: id, name },
   colour: { productId: id, colourId: 'c' },
   variant: { productId: id, colourId: 'c', skuId: `k-${id}`, sizeCode: 'M', price: '10.00' },
@@ -50,20 +58,20 @@ test('a reader receives every change and tombstone despite late and killed write
   const caller = await createShop()
   const { service } = caller
   await joinRewards(api, caller)
-  const [people, products, team] = [numbered('c', 30), numbered('p', 10), numbered('s', 10)]
-  const counts = { commits: 0, killed: 0, answers: 0, crashes: 0, expiries: 0, removals: 0 }
-  const begun = performance.now()
+  const [people, products, team] = [createIds('c', 30), createIds('p', 10), createIds('s', 10)]
+  const counts = { commits: 0, killed: 0, responses: 0, crashes: 0, expiries: 0, removals: 0 }
+  const startedAt = performance.now()
   const isEnough = () =>
     counts.commits > 100 &&
     counts.killed > 10 &&
-    counts.answers > 100 &&
+    counts.responses > 100 &&
     counts.crashes > 5 &&
     counts.expiries > 0 &&
     counts.removals > 10
-  // On a slow machine it takes longer until enough has happened.
-  const goesOn = () => performance.now() - begun < (isEnough() ? 8_000 : 90_000)
+  // A slow machine needs more time for enough events.
+  const shouldContinue = () => performance.now() - startedAt < (isEnough() ? 8_000 : 90_000)
   const writer = async (work: (round: number) => Promise<unknown>) => {
-    for (let round = 0; goesOn(); round++)
+    for (let round = 0; shouldContinue(); round++)
       try {
         await retryOnContention(() => work(round))
         counts.commits++
@@ -71,18 +79,18 @@ test('a reader receives every change and tombstone despite late and killed write
         counts.killed++
       }
   }
-  const lose = (ids: readonly string[], of: 'customer' | 'product') =>
-    slow.transaction(async tx => {
+  const deleteRecords = (ids: readonly string[], type: 'customer' | 'product') =>
+    slowDb.transaction(async tx => {
       const skus = sql`sku_id = any(${ids.map(id => `k-${id}`)})`
-      // As `store/sync/remove-unseen.ts` does: stock that arrives concurrently would be deleted with its SKU
-      // unnoticed.
-      if (of === 'product')
+      // Lock the SKUs, as `store/sync/remove-unseen.ts` does. Otherwise, stock that is added concurrently would be deleted
+      // with its SKU, without a tombstone.
+      if (type === 'product')
         await lockRows(
           tx,
           sql`select from variant where service_id = ${service.id} and ${skus} order by sku_id for update`,
         )
       const change = await beginChange(tx, service, ['customer', 'product', 'stock'])
-      if (of === 'customer')
+      if (type === 'customer')
         return removeRecords(tx, service, change, { list: 'customer', id: sql`id`, where: sql`id = any(${ids})` })
       await removeRecords(tx, service, change, { list: 'stock', id: stockId, where: skus })
       return removeRecords(tx, service, change, {
@@ -91,39 +99,39 @@ test('a reader receives every change and tombstone despite late and killed write
         where: sql`product_id = any(${ids})`,
       })
     })
-  const bring = (ids: readonly string[], round: number) =>
+  const importProducts = (ids: readonly string[], round: number) =>
     upsertProducts(
-      slow,
+      slowDb,
       service,
-      ids.map(id => product(id, `Hat ${round}`)),
+      ids.map(id => buildProduct(id, `Hat ${round}`)),
     )
-  const keep = (ids: readonly string[], round: number) =>
+  const importStock = (ids: readonly string[], round: number) =>
     upsertStock(
-      slow,
+      slowDb,
       service,
       ids.map(id => ({ storeId: '1001', skuId: `k-${id}`, freeStock: round })),
     )
-  const buy = async (round: number) => {
+  const placeAndReturnOrder = async (round: number) => {
     const order = await post(caller, '/orders', buildOrder([{ sku: 'HOOD-S', quantity: 2 }]))
     const { json } = await createReturn(caller, order.json.data.id, { 'HOOD-S': 1 })
-    if (round % 2) await cancelReturn({ db: slow }, caller, json.data.returnNumber)
+    if (round % 2) await cancelReturn({ db: slowDb }, caller, json.data.returnNumber)
   }
 
-  let over = false
-  /** Reads on until it is over; is killed now and then before it has written down where it stands; is away for a while. */
-  const following = async (reader: Follower, { crashes = 0, awayMs = 0 } = {}) => {
-    while (!over) {
-      await delay(Math.random() * awayMs)
+  let isDone = false
+  /** Reads changes until the writers are done. Pauses between reads, and sometimes crashes before it saves its cursor. */
+  const followUntilDone = async (reader: Follower, { crashes = 0, maxPauseMs = 0 } = {}) => {
+    while (!isDone) {
+      await delay(Math.random() * maxPauseMs)
       if (Math.random() < crashes) {
         counts.crashes++
         const before = { cursor: reader.cursor, copy: new Map(reader.copy) }
-        const { changes } = await readOn(reader)
-        // It has taken a part of the answer by then.
+        const { changes } = await readPage(reader)
+        // The reader has applied a part of the page when it crashes.
         Object.assign(reader, before)
-        for (const change of changes.slice(0, Math.random() * changes.length)) take(reader, change)
+        for (const change of changes.slice(0, Math.random() * changes.length)) applyChange(reader, change)
       }
-      const { expired, changes } = await readOn(reader)
-      counts.answers++
+      const { expired, changes } = await readPage(reader)
+      counts.responses++
       counts.expiries += Number(expired)
       counts.removals += changes.filter(({ action }) => action === 'removed').length
     }
@@ -131,53 +139,65 @@ test('a reader receives every change and tombstone despite late and killed write
     return reader
   }
   const queries = ['limit=7', 'limit=1000&records=true', 'limit=100', 'limit=1&kinds=customer,order,reward-account']
-  const [swift, complete, sleepy, some] = queries.map(query => follower(caller, query)) as [
+  const [crashing, complete, pausing, filtered] = queries.map(query => createFollower(caller, query)) as [
     Follower,
     Follower,
     Follower,
     Follower,
   ]
   const readers = [
-    following(swift, { crashes: 0.2 }),
-    following(complete),
-    following(sleepy, { awayMs: 1_500 }),
-    following(some, { crashes: 0.2 }),
+    followUntilDone(crashing, { crashes: 0.2 }),
+    followUntilDone(complete),
+    followUntilDone(pausing, { maxPauseMs: 1_500 }),
+    followUntilDone(filtered, { crashes: 0.2 }),
   ]
   await Promise.all([
     withInitialLoad(api.db, service, 'staff', async () => {
       for (let batch = 0; batch < 10; batch++)
         await upsertStaff(
-          slow,
+          slowDb,
           service,
-          withTimestamps(someOf(team, 0.5).map(id => ({ id, code: id, surname: 'Lee' }))),
+          withTimestamps(pickRandom(team, 0.5).map(id => ({ id, code: id, surname: 'Lee' }))),
         ).catch(() => {})
     }).then(() =>
       writer(round =>
-        upsertStaff(slow, service, withTimestamps(someOf(team).map(id => ({ id, code: id, surname: `Lee ${round}` })))),
+        upsertStaff(
+          slowDb,
+          service,
+          withTimestamps(pickRandom(team).map(id => ({ id, code: id, surname: `Lee ${round}` }))),
+        ),
       ),
     ),
     writer(round =>
       upsertCustomers(
-        slow,
+        slowDb,
         service,
-        someOf(people).map(id => ({ id, firstname: `Ann ${round}` })),
+        pickRandom(people).map(id => ({ id, firstname: `Ann ${round}` })),
       ),
     ),
     writer(round =>
-      upsertCustomers(slow, service, withTimestamps(someOf(people).map(id => ({ id, firstname: `Eve ${round}` })))),
+      upsertCustomers(
+        slowDb,
+        service,
+        withTimestamps(pickRandom(people).map(id => ({ id, firstname: `Eve ${round}` }))),
+      ),
     ),
-    writer(round => bring(someOf(products, 0.3), round)),
-    writer(round => keep(someOf(products, 0.3), round)),
-    writer(round => upsertStores(slow, service, [{ storeId: '1002', storeNumber: '102', name: `Warehouse ${round}` }])),
-    writer(round => buy(round)),
+    writer(round => importProducts(pickRandom(products, 0.3), round)),
+    writer(round => importStock(pickRandom(products, 0.3), round)),
     writer(round =>
-      upsertRewardLots(slow, service, [
+      upsertStores(slowDb, service, [{ storeId: '1002', storeNumber: '102', name: `Warehouse ${round}` }]),
+    ),
+    writer(round => placeAndReturnOrder(round)),
+    writer(round =>
+      upsertRewardLots(slowDb, service, [
         { accountId: '7', kind: 'gift', lotId: 'g', createdAt: '2026-01-01 00:00:00', total: String(round % 7) },
       ]),
     ),
     writer(async round => {
       await delay(150)
-      await (round % 2 ? lose(someOf(people), 'customer') : lose(someOf(products, 0.2), 'product'))
+      await (round % 2
+        ? deleteRecords(pickRandom(people), 'customer')
+        : deleteRecords(pickRandom(products, 0.2), 'product'))
     }),
     writer(async () => {
       await delay(700)
@@ -188,14 +208,14 @@ test('a reader receives every change and tombstone despite late and killed write
       )
     }),
   ]).finally(() => {
-    over = true
+    isDone = true
   })
   const final = await readExpectedCopy(api, service)
   for (const reader of await Promise.all(readers)) {
-    const followed =
-      reader === some ? await readExpectedCopy(api, service, ['customer', 'order', 'reward-account']) : final
-    assert.deepEqual(sorted(reader.copy), sorted(followed), reader.query)
-    assert.deepEqual(await readAll(reader), [], 'and then it is quiet')
+    const expected =
+      reader === filtered ? await readExpectedCopy(api, service, ['customer', 'order', 'reward-account']) : final
+    assert.deepEqual(toSortedObject(reader.copy), toSortedObject(expected), reader.query)
+    assert.deepEqual(await readAll(reader), [], 'there must be no further changes')
   }
   const kinds = new Set([...final.keys()].map(name => name.split(' ')[0]))
   assert.equal(kinds.size, 9, [...kinds].join())

@@ -25,23 +25,24 @@ import {
 import { assertProblem } from '../../support/problem.ts'
 import type { Caller } from '../../support/service.ts'
 import { post } from '../../support/write.ts'
-import { type ChangeItem, follower, readAll, readExpectedCopy, readOn, sorted } from './following.ts'
+import { type ChangeItem, createFollower, readAll, readExpectedCopy, readPage, toSortedObject } from './following.ts'
 
 const { api, createShop } = await startOrderShop()
 after(() => api.stop())
 const { db } = api
 
-const ann = (id: string) => ({ id, firstname: 'Ann' })
-const names = (change: readonly ChangeItem[]) => change.map(({ kind, id, action }) => `${kind} ${id} ${action}`)
+const buildCustomer = (id: string) => ({ id, firstname: 'Ann' })
+const formatChanges = (changes: readonly ChangeItem[]) =>
+  changes.map(({ kind, id, action }) => `${kind} ${id} ${action}`)
 
-const lose = ({ service }: Caller, ...ids: string[]) =>
+const deleteCustomers = ({ service }: Caller, ...ids: string[]) =>
   db.transaction(async tx => {
     const change = await beginChange(tx, service, ['customer'])
     await removeRecords(tx, service, change, { list: 'customer', id: sql`id`, where: sql`id = any(${ids})` })
   })
 
-/** A service that has nothing yet. */
-const empty = () => api.createService({ readsPerMinute: 'off' })
+/** Creates a service without records. */
+const createEmptyService = () => api.createService({ readsPerMinute: 'off' })
 
 test('the change feed starts with all current records and their valid paths', async () => {
   const caller = await createShop()
@@ -50,29 +51,29 @@ test('the change feed starts with all current records and their valid paths', as
   const order = await placeOrder(caller, [{ sku: 'HOOD-S', quantity: 2 }])
   await createReturn(caller, order.id, { 'HOOD-S': 1 })
   await addShipment(api, caller, order.id)
-  const reader = follower(caller, 'limit=5&records=true')
+  const reader = createFollower(caller, 'limit=5&records=true')
   const changes = await readAll(reader)
-  assert.deepEqual(sorted(reader.copy), sorted(await readExpectedCopy(api, caller.service)))
+  assert.deepEqual(toSortedObject(reader.copy), toSortedObject(await readExpectedCopy(api, caller.service)))
   assert.deepEqual(new Set(changes.map(({ kind }) => kind)), new Set(changeKinds))
   const instants = changes.map(({ changedAt }) => changedAt)
-  assert.deepEqual(instants, instants.toSorted(), 'in the order of their changes')
+  assert.deepEqual(instants, instants.toSorted(), 'the changes are not in order')
   for (const { path = '', record } of changes) assert.deepEqual((await caller.get(path)).json.data, record, path)
-  const thin = await readAll(follower(caller, ''))
+  const withoutRecords = await readAll(createFollower(caller, ''))
   assert.deepEqual(
-    thin,
+    withoutRecords,
     changes.map(({ record: _, ...withoutRecord }) => withoutRecord),
   )
 })
 
-test('a resumed change feed returns each changed record once, as of now', async () => {
+test('a resumed change feed returns each changed record once, in its current state', async () => {
   const caller = await createShop()
-  const reader = follower(caller, '')
+  const reader = createFollower(caller, '')
   await readAll(reader)
   assert.deepEqual(await readAll(reader), [])
   for (const firstname of ['Bea', 'Eve', 'Zoe']) await upsertCustomers(db, caller.service, [{ id: '65432', firstname }])
-  await upsertCustomers(db, caller.service, [ann('1')])
-  await upsertCustomers(db, caller.service, [ann('1')])
-  assert.deepEqual(names(await readAll(reader)), ['customer 65432 changed', 'customer 1 changed'])
+  await upsertCustomers(db, caller.service, [buildCustomer('1')])
+  await upsertCustomers(db, caller.service, [buildCustomer('1')])
+  assert.deepEqual(formatChanges(await readAll(reader)), ['customer 65432 changed', 'customer 1 changed'])
   const order = await placeOrder(caller, [{ sku: 'HOOD-S', quantity: 2 }])
   assert.deepEqual(
     new Set((await readAll(reader)).map(({ kind }) => kind)),
@@ -91,12 +92,12 @@ test('an order, return or points entry that commits late is still delivered', as
   await joinRewards(api, caller)
   const bought = await placeOrder(caller, [{ sku: 'HOOD-S', quantity: 2 }])
   const { id } = getCreatedRecord(await createReturn(caller, bought.id, { 'HOOD-S': 1 }))
-  const reader = follower(caller, '')
+  const reader = createFollower(caller, '')
   await readAll(reader)
   // The lock on stock blocks both writes in the middle of their transactions.
   const locked = Promise.withResolvers<void>()
   const released = Promise.withResolvers<void>()
-  const holding = db.transaction(async tx => {
+  const lockingTransaction = db.transaction(async tx => {
     await tx.run(sql`select from stock where service_id = ${caller.service.id} and sku_id = 'id-HOOD-S' for update`)
     locked.resolve()
     await released.promise
@@ -107,29 +108,29 @@ test('an order, return or points entry that commits late is still delivered', as
     placeOrder(caller, [{ sku: 'HOOD-S', quantity: 1 }], { orderNumber: 'late' }),
     post(caller, `/returns/${id}/receive`, {}),
   ]
-  const waiting = sql`select count(*)::integer as count from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`
-  while (((await db.row<{ count: number }>(waiting))?.count ?? 0) < 2) await delay(20)
+  const blockedConnections = sql`select count(*)::integer as count from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`
+  while (((await db.row<{ count: number }>(blockedConnections))?.count ?? 0) < 2) await delay(20)
   await placeOrder(caller, [{ sku: 'TEE', quantity: 1 }], { orderNumber: 'swift' })
   await upsertRewardAccounts(db, caller.service, [{ id: '8', customerId: '65433', programId: '1', tierId: '1' }])
   await readAll(reader)
   released.resolve()
-  await Promise.all([holding, ...late])
+  await Promise.all([lockingTransaction, ...late])
   await readAll(reader)
-  assert.deepEqual(sorted(reader.copy), sorted(await readExpectedCopy(api, caller.service)))
+  assert.deepEqual(toSortedObject(reader.copy), toSortedObject(await readExpectedCopy(api, caller.service)))
 })
 
 test('a removed record arrives as a tombstone until the record returns', async () => {
   const caller = await createShop()
-  const reader = follower(caller, 'records=true')
+  const reader = createFollower(caller, 'records=true')
   await readAll(reader)
-  await upsertCustomers(db, caller.service, [ann('1'), ann('2')])
+  await upsertCustomers(db, caller.service, [buildCustomer('1'), buildCustomer('2')])
   await readAll(reader)
-  await lose(caller, '1', '2')
-  await upsertCustomers(db, caller.service, [ann('2')])
+  await deleteCustomers(caller, '1', '2')
+  await upsertCustomers(db, caller.service, [buildCustomer('2')])
   const [removed, ...laterChanges] = await readAll(reader)
   assert.deepEqual({ ...removed, changedAt: '' }, { kind: 'customer', id: '1', action: 'removed', changedAt: '' })
-  assert.deepEqual(names(laterChanges), ['customer 2 changed'])
-  assert.deepEqual(names(await readAll(follower(caller, 'kinds=customer'))).toSorted(), [
+  assert.deepEqual(formatChanges(laterChanges), ['customer 2 changed'])
+  assert.deepEqual(formatChanges(await readAll(createFollower(caller, 'kinds=customer'))).toSorted(), [
     'customer 2 changed',
     'customer 65432 changed',
     'customer 65433 changed',
@@ -138,45 +139,48 @@ test('a removed record arrives as a tombstone until the record returns', async (
 
 test('renaming a SKU removes its old inventory record and adds another', async () => {
   const caller = await createShop()
-  const reader = follower(caller, 'kinds=inventory')
+  const reader = createFollower(caller, 'kinds=inventory')
   await readAll(reader)
   await mapSkus(db, caller.service, [{ skuId: 'id-TEE', ecommerceSku: 'T-SHIRT' }])
-  assert.deepEqual(names(await readAll(reader)).toSorted(), [
+  assert.deepEqual(formatChanges(await readAll(reader)).toSorted(), [
     'inventory 1002-T-SHIRT changed',
     'inventory 1002-TEE removed',
   ])
-  assert.deepEqual(sorted(reader.copy), sorted(await readExpectedCopy(api, caller.service, ['inventory'])))
+  assert.deepEqual(
+    toSortedObject(reader.copy),
+    toSortedObject(await readExpectedCopy(api, caller.service, ['inventory'])),
+  )
   assert.equal((await caller.get('/inventory/1002-T-SHIRT')).json.data.sku, 'T-SHIRT')
   assertProblem(await caller.get('/inventory/1002-TEE'), 'not_found', api.baseUrl, '/inventory/1002-TEE')
 })
 
 test('an initially empty record type is delivered completely after its initial load', async () => {
-  const caller = await empty()
-  const reader = follower(caller, '')
+  const caller = await createEmptyService()
+  const reader = createFollower(caller, '')
   assert.deepEqual(await readAll(reader), [])
   const load = await beginInitialLoad(db, caller.service, 'customer')
-  await upsertCustomers(db, caller.service, [{ ...ann('1'), updateTimeStamp: '2020-01-01 00:00:00' }])
+  await upsertCustomers(db, caller.service, [{ ...buildCustomer('1'), updateTimeStamp: '2020-01-01 00:00:00' }])
   assert.deepEqual(await readAll(reader), [])
   await load?.end()
-  assert.deepEqual(names(await readAll(reader)), ['customer 1 changed'])
+  assert.deepEqual(formatChanges(await readAll(reader)), ['customer 1 changed'])
 })
 
 test('a reader during an initial load receives the remaining records afterwards', async () => {
-  const caller = await empty()
-  const reader = follower(caller, '')
+  const caller = await createEmptyService()
+  const reader = createFollower(caller, '')
   const load = await beginInitialLoad(db, caller.service, 'customer')
-  const old = (id: string) => ({ ...ann(id), updateTimeStamp: '2020-01-01 00:00:00' })
+  const old = (id: string) => ({ ...buildCustomer(id), updateTimeStamp: '2020-01-01 00:00:00' })
   await upsertCustomers(db, caller.service, [old('1'), old('2')])
-  await lose(caller, '2')
+  await deleteCustomers(caller, '2')
   assert.deepEqual(await readAll(reader), [])
   await load?.end()
-  assert.deepEqual(names(await readAll(reader)), ['customer 1 changed'])
+  assert.deepEqual(formatChanges(await readAll(reader)), ['customer 1 changed'])
 })
 
 test('a cursor depends on service and types, not on order or limit', async () => {
   const ownCaller = await createShop()
-  const reader = follower(ownCaller, 'limit=2&kinds=customer,store')
-  await readOn(reader)
+  const reader = createFollower(ownCaller, 'limit=2&kinds=customer,store')
+  await readPage(reader)
   const path = `/changes?after_cursor=${reader.cursor}`
   const remaining = (await ownCaller.get(`${path}&kinds=store,customer&records=true&limit=50`)).json.data
   assert.equal(remaining.length, 2)
@@ -194,8 +198,10 @@ test('a cursor depends on service and types, not on order or limit', async () =>
     '/changes',
   )
   const all = await ownCaller.get('/changes?limit=1')
-  const named = await ownCaller.get(`/changes?kinds=${changeKinds.join()}&after_cursor=${all.json.meta.endCursor}`)
-  assert.equal(named.status, 200, 'all kinds named are all kinds')
+  const withAllKinds = await ownCaller.get(
+    `/changes?kinds=${changeKinds.join()}&after_cursor=${all.json.meta.endCursor}`,
+  )
+  assert.equal(withAllKinds.status, 200, 'naming all kinds must equal naming none')
   for (const query of [
     'kinds=voucher',
     'kinds=customer,',
@@ -217,12 +223,16 @@ test('`asOf` follows the record type that lags most', async () => {
   )?.at
   assert.equal(Date.parse(json.meta.asOf), Date.parse(newest ?? ''))
   assert.equal(json.meta.timeZone, 'Australia/Melbourne')
-  assert.equal((await caller.get('/changes')).json.meta.asOf, '1970-01-01T00:00:00.000000Z', 'there are no orders')
+  assert.equal(
+    (await caller.get('/changes')).json.meta.asOf,
+    '1970-01-01T00:00:00.000000Z',
+    'the service has no orders',
+  )
 })
 
 test("an expired tombstone is purged unless it is its type's newest", async () => {
   const caller = await api.createService({ tombstoneRetentionDays: 30 })
-  const aged = (kind: string, id: string, days: number) => sql`
+  const insertTombstone = (kind: string, id: string, days: number) => sql`
     insert into tombstone select ${caller.service.id}, ${kind}, ${id}, now() - make_interval(days => ${days}::integer)`
   for (const [kind, id, days] of [
     ['customer', 'old', 31],
@@ -230,7 +240,7 @@ test("an expired tombstone is purged unless it is its type's newest", async () =
     ['product', 'older', 60],
     ['product', 'old', 31],
   ] as const)
-    await db.run(aged(kind, id, days))
+    await db.run(insertTombstone(kind, id, days))
   await forgetOld({ db, log: pino({ level: 'silent' }), signal: new AbortController().signal } as JobRun)
   const remaining = await db.rows(
     sql`select kind, id from tombstone where service_id = ${caller.service.id} order by kind, id`,
@@ -243,27 +253,29 @@ test("an expired tombstone is purged unless it is its type's newest", async () =
 
 test('a cursor returns 410 once a later tombstone is purged', async () => {
   const caller = await createShop()
-  const [away, midway, change, elsewhere] = ['', 'limit=3', '', 'kinds=store'].map(query => follower(caller, query))
-  assert.ok(away && midway && change && elsewhere)
-  await upsertCustomers(db, caller.service, [ann('1'), ann('2')])
-  for (const reader of [away, change, elsewhere]) await readAll(reader)
-  while (!midway.copy.has('customer 1')) await readOn(midway)
-  await lose(caller, '1')
-  await readAll(change)
-  await lose(caller, '2')
-  const expiring = [away.cursor, midway.cursor]
-  const remembering = { ...caller.service.settings, tombstoneRetentionDays: 0 }
-  assert.equal(await purgeOldTombstones(db, { ...caller.service, settings: remembering }, () => false), 1)
+  const [outdated, midway, upToDate, otherType] = ['', 'limit=3', '', 'kinds=store'].map(query =>
+    createFollower(caller, query),
+  )
+  assert.ok(outdated && midway && upToDate && otherType)
+  await upsertCustomers(db, caller.service, [buildCustomer('1'), buildCustomer('2')])
+  for (const reader of [outdated, upToDate, otherType]) await readAll(reader)
+  while (!midway.copy.has('customer 1')) await readPage(midway)
+  await deleteCustomers(caller, '1')
+  await readAll(upToDate)
+  await deleteCustomers(caller, '2')
+  const expiring = [outdated.cursor, midway.cursor]
+  const settings = { ...caller.service.settings, tombstoneRetentionDays: 0 }
+  assert.equal(await purgeOldTombstones(db, { ...caller.service, settings }, () => false), 1)
   for (const cursor of expiring)
     assertProblem(await caller.get(`/changes?after_cursor=${cursor}`), 'cursor_expired', api.baseUrl, '/changes')
-  assert.deepEqual(names(await readAll(change)), ['customer 2 removed'])
-  assert.deepEqual(await readAll(elsewhere), [])
-  for (const reader of [away, midway, change]) {
+  assert.deepEqual(formatChanges(await readAll(upToDate)), ['customer 2 removed'])
+  assert.deepEqual(await readAll(otherType), [])
+  for (const reader of [outdated, midway, upToDate]) {
     await readAll(reader)
     assert.deepEqual(
-      sorted(reader.copy),
-      sorted(await readExpectedCopy(api, caller.service)),
-      'the copy that started again',
+      toSortedObject(reader.copy),
+      toSortedObject(await readExpectedCopy(api, caller.service)),
+      'a copy that was read again from the start',
     )
   }
 })

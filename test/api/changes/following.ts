@@ -15,17 +15,17 @@ export interface ChangeItem {
   record?: object
 }
 
-/** A client that keeps a copy by following changes. */
+/** A client that keeps a copy of the records by reading the change feed. */
 export interface Follower {
   caller: Pick<Caller, 'get'>
-  /** Parameters, the cursor apart: `limit=3&kinds=customer`. */
+  /** The query parameters without the cursor, such as `limit=3&kinds=customer`. */
   query: string
   cursor: string | undefined
   /** The newest change timestamp of each record, by type and ID. */
   copy: Map<string, string>
 }
 
-export const follower = (caller: Follower['caller'], query: string): Follower => ({
+export const createFollower = (caller: Follower['caller'], query: string): Follower => ({
   caller,
   query,
   cursor: undefined,
@@ -33,7 +33,7 @@ export const follower = (caller: Follower['caller'], query: string): Follower =>
 })
 
 /** Applies a change to a copy. A later change of a record has a later timestamp. */
-export function take({ copy }: Pick<Follower, 'copy'>, { kind, id, action, changedAt }: ChangeItem) {
+export function applyChange({ copy }: Pick<Follower, 'copy'>, { kind, id, action, changedAt }: ChangeItem) {
   const name = `${kind} ${id}`
   assert.ok(changedAt >= (copy.get(name) ?? ''), `${name} goes back in time`)
   if (action === 'changed') copy.set(name, changedAt)
@@ -41,7 +41,9 @@ export function take({ copy }: Pick<Follower, 'copy'>, { kind, id, action, chang
 }
 
 /** Reads one page. Starts again if the cursor has expired. */
-export async function readOn(reader: Follower): Promise<{ changes: ChangeItem[]; hasMore: boolean; expired: boolean }> {
+export async function readPage(
+  reader: Follower,
+): Promise<{ changes: ChangeItem[]; hasMore: boolean; expired: boolean }> {
   const after = reader.cursor === undefined ? '' : `&after_cursor=${reader.cursor}`
   const { status, json } = await reader.caller.get(`/changes?${reader.query}${after}`)
   if (status === 410) {
@@ -50,29 +52,29 @@ export async function readOn(reader: Follower): Promise<{ changes: ChangeItem[];
     return { changes: [], hasMore: true, expired: true }
   }
   assert.equal(status, 200, JSON.stringify(json))
-  for (const change of json.data) take(reader, change)
+  for (const change of json.data) applyChange(reader, change)
   reader.cursor = json.meta.endCursor
   return { changes: json.data, hasMore: json.meta.hasNextPage, expired: false }
 }
 
-/** Reads to the end. Returns all changes. */
+/** Reads all remaining pages. Returns their changes. */
 export async function readAll(reader: Follower): Promise<ChangeItem[]> {
   const all: ChangeItem[] = []
   for (;;) {
-    const { changes, hasMore } = await readOn(reader)
+    const { changes, hasMore } = await readPage(reader)
     all.push(...changes)
     if (!hasMore) return all
   }
 }
 
-/** Returns the current records of some types with their change timestamps: the expected copy. */
+/** Returns the expected copy: the change timestamps of all current records of these types, by type and ID. */
 export async function readExpectedCopy(
   { db }: Pick<TestApi, 'db'>,
   service: Service,
-  of: readonly Kind[] = changeKinds,
+  kinds: readonly Kind[] = changeKinds,
 ): Promise<Map<string, string>> {
   const timestamps = new Map<string, string>()
-  for (const kind of of) {
+  for (const kind of kinds) {
     const { table, key, id = key } = sources[kind]
     const rows = await db.rows<{ id: string; at: string }>(sql`
       select ${id} as id, to_char(changed_at, 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as at from ${raw(table)} where service_id = ${service.id}`)
@@ -81,5 +83,5 @@ export async function readExpectedCopy(
   return timestamps
 }
 
-/** A copy, or what it should be, in one order. */
-export const sorted = (copy: ReadonlyMap<string, string>) => Object.fromEntries([...copy].sort())
+/** Returns a copy as an object with sorted keys, so that two copies can be compared. */
+export const toSortedObject = (copy: ReadonlyMap<string, string>) => Object.fromEntries([...copy].sort())

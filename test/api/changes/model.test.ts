@@ -15,7 +15,7 @@ import { withInitialLoad } from '../../../src/store/lists/initial-load.ts'
 import { removeRecords } from '../../../src/store/lists/tombstones.ts'
 import { mapSku } from '../../../src/store/mappings/writes.ts'
 import { startTestApi } from '../../support/service.ts'
-import { follower, readAll, readExpectedCopy, readOn, sorted } from './following.ts'
+import { createFollower, readAll, readExpectedCopy, readPage, toSortedObject } from './following.ts'
 
 // Random histories of records that are created, changed, renamed, deleted and created again. Readers with different
 // cursors read from time to time, and tombstones are purged. After every history each reader's copy equals the current
@@ -25,7 +25,7 @@ const api = await startTestApi()
 after(() => api.stop())
 const { db } = api
 
-/** `HISTORIES=5000` for more of them. */
+/** The number of random histories. Set `HISTORIES=5000` for a longer run. */
 const histories = Number(process.env.HISTORIES ?? 40)
 
 const readers: { query: string; kinds?: Kind[] }[] = [
@@ -34,8 +34,8 @@ const readers: { query: string; kinds?: Kind[] }[] = [
   { query: 'limit=1000&records=true&kinds=inventory,product', kinds: ['inventory', 'product'] },
 ]
 
-/** Events that can happen to some records of a service. `turn` makes each text new. */
-const happenings = {
+/** Events that can happen to some records of a service. `round` makes each name new. */
+const events = {
   staff: (service, ids, round, updateTimeStamp) =>
     upsertStaff(
       db,
@@ -66,12 +66,12 @@ const happenings = {
     ),
   'a SKU is renamed': (service, [id = 'a', name = null]) =>
     db.transaction(tx => mapSku(tx, service, { skuId: id, ecommerceSku: name })),
-  'customers leave': (service, ids) =>
+  'customers are deleted': (service, ids) =>
     db.transaction(async tx => {
       const change = await beginChange(tx, service, ['customer'])
       await removeRecords(tx, service, change, { list: 'customer', id: sql`id`, where: sql`id = any(${ids})` })
     }),
-  'products leave': (service, ids) =>
+  'products are deleted': (service, ids) =>
     db.transaction(async tx => {
       const change = await beginChange(tx, service, ['product', 'stock'])
       await removeRecords(tx, service, change, { list: 'stock', id: stockId, where: sql`sku_id = any(${ids})` })
@@ -85,60 +85,60 @@ const happenings = {
   string,
   (service: Service, ids: string[], round: number, time: string | undefined) => Promise<unknown>
 >
-type OperationName = keyof typeof happenings
+type OperationName = keyof typeof events
 
 const operation = fc.record({
-  what: fc.constantFrom(...(Object.keys(happenings) as OperationName[])),
+  what: fc.constantFrom(...(Object.keys(events) as OperationName[])),
   ids: fc.uniqueArray(fc.constantFrom('a', 'b', 'c', 'd'), { minLength: 1, maxLength: 3 }),
-  /** The timestamp of the source; undefined for now. */
+  /** The source timestamp, or undefined for the current time. */
   time: fc.constantFrom(undefined, undefined, '2024-05-01 10:00:00', '2025-05-01 10:00:00', '2030-01-01 00:00:00'),
 })
 const step = fc.oneof(
   { weight: 8, arbitrary: operation },
   { weight: 4, arbitrary: fc.nat(readers.length - 1) },
-  { weight: 1, arbitrary: fc.constant('forget' as const) },
+  { weight: 1, arbitrary: fc.constant('purge' as const) },
 )
 
 test(`the copies of readers equal the data after any history (${histories} histories)`, async () => {
   let [responses, expiries, removalCount] = [0, 0, 0]
   await fc.assert(
-    fc.asyncProperty(fc.boolean(), fc.array(step, { minLength: 5, maxLength: 30 }), async (loaded, steps) => {
+    fc.asyncProperty(fc.boolean(), fc.array(step, { minLength: 5, maxLength: 30 }), async (hasInitialLoad, steps) => {
       const caller = await api.createService({ readsPerMinute: 'off' })
       const { service } = caller
       await upsertStores(db, service, [{ storeId: '1-2', storeNumber: '12', name: 'Collins Street' }])
-      await happenings.products(service, ['a', 'b', 'c', 'd'], -1, undefined)
-      const followers = readers.map(({ query }) => follower(caller, query))
+      await events.products(service, ['a', 'b', 'c', 'd'], -1, undefined)
+      const followers = readers.map(({ query }) => createFollower(caller, query))
       /** Readers that are up to date, so a purge can't affect them. */
       const upToDate = new Set<unknown>()
       const mayExpire = new Set<unknown>()
       const read = async (i: number) => {
         const reader = followers[i]
         assert.ok(reader)
-        const { hasMore, expired, changes } = await readOn(reader)
-        if (expired) assert.ok(mayExpire.delete(reader), 'a cursor expires where something after it is forgotten')
+        const { hasMore, expired, changes } = await readPage(reader)
+        if (expired) assert.ok(mayExpire.delete(reader), 'a cursor expired, but no tombstone after it was purged')
         if (!hasMore) upToDate.add(reader)
         responses++
         expiries += Number(expired)
         removalCount += changes.filter(({ action }) => action === 'removed').length
         return hasMore
       }
-      if (loaded)
+      if (hasInitialLoad)
         await withInitialLoad(db, service, 'customer', async () => {
-          await happenings.customers(service, ['a', 'b'], -1, '2025-01-01 00:00:00')
+          await events.customers(service, ['a', 'b'], -1, '2025-01-01 00:00:00')
           await read(1)
-          await happenings['customers leave'](service, ['a'])
+          await events['customers are deleted'](service, ['a'])
           await read(1)
-          await happenings.customers(service, ['c'], -1, '2024-01-01 00:00:00')
+          await events.customers(service, ['c'], -1, '2024-01-01 00:00:00')
         })
-      if (loaded)
+      if (hasInitialLoad)
         await withInitialLoad(db, service, 'stock', async () => {
-          await happenings.stock(service, ['a', 'b'], -1, '2025-01-01 00:00:00')
-          await happenings['a SKU is renamed'](service, ['a', 'another'])
+          await events.stock(service, ['a', 'b'], -1, '2025-01-01 00:00:00')
+          await events['a SKU is renamed'](service, ['a', 'another'])
           await read(2)
         })
       for (const [round, action] of steps.entries()) {
         if (typeof action === 'number') await read(action)
-        else if (action === 'forget') {
+        else if (action === 'purge') {
           await purgeOldTombstones(
             db,
             { ...service, settings: { ...service.settings, tombstoneRetentionDays: 0 } },
@@ -146,26 +146,26 @@ test(`the copies of readers equal the data after any history (${histories} histo
           )
           for (const reader of followers) if (!upToDate.has(reader)) mayExpire.add(reader)
         } else {
-          // Stock of a deleted product, or a name that is taken, is rejected, as it should be.
-          await happenings[action.what](service, action.ids, round, action.time).catch(() => {})
+          // Stock of a deleted product and a taken SKU name are rejected.
+          await events[action.what](service, action.ids, round, action.time).catch(() => {})
           upToDate.clear()
         }
       }
       for (const [i, reader] of followers.entries()) {
         while (await read(i));
         assert.deepEqual(
-          sorted(reader.copy),
-          sorted(await readExpectedCopy(api, service, readers[i]?.kinds)),
+          toSortedObject(reader.copy),
+          toSortedObject(await readExpectedCopy(api, service, readers[i]?.kinds)),
           reader.query,
         )
-        assert.deepEqual(await readAll(reader), [], 'and then it is quiet')
+        assert.deepEqual(await readAll(reader), [], 'there must be no further changes')
       }
     }),
     { numRuns: histories, endOnFailure: true },
   )
-  // Some histories have no tombstone that was purged too early.
+  // If there are few histories, possibly no cursor expires.
   assert.ok(
     removalCount > histories / 2 && (expiries > 0 || histories < 200),
-    JSON.stringify({ answers: responses, expiries, removals: removalCount }),
+    JSON.stringify({ responses, expiries, removals: removalCount }),
   )
 })

@@ -16,22 +16,22 @@ test('an order that waits for stock after its timestamp is still delivered', asy
     assert.equal(status, 200, text)
     return { ids: json.data.map(({ id }: { id: string }) => id) as string[], cursor: json.meta.endCursor as string }
   }
-  const order = (orderNumber: string, sku: string) =>
+  const postOrder = (orderNumber: string, sku: string) =>
     post(caller, '/orders', { ...buildOrder([{ sku, quantity: 1 }]), orderNumber })
-  const beginning = await caller.get('/changes?kinds=order&limit=1000')
-  let cursor: string = beginning.json.meta.endCursor
+  const firstPage = await caller.get('/changes?kinds=order&limit=1000')
+  let cursor: string = firstPage.json.meta.endCursor
   let placing: Promise<TestResponse> = Promise.reject(new Error('nothing is placed yet'))
   placing.catch(() => {})
   let later = ''
   await api.db.transaction(async tx => {
     await tx.rows(sql`
       select 1 as one from stock where service_id = ${caller.service.id} and sku_id = 'id-HOOD-S' for update`)
-    placing = order('waits', 'HOOD-S')
+    placing = postOrder('waits', 'HOOD-S')
     const waits = sql`
       select 1 as one from pg_stat_activity
        where datname = current_database() and wait_event_type = 'Lock' and query like '%stock%' and pid <> pg_backend_pid()`
     await waitUntil(() => api.db.row(waits), 'the order waits for its stock')
-    const { status, json, text } = await order('does-not', 'TEE')
+    const { status, json, text } = await postOrder('does-not', 'TEE')
     assert.equal(status, 201, text)
     later = json.data.id
     // The later order is committed but not listed: the earlier one already has its change timestamp and would be

@@ -11,7 +11,7 @@ const api = await startTestApi({ settings: { readsPerMinute: 'off' } })
 after(() => api.stop())
 const { db } = api
 
-const bring = ({ service }: Caller, ...ids: string[]) =>
+const importProducts = ({ service }: Caller, ...ids: string[]) =>
   upsertProducts(
     db,
     service,
@@ -21,27 +21,27 @@ const bring = ({ service }: Caller, ...ids: string[]) =>
       variant: { productId: id, colourId: 'c', skuId: `k-${id}`, sizeCode: 'M', price: '10.00' },
     })),
   )
-const lose = ({ service }: Caller, ...ids: string[]) =>
+const deleteProducts = ({ service }: Caller, ...ids: string[]) =>
   db.transaction(async tx => {
     const change = await beginChange(tx, service, ['product'])
     const where = sql`product_id = any(${ids})`
     await removeRecords(tx, service, change, { list: 'product', id: sql`product_id`, where })
   })
 const list = async (caller: Caller, query: string) => (await caller.get(`/products?${query}`)).json
-const idsOf = ({ data }: { data: { id: string }[] }) => data.map(({ id }) => id)
+const getIds = ({ data }: { data: { id: string }[] }) => data.map(({ id }) => id)
 
 test('a removed product is listed in change order only with `removed=true`', async () => {
   const caller = await api.createService()
-  await bring(caller, 'a', 'b', 'c')
+  await importProducts(caller, 'a', 'b', 'c')
   const { asOf } = (await list(caller, 'updated_after=2020-01-01&removed=true')).meta
-  await lose(caller, 'a')
-  await bring(caller, 'd')
-  await lose(caller, 'b', 'c')
-  await bring(caller, 'c')
-  await lose(caller, 'd')
+  await deleteProducts(caller, 'a')
+  await importProducts(caller, 'd')
+  await deleteProducts(caller, 'b', 'c')
+  await importProducts(caller, 'c')
+  await deleteProducts(caller, 'd')
   const since = `updated_after=${asOf}`
   const { data, meta } = await list(caller, `${since}&removed=true`)
-  assert.deepEqual(idsOf({ data }), ['a', 'b', 'c', 'd'])
+  assert.deepEqual(getIds({ data }), ['a', 'b', 'c', 'd'])
   assert.deepEqual(
     data.map(({ removed = false }) => removed),
     [true, true, false, true],
@@ -49,25 +49,25 @@ test('a removed product is listed in change order only with `removed=true`', asy
   assert.deepEqual(Object.keys(data[0]), ['id', 'removed', 'updateTimeStamp'])
   assert.match(data[0].updateTimeStamp, /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/)
   assert.equal(meta.warnings, undefined)
-  assert.deepEqual(idsOf(await list(caller, since)), ['c'])
-  assert.deepEqual(await list(caller, `updated_after=${meta.asOf}&removed=true`).then(idsOf), [], 'the next poll')
+  assert.deepEqual(getIds(await list(caller, since)), ['c'])
+  assert.deepEqual(await list(caller, `updated_after=${meta.asOf}&removed=true`).then(getIds), [], 'the next poll')
 })
 
 test('tombstones are paginated and belong to one service', async () => {
   const [caller, other] = [await api.createService(), await api.createService()]
-  for (const shop of [caller, other]) await bring(shop, 'a', 'b', 'c')
+  for (const shop of [caller, other]) await importProducts(shop, 'a', 'b', 'c')
   const query = 'updated_after=2020-01-01&removed=true&limit=1'
-  await lose(caller, 'a', 'c')
-  await bring(caller, 'd')
-  const seen: string[] = []
+  await deleteProducts(caller, 'a', 'c')
+  await importProducts(caller, 'd')
+  const ids: string[] = []
   for (let cursor = ''; ; ) {
     const { data, meta } = await list(caller, query + cursor)
-    seen.push(...idsOf({ data }))
+    ids.push(...getIds({ data }))
     if (!meta.hasNextPage) break
     cursor = `&after_cursor=${meta.endCursor}`
   }
-  assert.deepEqual(seen, ['b', 'a', 'c', 'd'])
-  assert.deepEqual(idsOf(await list(other, 'updated_after=2020-01-01&removed=true')), ['a', 'b', 'c'])
+  assert.deepEqual(ids, ['b', 'a', 'c', 'd'])
+  assert.deepEqual(getIds(await list(other, 'updated_after=2020-01-01&removed=true')), ['a', 'b', 'c'])
 })
 
 test('`removed` requires `updated_after` and warns about possibly purged tombstones', async () => {

@@ -8,7 +8,7 @@ import { waitUntil } from '../../support/processes.ts'
 import { type Caller, startTestApi } from '../../support/service.ts'
 import type { ChangeItem } from './following.ts'
 
-// Clients that wait in one process share one poll. Clients with the same cursor share one read and one rendered text.
+// Clients that wait in one process share one poll. Clients with the same cursor share one query and one serialized response.
 
 const api = await startTestApi({ settings: { readsPerMinute: 'off' } })
 after(() => api.stop())
@@ -22,10 +22,10 @@ const write = ({ service }: Pick<Caller, 'service'>, firstname: string, ids: rea
   )
 
 /** Returns the cursor of a client that is up to date. */
-const endOf = async (reader: Pick<Caller, 'get'>, how = '') =>
-  (await reader.get(`/changes?limit=1000${how}`)).json.meta.endCursor
+const getEndCursor = async (reader: Pick<Caller, 'get'>, filter = '') =>
+  (await reader.get(`/changes?limit=1000${filter}`)).json.meta.endCursor
 
-const idsIn = (changes: readonly ChangeItem[]) => changes.map(({ kind, id }) => `${kind} ${id}`)
+const formatChanges = (changes: readonly ChangeItem[]) => changes.map(({ kind, id }) => `${kind} ${id}`)
 
 test('readers served together receive the same changes as single readers', async () => {
   const caller = await api.createService({ readsPerMinute: 'off' })
@@ -34,49 +34,54 @@ test('readers served together receive the same changes as single readers', async
   await write(caller, 'Ann')
   await write(otherCaller, 'Ann')
   const queries = ['', '&records=true', '&kinds=customer', '&kinds=customer&records=true', '&kinds=staff']
-  const ways = [...queries.map(how => [how, '']), ['', '&limit=1']] as [string, string][]
+  const variants = [...queries.map(filter => [filter, '']), ['', '&limit=1']] as [string, string][]
   const readers = await Promise.all(
     [caller, colleague, otherCaller].flatMap(reader =>
-      ways.map(async ([how, limit]) => ({ by: reader, how, limit, at: await endOf(reader, how) })),
+      variants.map(async ([filter, limit]) => ({
+        client: reader,
+        filter,
+        limit,
+        cursor: await getEndCursor(reader, filter),
+      })),
     ),
   )
   for (const round of ['first', 'second']) {
     const streams = await Promise.all(
-      readers.map(({ by, how, at }) =>
-        openEvents({ at: api, caller: by, path: `/changes/stream?after_cursor=${at}${how}` }),
+      readers.map(({ client, filter, cursor }) =>
+        openEvents({ at: api, caller: client, path: `/changes/stream?after_cursor=${cursor}${filter}` }),
       ),
     )
-    const ask = ({ by, how, limit, at }: (typeof readers)[number], wait: number) =>
-      by.get(`/changes?after_cursor=${at}${how}${limit}&wait=${wait}`)
-    const waiting = readers.map(reader => ask(reader, 20))
-    // Most clients wait by now; the others get the same response.
+    const read = ({ client, filter, limit, cursor }: (typeof readers)[number], wait: number) =>
+      client.get(`/changes?after_cursor=${cursor}${filter}${limit}&wait=${wait}`)
+    const pendingResponses = readers.map(reader => read(reader, 20))
+    // Most clients wait by now. The other clients must get the same response.
     await delay(400)
     await db.transaction(async tx => {
-      const inTx = { ...db, transaction: <T>(work: (same: typeof tx) => Promise<T>) => work(tx) }
+      const dbInTransaction = { ...db, transaction: <T>(work: (same: typeof tx) => Promise<T>) => work(tx) }
       for (const { service } of [caller, otherCaller]) {
         const people = ['1', '2'].map(id => ({ id, firstname: `${round} of ${service.name}` }))
-        await upsertCustomers(inTx, service, people)
-        await upsertStaff(inTx, service, [{ id: '1', code: round, surname: 'Lee' }])
+        await upsertCustomers(dbInTransaction, service, people)
+        await upsertStaff(dbInTransaction, service, [{ id: '1', code: round, surname: 'Lee' }])
       }
     })
     for (const [i, reader] of readers.entries()) {
-      const { how, limit, by } = reader
-      // Staff had no changes before the first turn, and no client gets them twice.
-      const { json } = (await waiting[i]) as Awaited<ReturnType<typeof ask>>
-      assert.deepEqual(json, (await ask(reader, 0)).json)
-      assert.equal(json.meta.timeZone, by.service.settings.timeZone)
+      const { filter, limit, client } = reader
+      // Staff had no changes before the first round, and no client gets a change twice.
+      const { json } = (await pendingResponses[i]) as Awaited<ReturnType<typeof read>>
+      assert.deepEqual(json, (await read(reader, 0)).json)
+      assert.equal(json.meta.timeZone, client.service.settings.timeZone)
       const all = ['customer 1', 'customer 2', 'staff 1'].filter(
-        name => !how.includes('kinds=') || how.includes(name.slice(0, 5)),
+        name => !filter.includes('kinds=') || filter.includes(name.slice(0, 5)),
       )
-      assert.deepEqual(idsIn(json.data), limit ? all.slice(0, 1) : all)
+      assert.deepEqual(formatChanges(json.data), limit ? all.slice(0, 1) : all)
       const { events, close } = streams[i] as EventStream
-      await waitUntil(() => events.length === all.length, 'the stream has sent as many changes')
+      await waitUntil(() => events.length === all.length, 'the stream has sent all changes')
       assert.deepEqual(
         events.slice(0, json.data.length).map(({ data = '' }) => JSON.parse(data)),
         json.data,
       )
-      reader.at = await endOf(by, how)
-      assert.equal(events.at(-1)?.id, reader.at)
+      reader.cursor = await getEndCursor(client, filter)
+      assert.equal(events.at(-1)?.id, reader.cursor)
       close()
     }
   }
@@ -84,17 +89,17 @@ test('readers served together receive the same changes as single readers', async
 
 test('a caught-up reader waits with the others and causes no query', async () => {
   const followers = 200
-  const end = await endOf(api)
-  const waiting = Array.from({ length: followers }, () => api.get(`/changes?wait=30&after_cursor=${end}`))
-  await quiet()
+  const end = await getEndCursor(api)
+  const pendingResponses = Array.from({ length: followers }, () => api.get(`/changes?wait=30&after_cursor=${end}`))
+  await waitUntilIdle()
   let acquireCount = 0
   const count = () => void acquireCount++
   db.pool.on('acquire', count)
   await write(api, 'Zoe')
   const responses = await Promise.all(
-    waiting.map(async response => {
+    pendingResponses.map(async response => {
       const { json } = await response
-      assert.deepEqual(idsIn(json.data), ['customer 1'])
+      assert.deepEqual(formatChanges(json.data), ['customer 1'])
       return (await api.get(`/changes?wait=1&after_cursor=${json.meta.endCursor}`)).json
     }),
   )
@@ -133,8 +138,8 @@ test('a slow reader delays no other reader and receives everything in order', as
     assert.ok(slow.events.length < events.length, 'records that changed repeatedly are sent once')
 })
 
-/** Until all have begun to wait: only looks are left. */
-async function quiet() {
+/** Waits until all requests wait, so that only polls use the database. */
+async function waitUntilIdle() {
   for (let acquireCount = Number.POSITIVE_INFINITY; acquireCount > 6; ) {
     acquireCount = 0
     const count = () => void acquireCount++

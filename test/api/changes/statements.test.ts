@@ -11,25 +11,25 @@ const api = await startTestApi()
 after(() => api.stop())
 const { db } = api
 
-/** A service that has nothing yet. */
-const empty = () => api.createService({ readsPerMinute: 'off' })
+/** Creates a service without records. */
+const createEmptyService = () => api.createService({ readsPerMinute: 'off' })
 
-test('PostgreSQL keeps few prepared statements, whatever readers follow', async () => {
-  const caller = await empty()
+test('PostgreSQL keeps few prepared statements, whatever record types readers follow', async () => {
+  const caller = await createEmptyService()
   await upsertStaff(db, caller.service, [{ id: '77', code: 'JSMITH', surname: 'Smith' }])
   // Statements are kept per connection, and any connection of the pool can serve a request.
   const countPrepared = sql`select count(*)::integer as count from pg_prepared_statements where statement like '%tombstone_purge%'`
-  const prepared = async () => {
+  const countStatements = async () => {
     const counts = await Promise.all(Array.from({ length: 12 }, () => db.row<{ count: number }>(countPrepared)))
     return Math.max(...counts.map(row => row?.count ?? 0))
   }
-  const before = await prepared()
+  const before = await countStatements()
   for (let subset = 1; subset < 2 ** changeKinds.length; subset += 3) {
     const kinds = changeKinds.filter((_, i) => subset & (2 ** i)).join()
     const { meta } = (await caller.get(`/changes?kinds=${kinds}`)).json
     await caller.get(`/changes?kinds=${kinds}&after_cursor=${meta.endCursor}`)
   }
-  const added = (await prepared()) - before
+  const added = (await countStatements()) - before
   assert.ok(added > 1 && added <= 1 + changeKinds.length, String(added))
 })
 
@@ -38,14 +38,14 @@ test('a record removed again during a tombstone purge keeps its new tombstone', 
   const isOwnRow = sql`service_id = ${caller.service.id}`
   await db.run(sql`
     insert into tombstone select ${caller.service.id}, 'customer', i::text, now() - make_interval(days => 40 - i) from generate_series(1, 3) i`)
-  let forgetting: Promise<unknown> = Promise.resolve()
+  let purging: Promise<unknown> = Promise.resolve()
   await db.transaction(async tx => {
     await tx.run(sql`update tombstone set changed_at = now() - interval '1 hour' where ${isOwnRow} and id = '1'`)
-    forgetting = purgeOldTombstones(db, caller.service, () => false)
+    purging = purgeOldTombstones(db, caller.service, () => false)
     const waiting = sql`select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`
     while (!(await db.run(waiting))) await delay(20)
   })
-  await forgetting
+  await purging
   const remaining = await db.rows(sql`select id from tombstone where ${isOwnRow} order by id`)
-  assert.deepEqual(remaining, [{ id: '1' }, { id: '3' }], 'and the one that was the newest then')
+  assert.deepEqual(remaining, [{ id: '1' }, { id: '3' }], 'the tombstone that was the newest must remain too')
 })

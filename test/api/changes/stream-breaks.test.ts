@@ -10,7 +10,7 @@ import { type Event, openEvents } from '../../support/event-stream.ts'
 import { waitUntil } from '../../support/processes.ts'
 import { startSecondServer } from '../../support/servers.ts'
 import { startTestApi } from '../../support/service.ts'
-import { type ChangeItem, follower, readExpectedCopy, sorted, take } from './following.ts'
+import { applyChange, type ChangeItem, createFollower, readExpectedCopy, toSortedObject } from './following.ts'
 
 const api = await startTestApi({ settings: { readsPerMinute: 'off' } })
 const other = await startSecondServer(api, { environment: { HTTP2: 'true' } })
@@ -20,38 +20,38 @@ after(async () => {
 })
 const { db } = api
 
-const isOfLast = ({ data = '{}' }: Event) => JSON.parse(data).id === 'last'
+const isLastChange = ({ data = '{}' }: Event) => JSON.parse(data).id === 'last'
 
 test('a stream resumed by `Last-Event-ID` misses and repeats nothing during writes', async () => {
   const { service } = api
   const ids = Array.from({ length: 40 }, (_, i) => `c${i}`)
-  const anyOf = () => ids[Math.floor(Math.random() * ids.length)]
-  const some = () => ids.filter(() => Math.random() < 0.1)
-  let over = false
+  const pickId = () => ids[Math.floor(Math.random() * ids.length)]
+  const pickIds = () => ids.filter(() => Math.random() < 0.1)
+  let isDone = false
   const counts = { breaks: 0, events: 0, removals: 0 }
   const isEnough = () => counts.breaks > 4 && counts.events > 200 && counts.removals > 5
   // Read before the first write: a page of one change would otherwise skip it.
   const start: string = (await api.get('/changes?limit=1')).json.meta.endCursor
-  const begun = performance.now()
-  const goesOn = () => {
-    const passed = performance.now() - begun
-    return passed < 7_000 || (passed < 60_000 && !isEnough())
+  const startedAt = performance.now()
+  const shouldContinue = () => {
+    const elapsedMs = performance.now() - startedAt
+    return elapsedMs < 7_000 || (elapsedMs < 60_000 && !isEnough())
   }
   const writer = async (work: (round: number) => Promise<unknown>) => {
-    for (let round = 0; goesOn(); round++) {
+    for (let round = 0; shouldContinue(); round++) {
       await work(round)
       await delay(Math.random() * 40)
     }
   }
-  const late = <T>(work: Parameters<typeof db.transaction<T>>[0]) =>
+  const commitLate = <T>(work: Parameters<typeof db.transaction<T>>[0]) =>
     db.transaction(async tx => {
       const done = await work(tx)
       await delay(Math.random() ** 3 * 300)
       return done
     })
-  const following = async (http2: boolean) => {
-    const reader = follower(api, http2 ? 'HTTP/2' : 'HTTP/1.1')
-    const seen = new Set<string>()
+  const followUntilDone = async (http2: boolean) => {
+    const reader = createFollower(api, http2 ? 'HTTP/2' : 'HTTP/1.1')
+    const received = new Set<string>()
     let lastId = start
     for (let last = false; !last; counts.breaks++) {
       const at = counts.breaks % 2 || http2 ? other : api
@@ -63,17 +63,17 @@ test('a stream resumed by `Last-Event-ID` misses and repeats nothing during writ
         http2,
       })
       assert.equal(stream.status, 200)
-      last = over
-      const hasReceivedAll = () => reader.copy.has('customer last') || stream.events.some(isOfLast)
+      last = isDone
+      const hasReceivedAll = () => reader.copy.has('customer last') || stream.events.some(isLastChange)
       await (last ? waitUntil(hasReceivedAll, 'the last change is sent', 60_000) : delay(Math.random() * 700))
       stream.close()
       for (const { event, data = '' } of stream.events) {
         assert.equal(event, 'change', data)
         const change: ChangeItem = JSON.parse(data)
         const name = `${change.kind} ${change.id} ${change.changedAt} ${change.action}`
-        assert.ok(!seen.has(name), `${name} was sent twice`)
-        seen.add(name)
-        take(reader, change)
+        assert.ok(!received.has(name), `${name} was sent twice`)
+        received.add(name)
+        applyChange(reader, change)
         counts.events++
         counts.removals += Number(change.action === 'removed')
       }
@@ -81,29 +81,29 @@ test('a stream resumed by `Last-Event-ID` misses and repeats nothing during writ
     }
     return reader
   }
-  const readers = [false, true].map(following)
-  const slow = { ...db, transaction: late }
+  const readers = [false, true].map(followUntilDone)
+  const slowDb = { ...db, transaction: commitLate }
   const writing = Promise.all([
     ...[1, 2].map(number =>
       writer(round =>
         upsertCustomers(
-          slow,
+          slowDb,
           service,
-          some().map(id => ({ id, firstname: `Ann ${number} ${round}` })),
+          pickIds().map(id => ({ id, firstname: `Ann ${number} ${round}` })),
         ),
       ),
     ),
     writer(round =>
       upsertStaff(
-        slow,
+        slowDb,
         service,
-        some().map(id => ({ id, code: id, surname: `Lee ${round}` })),
+        pickIds().map(id => ({ id, code: id, surname: `Lee ${round}` })),
       ),
     ),
     writer(() =>
-      late(async tx => {
+      commitLate(async tx => {
         const change = await beginChange(tx, service, ['customer'])
-        await removeRecords(tx, service, change, { list: 'customer', id: sql`id`, where: sql`id = ${anyOf()}` })
+        await removeRecords(tx, service, change, { list: 'customer', id: sql`id`, where: sql`id = ${pickId()}` })
       }),
     ),
   ])
@@ -111,9 +111,9 @@ test('a stream resumed by `Last-Event-ID` misses and repeats nothing during writ
     await writing
     await upsertCustomers(db, service, [{ id: 'last' }])
   } finally {
-    over = true
+    isDone = true
   }
-  const final = sorted(await readExpectedCopy(api, service))
-  for (const { copy, query } of await Promise.all(readers)) assert.deepEqual(sorted(copy), final, query)
+  const final = toSortedObject(await readExpectedCopy(api, service))
+  for (const { copy, query } of await Promise.all(readers)) assert.deepEqual(toSortedObject(copy), final, query)
   assert.ok(isEnough(), JSON.stringify(counts))
 })

@@ -23,11 +23,11 @@ const write = (id: string, firstname: string, { service }: Pick<Caller, 'service
 const open = (path = '/changes/stream', caller: Caller = api, headers = {}) =>
   openEvents({ at: api, caller, path, headers })
 const readNext = async (stream: EventStream) => JSON.parse((await stream.next()).data ?? '')
-const empty = () => api.createService({ readsPerMinute: 'off' })
+const createEmptyService = () => api.createService({ readsPerMinute: 'off' })
 
 for (const http2 of [false, true])
   test(`a stream over HTTP/${http2 ? 2 : '1.1'} sends each change with its cursor`, async () => {
-    const caller = await empty()
+    const caller = await createEmptyService()
     await write('1', 'Ann', caller)
     const stream = await openEvents({
       at: withHttp2,
@@ -39,7 +39,7 @@ for (const http2 of [false, true])
     assert.equal(stream.headers['content-type'], 'text/event-stream; charset=utf-8')
     assert.deepEqual([stream.headers['x-accel-buffering'], stream.headers['cache-control']], ['no', 'no-store'])
     await delay(300)
-    assert.deepEqual(stream.events, [], 'it begins now')
+    assert.deepEqual(stream.events, [], 'a new stream must not send earlier changes')
     const [committed] = [performance.now(), await write('2', 'Bea', caller)]
     const event = await stream.next()
     assert.ok(performance.now() - committed < 5_000, `${performance.now() - committed} ms`)
@@ -54,7 +54,7 @@ for (const http2 of [false, true])
   })
 
 test('a stream resumes after its cursor and `Last-Event-ID` overrides `after_cursor`', async () => {
-  const caller = await empty()
+  const caller = await createEmptyService()
   for (const id of ['1', '2', '3']) await write(id, 'Ann', caller)
   const [first, second] = await Promise.all(
     [1, 2].map(async limit => (await caller.get(`/changes?limit=${limit}`)).json.meta.endCursor),
@@ -64,42 +64,44 @@ test('a stream resumes after its cursor and `Last-Event-ID` overrides `after_cur
   assert.equal((await readNext(streams[0] as EventStream)).id, '2')
   assert.equal((await readNext(streams[1] as EventStream)).id, '3')
   for (const stream of streams) stream.close()
-  const begun = await open(path, caller, { 'last-event-id': '' })
-  assert.equal((await readNext(begun)).id, '2', 'an empty one is none')
-  begun.close()
-  // Nothing has changed since the stream was opened, but it resumes there.
-  const quiet = await open('/changes/stream', caller)
+  const stream = await open(path, caller, { 'last-event-id': '' })
+  assert.equal((await readNext(stream)).id, '2', 'an empty header must be ignored')
+  stream.close()
+  // Nothing changed while the stream was open, but its last ID still marks where the next stream resumes.
+  const idle = await open('/changes/stream', caller)
   await delay(200)
-  quiet.close()
+  idle.close()
   await write('4', 'Ann', caller)
-  const next = await open('/changes/stream', caller, { 'last-event-id': quiet.lastId })
+  const next = await open('/changes/stream', caller, { 'last-event-id': idle.lastId })
   assert.equal((await readNext(next)).id, '4')
   next.close()
 })
 
 test('an invalid stream request is rejected before the first byte', async () => {
-  const ask = (query: string, headers = {}) => api.get(`/changes/stream${query}`, headers)
-  const rejected = async (code: Parameters<typeof assertProblem>[1], answering: ReturnType<typeof ask>) =>
-    assertProblem(await answering, code, api.baseUrl, '/changes/stream')
-  await rejected('invalid_parameter', ask('?kinds=vouchers'))
-  await rejected('invalid_parameter', ask('?limit=5'))
-  await rejected('invalid_cursor', ask('?after_cursor=AAAA'))
-  const odd = ask('', { 'last-event-id': 'AAAA' })
-  await rejected('invalid_cursor', odd)
-  assert.match((await odd).json.detail, /^`Last-Event-ID`/)
-  await rejected('invalid_credentials', ask('', { authorization: undefined }))
-  await rejected('not_acceptable', ask('', { accept: 'application/json' }))
+  const getStream = (query: string, headers = {}) => api.get(`/changes/stream${query}`, headers)
+  const assertStreamRejected = async (
+    code: Parameters<typeof assertProblem>[1],
+    response: ReturnType<typeof getStream>,
+  ) => assertProblem(await response, code, api.baseUrl, '/changes/stream')
+  await assertStreamRejected('invalid_parameter', getStream('?kinds=vouchers'))
+  await assertStreamRejected('invalid_parameter', getStream('?limit=5'))
+  await assertStreamRejected('invalid_cursor', getStream('?after_cursor=AAAA'))
+  const malformedId = getStream('', { 'last-event-id': 'AAAA' })
+  await assertStreamRejected('invalid_cursor', malformedId)
+  assert.match((await malformedId).json.detail, /^`Last-Event-ID`/)
+  await assertStreamRejected('invalid_credentials', getStream('', { authorization: undefined }))
+  await assertStreamRejected('not_acceptable', getStream('', { accept: 'application/json' }))
   await write('1', 'Ann')
   const { endCursor } = (await api.get('/changes')).json.meta
   await db.run(
     sql`insert into tombstone_purge select service_id, 'customer', now() + interval '1 day' from service where service_id = ${api.service.id}`,
   )
-  await rejected('cursor_expired', ask(`?after_cursor=${endCursor}`))
+  await assertStreamRejected('cursor_expired', getStream(`?after_cursor=${endCursor}`))
   await db.run(sql`delete from tombstone_purge`)
 })
 
 test('a cursor that expires during a stream ends it with `error`', async () => {
-  const caller = await empty()
+  const caller = await createEmptyService()
   await write('1', 'Ann', caller)
   const stream = await open('/changes/stream', caller)
   await db.run(sql`insert into tombstone_purge values (${caller.service.id}, 'customer', now() + interval '1 day')`)
@@ -111,7 +113,7 @@ test('a cursor that expires during a stream ends it with `error`', async () => {
 })
 
 test('an account can have ten streams; closing one makes room', async () => {
-  const caller = await empty()
+  const caller = await createEmptyService()
   const streams = await Promise.all(Array.from({ length: 10 }, () => open('/changes/stream', caller)))
   const response = await caller.get('/changes/stream')
   assertProblem(response, 'too_many_streams', api.baseUrl, '/changes/stream')
@@ -128,11 +130,11 @@ test('an account can have ten streams; closing one makes room', async () => {
 })
 
 test('a client that leaves before the stream starts leaves no open stream', async () => {
-  const caller = await empty()
+  const caller = await createEmptyService()
   const { authorization, 'x-service-name': name } = buildCredentials(caller)
   const head = `Host: localhost\r\nAuthorization: ${authorization}\r\nX-Service-Name: ${name}\r\n\r\n`
   const sockets = await Promise.all(Array.from({ length: 20 }, () => openTls(api)))
-  // They have gone by the time that the password is found to be right.
+  // The clients disconnect before the password check ends.
   for (const socket of sockets) socket.write(`GET /changes/stream HTTP/1.1\r\n${head}`)
   await delay(10)
   for (const socket of sockets) socket.destroy()
@@ -140,7 +142,7 @@ test('a client that leaves before the stream starts leaves no open stream', asyn
     const streams = await Promise.all(Array.from({ length: 10 }, () => open('/changes/stream', caller)))
     for (const stream of streams) stream.close()
     return streams.every(({ status }) => status === 200)
-  }, 'as many streams open as an account may have')
+  }, 'the account can open all its streams again')
 })
 
 test('a stream counts as one request', async () => {
@@ -154,7 +156,7 @@ test('a stream counts as one request', async () => {
 })
 
 test('a stream contains changes of its own service only', async () => {
-  const [first, other] = [await empty(), await empty()]
+  const [first, other] = [await createEmptyService(), await createEmptyService()]
   const [own, foreign] = [await open('/changes/stream', first), await open('/changes/stream', other)]
   await write('1', 'Ann', other)
   assert.equal((await readNext(foreign)).id, '1')
@@ -175,10 +177,10 @@ test('all streams end immediately at shutdown', async () => {
   await Promise.all(streams.map(({ ended }) => ended))
 })
 
-// At the same time: all of it is waiting.
+// These tests mostly wait, so they run concurrently.
 describe('streams over time', { concurrency: true }, () => {
   test('a revoked account loses its stream within 5 seconds, even if idle', async () => {
-    const caller = await empty()
+    const caller = await createEmptyService()
     const stream = await open('/changes/stream', caller)
     await delay(1_000)
     const from = performance.now()
@@ -189,7 +191,7 @@ describe('streams over time', { concurrency: true }, () => {
   })
 
   test('an idle stream sends a comment with its cursor every 15 seconds', async () => {
-    const stream = await open('/changes/stream', await empty())
+    const stream = await open('/changes/stream', await createEmptyService())
     const change = () => stream.text.split('\n\n').length - 1
     await delay(13_000)
     assert.equal(change(), 1)
@@ -199,7 +201,7 @@ describe('streams over time', { concurrency: true }, () => {
   })
 
   test('a client that does not read is disconnected and buffered within bounds', async () => {
-    const caller = await empty()
+    const caller = await createEmptyService()
     const rows = Array.from({ length: 20_000 }, (_, i) => ({ id: `c${i}`, firstname: 'x'.repeat(100) }))
     const { endCursor } = (await caller.get('/changes')).json.meta
     for (let i = 0; i < rows.length; i += 5_000) await upsertCustomers(db, caller.service, rows.slice(i, i + 5_000))
@@ -208,7 +210,7 @@ describe('streams over time', { concurrency: true }, () => {
     const head = Object.entries(buildCredentials(caller)).map(([name, value]) => `${name}: ${value}\r\n`)
     const path = `/changes/stream?records=true&after_cursor=${endCursor}`
     socket.write(`GET ${path} HTTP/1.1\r\nhost: a\r\n${head.join('')}\r\n`)
-    // Longer than a client may leave anything unread.
+    // This is longer than a client can leave data unread.
     await delay(23_000)
     let size = 0
     const closed = new Promise(resolve => socket.once('close', resolve))
@@ -219,7 +221,7 @@ describe('streams over time', { concurrency: true }, () => {
       })
     socket.resume()
     await closed
-    // All of it is more than twice as much: it was not read on.
-    assert.ok(size > 100_000 && size < 8_000_000, `${size} bytes were on their way`)
+    // All changes together are more than twice as large, so the server stopped reading them.
+    assert.ok(size > 100_000 && size < 8_000_000, `${size} bytes were buffered`)
   })
 })

@@ -19,12 +19,12 @@ const address = {
   postcode: 'CANARY1',
   country: 'Canary Islands',
 }
-const inOrder = { ...address, contactName: 'Canary Contact', companyName: 'Canary & Co' }
+const orderAddress = { ...address, contactName: 'Canary Contact', companyName: 'Canary & Co' }
 
 let created = 0
 
-/** Creates a customer whose every text is a canary and who does everything that a shopper can. Returns its records. */
-export async function canaryShopper(api: TestApi, caller: Caller = api) {
+/** Creates a customer whose strings are all canaries, with a record of each type that a shopper can have. Returns them. */
+export async function createCanaryShopper(api: TestApi, caller: Caller = api) {
   const n = ++created
   const email = `canary${n}@canary.example`
   const bodies = {
@@ -46,7 +46,7 @@ export async function canaryShopper(api: TestApi, caller: Caller = api) {
       senderName: 'Canary Sender',
       message: 'Sing, canary!',
       mobile: '0999 000 114',
-      billingAddress: inOrder,
+      billingAddress: orderAddress,
     },
   }
   const keys = { customer: withKey(), order: withKey(), voucher: withKey() }
@@ -61,12 +61,12 @@ export async function canaryShopper(api: TestApi, caller: Caller = api) {
   ])
   await upsertRewardAccounts(api.db, caller.service, [{ id: `r${n}`, customerId: id, programId: '1', tierId: '1' }])
   const order = (lines: OrderLine[] = [{ sku: 'TEE', quantity: 2 }]) => {
-    const body = buildOrder(lines, { customerId: id, billingAddress: inOrder, deliveryAddress: inOrder })
+    const body = buildOrder(lines, { customerId: id, billingAddress: orderAddress, deliveryAddress: orderAddress })
     return { ...body, payments: body.payments.map(payment => ({ ...payment, reference: 'CANARY-PAY' })) }
   }
-  const placed = await done(post(caller, '/orders', order(), keys.order))
+  const placed = await assertCreated(post(caller, '/orders', order(), keys.order))
   const notes = 'Canary did not like it.'
-  const returned = await done(
+  const returned = await assertCreated(
     post(
       caller,
       `/orders/${placed.id}/returns`,
@@ -74,31 +74,31 @@ export async function canaryShopper(api: TestApi, caller: Caller = api) {
       withKey(),
     ),
   )
-  const voucher = await done(post(caller, '/vouchers', bodies.voucher, keys.voucher))
+  const voucher = await assertCreated(post(caller, '/vouchers', bodies.voucher, keys.voucher))
   const deliveryDate = Temporal.Now.plainDateISO().add({ years: 1 }).toString()
-  await done(post(caller, '/vouchers', { ...bodies.voucher, deliveryDate }, withKey()))
+  await assertCreated(post(caller, '/vouchers', { ...bodies.voucher, deliveryDate }, withKey()))
   const input = {
     receiverName: 'Ann',
     receiverEmail: `ann${n}@example.com`,
     senderName: `CANARYJOHN${n} Canarysmith`,
     mobile: null,
   }
-  const present = await done(post(caller, '/vouchers', { ...bodies.voucher, ...input }))
+  const present = await assertCreated(post(caller, '/vouchers', { ...bodies.voucher, ...input }))
   return { id, n, email, bodies, keys, order, placed, returned, voucher, present, customer: customer.json.data }
 }
 
-async function done(answering: Promise<TestResponse>) {
-  const response = await answering
+async function assertCreated(pending: Promise<TestResponse>) {
+  const response = await pending
   assert.equal(response.status, 201, response.text)
   return response.json.data
 }
 
-/** Sales of a till, so many of them. */
-export const tillSales = (api: TestApi, { service }: Caller, customerId: string, many: number) =>
+/** Adds `count` sales of a till. */
+export const addTillSales = (api: TestApi, { service }: Caller, customerId: string, count: number) =>
   upsertTransactions(
     api.db,
     service,
-    Array.from({ length: many }, (_, i) => ({
+    Array.from({ length: count }, (_, i) => ({
       header: {
         id: `till-${i}`,
         customerId,
@@ -112,8 +112,8 @@ export const tillSales = (api: TestApi, { service }: Caller, customerId: string,
     })) as never,
   )
 
-/** Returns the tables and columns that contain a text. Searches the whole database. */
-export async function tablesWith({ db }: TestApi, text: string): Promise<string[]> {
+/** Searches all tables, ignoring case. Returns the rows that contain the text, as `table: row`. */
+export async function findRows({ db }: TestApi, text: string): Promise<string[]> {
   const tables = await db.rows<{ name: string }>(
     sql`select table_name as name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE' order by 1`,
   )
@@ -127,12 +127,12 @@ export async function tablesWith({ db }: TestApi, text: string): Promise<string[
   return matches
 }
 
-/** Opens a folder for emails and reads them. */
-export function mailFolder() {
+/** Creates a temporary data directory for emails, with a function that reads them. */
+export function createMailFolder() {
   const dataDir = mkdtempSync(join(tmpdir(), 'tillbridge-canary-'))
   return {
     dataDir,
-    async texts() {
+    async readEmails() {
       const folder = join(dataDir, 'mail')
       const names = await readdir(folder).catch(() => [])
       // Unfinished files have another name and can disappear before they are read.

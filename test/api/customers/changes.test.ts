@@ -46,8 +46,9 @@ test('a change keeps all fields it omits, including nested ones', async () => {
 })
 
 test('null clears optional fields, one by one or as a whole', async () => {
-  const full = () => createCustomer(api, { ...allCustomerFields, contact: { email: newEmail(), phones: allPhones } })
-  const { id } = await full()
+  const createFull = () =>
+    createCustomer(api, { ...allCustomerFields, contact: { email: newEmail(), phones: allPhones } })
+  const { id } = await createFull()
   for (const name of ['title', 'dateOfBirth'] as const)
     assert.equal((await updateCustomer(api, id, { [name]: null }))[name], null)
   assert.equal((await updateCustomer(api, id, { mobile: null })).contact.phones.mobile, null)
@@ -60,10 +61,10 @@ test('null clears optional fields, one by one or as a whole', async () => {
     postcode: null,
     country: null,
   })
-  const cleared = await updateCustomer(api, id, { contact: { phones: null } })
-  assert.deepEqual(cleared.contact.phones, { home: null, mobile: null, work: null })
-  assert.equal(cleared.firstname, allCustomerFields.firstname)
-  assert.ok(cleared.contact.email)
+  const toNulls = await updateCustomer(api, id, { contact: { phones: null } })
+  assert.deepEqual(toNulls.contact.phones, { home: null, mobile: null, work: null })
+  assert.equal(toNulls.firstname, allCustomerFields.firstname)
+  assert.ok(toNulls.contact.email)
 })
 
 test('a change without effect keeps the change timestamp, ETag and lists', async () => {
@@ -71,9 +72,9 @@ test('a change without effect keeps the change timestamp, ETag and lists', async
     ...allCustomerFields,
     contact: { email: newEmail(), phones: allPhones },
   })
-  const timestamp = async () =>
+  const getTimestamp = async () =>
     (await api.db.row<{ at: string }>(sql`select changed_at::text as at from customer where id = ${created.id}`))?.at
-  const [before, read] = [await timestamp(), await api.get(`/customers/${created.id}`)]
+  const [before, read] = [await getTimestamp(), await api.get(`/customers/${created.id}`)]
   const { title, firstname, surname, dateOfBirth, privacy, contact, address, references } = created
   for (const same of [
     {},
@@ -86,9 +87,9 @@ test('a change without effect keeps the change timestamp, ETag and lists', async
     assert.deepEqual([response.status, response.json.data], [200, created], response.text)
     assert.equal(response.headers.etag, read.headers.etag)
   }
-  assert.equal(await timestamp(), before)
+  assert.equal(await getTimestamp(), before)
   await updateCustomer(api, created.id, { firstname: 'Other' })
-  assert.notEqual(await timestamp(), before)
+  assert.notEqual(await getTimestamp(), before)
 })
 
 test('a change with `If-Match` applies only to the named version', async () => {
@@ -114,44 +115,44 @@ test('a service can require `If-Match` for every change', async () => {
   assert.equal((await put(strict, path, { title: 'Dr' }, { 'if-match': String(response.headers.etag) })).status, 200)
 })
 
-const word = fc.constantFrom('Ann', 'Bob', 'Zoë', '  x', '明', '👩‍👧', 'o’Neill')
+const words = fc.constantFrom('Ann', 'Bob', 'Zoë', '  x', '明', '👩‍👧', 'o’Neill')
 
-const number = fc.constantFrom('112', '+44 7700 900123', '(03) 9123-4567')
+const numbers = fc.constantFrom('112', '+44 7700 900123', '(03) 9123-4567')
 
 const optional = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null })
 
-const some = <T extends object>(fields: { [name in keyof T]: fc.Arbitrary<T[name]> }) =>
+const optionalFields = <T extends object>(fields: { [name in keyof T]: fc.Arbitrary<T[name]> }) =>
   fc.record(fields, { requiredKeys: [] })
 
-const changes = some({
-  title: optional(word),
-  firstname: word,
-  surname: word,
+const changes = optionalFields({
+  title: optional(words),
+  firstname: words,
+  surname: words,
   dateOfBirth: optional(fc.constantFrom('1910-08-13', '2000-02-29')),
-  contact: some({
-    phones: optional(some({ home: optional(number), mobile: optional(number), work: optional(number) })),
+  contact: optionalFields({
+    phones: optional(optionalFields({ home: optional(numbers), mobile: optional(numbers), work: optional(numbers) })),
   }),
   address: optional(
-    some({
-      addressLine1: optional(word),
-      addressLine2: optional(word),
-      city: optional(word),
-      state: optional(word),
+    optionalFields({
+      addressLine1: optional(words),
+      addressLine2: optional(words),
+      city: optional(words),
+      state: optional(words),
       postcode: optional(fc.constantFrom('3000', 'SW1A 1AA')),
-      country: optional(word),
+      country: optional(words),
     }),
   ),
 })
 
 /** Returns the expected record after a change: omitted fields stay, null clears, other values replace. */
-function merged(record: Record<string, unknown>, change: object): Record<string, unknown> {
-  const cleared = (value: unknown): unknown =>
+function mergeChange(record: Record<string, unknown>, change: object): Record<string, unknown> {
+  const toNulls = (value: unknown): unknown =>
     typeof value === 'object' && value !== null
       ? Object.fromEntries(Object.keys(value).map(name => [name, null]))
       : null
   const entries = Object.entries(change).map(([name, value]): [string, unknown] => {
-    if (value === null) return [name, cleared(record[name])]
-    return [name, typeof value === 'object' ? merged(record[name] as Record<string, unknown>, value) : value]
+    if (value === null) return [name, toNulls(record[name])]
+    return [name, typeof value === 'object' ? mergeChange(record[name] as Record<string, unknown>, value) : value]
   })
   return { ...record, ...Object.fromEntries(entries) }
 }
@@ -162,7 +163,7 @@ test('sequential changes keep omitted fields, clear nulls and store values', asy
       let expected = await createCustomer(api, buildCustomer({ contact: { email: newEmail() } }))
       for (const change of steps) {
         const data = await updateCustomer(api, expected.id, change)
-        expected = { ...merged(expected, change), updateTimeStamp: data.updateTimeStamp }
+        expected = { ...mergeChange(expected, change), updateTimeStamp: data.updateTimeStamp }
         assert.deepEqual(data, expected)
       }
       assert.deepEqual((await api.get(`/customers/${expected.id}`)).json.data, expected)
@@ -177,12 +178,12 @@ test('any two concurrent changes end like a sequence of both', async () => {
       const before = await createCustomer(api)
       await Promise.all([updateCustomer(api, before.id, change), updateCustomer(api, before.id, other)])
       const { updateTimeStamp: _, ...data } = (await api.get(`/customers/${before.id}`)).json.data
-      const { updateTimeStamp: __, ...first } = merged(merged(before, change), other)
-      const { updateTimeStamp: ___, ...second } = merged(merged(before, other), change)
-      const shown = JSON.stringify(data)
+      const { updateTimeStamp: __, ...first } = mergeChange(mergeChange(before, change), other)
+      const { updateTimeStamp: ___, ...second } = mergeChange(mergeChange(before, other), change)
+      const stored = JSON.stringify(data)
       assert.ok(
-        [first, second].some(expected => shown === JSON.stringify(expected)),
-        shown,
+        [first, second].some(expected => stored === JSON.stringify(expected)),
+        stored,
       )
     }),
     { numRuns: 60 },

@@ -12,24 +12,24 @@ const api = await startCustomerShop()
 after(() => api.stop())
 const { db, service } = api
 
-const running = { type: 'interest', referenceValueId: '12', code: 'RUN', name: 'Running' }
-const collins = { storeId: '1001', storeNumber: '101', code: 'COL', name: 'Collins Street' }
+const interest = { type: 'interest', referenceValueId: '12', code: 'RUN', name: 'Running' }
+const store = { storeId: '1001', storeNumber: '101', code: 'COL', name: 'Collins Street' }
 const columns = {
   customer: `(service_id, id, changed_at, record, ecommerce_ids) values ($1, '9', now(), '', '')`,
   product: `(service_id, product_id, changed_at, record, product_code, name) values ($1, '9', now(), '', '', '')`,
 }
 
 /**
- * Renames something while rows that show it are merged and wait for the locked row of the identifier `9`. Returns
- * whether the renaming waited for them, as it must if they may be rendered already.
+ * Renames a value while rows that contain it are merged and wait for the locked row with the ID `9`. Returns true if the
+ * renaming waited for the merge. It must wait if the rows may have been rendered with the old name.
  */
-async function renamedWhile(
+async function renameDuringMerge(
   into: keyof typeof columns,
   merge: () => Promise<unknown>,
   renameRow: () => Promise<unknown>,
 ) {
-  await upsertReferences(db, service, [running])
-  await upsertStores(db, service, [collins])
+  await upsertReferences(db, service, [interest])
+  await upsertStores(db, service, [store])
   const holder = await db.pool.connect()
   try {
     await holder.query('begin')
@@ -49,15 +49,15 @@ async function renamedWhile(
   }
 }
 
-const rename = () => upsertReferences(db, service, [{ ...running, name: 'Trail running' }])
+const renameValue = () => upsertReferences(db, service, [{ ...interest, name: 'Trail running' }])
 
 test('a new customer shows names changed during its creation', async () => {
   const rows = (...ids: string[]) => ids.map(id => ({ id, referenceValues: { interest: '12' }, joinedStoreId: '1001' }))
-  await renamedWhile('customer', () => upsertCustomers(db, service, rows('1', '9')), rename)
+  await renameDuringMerge('customer', () => upsertCustomers(db, service, rows('1', '9')), renameValue)
   assert.equal((await api.get('/customers/1')).json.data.references.interest.name, 'Trail running')
   await db.run(sql`delete from customer where service_id = ${service.id} and id = '9'`)
-  const renameStore = () => upsertStores(db, service, [{ ...collins, code: 'NEW' }])
-  await renamedWhile('customer', () => upsertCustomers(db, service, rows('2', '9')), renameStore)
+  const renameStore = () => upsertStores(db, service, [{ ...store, code: 'NEW' }])
+  await renameDuringMerge('customer', () => upsertCustomers(db, service, rows('2', '9')), renameStore)
   assert.equal((await api.get('/customers/2')).json.data.joinedStoreCode, 'NEW')
 })
 
@@ -65,7 +65,9 @@ test('a person written by an Apparel21 write shows a value renamed concurrently'
   await db.run(sql`delete from customer where service_id = ${service.id} and id = '9'`)
   const row = { id: '9', firstname: 'Ann', privacy: true, referenceValues: { interest: '12' } }
   const person = { row, references: [] } as unknown as PreparedPerson
-  assert.ok(await renamedWhile('customer', () => db.transaction(tx => storePerson(tx, service, person)), rename))
+  assert.ok(
+    await renameDuringMerge('customer', () => db.transaction(tx => storePerson(tx, service, person)), renameValue),
+  )
   assert.equal((await api.get('/customers/9')).json.data.references.interest.name, 'Trail running')
 })
 
@@ -75,7 +77,7 @@ test('a new product shows a value renamed during its import', async () => {
     colour: { productId, colourId: 'BLK', code: 'BLK', name: 'Black' },
     variant: { productId, colourId: 'BLK', skuId: productId, sizeCode: '-', price: '1.00' },
   })
-  assert.ok(await renamedWhile('product', () => upsertProducts(db, service, [part('1'), part('9')]), rename))
+  assert.ok(await renameDuringMerge('product', () => upsertProducts(db, service, [part('1'), part('9')]), renameValue))
   const [product] = (await api.get('/products')).json.data
   assert.equal(product.references.interest.name, 'Trail running')
 })

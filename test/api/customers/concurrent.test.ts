@@ -54,15 +54,15 @@ test('two customers who swap emails concurrently end up with one email each', as
 test('two concurrent changes lose no field of each other', async () => {
   const { id } = await createCustomer(api)
   for (let round = 0; round < 40; round++) {
-    const said = `round ${round}`
+    const text = `round ${round}`
     const number = `${1000 + round}`
     const changes = [
-      { firstname: said },
-      { surname: said },
+      { firstname: text },
+      { surname: text },
       { contact: { phones: { home: number } } },
       { mobile: number },
-      { address: { city: said } },
-      { address: { addressLine2: said } },
+      { address: { city: text } },
+      { address: { addressLine2: text } },
     ].slice(round % 5, (round % 5) + 2)
     const responses = await Promise.all(changes.map(change => put(api, `/customers/${id}`, change)))
     assert.deepEqual(
@@ -74,7 +74,7 @@ test('two concurrent changes lose no field of each other', async () => {
       if (mobile !== undefined) assert.equal(data.contact.phones.mobile, mobile)
       assert.partialDeepStrictEqual(data, change)
     }
-    // The later one saw what the earlier one had done.
+    // The later change includes the earlier one.
     assert.ok(responses.some(({ json }) => JSON.stringify(json.data) === JSON.stringify(data)))
   }
 })
@@ -113,8 +113,8 @@ test('an import that overlaps a change loses no field of it', async () => {
 async function mergeDuringInsert(id: string, merge: (rows: { id: string; surname: string }[]) => Promise<unknown>) {
   let merging: Promise<unknown> | undefined
   await api.db.transaction(async tx => {
-    const written = { id, firstname: 'John', surname: 'Written', ecommerceAdminId: 'gid://1', emailSubscription: true }
-    await mergeCustomers(tx, api.service, [written])
+    const customer = { id, firstname: 'John', surname: 'Written', ecommerceAdminId: 'gid://1', emailSubscription: true }
+    await mergeCustomers(tx, api.service, [customer])
     merging = merge(['0', id, `${id}0`].map(customerId => ({ id: customerId, surname: 'Pulled' })))
     await waitForBlockedConnections(api, 1)
   })

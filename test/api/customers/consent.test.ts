@@ -19,7 +19,7 @@ import { post, put } from '../../support/write.ts'
 const api = await startCustomerShop()
 after(() => api.stop())
 
-const flagsOf = ({ privacy, emailSubscription, smsSubscription }: Consent) => [
+const getFlags = ({ privacy, emailSubscription, smsSubscription }: Consent) => [
   privacy,
   emailSubscription,
   smsSubscription,
@@ -27,8 +27,8 @@ const flagsOf = ({ privacy, emailSubscription, smsSubscription }: Consent) => [
 
 const unmapped = 'subscription_not_mapped'
 
-/** The consent record of a customer: channel, old, new. */
-const recorded = async (id: string, { service }: Caller = api) =>
+/** Lists the consent changes of a customer as `channel old new`, oldest first. */
+const listConsentChanges = async (id: string, { service }: Caller = api) =>
   (
     await api.db.rows<{ line: string }>(sql`
       select concat_ws(' ', channel, coalesce(old_value::text, 'null'), new_value::text) as line
@@ -58,15 +58,15 @@ test('privacy follows the body without a subscription and defaults to true', asy
     [undefined, true],
   ] as const)
     for (const emailSubscription of [false, null, undefined])
-      assert.deepEqual(flagsOf(await createCustomer(api, buildCustomer({ privacy, emailSubscription }))), [
+      assert.deepEqual(getFlags(await createCustomer(api, buildCustomer({ privacy, emailSubscription }))), [
         expected,
         false,
         false,
       ])
   const { id } = await createCustomer(api)
-  assert.deepEqual(flagsOf(await updateCustomer(api, id, { privacy: false })), [false, false, false])
-  assert.deepEqual(flagsOf(await updateCustomer(api, id, { title: 'Dr' })), [false, false, false])
-  assert.deepEqual(flagsOf(await updateCustomer(api, id, { privacy: true })), [true, false, false])
+  assert.deepEqual(getFlags(await updateCustomer(api, id, { privacy: false })), [false, false, false])
+  assert.deepEqual(getFlags(await updateCustomer(api, id, { title: 'Dr' })), [false, false, false])
+  assert.deepEqual(getFlags(await updateCustomer(api, id, { privacy: true })), [true, false, false])
 })
 
 test('privacy ends both subscriptions in the response and the consent record', async () => {
@@ -74,10 +74,14 @@ test('privacy ends both subscriptions in the response and the consent record', a
     const { id } = await createCustomer(api, buildCustomer({ emailSubscription: true, smsSubscription: true }))
     const response = await put(api, `/customers/${id}`, { privacy })
     assert.equal(response.status, 200)
-    assert.deepEqual(flagsOf(response.json.data), [true, false, false])
+    assert.deepEqual(getFlags(response.json.data), [true, false, false])
     assert.deepEqual(getWarningCodes(response.json), ['subscriptions_ended'])
     assert.match(response.json.meta.warnings[0].detail, /`emailSubscription` and `smsSubscription`/)
-    assert.deepEqual((await recorded(id)).slice(3), ['marketing true false', 'email true false', 'sms true false'])
+    assert.deepEqual((await listConsentChanges(id)).slice(3), [
+      'marketing true false',
+      'email true false',
+      'sms true false',
+    ])
   }
 })
 
@@ -85,31 +89,34 @@ test('a subscription ended by the request causes no warning', async () => {
   const { id } = await createCustomer(api, buildCustomer({ emailSubscription: true, smsSubscription: true }))
   const body = { privacy: true, emailSubscription: false }
   const response = await put(api, `/customers/${id}`, body)
-  assert.deepEqual(flagsOf(response.json.data), [true, false, false])
+  assert.deepEqual(getFlags(response.json.data), [true, false, false])
   assert.deepEqual(getWarningCodes(response.json), [unmapped, 'subscriptions_ended'])
   assert.doesNotMatch(response.json.meta.warnings[1].detail, /emailSubscription/)
   await updateCustomer(api, id, { smsSubscription: true })
   const overridden = await put(api, `/customers/${id}`, { privacy: true, emailSubscription: true })
-  assert.deepEqual(flagsOf(overridden.json.data), [false, true, true])
+  assert.deepEqual(getFlags(overridden.json.data), [false, true, true])
   assert.deepEqual(getWarningCodes(overridden.json), [unmapped, 'privacy_overridden'])
 })
 
 test('ending a subscription does not change privacy', async () => {
   const { id } = await createCustomer(api, buildCustomer({ emailSubscription: true, smsSubscription: true }))
-  assert.deepEqual(flagsOf(await updateCustomer(api, id, { emailSubscription: false })), [false, false, true])
-  assert.deepEqual(flagsOf(await updateCustomer(api, id, { smsSubscription: null })), [false, false, false])
+  assert.deepEqual(getFlags(await updateCustomer(api, id, { emailSubscription: false })), [false, false, true])
+  assert.deepEqual(getFlags(await updateCustomer(api, id, { smsSubscription: null })), [false, false, false])
 })
 
 const flag = fc.option(fc.boolean(), { nil: null })
 
-const said = fc.record({ privacy: flag, emailSubscription: flag, smsSubscription: flag }, { requiredKeys: [] })
+const consentRequest = fc.record(
+  { privacy: flag, emailSubscription: flag, smsSubscription: flag },
+  { requiredKeys: [] },
+)
 
 test('any consent request is applied and never combines subscription with privacy', () => {
   const consent = fc
     .record({ privacy: fc.boolean(), emailSubscription: fc.boolean(), smsSubscription: fc.boolean() })
     .map(flags => ({ ...flags, privacy: flags.privacy && !flags.emailSubscription && !flags.smsSubscription }))
   fc.assert(
-    fc.property(consent, said, (before, request) => {
+    fc.property(consent, consentRequest, (before, request) => {
       const updated = applyConsent(before, request)
       const expected = request.privacy === true || request.privacy === null
       const ends = expected && !request.emailSubscription && !request.smsSubscription
@@ -118,12 +125,12 @@ test('any consent request is applied and never combines subscription with privac
       const subscribed = updated.emailSubscription || updated.smsSubscription
       const privacy = request.privacy === undefined ? before.privacy : (request.privacy ?? true)
       assert.equal(updated.privacy, subscribed ? false : privacy)
-      assert.deepEqual(applyConsent(updated, request), updated, 'to say it again changes nothing')
+      assert.deepEqual(applyConsent(updated, request), updated, 'repeating a request must change nothing')
       assert.deepEqual(getConsentChanges(updated, updated), [])
       assert.equal(getConsentChanges(undefined, updated).length, 3)
       const changes = getConsentChanges(before, updated)
       for (const change of changes) assert.notEqual(change.old, change.new)
-      assert.equal(changes.length, flagsOf(before).filter((value, i) => value !== flagsOf(updated)[i]).length)
+      assert.equal(changes.length, getFlags(before).filter((value, i) => value !== getFlags(updated)[i]).length)
     }),
     { numRuns: 500 },
   )
@@ -131,22 +138,22 @@ test('any consent request is applied and never combines subscription with privac
 
 test('the consent record always leads to the stored state', async () => {
   await fc.assert(
-    fc.asyncProperty(said, fc.array(said, { maxLength: 4 }), async (first, more) => {
+    fc.asyncProperty(consentRequest, fc.array(consentRequest, { maxLength: 4 }), async (first, more) => {
       let consent: Consent = applyConsent(noConsent, first)
       const { id, ...data } = await createCustomer(api, buildCustomer(first))
-      assert.deepEqual(flagsOf(data), flagsOf(consent))
+      assert.deepEqual(getFlags(data), getFlags(consent))
       for (const request of more) {
         consent = applyConsent(consent, request)
-        assert.deepEqual(flagsOf(await updateCustomer(api, id, request)), flagsOf(consent))
+        assert.deepEqual(getFlags(await updateCustomer(api, id, request)), getFlags(consent))
       }
-      const lines = (await recorded(id)).map(line => line.split(' '))
+      const lines = (await listConsentChanges(id)).map(line => line.split(' '))
       const last = Object.fromEntries(lines.map(([channel, , value]) => [channel, value === 'true']))
       assert.deepEqual(last, {
         marketing: !consent.privacy,
         email: consent.emailSubscription,
         sms: consent.smsSubscription,
       })
-      // Each line begins where the one before it ended.
+      // Each change starts from the value of the previous one.
       for (const channel of ['marketing', 'email', 'sms']) {
         const matching = lines.filter(([name]) => name === channel)
         assert.deepEqual(
@@ -162,11 +169,11 @@ test('the consent record always leads to the stored state', async () => {
 test('each consent change is recorded with account, time and request', async () => {
   const headers = { 'x-request-id': 'sign-up-7' }
   const { data } = (await post(api, '/customers', buildCustomer({ emailSubscription: true }), headers)).json
-  assert.deepEqual(await recorded(data.id), ['marketing null true', 'email null true', 'sms null false'])
+  assert.deepEqual(await listConsentChanges(data.id), ['marketing null true', 'email null true', 'sms null false'])
   await updateCustomer(api, data.id, { title: 'Dr', emailSubscription: true })
   const other = await api.createAccount('maintainer')
   await put(other, `/customers/${data.id}`, { emailSubscription: false, privacy: true }, { 'x-request-id': 'left-8' })
-  assert.deepEqual((await recorded(data.id)).slice(3), ['marketing true false', 'email true false'])
+  assert.deepEqual((await listConsentChanges(data.id)).slice(3), ['marketing true false', 'email true false'])
   const lines = await api.db.rows<{ username: string; request_id: string; ago: number }>(sql`
     select username, request_id, extract(epoch from now() - changed_at)::float as ago from consent_change where customer_id = ${data.id} order by change_number`)
   const by = (username: string, id: string) => ({ username, request_id: id })
@@ -186,25 +193,26 @@ test('a rejected or repeated request records no consent change', async () => {
   const body = buildCustomer({ smsSubscription: true })
   const { id } = (await post(api, '/customers', body, key)).json.data
   await post(api, '/customers', body, key)
-  assert.equal((await recorded(id)).length, 3)
+  assert.equal((await listConsentChanges(id)).length, 3)
   const late = { smsSubscription: false, dateOfBirth: '1066-10-14' }
   assertRejected(api, await put(api, `/customers/${id}`, late), 'invalid_field', '/dateOfBirth')
-  assert.equal((await recorded(id)).length, 3)
-  const total = async () => (await api.db.row<{ n: number }>(sql`select count(*)::integer as n from consent_change`))?.n
-  const before = await total()
+  assert.equal((await listConsentChanges(id)).length, 3)
+  const countConsentChanges = async () =>
+    (await api.db.row<{ n: number }>(sql`select count(*)::integer as n from consent_change`))?.n
+  const before = await countConsentChanges()
   assertRejected(
     api,
     await post(api, '/customers', { ...buildCustomer(), contact: body.contact }),
     'email_taken',
     '/contact/email',
   )
-  assert.equal(await total(), before)
+  assert.equal(await countConsentChanges(), before)
 })
 
 test('opposite concurrent consent changes are recorded in order', async () => {
   const { id } = await createCustomer(api)
   await Promise.all(Array.from({ length: 12 }, (_, i) => updateCustomer(api, id, { smsSubscription: i % 2 === 0 })))
-  const lines = (await recorded(id)).filter(line => line.startsWith('sms')).slice(1)
+  const lines = (await listConsentChanges(id)).filter(line => line.startsWith('sms')).slice(1)
   for (const [i, line] of lines.entries()) assert.equal(line, i % 2 ? 'sms true false' : 'sms false true')
   const { data } = (await api.get(`/customers/${id}`)).json
   assert.equal(data.smsSubscription, lines.at(-1) === 'sms false true')
@@ -213,14 +221,14 @@ test('opposite concurrent consent changes are recorded in order', async () => {
 test('the consent record is append-only and is deleted with its service', async () => {
   const other = await api.createService()
   const { id } = await createCustomer(other, buildCustomer({ emailSubscription: true }))
-  const ofOther = sql`service_id = ${other.service.id}`
-  await assert.rejects(api.db.run(sql`update consent_change set new_value = false where ${ofOther}`), /append-only/)
-  await assert.rejects(api.db.run(sql`delete from consent_change where ${ofOther}`), /append-only/)
-  // A customer that goes leaves behind what was agreed.
-  await api.db.run(sql`delete from customer where ${ofOther}`)
-  assert.equal((await recorded(id, other)).length, 3)
+  const isOfOther = sql`service_id = ${other.service.id}`
+  await assert.rejects(api.db.run(sql`update consent_change set new_value = false where ${isOfOther}`), /append-only/)
+  await assert.rejects(api.db.run(sql`delete from consent_change where ${isOfOther}`), /append-only/)
+  // Deleting a customer keeps the consent record.
+  await api.db.run(sql`delete from customer where ${isOfOther}`)
+  assert.equal((await listConsentChanges(id, other)).length, 3)
   await lockService(api.db, other.service)
   await startPurge(api.db, other.service)
   await purgeRows(api.db, other.service, () => {}, AbortSignal.timeout(60_000))
-  assert.deepEqual(await recorded(id, other), [])
+  assert.deepEqual(await listConsentChanges(id, other), [])
 })

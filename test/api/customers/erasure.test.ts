@@ -12,42 +12,45 @@ import { captureLog } from '../../support/servers.ts'
 import { startTestApi } from '../../support/service.ts'
 import { stockGiftCards, voucherSettings } from '../../support/voucher-shop.ts'
 import { post, put, remove } from '../../support/write.ts'
-import { canaryShopper, mailFolder, tablesWith, tillSales } from './canary-shopper.ts'
+import { addTillSales, createCanaryShopper, createMailFolder, findRows } from './canary-shopper.ts'
 
 const logged = captureLog('trace')
 const api = await startTestApi({ settings: voucherSettings, log: logged.log })
 await fillShop(api.db, api.service)
 await stockGiftCards(api, api)
-const mail = mailFolder()
-const folderPost = openMailTransport({ smtpUrl: undefined, dataDir: mail.dataDir })
+const mailFolder = createMailFolder()
+const folderTransport = openMailTransport({ smtpUrl: undefined, dataDir: mailFolder.dataDir })
 let worker: Worker | undefined
-const working = () => startWorker({ db: api.db, keys: api.keys, log: logged.log, mailTransport: folderPost })
+const startTestWorker = () =>
+  startWorker({ db: api.db, keys: api.keys, log: logged.log, mailTransport: folderTransport })
 after(async () => {
   await worker?.stop(0)
   await api.stop()
-  await rm(mail.dataDir, { recursive: true, force: true })
+  await rm(mailFolder.dataDir, { recursive: true, force: true })
 })
 
 test('erasure with an outdated `If-Match` is rejected', async () => {
-  const careful = await api.createService({ requireIfMatch: true })
-  const added = await post(careful, '/customers', {
+  const strictCaller = await api.createService({ requireIfMatch: true })
+  const added = await post(strictCaller, '/customers', {
     firstname: 'Ann',
     surname: 'Lee',
     contact: { email: 'ann@example.com' },
   })
   const path = `/customers/${added.json.data.id}`
-  const seen = String((await careful.get(path)).headers.etag)
-  await put(careful, path, { firstname: 'Anne' }, { 'if-match': seen })
-  const eraseAt = (tag?: string) => careful.request(path, { method: 'DELETE', headers: tag ? { 'if-match': tag } : {} })
-  assertProblem(await eraseAt(seen), 'precondition_failed', api.baseUrl, path)
-  const { status, headers } = await careful.get(path)
-  assert.equal(status, 200, 'the customer is still there')
+  const etag = String((await strictCaller.get(path)).headers.etag)
+  await put(strictCaller, path, { firstname: 'Anne' }, { 'if-match': etag })
+  const eraseAt = (tag?: string) =>
+    strictCaller.request(path, { method: 'DELETE', headers: tag ? { 'if-match': tag } : {} })
+  assertProblem(await eraseAt(etag), 'precondition_failed', api.baseUrl, path)
+  const { status, headers } = await strictCaller.get(path)
+  assert.equal(status, 200, 'the customer must still exist')
   assert.equal((await eraseAt(String(headers.etag))).status, 200)
-  assert.equal((await eraseAt()).status, 200, 'a repeat says how far it is')
+  assert.equal((await eraseAt()).status, 200, 'a repeated request must return the status')
 })
 
-const erasing = async (id: string) => (await remove(api, `/customers/${id}`)).json?.data?.status
-const noOne = (id: string) => waitUntil(async () => (await erasing(id)) === 'erased', 'the erasure is done')
+const requestErasure = async (id: string) => (await remove(api, `/customers/${id}`)).json?.data?.status
+const waitForErasure = (id: string) =>
+  waitUntil(async () => (await requestErasure(id)) === 'erased', 'the erasure is done')
 const erasedAddress = Object.fromEntries(
   ['contactName', 'companyName', 'addressLine1', 'addressLine2', 'city', 'state', 'postcode', 'country'].map(name => [
     name,
@@ -56,29 +59,29 @@ const erasedAddress = Object.fromEntries(
 )
 
 test('erasure leaves no personal text in any table, log or email', async () => {
-  const { id, n, placed, returned, voucher, present, bodies, keys, order } = await canaryShopper(api)
-  worker = working()
-  await waitUntil(async () => (await mail.texts()).length === 2, 'the mails are out')
-  assert.match((await mail.texts()).join(), /canary/i)
+  const { id, n, placed, returned, voucher, present, bodies, keys, order } = await createCanaryShopper(api)
+  worker = startTestWorker()
+  await waitUntil(async () => (await mailFolder.readEmails()).length === 2, 'the emails are sent')
+  assert.match((await mailFolder.readEmails()).join(), /canary/i)
   await worker.stop(1_000)
-  assert.ok((await tablesWith(api, 'canary')).length > 5)
+  assert.ok((await findRows(api, 'canary')).length > 5)
 
   const { endCursor } = (await api.get('/changes?limit=1000')).json.meta
   const response = await remove(api, `/customers/${id}`)
   assert.equal(response.status, 200, response.text)
   assert.deepEqual([response.json.data.id, response.json.data.status], [id, 'erasing'])
   assertProblem(await api.get(`/customers/${id}`), 'not_found', api.baseUrl)
-  worker = working()
-  await noOne(id)
-  await waitUntil(async () => (await mail.texts()).length === 0, 'the file of the mail is gone')
+  worker = startTestWorker()
+  await waitForErasure(id)
+  await waitUntil(async () => (await mailFolder.readEmails()).length === 0, 'the email file is deleted')
   await worker.stop(1_000)
 
-  assert.deepEqual(await tablesWith(api, 'canary'), [])
-  assert.deepEqual(await tablesWith(api, '0999 000'), [])
+  assert.deepEqual(await findRows(api, 'canary'), [])
+  assert.deepEqual(await findRows(api, '0999 000'), [])
   // Encrypted content can't be searched, so its row must be deleted.
-  const sealed = await api.db.rows(sql`
+  const encryptedRows = await api.db.rows(sql`
     select operation from idempotent_response where response is not null and operation <> 'POST /vouchers' union all select status from email where encrypted_content is not null`)
-  assert.deepEqual(sealed, [])
+  assert.deepEqual(encryptedRows, [])
   assert.ok(logged.text.includes('/customers'))
   assert.doesNotMatch(logged.text, /canary/i)
 
@@ -90,11 +93,14 @@ test('erasure leaves no personal text in any table, log or email', async () => {
     customerId: null,
     billingAddress: erasedAddress,
     deliveryAddress: erasedAddress,
-    lines: orderAfterwards.lines,
+    previousLength: orderAfterwards.lines,
     payments: [{ ...before.payments[0], reference: null }],
   })
-  const back = (await api.get(`/returns/${returned.id}`)).json.data
-  assert.deepEqual([back.total, back.customerId, back.lines[0].notes], [returned.total, null, null])
+  const returnRecord = (await api.get(`/returns/${returned.id}`)).json.data
+  assert.deepEqual(
+    [returnRecord.total, returnRecord.customerId, returnRecord.lines[0].notes],
+    [returned.total, null, null],
+  )
   const sales = (await api.get('/orders/transactions/search')).json.data
   const matching = sales.filter((sale: { orderNumber: string }) => sale.orderNumber === placed.orderNumber)
   assert.deepEqual(matching.map(({ total, customerId }: Record<string, unknown>) => [total, customerId]).sort(), [
@@ -126,13 +132,13 @@ test('erasure leaves no personal text in any table, log or email', async () => {
     ['/orders', order(), keys.order],
   ] as const)
     assertProblem(await post(api, path, body, key), 'idempotency_key_reused', api.baseUrl)
-  assert.deepEqual(await tablesWith(api, 'canary'), [])
+  assert.deepEqual(await findRows(api, 'canary'), [])
 })
 
 test('an interrupted erasure resumes in batches and repeats nothing', async () => {
-  const { id } = await canaryShopper(api)
-  await tillSales(api, api, id, 2_500)
-  assert.equal(await erasing(id), 'erasing')
+  const { id } = await createCanaryShopper(api)
+  await addTillSales(api, api, id, 2_500)
+  assert.equal(await requestErasure(id), 'erasing')
   const countRemaining = async () =>
     (
       await api.db.row<{ n: number }>(
@@ -143,14 +149,14 @@ test('an interrupted erasure resumes in batches and repeats nothing', async () =
   stopped.abort(new Error('The worker stops.'))
   await assert.rejects(eraseRemainingData(api.db, api.keys, api.service, id, stopped.signal), /The worker stops/)
   assert.equal(await countRemaining(), 2_502)
-  assert.equal(await erasing(id), 'erasing')
+  assert.equal(await requestErasure(id), 'erasing')
   await Promise.all([
     eraseRemainingData(api.db, api.keys, api.service, id),
     eraseRemainingData(api.db, api.keys, api.service, id),
   ])
   assert.equal(await countRemaining(), 0)
-  assert.deepEqual(await tablesWith(api, `"customerId":"${id}"`), [])
-  assert.equal(await erasing(id), 'erased')
+  assert.deepEqual(await findRows(api, `"customerId":"${id}"`), [])
+  assert.equal(await requestErasure(id), 'erased')
   const timestamps = await api.db.row<{ n: number }>(sql`
     select count(distinct changed_at)::integer as n from retail_transaction where id like 'till-%'`)
   assert.equal(timestamps?.n, 3)
@@ -158,7 +164,7 @@ test('an interrupted erasure resumes in batches and repeats nothing', async () =
 
 test('a concurrent write never leaves an order without a customer', async () => {
   for (let round = 0; round < 5; round++) {
-    const { id, order } = await canaryShopper(api)
+    const { id, order } = await createCanaryShopper(api)
     const writes = Array.from({ length: 8 }, (_, i) =>
       i % 2
         ? post(api, '/orders', order([{ sku: 'HOOD-M', quantity: 1 }]))
@@ -167,19 +173,19 @@ test('a concurrent write never leaves an order without a customer', async () => 
     const responses = await Promise.all([...writes.slice(0, 4), remove(api, `/customers/${id}`), ...writes.slice(4)])
     for (const { status, text } of responses) assert.ok([200, 201, 404, 422].includes(status), text)
     await eraseRemainingData(api.db, api.keys, api.service, id)
-    assert.deepEqual(await tablesWith(api, 'canary'), [])
+    assert.deepEqual(await findRows(api, 'canary'), [])
   }
 })
 
 test('only an admin can erase, and repeated or unknown erasures change nothing', async () => {
-  const { id } = await canaryShopper(api)
+  const { id } = await createCanaryShopper(api)
   const maintainer = await api.createAccount('maintainer')
   assertProblem(await remove(maintainer, `/customers/${id}`), 'insufficient_role', api.baseUrl)
   const other = await api.createService()
   assertProblem(await remove(other, `/customers/${id}`), 'not_found', api.baseUrl)
   assert.equal((await api.get(`/customers/${id}`)).status, 200)
-  const tried = await api.request(`/customers/${id}`, { method: 'DELETE', headers: { prefer: 'tx=rollback' } })
-  assert.equal(tried.headers['preference-applied'], 'tx=rollback')
+  const dryRun = await api.request(`/customers/${id}`, { method: 'DELETE', headers: { prefer: 'tx=rollback' } })
+  assert.equal(dryRun.headers['preference-applied'], 'tx=rollback')
   assert.equal((await api.get(`/customers/${id}`)).status, 200)
   const first = (await remove(api, `/customers/${id}`)).json.data
   assert.deepEqual((await remove(api, `/customers/${id}`)).json.data, first)
@@ -187,10 +193,10 @@ test('only an admin can erase, and repeated or unknown erasures change nothing',
 })
 
 test("an unexpected database error is logged without the row's content", async () => {
-  const { id } = await canaryShopper(api)
-  const lines = logged.text.length
+  const { id } = await createCanaryShopper(api)
+  const previousLength = logged.text.length
   await api.db.run(sql`alter table customer add constraint nobody_is_called_that check (firstname <> 'Canaryfault')`)
   assertProblem(await put(api, `/customers/${id}`, { firstname: 'Canaryfault' }), 'internal_error', api.baseUrl)
-  assert.match(logged.text.slice(lines), /nobody_is_called_that/)
-  assert.doesNotMatch(logged.text.slice(lines), /canary/i)
+  assert.match(logged.text.slice(previousLength), /nobody_is_called_that/)
+  assert.doesNotMatch(logged.text.slice(previousLength), /canary/i)
 })

@@ -7,7 +7,7 @@ import { assertProblem } from '../../support/problem.ts'
 import { startTestApi } from '../../support/service.ts'
 import { stockGiftCards, voucherSettings } from '../../support/voucher-shop.ts'
 import { put, remove } from '../../support/write.ts'
-import { canaryShopper, tablesWith, tillSales } from './canary-shopper.ts'
+import { addTillSales, createCanaryShopper, findRows } from './canary-shopper.ts'
 
 const api = await startTestApi({ settings: voucherSettings })
 await fillShop(api.db, api.service)
@@ -15,9 +15,9 @@ await stockGiftCards(api, api)
 after(() => api.stop())
 
 test('a personal data export contains everything about one person only', async () => {
-  const { id, email, placed, voucher } = await canaryShopper(api)
-  const other = await canaryShopper(api)
-  await tillSales(api, api, id, 150)
+  const { id, email, placed, voucher } = await createCanaryShopper(api)
+  const other = await createCanaryShopper(api)
+  await addTillSales(api, api, id, 150)
   const response = await api.get(`/customers/${id}/export`)
   assert.equal(response.status, 200, response.text)
   const { data } = response.json
@@ -55,7 +55,7 @@ test('a personal data export contains everything about one person only', async (
   assert.ok(!response.text.includes(other.email) && !response.text.includes(other.id))
   assert.doesNotMatch(response.text, new RegExp(`"pin"|${voucher.pin}`))
   // Each table that has a text of the person is in it, but for what is encrypted.
-  const tables = new Set((await tablesWith(api, 'canary')).map(match => match.split(':')[0]))
+  const tables = new Set((await findRows(api, 'canary')).map(match => match.split(':')[0]))
   assert.deepEqual(
     [...tables],
     ['customer', 'order_payment', 'retail_transaction', 'return_line', 'sales_order', 'voucher_sale'],
@@ -63,7 +63,7 @@ test('a personal data export contains everything about one person only', async (
 })
 
 test('a personal data export is current and only for admins', async () => {
-  const { id } = await canaryShopper(api)
+  const { id } = await createCanaryShopper(api)
   const path = `/customers/${id}/export`
   await put(api, `/customers/${id}`, { emailSubscription: false })
   assert.equal((await api.get(path)).json.data.consent.length, 4)

@@ -71,7 +71,7 @@ export const bodies: Section = {
     [
       184,
       'Odd strings appear in every field of every write',
-      ['api/access/unusual-strings.test.ts', 'odd strings are stored unchanged or rejected, and never cause a 500'],
+      ['api/access/unusual-strings.test.ts', 'unusual strings are stored unchanged or rejected, and never cause a 500'],
       ['api/customers/texts.test.ts', 'random strings in every field are stored unchanged or rejected'],
     ],
     [

@@ -6,8 +6,8 @@ import type { TestApi } from '../../support/service.ts'
 import { addVouchers, getValidationId, voucherSettings } from '../../support/voucher-shop.ts'
 import { post } from '../../support/write.ts'
 
-/** A shop with a record of each kind that can be named, and what they go by. */
-export async function shopOfNames(api: TestApi, more: Partial<Settings> = {}) {
+/** Creates a shop with one record of each type. Returns the IDs and names of these records by type. */
+export async function createNamedShop(api: TestApi, more: Partial<Settings> = {}) {
   const caller = await api.createService({ ...voucherSettings, ...more })
   await fillShop(api.db, caller.service)
   await addVouchers(api, caller, { 'their-voucher': {} })
@@ -15,7 +15,7 @@ export async function shopOfNames(api: TestApi, more: Partial<Settings> = {}) {
   const { json: returned } = await createReturn(caller, order.id, { 'HOOD-S': 1 })
   const { json: customer } = await post(caller, '/customers', buildCustomer({ firstname: 'Canary' }))
   const { json: hook } = await post(caller, '/webhooks', { url: 'https://127.0.0.1:1099/canary', kinds: ['store'] })
-  const named = {
+  const names = {
     customer: customer.data.id,
     email: customer.data.contact.email,
     store: '1001',
@@ -33,21 +33,21 @@ export async function shopOfNames(api: TestApi, more: Partial<Settings> = {}) {
     webhook: hook.data.id,
     username: caller.username,
   }
-  for (const [kind, name] of Object.entries(named)) assert.equal(typeof name, 'string', kind)
-  return { shop: caller, named }
+  for (const [kind, name] of Object.entries(names)) assert.equal(typeof name, 'string', kind)
+  return { shop: caller, names }
 }
 
-/** Returns the identifier of the record that a path is about. Returns undefined if the shop has no such record. */
-export function identifierOf(
+/** Returns the ID for the parameter of a path. Returns undefined if the shop has no record of that type. */
+export function findRecordId(
   path: string,
-  named: Awaited<ReturnType<typeof shopOfNames>>['named'],
+  names: Awaited<ReturnType<typeof createNamedShop>>['names'],
 ): string | undefined {
   const [, first = '', second = ''] = path.split('/')
-  const { customer, order, store, skuId, product, stock, voucher, webhook, username } = named
+  const { customer, order, store, skuId, product, stock, voucher, webhook, username } = names
   return {
     customers: customer,
     orders: order,
-    returns: named.return,
+    returns: names.return,
     stores: store,
     products: product,
     inventory: stock,
