@@ -145,7 +145,10 @@ test('wrong passwords are counted across servers and blocked after 20 with Retry
     const wait = Number(response.headers['retry-after'])
     assert.ok(wait >= 1 && wait <= 60)
   }
-  for (const server of [other.sendRequest('/stores', { headers: buildCredentials(colleague) }), colleague.get('/stores')])
+  for (const server of [
+    other.sendRequest('/stores', { headers: buildCredentials(colleague) }),
+    colleague.get('/stores'),
+  ])
     assert.equal((await server).status, 200, 'the right password must still work')
   assert.equal(
     (await other.sendRequest('/stores', { ...wrong, from: '127.0.0.2' })).status,

@@ -206,7 +206,10 @@ test('passwords, queries and header values never appear in logs', async () => {
       headers: { ...secretHeaders, authorization: 'Bearer canary-token', 'x-request-id': 'canary id' },
     })
     await api.db.run(sql`alter table staff rename to staff_away`)
-    assert.equal((await logged.sendRequest('/staff?email=canary%40example.com', { headers: secretHeaders })).status, 500)
+    assert.equal(
+      (await logged.sendRequest('/staff?email=canary%40example.com', { headers: secretHeaders })).status,
+      500,
+    )
   } finally {
     await api.db.run(sql`alter table if exists staff_away rename to staff`)
     await logged.stop()
