@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, beforeEach, test } from 'node:test'
 import { openImportShop } from '../support/import-shop.ts'
-import { holdLocks } from '../support/postgres/locking.ts'
+import { holdLocks } from '../support/postgres/hold-locks.ts'
 import { cli, waitUntil } from '../support/processes.ts'
 
 const shop = await openImportShop()

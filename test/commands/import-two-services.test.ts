@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { sql } from '../../src/database/db.ts'
 import { openImportShop } from '../support/import-shop.ts'
-import { holdLocks } from '../support/postgres/locking.ts'
+import { holdLocks } from '../support/postgres/hold-locks.ts'
 import { startCommand, waitUntil } from '../support/processes.ts'
 
 const shop = await openImportShop()

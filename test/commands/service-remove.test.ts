@@ -12,9 +12,9 @@ import { addJob } from '../../src/store/jobs/jobs.ts'
 import { fillWithCanaries } from '../api/access/canaries.ts'
 import { buildCustomer } from '../support/customer-bodies.ts'
 import { createEmptyDatabase } from '../support/database.ts'
-import { holdLocks } from '../support/postgres/locking.ts'
-import { addLogEntries, daysAgo } from '../support/postgres/logged.ts'
-import { countRowsByTable } from '../support/postgres/rows-of.ts'
+import { countRowsByTable } from '../support/postgres/count-rows.ts'
+import { holdLocks } from '../support/postgres/hold-locks.ts'
+import { addLogEntries, daysAgo } from '../support/postgres/log-entries.ts'
 import {
   cli,
   createDirectory,

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test'
 import { dashboard } from '../../scripts/monitoring/dashboard.ts'
 import { sql } from '../../src/database/db.ts'
 import { sendGet, waitUntil } from '../support/processes.ts'
-import { type MonitoredServer, startMonitoredServer, timeoutMs } from '../support/prometheus/monitored.ts'
+import { type MonitoredServer, startMonitoredServer, timeoutMs } from '../support/prometheus/monitored-server.ts'
 import { type Prometheus, prometheusMissing, startPrometheus } from '../support/prometheus/prometheus.ts'
 
 const skip = prometheusMissing ?? false

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { openImportShop } from '../support/import-shop.ts'
-import { holdLocks } from '../support/postgres/locking.ts'
+import { holdLocks } from '../support/postgres/hold-locks.ts'
 import { waitUntil } from '../support/processes.ts'
 
 const shop = await openImportShop()

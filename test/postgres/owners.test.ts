@@ -18,8 +18,8 @@ import {
   startOwner,
   startServer,
   unprivileged,
-  waitUntil,
 } from '../support/postgres/processes.ts'
+import { waitUntil } from '../support/processes.ts'
 
 test('a second start on one data directory is rejected in one line', async t => {
   const home = await createPostgresHome(t)
@@ -29,23 +29,23 @@ test('a second start on one data directory is rejected in one line', async t => 
   fs.symlinkSync(home, `${home}-link`)
   cleanUp(t, () => fs.rmSync(`${home}-link`))
   const second = await startOwner(t, `${home}-link`)
-  assert.equal(second.fault, line)
+  assert.equal(second.error, line)
   assert.deepEqual(await runQuery(first.connection, 'select 1 as value'), [{ value: 1 }])
 })
 
 test('one of several processes starting together owns the directory', async t => {
   const home = createTemporaryDirectory(t)
   const all = await Promise.all([1, 2, 3, 4].map(() => startOwner(t, home)))
-  const [winner, ...losers] = all.filter(start => start.fault === undefined)
+  const [winner, ...losers] = all.filter(start => start.error === undefined)
   assert.ok(winner)
   assert.equal(losers.length, 0)
-  for (const loser of all.filter(start => start !== winner)) assert.match(loser.fault ?? '', /in use by process \d+\./)
+  for (const loser of all.filter(start => start !== winner)) assert.match(loser.error ?? '', /in use by process \d+\./)
 })
 
 test('the server of a killed process stops automatically', { skip: needsProc }, async t => {
   const killed = await startOwner(t, await createPostgresHome(t))
   killed.process.kill('SIGKILL')
-  await waitUntil(() => !isRunning(killed.pid))
+  await waitUntil(() => !isRunning(killed.pid), 'the server ends')
 })
 
 test('a directory is free after kill -9 with all committed data', async t => {
@@ -75,7 +75,7 @@ test('a leftover server does not block the next owner', { skip: needsProc }, asy
   const next = await startServer(t, home)
   t.diagnostic(`start over a running orphan: ${Math.round(performance.now() - startedAt)} ms`)
   assert.ok(performance.now() - startedAt < 8_000, 'long before the 10 s after which it would be ended the hard way')
-  assert.ok(!isRunning(killed.pid))
+  assert.ok(!isRunning(killed.pid), 'the server ends')
   assert.deepEqual(await runQuery(next.connection, 'select value from kept'), [{ value: 1 }])
 })
 
@@ -105,7 +105,7 @@ test('Ctrl-C keeps the database running for requests in progress', async t => {
 test('a process that does not stop its server still ends', { skip: needsProc }, async t => {
   const forgetful = await startOwner(t, await createPostgresHome(t), { script: 'process.stdin.unref()' })
   await once(forgetful.process, 'exit')
-  await waitUntil(() => !isRunning(forgetful.pid))
+  await waitUntil(() => !isRunning(forgetful.pid), 'the server ends')
 })
 
 test('root runs the server as another user if the directory permits', {
@@ -142,11 +142,11 @@ test("a normal user runs the server, except in another's directory", {
   const home = createTemporaryDirectory(t)
   fs.chownSync(home, unprivileged.uid, unprivileged.gid)
   const normal = await startOwner(t, home, unprivileged)
-  assert.equal(normal.fault, undefined)
+  assert.equal(normal.error, undefined)
   assert.equal(fs.statSync(join(home, 'data')).uid, unprivileged.uid)
   const other = await startOwner(t, createTemporaryDirectory(t, 0o755), unprivileged)
   assert.match(
-    other.fault ?? '',
+    other.error ?? '',
     /can't be locked by user 65534: unable to open database file\. It belongs to user 0\. Run this as that user or/,
   )
 })
@@ -159,13 +159,13 @@ test('root keeps the owner of a database that a user created', {
   const daemon = { uid: 1, gid: 1 }
   fs.chownSync(home, daemon.uid, daemon.gid)
   const created = await startOwner(t, home, daemon)
-  assert.equal(created.fault, undefined)
+  assert.equal(created.error, undefined)
   created.process.stdin?.end()
   await once(created.process, 'exit')
   await (await startServer(t, home)).stop()
   for (const path of ['data', 'data/PG_VERSION', 'log'])
     assert.equal(fs.statSync(join(home, path)).uid, daemon.uid, path)
-  assert.equal((await startOwner(t, home, daemon)).fault, undefined)
+  assert.equal((await startOwner(t, home, daemon)).error, undefined)
 })
 
 test('a foreign owner of the database is named', { skip: needsOpenCheckout }, async t => {
@@ -174,9 +174,9 @@ test('a foreign owner of the database is named', { skip: needsOpenCheckout }, as
   fs.chownSync(join(home, 'data'), 1, 1)
   for (const name of ['.', 'owner.lock', 'owner.pid'])
     fs.chownSync(join(home, name), unprivileged.uid, unprivileged.gid)
-  const { fault } = await startOwner(t, home, unprivileged)
+  const { error } = await startOwner(t, home, unprivileged)
   assert.match(
-    fault ?? '',
+    error ?? '',
     /data can't be read by user 65534\. It belongs to user 1\. Run this as that user or as root, or change/,
   )
 })

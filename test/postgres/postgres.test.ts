@@ -17,8 +17,8 @@ import {
   spawnOwner,
   startServer,
   unprivileged,
-  waitUntil,
 } from '../support/postgres/processes.ts'
+import { waitUntil } from '../support/processes.ts'
 
 test('a new directory gets a durable database on a private socket', async t => {
   const home = createTemporaryDirectory(t)
@@ -69,7 +69,7 @@ test('a killed server recovers on the same connection, even when busy', async t 
   const { pid } = postgres
   await delay(200)
   process.kill(pid, 'SIGKILL')
-  await waitUntil(() => notices.length === 2)
+  await waitUntil(() => notices.length === 2, 'PostgreSQL restarts')
   assert.deepEqual(notices, [
     'PostgreSQL ended unexpectedly (signal SIGKILL), restarting in 0 ms',
     'PostgreSQL restarted',
@@ -109,7 +109,7 @@ test('a slow stop becomes immediate without loss', async t => {
 test('a kill during initialisation leaves no partial database', async t => {
   const home = createTemporaryDirectory(t)
   const killed = spawnOwner(t, home)
-  await waitUntil(() => fs.readdirSync(home).some(name => name.startsWith('data.new-')))
+  await waitUntil(() => fs.readdirSync(home).some(name => name.startsWith('data.new-')), 'the initialisation starts')
   await delay(100)
   killed.process.kill('SIGKILL')
   await once(killed.process, 'exit')

@@ -12,6 +12,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { connect } from 'node:tls'
 import { promisify } from 'node:util'
 import { ensureLocalCertificate, readCertificate, tlsOptions, watchCertificate } from '../../src/tls/tls.ts'
+import { waitUntil } from '../support/processes.ts'
 
 const run = promisify(execFile)
 const needsCurl = spawnSync('curl', ['-V']).error ? 'needs curl' : false
@@ -87,13 +88,13 @@ test('a running server loads a new pair unless it is invalid', async t => {
 
   fs.symlinkSync('2', `${current}.new`)
   fs.renameSync(`${current}.new`, current)
-  await until(() => events.length === 1)
+  await waitUntil(() => events.length === 1, 'the new certificate is loaded')
   assert.equal(events[0], serialOf(second.cert))
   assert.equal(await servedSerial(port), serialOf(second.cert))
 
   fs.rmSync(files.keyFile)
   fs.copyFileSync(first.keyFile, files.keyFile)
-  await until(() => events.length === 2)
+  await waitUntil(() => events.length === 2, 'the wrong key is reported')
   assert.match(events[1] ?? '', /must belong to the certificate/)
   await delay(100)
   assert.equal(events.length, 2)
@@ -101,7 +102,7 @@ test('a running server loads a new pair unless it is invalid', async t => {
 
   fs.rmSync(files.certFile)
   fs.copyFileSync(first.certFile, files.certFile)
-  await until(() => events.length === 3)
+  await waitUntil(() => events.length === 3, 'the next certificate is loaded')
   assert.equal(await servedSerial(port), serialOf(first.cert))
   stop()
   fs.rmSync(files.certFile)
@@ -140,14 +141,6 @@ async function servedSerial(port: number): Promise<string> {
   const { serialNumber } = socket.getPeerCertificate()
   socket.destroy()
   return serialNumber
-}
-
-async function until(condition: () => boolean): Promise<void> {
-  const end = Date.now() + 5_000
-  while (!condition()) {
-    assert.ok(Date.now() < end, `timed out waiting for ${condition}`)
-    await delay(10)
-  }
 }
 
 const serialOf = (cert: string) => new X509Certificate(cert).serialNumber

@@ -9,31 +9,32 @@ import { connect } from 'node:tls'
 import { chromium } from 'playwright-core'
 import { ensureLocalCertificate } from '../../src/tls/tls.ts'
 
-/** Debian's packages. The headless shell starts in a third of the time of the whole browser. */
+/** The executables of Debian's packages. The headless shell starts three times as fast as the complete browser. */
 const executables = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'] as const
 const executablePath = executables.find(path => existsSync(path)) ?? executables[0]
-/** Why no browser can be started; undefined if one is installed. */
+/** The reason to skip a test if no browser is installed; undefined if one is. */
 export const browserMissing = existsSync(executablePath)
   ? undefined
   : `neither ${executables.join(' nor ')} is installed`
 
-/** Milliseconds until a wait for the browser fails. */
+/** Time in milliseconds after which a wait for the browser fails. */
 const timeoutMs = 85_000
 const pollIntervalMs = 50
 
-/** A page of a browser of its own. Expressions are JavaScript that the page evaluates. */
+/** A page in a separate browser. Expressions are JavaScript that the page evaluates. */
 export interface Page {
-  /** The addresses of all requests and WebSockets, in their order. */
+  /** The URLs of all requests and WebSockets, in order. */
   requests: string[]
-  /** Errors and warnings of the console, violations of the content security policy included, and uncaught exceptions. */
+  /** Uncaught exceptions, and errors and warnings in the developer console, including CSP violations. */
   pageErrors: string[]
   goTo(url: string): Promise<void>
-  /** Returns the value of an expression, or what its promise resolves with. */
+  /** Returns the value of an expression. Awaits a promise. */
   evaluate<T>(expression: string): Promise<T>
   /** Waits until the expression is true. */
   waitUntil(expression: string): Promise<void>
   /** Clicks the element that the expression returns, once it is stable and nothing covers it. */
   click(element: string): Promise<void>
+  /** Types into the focused element. */
   type(text: string): Promise<void>
   /** Presses a key on the focused element. */
   pressKey(name: Key, shift?: 'shift'): Promise<void>
@@ -44,7 +45,7 @@ export interface Page {
   clearCache(): Promise<void>
   /** Disconnects the page from the network, or connects it again. */
   setOffline(isOffline: boolean): Promise<void>
-  /** Serves the addresses that the pattern matches instead of the server, by default every time. */
+  /** Responds to requests whose URL matches the pattern, instead of the server, `times` times or always. */
   serve(pattern: RegExp, response: ServedResponse, times?: number): Promise<void>
   close(): Promise<void>
 }
@@ -118,7 +119,7 @@ export async function openPage(baseUrl: string, { slower = 1, ...appearance }: P
   }
   await setAppearance(appearance)
 
-  /** Calls `attempt` until it returns something, also across navigations, which end what the page evaluates. */
+  /** Calls `attempt` until it returns a truthy value. Ignores errors of navigations, which interrupt evaluations. */
   async function poll<T>(expression: string, attempt: () => Promise<T | undefined>): Promise<T> {
     for (const end = Date.now() + timeoutMs; ; ) {
       const result = await attempt().catch(error => {
@@ -161,7 +162,7 @@ export async function openPage(baseUrl: string, { slower = 1, ...appearance }: P
       await page.route(pattern, route => route.fulfill(response), times === undefined ? {} : { times })
     },
     async screenshot() {
-      // No element is shown as under the mouse.
+      // Moves the mouse away, so that no element is shown as hovered.
       await page.mouse.move(0, 0)
       return page.screenshot()
     },
@@ -173,7 +174,7 @@ export async function openPage(baseUrl: string, { slower = 1, ...appearance }: P
 const isNavigation = (error: Error) =>
   /Execution context was destroyed|navigat|Cannot find context|not attached|Timeout 5000ms/i.test(error.message)
 
-/** Returns the digest by which Chromium trusts a server's key. */
+/** Returns the SHA-256 digest of a server's public key, by which Chromium trusts it. */
 async function fetchKeyDigest(host: string, port: number) {
   const socket = connect({ host, port, servername: host, rejectUnauthorized: false })
   await once(socket, 'secureConnect')
@@ -183,7 +184,7 @@ async function fetchKeyDigest(host: string, port: number) {
   return createHash('sha256').update(key).digest('base64')
 }
 
-/** Serves an HTML document, opens it in a page and closes both after the work. */
+/** Serves an HTML document and opens it in a page. Closes both after `work`. */
 export async function withHtmlPage(html: string, appearance: Appearance, work: (page: Page) => Promise<void>) {
   const directory = mkdtempSync(join(tmpdir(), 'tillbridge-html-'))
   const { cert, key } = ensureLocalCertificate(directory)

@@ -7,13 +7,13 @@ import { openDatabase } from '../../src/database/db.ts'
 import { migrate } from '../../src/database/migrate.ts'
 import { startPostgres } from '../../src/postgres/postgres.ts'
 
-/** A PostgreSQL for test databases, and the migrated, empty template that they are clones of. */
+/** A PostgreSQL for test databases, and the migrated, empty template that they are cloned from. */
 export interface TestCluster {
   toDirectUrl(database: string): string
-  /** The address by which the service reaches it: `at`, or through the pooler that TEST_DATABASE_POOLER names. */
+  /** Returns the URL that the server connects to: the direct URL, or the pooler that TEST_DATABASE_POOLER names. */
   toClientUrl(database: string): string
   template: string
-  /** The server's process, where it is the bundled one. */
+  /** The server's process ID if it is the bundled PostgreSQL. */
   pid?: number
   close(): Promise<void>
 }
@@ -69,7 +69,7 @@ async function startBundled() {
   }
 }
 
-/** PgBouncer's in transaction mode, in front of the server: what is tested goes through it. */
+/** The URL of a PgBouncer in transaction mode. If it is set, tested code connects through it. */
 const pooler = process.env.TEST_DATABASE_POOLER
 export const isPooled = pooler !== undefined
 export const toPoolerUrlBuilder = (toDirectUrl: TestCluster['toDirectUrl']) =>
@@ -86,6 +86,7 @@ export const getDemoDatabaseNames = (template: string) => ({
   draft: `${template}_demo_draft`,
 })
 
+/** Runs statements as the superuser, one by one. */
 export async function runAsAdmin(toUrl: TestCluster['toDirectUrl'], ...statements: string[]) {
   const client = new pg.Client({ connectionString: toUrl('postgres') })
   await client.connect()

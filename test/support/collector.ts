@@ -36,7 +36,7 @@ const Span = Type.Object(
   },
   closed,
 )
-/** `ExportTraceServiceRequest` as opentelemetry-proto 1.x has it in JSON, of which nothing is left out that we send. */
+/** `ExportTraceServiceRequest` of opentelemetry-proto 1.x in JSON. It has only the fields that we send, and allows no other. */
 const ExportTraceServiceRequest = Type.Object(
   {
     resourceSpans: Type.Array(
@@ -105,7 +105,7 @@ export interface ReceivedLog {
   resource: Record<string, any>
 }
 
-/** A collector that takes OTLP over HTTP, in Protocol Buffers, and is strict about it. */
+/** Starts a collector that receives OTLP over HTTP in Protocol Buffers and records everything that is invalid. */
 export async function startCollector(port = 0) {
   const spans: ReceivedSpan[] = []
   const metrics = new Map<string, ReceivedMetric>()
@@ -120,8 +120,8 @@ export async function startCollector(port = 0) {
     requestHeaders.push(request.headers)
     const status = statuses.shift() ?? 200
     if (status === 200) {
-      const isRight = request.method === 'POST' && /^\/v1\/(traces|metrics|logs)$/.test(request.url ?? '')
-      if (!isRight || request.headers['content-type'] !== 'application/x-protobuf')
+      const isOtlpRequest = request.method === 'POST' && /^\/v1\/(traces|metrics|logs)$/.test(request.url ?? '')
+      if (!isOtlpRequest || request.headers['content-type'] !== 'application/x-protobuf')
         errors.push(`${request.method} ${request.url} ${request.headers['content-type']}`)
       try {
         if (request.url === '/v1/metrics')
@@ -146,12 +146,11 @@ export async function startCollector(port = 0) {
     /** The last push of each metric, by name. */
     metrics,
     logs,
-    /** Requests that are not OTLP. */
+    /** Errors of requests that are not valid OTLP. */
     errors,
     bodies,
-    /** The headers of each request. */
     requestHeaders,
-    /** Responses to the next requests; later ones are accepted. */
+    /** Status codes of the next responses. Later requests are accepted. */
     statuses,
     close: () =>
       new Promise<void>(resolve => {
@@ -166,7 +165,7 @@ function toSpans({ resourceSpans }: Static<typeof ExportTraceServiceRequest>): R
     scopeSpans.flatMap(({ spans }) =>
       spans.map(({ attributes, startTimeUnixNano, endTimeUnixNano, status, flags, ...span }) => {
         const nanos = BigInt(endTimeUnixNano) - BigInt(startTimeUnixNano)
-        assert.ok(nanos >= 0n, 'a span ends after it began')
+        assert.ok(nanos >= 0n, 'a span must not end before it begins')
         assert.equal(flags & 1, 1)
         return {
           ...span,

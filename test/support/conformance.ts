@@ -5,10 +5,10 @@ import { LocalTime, Money, UnitPrice } from '../../src/domain/values/fields.ts'
 import { errorCodes } from '../../src/errors/api-error.ts'
 import type { TestResponse } from './service.ts'
 
-// biome-ignore lint/suspicious/noExplicitAny: a document from outside, as far as these tests know
+// biome-ignore lint/suspicious/noExplicitAny: a parsed JSON document without a type
 export type Node = any
 
-/** Returns a copy in which objects have no undocumented properties. The document allows them, so that later releases can add some. */
+/** Returns a copy in which objects allow no undocumented properties. The document allows them, so that later releases can add some. */
 const toClosedSchema = (node: Node): Node => {
   if (node === null || typeof node !== 'object') return node
   if (Array.isArray(node)) return node.map(toClosedSchema)
@@ -16,7 +16,7 @@ const toClosedSchema = (node: Node): Node => {
   return node.type === 'object' || node.type?.includes?.('object') ? { additionalProperties: false, ...copy } : copy
 }
 
-/** Returns a document whose schemas extend no others: each has the properties of its base too. */
+/** Returns a document without `allOf`: each schema includes the properties of its base schema. */
 export const flattenExtensions = (document: Node): Node => {
   const { schemas } = document.components ?? {}
   const flatten = (schema: Node): Node => {
@@ -47,14 +47,14 @@ export function compileSchemas(document: object) {
     const validate = compiled.get(pointer) ?? ajv.compile({ $ref: `openapi.json#${pointer}` })
     compiled.set(pointer, validate)
     if (validate(value)) return []
-    return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath || 'the whole'} ${message}`)
+    return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath || 'the value'} ${message}`)
   }
 }
 
 export const toPointer = (...steps: (string | number)[]) =>
   steps.map(step => `/${encodeURI(String(step).replaceAll('~', '~0').replaceAll('/', '~1'))}`).join('')
 
-/** Headers of the connection rather than of the answer. */
+/** Headers of the connection, which the document doesn't describe. */
 const transportHeaders = new Set([
   'connection',
   'keep-alive',
@@ -64,7 +64,7 @@ const transportHeaders = new Set([
   'content-type',
 ])
 
-/** Checks answers against what the document says of their operation, status, content type, headers and body. */
+/** Returns a function that checks the status, content type, headers and body of responses against the document. */
 export function createConformanceCheck(document: Node) {
   const validateValue = compileSchemas(document)
   const resolve = (node: Node, pointer: string): { node: Node; pointer: string } => {
@@ -76,11 +76,11 @@ export function createConformanceCheck(document: Node) {
   const getCodes = (response: Node): string[] => response['x-error-codes'] ?? []
   const commonCodes = Object.values<Node>(document.components.responses).flatMap(getCodes)
   const getStatus = (code: string) => errorCodes[code as keyof typeof errorCodes]?.status
-  /** True if the default response is the one of this status. */
+  /** True if the default response has an error code with this status. */
   const isCovered = (status: number) =>
     getCodes(document.components.responses.Error).some(code => getStatus(code) === status)
 
-  /** The documented path that a request's path is one of; those without parameters come first. */
+  /** Returns the documented path that matches a request's path. Paths without parameters take precedence. */
   const findTemplate = (path: string) =>
     Object.keys(document.paths)
       .sort((a, b) => a.split('{').length - b.split('{').length)
@@ -135,7 +135,7 @@ export function createConformanceCheck(document: Node) {
       if (value === undefined && node.required) errors.push(`${name} is missing`)
       if (value === undefined) continue
       const read = node.schema.type === 'integer' ? Number(value) : value
-      errors.push(...validateValue(`${pointer}/schema`, read).map(fault => `${name}: ${fault}`))
+      errors.push(...validateValue(`${pointer}/schema`, read).map(error => `${name}: ${error}`))
     }
     for (const name of Object.keys(response.headers))
       if (!documented.has(name) && !transportHeaders.has(name)) errors.push(`${name} is not documented`)

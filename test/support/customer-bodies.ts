@@ -9,15 +9,15 @@ import { post, put, withKey } from './write.ts'
 let emailCount = 0
 export const newEmail = () => `shopper${++emailCount}@example.com`
 
-/** A body with all that is required. */
-export const buildCustomer = (more: object = {}) => ({
+/** Returns the body of a customer with only the required fields, plus `overrides`. */
+export const buildCustomer = (overrides: object = {}) => ({
   firstname: 'John',
   surname: 'Smith',
   contact: { email: newEmail() },
-  ...more,
+  ...overrides,
 })
 
-/** All optional fields of a customer. */
+/** A customer body with all optional fields except `contact` and `phones`. */
 export const allCustomerFields = {
   title: 'Dr',
   firstname: 'Mary-Jane',
@@ -38,7 +38,7 @@ export const allCustomerFields = {
 }
 export const allPhones = { home: '(03) 9123-4567', mobile: '+61 400 123 456', work: '03.9123/4568' }
 
-/** A shop that a maintainer writes customers to, without a limit. */
+/** Starts the API with a maintainer account and no rate limits. */
 export const startCustomerShop = () =>
   startTestApi({
     settings: { timeZone: 'Australia/Melbourne', writesPerMinute: 'off', readsPerMinute: 'off' },
@@ -70,11 +70,11 @@ export async function updateCustomer(caller: Caller, id: string, change: object)
 export const getWarningCodes = ({ meta }: { meta?: { warnings: { code: string }[] } }) =>
   meta?.warnings.map(({ code }) => code) ?? []
 
-/** How many customers there are, of all services. */
+/** Counts the customers of all services. */
 export const countCustomers = async ({ db }: Pick<TestApi, 'db'>) =>
   (await db.row<{ n: number }>(sql`select count(*)::integer as n from customer`))?.n as number
 
-/** Asserts that whatever this does leaves as many customers as there were. */
+/** Asserts that `work` doesn't change the number of customers. */
 export async function assertCreatesNoCustomer(api: Pick<TestApi, 'db'>, work: () => Promise<void>) {
   const before = await countCustomers(api)
   await work()
@@ -91,7 +91,7 @@ export function assertRejected({ baseUrl }: TestApi, response: TestResponse, cod
   )
 }
 
-/** Resolves once so many connections to the database wait for a lock. */
+/** Waits until `count` connections to the database are blocked by a lock. Fails after 30 s. */
 export async function waitForBlockedConnections({ db }: TestApi, count: number) {
   const deadline = performance.now() + 30_000
   for (;;) {
@@ -99,7 +99,7 @@ export async function waitForBlockedConnections({ db }: TestApi, count: number) 
       sql`select count(*)::integer as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
     )
     if (row && row.n >= count) return
-    assert.ok(performance.now() < deadline, `${row?.n} wait`)
+    assert.ok(performance.now() < deadline, `${row?.n} connections are blocked`)
   }
 }
 

@@ -9,26 +9,26 @@ import {
   toPoolerUrlBuilder,
 } from './cluster.ts'
 
-/** A database of its own, migrated and empty. */
+/** A separate database for one test file. */
 export interface TestDatabase {
   db: Database
   /** The URL for `pg` and `psql`. */
   connection: string
-  /** Closes and removes it. */
+  /** Closes and drops the database. */
   drop(): Promise<void>
 }
 
-/** The cluster of the whole run, or one of this file's own where it runs alone. */
+/** The PostgreSQL of the whole run, or a separate one if this file runs alone. */
 let cluster: Promise<TestCluster> | undefined
 
 function getRunCluster(): TestCluster | undefined {
   const { TEST_DATABASE_URL: url, TEST_DATABASE_TEMPLATE: template } = process.env
   if (!url || !template) return
-  const at = createUrlBuilder(url)
-  return { toDirectUrl: at, toClientUrl: toPoolerUrlBuilder(at), template, close: async () => {} }
+  const toDirectUrl = createUrlBuilder(url)
+  return { toDirectUrl, toClientUrl: toPoolerUrlBuilder(toDirectUrl), template, close: async () => {} }
 }
 
-/** Connections to a database of a test. */
+/** Opens a connection pool to a test database. */
 export const openTestDatabase = (connection: string) =>
   openDatabase(connection, { max: 10, statementTimeoutMs: 60_000, onFault: () => {}, pooled: isPooled })
 
@@ -38,35 +38,35 @@ export const getDatabaseEnvironment = ({ connection }: Pick<TestDatabase, 'conne
   DATABASE_POOLER: isPooled ? 'transaction' : 'off',
 })
 
-let open = 0
+let openDatabaseCount = 0
 
-/** Clones a migrated, empty database. A cluster of this file's own goes when the last one is dropped. */
+/** Clones a migrated, empty database. A PostgreSQL of this file alone is stopped after its last database is dropped. */
 export const createTestDatabase = () => createDatabase(({ template }) => `template "${template}" strategy file_copy`)
 
-/** Makes a database in which there is nothing yet. */
+/** Creates a database without any tables. */
 export const createEmptyDatabase = () => createDatabase(() => '')
 
-/** Makes a database; `made` says of what, as `create database` takes it. */
+/** Creates a database with the options of `create database` that `getOptions` returns. */
 export async function createDatabase(
   getOptions: (cluster: TestCluster) => string | Promise<string>,
 ): Promise<TestDatabase> {
-  open++
+  openDatabaseCount++
   cluster ??= Promise.resolve(getRunCluster() ?? openTestCluster())
   const openCluster = await cluster
-  const { toDirectUrl: at, toClientUrl: through } = openCluster
+  const { toDirectUrl, toClientUrl } = openCluster
   const name = `test_${randomUUID().replaceAll('-', '')}`
-  await runAsAdmin(at, `create database "${name}" ${await getOptions(openCluster)}`)
-  const db = openTestDatabase(through(name))
+  await runAsAdmin(toDirectUrl, `create database "${name}" ${await getOptions(openCluster)}`)
+  const db = openTestDatabase(toClientUrl(name))
   return {
     db,
-    connection: through(name),
+    connection: toClientUrl(name),
     async drop() {
       await db.close()
-      await runAsAdmin(at, `drop database "${name}" with (force)`)
-      if (--open > 0) return
-      const last = await cluster
+      await runAsAdmin(toDirectUrl, `drop database "${name}" with (force)`)
+      if (--openDatabaseCount > 0) return
+      const openedCluster = await cluster
       cluster = undefined
-      await last?.close()
+      await openedCluster?.close()
     },
   }
 }

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { buildCredentials } from './servers.ts'
 import type { Caller } from './service.ts'
 
-/** A received event; a block of comments has no fields. */
+/** A received event. A block of comments has no fields. */
 export interface Event {
   id?: string
   event?: string
@@ -15,21 +15,22 @@ export interface Event {
 /** A stream of server-sent events that is being read. */
 export interface EventStream {
   status: number
-  // biome-ignore lint/suspicious/noExplicitAny: of HTTP/1.1 or HTTP/2
+  // biome-ignore lint/suspicious/noExplicitAny: HTTP/1.1 and HTTP/2 have different types
   headers: any
-  /** All that has come. */
+  /** Everything received so far. */
   text: string
-  /** Events that have come and have data. */
+  /** Received events that have data. */
   events: Event[]
-  /** The `id` that has come last: what to go on from. */
+  /** The last received `id`, from which a new stream can resume. */
   lastId: string | undefined
+  /** Returns the next event with data. Fails after 20 s. */
   next(): Promise<Event>
-  /** Resolves once the server has ended it, or it broke. */
+  /** Resolves when the server ends the stream or the connection breaks. */
   ended: Promise<void>
-  /** Leaves what comes unread, until it is read again. */
+  /** Stops reading until `resume` is called. */
   pause(): void
   resume(): void
-  /** Hangs up. */
+  /** Closes the connection. */
   close(): void
 }
 
@@ -41,6 +42,7 @@ interface StreamRequest {
   http2?: boolean
 }
 
+/** Opens a stream of server-sent events, by default over HTTP/1.1. */
 export async function openEvents({
   at,
   caller,
@@ -61,7 +63,8 @@ export async function openEvents({
     async next() {
       const deadline = performance.now() + 20_000
       while (stream.events.length <= readCount) {
-        if (performance.now() > deadline) throw new Error(`No event came; so far: ${stream.text}`)
+        if (performance.now() > deadline)
+          throw new Error(`No event received within 20 s. Received so far: ${stream.text}`)
         await delay(5)
       }
       return stream.events[readCount++] as Event

@@ -22,7 +22,7 @@ interface Server {
   headers: Readonly<Record<string, string>>
 }
 
-/** Sends one request through an agent, which trusts the server's certificate. Rejects if there is no complete response within 20 s. */
+/** Sends a request through an agent that trusts the server's certificate. Rejects if the response isn't complete within 20 s. */
 export const sendHttpsRequest = <Data>(
   { method, path, body, key }: HttpsRequest,
   { baseUrl, agent, headers }: Server,

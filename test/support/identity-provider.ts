@@ -22,7 +22,7 @@ const { Provider: OidcProvider } = createRequire(import.meta.url)('oidc-provider
 
 type Claims = Record<string, unknown>
 
-/** An identity provider on loopback (`oidc-provider`, a certified implementation), with one client, and its people. */
+/** An identity provider on loopback (`oidc-provider`, a certified implementation), with one client and several people. */
 export interface TestIdentityProvider {
   issuer: string
   /** `OIDC_…` settings of a server that uses it. Set `OIDC_ROLES` too. */

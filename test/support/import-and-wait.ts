@@ -15,14 +15,14 @@ export const uploadFile = (
     body,
   })
 
-/** Waits until a file that was taken is in; the import (`Import`), and its path. */
+/** Waits until an accepted file is imported. Returns the import (`Import`) and its path. */
 export async function waitForImport(caller: Caller, { status, headers, text }: TestResponse) {
   assert.equal(status, 202, text)
   const path = String(headers.location)
-  await waitUntil(async () => (await caller.get(path)).json.data.state !== 'running', 'it is in', 30_000)
+  await waitUntil(async () => (await caller.get(path)).json.data.state !== 'running', 'the import ends', 30_000)
   return Object.assign((await caller.get(path)).json.data, { path })
 }
 
-/** Sends a file, and waits until it is in. */
-export const importAndWait = async (...sent: Parameters<typeof uploadFile>) =>
-  waitForImport(sent[0], await uploadFile(...sent))
+/** Uploads a file and waits until it is imported. */
+export const importAndWait = async (...upload: Parameters<typeof uploadFile>) =>
+  waitForImport(upload[0], await uploadFile(...upload))

@@ -13,23 +13,23 @@ import { type Format, openSource } from '../../src/import/sources/file.ts'
 import { createTestDatabase, type TestDatabase } from './database.ts'
 
 export interface ImportResult extends ImportSummary {
-  /** The text of the rejected file; undefined if no row was rejected. */
+  /** The content of the file with the rejected rows; undefined if no row was rejected. */
   rejectedFile: string | undefined
 }
 
-/** A service on a database of its own, to import into. */
+/** A service on a separate database, to import files into. */
 export interface Shop {
   db: Database
   service: Service
   directory: string
   /** The URL for `pg`. */
   connection: TestDatabase['connection']
-  /** Imports text or bytes as a file of this kind. */
+  /** Imports text or bytes as a file of this import type. */
   importFile(kind: string, content: string | Buffer, options?: ImportOptions & { file?: string }): Promise<ImportResult>
   importStream(kind: string, chunks: Iterable<Buffer>, format: Format): Promise<ImportSummary>
   /** The contents of all tables that imports write, including change timestamps. */
   dumpTables(): Promise<string>
-  /** Rows of a statement. */
+  /** Runs an SQL statement. Returns its rows. */
   // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects
   queryRows(text: string): Promise<any[]>
   close(): Promise<void>

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 
-/** A file of the repository: its path and its text. */
+/** The path and text of a file of the repository. */
 export interface Source {
   path: string
   text: string
@@ -15,24 +15,24 @@ const readFiles = (patterns: string[]): Source[] =>
     .sort()
     .map(path => ({ path, text: readFileSync(join(root, path), 'utf8') }))
 
-/** Each TypeScript file of these folders. */
+/** Returns the TypeScript files of folders. */
 export const readSources = (...folders: string[]) => readFiles(folders.map(folder => `${folder}/**/*.ts`))
-/** Each module for browsers in this folder. */
+/** Returns the browser modules of a folder. */
 export const readModules = (folder: string) => readFiles([`${folder}/**/*.js`])
 
 const importStatement = /^(?:import|export)\s[^'"`;]*?\bfrom\s+'([^']+)'|^import\s+'([^']+)'|\bimport\(\s*'([^']+)'/gm
 
-/** The paths of our own files that a file imports, types included. */
+/** Returns the paths of our own files that a file imports, including type imports. */
 export const findImports = ({ path, text }: Source): string[] =>
   [...text.matchAll(importStatement)]
     .map(([, from, bare, dynamic]) => from ?? bare ?? dynamic ?? '')
     .filter(name => name.startsWith('.') && !name.endsWith('.json'))
     .map(name => normalize(join(dirname(path), name)))
 
-/** Which files or folders import which. */
+/** The files or folders that each file or folder imports. */
 export type ImportGraph = ReadonlyMap<string, ReadonlySet<string>>
 
-/** The arrows between what files belong to, for instance their folders; none from a place to itself. */
+/** Builds the import graph of files, grouped into nodes by `getNode`, for instance their folders. Leaves out self-imports. */
 export function buildImportGraph(sources: readonly Source[], getNode: (path: string) => string): ImportGraph {
   const edges = new Map<string, Set<string>>()
   for (const source of sources) {

@@ -31,7 +31,7 @@ export const giftEmail: VoucherEmail = {
   deliveryDate: null,
 }
 
-/** An email as it is stored, with its job. */
+/** A stored email with its job. */
 interface MailRow {
   email_id: string
   status: string
@@ -44,8 +44,8 @@ interface MailRow {
 }
 
 /**
- * Sets up a service that sends emails, a mail server that stores them, and workers, for a test file. Emptied after
- * each test.
+ * Sets up a service that sends emails, a mail server that stores them, and workers, for a test file. After each test,
+ * all emails, jobs and alerts are deleted.
  */
 export function setUpMailing() {
   const keys = deriveKeys(randomBytes(32))
@@ -106,26 +106,30 @@ export function setUpMailing() {
     get logText() {
       return logged.text
     },
-    /** A worker; it is stopped after the test. */
+    /** Starts a worker that is stopped after the test. */
     startMailWorker(transport = openMailTransport({ smtpUrl: sink.url, dataDir: directory }), publicUrl?: string) {
       const worker = startWorker({ db: database.db, keys, log: logged.log, mailTransport: transport, publicUrl })
       workers.push(worker)
       return worker
     },
-    queueMail: (more: Partial<VoucherEmail> = {}) =>
-      database.db.transaction(tx => queueVoucherEmail(tx, keys, service, { ...giftEmail, ...more })),
+    queueMail: (overrides: Partial<VoucherEmail> = {}) =>
+      database.db.transaction(tx => queueVoucherEmail(tx, keys, service, { ...giftEmail, ...overrides })),
     /** Returns the oldest email. */
     getMail,
     waitUntil: waitOrFailWithLog,
     waitUntilSent: () =>
-      waitOrFailWithLog(async () => (await listMails()).every(({ status }) => status === 'sent'), 'all are sent'),
-    waitUntilFailed: () => waitOrFailWithLog(async () => (await getMail()).status === 'failed', 'it has failed'),
-    /** The attempt is over, and the next one has its time. */
+      waitOrFailWithLog(
+        async () => (await listMails()).every(({ status }) => status === 'sent'),
+        'all emails are sent',
+      ),
+    waitUntilFailed: () => waitOrFailWithLog(async () => (await getMail()).status === 'failed', 'the email fails'),
+    /** Waits until this attempt is over and the next one is scheduled. */
     waitUntilAttempted: (attempts: number) =>
       waitOrFailWithLog(async () => {
         const { attempts: attemptCount, wait } = await getMail()
         return attemptCount === attempts && wait !== null && wait > 1
       }, `attempt ${attempts}`),
+    /** Makes the next attempt due now. */
     makeDue: () => database.db.run(sql`update job set due_at = now() where name = 'send-email'`),
   }
 }

@@ -6,7 +6,10 @@ import { upsertCustomers } from '../../src/store/customers/customers.ts'
 import { upsertStock } from '../../src/store/inventory/stock.ts'
 import type { Caller, TestApi } from './service.ts'
 
-/** A shop that the e-commerce platform knows nothing of: two stores, a hoodie in two sizes of black and one of red, two customers. */
+/**
+ * Creates a shop without mappings to an e-commerce platform: two stores, a hoodie in two black sizes and one red size,
+ * and two customers.
+ */
 export async function createUnmappedShop(
   { db, createService }: Pick<TestApi, 'db' | 'createService'>,
   settings: Partial<Settings> = {},
@@ -39,7 +42,7 @@ export async function createUnmappedShop(
   return caller
 }
 
-/** Adds SKUs in capitals. Returns the SKUs of a platform, which differ only in case: `Sku-007` for `SKU-007`. */
+/** Adds SKUs in uppercase. Returns the platform's SKUs, which differ only in case: `Sku-007` for `SKU-007`. */
 export async function addSkusInCapitals(db: Database, service: Service, count: number): Promise<string[]> {
   const skus = Array.from({ length: count }, (_, i) => `Sku-${String(i).padStart(3, '0')}`)
   await upsertProducts(

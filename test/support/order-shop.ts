@@ -22,7 +22,7 @@ const prices: Record<string, string> = {
   '85049A': '2.50',
 }
 
-/** A small shop: two stores, of which 102 has more hoodies; one item that no store keeps; two SKUs that differ in their case only. */
+/** Fills a small shop: two stores, of which 102 has more hoodies, one item without stock, and two SKUs that differ only in case. */
 export async function fillShop(db: Database, service: Service) {
   await upsertStores(db, service, [
     { storeId: '1001', storeNumber: '101', name: 'Collins Street' },
@@ -56,29 +56,29 @@ export interface OrderShop {
   createShop(settings?: Partial<Settings>): Promise<Caller>
 }
 
-/** The API with such a shop, for a maintainer. */
+/** Starts the API with a filled shop and a maintainer account. */
 export async function startOrderShop(): Promise<OrderShop> {
   const settings = {
     currency: 'AUD',
     timeZone: 'Australia/Melbourne',
     writesPerMinute: 'off',
     readsPerMinute: 'off',
-    // The shop also sells an item that no store keeps.
+    // The shop also sells an item without stock.
     oversell: 'allow',
   } as const
   const api = await startTestApi({ settings, role: 'maintainer' })
   await fillShop(api.db, api.service)
   return {
     api,
-    async createShop(more = {}) {
-      const caller = await api.createService({ ...settings, ...more })
+    async createShop(overrides = {}) {
+      const caller = await api.createService({ ...settings, ...overrides })
       await fillShop(api.db, caller.service)
       return caller
     },
   }
 }
 
-/** John Smith earns a point for each unit of money from now on. */
+/** Makes John Smith a member of a reward program in which he earns one point per dollar. */
 export async function joinRewards({ db }: Pick<TestApi, 'db'>, { service }: Caller, rules: object = {}) {
   const earning = { accrualSpend: '1.00', accrualPoints: 1 }
   const tier = { programId: '1', tierId: '1', name: 'Base', sequence: 1, ...earning, ...rules }
@@ -102,12 +102,12 @@ export interface OrderLine {
   discounts?: { type: string; amount: string; reason?: string; percentage?: string }[]
 }
 
-/** Dollars of a number of cents. */
+/** Formats cents as dollars. */
 export const toDollars = (cents: number) => `${Math.trunc(cents / 100)}.${String(cents % 100).padStart(2, '0')}`
 export const toCents = (text: string) => Math.round(Number(text) * 100)
 
-/** An order of these lines, paid in full. */
-export function buildOrder(lines: OrderLine[], more: object = {}) {
+/** Builds the body of an order with these lines, paid in full. */
+export function buildOrder(lines: OrderLine[], overrides: object = {}) {
   const due = lines.reduce((sum, { sku, quantity, discounts = [] }) => {
     const discount = discounts.reduce((total, { amount }) => total + toCents(amount), 0)
     return sum + toCents(prices[sku] ?? '0.00') * quantity - discount
@@ -118,24 +118,24 @@ export function buildOrder(lines: OrderLine[], more: object = {}) {
     deliveryAddress: address,
     lines,
     payments: [{ gateway: 'paypal', amount: toDollars(due), reference: 'PAYID-1' }],
-    ...more,
+    ...overrides,
   }
 }
 
 /** Builds the body of a return, from the quantity of each SKU. */
-export const buildReturn = (units: Record<string, number>, more: object = {}) => ({
+export const buildReturn = (units: Record<string, number>, overrides: object = {}) => ({
   lines: Object.entries(units).map(([sku, quantity]) => ({ sku, quantity, reasonCode: 'SIZE' })),
-  ...more,
+  ...overrides,
 })
 
-/** Asks for a return of so many of each SKU. */
+/** Creates a return with this quantity of each SKU. */
 export const createReturn = (
   caller: Caller,
   orderId: string,
   units: Record<string, number>,
-  more: object = {},
+  overrides: object = {},
   headers: Record<string, string> = {},
-) => post(caller, `/orders/${orderId}/returns`, buildReturn(units, more), headers)
+) => post(caller, `/orders/${orderId}/returns`, buildReturn(units, overrides), headers)
 
 export const cancelReturn = ({ db }: Pick<TestApi, 'db'>, { service }: Caller, returnNumber: string) =>
   db.transaction(tx => advanceReturn(tx, service, { number: returnNumber }, 'cancel'))
@@ -162,18 +162,18 @@ export async function addShipment(
 export const getReturnable = async (caller: Caller, orderId: string) =>
   (await caller.get(`/orders/${orderId}/returnable`)).json.data
 
-/** Places an order that has to be taken; returns its record. */
-export async function placeOrder(caller: Caller, lines: OrderLine[], more: object = {}) {
-  return getCreatedRecord(await post(caller, '/orders', buildOrder(lines, more)))
+/** Places an order. Returns its record. Fails if the order is rejected. */
+export async function placeOrder(caller: Caller, lines: OrderLine[], overrides: object = {}) {
+  return getCreatedRecord(await post(caller, '/orders', buildOrder(lines, overrides)))
 }
 
-/** The record that was made. */
+/** Returns the created record. Throws if the status isn't 201. */
 export function getCreatedRecord({ status, json, text }: TestResponse) {
   if (status !== 201) throw new Error(`${status} ${text}`)
   return json.data
 }
 
-/** Returns the units of each stock level that no order has, by store ID and SKU. */
+/** Returns the units of each stock level that aren't allocated to an order, by `storeId sku`. */
 export async function getStock(caller: Caller): Promise<Record<string, number>> {
   const { json } = await caller.get('/inventory')
   return Object.fromEntries(
@@ -184,7 +184,7 @@ export async function getStock(caller: Caller): Promise<Record<string, number>> 
   )
 }
 
-/** The retail transactions of an order, the oldest change first. */
+/** Returns the retail transactions of an order, oldest change first. */
 export async function getSales(caller: Caller, orderNumber: string) {
   const { json } = await caller.get('/orders/transactions/search?asc=true')
   return json.data.filter((record: { orderNumber: string | null }) => record.orderNumber === orderNumber)

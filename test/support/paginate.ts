@@ -14,7 +14,7 @@ export interface PagedList {
   cursors: string[]
 }
 
-/** Reads a list to its end; `between` runs after each page but the last. No record may come twice, and `asOf` may not move. */
+/** Fetches all pages of a list. `between` runs after each page except the last. Fails if a record is repeated or `asOf` changes. */
 export async function paginate(
   caller: Pick<Caller, 'get'>,
   path: string,
@@ -31,21 +31,21 @@ export async function paginate(
     assert.equal(status, 200, JSON.stringify(json))
     records.push(...json.data)
     asOf ||= json.meta.asOf
-    assert.equal(json.meta.asOf, asOf, 'the pages of one walk share their `asOf`')
+    assert.equal(json.meta.asOf, asOf, 'all pages of a list must have the same `asOf`')
     if (json.meta.endCursor !== null) cursors.push(json.meta.endCursor)
     if (!json.meta.hasNextPage) break
     await between?.(cursors.length)
   }
   const ids = records.map(record => record.id)
-  assert.equal(new Set(ids).size, ids.length, 'no record comes twice in a walk')
+  assert.equal(new Set(ids).size, ids.length, 'no record may be repeated')
   return { records, ids, asOf, cursors }
 }
 
-/** The poll after `asOf`. */
+/** Fetches the customers that changed since `asOf`. */
 export const pollSince = (caller: Pick<Caller, 'get'>, asOf: string, limit = 100) =>
   paginate(caller, `/customers/search?limit=${limit}&updated_after=${asOf}`)
 
-/** Rows of customers as the store takes them. */
+/** Builds customer rows for `upsertCustomers`. */
 export const buildCustomers = (from: number, count: number, firstname = 'Ann') =>
   Array.from({ length: count }, (_, i) => ({ id: String(from + i).padStart(6, '0'), firstname }))
 

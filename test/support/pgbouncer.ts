@@ -8,22 +8,24 @@ import { findFreePort } from '../../scenarios/support/free-port.ts'
 import { startPostgresProxy } from '../../scenarios/support/postgres-proxy.ts'
 import { waitUntil } from './processes.ts'
 
-/** PGBOUNCER names another one, such as a newer release. */
+/** The PgBouncer to test with. PGBOUNCER can name another one, such as a newer release. */
 const program = process.env.PGBOUNCER ?? '/usr/sbin/pgbouncer'
 
-/** Why there is no PgBouncer here to test with; undefined where there is one. */
-export const pgBouncerMissing = existsSync(program) ? undefined : `${program} is not there (apt-get install pgbouncer)`
+/** The reason to skip a test if PgBouncer isn't installed; undefined if it is. */
+export const pgBouncerMissing = existsSync(program)
+  ? undefined
+  : `${program} is not installed (apt-get install pgbouncer)`
 
-/** True if the PgBouncer of this machine keeps track of named statements in transaction mode: from 1.21. */
+/** True if this PgBouncer supports named prepared statements in transaction mode (since 1.21). */
 export const hasPreparedStatements = () => {
   const version = spawnSync(program, ['--version'], { encoding: 'utf8' }).stdout ?? ''
   const [, major = '0', minor = '0'] = /(\d+)\.(\d+)/.exec(version) ?? []
   return Number(major) > 1 || Number(minor) >= 21
 }
 
-/** A PgBouncer of this machine in front of a database, in transaction mode; `settings` are further lines of its file. */
+/** Starts a PgBouncer in transaction mode in front of a database. `settings` are additional lines of its configuration file. */
 export async function startPgBouncer(connection: string, settings: readonly string[] = []) {
-  // The socket of the bundled PostgreSQL is for its own user alone, and root may not run PgBouncer.
+  // Only its own user can open the bundled PostgreSQL's socket, and PgBouncer can't run as root.
   const proxy = await startPostgresProxy(connection)
   const direct = new URL(proxy.connection)
   const [user, port] = [decodeURIComponent(direct.username), await findFreePort()]

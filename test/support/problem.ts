@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { type ErrorCode, errorCodes } from '../../src/errors/api-error.ts'
 import type { TestResponse } from './service.ts'
 
-/** Internals that must not appear in a response: SQL, stacks, paths, addresses, versions, names of dependencies. */
+/** Matches internals that must not appear in a response: SQL, stacks, paths, addresses, versions, names of dependencies. */
 const internals =
   /select |insert |update |delete from|relation "|column "|syntax error|at \S+ \(|\.ts\b|\.js\b|node_modules|node:|\/work\/|\/tmp\/|\/home\/|\/usr\/|127\.0\.0\.1|\.s\.PGSQL|postgres|fastify|FST_|HPE_|ECONN|SQLSTATE|\bpg\b|v\d+\.\d+\.\d+/i
 
@@ -13,32 +13,34 @@ export function assertProblem(
   baseUrl: string,
   path?: string,
 ) {
-  const shown = `${path ?? ''} ${response.text.slice(0, 300)}`
+  const context = `${path ?? ''} ${response.text.slice(0, 300)}`
   const { json, headers } = response
   const { status, title } = errorCodes[code]
-  assert.equal(response.status, status, shown)
-  assert.equal(headers['content-type'], 'application/problem+json; charset=utf-8', shown)
+  assert.equal(response.status, status, context)
+  assert.equal(headers['content-type'], 'application/problem+json; charset=utf-8', context)
   assertCommonHeaders(response)
   const { detail, instance, errors, lockedUntil, reason, ...extensions } = json
   assert.deepEqual(
     extensions,
     { type: `${baseUrl}/errors/${code}`, title, status, code, requestId: headers['x-request-id'] },
-    shown,
+    context,
   )
-  if (code === 'internal_error') assert.deepEqual([detail, instance, errors], [undefined, undefined, undefined], shown)
-  else assert.equal(typeof detail, 'string', shown)
-  if (path !== undefined && code !== 'internal_error') assert.equal(instance, path.split('?')[0], shown)
-  assert.equal(lockedUntil !== undefined, code === 'voucher_locked', shown)
-  if (reason !== undefined) assert.equal(code, 'voucher_unusable', shown)
-  for (const { parameter, pointer, available, requested, ...fault } of errors ?? []) {
-    assert.equal(available !== undefined && requested > available, fault.code === 'insufficient_stock', shown)
-    assert.deepEqual(Object.keys(fault).sort(), ['code', 'detail'], shown)
-    assert.ok(Object.hasOwn(errorCodes, fault.code), shown)
-    // A place in the query or one in the body; what is not set up has none.
-    assert.ok(parameter === undefined || pointer === undefined, shown)
-    if (parameter !== undefined) assert.match(parameter, /^[\w.?-]*$/, shown)
-    if (pointer !== undefined) assert.match(pointer, /^(\/[^/]*)*$/, shown)
-    if (parameter === undefined && pointer === undefined) assert.equal(fault.code, 'voucher_not_configured', shown)
+  if (code === 'internal_error')
+    assert.deepEqual([detail, instance, errors], [undefined, undefined, undefined], context)
+  else assert.equal(typeof detail, 'string', context)
+  if (path !== undefined && code !== 'internal_error') assert.equal(instance, path.split('?')[0], context)
+  assert.equal(lockedUntil !== undefined, code === 'voucher_locked', context)
+  if (reason !== undefined) assert.equal(code, 'voucher_unusable', context)
+  for (const { parameter, pointer, available, requested, ...fieldError } of errors ?? []) {
+    assert.equal(available !== undefined && requested > available, fieldError.code === 'insufficient_stock', context)
+    assert.deepEqual(Object.keys(fieldError).sort(), ['code', 'detail'], context)
+    assert.ok(Object.hasOwn(errorCodes, fieldError.code), context)
+    // Each field error has a parameter or a pointer, except `voucher_not_configured`.
+    assert.ok(parameter === undefined || pointer === undefined, context)
+    if (parameter !== undefined) assert.match(parameter, /^[\w.?-]*$/, context)
+    if (pointer !== undefined) assert.match(pointer, /^(\/[^/]*)*$/, context)
+    if (parameter === undefined && pointer === undefined)
+      assert.equal(fieldError.code, 'voucher_not_configured', context)
   }
   const { type: _, instance: __, ...shared } = json
   assert.doesNotMatch(JSON.stringify(shared), internals)
@@ -46,11 +48,11 @@ export function assertProblem(
 
 /** Returns the field errors in short form: `/lines/0/sku unknown_sku`. */
 export const getFieldErrors = ({ json }: Pick<TestResponse, 'json'>): string[] =>
-  json.errors.map((fault: { pointer: string; code: string }) => `${fault.pointer} ${fault.code}`)
+  json.errors.map((fieldError: { pointer: string; code: string }) => `${fieldError.pointer} ${fieldError.code}`)
 
 /** Returns the detail of each field error. */
 export const getErrorDetails = ({ json }: Pick<TestResponse, 'json'>): string[] =>
-  json.errors.map((fault: { detail: string }) => fault.detail)
+  json.errors.map((fieldError: { detail: string }) => fieldError.detail)
 
 /** Asserts the headers of every response. */
 export function assertCommonHeaders({ headers }: Pick<TestResponse, 'headers'>) {
@@ -62,7 +64,7 @@ export function assertCommonHeaders({ headers }: Pick<TestResponse, 'headers'>) 
     assert.equal(headers[name], undefined, name)
 }
 
-/** An answer without what is of its request alone. */
+/** Returns a response without the parts that differ for each request. */
 export const withoutRequestData = ({ status, headers, json }: TestResponse) => {
   const { date: _, 'x-request-id': __, 'content-length': ___, ratelimit: ____, ...otherHeaders } = headers
   return { status, headers: otherHeaders, json: { ...json, instance: '', requestId: '' } }

@@ -21,7 +21,7 @@ const programs = join(checkout, 'node_modules/.bin')
 
 export type Environment = Record<string, string>
 
-/** The command line as a process of its own, with what it has said so far. */
+/** A running command and its output so far. */
 export interface RunningCommand {
   child: ChildProcess
   pid: number
@@ -36,14 +36,14 @@ interface RunOptions {
   program?: readonly [string, ...string[]]
 }
 
-/** The variables that processes inherit. Without the compile cache, each start would compile every module again. */
+/** Environment variables that child processes inherit. Without the compile cache, each start compiles all modules again. */
 const { HOME, NODE_COMPILE_CACHE, PATH, TMPDIR } = process.env
 const inheritedEnvironment = {
   BACKUP_RECIPIENTS: 'plain',
   HOME,
   NODE_COMPILE_CACHE,
   PATH: `${programs}${delimiter}${PATH}`,
-  // A PostgreSQL of this machine would be another major version, with other plans.
+  // A PostgreSQL installed on this machine could be another major version with other plans.
   POSTGRES_BIN_DIR: 'bundled',
   TMPDIR,
 }
@@ -51,14 +51,14 @@ const inheritedEnvironment = {
 const runningCommands = new Set<RunningCommand>()
 const directories = new Set<string>()
 
-/** All processes and directories of a test file go when its tests are done, however they end. */
+/** Kills all processes and removes all directories of a test file after its tests, even if they fail. */
 after(async () => {
   for (const runningCommand of runningCommands) killGroup(runningCommand)
   await Promise.all([...runningCommands].map(command => command.ended))
   for (const path of directories) {
     for (const home of [path, ...fs.readdirSync(path).map(name => join(path, name))]) {
       const postgres = findPostgresPid(home)
-      if (postgres) await waitUntil(() => !isRunning(postgres), 'PostgreSQL ends with its owner', 20_000)
+      if (postgres) await waitUntil(() => !isRunning(postgres), 'PostgreSQL ends after its owner', 20_000)
     }
     fs.rmSync(path, { recursive: true, force: true, maxRetries: 5 })
   }
@@ -66,16 +66,16 @@ after(async () => {
 process.on('exit', () => runningCommands.forEach(killGroup))
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1))
 
-/** Ends a command and its children. */
+/** Kills a command and its child processes. */
 export function killGroup({ pid }: RunningCommand) {
   try {
     process.kill(-pid, 'SIGKILL')
   } catch {
-    // It has ended already.
+    // The process has already ended.
   }
 }
 
-/** A directory of the test file's own. */
+/** Creates a directory that is removed after the test file. */
 export function createDirectory(mode = 0o711): string {
   const path = fs.mkdtempSync(join(fs.realpathSync(tmpdir()), 'tillbridge-test-'))
   fs.chmodSync(path, mode)
@@ -83,7 +83,7 @@ export function createDirectory(mode = 0o711): string {
   return path
 }
 
-/** Starts `tillbridge …`; of the environment only what is given here, and `surroundings`, reaches it. */
+/** Starts `tillbridge …`. It gets only `environment` and `inheritedEnvironment`, not the environment of the tests. */
 export function startCommand(
   args: readonly string[],
   environment: Environment,
@@ -116,14 +116,14 @@ export function startCommand(
   return running
 }
 
-/** Runs `tillbridge …` to its end. */
+/** Runs `tillbridge …` and waits until it ends. */
 export async function runCommand(args: readonly string[], environment: Environment, options?: RunOptions) {
   const command = startCommand(args, environment, options)
   const { code, signal } = await command.ended
   return { code, signal, out: command.out, err: command.err }
 }
 
-/** Runs a command that has to succeed; returns what it says. */
+/** Runs a command. Returns its standard output. Fails if the exit code isn't 0. */
 export async function runSuccessfully(
   args: readonly string[],
   environment: Environment,
@@ -134,10 +134,10 @@ export async function runSuccessfully(
   return out
 }
 
-/** A running service, and the access to it. */
+/** A running server, and how to reach it. */
 export interface RunningServer extends RunningCommand, Pick<Access, 'baseUrl' | 'caFile'> {}
 
-/** Starts `tillbridge start …` and returns once it serves. */
+/** Starts `tillbridge start …`. Resolves when it accepts requests. */
 export async function serve(
   args: readonly string[],
   environment: Environment,
@@ -147,7 +147,7 @@ export async function serve(
   return waitUntilServing(startCommand(['start', ...args], { ...defaults, ...environment }, options), environment)
 }
 
-/** Waits until a process that was started says that it serves. */
+/** Waits until a started server reports that it accepts requests. */
 export async function waitUntilServing(
   command: RunningCommand,
   { DATA_DIR = '', TLS_CERT_FILE = '' }: Environment,
@@ -156,13 +156,17 @@ export async function waitUntilServing(
   command.ended.then(() => {
     hasEnded = true
   })
-  await waitUntil(() => hasEnded || command.out.includes('Press Ctrl-C to stop.'), 'the service serves', 120_000)
-  assert.ok(!hasEnded, `The service ended before it served: ${command.out}${command.err}`)
+  await waitUntil(
+    () => hasEnded || command.out.includes('Press Ctrl-C to stop.'),
+    'the server accepts requests',
+    120_000,
+  )
+  assert.ok(!hasEnded, `The server ended before it accepted requests: ${command.out}${command.err}`)
   const baseUrl = /serves (https:\S+?)[. ]/.exec(command.out)?.[1] ?? ''
   return Object.assign(command, { baseUrl, caFile: TLS_CERT_FILE || join(DATA_DIR, 'tls/ca.pem') })
 }
 
-/** Asks a service to stop and says how it ended. */
+/** Signals a server to stop. Returns its exit code and signal. */
 export async function stopServer(command: RunningCommand, signal: NodeJS.Signals = 'SIGTERM') {
   command.child.kill(signal)
   return command.ended
@@ -170,7 +174,7 @@ export async function stopServer(command: RunningCommand, signal: NodeJS.Signals
 
 export type Credentials = Pick<Access, 'username' | 'password' | 'serviceName'>
 
-/** One request over a connection of its own. */
+/** Sends a GET request over a new connection. Fails if there is no response within 20 s. */
 export function sendGet(
   { baseUrl, caFile }: Pick<Access, 'baseUrl' | 'caFile'>,
   path: string,
@@ -195,7 +199,7 @@ export function sendGet(
         resolve({ status: response.statusCode ?? 0, headers: response.headers, text, json })
       })
     })
-    clientRequest.on('timeout', () => clientRequest.destroy(new Error(`No answer from ${path} for 20 s.`)))
+    clientRequest.on('timeout', () => clientRequest.destroy(new Error(`No response from ${path} within 20 s.`)))
     clientRequest.on('error', reject)
     clientRequest.end()
   })
@@ -204,13 +208,13 @@ export function sendGet(
 export const readAccess = (dataDir: string): Access =>
   JSON.parse(fs.readFileSync(join(dataDir, 'access.json'), 'utf8')) as Access
 
-/** Makes a service with an admin, and returns the access to it. */
+/** Creates a service with an admin. Returns the admin's credentials. */
 export async function createServiceAccess(environment: Environment, serviceName = 'luma'): Promise<Credentials> {
   await runSuccessfully(['service', 'add', serviceName], environment)
   return addAdmin(environment, serviceName)
 }
 
-/** Makes an admin of a service, and returns the access to it. */
+/** Creates an admin of a service. Returns the admin's credentials. */
 export async function addAdmin(environment: Environment, serviceName: string): Promise<Credentials> {
   const username = `${serviceName}-admin`
   const output = await runSuccessfully(
@@ -222,7 +226,7 @@ export async function addAdmin(environment: Environment, serviceName: string): P
 
 export const findPassword = (output: string) => /^Password: (\S+)$/m.exec(output)?.[1] ?? ''
 
-/** A connection to the database of a service that runs. */
+/** Connects to the database of a running server. */
 export async function connectToDatabase(dataDir: string): Promise<pg.Client> {
   const client = new pg.Client(JSON.parse(fs.readFileSync(join(dataDir, 'database.json'), 'utf8')))
   client.on('error', () => {})
@@ -230,20 +234,23 @@ export async function connectToDatabase(dataDir: string): Promise<pg.Client> {
   return client
 }
 
-/** The process number of the bundled PostgreSQL that runs, or ran last, under a data directory. */
+/** Returns the process ID of the bundled PostgreSQL that runs, or last ran, in a data directory. */
 export function findPostgresPid(dataDir: string): number | undefined {
   const file = join(dataDir, 'postgres/data/postmaster.pid')
   return fs.existsSync(file) ? Number.parseInt(fs.readFileSync(file, 'utf8'), 10) : undefined
 }
 
-/** The processes that serve below one that was started with WEB_CONCURRENCY. */
+/** Returns the process IDs of the workers of a server that was started with WEB_CONCURRENCY. */
 export const findWorkerPids = ({ pid }: RunningCommand): number[] =>
   listChildPids(pid).filter(child => fs.readFileSync(`/proc/${child}/cmdline`, 'utf8').includes('src/cli.js'))
 
 /** True if a process was stopped by a signal (proc_pid_stat(5)). */
 export const isHalted = (pid = 0) => /^\d+ \(.*\) T/.test(fs.readFileSync(`/proc/${pid}/stat`, 'utf8'))
 
-/** Checks a condition until it is met: every 20 ms at first, and less often in a long wait, because a check can be a query or a command. */
+/**
+ * Checks a condition until it is met. Fails with `label` after `withinMs`. The interval grows from 20 ms to 200 ms, because
+ * a check can be a query or a command.
+ */
 export async function waitUntil(condition: () => unknown, label: string, withinMs = 10_000): Promise<void> {
   const startedAt = Date.now()
   while (!(await condition())) {
@@ -253,10 +260,10 @@ export async function waitUntil(condition: () => unknown, label: string, withinM
   }
 }
 
-/** A port that nothing listens on now. */
+/** Returns a random port, which is probably free. */
 export const pickPort = () => String(randomInt(20_000, 32_000))
 
-/** Takes a port for the time of `work`. */
+/** Listens on a port while `work` runs. */
 export async function withOccupiedPort(work: (port: string) => Promise<void>) {
   const server = createServer()
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))

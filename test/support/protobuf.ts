@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 /** The type of a field: a message, or a value and its JSON form. */
 type Field = readonly [name: string, kind: string, repeated?: 'repeated']
 
-/** The messages of opentelemetry-proto 1.x that traces, metrics and logs are sent in, by the numbers of their fields. */
+/** The messages of opentelemetry-proto 1.x for traces, metrics and logs. Fields by their numbers. */
 const messages: Readonly<Record<string, Readonly<Record<number, Field>>>> = {
   ExportTraceServiceRequest: { 1: ['resourceSpans', 'ResourceSpans', 'repeated'] },
   ResourceSpans: {
@@ -99,14 +99,14 @@ const wireTypes: Readonly<Record<string, number>> = {
   fixed32: 5,
 }
 
-/** Reads a message in the wire format of Protocol Buffers, strictly. Throws for an unknown or repeated field. */
+/** Parses a message in the wire format of Protocol Buffers. Throws if a field is unknown or wrongly repeated. */
 export function readMessage(name: string, bytes: Buffer): Record<string, unknown> {
-  const fields = messages[name] ?? assert.fail(`no message ${name}`)
-  const read: Record<string, unknown> = Object.fromEntries(
+  const fields = messages[name] ?? assert.fail(`unknown message ${name}`)
+  const message: Record<string, unknown> = Object.fromEntries(
     Object.values(fields).flatMap(([fieldName, , repeated]) => (repeated ? [[fieldName, []]] : [])),
   )
   let at = 0
-  const varint = () => {
+  const readVarint = () => {
     let value = 0n
     for (let shift = 0n; ; shift += 7n) {
       const byte = BigInt(bytes.readUInt8(at++))
@@ -114,36 +114,38 @@ export function readMessage(name: string, bytes: Buffer): Record<string, unknown
       if (byte < 128n) return value
     }
   }
-  const take = (length: number) => {
+  const readBytes = (length: number) => {
     assert.ok(at + length <= bytes.length, `${name} ends within a field`)
     at += length
     return bytes.subarray(at - length, at)
   }
-  const value = (kind: string): unknown => {
-    if (kind === 'number') return Number(varint())
-    if (kind === 'boolean') return varint() === 1n
-    if (kind === 'int64') return String(BigInt.asIntN(64, varint()))
-    if (kind === 'fixed64') return String(take(8).readBigUInt64LE())
-    if (kind === 'double') return take(8).readDoubleLE()
-    if (kind === 'fixed32') return take(4).readUInt32LE()
-    const locked = take(Number(varint()))
-    if (kind === 'hex') return locked.toString('hex')
+  const readValue = (kind: string): unknown => {
+    if (kind === 'number') return Number(readVarint())
+    if (kind === 'boolean') return readVarint() === 1n
+    if (kind === 'int64') return String(BigInt.asIntN(64, readVarint()))
+    if (kind === 'fixed64') return String(readBytes(8).readBigUInt64LE())
+    if (kind === 'double') return readBytes(8).readDoubleLE()
+    if (kind === 'fixed32') return readBytes(4).readUInt32LE()
+    const content = readBytes(Number(readVarint()))
+    if (kind === 'hex') return content.toString('hex')
     if (kind.startsWith('packed')) {
-      const view = new DataView(locked.buffer, locked.byteOffset, locked.length)
-      const places = Array.from({ length: locked.length / 8 }, (_, i) => i * 8)
-      return places.map(i => (kind === 'packed double' ? view.getFloat64(i, true) : Number(view.getBigUint64(i, true))))
+      const view = new DataView(content.buffer, content.byteOffset, content.length)
+      const offsets = Array.from({ length: content.length / 8 }, (_, i) => i * 8)
+      return offsets.map(i =>
+        kind === 'packed double' ? view.getFloat64(i, true) : Number(view.getBigUint64(i, true)),
+      )
     }
-    return kind === 'string' ? new TextDecoder('utf-8', { fatal: true }).decode(locked) : readMessage(kind, locked)
+    return kind === 'string' ? new TextDecoder('utf-8', { fatal: true }).decode(content) : readMessage(kind, content)
   }
   while (at < bytes.length) {
-    const tag = Number(varint())
-    const [field, kind, repeated] = fields[tag >> 3] ?? assert.fail(`${name} has a field ${tag >> 3}`)
-    assert.equal(tag & 7, wireTypes[kind] ?? 2, `${name}.${field} is written as ${kind}`)
-    if (repeated) (read[field] as unknown[]).push(value(kind))
+    const tag = Number(readVarint())
+    const [field, kind, repeated] = fields[tag >> 3] ?? assert.fail(`${name} has an unknown field ${tag >> 3}`)
+    assert.equal(tag & 7, wireTypes[kind] ?? 2, `${name}.${field} must have the wire type of ${kind}`)
+    if (repeated) (message[field] as unknown[]).push(readValue(kind))
     else {
-      assert.ok(!(field in read), `${name}.${field} comes twice`)
-      read[field] = value(kind)
+      assert.ok(!(field in message), `${name}.${field} is repeated`)
+      message[field] = readValue(kind)
     }
   }
-  return read
+  return message
 }

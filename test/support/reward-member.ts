@@ -15,7 +15,7 @@ import { upsertPrograms, upsertRewardAccounts, upsertRewardLots } from '../../sr
 import type { Caller, TestApi } from './service.ts'
 
 const program = { programId: '1', name: 'Retail Rewards' }
-export const buildTier = (tierId: string, qualifySpend: string | null, more: object = {}) => ({
+export const buildTier = (tierId: string, qualifySpend: string | null, overrides: object = {}) => ({
   program,
   tier: {
     programId: '1',
@@ -31,7 +31,7 @@ export const buildTier = (tierId: string, qualifySpend: string | null, more: obj
     pointsExpiryMonths: 24,
     rewardExpiryMonths: 6,
     rewardExpiryDays: 1,
-    ...more,
+    ...overrides,
   },
 })
 const defaultTiers = [
@@ -40,7 +40,7 @@ const defaultTiers = [
   buildTier('3', '1500.00', { autoRewardValue: '15.00' }),
 ]
 
-/** A customer with a reward account, in a tenant of its own. */
+/** Creates a customer with a reward account in a new service. */
 export async function createMember(
   api: TestApi,
   { tiers = defaultTiers, account = {}, timeZone = 'Australia/Melbourne' } = {},
@@ -86,16 +86,16 @@ async function getAccount(caller: Caller): Promise<RewardAccount> {
   return json.data
 }
 
-/** A lot in short: what is left of what was given. */
+/** Formats a lot as `available of total`. */
 export const formatLot = ({ available, total }: RewardAccount['points' | 'rewards'][number]) =>
   `${available} of ${total}`
-/** Points, rewards, and points to the next reward. */
+/** Returns the available points and rewards, and the points to the next reward. */
 export const getBalances = ({ availablePoints, availableRewards, pointsToNextReward }: RewardAccount) => [
   availablePoints,
   availableRewards,
   pointsToNextReward,
 ]
-/** The tier, the next one, and the spend to it. */
+/** Returns the tier, the next tier, and the spend that is missing for it. */
 export const getTierProgress = ({ tierId, nextTierId, spendToNextTier }: RewardAccount) => [
   tierId,
   nextTierId,
@@ -110,7 +110,7 @@ const listEntries = async (api: TestApi, service: Service) =>
         from reward_entry where service_id = ${service.id} order by entry`)
   ).map(({ text }) => text)
 
-/** Asserts that balances are the sums of open lots, and lots and debt the sums of the ledger. */
+/** Asserts that balances are the sums of open lots, and that lots and debt are the sums of ledger entries. */
 async function checkLedger(api: TestApi, caller: Caller) {
   const account = await getAccount(caller)
   const sum = (amounts: readonly (string | number)[]) =>
@@ -123,11 +123,11 @@ async function checkLedger(api: TestApi, caller: Caller) {
   }
   const inconsistentLots = await api.db.rows(sql`
     select l.lot_id, l.total, l.consumed, e.* from reward_lot l
-      left join lateral (select coalesce(sum(amount) filter (where amount > 0), 0) as given, coalesce(-sum(amount) filter (where amount < 0), 0) as consumed,
-                                bool_or(e.kind in ('earn', 'reward', 'restore', 'cancel')) as here
+      left join lateral (select coalesce(sum(amount) filter (where amount > 0), 0) as granted, coalesce(-sum(amount) filter (where amount < 0), 0) as consumed,
+                                bool_or(e.kind in ('earn', 'reward', 'restore', 'cancel')) as is_granted_here
                            from reward_entry e where (e.service_id, e.account_id, e.lot_kind, e.lot_id) = (l.service_id, l.account_id, l.kind, l.lot_id)) e on true
-     where l.service_id = ${caller.service.id} and (l.consumed <> e.consumed or e.here and l.total <> e.given)`)
-  assert.deepEqual(inconsistentLots, [], 'lots that are not what their entries say')
+     where l.service_id = ${caller.service.id} and (l.consumed <> e.consumed or e.is_granted_here and l.total <> e.granted)`)
+  assert.deepEqual(inconsistentLots, [], 'lots must match their ledger entries')
   const debt = await api.db.row<{ owed: string; ledger: string; earned: string; held: string }>(sql`
     select a.points_owed as owed,
            (select coalesce(sum(case kind when 'owe' then -amount when 'settle' then amount end), 0)::bigint from reward_entry where service_id = a.service_id) as ledger,
@@ -136,7 +136,7 @@ async function checkLedger(api: TestApi, caller: Caller) {
               from reward_entry where service_id = a.service_id)::bigint - a.points_owed as held
       from reward_account a where service_id = ${caller.service.id}`)
   assert.equal(debt?.owed, debt?.ledger)
-  assert.equal(debt?.earned, debt?.held, 'what orders have earned is held, converted or was owed')
+  assert.equal(debt?.earned, debt?.held, 'earned points must be held, converted or owed')
   if (Number(debt?.owed) > 0) assert.equal(account.availablePoints, 0)
   assert.ok(account.availablePoints < 300)
 }

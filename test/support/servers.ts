@@ -12,10 +12,10 @@ import { composeApp } from '../../src/runtime/app.ts'
 import { listen } from '../../src/runtime/listener.ts'
 import type { Caller, TestApi, TestResponse } from './service.ts'
 
-/** The header of Basic authentication; right where the text is `username:password`. */
+/** Returns a Basic authentication header. A valid `text` is `username:password`. */
 export const buildBasicAuth = (text: string | Buffer) => `Basic ${Buffer.from(text).toString('base64')}`
 
-/** The header of a caller who gives this password. */
+/** Returns the Authorization header of a caller with this password. */
 export const buildAuthorization = ({ username }: Pick<Caller, 'username'>, password: string) =>
   buildBasicAuth(`${username}:${password}`)
 
@@ -25,24 +25,24 @@ export const buildCredentials = (caller: Pick<Caller, 'username' | 'password' | 
   'x-service-name': caller.service.name,
 })
 
-/** The head of a request that creates a customer, with these further lines. */
+/** Returns the head of a request that creates a customer, with additional header lines. */
 export function buildCreateHead(caller: Pick<Caller, 'username' | 'password' | 'service'>, ...lines: string[]) {
   const { authorization, 'x-service-name': name } = buildCredentials(caller)
-  const own = ['Host: localhost', `Authorization: ${authorization}`, `X-Service-Name: ${name}`]
-  return `POST /customers HTTP/1.1\r\n${[...own, ...lines].join('\r\n')}\r\n\r\n`
+  const commonLines = ['Host: localhost', `Authorization: ${authorization}`, `X-Service-Name: ${name}`]
+  return `POST /customers HTTP/1.1\r\n${[...commonLines, ...lines].join('\r\n')}\r\n\r\n`
 }
 
 interface RequestOptions {
   method?: string
   headers?: Record<string, string | string[]>
-  /** The address to ask from: any of 127.0.0.0/8. */
+  /** The client's IP address: any of 127.0.0.0/8. */
   from?: string
   body?: string
 }
 
 export type SendRequest = (path: string, options?: RequestOptions) => Promise<TestResponse>
 
-/** Asks over a connection of its own, unless an agent keeps some. */
+/** Returns a function that sends requests, each over a new connection unless `agent` reuses connections. */
 export const createRequester =
   ({ baseUrl, ca, agent = false }: { baseUrl: string; ca: string; agent?: Agent | false }): SendRequest =>
   async (path, { method = 'GET', headers = {}, from, body } = {}) => {
@@ -61,7 +61,7 @@ export const createRequester =
     return { status: response.statusCode, headers: response.headers as IncomingHttpHeaders, text, json }
   }
 
-/** A log from this level on, and the text of what was said in it. */
+/** Returns a logger with this minimum level, and the text that it has logged. */
 export function captureLog(level: string) {
   const lines: string[] = []
   return {
@@ -75,7 +75,7 @@ export function captureLog(level: string) {
   }
 }
 
-/** A further server of the same installation: what a second process would be. */
+/** Starts another server of the same installation, like a second process. */
 export async function startSecondServer(
   { db, keys }: Pick<TestApi, 'db' | 'keys'>,
   { log = pino({ level: 'silent' }), environment = {} }: { log?: Logger; environment?: Record<string, string> } = {},
@@ -97,7 +97,7 @@ export async function startSecondServer(
   }
 }
 
-/** A TLS connection, once its handshake is done. */
+/** Opens a TLS connection. Resolves after the handshake. */
 export async function openTls(
   server: { baseUrl: string; ca: string },
   options: ConnectionOptions = {},
@@ -108,7 +108,7 @@ export async function openTls(
   return socket
 }
 
-/** All that comes back on a connection until the server closes it. */
+/** Returns everything that the server sends on a connection until it closes it. */
 export async function readUntilClosed(socket: TLSSocket): Promise<string> {
   let text = ''
   socket.on('data', chunk => {
@@ -119,7 +119,7 @@ export async function readUntilClosed(socket: TLSSocket): Promise<string> {
   return text
 }
 
-/** The statuses that came back on a connection, in their order. */
+/** Returns the status codes of the responses on a connection, in order. */
 export const parseStatuses = (responses: string) =>
   [...responses.matchAll(/HTTP\/1\.[01] (\d{3})/g)].map(([, status]) => Number(status))
 

@@ -20,7 +20,7 @@ import { addAccount } from '../../src/store/accounts/accounts.ts'
 import { addService } from '../../src/store/tenancy/services.ts'
 import { createTestDatabase, openTestDatabase, type TestDatabase } from './database.ts'
 
-/** An answer as a client sees it. */
+/** A response as a client receives it. */
 export interface TestResponse {
   status: number
   headers: IncomingHttpHeaders
@@ -44,7 +44,7 @@ export interface Caller {
   request(path: string, options?: RequestOptions): Promise<TestResponse>
 }
 
-/** The API over real TLS on a database of its own, with one service and an account for it. */
+/** The API over TLS on a separate database, with one service and one account. */
 export interface TestApi extends Caller {
   baseUrl: string
   ca: string
@@ -54,7 +54,7 @@ export interface TestApi extends Caller {
   /** The secret that the keys are derived from: `SECRET_KEY` of a command for this installation. */
   secret: string
   createAccount(role: Role, service?: Service): Promise<Caller>
-  /** A further service, with an account. */
+  /** Creates another service with an account. */
   createService(settings?: Partial<Settings>): Promise<Caller>
   /** Sends a request without default headers. */
   sendRaw(path: string, options?: RequestOptions): Promise<TestResponse>
@@ -70,17 +70,18 @@ interface Options {
   backOffice?: (service: Service) => BackOffice
   /** Receives the server's log. Default: no log. */
   log?: Logger
-  /** A further server of this installation, with connections of its own, as another process would be: same service, same account. */
+  /** Starts another server of this installation, like a second process: same service and account, separate connections. */
   sharedWith?: TestApi
-  /** A database that is there already, instead of a fresh one; of one with a demo shop that is the service. */
+  /** An existing database instead of a new one. A database with a demo shop also has its service. */
   database?: TestDatabase & Partial<Pick<TestApi, 'secret' | 'service'>>
-  /** Routes in addition to those of the API. */
+  /** Additional routes. */
   furtherRoutes?: readonly RouteDefinition[]
 }
 
-/** Names of services and accounts, of all servers of a test file. */
+/** Numbers the names of services and accounts of all servers of a test file. */
 let nameCount = 0
 
+/** Starts the API in this process, with one service and one account. Call `stop` after the tests. */
 export async function startTestApi({
   settings = {},
   role = 'admin',
@@ -130,37 +131,37 @@ export async function startTestApi({
     })
 
   const createCaller = (username: string, password: string, service: Service): Caller => {
-    const own = {
+    const credentials = {
       authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`,
       'x-service-name': service.name,
     }
-    const withOwn = (headers: RequestOptions['headers'] = {}) =>
-      Object.fromEntries(Object.entries({ ...own, ...headers }).filter(([, value]) => value !== undefined))
+    const withCredentials = (headers: RequestOptions['headers'] = {}) =>
+      Object.fromEntries(Object.entries({ ...credentials, ...headers }).filter(([, value]) => value !== undefined))
     return {
       username,
       password,
       service,
-      get: (path, headers) => sendRaw(path, { headers: withOwn(headers) }),
-      request: (path, options = {}) => sendRaw(path, { ...options, headers: withOwn(options.headers) }),
+      get: (path, headers) => sendRaw(path, { headers: withCredentials(headers) }),
+      request: (path, options = {}) => sendRaw(path, { ...options, headers: withCredentials(options.headers) }),
     }
   }
 
-  const createAccount = async (as: Role, of: Service) => {
+  const createAccount = async (accountRole: Role, service: Service) => {
     const username = `user${++nameCount}`
-    const password = await addAccount(db, keys, username, of, as)
-    if (!password) throw new Error('the account is new')
-    return createCaller(username, password, of)
+    const password = await addAccount(db, keys, username, service, accountRole)
+    if (!password) throw new Error('the account already exists')
+    return createCaller(username, password, service)
   }
   const createService = async (ownSettings: Partial<Settings> = {}) => {
     const service = await addService(db, `shop${++nameCount}`, ownSettings)
-    if (!service) throw new Error('the service is new')
+    if (!service) throw new Error('the service already exists')
     return createAccount(role, service)
   }
 
-  const own = () => (existing?.service ? createAccount(role, existing.service) : createService(settings))
+  const createFirstCaller = () => (existing?.service ? createAccount(role, existing.service) : createService(settings))
   const firstCaller = sharedWith
     ? createCaller(sharedWith.username, sharedWith.password, sharedWith.service)
-    : await own()
+    : await createFirstCaller()
   return {
     ...firstCaller,
     baseUrl: listening.baseUrl,
@@ -169,7 +170,7 @@ export async function startTestApi({
     database,
     keys,
     secret,
-    createAccount: (as, of = firstCaller.service) => createAccount(as, of),
+    createAccount: (accountRole, service = firstCaller.service) => createAccount(accountRole, service),
     createService,
     sendRaw,
     async stop() {

@@ -7,12 +7,12 @@ import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 /** The fault of the next message. */
 export type SmtpFault =
   | { at: 'mail' | 'rcpt' | 'data'; code: number }
-  /** Takes the message, and cuts the connection before it says so. */
+  /** Accepts the message, but closes the connection without a response. */
   | 'cut'
-  /** Takes the message, and says nothing. */
+  /** Accepts the message, but never responds. */
   | 'hang'
 
-/** A message as it came over the wire. */
+/** A received message. */
 export interface DeliveredMail extends Email {
   receivers: string[]
   encrypted: boolean
@@ -20,19 +20,19 @@ export interface DeliveredMail extends Email {
   at: number
 }
 
-/** A mail server that keeps what it is sent. */
+/** A mail server that stores all received messages. */
 export interface SmtpSink {
   url: string
   port: number
   delivered: DeliveredMail[]
   /** Faults of the next messages, in order; later messages are accepted. */
   faults: SmtpFault[]
-  /** Commands it was given before or without a message, by their names. */
+  /** The names of the AUTH and MAIL commands, in order. */
   commands: string[]
   close(): Promise<void>
 }
 
-/** Starts a mail server on this machine; at `port` where one is given. */
+/** Starts a mail server on this machine, by default on a free port. */
 export async function startSink({
   port = 0,
   ...options
@@ -48,7 +48,7 @@ export async function startSink({
   const server = new SMTPServer({
     authOptional: true,
     disableReverseLookup: true,
-    // Without a certificate of one's own it would offer one that has expired.
+    // Without a certificate in `options`, the library would offer its own, which has expired.
     disabledCommands: options.cert ? [] : ['STARTTLS'],
     ...options,
     onAuth(auth, _, done) {

@@ -7,22 +7,25 @@ import { findFreePort } from '../../scenarios/support/free-port.ts'
 
 const program = '/usr/sbin/sshd'
 
-/** Why there is no SSH server here to test with; undefined where there is one. */
-export const sshdMissing = existsSync(program) ? undefined : `${program} is not there (apt-get install openssh-server)`
+/** The reason to skip a test if OpenSSH's server isn't installed; undefined if it is. */
+export const sshdMissing = existsSync(program)
+  ? undefined
+  : `${program} is not installed (apt-get install openssh-server)`
 
-/** An OpenSSH server on this machine that serves files over SFTP to the user that runs the tests, with a key. */
+/** An OpenSSH server on this machine that serves a folder over SFTP to the user that runs the tests, who signs in with a key. */
 export interface Sshd {
   port: number
   user: string
   hostKey: string
-  /** The private key that signs in, and one that does not. */
+  /** The file of the private key that the server accepts. */
   keyFile: string
+  /** The file of a private key that the server rejects. */
   unknownKeyFile: string
   folder: string
   start(): Promise<void>
-  /** Takes the server away with all its connections, as a fall of the machine does. */
+  /** Kills the server and all its connections, as a crash of the machine would. */
   kill(): Promise<void>
-  /** The end of it, and of its files. */
+  /** Kills the server and removes its files. */
   remove(): Promise<void>
 }
 
@@ -45,7 +48,7 @@ export async function startSshd(): Promise<Sshd> {
   ]
   writeFileSync(inHome('config'), `${settings.join('\n')}\n`)
   chmodSync(home, 0o755)
-  // Debian's is made when the service starts, which it need not have done.
+  // On Debian, this directory only exists after the SSH service was started.
   if (process.getuid?.() === 0) mkdirSync('/run/sshd', { recursive: true })
   let child: ChildProcess | undefined
 
@@ -59,7 +62,7 @@ export async function startSshd(): Promise<Sshd> {
       output += text
       if (/Server listening/.test(output)) break
     }
-    if (!/Server listening/.test(output)) throw new Error(`sshd does not start: ${output}`)
+    if (!/Server listening/.test(output)) throw new Error(`sshd did not start: ${output}`)
   }
 
   const killProcesses = () => {
@@ -71,7 +74,7 @@ export async function startSshd(): Promise<Sshd> {
   const kill = async () => {
     await killProcesses()
   }
-  // An interrupted test file leaves nothing behind (test/support/processes.ts ends it by `exit`).
+  // Cleans up after an interrupted test file too, because test/support/processes.ts ends it with `process.exit`.
   process.once('exit', () => {
     killProcesses()
     rmSync(home, { recursive: true, force: true })
@@ -100,7 +103,7 @@ function runKeygen(...args: string[]) {
   return stdout
 }
 
-/** The processes of a server's connections, which have sessions of their own; those further down first. */
+/** Returns the processes of a server's connections, which run in separate sessions. Descendants come first. */
 function listSessions(pid: number): number[] {
   const { stdout } = spawnSync('ps', ['-o', 'pid=', '--ppid', String(pid)], { encoding: 'utf8' })
   const children = stdout.split(/\s+/).filter(Boolean).map(Number)

@@ -9,7 +9,7 @@ import { post, put } from './write.ts'
 
 export const pin = '004200'
 
-/** A service that can make vouchers, with no limit on requests. */
+/** Settings of a service that can issue vouchers, without rate limits. */
 export const voucherSettings = {
   currency: 'AUD',
   timeZone: 'Australia/Melbourne',
@@ -45,18 +45,18 @@ export async function stockGiftCards(api: Pick<TestApi, 'db'>, { service }: Pick
   await upsertGateways(api.db, service, [{ name: 'paypal' }, { name: 'visa' }])
 }
 
-/** Requests that gift voucher, with changes if any. */
-export const issueVoucher = (by: Caller, more: object = {}, headers: Record<string, string> = {}) =>
-  post(by, '/vouchers', { ...gift, ...more }, headers)
+/** Requests the gift voucher, with the changes in `overrides`. */
+export const issueVoucher = (by: Caller, overrides: object = {}, headers: Record<string, string> = {}) =>
+  post(by, '/vouchers', { ...gift, ...overrides }, headers)
 
-/** Counts the rows that a service has in a table, by default the first service. */
+/** Counts the rows of a service in a table, by default of the first service. */
 export const countRows = (
   api: Pick<TestApi, 'db' | 'service'>,
   table: 'voucher' | 'email' | 'voucher_sale',
   { service }: Pick<Caller, 'service'> = api,
 ) => api.db.run(sql`select from ${raw(table)} where service_id = ${service.id}`)
 
-/** Adds vouchers of 150.00, each with its changes. */
+/** Adds vouchers of 150.00, by number, each with its changes. */
 export const addVouchers = (
   api: Pick<TestApi, 'db' | 'keys'>,
   { service }: Pick<Caller, 'service'>,
@@ -66,22 +66,22 @@ export const addVouchers = (
     api.db,
     api.keys,
     service,
-    Object.entries(vouchers).map(([number, more]) => ({
+    Object.entries(vouchers).map(([number, overrides]) => ({
       number,
       pin,
       state: 'active',
       originalAmount: '150.00',
       usedAmount: '0.00',
       expiryDate: '2099-12-31',
-      ...more,
+      ...overrides,
     })),
   )
 
 let voucherCount = 0
-/** Adds a voucher of 150.00, with changes if any. Returns its number, which is new. */
-export async function newVoucher(api: Pick<TestApi, 'db' | 'keys' | 'service'>, more: Partial<VoucherRow> = {}) {
+/** Adds a voucher of 150.00, with the changes in `overrides`. Returns its number, which no other test uses. */
+export async function newVoucher(api: Pick<TestApi, 'db' | 'keys' | 'service'>, overrides: Partial<VoucherRow> = {}) {
   const number = `20623${++voucherCount}`
-  await addVouchers(api, api, { [number]: more })
+  await addVouchers(api, api, { [number]: overrides })
   return number
 }
 
@@ -94,7 +94,7 @@ export const backDate = (
   db.run(sql`
     update voucher set ${raw(column)} = now() - interval '1 ms' where service_id = ${service.id} and number = ${number}`)
 
-/** How many seconds there are between a wall clock in Melbourne and the one there in so many seconds. */
+/** Returns the seconds between a wall clock time in Melbourne and the time there in `seconds` seconds. */
 export const getClockDifference = (wallClock: string, seconds: number) =>
   Math.abs(
     Temporal.Now.zonedDateTimeISO('Australia/Melbourne')
@@ -107,7 +107,7 @@ export const getClockDifference = (wallClock: string, seconds: number) =>
 export const validateVoucher = (by: Caller, number: string, amount = '10.00') =>
   post(by, '/vouchers/validate', { number, pin, amount })
 
-/** Validates, which has to succeed. */
+/** Validates a voucher successfully. Returns the validation ID. */
 export async function getValidationId(by: Caller, number: string): Promise<string> {
   const { status, json } = await validateVoucher(by, number)
   assert.equal(status, 200, JSON.stringify(json))
@@ -128,7 +128,7 @@ export const getRejection = ({ status, json }: TestResponse) => {
   return { status, ...shared }
 }
 
-/** The steps in a voucher's ledger, as `kind state`. */
+/** Returns the entries of a voucher's ledger, as `kind state`. */
 export const listLedgerSteps = async (
   { db }: Pick<TestApi, 'db'>,
   { service }: Pick<Caller, 'service'>,
@@ -139,13 +139,13 @@ export const listLedgerSteps = async (
       select kind || ' ' || state as step from voucher_entry where service_id = ${service.id} and number = ${number} order by entry`)
   ).map(({ step }) => step)
 
-/** Failures are counted by the minute and by the address, which all tests share. */
+/** Deletes the failure counters. Failures are counted by minute and by IP address, which all tests share. */
 export const clearFailures = async ({ db }: Pick<TestApi, 'db'>) => {
   await db.run(sql`delete from failure`)
   await db.run(sql`delete from pin_guard`)
 }
 
-/** Waits until the minute has some seconds left, and begins it without failures. */
+/** Waits until at least 8 s of the current minute are left, and deletes the failure counters. */
 export async function waitForMinuteStart(api: Pick<TestApi, 'db'>) {
   const { remaining = 60 } =
     (await api.db.row<{ remaining: number }>(sql`select 60 - extract(second from now())::float8 as remaining`)) ?? {}

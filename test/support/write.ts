@@ -14,7 +14,7 @@ const send =
       body: typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body),
     })
 
-/** Sends a body: a value as JSON, a text or bytes as they are. */
+/** Sends a body. Strings and bytes are sent unchanged, other values as JSON. */
 export const post = send('POST')
 export const put = send('PUT')
 
@@ -22,7 +22,7 @@ export const put = send('PUT')
 export const remove = (caller: Pick<Caller, 'request'>, path: string): Promise<TestResponse> =>
   caller.request(path, { method: 'DELETE' })
 
-/** The header that makes a write repeatable; by default with a key that no other one has. */
+/** Returns the idempotency header, by default with a new key. */
 export const withKey = (key: string = randomUUID()) => ({ 'idempotency-key': key })
 
 /** Picks the parts of a response that a replay repeats. */
@@ -33,7 +33,7 @@ const pickComparable = ({ status, text, headers: { etag, location } }: TestRespo
   location,
 })
 
-/** Asserts that an answer is the first one, given again. */
+/** Asserts that a response is a replay of the first one. */
 export function assertReplay(response: TestResponse, first: TestResponse) {
   assert.equal(response.headers['idempotent-replayed'], 'true')
   assert.deepEqual(pickComparable(response), pickComparable(first))

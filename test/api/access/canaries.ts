@@ -10,7 +10,7 @@ import { upsertStock } from '../../../src/store/inventory/stock.ts'
 import { upsertTransactions } from '../../../src/store/orders/transactions.ts'
 import { upsertPrograms, upsertRewardAccounts } from '../../../src/store/rewards/rewards.ts'
 import { upsertGateways } from '../../../src/store/tenancy/gateways.ts'
-import { addLogEntries } from '../../support/postgres/logged.ts'
+import { addLogEntries } from '../../support/postgres/log-entries.ts'
 import type { Caller, TestApi } from '../../support/service.ts'
 
 /** Returns the path of a canary. `documented` is its path in the OpenAPI document, `id` an ID that `fillWithCanaries` assigned. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { addLogEntries, daysAgo } from '../../support/postgres/logged.ts'
+import { addLogEntries, daysAgo } from '../../support/postgres/log-entries.ts'
 import { startTestApi } from '../../support/service.ts'
 
 const api = await startTestApi({ settings: { readsPerMinute: 'off' } })

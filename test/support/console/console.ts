@@ -9,9 +9,9 @@ export interface Console extends Page {
   waitForText(text: string): Promise<void>
   /** Clicks the last enabled button or link with this name. */
   press(name: string): Promise<void>
-  /** Presses Export CSV of the table whose caption begins so, or of the last table. Returns the file's content. */
+  /** Presses Export CSV of the table whose caption begins with `caption`, or of the last table. Returns the file's content. */
   exportCsv(caption?: string): Promise<string>
-  /** Presses the last button whose label begins so. Returns the content of the file that it saves. */
+  /** Presses the last button whose label begins with `label`. Returns the content of the file that it saves. */
   download(label: string): Promise<string>
   fill(label: string, text: string): Promise<void>
   readField(label: string): Promise<string>
@@ -36,9 +36,12 @@ const scope = `(document.querySelector('dialog[open]') ?? document)`
 
 /** Finds the last enabled button or link by its accessible name. */
 const findButton = (name: string) =>
-  `[...${scope}.querySelectorAll('button, a')].filter(each => (each.ariaLabel ?? each.innerText.trim()) === ${JSON.stringify(name)} && !each.disabled && !each.ariaDisabled).at(-1)`
+  `[...${scope}.querySelectorAll('button, a')].filter(element => (element.ariaLabel ?? element.innerText.trim()) === ${JSON.stringify(name)} && !element.disabled && !element.ariaDisabled).at(-1)`
 
-/** Opens a browser that is signed in to the console with a one-time link. @param prepare called before the console is loaded */
+/**
+ * Opens a browser that is signed in to the console with a one-time link.
+ * @param prepare called before the console is loaded
+ */
 export async function openConsole(
   api: TestApi,
   caller: Caller,
@@ -61,7 +64,7 @@ export async function openConsole(
 /** Adds functions that find elements by their visible text. */
 export function toConsole(page: Page): Console {
   const findField = (label: string) =>
-    `[...${scope}.querySelectorAll('input, select, textarea')].filter(each => (each.ariaLabel ?? each.labels?.[0]?.innerText.trim().split('\\n')[0]) === ${JSON.stringify(label)}).at(-1)`
+    `[...${scope}.querySelectorAll('input, select, textarea')].filter(element => (element.ariaLabel ?? element.labels?.[0]?.innerText.trim().split('\\n')[0]) === ${JSON.stringify(label)}).at(-1)`
   async function download(label: string) {
     await page.evaluate(`globalThis.saved = undefined
       URL.createObjectURL = blob => (blob.text().then(text => { saved = text }), '#')
@@ -115,7 +118,7 @@ export function toConsole(page: Page): Console {
     drop: (name, bytes) =>
       page.evaluate(`(() => {
         const data = new DataTransfer()
-        const bytes = Uint8Array.from(atob('${bytes.toString('base64')}'), each => each.charCodeAt(0))
+        const bytes = Uint8Array.from(atob('${bytes.toString('base64')}'), character => character.charCodeAt(0))
         data.items.add(new File([bytes], ${JSON.stringify(name)}))
         document.querySelector('.drop').dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true }))
       })()`),

@@ -21,7 +21,7 @@ export async function openScreen(page: Console, route: string) {
   await page.waitUntil(isLoaded)
 }
 
-/** Returns the kind of a route: all requests are of one kind, and so are all syncs. */
+/** Returns the kind of screen of a route. For instance, all requests have the same kind, and so have all syncs. */
 function toScreenKind(route: string) {
   const [screen, ...parts] = (route.split('?')[0] ?? '').split('/')
   if (screen === 'syncs' || screen === 'import') return [screen, ...parts.map(() => 'x')].join('/')

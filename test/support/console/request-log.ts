@@ -1,6 +1,6 @@
 import { sql } from '../../../src/database/db.ts'
 import { addAuditEntry } from '../../../src/store/audit/audit.ts'
-import { addLogEntries } from '../postgres/logged.ts'
+import { addLogEntries } from '../postgres/log-entries.ts'
 import type { TestApi } from '../service.ts'
 
 /** Returns operations of a healthy shop with their outcomes. */

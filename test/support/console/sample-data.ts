@@ -34,7 +34,7 @@ export interface SampleData {
   reconciliation: string
 }
 
-/** Returns the routes of the screens of sample records. Not each of them has a link. */
+/** Returns the routes of the screens of sample records. Some have no link. */
 export const listRecordRoutes = ({ customer, sku, voucher, request, webhook, reconciliation }: SampleData) => [
   'syncs/stock',
   `search/customer/${customer}`,

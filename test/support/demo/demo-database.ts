@@ -7,7 +7,7 @@ import { addService, listServices } from '../../../src/store/tenancy/services.ts
 import { getDemoDatabaseNames, runAsAdmin, type TestCluster } from '../cluster.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 
-/** A database with the demo shop, whose readers are not counted, and the secret that it was made with. */
+/** A database with the demo shop, which has no read limit, and the secret that it was created with. */
 export interface DemoDatabase extends TestDatabase {
   secret: string
   service: Service
@@ -15,36 +15,36 @@ export interface DemoDatabase extends TestDatabase {
 
 const secret = 'de30'.repeat(16)
 
-/** Clones the demo shop. Filling one takes some ten seconds of CPU: the first file of a run that wants one does it for all. */
+/** Clones the demo shop. Filling it takes about 10 s of CPU, so the first test file that needs it fills a template for the whole run. */
 export const cloneDemoDatabase = () => cloneTemplate(({ template }) => getDemoDatabaseNames(template).whole)
 
-/** The same with three hundred sales and stock levels. */
+/** Clones a demo shop with only 300 sales and 300 stock levels. */
 export const cloneSmallDemoDatabase = () => cloneTemplate(({ template }) => getDemoDatabaseNames(template).small)
 
-async function cloneTemplate(source: (cluster: TestCluster) => string): Promise<DemoDatabase> {
+async function cloneTemplate(getTemplateName: (cluster: TestCluster) => string): Promise<DemoDatabase> {
   const database = await createDatabase(async cluster => {
     await createTemplatesOnce(cluster)
-    return `template "${source(cluster)}" strategy file_copy`
+    return `template "${getTemplateName(cluster)}" strategy file_copy`
   })
   const [service] = await listServices(database.db)
-  if (!service) throw new Error('the demo shop is there')
+  if (!service) throw new Error('the demo shop is missing')
   return { ...database, secret, service }
 }
 
-async function createTemplatesOnce({ toDirectUrl: at, template }: TestCluster) {
+async function createTemplatesOnce({ toDirectUrl, template }: TestCluster) {
   const { draft, small, whole } = getDemoDatabaseNames(template)
-  const client = new pg.Client({ connectionString: at('postgres') })
+  const client = new pg.Client({ connectionString: toDirectUrl('postgres') })
   await client.connect()
   try {
     await client.query('select pg_advisory_lock(hashtext($1))', [whole])
     if ((await client.query('select from pg_database where datname = $1', [whole])).rowCount) return
-    await runAsAdmin(at, `drop database if exists "${draft}"`, `drop database if exists "${small}"`)
-    await runAsAdmin(at, `create database "${draft}" template "${template}"`)
-    await withDatabase(at(draft), fill)
-    await runAsAdmin(at, `create database "${small}" template "${draft}" strategy file_copy`)
-    await withDatabase(at(small), deleteMostRows)
+    await runAsAdmin(toDirectUrl, `drop database if exists "${draft}"`, `drop database if exists "${small}"`)
+    await runAsAdmin(toDirectUrl, `create database "${draft}" template "${template}"`)
+    await withDatabase(toDirectUrl(draft), fill)
+    await runAsAdmin(toDirectUrl, `create database "${small}" template "${draft}" strategy file_copy`)
+    await withDatabase(toDirectUrl(small), deleteMostRows)
     // A database has this name only when it and the small one are complete.
-    await runAsAdmin(at, `alter database "${draft}" rename to "${whole}"`)
+    await runAsAdmin(toDirectUrl, `alter database "${draft}" rename to "${whole}"`)
   } finally {
     await client.end()
   }

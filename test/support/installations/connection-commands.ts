@@ -12,7 +12,10 @@ import {
 } from '../processes.ts'
 import { install } from './installations.ts'
 
-/** The commands that manage a connection of the service `luma`, on a server without jobs. Records each output, to check it for the secret. */
+/**
+ * Prepares a server without jobs and runs commands that manage a connection of the service `luma`. Records all output,
+ * to check that it doesn't contain the secret.
+ */
 export function openConnectionCommands(command: 'back-office' | 'ecommerce', secret: string) {
   const home = createDirectory()
   const environment = { DATA_DIR: join(home, 'data'), RUN_JOBS: 'false', LOG_LEVEL: 'debug' }
@@ -51,7 +54,7 @@ export function openConnectionCommands(command: 'back-office' | 'ecommerce', sec
         await client.end()
       }
     },
-    /** Asserts that neither an output nor the log has the secret. */
+    /** Asserts that neither the outputs nor the log contain the secret. */
     assertSecretIsHidden() {
       assert.ok(outputs.length >= 5)
       assert.ok(![...outputs, server.out, server.err].join('\n').includes(secret))

@@ -11,16 +11,19 @@ import {
   runSuccessfully,
 } from '../processes.ts'
 
-/** Those that are copied: of the whole run, or of this file where it runs alone. */
+/** The folder with the templates, of the whole run, or of this file if it runs alone. */
 const templates = process.env.TEST_INSTALLATIONS ?? createDirectory()
 
-/** An installation without a service in place of a DATA_DIR that is not there yet: a copy, which spares a first start. For tests whose subject that is not. */
+/**
+ * Creates the DATA_DIR of an installation without a service by copying a template, which is faster than a first start.
+ * Not for tests of the first start.
+ */
 export async function install<T extends Environment>(environment: T): Promise<T> {
   copyTemplate(await getTemplate('empty', home => runSuccessfully(['migrate'], { DATA_DIR: home })), environment)
   return environment
 }
 
-/** The same with a service, `luma`, and its admin; returns the access to it. */
+/** Creates the DATA_DIR of an installation with the service `luma` and its admin. Returns the admin's credentials. */
 export async function installWithAccess(environment: Environment): Promise<Credentials> {
   const template = await getTemplate('luma', async home => {
     const access = await createServiceAccess(await install({ DATA_DIR: home }))
@@ -30,20 +33,20 @@ export async function installWithAccess(environment: Environment): Promise<Crede
   return JSON.parse(readFileSync(join(environment.DATA_DIR ?? '', 'access'), 'utf8'))
 }
 
-/** The directory of a PostgreSQL whose database is there already. For tests whose subject is not how one is made. */
+/** Creates the directory of a PostgreSQL with an initialised database. Not for tests of the initialisation. */
 export async function createPostgresHome(t: TestContext): Promise<string> {
   const { DATA_DIR } = await install({ DATA_DIR: join(createTemporaryDirectory(t), 'data') })
   return join(DATA_DIR, 'postgres')
 }
 
-/** Returns a template by its name. Creates it if it doesn't exist; of concurrent creations one stays. */
-async function getTemplate(name: string, make: (home: string) => Promise<unknown>): Promise<string> {
+/** Returns the path of a template. Creates the template if it doesn't exist. Of concurrent creations, the first wins. */
+async function getTemplate(name: string, create: (home: string) => Promise<unknown>): Promise<string> {
   const path = join(templates, name)
   if (existsSync(path)) return path
   const draft = mkdtempSync(join(templates, 'new-'))
   chmodSync(draft, 0o711)
   const home = join(draft, name)
-  await make(home)
+  await create(home)
   try {
     renameSync(home, path)
     return path

@@ -22,20 +22,20 @@ export interface WriteResponse {
   data: any
 }
 
-/** A small shop on a PostgreSQL of its own, for processes that are started and killed one by one. */
+/** A small shop on a separate PostgreSQL, for tests that start and kill single processes. */
 export interface ShopWithProcesses {
   postgres: Postgres
   db: Database
   service: Service
   /** Returns the environment of a process that serves the shop. Each has its own data directory. */
-  buildEnvironment(name: string, more?: Environment): Environment
-  /** One write; rejects where the connection ends without an answer. */
+  buildEnvironment(name: string, overrides?: Environment): Environment
+  /** Sends one write. Rejects if the connection ends without a response. */
   send(to: RunningServer, method: string, path: string, body: object, key?: string): Promise<WriteResponse>
   close(): Promise<void>
 }
 
 export async function openShopForProcesses(): Promise<ShopWithProcesses> {
-  // Not one of `directory()` in processes.ts: this file stops PostgreSQL.
+  // Not `createDirectory()` of processes.ts, because `close` stops PostgreSQL here.
   const home = mkdtempSync(join(tmpdir(), 'tillbridge-test-'))
   chmodSync(home, 0o711)
   const { DATA_DIR } = await install({ DATA_DIR: join(home, 'data') })
@@ -44,7 +44,7 @@ export async function openShopForProcesses(): Promise<ShopWithProcesses> {
   const secret = randomBytes(32).toString('hex')
   const keys = deriveKeys(secret)
   const service = await addService(db, 'luma', voucherSettings)
-  if (!service) throw new Error('the service is new')
+  if (!service) throw new Error('the service already exists')
   const password = await addAccount(db, keys, 'shopper', service, 'maintainer')
   await fillShop(db, service)
   await stockGiftCards({ db }, { service })
@@ -65,12 +65,12 @@ export async function openShopForProcesses(): Promise<ShopWithProcesses> {
     postgres,
     db,
     service,
-    buildEnvironment: (name, more = {}) => ({
+    buildEnvironment: (name, overrides = {}) => ({
       DATA_DIR: join(home, name),
       DATABASE_URL: `postgres://${user}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`,
       SECRET_KEY: secret,
       RUN_JOBS: 'false',
-      ...more,
+      ...overrides,
     }),
     send: (to, method, path, body, key) =>
       new Promise((resolve, reject) => {
@@ -86,7 +86,7 @@ export async function openShopForProcesses(): Promise<ShopWithProcesses> {
             resolve({ status: response.statusCode ?? 0, replayed, code, data })
           })
         })
-        clientRequest.on('timeout', () => clientRequest.destroy(new Error('no answer')))
+        clientRequest.on('timeout', () => clientRequest.destroy(new Error('no response')))
         clientRequest.on('error', reject)
         clientRequest.end(JSON.stringify(body))
       }),

@@ -1,11 +1,9 @@
-import assert from 'node:assert/strict'
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import * as fs from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { TestContext } from 'node:test'
-import { setTimeout as delay } from 'node:timers/promises'
 import { Client } from 'pg'
 import { type Postgres, type PostgresOptions, startPostgres } from '../../../src/postgres/postgres.ts'
 import type { Connection } from '../../../src/postgres/server.ts'
@@ -17,9 +15,10 @@ const canRunUnprivileged = spawnSync(process.execPath, ['--version'], { ...unpri
 // Reasons to skip a test, or false.
 export const needsRoot = isRoot ? false : 'needs root'
 export const needsOpenCheckout =
-  isRoot && canRunUnprivileged ? false : 'needs root, and a checkout that others may enter'
+  isRoot && canRunUnprivileged ? false : 'needs root and a checkout that other users can enter'
 export const needsProc = fs.existsSync('/proc/self/cmdline') ? false : 'needs /proc'
 
+/** Creates a directory that is removed after the test. */
 export function createTemporaryDirectory(t: TestContext, mode = 0o711): string {
   const directory = fs.mkdtempSync(join(fs.realpathSync(tmpdir()), 'tillbridge-test-'))
   fs.chmodSync(directory, mode)
@@ -29,7 +28,7 @@ export function createTemporaryDirectory(t: TestContext, mode = 0o711): string {
 
 const cleanUps = new WeakMap<TestContext, (() => unknown)[]>()
 
-/** Like `t.after`, but the last comes first: servers end before their directories are removed. */
+/** Runs `work` after the test, like `t.after`, but in reverse order: servers end before their directories are removed. */
 export function cleanUp(t: TestContext, work: () => unknown): void {
   const all = cleanUps.get(t) ?? []
   if (all.length === 0) {
@@ -41,6 +40,7 @@ export function cleanUp(t: TestContext, work: () => unknown): void {
   cleanUps.set(t, all)
 }
 
+/** Starts a PostgreSQL server that is stopped after the test. */
 export async function startServer(t: TestContext, home: string, options?: PostgresOptions): Promise<Postgres> {
   const postgres = await startPostgres(home, options)
   cleanUp(t, () => postgres.stop())
@@ -73,16 +73,16 @@ interface OwnerProcess {
 interface Owner extends OwnerProcess {
   connection: Connection
   pid: number
-  fault?: string
+  error?: string
 }
 
-/** Starts another process that starts a server. `fault` is its error if it can't. */
+/** Starts a process that starts a server. `error` is the message if the start fails. */
 export async function startOwner(t: TestContext, home: string, options?: OwnerOptions): Promise<Owner> {
   const spawned = spawnOwner(t, home, options)
   return { ...spawned, ...JSON.parse(await spawned.nextLine()) }
 }
 
-/** A process that starts a server and keeps it until its input ends or it is interrupted. */
+/** Spawns a process that starts a server and stops it when its standard input ends or it is interrupted. */
 export function spawnOwner(t: TestContext, home: string, { script = '', ...options }: OwnerOptions = {}): OwnerProcess {
   const code = `
     import { startPostgres } from ${JSON.stringify(new URL('../../../src/postgres/postgres.ts', import.meta.url).href)}
@@ -98,7 +98,7 @@ export function spawnOwner(t: TestContext, home: string, { script = '', ...optio
     })
     process.stdin.resume().on('end', () => postgres.stop().then(() => process.exit()))
     const postgres = await startPostgres(${JSON.stringify(home)}).catch(error => {
-      console.log(JSON.stringify({ fault: error.message }))
+      console.log(JSON.stringify({ error: error.message }))
       process.exit(1)
     })
     console.log(JSON.stringify({ pid: postgres.pid, connection: postgres.connection }))
@@ -134,15 +134,7 @@ function readCommandLine(pid: string): string {
   }
 }
 
-// One that has ended, but whose exit code was not read yet, has no command line.
+/** True if a process runs. A zombie, whose parent hasn't read its exit code, has no command line and counts as ended. */
 export const isRunning = (pid: number) => readCommandLine(String(pid)) !== ''
-
-export async function waitUntil(condition: () => boolean): Promise<void> {
-  const end = Date.now() + 10_000
-  while (!condition()) {
-    assert.ok(Date.now() < end, `timed out waiting for ${condition}`)
-    await delay(10)
-  }
-}
 
 export const getMode = (path: string) => fs.statSync(path).mode & 0o777

@@ -4,15 +4,18 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createDirectory, pickPort, startCommand, stopServer, waitUntil } from '../processes.ts'
-import { timeoutMs } from './monitored.ts'
+import { timeoutMs } from './monitored-server.ts'
 
-/** Why there is no Prometheus here; undefined where there is one. */
+/** The reason to skip a test if Prometheus isn't installed; undefined if it is. */
 export const prometheusMissing =
   spawnSync('prometheus', ['--version']).error && 'prometheus (Debian: prometheus) is not installed'
 
 const rules = fileURLToPath(new URL('../../../deploy/prometheus/rules.yml', import.meta.url))
 
-/** Debian's Prometheus, which reads one service as docs/operate/monitor.md has it, with our rules; it has read it once. */
+/**
+ * Starts Debian's Prometheus, which scrapes one server as docs/operate/monitor.md describes, with our rules. Resolves
+ * after the first successful scrape.
+ */
 export async function startPrometheus(target: string, intervalSeconds: number) {
   const home = createDirectory()
   const port = pickPort()
@@ -29,7 +32,7 @@ export async function startPrometheus(target: string, intervalSeconds: number) {
   const options = [`--storage.tsdb.path=${join(home, 'tsdb')}`, `--web.listen-address=127.0.0.1:${port}`]
   const running = startCommand([`--config.file=${config}`, ...options], {}, { program: ['prometheus'] })
 
-  /** Returns the data of a request to its HTTP API. */
+  /** Returns the data of a request to the HTTP API of Prometheus. */
   async function query<T>(path: string, parameters: Record<string, string> = {}): Promise<T> {
     const response = await fetch(`http://127.0.0.1:${port}/api/v1/${path}?${new URLSearchParams(parameters)}`)
     const { status, data, error } = (await response.json()) as { status: string; data: T; error?: string }
@@ -52,7 +55,7 @@ export async function startPrometheus(target: string, intervalSeconds: number) {
     lastError = scraped?.lastError ?? ''
     return scraped?.health === 'up'
   }
-  await waitUntil(isScraped, 'Prometheus reads the service', timeoutMs).catch(error =>
+  await waitUntil(isScraped, 'Prometheus scrapes the server', timeoutMs).catch(error =>
     assert.fail(`${error}: ${lastError}`),
   )
   return { query, close: () => stopServer(running) }

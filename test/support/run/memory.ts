@@ -2,8 +2,8 @@ import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statfsSync } 
 
 const sharedMemory = '/dev/shm'
 
-/** Bytes that a run can use at once, and bytes of memory that must be available. */
-const required = { room: 6e9, memory: 10e9 }
+/** The free bytes that the shared memory file system and the machine must have. */
+const requiredBytes = { fileSystem: 6e9, memory: 10e9 }
 
 /**
  * Creates a directory in memory for all files of a run, which is removed with this process. Returns undefined if
@@ -16,10 +16,10 @@ export function createDirectoryInMemory(): string | undefined {
   const [, , , options = 'noexec'] = findMount(sharedMemory)
   if (options.split(',').some(option => ['noexec', 'ro'].includes(option))) return
   const { bavail, bsize } = statfsSync(sharedMemory)
-  if (bavail * bsize < required.room || process.availableMemory() < required.memory) return
+  if (bavail * bsize < requiredBytes.fileSystem || process.availableMemory() < requiredBytes.memory) return
   const directory = mkdtempSync(`${sharedMemory}/tillbridge-tests-`)
   process.once('exit', () => rmSync(directory, { recursive: true, force: true, maxRetries: 3 }))
-  // As /tmp is: PostgreSQL is not run by root.
+  // The same mode as /tmp, because PostgreSQL does not run as root.
   chmodSync(directory, 0o1777)
   return directory
 }

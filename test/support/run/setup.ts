@@ -11,8 +11,7 @@ let cluster: TestCluster
 let installations: string
 
 /**
- * Runs before all test files. Starts one PostgreSQL for the tests that need a database but no separate server, and
- * shares the compile cache between files.
+ * Runs before all test files. Starts one PostgreSQL for tests that need a database but no separate server, and shares the compile cache between files.
  */
 export async function globalSetup() {
   const memory = createDirectoryInMemory()
@@ -23,7 +22,7 @@ export async function globalSetup() {
   process.env.NODE_COMPILE_CACHE = compiled
   process.env.POSTGRES_BIN_DIR = 'bundled'
   installations = mkdtempSync(join(tmpdir(), 'tillbridge-installations-'))
-  // PostgreSQL is not run by root, and has to pass through.
+  // PostgreSQL does not run as root, so other users must be able to enter the directory.
   chmodSync(installations, 0o711)
   process.env.TEST_INSTALLATIONS = installations
 }

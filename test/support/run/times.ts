@@ -8,7 +8,7 @@ export interface FileTimes {
   cpu: number
 }
 
-/** Keeps what this process, or one that it started, has taken, where `npm run test:times` named a file for it. On Linux. */
+/** Appends the times of this process, or of a process that it started, to the file that `npm run test:times` names. Linux only. */
 export function recordTimes(file: string, pid: number | 'self' = 'self') {
   const timesFile = process.env.TEST_TIMES
   if (timesFile === undefined) return
@@ -20,9 +20,9 @@ export function recordTimes(file: string, pid: number | 'self' = 'self') {
   appendFileSync(timesFile, `${JSON.stringify(times)}\n`)
 }
 
-/** Seconds of CPU that a process has used, and those of its that have ended. */
+/** Returns the CPU seconds of a process and of its ended child processes. */
 function readCpuSeconds(pid: number | 'self') {
-  // The name of its program, in brackets, may hold anything.
+  // The program name, in brackets, can contain any character.
   const [, fields = ''] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(/\) (?=[A-Z] )/)
   return fields
     .split(' ')

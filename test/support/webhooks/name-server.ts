@@ -3,10 +3,10 @@ import { Resolver } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
-/** A name server of a test's own, and what asks it. */
+/** A DNS server for a test, and the resolver that uses it. */
 export interface NameServer {
   resolver: Resolver
-  /** The addresses of each name, one set per query; the last set repeats. Unknown names don't exist. */
+  /** The addresses of each name, one set per query. The last set repeats. Other names don't exist. */
   names: Map<string, (readonly string[])[]>
   queriedNames: string[]
   close(): void
@@ -15,7 +15,8 @@ export interface NameServer {
 const types = { A: 1, AAAA: 28 } as const
 
 /**
- * Answers queries for A and AAAA over UDP (RFC 1035) on this machine. Doesn't answer for a name whose list is empty.
+ * Starts a DNS server on this machine that answers A and AAAA queries over UDP (RFC 1035). Doesn't answer queries for a
+ * name whose list is empty.
  */
 export async function startNameServer(): Promise<NameServer> {
   const names: NameServer['names'] = new Map()

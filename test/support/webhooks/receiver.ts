@@ -2,11 +2,11 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** A delivery as it came in. */
+/** A received delivery. */
 export interface ReceivedDelivery {
   headers: IncomingHttpHeaders
   body: string
-  /** When it came; milliseconds since 1970. */
+  /** The time of receipt, in milliseconds since 1970. */
   at: number
   path: string
 }
@@ -17,9 +17,9 @@ export type RespondTo = (received: ReceivedDelivery, response: ServerResponse) =
 export interface Receiver {
   url: string
   port: number
-  /** All that came, in its order. */
+  /** All received deliveries, in order. */
   received: ReceivedDelivery[]
-  /** How deliveries are answered from now on; at first with 204. */
+  /** Responds to the next deliveries, at first with 204. */
   respond: RespondTo
   close(): Promise<void>
 }
@@ -29,10 +29,10 @@ export const respondWith =
   (_, response) =>
     void response.writeHead(status, headers).end(body)
 
-/** Takes a delivery, and never answers. */
+/** Receives a delivery, but never responds. */
 export const neverRespond: RespondTo = () => {}
 
-/** An endpoint that deliveries are posted to, over plain HTTP, on an address of this machine. */
+/** Starts a webhook endpoint over plain HTTP on an address of this machine. */
 export async function startReceiver(address = '127.0.0.1', port = 0): Promise<Receiver> {
   const server = createServer((request, response) => {
     const chunks: Buffer[] = []

@@ -16,7 +16,7 @@ export const timeoutMs = 120_000
 /**
  * Starts a service that exposes every metric: completed syncs, an email, an alert, traces. `close` stops everything.
  */
-export async function startMonitoredServer(more: Environment = {}) {
+export async function startMonitoredServer(overrides: Environment = {}) {
   const closers: (() => unknown)[] = []
   const close = async () => {
     for (const end of closers.splice(0).reverse()) await end()
@@ -36,23 +36,23 @@ export async function startMonitoredServer(more: Environment = {}) {
     BACK_OFFICE_COUNTRY: 'AU',
     BACK_OFFICE_TIME_ZONE: 'Australia/Melbourne',
     LOG_LEVEL: 'silent',
-    ...more,
+    ...overrides,
   }
   const readMetrics = async () => (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text()
   try {
-    // The first start makes a service, and reads what is in its back office.
+    // The first start creates a service and syncs it with its back office.
     const server = await serve([], environment)
     closers.push(() => stopServer(server))
     const db = openDatabase(JSON.parse(readFileSync(join(dataDir, 'database.json'), 'utf8')), { onFault: () => {} })
     closers.push(() => db.close())
     const keys = deriveKeys(readFileSync(join(dataDir, 'secret'), 'utf8').trim())
     const other = await addService(db, 'other')
-    if (!other) throw new Error('the service is new')
+    if (!other) throw new Error('the service already exists')
     await sendGift(db, keys, other)
     await raiseAlert(db, other.id, { kind: 'sync_failing', subject: 'stock', detail: 'for the dashboard' })
     await waitUntil(
       async () => /tillbridge_sync_lag_seconds\{/.test(await readMetrics()),
-      'a sync was pulled',
+      'a sync completes',
       timeoutMs,
     )
     return {

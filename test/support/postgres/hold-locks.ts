@@ -1,6 +1,6 @@
 import type { Database } from '../../../src/database/db.ts'
 
-/** Holds what these statements lock, for however long it takes, until the function that is returned is called. */
+/** Runs statements in a transaction and holds their locks. Returns a function that releases the locks. */
 export async function holdLocks({ pool }: Pick<Database, 'pool'>, ...statements: string[]): Promise<() => void> {
   const client = await pool.connect()
   const release = () => client.release(true)

@@ -11,10 +11,10 @@ import {
 
 const dayMs = 86_400_000
 
-/** When it was so many days ago. */
+/** Returns the time `days` days ago, in milliseconds since 1970. */
 export const daysAgo = (days: number) => Date.now() - days * dayMs
 
-/** Puts requests into the log of a service as a process does that has answered them: all that is not said of one is what is usual. */
+/** Writes requests to the request log of a service, as the server does. Missing fields get usual values. */
 export async function addLogEntries(db: Db, { id }: Pick<Service, 'id'>, lines: readonly Partial<LogEntry>[]) {
   const entries = lines.map(({ path = '/stores', ...line }) => ({
     at: Date.now(),

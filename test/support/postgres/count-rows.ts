@@ -1,7 +1,7 @@
 import { type Database, raw, sql } from '../../../src/database/db.ts'
 import type { Service } from '../../../src/domain/tenancy/service-settings.ts'
 
-/** How many rows of a service each table has, of those that have any. */
+/** Counts the rows of a service by table. Tables without rows are left out. */
 export async function countRowsByTable(db: Database, { id }: Service) {
   const tables = await db.rows<{ name: string }>(sql`
     select quote_ident(table_name) as name from information_schema.columns join information_schema.tables using (table_schema, table_name)
