@@ -3,23 +3,23 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { sql } from '../src/database/db.ts'
 import { addAccount } from '../src/store/accounts/accounts.ts'
 import type { BareInsert } from './rig/bare-insert.ts'
-import { ask, type Bench } from './rig/bench.ts'
+import { type Bench, measureRequest } from './rig/bench.ts'
 import { startChild } from './rig/child.ts'
-import type { Loaded, Size } from './rig/database.ts'
+import type { LoadedDatabase, Size } from './rig/database.ts'
 import { startService } from './rig/processes.ts'
-import { repeating } from './rig/repeating.ts'
-import { median, type Section, type Target, tenths, whole } from './rig/report.ts'
-import { scenariosOf } from './rig/scenarios.ts'
-import { clientOf } from './writes/client.ts'
-import { kindsFor } from './writes/kinds.ts'
+import { repeatResponse } from './rig/repeating.ts'
+import { formatTenths, formatWhole, getMedian, type Section, type Target } from './rig/report.ts'
+import { buildScenarios } from './rig/scenarios.ts'
+import { createClient } from './writes/client.ts'
+import { createKinds } from './writes/kinds.ts'
 import { openShop } from './writes/shop.ts'
-import { load } from './writes/writes.ts'
+import { measureWrite } from './writes/writes.ts'
 
 const connections = 16
-/** Limit of the comparison: the share by which a ratio may grow. */
+/** The share by which a ratio can grow before the comparison fails. */
 const maxIncrease = 0.2
 /** Minimum seconds of a write's measurement. */
-const leastWriteSeconds = 3
+const minWriteSeconds = 3
 
 const lookUp = 'one customer'
 const reads = [
@@ -48,13 +48,13 @@ interface Published {
 
 const file = new URL('results/cost.json', import.meta.url)
 
-/** Goals of one request's cost in terms of another's. */
-const goals: { label: string; of: string; by: string; atMost: number }[] = [
-  { label: 'a poll without changes', of: 'customers, poll without changes', by: lookUp, atMost: 1.3 },
-  { label: 'a first page', of: 'customers, first page', by: 'customers, middle page', atMost: 1.1 },
-  { label: 'a new customer', of: newCustomer, by: 'bare durable insert', atMost: 4 },
+/** Maximum ratios of one request's cost to that of another. */
+const goals: { label: string; request: string; reference: string; maxRatio: number }[] = [
+  { label: 'a poll without changes', request: 'customers, poll without changes', reference: lookUp, maxRatio: 1.3 },
+  { label: 'a first page', request: 'customers, first page', reference: 'customers, middle page', maxRatio: 1.1 },
+  { label: 'a new customer', request: newCustomer, reference: 'bare durable insert', maxRatio: 4 },
 ]
-/** Goals in milliseconds of CPU. */
+/** Maximum milliseconds of CPU of a request. */
 const maxMilliseconds: Record<string, number> = { 'order of three lines': 2.2, 'lock of a voucher': 0.8 }
 
 /**
@@ -62,14 +62,14 @@ const maxMilliseconds: Record<string, number> = { 'order of three lines': 2.2, '
  * insert through Fastify and `pg`. With `compare`, compares the ratios with the published ones instead of publishing them, and sets the
  * exit code to 1 if one has grown by more than 20 %.
  */
-export async function measureCost(bench: Bench, loaded: Loaded, compare: boolean): Promise<Section> {
+export async function measureCost(bench: Bench, loaded: LoadedDatabase, compare: boolean): Promise<Section> {
   const published = compare ? await readPublished(loaded.size) : undefined
   const name = `cost-${randomUUID()}`
   const service = await openShop(loaded, name)
   const password = (await addAccount(loaded.db, loaded.keys, name, service, 'maintainer')) ?? ''
   const running = await startService(bench.directory, { DATABASE_URL: loaded.url, RUN_JOBS: 'false' })
   const insert = startChild<BareInsert, { port: number }>('./bare-insert.ts')
-  const client = clientOf(running, name, password)
+  const client = createClient(running, name, password)
   const measured = new Map<string, Cost[]>()
   const record = (request: string, cpu: number, bare: number) => {
     const costs = measured.get(request) ?? []
@@ -77,31 +77,37 @@ export async function measureCost(bench: Bench, loaded: Loaded, compare: boolean
     costs.push({ cpu, ratio: cpu / bare })
   }
   try {
-    const scenarios = (await scenariosOf(loaded)).filter(scenario => reads.includes(scenario.name))
+    const scenarios = (await buildScenarios(loaded)).filter(scenario => reads.includes(scenario.name))
     const first = scenarios.find(scenario => scenario.name === lookUp)
-    if (!first) throw new Error('there is no request for the bare server to repeat')
-    const { ports } = await repeating(bench, running, first)
-    const kinds = (await kindsFor(client)).filter(kind => writes.includes(kind.name))
+    if (!first) throw new Error(`the scenario "${lookUp}" is missing`)
+    const { ports } = await repeatResponse(bench, running, first)
+    const kinds = (await createKinds(client)).filter(kind => writes.includes(kind.name))
     const { port } = await insert.send({ connection: loaded.connection, certificate: running.certificate })
-    const bareClient = clientOf({ ...running, port }, name, password)
-    const seconds = Math.max(bench.seconds, leastWriteSeconds)
+    const bareClient = createClient({ ...running, port }, name, password)
+    const seconds = Math.max(bench.seconds, minWriteSeconds)
     // The first round is a warm-up: the code is compiled while it runs.
     for (let round = 0; round <= bench.rounds; round++) {
       bench.say(round ? `  round ${round} of ${bench.rounds}` : '  warm-up')
       if (round === 1) measured.clear()
       const bareServer = { ...running, pid: bench.bare.pid, port: ports.tls }
-      const bare = (await ask(bench, bareServer, first, { connections })).cpu.service
+      const bare = (await measureRequest(bench, bareServer, first, { connections })).cpu.service
       record('bare server', bare, bare)
       for (const scenario of scenarios) {
-        const { cpu } = await ask(bench, running, scenario, { connections })
+        const { cpu } = await measureRequest(bench, running, scenario, { connections })
         record(scenario.name, cpu.service + cpu.postgres, bare)
       }
       for (const kind of kinds) {
-        const { cpu } = await load(bench, running, { ...kind, clients: connections }, client, seconds)
+        const { cpu } = await measureWrite(bench, running, { ...kind, clients: connections }, client, seconds)
         record(kind.name, (cpu.service + cpu.postgres) * 1_000, bare)
         if (kind.name !== newCustomer) continue
         const inserts = { ...running, pid: insert.pid }
-        const { cpu: inserted } = await load(bench, inserts, { ...kind, clients: connections }, bareClient, seconds)
+        const { cpu: inserted } = await measureWrite(
+          bench,
+          inserts,
+          { ...kind, clients: connections },
+          bareClient,
+          seconds,
+        )
         record('bare durable insert', (inserted.service + inserted.postgres) * 1_000, bare)
       }
     }
@@ -117,11 +123,11 @@ export async function measureCost(bench: Bench, loaded: Loaded, compare: boolean
   const costs = Object.fromEntries(
     [...measured].map(([request, rounds]) => [
       request,
-      { cpu: Math.round(median(rounds.map(({ cpu }) => cpu))), ratio: median(rounds.map(({ ratio }) => ratio)) },
+      { cpu: Math.round(getMedian(rounds.map(({ cpu }) => cpu))), ratio: getMedian(rounds.map(({ ratio }) => ratio)) },
     ]),
   )
-  const grown = published ? comparison(published, costs) : []
-  if (grown.some(({ met }) => !met)) process.exitCode = 1
+  const comparisons = published ? compareCosts(published, costs) : []
+  if (comparisons.some(({ met }) => !met)) process.exitCode = 1
   if (!published) await writeFile(file, `${JSON.stringify({ size: loaded.size, costs }, undefined, 2)}\n`)
   return {
     title: 'The cost of a request',
@@ -132,13 +138,13 @@ export async function measureCost(bench: Bench, loaded: Loaded, compare: boolean
         head: ['request', 'CPU µs', 'ratio', ...(published ? ['published ratio'] : [])],
         rows: Object.entries(costs).map(([request, { cpu, ratio }]) => [
           request,
-          whole(cpu),
-          tenths(ratio),
-          ...(published ? [tenths(published.costs[request]?.ratio ?? Number.NaN)] : []),
+          formatWhole(cpu),
+          formatTenths(ratio),
+          ...(published ? [formatTenths(published.costs[request]?.ratio ?? Number.NaN)] : []),
         ]),
       },
     ],
-    targets: published ? grown : targetsOf(costs),
+    targets: published ? comparisons : buildTargets(costs),
   }
 }
 
@@ -149,13 +155,13 @@ async function readPublished(size: Size): Promise<Published> {
   const published: Published = JSON.parse(text)
   if (published.size.customers !== size.customers || published.size.transactions !== size.transactions)
     throw new Error(
-      `The published costs are of ${published.size.customers} customers and ${published.size.transactions} transactions. Pass the same numbers to compare.`,
+      `The published costs were measured with ${published.size.customers} customers and ${published.size.transactions} transactions. Pass the same numbers to compare costs.`,
     )
   return published
 }
 
-const comparison = ({ costs: before }: Published, costs: Record<string, Cost>): Target[] =>
-  Object.entries(before).map(([request, { ratio }]) => {
+const compareCosts = ({ costs: publishedCosts }: Published, costs: Record<string, Cost>): Target[] =>
+  Object.entries(publishedCosts).map(([request, { ratio }]) => {
     const growth = (costs[request]?.ratio ?? Number.POSITIVE_INFINITY) / ratio - 1
     return {
       label: request,
@@ -165,13 +171,23 @@ const comparison = ({ costs: before }: Published, costs: Record<string, Cost>): 
     }
   })
 
-const targetsOf = (costs: Record<string, Cost>): Target[] => [
-  ...goals.map(({ label, of, by, atMost }) => {
-    const ratio = (costs[of]?.cpu ?? Number.NaN) / (costs[by]?.cpu ?? Number.NaN)
-    return { label, expected: `at most ${atMost} x ${by}`, actual: `${ratio.toFixed(2)} x`, met: ratio <= atMost }
+const buildTargets = (costs: Record<string, Cost>): Target[] => [
+  ...goals.map(({ label, request, reference, maxRatio }) => {
+    const ratio = (costs[request]?.cpu ?? Number.NaN) / (costs[reference]?.cpu ?? Number.NaN)
+    return {
+      label,
+      expected: `at most ${maxRatio} x ${reference}`,
+      actual: `${ratio.toFixed(2)} x`,
+      met: ratio <= maxRatio,
+    }
   }),
-  ...Object.entries(maxMilliseconds).map(([request, most]) => {
+  ...Object.entries(maxMilliseconds).map(([request, maxCpuMs]) => {
     const cpu = (costs[request]?.cpu ?? Number.NaN) / 1_000
-    return { label: request, expected: `at most ${most} ms`, actual: `${tenths(cpu)} ms`, met: cpu <= most }
+    return {
+      label: request,
+      expected: `at most ${maxCpuMs} ms`,
+      actual: `${formatTenths(cpu)} ms`,
+      met: cpu <= maxCpuMs,
+    }
   }),
 ]

@@ -6,28 +6,32 @@ import { sql } from '../src/database/db.ts'
 import type { Service } from '../src/domain/tenancy/service-settings.ts'
 import { addAccount } from '../src/store/accounts/accounts.ts'
 import { addService } from '../src/store/tenancy/services.ts'
-import { type Account, get } from './following/follower.ts'
+import { type Account, fetchText } from './following/follower.ts'
 import type { Bench } from './rig/bench.ts'
-import type { Loaded } from './rig/database.ts'
-import { type Running, startService } from './rig/processes.ts'
-import { quantilesOf } from './rig/quantile.ts'
-import { type Section, tenths, whole } from './rig/report.ts'
+import type { LoadedDatabase } from './rig/database.ts'
+import { type RunningService, startService } from './rig/processes.ts'
+import { createQuantile } from './rig/quantile.ts'
+import { formatTenths, formatWhole, type Section } from './rig/report.ts'
 import type { StockSize } from './sync.ts'
-import { clientOf } from './writes/client.ts'
+import { createClient } from './writes/client.ts'
 import { address } from './writes/remote-shop.ts'
 
 const name = 'bench-freshness'
-/** Seconds that the back office takes for a call. There is no published figure: StockChanged reads all stores, the others one record. */
+/** Assumed seconds of a call of the back office, because no figures are published. StockChanged reads all stores, the other calls read one record. */
 const latencies = { '/StockChanged': 2, '/Persons/*': 0.3, '/Freestock/*': 0.3 }
 const orders = 30
 /** Milliseconds between two sales, and between two requests for changes. */
 const [saleMs, pollMs] = [500, 200]
-/** Seconds in which the last change must arrive, and until every initial sync must have finished. */
+/** Maximum seconds until the last change arrives, and until all initial syncs have finished. */
 const [lastSeconds, initialSeconds] = [240, 1_200]
 const targets = { sale: 75, shipment: 120 }
 
 /** Measures the seconds from a till sale and from a shipment in the back office until the change feed has it, with the default intervals. */
-export async function measureFreshness(bench: Bench, loaded: Loaded, { stores, skus }: StockSize): Promise<Section> {
+export async function measureFreshness(
+  bench: Bench,
+  loaded: LoadedDatabase,
+  { stores, skus }: StockSize,
+): Promise<Section> {
   const { db, keys } = loaded
   const simulator = await startSimulatorProcess([
     '--stores',
@@ -42,16 +46,16 @@ export async function measureFreshness(bench: Bench, loaded: Loaded, { stores, s
   const settings = { currency: 'AUD', writesPerMinute: 'off', readsPerMinute: 'off', oversell: 'allow' } as const
   const service = await addService(db, name, settings)
   const password = service && (await addAccount(db, keys, name, service, 'maintainer'))
-  if (!service || !password) throw new Error('they were just deleted')
+  if (!service || !password) throw new Error(`the service or the account ${name} already exists`)
   bench.say('  first syncs')
   await connectBackOffice(db, keys, service, { url: simulator.url, gateways: ['visa'] })
   const running = await startService(bench.directory, { DATABASE_URL: loaded.url, LOG_LEVEL: 'fatal' })
   const account = { username: name, password, serviceName: name }
-  const client = clientOf(running, name, password)
+  const client = createClient(running, name, password)
   try {
-    await untilSynced(loaded, service)
-    const placed = await placeOrders(loaded, service, client)
-    const sold = await db.rows<{ skuId: string; storeId: string }>(sql`
+    await waitUntilSynced(loaded, service)
+    const orderIds = await placeOrders(loaded, service, client)
+    const stockedItems = await db.rows<{ skuId: string; storeId: string }>(sql`
       select s.sku_id as "skuId", s.store_id as "storeId" from stock s join store t on t.service_id = s.service_id and t.store_id = s.store_id and t.kind = 'store'
        where s.service_id = ${service.id} and s.free_stock > 5 order by random() limit 10000`)
     const rows = (
@@ -64,7 +68,7 @@ export async function measureFreshness(bench: Bench, loaded: Loaded, { stores, s
     const end = performance.now() + bench.rounds * 60_000
     const shipEveryMs = (bench.rounds * 60_000) / orders
     for (let shippedAt = performance.now(); performance.now() < end; await delay(saleMs)) {
-      const sale = sold.pop()
+      const sale = stockedItems.pop()
       if (sale) {
         follower.expect('sale', `${sale.storeId}-${sale.skuId}`)
         await simulator.remote.change({
@@ -76,7 +80,7 @@ export async function measureFreshness(bench: Bench, loaded: Loaded, { stores, s
       }
       if (performance.now() < shippedAt + shipEveryMs) continue
       shippedAt += shipEveryMs
-      const orderId = placed.pop()
+      const orderId = orderIds.pop()
       if (orderId === undefined) continue
       follower.expect('shipment', orderId)
       await simulator.remote.change({ kind: 'despatch-order', id: Number(orderId) })
@@ -93,7 +97,7 @@ export async function measureFreshness(bench: Bench, loaded: Loaded, { stores, s
 }
 
 /** Waits until every sync has finished once. */
-async function untilSynced({ db }: Loaded, { id }: Service) {
+async function waitUntilSynced({ db }: LoadedDatabase, { id }: Service) {
   for (const end = performance.now() + initialSeconds * 1_000; performance.now() < end; await delay(1_000)) {
     const state = await db.row<{ isDone: boolean | null; all: number }>(sql`
       select bool_and(finished_at is not null) as "isDone", count(*)::integer as all from sync_state where service_id = ${id}`)
@@ -103,7 +107,7 @@ async function untilSynced({ db }: Loaded, { id }: Service) {
 }
 
 /** Places orders of one unit. Returns their IDs. */
-async function placeOrders({ db }: Loaded, { id }: Service, client: ReturnType<typeof clientOf>) {
+async function placeOrders({ db }: LoadedDatabase, { id }: Service, client: ReturnType<typeof createClient>) {
   const [item] = await db.rows<{ sku: string; price: string }>(
     sql`select sku, round(price, 2)::text as price from variant where service_id = ${id} and price > 0 limit 1`,
   )
@@ -112,14 +116,14 @@ async function placeOrders({ db }: Loaded, { id }: Service, client: ReturnType<t
   )
   const ids: string[] = []
   for (const customer of customers) {
-    const placed = await client.write<{ id: string }>('POST', '/orders', {
+    const order = await client.write<{ id: string }>('POST', '/orders', {
       customerId: customer.id,
       billingAddress: address,
       deliveryAddress: address,
       lines: [{ sku: item?.sku, quantity: 1 }],
       payments: [{ gateway: 'visa', amount: item?.price }],
     })
-    ids.push(placed.id)
+    ids.push(order.id)
   }
   return ids
 }
@@ -132,7 +136,7 @@ interface Change {
 }
 
 /** Follows stock and shipments by polling, and measures the seconds until each expected change. */
-async function followChanges(running: Running, account: Account) {
+async function followChanges(running: RunningService, account: Account) {
   const agent = new Agent({ keepAlive: true })
   const expected = { sale: new Map<string, number>(), shipment: new Map<string, number>() }
   const seconds: Record<Kind, number[]> = { sale: [], shipment: [] }
@@ -141,16 +145,16 @@ async function followChanges(running: Running, account: Account) {
   async function readPage() {
     const after = cursor && `&after_cursor=${encodeURIComponent(cursor)}`
     const path = `/changes?kinds=inventory,shipment&records=true&limit=1000${after}`
-    const { data, meta } = JSON.parse(await get(running, account, path, agent)) as {
+    const { data, meta } = JSON.parse(await fetchText(running, account, path, agent)) as {
       data: Change[]
       meta: { endCursor: string; hasNextPage: boolean }
     }
     cursor = meta.endCursor
     for (const { kind, id, record } of data)
-      arrive(kind === 'inventory' ? 'sale' : 'shipment', kind === 'inventory' ? id : (record?.orderId ?? ''))
+      recordArrival(kind === 'inventory' ? 'sale' : 'shipment', kind === 'inventory' ? id : (record?.orderId ?? ''))
     return meta.hasNextPage
   }
-  function arrive(kind: Kind, key: string) {
+  function recordArrival(kind: Kind, key: string) {
     const begin = expected[kind].get(key)
     if (begin === undefined) return
     expected[kind].delete(key)
@@ -164,7 +168,7 @@ async function followChanges(running: Running, account: Account) {
   })()
   return {
     expect: (kind: Kind, key: string) => void expected[kind].set(key, performance.now()),
-    /** Waits for the last changes. Those that are still missing count as endless. */
+    /** Waits for the last changes. A missing change counts as infinite seconds. */
     async end() {
       endAt = performance.now() + lastSeconds * 1_000
       await following
@@ -178,14 +182,14 @@ async function followChanges(running: Running, account: Account) {
 
 function toSection(seconds: Record<Kind, number[]>, { minutes, rows }: { minutes: number; rows: number }): Section {
   const labels = { sale: 'till sale → change feed', shipment: 'shipped → change feed' }
-  const quantiles = { sale: quantilesOf(seconds.sale), shipment: quantilesOf(seconds.shipment) }
+  const quantiles = { sale: createQuantile(seconds.sale), shipment: createQuantile(seconds.shipment) }
   const measured = { sale: quantiles.sale(0.99), shipment: Math.max(...seconds.shipment) }
   return {
     title: 'Freshness',
-    about: `\`tillbridge start\` with the default intervals in front of an Apparel21 (the simulator) with ${whole(rows)} rows of stock, for ${minutes} minutes. The simulator takes ${Object.entries(
+    about: `\`tillbridge start\` with the default intervals in front of an Apparel21 (the simulator) with ${formatWhole(rows)} rows of stock, for ${minutes} minutes. The simulator takes ${Object.entries(
       latencies,
     )
-      .map(([path, taken]) => `${taken} s for \`${path}\``)
+      .map(([path, latency]) => `${latency} s for \`${path}\``)
       .join(', ')}, and needs the machine too. A client polls \`GET /changes\` every ${pollMs} ms.`,
     tables: [
       {
@@ -194,7 +198,7 @@ function toSection(seconds: Record<Kind, number[]>, { minutes, rows }: { minutes
         rows: (['sale', 'shipment'] as const).map(kind => [
           labels[kind],
           String(seconds[kind].length),
-          ...[quantiles[kind](0.5), quantiles[kind](0.99), Math.max(...seconds[kind])].map(tenths),
+          ...[quantiles[kind](0.5), quantiles[kind](0.99), Math.max(...seconds[kind])].map(formatTenths),
         ]),
       },
     ],
@@ -202,13 +206,13 @@ function toSection(seconds: Record<Kind, number[]>, { minutes, rows }: { minutes
       {
         label: `${labels.sale}, p99`,
         expected: `at most ${targets.sale} s`,
-        actual: `${tenths(measured.sale)} s`,
+        actual: `${formatTenths(measured.sale)} s`,
         met: measured.sale <= targets.sale,
       },
       {
         label: `${labels.shipment}, longest`,
         expected: `at most ${targets.shipment} s`,
-        actual: `${tenths(measured.shipment)} s`,
+        actual: `${formatTenths(measured.shipment)} s`,
         met: measured.shipment <= targets.shipment,
       },
     ],

@@ -1,14 +1,14 @@
 import { Agent, get } from 'node:https'
 import { sql } from '../src/database/db.ts'
-import { ask, type Bench } from './rig/bench.ts'
-import { type Cluster, type Loaded, type Size, serviceName } from './rig/database.ts'
-import { type Running, startService } from './rig/processes.ts'
-import { median, type Section, tenths, whole } from './rig/report.ts'
-import { scenariosOf } from './rig/scenarios.ts'
+import { type Bench, measureRequest } from './rig/bench.ts'
+import { type Cluster, type LoadedDatabase, type Size, serviceName } from './rig/database.ts'
+import { type RunningService, startService } from './rig/processes.ts'
+import { formatTenths, formatWhole, getMedian, type Section } from './rig/report.ts'
+import { buildScenarios } from './rig/scenarios.ts'
 
-const listed = /first page|deepest page/
+const measuredNames = /first page|deepest page/
 
-/** The same pages of small and large lists, requested one at a time. */
+/** Measures the same pages of small and large lists, one request at a time. */
 export async function measureGrowth(bench: Bench, cluster: Cluster, largest: Size): Promise<Section> {
   const sizes = [100, 10, 1].map(part => ({
     customers: Math.ceil(largest.customers / part),
@@ -17,15 +17,15 @@ export async function measureGrowth(bench: Bench, cluster: Cluster, largest: Siz
   const served = []
   for (const size of sizes) {
     const loaded = await cluster.open(size)
-    const scenarios = (await scenariosOf(loaded)).filter(({ name }) => listed.test(name))
+    const scenarios = (await buildScenarios(loaded)).filter(({ name }) => measuredNames.test(name))
     const service = await startService(bench.directory, { DATABASE_URL: loaded.url })
-    served.push({ size, scenarios, service, loaded, paths: await filtered(loaded) })
+    served.push({ size, scenarios, service, loaded, paths: await buildFilteredPaths(loaded) })
   }
   const times = new Map<string, number[][]>()
   for (let round = 0; round < bench.rounds; round++)
     for (const [i, { scenarios, service }] of served.entries())
       for (const scenario of scenarios) {
-        const { p50 } = await ask(bench, service, scenario, { connections: 1, seconds: 1 })
+        const { p50 } = await measureRequest(bench, service, scenario, { connections: 1, seconds: 1 })
         const bySize = times.get(scenario.name) ?? sizes.map(() => [])
         times.set(scenario.name, bySize)
         bySize[i]?.push(p50)
@@ -41,10 +41,10 @@ export async function measureGrowth(bench: Bench, cluster: Cluster, largest: Siz
   for (const { service } of served) await service.stop()
 
   const last = sizes.length - 1
-  const timeOf = (name: string, size: number) => median(times.get(name)?.[size] ?? [])
-  const grown = (name: string) => timeOf(name, last) / timeOf(name, 0)
+  const getTime = (name: string, size: number) => getMedian(times.get(name)?.[size] ?? [])
+  const getGrowth = (name: string) => getTime(name, last) / getTime(name, 0)
   const [first, deepest] = ['customers, first page', 'customers, deepest page'] as const
-  const depth = timeOf(deepest, last) / timeOf(first, last)
+  const depth = getTime(deepest, last) / getTime(first, last)
   return {
     title: 'Growth',
     about:
@@ -52,48 +52,57 @@ export async function measureGrowth(bench: Bench, cluster: Cluster, largest: Siz
     tables: [
       {
         caption: 'A page of 100, in milliseconds',
-        head: ['request', ...sizes.map(size => whole(size.customers)), 'largest/smallest'],
+        head: ['request', ...sizes.map(size => formatWhole(size.customers)), 'largest/smallest'],
         rows: [...times.keys()].map(name => [
           name,
-          ...sizes.map((_, i) => tenths(timeOf(name, i))),
-          tenths(grown(name)),
+          ...sizes.map((_, i) => formatTenths(getTime(name, i))),
+          formatTenths(getGrowth(name)),
         ]),
       },
       {
-        caption: `Every filter, alone and together, in each direction: the first ${near} pages of a paginated read, and those up to the ${deep}th`,
-        head: ['request', ...sizes.flatMap(size => [whole(size.customers), 'deep']), 'deep/first', 'largest/tenth'],
-        rows: [...paginations].map(([name, of]) => [
+        caption: `Every filter, alone and together, in each direction: the first ${nearPages} pages of a paginated read, and those up to the ${deepPages}th`,
+        head: [
+          'request',
+          ...sizes.flatMap(size => [formatWhole(size.customers), 'deep']),
+          'deep/first',
+          'largest/tenth',
+        ],
+        rows: [...paginations].map(([name, results]) => [
           name,
-          ...of.flatMap(({ first: firstPage, late }) => [tenths(firstPage), tenths(late)]),
-          tenths((of.at(-1)?.late ?? 0) / (of.at(-1)?.first ?? 0)),
-          tenths((of.at(-1)?.first ?? 0) / (of.at(-2)?.first ?? 0)),
+          ...results.flatMap(({ first: firstPage, late }) => [formatTenths(firstPage), formatTenths(late)]),
+          formatTenths((results.at(-1)?.late ?? 0) / (results.at(-1)?.first ?? 0)),
+          formatTenths((results.at(-1)?.first ?? 0) / (results.at(-2)?.first ?? 0)),
         ]),
       },
     ],
     targets: [
-      worst('a page deep in a paginated read, whatever the filters', 'first', [...paginations.values()], of => [
-        of.at(-1)?.late,
-        of.at(-1)?.first,
-      ]),
-      worst('a first page of the largest list', 'share of a list a tenth as large', [...paginations.values()], of => [
-        of.at(-1)?.first,
-        of.at(-2)?.first,
-      ]),
+      buildWorstTarget(
+        'a page deep in a paginated read, whatever the filters',
+        'first',
+        [...paginations.values()],
+        results => [results.at(-1)?.late, results.at(-1)?.first],
+      ),
+      buildWorstTarget(
+        'a first page of the largest list',
+        'share of a list a tenth as large',
+        [...paginations.values()],
+        results => [results.at(-1)?.first, results.at(-2)?.first],
+      ),
       {
         label: 'customers: deepest page in time',
         expected: '≤ 1.15 × first',
-        actual: `${tenths(depth)} ×`,
+        actual: `${formatTenths(depth)} ×`,
         met: depth <= 1.15,
       },
     ],
   }
 }
 
-/** Pages that are timed at the beginning, and the number of pages that are read. */
-const near = 5
-const deep = 40
+/** Pages that are timed at the beginning and at the end of a pagination, and the number of pages that are read. */
+const nearPages = 5
+const deepPages = 40
 /** Milliseconds below which the ratio of two pages is ignored. */
-const negligible = 2
+const negligibleMs = 2
 
 /** Median milliseconds of the first and of the last pages of a pagination. */
 interface PaginationResult {
@@ -103,36 +112,36 @@ interface PaginationResult {
 
 type Pair = [now: number | undefined, before: number | undefined]
 
-/** The largest ratio among pages that take long enough to matter. */
-function worst(
+/** Builds the target for the largest ratio of the pairs that take longer than `negligibleMs`. */
+function buildWorstTarget(
   label: string,
-  than: string,
+  baseline: string,
   paginations: PaginationResult[][],
-  of: (pagination: PaginationResult[]) => Pair,
+  getPair: (pagination: PaginationResult[]) => Pair,
 ) {
-  const ratios = paginations.map(of).flatMap(([now = 0, before = 0]) => (now > negligible ? [now / before] : []))
+  const ratios = paginations.map(getPair).flatMap(([now = 0, before = 0]) => (now > negligibleMs ? [now / before] : []))
   const worstRatio = Math.max(0, ...ratios)
   return {
     label,
-    expected: `at most 2 times ${than}, or ${negligible} ms`,
-    actual: `${tenths(worstRatio)} ×`,
+    expected: `at most 2 times ${baseline}, or ${negligibleMs} ms`,
+    actual: `${formatTenths(worstRatio)} ×`,
     met: worstRatio <= 2,
   }
 }
 
-/** The large lists, by a name, with every filter alone and together, in each direction. */
-async function filtered({ db, service }: Loaded): Promise<[name: string, path: string][]> {
-  const quarters = async (table: ReturnType<typeof sql>, column: ReturnType<typeof sql>) => {
+/** Builds the paths of the large lists, each with its name: every combination of filters, in each direction. */
+async function buildFilteredPaths({ db, service }: LoadedDatabase): Promise<[name: string, path: string][]> {
+  const findQuartiles = async (table: ReturnType<typeof sql>, column: ReturnType<typeof sql>) => {
     const row = await db.row<{ low: string; high: string }>(sql`
       select to_char(q[1], 'YYYY-MM-DD HH24:MI:SS') as low, to_char(q[2], 'YYYY-MM-DD HH24:MI:SS') as high
         from (select percentile_disc(array[0.25, 0.75]) within group (order by ${column}::timestamp) as q from ${table} where service_id = ${service.id}) of`)
-    if (!row) throw new Error('an aggregate has a row')
+    if (!row) throw new Error('an aggregate returned no row')
     return row
   }
   const [customers, changed, sold] = await Promise.all([
-    quarters(sql`customer`, sql`changed_at`),
-    quarters(sql`retail_transaction`, sql`changed_at`),
-    quarters(sql`retail_transaction`, sql`sale_date`),
+    findQuartiles(sql`customer`, sql`changed_at`),
+    findQuartiles(sql`retail_transaction`, sql`changed_at`),
+    findQuartiles(sql`retail_transaction`, sql`sale_date`),
   ])
   const filters = [
     ['updated_after', changed.low],
@@ -156,10 +165,10 @@ async function filtered({ db, service }: Loaded): Promise<[name: string, path: s
   ]
 }
 
-/** Reads a list, one page after the other. */
+/** Reads the first pages of a list, one after the other. */
 async function paginate(
-  { port, ca }: Running,
-  { password }: Loaded,
+  { port, ca }: RunningService,
+  { password }: LoadedDatabase,
   agent: Agent,
   path: string,
 ): Promise<PaginationResult> {
@@ -167,23 +176,23 @@ async function paginate(
     authorization: `Basic ${Buffer.from(`${serviceName}:${password}`).toString('base64')}`,
     'x-service-name': serviceName,
   }
-  const page = (of: string) =>
+  const fetchPage = (pagePath: string) =>
     new Promise<{ meta: { hasNextPage: boolean; endCursor: string | null } }>((resolve, reject) => {
-      const options = { host: '127.0.0.1', servername: 'localhost', port, ca, agent, path: of, headers }
+      const options = { host: '127.0.0.1', servername: 'localhost', port, ca, agent, path: pagePath, headers }
       get(options, async response => {
         const text = Buffer.concat(await response.toArray()).toString()
         if (response.statusCode === 200) resolve(JSON.parse(text))
-        else reject(new Error(`${of}: ${response.statusCode} ${text}`))
+        else reject(new Error(`${pagePath}: ${response.statusCode} ${text}`))
       }).on('error', reject)
     })
-  // The first request is not timed: it loads plans and pages from disk.
-  await page(path)
+  // The first request isn't timed, because it loads plans and pages from disk.
+  await fetchPage(path)
   const times: number[] = []
-  for (let next: string | undefined = path; next !== undefined && times.length < deep; ) {
+  for (let next: string | undefined = path; next !== undefined && times.length < deepPages; ) {
     const from = performance.now()
-    const { meta } = await page(next)
+    const { meta } = await fetchPage(next)
     times.push(performance.now() - from)
     next = meta.hasNextPage ? `${path}${path.endsWith('?') ? '' : '&'}after_cursor=${meta.endCursor}` : undefined
   }
-  return { first: median(times.slice(0, near)), late: median(times.slice(-near)) }
+  return { first: getMedian(times.slice(0, nearPages)), late: getMedian(times.slice(-nearPages)) }
 }

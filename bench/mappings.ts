@@ -4,10 +4,10 @@ import { addAccount } from '../src/store/accounts/accounts.ts'
 import { checkMappings } from '../src/store/mappings/check-all.ts'
 import { addService } from '../src/store/tenancy/services.ts'
 import type { Bench } from './rig/bench.ts'
-import type { Loaded } from './rig/database.ts'
+import type { LoadedDatabase } from './rig/database.ts'
 import { startService } from './rig/processes.ts'
-import { median, type Section, tenths, whole } from './rig/report.ts'
-import { clientOf } from './writes/client.ts'
+import { formatTenths, formatWhole, getMedian, type Section } from './rig/report.ts'
+import { createClient } from './writes/client.ts'
 
 const name = 'bench-mappings'
 const stores = 20
@@ -17,17 +17,17 @@ const sales = 200_000
 /** Maximum milliseconds for the console's page and for a fix. */
 const maxMs = 100
 
-/** Measures the mapping check, the pages that show it, and one fix. */
-export async function measureMappings(bench: Bench, loaded: Loaded): Promise<Section> {
+/** Measures the mapping check, the pages that show its issues, and fixes. */
+export async function measureMappings(bench: Bench, loaded: LoadedDatabase): Promise<Section> {
   const { db, keys } = loaded
   await db.run(sql`delete from service where name = ${name}`)
   const service = await addService(db, name, { currency: 'AUD', readsPerMinute: 'off', writesPerMinute: 'off' })
   const password = service && (await addAccount(db, keys, name, service, 'admin'))
-  if (!service || !password) throw new Error('it was just deleted')
-  bench.say(`  ${whole(stores * skus)} rows of stock`)
-  await fill(loaded, service)
-  const served = await startService(bench.directory, { DATABASE_URL: loaded.url, RUN_JOBS: 'false' })
-  const client = clientOf(served, name, password)
+  if (!service || !password) throw new Error(`the service or the account ${name} already exists`)
+  bench.say(`  ${formatWhole(stores * skus)} rows of stock`)
+  await fillService(loaded, service)
+  const running = await startService(bench.directory, { DATABASE_URL: loaded.url, RUN_JOBS: 'false' })
+  const client = createClient(running, name, password)
   try {
     const checks: [label: string, seconds: number][] = []
     for (const label of ['first check', 'repeated without changes']) {
@@ -40,9 +40,9 @@ export async function measureMappings(bench: Bench, loaded: Loaded): Promise<Sec
     const requests: [label: string, send: (round: number) => Promise<unknown>][] = [
       ['summary of the check', () => client.read('/mappings/check')],
       ['a page of issues', () => client.read('/mappings/issues/skus?state=nearMatch&limit=50')],
-      ['map a SKU', round => fix(client, 'skus', `k${round * 3 + 1}`, `S${round * 3 + 1}`)],
-      ['map a store to the shared location', round => fix(client, 'stores', `s${round + 1}`, 'all')],
-      ['map a store to its own location', round => fix(client, 'stores', `s${round + 1}`, `own${round}`)],
+      ['map a SKU', round => sendFix(client, 'skus', `k${round * 3 + 1}`, `S${round * 3 + 1}`)],
+      ['map a store to the shared location', round => sendFix(client, 'stores', `s${round + 1}`, 'all')],
+      ['map a store to its own location', round => sendFix(client, 'stores', `s${round + 1}`, `own${round}`)],
     ]
     const times: [label: string, ms: number][] = []
     for (const [label, send] of requests) {
@@ -53,38 +53,38 @@ export async function measureMappings(bench: Bench, loaded: Loaded): Promise<Sec
         await send(round)
         durations.push(performance.now() - begun)
       }
-      times.push([label, median(durations)])
+      times.push([label, getMedian(durations)])
     }
     return {
       title: 'The mapping check',
-      about: `A service with ${whole(skus)} SKUs, which have stock in each of ${stores} stores. The stores share one location of the platform. It has ${whole(customers)} customers and ${whole(sales)} sales of 90 days. A third of the SKUs and customers is mapped, a third almost. Requests run one at a time; the median of ${bench.rounds}.`,
+      about: `A service with ${formatWhole(skus)} SKUs, which have stock in each of ${stores} stores. The stores share one location of the platform. It has ${formatWhole(customers)} customers and ${formatWhole(sales)} sales of 90 days. A third of the SKUs and customers are mapped, and a third have near matches. Requests run one at a time; the median of ${bench.rounds}.`,
       tables: [
         {
           caption: 'Check of all mappings',
           head: ['which', 'seconds'],
-          rows: checks.map(([label, s]) => [label, tenths(s)]),
+          rows: checks.map(([label, s]) => [label, formatTenths(s)]),
         },
-        { caption: 'Requests', head: ['request', 'ms'], rows: times.map(([label, ms]) => [label, tenths(ms)]) },
+        { caption: 'Requests', head: ['request', 'ms'], rows: times.map(([label, ms]) => [label, formatTenths(ms)]) },
       ],
       targets: times.map(([label, ms]) => ({
         label,
         expected: `≤ ${maxMs} ms`,
-        actual: `${whole(ms)} ms`,
+        actual: `${formatWhole(ms)} ms`,
         met: ms <= maxMs,
       })),
     }
   } finally {
     client.end()
-    await served.stop()
+    await running.stop()
     await db.run(sql`delete from service where name = ${name}`)
   }
 }
 
-const fix = (client: ReturnType<typeof clientOf>, kind: string, id: string, to: string) =>
+const sendFix = (client: ReturnType<typeof createClient>, kind: string, id: string, to: string) =>
   client.write('POST', '/mappings/fixes', { kind, id, to })
 
-/** The rows as their imports would leave them, as far as the doctor reads them. */
-export async function fill({ db }: Loaded, { id }: Service) {
+/** Inserts the rows that imports would leave, as far as the mapping check reads them. */
+export async function fillService({ db }: LoadedDatabase, { id }: Service) {
   const service = sql`${id}::integer`
   const upTo = (count: number) => sql`from generate_series(1, ${count}::integer) i`
   const day = sql`(now() - i % 89 * interval '1 day') at time zone 'UTC'`

@@ -1,9 +1,17 @@
-import { ask, askBare, askSql, type Bench, type Sample } from './rig/bench.ts'
-import type { Loaded } from './rig/database.ts'
-import { type Running, startService } from './rig/processes.ts'
-import { repeating } from './rig/repeating.ts'
-import { median, medianBy, percent, type Section, type Target, tenths, whole } from './rig/report.ts'
-import { type Scenario, scenariosOf } from './rig/scenarios.ts'
+import { type Bench, measureBareServer, measureRequest, measureStatement, type Sample } from './rig/bench.ts'
+import type { LoadedDatabase } from './rig/database.ts'
+import { type RunningService, startService } from './rig/processes.ts'
+import { repeatResponse } from './rig/repeating.ts'
+import {
+  formatPercent,
+  formatTenths,
+  formatWhole,
+  getMedian,
+  getMedianBy,
+  type Section,
+  type Target,
+} from './rig/report.ts'
+import { buildScenarios, type Scenario } from './rig/scenarios.ts'
 
 const connections = 32
 
@@ -16,17 +24,17 @@ interface PageResult {
   sql: number
   full: Sample
   half: Sample
-  /** p99 / p50 of the bare HTTPS server at the rate of `half`: what the machine itself makes of even intervals. */
+  /** p99 / p50 of the bare HTTPS server at the rate of `half`: the jitter of the machine itself. */
   bareTail: number
-  /** The service's rate as a share of each limit's in the same round. */
+  /** The service's rate as a share of the rate of each limit in the same round. */
   share: { plain: number; tls: number; sql: number }
 }
 
-/** Measures every request at full and at half load and, in the same rounds, its limiting factor. */
-export async function measurePages(bench: Bench, loaded: Loaded): Promise<Section> {
+/** Measures each request at full and at half load and, in the same rounds, its limits: bare HTTP, bare HTTPS and SQL alone. */
+export async function measurePages(bench: Bench, loaded: LoadedDatabase): Promise<Section> {
   const service = await startService(bench.directory, { DATABASE_URL: loaded.url })
   const results: PageResult[] = []
-  for (const scenario of await scenariosOf(loaded)) {
+  for (const scenario of await buildScenarios(loaded)) {
     bench.say(`  ${scenario.name}`)
     results.push(await measureScenario(bench, loaded, service, scenario))
   }
@@ -35,7 +43,7 @@ export async function measurePages(bench: Bench, loaded: Loaded): Promise<Sectio
     title: 'Pages',
     about:
       `Full load: ${connections} connections, each sending the next request as soon as it has a response. Half load: requests at even intervals, half as many as at full load, ` +
-      'each timed from the moment it was due. TLS as in production. CPU is microseconds for each answer, PostgreSQL and the generator included, because all share the machine.',
+      'each timed from when it was due. TLS as in production. CPU is microseconds per response, including PostgreSQL and the generator, because all share the machine.',
     tables: [
       {
         caption: 'The service, one process',
@@ -56,18 +64,18 @@ export async function measurePages(bench: Bench, loaded: Loaded): Promise<Sectio
         ],
         rows: results.map(({ scenario, full, half }) => [
           scenario.name,
-          whole(full.answersPerSecond),
-          whole(full.answersPerSecond * scenario.records),
-          tenths(half.p50),
-          tenths(half.p99),
-          tenths(tailOf(half)),
-          tenths(full.p50),
-          tenths(full.p99),
-          whole(full.cpu.service),
-          whole(full.cpu.postgres),
-          whole(full.cpu.generator),
-          whole(full.memory.service),
-          whole(full.memory.postgres),
+          formatWhole(full.responsesPerSecond),
+          formatWhole(full.responsesPerSecond * scenario.records),
+          formatTenths(half.p50),
+          formatTenths(half.p99),
+          formatTenths(getTailRatio(half)),
+          formatTenths(full.p50),
+          formatTenths(full.p99),
+          formatWhole(full.cpu.service),
+          formatWhole(full.cpu.postgres),
+          formatWhole(full.cpu.generator),
+          formatWhole(full.memory.service),
+          formatWhole(full.memory.postgres),
         ]),
       },
       {
@@ -85,80 +93,80 @@ export async function measurePages(bench: Bench, loaded: Loaded): Promise<Sectio
         ],
         rows: results.map(({ scenario, bytes, plain, tls, sql, full, share, bareTail }) => [
           scenario.name,
-          whole(bytes),
-          whole(plain),
-          whole(tls),
-          whole(sql),
-          whole(full.answersPerSecond),
-          percent(share.sql),
-          percent(share.tls),
-          tenths(bareTail),
+          formatWhole(bytes),
+          formatWhole(plain),
+          formatWhole(tls),
+          formatWhole(sql),
+          formatWhole(full.responsesPerSecond),
+          formatPercent(share.sql),
+          formatPercent(share.tls),
+          formatTenths(bareTail),
         ]),
       },
     ],
-    targets: results[0] ? targetsOf(results[0]) : [],
+    targets: results[0] ? buildTargets(results[0]) : [],
   }
 }
 
 async function measureScenario(
   bench: Bench,
-  loaded: Loaded,
-  service: Running,
+  loaded: LoadedDatabase,
+  service: RunningService,
   scenario: Scenario,
 ): Promise<PageResult> {
-  const { ports, bytes } = await repeating(bench, service, scenario)
+  const { ports, bytes } = await repeatResponse(bench, service, scenario)
   const rounds: Omit<PageResult, 'scenario' | 'bytes' | 'share'>[] = []
   for (let round = 0; round < bench.rounds; round++) {
-    const { answersPerSecond: plain } = await askBare(bench, ports.plain, scenario.request, { connections })
+    const { responsesPerSecond: plain } = await measureBareServer(bench, ports.plain, scenario.request, { connections })
     const secure = { connections, ca: service.ca }
-    const { answersPerSecond: tls } = await askBare(bench, ports.tls, scenario.request, secure)
-    const sql = await askSql(bench, loaded, scenario, connections)
-    const full = await ask(bench, service, scenario, { connections })
-    const rate = full.answersPerSecond / 2
-    const half = await ask(bench, service, scenario, { connections, rate })
-    const bareHalf = await askBare(bench, ports.tls, scenario.request, { ...secure, rate })
-    rounds.push({ plain, tls, sql, full, half, bareTail: tailOf(bareHalf) })
+    const { responsesPerSecond: tls } = await measureBareServer(bench, ports.tls, scenario.request, secure)
+    const sql = await measureStatement(bench, loaded, scenario, connections)
+    const full = await measureRequest(bench, service, scenario, { connections })
+    const rate = full.responsesPerSecond / 2
+    const half = await measureRequest(bench, service, scenario, { connections, rate })
+    const bareHalf = await measureBareServer(bench, ports.tls, scenario.request, { ...secure, rate })
+    rounds.push({ plain, tls, sql, full, half, bareTail: getTailRatio(bareHalf) })
   }
-  const shareOf = (limit: 'plain' | 'tls' | 'sql') =>
-    median(rounds.map(round => round.full.answersPerSecond / round[limit]))
+  const getShare = (limit: 'plain' | 'tls' | 'sql') =>
+    getMedian(rounds.map(round => round.full.responsesPerSecond / round[limit]))
   return {
     scenario,
     bytes,
-    share: { plain: shareOf('plain'), tls: shareOf('tls'), sql: shareOf('sql') },
-    plain: median(rounds.map(round => round.plain)),
-    tls: median(rounds.map(round => round.tls)),
-    sql: median(rounds.map(round => round.sql)),
-    full: medianBy(
+    share: { plain: getShare('plain'), tls: getShare('tls'), sql: getShare('sql') },
+    plain: getMedian(rounds.map(round => round.plain)),
+    tls: getMedian(rounds.map(round => round.tls)),
+    sql: getMedian(rounds.map(round => round.sql)),
+    full: getMedianBy(
       rounds.map(round => round.full),
-      sample => sample.answersPerSecond,
+      sample => sample.responsesPerSecond,
     ),
-    half: medianBy(
+    half: getMedianBy(
       rounds.map(round => round.half),
-      tailOf,
+      getTailRatio,
     ),
-    bareTail: median(rounds.map(round => round.bareTail)),
+    bareTail: getMedian(rounds.map(round => round.bareTail)),
   }
 }
 
-const tailOf = ({ p50, p99 }: { p50: number; p99: number }) => p99 / p50
+const getTailRatio = ({ p50, p99 }: { p50: number; p99: number }) => p99 / p50
 
 const expectedPages = 3_500
 const expectedBarePages = 50_000
 
-function targetsOf({ scenario: { name }, plain, full, half, share, bareTail }: PageResult): Target[] {
-  const tail = tailOf(half)
+function buildTargets({ scenario: { name }, plain, full, half, share, bareTail }: PageResult): Target[] {
+  const tail = getTailRatio(half)
   return [
-    { label: `${name}: of SQL alone`, expected: '≥ 60 %', actual: percent(share.sql), met: share.sql >= 0.6 },
+    { label: `${name}: of SQL alone`, expected: '≥ 60 %', actual: formatPercent(share.sql), met: share.sql >= 0.6 },
     {
       label: `${name}: pages/s`,
-      expected: `≥ ${whole(expectedPages)} where the bare HTTP server makes ${whole(expectedBarePages)}: ≥ ${percent(expectedPages / expectedBarePages)} of it`,
-      actual: `${whole(full.answersPerSecond)} of ${whole(plain)}: ${tenths(share.plain * 100)} %`,
+      expected: `≥ ${formatWhole(expectedPages)} if the bare HTTP server serves ${formatWhole(expectedBarePages)}: ≥ ${formatPercent(expectedPages / expectedBarePages)}`,
+      actual: `${formatWhole(full.responsesPerSecond)} of ${formatWhole(plain)}: ${formatTenths(share.plain * 100)} %`,
       met: share.plain >= expectedPages / expectedBarePages,
     },
     {
       label: `${name}: p99 at half load`,
       expected: '≤ 3 × p50',
-      actual: `${tenths(tail)} ×, the bare server ${tenths(bareTail)} ×`,
+      actual: `${formatTenths(tail)} ×, the bare server ${formatTenths(bareTail)} ×`,
       met: tail <= 3,
     },
   ]

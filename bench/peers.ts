@@ -9,15 +9,15 @@ import { readMemory } from '../scenarios/support/usage.ts'
 import { sql } from '../src/database/db.ts'
 import { addAccount } from '../src/store/accounts/accounts.ts'
 import { type Directus, startDirectus } from './peers/directus.ts'
-import { ask, type Bench } from './rig/bench.ts'
-import type { Loaded } from './rig/database.ts'
+import { type Bench, measureRequest } from './rig/bench.ts'
+import type { LoadedDatabase } from './rig/database.ts'
 import { startService } from './rig/processes.ts'
-import { median, type Section, tenths, whole } from './rig/report.ts'
-import { scenariosOf } from './rig/scenarios.ts'
-import { clientOf } from './writes/client.ts'
-import { type Kind, kindsFor } from './writes/kinds.ts'
+import { formatTenths, formatWhole, getMedian, type Section } from './rig/report.ts'
+import { buildScenarios } from './rig/scenarios.ts'
+import { createClient } from './writes/client.ts'
+import { createKinds, type Kind } from './writes/kinds.ts'
 import { openShop } from './writes/shop.ts'
-import { load } from './writes/writes.ts'
+import { measureWrite } from './writes/writes.ts'
 
 const connections = 16
 /** Minimum seconds of a write's measurement. */
@@ -50,10 +50,10 @@ interface Cost {
 }
 
 /**
- * Measures four requests of Tillbridge, Medusa and Directus with the same customers on the same machine. The other two are installed from the
- * npm registry once, and each has a PostgreSQL of its own with the settings of ours.
+ * Measures four requests of Tillbridge, Medusa and Directus with the same customers on the same machine. Medusa and Directus are installed
+ * from the npm registry once. Each has its own PostgreSQL with the same settings.
  */
-export async function measurePeers(bench: Bench, loaded: Loaded): Promise<Section> {
+export async function measurePeers(bench: Bench, loaded: LoadedDatabase): Promise<Section> {
   // Read before the measurements, which create customers.
   const sizes = await readSizes(loaded)
   const directory = join(bench.directory, 'peers')
@@ -69,11 +69,11 @@ export async function measurePeers(bench: Bench, loaded: Loaded): Promise<Sectio
       await openMedusa(track(await startMedusa(directory, bench.say)), bench.say, loaded),
       await openDirectus(track(await startDirectus(directory, bench.say)), bench.say, loaded),
     ]
-    result = section(products, await measure(bench, products), sizes)
+    result = buildSection(products, await measure(bench, products), sizes)
   } finally {
     for (const started of running) await started.stop()
   }
-  // An error leaves the logs.
+  // After an error, the directory with the logs stays.
   rmSync(directory, { recursive: true, force: true })
   return result
 }
@@ -81,7 +81,7 @@ export async function measurePeers(bench: Bench, loaded: Loaded): Promise<Sectio
 async function measure(bench: Bench, products: readonly Product[]): Promise<Map<string, Cost>> {
   const rounds = new Map<string, Cost[]>()
   const record = (product: Product, name: string, cost: Cost) => {
-    const key = keyOf(product, name)
+    const key = buildKey(product, name)
     rounds.set(key, [...(rounds.get(key) ?? []), cost])
   }
   // The first round is a warm-up: the code is compiled while it runs.
@@ -91,35 +91,35 @@ async function measure(bench: Bench, products: readonly Product[]): Promise<Map<
     for (const product of products) {
       const rig = { ...bench, postgresPid: product.databasePid }
       for (const read of reads) {
-        const measured = await ask(rig, product, { request: product.requests[read] }, { connections })
+        const measured = await measureRequest(rig, product, { request: product.requests[read] }, { connections })
         const cpu = measured.cpu.service + measured.cpu.postgres
-        record(product, read, { cpu, perSecond: measured.answersPerSecond })
+        record(product, read, { cpu, perSecond: measured.responsesPerSecond })
       }
       const kind: Kind<undefined> = { name: newCustomer, clients: connections, write: () => product.create() }
       const seconds = Math.max(bench.seconds, minWriteSeconds)
-      const { cpu, perSecond } = await load(rig, product, kind, undefined, seconds)
+      const { cpu, perSecond } = await measureWrite(rig, product, kind, undefined, seconds)
       record(product, newCustomer, { cpu: (cpu.service + cpu.postgres) * 1_000, perSecond })
     }
   }
   return new Map(
     [...rounds].map(([key, costs]) => [
       key,
-      { cpu: median(costs.map(({ cpu }) => cpu)), perSecond: median(costs.map(({ perSecond }) => perSecond)) },
+      { cpu: getMedian(costs.map(({ cpu }) => cpu)), perSecond: getMedian(costs.map(({ perSecond }) => perSecond)) },
     ]),
   )
 }
 
-const keyOf = ({ name }: Product, requestName: string) => `${name}: ${requestName}`
+const buildKey = ({ name }: Product, requestName: string) => `${name}: ${requestName}`
 
-async function openTillbridge(bench: Bench, loaded: Loaded): Promise<Product & Stoppable> {
+async function openTillbridge(bench: Bench, loaded: LoadedDatabase): Promise<Product & Stoppable> {
   const shop = `peers-${randomUUID()}`
   const service = await openShop(loaded, shop)
   const password = (await addAccount(loaded.db, loaded.keys, shop, service, 'maintainer')) ?? ''
   const running = await startService(bench.directory, { DATABASE_URL: loaded.url, RUN_JOBS: 'false' })
-  const client = clientOf(running, shop, password)
-  const scenarios = await scenariosOf(loaded)
+  const client = createClient(running, shop, password)
+  const scenarios = await buildScenarios(loaded)
   const find = (name: string) => requireByName(scenarios, name).request
-  const kind = requireByName(await kindsFor(client), newCustomer)
+  const kind = requireByName(await createKinds(client), newCustomer)
   return {
     ...running,
     name: 'Tillbridge',
@@ -146,7 +146,7 @@ function requireByName<T extends { name: string }>(measurements: readonly T[], n
   return measurement
 }
 
-async function openMedusa(medusa: Medusa, say: Bench['say'], loaded: Loaded): Promise<Product> {
+async function openMedusa(medusa: Medusa, say: Bench['say'], loaded: LoadedDatabase): Promise<Product> {
   say('  copying the customers to Medusa')
   await copyCustomers(
     medusa.databaseUrl,
@@ -156,34 +156,34 @@ async function openMedusa(medusa: Medusa, say: Bench['say'], loaded: Loaded): Pr
   )
   const port = Number(new URL(medusa.url).port)
   const authorization = `Bearer ${await signIn(medusa.url)}`
-  const { id, newest } = middleOf(loaded)
+  const { id, newest } = pickMiddle(loaded)
   return {
     name: 'Medusa',
     ...medusa,
     ...openPeer(port, authorization, '/admin/customers', number => ({
       first_name: 'Ann',
       last_name: 'Lee',
-      email: emailOf(number),
+      email: createEmail(number),
       phone: '+61 400 000 000',
     })),
     requests: {
-      'page of 100 customers': get(authorization, '/admin/customers?limit=100'),
-      'one customer': get(authorization, `/admin/customers/cus_${id}`),
-      'poll without changes': get(authorization, `/admin/customers?limit=100&updated_at[$gt]=${newest}`),
+      'page of 100 customers': buildGetRequest(authorization, '/admin/customers?limit=100'),
+      'one customer': buildGetRequest(authorization, `/admin/customers/cus_${id}`),
+      'poll without changes': buildGetRequest(authorization, `/admin/customers?limit=100&updated_at[$gt]=${newest}`),
     },
   }
 }
 
-async function openDirectus(directus: Directus, say: Bench['say'], loaded: Loaded): Promise<Product> {
+async function openDirectus(directus: Directus, say: Bench['say'], loaded: LoadedDatabase): Promise<Product> {
   say('  copying the customers to Directus')
-  const text = (field: string) => ({ field, type: 'string', schema: {} })
+  const buildTextField = (field: string) => ({ field, type: 'string', schema: {} })
   await directus.send('/collections', {
     collection: 'customers',
     schema: {},
     meta: {},
     fields: [
       { field: 'id', type: 'uuid', schema: { is_primary_key: true }, meta: { special: ['uuid'] } },
-      ...Object.keys(textFields).map(text),
+      ...Object.keys(textFields).map(buildTextField),
       {
         field: 'updated_at',
         type: 'timestamp',
@@ -199,39 +199,45 @@ async function openDirectus(directus: Directus, say: Bench['say'], loaded: Loade
      select ('00000000-0000-4000-8000-' || lpad(id, 12, '0'))::uuid, ${Object.keys(textFields)}, updated_at`,
   )
   const authorization = `Bearer ${directus.token}`
-  const { id, newest } = middleOf(loaded)
+  const { id, newest } = pickMiddle(loaded)
   return {
     name: 'Directus',
     ...directus,
     ...openPeer(directus.port, authorization, '/items/customers', number => ({
       first_name: 'Ann',
       surname: 'Lee',
-      email: emailOf(number),
+      email: createEmail(number),
       address_line1: '111 Collins St',
       city: 'Melbourne',
       postcode: '3000',
       country: 'Australia',
     })),
     requests: {
-      'page of 100 customers': get(authorization, '/items/customers?limit=100'),
-      'one customer': get(authorization, `/items/customers/00000000-0000-4000-8000-${id.padStart(12, '0')}`),
-      'poll without changes': get(authorization, `/items/customers?limit=100&filter[updated_at][_gt]=${newest}`),
+      'page of 100 customers': buildGetRequest(authorization, '/items/customers?limit=100'),
+      'one customer': buildGetRequest(
+        authorization,
+        `/items/customers/00000000-0000-4000-8000-${id.padStart(12, '0')}`,
+      ),
+      'poll without changes': buildGetRequest(
+        authorization,
+        `/items/customers?limit=100&filter[updated_at][_gt]=${newest}`,
+      ),
     },
   }
 }
 
-const emailOf = (number: number) => `ann.${number}.${randomUUID()}@example.com`
+const createEmail = (number: number) => `ann.${number}.${randomUUID()}@example.com`
 
-/** The ID of a customer in the middle of the list, and a time after all changes. */
-const middleOf = ({ size }: Loaded) => ({
+/** Returns the ID of a customer in the middle of the list, and a time after all changes. */
+const pickMiddle = ({ size }: LoadedDatabase) => ({
   id: String(100_001 + Math.floor(size.customers / 2)),
   newest: new Date(Date.now() + 86_400_000).toISOString(),
 })
 
-const get = (authorization: string, path: string) =>
+const buildGetRequest = (authorization: string, path: string) =>
   `GET ${path.replaceAll('[', '%5B').replaceAll(']', '%5D')} HTTP/1.1\r\nHost: localhost\r\nAuthorization: ${authorization}\r\n\r\n`
 
-/** A peer's plain HTTP, with connections that stay open. */
+/** Connects to a peer over plain HTTP with persistent connections. */
 function openPeer(port: number, authorization: string, path: string, toBody: (number: number) => object) {
   const agent = new Agent({ keepAlive: true })
   let count = 0
@@ -252,7 +258,7 @@ function openPeer(port: number, authorization: string, path: string, toBody: (nu
 const chunk = 5_000
 
 /** Copies the customers of the bench into a peer's table. `insert` selects from their fields. */
-async function copyCustomers(connectionString: string, { size, service }: Loaded, insert: string) {
+async function copyCustomers(connectionString: string, { size, service }: LoadedDatabase, insert: string) {
   const client = new pg.Client({ connectionString })
   await client.connect()
   try {
@@ -270,7 +276,7 @@ async function copyCustomers(connectionString: string, { size, service }: Loaded
   }
 }
 
-/** The names of the copied text fields, and of our columns. */
+/** The copied text fields by name, each with its column in Tillbridge. */
 const textFields = {
   first_name: 'firstname',
   surname: 'surname',
@@ -287,24 +293,24 @@ const fields = { id: 'id', ...textFields, updated_at: 'changed_at' }
 const toRecord = (row: readonly unknown[]) =>
   Object.fromEntries(Object.entries(fields).map(([field, column]) => [field, row[customers.columns.indexOf(column)]]))
 
-/** Gigabytes of a million records of each type, with their indexes. */
-async function readSizes({ db, size }: Loaded): Promise<string[][]> {
+/** Returns the gigabytes of a million records of each type, with their indexes. */
+async function readSizes({ db, size }: LoadedDatabase): Promise<string[][]> {
   const sizes = await db.row<{ customer: string; sale: string }>(sql`
     select pg_total_relation_size('customer')::text as customer, pg_total_relation_size('retail_transaction')::text as sale`)
-  const gigabytes = (bytes: string | undefined, records: number) => tenths(Number(bytes) / records / 1_000)
+  const gigabytes = (bytes: string | undefined, records: number) => formatTenths(Number(bytes) / records / 1_000)
   return [
     ['customers', gigabytes(sizes?.customer, size.customers)],
     ['sales', gigabytes(sizes?.sale, size.transactions)],
   ]
 }
 
-function section(products: readonly Product[], costs: ReadonlyMap<string, Cost>, sizes: string[][]): Section {
+function buildSection(products: readonly Product[], costs: ReadonlyMap<string, Cost>, sizes: string[][]): Section {
   const names = [...reads, newCustomer]
   const [own, ...peers] = products as [Product, ...Product[]]
-  const costOf = (product: Product, name: string) =>
-    costs.get(keyOf(product, name)) ?? { cpu: Number.NaN, perSecond: Number.NaN }
-  const ratioOf = (peer: Product, name: string) => costOf(peer, name).cpu / costOf(own, name).cpu
-  const created = ratioOf(peers[0] as Product, newCustomer)
+  const getCost = (product: Product, name: string) =>
+    costs.get(buildKey(product, name)) ?? { cpu: Number.NaN, perSecond: Number.NaN }
+  const getRatio = (peer: Product, name: string) => getCost(peer, name).cpu / getCost(own, name).cpu
+  const newCustomerRatio = getRatio(peers[0] as Product, newCustomer)
   return {
     title: 'Compared with Medusa and Directus',
     about: `${connections} connections that stay open, each sending the next request as soon as it has a response. CPU is that of the service and its PostgreSQL per request. All three run on the same machine with the same customers, each with a PostgreSQL of its own. A warm-up round isn't counted. Tillbridge serves TLS, authenticates by password, and stores a new customer with address, audit entry and idempotency key. The others serve plain HTTP and authenticate by a signed token. Medusa's customer has no address here. Directus runs on Node 22, because it can't be compiled for a newer one.`,
@@ -314,24 +320,24 @@ function section(products: readonly Product[], costs: ReadonlyMap<string, Cost>,
         head: ['request', ...products.map(({ name }) => name), ...peers.map(({ name }) => `${name}, ratio`)],
         rows: names.map(name => [
           name,
-          ...products.map(product => tenths(costOf(product, name).cpu / 1_000)),
-          ...peers.map(peer => tenths(ratioOf(peer, name))),
+          ...products.map(product => formatTenths(getCost(product, name).cpu / 1_000)),
+          ...peers.map(peer => formatTenths(getRatio(peer, name))),
         ]),
       },
       {
         caption: 'Requests per second',
         head: ['request', ...products.map(({ name }) => name)],
-        rows: names.map(name => [name, ...products.map(product => whole(costOf(product, name).perSecond))]),
+        rows: names.map(name => [name, ...products.map(product => formatWhole(getCost(product, name).perSecond))]),
       },
       {
         caption: 'Sizing: requests per second that one core serves, PostgreSQL included',
         head: ['request', own.name],
-        rows: names.map(name => [name, whole(1_000_000 / costOf(own, name).cpu)]),
+        rows: names.map(name => [name, formatWhole(1_000_000 / getCost(own, name).cpu)]),
       },
       {
         caption: 'Memory of the service process in MB, after the load',
         head: ['', ...products.map(({ name }) => name)],
-        rows: [['memory', ...products.map(({ pid }) => whole(readMemory(pid).now))]],
+        rows: [['memory', ...products.map(({ pid }) => formatWhole(readMemory(pid).now))]],
       },
       { caption: 'Disk of a million records in GB, indexes included', head: ['records', own.name], rows: sizes },
     ],
@@ -339,8 +345,8 @@ function section(products: readonly Product[], costs: ReadonlyMap<string, Cost>,
       {
         label: 'a new customer',
         expected: 'at most an eighth of the CPU of Medusa',
-        actual: `1 : ${tenths(created)}`,
-        met: created >= 8,
+        actual: `1 : ${formatTenths(newCustomerRatio)}`,
+        met: newCustomerRatio >= 8,
       },
     ],
   }

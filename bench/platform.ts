@@ -18,11 +18,11 @@ import { upsertStock } from '../src/store/inventory/stock.ts'
 import { addService } from '../src/store/tenancy/services.ts'
 import type { Bench } from './rig/bench.ts'
 import { runCommand } from './rig/command.ts'
-import type { Loaded } from './rig/database.ts'
+import type { LoadedDatabase } from './rig/database.ts'
 import { sendEvents } from './rig/events.ts'
 import { startService } from './rig/processes.ts'
-import { quantilesOf } from './rig/quantile.ts'
-import { type Section, tenths, whole } from './rig/report.ts'
+import { createQuantile } from './rig/quantile.ts'
+import { formatTenths, formatWhole, type Section } from './rig/report.ts'
 
 const name = 'bench-platform'
 const locations = 5
@@ -34,10 +34,10 @@ const eventSeconds = 20
 const main = fileURLToPath(new URL('../simulator/shopify/main.ts', import.meta.url))
 const log = pino({ level: 'silent' })
 
-/** Measures the stock push and its comparison with a simulated Shopify shop in a process of its own. */
+/** Measures the stock push and its comparison with a simulated Shopify shop in a separate process. */
 export async function measurePlatform(
   bench: Bench,
-  loaded: Loaded,
+  loaded: LoadedDatabase,
   { variants }: { variants: number },
 ): Promise<Section> {
   const { db, keys } = loaded
@@ -45,7 +45,7 @@ export async function measurePlatform(
   const shop = await startShop(['--variants', String(variants), '--locations', String(locations), '--customers', '0'])
   await db.run(sql`delete from service where name = ${name}`)
   const service = await addService(db, name, { currency: 'AUD' })
-  if (!service) throw new Error('it was just deleted')
+  if (!service) throw new Error(`the service ${name} already exists`)
   const signal = AbortSignal.timeout(3_600_000)
   const connect = (settings: Partial<ConnectionSettings>) =>
     db.transaction(tx =>
@@ -63,87 +63,99 @@ export async function measurePlatform(
     while ((await pushStock(db, keys, service, log, { signal, isEmbedded: true })).state === 'unfinished');
     return (performance.now() - began) / 1_000
   }
-  const served = await startService(bench.directory, { DATABASE_URL: loaded.url, RUN_JOBS: 'false' })
+  const running = await startService(bench.directory, { DATABASE_URL: loaded.url, RUN_JOBS: 'false' })
   try {
     await connect({ stockPush: 'dryRun', events: 'on' })
-    bench.say(`  reads ${whole(variants)} variants`)
+    bench.say(`  reads ${formatWhole(variants)} variants`)
     for (const sync of ['ecommerce-locations', 'ecommerce-variants'] as const)
       await runPlatformSync(db, keys, service, sync, log)
-    await fill(db, service)
+    await fillStock(db, service)
     bench.say('  first comparison')
     const first = await reconcile()
-    bench.say(`  ${whole(first.seconds)} s; comparison again`)
+    bench.say(`  ${formatWhole(first.seconds)} s; comparison again`)
     // A comparison skips levels that changed in the last minute, and reads them one by one.
-    const age = () =>
+    const ageLevels = () =>
       db.run(sql`update ecommerce_level set known_at = known_at - interval '1 hour' where service_id = ${service.id}`)
-    await age()
+    await ageLevels()
     const again = await reconcile()
-    bench.say(`  ${whole(again.seconds)} s, ${whole(again.peak)} MB; writes all levels`)
+    bench.say(`  ${formatWhole(again.seconds)} s, ${formatWhole(again.peak)} MB; writes all levels`)
     await startPush(db, service)
     const events = { path: getEventPath(service), secret: shop.secret, ratePerSecond: eventsPerSecond }
-    const [written, responses] = await Promise.all([push(), sendEvents(served, { ...events, seconds: eventSeconds })])
-    const quantileOfResponses = quantilesOf(responses)
-    bench.say(`  ${whole(written)} s; ${driftShare * 100} % drift`)
-    await age()
-    const drifted = await drift(db, service, shop, Math.round(levels * driftShare))
+    const [written, responses] = await Promise.all([push(), sendEvents(running, { ...events, seconds: eventSeconds })])
+    const getResponseQuantile = createQuantile(responses)
+    bench.say(`  ${formatWhole(written)} s; ${driftShare * 100} % drift`)
+    await ageLevels()
+    const drifted = await changeLevels(db, service, shop, Math.round(levels * driftShare))
     const compared = await reconcile()
     const corrected = await push()
-    bench.say(`  ${whole(compared.seconds)} s and ${whole(corrected)} s; ${changesPerSecond} changes a second`)
+    bench.say(
+      `  ${formatWhole(compared.seconds)} s and ${formatWhole(corrected)} s; ${changesPerSecond} changes a second`,
+    )
     const lags = await measureLags(loaded, service, variants)
-    const quantileOfLags = quantilesOf(lags)
+    const getLagQuantile = createQuantile(lags)
     const { throttled, calls } = await shop.read()
-    const state = `${whole(throttled)} of ${whole(calls)}`
+    const state = `${formatWhole(throttled)} of ${formatWhole(calls)}`
     return {
       title: 'Stock push',
-      about: `A simulated Shopify shop with ${whole(levels)} levels in a process of its own, which also needs the machine. Its bucket has 2,000 points and restores 100 a second. Comparisons run as \`tillbridge ecommerce reconcile\`; peak is the most memory that the process had.`,
+      about: `A simulated Shopify shop with ${formatWhole(levels)} levels in a process of its own, which also needs the machine. Its bucket has 2,000 points and restores 100 a second. Comparisons run as \`tillbridge ecommerce reconcile\`; peak is the most memory that the process had.`,
       tables: [
         {
           caption: 'Runs',
           head: ['run', 'seconds', 'peak MB'],
           rows: [
-            ['first comparison', tenths(first.seconds), whole(first.peak)],
-            ['comparison again', tenths(again.seconds), whole(again.peak)],
-            ['all levels written', tenths(written), '-'],
-            [`comparison with ${whole(drifted)} changed levels`, tenths(compared.seconds), whole(compared.peak)],
-            ['their correction', tenths(corrected), '-'],
+            ['first comparison', formatTenths(first.seconds), formatWhole(first.peak)],
+            ['comparison again', formatTenths(again.seconds), formatWhole(again.peak)],
+            ['all levels written', formatTenths(written), '-'],
+            [
+              `comparison with ${formatWhole(drifted)} changed levels`,
+              formatTenths(compared.seconds),
+              formatWhole(compared.peak),
+            ],
+            ['their correction', formatTenths(corrected), '-'],
           ],
         },
         {
           caption: `From the commit of a stock change to the recorded result, at ${changesPerSecond} changes a second`,
           head: ['changes', 'p50 s', 'p99 s'],
-          rows: [[whole(lags.length), tenths(quantileOfLags(0.5)), tenths(quantileOfLags(0.99))]],
+          rows: [[formatWhole(lags.length), formatTenths(getLagQuantile(0.5)), formatTenths(getLagQuantile(0.99))]],
         },
         {
           caption: `Responses to events, at ${eventsPerSecond} events a second while all levels are written`,
           head: ['events', 'p50 ms', 'p99 ms'],
-          rows: [[whole(responses.length), tenths(quantileOfResponses(0.5)), tenths(quantileOfResponses(0.99))]],
+          rows: [
+            [
+              formatWhole(responses.length),
+              formatTenths(getResponseQuantile(0.5)),
+              formatTenths(getResponseQuantile(0.99)),
+            ],
+          ],
         },
       ],
       targets: [
-        target(`${whole(levels)} levels compared`, 60, again.seconds, 's'),
-        target('memory of a comparison', 300, Math.max(first.peak, again.peak, compared.peak), 'MB'),
-        target(`${whole(levels)} levels written`, 210, written, 's'),
-        target('1 % drift found and corrected', 90, compared.seconds + corrected, 's'),
-        target('stock change set on the platform, p99', 3, quantileOfLags(0.99), 's'),
-        target('response to an event during the push, p99', 100, quantileOfResponses(0.99), 'ms'),
+        buildTarget(`${formatWhole(levels)} levels compared`, 60, again.seconds, 's'),
+        buildTarget('memory of a comparison', 300, Math.max(first.peak, again.peak, compared.peak), 'MB'),
+        buildTarget(`${formatWhole(levels)} levels written`, 210, written, 's'),
+        buildTarget('1 % drift found and corrected', 90, compared.seconds + corrected, 's'),
+        buildTarget('stock change set on the platform, p99', 3, getLagQuantile(0.99), 's'),
+        buildTarget('response to an event during the push, p99', 100, getResponseQuantile(0.99), 'ms'),
         { label: 'throttled calls', expected: '< 0.1 %', actual: state, met: throttled * 1_000 < calls },
       ],
     }
   } finally {
-    await served.stop()
+    await running.stop()
     await shop.stop()
     await db.run(sql`delete from service where name = ${name}`)
   }
 }
 
-const target = (label: string, most: number, actual: number, unit: string) => ({
+const buildTarget = (label: string, maximum: number, actual: number, unit: string) => ({
   label,
-  expected: `≤ ${most} ${unit}`,
-  actual: `${tenths(actual)} ${unit}`,
-  met: actual <= most,
+  expected: `≤ ${maximum} ${unit}`,
+  actual: `${formatTenths(actual)} ${unit}`,
+  met: actual <= maximum,
 })
 
-/** Starts a simulated shop in a process of its own. */
+/** Starts a simulated shop in a separate process. */
 async function startShop(args: readonly string[]) {
   const child = spawn(process.execPath, [main, '--port', '0', ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
   const ended = once(child, 'exit')
@@ -180,7 +192,7 @@ async function startShop(args: readonly string[]) {
 }
 
 /** Maps a store to each location and a SKU to each variant, with stock everywhere. */
-async function fill(db: Loaded['db'], { id }: Service) {
+async function fillStock(db: LoadedDatabase['db'], { id }: Service) {
   const service = sql`${id}::integer`
   const items = (kind: string) => sql`from ecommerce_item e where e.service_id = ${service} and e.kind = ${kind}`
   const rows: Record<string, Sql> = {
@@ -203,8 +215,13 @@ async function fill(db: Loaded['db'], { id }: Service) {
   await db.run(sql`analyze store, variant, stock, ecommerce_item`)
 }
 
-/** Changes levels on the platform, as the merchant does. Returns their number. */
-async function drift(db: Loaded['db'], service: Service, shop: Awaited<ReturnType<typeof startShop>>, count: number) {
+/** Changes `count` levels on the platform, as the merchant does. Returns the number of changed levels. */
+async function changeLevels(
+  db: LoadedDatabase['db'],
+  service: Service,
+  shop: Awaited<ReturnType<typeof startShop>>,
+  count: number,
+) {
   const levels = await db.rows<{ itemId: string; locationId: string }>(sql`
     select item_id as "itemId", location_id as "locationId" from ecommerce_level
      where service_id = ${service.id} order by md5(item_id || location_id) limit ${count}`)
@@ -224,7 +241,7 @@ async function drift(db: Loaded['db'], service: Service, shop: Awaited<ReturnTyp
 }
 
 /** Changes one SKU after the other while a worker pushes. Returns the seconds from each commit to the recorded result. */
-async function measureLags({ db, keys }: Loaded, service: Service, variants: number): Promise<number[]> {
+async function measureLags({ db, keys }: LoadedDatabase, service: Service, variants: number): Promise<number[]> {
   const [store] = await db.rows<{ id: string }>(
     sql`select store_id as id from store where service_id = ${service.id} order by 1 limit 1`,
   )

@@ -5,16 +5,16 @@ import { text } from 'node:stream/consumers'
 import { buildDatabaseUrl, startStandby } from '../scenarios/support/standby.ts'
 import { readCpuSeconds } from '../scenarios/support/usage.ts'
 import type { Postgres } from '../src/postgres/postgres.ts'
-import { ask, type Bench } from './rig/bench.ts'
-import { type Cluster, type Loaded, serviceName } from './rig/database.ts'
-import { type Running, startService } from './rig/processes.ts'
-import { medianBy, type Section, tenths, whole } from './rig/report.ts'
-import { requestFor, scenariosOf } from './rig/scenarios.ts'
+import { type Bench, measureRequest } from './rig/bench.ts'
+import { type Cluster, type LoadedDatabase, serviceName } from './rig/database.ts'
+import { type RunningService, startService } from './rig/processes.ts'
+import { formatTenths, formatWhole, getMedianBy, type Section } from './rig/report.ts'
+import { buildRequest, buildScenarios } from './rig/scenarios.ts'
 
 const connections = 32
 
 /** Measures pages of one process that reads from no replica, from one, and from two. */
-export async function measureReplicas(bench: Bench, cluster: Cluster, loaded: Loaded): Promise<Section> {
+export async function measureReplicas(bench: Bench, cluster: Cluster, loaded: LoadedDatabase): Promise<Section> {
   const home = await mkdtemp(join(bench.directory, 'replicas-'))
   await chmod(home, 0o711)
   const primary = { directory: join(bench.directory, 'postgres'), postgres: cluster.postgres }
@@ -26,24 +26,31 @@ export async function measureReplicas(bench: Bench, cluster: Cluster, loaded: Lo
       if (count) replicas.push(await startStandby(join(home, String(count)), primary, { max_connections: '300' }))
       const reading = count ? { DATABASE_READ_URL: buildDatabaseUrl(replicas, loaded.connection.database ?? '') } : {}
       const service = await startService(bench.directory, { DATABASE_URL: loaded.url, ...reading })
-      for (const scenario of [await firstPage(loaded), await nextPage(loaded, service)]) {
+      for (const scenario of [await findFirstPage(loaded), await buildNextPage(loaded, service)]) {
         const samples = []
         for (let round = 0; round < bench.rounds; round++) {
-          const used = () => replicas.reduce((sum, { pid }) => sum + readCpuSeconds(pid), 0)
-          const before = used()
-          const sample = await ask(bench, service, scenario, { connections })
-          const responses = sample.answersPerSecond * bench.seconds
-          samples.push({ ...sample, replicas: ((used() - before) / responses) * 1e6 })
+          const readUsage = () => replicas.reduce((sum, { pid }) => sum + readCpuSeconds(pid), 0)
+          const before = readUsage()
+          const sample = await measureRequest(bench, service, scenario, { connections })
+          const responses = sample.responsesPerSecond * bench.seconds
+          samples.push({ ...sample, replicas: ((readUsage() - before) / responses) * 1e6 })
         }
         const {
-          answersPerSecond,
+          responsesPerSecond,
           p50,
           p99,
           cpu,
-          replicas: ofReplicas,
-        } = medianBy(samples, sample => sample.answersPerSecond)
-        const figures = [answersPerSecond, cpu.service, cpu.postgres, ofReplicas].map(whole)
-        rows.push([scenario.name, String(count), figures[0] ?? '', tenths(p50), tenths(p99), ...figures.slice(1)])
+          replicas: replicaCpu,
+        } = getMedianBy(samples, sample => sample.responsesPerSecond)
+        const figures = [responsesPerSecond, cpu.service, cpu.postgres, replicaCpu].map(formatWhole)
+        rows.push([
+          scenario.name,
+          String(count),
+          figures[0] ?? '',
+          formatTenths(p50),
+          formatTenths(p99),
+          ...figures.slice(1),
+        ])
       }
       await service.stop()
     }
@@ -58,7 +65,7 @@ export async function measureReplicas(bench: Bench, cluster: Cluster, loaded: Lo
       'Generator, service, primary and replicas share the cores of one machine, so the rate cannot grow. The table shows which process uses the CPU of a page. If replicas have their own machines, next pages cost the primary nothing. A first page reads the WAL position of the primary.',
     tables: [
       {
-        caption: 'At full load; CPU in microseconds for each answer',
+        caption: 'At full load; CPU in microseconds per response',
         head: ['request', 'replicas', 'requests/s', 'p50 ms', 'p99 ms', 'CPU service', 'CPU primary', 'CPU replicas'],
         rows,
       },
@@ -67,15 +74,15 @@ export async function measureReplicas(bench: Bench, cluster: Cluster, loaded: Lo
   }
 }
 
-async function firstPage(loaded: Loaded) {
-  const [first] = await scenariosOf(loaded)
-  if (!first) throw new Error('the bench has a first page')
+async function findFirstPage(loaded: LoadedDatabase) {
+  const [first] = await buildScenarios(loaded)
+  if (!first) throw new Error('there are no scenarios')
   return first
 }
 
 /** Returns the request for the second page. Its cursor contains the LSN that a replica must have replayed. */
-async function nextPage(loaded: Loaded, { port, ca }: Running) {
-  const { path, ...scenario } = await firstPage(loaded)
+async function buildNextPage(loaded: LoadedDatabase, { port, ca }: RunningService) {
+  const { path, ...scenario } = await findFirstPage(loaded)
   const response = await new Promise<string>((resolve, reject) => {
     const options = { host: 'localhost', port, ca, path, auth: `${serviceName}:${loaded.password}` }
     get({ ...options, headers: { 'x-service-name': serviceName } }, incoming => resolve(text(incoming))).on(
@@ -88,6 +95,6 @@ async function nextPage(loaded: Loaded, { port, ca }: Running) {
     ...scenario,
     name: 'customers, next page',
     path: next,
-    request: requestFor({ name: serviceName, password: loaded.password }, next),
+    request: buildRequest({ name: serviceName, password: loaded.password }, next),
   }
 }

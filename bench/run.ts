@@ -18,8 +18,8 @@ import { measurePlatform } from './platform.ts'
 import { measureReplicas } from './replicas.ts'
 import { measureRequestLog } from './requests.ts'
 import { type Bench, startBench } from './rig/bench.ts'
-import { type Cluster, type Loaded, openCluster, type Size } from './rig/database.ts'
-import { factsOf, publish, type Section } from './rig/report.ts'
+import { type Cluster, type LoadedDatabase, openCluster, type Size } from './rig/database.ts'
+import { collectFacts, publish, type Section } from './rig/report.ts'
 import { measureSync, type StockSize } from './sync.ts'
 import { measureTraces } from './traces.ts'
 import { measureWorkers } from './workers.ts'
@@ -27,7 +27,7 @@ import { measureRemoteWrites } from './writes/remote.ts'
 import { measureReservations } from './writes/reservations.ts'
 import { measureWrites } from './writes/writes.ts'
 
-/** The parts, in the order in which they run. The last one runs once the database is stopped. */
+/** The parts, in the order in which they run. The last one runs after the database has stopped. */
 const parts = [
   'pages',
   'cost',
@@ -62,9 +62,9 @@ interface Options extends Size, StockSize {
   only: Part[]
 }
 
-const atLeast = (least: number) => (text: string) => {
+const parseAtLeast = (minimum: number) => (text: string) => {
   const value = Number(text)
-  if (!(value >= least)) throw new InvalidArgumentError(`At least ${least}.`)
+  if (!(value >= minimum)) throw new InvalidArgumentError(`It must be at least ${minimum}.`)
   return value
 }
 
@@ -72,23 +72,23 @@ const { customers, transactions, stores, skus, variants, seconds, rounds, compar
   'npm run bench --',
 )
   .description('Measures the service and its limits, prints tables and writes them to bench/results/.')
-  .option('--customers <number>', 'customers in the list', atLeast(20_000), 1_000_000)
-  .option('--transactions <number>', 'retail transactions in the list', atLeast(20_000), 1_000_000)
-  .option('--stores <number>', 'stores of the back office whose stock is pulled', atLeast(2), 83)
-  .option('--skus <number>', 'and its SKUs; with 60000, it has 525,000 rows of stock', atLeast(10), 60_000)
-  .option('--variants <number>', 'variants of the platform, each at 5 locations', atLeast(10), 100_000)
-  .option('--seconds <number>', 'how long each measurement takes', atLeast(0.5), 1)
-  .option('--rounds <number>', 'how often each is made; the median counts', atLeast(1), 5)
+  .option('--customers <number>', 'customers in the list', parseAtLeast(20_000), 1_000_000)
+  .option('--transactions <number>', 'retail transactions in the list', parseAtLeast(20_000), 1_000_000)
+  .option('--stores <number>', 'stores of the back office whose stock is synced', parseAtLeast(2), 83)
+  .option('--skus <number>', 'SKUs of the back office; 60000 SKUs have 525,000 rows of stock', parseAtLeast(10), 60_000)
+  .option('--variants <number>', 'variants of the platform, each at 5 locations', parseAtLeast(10), 100_000)
+  .option('--seconds <number>', 'duration of each measurement', parseAtLeast(0.5), 1)
+  .option('--rounds <number>', 'rounds of each measurement; the median counts', parseAtLeast(1), 5)
   .option('--compare', 'compare the cost of requests with bench/results/cost.json, and fail if it has grown', false)
   .addOption(
-    new Option('--only <parts...>', 'only these parts').choices(parts).default(
+    new Option('--only <parts...>', 'parts to measure').choices(parts).default(
       parts.filter(part => part !== 'peers'),
       'all except peers, which installs other products',
     ),
   )
   .addHelpText(
     'after',
-    '\nThe data is loaded once, into .data/bench, and kept: remove that directory to start again.\nThe part freshness takes as many minutes as there are rounds. Its short form: --only freshness --rounds 1 --skus 600 --stores 6\n',
+    '\nThe first run loads the data into .data/bench. To load it again, remove that directory.\nThe part freshness takes as many minutes as there are rounds. A short run: --only freshness --rounds 1 --skus 600 --stores 6\n',
   )
   .parse()
   .opts<Options>()
@@ -112,14 +112,14 @@ if (only.includes('cold-start')) {
 }
 say('Done.')
 
-/** Measures everything on the cluster that this process runs. */
+/** Measures all parts that use the cluster. Returns a function that lists the facts of the run. */
 async function measureServed(running: Cluster, size: Size) {
   const loaded = await running.open(size)
   const version = await loaded.db.row<{ version: string }>(sql`select current_setting('server_version') as version`)
-  const requested = `${size.customers.toLocaleString('en-US')} customers and ${size.transactions.toLocaleString('en-US')} transactions; ${rounds} rounds of ${seconds} s, the median`
-  const listFacts = () => factsOf(version?.version ?? '', requested)
+  const description = `${size.customers.toLocaleString('en-US')} customers and ${size.transactions.toLocaleString('en-US')} transactions; ${rounds} rounds of ${seconds} s, the median`
+  const listFacts = () => collectFacts(version?.version ?? '', description)
   const bench = startBench({ directory, postgresPid: running.postgres.pid, seconds, rounds, say })
-  const measure: Record<Exclude<Part, 'cold-start'>, (bench: Bench, loaded: Loaded) => Promise<Section>> = {
+  const measure: Record<Exclude<Part, 'cold-start'>, (bench: Bench, loaded: LoadedDatabase) => Promise<Section>> = {
     pages: measurePages,
     cost: (rig, data) => measureCost(rig, data, compare),
     peers: measurePeers,

@@ -1,20 +1,20 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { ask, type Bench, type Sample } from './rig/bench.ts'
-import type { Loaded } from './rig/database.ts'
+import { type Bench, measureRequest, type Sample } from './rig/bench.ts'
+import type { LoadedDatabase } from './rig/database.ts'
 import { startService } from './rig/processes.ts'
-import { median, type Section, tenths, whole } from './rig/report.ts'
-import { type Scenario, scenariosOf } from './rig/scenarios.ts'
+import { formatTenths, formatWhole, getMedian, type Section } from './rig/report.ts'
+import { buildScenarios, type Scenario } from './rig/scenarios.ts'
 
-const measured = /^customers, first|^one customer/
+const measuredNames = /^customers, first|^one customer/
 const warmUpPairs = 4
 /** Enough pairs that two rounds differ by less than the limit. */
 const pairsPerRound = 4
-/** Limit: the share by which the CPU per response may grow. */
+/** Maximum share by which the CPU per response can grow. */
 const maxIncrease = 0.03
 
 /** The header of a caller that requests no trace. */
-const none = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00'
+const untracedHeader = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00'
 /** The traced requests and their headers. The last header has the same length but is invalid, so it has no effect. */
 const ways = [
   { way: 'all', traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', isTarget: false },
@@ -31,10 +31,10 @@ const withTraceparent = (traceparent: string, { request, ...scenario }: Scenario
 })
 
 /**
- * Measures the cost of traces: requests without and with a trace, in turn, on one process. Two processes that do the
- * same differ by more, depending on their compilers.
+ * Measures the cost of traces: requests without and with a trace, in turn, on one process. Two processes with the same
+ * load differ by more, because their code is compiled differently.
  */
-export async function measureTraces(bench: Bench, loaded: Loaded): Promise<Section> {
+export async function measureTraces(bench: Bench, loaded: LoadedDatabase): Promise<Section> {
   const collector = createServer((request, response) => {
     request.resume().on('end', () => response.end('{}'))
   })
@@ -45,8 +45,8 @@ export async function measureTraces(bench: Bench, loaded: Loaded): Promise<Secti
     OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${(collector.address() as AddressInfo).port}`,
   })
   const rows: string[][] = []
-  const grown: { name: string; by: number; isTarget: boolean }[] = []
-  for (const scenario of (await scenariosOf(loaded)).filter(({ name }) => measured.test(name))) {
+  const increases: { name: string; by: number; isTarget: boolean }[] = []
+  for (const scenario of (await buildScenarios(loaded)).filter(({ name }) => measuredNames.test(name))) {
     bench.say(`  ${scenario.name}`)
     for (const { way, traceparent, isTarget } of ways) {
       const untraced: Sample[] = []
@@ -54,26 +54,31 @@ export async function measureTraces(bench: Bench, loaded: Loaded): Promise<Secti
       const pairs = bench.rounds * (isTarget ? pairsPerRound : 1)
       for (let pair = -warmUpPairs; pair < pairs; pair++) {
         const both: [string, Sample[]][] = [
-          [none, untraced],
+          [untracedHeader, untraced],
           [traceparent, traced],
         ]
         // The order alternates, because the spans of the first group are sent while the second one runs.
         for (const [header, samples] of pair % 2 ? both.reverse() : both) {
-          const sample = await ask(bench, service, withTraceparent(header, scenario), { connections: 32 })
+          const sample = await measureRequest(bench, service, withTraceparent(header, scenario), { connections: 32 })
           // Warm-up pairs don't count, because the code is compiled while they run.
           if (pair >= 0) samples.push(sample)
         }
       }
-      const by = median(traced.map(({ cpu }, i) => cpu.service / (untraced[i]?.cpu.service ?? Number.NaN) - 1))
-      grown.push({ name: `${scenario.name}, traced ${way}`, by, isTarget })
+      const by = getMedian(traced.map(({ cpu }, i) => cpu.service / (untraced[i]?.cpu.service ?? Number.NaN) - 1))
+      increases.push({ name: `${scenario.name}, traced ${way}`, by, isTarget })
       for (const [label, samples, more] of [
         ['none', untraced, ''],
-        [way, traced, shown(by)],
+        [way, traced, formatIncrease(by)],
       ] as const) {
-        const of = (value: (sample: Sample) => number) => median(samples.map(value))
+        const getMedianMetric = (value: (sample: Sample) => number) => getMedian(samples.map(value))
         rows.push([
-          ...[scenario.name, label, whole(of(sample => sample.answersPerSecond)), tenths(of(sample => sample.p99))],
-          ...[whole(of(sample => sample.cpu.service)), more],
+          ...[
+            scenario.name,
+            label,
+            formatWhole(getMedianMetric(sample => sample.responsesPerSecond)),
+            formatTenths(getMedianMetric(sample => sample.p99)),
+          ],
+          ...[formatWhole(getMedianMetric(sample => sample.cpu.service)), more],
         ])
       }
     }
@@ -91,15 +96,15 @@ export async function measureTraces(bench: Bench, loaded: Loaded): Promise<Secti
         rows,
       },
     ],
-    targets: grown
+    targets: increases
       .filter(({ isTarget }) => isTarget)
       .map(({ name, by }) => ({
         label: `${name}: CPU`,
         expected: '≤ 3 % more',
-        actual: shown(by),
+        actual: formatIncrease(by),
         met: by <= maxIncrease,
       })),
   }
 }
 
-const shown = (by: number) => `${(by * 100).toFixed(1)} %`
+const formatIncrease = (by: number) => `${(by * 100).toFixed(1)} %`

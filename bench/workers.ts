@@ -1,13 +1,13 @@
-import { ask, type Bench, type Sample } from './rig/bench.ts'
-import type { Loaded } from './rig/database.ts'
+import { type Bench, measureRequest, type Sample } from './rig/bench.ts'
+import type { LoadedDatabase } from './rig/database.ts'
 import { startService } from './rig/processes.ts'
-import { medianBy, type Section, tenths, whole } from './rig/report.ts'
-import { scenariosOf } from './rig/scenarios.ts'
+import { formatTenths, formatWhole, getMedianBy, type Section } from './rig/report.ts'
+import { buildScenarios } from './rig/scenarios.ts'
 
-const measured = /^customers, (first|deepest)|^one customer/
+const measuredNames = /^customers, (first|deepest)|^one customer/
 
 /** Measures the same load on one process and on two. */
-export async function measureWorkers(bench: Bench, loaded: Loaded): Promise<Section> {
+export async function measureWorkers(bench: Bench, loaded: LoadedDatabase): Promise<Section> {
   const served = []
   for (const workers of [1, 2])
     served.push({
@@ -15,23 +15,23 @@ export async function measureWorkers(bench: Bench, loaded: Loaded): Promise<Sect
       service: await startService(bench.directory, { DATABASE_URL: loaded.url, WEB_CONCURRENCY: String(workers) }),
     })
   const rows: string[][] = []
-  for (const scenario of (await scenariosOf(loaded)).filter(({ name }) => measured.test(name))) {
+  for (const scenario of (await buildScenarios(loaded)).filter(({ name }) => measuredNames.test(name))) {
     bench.say(`  ${scenario.name}`)
     const samples = served.map((): Sample[] => [])
     for (let round = 0; round < bench.rounds; round++)
       for (const [i, { service }] of served.entries())
-        samples[i]?.push(await ask(bench, service, scenario, { connections: 32 }))
+        samples[i]?.push(await measureRequest(bench, service, scenario, { connections: 32 }))
     for (const [i, { workers }] of served.entries()) {
-      const { answersPerSecond, p50, p99, cpu } = medianBy(samples[i] ?? [], sample => sample.answersPerSecond)
+      const { responsesPerSecond, p50, p99, cpu } = getMedianBy(samples[i] ?? [], sample => sample.responsesPerSecond)
       rows.push([
         scenario.name,
         String(workers),
-        whole(answersPerSecond),
-        tenths(p50),
-        tenths(p99),
-        whole(cpu.service),
-        whole(cpu.postgres),
-        whole(cpu.generator),
+        formatWhole(responsesPerSecond),
+        formatTenths(p50),
+        formatTenths(p99),
+        formatWhole(cpu.service),
+        formatWhole(cpu.postgres),
+        formatWhole(cpu.generator),
       ])
     }
   }
@@ -39,7 +39,7 @@ export async function measureWorkers(bench: Bench, loaded: Loaded): Promise<Sect
   return {
     title: 'Two processes',
     about:
-      '`WEB_CONCURRENCY=1` and `WEB_CONCURRENCY=2` in turn, 32 connections, each sending the next request as soon as it has a response. CPU is microseconds for each answer.',
+      '`WEB_CONCURRENCY=1` and `WEB_CONCURRENCY=2` in turn, 32 connections, each sending the next request as soon as it has a response. CPU is microseconds per response.',
     tables: [
       {
         caption: 'At full load',

@@ -1,7 +1,7 @@
 import { connect, createSecureContext, type SecureContext } from 'node:tls'
-import { answerRequests, now } from '../rig/child.ts'
+import { handleRequests, now } from '../rig/child.ts'
 
-/** The followers: the heads of their requests without the path. */
+/** The followers to open. `streams` and `polls` contain the head of each follower's requests, without the request line. */
 export interface Crowd {
   port: number
   ca: string
@@ -9,10 +9,10 @@ export interface Crowd {
   polls: readonly string[]
 }
 
-/** Opens followers, waits for one change, or closes all followers. */
+/** Opens followers, waits at most `within` milliseconds until all have received a change, or closes all followers. */
 export type CrowdCommand = { open: Crowd } | { within: number } | { close: true }
 
-/** When each follower received the change, in milliseconds of the clock that processes share. */
+/** The times at which followers received the change, in milliseconds of the clock that processes share. */
 export interface ReceiptTimes {
   stream: number[]
   poll: number[]
@@ -29,7 +29,10 @@ const recordReceipt = (way: keyof ReceiptTimes) => {
 }
 
 /** Opens a connection that uses as little CPU as possible, because the delay of the service is measured. */
-function open({ port, secureContext }: { port: number; secureContext: SecureContext }, onText: (text: string) => void) {
+function openConnection(
+  { port, secureContext }: { port: number; secureContext: SecureContext },
+  onText: (text: string) => void,
+) {
   const callback = (length: number, buffer: Uint8Array) => {
     onText(Buffer.from(buffer.buffer, buffer.byteOffset, length).toString('latin1'))
     return true
@@ -40,7 +43,7 @@ function open({ port, secureContext }: { port: number; secureContext: SecureCont
   let isOver = false
   socket.on('error', () => {})
   socket.on('close', () => {
-    if (!isOver) throw new Error('The service has closed a connection.')
+    if (!isOver) throw new Error('The service closed a connection.')
   })
   closers.push(() => {
     isOver = true
@@ -50,10 +53,10 @@ function open({ port, secureContext }: { port: number; secureContext: SecureCont
 }
 
 /** Follows `GET /changes/stream`. Resolves when the stream is open. */
-const byStream = (at: Parameters<typeof open>[0], head: string) =>
+const openStream = (server: Parameters<typeof openConnection>[0], head: string) =>
   new Promise<void>(resolve => {
     let partialLine = ''
-    const socket = open(at, text => {
+    const socket = openConnection(server, text => {
       const blocks = (partialLine + text).split('\n\n')
       partialLine = blocks.pop() ?? ''
       for (const block of blocks) {
@@ -65,42 +68,42 @@ const byStream = (at: Parameters<typeof open>[0], head: string) =>
   })
 
 /** Repeats `GET /changes?wait=30`. Resolves when the first long poll waits. */
-const byPoll = (at: Parameters<typeof open>[0], head: string) =>
+const openLongPoll = (server: Parameters<typeof openConnection>[0], head: string) =>
   new Promise<void>(resolve => {
     let cursor = ''
     let response = ''
-    const ask = (query: string) => socket.write(`GET /changes?limit=1000${query} HTTP/1.1\r\n${head}\r\n`)
-    const socket = open(at, text => {
+    const sendRequest = (query: string) => socket.write(`GET /changes?limit=1000${query} HTTP/1.1\r\n${head}\r\n`)
+    const socket = openConnection(server, text => {
       response += text
       const end = response.indexOf('\r\n\r\n') + 4
       const length = /^HTTP\/1\.1 200 [\s\S]*?\r\ncontent-length: (\d+)/i.exec(response)?.[1]
       if (end < 4 || response.length - end < Number(length)) return
-      if (length === undefined) throw new Error(`An answer that is no page: ${response}`)
+      if (length === undefined) throw new Error(`The response is not a page: ${response}`)
       const isFirst = cursor === ''
       if (!isFirst && !response.includes('"data":[]', end)) recordReceipt('poll')
       cursor = /"endCursor":"([^"]+)"/.exec(response)?.[1] ?? ''
       response = ''
-      ask(`&wait=30&after_cursor=${cursor}`)
+      sendRequest(`&wait=30&after_cursor=${cursor}`)
       if (isFirst) resolve()
     })
-    ask('')
+    sendRequest('')
   })
 
-answerRequests(async (requested: CrowdCommand): Promise<ReceiptTimes> => {
-  if ('open' in requested) {
-    const { port, ca, streams, polls } = requested.open
-    const at = { port, secureContext: createSecureContext({ ca }) }
+handleRequests(async (command: CrowdCommand): Promise<ReceiptTimes> => {
+  if ('open' in command) {
+    const { port, ca, streams, polls } = command.open
+    const server = { port, secureContext: createSecureContext({ ca }) }
     size = streams.length + polls.length
-    for (const head of streams) await byStream(at, head)
-    for (const head of polls) await byPoll(at, head)
-  } else if ('close' in requested) {
+    for (const head of streams) await openStream(server, head)
+    for (const head of polls) await openLongPoll(server, head)
+  } else if ('close' in command) {
     for (const close of closers) close()
     closers = []
   } else {
     const { promise, resolve } = Promise.withResolvers<void>()
-    const timer = setTimeout(resolve, requested.within)
-    const count = () => receipts.stream.length + receipts.poll.length
-    onReceipt = () => void (count() >= size && resolve())
+    const timer = setTimeout(resolve, command.within)
+    const countReceipts = () => receipts.stream.length + receipts.poll.length
+    onReceipt = () => void (countReceipts() >= size && resolve())
     onReceipt()
     await promise
     clearTimeout(timer)

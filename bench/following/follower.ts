@@ -1,5 +1,5 @@
 import { type Agent, request } from 'node:https'
-import type { Running } from '../rig/processes.ts'
+import type { RunningService } from '../rig/processes.ts'
 
 /** The account whose changes are followed. */
 export interface Account {
@@ -8,22 +8,22 @@ export interface Account {
   serviceName: string
 }
 
-const headersOf = ({ username, password, serviceName }: Account) => ({
+const buildHeaders = ({ username, password, serviceName }: Account) => ({
   authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`,
   'x-service-name': serviceName,
 })
 
-/** The lines of a request's head. */
-export const headOf = (account: Account) =>
-  Object.entries({ host: 'localhost', ...headersOf(account) })
+/** Builds the header lines of a request. */
+export const buildRequestHead = (account: Account) =>
+  Object.entries({ host: 'localhost', ...buildHeaders(account) })
     .map(([name, value]) => `${name}: ${value}\r\n`)
     .join('')
 
-/** Sends one request. Returns the text of the response. */
-export const get = ({ port, ca }: Running, account: Account, path: string, agent: Agent) =>
+/** Sends a GET request. Returns the body. Throws if the status isn't 200. */
+export const fetchText = ({ port, ca }: RunningService, account: Account, path: string, agent: Agent) =>
   new Promise<string>((resolve, reject) => {
     const at = { host: '127.0.0.1', servername: 'localhost', port, ca, path }
-    const requested = request({ ...at, headers: headersOf(account), agent }, response => {
+    const requested = request({ ...at, headers: buildHeaders(account), agent }, response => {
       const chunks: Buffer[] = []
       response.on('data', chunk => chunks.push(chunk)).on('error', reject)
       response.on('end', () => {

@@ -1,11 +1,11 @@
 import { createReadStream } from 'node:fs'
 import pg from 'pg'
 
-// Imports a file of transactions as the bench writes it, without checks. It is the least that Node needs to read the
-// file, to build records and to insert them over two connections. Arguments: database, file, service.
+// Imports a transactions file of the bench without checks: the minimum that Node needs to read the file, to build records
+// and to insert them over two connections. Arguments: database URL, file, service ID.
 
 const [url = '', path = '', service = ''] = process.argv.slice(2)
-const linesAtOnce = 2_000
+const linesPerBatch = 2_000
 
 interface Transaction {
   id: string
@@ -20,10 +20,10 @@ await Promise.all(clients.map(client => client.connect()))
 const pending: Promise<unknown>[] = []
 let next = 0
 
-async function put(transactions: readonly Transaction[]) {
-  const at = next++ % clients.length
-  await pending[at]
-  pending[at] = clients[at]?.query({
+async function insert(transactions: readonly Transaction[]) {
+  const index = next++ % clients.length
+  await pending[index]
+  pending[index] = clients[index]?.query({
     name: 'put',
     text: `
       insert into retail_transaction (service_id, id, customer_id, sale_date, changed_at, record)
@@ -39,13 +39,13 @@ async function put(transactions: readonly Transaction[]) {
   }) as Promise<unknown>
 }
 
-const recordOf = (cells: readonly string[]): Transaction => {
+const toTransaction = (cells: readonly string[]): Transaction => {
   const [id = '', number, saleDate = '', customerId = '', storeNumber] = cells
   const header = { id, number, orderNumber: null, channel: 'store', type: 'sale', saleDate, customerId, storeNumber }
   return { ...header, storeName: '', currency: 'AUD', total: '0.00', lines: [] }
 }
 
-const lineOf = (cells: readonly string[]) => {
+const toLine = (cells: readonly string[]) => {
   const [id, sequence, sku, productCode, productName, quantity, price] = cells.slice(5)
   const product = { sku, productCode, productName, colourCode: null, colourName: null, sizeCode: null }
   const paid = { quantity: Number(quantity), price, value: price, taxPercent: null, discounts: [] }
@@ -63,14 +63,14 @@ for await (const chunk of createReadStream(path, { encoding: 'utf8', highWaterMa
     if (++count === 0) continue
     const cells = line.split(',')
     const [id = ''] = cells
-    const transaction = batch.get(id) ?? recordOf(cells)
+    const transaction = batch.get(id) ?? toTransaction(cells)
     batch.set(id, transaction)
-    transaction.lines.push(lineOf(cells))
-    if (count % linesAtOnce) continue
-    await put([...batch.values()])
+    transaction.lines.push(toLine(cells))
+    if (count % linesPerBatch) continue
+    await insert([...batch.values()])
     batch = new Map()
   }
 }
-await put([...batch.values()])
+await insert([...batch.values()])
 await Promise.all(pending)
 await Promise.all(clients.map(client => client.end()))

@@ -1,4 +1,4 @@
-/** A file of a kind: its heading, a line of it, and the tables that its lines fill. The values depend on `round`. */
+/** A generated file of one import type. The values of a line depend on `round`, so that another round changes all lines. */
 export interface File {
   kind: string
   head: string
@@ -7,8 +7,8 @@ export interface File {
   tables: readonly string[]
 }
 
-/** Stores that have stock; the others have none. */
-export const stores = 50
+/** Number of stores that have stock. */
+export const storeCount = 50
 export const files: readonly File[] = [
   {
     kind: 'stores',
@@ -26,21 +26,21 @@ export const files: readonly File[] = [
   {
     kind: 'stock',
     head: 'storeNumber,skuId,freeStock',
-    line: (i, round) => `${i % stores},k${Math.floor(i / stores)},${(i % 40) + round}`,
+    line: (i, round) => `${i % storeCount},k${Math.floor(i / storeCount)},${(i % 40) + round}`,
     tables: ['stock'],
   },
   {
     kind: 'customers',
     head: 'id,code,firstname,surname,email,phoneMobile,addressLine1,city,state,postcode,country,joinedStoreId',
     line: (i, round) =>
-      `${i},C${i},Olivia,Nguyen,olivia.${i}@example.com,+61 400 ${i},${round} Collins Street,Melbourne,VIC,3000,Australia,s${i % stores}`,
+      `${i},C${i},Olivia,Nguyen,olivia.${i}@example.com,+61 400 ${i},${round} Collins Street,Melbourne,VIC,3000,Australia,s${i % storeCount}`,
     tables: ['customer'],
   },
   {
     kind: 'transactions',
     head: 'id,number,saleDate,customerId,storeNumber,lineId,sequence,skuId,productCode,productName,quantity,price',
     line: (i, round) =>
-      `t${i >> 1},R${i >> 1},2024-05-26 12:00:00,${i >> 1},${(i >> 1) % stores},${i},${(i & 1) + 1},k${i % 1_000},P1,Hoodie,1,5${round}.00`,
+      `t${i >> 1},R${i >> 1},2024-05-26 12:00:00,${i >> 1},${(i >> 1) % storeCount},${i},${(i & 1) + 1},k${i % 1_000},P1,Hoodie,1,5${round}.00`,
     tables: ['retail_transaction'],
   },
   {
@@ -63,5 +63,5 @@ export const files: readonly File[] = [
   },
 ]
 
-/** Types with millions of lines. */
-export const large = ['products', 'stock', 'customers', 'transactions']
+/** Import types of which a retailer has millions of lines. */
+export const largeKinds = ['products', 'stock', 'customers', 'transactions']

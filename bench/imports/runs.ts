@@ -8,21 +8,21 @@ import { renderStaleStock } from '../../src/jobs/render-stock.ts'
 import { addService } from '../../src/store/tenancy/services.ts'
 import type { Bench } from '../rig/bench.ts'
 import { runCommand } from '../rig/command.ts'
-import type { Loaded } from '../rig/database.ts'
+import type { LoadedDatabase } from '../rig/database.ts'
 import type { File } from './files.ts'
 
 const name = 'bench-import'
 
-/** Creates the empty service that files are imported into. */
-export async function emptyService(loaded: Loaded) {
-  await remove(loaded)
+/** Creates the empty service into which files are imported. Returns its ID. */
+export async function createEmptyService(loaded: LoadedDatabase) {
+  await removeService(loaded)
   const service = await addService(loaded.db, name, { currency: 'AUD' })
-  if (!service) throw new Error('it was just deleted')
+  if (!service) throw new Error(`the service ${name} already exists`)
   return service.id
 }
 
-/** Deletes the service. Rows that refer to others go first, because a cascade would search each table row by row. */
-export async function remove({ db }: Loaded) {
+/** Deletes the service. Deletes referring rows first, because a cascade would search each table row by row. */
+export async function removeService({ db }: LoadedDatabase) {
   for (const table of ['stock', 'variant', 'colour', 'product', 'store', 'customer', 'retail_transaction'])
     await db.run(
       sql`delete from ${raw(table)} where service_id in (select service_id from service where name = ${name})`,
@@ -31,19 +31,25 @@ export async function remove({ db }: Loaded) {
   await db.run(raw('vacuum (analyze)'))
 }
 
-/** Imports a file of `lines` lines by the command. The values depend on `round`. Returns seconds, peak memory in MB, and seconds of the job that follows. */
-export async function imported(bench: Bench, loaded: Loaded, { kind, head, line }: File, lines: number, round: number) {
+/** Runs the import command on a generated file. Returns its seconds, its peak memory in MB, and the seconds of the job that renders stock afterwards. */
+export async function importFile(
+  bench: Bench,
+  loaded: LoadedDatabase,
+  { kind, head, line }: File,
+  lines: number,
+  round: number,
+) {
   const file = join(bench.directory, `${kind}.csv`)
   await writeFile(file, [head, ...Array.from({ length: lines }, (_, i) => line(i, round)), ''].join('\n'))
   const { seconds, peak, out } = await runCommand(bench, loaded, ['import', kind, file, '--service', name])
   if (/[1-9]\d* rejected/.test(out)) throw new Error(`lines were rejected: ${out}`)
   const began = performance.now()
   await renderStaleStock(loaded.db, new AbortController().signal)
-  return { seconds, peak, after: (performance.now() - began) / 1_000 }
+  return { seconds, peak, jobSeconds: (performance.now() - began) / 1_000 }
 }
 
-/** Imports the last file of transactions again with a process that checks nothing. */
-export async function importedBarely({ directory }: Bench, { db, url }: Loaded, service: number) {
+/** Imports the last transactions file again with a process that checks nothing. */
+export async function importUnchecked({ directory }: Bench, { db, url }: LoadedDatabase, service: number) {
   await db.run(sql`delete from retail_transaction where service_id = ${service}`)
   await db.run(raw('vacuum retail_transaction'))
   const began = performance.now()
@@ -52,11 +58,11 @@ export async function importedBarely({ directory }: Bench, { db, url }: Loaded, 
     stdio: 'inherit',
   })
   const [code] = await once(child, 'exit')
-  if (code !== 0) throw new Error(`It ended with code ${code}.`)
+  if (code !== 0) throw new Error(`The import without checks ended with code ${code}.`)
   return { seconds: (performance.now() - began) / 1_000, peak: Number.NaN }
 }
 
-/** Bytes of a row of a table, by its parts. */
+/** The mean bytes of a table's row: without its indexes, its record, its indexes, and all. */
 export interface Disk {
   table: string
   rows: number
@@ -66,8 +72,8 @@ export interface Disk {
   total: number
 }
 
-/** Copies a service's rows by COPY into an empty table with the same indexes. */
-async function copied({ db }: Loaded, service: number, table: string) {
+/** Copies a service's rows into an empty table with the same indexes by COPY. Returns the seconds and the sizes. */
+async function copyTable({ db }: LoadedDatabase, service: number, table: string) {
   const home = await db.row<{ path: string }>(sql`select current_setting('data_directory') as path`)
   const file = join(home?.path ?? '', 'bench.copy')
   const record = ['colour', 'variant'].includes(table) ? '0' : 'avg(octet_length(record))'
@@ -88,13 +94,13 @@ async function copied({ db }: Loaded, service: number, table: string) {
   )
   await db.run(raw('drop table copied'))
   await rm(file)
-  if (!sizes) throw new Error('an aggregate has a row')
+  if (!sizes) throw new Error('an aggregate returned no row')
   return { seconds, table, ...sizes }
 }
 
-/** Copies all rows that an import created from a file by COPY. */
-export async function copyOf(loaded: Loaded, service: number, { tables }: File) {
+/** Copies the rows of all tables that the import of a file filled. */
+export async function copyImported(loaded: LoadedDatabase, service: number, { tables }: File) {
   const disk: (Disk & { seconds: number })[] = []
-  for (const table of tables) disk.push(await copied(loaded, service, table))
+  for (const table of tables) disk.push(await copyTable(loaded, service, table))
   return { disk, seconds: disk.reduce((sum, { seconds }) => sum + seconds, 0) }
 }

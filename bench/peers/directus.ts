@@ -6,7 +6,7 @@ import { installPackages, runProgram } from '../../scenarios/support/install-pac
 import { createProgramHome } from '../../scenarios/support/program-home.ts'
 
 const version = '12.4.0'
-/** Directus's sandbox can't be compiled for the Node that runs the bench. */
+/** The npm package of an older Node, because Directus's sandbox can't be compiled for the Node that runs the bench. */
 const node = `node-${process.platform}-${process.arch}`
 const packages = { directus: version, [node]: '22.23.3' }
 
@@ -21,11 +21,11 @@ export interface Directus {
   token: string
   /** Sends a request to the API as the administrator. Throws if its status isn't 2xx. */
   send(path: string, body: object): Promise<void>
-  /** Stops it and its PostgreSQL. Their data stays in the directory. */
+  /** Stops Directus and its PostgreSQL. Their data stays in the directory. */
   stop(): Promise<void>
 }
 
-/** Starts Directus on loopback in `directory`. The first installation takes some minutes, because it compiles a part. */
+/** Starts Directus on loopback in `directory`. The first installation takes a few minutes, because it compiles a part. */
 export async function startDirectus(directory: string, say: (line: string) => void): Promise<Directus> {
   const installed = await installPackages(`directus-${version}`, packages, say, build)
   const home = await createProgramHome(directory, 'directus', packages, installed)

@@ -1,15 +1,15 @@
 import fastify from 'fastify'
 import pg from 'pg'
 import { tlsOptions } from '../../src/tls/tls.ts'
-import { answerRequests } from './child.ts'
+import { handleRequests } from './child.ts'
 
-/** The limit of a durable write in one process: Fastify inserts the body into a table with `pg` and returns its ID. */
+/** Parameters of a bare server that inserts the body into a table with `pg` and returns its ID: the limit of a durable write in one process. */
 export interface BareInsert {
   connection: pg.ClientConfig
   certificate: { cert: string; key: string }
 }
 
-answerRequests(async ({ connection, certificate }: BareInsert): Promise<{ port: number }> => {
+handleRequests(async ({ connection, certificate }: BareInsert): Promise<{ port: number }> => {
   const pool = new pg.Pool({ ...connection, max: 10 })
   await pool.query(
     'create table if not exists bench_insert (id bigint generated always as identity primary key, body jsonb not null)',

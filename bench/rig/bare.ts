@@ -2,10 +2,10 @@ import { createServer } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { tlsOptions } from '../../src/tls/tls.ts'
-import { answerRequests } from './child.ts'
+import { handleRequests } from './child.ts'
 
 /** The fixed response of a bare `node:http` server: the limit of HTTP in one process. */
-export interface Fixed {
+export interface FixedResponse {
   headers: Record<string, string>
   body: string
   certificate: { cert: string; key: string }
@@ -17,16 +17,16 @@ export interface Ports {
   tls: number
 }
 
-let fixed: { headers: Fixed['headers']; body: Buffer } | undefined
+let fixed: { headers: FixedResponse['headers']; body: Buffer } | undefined
 let ports: Promise<Ports> | undefined
 
-answerRequests(({ headers, body, certificate }: Fixed) => {
+handleRequests(({ headers, body, certificate }: FixedResponse) => {
   fixed = { headers, body: Buffer.from(body) }
   ports ??= listen(certificate)
   return ports
 })
 
-async function listen(certificate: Fixed['certificate']): Promise<Ports> {
+async function listen(certificate: FixedResponse['certificate']): Promise<Ports> {
   const respond: Parameters<typeof createServer>[1] = (_, response) =>
     response.writeHead(200, fixed?.headers).end(fixed?.body)
   const [plain = 0, tls = 0] = await Promise.all(

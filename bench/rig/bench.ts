@@ -1,18 +1,18 @@
 import { readCpuSeconds, readMemory, readTotalMemory } from '../../scenarios/support/usage.ts'
-import type { Fixed, Ports } from './bare.ts'
+import type { FixedResponse, Ports } from './bare.ts'
 import { type Child, startChild } from './child.ts'
-import type { Loaded } from './database.ts'
-import type { Load, Measured } from './generator.ts'
-import type { Running } from './processes.ts'
+import type { LoadedDatabase } from './database.ts'
+import type { Load, LoadResult } from './generator.ts'
+import type { RunningService } from './processes.ts'
 import type { Scenario } from './scenarios.ts'
-import type { Ran, Statement } from './sql.ts'
+import type { Statement, StatementResult } from './sql.ts'
 
 /** The processes that measure, and the PostgreSQL that is measured. */
 export interface Bench {
   directory: string
-  generator: Child<Load, Measured>
-  bare: Child<Fixed, Ports>
-  sql: Child<Statement, Ran>
+  generator: Child<Load, LoadResult>
+  bare: Child<FixedResponse, Ports>
+  sql: Child<Statement, StatementResult>
   postgresPid: number
   seconds: number
   rounds: number
@@ -22,9 +22,9 @@ export interface Bench {
 
 export function startBench(options: Pick<Bench, 'directory' | 'postgresPid' | 'seconds' | 'rounds' | 'say'>): Bench {
   const children = {
-    generator: startChild<Load, Measured>('./generator.ts'),
-    bare: startChild<Fixed, Ports>('./bare.ts'),
-    sql: startChild<Statement, Ran>('./sql.ts'),
+    generator: startChild<Load, LoadResult>('./generator.ts'),
+    bare: startChild<FixedResponse, Ports>('./bare.ts'),
+    sql: startChild<Statement, StatementResult>('./sql.ts'),
   }
   return {
     ...options,
@@ -36,10 +36,10 @@ export function startBench(options: Pick<Bench, 'directory' | 'postgresPid' | 's
 }
 
 /** Result of one measurement of the service. */
-export interface Sample extends Measured {
+export interface Sample extends LoadResult {
   /** Microseconds of CPU per response. */
   cpu: { service: number; postgres: number; generator: number }
-  /** Megabytes: the service's processes, and all of PostgreSQL. */
+  /** Megabytes of the service's process, and of all processes of PostgreSQL. */
   memory: { service: number; peak: number; postgres: number }
 }
 
@@ -49,22 +49,22 @@ interface LoadOptions {
   seconds?: number
 }
 
-/** Loads the service with one request. */
-export async function ask(
+/** Measures the service while a generator repeats one request. */
+export async function measureRequest(
   bench: Bench,
-  service: Pick<Running, 'pid' | 'port' | 'ca'>,
+  service: Pick<RunningService, 'pid' | 'port' | 'ca'>,
   { request }: Pick<Scenario, 'request'>,
   options: LoadOptions,
 ): Promise<Sample> {
   const { generator, postgresPid, seconds } = bench
-  const used = () => [service.pid, postgresPid, generator.pid].map(readCpuSeconds)
+  const readUsage = () => [service.pid, postgresPid, generator.pid].map(readCpuSeconds)
   let before: number[] = []
   const load = { port: service.port, ca: service.ca, request, seconds, ...options }
   const measured = await generator.send(load, () => {
-    before = used()
+    before = readUsage()
   })
-  const responses = measured.answersPerSecond * load.seconds
-  const [serviceCpu = 0, postgres = 0, generatorCpu = 0] = used().map(
+  const responses = measured.responsesPerSecond * load.seconds
+  const [serviceCpu = 0, postgres = 0, generatorCpu = 0] = readUsage().map(
     (count, i) => ((count - (before[i] ?? 0)) / responses) * 1e6,
   )
   const { now, peak } = readMemory(service.pid)
@@ -75,10 +75,18 @@ export async function ask(
   }
 }
 
-/** Loads a bare server with one request. */
-export const askBare = (bench: Bench, port: number, request: string, options: LoadOptions & { ca?: string }) =>
-  bench.generator.send({ port, request, seconds: bench.seconds, ...options })
+/** Measures a bare server while a generator repeats one request. */
+export const measureBareServer = (
+  bench: Bench,
+  port: number,
+  request: string,
+  options: LoadOptions & { ca?: string },
+) => bench.generator.send({ port, request, seconds: bench.seconds, ...options })
 
-/** Runs a request's statement alone. */
-export const askSql = async (bench: Bench, { connection }: Loaded, { query }: Scenario, connections: number) =>
-  (await bench.sql.send({ connection, query, connections, seconds: bench.seconds })).statementsPerSecond
+/** Measures the statement of a request without HTTP. Returns the statements per second. */
+export const measureStatement = async (
+  bench: Bench,
+  { connection }: LoadedDatabase,
+  { query }: Scenario,
+  connections: number,
+) => (await bench.sql.send({ connection, query, connections, seconds: bench.seconds })).statementsPerSecond

@@ -3,37 +3,37 @@ import { type ChildProcess, fork } from 'node:child_process'
 /** Milliseconds on a clock that processes and threads share. */
 export const now = () => Number(process.hrtime.bigint()) / 1e6
 
-/** A child process that handles one request at a time. */
-export interface Child<Question, Answer> {
+/** A child process that handles one message at a time. */
+export interface Child<Input, Result> {
   pid: number
-  /** Calls `begun` when the measurement begins. */
-  send(question: Question, begun?: () => void): Promise<Answer>
+  /** Sends a message and returns the result. Calls `onBegin` when the measurement begins. Throws if the child ends. */
+  send(input: Input, onBegin?: () => void): Promise<Result>
   end(): void
 }
 
-export function startChild<Question extends object, Answer>(file: string): Child<Question, Answer> {
+export function startChild<Input extends object, Result>(file: string): Child<Input, Result> {
   const child: ChildProcess = fork(new URL(file, import.meta.url))
   return {
     pid: child.pid ?? 0,
-    send: (question, begun = () => {}) =>
+    send: (input, onBegin = () => {}) =>
       new Promise((resolve, reject) => {
-        const ended = () => reject(new Error(`${file} has ended.`))
-        child.once('exit', ended)
-        child.on('message', function listen(message: { begun?: true; answer?: Answer }) {
-          if (message.begun) return begun()
-          child.off('message', listen).off('exit', ended)
-          resolve(message.answer as Answer)
+        const failOnExit = () => reject(new Error(`${file} ended.`))
+        child.once('exit', failOnExit)
+        child.on('message', function listen(message: { hasBegun?: true; result?: Result }) {
+          if (message.hasBegun) return onBegin()
+          child.off('message', listen).off('exit', failOnExit)
+          resolve(message.result as Result)
         })
-        child.send(question)
+        child.send(input)
       }),
     end: () => void child.kill(),
   }
 }
 
-/** Handles requests of the parent. Runs in the child. */
-export function answerRequests<Question, Answer>(response: (question: Question, begin: () => void) => Promise<Answer>) {
-  process.on('message', async (question: Question) => {
-    process.send?.({ answer: await response(question, () => process.send?.({ begun: true })) })
+/** Handles the messages of the parent process. Runs in the child. */
+export function handleRequests<Input, Result>(handle: (input: Input, begin: () => void) => Promise<Result>) {
+  process.on('message', async (input: Input) => {
+    process.send?.({ result: await handle(input, () => process.send?.({ hasBegun: true })) })
   })
   process.once('disconnect', () => process.exit())
 }

@@ -6,9 +6,9 @@ import { now } from './child.ts'
  * millisecond.
  */
 const { intervalMs } = workerData as { intervalMs: number }
-const nothing = new Int32Array(new SharedArrayBuffer(4))
+const neverNotified = new Int32Array(new SharedArrayBuffer(4))
 for (let due = now(); ; due += intervalMs) {
   const remaining = due - now()
-  if (remaining > 0) Atomics.wait(nothing, 0, 0, remaining)
+  if (remaining > 0) Atomics.wait(neverNotified, 0, 0, remaining)
   parentPort?.postMessage(due)
 }

@@ -3,14 +3,14 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { readMemory } from '../../scenarios/support/usage.ts'
 import type { Bench } from './bench.ts'
-import type { Loaded } from './database.ts'
+import type { LoadedDatabase } from './database.ts'
 
 const cli = fileURLToPath(new URL('../../src/cli.js', import.meta.url))
 
 /** Runs a command of `tillbridge` in a separate process. Returns its seconds, its output, and its peak memory in MB. */
 export async function runCommand(
   { directory }: Bench,
-  { url }: Loaded,
+  { url }: LoadedDatabase,
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
 ) {

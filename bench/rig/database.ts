@@ -32,13 +32,13 @@ export interface Size {
   transactions: number
 }
 
-/** A database with the bench's service, full. */
-export interface Loaded {
+/** A database with the bench's service and all its records. */
+export interface LoadedDatabase {
   size: Size
   db: Database
   service: Service
   connection: pg.ClientConfig
-  /** The same for `DATABASE_URL`. */
+  /** The connection as a URL, for `DATABASE_URL`. */
   url: string
   keys: Keys
   password: string
@@ -49,20 +49,20 @@ export const serviceName = 'bench'
 export interface Cluster {
   postgres: Postgres
   /** Opens the database with this many records. Creates and fills it if it doesn't exist. */
-  open(size: Size): Promise<Loaded>
+  open(size: Size): Promise<LoadedDatabase>
   stop(): Promise<void>
 }
 
-/** The bundled PostgreSQL as in production, under `directory`. It is kept: the next run finds the data loaded. */
+/** Starts the bundled PostgreSQL as in production, under `directory`. Its data stays there for the next run. */
 export async function openCluster(directory: string, say: (line: string) => void): Promise<Cluster> {
   await mkdir(directory, { recursive: true, mode: 0o711 })
   const postgres = await startPostgres(join(directory, 'postgres'), {
     onNotice: say,
-    // For pgbench, which has a connection for each of its clients.
+    // Each client of pgbench has its own connection.
     settings: { max_connections: '300' },
   })
   const keys = deriveKeys(await loadOrCreateSecret(join(directory, 'secret')))
-  const opened: Loaded[] = []
+  const opened: LoadedDatabase[] = []
   return {
     postgres,
     async open(size) {
@@ -77,7 +77,8 @@ export async function openCluster(directory: string, say: (line: string) => void
       const db = openDatabase(connection, { statementTimeoutMs: 0 })
       await migrate(db)
       const service =
-        (await listServices(db)).find(({ name }) => name === serviceName) ?? (await load(db, directory, size, say))
+        (await listServices(db)).find(({ name }) => name === serviceName) ??
+        (await loadRecords(db, directory, size, say))
       const password =
         (await addAccount(db, keys, serviceName, service, 'visitor')) ?? (await addPassword(db, keys, serviceName))
       const url = `postgres://${connection.user}@${encodeURIComponent(connection.host)}:${connection.port}/${database}`
@@ -100,17 +101,17 @@ async function createDatabase(connection: pg.ClientConfig, name: string) {
   await client.end()
 }
 
-/** Fills the database under another name and renames it when it is complete, so an interrupted load starts again. */
-async function load(db: Database, directory: string, size: Size, say: (line: string) => void): Promise<Service> {
+/** Fills a service with another name and renames it when it is complete, so that an interrupted load starts again. */
+async function loadRecords(db: Database, directory: string, size: Size, say: (line: string) => void): Promise<Service> {
   await db.run(sql`truncate service cascade`)
   const service = await addService(db, 'loading', { currency, readsPerMinute: 'off', oversell: 'allow' })
-  if (!service) throw new Error('the table was just emptied')
-  say(`Loading ${count(size.customers)} customers and ${count(size.transactions)} transactions, once.`)
+  if (!service) throw new Error('the service loading already exists')
+  say(`Loading ${formatCount(size.customers)} customers and ${formatCount(size.transactions)} transactions, once.`)
   await upsertStores(db, service, stores)
   await upsertProducts(db, service, productRows)
   await upsertStock(db, service, stockRows)
-  await copy(db, service, directory, customers, size.customers, say)
-  await copy(db, service, directory, transactions, size.transactions, say)
+  await copyRecords(db, service, directory, customers, size.customers, say)
+  await copyRecords(db, service, directory, transactions, size.transactions, say)
   await verify(db, service, size)
   await db.run(sql`vacuum (analyze)`)
   await db.run(sql`checkpoint`)
@@ -120,8 +121,8 @@ async function load(db: Database, directory: string, size: Size, say: (line: str
 
 const chunk = 100_000
 
-/** COPY from a file that the server reads: while it reads one, the next is written. */
-async function copy(
+/** Copies records from files that the server reads. Writes the next file while the server reads one. */
+async function copyRecords(
   db: Database,
   service: Service,
   directory: string,
@@ -140,7 +141,7 @@ async function copy(
       .run(raw(`copy ${from.table} (${from.columns.join(', ')}) from ${pg.escapeLiteral(file)}`))
       .finally(() => rm(file))
     copying.then(
-      () => say(`  ${from.table}: ${count(done + size)} of ${count(total)}`),
+      () => say(`  ${from.table}: ${formatCount(done + size)} of ${formatCount(total)}`),
       () => {},
     )
   }
@@ -148,20 +149,20 @@ async function copy(
 }
 
 async function writeRows(file: string, rows: Iterator<readonly unknown[]>, size: number) {
-  // The server's user reads it.
+  // The operating system user of the server must be able to read the file.
   const out = createWriteStream(file, { mode: 0o644, highWaterMark: 1 << 20 })
   for (let i = 0; i < size; i++) {
     const { value } = rows.next() as { value: readonly unknown[] }
-    if (!out.write(`${value.map(copied).join('\t')}\n`)) await once(out, 'drain')
+    if (!out.write(`${value.map(formatCopyValue).join('\t')}\n`)) await once(out, 'drain')
   }
   out.end()
   await once(out, 'close')
 }
 
 /** Formats a value for COPY's text format. The values of the bench contain no tabs and no line ends. */
-const copied = (value: unknown) => (value === null ? '\\N' : String(value).replaceAll('\\', '\\\\'))
+const formatCopyValue = (value: unknown) => (value === null ? '\\N' : String(value).replaceAll('\\', '\\\\'))
 
-/** Checks that the copied rows equal those of the store: merging some of them again must change nothing. */
+/** Checks the copied rows: if the store merges some of them again, nothing must change. */
 async function verify(db: Database, service: Service, size: Size) {
   const some = await db.rows(sql`
     select to_jsonb(c) - '{changed_at,record,ecommerce_ids}'::text[] as row from customer c where service_id = ${service.id} order by id limit 1000`)
@@ -174,7 +175,7 @@ async function verify(db: Database, service: Service, size: Size) {
     await upsertTransactions(db, service, sampleTransactions(1_000, size.transactions)),
   ]
   if (merges.some(({ inserted, changed }) => inserted || changed))
-    throw new Error('The generated records are not what the store makes of the same rows.')
+    throw new Error('The generated records differ from those that the store writes for the same rows.')
 }
 
-export const count = (number: number) => Math.round(number).toLocaleString('en-US')
+export const formatCount = (number: number) => Math.round(number).toLocaleString('en-US')

@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http'
 import { Agent, request } from 'node:https'
 import { setTimeout as delay } from 'node:timers/promises'
 import { signPayload } from '../../simulator/shopify/webhooks.ts'
-import type { Running } from './processes.ts'
+import type { RunningService } from './processes.ts'
 
 export interface EventLoad {
   /** The path of the connection's events. */
@@ -22,7 +22,7 @@ const readyTimeoutMs = 10_000
  * from the time at which each was due to its response. Throws if one isn't accepted.
  */
 export async function sendEvents(
-  { port, ca }: Pick<Running, 'port' | 'ca'>,
+  { port, ca }: Pick<RunningService, 'port' | 'ca'>,
   { path, secret, ratePerSecond, seconds }: EventLoad,
 ): Promise<number[]> {
   const agent = new Agent({ keepAlive: true, maxSockets: 32, ca })

@@ -4,22 +4,25 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** The service in a separate process, as users start it. */
-export interface Running {
+/** A running Tillbridge in a separate process, as users start it. */
+export interface RunningService {
   pid: number
   port: number
   ca: string
-  /** The certificate that it serves with. */
+  /** The certificate of the server, in PEM. */
   certificate: { cert: string; key: string }
   stop(): Promise<void>
 }
 
 const cli = fileURLToPath(new URL('../../src/cli.js', import.meta.url))
 
-/** `tillbridge start` on a free port, under `directory`. Returns when the service is ready. */
-export async function startService(directory: string, environment: Record<string, string> = {}): Promise<Running> {
+/** Runs `tillbridge start` on a free port, under `directory`. Resolves when the service is ready. */
+export async function startService(
+  directory: string,
+  environment: Record<string, string> = {},
+): Promise<RunningService> {
   const child = spawn(cli, ['start', '--no-demo'], {
-    // No .env of the checkout is read in this folder.
+    // In this folder, the service doesn't read the .env file of the checkout.
     cwd: directory,
     env: { PATH: process.env.PATH, DATA_DIR: '.', PORT: '0', LOG_LEVEL: 'warn', ...environment },
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -1,18 +1,18 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { get } from 'node:https'
 import type { Bench } from './bench.ts'
-import type { Running } from './processes.ts'
+import type { RunningService } from './processes.ts'
 import type { Scenario } from './scenarios.ts'
 
 /** Makes the bare server send the service's response to a request. Returns its ports and the size of the response. */
-export async function repeating(bench: Bench, service: Running, scenario: Scenario) {
+export async function repeatResponse(bench: Bench, service: RunningService, scenario: Scenario) {
   const { headers, body } = await fetchOnce(service, scenario)
   const ports = await bench.bare.send({ headers, body, certificate: service.certificate })
   return { ports, bytes: Buffer.byteLength(body) }
 }
 
-/** A complete response. */
-const fetchOnce = ({ port, ca }: Running, { path, request }: Scenario) =>
+/** Requests a scenario once. Returns the complete response. */
+const fetchOnce = ({ port, ca }: RunningService, { path, request }: Scenario) =>
   new Promise<{ headers: Record<string, string>; body: string }>((resolve, reject) => {
     const sent = Object.fromEntries(
       request
@@ -30,6 +30,6 @@ const fetchOnce = ({ port, ca }: Running, { path, request }: Scenario) =>
     }).on('error', reject)
   })
 
-/** Without the headers that Node.js adds. */
+/** Removes the headers that Node.js adds. */
 const withoutVolatileHeaders = ({ connection: _, 'keep-alive': __, date: ___, ...headers }: IncomingHttpHeaders) =>
   headers as Record<string, string>

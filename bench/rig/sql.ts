@@ -1,38 +1,38 @@
 import type pg from 'pg'
 import { type Database, openDatabase } from '../../src/database/db.ts'
-import { answerRequests } from './child.ts'
+import { handleRequests } from './child.ts'
 
-/** One statement, repeated through the service's kind of pool: the limit of the database. */
+/** One statement, repeated through a pool like that of the service: the limit of the database. */
 export interface Statement {
   connection: pg.ClientConfig
   query: pg.QueryConfig
-  /** Statements in flight at a time. */
+  /** Maximum statements in flight. */
   connections: number
   seconds: number
 }
 
-export interface Ran {
+export interface StatementResult {
   statementsPerSecond: number
 }
 
 const warmMs = 500
 let db: Database | undefined
 
-answerRequests(async ({ connection, query, connections, seconds }: Statement, begin): Promise<Ran> => {
+handleRequests(async ({ connection, query, connections, seconds }: Statement, begin): Promise<StatementResult> => {
   db ??= openDatabase(connection)
   const { pool } = db
-  let done = 0
-  let on = true
+  let statementCount = 0
+  let isRunning = true
   const all = Array.from({ length: connections }, async () => {
-    for (; on; done++) await pool.query(query)
+    for (; isRunning; statementCount++) await pool.query(query)
   })
   await sleep(warmMs)
-  done = 0
+  statementCount = 0
   begin()
   const from = performance.now()
   await sleep(seconds * 1_000)
-  const statementsPerSecond = (done / (performance.now() - from)) * 1_000
-  on = false
+  const statementsPerSecond = (statementCount / (performance.now() - from)) * 1_000
+  isRunning = false
   await Promise.all(all)
   return { statementsPerSecond }
 })

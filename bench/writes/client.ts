@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { Agent, request } from 'node:https'
-import type { Running } from '../rig/processes.ts'
+import type { RunningService } from '../rig/processes.ts'
 
-/** A client that writes on persistent connections, each write with a new Idempotency-Key. */
+/** A client with persistent connections that sends each write with a new Idempotency-Key. */
 export interface Client {
   /** Returns the status, or 0 if there was no response. */
   send(method: 'POST' | 'PUT', path: string, body: object): Promise<number>
@@ -13,14 +13,14 @@ export interface Client {
   end(): void
 }
 
-export function clientOf({ port, ca }: Running, username: string, password: string): Client {
+export function createClient({ port, ca }: RunningService, username: string, password: string): Client {
   const agent = new Agent({ keepAlive: true, ca })
   const baseHeaders = {
     authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`,
     'x-service-name': username,
     'content-type': 'application/json',
   }
-  const ask = (method: string, path: string, body?: object) =>
+  const sendRequest = (method: string, path: string, body?: object) =>
     new Promise<{ status: number; text: string }>(resolve => {
       const sent = body ? JSON.stringify(body) : ''
       const headers = { ...baseHeaders, 'idempotency-key': randomUUID(), 'content-length': Buffer.byteLength(sent) }
@@ -35,15 +35,15 @@ export function clientOf({ port, ca }: Running, username: string, password: stri
       requested.once('error', () => resolve({ status: 0, text: '' }))
       requested.end(sent)
     })
-  const succeed = async (method: string, path: string, body?: object) => {
-    const { status, text } = await ask(method, path, body)
+  const requireSuccess = async (method: string, path: string, body?: object) => {
+    const { status, text } = await sendRequest(method, path, body)
     if (status !== 200 && status !== 201) throw new Error(`${method} ${path}: ${status} ${text}`)
     return JSON.parse(text).data
   }
   return {
-    send: async (method, path, body) => (await ask(method, path, body)).status,
-    write: succeed,
-    read: path => succeed('GET', path),
+    send: async (method, path, body) => (await sendRequest(method, path, body)).status,
+    write: requireSuccess,
+    read: path => requireSuccess('GET', path),
     end: () => agent.destroy(),
   }
 }

@@ -4,11 +4,11 @@ import type { OrderInput } from '../../src/domain/orders/orders.ts'
 import type { Client } from './client.ts'
 import { clients, contendedVoucher, contenders, ownVouchers, pin, shoppers } from './shop.ts'
 
-/** One kind of write, done by clients that each begin again as soon as they are done. */
+/** One kind of write. Each client sends the next write as soon as it has a response. */
 export interface Kind<By = Client> {
   name: string
   clients: number
-  /** Prepares a client. Not timed. */
+  /** Prepares the next write of a client. Not timed. */
   prepare?(client: By, number: number): Promise<void>
   write(client: By, number: number): Promise<unknown>
 }
@@ -16,10 +16,10 @@ export interface Kind<By = Client> {
 const address = { addressLine1: '111 Collins St', city: 'Melbourne', postcode: '3000', country: 'Australia' }
 
 let counter = 0
-/** The first one is the gift card. */
+/** Returns a SKU that isn't the gift card, which is the first product row. */
 export const findSku = (number: number) => productRows[1 + (number % (productRows.length - 1))]?.variant.sku ?? ''
 
-function orderOf(skus: readonly string[], quantity = 1): OrderInput {
+function buildOrder(skus: readonly string[], quantity = 1): OrderInput {
   const lines = skus.map(sku => ({ sku, quantity }))
   return {
     customerId: String(++counter % shoppers),
@@ -30,7 +30,7 @@ function orderOf(skus: readonly string[], quantity = 1): OrderInput {
   }
 }
 
-const place = (by: Client, order: OrderInput) => by.write<{ id: string }>('POST', '/orders', order)
+const placeOrder = (client: Client, order: OrderInput) => client.write<{ id: string }>('POST', '/orders', order)
 
 /** Validates the vouchers of a shop. Returns a function that locks one by its client's number; by default, the contended one. */
 export async function lockVouchers(client: Client) {
@@ -50,10 +50,10 @@ export async function lockVouchers(client: Client) {
   }
 }
 
-/** The kinds of writes that are measured, of a shop as `openShop` makes it. */
-export async function kindsFor(client: Client): Promise<Kind[]> {
+/** Creates the measured kinds of writes for a shop of `openShop`. */
+export async function createKinds(client: Client): Promise<Kind[]> {
   const lock = await lockVouchers(client)
-  const bought: { id: string; sku: string; remaining: number }[] = []
+  const ordersOfClients: { id: string; sku: string; remaining: number }[] = []
   return [
     {
       name: 'new customer',
@@ -85,19 +85,19 @@ export async function kindsFor(client: Client): Promise<Kind[]> {
     {
       name: 'order of three lines',
       clients,
-      write: by => place(by, orderOf([1, 2, 3].map(index => findSku(3 * counter + index)))),
+      write: by => placeOrder(by, buildOrder([1, 2, 3].map(index => findSku(3 * counter + index)))),
     },
     {
       name: 'return',
       clients,
       async prepare(by, number) {
-        if (bought[number]?.remaining) return
+        if (ordersOfClients[number]?.remaining) return
         const sku = findSku(number)
         const remaining = 10
-        bought[number] = { id: (await place(by, orderOf([sku], remaining))).id, sku, remaining }
+        ordersOfClients[number] = { id: (await placeOrder(by, buildOrder([sku], remaining))).id, sku, remaining }
       },
       async write(by, number) {
-        const order = bought[number]
+        const order = ordersOfClients[number]
         if (!order) return
         order.remaining--
         await by.write('POST', `/orders/${order.id}/returns`, {

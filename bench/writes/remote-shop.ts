@@ -5,15 +5,15 @@ import { startSimulatorProcess } from '../../simulator/control/process.ts'
 import { sql } from '../../src/database/db.ts'
 import { addAccount } from '../../src/store/accounts/accounts.ts'
 import { addService } from '../../src/store/tenancy/services.ts'
-import type { Loaded } from '../rig/database.ts'
+import type { LoadedDatabase } from '../rig/database.ts'
 import { startService } from '../rig/processes.ts'
-import { quantilesOf } from '../rig/quantile.ts'
-import { type Client, clientOf } from './client.ts'
+import { createQuantile } from '../rig/quantile.ts'
+import { type Client, createClient } from './client.ts'
 
-/** A service in front of a simulator of Apparel21, and another tenant in the same process. */
+/** A service in front of a simulated Apparel21, and another service in the same process. */
 export type RemoteShop = Awaited<ReturnType<typeof openRemoteShop>>
 
-export async function openRemoteShop(directory: string, loaded: Loaded, concurrency: number) {
+export async function openRemoteShop(directory: string, loaded: LoadedDatabase, concurrency: number) {
   const { db, keys } = loaded
   const simulator = await startSimulatorProcess()
   const names = { shop: `remote-${randomUUID()}`, neighbour: `neighbour-${randomUUID()}` }
@@ -21,26 +21,29 @@ export async function openRemoteShop(directory: string, loaded: Loaded, concurre
   const settings = { currency: 'AUD', writesPerMinute: 'off', readsPerMinute: 'off', oversell: 'allow' } as const
   const service = await addService(db, names.shop, { ...settings, giftCardSku: '9001', voucherType: 'GV_EMAIL' })
   const other = await addService(db, names.neighbour, settings)
-  if (!service || !other) throw new Error('their names are new')
+  if (!service || !other) throw new Error('the services already exist')
   await connectBackOffice(db, keys, service, { url: simulator.url, concurrency, gateways: ['visa'] })
   const running = await startService(directory, { DATABASE_URL: loaded.url, RUN_JOBS: 'false', LOG_LEVEL: 'fatal' })
-  const sign = async (name: string, of: typeof service) =>
-    clientOf(running, name, (await addAccount(db, keys, name, of, 'maintainer')) ?? '')
-  const [client, neighbour] = [await sign(names.shop, service), await sign(names.neighbour, other)]
-  const [sold] = await db.rows<{ sku: string; price: string }>(
+  const createAccountClient = async (name: string, owner: typeof service) =>
+    createClient(running, name, (await addAccount(db, keys, name, owner, 'maintainer')) ?? '')
+  const [client, neighbour] = [
+    await createAccountClient(names.shop, service),
+    await createAccountClient(names.neighbour, other),
+  ]
+  const [item] = await db.rows<{ sku: string; price: string }>(
     sql`select sku, round(price, 2)::text as price from variant where service_id = ${service.id} and price > 0 limit 1`,
   )
-  const people = await db.rows<{ id: string }>(
+  const customers = await db.rows<{ id: string }>(
     sql`select id from customer where service_id = ${service.id} and email is not null limit 200`,
   )
-  if (!sold || !people.length) throw new Error('the simulator has nothing to sell or no customers')
+  if (!item || !customers.length) throw new Error('the simulator has nothing to sell or no customers')
   return {
     running,
     simulator,
     client,
-    sold,
-    people: people.map(({ id }) => id),
-    neighbour: (seconds: number) => customers(neighbour, 8, seconds),
+    item,
+    customerIds: customers.map(({ id }) => id),
+    measureNeighbour: (seconds: number) => measureNewCustomers(neighbour, 8, seconds),
     async stop() {
       client.end()
       neighbour.end()
@@ -53,20 +56,20 @@ export async function openRemoteShop(directory: string, loaded: Loaded, concurre
 }
 
 /** A seller of one item to several shoppers. */
-export interface Selling {
+export interface Seller {
   client: Client
-  sold: { sku: string; price: string }
-  people: readonly string[]
+  item: { sku: string; price: string }
+  customerIds: readonly string[]
 }
 
-/** Results of orders; times in milliseconds. */
-export interface Placed {
+/** The results of a measurement of orders. Times are milliseconds. */
+export interface OrderResults {
   perSecond: number
   p50: number
   p99: number
-  /** 503. */
+  /** Responses with status 503. */
   rejected: number
-  /** Neither 201 nor 503. */
+  /** Responses with neither 201 nor 503. */
   other: number
 }
 
@@ -80,60 +83,64 @@ export const address = {
 /** Seconds until all clients have started. */
 export const warmSeconds = 2
 
-/** Milliseconds until a rejected shopper retries: within the seconds of `Retry-After`, spread out. */
-const retryMs = () => 1_000 + Math.random() * 1_000
+/** Draws the milliseconds until a rejected shopper retries. Spreads the retries over a second after `Retry-After`. */
+const drawRetryMs = () => 1_000 + Math.random() * 1_000
 
-/** Runs this many shoppers, each of which orders again after a response. */
-export async function orders({ client, sold, people }: Selling, clients: number, seconds: number): Promise<Placed> {
+/** Runs this many shoppers, each of whom places the next order after a response. */
+export async function measureOrders(
+  { client, item, customerIds }: Seller,
+  clients: number,
+  seconds: number,
+): Promise<OrderResults> {
   const times: number[] = []
   const counts = { rejected: 0, other: 0 }
   const begin = performance.now() + warmSeconds * 1_000
   const end = begin + seconds * 1_000
   await Promise.all(
     Array.from({ length: clients }, async (_, i) => {
-      // Spreads the shoppers, because those that begin together would stay together.
+      // Spreads the shoppers, because shoppers that begin at the same time would stay synchronous.
       await delay(Math.random() * 1_000 * (warmSeconds / 2))
       while (performance.now() < end) {
         const from = performance.now()
         const status = await client.send('POST', '/orders', {
-          customerId: people[i % people.length],
+          customerId: customerIds[i % customerIds.length],
           billingAddress: address,
           deliveryAddress: address,
-          lines: [{ sku: sold.sku, quantity: 1 }],
-          payments: [{ gateway: 'visa', amount: sold.price }],
+          lines: [{ sku: item.sku, quantity: 1 }],
+          payments: [{ gateway: 'visa', amount: item.price }],
         })
         const now = performance.now()
         if (now < begin || now > end) continue
         if (status === 201) times.push(now - from)
         else if (status === 503) counts.rejected++
         else counts.other++
-        if (status === 503) await delay(retryMs())
+        if (status === 503) await delay(drawRetryMs())
       }
     }),
   )
-  const quantile = quantilesOf(times)
+  const quantile = createQuantile(times)
   return { ...counts, perSecond: times.length / seconds, p50: quantile(0.5), p99: quantile(0.99) }
 }
 
-/** Runs look-ups of vouchers by this many clients until they are stopped. */
-export function lookUps({ client }: Pick<Selling, 'client'>, clients: number) {
-  let on = true
+/** Starts look-ups of vouchers by this many clients. Returns a function that stops them. */
+export function startLookUps({ client }: Pick<Seller, 'client'>, clients: number) {
+  let isRunning = true
   const all = Promise.all(
     Array.from({ length: clients }, async (_, i) => {
-      while (on) {
+      while (isRunning) {
         const status = await client.send('POST', '/vouchers/lookup', { number: String(6_000_001 + i), pin: '1234' })
-        await delay(status === 503 ? retryMs() : 100)
+        await delay(status === 503 ? drawRetryMs() : 100)
       }
     }),
   )
   return async () => {
-    on = false
+    isRunning = false
     await all
   }
 }
 
 /** Creates customers with this many clients. Returns the 99th percentile of the times in milliseconds. */
-export async function customers(client: Client, clients: number, seconds: number): Promise<number> {
+export async function measureNewCustomers(client: Client, clients: number, seconds: number): Promise<number> {
   const times: number[] = []
   const end = performance.now() + seconds * 1_000
   await Promise.all(
@@ -142,11 +149,11 @@ export async function customers(client: Client, clients: number, seconds: number
         const from = performance.now()
         const contact = { email: `${randomUUID()}@example.com` }
         const status = await client.send('POST', '/customers', { firstname: 'Ann', surname: 'Bench', contact })
-        if (status !== 201) throw new Error(`a new customer was ${status}`)
+        if (status !== 201) throw new Error(`a new customer was rejected with status ${status}`)
         times.push(performance.now() - from)
         await delay(50)
       }
     }),
   )
-  return quantilesOf(times)(0.99)
+  return createQuantile(times)(0.99)
 }

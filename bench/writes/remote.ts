@@ -1,22 +1,37 @@
 import type { Bench } from '../rig/bench.ts'
-import { ask, askBare } from '../rig/bench.ts'
-import type { Loaded } from '../rig/database.ts'
-import { repeating } from '../rig/repeating.ts'
-import { median, medianBy, percent, type Section, type Target, tenths, whole } from '../rig/report.ts'
-import { scenariosOf } from '../rig/scenarios.ts'
-import { lookUps, openRemoteShop, orders, type Placed, type RemoteShop, warmSeconds } from './remote-shop.ts'
+import { measureBareServer, measureRequest } from '../rig/bench.ts'
+import type { LoadedDatabase } from '../rig/database.ts'
+import { repeatResponse } from '../rig/repeating.ts'
+import {
+  formatPercent,
+  formatTenths,
+  formatWhole,
+  getMedian,
+  getMedianBy,
+  type Section,
+  type Target,
+} from '../rig/report.ts'
+import { buildScenarios } from '../rig/scenarios.ts'
+import {
+  measureOrders,
+  type OrderResults,
+  openRemoteShop,
+  type RemoteShop,
+  startLookUps,
+  warmSeconds,
+} from './remote-shop.ts'
 
 /** Seconds that the back office needs for an order. */
 const delaySeconds = 0.4
-/** Minimum seconds of a measurement, because an order takes that long. */
-const leastSeconds = 8
+/** Minimum seconds of a measurement, because an order takes `delaySeconds`. */
+const minSeconds = 8
 
 const loads = [
   { clients: 64, concurrency: 64 },
   { clients: 256, concurrency: 32 },
 ] as const
 
-interface RemoteResult extends Placed {
+interface RemoteResult extends OrderResults {
   clients: number
   concurrency: number
   /** Maximum orders per second of the back office. */
@@ -24,39 +39,39 @@ interface RemoteResult extends Placed {
 }
 
 /**
- * Measures orders through a slow back office, the readers and writers at the same time, and one back office that
- * hangs.
+ * Measures orders through a slow back office, other readers and writers at the same time, and a back office that
+ * never responds.
  */
-export async function measureRemoteWrites(bench: Bench, loaded: Loaded): Promise<Section> {
-  const seconds = Math.max(bench.seconds, leastSeconds)
+export async function measureRemoteWrites(bench: Bench, loaded: LoadedDatabase): Promise<Section> {
+  const seconds = Math.max(bench.seconds, minSeconds)
   const results: RemoteResult[] = []
   const pages = { alone: [] as number[], concurrent: [] as number[] }
   const repeated = { alone: [] as number[], concurrent: [] as number[] }
   const neighbours = { alone: [] as number[], concurrent: [] as number[] }
-  const scenario = (await scenariosOf(loaded)).find(candidate => candidate.name === 'customers, first page')
-  if (!scenario) throw new Error('there is such a scenario')
+  const scenario = (await buildScenarios(loaded)).find(candidate => candidate.name === 'customers, first page')
+  if (!scenario) throw new Error('the scenario "customers, first page" is missing')
   for (const { clients, concurrency } of loads) {
     const shop = await openRemoteShop(bench.directory, loaded, concurrency)
     try {
       const { ca } = shop.running
       const load = { connections: 8, rate: 100, seconds }
-      const { ports } = await repeating(bench, shop.running, scenario)
-      const page = () => ask(bench, shop.running, scenario, load)
-      const bare = () => askBare(bench, ports.tls, scenario.request, { ...load, ca })
-      await slow(shop)
-      const rounds: Placed[] = []
+      const { ports } = await repeatResponse(bench, shop.running, scenario)
+      const measurePage = () => measureRequest(bench, shop.running, scenario, load)
+      const measureBarePage = () => measureBareServer(bench, ports.tls, scenario.request, { ...load, ca })
+      await delayOrders(shop)
+      const rounds: OrderResults[] = []
       for (let round = 0; round < bench.rounds; round++) {
         bench.say(`  ${clients} clients, ${concurrency} at a time`)
-        rounds.push(await orders(shop, clients, seconds))
+        rounds.push(await measureOrders(shop, clients, seconds))
         if (clients !== loads[0].clients) continue
-        pages.alone.push((await page()).p99)
-        pages.concurrent.push((await Promise.all([page(), orders(shop, clients, seconds)]))[0].p99)
-        repeated.alone.push((await bare()).p99)
-        repeated.concurrent.push((await Promise.all([bare(), orders(shop, clients, seconds)]))[0].p99)
-        await hanging(bench, shop, seconds, neighbours)
+        pages.alone.push((await measurePage()).p99)
+        pages.concurrent.push((await Promise.all([measurePage(), measureOrders(shop, clients, seconds)]))[0].p99)
+        repeated.alone.push((await measureBarePage()).p99)
+        repeated.concurrent.push((await Promise.all([measureBarePage(), measureOrders(shop, clients, seconds)]))[0].p99)
+        await measureHanging(bench, shop, seconds, neighbours)
       }
       results.push({
-        ...medianBy(rounds, ({ perSecond }) => perSecond),
+        ...getMedianBy(rounds, ({ perSecond }) => perSecond),
         clients,
         concurrency,
         limit: concurrency / delaySeconds,
@@ -74,7 +89,13 @@ export async function measureRemoteWrites(bench: Bench, loaded: Loaded): Promise
         head: ['clients', 'at a time', 'orders/s', 'limit', 'share of the limit', 'p50 ms', 'p99 ms', '503', 'other'],
         rows: results.map(({ clients, concurrency, perSecond, limit, p50, p99, rejected, other }) => [
           ...[clients, concurrency].map(String),
-          ...[whole(perSecond), whole(limit), percent(perSecond / limit), whole(p50), whole(p99)],
+          ...[
+            formatWhole(perSecond),
+            formatWhole(limit),
+            formatPercent(perSecond / limit),
+            formatWhole(p50),
+            formatWhole(p99),
+          ],
           ...[rejected, other].map(String),
         ]),
       },
@@ -86,51 +107,51 @@ export async function measureRemoteWrites(bench: Bench, loaded: Loaded): Promise
           ['the same from a server that repeats one page from memory', repeated],
           ["another service's writes, 300 look-ups of a back office that hangs", neighbours],
         ].map(([label, times]) => {
-          const { alone, concurrent } = mediansOf(times as typeof pages)
-          return [label as string, tenths(alone), tenths(concurrent), (concurrent / alone).toFixed(2)]
+          const { alone, concurrent } = getMedians(times as typeof pages)
+          return [label as string, formatTenths(alone), formatTenths(concurrent), (concurrent / alone).toFixed(2)]
         }),
       },
     ],
     targets: [
-      ...results.flatMap(ofOrders),
-      ratio('customers pages', pages),
-      ratio('writes of another tenant', neighbours),
+      ...results.flatMap(buildOrderTargets),
+      buildRatioTarget('customers pages', pages),
+      buildRatioTarget('writes of another service', neighbours),
     ],
   }
 }
 
-/** Makes the back office respond slowly to orders. */
-const slow = ({ simulator: { remote } }: RemoteShop) =>
+/** Delays the back office's responses to orders. */
+const delayOrders = ({ simulator: { remote } }: RemoteShop) =>
   remote.addFault({ kind: 'latency', method: 'POST', path: '/Persons/*/Orders', seconds: delaySeconds })
 
-/** Measures look-ups without a response, and another service's writes at the same time. */
-async function hanging(
+/** Measures another service's writes alone, and while look-ups of this service get no response. */
+async function measureHanging(
   bench: Bench,
   shop: RemoteShop,
   seconds: number,
   times: { alone: number[]; concurrent: number[] },
 ) {
   bench.say('  look-ups of a back office that hangs')
-  times.alone.push(await shop.neighbour(seconds))
+  times.alone.push(await shop.measureNeighbour(seconds))
   await shop.simulator.remote.addFault({ kind: 'hang', path: '/Voucher/*' })
-  const stop = lookUps(shop, 300)
-  times.concurrent.push(await shop.neighbour(seconds))
+  const stop = startLookUps(shop, 300)
+  times.concurrent.push(await shop.measureNeighbour(seconds))
   await shop.simulator.remote.clearFaults()
   await stop()
-  await slow(shop)
+  await delayOrders(shop)
 }
 
-const mediansOf = ({ alone, concurrent }: { alone: number[]; concurrent: number[] }) => ({
-  alone: median(alone),
-  concurrent: median(concurrent),
+const getMedians = ({ alone, concurrent }: { alone: number[]; concurrent: number[] }) => ({
+  alone: getMedian(alone),
+  concurrent: getMedian(concurrent),
 })
 
-function ofOrders({ clients, perSecond, limit, p99, rejected, other }: RemoteResult): Target[] {
+function buildOrderTargets({ clients, perSecond, limit, p99, rejected, other }: RemoteResult): Target[] {
   const maxMs = 2 * delaySeconds * 1_000 + 300
   const rate = {
     label: `orders of ${clients} clients`,
     expected: 'at least 75 % of the limit',
-    actual: percent(perSecond / limit),
+    actual: formatPercent(perSecond / limit),
     met: perSecond >= 0.75 * limit,
   }
   if (clients !== loads[0].clients)
@@ -141,12 +162,12 @@ function ofOrders({ clients, perSecond, limit, p99, rejected, other }: RemoteRes
   return [
     rate,
     { label: 'rejected', expected: 'none', actual: String(rejected + other), met: rejected + other === 0 },
-    { label: 'p99', expected: `at most ${maxMs} ms`, actual: `${whole(p99)} ms`, met: p99 <= maxMs },
+    { label: 'p99', expected: `at most ${maxMs} ms`, actual: `${formatWhole(p99)} ms`, met: p99 <= maxMs },
   ]
 }
 
-function ratio(label: string, times: { alone: number[]; concurrent: number[] }): Target {
-  const { alone, concurrent } = mediansOf(times)
+function buildRatioTarget(label: string, times: { alone: number[]; concurrent: number[] }): Target {
+  const { alone, concurrent } = getMedians(times)
   return {
     label: `p99 of ${label} with load`,
     expected: 'at most 1.3 times that alone',

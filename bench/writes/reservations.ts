@@ -3,16 +3,16 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { sql } from '../../src/database/db.ts'
 import { addAccount } from '../../src/store/accounts/accounts.ts'
 import type { Bench } from '../rig/bench.ts'
-import type { Loaded } from '../rig/database.ts'
+import type { LoadedDatabase } from '../rig/database.ts'
 import { startService } from '../rig/processes.ts'
-import { quantilesOf } from '../rig/quantile.ts'
-import { medianBy, percent, type Section, tenths, whole } from '../rig/report.ts'
-import { type Client, clientOf } from './client.ts'
+import { createQuantile } from '../rig/quantile.ts'
+import { formatPercent, formatTenths, formatWhole, getMedianBy, type Section } from '../rig/report.ts'
+import { type Client, createClient } from './client.ts'
 import { findSku, lockVouchers } from './kinds.ts'
 import { clients, openShop } from './shop.ts'
 
 const warmMs = 2_000
-const leastSeconds = 3
+const minSeconds = 3
 const page = '/products?limit=100'
 
 interface Round {
@@ -24,15 +24,15 @@ interface Round {
 }
 
 /** Compares reservations with locks of vouchers in the same rounds, and the pages that one client reads at the same time. */
-export async function measureReservations(bench: Bench, loaded: Loaded): Promise<Section> {
-  const seconds = Math.max(bench.seconds, leastSeconds)
+export async function measureReservations(bench: Bench, loaded: LoadedDatabase): Promise<Section> {
+  const seconds = Math.max(bench.seconds, minSeconds)
   const name = `reservations-${randomUUID()}`
   const service = await openShop(loaded, name)
   const password = (await addAccount(loaded.db, loaded.keys, name, service, 'maintainer')) ?? ''
   const running = await startService(bench.directory, { DATABASE_URL: loaded.url })
-  const client = clientOf(running, name, password)
+  const client = createClient(running, name, password)
   const lock = await lockVouchers(client)
-  const measured = {
+  const writeSteps = {
     'lock of a voucher': (number: number) => [() => lock(number)],
     'reserve and release': (number: number) => {
       let id = ''
@@ -49,11 +49,11 @@ export async function measureReservations(bench: Bench, loaded: Loaded): Promise
   const results = new Map<string, Round[]>()
   try {
     for (let round = 0; round < bench.rounds; round++)
-      for (const [kind, buildSteps] of Object.entries(measured)) {
+      for (const [kind, buildSteps] of Object.entries(writeSteps)) {
         bench.say(`  ${kind}`)
         const rounds = results.get(kind) ?? []
         results.set(kind, rounds)
-        rounds.push(await load(client, buildSteps, seconds))
+        rounds.push(await measureLoad(client, buildSteps, seconds))
       }
   } finally {
     client.end()
@@ -61,15 +61,19 @@ export async function measureReservations(bench: Bench, loaded: Loaded): Promise
     await loaded.db.run(sql`delete from service where service_id = ${service.id}`)
     await loaded.db.run(sql`delete from account where username = ${name}`)
   }
-  const find = (kind: keyof typeof measured) =>
-    medianBy(results.get(kind) ?? [], ({ pageMs, perSecond }) => perSecond || pageMs)
-  const [locks, reservations, alone] = [find('lock of a voucher'), find('reserve and release'), find('pages alone')]
+  const getMedianRound = (kind: keyof typeof writeSteps) =>
+    getMedianBy(results.get(kind) ?? [], ({ pageMs, perSecond }) => perSecond || pageMs)
+  const [locks, reservations, alone] = [
+    getMedianRound('lock of a voucher'),
+    getMedianRound('reserve and release'),
+    getMedianRound('pages alone'),
+  ]
   const share = reservations.perSecond / locks.perSecond
   const slowdown = reservations.pageMs / locks.pageMs
-  const row = (kind: string, { perSecond, p50, p99, pageMs }: Round) => [
+  const buildRow = (kind: string, { perSecond, p50, p99, pageMs }: Round) => [
     kind,
-    perSecond ? whole(perSecond) : '-',
-    ...[p50, p99, pageMs].map(tenths),
+    perSecond ? formatWhole(perSecond) : '-',
+    ...[p50, p99, pageMs].map(formatTenths),
   ]
   return {
     title: 'Reservations',
@@ -78,36 +82,40 @@ export async function measureReservations(bench: Bench, loaded: Loaded): Promise
       {
         caption: 'Over HTTPS, in the same rounds',
         head: ['write', 'writes/s', 'p50 ms', 'p99 ms', 'page, p50 ms'],
-        rows: [row('lock of a voucher', locks), row('reserve and release', reservations), row('pages alone', alone)],
+        rows: [
+          buildRow('lock of a voucher', locks),
+          buildRow('reserve and release', reservations),
+          buildRow('pages alone', alone),
+        ],
       },
     ],
     targets: [
       {
         label: 'reserve and release: share of the rate of voucher locks',
         expected: 'at least 60 %',
-        actual: percent(share),
+        actual: formatPercent(share),
         met: share >= 0.6,
       },
       {
         label: 'page during reservations: share of a page during voucher locks',
         expected: 'at most 120 %',
-        actual: percent(slowdown),
+        actual: formatPercent(slowdown),
         met: slowdown <= 1.2,
       },
     ],
   }
 }
 
-async function load(
+async function measureLoad(
   client: Client,
   buildSteps: (number: number) => (() => Promise<unknown>)[],
   seconds: number,
 ): Promise<Round> {
   let times: number[] = []
   let pages: number[] = []
-  let isOn = true
+  let isRunning = true
   const repeat = async (steps: readonly (() => Promise<unknown>)[], record: (ms: number) => void) => {
-    while (isOn && steps.length)
+    while (isRunning && steps.length)
       for (const step of steps) {
         const from = performance.now()
         await step()
@@ -127,10 +135,10 @@ async function load(
     const from = performance.now()
     await run(seconds * 1_000)
     const perSecond = (times.length / (performance.now() - from)) * 1_000
-    const quantile = quantilesOf(times)
-    return { perSecond, p50: quantile(0.5), p99: quantile(0.99), pageMs: quantilesOf(pages)(0.5) }
+    const quantile = createQuantile(times)
+    return { perSecond, p50: quantile(0.5), p99: quantile(0.99), pageMs: createQuantile(pages)(0.5) }
   } finally {
-    isOn = false
+    isRunning = false
     await all
   }
 }

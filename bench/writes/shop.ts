@@ -9,22 +9,22 @@ import { upsertPrograms, upsertRewardAccounts } from '../../src/store/rewards/re
 import { upsertGateways } from '../../src/store/tenancy/gateways.ts'
 import { addService } from '../../src/store/tenancy/services.ts'
 import { insertVouchers } from '../../src/store/vouchers/vouchers.ts'
-import type { Loaded } from '../rig/database.ts'
+import type { LoadedDatabase } from '../rig/database.ts'
 
-/** Clients that write at once. */
+/** Number of clients that write at the same time. */
 export const clients = 32
-/** Members of the reward programme; their identifiers are the numbers below this. */
+/** Number of members of the reward program. Their IDs are the numbers from 0. */
 export const shoppers = 1_000
 
-/** Each client's own voucher, and the contended one. */
+/** Each client's own voucher, and the voucher that many clients lock. */
 export const ownVouchers = Array.from({ length: clients }, (_, client) => `own-${client}`)
 export const contendedVoucher = 'contended'
-/** Clients that lock the contended voucher. */
+/** Number of clients that lock the contended voucher. */
 export const contenders = 200
 export const pin = '381940'
 
 /** Opens another service in the same tables as the one with many records. */
-export async function openShop({ db, keys }: Loaded, name: string): Promise<Service> {
+export async function openShop({ db, keys }: LoadedDatabase, name: string): Promise<Service> {
   const enabled = { vouchersEnabled: true, giftCardSku: productRows[0]?.variant.sku ?? '', voucherType: 'DIGITAL' }
   const service = await addService(db, name, {
     currency: 'AUD',
@@ -34,7 +34,7 @@ export async function openShop({ db, keys }: Loaded, name: string): Promise<Serv
     oversell: 'allow',
     ...enabled,
   })
-  if (!service) throw new Error('the name is new')
+  if (!service) throw new Error(`the service ${name} already exists`)
   await upsertStores(db, service, stores)
   await upsertProducts(db, service, productRows)
   await upsertStock(db, service, stockRows)
@@ -67,7 +67,7 @@ export async function openShop({ db, keys }: Loaded, name: string): Promise<Serv
     service,
     [...ownVouchers, contendedVoucher].map(number => ({ ...voucher, number })),
   )
-  // Autovacuum would do this a minute later. Empty tables are left out, because PostgreSQL would plan as if they stayed empty.
+  // Autovacuum would analyze the tables a minute later. Empty tables are skipped, because PostgreSQL would plan as if they stayed empty.
   await db.run(
     sql`analyze store, product, colour, variant, stock, customer, payment_gateway, reward_tier, reward_account, voucher, voucher_entry`,
   )

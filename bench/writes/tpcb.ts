@@ -6,12 +6,12 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import pg from 'pg'
 
-/** The write throughput of the database alone, measured by the machine's `pgbench`. */
+/** Measures the write rate of the database alone with the machine's `pgbench`. */
 export interface Tpcb {
   /** Runs pgbench's own transaction (TPC-B: five statements and a commit) with this many clients. */
-  transactions(clients: number, seconds: number): Promise<Rate>
-  /** One row, updated by all clients. */
-  oneRow(clients: number, seconds: number): Promise<Rate>
+  measureTransactions(clients: number, seconds: number): Promise<Rate>
+  /** Runs updates of one row by all clients. */
+  measureOneRow(clients: number, seconds: number): Promise<Rate>
 }
 
 export interface Rate {
@@ -20,7 +20,7 @@ export interface Rate {
   p99: number
 }
 
-/** Branches, each with 100,000 accounts. */
+/** Number of branches, each with 100,000 accounts. */
 const scale = 50
 
 /** Returns undefined if the machine has no `pgbench`, which the bundled PostgreSQL does not contain. */
@@ -30,7 +30,7 @@ export async function openTpcb(connection: pg.ClientConfig): Promise<Tpcb | unde
   const database = 'tpcb'
   const { host = '', port = 0, user = '' } = connection
   const at = ['-h', host, '-p', String(port), '-U', user]
-  await fill({ ...connection, database }, () =>
+  await ensureFilled({ ...connection, database }, () =>
     execFileSync(program, [...at, '-i', '-s', String(scale), '-q', database]),
   )
 
@@ -58,8 +58,8 @@ export async function openTpcb(connection: pg.ClientConfig): Promise<Tpcb | unde
   }
 
   return {
-    transactions: (clients, seconds) => run(clients, seconds),
-    oneRow: (clients, seconds) =>
+    measureTransactions: (clients, seconds) => run(clients, seconds),
+    measureOneRow: (clients, seconds) =>
       run(clients, seconds, 'update pgbench_branches set bbalance = bbalance + 1 where bid = 1;\n'),
   }
 }
@@ -72,8 +72,8 @@ function findProgram() {
   return path
 }
 
-/** Creates the database if it doesn't exist or is incomplete. */
-async function fill(connection: pg.ClientConfig & { database: string }, make: () => unknown) {
+/** Creates the database if it doesn't exist. Calls `fill` if its tables are missing or incomplete. */
+async function ensureFilled(connection: pg.ClientConfig & { database: string }, fill: () => unknown) {
   const admin = new pg.Client({ ...connection, database: 'postgres' })
   await admin.connect()
   try {
@@ -86,5 +86,5 @@ async function fill(connection: pg.ClientConfig & { database: string }, make: ()
   await client.connect()
   const { rows } = await client.query(`select to_regclass('pgbench_accounts_pkey') is not null as full`)
   await client.end()
-  if (!rows[0]?.full) make()
+  if (!rows[0]?.full) fill()
 }

@@ -6,22 +6,22 @@ import { sql } from '../../src/database/db.ts'
 import type { Service } from '../../src/domain/tenancy/service-settings.ts'
 import { addAccount } from '../../src/store/accounts/accounts.ts'
 import type { Bench } from '../rig/bench.ts'
-import type { Loaded } from '../rig/database.ts'
-import { type Running, startService } from '../rig/processes.ts'
-import { quantilesOf } from '../rig/quantile.ts'
-import { medianBy, percent, type Section, type Target, tenths, whole } from '../rig/report.ts'
-import { type Client, clientOf } from './client.ts'
-import { type Kind, kindsFor } from './kinds.ts'
+import type { LoadedDatabase } from '../rig/database.ts'
+import { type RunningService, startService } from '../rig/processes.ts'
+import { createQuantile } from '../rig/quantile.ts'
+import { formatPercent, formatTenths, formatWhole, getMedianBy, type Section, type Target } from '../rig/report.ts'
+import { type Client, createClient } from './client.ts'
+import { createKinds, type Kind } from './kinds.ts'
 import { clients, contenders, openShop, shoppers } from './shop.ts'
 import { openTpcb, type Rate, type Tpcb } from './tpcb.ts'
 
 /** Milliseconds in which connections are opened and statements planned. */
 const warmMs = 2_000
 /** Minimum seconds of a measurement, because flushes come in bursts. */
-const leastSeconds = 3
+const minSeconds = 3
 
-/** Goals of each type of write: its rate as a share of the database's, milliseconds of CPU, round trips. */
-const expected: Record<string, { share?: number; cpu?: number; trips?: number }> = {
+/** Goals of each kind of write: its rate as a share of the database's rate, milliseconds of CPU, and round trips. */
+const goals: Record<string, { share?: number; cpu?: number; trips?: number }> = {
   'new customer': { share: 0.4, cpu: 1.4, trips: 5 },
   'lock of a voucher': { share: 0.4, trips: 5 },
   'lock of one voucher': { share: 0.5 },
@@ -32,20 +32,20 @@ const expected: Record<string, { share?: number; cpu?: number; trips?: number }>
 
 interface WriteResult extends Rate {
   p50: number
-  /** Milliseconds of CPU of each write: the service, and PostgreSQL. */
+  /** Milliseconds of CPU of the service and of PostgreSQL per write. */
   cpu: { service: number; postgres: number }
 }
 
-/** One round of a type of write: with one process, with two, and the limit. */
+/** One round of a kind of write: with one process, with two processes, and the limit. */
 interface Round {
   served: WriteResult
   two: WriteResult
   limit: Rate
 }
 
-/** Measures every write over HTTPS and, in the same rounds, the database alone. */
-export async function measureWrites(bench: Bench, loaded: Loaded): Promise<Section> {
-  const seconds = Math.max(bench.seconds, leastSeconds)
+/** Measures each kind of write over HTTPS and, in the same rounds, the database alone. */
+export async function measureWrites(bench: Bench, loaded: LoadedDatabase): Promise<Section> {
+  const seconds = Math.max(bench.seconds, minSeconds)
   bench.say('  pgbench')
   const tpcb = await openTpcb(loaded.connection)
   const name = `writes-${randomUUID()}`
@@ -53,27 +53,27 @@ export async function measureWrites(bench: Bench, loaded: Loaded): Promise<Secti
   const password = (await addAccount(loaded.db, loaded.keys, name, service, 'maintainer')) ?? ''
   const running = await startService(bench.directory, { DATABASE_URL: loaded.url })
   const runningTwo = await startService(bench.directory, { DATABASE_URL: loaded.url, WEB_CONCURRENCY: '2' })
-  const [client, clientOfTwo] = [clientOf(running, name, password), clientOf(runningTwo, name, password)]
-  const kinds = await kindsFor(client)
+  const [client, clientForTwo] = [createClient(running, name, password), createClient(runningTwo, name, password)]
+  const kinds = await createKinds(client)
   const results = new Map<Kind, Round[]>(kinds.map(kind => [kind, []]))
-  const measure = async (at: Running, kind: Kind, by: Client) => {
-    await jobsDone(loaded, service)
-    return load(bench, at, kind, by, seconds)
+  const measure = async (at: RunningService, kind: Kind, by: Client) => {
+    await waitForJobs(loaded, service)
+    return measureWrite(bench, at, kind, by, seconds)
   }
   try {
     for (let round = 0; round < bench.rounds; round++)
       for (const [kind, rounds] of results) {
         bench.say(`  ${kind.name}`)
         const served = await measure(running, kind, client)
-        const two = await measure(runningTwo, kind, clientOfTwo)
-        await jobsDone(loaded, service)
-        rounds.push({ served, two, limit: await limitOf(tpcb, kind, seconds) })
+        const two = await measure(runningTwo, kind, clientForTwo)
+        await waitForJobs(loaded, service)
+        rounds.push({ served, two, limit: await measureLimit(tpcb, kind, seconds) })
       }
-    const trips = await roundTripsOf(bench, loaded, kinds, (at: Running) => clientOf(at, name, password))
-    return section(results, trips, tpcb !== undefined, seconds)
+    const trips = await countRoundTrips(bench, loaded, kinds, (at: RunningService) => createClient(at, name, password))
+    return buildSection(results, trips, tpcb !== undefined, seconds)
   } finally {
     client.end()
-    clientOfTwo.end()
+    clientForTwo.end()
     await running.stop()
     await runningTwo.stop()
     await loaded.db.run(sql`delete from service where service_id = ${service.id}`)
@@ -81,31 +81,31 @@ export async function measureWrites(bench: Bench, loaded: Loaded): Promise<Secti
   }
 }
 
-/** Waits for the emails and other jobs of earlier writes, so that the next type of write doesn't pay for them. */
-async function jobsDone({ db }: Loaded, { id }: Service) {
-  const due = () =>
+/** Waits for emails and other jobs of earlier writes, so that they don't use CPU during the next measurement. */
+async function waitForJobs({ db }: LoadedDatabase, { id }: Service) {
+  const findDueJob = () =>
     db.row(sql`select from job where service_id = ${id} and (due_at <= now() or leased_until > now()) limit 1`)
-  while (await due()) await delay(200)
+  while (await findDueJob()) await delay(200)
 }
 
-const limitOf = async (tpcb: Tpcb | undefined, kind: Kind, seconds: number): Promise<Rate> =>
+const measureLimit = async (tpcb: Tpcb | undefined, kind: Kind, seconds: number): Promise<Rate> =>
   (await (kind.clients === contenders
-    ? tpcb?.oneRow(contenders, seconds)
-    : tpcb?.transactions(kind.clients, seconds))) ?? { perSecond: Number.NaN, p99: Number.NaN }
+    ? tpcb?.measureOneRow(contenders, seconds)
+    : tpcb?.measureTransactions(kind.clients, seconds))) ?? { perSecond: Number.NaN, p99: Number.NaN }
 
-/** Runs one kind of write with its clients for some seconds, after a warm-up. */
-export async function load<By>(
+/** Measures one kind of write with all its clients, after a warm-up. */
+export async function measureWrite<By>(
   { postgresPid }: Bench,
-  running: Pick<Running, 'pid'>,
+  running: Pick<RunningService, 'pid'>,
   { clients: count, prepare, write }: Kind<By>,
   client: By,
   seconds: number,
 ): Promise<WriteResult> {
   let times: number[] = []
-  let on = true
+  let isRunning = true
   const all = Promise.all(
     Array.from({ length: count }, async (_, number) => {
-      while (on) {
+      while (isRunning) {
         await prepare?.(client, number)
         const from = performance.now()
         await write(client, number)
@@ -115,27 +115,32 @@ export async function load<By>(
   )
   // A rejected client ends the measurement.
   const run = async (ms: number) => void (await Promise.race([all, delay(ms)]))
-  const used = () => [running.pid, postgresPid].map(readCpuSeconds)
+  const readUsage = () => [running.pid, postgresPid].map(readCpuSeconds)
   try {
     await run(warmMs)
     times = []
-    const [from, before] = [performance.now(), used()]
+    const [from, before] = [performance.now(), readUsage()]
     await run(seconds * 1_000)
-    const [service = 0, postgres = 0] = used().map((now, i) => ((now - (before[i] ?? 0)) * 1_000) / times.length)
+    const [service = 0, postgres = 0] = readUsage().map((now, i) => ((now - (before[i] ?? 0)) * 1_000) / times.length)
     const perSecond = (times.length / (performance.now() - from)) * 1_000
-    const quantile = quantilesOf(times)
+    const quantile = createQuantile(times)
     return { perSecond, p50: quantile(0.5), p99: quantile(0.99), cpu: { service, postgres } }
   } finally {
-    on = false
+    isRunning = false
     await all
   }
 }
 
-/** Counts how often one write of each type waits for the database: the minimum of a few writes. */
-async function roundTripsOf(bench: Bench, loaded: Loaded, kinds: readonly Kind[], clientAt: (at: Running) => Client) {
+/** Counts the round trips to the database of one write of each kind: the minimum of eight writes. */
+async function countRoundTrips(
+  bench: Bench,
+  loaded: LoadedDatabase,
+  kinds: readonly Kind[],
+  connect: (at: RunningService) => Client,
+) {
   const proxy = await startPostgresProxy(loaded.url)
   const running = await startService(bench.directory, { DATABASE_URL: proxy.connection, RUN_JOBS: 'false' })
-  const client = clientAt(running)
+  const client = connect(running)
   try {
     const counts = new Map<Kind, number>()
     for (const kind of kinds)
@@ -153,7 +158,7 @@ async function roundTripsOf(bench: Bench, loaded: Loaded, kinds: readonly Kind[]
   }
 }
 
-function section(
+function buildSection(
   results: ReadonlyMap<Kind, Round[]>,
   trips: ReadonlyMap<Kind, number>,
   hasPgbench: boolean,
@@ -162,26 +167,26 @@ function section(
   const rows: string[][] = []
   const targets: Target[] = []
   for (const [kind, rounds] of results) {
-    const { served } = medianBy(rounds, round => round.served.perSecond)
-    const { limit } = medianBy(rounds, round => round.limit.perSecond)
-    const { two } = medianBy(rounds, round => round.two.perSecond)
+    const { served } = getMedianBy(rounds, round => round.served.perSecond)
+    const { limit } = getMedianBy(rounds, round => round.limit.perSecond)
+    const { two } = getMedianBy(rounds, round => round.two.perSecond)
     const share = served.perSecond / limit.perSecond
     const { service, postgres } = served.cpu
     const waits = trips.get(kind) ?? Number.NaN
     rows.push([
       kind.name,
       String(kind.clients),
-      ...[whole(served.perSecond), tenths(served.p50), tenths(served.p99)],
-      ...[whole(limit.perSecond), tenths(limit.p99), Number.isNaN(share) ? '-' : percent(share)],
-      ...[tenths(service), tenths(postgres), String(waits), whole(two.perSecond)],
+      ...[formatWhole(served.perSecond), formatTenths(served.p50), formatTenths(served.p99)],
+      ...[formatWhole(limit.perSecond), formatTenths(limit.p99), Number.isNaN(share) ? '-' : formatPercent(share)],
+      ...[formatTenths(service), formatTenths(postgres), String(waits), formatWhole(two.perSecond)],
     ])
-    const target = expected[kind.name]
-    const buildLabel = (of: string) => `${kind.name}: ${of}`
+    const target = goals[kind.name]
+    const buildLabel = (measurement: string) => `${kind.name}: ${measurement}`
     if (target?.share !== undefined)
       targets.push({
         label: buildLabel(kind.clients === contenders ? 'share of updates of one row' : 'share of TPC-B'),
-        expected: `at least ${percent(target.share)}`,
-        actual: Number.isNaN(share) ? 'no pgbench here' : percent(share),
+        expected: `at least ${formatPercent(target.share)}`,
+        actual: Number.isNaN(share) ? 'no pgbench here' : formatPercent(share),
         met: share >= target.share,
       })
     if (kind.clients === contenders)
@@ -195,7 +200,7 @@ function section(
       targets.push({
         label: buildLabel('CPU of service and PostgreSQL'),
         expected: `at most ${target.cpu} ms`,
-        actual: `${tenths(service + postgres)} ms`,
+        actual: `${formatTenths(service + postgres)} ms`,
         met: service + postgres <= target.cpu,
       })
     if (target?.trips !== undefined)
@@ -211,7 +216,7 @@ function section(
     about:
       'Clients keep their connections open. Each sends the next write as soon as it has a response, with a new Idempotency-Key. ' +
       `The limit is the write rate of the database alone${hasPgbench ? ': pgbench with as many clients and its own transaction (TPC-B, scale 50, prepared). For the contended voucher all clients update one row' : '; there is no pgbench on this machine'}. ` +
-      `The orders are of ${whole(shoppers)} members of a reward programme, and shipped at once. Each client returns its own orders, one unit at a time. Placing those orders is not timed, but uses the same machine. ` +
+      `The orders are of ${formatWhole(shoppers)} members of a reward programme, and shipped at once. Each client returns its own orders, one unit at a time. Placing those orders is not timed, but uses the same machine. ` +
       `The contended voucher is locked again and again by ${contenders} clients at once. A proxy counts the round trips to the database of one write at a time; pipelined statements count once. ` +
       `The generator runs on the same cores, in a process that serves ${clients} clients. A measurement takes ${seconds} s, after ${warmMs / 1_000} s of warm-up.`,
     tables: [
