@@ -5,7 +5,7 @@ import { waitUntil } from '../test/support/processes.ts'
 import type { Caller, TestApi } from '../test/support/service.ts'
 
 /** Opens a service with a back office, with syncs and calls as they are after a day. */
-export async function openOffice(service: TestApi): Promise<{ office: Caller; close(): Promise<void> }> {
+export async function openBackOfficeService(service: TestApi): Promise<{ office: Caller; close(): Promise<void> }> {
   const { db, keys } = service
   const simulator = await startSimulator()
   const office = await service.createService({ currency: 'AUD', timeZone: 'Australia/Melbourne' })

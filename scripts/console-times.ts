@@ -19,17 +19,17 @@ interface Round {
 }
 
 /** Milliseconds since the address was requested, as measured by the page. */
-async function open(): Promise<Round> {
+async function measureOpening(): Promise<Round> {
   await page.clearCache()
   await page.goTo('about:blank')
   const link = await createLink(service.db, service.keys, service.username)
   await page.goTo(`${service.baseUrl}/console#link=${link}`)
-  const since = async (expression: string) => {
+  const waitFor = async (expression: string) => {
     await page.waitUntil(expression)
     return page.evaluate<number>('performance.now()')
   }
-  const figures = await since(`document.querySelectorAll('.figure b').length >= 6`)
-  const weighed = await page.evaluate<Pick<Round, 'painted' | 'bytes' | 'requests'>>(`(() => {
+  const figures = await waitFor(`document.querySelectorAll('.figure b').length >= 6`)
+  const loaded = await page.evaluate<Pick<Round, 'painted' | 'bytes' | 'requests'>>(`(() => {
     const loaded = [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')]
     return {
       painted: performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? NaN,
@@ -37,14 +37,14 @@ async function open(): Promise<Round> {
       requests: loaded.length,
     }
   })()`)
-  return { ...weighed, figures, drawn: await since(`document.querySelector('.chart canvas')`) }
+  return { ...loaded, figures, drawn: await waitFor(`document.querySelector('.chart canvas')`) }
 }
 
 try {
   await fillDemoShop(service.db, service.keys, service.service)
   const results: Round[] = []
-  for (let round = 0; round < Number(rounds); round++) results.push(await open())
-  const reported = (label: string, value: (round: Round) => number, unit: string) => {
+  for (let round = 0; round < Number(rounds); round++) results.push(await measureOpening())
+  const printTimes = (label: string, value: (round: Round) => number, unit: string) => {
     const sorted = results.map(value).sort((a, b) => a - b)
     const [best, middle, worst] = [sorted[0], sorted[sorted.length >> 1], sorted.at(-1)]
     console.log(
@@ -52,11 +52,11 @@ try {
     )
   }
   console.log(`The first screen, ${results.length} times, nothing kept: best, middle, worst`)
-  reported('something is shown', ({ painted }) => painted, 'ms')
-  reported('all of its figures have come', ({ figures }) => figures, 'ms')
-  reported('its chart is drawn', ({ drawn }) => drawn, 'ms')
-  reported('until the figures', ({ bytes }) => bytes / 1_000, 'KB')
-  reported('until the figures', ({ requests }) => requests, 'requests')
+  printTimes('something is shown', ({ painted }) => painted, 'ms')
+  printTimes('all of its figures have come', ({ figures }) => figures, 'ms')
+  printTimes('its chart is drawn', ({ drawn }) => drawn, 'ms')
+  printTimes('until the figures', ({ bytes }) => bytes / 1_000, 'KB')
+  printTimes('until the figures', ({ requests }) => requests, 'requests')
 } finally {
   await page.close()
   await service.stop()

@@ -12,20 +12,21 @@ The failures that Tillbridge must survive, and the test that causes each one for
 
 An \`…\` in a title stands for an interpolated value. To run one test, use its title: \`node --test --test-global-setup=test/support/run/setup.ts --test-name-pattern='TITLE' test/FILE\`. The numbers never change.`
 
-const inCell = (text: string) => text.replaceAll('|', '\\|')
+const escapeCell = (text: string) => text.replaceAll('|', '\\|')
 
-function row([number, description, ...shown]: Case) {
-  const by = shown.map(([file, title]) => `[${file}](../test/${file}): ${inCell(title)}`)
-  return `| ${number} | ${inCell(description)} | ${by.join('<br>')} |`
+function renderRow([number, description, ...tests]: Case) {
+  const links = tests.map(([file, title]) => `[${file}](../test/${file}): ${escapeCell(title)}`)
+  return `| ${number} | ${escapeCell(description)} | ${links.join('<br>')} |`
 }
 
 /** Returns the page of all faults as Markdown. */
-export const faultsPage = () =>
+export const renderFaultsPage = () =>
   `${[
     head,
     ...errors.map(
-      ({ title, cases }) => `## ${title}\n\n| | Fault | Tests |\n|---:|---|---|\n${[...cases.map(row)].join('\n')}`,
+      ({ title, cases }) =>
+        `## ${title}\n\n| | Fault | Tests |\n|---:|---|---|\n${[...cases.map(renderRow)].join('\n')}`,
     ),
   ].join('\n\n')}\n`
 
-if (import.meta.main) await writeFile(faultsFile, faultsPage())
+if (import.meta.main) await writeFile(faultsFile, renderFaultsPage())

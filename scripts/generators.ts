@@ -24,24 +24,24 @@ interface ToolRun {
 }
 
 const directory = mkdtempSync(join(tmpdir(), 'tillbridge-generators-'))
-const inside = (name: string) => join(directory, name)
+const inDirectory = (name: string) => join(directory, name)
 const config = fileURLToPath(new URL('../clients/python/generator.yaml', import.meta.url))
 
-function toolRuns(): ToolRun[] {
-  const document = inside('openapi.json')
+function listToolRuns(): ToolRun[] {
+  const document = inDirectory('openapi.json')
   const javaPrograms = installPipTools(openApiGenerator)
   return [
     {
       name: 'spectral:oas',
       programs: installNpmTools('@stoplight/spectral-cli@6.16.3'),
       program: 'spectral',
-      args: ['lint', document, '--ruleset', inside('ruleset.yaml'), '--fail-severity', 'hint'],
+      args: ['lint', document, '--ruleset', inDirectory('ruleset.yaml'), '--fail-severity', 'hint'],
     },
     {
       name: 'openapi-typescript',
       programs: installNpmTools(...openApiTypeScript),
       program: 'openapi-typescript',
-      args: [document, '--output', inside('types.ts')],
+      args: [document, '--output', inDirectory('types.ts')],
     },
     {
       name: 'openapi-python-client',
@@ -52,7 +52,7 @@ function toolRuns(): ToolRun[] {
         '--path',
         document,
         '--output-path',
-        inside('python'),
+        inDirectory('python'),
         '--config',
         config,
         '--fail-on-warning',
@@ -62,27 +62,45 @@ function toolRuns(): ToolRun[] {
       name: 'openapi-generator for C#',
       programs: javaPrograms,
       program: 'openapi-generator-cli',
-      args: ['generate', '-i', document, '-g', 'csharp', '-o', inside('csharp'), '--global-property', 'apis,models'],
+      args: [
+        'generate',
+        '-i',
+        document,
+        '-g',
+        'csharp',
+        '-o',
+        inDirectory('csharp'),
+        '--global-property',
+        'apis,models',
+      ],
     },
     {
       name: 'openapi-generator for PHP',
       programs: javaPrograms,
       program: 'openapi-generator-cli',
-      args: ['generate', '-i', document, '-g', 'php', '-o', inside('php'), '--global-property', 'apis,models'],
+      args: ['generate', '-i', document, '-g', 'php', '-o', inDirectory('php'), '--global-property', 'apis,models'],
     },
     {
       name: 'oapi-codegen',
       programs: installGoTool('github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2'),
       program: 'oapi-codegen',
-      args: ['-generate', 'types,client,skip-prune', '-package', 'tillbridge', '-o', inside('client.go'), document],
+      args: [
+        '-generate',
+        'types,client,skip-prune',
+        '-package',
+        'tillbridge',
+        '-o',
+        inDirectory('client.go'),
+        document,
+      ],
     },
   ]
 }
 
-const run = promisify(execFile)
+const execute = promisify(execFile)
 
 /** Notices of openapi-generator that concern every document of OpenAPI 3.1. */
-const notices = /WARN.*(OpenAPI 3\.1 support is still in beta|Failed to get the schema name: null)/
+const ignoredNotices = /WARN.*(OpenAPI 3\.1 support is still in beta|Failed to get the schema name: null)/
 
 /** Prints the output of a tool. Returns true if it has no warnings. */
 async function hasNoWarnings({ name, programs, program, args }: ToolRun): Promise<boolean> {
@@ -92,11 +110,11 @@ async function hasNoWarnings({ name, programs, program, args }: ToolRun): Promis
     return true
   }
   const env = { PATH: `${folder}:${process.env.PATH}` }
-  const { code, stdout, stderr } = await run(program, args, { cwd: directory, env }).then(
+  const { code, stdout, stderr } = await execute(program, args, { cwd: directory, env }).then(
     output => ({ code: 0, ...output }),
     (failure: { code: unknown; stdout: string; stderr: string }) => failure,
   )
-  const isWarning = (line: string) => /\bwarn(ing)?\b/i.test(line) && !/ INFO /.test(line) && !notices.test(line)
+  const isWarning = (line: string) => /\bwarn(ing)?\b/i.test(line) && !/ INFO /.test(line) && !ignoredNotices.test(line)
   const warned = code !== 0 || `${stdout}${stderr}`.split('\n').some(isWarning)
   console.log(warned ? `${name}:\n${stdout}${stderr}` : `${name}: no warnings.`)
   return !warned
@@ -104,9 +122,9 @@ async function hasNoWarnings({ name, programs, program, args }: ToolRun): Promis
 
 try {
   const { 'openapi.json': document = '' } = await buildDocuments()
-  writeFileSync(inside('openapi.json'), document)
-  writeFileSync(inside('ruleset.yaml'), 'extends: spectral:oas\n')
-  const results = await Promise.all(toolRuns().map(hasNoWarnings))
+  writeFileSync(inDirectory('openapi.json'), document)
+  writeFileSync(inDirectory('ruleset.yaml'), 'extends: spectral:oas\n')
+  const results = await Promise.all(listToolRuns().map(hasNoWarnings))
   if (!results.every(Boolean)) process.exitCode = 1
 } finally {
   rmSync(directory, { recursive: true, force: true })

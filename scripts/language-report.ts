@@ -17,18 +17,18 @@ const files = execFileSync('git', ['ls-files'], { cwd: root, encoding: 'utf8', m
   .split('\n')
   .filter(path => /\.(ts|js)$/.test(path) && !/^client\/(dist|src\/(api|shapes))\//.test(path))
   .map(path => ({ path, text: readFileSync(join(root, path), 'utf8') }))
-const inFolders = (...folders: string[]) =>
+const selectFolders = (...folders: string[]) =>
   files.filter(({ path }) => folders.some(folder => path.startsWith(`${folder}/`)))
-const source = inFolders('src')
-const passages = (of: typeof files, kind: 'comment' | 'string') =>
+const source = selectFolders('src')
+const listPassages = (of: typeof files, kind: 'comment' | 'string') =>
   of.flatMap(({ path, text }) => extractPassages(path, text).filter(passage => passage.kind === kind))
 
-const comments = passages(files, 'comment').map(({ text }) => text)
+const comments = listPassages(files, 'comment').map(({ text }) => text)
 const countWord = (word: string) =>
   comments.reduce((sum, text) => sum + (text.match(new RegExp(`\\b${word}\\b`, 'gi'))?.length ?? 0), 0)
-const messages = passages(source, 'string').map(({ text }) => text)
-const sourceProse = [...passages(source, 'comment'), ...passages(source, 'string')]
-const declared = source.flatMap(({ text }) =>
+const messages = listPassages(source, 'string').map(({ text }) => text)
+const sourceProse = [...listPassages(source, 'comment'), ...listPassages(source, 'string')]
+const namesEndingInOf = source.flatMap(({ text }) =>
   [...text.matchAll(/(?:function\*?|const|let)\s+([a-z]\w*Of)\b/g)].map(([, name]) => name),
 )
 
@@ -47,23 +47,23 @@ const countDependencies = (group: (path: string) => string) =>
         .map(target => `${group(path)} ${target}`),
     ),
   ).size
-const lines = (of: typeof files) => of.reduce((sum, { text }) => sum + text.split('\n').length - 1, 0)
+const countLines = (of: typeof files) => of.reduce((sum, { text }) => sum + text.split('\n').length - 1, 0)
 
 console.table({
   'prose findings in src': sourceProse.reduce((sum, { text }) => sum + checkProse(text).length, 0),
   '"where" in comments': countWord('where'),
   '"if" in comments': countWord('if'),
-  'names ending in …Of in src': declared.length,
+  'names ending in …Of in src': namesEndingInOf.length,
   'messages that state a rule as a fact': messages.filter(statesRule).length,
   'declarations with words of the table': files.flatMap(({ path, text }) => findPrivateNames(path, text)).length,
   'modules of src': countGroups(groupings.module),
   'dependencies between modules': countDependencies(groupings.module),
   'folders of src': countGroups(groupings.folder),
   'dependencies between folders': countDependencies(groupings.folder),
-  'lines of src': lines(source),
-  'lines of test': lines(inFolders('test')),
-  'lines of seed, scenarios, bench, scripts, simulator': lines(
-    inFolders('seed', 'scenarios', 'chaos', 'soak', 'trials', 'bench', 'scripts', 'simulator'),
+  'lines of src': countLines(source),
+  'lines of test': countLines(selectFolders('test')),
+  'lines of seed, scenarios, bench, scripts, simulator': countLines(
+    selectFolders('seed', 'scenarios', 'chaos', 'soak', 'trials', 'bench', 'scripts', 'simulator'),
   ),
-  'lines of console and client': lines(inFolders('console', 'client')),
+  'lines of console and client': countLines(selectFolders('console', 'client')),
 })

@@ -20,21 +20,21 @@ const rules = {
 } as const
 
 /** Rules that the short slice of a tag doesn't follow: it has no examples, and one response for all errors. */
-const completeRules = ['scalar-property-missing-example', 'operation-4xx-response'] as const
+const rulesOfCompleteDocuments = ['scalar-property-missing-example', 'operation-4xx-response'] as const
 
 /** Returns Redocly's errors and warnings about an OpenAPI document, one per line. It reads only the text. */
 export async function lintOpenApi(text: string, isShort = false): Promise<string[]> {
   const severity = isShort ? 'off' : 'error'
   const config = await createConfig({
     extends: ['recommended-strict'],
-    rules: { ...rules, ...Object.fromEntries(completeRules.map(rule => [rule, severity])) },
+    rules: { ...rules, ...Object.fromEntries(rulesOfCompleteDocuments.map(rule => [rule, severity])) },
   })
   const absoluteRef = fileURLToPath(new URL('../openapi.json', import.meta.url))
   const problems = await lintFromString({ source: text, absoluteRef, config })
-  return problems.map(line)
+  return problems.map(formatProblem)
 }
 
-const line = ({ severity, ruleId, message, location: [place] }: NormalizedProblem) =>
+const formatProblem = ({ severity, ruleId, message, location: [place] }: NormalizedProblem) =>
   `${severity} ${ruleId} at ${place?.pointer ?? '#/'}: ${message}`
 
 if (import.meta.main) {

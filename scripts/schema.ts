@@ -10,7 +10,7 @@ export const schemaFile = new URL('schema.sql', folder)
 const head = '-- What all migrations together come to, for reading; nothing runs this file. Written by `npm run docs`.'
 
 /** A table, a view or a function: its SQL text and its comment. */
-interface GeneratedFile {
+interface DatabaseObject {
   name: string
   text: string
 }
@@ -19,20 +19,23 @@ interface GeneratedFile {
  * Returns the tables, views and functions of a database from its catalogue. The result is the same on every release of
  * PostgreSQL. It has the order of the migrations, and each migration begins with its first comment.
  */
-export async function schemaOf(db: Db): Promise<string> {
-  let created = [...(await tablesOf(db)), ...(await viewsOf(db)), ...(await functionsOf(db))]
+export async function renderSchema(db: Db): Promise<string> {
+  let objects = [...(await loadTables(db)), ...(await loadViews(db)), ...(await loadFunctions(db))]
   const parts = [head]
   for (const file of await listMigrationFiles()) {
     const text = await readFile(new URL(file, folder), 'utf8')
     const names = [...text.matchAll(/^(?:create|comment on) (?:table|view|function) (\w+)/gm)].map(match => match[1])
-    const own = created
+    const fileObjects = objects
       .filter(({ name }) => names.includes(name))
       .sort((a, b) => names.indexOf(a.name) - names.indexOf(b.name))
-    if (own.length)
-      parts.push(`\n-- ${file}\n${/^(--.*\n)*/.exec(text)?.[0] ?? ''}`.trimEnd(), ...own.map(({ text: ddl }) => ddl))
-    created = created.filter(name => !own.includes(name))
+    if (fileObjects.length)
+      parts.push(
+        `\n-- ${file}\n${/^(--.*\n)*/.exec(text)?.[0] ?? ''}`.trimEnd(),
+        ...fileObjects.map(({ text: ddl }) => ddl),
+      )
+    objects = objects.filter(name => !fileObjects.includes(name))
   }
-  return `${[...parts, ...created.map(({ text }) => text)].join('\n\n')}\n`
+  return `${[...parts, ...objects.map(({ text }) => text)].join('\n\n')}\n`
 }
 
 /** A part of a table and its comment. */
@@ -46,15 +49,15 @@ interface Table extends Record<'columns' | 'constraints' | 'indexes' | 'triggers
   comment: string | null
 }
 
-const partsOf = (from: string) =>
+const selectParts = (from: string) =>
   raw(
     `(select coalesce(json_agg(json_build_object('text', text, 'comment', comment) order by place, text), '[]') ${from})`,
   )
 
-async function tablesOf(db: Db): Promise<GeneratedFile[]> {
+async function loadTables(db: Db): Promise<DatabaseObject[]> {
   const tables = await db.rows<Table>(sql`
     select relname as name, obj_description(c.oid, 'pg_class') as comment,
-           ${partsOf(`
+           ${selectParts(`
              from (select a.attnum as place, col_description(c.oid, a.attnum) as comment,
                           concat_ws(' ', quote_ident(a.attname), format_type(a.atttypid, a.atttypmod),
                             case when a.attcollation <> t.typcollation then 'collate ' || quote_ident(o.collname) end,
@@ -66,32 +69,35 @@ async function tablesOf(db: Db): Promise<GeneratedFile[]> {
                      left join pg_collation o on o.oid = a.attcollation
                      left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
                     where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped) x`)} as columns,
-           ${partsOf(`
+           ${selectParts(`
              from (select array_position('{p,u,f,c,x}', k.contype::text) as place, obj_description(k.oid, 'pg_constraint') as comment,
                           case when k.conname !~ '_(pkey|key|fkey|check)\\d*$' then 'constraint ' || quote_ident(k.conname) || ' ' else '' end
                           || pg_get_constraintdef(k.oid, true) as text
                      from pg_constraint k where k.conrelid = c.oid and k.contype in ('p', 'u', 'f', 'c', 'x')) x`)} as constraints,
-           ${partsOf(`
+           ${selectParts(`
              from (select 1 as place, obj_description(i.indexrelid, 'pg_class') as comment, pg_get_indexdef(i.indexrelid, 0, true) as text
                      from pg_index i
                     where i.indrelid = c.oid and not exists (select from pg_constraint k where k.conindid = i.indexrelid and k.contype in ('p', 'u', 'x'))) x`)} as indexes,
-           ${partsOf(`
+           ${selectParts(`
              from (select 1 as place, obj_description(g.oid, 'pg_trigger') as comment, pg_get_triggerdef(g.oid, true) as text
                      from pg_trigger g where g.tgrelid = c.oid and not g.tgisinternal) x`)} as triggers
       from pg_class c
      where c.relkind in ('r', 'p') and c.relnamespace = 'public'::regnamespace
      order by c.relname`)
-  return tables.map(table => ({ name: table.name, text: tableText(table) }))
+  return tables.map(table => ({ name: table.name, text: renderTable(table) }))
 }
 
-async function viewsOf(db: Db): Promise<GeneratedFile[]> {
+async function loadViews(db: Db): Promise<DatabaseObject[]> {
   const views = await db.rows<{ name: string; comment: string | null; body: string }>(sql`
     select relname as name, obj_description(oid, 'pg_class') as comment, pg_get_viewdef(oid, true) as body
       from pg_class where relkind = 'v' and relnamespace = 'public'::regnamespace order by relname`)
-  return views.map(({ name, comment, body }) => ({ name, text: `${above(comment)}create view ${name} as\n${body}` }))
+  return views.map(({ name, comment, body }) => ({
+    name,
+    text: `${renderComment(comment)}create view ${name} as\n${body}`,
+  }))
 }
 
-async function functionsOf(db: Db): Promise<GeneratedFile[]> {
+async function loadFunctions(db: Db): Promise<DatabaseObject[]> {
   const functions = await db.rows<{ name: string; comment: string | null; signature: string; body: string }>(sql`
     select proname as name, obj_description(p.oid, 'pg_proc') as comment, prosrc as body,
            concat_ws(' ', proname || '(' || pg_get_function_arguments(p.oid) || ') returns', pg_get_function_result(p.oid), 'language', l.lanname,
@@ -101,49 +107,49 @@ async function functionsOf(db: Db): Promise<GeneratedFile[]> {
      order by p.proname, p.oid`)
   return functions.map(({ name, comment, signature, body }) => ({
     name,
-    text: `${above(comment)}create function ${written(signature)} as $$${body}$$;`,
+    text: `${renderComment(comment)}create function ${tidySql(signature)} as $$${body}$$;`,
   }))
 }
 
-function tableText({ name, comment, columns, constraints, indexes, triggers }: Table) {
-  const widths = columns.filter(column => column.comment).map(({ text }) => written(text).length)
-  const place = Math.max(0, ...widths.filter(length => length <= widestColumn)) + 5
+function renderTable({ name, comment, columns, constraints, indexes, triggers }: Table) {
+  const widths = columns.filter(column => column.comment).map(({ text }) => tidySql(text).length)
+  const commentColumn = Math.max(0, ...widths.filter(length => length <= maxAlignedWidth)) + 5
   const last = columns.length + constraints.length - 1
   const comma = (i: number) => (i < last ? ',' : '')
   const lines = [
     ...columns.map(({ text, comment: columnComment }, i) =>
-      renderColumnComment(`  ${written(text)}${comma(i)}`, columnComment, place),
+      renderColumnComment(`  ${tidySql(text)}${comma(i)}`, columnComment, commentColumn),
     ),
     ...constraints.map(
       ({ text, comment: columnComment }, i) =>
-        `${above(columnComment, '  ')}  ${written(text)}${comma(columns.length + i)}`,
+        `${renderComment(columnComment, '  ')}  ${tidySql(text)}${comma(columns.length + i)}`,
     ),
   ]
   const after = [...indexes, ...triggers].map(
-    ({ text, comment: ownComment }) => `\n${above(ownComment)}${written(text)};`,
+    ({ text, comment: ownComment }) => `\n${renderComment(ownComment)}${tidySql(text)};`,
   )
-  return `${above(comment)}create table ${name} (\n${lines.join('\n')}\n);${after.join('')}`
+  return `${renderComment(comment)}create table ${name} (\n${lines.join('\n')}\n);${after.join('')}`
 }
 
 const width = 140
 /** A longer column does not shift the comments of the others. */
-const widestColumn = 55
+const maxAlignedWidth = 55
 
 /** Appends the comment of a column to its line. */
-function renderColumnComment(column: string, comment: string | null, place: number) {
+function renderColumnComment(column: string, comment: string | null, commentColumn: number) {
   if (comment === null) return column
-  const start = `${column.padEnd(place - 2)}  `
-  return above(comment, ' '.repeat(start.length)).replace(/^ */, start).trimEnd()
+  const start = `${column.padEnd(commentColumn - 2)}  `
+  return renderComment(comment, ' '.repeat(start.length)).replace(/^ */, start).trimEnd()
 }
 
-const above = (comment: string | null, indent = '') =>
+const renderComment = (comment: string | null, indent = '') =>
   comment === null
     ? ''
-    : wrapped(comment, width - indent.length - 3)
+    : wrapText(comment, width - indent.length - 3)
         .map(line => `${indent}-- ${line}\n`)
         .join('')
 
-function wrapped(text: string, maxLength: number): string[] {
+function wrapText(text: string, maxLength: number): string[] {
   const lines: string[] = []
   for (const word of text.split(' ')) {
     const last = lines.at(-1)
@@ -154,7 +160,7 @@ function wrapped(text: string, maxLength: number): string[] {
 }
 
 /** Rewrites catalogue text the way a person writes it. */
-const written = (text: string) =>
+const tidySql = (text: string) =>
   text
     .replace(/\s*\n\s*/g, ' ')
     .replace(/\( /g, '(')
@@ -168,7 +174,7 @@ const written = (text: string) =>
 if (import.meta.main) {
   const { db, drop } = await createTestDatabase()
   try {
-    await writeFile(schemaFile, await schemaOf(db))
+    await writeFile(schemaFile, await renderSchema(db))
   } finally {
     await drop()
   }

@@ -7,13 +7,13 @@ import { type Console, openConsole } from '../test/support/console/console.ts'
 import { createSampleData } from '../test/support/console/sample-data.ts'
 import { type Caller, startTestApi } from '../test/support/service.ts'
 import { startReceiver } from '../test/support/webhooks/receiver.ts'
-import { openOffice } from './console-office.ts'
-import { inFewColours, useFonts } from './take-picture.ts'
+import { openBackOfficeService } from './console-office.ts'
+import { reduceColours, useFonts } from './take-picture.ts'
 
 // Takes the screenshots of the console for `docs/`. Run it after a screen has changed. `--width 320 --to FOLDER` takes
 // others for review.
 if (browserMissing) throw new Error(browserMissing)
-const { values, positionals: only } = parseArgs({
+const { values, positionals: selectedScreens } = parseArgs({
   allowPositionals: true,
   options: { width: { type: 'string', default: '1280' }, to: { type: 'string', default: 'docs/images' } },
 })
@@ -21,7 +21,7 @@ const width = Number(values.width)
 useFonts()
 const service = await startTestApi({ settings: demoSettings, environment: { WEBHOOK_NETWORKS: '127.0.0.0/8' } })
 const receiver = await startReceiver()
-const { office, close } = await openOffice(service)
+const { office, close } = await openBackOfficeService(service)
 try {
   await fillDemoShop(service.db, service.keys, service.service)
   const { customer, sku, voucher, request, webhook } = await createSampleData(service, receiver)
@@ -57,12 +57,12 @@ try {
         colours,
       })
       for (const [name, route, owner = service] of screens) {
-        if (owner !== account || (only.length && !only.includes(name))) continue
+        if (owner !== account || (selectedScreens.length && !selectedScreens.includes(name))) continue
         await page.show(route)
         if (route === 'import') await dropStockFile(page, name === 'rejected')
         await page.waitUntil(`!document.querySelector('.opening') && !document.querySelector('[aria-busy="true"]')`)
         await page.evaluate('new Promise(done => setTimeout(done, 300))')
-        const image = inFewColours(await page.screenshot())
+        const image = reduceColours(await page.screenshot())
         const file = join(values.to, `console-${name}-${colours}.png`)
         await writeFile(file, image)
         console.log(`${file}: ${Math.round(image.length / 1024)} KiB`)

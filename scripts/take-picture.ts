@@ -9,7 +9,7 @@ export function useFonts() {
 }
 
 /** Halves the size of a picture if Debian's pngquant is installed. */
-export function inFewColours(picture: Buffer): Buffer {
+export function reduceColours(picture: Buffer): Buffer {
   const { status, stdout } = spawnSync('pngquant', ['--quality=80-100', '-'], { input: picture })
   return status === 0 ? stdout : picture
 }
@@ -17,7 +17,7 @@ export function inFewColours(picture: Buffer): Buffer {
 /** Takes a picture of an HTML document in this size and writes it to `docs/images/`. */
 export async function takePicture(name: string, html: string, size: { width: number; height: number }) {
   await withHtmlPage(html, size, async page => {
-    const picture = inFewColours(await page.screenshot())
+    const picture = reduceColours(await page.screenshot())
     await writeFile(new URL(`../docs/images/${name}.png`, import.meta.url), picture)
     console.log(`docs/images/${name}.png: ${Math.round(picture.length / 1024)} KiB`)
     if (page.pageErrors.length) console.log(page.pageErrors.join('\n'))

@@ -9,10 +9,10 @@ import { runTests } from './run-tests.ts'
  * are wall time with three others running, and CPU of its processes. The shared PostgreSQL has its own line. Linux
  * only.
  */
-const named = process.argv.slice(2)
+const fileArguments = process.argv.slice(2)
 const directory = mkdtempSync(join(tmpdir(), 'tillbridge-times-'))
 const timesFolder = join(directory, 'times')
-const files = named.length ? named : ['test/**/*.test.ts']
+const files = fileArguments.length ? fileArguments : ['test/**/*.test.ts']
 process.exitCode = runTests(files, { concurrency: 4, environment: { TEST_TIMES: timesFolder } })
 const lines: FileTimes[] = readFileSync(timesFolder, 'utf8')
   .trim()
@@ -20,10 +20,10 @@ const lines: FileTimes[] = readFileSync(timesFolder, 'utf8')
   .map(line => JSON.parse(line))
 rmSync(directory, { recursive: true })
 
-const row = (...cells: (string | number)[]) =>
+const formatRow = (...cells: (string | number)[]) =>
   cells.map(cell => (typeof cell === 'number' ? cell.toFixed(1) : cell).padStart(10)).join('')
-console.log(`\n${row('seconds', 'CPU')}  file`)
+console.log(`\n${formatRow('seconds', 'CPU')}  file`)
 for (const { file, seconds, cpu } of lines.toSorted((a, b) => b.cpu - a.cpu))
-  console.log(`${row(seconds, cpu)}  ${file}`)
-const all = lines.reduce((sum, { cpu }) => sum + cpu, 0)
-console.log(`${row(performance.now() / 1_000, all)}  all`)
+  console.log(`${formatRow(seconds, cpu)}  ${file}`)
+const totalCpu = lines.reduce((sum, { cpu }) => sum + cpu, 0)
+console.log(`${formatRow(performance.now() / 1_000, totalCpu)}  all`)

@@ -1,4 +1,4 @@
-import { failedFiles } from './failed-files.ts'
+import { readFailedFiles } from './failed-files.ts'
 import { runTests } from './run-tests.ts'
 
 /**
@@ -7,7 +7,7 @@ import { runTests } from './run-tests.ts'
  * again, or if too many failed for chance.
  */
 const maxFiles = 10
-const files = failedFiles()
+const files = readFailedFiles()
 if (files.length === 0) {
   console.error(
     'No test file failed in the last run of npm test. If it ended with an error, its output has the reason.',

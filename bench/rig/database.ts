@@ -6,9 +6,9 @@ import pg from 'pg'
 import {
   currency,
   customers,
-  type Generated,
+  type GeneratedTable,
+  generateSampleTransactions,
   productRows,
-  sampleTransactions,
   stockRows,
   stores,
   transactions,
@@ -126,7 +126,7 @@ async function copyRecords(
   db: Database,
   service: Service,
   directory: string,
-  from: Generated,
+  from: GeneratedTable,
   total: number,
   say: (line: string) => void,
 ) {
@@ -172,7 +172,7 @@ async function verify(db: Database, service: Service, size: Size) {
       service,
       some.map(({ row }: { row?: object }) => row ?? {}),
     ),
-    await upsertTransactions(db, service, sampleTransactions(1_000, size.transactions)),
+    await upsertTransactions(db, service, generateSampleTransactions(1_000, size.transactions)),
   ]
   if (merges.some(({ inserted, changed }) => inserted || changed))
     throw new Error('The generated records differ from those that the store writes for the same rows.')

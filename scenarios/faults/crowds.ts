@@ -59,15 +59,15 @@ const measure = async () => ({
   ),
 })
 async function readPage() {
-  const begun = performance.now()
+  const startedAt = performance.now()
   const { status } = await toOutcome(api.customers.search({ limit: 100 }).page())
-  return { status, ms: performance.now() - begun }
+  return { status, ms: performance.now() - startedAt }
 }
 
-const open = new Set<Socket>()
+const openSockets = new Set<Socket>()
 const track = (socket: Socket) => {
-  open.add(socket)
-  return socket.on('error', () => {}).on('close', () => open.delete(socket))
+  openSockets.add(socket)
+  return socket.on('error', () => {}).on('close', () => openSockets.delete(socket))
 }
 /** Opens a TLS connection and sends a text. */
 const sendOverTls = (text: string) =>
@@ -87,7 +87,7 @@ const sendOverTls = (text: string) =>
   })
 
 /** Opens one crowd, and waits until its resources are free again, at most a minute each. */
-async function runCrowd(base: Awaited<ReturnType<typeof measure>>) {
+async function runCrowd(baseline: Awaited<ReturnType<typeof measure>>) {
   const head = `Host: localhost\r\n${identity}`
   for (let i = 0; i < handshakes; i++) track(connectPlain(Number(port), '127.0.0.1')).resume()
   for (let i = 0; i < slow; i++)
@@ -104,53 +104,60 @@ async function runCrowd(base: Awaited<ReturnType<typeof measure>>) {
   const peak = await measure()
   const pages = []
   for (let i = 0; i < 20; i++) pages.push(await readPage())
-  const begun = performance.now()
-  const elapsedSeconds = () => (performance.now() - begun) / 1_000
-  while ([...open].some(socket => !socket.isPaused()) && elapsedSeconds() < 60) await delay(500)
+  const startedAt = performance.now()
+  const elapsedSeconds = () => (performance.now() - startedAt) / 1_000
+  while ([...openSockets].some(socket => !socket.isPaused()) && elapsedSeconds() < 60) await delay(500)
   const closedSeconds = elapsedSeconds()
-  const stalled = [...open].filter(socket => !socket.isPaused()).length
+  const stalled = [...openSockets].filter(socket => !socket.isPaused()).length
   // Clients that don't read don't notice that their connection is closed, but the server has fewer files.
-  let now = await measure()
-  for (; now.files > base.files + 5 && elapsedSeconds() < 120; now = await measure()) await delay(1_000)
+  let current = await measure()
+  for (; current.files > baseline.files + 5 && elapsedSeconds() < 120; current = await measure()) await delay(1_000)
   const readersClosedSeconds = elapsedSeconds()
-  for (const socket of open) socket.destroy()
-  const isBack = () => now.busy === 0 && now.timers <= base.timers + 5 && now.live <= base.live + 30
-  for (; !isBack() && elapsedSeconds() < readersClosedSeconds + 60; now = await measure()) {
+  for (const socket of openSockets) socket.destroy()
+  const isReleased = () =>
+    current.busy === 0 && current.timers <= baseline.timers + 5 && current.live <= baseline.live + 30
+  for (; !isReleased() && elapsedSeconds() < readersClosedSeconds + 60; current = await measure()) {
     await delay(500)
     await readPage()
   }
-  return { peak, pages, closedSeconds, stalled, now, readersClosedSeconds, freeSeconds: elapsedSeconds() }
+  return { peak, pages, closedSeconds, stalled, current, readersClosedSeconds, freeSeconds: elapsedSeconds() }
 }
 
 try {
   for (let i = 0; i < 20; i++) await readPage()
-  const base = await measure()
-  const all = [await runCrowd(base)]
-  while (all.length < crowds) all.push(await runCrowd(base))
-  type Crowd = (typeof all)[number]
+  const baseline = await measure()
+  const crowdResults = [await runCrowd(baseline)]
+  while (crowdResults.length < crowds) crowdResults.push(await runCrowd(baseline))
+  type Crowd = (typeof crowdResults)[number]
   const customers = await db.run(sql`select from customer`)
-  const pages = all.flatMap(crowd => crowd.pages)
-  const list = (toValue: (crowd: Crowd) => number) => all.map(toValue).join(', ')
-  const listSeconds = (toValue: (crowd: Crowd) => number) => all.map(crowd => toValue(crowd).toFixed(1)).join(', ')
-  const peaks = all.map(({ peak }) => peak.mebibytes)
+  const pages = crowdResults.flatMap(crowd => crowd.pages)
+  const formatList = (toValue: (crowd: Crowd) => number) => crowdResults.map(toValue).join(', ')
+  const formatSeconds = (toValue: (crowd: Crowd) => number) =>
+    crowdResults.map(crowd => toValue(crowd).toFixed(1)).join(', ')
+  const peaks = crowdResults.map(({ peak }) => peak.mebibytes)
   const [last = 0, before = last] = [peaks.at(-1), Math.max(...peaks.slice(0, -1))].filter(Number.isFinite)
   const listExcess = (resource: 'files' | 'timers' | 'live' | 'busy', allowed: number) =>
-    all.map(({ now }) => now[resource] - base[resource]).flatMap(more => (more > allowed ? [`${more} more`] : []))
+    crowdResults
+      .map(({ current }) => current[resource] - baseline[resource])
+      .flatMap(more => (more > allowed ? [`${more} more`] : []))
   report('crowds', {
     keep,
     measurements: [
       ["handshakes, requests that never end, clients that don't read", `${handshakes}, ${slow}, ${readers}`],
-      ['files before, with each crowd', `${base.files}, ${list(({ peak }) => peak.files)}`],
-      ['files after each', list(({ now }) => now.files)],
-      ['MiB of objects and buffers before, with each crowd', `${base.live}, ${list(({ peak }) => peak.live)}`],
-      ['MiB of objects and buffers after each', list(({ now }) => now.live)],
-      ['MiB resident before, with each crowd', `${base.mebibytes}, ${list(({ peak }) => peak.mebibytes)}`],
-      ['MiB resident after each', list(({ now }) => now.mebibytes)],
-      ['timers before, after each', `${base.timers}, ${list(({ now }) => now.timers)}`],
+      ['files before, with each crowd', `${baseline.files}, ${formatList(({ peak }) => peak.files)}`],
+      ['files after each', formatList(({ current }) => current.files)],
+      [
+        'MiB of objects and buffers before, with each crowd',
+        `${baseline.live}, ${formatList(({ peak }) => peak.live)}`,
+      ],
+      ['MiB of objects and buffers after each', formatList(({ current }) => current.live)],
+      ['MiB resident before, with each crowd', `${baseline.mebibytes}, ${formatList(({ peak }) => peak.mebibytes)}`],
+      ['MiB resident after each', formatList(({ current }) => current.mebibytes)],
+      ['timers before, after each', `${baseline.timers}, ${formatList(({ current }) => current.timers)}`],
       ['slowest of 20 pages with a crowd, ms', Math.round(Math.max(...pages.map(({ ms }) => ms)))],
-      ['until all but readers were disconnected, s', listSeconds(({ closedSeconds }) => closedSeconds)],
-      ["until clients that don't read were disconnected, s", listSeconds(crowd => crowd.readersClosedSeconds)],
-      ['until all resources were free, s', listSeconds(({ freeSeconds }) => freeSeconds)],
+      ['until all but readers were disconnected, s', formatSeconds(({ closedSeconds }) => closedSeconds)],
+      ["until clients that don't read were disconnected, s", formatSeconds(crowd => crowd.readersClosedSeconds)],
+      ['until all resources were free, s', formatSeconds(({ freeSeconds }) => freeSeconds)],
     ],
     checks: [
       check(
@@ -160,11 +167,11 @@ try {
       ),
       check(
         'handshakes and requests that never end are disconnected within 60 s',
-        all.flatMap(({ stalled }) => (stalled ? [`${stalled}`] : [])),
+        crowdResults.flatMap(({ stalled }) => (stalled ? [`${stalled}`] : [])),
       ),
       check(
         "a client that doesn't read costs less than 1 MiB",
-        last - base.mebibytes > 200 + readers ? [`${last - base.mebibytes} MiB`] : [],
+        last - baseline.mebibytes > 200 + readers ? [`${last - baseline.mebibytes} MiB`] : [],
       ),
       check("the service disconnects clients that don't read within 120 s", listExcess('files', 5)),
       check('timers return to their level within 60 s', listExcess('timers', 5)),
@@ -179,6 +186,6 @@ try {
     ],
   })
 } finally {
-  for (const socket of open) socket.destroy()
+  for (const socket of openSockets) socket.destroy()
   await installation.close()
 }

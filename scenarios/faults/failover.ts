@@ -40,9 +40,9 @@ const { clients, seconds, pause, asynchronous, behind, keep } = new Command('npm
 if (debianPostgresMissing) throw new Error(debianPostgresMissing)
 const home = mkdtempSync(join(tmpdir(), 'tillbridge-failover-'))
 await chmod(home, 0o711)
-const main = { home: join(home, 'one'), port: await findFreePort() }
-const spare = { home: join(home, 'two'), port: await findFreePort() }
-const primary = createPrimary(main)
+const primaryLocation = { home: join(home, 'one'), port: await findFreePort() }
+const standbyLocation = { home: join(home, 'two'), port: await findFreePort() }
+const primary = createPrimary(primaryLocation)
 /** Run in reverse order at the end. */
 const cleanups: (() => unknown)[] = [() => rm(home, { recursive: true, force: true })]
 let isKilled = false
@@ -51,10 +51,10 @@ let isOver = false
 try {
   primary.start()
   cleanups.push(() => isKilled || primary.stop())
-  const standby = createStandby(spare, main, 'standby')
+  const standby = createStandby(standbyLocation, primaryLocation, 'standby')
   standby.start()
   cleanups.push(() => standby.stop())
-  const url = `postgres://tillbridge@127.0.0.1:${main.port},127.0.0.1:${spare.port}/postgres`
+  const url = `postgres://tillbridge@127.0.0.1:${primaryLocation.port},127.0.0.1:${standbyLocation.port}/postgres`
 
   /** Makes the primary wait for the standby at each commit. */
   async function makeSynchronous() {

@@ -56,7 +56,7 @@ const orders = Array.from({ length: count }, (_, i) => ({
     payments: [{ gateway: 'visa', amount: sku?.price.toFixed(2) ?? '' }],
   } satisfies OrderInput,
 }))
-const place = (api: Tillbridge, { key, body }: (typeof orders)[number]): Promise<Outcome<Order>> =>
+const placeOrder = (api: Tillbridge, { key, body }: (typeof orders)[number]): Promise<Outcome<Order>> =>
   toOutcome(api.orders.place(body, { idempotencyKey: key }))
 const countEffects = () => simulator.ledger.effectsOf('order created').length
 const countRows = (table: string) => db.run(sql`select from ${raw(table)} where service_id = ${service.id}`)
@@ -74,7 +74,7 @@ try {
     times: count,
   })
   const haltedApi = openClientTo(halted, (seconds + 60) * 1_000)
-  const firstResponses = Promise.all(orders.map(order => place(haltedApi, order)))
+  const firstResponses = Promise.all(orders.map(order => placeOrder(haltedApi, order)))
   for (const begun = performance.now(); countEffects() < count; await delay(20))
     if (performance.now() - begun > 60_000) throw new Error('the back office received too few orders within 60 s')
   process.kill(pid, 'SIGSTOP')
@@ -86,7 +86,7 @@ try {
     const runningApi = openClientTo(running, 20_000)
     while (elapsedSeconds() < seconds) {
       for (const order of orders) {
-        const response = await place(runningApi, order)
+        const response = await placeOrder(runningApi, order)
         if (response.status !== 201) continue
         if (!finished.has(order.key)) lastFinishedSeconds = elapsedSeconds()
         finished.set(order.key, response)
@@ -96,12 +96,12 @@ try {
   } finally {
     process.kill(pid, 'SIGCONT')
   }
-  const first = await firstResponses
-  const repeated = await Promise.all(orders.map(order => place(openClientTo(halted, 20_000), order)))
+  const firstOutcomes = await firstResponses
+  const repeatedOutcomes = await Promise.all(orders.map(order => placeOrder(openClientTo(halted, 20_000), order)))
   const responses = orders.map(({ key }, i) => ({
     finished: finished.get(key),
-    first: first[i],
-    repeated: repeated[i],
+    first: firstOutcomes[i],
+    repeated: repeatedOutcomes[i],
   }))
   const toId = (response: Outcome<Order> | undefined) => response?.data?.id
   report('halted-process', {
@@ -111,7 +111,7 @@ try {
       ['duration of the halt, s', seconds],
       ['orders that another process finished during the halt', finished.size],
       ['the last of them after, s', lastFinishedSeconds.toFixed(1)],
-      ['responses of the halted process after the halt', first.map(({ status }) => status || 'none').join(' ')],
+      ['responses of the halted process after the halt', firstOutcomes.map(({ status }) => status || 'none').join(' ')],
     ],
     checks: [
       check('each order is at the back office once', unlessEqual(countEffects(), count), count),

@@ -91,7 +91,7 @@ async function watchLive(signal: AbortSignal, agent: Agent | false): Promise<num
 /** Sends the first request of each kind. Returns each with its status and the longest turn of the event loop in milliseconds, longest first. */
 async function measureFirstRequests() {
   const agent = new Agent({ keepAlive: true, maxSockets: 1, rejectUnauthorized: false })
-  const measured: { name: string; status: number; longestTurnMs: number }[] = []
+  const measurements: { name: string; status: number; longestTurnMs: number }[] = []
   await serverProcess.measure()
   for (const { method, path, headers, body } of listFirstRequests()) {
     const { promise, resolve, reject } = Promise.withResolvers<number>()
@@ -102,14 +102,14 @@ async function measureFirstRequests() {
     sent.on('error', reject).end(body)
     const status = await promise
     const { longestTurnMs } = await serverProcess.measure()
-    measured.push({ name: `${method} ${path}`, status, longestTurnMs })
+    measurements.push({ name: `${method} ${path}`, status, longestTurnMs })
   }
   agent.destroy()
-  return measured.sort((a, b) => b.longestTurnMs - a.longestTurnMs)
+  return measurements.sort((a, b) => b.longestTurnMs - a.longestTurnMs)
 }
 
 /** Sends one input with a number of clients. */
-async function run(input: HostileTask['input'], count: number) {
+async function runInput(input: HostileTask['input'], count: number) {
   await serverProcess.measure()
   const sender = fork(new URL('hostile/send.ts', import.meta.url))
   const task: HostileTask = { input, clients: count, seconds, baseUrl, accounts }
@@ -119,19 +119,19 @@ async function run(input: HostileTask['input'], count: number) {
       Promise.reject(new Error(`the process that sends ${input} ended with ${code}`)),
     ),
   ])
-  const ended = new AbortController()
+  const endController = new AbortController()
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   await measureLive(agent)
   sender.send(task)
-  const live = watchLive(ended.signal, agent)
-  const newConnections = watchLive(ended.signal, false)
+  const liveTimes = watchLive(endController.signal, agent)
+  const newConnections = watchLive(endController.signal, false)
   const [results] = await received
-  ended.abort()
-  const [times, newTimes] = await Promise.all([live, newConnections])
+  endController.abort()
+  const [times, newTimes] = await Promise.all([liveTimes, newConnections])
   agent.destroy()
   const { longestTurnMs, mebibytes } = await serverProcess.measure()
   const slowestMs = times.at(-1) ?? Infinity
-  const measured = {
+  const measurement = {
     name: `${input}, ${count} clients`,
     slowestMs,
     longestTurnMs,
@@ -143,8 +143,8 @@ async function run(input: HostileTask['input'], count: number) {
       `${mebibytes} MiB: ${formatCounts(new Map(Object.entries(results)))}`,
     ].join(', '),
   }
-  say(`${measured.name}: ${measured.text}`)
-  return measured
+  say(`${measurement.name}: ${measurement.text}`)
+  return measurement
 }
 
 try {
@@ -152,7 +152,8 @@ try {
   if (!inputs.length) throw new Error(`No input has a name that contains ${only}.`)
   const firstRequests = only === undefined ? await measureFirstRequests() : []
   const runs = []
-  for (const count of clients.split(',').map(Number)) for (const input of inputs) runs.push(await run(input, count))
+  for (const count of clients.split(',').map(Number))
+    for (const input of inputs) runs.push(await runInput(input, count))
   const { peak } = readMemory(serverProcess.pid)
   report('hostile', {
     keep,

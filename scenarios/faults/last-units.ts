@@ -70,9 +70,9 @@ const api = openClient(apis, credentials, random, { timeoutMs: 60_000 })
 const retries = new Map<string, number>()
 const outcomes = new Map<string, number>()
 const contradictions: string[] = []
-const count = (counts: Map<string, number>, name: string) => counts.set(name, (counts.get(name) ?? 0) + 1)
-const settle = <T>(call: () => Promise<T>) =>
-  reconcile(call, { random, onRetry: code => count(retries, code.replace(/^(\d+ )?/, '')) })
+const countUp = (counts: Map<string, number>, name: string) => counts.set(name, (counts.get(name) ?? 0) + 1)
+const repeatUntilFinal = <T>(call: () => Promise<T>) =>
+  reconcile(call, { random, onRetry: code => countUp(retries, code.replace(/^(\d+ )?/, '')) })
 
 /** The steps of a client before its order: more than half of the clients have none. */
 const preparations = [...Array(6).fill('none'), 'expire', 'release', 'reserve', 'reserve'] as const
@@ -80,7 +80,7 @@ const preparations = [...Array(6).fill('none'), 'expire', 'release', 'reserve', 
 const latePreparations = preparations.map(preparation => (preparation === 'expire' ? 'none' : preparation))
 
 /** Orders one unit: with a reservation, after one was released, after one has expired, or without any. */
-async function buy(round: number, client: number) {
+async function buyOneUnit(round: number, client: number) {
   const key = `${round}-${client}`
   const lines = [{ sku: stock.sku, quantity: 1 }]
   const preparation = random.pick(client < clients / 2 ? preparations : latePreparations)
@@ -88,14 +88,18 @@ async function buy(round: number, client: number) {
   const reserved =
     preparation === 'none'
       ? undefined
-      : await settle(() => api.reservations.create({ lines, seconds }, { idempotencyKey: `reserve-${key}` }))
+      : await repeatUntilFinal(() => api.reservations.create({ lines, seconds }, { idempotencyKey: `reserve-${key}` }))
   const { id } = reserved?.data ?? {}
   if (id && preparation === 'expire') await delay(1_000)
-  if (id && preparation === 'release') await settle(() => api.reservations.release(id))
+  if (id && preparation === 'release') await repeatUntilFinal(() => api.reservations.release(id))
   const reservationId = preparation === 'reserve' ? id : undefined
   const body = { ...stock.buildOrder(client), ...(reservationId && { reservationId }) }
-  const { status, data, code = '' } = await settle(() => api.orders.place(body, { idempotencyKey: `order-${key}` }))
-  count(outcomes, data ? 'placed' : code)
+  const {
+    status,
+    data,
+    code = '',
+  } = await repeatUntilFinal(() => api.orders.place(body, { idempotencyKey: `order-${key}` }))
+  countUp(outcomes, data ? 'placed' : code)
   if (data || code === 'insufficient_stock' || (code === 'reservation_expired' && reservationId)) return
   contradictions.push(`order ${key}: ${status} ${code}`)
 }
@@ -140,27 +144,27 @@ function readCpu() {
 }
 
 const begun = performance.now()
-const getSeconds = () => (performance.now() - begun) / 1_000
+const getElapsedSeconds = () => (performance.now() - begun) / 1_000
 let completed = 0
 try {
   const watching = watchReservations()
   // The probe's unit exists from here on.
   await stock.begin(installation, units)
-  const probing = probeExpiry({ api, sku: stock.probeSku, settle, isOver: () => isOver })
+  const probing = probeExpiry({ api, sku: stock.probeSku, repeatUntilFinal, isOver: () => isOver })
   const cpuBefore = readCpu()
-  for (let round = 1; round <= rounds && getSeconds() < minutes * 60; round++) {
+  for (let round = 1; round <= rounds && getElapsedSeconds() < minutes * 60; round++) {
     if (round > 1) await stock.begin(installation, units)
     let isRoundOver = false
-    const disturbing = stock.disturb(installation, { random, tillSales, isOver: () => isRoundOver })
+    const disturbance = stock.disturb(installation, { random, tillSales, isOver: () => isRoundOver })
     const killing = random.chance(kills / 10) ? killOne(() => isRoundOver) : undefined
-    await Promise.all(Array.from({ length: clients }, (_, client) => buy(round, client)))
+    await Promise.all(Array.from({ length: clients }, (_, client) => buyOneUnit(round, client)))
     isRoundOver = true
-    await Promise.all([disturbing, killing])
+    await Promise.all([disturbance, killing])
     contradictions.push(...(await stock.end(installation, round)))
     completed = round
-    progress.update(round, { orders: clients * round, perSecond: (clients * round) / getSeconds() })
+    progress.update(round, { orders: clients * round, perSecond: (clients * round) / getElapsedSeconds() })
   }
-  const seconds = getSeconds()
+  const seconds = getElapsedSeconds()
   const [clientsCpu = 0, databaseCpu = 0, allCpu = 0] = readCpu().map((used, i) => used - (cpuBefore[i] ?? 0))
   const formatCpu = (used: number) => ((used / (clients * completed)) * 1_000).toFixed(2)
   isOver = true
@@ -186,7 +190,7 @@ try {
       ['kills', countKills()],
       ...expiry.measurements,
       ['longest time until the change feed showed the end of a reservation, ms', longestOverdueMs.toFixed(0)],
-      ['duration, min', (getSeconds() / 60).toFixed(1)],
+      ['duration, min', (getElapsedSeconds() / 60).toFixed(1)],
       ...measurements,
     ],
     checks: [

@@ -45,7 +45,7 @@ const api = openClient(apis, credentials, randomFor('move'))
 const environment = { DATABASE_URL: firstUrl, SECRET_KEY: secret, DATA_DIR: join(home, 'data') }
 
 /** Inserts the customers: the first like an import, the others as copies of it. */
-async function fill() {
+async function insertCustomers() {
   const db = openDatabase(firstUrl, { max: 1, statementTimeoutMs: 0 })
   await upsertCustomers(db, service, [
     { id: 'c0', firstname: 'Ann', surname: 'Lee', address: { addressLine1: 'x'.repeat(60) } },
@@ -62,7 +62,7 @@ async function fill() {
 }
 
 /** The last acknowledged first name of each changed customer. */
-const changed = new Map<string, string>()
+const lastNames = new Map<string, string>()
 let isMoved = false
 
 /** Changes existing customers one after the other; each writer has its own. */
@@ -73,12 +73,12 @@ async function changeCustomers(writer: number) {
     const firstname = `Ann ${writer} ${i}`
     for (let status = 0; status !== 200; await delay(pause))
       status = (await toOutcome(api.customers.update(id, { firstname }))).status
-    changed.set(id, firstname)
+    lastNames.set(id, firstname)
   }
 }
 
 try {
-  await fill()
+  await insertCustomers()
   const file = join(home, 'east.url')
   writeFileSync(file, eastUrl)
   await runCommand(environment, 'shard', 'add', 'east', '--url-file', file)
@@ -95,7 +95,7 @@ try {
     sql`select count(*)::integer as count from customer where service_id = ${service.id} and id ~ '^c\\d+$'`,
   )
   const names = await target.rows<{ id: string; firstname: string }>(
-    sql`select id, firstname from customer where service_id = ${service.id} and id = any(${[...changed.keys()]})`,
+    sql`select id, firstname from customer where service_id = ${service.id} and id = any(${[...lastNames.keys()]})`,
   )
   await target.close()
   const stored = new Map(names.map(({ id, firstname }) => [id, firstname]))
@@ -104,7 +104,7 @@ try {
     keep,
     measurements: [
       ['customers', rows.toLocaleString('en')],
-      ['customers changed during the move', changed.size],
+      ['customers changed during the move', lastNames.size],
       ['duration of the move including cleanup, s', seconds.toFixed(0)],
       ['writes paused, s', pausedSeconds],
       ['longest time between two writes, s', (longestPauseMs / 1_000).toFixed(1)],
@@ -119,8 +119,8 @@ try {
       check('each customer is on the new server', moved?.count === rows ? [] : [String(moved?.count)], rows),
       check(
         'each changed customer has its last acknowledged name',
-        [...changed].filter(([id, name]) => stored.get(id) !== name).map(([id]) => id),
-        changed.size,
+        [...lastNames].filter(([id, name]) => stored.get(id) !== name).map(([id]) => id),
+        lastNames.size,
       ),
     ],
   })

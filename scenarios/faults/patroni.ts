@@ -67,7 +67,7 @@ const cleanups: (() => unknown)[] = [() => rm(home, { recursive: true, force: tr
 let isOver = false
 
 /** Causes a fault. Resolves when it can be repaired, with a function that repairs it. */
-const causes: Record<
+const causeFault: Record<
   Fault,
   (
     cluster: PatroniCluster,
@@ -126,7 +126,7 @@ try {
   await waitForNextCustomer(acknowledged, 90_000)
 
   const measurements: (readonly [string, string])[] = []
-  const late: string[] = []
+  const lateResumptions: string[] = []
   for (const fault of chosen) {
     const nodes = await cluster.untilHealthy()
     await delay(seconds * 1_000)
@@ -134,21 +134,21 @@ try {
     const begun = performance.now()
     // Patroni keeps the roles while etcd elects another leader.
     const promoted = fault === 'etcd' ? Promise.resolve(begun) : waitForPromotion(nodes.standby)
-    const repair = await causes[fault](cluster, nodes, promoted)
+    const repair = await causeFault[fault](cluster, nodes, promoted)
     const promotedAt = await promoted
     await waitForNextCustomer(acknowledged, 90_000)
     repair()
     await cluster.untilHealthy()
     await delay(seconds * 1_000)
-    const around = [begun, ...times.filter(time => time > begun)]
-    const gap = Math.max(...around.slice(1).map((time, i) => time - (around[i] ?? time)))
+    const instants = [begun, ...times.filter(time => time > begun)]
+    const gap = Math.max(...instants.slice(1).map((time, i) => time - (instants[i] ?? time)))
     const resumedAt = times.find(time => time > promotedAt) ?? performance.now()
-    const added = Math.max(0, resumedAt - promotedAt) / 1_000
+    const addedSeconds = Math.max(0, resumedAt - promotedAt) / 1_000
     measurements.push([`${faults[fault]}: no write acknowledged for, s`, (gap / 1_000).toFixed(1)])
     if (fault !== 'etcd') {
       measurements.push([`${faults[fault]}: Patroni needs, s`, ((promotedAt - begun) / 1_000).toFixed(1)])
-      measurements.push([`${faults[fault]}: Tillbridge adds, s`, added.toFixed(1)])
-      if (added > maxAdded) late.push(`${faults[fault]}: ${added.toFixed(1)} s`)
+      measurements.push([`${faults[fault]}: Tillbridge adds, s`, addedSeconds.toFixed(1)])
+      if (addedSeconds > maxAdded) lateResumptions.push(`${faults[fault]}: ${addedSeconds.toFixed(1)} s`)
     }
   }
   isOver = true
@@ -178,7 +178,7 @@ try {
         [...statuses.keys()].filter(status => !['201', '409', '503', '504'].includes(status)),
         statuses.size,
       ),
-      check(`writes resume at most ${maxAdded} s after Patroni has a primary`, late),
+      check(`writes resume at most ${maxAdded} s after Patroni has a primary`, lateResumptions),
     ],
   })
 } finally {

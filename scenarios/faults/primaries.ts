@@ -69,7 +69,7 @@ const { db: control, keys, apis, secret } = installation
 const random = randomFor('primaries')
 const environment = { DATABASE_URL: urlAt(first), SECRET_KEY: secret, DATA_DIR: join(home, 'data') }
 const clients = new Map<Retailer, Tillbridge>()
-function clientOf(retailer: Retailer) {
+function getClient(retailer: Retailer) {
   const client = clients.get(retailer) ?? openClient(apis, retailer.credentials, random)
   clients.set(retailer, client)
   return client
@@ -93,7 +93,7 @@ let written = 0
 /** Sends one request; one in five is a write. */
 async function sendOne(retailer: Retailer): Promise<Sample> {
   const email = `new-${written++}@example.com`
-  const api = clientOf(retailer)
+  const api = getClient(retailer)
   const [begun, { shard }] = [performance.now(), retailer]
   const isWrite = random.chance(0.2)
   const { status } = isWrite ? await createCustomer(api, email) : await toOutcome(random.pick(reads)(api))
@@ -115,7 +115,7 @@ const afterSeconds = (count: number) => {
   const end = performance.now() + count * 1_000
   return () => performance.now() > end
 }
-const p99 = (samples: readonly Sample[]) =>
+const getP99 = (samples: readonly Sample[]) =>
   quantile(
     samples.map(({ ms }) => ms),
     0.99,
@@ -164,7 +164,7 @@ try {
   const failedMoves: string[] = []
   const pausedSeconds: number[] = []
   const reading = moving.map(caller =>
-    writeAndReadChanges(caller.service.name, clientOf(caller), () => areMoved, pause),
+    writeAndReadChanges(caller.service.name, getClient(caller), () => areMoved, pause),
   )
   const loading = runLoad(staying, () => areMoved)
   for (const caller of moving) {
@@ -183,7 +183,7 @@ try {
   await west.ended
   const after = await runLoad(all, afterSeconds(seconds))
   const isOnDeadServer = ({ shard }: Sample) => shard === 'west'
-  const onOthers = (samples: readonly Sample[]) => samples.filter(sample => !isOnDeadServer(sample))
+  const excludeDeadServer = (samples: readonly Sample[]) => samples.filter(sample => !isOnDeadServer(sample))
   restarted = await start('west')
 
   const urls = new Map<string | undefined, string>([
@@ -192,8 +192,8 @@ try {
     ['west', urlAt(restarted)],
   ])
   const wrong = await compareDatabases(all, urls)
-  const [beforeMs, afterMs] = [p99(onOthers(before)), p99(onOthers(after))]
-  const onDead = after.filter(isOnDeadServer)
+  const [beforeMs, afterMs] = [getP99(excludeDeadServer(before)), getP99(excludeDeadServer(after))]
+  const onDeadServer = after.filter(isOnDeadServer)
   report('primaries', {
     keep,
     measurements: [
@@ -207,10 +207,10 @@ try {
         'longest time between two writes in a move, s',
         (Math.max(...changes.map(({ longestPauseMs }) => longestPauseMs)) / 1_000).toFixed(1),
       ],
-      ['p99 of services that stay, during the moves, ms', p99(duringMoves).toFixed(0)],
+      ['p99 of services that stay, during the moves, ms', getP99(duringMoves).toFixed(0)],
       ['p99 of services on the other servers, before the kill, ms', beforeMs.toFixed(0)],
       ['the same after the kill, ms', afterMs.toFixed(0)],
-      ['requests for services on the dead server', onDead.length],
+      ['requests for services on the dead server', onDeadServer.length],
     ],
     checks: [
       check('each move succeeds', failedMoves, moving.length),
@@ -225,11 +225,15 @@ try {
         changes.length,
       ),
       check('no request of a service that stays fails during moves', listFailures(duringMoves), duringMoves.length),
-      check('only services on the dead server fail', listFailures(onOthers(after)), onOthers(after).length),
+      check(
+        'only services on the dead server fail',
+        listFailures(excludeDeadServer(after)),
+        excludeDeadServer(after).length,
+      ),
       check(
         'requests for services on the dead server are rejected with 503',
-        onDead.filter(({ status }) => status !== 503).map(({ status }) => String(status)),
-        onDead.length,
+        onDeadServer.filter(({ status }) => status !== 503).map(({ status }) => String(status)),
+        onDeadServer.length,
       ),
       ...(times
         ? [

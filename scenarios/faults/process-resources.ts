@@ -77,12 +77,12 @@ if (directory && isMainThread) {
   let loop = watchEventLoop()
   process.on('SIGUSR2', () => {
     const file = join(directory, resourcesFile)
-    const written: Report = {
+    const report: Report = {
       resources: process.getActiveResourcesInfo(),
       memory: process.memoryUsage(),
       longestTurnMs: loop.stop(),
     }
-    writeFileSync(`${file}.new`, JSON.stringify(written))
+    writeFileSync(`${file}.new`, JSON.stringify(report))
     renameSync(`${file}.new`, file)
     loop = watchEventLoop()
   })

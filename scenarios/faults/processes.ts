@@ -42,17 +42,17 @@ const ports = [await findFreePort(), await findFreePort(), await findFreePort()]
 /** Clock offsets in seconds: the first and the last process of each role are wrong. */
 const clockOffsets = ['+5', '+0', '-5']
 let proxy: PostgresProxy | undefined
-const indexOf = (name: string) => Number(name.split('-')[1]) - 1
+const getIndex = (name: string) => Number(name.split('-')[1]) - 1
 
 const installation = await openInstallation({
   apis: 3,
   workers: 2,
   environmentOf: name => {
-    const offset = clockOffsets[indexOf(name)] ?? '+0'
+    const offset = clockOffsets[getIndex(name)] ?? '+0'
     return {
       ...(offset !== '+0' && { LD_PRELOAD: faketime, FAKETIME: offset, FAKETIME_DONT_FAKE_MONOTONIC: '1' }),
       ...(name.startsWith('api') && {
-        PORT: String(ports[indexOf(name)]),
+        PORT: String(ports[getIndex(name)]),
         TLS_CERT_FILE: certificate.certFile,
         TLS_KEY_FILE: certificate.keyFile,
       }),
@@ -105,13 +105,13 @@ async function readPage(query: Parameters<typeof api.customers.search>[0], curso
   return outcome.data
 }
 
-let isWritten = false
+let areWritesDone = false
 
 /** Polls the list of customers by `asOf`, the last time after the last write. */
 async function poll() {
   let asOf: string | undefined
   for (let isLast = false; !isLast; ) {
-    isLast = isWritten
+    isLast = areWritesDone
     let cursor: string | undefined
     do {
       const page = await readPage(asOf ? { updatedAfter: asOf } : { limit: 100 }, cursor)
@@ -134,7 +134,7 @@ async function read() {
   }
 }
 
-const failuresIn = (inPhase: Phase) => failures.filter(failure => failure.phase === inPhase)
+const listFailures = (inPhase: Phase) => failures.filter(failure => failure.phase === inPhase)
 
 try {
   await haproxy.untilAllAreUp()
@@ -160,15 +160,15 @@ try {
   await delay(2_000)
   phase = 'over'
   await working.finally(() => {
-    isWritten = true
+    areWritesDone = true
   })
   await polling
   const { stored, lost, duplicates, unexpected } = await compareCustomers(db, acknowledged)
   const overdue = await db.row<{ seconds: number }>(
     sql`select coalesce(max(extract(epoch from now() - due_at)), 0)::float8 as seconds from job where leased_until is null or leased_until < now()`,
   )
-  const lastFailureSeconds = Math.max(0, ...failuresIn('isolated').map(({ at }) => at - isolatedAt)) / 1_000
-  if (failuresIn('restarting').length) for (const line of installation.log.slice(0, 3)) console.error(line)
+  const lastFailureSeconds = Math.max(0, ...listFailures('isolated').map(({ at }) => at - isolatedAt)) / 1_000
+  if (listFailures('restarting').length) for (const line of installation.log.slice(0, 3)) console.error(line)
   report('processes', {
     keep,
     measurements: [
@@ -182,11 +182,11 @@ try {
     checks: [
       check(
         'no request fails while all processes are restarted in turn',
-        failuresIn('restarting').map(({ description }) => description),
+        listFailures('restarting').map(({ description }) => description),
       ),
       check(
         'no request fails while nothing happens',
-        [...failuresIn('steady'), ...failuresIn('reconnected')].map(({ description }) => description),
+        [...listFailures('steady'), ...listFailures('reconnected')].map(({ description }) => description),
       ),
       check(
         'an isolated process receives no requests after 15 s',

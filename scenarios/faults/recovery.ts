@@ -29,8 +29,8 @@ const url = `postgres://tillbridge@127.0.0.1:${port}/postgres`
 const isRoot = process.geteuid?.() === 0
 
 function run(program: string, args: string[], environment: NodeJS.ProcessEnv = {}) {
-  const own = program.startsWith(debian) && isRoot
-  const [command, ...all] = own
+  const needsPostgresUser = program.startsWith(debian) && isRoot
+  const [command, ...all] = needsPostgresUser
     ? ['setpriv', '--reuid=postgres', '--regid=postgres', '--init-groups', '--', program, ...args]
     : [program, ...args]
   const { status, stdout, stderr } = spawnSync(command ?? '', all, {
@@ -44,7 +44,7 @@ function run(program: string, args: string[], environment: NodeJS.ProcessEnv = {
   if (status !== 0) throw new Error(`${program} ${args.join(' ')}: ${stdout ?? ''}${stderr ?? ''}`)
   return stdout ?? ''
 }
-const control = (...args: string[]) => run(join(programs, 'pg_ctl'), ['-D', data, '-w', '-t', '60', ...args])
+const runPgCtl = (...args: string[]) => run(join(programs, 'pg_ctl'), ['-D', data, '-w', '-t', '60', ...args])
 const tillbridge = (...args: string[]) =>
   run(process.execPath, [cli, ...args], {
     DATABASE_URL: url,
@@ -65,7 +65,7 @@ try {
   chmodSync(archive, 0o777)
   run(join(programs, 'initdb'), ['-D', data, '-A', 'trust', '-U', 'tillbridge', '--encoding=UTF8', '--locale=C.UTF-8'])
   appendFileSync(join(data, 'postgresql.conf'), settings)
-  control('-l', join(home, 'log'), 'start')
+  runPgCtl('-l', join(home, 'log'), 'start')
   tillbridge('service', 'add', 'before')
   run(join(programs, 'pg_basebackup'), [
     '-D',
@@ -88,7 +88,7 @@ try {
   await db.run(sql`delete from service where name = 'after-the-base'`)
   await db.run(sql`select pg_switch_wal()`)
   await db.close()
-  control('-m', 'fast', 'stop')
+  runPgCtl('-m', 'fast', 'stop')
 
   rmSync(data, { recursive: true })
   run('cp', ['-a', base, data])
@@ -97,7 +97,7 @@ try {
     `restore_command = 'cp ${archive}/%f %p'\nrecovery_target_time = '${restoreTime}'\nrecovery_target_action = promote\n`,
   )
   writeFileSync(join(data, 'recovery.signal'), '')
-  control('-l', join(home, 'log'), 'start')
+  runPgCtl('-l', join(home, 'log'), 'start')
   const listed = tillbridge('service', 'list')
   const acknowledgement = tillbridge('restore', 'acknowledge')
   printChecks([
@@ -107,7 +107,7 @@ try {
   ])
 } finally {
   try {
-    control('-m', 'immediate', 'stop')
+    runPgCtl('-m', 'immediate', 'stop')
   } catch {
     // The server wasn't running.
   }

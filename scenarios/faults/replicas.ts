@@ -162,10 +162,10 @@ try {
   for (const _ of apis) await read(() => api.customers.search({ limit: 1 }).page())
   readMs.length = 0
   // Some scans take longer than a replica is late.
-  const pauseOf = (i: number) => (i % 2 ? () => random.integer(0, 20) : () => random.integer(100, 150 * late))
+  const createPause = (i: number) => (i % 2 ? () => random.integer(0, 20) : () => random.integer(100, 150 * late))
   const pollers: Poller[] = Array.from({ length: clients }, (_, i) => [
-    pollList(read, pauseOf(i), () => isAllWritten),
-    pollChanges(read, pauseOf(i), () => isAllWritten),
+    pollList(read, createPause(i), () => isAllWritten),
+    pollChanges(read, createPause(i), () => isAllWritten),
   ]).flat()
   const polling = Promise.all(pollers.map(({ done }) => done))
   const writing = Promise.all([write(), write(), write(), writeAndRead(), disturb()])

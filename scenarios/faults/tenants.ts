@@ -31,7 +31,7 @@ const { requests, tenants, clients, seed, keep } = new Command('npm run scenario
 
 const records = 10
 /** A string in every record of a tenant, and in no other record. */
-const canaryOf = (tenant: number) => `canary-${tenant}-x`
+const toCanary = (tenant: number) => `canary-${tenant}-x`
 const canaries = /canary-\d+-x/g
 
 const installation = await openInstallation({ environment: { DATABASE_POOL: '3' } })
@@ -54,7 +54,7 @@ async function createTenant(number: number): Promise<Tenant> {
   if (!service) throw new Error(`service ${username} exists already`)
   const password = await addAccount(db, keys, username, service, 'maintainer')
   if (!password) throw new Error(`account ${username} exists already`)
-  const name = canaryOf(number)
+  const name = toCanary(number)
   const ids = Array.from({ length: records }, (_, i) => String(i))
   await upsertStores(
     db,
@@ -66,7 +66,7 @@ async function createTenant(number: number): Promise<Tenant> {
   return { number, service, credentials: { apiKey: toApiKey(username, password), service: username }, created: [] }
 }
 
-const all: Tenant[] = []
+const allTenants: Tenant[] = []
 const statuses = new Map<number, number>()
 const foreignResponses: string[] = []
 const serverErrors: string[] = []
@@ -79,12 +79,12 @@ function pickRequest({ number }: Tenant, i: number): RawRequest {
   const draw = random.fraction()
   if (draw < 0.15) {
     const contact = { email: `new-${i}@example.com` }
-    const body = { firstname: canaryOf(number), surname: canaryOf(number), contact }
+    const body = { firstname: toCanary(number), surname: toCanary(number), contact }
     // Idempotency keys are the same too, but belong to the tenant.
     return { method: 'POST', path: '/customers', key: `key-${i}`, body }
   }
-  if (draw < 0.25) return { method: 'PUT', path: `/customers/${id}`, body: { title: canaryOf(number) } }
-  if (draw < 0.3) return { method: 'PUT', path: `/customers/${id}`, body: { unknownField: canaryOf(number) } }
+  if (draw < 0.25) return { method: 'PUT', path: `/customers/${id}`, body: { title: toCanary(number) } }
+  if (draw < 0.3) return { method: 'PUT', path: `/customers/${id}`, body: { unknownField: toCanary(number) } }
   const paths = [
     '/stores',
     `/stores/${id}`,
@@ -97,7 +97,7 @@ function pickRequest({ number }: Tenant, i: number): RawRequest {
 
 async function runClient() {
   while (sent < requests) {
-    const tenant = random.pick(all)
+    const tenant = random.pick(allTenants)
     const i = sent++
     const request = pickRequest(tenant, i)
     // Some clients hang up after 2 ms.
@@ -109,7 +109,7 @@ async function runClient() {
     }
     const { status, text } = response
     statuses.set(status, (statuses.get(status) ?? 0) + 1)
-    if (text.match(canaries)?.some(canary => canary !== canaryOf(tenant.number)))
+    if (text.match(canaries)?.some(canary => canary !== toCanary(tenant.number)))
       foreignResponses.push(`${request.method} ${request.path} of tenant ${tenant.number}: ${text.slice(0, 200)}`)
     if (status >= 500 && status !== 503 && status !== 504) serverErrors.push(`${status} ${request.path}`)
     if (status === 201 && request.method === 'POST') tenant.created.push(`new-${i}@example.com`)
@@ -128,7 +128,7 @@ async function disturb() {
       ended += await db.run(sql`select pg_terminate_backend(pid) from ${sessions} order by random() limit 1`)
     if (random.chance(0.1))
       await db.transaction(async tx => {
-        await tx.run(sql`select from customer where service_id = ${random.pick(all).service.id} for update`)
+        await tx.run(sql`select from customer where service_id = ${random.pick(allTenants).service.id} for update`)
         await delay(300)
       })
   }
@@ -136,7 +136,7 @@ async function disturb() {
 }
 
 try {
-  for (let i = 0; i < tenants; i++) all.push(await createTenant(i))
+  for (let i = 0; i < tenants; i++) allTenants.push(await createTenant(i))
   const begun = performance.now()
   const disturbing = disturb()
   await Promise.all(Array.from({ length: clients }, runClient))
@@ -144,16 +144,16 @@ try {
   const seconds = (performance.now() - begun) / 1_000
   const foreignRows: string[] = []
   const lost: string[] = []
-  for (const { number, service, created } of all) {
+  for (const { number, service, created } of allTenants) {
     const rows = await db.rows<{ email: string; record: string }>(
       sql`select email, record from customer where service_id = ${service.id}`,
     )
-    const leaking = rows.filter(({ record }) => record.match(canaries)?.some(canary => canary !== canaryOf(number)))
+    const leaking = rows.filter(({ record }) => record.match(canaries)?.some(canary => canary !== toCanary(number)))
     foreignRows.push(...leaking.map(({ email }) => `${number}: ${email}`))
     const stored = new Set(rows.map(({ email }) => email))
     lost.push(...created.filter(email => !stored.has(email)).map(email => `${number}: ${email}`))
   }
-  const created = all.reduce((sum, tenant) => sum + tenant.created.length, 0)
+  const created = allTenants.reduce((sum, tenant) => sum + tenant.created.length, 0)
   report('tenants', {
     keep,
     measurements: [

@@ -43,7 +43,7 @@ const { levels, locations, kills, seed, keep } = new Command('npm run scenario -
   .parse()
   .opts<{ levels: number; locations: number; kills: number; seed: number; keep?: boolean }>()
 
-const variants = Math.ceil(levels / locations)
+const variantCount = Math.ceil(levels / locations)
 const random = randomFor(`medusa ${seed}`)
 const log = pino({ level: 'silent' })
 const signal = AbortSignal.timeout(2 * 3_600_000)
@@ -62,7 +62,7 @@ const medusa = await startMedusa(directory, say)
 cleanup.defer(() => medusa.stop())
 const proxy = await startDelayingProxy(medusa.url)
 cleanup.defer(() => proxy.close())
-const shop = await seedMedusa(medusa, { locations, variants, units: 3 })
+const shop = await seedMedusa(medusa, { locations, variants: variantCount, units: 3 })
 say(`${shop.variants.length} variants at ${locations} locations`)
 const storeIds = shop.locations.map((_, at) => `S${at + 1}`)
 /** The units that our stores can sell, by SKU and store. */
@@ -133,10 +133,10 @@ async function reconcile() {
 /** Reads all levels from Medusa, and returns those whose quantity isn't the one of our stores. */
 async function findWrongLevels(): Promise<string[]> {
   const wrong: string[] = []
-  const skuOf = new Map(shop.variants.map(({ inventoryItemId, sku }) => [inventoryItemId, sku]))
-  const storeOf = new Map(shop.locations.map((id, at) => [id, storeIds[at] ?? '']))
+  const skusByItem = new Map(shop.variants.map(({ inventoryItemId, sku }) => [inventoryItemId, sku]))
+  const storesByLocation = new Map(shop.locations.map((id, at) => [id, storeIds[at] ?? '']))
   let read = 0
-  for (let offset = 0; offset < variants; offset += 100) {
+  for (let offset = 0; offset < variantCount; offset += 100) {
     const fields = 'id,location_levels.location_id,location_levels.stocked_quantity'
     const { inventory_items } = await medusa.request<{
       inventory_items: { id: string; location_levels: { location_id: string; stocked_quantity: number }[] }[]
@@ -144,16 +144,16 @@ async function findWrongLevels(): Promise<string[]> {
     for (const { id, location_levels } of inventory_items)
       for (const { location_id, stocked_quantity } of location_levels) {
         read++
-        const key = toKey(skuOf.get(id) ?? '', storeOf.get(location_id) ?? '')
+        const key = toKey(skusByItem.get(id) ?? '', storesByLocation.get(location_id) ?? '')
         if (stock.get(key) !== stocked_quantity) wrong.push(`${key}: ${stocked_quantity} not ${stock.get(key)}`)
       }
   }
-  if (read !== variants * locations) wrong.push(`${read} levels instead of ${variants * locations}`)
+  if (read !== variantCount * locations) wrong.push(`${read} levels instead of ${variantCount * locations}`)
   return wrong
 }
 
 /** Measures the endpoint alone: the same batches, four at a time, from a client that only writes. Returns levels per second. */
-async function measureEndpoint(): Promise<number> {
+async function measureEndpointRate(): Promise<number> {
   const sample = shop.variants.slice(0, Math.ceil(4_000 / locations))
   const rows = sample.flatMap(({ inventoryItemId }) =>
     shop.locations.map(location_id => ({ inventory_item_id: inventoryItemId, location_id, stocked_quantity: 4 })),
@@ -257,7 +257,7 @@ async function fulfilSoldUnits(): Promise<string[]> {
 }
 
 /** The time of the newest write of a level at Medusa. */
-async function newestWrite(): Promise<string> {
+async function findNewestWriteTime(): Promise<string> {
   const { inventoryItemId } = shop.variants[0] ?? { inventoryItemId: '' }
   const { inventory_levels } = await medusa.request<{ inventory_levels: { updated_at: string }[] }>(
     'GET',
@@ -271,8 +271,8 @@ async function newestWrite(): Promise<string> {
   )
 }
 
-const seconds = (begun: number) => (performance.now() - begun) / 1_000
-const endpointRate = await measureEndpoint()
+const secondsSince = (begun: number) => (performance.now() - begun) / 1_000
+const endpointRate = await measureEndpointRate()
 say(`The endpoint alone: ${Math.round(endpointRate)} levels/s`)
 for (const [at, storeId] of storeIds.entries()) {
   const body = { ecommerceLocationId: shop.locations[at] ?? '' }
@@ -297,11 +297,11 @@ const countItems = async () =>
       sql`select count(*)::integer as count from ecommerce_item where service_id = ${service.id} and kind in ('stores', 'skus')`,
     )
   )?.count
-while ((await countItems()) !== variants + locations) {
+while ((await countItems()) !== variantCount + locations) {
   await delay(200)
-  if (seconds(syncBegun) > 600) throw new Error('the syncs did not read all items within 600 s')
+  if (secondsSince(syncBegun) > 600) throw new Error('the syncs did not read all items within 600 s')
 }
-const syncSeconds = seconds(syncBegun)
+const syncSeconds = secondsSince(syncBegun)
 say(`Syncs: ${syncSeconds.toFixed(1)} s`)
 
 await setStock(shop.variants.map(({ sku }) => sku))
@@ -310,25 +310,25 @@ await db.transaction(tx => setConnection(tx, keys, service, { ...connection, sto
 const pushBegun = performance.now()
 while ((await countLevels(db, service)).due === 0) {
   await delay(50)
-  if (seconds(pushBegun) > 60) throw new Error('no level became due')
+  if (secondsSince(pushBegun) > 60) throw new Error('no level became due')
 }
 await waitUntilQuiet(firstPushTimeoutMs)
-const pushSeconds = seconds(pushBegun) - 1.5
+const pushSeconds = secondsSince(pushBegun) - 1.5
 const rate = (dryRun.rising + dryRun.falling + dryRun.fallingToZero) / pushSeconds
 say(`First push: ${pushSeconds.toFixed(1)} s, ${Math.round(rate)} levels/s`)
 const afterPush = await findWrongLevels()
 const reconcileBegun = performance.now()
-const clean = await reconcile()
-const reconcileSeconds = seconds(reconcileBegun)
+const cleanReconciliation = await reconcile()
+const reconcileSeconds = secondsSince(reconcileBegun)
 
 const wrongAfterKills: string[] = []
 const driftAfterKills: string[] = []
-const found: number[] = []
+const driftFound: number[] = []
 let levelsChanged = 0
 /** One of so many variants changes around a kill: about 5,000 levels, and at most a quarter. */
-const partOfVariants = Math.max(4, Math.round(levels / 5_000))
+const changedFraction = Math.max(4, Math.round(levels / 5_000))
 for (let kill = 1; kill <= kills; kill++) {
-  const part = shop.variants.filter(() => random.integer(1, partOfVariants) === 1).map(({ sku }) => sku)
+  const part = shop.variants.filter(() => random.integer(1, changedFraction) === 1).map(({ sku }) => sku)
   levelsChanged += await setStock(part)
   await delay(random.integer(300, 2_500))
   const isMedusa = kill % 2 === 1
@@ -340,7 +340,7 @@ for (let kill = 1; kill <= kills; kill++) {
   } else for (const worker of workers) worker.kill()
   await waitUntilQuiet()
   const first = await reconcile()
-  found.push(first.drifted)
+  driftFound.push(first.drifted)
   await waitUntilQuiet()
   const second = await reconcile()
   if (second.drifted) driftAfterKills.push(`kill ${kill}: ${second.drifted} levels`)
@@ -351,16 +351,16 @@ for (let kill = 1; kill <= kills; kill++) {
   )
 }
 
-const late = await executeLateWrite()
-const order = await fulfilSoldUnits()
+const lateWrite = await executeLateWrite()
+const orderFailures = await fulfilSoldUnits()
 
-const writesBefore = await newestWrite()
+const writesBefore = await findNewestWriteTime()
 await delay(10_000)
 report('medusa', {
   command: `medusa --levels ${levels} --locations ${locations} --kills ${kills}`,
   keep,
   measurements: [
-    ['variants, locations, levels', `${variants}, ${locations}, ${variants * locations}`],
+    ['variants, locations, levels', `${variantCount}, ${locations}, ${variantCount * locations}`],
     ['syncs of locations and variants, s', syncSeconds.toFixed(1)],
     ['first push, s', pushSeconds.toFixed(1)],
     ['first push, levels/s', Math.round(rate)],
@@ -368,20 +368,24 @@ report('medusa', {
     ['comparison of all levels, s', reconcileSeconds.toFixed(1)],
     ['kills of Medusa, of both workers', `${Math.ceil(kills / 2)}, ${Math.floor(kills / 2)}`],
     ['levels changed around the kills', levelsChanged],
-    ['drift that the first comparison after each kill found', found.join(', ')],
+    ['drift that the first comparison after each kill found', driftFound.join(', ')],
     ['CPU of Medusa, s', readCpuSeconds(medusa.pid).toFixed(1)],
     ['memory of Medusa, MB', Math.round(readMemory(medusa.pid).now)],
   ],
   checks: [
-    check('the first push sets every level', afterPush, variants * locations),
-    check('a comparison after it finds no drift', clean.drifted ? [String(clean.drifted)] : [], clean.compared),
+    check('the first push sets every level', afterPush, variantCount * locations),
+    check(
+      'a comparison after it finds no drift',
+      cleanReconciliation.drifted ? [String(cleanReconciliation.drifted)] : [],
+      cleanReconciliation.compared,
+    ),
     check('after each kill, every level of Medusa is right', wrongAfterKills, kills),
     check('after each kill, a comparison finds no drift', driftAfterKills, kills),
-    check('an abandoned write that Medusa executes later is found and corrected', late.failures, late.levels),
-    check('an order and its fulfilment at Medusa are subtracted once', order, 4),
+    check('an abandoned write that Medusa executes later is found and corrected', lateWrite.failures, lateWrite.levels),
+    check('an order and its fulfilment at Medusa are subtracted once', orderFailures, 4),
     check(
       'nothing is written to Medusa in 10 s of quiet',
-      (await newestWrite()) === writesBefore ? [] : ['a write'],
+      (await findNewestWriteTime()) === writesBefore ? [] : ['a write'],
       1,
     ),
     check('no process of Tillbridge failed', installation.log),

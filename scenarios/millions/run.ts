@@ -13,7 +13,7 @@ import { parseInteger } from '../support/options.ts'
 import { currency, productRows, stores } from '../support/records.ts'
 import { report } from '../support/report.ts'
 import { type ProcessResult, runProgram, startCommand } from './command.ts'
-import { type List, lists, writeRecords } from './lists.ts'
+import { type GeneratedList, lists, writeRecords } from './lists.ts'
 
 const { lines, kills, seed, keep } = new Command('npm run scenario -- millions')
   .description(
@@ -55,11 +55,16 @@ const installation = await openInstallation({
 const { db, service, databaseUrl, directory: home } = installation
 const runs: Record<'import' | 'export', ProcessResult[]> = { import: [], export: [] }
 /** Contradictions, by check. */
-const wrong = { resumed: [] as string[], missing: [] as string[], partial: [] as string[], different: [] as string[] }
+const contradictions = {
+  resumed: [] as string[],
+  missing: [] as string[],
+  partial: [] as string[],
+  different: [] as string[],
+}
 let resumed = 0
 let interruptedExports = 0
 
-const start = (...args: string[]) => startCommand(args, { home, databaseUrl })
+const startCommandInHome = (...args: string[]) => startCommand(args, { home, databaseUrl })
 const hasSession = async (condition: string) =>
   (
     await db.rows(
@@ -68,7 +73,11 @@ const hasSession = async (condition: string) =>
   ).length > 0
 
 /** Locks a record that an import is about to write, and kills the import when it waits for the lock. */
-async function killAt({ kind, table, row }: List, position: number, importing: ReturnType<typeof start>) {
+async function killAtRecord(
+  { kind, table, row }: GeneratedList,
+  position: number,
+  importing: ReturnType<typeof startCommandInHome>,
+) {
   const blocker = await db.pool.connect()
   const { columns, values } = row(position)
   await blocker.query('begin')
@@ -76,54 +85,55 @@ async function killAt({ kind, table, row }: List, position: number, importing: R
   await blocker.query(`insert into ${table} (service_id, ${columns}) values (${service.id}, ${values})`)
   // Other locks don't count: two batches that grow a table at the same time wait for each other too.
   while (importing.isRunning() && !(await hasSession(`wait_event = 'transactionid'`))) await delay(20)
-  if (!importing.isRunning()) wrong.resumed.push(`${kind}: the import ended before record ${position}`)
+  if (!importing.isRunning()) contradictions.resumed.push(`${kind}: the import ended before record ${position}`)
   importing.kill()
   blocker.release(true)
-  const ended = await importing.ended
+  const result = await importing.ended
   // PostgreSQL can still execute the last statements.
   while (await hasSession(`state <> 'idle'`)) await delay(20)
-  return ended
+  return result
 }
 
 /** Imports a file with kills, resuming after each. */
-async function importWithKills(list: List, file: string) {
+async function importWithKills(list: GeneratedList, file: string) {
   const positions = Array.from(
     { length: kills },
     (_, i) => firstKillAt + i * sectionLength + random.integer(0, Math.floor(sectionLength / 2)),
   )
   for (let run = 0; run <= kills; run++) {
-    const importing = start('import', list.kind, file, ...(run ? ['--resume'] : []))
+    const importing = startCommandInHome('import', list.kind, file, ...(run ? ['--resume'] : []))
     const position = positions[run]
-    const ended = await (position === undefined ? importing.ended : killAt(list, position, importing))
-    runs.import.push(ended)
-    if (run && /Resuming after that line\./.test(ended.err)) resumed++
-    else if (run) wrong.resumed.push(`${list.kind}: ${ended.err}`)
-    if (position === undefined && ended.code !== 0) wrong.missing.push(`${list.kind}: code ${ended.code}: ${ended.err}`)
+    const result = await (position === undefined ? importing.ended : killAtRecord(list, position, importing))
+    runs.import.push(result)
+    if (run && /Resuming after that line\./.test(result.err)) resumed++
+    else if (run) contradictions.resumed.push(`${list.kind}: ${result.err}`)
+    if (position === undefined && result.code !== 0)
+      contradictions.missing.push(`${list.kind}: code ${result.code}: ${result.err}`)
   }
   const stored = await db.row<{ count: number }>(
     sql`select count(*)::float8 as count from ${raw(list.table)} where service_id = ${service.id}`,
   )
-  if (stored?.count !== count) wrong.missing.push(`${stored?.count} ${list.kind}`)
+  if (stored?.count !== count) contradictions.missing.push(`${stored?.count} ${list.kind}`)
 }
 
 /** Exports a list: kills the first attempt in the middle and starts again. */
-async function exportWithKill({ kind }: List, file: string) {
+async function exportWithKill({ kind }: GeneratedList, file: string) {
   const out = join(home, file)
   // If an export ends before the kill, the next one is killed earlier.
   for (let share = random.fraction() / 2, isKilled = false; !isKilled; share = 0) {
-    const exporting = start('export', kind, '--out', file)
+    const exporting = startCommandInHome('export', kind, '--out', file)
     const draft = join(home, `.${file}.${hostname()}.${exporting.pid}.part`)
     const size = share * statSync(join(home, `${kind}.ndjson`)).size
     while (exporting.isRunning() && !((statSync(draft, { throwIfNoEntry: false })?.size ?? -1) >= size)) await delay(2)
     exporting.kill()
     isKilled = (await exporting.ended).code === null
-    if (isKilled && existsSync(out)) wrong.partial.push(kind)
+    if (isKilled && existsSync(out)) contradictions.partial.push(kind)
     rmSync(out, { force: true })
   }
   interruptedExports++
-  const ended = await start('export', kind, '--out', file).ended
-  runs.export.push(ended)
-  if (ended.code !== 0) wrong.partial.push(`${kind}: ${ended.err}`)
+  const result = await startCommandInHome('export', kind, '--out', file).ended
+  runs.export.push(result)
+  if (result.code !== 0) contradictions.partial.push(`${kind}: ${result.err}`)
 }
 
 /** True if two files have the same lines. Sorts both in place. */
@@ -134,9 +144,10 @@ async function haveSameLines(...files: [string, string]) {
 }
 
 const log = (text: string) => console.log(`${new Date().toISOString().slice(11, 19)}  ${text}`)
-const seconds = (ended: readonly ProcessResult[]) => ended.reduce((sum, result) => sum + result.seconds, 0)
-const rate = (ended: readonly ProcessResult[]) => Math.round((2 * count) / seconds(ended)).toLocaleString('en')
-const peak = (ended: readonly ProcessResult[]) => Math.round(Math.max(...ended.map(result => result.peak)))
+const sumSeconds = (results: readonly ProcessResult[]) => results.reduce((sum, result) => sum + result.seconds, 0)
+const formatRate = (results: readonly ProcessResult[]) =>
+  Math.round((2 * count) / sumSeconds(results)).toLocaleString('en')
+const findPeak = (results: readonly ProcessResult[]) => Math.round(Math.max(...results.map(result => result.peak)))
 
 try {
   let bytes = 0
@@ -151,32 +162,36 @@ try {
     log('  exporting')
     await exportWithKill(list, output)
     log('  comparing')
-    if (!(await haveSameLines(input, output))) wrong.different.push(kind)
+    if (!(await haveSameLines(input, output))) contradictions.different.push(kind)
     for (const file of [input, output]) rmSync(join(home, file))
   }
   const size = await db.row<{ bytes: number }>(sql`select pg_database_size(current_database())::float8 as bytes`)
-  const gigabytes = (of = 0) => (of / 1e9).toFixed(2)
-  const peaks = { import: peak(runs.import), export: peak(runs.export) }
+  const formatGigabytes = (of = 0) => (of / 1e9).toFixed(2)
+  const peaks = { import: findPeak(runs.import), export: findPeak(runs.export) }
   const tooHigh = Object.entries(peaks).filter(([, megabytes]) => !(megabytes <= maxMegabytes))
   report('millions', {
     keep,
     measurements: [
       ['lines, half customers and half transactions', (2 * count).toLocaleString('en')],
-      ['files, GB', gigabytes(bytes)],
-      ['the database, GB', gigabytes(size?.bytes)],
-      ['imports: seconds, including work repeated after kills', seconds(runs.import).toFixed(1)],
-      ['imports: lines a second', rate(runs.import)],
+      ['files, GB', formatGigabytes(bytes)],
+      ['the database, GB', formatGigabytes(size?.bytes)],
+      ['imports: seconds, including work repeated after kills', sumSeconds(runs.import).toFixed(1)],
+      ['imports: lines a second', formatRate(runs.import)],
       ['imports: kills', 2 * kills],
-      ['exports: seconds', seconds(runs.export).toFixed(1)],
-      ['exports: lines a second', rate(runs.export)],
+      ['exports: seconds', sumSeconds(runs.export).toFixed(1)],
+      ['exports: lines a second', formatRate(runs.export)],
       ['peak memory of an import, MB', peaks.import],
       ['peak memory of an export, MB', peaks.export],
     ],
     checks: [
-      check('a killed import resumes after the records that it stored', wrong.resumed, resumed),
-      check('every line is stored, and none is rejected', wrong.missing, 2 * count),
-      check('a killed export leaves no output file, and the next one is complete', wrong.partial, interruptedExports),
-      check('the sorted exports equal the sorted imports byte by byte', wrong.different, 2 * count),
+      check('a killed import resumes after the records that it stored', contradictions.resumed, resumed),
+      check('every line is stored, and none is rejected', contradictions.missing, 2 * count),
+      check(
+        'a killed export leaves no output file, and the next one is complete',
+        contradictions.partial,
+        interruptedExports,
+      ),
+      check('the sorted exports equal the sorted imports byte by byte', contradictions.different, 2 * count),
       check(
         `no import and no export needs more than ${maxMegabytes} MB`,
         tooHigh.map(([name, megabytes]) => `${name}: ${megabytes} MB`),

@@ -73,7 +73,7 @@ function send(
   path: string,
   body?: string | Buffer,
 ): Promise<Response> {
-  const begun = performance.now()
+  const startedAt = performance.now()
   return new Promise((resolve, reject) => {
     const sent = request(
       `${api?.baseUrl}${path}`,
@@ -87,7 +87,9 @@ function send(
         },
       },
       response =>
-        response.resume().on('end', () => resolve({ status: response.statusCode ?? 0, ms: performance.now() - begun })),
+        response
+          .resume()
+          .on('end', () => resolve({ status: response.statusCode ?? 0, ms: performance.now() - startedAt })),
     )
     sent.on('error', reject)
     sent.end(body)
@@ -114,7 +116,7 @@ async function sendMalformedJson(server: Installation): Promise<CheckResult> {
 }
 
 /** Requests that contain a string: in the path, in each kind of parameter, in a body. */
-const places: readonly ((text: string) => [method: string, path: string, body?: string])[] = [
+const requestBuilders: readonly ((text: string) => [method: string, path: string, body?: string])[] = [
   text => ['GET', `/customers/${encodeURIComponent(text)}`],
   text => ['GET', `/customers?email=${encodeURIComponent(text)}`],
   text => ['GET', `/customers/search?updated_after=${encodeURIComponent(text)}`],
@@ -137,12 +139,12 @@ const places: readonly ((text: string) => [method: string, path: string, body?: 
 async function sendNaughtyStrings(server: Installation): Promise<CheckResult> {
   const wrong: string[] = []
   for (const [name, text] of Object.entries(naughtyStrings))
-    for (const place of places) {
-      const [method, path, body] = place(text.toWellFormed())
+    for (const buildRequest of requestBuilders) {
+      const [method, path, body] = buildRequest(text.toWellFormed())
       const { status, ms } = await send(server, method, path, body)
       if (status >= 500 || ms > maxMs) wrong.push(`${name} at ${method} ${path.slice(0, 30)}: ${status}`)
     }
-  return check('no string causes a 5xx', wrong, Object.keys(naughtyStrings).length * places.length)
+  return check('no string causes a 5xx', wrong, Object.keys(naughtyStrings).length * requestBuilders.length)
 }
 
 /** Runs a program. Returns undefined if it isn't installed. */

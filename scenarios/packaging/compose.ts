@@ -15,8 +15,8 @@ new Command('npm run scenario -- compose')
   .addHelpText('after', '\nExample:\n  npm run scenario -- compose\n')
   .parse()
 
-const lacking = findComposeObstacle()
-if (lacking) throw new Error(lacking)
+const obstacle = findComposeObstacle()
+if (obstacle) throw new Error(obstacle)
 const home = mkdtempSync(join(tmpdir(), 'tillbridge-compose-'))
 const deploy = fileURLToPath(new URL('../../deploy', import.meta.url))
 try {

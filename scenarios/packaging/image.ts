@@ -48,11 +48,11 @@ try {
   ])
   const compose = readFileSync(join(checkout, 'deploy/compose.yaml'), 'utf8')
   const [port] = Object.keys(config.ExposedPorts)[0]?.split('/') ?? []
-  const [place = ''] = Object.keys(config.Volumes)
+  const [mountPath = ''] = Object.keys(config.Volumes)
   facts.push([
     'compose.yaml has its port, its volume and a root that is read-only',
     compose.includes(`"${port}:${port}"`) &&
-      compose.includes(`tillbridge:${place}"`) &&
+      compose.includes(`tillbridge:${mountPath}"`) &&
       /read_only: true/.test(compose),
   ])
 
@@ -60,18 +60,24 @@ try {
   const volume = join(home, 'volume')
   mkdirSync(volume, { mode: 0o711 })
   chownSync(volume, uid, gid)
-  const at = await findFreePort()
-  const image = { root: buildah('mount', container), volume, config, environment: { PORT: String(at) } }
-  const healthy = async () => (await once(runInRoot(image, config.Healthcheck.Test.slice(1)), 'exit'))[0] as number
+  const hostPort = await findFreePort()
+  const image = { root: buildah('mount', container), volume, config, environment: { PORT: String(hostPort) } }
+  const runHealthCheck = async () =>
+    (await once(runInRoot(image, config.Healthcheck.Test.slice(1)), 'exit'))[0] as number
   const service = runInRoot(image, [...config.Entrypoint, ...config.Cmd])
   const exited = once(service, 'exit')
-  const ready = await waitUntilReady(at, join(volume, 'tls/ca.pem'), () => service.exitCode === null)
+  const ready = await waitUntilReady(hostPort, join(volume, 'tls/ca.pem'), () => service.exitCode === null)
   facts.push(['it responds over HTTPS, with a read-only root', ready])
-  facts.push(['its health check succeeds', (await healthy()) === 0])
+  facts.push(['its health check succeeds', (await runHealthCheck()) === 0])
   const socket = readdirSync(volume, { recursive: true })
     .map(String)
     .find(path => path.endsWith('/.s.PGSQL.5432'))
-  const psql = ['psql', `--host=${join(place, dirname(socket ?? ''))}`, '--username=tillbridge', '--command=select 1']
+  const psql = [
+    'psql',
+    `--host=${join(mountPath, dirname(socket ?? ''))}`,
+    '--username=tillbridge',
+    '--command=select 1',
+  ]
   facts.push(["Debian's psql connects to the database", (await once(runInRoot(image, psql), 'exit'))[0] === 0])
   service.kill(config.StopSignal as NodeJS.Signals)
   facts.push(['its stop signal ends it in order', (await exited)[0] === 0])
@@ -80,7 +86,7 @@ try {
     'with the PostgreSQL in it, whose data are in the volume',
     postgres.some(path => path.endsWith('PG_VERSION')) && !postgres.some(path => path.endsWith('postmaster.pid')),
   ])
-  facts.push(['the health check fails after it has stopped', (await healthy()) === 1])
+  facts.push(['the health check fails after it has stopped', (await runHealthCheck()) === 1])
 } finally {
   rmSync(home, { recursive: true, force: true })
 }

@@ -23,7 +23,7 @@ function run(command: string, ...args: string[]) {
   if (status !== 0) throw new Error(`${command} ${args.join(' ')}: ${stdout}${stderr}`)
   return stdout
 }
-const inside = (directory: string, command: string) =>
+const toCommand = (directory: string, command: string) =>
   [
     'chroot',
     `--userspec=${unprivileged}:${unprivileged}`,
@@ -37,10 +37,10 @@ const inside = (directory: string, command: string) =>
     command,
   ] as const
 const tillbridge = (directory: string, command: string) => {
-  const [program, ...args] = inside(directory, `exec /opt/tillbridge/bin/tillbridge ${command}`)
+  const [program, ...args] = toCommand(directory, `exec /opt/tillbridge/bin/tillbridge ${command}`)
   return run(program, ...args)
 }
-function dataDirectory(name: string) {
+function createDataDirectory(name: string) {
   mkdirSync(join(root, name))
   chownSync(join(root, name), unprivileged, unprivileged)
   return `/${name}`
@@ -61,13 +61,13 @@ try {
   mkdirSync(join(root, 'opt/tillbridge'))
   const archive = readdirSync(dist).find(name => name.endsWith('.tar.gz')) ?? ''
   run('tar', '-xzf', join(dist, archive), '-C', join(root, 'opt/tillbridge'), '--strip-components=1')
-  for (const directory of ['first', 'second']) dataDirectory(directory)
+  for (const directory of ['first', 'second']) createDataDirectory(directory)
   mount('-t', 'proc', 'proc', join(root, 'proc'))
   mount('--bind', join(root, 'opt/tillbridge'), join(root, 'opt/tillbridge'))
   run('mount', '-o', 'remount,ro,bind', join(root, 'opt/tillbridge'))
   if (!existsSync(join(root, 'dev/null'))) run('mknod', '-m', '666', join(root, 'dev/null'), 'c', '1', '3')
 
-  const [program, ...args] = inside('/first', 'exec /opt/tillbridge/bin/tillbridge start')
+  const [program, ...args] = toCommand('/first', 'exec /opt/tillbridge/bin/tillbridge start')
   const service = spawn(program, args, { stdio: ['ignore', 'pipe', 'inherit'] })
   let output = ''
   service.stdout.on('data', text => {
@@ -76,19 +76,19 @@ try {
   for (let i = 0; i < 120 && !output.includes('Press Ctrl-C to stop.') && service.exitCode === null; i++)
     await delay(1_000)
   facts.push(['it serves after one command', output.includes('Press Ctrl-C to stop.')])
-  const [healthy, ...question] = inside('/first', '/opt/tillbridge/bin/healthy')
-  facts.push(['its health check succeeds', spawnSync(healthy, question).status === 0])
+  const [healthCommand, ...healthArgs] = toCommand('/first', '/opt/tillbridge/bin/healthy')
+  facts.push(['its health check succeeds', spawnSync(healthCommand, healthArgs).status === 0])
   tillbridge('/first', 'backup --plain /first/backup')
   service.kill('SIGTERM')
   const code = await new Promise(resolve => service.once('exit', resolve))
   facts.push(['SIGTERM ends it in order', code === 0])
-  facts.push(['the health check fails after it has stopped', spawnSync(healthy, question).status === 1])
+  facts.push(['the health check fails after it has stopped', spawnSync(healthCommand, healthArgs).status === 1])
   run('cp', join(root, 'first/secret'), join(root, 'second/secret'))
   chownSync(join(root, 'second/secret'), unprivileged, unprivileged)
   tillbridge('/second', 'restore /first/backup')
   facts.push(['its backup is restored', /^demo /m.test(tillbridge('/second', 'service list'))])
 } finally {
-  for (const place of mounted.reverse()) spawnSync('umount', [place])
+  for (const mountPoint of mounted.reverse()) spawnSync('umount', [mountPoint])
   rmSync(home, { recursive: true, force: true })
 }
 for (const [fact, holds] of facts) console.log(`${holds ? '✔' : '✖'} ${fact}`)

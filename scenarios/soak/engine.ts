@@ -109,11 +109,11 @@ const gateways = { card: 'card', voucher: 'gift-voucher' }
 /** Runs a scenario until it is finished, ends all faults, and waits until all writes are reconciled. */
 export async function runScenario(options: ScenarioOptions): Promise<ScenarioRun> {
   const { seed, backOffice: backOfficeName, isSpedUp, shoppers, onProgress = () => {} } = options
-  const random = (part: string) => randomFor(`${seed} ${part}`)
+  const createRandom = (part: string) => randomFor(`${seed} ${part}`)
   const history = new History()
-  const closing: (() => unknown)[] = []
+  const closers: (() => unknown)[] = []
   const close = async () => {
-    for (const end of closing.splice(0).toReversed()) await end()
+    for (const end of closers.splice(0).toReversed()) await end()
   }
   let phase: 'running' | 'settling' | 'over' = 'running'
   const isOver = () => phase !== 'running'
@@ -121,7 +121,7 @@ export async function runScenario(options: ScenarioOptions): Promise<ScenarioRun
 
   try {
     const directory = mkdtempSync(join(tmpdir(), 'tillbridge-scenario-'))
-    closing.push(() => rm(directory, { recursive: true, force: true }))
+    closers.push(() => rm(directory, { recursive: true, force: true }))
     const backOffice =
       backOfficeName === 'apparel21'
         ? await openBackOffice({
@@ -132,9 +132,9 @@ export async function runScenario(options: ScenarioOptions): Promise<ScenarioRun
             release: options.release ?? '2025.1',
           })
         : undefined
-    if (backOffice) closing.push(backOffice.close)
-    const mailbox = backOffice ? undefined : await openMailbox(rejectOneInTen(random('mailbox')))
-    if (mailbox) closing.push(mailbox.close)
+    if (backOffice) closers.push(backOffice.close)
+    const mailbox = backOffice ? undefined : await openMailbox(rejectOneInTen(createRandom('mailbox')))
+    if (mailbox) closers.push(mailbox.close)
     const installation = await openInstallation({
       apis: 2,
       workers: 2,
@@ -148,7 +148,7 @@ export async function runScenario(options: ScenarioOptions): Promise<ScenarioRun
       program: isSpedUp ? spedUpProgram : undefined,
       environment: { DATABASE_POOL: '6', ...backOffice?.environment, ...(mailbox && { SMTP_URL: mailbox.url }) },
       isUnexpected: options.isUnexpected,
-      crashPoint: pickCrashPoint(backOfficeName, random('crash points'), options.crashChance),
+      crashPoint: pickCrashPoint(backOfficeName, createRandom('crash points'), options.crashChance),
       onKill: (database, processRun) =>
         void setTimeout(
           () => expireLeasesOfProcess(database, processRun).catch(() => {}),
@@ -170,11 +170,11 @@ export async function runScenario(options: ScenarioOptions): Promise<ScenarioRun
           )
       },
     })
-    closing.push(installation.close)
+    closers.push(installation.close)
     const { db, service, apis, workers, credentials } = installation
     if (backOffice?.driver) await waitForInitialSyncs(installation, backOffice.driver)
 
-    const openClient = (part: string) => openShopperClient({ apis, credentials, history }, random(part))
+    const openClient = (part: string) => openShopperClient({ apis, credentials, history }, createRandom(part))
     const context: ShopperContext = {
       apis,
       credentials,
@@ -189,26 +189,26 @@ export async function runScenario(options: ScenarioOptions): Promise<ScenarioRun
       abandonChance: options.abandonChance,
     }
     const shopping = Array.from({ length: shoppers }, (_, i) => {
-      const own = context.customers.filter((__, index) => index % shoppers === i)
-      return runShopper(`s${seed}-${i}`, random(`shopper ${i}`), own, context, isOver)
+      const ownCustomers = context.customers.filter((__, index) => index % shoppers === i)
+      return runShopper(`s${seed}-${i}`, createRandom(`shopper ${i}`), ownCustomers, context, isOver)
     })
     const simulator = backOffice?.simulator
     const staffWork: Promise<StaffWork | undefined> =
       simulator && options.hasStaff
-        ? runStaff(simulator, random('staff'), record => backOffice.isUnsettled(record, history), isOver)
+        ? runStaff(simulator, createRandom('staff'), record => backOffice.isUnsettled(record, history), isOver)
         : Promise.resolve(undefined)
     const faults = simulator
-      ? runFaultSchedule(simulator, options.faults, random('faults'), isOver)
+      ? runFaultSchedule(simulator, options.faults, createRandom('faults'), isOver)
       : Promise.resolve(new Map<string, number>())
-    const killing = startKilling(installation, history, options.kills, random('kills'), isOver)
+    const killing = startKilling(installation, history, options.kills, createRandom('kills'), isOver)
     const createdCustomers = () => history.acknowledged('customer').flatMap(({ outcome }) => outcome.data?.id ?? [])
-    const observing = [
+    const observers = [
       ...polledListNames.map(name =>
         pollList(name, openClient(`poll ${name}`), isDone, name === 'customers' ? createdCustomers : () => []),
       ),
       ...(simulator && options.hasStaff ? [observeRemovals(simulator, db, service, isDone)] : []),
     ]
-    const failed = Promise.all([...shopping, staffWork, faults, killing.done, ...observing]).then(
+    const failure = Promise.all([...shopping, staffWork, faults, killing.done, ...observers]).then(
       () => new Promise<never>(() => {}),
     )
     const startedAt = performance.now()
@@ -219,7 +219,7 @@ export async function runScenario(options: ScenarioOptions): Promise<ScenarioRun
       changes: simulator?.ledger.effects.filter(({ request }) => request === null).length ?? 0,
       retries: [...history.retries.values()].reduce((sum, count) => sum + count, 0),
     })
-    async function untilFinished() {
+    async function waitUntilFinished() {
       for (let progress = measure(); ; progress = measure()) {
         onProgress(progress)
         if (options.isFinished(progress) && (history.hasEachType() || progress.seconds > maxSecondsForAllTypes)) return
@@ -227,14 +227,14 @@ export async function runScenario(options: ScenarioOptions): Promise<ScenarioRun
       }
     }
     try {
-      await Promise.race([untilFinished(), failed])
+      await Promise.race([waitUntilFinished(), failure])
     } finally {
       phase = 'settling'
     }
     await Promise.all([faults, staffWork, killing.done])
     const expiresLeases = options.kills.expireChance > 0
-    const shopped = Promise.all(shopping).then(() => true)
-    while (!(await Promise.race([shopped, delay(5_000, false)])))
+    const shoppersDone = Promise.all(shopping).then(() => true)
+    while (!(await Promise.race([shoppersDone, delay(5_000, false)])))
       if (expiresLeases) await expireLeases(db).catch(() => {})
     await waitUntilWritesAreRecovered(db, { expiresLeases })
     if (backOffice && !backOffice.driver) await waitUntilSyncsEnd(db)
@@ -250,7 +250,7 @@ export async function runScenario(options: ScenarioOptions): Promise<ScenarioRun
       installation,
       history,
       client: openClient('checks'),
-      observed: await Promise.all(observing),
+      observed: await Promise.all(observers),
       backOffice,
       staffWork: await staffWork,
       emails: mailbox && { received: mailbox.emails, areAllSent: areAllSent === true },

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Access } from './api.ts'
-import { type Running, run, start } from './processes.ts'
+import { type RunningProgram, runProgram, startProgram } from './processes.ts'
 import type { Voucher } from './shop.ts'
 
 /** An installation that was started for the trial. */
@@ -25,37 +25,41 @@ const oldRelease = '2021.3'
 /** Starts the demo on a separate database. With `simulator`, the back office is a simulated Apparel21. */
 export async function startInstallation({ simulator }: { simulator: boolean }): Promise<Installation> {
   const home = await mkdtemp(join(tmpdir(), 'tillbridge-specification-'))
-  const running: Running[] = []
+  const running: RunningProgram[] = []
   const stop = async () => {
     for (const server of running.toReversed()) await server.stop()
     await rm(home, { recursive: true, force: true, maxRetries: 5 })
   }
   try {
-    const office = simulator ? await startSimulator(running) : undefined
-    const environment = { DATA_DIR: join(home, 'data'), PORT: '0', LOG_LEVEL: 'warn', ...office?.environment }
-    running.push(await start(cli, ['start'], environment, 'Press Ctrl-C to stop.'))
-    const reported = JSON.parse(await readFile(join(home, 'data/access.json'), 'utf8'))
+    const backOffice = simulator ? await startSimulator(running) : undefined
+    const environment = { DATA_DIR: join(home, 'data'), PORT: '0', LOG_LEVEL: 'warn', ...backOffice?.environment }
+    running.push(await startProgram(cli, ['start'], environment, 'Press Ctrl-C to stop.'))
+    const accessFile = JSON.parse(await readFile(join(home, 'data/access.json'), 'utf8'))
     const access = {
-      url: reported.baseUrl,
-      apiKey: Buffer.from(`${reported.username}:${reported.password}`).toString('base64'),
-      service: reported.serviceName,
+      url: accessFile.baseUrl,
+      apiKey: Buffer.from(`${accessFile.username}:${accessFile.password}`).toString('base64'),
+      service: accessFile.serviceName,
     }
-    const settings = office?.settings ?? []
-    if (settings.length) await run(cli, ['service', 'set', access.service, ...settings], environment)
-    await run(cli, ['service', 'add', 'old', `backOfficeVersion=${oldRelease}`], environment)
-    if (office) {
-      await run(cli, ['back-office', 'set', 'old', ...office.old], environment)
+    const settings = backOffice?.settings ?? []
+    if (settings.length) await runProgram(cli, ['service', 'set', access.service, ...settings], environment)
+    await runProgram(cli, ['service', 'add', 'old', `backOfficeVersion=${oldRelease}`], environment)
+    if (backOffice) {
+      await runProgram(cli, ['back-office', 'set', 'old', ...backOffice.old], environment)
       await importFiles(home, access.service, environment)
     }
-    const output = await run(cli, ['account', 'add', 'old', '--service', 'old', '--role', 'maintainer'], environment)
+    const output = await runProgram(
+      cli,
+      ['account', 'add', 'old', '--service', 'old', '--role', 'maintainer'],
+      environment,
+    )
     const apiKey = /^API key: (\S+)$/m.exec(output)?.[1] ?? ''
     return {
       access,
       old: { url: access.url, apiKey, service: 'old' },
-      ca: await readFile(reported.caFile, 'utf8'),
-      voucher: office?.voucher ?? { number: '9100001', pin: '204816' },
-      mails: office?.mails ?? (() => filesIn(join(home, 'data/mail'))),
-      ship: office?.ship,
+      ca: await readFile(accessFile.caFile, 'utf8'),
+      voucher: backOffice?.voucher ?? { number: '9100001', pin: '204816' },
+      mails: backOffice?.mails ?? (() => readFolder(join(home, 'data/mail'))),
+      ship: backOffice?.ship,
       stop,
     }
   } catch (error) {
@@ -66,7 +70,7 @@ export async function startInstallation({ simulator }: { simulator: boolean }): 
 
 /** Imports the records that Apparel21 has only in files, and maps a store. Waits until the stores are synced. */
 async function importFiles(home: string, service: string, environment: Record<string, string>) {
-  const tillbridge = (...args: string[]) => run(cli, [...args, '--service', service], environment)
+  const tillbridge = (...args: string[]) => runProgram(cli, [...args, '--service', service], environment)
   const importText = async (type: string, text: string) => {
     const path = join(home, `${type}.csv`)
     await writeFile(path, text)
@@ -86,14 +90,14 @@ async function importFiles(home: string, service: string, environment: Record<st
   }
 }
 
-async function filesIn(folder: string) {
+async function readFolder(folder: string) {
   const names = await readdir(folder).catch(() => [])
   return (await Promise.all(names.map(name => readFile(join(folder, name), 'utf8')))).join('\n')
 }
 
 /** Starts the simulator. Returns the settings of a service that uses it, and functions that change its records. */
-async function startSimulator(running: Running[]) {
-  const simulator = await start('simulator/main.ts', ['--port', '0'], {}, 'Press Ctrl-C to stop.')
+async function startSimulator(running: RunningProgram[]) {
+  const simulator = await startProgram('simulator/main.ts', ['--port', '0'], {}, 'Press Ctrl-C to stop.')
   running.push(simulator)
   const url = /BACK_OFFICE_URL=(\S+)/.exec(simulator.readOutput())?.[1] ?? ''
   const control = /^Look: +(\S+?)\/?$/m.exec(simulator.readOutput())?.[1] ?? ''

@@ -41,17 +41,17 @@ export const addressLines = {
   country: 'Australia',
 }
 
-export const voucherOf = (more: object) => ({
+export const buildVoucher = (overrides: object) => ({
   amount: '25.00',
   receiverName: 'Ann Lee',
   receiverEmail: 'ann.lee@example.com',
   senderName: 'Bo Lee',
   subject: 'For you',
   billingAddress: addressLines,
-  ...more,
+  ...overrides,
 })
 
-export const orderOf = (customerId: string, sku: string, price: string, gateway: string) => ({
+export const buildOrder = (customerId: string, sku: string, price: string, gateway: string) => ({
   customerId,
   billingAddress: addressLines,
   deliveryAddress: addressLines,
@@ -59,4 +59,4 @@ export const orderOf = (customerId: string, sku: string, price: string, gateway:
   payments: [{ gateway, amount: price }],
 })
 
-export const returnOf = (sku: string, reasonCode: string) => ({ lines: [{ sku, quantity: 1, reasonCode }] })
+export const buildReturn = (sku: string, reasonCode: string) => ({ lines: [{ sku, quantity: 1, reasonCode }] })

@@ -3,18 +3,18 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
 /** A running program and its output so far. */
-export interface Running {
+export interface RunningProgram {
   readOutput(): string
   stop(): Promise<void>
 }
 
 type Environment = Readonly<Record<string, string>>
 
-const file = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url))
+const toPath = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url))
 
-function begin(path: string, args: readonly string[], environment: Environment) {
+function spawnProgram(path: string, args: readonly string[], environment: Environment) {
   const { PATH = '', HOME = '' } = process.env
-  const child = spawn(process.execPath, [file(path), ...args], {
+  const child = spawn(process.execPath, [toPath(path), ...args], {
     env: { PATH, HOME, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -27,21 +27,21 @@ function begin(path: string, args: readonly string[], environment: Environment) 
 }
 
 /** Runs a program of the checkout until it ends. Returns its output. */
-export async function run(path: string, args: readonly string[], environment: Environment): Promise<string> {
-  const { child, readOutput } = begin(path, args, environment)
+export async function runProgram(path: string, args: readonly string[], environment: Environment): Promise<string> {
+  const { child, readOutput } = spawnProgram(path, args, environment)
   const [code] = await once(child, 'close')
   if (code !== 0) throw new Error(`${path} ${args.join(' ')}: ${readOutput()}`)
   return readOutput()
 }
 
 /** Starts a program of the checkout, and waits until it prints `ready`. */
-export async function start(
+export async function startProgram(
   path: string,
   args: readonly string[],
   environment: Environment,
   ready: string,
-): Promise<Running> {
-  const { child, readOutput } = begin(path, args, environment)
+): Promise<RunningProgram> {
+  const { child, readOutput } = spawnProgram(path, args, environment)
   await new Promise<void>((resolve, reject) => {
     child.stdout.on('data', () => readOutput().includes(ready) && resolve())
     child.once('close', () => reject(new Error(`${path} has ended: ${readOutput()}`)))

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
-import { assertRejected, dataOf } from './api.ts'
+import { assertRejected, getData } from './api.ts'
 import { fields, paths, pinHeader } from './names.ts'
-import { NotTried, requireValue } from './not-tried.ts'
-import { pagination } from './paginate.ts'
+import { readPages } from './read-pages.ts'
 import { section, statement } from './statement.ts'
+import { requireValue, Untestable } from './untestable.ts'
 
 export const purpose = section(
   '1. What the service does',
@@ -14,10 +14,10 @@ export const purpose = section(
   }),
   statement('Retail history: store sales, head-office telephone/mail sales, web sales', async ({ api }) => {
     const channels = new Set(
-      (await pagination(api, '/orders/transactions/search', {}, 20)).map(({ channel }) => channel),
+      (await readPages(api, '/orders/transactions/search', {}, 20)).map(({ channel }) => channel),
     )
     for (const channel of ['store', 'headOffice', 'web'])
-      if (!channels.delete(channel)) throw new NotTried(`there is no sale whose channel is ${channel}`)
+      if (!channels.delete(channel)) throw new Untestable(`there is no sale whose channel is ${channel}`)
     assert.deepEqual([...channels], [])
   }),
 )
@@ -25,7 +25,7 @@ export const purpose = section(
 export const resources = section(
   '2. Resources',
   statement('store: carries the mapped e-commerce location identifier', async ({ api }) => {
-    const stores = dataOf(await api.get('/stores'))
+    const stores = getData(await api.get('/stores'))
     for (const store of stores) assert.ok(fields.location in store)
     requireValue(
       stores.find((store: Record<string, unknown>) => store[fields.location] !== null),
@@ -33,12 +33,12 @@ export const resources = section(
     )
   }),
   statement('inventory: stock per store, with the store inventory buffer', async ({ api }) => {
-    const stock = dataOf(await api.get(paths.inventory))
+    const stock = getData(await api.get(paths.inventory))
     assert.ok(stock.length > 0)
     for (const level of stock) assert.ok(level.storeNumber && Number.isInteger(level[fields.buffer]))
   }),
   statement('product: colour/size variants, each with its e-commerce SKU', async ({ api }) => {
-    const products = dataOf(await api.get(paths.products))
+    const products = getData(await api.get(paths.products))
     assert.ok(products.length > 0)
     for (const { colours } of products)
       for (const { sizes } of colours)
@@ -46,7 +46,7 @@ export const resources = section(
   }),
   statement('gift voucher: a voucher number and a PIN', async ({ api, shop }) => {
     const { number, pin } = await shop.voucher()
-    assert.equal(dataOf(await api.get(paths.voucher(number), {}, { [pinHeader]: pin })).number, number)
+    assert.equal(getData(await api.get(paths.voucher(number), {}, { [pinHeader]: pin })).number, number)
     assertRejected(await api.get(paths.voucher(number), {}, { [pinHeader]: `${pin}0` }))
   }),
   statement('reward / gift: what is used to compute a shopper’s reward balance', async ({ shop }) => {

@@ -1,15 +1,15 @@
 import { readFile } from 'node:fs/promises'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { Command } from 'commander'
-import { type Access, apiOf } from './api.ts'
+import { type Access, createApi } from './api.ts'
 import { customers } from './customers.ts'
 import { endpoints, limits } from './endpoints.ts'
 import { type Installation, startInstallation } from './installation.ts'
-import { NotTried } from './not-tried.ts'
 import { purpose, resources } from './resources.ts'
 import { authentication, errors, rules, versioning } from './rules.ts'
-import { shopOf } from './shop.ts'
+import { createShop } from './shop.ts'
 import type { Section, StatementContext } from './statement.ts'
+import { Untestable } from './untestable.ts'
 
 /** All sections of the specification, in order. */
 const specification = [purpose, resources, customers, endpoints, rules, authentication, errors, limits, versioning]
@@ -52,56 +52,56 @@ const options = program.parse().opts<Options>()
 
 const installation = options.url === undefined ? await startInstallation({ simulator: !!options.simulator }) : undefined
 try {
-  await trust(installation?.ca ?? (options.ca === undefined ? undefined : await readFile(options.ca, 'utf8')))
-  const failed = await tryAll(trialOf(installation))
+  await trustAuthority(installation?.ca ?? (options.ca === undefined ? undefined : await readFile(options.ca, 'utf8')))
+  const failed = await checkAll(createContext(installation))
   process.exitCode = failed ? 1 : 0
 } finally {
   await installation?.stop()
 }
 
 /** Makes `fetch` trust a certificate authority. */
-async function trust(ca: string | undefined) {
+async function trustAuthority(ca: string | undefined) {
   if (ca !== undefined) setDefaultCACertificates([...getCACertificates('default'), ca])
 }
 
-function trialOf(own: Installation | undefined): StatementContext {
-  const api = apiOf(own?.access ?? accessOf(options))
+function createContext(own: Installation | undefined): StatementContext {
+  const api = createApi(own?.access ?? readAccess(options))
   const [number = '', pin = ''] = options.voucher?.split(':') ?? []
   const voucher = own?.voucher ?? (pin ? { number, pin } : undefined)
   const writes = own !== undefined || options.writes === true
   return {
     api,
-    shop: shopOf(api, { writes, voucher, ship: own?.ship }),
-    old: own && apiOf(own.old),
+    shop: createShop(api, { writes, voucher, ship: own?.ship }),
+    old: own && createApi(own.old),
     mails: own?.mails,
   }
 }
 
-function accessOf({ url = '', apiKey, service }: Options): Access {
+function readAccess({ url = '', apiKey, service }: Options): Access {
   if (apiKey === undefined || service === undefined) return program.error('--url takes --api-key and --service.')
   return { url: url.replace(/\/$/, ''), apiKey, service }
 }
 
 /** Checks all statements in order and prints a line for each. Returns the number of failures. */
-async function tryAll(trial: StatementContext): Promise<number> {
-  const sums = { held: 0, failed: 0, untried: 0 }
+async function checkAll(context: StatementContext): Promise<number> {
+  const counts = { held: 0, failed: 0, untried: 0 }
   for (const { heading, statements } of specification satisfies readonly Section[]) {
     console.log(`\n${heading}`)
     for (const { sentence, check } of statements) {
       try {
-        await check(trial)
-        sums.held++
+        await check(context)
+        counts.held++
         console.log(`  ✔ ${sentence}`)
       } catch (error) {
-        const why = error instanceof Error ? error.message : String(error)
-        if (error instanceof NotTried) sums.untried++
-        else sums.failed++
+        const reason = error instanceof Error ? error.message : String(error)
+        if (error instanceof Untestable) counts.untried++
+        else counts.failed++
         console.log(
-          `  ${error instanceof NotTried ? '–' : '✖'} ${sentence} (${why.replace(/\s+/g, ' ').slice(0, 300)})`,
+          `  ${error instanceof Untestable ? '–' : '✖'} ${sentence} (${reason.replace(/\s+/g, ' ').slice(0, 300)})`,
         )
       }
     }
   }
-  console.log(`\n${sums.held} hold, ${sums.failed} do not, ${sums.untried} were not tried.`)
-  return sums.failed
+  console.log(`\n${counts.held} hold, ${counts.failed} do not, ${counts.untried} were not tried.`)
+  return counts.failed
 }

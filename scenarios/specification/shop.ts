@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { type Api, dataOf } from './api.ts'
-import { fields, orderOf, paths } from './names.ts'
-import { NotTried } from './not-tried.ts'
-import { pagination } from './paginate.ts'
+import { type Api, getData } from './api.ts'
+import { buildOrder, fields, paths } from './names.ts'
+import { readPages } from './read-pages.ts'
+import { Untestable } from './untestable.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a statement reads what it expects
-type Data = any
+type ApiRecord = any
 
 export interface Voucher {
   number: string
@@ -16,21 +16,21 @@ export interface Voucher {
 /** Records that statements need. They are found or created at the first request. */
 export interface Shop {
   /** Customers of the list, the first thousand. */
-  customers(): Promise<Data[]>
-  newCustomer(more?: object): Promise<Data>
+  customers(): Promise<ApiRecord[]>
+  newCustomer(more?: object): Promise<ApiRecord>
   /** An order that was placed, and shipped. */
-  order(): Promise<Data>
+  order(): Promise<ApiRecord>
   gateway(): Promise<string>
   returnReason(): Promise<string>
   /** A SKU with a price, without an order of this run. */
   otherSku(): Promise<string>
   /** The reward account of some customer. */
-  rewards(): Promise<Data | undefined>
+  rewards(): Promise<ApiRecord | undefined>
   /** A voucher that opens with its PIN. */
   voucher(): Promise<Voucher>
 }
 
-interface Means {
+interface ShopOptions {
   /** True if statements can write. */
   writes: boolean
   voucher: Voucher | undefined
@@ -38,53 +38,53 @@ interface Means {
   ship: ((orderId: string) => Promise<void>) | undefined
 }
 
-export const names = () => ({
+export const createNames = () => ({
   firstname: 'Trial',
   surname: 'Shopper',
   contact: { email: `trial-${randomBytes(6).toString('hex')}@example.com` },
 })
 
-export function shopOf(api: Api, { writes, voucher, ship }: Means): Shop {
-  const once = <T>(find: () => Promise<T>) => {
+export function createShop(api: Api, { writes, voucher, ship }: ShopOptions): Shop {
+  const memoize = <T>(find: () => Promise<T>) => {
     let result: Promise<T> | undefined
     return () => {
       result ??= find()
       return result
     }
   }
-  const customers = once(() => pagination(api, '/customers/search', {}, 10))
-  const sold = once(async () => {
-    const products: Data[] = dataOf(await api.get(paths.products))
-    const sizes = products.flatMap(({ colours }) => colours.flatMap((colour: Data) => colour.sizes.slice(0, 1)))
-    const priced = sizes.filter(({ price }) => Number(price) > 0)
-    assert.ok(priced.length > 1, 'there are products with a price')
-    return priced
+  const customers = memoize(() => readPages(api, '/customers/search', {}, 10))
+  const findPricedSizes = memoize(async () => {
+    const products: ApiRecord[] = getData(await api.get(paths.products))
+    const sizes = products.flatMap(({ colours }) => colours.flatMap((colour: ApiRecord) => colour.sizes.slice(0, 1)))
+    const pricedSizes = sizes.filter(({ price }) => Number(price) > 0)
+    assert.ok(pricedSizes.length > 1, 'there are products with a price')
+    return pricedSizes
   })
-  const gateway = once(async () => {
-    const [first] = dataOf(await api.get(paths.gateways))
-    if (first === undefined) throw new NotTried('there is no payment gateway')
+  const gateway = memoize(async () => {
+    const [first] = getData(await api.get(paths.gateways))
+    if (first === undefined) throw new Untestable('there is no payment gateway')
     return first
   })
-  function mayWrite() {
-    if (!writes) throw new NotTried('it takes a write: --writes')
+  function requireWrites() {
+    if (!writes) throw new Untestable('it takes a write: --writes')
   }
   const newCustomer = async (more: object = {}) => {
-    mayWrite()
-    return dataOf(await api.post(paths.customers, { ...names(), ...more }))
+    requireWrites()
+    return getData(await api.post(paths.customers, { ...createNames(), ...more }))
   }
   return {
     customers,
     newCustomer,
     gateway,
-    order: once(async () => {
-      const [{ ecommerceSku, price }] = await sold()
+    order: memoize(async () => {
+      const [{ ecommerceSku, price }] = await findPricedSizes()
       const { id } = await newCustomer()
-      const order = dataOf(await api.post(paths.orders, orderOf(id, ecommerceSku, price, await gateway())))
+      const order = getData(await api.post(paths.orders, buildOrder(id, ecommerceSku, price, await gateway())))
       await ship?.(order.id)
       return order
     }),
-    returnReason: once(async () => dataOf(await api.get(paths.returnReasons))[0]?.code),
-    rewards: once(async () => {
+    returnReason: memoize(async () => getData(await api.get(paths.returnReasons))[0]?.code),
+    rewards: memoize(async () => {
       const members = (await customers()).filter(customer => customer[fields.loyalty[1] ?? ''])
       for (const { id } of members.slice(0, 20)) {
         const response = await api.get(paths.rewardsOf(id))
@@ -92,9 +92,9 @@ export function shopOf(api: Api, { writes, voucher, ship }: Means): Shop {
       }
       return undefined
     }),
-    otherSku: async () => (await sold())[1].ecommerceSku,
+    otherSku: async () => (await findPricedSizes())[1].ecommerceSku,
     voucher: async () => {
-      if (!voucher) throw new NotTried('no voucher is known: --voucher number:PIN')
+      if (!voucher) throw new Untestable('no voucher is known: --voucher number:PIN')
       return voucher
     },
   }

@@ -5,15 +5,15 @@ import type { ManagedProcess, ProcessRole } from './processes.ts'
 export type BackOfficeName = 'embedded' | 'apparel21'
 
 /** Crash points of every write, and of a write that another back office executes (contributing/decisions/0012). */
-const ofWrites = ['before_effect', 'after_effect', 'before_commit', 'after_commit'] as const
-const ofUpstreamWrites = ['after_claim', 'before_upstream', 'after_upstream'] as const
+const writeCrashPoints = ['before_effect', 'after_effect', 'before_commit', 'after_commit'] as const
+const upstreamWriteCrashPoints = ['after_claim', 'before_upstream', 'after_upstream'] as const
 /** Crash points of the job that recovers writes, and of the one that sends emails. */
-const ofRecovery = ['before_effect', 'after_effect', 'before_commit'] as const
-const ofEmails = ['before_smtp', 'after_smtp', 'before_mark_sent'] as const
+const recoveryCrashPoints = ['before_effect', 'after_effect', 'before_commit'] as const
+const emailCrashPoints = ['before_smtp', 'after_smtp', 'before_mark_sent'] as const
 
 const crashPoints: Record<BackOfficeName, Record<ProcessRole, readonly Failpoint[]>> = {
-  embedded: { api: ofWrites, worker: ofEmails },
-  apparel21: { api: [...ofWrites, ...ofUpstreamWrites], worker: ofRecovery },
+  embedded: { api: writeCrashPoints, worker: emailCrashPoints },
+  apparel21: { api: [...writeCrashPoints, ...upstreamWriteCrashPoints], worker: recoveryCrashPoints },
 }
 
 /** Picks the crash point of each process that starts; with probability `1 - share` it has none. */

@@ -17,7 +17,7 @@ const writes: readonly Pick<FaultInput, 'method' | 'path'>[] = [
 type Fault = (random: Random) => FaultInput
 
 /** Faults of any request. Most have a probability, so that some requests succeed. */
-const faultsOfAny: readonly Fault[] = [
+const generalFaults: readonly Fault[] = [
   random => ({ kind: 'down', probability: random.pick([0.5, 1]) }),
   random => ({ kind: 'hang', probability: random.pick([0.1, 0.4]) }),
   random => ({ kind: 'slow', bytesPerSecond: random.pick([1, 50, 400]), probability: 0.3 }),
@@ -44,7 +44,7 @@ const faultsOfAny: readonly Fault[] = [
 ]
 
 /** Faults of writes: above all responses that are lost after the write was applied. */
-const faultsOfWrites: readonly Fault[] = [
+const writeFaults: readonly Fault[] = [
   random => ({ kind: 'hang', applied: true, probability: 0.5, ...random.pick(writes) }),
   random => ({ kind: 'latency', seconds: random.pick([0.5, 1.6]), applied: true, ...random.pick(writes) }),
   random => ({ kind: 'lost-answer', probability: random.pick([0.3, 1]), ...random.pick(writes) }),
@@ -84,7 +84,7 @@ export async function runFaultSchedule(
   const requests = new Map<string, number>()
   const count = (kind: string, times: number) => requests.set(kind, (requests.get(kind) ?? 0) + times)
   const pickFault = () =>
-    random.pick(schedule === 'slow' ? slowFaults : random.chance(0.55) ? faultsOfAny : faultsOfWrites)(random)
+    random.pick(schedule === 'slow' ? slowFaults : random.chance(0.55) ? generalFaults : writeFaults)(random)
   while (!isOver()) {
     await delay(random.integer(100, 900))
     if (schedule === 'all' && random.chance(0.08)) {

@@ -10,7 +10,7 @@ import type { Certificate } from '../../src/tls/tls.ts'
 import { findFreePort } from './free-port.ts'
 
 const program = '/usr/sbin/haproxy'
-const example = fileURLToPath(new URL('../../deploy/haproxy.cfg', import.meta.url))
+const exampleFile = fileURLToPath(new URL('../../deploy/haproxy.cfg', import.meta.url))
 
 export const haproxyMissing = existsSync(program) ? undefined : `${program} is missing: apt-get install haproxy`
 
@@ -45,7 +45,7 @@ export async function startHaproxy({ directory, ports, certificate }: HaproxyOpt
   const socket = join(directory, 'stats')
   const certificateFile = join(directory, 'haproxy.pem')
   writeFileSync(certificateFile, `${certificate.cert}\n${certificate.key}`, { mode: 0o600 })
-  const lines = readFileSync(example, 'utf8').split('\n')
+  const lines = readFileSync(exampleFile, 'utf8').split('\n')
   const configuration = lines
     .flatMap(line =>
       line.includes(' server one ')

@@ -23,7 +23,7 @@ export const patroniMissing =
 const isRoot = process.geteuid?.() === 0
 
 /** Starts a program in the background, as the user postgres if this process is root. */
-function start(command: readonly string[], log: string, cwd: string): ChildProcess {
+function startProgram(command: readonly string[], log: string, cwd: string): ChildProcess {
   const prefix = isRoot ? ['setpriv', '--reuid=postgres', '--regid=postgres', '--init-groups', '--'] : []
   const [program = '', ...args] = [...prefix, ...command]
   const output = openSync(log, 'a', 0o644)
@@ -37,7 +37,7 @@ async function waitUntil(condition: () => Promise<boolean>, what: string, timeou
 }
 
 /** Stops a process that was started here, and waits for its end. */
-async function end(child: ChildProcess, signal: NodeJS.Signals) {
+async function stopProcess(child: ChildProcess, signal: NodeJS.Signals) {
   if (child.exitCode !== null || child.signalCode !== null) return
   const ended = once(child, 'exit')
   child.kill(signal)
@@ -45,7 +45,7 @@ async function end(child: ChildProcess, signal: NodeJS.Signals) {
 }
 
 /** Sends a signal to processes. Ignores those that have ended. */
-function signalAll(pids: readonly number[], signal: NodeJS.Signals) {
+function sendSignals(pids: readonly number[], signal: NodeJS.Signals) {
   for (const pid of pids)
     try {
       process.kill(pid, signal)
@@ -74,7 +74,7 @@ async function startEtcd(home: string): Promise<EtcdMember[]> {
       ...['--listen-client-urls', clientUrl, '--advertise-client-urls', clientUrl],
       ...['--initial-cluster', cluster, '--initial-cluster-state', 'new'],
     ]
-    return { name, clientPort, process: start(command, join(home, `${name}.log`), home) }
+    return { name, clientPort, process: startProgram(command, join(home, `${name}.log`), home) }
   })
 }
 
@@ -188,20 +188,20 @@ export async function startPatroni({ home, isSynchronous }: ClusterOptions): Pro
       port,
       apiPort,
       start() {
-        child = start(['/usr/bin/python3', patroni, file], join(directory, 'log'), directory)
+        child = startProgram(['/usr/bin/python3', patroni, file], join(directory, 'log'), directory)
       },
       async kill() {
         const processes = findPostgres()
-        const ended = end(child, 'SIGKILL')
-        signalAll(processes, 'SIGKILL')
+        const ended = stopProcess(child, 'SIGKILL')
+        sendSignals(processes, 'SIGKILL')
         await ended
       },
       freeze() {
         const processes = [Number(child.pid), ...findPostgres()]
-        signalAll(processes, 'SIGSTOP')
-        return () => signalAll(processes.toReversed(), 'SIGCONT')
+        sendSignals(processes, 'SIGSTOP')
+        return () => sendSignals(processes.toReversed(), 'SIGCONT')
       },
-      stop: () => end(child, 'SIGTERM'),
+      stop: () => stopProcess(child, 'SIGTERM'),
       isPrimary: async () => (await query('primary')).status === 200,
       isStandby: async () => (await query(isSynchronous ? 'synchronous' : 'replica?lag=1MB')).status === 200,
     }
@@ -209,22 +209,22 @@ export async function startPatroni({ home, isSynchronous }: ClusterOptions): Pro
   }
 
   const untilHealthy = async () => {
-    let found: { primary: PatroniNode; standby: PatroniNode } | undefined
+    let healthyNodes: { primary: PatroniNode; standby: PatroniNode } | undefined
     const isHealthy = async () => {
       const primary = (await Promise.all(nodes.map(node => node.isPrimary()))).indexOf(true)
       const [one, other] = [nodes[primary], nodes[1 - primary]]
       if (!one || !other || !(await other.isStandby())) return false
-      found = { primary: one, standby: other }
+      healthyNodes = { primary: one, standby: other }
       return true
     }
     await waitUntil(isHealthy, 'a primary and its standby')
-    if (!found) throw new Error('a cluster without a primary is not healthy')
-    return found
+    if (!healthyNodes) throw new Error('a cluster without a primary is not healthy')
+    return healthyNodes
   }
 
   const close = async () => {
     await Promise.all(nodes.map(node => node.stop()))
-    await Promise.all(members.map(member => end(member.process, 'SIGKILL')))
+    await Promise.all(members.map(member => stopProcess(member.process, 'SIGKILL')))
   }
   try {
     await waitUntil(async () => (await findEtcdLeader(members)) !== undefined, 'the election of a leader of etcd')
@@ -246,7 +246,7 @@ export async function startPatroni({ home, isSynchronous }: ClusterOptions): Pro
     async killEtcdLeader() {
       const leader = await findEtcdLeader(members)
       if (!leader) throw new Error('etcd has no leader')
-      await end(leader.process, 'SIGKILL')
+      await stopProcess(leader.process, 'SIGKILL')
     },
     async switchover(from, to) {
       const { apiPort } = nodes.find(({ name }) => name === from.name) ?? {}

@@ -20,49 +20,49 @@ export interface PostgresProxy {
 }
 
 /** The name of the prepared statement `commit` in our connections. */
-const commit = createHash('sha1').update('commit').digest('hex')
+const commitStatementName = createHash('sha1').update('commit').digest('hex')
 
 export async function startPostgresProxy(connection: string): Promise<PostgresProxy> {
-  const direct = new URL(connection)
-  const host = direct.searchParams.get('host') ?? decodeURIComponent(direct.hostname)
-  const port = Number(direct.port || 5432)
+  const directUrl = new URL(connection)
+  const host = directUrl.searchParams.get('host') ?? decodeURIComponent(directUrl.hostname)
+  const port = Number(directUrl.port || 5432)
   const open = new Set<Socket>()
   let count = 0
-  let losing: { request: string; response: string; done: () => void } | undefined
-  const lose = (request: string, response: string) =>
+  let pendingLoss: { request: string; response: string; done: () => void } | undefined
+  const loseNextResponse = (request: string, response: string) =>
     new Promise<void>(done => {
-      losing = { request, response, done }
+      pendingLoss = { request, response, done }
     })
-  let dropping: ((disconnect: () => void) => void) | undefined
+  let onDrop: ((disconnect: () => void) => void) | undefined
   let isCut = false
-  const server = createServer(inward => {
-    if (isCut) return inward.destroy()
-    const outward = host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host)
+  const server = createServer(clientSocket => {
+    if (isCut) return clientSocket.destroy()
+    const serverSocket = host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host)
     let isWaiting = false
-    let lost: typeof losing
+    let activeLoss: typeof pendingLoss
     for (const [from, to] of [
-      [inward, outward],
-      [outward, inward],
+      [clientSocket, serverSocket],
+      [serverSocket, clientSocket],
     ] as const) {
       open.add(from)
       from.setNoDelay?.(true)
       from.on('error', () => to.destroy())
       from.on('close', () => to.destroy())
       from.on('data', data => {
-        if (from === inward) {
+        if (from === clientSocket) {
           isWaiting = true
-          if (dropping && data.includes(commit)) {
-            outward.removeAllListeners('close').destroy()
-            dropping(() => inward.destroy())
-            dropping = undefined
+          if (onDrop && data.includes(commitStatementName)) {
+            serverSocket.removeAllListeners('close').destroy()
+            onDrop(() => clientSocket.destroy())
+            onDrop = undefined
             return
           }
-          if (losing && data.includes(losing.request)) lost = losing
-        } else if (losing && lost === losing) {
-          if (!data.includes(losing.response)) return
-          losing.done()
-          losing = undefined
-          inward.destroy()
+          if (pendingLoss && data.includes(pendingLoss.request)) activeLoss = pendingLoss
+        } else if (pendingLoss && activeLoss === pendingLoss) {
+          if (!data.includes(pendingLoss.response)) return
+          pendingLoss.done()
+          pendingLoss = undefined
+          clientSocket.destroy()
           return
         } else if (isWaiting) {
           isWaiting = false
@@ -73,19 +73,19 @@ export async function startPostgresProxy(connection: string): Promise<PostgresPr
     }
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
-  const through = new URL(connection)
-  through.searchParams.delete('host')
-  through.hostname = '127.0.0.1'
-  through.port = String((server.address() as AddressInfo).port)
+  const proxyUrl = new URL(connection)
+  proxyUrl.searchParams.delete('host')
+  proxyUrl.hostname = '127.0.0.1'
+  proxyUrl.port = String((server.address() as AddressInfo).port)
   return {
-    connection: through.href,
+    connection: proxyUrl.href,
     roundTrips: () => count,
-    loseCommit: () => lose(commit, 'COMMIT\0'),
+    loseCommit: () => loseNextResponse(commitStatementName, 'COMMIT\0'),
     dropCommit: () =>
       new Promise(resolve => {
-        dropping = resolve
+        onDrop = resolve
       }),
-    loseResponse: lose,
+    loseResponse: loseNextResponse,
     cutOff() {
       isCut = true
       for (const socket of open) socket.destroy()

@@ -2,7 +2,7 @@ import { type Random, randomFor } from '../../seed/random.ts'
 import { mergeLines, type TransactionParts } from '../../src/domain/orders/merge-lines.ts'
 
 /** The columns of a table that are filled, and a value for each: what COPY takes. */
-export interface Generated {
+export interface GeneratedTable {
   table: string
   columns: readonly string[]
   /** The same rows every time, in the order of their changes. */
@@ -14,7 +14,7 @@ const newest = Date.parse('2024-06-30T12:00:00Z')
 export const lastHour = '2024-06-30T11:00:00Z'
 
 /** Three years of changes, of which one in a hundred falls into the last hour. */
-function changeTime(i: number, count: number) {
+function toChangeTime(i: number, count: number) {
   const recent = Math.ceil(count / 100)
   const before = count - recent
   const [from, ms, steps, step] =
@@ -24,9 +24,9 @@ function changeTime(i: number, count: number) {
   return new Date(from + Math.floor((ms * step) / steps))
 }
 
-const localTime = (time: Date) => time.toISOString().slice(0, 19).replace('T', ' ')
-const timestamp = (time: Date) => `,"updateTimeStamp":"${localTime(time)}"`
-const unclosed = (record: object) => JSON.stringify(record).slice(0, -1)
+const formatLocalTime = (time: Date) => time.toISOString().slice(0, 19).replace('T', ' ')
+const renderTimestamp = (time: Date) => `,"updateTimeStamp":"${formatLocalTime(time)}"`
+const renderUnclosed = (record: object) => JSON.stringify(record).slice(0, -1)
 
 const firstnames = 'Olivia Jack Aroha Wiremu Linh Minh Aoife Seán Giulia Marco Priya Arjun Grace Noah Ruby Liam'.split(
   ' ',
@@ -41,10 +41,10 @@ const cities = [
   ['Perth', 'WA', '6000'],
 ] as const
 
-const digits = (random: Random, count: number) => String(random.integer(0, 10 ** count - 1)).padStart(count, '0')
+const randomDigits = (random: Random, count: number) => String(random.integer(0, 10 ** count - 1)).padStart(count, '0')
 
 /** Customers, each with the record that `upsertCustomers` would make of its columns. */
-export const customers: Generated = {
+export const customers: GeneratedTable = {
   table: 'customer',
   columns: (
     'service_id id code title firstname surname date_of_birth start_date email phone_mobile address_line1 city state postcode country ' +
@@ -54,13 +54,13 @@ export const customers: Generated = {
   *rows(serviceId, count) {
     const random = randomFor('bench customers')
     for (let i = 0; i < count; i++) {
-      const changed = changeTime(i, count)
+      const changed = toChangeTime(i, count)
       const id = String(100_001 + i)
       const firstname = random.pick(firstnames)
       const surname = random.pick(surnames)
       const [city, state, postcode] = random.pick(cities)
       const emailSubscription = random.chance(0.5)
-      const legacyId = random.chance(0.6) ? `6477${digits(random, 9)}` : null
+      const legacyId = random.chance(0.6) ? `6477${randomDigits(random, 9)}` : null
       const loyal = random.chance(0.5)
       const customer = {
         id,
@@ -75,7 +75,7 @@ export const customers: Generated = {
         smsSubscription: false,
         contact: {
           email: `${firstname.toLowerCase()}.${id}@example.com`,
-          phones: { home: null, mobile: `+61 4${digits(random, 8)}`, work: null },
+          phones: { home: null, mobile: `+61 4${randomDigits(random, 8)}`, work: null },
         },
         address: {
           addressLine1: `${random.integer(1, 400)} ${random.pick(streets)}`,
@@ -117,7 +117,7 @@ export const customers: Generated = {
         adminId,
         legacyId,
         changed.toISOString(),
-        unclosed(customer) + timestamp(changed),
+        renderUnclosed(customer) + renderTimestamp(changed),
         `,"ecommerceAdminId":${JSON.stringify(adminId)},"ecommerceLegacyId":${JSON.stringify(legacyId)}}`,
       ]
     }
@@ -162,7 +162,7 @@ export const stockRows = stores.flatMap(({ storeId }, place) =>
 )
 
 /** One or two lines a transaction; every second one of a customer. */
-function* transactionParts(count: number): Generator<TransactionParts[]> {
+function* generateTransactionParts(count: number): Generator<TransactionParts[]> {
   const random = randomFor('bench transactions')
   for (let i = 0; i < count; i++) {
     const store = random.pick(stores)
@@ -170,7 +170,7 @@ function* transactionParts(count: number): Generator<TransactionParts[]> {
     const header = {
       id: String(200_001 + i),
       number: `R${store.storeNumber}${String(i).padStart(7, '0')}`,
-      saleDate: localTime(sold),
+      saleDate: formatLocalTime(sold),
       customerId: random.chance(0.5) ? String(100_001 + random.integer(0, count - 1)) : null,
       storeNumber: store.storeNumber,
       storeName: store.name,
@@ -200,13 +200,13 @@ function* transactionParts(count: number): Generator<TransactionParts[]> {
 export const currency = 'AUD'
 
 /** Transactions, each with the record that `upsertTransactions` would make: both merge the lines by the same function. */
-export const transactions: Generated = {
+export const transactions: GeneratedTable = {
   table: 'retail_transaction',
   columns: ['service_id', 'id', 'customer_id', 'sale_date', 'changed_at', 'record'],
   *rows(serviceId, count) {
     let i = 0
-    for (const parts of transactionParts(count)) {
-      const changed = changeTime(i++, count)
+    for (const parts of generateTransactionParts(count)) {
+      const changed = toChangeTime(i++, count)
       for (const transaction of mergeLines(new Map(), parts, currency).merged) {
         const { id, customerId, saleDate } = transaction
         yield [
@@ -215,7 +215,7 @@ export const transactions: Generated = {
           customerId,
           saleDate,
           changed.toISOString(),
-          `${unclosed(transaction) + timestamp(changed)}}`,
+          `${renderUnclosed(transaction) + renderTimestamp(changed)}}`,
         ]
       }
     }
@@ -223,4 +223,5 @@ export const transactions: Generated = {
 }
 
 /** Some rows as the syncs would bring them: the store finds them unchanged, or the records here are not its own. */
-export const sampleTransactions = (count: number, total: number) => [...transactionParts(total).take(count)].flat()
+export const generateSampleTransactions = (count: number, total: number) =>
+  [...generateTransactionParts(total).take(count)].flat()

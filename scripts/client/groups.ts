@@ -138,4 +138,4 @@ export const groups: Readonly<Record<string, Readonly<Record<string, string>>>> 
 }
 
 /** Operations that the client has in another form or twice. A reader sends a file. */
-export const leftOut: ReadonlySet<string> = new Set(['lockVoucherByPost', 'streamChanges', 'importFile'])
+export const omittedOperations: ReadonlySet<string> = new Set(['lockVoucherByPost', 'streamChanges', 'importFile'])

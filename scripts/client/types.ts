@@ -3,7 +3,7 @@
 export type Node = any
 
 /** The direction of values. Values that are read can get new members of an enumeration, so their types stay open. */
-export type Way = 'sent' | 'read'
+export type Direction = 'sent' | 'read'
 
 const primitive: Readonly<Record<string, string>> = {
   string: 'string',
@@ -14,50 +14,51 @@ const primitive: Readonly<Record<string, string>> = {
   timestamp: 'string | Date',
 }
 
-export const nameOf = ({ $ref }: Node): string => $ref.slice($ref.lastIndexOf('/') + 1)
+export const getRefName = ({ $ref }: Node): string => $ref.slice($ref.lastIndexOf('/') + 1)
 
-export function typeOf(schema: Node, way: Way, indent = ''): string {
+export function renderType(schema: Node, direction: Direction, indent = ''): string {
   const { $ref, enum: words, const: word, anyOf, type, items, properties, additionalProperties } = schema
-  if ($ref) return nameOf(schema)
+  if ($ref) return getRefName(schema)
   if (word !== undefined) return JSON.stringify(word).replaceAll('"', "'")
   if (words) {
     const union = words.map((literal: unknown) => (literal === null ? 'null' : `'${literal}'`)).join(' | ')
-    return way === 'read' ? `Open<${union}>` : union
+    return direction === 'read' ? `Open<${union}>` : union
   }
-  if (anyOf) return [...new Set(anyOf.map((choice: Node) => typeOf(choice, way, indent)))].join(' | ')
-  if (Array.isArray(type)) return type.map(choice => typeOf({ ...schema, type: choice }, way, indent)).join(' | ')
-  if (type === 'array') return listOf(typeOf(items, way, indent))
-  if (properties) return membersOf(schema, way, indent)
+  if (anyOf) return [...new Set(anyOf.map((choice: Node) => renderType(choice, direction, indent)))].join(' | ')
+  if (Array.isArray(type))
+    return type.map(choice => renderType({ ...schema, type: choice }, direction, indent)).join(' | ')
+  if (type === 'array') return renderArray(renderType(items, direction, indent))
+  if (properties) return renderMembers(schema, direction, indent)
   if (type === 'object')
     return typeof additionalProperties === 'object'
-      ? `Record<string, ${typeOf(additionalProperties, way, indent)}>`
+      ? `Record<string, ${renderType(additionalProperties, direction, indent)}>`
       : 'Record<string, never>'
   return primitive[type] ?? 'unknown'
 }
 
-const listOf = (type: string) => (/ \| /.test(type) ? `(${type})[]` : `${type}[]`)
+const renderArray = (type: string) => (/ \| /.test(type) ? `(${type})[]` : `${type}[]`)
 
 /**
  * Returns the members of an object with their descriptions. Members that are sent can be undefined, which omits them.
  */
-export function membersOf({ properties, required = [] }: Node, way: Way, indent = ''): string {
+export function renderMembers({ properties, required = [] }: Node, direction: Direction, indent = ''): string {
   const lines = Object.entries<Node>(properties).map(([name, schema]) => {
     const needed = required.includes(name)
-    const type = typeOf(schema, way, `${indent}  `)
+    const type = renderType(schema, direction, `${indent}  `)
     const mark = needed ? ':' : '?:'
-    return `${documented(schema.description, `${indent}  `)}${indent}  ${name}${mark} ${type}${needed || way === 'read' ? '' : ' | undefined'}\n`
+    return `${renderDocstring(schema.description, `${indent}  `)}${indent}  ${name}${mark} ${type}${needed || direction === 'read' ? '' : ' | undefined'}\n`
   })
   return `{\n${lines.join('')}${indent}}`
 }
 
-export const documented = (text: string | undefined, indent = '') =>
+export const renderDocstring = (text: string | undefined, indent = '') =>
   text ? `${indent}/** ${text.replaceAll('*/', '* /')} */\n` : ''
 
 /** Returns the names of the components that a schema needs, directly or through others. */
 export function collectSchemas(schema: Node, components: Record<string, Node>, names = new Set<string>()): Set<string> {
   if (Array.isArray(schema)) for (const item of schema) collectSchemas(item, components, names)
   else if (schema && typeof schema === 'object') {
-    const name = typeof schema.$ref === 'string' ? nameOf(schema) : undefined
+    const name = typeof schema.$ref === 'string' ? getRefName(schema) : undefined
     if (name !== undefined && !names.has(name)) {
       names.add(name)
       collectSchemas(components[name], components, names)

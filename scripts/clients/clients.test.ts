@@ -32,7 +32,7 @@ after(async () => {
 const authority = join(directory, 'ca.pem')
 writeFileSync(authority, [api, ...networks].map(({ ca }) => ca).join('\n'))
 
-const run = promisify(execFile)
+const execute = promisify(execFile)
 const order = ['65432', 'HOOD-S', '29.99']
 const secret = `whsec_${Buffer.from('a secret of a webhook').toString('base64')}`
 
@@ -49,7 +49,7 @@ function signDelivery() {
 
 /** Runs a program of a client's package. Returns its output. */
 async function runProgram(language: Language, program: string, args: string[], environment = {}) {
-  const { stdout, stderr } = await run(program, args, {
+  const { stdout, stderr } = await execute(program, args, {
     cwd: join(directory, language),
     env: {
       ...process.env,
@@ -86,7 +86,7 @@ test('the Python client works as a package', async t => {
   )
   assert.ok(programs)
   const python = join(programs, 'python')
-  await run(join(programs, 'pip'), [
+  await execute(join(programs, 'pip'), [
     ...['install', '--quiet', '--no-deps', '--no-build-isolation', '--target', join(directory, 'installed')],
     join(directory, 'python'),
   ])
@@ -150,7 +150,7 @@ test('the C# client works as a package', {
       ...systemLibraries.map(name => `System.${name}.dll`),
       ...(output.endsWith('.exe') ? ['Tillbridge.Client.dll'] : []),
     ]
-    await run(
+    await execute(
       'mcs',
       [
         '-langversion:latest',

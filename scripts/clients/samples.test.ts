@@ -61,7 +61,7 @@ const samplesWithIds = ['createCustomer', 'createReturn', 'issueVoucher', 'place
 /** Operations whose other samples import a file of their folder, except in curl. */
 const samplesWithImports = ['getCustomerRewards', 'listChanges', 'listInventory', 'listStores', 'validateVoucher']
 
-const run = promisify(execFile)
+const execute = promisify(execFile)
 
 for (const [language, { extension, program, probe }] of Object.entries(languages)) {
   const [command, ...args] = probe
@@ -79,7 +79,7 @@ for (const [language, { extension, program, probe }] of Object.entries(languages
       const file = join(directory, `${operationId}.${extension}`)
       writeFileSync(file, source)
       const [executable, ...options] = program
-      const { stdout } = await run(executable, [...options, file], { cwd: directory, env: environment })
+      const { stdout } = await execute(executable, [...options, file], { cwd: directory, env: environment })
       const response = stdout.trim() ? JSON.parse(stdout) : {}
       const isError = 'requestId' in response && 'code' in response
       if (isError) assert.ok(dataStatuses.includes(response.status), `${operationId}: ${stdout}`)

@@ -111,13 +111,13 @@ export function buildCollection(openApiDocument: string): { collection: string; 
     if (!definition) throw new Error(`The OpenAPI document has no operation ${id}, which the collection contains.`)
     const { path, method, operation } = definition
     const inPath = new Set([...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name))
-    const filled = path.replace(/\{(\w+)\}/g, (_, name) => {
+    const filledPath = path.replace(/\{(\w+)\}/g, (_, name) => {
       if (parameters[name] === undefined) throw new Error(`The collection must set ${name} of ${id}.`)
       return parameters[name]
     })
     const query = Object.entries(parameters).filter(([name]) => !inPath.has(name))
     const search = query.map(([key, value]) => `${key}=${value}`).join('&')
-    const takesKey = operation.parameters?.some(({ $ref }) => $ref?.endsWith('/IdempotencyKey'))
+    const takesIdempotencyKey = operation.parameters?.some(({ $ref }) => $ref?.endsWith('/IdempotencyKey'))
     const script = [
       "pm.test('succeeds', () => pm.expect(pm.response.code).to.be.below(300))",
       ...(Object.keys(save).length > 0 ? ['const json = pm.response.json()'] : []),
@@ -131,12 +131,12 @@ export function buildCollection(openApiDocument: string): { collection: string; 
         description: operation.description,
         header: [
           { key: 'X-Service-Name', value: '{{service}}' },
-          ...(takesKey ? [{ key: 'Idempotency-Key', value: '{{$guid}}' }] : []),
+          ...(takesIdempotencyKey ? [{ key: 'Idempotency-Key', value: '{{$guid}}' }] : []),
         ],
         url: {
-          raw: `{{url}}${filled}${search && `?${search}`}`,
+          raw: `{{url}}${filledPath}${search && `?${search}`}`,
           host: ['{{url}}'],
-          path: filled.slice(1).split('/'),
+          path: filledPath.slice(1).split('/'),
           ...(query.length > 0 && { query: query.map(([key, value]) => ({ key, value })) }),
         },
         ...(body && {

@@ -14,11 +14,11 @@ function readHelp(command: Command) {
 }
 
 /** Yields the help of a command, or a section for each of its subcommands. */
-function* sections(command: Command, path: string, heading = ''): Generator<string> {
+function* listSections(command: Command, path: string, heading = ''): Generator<string> {
   if (command.commands.length === 0) yield `${heading}\`\`\`\n${readHelp(command)}\n\`\`\`\n`
   for (const subcommand of command.commands) {
     const subpath = `${path} ${subcommand.name()}`
-    yield* sections(subcommand, subpath, `### ${subpath}\n\n`)
+    yield* listSections(subcommand, subpath, `### ${subpath}\n\n`)
   }
 }
 
@@ -27,7 +27,7 @@ export async function buildCommandsPage() {
   const program = await buildProgram()
   const commands = program.commands.map(
     command =>
-      `## tillbridge ${command.name()}\n\n${command.description()}.\n\n${[...sections(command, `tillbridge ${command.name()}`)].join('\n')}`,
+      `## tillbridge ${command.name()}\n\n${command.description()}.\n\n${[...listSections(command, `tillbridge ${command.name()}`)].join('\n')}`,
   )
   return `# Command line
 

@@ -21,12 +21,12 @@ import { maxFileBytes } from '../../src/http/routing/uploads.ts'
 import { routes } from '../../src/resources/resources.ts'
 
 /** Returns a Markdown table. A `|` in a cell is escaped. */
-const table = (header: string[], rows: string[][]) => {
+const renderTable = (header: string[], rows: string[][]) => {
   const toLine = (cells: string[]) => `| ${cells.map(cell => cell.replaceAll('|', '\\|')).join(' | ')} |\n`
   return `${toLine(header)}|${'---|'.repeat(header.length)}\n${rows.map(toLine).join('')}`
 }
 
-const code = (text: string) => `\`${text}\``
+const renderCode = (text: string) => `\`${text}\``
 
 /** True if the same request can succeed later. Writes need the same `Idempotency-Key`. */
 const isRetryable = (name: ErrorCode) =>
@@ -42,12 +42,12 @@ export function buildErrorsPage() {
     .sort(([a], [b]) => a - b)
     .map(([status, names]) => {
       const rows = names.map(name => [
-        `[${code(name)}](#${name})`,
+        `[${renderCode(name)}](#${name})`,
         errorCodes[name].title,
         isRetryable(name) ? 'yes' : 'no',
       ])
       const details = names.map(name => describeError(name, operations))
-      return `## ${status} ${STATUS_CODES[status]}\n\n${table(['Code', 'Meaning', 'Retry'], rows)}\n${details.join('\n')}`
+      return `## ${status} ${STATUS_CODES[status]}\n\n${renderTable(['Code', 'Meaning', 'Retry'], rows)}\n${details.join('\n')}`
     })
   return `# Errors
 
@@ -86,12 +86,12 @@ function listRequests(operations: readonly Operation[]) {
 }
 
 const formatRequest = ({ method, path }: Pick<Operation, 'method' | 'path'>) =>
-  code(`${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`)
+  renderCode(`${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`)
 
 /** Returns the page of the alerts that people receive. */
 export function buildAlertsPage() {
   const rows = Object.entries(alertKinds).map(([name, { title, remedy, autoResolves }]) => [
-    code(name),
+    renderCode(name),
     title,
     remedy,
     autoResolves ? 'yes' : 'no',
@@ -103,7 +103,7 @@ An alert with *yes* in the last column disappears when its cause is fixed. Resol
 \`{service}\` is the name of the service. \`{subject}\` is the affected record, which the alert names. [Runbooks](../operate/runbooks.md) has the steps for each alert.
 This page is generated from \`src/domain/alerts.ts\` by \`npm run docs\`.
 
-${table(['Alert', 'Problem', 'What to do', 'Resolves automatically'], rows)}`
+${renderTable(['Alert', 'Problem', 'What to do', 'Resolves automatically'], rows)}`
 }
 
 interface SettingSchema {
@@ -120,8 +120,8 @@ interface SettingSchema {
 /** Returns the values that a setting accepts, in words. */
 function describeValues({ type, enum: values, minimum, maximum, anyOf, const: value }: SettingSchema): string {
   if (anyOf) return anyOf.map(describeValues).join(' or ')
-  if (value !== undefined) return code(String(value))
-  if (values) return values.map(allowed => code(String(allowed))).join(' or ')
+  if (value !== undefined) return renderCode(String(value))
+  if (values) return values.map(allowed => renderCode(String(allowed))).join(' or ')
   if (type === 'integer') return `integer, ${minimum} to ${maximum}`
   return type ?? ''
 }
@@ -129,14 +129,14 @@ function describeValues({ type, enum: values, minimum, maximum, anyOf, const: va
 export function buildSettingsPage() {
   const rows = Object.entries(Settings.properties).map(([name, schema]) => {
     const setting = schema as unknown as SettingSchema
-    return [code(name), setting.description, describeValues(setting), code(JSON.stringify(setting.default))]
+    return [renderCode(name), setting.description, describeValues(setting), renderCode(JSON.stringify(setting.default))]
   })
   return `# Service settings
 
 Each service has its own settings. Change them with \`tillbridge service set\`, in the console under *Settings*, or with \`PUT /settings\`.
 This page is generated from \`src/domain/tenancy/service-settings.ts\` by \`npm run docs\`.
 
-${table(['Setting', 'Effect', 'Values', 'Default'], rows)}`
+${renderTable(['Setting', 'Effect', 'Values', 'Default'], rows)}`
 }
 
 /** The headings of the environment variables, each with its first variable. */
@@ -158,14 +158,14 @@ export function buildEnvironmentPage() {
   const sections = environmentGroups.map(([title], i) => {
     const rows = names.slice(starts[i], starts[i + 1]).map(name => {
       const { description, example } = settings[name]
-      return [code(name), description, code(example)]
+      return [renderCode(name), description, renderCode(example)]
     })
-    return `## ${title}\n\n${table(['Variable', 'Effect', 'Default or example'], rows)}`
+    return `## ${title}\n\n${renderTable(['Variable', 'Effect', 'Default or example'], rows)}`
   })
   return `# Environment variables
 
 Tillbridge reads these variables from the environment and from \`.env\` in its directory. \`.env.example\` has all of them.
-${describeSecretFiles(code)}
+${describeSecretFiles(renderCode)}
 This page is generated from \`src/config/\` by \`npm run docs\`.
 
 ${sections.join('\n')}`
@@ -181,9 +181,9 @@ export function buildPermissionsPage() {
         summary,
         formatRequest({ method, path }),
         ...roles.map(listed => (!role || roles.indexOf(listed) >= roles.indexOf(role) ? 'yes' : '–')),
-        scope === 'any' || scope === 'none' ? scope : code(scope),
+        scope === 'any' || scope === 'none' ? scope : renderCode(scope),
       ])
-    return rows.length ? [`## ${tag}\n\n${table(['Operation', 'Request', ...roles, 'Scope'], rows)}`] : []
+    return rows.length ? [`## ${tag}\n\n${renderTable(['Operation', 'Request', ...roles, 'Scope'], rows)}`] : []
   })
   return `# Permissions
 
@@ -207,10 +207,14 @@ interface WebhookDocument {
 /** Returns the page of the webhook events, from the OpenAPI document and the schemas of changes. */
 export function buildWebhookEventsPage(openApiDocument: string) {
   const { description, parameters } = (JSON.parse(openApiDocument) as WebhookDocument).webhooks['records.changed'].post
-  const headers = parameters.map(({ name, description: meaning, example }) => [code(name), meaning, code(example)])
-  const kinds = changeKinds.map(kind => [code(kind), code(`GET ${pathsByKind[kind]}/{id}`)])
+  const headers = parameters.map(({ name, description: meaning, example }) => [
+    renderCode(name),
+    meaning,
+    renderCode(example),
+  ])
+  const kinds = changeKinds.map(kind => [renderCode(kind), renderCode(`GET ${pathsByKind[kind]}/{id}`)])
   const fields = Object.entries(changeFields).map(([name, schema]) => [
-    code(name),
+    renderCode(name),
     (schema as { description?: string }).description ?? '',
   ])
   return `# Webhook events
@@ -220,24 +224,24 @@ This page is generated from \`src/domain/changes.ts\` and the OpenAPI document b
 
 ## Types
 
-${table(
+${renderTable(
   ['Type', 'Sent', 'Body'],
   [
-    [code('records.changed'), 'Records have changed or were removed.', '`data.changes` has at most 100 changes.'],
-    [code('webhook.test'), 'A person or program has sent a test.', 'It has no changes.'],
+    [renderCode('records.changed'), 'Records have changed or were removed.', '`data.changes` has at most 100 changes.'],
+    [renderCode('webhook.test'), 'A person or program has sent a test.', 'It has no changes.'],
   ],
 )}
 ## Headers
 
-${table(['Header', 'Meaning', 'Example'], headers)}
+${renderTable(['Header', 'Meaning', 'Example'], headers)}
 ## Kinds
 
 Limit a webhook to some kinds with \`kinds\`. Vouchers send no events, because their numbers are half of a secret.
 
-${table(['Kind', 'Read the record'], kinds)}
+${renderTable(['Kind', 'Read the record'], kinds)}
 ## Fields of a change
 
-${table(['Field', 'Meaning'], fields)}`
+${renderTable(['Field', 'Meaning'], fields)}`
 }
 
 interface Bounds {
@@ -299,7 +303,7 @@ export function buildLimitsPage(openApiDocument: string) {
 The limits of requests and accounts, and the response beyond each.
 This page is generated from the code and the OpenAPI document by \`npm run docs\`.
 
-${table(['Limit', 'Value', 'Beyond it'], rows)}
+${renderTable(['Limit', 'Value', 'Beyond it'], rows)}
 Reads and writes are counted in each server process. With several processes, an account can reach the limit several times.
 
 Each response has \`RateLimit-Policy\`, the limit, and \`RateLimit\`, what is left of it and the seconds until it starts again:

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { bucketsOf, countOf, of } from './promql.ts'
+import { selectBuckets, selectCount, selectMetric } from './promql.ts'
 
 interface Alert {
   alert: string
@@ -17,19 +17,19 @@ const runbookHeadings = readFileSync(new URL('../../docs/operate/runbooks.md', i
   .map(line => line.slice('### '.length))
 
 /** Requests that wait for changes or stream them are not slow. */
-const answered = { http_route: '!~"/changes.*"' } as const
-const requests = 'http_server_request_duration_seconds'
+const withoutChangeStreams = { http_route: '!~"/changes.*"' } as const
+const requestDuration = 'http_server_request_duration_seconds'
 const windows = ['5m', '30m', '1h', '2h', '6h', '1d', '3d'] as const
 
 /** The share of failed requests, and the share of requests that took longer than a second. */
 const shares = {
   'tillbridge:errors:ratio': (range: string) =>
-    `sum(rate(${countOf(requests, { http_response_status_code: '=~"5.."' })}[${range}])) / sum(rate(${countOf(requests)}[${range}]))`,
+    `sum(rate(${selectCount(requestDuration, { http_response_status_code: '=~"5.."' })}[${range}])) / sum(rate(${selectCount(requestDuration)}[${range}]))`,
   'tillbridge:slow:ratio': (range: string) =>
-    `1 - sum(rate(${bucketsOf(requests, answered, 1)}[${range}])) / sum(rate(${countOf(requests, answered)}[${range}]))`,
+    `1 - sum(rate(${selectBuckets(requestDuration, withoutChangeStreams, 1)}[${range}])) / sum(rate(${selectCount(requestDuration, withoutChangeStreams)}[${range}]))`,
 }
 
-const recorded = Object.entries(shares).flatMap(([name, share]) =>
+const recordingRules = Object.entries(shares).flatMap(([name, share]) =>
   windows.map(range => ({ record: `${name}_rate${range}`, expr: share(range) })),
 )
 
@@ -48,26 +48,36 @@ function findRunbook(alert: string) {
 }
 
 /** Multi-window burn-rate alerts of an error budget (The Site Reliability Workbook, chapter 5). They fire and end quickly. */
-function burns(
+function buildBurnAlerts(
   name: string,
   share: keyof typeof shares,
   budget: number,
   texts: Pick<Alert, 'summary' | 'description'>,
 ) {
-  const over = (factor: number, long: string, short: string) => {
+  const renderBurn = (factor: number, long: string, short: string) => {
     const threshold = Number((factor * budget).toPrecision(6))
     return `(${share}_rate${long} > ${threshold} and ${share}_rate${short} > ${threshold})`
   }
   return [
-    { alert: `${name}Fast`, expr: `${over(14.4, '1h', '5m')} or ${over(6, '6h', '30m')}`, severity: 'page', ...texts },
-    { alert: `${name}Slowly`, expr: `${over(3, '1d', '2h')} or ${over(1, '3d', '6h')}`, severity: 'ticket', ...texts },
+    {
+      alert: `${name}Fast`,
+      expr: `${renderBurn(14.4, '1h', '5m')} or ${renderBurn(6, '6h', '30m')}`,
+      severity: 'page',
+      ...texts,
+    },
+    {
+      alert: `${name}Slowly`,
+      expr: `${renderBurn(3, '1d', '2h')} or ${renderBurn(1, '3d', '6h')}`,
+      severity: 'ticket',
+      ...texts,
+    },
   ] satisfies Alert[]
 }
 
-const lag = of('tillbridge_sync_lag_seconds')
-const schedule = of('tillbridge_sync_schedule_seconds')
+const lag = selectMetric('tillbridge_sync_lag_seconds')
+const schedule = selectMetric('tillbridge_sync_schedule_seconds')
 
-const free = of('tillbridge_disk_free_bytes')
+const freeBytes = selectMetric('tillbridge_disk_free_bytes')
 
 export const alerts: readonly Alert[] = [
   {
@@ -78,12 +88,12 @@ export const alerts: readonly Alert[] = [
     summary: '{{ $labels.instance }} is down',
     description: "Its metrics can't be read. Check its log and run `tillbridge doctor`.",
   },
-  ...burns('TillbridgeErrorsBurn', 'tillbridge:errors:ratio', 0.001, {
+  ...buildBurnAlerts('TillbridgeErrorsBurn', 'tillbridge:errors:ratio', 0.001, {
     summary: 'The error rate exceeds the 99.9 % objective',
     description:
       '{{ $value | humanizePercentage }} of the requests end in 5xx. Each is logged at level `error` with its request ID.',
   }),
-  ...burns('TillbridgeLatencyBurn', 'tillbridge:slow:ratio', 0.01, {
+  ...buildBurnAlerts('TillbridgeLatencyBurn', 'tillbridge:slow:ratio', 0.01, {
     summary: 'The latency exceeds the objective of 99 % within a second',
     description: '{{ $value | humanizePercentage }} of the requests take longer than a second.',
   }),
@@ -98,7 +108,7 @@ export const alerts: readonly Alert[] = [
   },
   {
     alert: 'TillbridgeSyncFails',
-    expr: `${of('tillbridge_sync_failed')} == 1`,
+    expr: `${selectMetric('tillbridge_sync_failed')} == 1`,
     for: '30m',
     severity: 'ticket',
     summary: 'Sync {{ $labels.sync }} of {{ $labels.service }} keeps failing',
@@ -106,7 +116,7 @@ export const alerts: readonly Alert[] = [
   },
   {
     alert: 'TillbridgeBackOfficeDown',
-    expr: `${of('tillbridge_back_office_breaker_open')} == 1`,
+    expr: `${selectMetric('tillbridge_back_office_breaker_open')} == 1`,
     for: '5m',
     severity: 'page',
     summary: 'The back office of {{ $labels.service }} is down',
@@ -115,7 +125,7 @@ export const alerts: readonly Alert[] = [
   },
   {
     alert: 'TillbridgeReplicaSkipped',
-    expr: `${of('tillbridge_replica_skipped')} == 1`,
+    expr: `${selectMetric('tillbridge_replica_skipped')} == 1`,
     for: '5m',
     severity: 'ticket',
     summary: 'Replica {{ $labels.replica }} is skipped',
@@ -123,7 +133,7 @@ export const alerts: readonly Alert[] = [
   },
   {
     alert: 'TillbridgeDatabaseDown',
-    expr: `${of('tillbridge_database_up')} == 0`,
+    expr: `${selectMetric('tillbridge_database_up')} == 0`,
     for: '1m',
     severity: 'page',
     summary: 'The control database is unavailable to {{ $labels.instance }}',
@@ -131,7 +141,7 @@ export const alerts: readonly Alert[] = [
   },
   {
     alert: 'TillbridgeCommitsWait',
-    expr: `${of('tillbridge_commits_waiting_seconds')} > 5`,
+    expr: `${selectMetric('tillbridge_commits_waiting_seconds')} > 5`,
     for: '1m',
     severity: 'page',
     summary: 'Commits wait for a synchronous standby',
@@ -140,7 +150,7 @@ export const alerts: readonly Alert[] = [
   },
   {
     alert: 'TillbridgeBackupOld',
-    expr: `time() - max by (database) (${of('tillbridge_backup_timestamp_seconds')}) > 2 * max by (database) (${of('tillbridge_backup_schedule_seconds')})`,
+    expr: `time() - max by (database) (${selectMetric('tillbridge_backup_timestamp_seconds')}) > 2 * max by (database) (${selectMetric('tillbridge_backup_schedule_seconds')})`,
     for: '1h',
     severity: 'ticket',
     summary: 'The newest backup of {{ $labels.database }} is older than two intervals of the schedule',
@@ -148,7 +158,7 @@ export const alerts: readonly Alert[] = [
   },
   {
     alert: 'TillbridgePostgresOutdated',
-    expr: `max by (database) (${of('tillbridge_postgres_minor_releases_behind')}) > 0`,
+    expr: `max by (database) (${selectMetric('tillbridge_postgres_minor_releases_behind')}) > 0`,
     for: '1d',
     severity: 'ticket',
     summary: 'PostgreSQL of {{ $labels.database }} lacks {{ $value }} minor releases',
@@ -156,7 +166,7 @@ export const alerts: readonly Alert[] = [
   },
   {
     alert: 'TillbridgeShardDown',
-    expr: `${of('tillbridge_shard_up')} == 0`,
+    expr: `${selectMetric('tillbridge_shard_up')} == 0`,
     for: '2m',
     severity: 'page',
     summary: 'Shard {{ $labels.shard }} is down',
@@ -164,7 +174,7 @@ export const alerts: readonly Alert[] = [
   },
   {
     alert: 'TillbridgeDiskAlmostFull',
-    expr: `${free} / ${of('tillbridge_disk_size_bytes')} < 0.1`,
+    expr: `${freeBytes} / ${selectMetric('tillbridge_disk_size_bytes')} < 0.1`,
     for: '10m',
     severity: 'page',
     summary: 'Less than 10 % of the disk is free',
@@ -173,7 +183,7 @@ export const alerts: readonly Alert[] = [
   },
   {
     alert: 'TillbridgeDiskFills',
-    expr: `predict_linear(${free}[6h], 2 * 86400) < 0`,
+    expr: `predict_linear(${freeBytes}[6h], 2 * 86400) < 0`,
     for: '1h',
     severity: 'ticket',
     summary: 'The disk will be full within two days',
@@ -181,7 +191,7 @@ export const alerts: readonly Alert[] = [
   },
   {
     alert: 'TillbridgeCertificateExpires',
-    expr: `${of('tillbridge_certificate_expiry_timestamp_seconds')} - time() < 14 * 86400`,
+    expr: `${selectMetric('tillbridge_certificate_expiry_timestamp_seconds')} - time() < 14 * 86400`,
     for: '1h',
     severity: 'ticket',
     summary: 'The certificate expires in {{ $value | humanizeDuration }}',
@@ -190,7 +200,7 @@ export const alerts: readonly Alert[] = [
   },
   {
     alert: 'TillbridgeEmailWaits',
-    expr: `max(${of('tillbridge_jobs_oldest_due_seconds', { kind: 'send-email' })}) > 600`,
+    expr: `max(${selectMetric('tillbridge_jobs_oldest_due_seconds', { kind: 'send-email' })}) > 600`,
     for: '5m',
     severity: 'page',
     summary: 'Emails are not being sent',
@@ -199,14 +209,14 @@ export const alerts: readonly Alert[] = [
   },
   {
     alert: 'TillbridgeEmailFailed',
-    expr: `delta(${of('tillbridge_emails', { state: 'failed' })}[1h]) > 0`,
+    expr: `delta(${selectMetric('tillbridge_emails', { state: 'failed' })}[1h]) > 0`,
     severity: 'ticket',
     summary: 'An email failed permanently',
     description: 'Run tillbridge mail list to see it and tillbridge mail retry to send it again.',
   },
   {
     alert: 'TillbridgeJobsWait',
-    expr: `max(${of('tillbridge_jobs_oldest_due_seconds')}) > 300`,
+    expr: `max(${selectMetric('tillbridge_jobs_oldest_due_seconds')}) > 300`,
     for: '5m',
     severity: 'page',
     summary: 'Jobs are not being run',
@@ -215,14 +225,14 @@ export const alerts: readonly Alert[] = [
   },
   {
     alert: 'TillbridgeAlertOpen',
-    expr: `${of('tillbridge_alerts')} > 0`,
+    expr: `${selectMetric('tillbridge_alerts')} > 0`,
     severity: 'ticket',
     summary: 'Unresolved alert: {{ $labels.kind }}',
     description: 'Run tillbridge alert list to see it and its remedy.',
   },
   {
     alert: 'TillbridgeConnectionsShort',
-    expr: `${of('db_client_connection_pending_requests')} > 0`,
+    expr: `${selectMetric('db_client_connection_pending_requests')} > 0`,
     for: '5m',
     severity: 'ticket',
     summary: 'Requests wait for a database connection',
@@ -231,7 +241,7 @@ export const alerts: readonly Alert[] = [
   },
   {
     alert: 'TillbridgeEventLoopLate',
-    expr: `${of('tillbridge_event_loop_delay_seconds', { percentile: '99' })} > 0.5`,
+    expr: `${selectMetric('tillbridge_event_loop_delay_seconds', { percentile: '99' })} > 0.5`,
     for: '10m',
     severity: 'ticket',
     summary: 'A server process is short of CPU',
@@ -240,7 +250,7 @@ export const alerts: readonly Alert[] = [
   },
   {
     alert: 'TillbridgeTracesLost',
-    expr: `rate(${of('tillbridge_spans_total', { result: 'lost' })}[15m]) > 0`,
+    expr: `rate(${selectMetric('tillbridge_spans_total', { result: 'lost' })}[15m]) > 0`,
     for: '30m',
     severity: 'ticket',
     summary: 'Traces are being lost',
@@ -248,26 +258,26 @@ export const alerts: readonly Alert[] = [
   },
 ]
 
-const quoted = (text: string) => `'${text.replaceAll("'", "''")}'`
+const quote = (text: string) => `'${text.replaceAll("'", "''")}'`
 
 /** Renders the rules file for Prometheus. */
-export const rulesText =
+export const renderRules =
   () => `# Generated by \`npm run docs\` from scripts/monitoring/rules.ts. See docs/operate/monitor.md.
 groups:
   - name: tillbridge-shares
     rules:
-${recorded.map(({ record, expr }) => `      - record: ${record}\n        expr: ${quoted(expr)}\n`).join('')}
+${recordingRules.map(({ record, expr }) => `      - record: ${record}\n        expr: ${quote(expr)}\n`).join('')}
   - name: tillbridge
     rules:
 ${alerts
   .map(
     alert => `      - alert: ${alert.alert}
-        expr: ${quoted(alert.expr)}
+        expr: ${quote(alert.expr)}
 ${alert.for === undefined ? '' : `        for: ${alert.for}\n`}        labels:
           severity: ${alert.severity}
         annotations:
-          summary: ${quoted(alert.summary)}
-          description: ${quoted(alert.description)}
+          summary: ${quote(alert.summary)}
+          description: ${quote(alert.description)}
           runbook: ${findRunbook(alert.alert)}
 `,
   )

@@ -1,11 +1,11 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { getMetric, type MetricName, metrics } from '../../src/telemetry/metric-list.ts'
-import { dashboard } from './dashboard.ts'
-import { rulesText } from './rules.ts'
+import { buildDashboard } from './dashboard.ts'
+import { renderRules } from './rules.ts'
 
 const root = new URL('../../', import.meta.url)
 
-function metricsPage() {
+function buildMetricsPage() {
   const rows = (Object.keys(metrics) as MetricName[]).map(name => {
     const { type, help, labels } = getMetric(name)
     return `| \`${name}\` | ${type} | ${labels.map(label => `\`${label}\``).join(', ')} | ${help} |\n`
@@ -21,20 +21,20 @@ ${rows.join('')}`
 }
 
 /** Files that are generated from the list of metrics, by path. */
-export function monitoring(): Record<string, string> {
-  const dashboardText = `${JSON.stringify(dashboard(), undefined, 2)}\n`
+export function buildMonitoringFiles(): Record<string, string> {
+  const dashboardText = `${JSON.stringify(buildDashboard(), undefined, 2)}\n`
   return {
-    'docs/reference/metrics.md': metricsPage(),
-    'deploy/prometheus/rules.yml': rulesText(),
+    'docs/reference/metrics.md': buildMetricsPage(),
+    'deploy/prometheus/rules.yml': renderRules(),
     'deploy/grafana/tillbridge.json': dashboardText,
     // A chart can only read files in its own folder.
-    'deploy/helm/tillbridge/files/rules.yml': rulesText(),
+    'deploy/helm/tillbridge/files/rules.yml': renderRules(),
     'deploy/helm/tillbridge/files/dashboard.json': dashboardText,
   }
 }
 
 if (import.meta.main)
-  for (const [name, text] of Object.entries(monitoring())) {
+  for (const [name, text] of Object.entries(buildMonitoringFiles())) {
     const file = new URL(name, root)
     if ((await readFile(file, 'utf8').catch(() => undefined)) === text) continue
     await mkdir(new URL('.', file), { recursive: true })

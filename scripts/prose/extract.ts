@@ -18,7 +18,7 @@ export function extractPassages(path: string, source: string): Passage[] {
     line: lineAt(start),
     kind: isTitle ? ('title' as const) : ('string' as const),
   }))
-  return [...joinLineComments(comments, source, lineAt), ...strings.filter(({ text }) => looksLikeProse(text))]
+  return [...joinLineComments(comments, source, lineAt), ...strings.filter(({ text }) => isProse(text))]
 }
 
 /** Returns the lines of comments, joined if they are consecutive, and the texts of `comment on … is '…'`. */
@@ -90,7 +90,7 @@ function collectStrings(root: Node): Literal[] {
 }
 
 /** True if a literal is a sentence or a label rather than a name, a path, SQL or markup. */
-const looksLikeProse = (text: string) =>
+const isProse = (text: string) =>
   /[a-z]{2,} [a-z]{2,}/i.test(text) &&
   !/^\s*(select|insert|update|delete|with|create|alter|drop|set|lock|begin|grant|copy|where)\b/i.test(text) &&
   !/^\s*(<|Examples?:|#!|mount )/.test(text) &&

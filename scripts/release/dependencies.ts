@@ -11,7 +11,7 @@ export interface Dependency {
   license?: string
 }
 
-interface Locked {
+interface LockedPackage {
   version?: string
   integrity?: string
   license?: string
@@ -25,11 +25,13 @@ interface Locked {
  * Lists the dependencies that the product needs at run time on this system and processor, without those for builds and
  * tests.
  */
-export function dependenciesIn(lockFile: URL): Dependency[] {
+export function readDependencies(lockFile: URL): Dependency[] {
   const { platform, arch } = process
-  const { packages } = JSON.parse(readFileSync(lockFile, 'utf8')) as { packages: Record<string, Locked> }
+  const { packages } = JSON.parse(readFileSync(lockFile, 'utf8')) as { packages: Record<string, LockedPackage> }
   return Object.entries(packages)
-    .filter(([path, { dev, link, os, cpu }]) => path && !dev && !link && fits(os, platform) && fits(cpu, arch))
+    .filter(
+      ([path, { dev, link, os, cpu }]) => path && !dev && !link && isAllowed(os, platform) && isAllowed(cpu, arch),
+    )
     .map(([path, { version = '', integrity, license }]) => ({
       path,
       name: path.replace(/^.*node_modules\//, ''),
@@ -39,4 +41,4 @@ export function dependenciesIn(lockFile: URL): Dependency[] {
     }))
 }
 
-const fits = (allowed: string[] | undefined, value: string) => allowed === undefined || allowed.includes(value)
+const isAllowed = (allowed: string[] | undefined, value: string) => allowed === undefined || allowed.includes(value)

@@ -48,7 +48,7 @@ export function createNotices(
     .map(({ name, version }) => {
       const [licence, copyright] = compiledLicences[name] ?? []
       if (licence === undefined || copyright === undefined) throw new Error(`the licence of ${name} is unknown`)
-      return formatNotice(name, version, licence, [copyright, getText(licence)])
+      return formatNotice(name, version, licence, [copyright, getLicenceText(licence)])
     })
   return `${[...packages, ...compiled].join(`\n\n${'-'.repeat(78)}\n\n`)}\n`
 }
@@ -61,10 +61,10 @@ function readDeclaredText(folder: string, name: string, licence: string | undefi
   if (licence === undefined) throw new Error(`${name} has no licence file and declares no licence`)
   const { author, contributors } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
   const authors = [author, ...(contributors ?? [])].map(person => person?.name ?? person).filter(Boolean)
-  return [`Copyright (c) ${authors.join(', ') || `the authors of ${name}`}`, getText(licence)].join('\n\n')
+  return [`Copyright (c) ${authors.join(', ') || `the authors of ${name}`}`, getLicenceText(licence)].join('\n\n')
 }
 
-function getText(licence: string) {
+function getLicenceText(licence: string) {
   const text = spdx[licence]?.licenseText
   if (text === undefined) throw new Error(`the text of the licence ${licence} is unknown`)
   return text.trim()

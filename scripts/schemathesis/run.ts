@@ -15,13 +15,13 @@ import { toTestedDocument } from './findings.ts'
 const checkout = fileURLToPath(new URL('../..', import.meta.url))
 const cli = join(checkout, 'src/cli.js')
 
-function end(why: string): never {
+function fail(why: string): never {
   console.error(why)
   process.exit(1)
 }
 
 const programs = await installPipTools('schemathesis==4.32.5')
-if (!programs) end('Schemathesis is written in Python: it needs python3, 3.10 or later, with venv.')
+if (!programs) fail('Schemathesis is written in Python: it needs python3, 3.10 or later, with venv.')
 const directory = mkdtempSync(join(tmpdir(), 'tillbridge-schemathesis-'))
 const dataDir = join(directory, 'data')
 const environment = { PATH: process.env.PATH, DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'warn' }
@@ -33,7 +33,7 @@ function tillbridge(...args: string[]): string {
 }
 
 /** Resolves with the address of the service when it is ready. */
-async function served(child: ChildProcess): Promise<string> {
+async function waitForAddress(child: ChildProcess): Promise<string> {
   let output = ''
   for await (const part of child.stdout ?? []) {
     output += part
@@ -44,7 +44,7 @@ async function served(child: ChildProcess): Promise<string> {
 }
 
 /** Keeps ending the minute in which wrong passwords and PINs are counted. */
-async function forgetFailures(): Promise<() => Promise<void>> {
+async function startResettingCounters(): Promise<() => Promise<void>> {
   const client = new pg.Client(JSON.parse(readFileSync(join(dataDir, 'database.json'), 'utf8')))
   await client.connect()
   const timer = setInterval(() => client.query('delete from failure').catch(() => {}), 200)
@@ -60,7 +60,7 @@ mkdirSync(dataDir, { mode: 0o711 })
 console.log('Starting a service with the demo shop …')
 const server = spawn(process.execPath, [cli, 'start'], { env: environment, stdio: ['ignore', 'pipe', 'inherit'] })
 try {
-  const baseUrl = await served(server)
+  const baseUrl = await waitForAddress(server)
   tillbridge('service', 'set', 'demo', 'readsPerMinute=off', 'writesPerMinute=off')
   tillbridge('account', 'add', 'webshop', '--service', 'demo')
   const password = /^Password: (\S+)$/m.exec(
@@ -68,21 +68,21 @@ try {
   )
   const { 'openapi.json': document = '' } = await buildDocuments()
   writeFileSync(join(directory, 'openapi.json'), JSON.stringify(toTestedDocument(JSON.parse(document))))
-  const endForgetting = await forgetFailures()
-  const inside = (name: string) => fileURLToPath(new URL(name, import.meta.url))
-  const run = [
-    ...['--config-file', inside('schemathesis.toml'), 'run', join(directory, 'openapi.json')],
+  const stopResetting = await startResettingCounters()
+  const inThisFolder = (name: string) => fileURLToPath(new URL(name, import.meta.url))
+  const args = [
+    ...['--config-file', inThisFolder('schemathesis.toml'), 'run', join(directory, 'openapi.json')],
     ...['--url', baseUrl, '--checks', 'all'],
     ...['--tls-verify', join(dataDir, 'tls/ca.pem'), '--auth', `tester:${password?.[1]}`, '--workers', '1'],
     ...['--generation-database', 'none', '--max-examples', '25', '--max-time', '540', ...process.argv.slice(2)],
   ]
-  const child = spawn(join(programs, 'schemathesis'), run, {
+  const child = spawn(join(programs, 'schemathesis'), args, {
     cwd: directory,
-    env: { ...process.env, SCHEMATHESIS_HOOKS: inside('formats.py') },
+    env: { ...process.env, SCHEMATHESIS_HOOKS: inThisFolder('formats.py') },
     stdio: ['ignore', 'inherit', 'inherit'],
   })
   const [status] = await once(child, 'exit')
-  await endForgetting()
+  await stopResetting()
   process.exitCode = status ?? 1
 } finally {
   server.kill('SIGTERM')

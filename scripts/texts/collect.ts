@@ -78,14 +78,14 @@ export function checkTranslations(
 }
 
 /** The place of a literal. Any word that is shown must be in the catalogue, elsewhere only what looks like English. */
-type Place = 'shown' | 'hidden' | 'unclear'
+type Visibility = 'shown' | 'hidden' | 'unclear'
 
 /** Further names of attributes and properties that people see, whose literals a template doesn't translate. */
 const shownNames = /^(group|text|summary|note|noun|value|detail|tools|facts|figures|content|amount|legend)$/
 const hiddenNames =
   /^(class|className|command|key|id|href|src|type|role|tone|colour|file|path|route|sort|filter|dataset|pattern|autocomplete|target|rel|style|method|headers|accept|level|mode|view|size|version|code|font|stroke|scope|step|min|max|maxlength|list|kind|unit|date|day|month|year|hour|minute|second|hourCycle|timeZone|timeZoneName|signDisplay|currencyDisplay|block|inline|selector|aria-\w+|content-disposition)$/
 /** Returns the place of the value of an attribute or property. */
-const getPlace = (name: string): Place =>
+const getVisibility = (name: string): Visibility =>
   textAttributes.test(name) || shownNames.test(name) ? 'shown' : hiddenNames.test(name) ? 'hidden' : 'unclear'
 
 /** Functions with technical arguments. */
@@ -96,8 +96,8 @@ const technicalFunctions =
 const shownFunctions = /^(none|showToast)$/
 
 /** Returns the place of the arguments of a function. */
-const getPlaceOfArguments = (name: string, place: Place): Place =>
-  technicalFunctions.test(name) || place === 'hidden' ? 'hidden' : shownFunctions.test(name) ? 'shown' : 'unclear'
+const getArgumentVisibility = (name: string, visibility: Visibility): Visibility =>
+  technicalFunctions.test(name) || visibility === 'hidden' ? 'hidden' : shownFunctions.test(name) ? 'shown' : 'unclear'
 
 /** Literals that aren't translated: names of products and of stored values. */
 const names = new Set(['Tillbridge', 'Shopify', 'Medusa', 'tillbridge service', 'tillbridge screen', 'wide'])
@@ -114,9 +114,9 @@ interface Node {
 const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null && 'type' in value
 
 /** Returns the name of a function, property or key. */
-function nameOf(node: unknown): string {
+function getName(node: unknown): string {
   if (!isNode(node)) return ''
-  if (node.type === 'MemberExpression') return nameOf(node.property)
+  if (node.type === 'MemberExpression') return getName(node.property)
   return String((node.type === 'Literal' ? node.value : node.name) ?? '')
 }
 
@@ -125,7 +125,7 @@ const getString = (node: unknown) =>
 
 /** True if an expression is a text of the catalogue. */
 const isText = (node: unknown): boolean =>
-  isNode(node) && node.type === 'CallExpression' && /^(t|plural)$/.test(nameOf(node.callee))
+  isNode(node) && node.type === 'CallExpression' && /^(t|plural)$/.test(getName(node.callee))
 
 /** True if an expression contains a text of the catalogue. */
 const hasText = (node: unknown): boolean =>
@@ -139,18 +139,18 @@ const getParts = (template: unknown) =>
 export function collectFrom(path: string, source: string): Collection {
   const texts: Text[] = []
   const findings: Finding[] = []
-  const isOfServer = !path.startsWith('console/')
+  const isServerModule = !path.startsWith('console/')
 
   const report = ({ start, end }: Node, problem: string) =>
     findings.push({ path, line: source.slice(0, start).split('\n').length, start, end, problem })
 
-  const check = (node: Node, literal: string, place: Place) => {
-    if (isOfServer || place === 'hidden' || names.has(literal)) return
-    if (looksEnglish(literal) || (place === 'shown' && /\p{L}{2}/u.test(literal))) report(node, literal)
+  const check = (node: Node, literal: string, visibility: Visibility) => {
+    if (isServerModule || visibility === 'hidden' || names.has(literal)) return
+    if (looksEnglish(literal) || (visibility === 'shown' && /\p{L}{2}/u.test(literal))) report(node, literal)
   }
 
-  const visitEach = (nodes: unknown[], place: Place) => {
-    for (const node of nodes) visit(node, place)
+  const visitEach = (nodes: unknown[], visibility: Visibility) => {
+    for (const node of nodes) visit(node, visibility)
   }
 
   /** Visits a template of `html`. Each expression is the value of an attribute, or content. */
@@ -166,13 +166,13 @@ export function collectFrom(path: string, source: string): Collection {
       const [open, close] = [before.lastIndexOf('<'), before.lastIndexOf('>')]
       if (open !== close) isInTag = open > close
       const attribute = /([\w-]+)=$/.exec(before)?.[1] ?? ''
-      visit(expression, !isInTag ? 'shown' : before.endsWith('<') ? 'hidden' : getPlace(attribute))
+      visit(expression, !isInTag ? 'shown' : before.endsWith('<') ? 'hidden' : getVisibility(attribute))
     }
   }
 
   /** Collects the texts of a call of `t`, `rich` or `plural`. Returns false if it is another call. */
   const visitText = (node: Node): boolean => {
-    const name = isNode(node.callee) && node.callee.type === 'Identifier' ? nameOf(node.callee) : ''
+    const name = isNode(node.callee) && node.callee.type === 'Identifier' ? getName(node.callee) : ''
     const strings = (node.arguments as Node[]).map(getString)
     if (name === 't' || name === 'rich') {
       if (strings[0] === undefined) report(node, `${name} without a literal`)
@@ -186,8 +186,8 @@ export function collectFrom(path: string, source: string): Collection {
     return true
   }
 
-  const visit = (node: unknown, place: Place): void => {
-    if (Array.isArray(node)) visitEach(node, place)
+  const visit = (node: unknown, visibility: Visibility): void => {
+    if (Array.isArray(node)) visitEach(node, visibility)
     if (!isNode(node)) return
     switch (node.type) {
       case 'ImportDeclaration':
@@ -195,19 +195,19 @@ export function collectFrom(path: string, source: string): Collection {
       case 'ThrowStatement':
         break
       case 'TaggedTemplateExpression':
-        if (nameOf(node.tag) === 'html') visitTemplate(node)
+        if (getName(node.tag) === 'html') visitTemplate(node)
         break
       case 'CallExpression':
       case 'NewExpression':
         if (node.type === 'CallExpression' && visitText(node)) break
         visit(node.callee, 'unclear')
-        visit(node.arguments, getPlaceOfArguments(nameOf(node.callee), place))
+        visit(node.arguments, getArgumentVisibility(getName(node.callee), visibility))
         break
       case 'Property':
-        visit(node.value, place === 'hidden' ? 'hidden' : getPlace(nameOf(node.key)))
+        visit(node.value, visibility === 'hidden' ? 'hidden' : getVisibility(getName(node.key)))
         break
       case 'BinaryExpression':
-        visitEach([node.left, node.right], node.operator === '+' ? place : 'hidden')
+        visitEach([node.left, node.right], node.operator === '+' ? visibility : 'hidden')
         break
       case 'SwitchCase':
         visit(node.consequent, 'unclear')
@@ -215,7 +215,7 @@ export function collectFrom(path: string, source: string): Collection {
       case 'ConditionalExpression': {
         const results = [node.consequent, node.alternate]
         visit(node.test, 'hidden')
-        visitEach(results, results.some(isText) ? 'shown' : place)
+        visitEach(results, results.some(isText) ? 'shown' : visibility)
         break
       }
       case 'AssignmentPattern':
@@ -230,17 +230,17 @@ export function collectFrom(path: string, source: string): Collection {
         break
       case 'TemplateLiteral': {
         const parts = getParts(node)
-        if (/\p{L}/u.test(parts.join(''))) check(node, parts.join('Xx'), place)
-        if (place !== 'hidden' && parts.slice(1, -1).includes(' ') && hasText(node.expressions))
+        if (/\p{L}/u.test(parts.join(''))) check(node, parts.join('Xx'), visibility)
+        if (visibility !== 'hidden' && parts.slice(1, -1).includes(' ') && hasText(node.expressions))
           report(node, 'a text and a value that must be one text')
-        visit(node.expressions, place)
+        visit(node.expressions, visibility)
         break
       }
       case 'Literal':
-        check(node, getString(node) ?? '', place)
+        check(node, getString(node) ?? '', visibility)
         break
       default:
-        visitEach(Object.values(node), place)
+        visitEach(Object.values(node), visibility)
     }
   }
   visit(parseSync(path, source).program, 'unclear')

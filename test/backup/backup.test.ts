@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import * as fs from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { schemaOf } from '../../scripts/schema.ts'
+import { renderSchema } from '../../scripts/schema.ts'
 import { createBackup } from '../../src/backup/create-backup.ts'
 import { type Database, sql } from '../../src/database/db.ts'
 import { createApiKey } from '../../src/store/accounts/api-keys.ts'
@@ -73,7 +73,7 @@ test('a restore recreates every row, key, index, trigger and sequence', async ()
     /^Restored [\d,]+ rows/,
   )
   assert.deepEqual(await contentsOf(target.db), contents)
-  assert.equal(await schemaOf(target.db), await schemaOf(api.db))
+  assert.equal(await renderSchema(target.db), await renderSchema(api.db))
   assert.deepEqual(await indexesOf(target.db), await indexesOf(api.db))
   const counted = sql`
     select (select max(service_id) from service) as there, nextval(pg_get_serial_sequence('service', 'service_id')) as next`

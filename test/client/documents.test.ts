@@ -3,10 +3,10 @@ import { globSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { clientFiles } from '../../scripts/client/write.ts'
+import { buildClientFiles } from '../../scripts/client/write.ts'
 
 const source = new URL('../../client/src/', import.meta.url)
-const files = await clientFiles()
+const files = await buildClientFiles()
 
 test("the client's schemas and operations match the API", async () => {
   for (const [name, text] of Object.entries(files)) {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readdir, readFile } from 'node:fs/promises'
 import { dirname } from 'node:path/posix'
 import { test } from 'node:test'
-import { schemaFile, schemaOf } from '../../scripts/schema.ts'
+import { renderSchema, schemaFile } from '../../scripts/schema.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { buildImportGraph, findCycle, findImports, readModules, readSources } from '../support/imports.ts'
 
@@ -268,7 +268,7 @@ test('migrations are numbered from 1 without a gap', async () => {
 test('migrations/schema.sql matches a migrated database', async () => {
   const { db, drop } = await createTestDatabase()
   try {
-    assert.equal(await readFile(schemaFile, 'utf8'), await schemaOf(db), 'run `npm run docs`')
+    assert.equal(await readFile(schemaFile, 'utf8'), await renderSchema(db), 'run `npm run docs`')
   } finally {
     await drop()
   }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
-import { faultsFile, faultsPage } from '../../scripts/faults.ts'
+import { faultsFile, renderFaultsPage } from '../../scripts/faults.ts'
 import { errors } from './faults/faults.ts'
 
 const allCases = errors.flatMap(({ cases }) => cases)
@@ -52,5 +52,5 @@ test('the check finds an unknown title and a missing file', () => {
 })
 
 test('contributing/faults.md matches the table', async () => {
-  assert.equal(await readFile(faultsFile, 'utf8'), faultsPage(), 'run `npm run docs`')
+  assert.equal(await readFile(faultsFile, 'utf8'), renderFaultsPage(), 'run `npm run docs`')
 })

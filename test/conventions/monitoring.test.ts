@@ -7,10 +7,10 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { parse } from 'yaml'
-import { dashboard } from '../../scripts/monitoring/dashboard.ts'
-import { of } from '../../scripts/monitoring/promql.ts'
-import { alerts, rulesText } from '../../scripts/monitoring/rules.ts'
-import { monitoring } from '../../scripts/monitoring/write.ts'
+import { buildDashboard } from '../../scripts/monitoring/dashboard.ts'
+import { selectMetric } from '../../scripts/monitoring/promql.ts'
+import { alerts, renderRules } from '../../scripts/monitoring/rules.ts'
+import { buildMonitoringFiles } from '../../scripts/monitoring/write.ts'
 import { metrics } from '../../src/telemetry/metric-list.ts'
 
 const root = new URL('../../', import.meta.url)
@@ -22,16 +22,18 @@ const hasPromtool = spawnSync('promtool', ['--version']).error === undefined
 const skip = hasPromtool ? false : 'promtool (Debian: prometheus) is not installed'
 
 /** The queries of the dashboard. */
-const queries = dashboard().panels.flatMap(panel => ('targets' in panel ? (panel.targets as { expr: string }[]) : []))
+const queries = buildDashboard().panels.flatMap(panel =>
+  'targets' in panel ? (panel.targets as { expr: string }[]) : [],
+)
 
 test('rules, dashboard and metrics page match the list of metrics', () => {
-  for (const [name, text] of Object.entries(monitoring()))
+  for (const [name, text] of Object.entries(buildMonitoringFiles()))
     assert.equal(readFileSync(new URL(name, root), 'utf8'), text, `${name} is stale: run npm run docs`)
 })
 
 test('rules and dashboard name only exported metrics', () => {
   const metricNames = new Set<string>(Object.keys(metrics))
-  const text = [rulesText(), ...queries.map(({ expr }) => expr)].join('\n')
+  const text = [renderRules(), ...queries.map(({ expr }) => expr)].join('\n')
   const named = [...text.matchAll(/\b(?:tillbridge|http_server|http_client|db_client)_[a-z_]+(?=[{[ )]|$)/gm)]
     .map(([name]) => name.replace(/_(bucket|sum|count)$/, base => (metricNames.has(name) ? base : '')))
     .filter(name => !/^(http|db)_[a-z_]+(code|method|route|name|state)$/.test(name))
@@ -55,9 +57,9 @@ test('a metric has no label that Prometheus adds', () => {
 })
 
 test('queries select only labels that their metric has', () => {
-  assert.equal(of('tillbridge_emails', { state: 'failed' }), 'tillbridge_emails{state="failed"}')
+  assert.equal(selectMetric('tillbridge_emails', { state: 'failed' }), 'tillbridge_emails{state="failed"}')
   // @ts-expect-error: it has no such label.
-  assert.equal(of('tillbridge_emails', { kind: 'failed' }), 'tillbridge_emails{kind="failed"}')
+  assert.equal(selectMetric('tillbridge_emails', { kind: 'failed' }), 'tillbridge_emails{kind="failed"}')
 })
 
 test('docs/operate/monitor.md names each rule or its pair', () => {
@@ -80,7 +82,7 @@ test('each rule names a runbook section that exists', () => {
   const anchors = headings.map(
     heading => `docs/operate/runbooks.md#${heading.slice(4).toLowerCase().replaceAll(',', '').replaceAll(' ', '-')}`,
   )
-  const named = rulesText().match(/(?<= {10}runbook: ).*$/gm) ?? []
+  const named = renderRules().match(/(?<= {10}runbook: ).*$/gm) ?? []
   assert.equal(named.length, alerts.length)
   assert.deepEqual(
     named.filter(name => !anchors.includes(name)),
@@ -132,7 +134,7 @@ test('the dashboard counts jobs once, however many processes report them', { ski
     Alerts: ['tillbridge_alerts', 'kind="webhook"'],
   }
   const tests = Object.entries(expected).map(([title, [metric, labels]]) => {
-    const panel = dashboard().panels.find(each => 'title' in each && each.title === title)
+    const panel = buildDashboard().panels.find(each => 'title' in each && each.title === title)
     const [target] = panel && 'targets' in panel ? (panel.targets as { expr: string }[]) : []
     return {
       input_series: ['one:9464', 'two:9464'].map(instance => ({

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { dashboard } from '../../scripts/monitoring/dashboard.ts'
+import { buildDashboard } from '../../scripts/monitoring/dashboard.ts'
 import { sql } from '../../src/database/db.ts'
 import { sendGet, waitUntil } from '../support/processes.ts'
 import { type MonitoredServer, startMonitoredServer, timeoutMs } from '../support/prometheus/monitored-server.ts'
@@ -56,7 +56,7 @@ test('each series is exported once, including the effective sync schedule', {
 })
 
 test('each dashboard query returns data from a scraped service', { skip }, async () => {
-  const panels = dashboard().panels.flatMap(panel => ('targets' in panel ? [panel as Panel] : []))
+  const panels = buildDashboard().panels.flatMap(panel => ('targets' in panel ? [panel as Panel] : []))
   assert.ok(panels.length > 20, 'panels are found')
   for (const { title, targets } of panels)
     for (const { expr } of targets) {

@@ -27,13 +27,13 @@ const json = { 'content-type': 'application/json' }
 const browser = { accept: 'text/html', 'accept-encoding': 'gzip' }
 const agent = { ...json, accept: 'application/json, text/event-stream' }
 
-const sendMessage = (method: string, params: object): FirstRequest => ({
+const buildMessage = (method: string, params: object): FirstRequest => ({
   method: 'POST',
   path: '/mcp',
   headers: agent,
   body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
 })
-const upload = (type: string, body: string): FirstRequest => ({
+const buildUpload = (type: string, body: string): FirstRequest => ({
   method: 'POST',
   path: '/imports?type=customers',
   headers: { 'content-type': type },
@@ -59,14 +59,14 @@ const undocumentedRequests: FirstRequest[] = [
     '/llms-full.txt',
     '/missing',
   ].map(path => ({ method: 'GET', path, headers: browser })),
-  sendMessage('initialize', {
+  buildMessage('initialize', {
     protocolVersion: '2025-06-18',
     capabilities: {},
     clientInfo: { name: 'scenario', version: '1' },
   }),
-  sendMessage('tools/list', {}),
-  upload('text/csv', 'id,surname,email\n1,Lee,lee@example.com\n'),
-  upload('application/x-ndjson', '{"id":"1","surname":"Lee"}\n'),
+  buildMessage('tools/list', {}),
+  buildUpload('text/csv', 'id,surname,email\n1,Lee,lee@example.com\n'),
+  buildUpload('application/x-ndjson', '{"id":"1","surname":"Lee"}\n'),
 ]
 
 /** Lists a request of each kind: each operation of the API with its example, writes as dry runs, and other pages. */

@@ -111,14 +111,14 @@ function connect({ baseUrl, signal }: HostileClient, protocol: 'h2' | 'http/1.1'
 }
 
 const repeat = (text: string, count: number) => text.repeat(count)
-const blanks = repeat(' ', 40)
-const zeros = repeat('0', 200_000)
-const sale = 'id,lineId,saleDate,quantity,price\n'
-const fields = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`f${i}`, 1]))
+const manyBlanks = repeat(' ', 40)
+const manyZeros = repeat('0', 200_000)
+const saleHeader = 'id,lineId,saleDate,quantity,price\n'
+const buildFields = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`f${i}`, 1]))
 const columns = Array.from({ length: 100_000 }, (_, i) => `c${i}`)
-const nested = `${repeat('{"id":', 40_000)}1${repeat('}', 40_000)}\n`
+const nestedLine = `${repeat('{"id":', 40_000)}1${repeat('}', 40_000)}\n`
 const address = { surname: 'Lee', addressLine1: '1 High Street', suburb: 'Carlton', postcode: '3053', country: 'AU' }
-const order = (lines: number) =>
+const buildOrder = (lines: number) =>
   JSON.stringify({
     billingAddress: address,
     deliveryAddress: address,
@@ -134,13 +134,19 @@ const getZipBomb = () => {
 const agentMessage = '{"jsonrpc":"2.0","id":1,"method":"tools/list"},'
 
 const settings = buildFrame('settings', 0, 0)
-const http2 = (...frames: Buffer[]) => Buffer.concat([Buffer.from(http2Preface), settings, ...frames])
-const list = (count: number, toFrame: (i: number) => Buffer) => Array.from({ length: count }, (_, i) => toFrame(i))
-const block = encodeHeaders({ ':method': 'GET', ':scheme': 'https', ':authority': 'localhost', ':path': '/stores' })
-const openStream = (i: number) => buildFrame('headers', endStream | endHeaders, 2 * i + 1, block)
-const unfinished = buildFrame('headers', endStream, 1, block)
+const buildHttp2Bytes = (...frames: Buffer[]) => Buffer.concat([Buffer.from(http2Preface), settings, ...frames])
+const repeatFrames = (count: number, toFrame: (i: number) => Buffer) =>
+  Array.from({ length: count }, (_, i) => toFrame(i))
+const headerBlock = encodeHeaders({
+  ':method': 'GET',
+  ':scheme': 'https',
+  ':authority': 'localhost',
+  ':path': '/stores',
+})
+const buildOpeningFrame = (i: number) => buildFrame('headers', endStream | endHeaders, 2 * i + 1, headerBlock)
+const unfinishedHeaders = buildFrame('headers', endStream, 1, headerBlock)
 
-const trickleHead = (path: string, type: string) => (client: HostileClient) =>
+const buildTrickleHead = (path: string, type: string) => (client: HostileClient) =>
   [
     `POST ${path} HTTP/1.1`,
     'Host: localhost',
@@ -157,11 +163,11 @@ export const hostileInputs = {
     return 'waited'
   },
   'a date format with many blanks': importFile(
-    `type=customers&date_format=${encodeURIComponent(`DD${blanks}MM.YYYY`)}`,
+    `type=customers&date_format=${encodeURIComponent(`DD${manyBlanks}MM.YYYY`)}`,
     `id,surname,dateOfBirth\n1,Smith,01${repeat(' ', 60)}x\n`,
   ),
-  'a number with 200,000 digits': importFile('type=transactions', `${sale}1,1,2026-01-01,1,1.${zeros}1\n`),
-  'a date of 200 KB': importFile('type=transactions', `${sale}1,1,2026-01-01${repeat(' ', 200_000)}x,1,1\n`),
+  'a number with 200,000 digits': importFile('type=transactions', `${saleHeader}1,1,2026-01-01,1,1.${manyZeros}1\n`),
+  'a date of 200 KB': importFile('type=transactions', `${saleHeader}1,1,2026-01-01${repeat(' ', 200_000)}x,1,1\n`),
   'an email of 200 KB': importFile('type=customers', `id,surname,email\n1,Smith,${repeat('a@', 100_000)}\n`),
   'a quotation mark that is not closed': importFile('type=customers', `id,surname\n"${repeat('\n1', 1_000_000)}\n`),
   'a header with 100,000 columns': importFile('type=customers', `id,surname,${columns.join()}\n1,S\n`),
@@ -169,10 +175,10 @@ export const hostileInputs = {
     'type=customers',
     `id,surname\n${repeat(`1,S${repeat(',ab', 345_000)}\n`, 3)}`,
   ),
-  'NDJSON with 40,000 levels': importFile('type=customers', nested, 'application/x-ndjson'),
+  'NDJSON with 40,000 levels': importFile('type=customers', nestedLine, 'application/x-ndjson'),
   'NDJSON with 20,000 fields': importFile(
     'type=customers',
-    `${JSON.stringify({ id: '1', surname: 'S', ...fields(20_000) })}\n`,
+    `${JSON.stringify({ id: '1', surname: 'S', ...buildFields(20_000) })}\n`,
     'application/x-ndjson',
   ),
   'a compressed file that unpacks to 200 MB': client => importFile('type=customers', getZipBomb())(client),
@@ -184,17 +190,17 @@ export const hostileInputs = {
     '/customers',
     JSON.stringify({ surname: `${repeat('a', 100_000)}\u0001`, contact: { email: `${repeat('a.', 50_000)}@` } }),
   ),
-  '25,000 unknown fields': sendJson('PUT', '/settings', JSON.stringify(fields(22_000))),
-  '9,000 unknown fields': sendJson('PUT', '/settings', JSON.stringify(fields(9_000))),
+  '25,000 unknown fields': sendJson('PUT', '/settings', JSON.stringify(buildFields(22_000))),
+  '9,000 unknown fields': sendJson('PUT', '/settings', JSON.stringify(buildFields(9_000))),
   '80,000 empty objects': sendJson('PUT', '/settings', `{"returnReasons":[${repeat('{},', 80_000)}{}]}`),
   '10,000 nulls': sendJson('PUT', '/settings', `{"returnReasons":[${repeat('null,', 9_000)}null]}`),
   '120,000 numbers': sendJson('POST', '/console/session', `[${repeat('0,', 120_000)}0]`),
-  'an order with 4,000 lines': sendJson('POST', '/orders', order(4_000)),
+  'an order with 4,000 lines': sendJson('POST', '/orders', buildOrder(4_000)),
   'wrong passwords': get('/stores', { authorization: `Basic ${Buffer.from('scenario-1:wrong').toString('base64')}` }),
   'a message of an agent with 20,000 arguments': sendJson(
     'POST',
     '/mcp',
-    `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","arguments":${JSON.stringify(fields(20_000))}}}`,
+    `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","arguments":${JSON.stringify(buildFields(20_000))}}}`,
   ),
   '600 messages of an agent': sendJson('POST', '/mcp', `[${repeat(agentMessage, 600).slice(0, -1)}]`),
   'HTTP/2.0 as text': sendBytes('http/1.1', Buffer.from('GET /x HTTP/2.0\r\nHost: localhost\r\n\r\n')),
@@ -202,23 +208,39 @@ export const hostileInputs = {
   '3,000 pipelined requests': sendBytes('http/1.1', Buffer.from(repeat('GET / HTTP/1.1\r\nHost: a\r\n\r\n', 3_000))),
   '4,000 reset streams': sendBytes(
     'h2',
-    http2(...list(4_000, i => Buffer.concat([openStream(i), buildFrame('reset', 0, 2 * i + 1, toUint32(8))]))),
+    buildHttp2Bytes(
+      ...repeatFrames(4_000, i =>
+        Buffer.concat([buildOpeningFrame(i), buildFrame('reset', 0, 2 * i + 1, toUint32(8))]),
+      ),
+    ),
   ),
   '100 streams': sendBytes('h2', buildHttp2Requests('/stores', 100)),
-  '5,000 settings': sendBytes('h2', http2(...list(5_000, () => settings))),
-  '5,000 pings': sendBytes('h2', http2(...list(5_000, () => buildFrame('ping', 0, 0, Buffer.alloc(8))))),
-  '5,000 window updates': sendBytes('h2', http2(...list(5_000, () => buildFrame('window', 0, 0, toUint32(1))))),
+  '5,000 settings': sendBytes('h2', buildHttp2Bytes(...repeatFrames(5_000, () => settings))),
+  '5,000 pings': sendBytes(
+    'h2',
+    buildHttp2Bytes(...repeatFrames(5_000, () => buildFrame('ping', 0, 0, Buffer.alloc(8)))),
+  ),
+  '5,000 window updates': sendBytes(
+    'h2',
+    buildHttp2Bytes(...repeatFrames(5_000, () => buildFrame('window', 0, 0, toUint32(1)))),
+  ),
   '5,000 priorities': sendBytes(
     'h2',
-    http2(...list(5_000, i => buildFrame('priority', 0, 2 * i + 1, Buffer.alloc(5)))),
+    buildHttp2Bytes(...repeatFrames(5_000, i => buildFrame('priority', 0, 2 * i + 1, Buffer.alloc(5)))),
   ),
-  '5,000 continuations': sendBytes('h2', http2(unfinished, ...list(5_000, () => buildFrame('continuation', 0, 1)))),
+  '5,000 continuations': sendBytes(
+    'h2',
+    buildHttp2Bytes(unfinishedHeaders, ...repeatFrames(5_000, () => buildFrame('continuation', 0, 1))),
+  ),
   '5,000 empty frames': sendBytes(
     'h2',
-    http2(buildFrame('headers', endHeaders, 1, block), ...list(5_000, () => buildFrame('data', 0, 1))),
+    buildHttp2Bytes(
+      buildFrame('headers', endHeaders, 1, headerBlock),
+      ...repeatFrames(5_000, () => buildFrame('data', 0, 1)),
+    ),
   ),
-  'bodies of one byte a second': trickle(trickleHead('/customers', 'application/json')),
-  'files of one byte a second': trickle(trickleHead('/imports?type=customers', 'text/csv')),
+  'bodies of one byte a second': trickle(buildTrickleHead('/customers', 'application/json')),
+  'files of one byte a second': trickle(buildTrickleHead('/imports?type=customers', 'text/csv')),
 } satisfies Record<string, HostileInput>
 
 export const createAgent = () => new Agent({ keepAlive: true, maxSockets: 1, rejectUnauthorized: false })

@@ -12,7 +12,7 @@ interface ProbeOptions {
   /** Has one unit, which no other client wants. */
   sku: string
   /** Repeats a call until its outcome is known. */
-  settle: <T>(call: () => Promise<T>) => Promise<Outcome<T>>
+  repeatUntilFinal: <T>(call: () => Promise<T>) => Promise<Outcome<T>>
   isOver: () => boolean
 }
 
@@ -20,7 +20,7 @@ interface ProbeOptions {
  * Measures what a client sees of expired reservations: it reserves the only unit of a SKU for 1 s again and again. A request that is sent
  * after the expiry must get the unit, and must find neither the reservation nor its unit in `/inventory`.
  */
-export async function probeExpiry({ api, sku, settle, isOver }: ProbeOptions) {
+export async function probeExpiry({ api, sku, repeatUntilFinal, isOver }: ProbeOptions) {
   let probes = 0
   const [stillReserved, stillFound, stillListed]: [string[], string[], string[]] = [[], [], []]
   const responsesMs: number[] = []
@@ -29,17 +29,19 @@ export async function probeExpiry({ api, sku, settle, isOver }: ProbeOptions) {
     const idempotencyKey = `probe-${++probes}`
     const sentAt = performance.now()
     const lines = [{ sku, quantity: 1 }]
-    const { data, code } = await settle(() => api.reservations.create({ lines, seconds: 1 }, { idempotencyKey }))
+    const { data, code } = await repeatUntilFinal(() =>
+      api.reservations.create({ lines, seconds: 1 }, { idempotencyKey }),
+    )
     responsesMs.push(performance.now() - sentAt)
     if (!data) stillReserved.push(`${idempotencyKey}: ${code}`)
     await delay(1_000 + toleranceMs)
-    const { data: levels = [] } = await settle(() => Array.fromAsync(api.inventory.list({ sku })))
+    const { data: levels = [] } = await repeatUntilFinal(() => Array.fromAsync(api.inventory.list({ sku })))
     if (levels.some(({ reserved }) => reserved > 0)) stillListed.push(idempotencyKey)
     return data?.id
   }
   for (let expired = await reserve(); !isOver(); ) {
     const [read, next] = await Promise.all([
-      expired && settle(() => api.reservations.get(expired as string)),
+      expired && repeatUntilFinal(() => api.reservations.get(expired as string)),
       reserve(),
     ])
     if (read && read.status !== 404) stillFound.push(`${expired}: ${read.status} ${read.code ?? ''}`)

@@ -36,13 +36,13 @@ function listBasePackages(): ReadonlySet<string> {
   const packages = new Map<string, string[]>()
   const providers = new Map<string, string>()
   const all: string[] = []
-  const reported = runProgram(
+  const packageList = runProgram(
     'dpkg-query',
     '-W',
     '-f',
     `${['Package', 'Essential', 'Provides', 'Pre-Depends', 'Depends'].map(field => `\${${field}}`).join('\\t')}\\n`,
   )
-  for (const line of reported.split('\n')) {
+  for (const line of packageList.split('\n')) {
     const [name = '', essential, provides = '', before, depends] = line.split('\t')
     packages.set(name, listNames(`${before}, ${depends}`))
     for (const provided of listNames(provides)) providers.set(provided, name)
@@ -66,9 +66,9 @@ const listNames = (relations: string) => relations.match(/(?<=^|[,|] *)[a-z0-9][
 function listFiles(names: ReadonlySet<string>): ReadonlySet<string> {
   const { stdout } = spawnSync('dpkg', ['-L', ...names], { encoding: 'utf8', maxBuffer: 2 ** 26 })
   const info = '/var/lib/dpkg/info'
-  const stored = readdirSync(info).filter(file => names.has(file.replace(/(:\w+)?\.\w+$/, '')))
+  const storedFiles = readdirSync(info).filter(file => names.has(file.replace(/(:\w+)?\.\w+$/, '')))
   const files = new Set([
-    ...stored.map(file => join(info, file)),
+    ...storedFiles.map(file => join(info, file)),
     '/bin',
     '/lib',
     '/lib64',
@@ -81,8 +81,8 @@ function listFiles(names: ReadonlySet<string>): ReadonlySet<string> {
   for (const path of stdout.split('\n')) {
     if (!path.startsWith('/') || /^\/usr\/share\/(doc|man|info|locale|lintian)\//.test(path)) continue
     // Since /bin is /usr/bin, a package may still say the former.
-    const real = path.replace(/^\/(bin|lib|lib64|sbin)\//, '/usr/$1/')
-    if (lstatSync(real, { throwIfNoEntry: false })) files.add(real)
+    const resolvedPath = path.replace(/^\/(bin|lib|lib64|sbin)\//, '/usr/$1/')
+    if (lstatSync(resolvedPath, { throwIfNoEntry: false })) files.add(resolvedPath)
   }
   files.delete('/.')
   return files

@@ -12,29 +12,31 @@ const [, grace = ''] = readFileSync(file, 'utf8').match(/^ *stop_grace_period: (
 const facts: [fact: string, holds: boolean][] = []
 
 /** podman-compose exits with 0 even if its commands fail, so the output is checked. */
-const compose = (...args: string[]) => spawnSync('podman-compose', ['-f', file, ...args], { stdio: ['ignore', 2, 2] })
-const inside = (...command: string[]) => spawnSync('podman', ['exec', container, ...command], { encoding: 'utf8' })
-const hasService = () => inside('tillbridge', 'service', 'list').stdout.includes('luma')
-const stateOf = () => JSON.parse(runProgram('podman', 'inspect', '--format', '{{json .State}}', container))
+const runCompose = (...args: string[]) =>
+  spawnSync('podman-compose', ['-f', file, ...args], { stdio: ['ignore', 2, 2] })
+const runInContainer = (...command: string[]) =>
+  spawnSync('podman', ['exec', container, ...command], { encoding: 'utf8' })
+const hasService = () => runInContainer('tillbridge', 'service', 'list').stdout.includes('luma')
+const inspectState = () => JSON.parse(runProgram('podman', 'inspect', '--format', '{{json .State}}', container))
 
 runProgram('podman', 'import', 'base.tar', 'docker.io/library/debian:12-slim')
-compose('up', '--build', '-d')
+runCompose('up', '--build', '-d')
 const volume = runProgram('podman', 'volume', 'inspect', '--format', '{{.Mountpoint}}', 'deploy_tillbridge').trim()
 const ca = join(volume, 'tls/ca.pem')
 facts.push(['podman-compose builds it, and it responds over HTTPS', await waitUntilReady(8443, ca)])
 // Debian's podman leaves it to systemd to ask now and then.
 facts.push(['its health check succeeds', spawnSync('podman', ['healthcheck', 'run', container]).status === 0])
-const { stdout: status } = inside('cat', '/proc/1/status')
+const { stdout: status } = runInContainer('cat', '/proc/1/status')
 facts.push([
   'its user has no capabilities and can gain none',
   /^Uid:\t10001\t/m.test(status) && /^CapBnd:\t0+$/m.test(status) && /^NoNewPrivs:\t1$/m.test(status),
 ])
-const written = spawnSync('podman', ['exec', '--user', '0', container, 'touch', '/opt/written'], { encoding: 'utf8' })
-facts.push(['its root is read-only', written.stderr.includes('Read-only file system')])
-compose('exec', '-T', 'tillbridge', 'tillbridge', 'service', 'add', 'luma')
+const touched = spawnSync('podman', ['exec', '--user', '0', container, 'touch', '/opt/written'], { encoding: 'utf8' })
+facts.push(['its root is read-only', touched.stderr.includes('Read-only file system')])
+runCompose('exec', '-T', 'tillbridge', 'tillbridge', 'service', 'add', 'luma')
 facts.push(['commands run in the container', hasService()])
 const socket = '/var/lib/tillbridge/postgres/socket'
-const { stdout: selected } = inside(
+const { stdout: selected } = runInContainer(
   'psql',
   `--host=${socket}`,
   '--username=tillbridge',
@@ -44,8 +46,8 @@ const { stdout: selected } = inside(
 facts.push(["Debian's psql connects to the database", selected === 'luma\n'])
 
 const began = Date.now()
-compose('stop', '-t', grace)
-const { ExitCode } = stateOf()
+runCompose('stop', '-t', grace)
+const { ExitCode } = inspectState()
 const inTime = Date.now() - began < Number(grace) * 1000
 const volumeFiles = readdirSync(volume, { recursive: true }).map(String)
 facts.push([
@@ -53,12 +55,12 @@ facts.push([
   ExitCode === 0 && inTime && !volumeFiles.some(path => path.endsWith('postmaster.pid')),
 ])
 const authority = readFileSync(ca, 'utf8')
-compose('down', '-t', grace)
-compose('up', '-d')
+runCompose('down', '-t', grace)
+runCompose('up', '-d')
 facts.push([
   'after down and up it has what it had',
   (await waitUntilReady(8443, ca)) && readFileSync(ca, 'utf8') === authority && hasService(),
 ])
-compose('down', '-t', grace)
+runCompose('down', '-t', grace)
 for (const [fact, holds] of facts) console.log(`${holds ? '✔' : '✖'} ${fact}`)
 if (!facts.every(([, holds]) => holds)) process.exitCode = 1

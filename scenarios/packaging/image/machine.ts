@@ -3,7 +3,7 @@ import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** Prepares the machine for podman: one version of cgroups, because crun doesn't support both; no systemd; all files in the directory. */
-const prepared = `
+const setup = `
 if [ -d /sys/fs/cgroup/unified ]; then mount -t tmpfs tmpfs /sys/fs/cgroup/unified; fi
 mount -t tmpfs tmpfs /run
 mount -t tmpfs tmpfs /etc/cni
@@ -13,10 +13,10 @@ ip link set lo up
 
 /** Runs a command in a directory, with separate mounts, network, processes and containers, which end with it. */
 export function runOnMachine(home: string, command: readonly string[], stdio: 'inherit' | 'pipe') {
-  const own = ['--mount', '--net', '--pid', '--fork', '--kill-child', '--mount-proc']
+  const namespaces = ['--mount', '--net', '--pid', '--fork', '--kill-child', '--mount-proc']
   mkdirSync(join(home, 'lib'))
   try {
-    return spawnSync('unshare', [...own, 'sh', '-euc', prepared, 'sh', ...command], {
+    return spawnSync('unshare', [...namespaces, 'sh', '-euc', setup, 'sh', ...command], {
       cwd: home,
       // Other image formats lose the health check. Caching steps for another build would take time.
       env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', TMPDIR: home, BUILDAH_FORMAT: 'docker', BUILDAH_LAYERS: 'false' },

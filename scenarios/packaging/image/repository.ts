@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { runProgram } from './run-program.ts'
 
 /** The package that the Dockerfile installs. */
-const installed = 'postgresql-client'
+const installedPackage = 'postgresql-client'
 
 /**
  * Adds an apt repository to a root whose `var/lib/dpkg/status` has the installed packages: the package that the Dockerfile installs, and what
@@ -20,7 +20,7 @@ export function writeRepository(root: string) {
     'APT::Sandbox::User=root',
   ].flatMap(option => ['-o', option])
   const download = () =>
-    runProgram('apt-get', ...options, 'install', '--download-only', '--no-install-recommends', '-y', installed)
+    runProgram('apt-get', ...options, 'install', '--download-only', '--no-install-recommends', '-y', installedPackage)
   try {
     download()
   } catch {

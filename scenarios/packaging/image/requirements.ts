@@ -15,7 +15,7 @@ export const buildahMissing =
   rootMissing ?? (isInstalled('buildah') ? undefined : 'buildah is missing: apt-get install buildah')
 
 /** Runs a container with a port whose only program ends at once. */
-const smallest =
+const runSmallestContainer =
   'podman import image.tar smallest && podman run --init --read-only -p 8443:8443 smallest catatonit --version'
 
 /** Returns the reason why compose.yaml can't run here, otherwise undefined. Tries a small container, because kernels differ. */
@@ -26,7 +26,7 @@ export function findComposeObstacle(): string | undefined {
   const home = mkdtempSync(join(tmpdir(), 'tillbridge-container-'))
   try {
     runProgram('tar', '-C', '/', '-cf', join(home, 'image.tar'), 'usr/bin/catatonit')
-    const { status, stderr } = runOnMachine(home, ['sh', '-c', smallest], 'pipe')
+    const { status, stderr } = runOnMachine(home, ['sh', '-c', runSmallestContainer], 'pipe')
     return status === 0 ? undefined : `podman cannot run a container here: ${stderr.trim().split('\n').at(-1)}`
   } finally {
     rmSync(home, { recursive: true, force: true })

@@ -14,7 +14,7 @@ import {
   isAcknowledged,
   type Operation,
   type OperationType,
-  type Written,
+  type WrittenRecord,
 } from '../operations/history.ts'
 import { address, formatAmount } from '../operations/payment.ts'
 
@@ -119,13 +119,13 @@ export async function readList<T>(
   }
 }
 
-const sum = (amounts: readonly number[]) => amounts.reduce((total, amount) => total + amount, 0)
+const addUp = (amounts: readonly number[]) => amounts.reduce((total, amount) => total + amount, 0)
 
 /** Runs one shopper, who does one thing after another until `isOver`. `own`: the customers that only this shopper changes. */
 export async function runShopper(
   name: string,
   random: Random,
-  own: Customer[],
+  ownCustomers: Customer[],
   context: ShopperContext,
   isOver: () => boolean,
 ) {
@@ -140,9 +140,9 @@ export async function runShopper(
   async function write(
     type: OperationType,
     key: string,
-    call: (api: Tillbridge, options: { idempotencyKey: string }) => Promise<Written>,
+    call: (api: Tillbridge, options: { idempotencyKey: string }) => Promise<WrittenRecord>,
     details: Pick<Operation, 'target' | 'value' | 'drawsOnVoucher'> = {},
-  ): Promise<Written | undefined> {
+  ): Promise<WrittenRecord | undefined> {
     // A change has no Idempotency-Key, because repeating it has no further effect.
     const hasKey = type !== 'change'
     const send = (chance = 0) => client.settle(api => call(api, { idempotencyKey: key }), chance)
@@ -174,7 +174,7 @@ export async function runShopper(
     const chosen = [...new Set(Array.from({ length: random.integer(1, 3) }, () => random.pick(skus)))]
     const lines = chosen.map(({ sku, price }) => ({ sku, price, quantity: random.integer(1, 3) }))
     return {
-      dueCents: sum(lines.map(({ price, quantity }) => Math.round(Number(price) * 100) * quantity)),
+      dueCents: addUp(lines.map(({ price, quantity }) => Math.round(Number(price) * 100) * quantity)),
       lines: lines.map(({ sku, quantity }) => ({ sku, quantity })),
     }
   }
@@ -206,11 +206,11 @@ export async function runShopper(
       const body = { firstname: 'Scenario', surname: key, contact, address, ...consent }
       const created = await write('customer', key, (api, options) => api.customers.create(body, options))
       if (!created?.id) return
-      own.push({ id: created.id, email })
+      ownCustomers.push({ id: created.id, email })
       customers.push({ id: created.id, email })
     },
     async function changeCustomer() {
-      const customer = pickFrom(own)
+      const customer = pickFrom(ownCustomers)
       if (!customer) return
       const work = `${phone()}${count}`
       const consent = random.pick([

@@ -34,13 +34,13 @@ export async function runStaff(
     work.changes.set(change.kind, (work.changes.get(change.kind) ?? 0) + 1)
     return simulator.change(change)
   }
-  const pick = <T>(list: Iterable<T>, matches: (item: T) => boolean = () => true) => {
+  const pickMatching = <T>(list: Iterable<T>, matches: (item: T) => boolean = () => true) => {
     const matching = [...list].filter(matches)
     return matching.length ? random.pick(matching) : undefined
   }
-  const pickPerson = () => pick(state.persons.values(), person => !isUnsettled(person))
-  const pickShop = () => pick(state.stores.values(), ({ kind }) => kind === 'shop') as Store
-  const pickStyle = () => pick(state.styles.values(), ({ special }) => !special) as Style
+  const pickPerson = () => pickMatching(state.persons.values(), person => !isUnsettled(person))
+  const pickShop = () => pickMatching(state.stores.values(), ({ kind }) => kind === 'shop') as Store
+  const pickStyle = () => pickMatching(state.styles.values(), ({ special }) => !special) as Style
   const pickSku = (): Sku => {
     const { colours } = pickStyle()
     return random.pick(random.pick(colours).skus)
@@ -87,13 +87,15 @@ export async function runStaff(
     },
     () => {
       for (let remaining = 8; remaining > 0; remaining--) {
-        const order = pick(state.orders.values(), ({ lines }) => lines.every(({ status }) => status === 'Processing'))
+        const order = pickMatching(state.orders.values(), ({ lines }) =>
+          lines.every(({ status }) => status === 'Processing'),
+        )
         if (order) apply({ kind: random.chance(0.9) ? 'despatch-order' : 'cancel-order', id: order.id })
       }
     },
     // All but the last line leave. Then a line moves into a parcel of its own.
     () => {
-      const order = pick(
+      const order = pickMatching(
         state.orders.values(),
         candidate => new Set(candidate.lines.map(({ skuId }) => skuId)).size > 2 && candidate.lines.every(isProcessing),
       )
@@ -105,7 +107,7 @@ export async function runStaff(
       if (random.chance(0.7)) apply({ kind: 'split-shipment', id, conNote: `P2-${id}` })
     },
     () => {
-      const open = pick(state.returns.values(), record => record.status === 9 && !isUnsettled(record))
+      const open = pickMatching(state.returns.values(), record => record.status === 9 && !isUnsettled(record))
       if (!open) return
       const { id, lines } = open
       apply(
@@ -119,11 +121,11 @@ export async function runStaff(
       )
     },
     () => {
-      const received = pick(state.returns.values(), ({ status }) => status === 10)
+      const received = pickMatching(state.returns.values(), ({ status }) => status === 10)
       if (received) apply({ kind: 'complete-return', id: received.id })
     },
     () => {
-      const account = pick(state.accounts.values())
+      const account = pickMatching(state.accounts.values())
       if (!account) return
       const rewards = account.rewards.map(lot => (random.chance(0.3) ? { ...lot, redeemed: lot.total } : lot))
       const fields = random.pick([
@@ -135,7 +137,7 @@ export async function runStaff(
     },
     // A till draws on a voucher or only validates it: either ends the API's validation.
     () => {
-      const voucher = pick(
+      const voucher = pickMatching(
         state.vouchers.values(),
         candidate => candidate.state === 'issued' && candidate.currency === 'AUD',
       )
@@ -151,7 +153,10 @@ export async function runStaff(
   const rareActions: (() => unknown)[] = [
     () => state.styles.size > 6 && apply({ kind: 'withdraw-style', id: pickStyle().id }),
     () => {
-      const withdrawn = pick(state.colours.values(), ({ style }) => !state.styles.has(style.id) && !style.special)
+      const withdrawn = pickMatching(
+        state.colours.values(),
+        ({ style }) => !state.styles.has(style.id) && !style.special,
+      )
       if (withdrawn) apply({ kind: 'export-style', id: withdrawn.style.id })
     },
     () => {
@@ -160,7 +165,7 @@ export async function runStaff(
     },
     () => apply({ kind: 'edit-store', id: pickShop().id, fields: { name: `Shop of ${random.pick(names)} ` } }),
     () => {
-      const place = pick(state.stores.values(), ({ kind }) => kind !== 'shop')
+      const place = pickMatching(state.stores.values(), ({ kind }) => kind !== 'shop')
       if (place) apply({ kind: 'edit-store', id: place.id, fields: { name: `Stock of ${random.pick(names)} ` } })
     },
     () => state.stores.size < 12 && apply({ kind: 'add-warehouse', name: `Overflow ${random.integer(1, 99)}` }),
@@ -171,11 +176,13 @@ export async function runStaff(
       if (person) apply({ kind: 'edit-person', id: person.id, fields: { references: { 1321: id } } })
     },
     () => {
-      const order = pick(state.orders.values(), ({ lines }) => lines.every(({ status }) => status !== 'Processing'))
+      const order = pickMatching(state.orders.values(), ({ lines }) =>
+        lines.every(({ status }) => status !== 'Processing'),
+      )
       if (order) apply({ kind: 'forget-order', id: order.id })
     },
     () => {
-      const voucher = pick(
+      const voucher = pickMatching(
         state.vouchers.values(),
         candidate => candidate.state === 'issued' || candidate.state === 'suspended',
       )

@@ -32,9 +32,11 @@ export async function checkVoucherBalances(
   for (const { number, pin, used, original, writtenOff } of usable) {
     const availableCents = toCents(original - used - writtenOff)
     const { data, code, reason } = await client.settle(api => api.vouchers.lookUp({ number, pin }))
-    const shown = data ? [data.usedAmount, data.availableAmount].map(amount => toCents(Number(amount))) : [code, reason]
+    const actual = data
+      ? [data.usedAmount, data.availableAmount].map(amount => toCents(Number(amount)))
+      : [code, reason]
     const expected = availableCents > 0 ? [toCents(used), availableCents] : ['voucher_unusable', 'redeemed']
-    if (shown.join() !== expected.join()) wrong.push(`${number}: ${shown.join(' ')}, not ${expected.join(' ')}`)
+    if (actual.join() !== expected.join()) wrong.push(`${number}: ${actual.join(' ')}, not ${expected.join(' ')}`)
   }
   const format = (number: string, order: string, cents: number) => `${number} for ${order}: ${cents}`
   return [

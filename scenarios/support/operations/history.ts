@@ -4,7 +4,7 @@ const operationTypes = ['customer', 'change', 'order', 'return', 'voucherSale', 
 export type OperationType = (typeof operationTypes)[number]
 
 /** The fields that a check reads of a record that an operation created or changed. */
-export interface Written {
+export interface WrittenRecord {
   id?: string
   orderNumber?: string | null
   number?: string | null
@@ -22,9 +22,9 @@ export interface Operation {
   value?: string
   /** True if a voucher pays a part of the order. */
   drawsOnVoucher?: boolean
-  outcome: Outcome<Written>
+  outcome: Outcome<WrittenRecord>
   /** Sends the same request with the same key again; absent if the request has no key. */
-  repeat?: () => Promise<Outcome<Written>>
+  repeat?: () => Promise<Outcome<WrittenRecord>>
 }
 
 /** True if the client received an acknowledgement. */

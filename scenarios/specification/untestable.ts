@@ -1,8 +1,8 @@
 /** Thrown if a statement can't be tried on an installation. The message gives the reason. */
-export class NotTried extends Error {}
+export class Untestable extends Error {}
 
 /** Returns a value. Throws `NotTried` if it is missing. */
 export function requireValue<T>(value: T | undefined, why: string): T {
-  if (value === undefined) throw new NotTried(why)
+  if (value === undefined) throw new Untestable(why)
   return value
 }

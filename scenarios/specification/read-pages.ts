@@ -1,24 +1,24 @@
 import assert from 'node:assert/strict'
-import { type Api, dataOf } from './api.ts'
+import { type Api, getData } from './api.ts'
 import { cursor } from './names.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a statement reads what it expects
-type Found = any
+type ApiRecord = any
 
 /** Returns the records of a list, up to a maximum number of pages. */
-export async function pagination(
+export async function readPages(
   api: Api,
   path: string,
   query: Readonly<Record<string, string>>,
   pages = 100,
-): Promise<Found[]> {
-  const records: Found[] = []
+): Promise<ApiRecord[]> {
+  const records: ApiRecord[] = []
   let after: string | undefined
   for (let page = 0; page < pages; page++) {
     const response = await api.get(path, { ...query, ...(after !== undefined && { [cursor.parameter]: after }) })
-    const some = dataOf(response)
-    assert.ok(Array.isArray(some) && some.length <= 100, `a page holds ${some.length}`)
-    records.push(...some)
+    const pageRecords = getData(response)
+    assert.ok(Array.isArray(pageRecords) && pageRecords.length <= 100, `a page holds ${pageRecords.length}`)
+    records.push(...pageRecords)
     const { hasNextPage, endCursor } = response.body.meta
     if (!hasNextPage) break
     after = endCursor
@@ -27,18 +27,18 @@ export async function pagination(
 }
 
 /** Asserts that pages by cursor contain each record once, with at most 100 records per page. */
-export async function isPaged(api: Api, path: string, query: Readonly<Record<string, string>> = {}) {
-  const first = await pagination(api, path, { ...query, [cursor.limit]: '3' }, 3)
+export async function assertPaginated(api: Api, path: string, query: Readonly<Record<string, string>> = {}) {
+  const first = await readPages(api, path, { ...query, [cursor.limit]: '3' }, 3)
   const ids = first.map(({ id }) => id)
   assert.ok(ids.length > 3, 'there is more than a page')
   assert.equal(new Set(ids).size, ids.length, 'no record comes twice')
-  const complete = dataOf(await api.get(path, query)).map(({ id }: { id: string }) => id)
+  const complete = getData(await api.get(path, query)).map(({ id }: { id: string }) => id)
   assert.deepEqual(ids, complete.slice(0, ids.length), 'pages are parts of the same list')
 }
 
 /** Asserts that a page holds 100 records and never more. */
-export async function holdsAHundred(api: Api, path: string) {
-  assert.equal(dataOf(await api.get(path, {})).length, 100)
+export async function assertPageLimit(api: Api, path: string) {
+  assert.equal(getData(await api.get(path, {})).length, 100)
   const { status, body } = await api.get(path, { [cursor.limit]: '1000' })
   assert.ok(status >= 400 || body.data.length <= 100, 'a page has at most 100 records')
 }
