@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { productExport } from '../api/mappings/shopify.ts'
+import { buildProductExport } from '../api/mappings/shopify.ts'
 import { environmentOf } from '../import/import-command.ts'
 import { createUnmappedShop } from '../support/mapping-shop.ts'
 import { cli, createDirectory, runCommand } from '../support/processes.ts'
@@ -22,7 +22,7 @@ test('the check lists issues, and its CSV can be imported as mappings', async ()
     ['S', '012001'],
     ['M', '12002'],
   ] as const
-  await writeFile(products, productExport(variants))
+  await writeFile(products, buildProductExport(variants))
   const accepted = await runCommand(['import', 'ecommerce-variants', products, '--service', name], environment)
   assert.match(accepted.out, /^1 +without a SKU: skipped/m, accepted.err)
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from '../../src/database/db.ts'
 import { lockImportType } from '../../src/import/pipeline/import-type-lock.ts'
-import { customerExport } from '../api/mappings/shopify.ts'
+import { buildCustomerExport } from '../api/mappings/shopify.ts'
 import { browserMissing } from '../support/browser.ts'
 import { assertAccessible } from '../support/console/axe.ts'
 import { type Console, openConsole, route } from '../support/console/console.ts'
@@ -208,7 +208,7 @@ test('a Shopify export is recognised and its omissions remove nothing', {
       sql`select ecommerce_id as id, other from ecommerce_item where service_id = ${api.service.id} order by 1`,
     )
   const customers = ['1', '2', '4'.repeat(101)].map(id => [id, `${id.slice(0, 1)}@example.com`] as const)
-  await page.drop('customers_export.csv', Buffer.from(customerExport(customers)))
+  await page.drop('customers_export.csv', Buffer.from(buildCustomerExport(customers)))
   await page.waitForText('customers_export.csv')
   await page.waitUntil(`document.querySelector('[aria-label="Format"]')`)
   assert.equal(await page.readField('File type'), 'ecommerce-customers')

@@ -4,7 +4,7 @@ import { pino } from 'pino'
 import { sql } from '../../src/database/db.ts'
 import { startWorker, type Worker } from '../../src/jobs/worker.ts'
 import { mappingCheckJob } from '../../src/store/mappings/platform-items.ts'
-import { productExport } from '../api/mappings/shopify.ts'
+import { buildProductExport } from '../api/mappings/shopify.ts'
 import { browserMissing } from '../support/browser.ts'
 import { assertAccessible } from '../support/console/axe.ts'
 import { type Console, openConsole } from '../support/console/console.ts'
@@ -52,7 +52,7 @@ test('the page shows the progress of a check that another client started', {
 }, async () => {
   await page.show('mappings/check/skus')
   await page.waitForText('Not checked yet.')
-  const body = productExport([
+  const body = buildProductExport([
     ['S', 'MH01-S'],
     ['M', 'MH01-M'],
   ])
@@ -148,7 +148,7 @@ test('sure suggestions are previewed, accepted together and undone together', { 
   const skus = await addSkusInCapitals(api.db, caller.service, 120)
   // A blank inside, which is hard to see.
   const variants = skus.map((sku, i): [string, string] => [String(i), i === 0 ? sku.replace('Sku-', 'SKU- ') : sku])
-  await importAndWait(caller, 'ecommerce-variants', productExport(variants))
+  await importAndWait(caller, 'ecommerce-variants', buildProductExport(variants))
   assert.equal((await post(caller, '/mappings/check', {})).status, 202)
   await page.show('mappings/check/skus/nearMatch')
   await page.waitUntil(

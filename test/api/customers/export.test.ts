@@ -21,8 +21,8 @@ test('a personal data export contains everything about one person only', async (
   const response = await api.get(`/customers/${id}/export`)
   assert.equal(response.status, 200, response.text)
   const { data } = response.json
-  const isWhole: boolean = Check(PersonalData, data)
-  assert.ok(isWhole)
+  const isValid: boolean = Check(PersonalData, data)
+  assert.ok(isValid)
   const { updateTimeStamp: _, ...current } = (await api.get(`/customers/${id}`)).json.data
   const { updateTimeStamp: __, ...exported } = data.customer
   assert.deepEqual(exported, current)
@@ -54,7 +54,7 @@ test('a personal data export contains everything about one person only', async (
   )
   assert.ok(!response.text.includes(other.email) && !response.text.includes(other.id))
   assert.doesNotMatch(response.text, new RegExp(`"pin"|${voucher.pin}`))
-  // Each table that has a text of the person is in it, but for what is encrypted.
+  // The export contains every table with unencrypted text of the person.
   const tables = new Set((await findRows(api, 'canary')).map(match => match.split(':')[0]))
   assert.deepEqual(
     [...tables],

@@ -14,17 +14,17 @@ after(() => api.stop())
 
 test('read-only and unknown fields are rejected by name', async () => {
   const { id, ...record } = await createCustomer(api)
-  const keptFields = ['startDate', 'code', 'loyaltyCode', 'loyaltyName', 'joinedStoreId', 'joinedStoreCode']
-  const unknown = ['updateTimeStamp', 'nope', 'contacts', '__proto__', 'constructor']
-  for (const name of ['id', ...keptFields, ...unknown]) {
-    const own = JSON.stringify(
-      unknown.includes(name) ? (Object.getOwnPropertyDescriptor(record, name)?.value ?? 'x') : 'x',
+  const readOnlyFields = ['startDate', 'code', 'loyaltyCode', 'loyaltyName', 'joinedStoreId', 'joinedStoreCode']
+  const unknownFields = ['updateTimeStamp', 'nope', 'contacts', '__proto__', 'constructor']
+  for (const name of ['id', ...readOnlyFields, ...unknownFields]) {
+    const json = JSON.stringify(
+      unknownFields.includes(name) ? (Object.getOwnPropertyDescriptor(record, name)?.value ?? 'x') : 'x',
     )
-    const text = name === 'startDate' ? '"2001-01-01 00:00:00"' : own
+    const text = name === 'startDate' ? '"2001-01-01 00:00:00"' : json
     const change = await put(api, `/customers/${id}`, `{${JSON.stringify(name)}:${text}}`)
     assertRejected(api, change, 'invalid_body', `/${name}`)
     assert.ok(change.json.detail.includes(`\`${name}\``), change.text)
-    const body = `${JSON.stringify(buildCustomer()).slice(0, -1)},${JSON.stringify(name)}:${own}}`
+    const body = `${JSON.stringify(buildCustomer()).slice(0, -1)},${JSON.stringify(name)}:${json}}`
     assertRejected(api, await post(api, '/customers', body), 'invalid_body', `/${name}`)
   }
   const several = { id: '1', code: null, updateTimeStamp: 'x' }
@@ -43,8 +43,8 @@ test('all missing fields and wrong types are reported at once', async () => {
   assertRejected(api, await post(api, '/customers', {}), 'invalid_body', '/firstname', '/surname', '/contact')
   assertRejected(api, await post(api, '/customers', buildCustomer({ contact: {} })), 'invalid_body', '/contact/email')
   const wrong = { firstname: null, surname: 5, contact: { email: null, phones: [] }, title: true, privacy: 'false' }
-  const places = ['/firstname', '/surname', '/contact/email', '/contact/phones', '/title', '/privacy']
-  assertRejected(api, await post(api, '/customers', wrong), 'invalid_body', ...places)
+  const pointers = ['/firstname', '/surname', '/contact/email', '/contact/phones', '/title', '/privacy']
+  assertRejected(api, await post(api, '/customers', wrong), 'invalid_body', ...pointers)
   const { id } = await createCustomer(api)
   const numbers = { ecommerceAdminId: 1, ecommerceLegacyId: 6477890125896 }
   assertRejected(
@@ -54,8 +54,8 @@ test('all missing fields and wrong types are reported at once', async () => {
     '/ecommerceAdminId',
     '/ecommerceLegacyId',
   )
-  const inPut = places.filter(place => !['/firstname', '/contact/email'].includes(place))
-  assertRejected(api, await put(api, `/customers/${id}`, wrong), 'invalid_body', ...inPut)
+  const putPointers = pointers.filter(pointer => !['/firstname', '/contact/email'].includes(pointer))
+  assertRejected(api, await put(api, `/customers/${id}`, wrong), 'invalid_body', ...putPointers)
   const cleared = { firstname: null, surname: '', contact: { email: '' } }
   const required = ['/firstname', '/surname', '/contact/email']
   assertRejected(api, await put(api, `/customers/${id}`, cleared), 'invalid_field', ...required)
@@ -134,7 +134,7 @@ test('a telephone number contains digits and separators only', async () => {
     })
     assert.deepEqual(contact.phones, { home: number, mobile: number, work: number })
   }
-  const none = [
+  const invalidNumbers = [
     '12',
     '---',
     'none',
@@ -145,25 +145,30 @@ test('a telephone number contains digits and separators only', async () => {
     '٠١٢٣٤',
     '1234#5',
   ]
-  for (const number of none) {
+  for (const number of invalidNumbers) {
     const phones = { home: number, mobile: number, work: number }
-    const places = ['/contact/phones/home', '/contact/phones/mobile', '/contact/phones/work']
-    assertRejected(api, await put(api, `/customers/${id}`, { contact: { phones } }), 'invalid_field', ...places)
+    const pointers = ['/contact/phones/home', '/contact/phones/mobile', '/contact/phones/work']
+    assertRejected(api, await put(api, `/customers/${id}`, { contact: { phones } }), 'invalid_field', ...pointers)
     assertRejected(api, await post(api, '/customers', buildCustomer({ mobile: number })), 'invalid_field', '/mobile')
   }
 })
 
 test('two different mobile numbers in one request are rejected in both fields', async () => {
   const { id } = await createCustomer(api, buildCustomer({ mobile: '0400 000 000' }))
-  const both = ['/mobile', '/contact/phones/mobile']
-  const twice = { mobile: '0400 123 456', contact: { phones: { mobile: '0400 123 457' } } }
-  assertRejected(api, await put(api, `/customers/${id}`, twice), 'invalid_field', ...both)
-  assertRejected(api, await put(api, `/customers/${id}`, { ...twice, mobile: null }), 'invalid_field', ...both)
+  const bothPointers = ['/mobile', '/contact/phones/mobile']
+  const differentNumbers = { mobile: '0400 123 456', contact: { phones: { mobile: '0400 123 457' } } }
+  assertRejected(api, await put(api, `/customers/${id}`, differentNumbers), 'invalid_field', ...bothPointers)
+  assertRejected(
+    api,
+    await put(api, `/customers/${id}`, { ...differentNumbers, mobile: null }),
+    'invalid_field',
+    ...bothPointers,
+  )
   const cleared = { mobile: '0400 123 456', contact: { phones: null } }
   assertRejected(api, await put(api, `/customers/${id}`, cleared), 'invalid_field', '/mobile', '/contact/phones')
   const body = buildCustomer()
   const fresh = { ...body, mobile: '111', contact: { ...body.contact, phones: { mobile: '112' } } }
-  assertRejected(api, await post(api, '/customers', fresh), 'invalid_field', ...both)
+  assertRejected(api, await post(api, '/customers', fresh), 'invalid_field', ...bothPointers)
   assert.equal((await api.get(`/customers/${id}`)).json.data.contact.phones.mobile, '0400 000 000')
   await updateCustomer(api, id, { mobile: null, contact: { phones: null } })
 })
@@ -171,14 +176,14 @@ test('two different mobile numbers in one request are rejected in both fields', 
 test('an email address must be deliverable without quotes', async () => {
   const { id } = await createCustomer(api)
   const local = 'a'.repeat(64)
-  const good = [
+  const valid = [
     "o'neill+news@example.com",
     'a.b@x.co',
     'jörg@müller.de',
     'δοκιμή@παράδειγμα.ελ',
     `${local}@example.com`,
   ]
-  for (const email of [...good, '用户@例子.广告', 'x!#$%&*/=?^_`{|}~-@example.com']) {
+  for (const email of [...valid, '用户@例子.广告', 'x!#$%&*/=?^_`{|}~-@example.com']) {
     assert.equal((await updateCustomer(api, id, { contact: { email } })).contact.email, email)
     const response = await api.get(`/customers?email=${encodeURIComponent(email)}`)
     assert.deepEqual(
@@ -186,7 +191,7 @@ test('an email address must be deliverable without quotes', async () => {
       [id],
     )
   }
-  const bad = [
+  const malformed = [
     '',
     'x',
     '@example.com',
@@ -197,7 +202,7 @@ test('an email address must be deliverable without quotes', async () => {
     'a@b@example.com',
     '"a b"@example.com',
   ]
-  const more = [
+  const invalidParts = [
     '.a@example.com',
     'a.@example.com',
     'a..b@example.com',
@@ -205,14 +210,21 @@ test('an email address must be deliverable without quotes', async () => {
     'a@10.0.0.1',
     'a@[10.0.0.1]',
   ]
-  const odd = [
+  const injections = [
     'a@example..com',
     'a@-example.com',
     'a@example.com\r\nBcc: b@example.com',
     'A <a@example.com>',
     'a@example.com,b@example.com',
   ]
-  for (const email of [...bad, ...more, ...odd, 'a@exa\u0000mple.com', 'a\ud800@example.com', ' a@example.com']) {
+  for (const email of [
+    ...malformed,
+    ...invalidParts,
+    ...injections,
+    'a@exa\u0000mple.com',
+    'a\ud800@example.com',
+    ' a@example.com',
+  ]) {
     assertRejected(api, await put(api, `/customers/${id}`, { contact: { email } }), 'invalid_field', '/contact/email')
     assertRejected(
       api,

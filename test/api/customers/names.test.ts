@@ -9,13 +9,13 @@ import { put } from '../../support/write.ts'
 const api = await startCustomerShop()
 after(() => api.stop())
 
-const called = (firstname: string, surname: string) => ({ ...buildCustomer(), firstname, surname })
+const buildNamedCustomer = (firstname: string, surname: string) => ({ ...buildCustomer(), firstname, surname })
 
-const path = (name: string, more = '') => `/customers/search?name=${encodeURIComponent(name)}${more}`
+const toSearchPath = (name: string, more = '') => `/customers/search?name=${encodeURIComponent(name)}${more}`
 
 /** Returns the customers that a name finds, in list order. */
 async function findNames(caller: Caller, name: string) {
-  const { status, json, text } = await caller.get(path(name))
+  const { status, json, text } = await caller.get(toSearchPath(name))
   assert.equal(status, 200, text)
   return json.data.map((record: { firstname: string; surname: string }) => `${record.firstname} ${record.surname}`)
 }
@@ -28,7 +28,7 @@ test('a name search matches surname prefixes and full surnames with first-name p
     ['Smith', 'Jones'],
     ['Maria', 'van der Berg'],
   ] as const)
-    await createCustomer(api, called(firstname, surname))
+    await createCustomer(api, buildNamedCustomer(firstname, surname))
   assert.deepEqual(await findNames(api, 'smith'), ['Joan Smith', 'Zoe Smith', 'Adam Smithers'])
   assert.deepEqual(await findNames(api, 'SMITH j'), ['Joan Smith'])
   assert.deepEqual(await findNames(api, 'Smith, Joan'), ['Joan Smith'])
@@ -40,9 +40,9 @@ test('a name search matches surname prefixes and full surnames with first-name p
 })
 
 test('a name search ignores case, accents, apostrophe style and Unicode form', async () => {
-  await createCustomer(api, called('Zoë', 'Müller'))
-  await createCustomer(api, called('Siobhán', 'O’Neill'))
-  await createCustomer(api, called('Łukasz', 'Čapek'))
+  await createCustomer(api, buildNamedCustomer('Zoë', 'Müller'))
+  await createCustomer(api, buildNamedCustomer('Siobhán', 'O’Neill'))
+  await createCustomer(api, buildNamedCustomer('Łukasz', 'Čapek'))
   for (const name of ['müller', 'MULLER', 'Mu\u0308ller', 'Muller Zoe', 'müller zoë'])
     assert.deepEqual(await findNames(api, name), ['Zoë Müller'], name)
   for (const name of ["O'Neill", 'o’neill siobhan'])
@@ -53,7 +53,7 @@ test('a name search ignores case, accents, apostrophe style and Unicode form', a
 
 test('a name search finds an imported name of thousands of characters', async () => {
   await upsertCustomers(api.db, api.service, [{ id: 'long', firstname: 'Ann', surname: 'Quux'.repeat(2_500) }])
-  const { json } = await api.get(path('quuxquux'))
+  const { json } = await api.get(toSearchPath('quuxquux'))
   assert.deepEqual(
     json.data.map(({ id }: { id: string }) => id),
     ['long'],
@@ -61,7 +61,7 @@ test('a name search finds an imported name of thousands of characters', async ()
 })
 
 test('a renamed customer is found immediately by the new name only', async () => {
-  const { id } = await createCustomer(api, called('Bea', 'Oldname'))
+  const { id } = await createCustomer(api, buildNamedCustomer('Bea', 'Oldname'))
   assert.deepEqual(await findNames(api, 'oldname'), ['Bea Oldname'])
   await put(api, `/customers/${id}`, { surname: 'Newname' })
   assert.deepEqual(await findNames(api, 'oldname'), [])
@@ -72,27 +72,27 @@ test('customers with the same name are paginated without gaps or repeats', async
   const firstnames = ['Ann', 'Bob', 'Ann', 'Cid', 'Ann', 'Bob', 'Dee']
   const ids: Record<string, string> = {}
   for (const firstname of firstnames) {
-    const { id } = await createCustomer(api, called(firstname, 'Walker'))
+    const { id } = await createCustomer(api, buildNamedCustomer(firstname, 'Walker'))
     ids[id] = firstname
   }
-  const walked: string[] = []
+  const paginatedIds: string[] = []
   for (let cursor = ''; ; ) {
-    const { json, status } = await api.get(path('walker', `&limit=2${cursor}`))
+    const { json, status } = await api.get(toSearchPath('walker', `&limit=2${cursor}`))
     assert.equal(status, 200)
-    walked.push(...json.data.map(({ id }: { id: string }) => id))
+    paginatedIds.push(...json.data.map(({ id }: { id: string }) => id))
     if (!json.meta.hasNextPage) break
     cursor = `&after_cursor=${encodeURIComponent(json.meta.endCursor)}`
   }
-  const inOrder = Object.keys(ids).toSorted((a, b) => {
+  const sortedIds = Object.keys(ids).toSorted((a, b) => {
     const [x, y] = [`${ids[a]} ${a}`, `${ids[b]} ${b}`]
     return x < y ? -1 : 1
   })
-  assert.deepEqual(walked, inOrder)
+  assert.deepEqual(paginatedIds, sortedIds)
 })
 
 test("a name search never returns another service's customers", async () => {
   const other = await api.createService()
-  await createCustomer(api, called('Tess', 'Tenantson'))
+  await createCustomer(api, buildNamedCustomer('Tess', 'Tenantson'))
   assert.deepEqual(await findNames(api, 'tenantson'), ['Tess Tenantson'])
   assert.deepEqual(await findNames(other, 'tenantson'), [])
 })

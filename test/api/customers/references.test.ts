@@ -29,9 +29,13 @@ const references = [
   { type: 'newsletter', referenceValueId: '4412', code: 'N', name: 'No, thank you' },
 ]
 
-/** A shop whose subscriptions stand for references. */
-const mapped = await api.createService({ writesPerMinute: 'off', readsPerMinute: 'off', subscriptionMapping: mapping })
-for (const { service } of [api, mapped]) await upsertReferences(api.db, service, references)
+/** A shop that maps subscriptions to references. */
+const mappedShop = await api.createService({
+  writesPerMinute: 'off',
+  readsPerMinute: 'off',
+  subscriptionMapping: mapping,
+})
+for (const { service } of [api, mappedShop]) await upsertReferences(api.db, service, references)
 
 const unmapped = 'subscription_not_mapped'
 
@@ -45,8 +49,12 @@ test('a change without a mapping warns about each mentioned flag', async () => {
   const path = `/customers/${response.json.data.id}`
   assert.equal((await put(api, path, { title: 'Dr' })).json.meta, undefined)
   assert.deepEqual(getWarningCodes((await put(api, path, { smsSubscription: false })).json), [unmapped])
-  const half = await api.createService({ subscriptionMapping: { email: mapping.email } })
-  const both = await post(half, '/customers', buildCustomer({ emailSubscription: true, smsSubscription: true }))
+  const partlyMappedShop = await api.createService({ subscriptionMapping: { email: mapping.email } })
+  const both = await post(
+    partlyMappedShop,
+    '/customers',
+    buildCustomer({ emailSubscription: true, smsSubscription: true }),
+  )
   assert.deepEqual(getWarningCodes(both.json), [unmapped])
   assert.equal(both.json.data.references.newsletter.referenceValueId, '4411')
 })
@@ -62,7 +70,7 @@ test("a warning does not affect the record's ETag", async () => {
 
 test('a mapped subscription sets its reference in the same change', async () => {
   const response = await post(
-    mapped,
+    mappedShop,
     '/customers',
     buildCustomer({ emailSubscription: true, references: { interest: '12' } }),
   )
@@ -70,23 +78,23 @@ test('a mapped subscription sets its reference in the same change', async () => 
   assert.deepEqual(getWarningCodes(response.json), [])
   const interest = { code: 'RUN', name: 'Running', referenceValueId: '12' }
   assert.deepEqual(stored, { interest, newsletter: { code: 'Y', name: 'Yes, please', referenceValueId: '4411' } })
-  const ended = await updateCustomer(mapped, id, { emailSubscription: false })
+  const ended = await updateCustomer(mappedShop, id, { emailSubscription: false })
   const newsletter = { code: 'N', name: 'No, thank you', referenceValueId: '4412' }
   assert.deepEqual(ended.references, { interest, newsletter })
-  // The cache may not know the value yet: it is there all the same.
-  const texted = await updateCustomer(mapped, id, { smsSubscription: true })
+  // The change succeeds even if the reference cache doesn't have the value yet.
+  const texted = await updateCustomer(mappedShop, id, { smsSubscription: true })
   const textMessages = { code: null, name: null, referenceValueId: 'Y' }
   assert.deepEqual(texted.references, { interest, newsletter, textMessages })
-  assert.deepEqual((await updateCustomer(mapped, id, { title: 'Dr' })).references, texted.references)
+  assert.deepEqual((await updateCustomer(mappedShop, id, { title: 'Dr' })).references, texted.references)
 })
 
 test('a reference mapped to a subscription follows its flag', async () => {
   const { id } = await createCustomer(
-    mapped,
+    mappedShop,
     buildCustomer({ emailSubscription: true, references: { newsletter: '4411' } }),
   )
   const path = `/customers/${id}`
-  const place = '/references/newsletter'
+  const pointer = '/references/newsletter'
   for (const change of [
     { references: { newsletter: '4412' } },
     { references: { newsletter: null } },
@@ -94,32 +102,35 @@ test('a reference mapped to a subscription follows its flag', async () => {
     { emailSubscription: false, references: { newsletter: '4411' } },
     { emailSubscription: null, references: { newsletter: null } },
   ]) {
-    const response = await put(mapped, path, change)
-    assertRejected(api, response, 'invalid_field', place)
+    const response = await put(mappedShop, path, change)
+    assertRejected(api, response, 'invalid_field', pointer)
     assert.match(response.json.detail, /`emailSubscription`/)
   }
   assertRejected(
     api,
-    await post(mapped, '/customers', buildCustomer({ references: { newsletter: '4411' } })),
+    await post(mappedShop, '/customers', buildCustomer({ references: { newsletter: '4411' } })),
     'invalid_field',
-    place,
+    pointer,
   )
   for (const change of [
     { references: { newsletter: '4411' } },
     { emailSubscription: true, references: { newsletter: '4411' } },
     { emailSubscription: false, references: { newsletter: '4412' } },
   ])
-    await updateCustomer(mapped, id, change)
-  assert.equal((await updateCustomer(mapped, id, { references: null })).references.newsletter.referenceValueId, '4412')
+    await updateCustomer(mappedShop, id, change)
+  assert.equal(
+    (await updateCustomer(mappedShop, id, { references: null })).references.newsletter.referenceValueId,
+    '4412',
+  )
 })
 
 test('an imported reference that contradicts its flag can be kept or corrected', async () => {
   const row = { id: 'astray', firstname: 'Ann', emailSubscription: false, referenceValues: { newsletter: '4411' } }
-  await upsertCustomers(api.db, mapped.service, [row])
-  const same = await updateCustomer(mapped, 'astray', { references: { newsletter: '4411' } })
+  await upsertCustomers(api.db, mappedShop.service, [row])
+  const same = await updateCustomer(mappedShop, 'astray', { references: { newsletter: '4411' } })
   assert.deepEqual([same.emailSubscription, same.references.newsletter.referenceValueId], [false, '4411'])
-  const right = await updateCustomer(mapped, 'astray', { references: { newsletter: '4412' } })
-  assert.deepEqual([right.emailSubscription, right.references.newsletter.referenceValueId], [false, '4412'])
+  const corrected = await updateCustomer(mappedShop, 'astray', { references: { newsletter: '4412' } })
+  assert.deepEqual([corrected.emailSubscription, corrected.references.newsletter.referenceValueId], [false, '4412'])
 })
 
 test('a reference can be set by value or in the response form', async () => {
@@ -160,18 +171,18 @@ test('a reference must exist in the cache', async () => {
     [{ favouriteStore: '' }, '/references/favouriteStore'],
     [Object.fromEntries(Array.from({ length: 101 }, (_, i) => [`type${i}`, '1'])), '/references'],
   ]
-  for (const [input, place] of cases)
-    assertRejected(api, await put(api, path, { references: input }), 'invalid_field', place)
+  for (const [input, pointer] of cases)
+    assertRejected(api, await put(api, path, { references: input }), 'invalid_field', pointer)
   assertRejected(
     api,
     await put(api, path, '{"references":{"__proto__":"1"}}'),
     'invalid_field',
     '/references/__proto__',
   )
-  const many = { dateOfBirth: '1066-10-14', references: { favouriteStore: '9', interest: '13' } }
-  const places = ['/dateOfBirth', '/references/favouriteStore', '/references/interest']
-  assertRejected(api, await put(api, path, many), 'invalid_field', ...places)
-  assertRejected(api, await post(api, '/customers', buildCustomer(many)), 'invalid_field', ...places)
+  const input = { dateOfBirth: '1066-10-14', references: { favouriteStore: '9', interest: '13' } }
+  const pointers = ['/dateOfBirth', '/references/favouriteStore', '/references/interest']
+  assertRejected(api, await put(api, path, input), 'invalid_field', ...pointers)
+  assertRejected(api, await post(api, '/customers', buildCustomer(input)), 'invalid_field', ...pointers)
   assert.deepEqual((await api.get(path)).json.data.references, {})
 })
 
@@ -182,23 +193,23 @@ test('a reference of another service is unknown', async () => {
 })
 
 test('a service can restrict the references of a customer', async () => {
-  const few = await api.createService({ referenceTypes: ['interest'] })
-  await upsertReferences(api.db, few.service, references)
-  await upsertCustomers(api.db, few.service, [
+  const restrictedShop = await api.createService({ referenceTypes: ['interest'] })
+  await upsertReferences(api.db, restrictedShop.service, references)
+  await upsertCustomers(api.db, restrictedShop.service, [
     { id: 'old', firstname: 'Ann', referenceValues: { favouriteStore: '1', gone: '7' } },
   ])
-  assert.ok((await updateCustomer(few, 'old', { references: { interest: '12' } })).references.interest)
+  assert.ok((await updateCustomer(restrictedShop, 'old', { references: { interest: '12' } })).references.interest)
   assertRejected(
     api,
-    await put(few, '/customers/old', { references: { favouriteStore: '2' } }),
+    await put(restrictedShop, '/customers/old', { references: { favouriteStore: '2' } }),
     'invalid_field',
     '/references/favouriteStore',
   )
   // Stored references can stay even if the cache doesn't know them.
-  const { references: stored } = (await few.get('/customers/old')).json.data
-  assert.deepEqual((await updateCustomer(few, 'old', { references: stored })).references, stored)
+  const { references: stored } = (await restrictedShop.get('/customers/old')).json.data
+  assert.deepEqual((await updateCustomer(restrictedShop, 'old', { references: stored })).references, stored)
   assert.deepEqual(
-    Object.keys((await updateCustomer(few, 'old', { references: { favouriteStore: null } })).references),
+    Object.keys((await updateCustomer(restrictedShop, 'old', { references: { favouriteStore: null } })).references),
     ['gone', 'interest'],
   )
 })

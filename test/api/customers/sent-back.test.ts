@@ -82,15 +82,15 @@ test('a stored value that a body cannot introduce can be sent back', async () =>
 })
 
 test('an empty string in an optional field becomes null', async () => {
-  const none = { title: '', mobile: '', dateOfBirth: '', address: { addressLine2: '', city: '' } }
+  const emptyFields = { title: '', mobile: '', dateOfBirth: '', address: { addressLine2: '', city: '' } }
   const phones = { home: '', mobile: '', work: '' }
-  const fresh = buildCustomer(none)
+  const fresh = buildCustomer(emptyFields)
   const created = await createCustomer(api, { ...fresh, contact: { ...fresh.contact, phones } })
   const { id } = await createCustomer(
     api,
     buildCustomer({ ...allCustomerFields, contact: { email: newEmail(), phones: allPhones } }),
   )
-  const cleared = await updateCustomer(api, id, { ...none, contact: { phones } })
+  const cleared = await updateCustomer(api, id, { ...emptyFields, contact: { phones } })
   for (const data of [created, cleared]) {
     assert.deepEqual(
       [data.title, data.dateOfBirth, data.address.city, data.address.addressLine2],

@@ -14,21 +14,21 @@ import { post, put } from '../../support/write.ts'
 const api = await startCustomerShop()
 after(() => api.stop())
 
-/** A change that puts a text into every field that takes any text. */
-const everywhere = (text: string) => ({
+/** Returns a change that sets every free-text field to this string. */
+const toAllFields = (text: string) => ({
   title: text,
   firstname: text,
   surname: text,
   address: { addressLine1: text, addressLine2: text, city: text, state: text, country: text },
 })
 
-const places = [
+const pointers = [
   ...['/title', '/firstname', '/surname'],
   ...['addressLine1', 'addressLine2', 'city', 'state', 'country'].map(name => `/address/${name}`),
 ]
 
-/** Texts of people and places, as they are written. */
-const real = [
+/** Names of people and places in many scripts. */
+const names = [
   'محمد عبد الرحمن الهاشمي',
   'فاطمة الزهراء',
   'שרה כהן־לוי',
@@ -54,8 +54,8 @@ const real = [
   'True',
 ]
 
-/** Texts that have broken software before. */
-const odd = [
+/** Strings that have broken other software. */
+const unusualStrings = [
   '👩‍👩‍👧‍👦 🏳️‍🌈 👍🏽',
   '🇦🇺🇳🇿',
   'e\u0301 and \u00e9',
@@ -91,21 +91,21 @@ const odd = [
 
 test('names of people and places are stored byte for byte', async () => {
   const { id } = await createCustomer(api)
-  for (const text of [...real, ...odd]) {
-    const change = everywhere(text)
+  for (const text of [...names, ...unusualStrings]) {
+    const change = toAllFields(text)
     assert.partialDeepStrictEqual(await updateCustomer(api, id, change), change, text)
     const read = await api.get(`/customers/${id}`)
     assert.partialDeepStrictEqual(read.json.data, change, text)
     const { data } = (await api.get(`/customers?email=${encodeURIComponent(read.json.data.contact.email)}`)).json
     assert.partialDeepStrictEqual(data[0], change, text)
-    // Sent as escapes, it is the same text.
+    // A body with Unicode escapes stores the same string.
     const escaped = JSON.stringify(change).replace(
       /[\u007f-\uffff]/g,
       unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
     )
     assert.deepEqual((await put(api, `/customers/${id}`, escaped)).json.data, read.json.data, text)
   }
-  assert.ok(await createCustomer(api), 'the table is still there')
+  assert.ok(await createCustomer(api), 'the customer table must still exist')
 })
 
 test('composed and decomposed characters stay distinct', async () => {
@@ -121,7 +121,7 @@ test('composed and decomposed characters stay distinct', async () => {
 
 test('control characters, lone surrogates and bidi marks are rejected in every field', async () => {
   const { id, ...before } = await createCustomer(api)
-  const rejected = [
+  const invalidStrings = [
     'a\u0000b',
     'a\r\nX-Injected: 1',
     'a\nb',
@@ -133,9 +133,9 @@ test('control characters, lone surrogates and bidi marks are rejected in every f
     'a\u202eb',
     '\u2066a',
   ]
-  for (const text of [...rejected, '\ud800', 'a\udfff', '\udc00\ud800']) {
-    const change = { ...everywhere(text), address: { ...everywhere(text).address, postcode: text } }
-    assertRejected(api, await put(api, `/customers/${id}`, change), 'invalid_field', ...places, '/address/postcode')
+  for (const text of [...invalidStrings, '\ud800', 'a\udfff', '\udc00\ud800']) {
+    const change = { ...toAllFields(text), address: { ...toAllFields(text).address, postcode: text } }
+    assertRejected(api, await put(api, `/customers/${id}`, change), 'invalid_field', ...pointers, '/address/postcode')
     const response = await post(api, '/customers', buildCustomer(change))
     assertRejected(
       api,
@@ -144,7 +144,7 @@ test('control characters, lone surrogates and bidi marks are rejected in every f
       '/firstname',
       '/surname',
       '/title',
-      ...places.slice(3),
+      ...pointers.slice(3),
       '/address/postcode',
     )
   }
@@ -153,7 +153,7 @@ test('control characters, lone surrogates and bidi marks are rejected in every f
 
 test('the error names the forbidden character and its place', async () => {
   const { id } = await createCustomer(api)
-  const detailOf = async (change: object) => getErrorDetails(await put(api, `/customers/${id}`, change))
+  const getDetails = async (change: object) => getErrorDetails(await put(api, `/customers/${id}`, change))
   for (const [text, character] of [
     ['Ann\nMarie', 'a line break (character 4)'],
     ['\r\n', 'a line break (character 1)'],
@@ -163,7 +163,7 @@ test('the error names the forbidden character and its place', async () => {
     ['a\u202eb', 'the character U+202E, which changes the direction of writing (character 2)'],
     ['ab\ud800', 'an incomplete character (a lone surrogate) (character 3)'],
   ] as const)
-    assert.deepEqual(await detailOf({ firstname: text }), [`\`firstname\` can't contain ${character}.`], text)
+    assert.deepEqual(await getDetails({ firstname: text }), [`\`firstname\` can't contain ${character}.`], text)
   const address = { addressLine1: '1 Main St\nLevel 2', postcode: '30\t00' }
   assertRejected(
     api,
@@ -172,7 +172,7 @@ test('the error names the forbidden character and its place', async () => {
     '/address/addressLine1',
     '/address/postcode',
   )
-  assert.deepEqual(await detailOf({ address }), [
+  assert.deepEqual(await getDetails({ address }), [
     "`addressLine1` can't contain a line break (character 10).",
     "`postcode` can't contain a tab (character 3).",
   ] as const)
@@ -181,9 +181,9 @@ test('the error names the forbidden character and its place', async () => {
     ['+61 400\u200b123456', 'the character U+200B, which is invisible (character 8)'],
     ['٠٤٠٠', 'the character `٠` (character 1)'],
   ] as const)
-    assert.deepEqual(await detailOf({ mobile }), [`\`mobile\` can't contain ${character}.`], mobile)
+    assert.deepEqual(await getDetails({ mobile }), [`\`mobile\` can't contain ${character}.`], mobile)
   assert.match(
-    String(await detailOf({ mobile: '12' })),
+    String(await getDetails({ mobile: '12' })),
     /^`mobile` must be a telephone number of 3 to 20 digits; it has 2/,
   )
   for (const [email, character] of [
@@ -196,7 +196,7 @@ test('the error names the forbidden character and its place', async () => {
     ['ａnn@example.com', 'the character `ａ` (character 1)'],
     ['ann@ex\ufb01.example', 'the character `\ufb01` (character 7)'],
   ] as const)
-    assert.deepEqual(await detailOf({ contact: { email } }), [`\`email\` can't contain ${character}.`], email)
+    assert.deepEqual(await getDetails({ contact: { email } }), [`\`email\` can't contain ${character}.`], email)
 })
 
 test('names and addresses have visible characters, post codes no invisible ones', async () => {
@@ -244,7 +244,7 @@ test('a body with invalid UTF-8 or invalid JSON creates no customer', async () =
     assertRejected(api, await post(api, '/customers', bytes), 'malformed_json')
   for (const value of ['null', '[]', '"x"', '5', 'true'])
     assertRejected(api, await post(api, '/customers', value), 'invalid_body', '')
-  // A byte order mark must be one of the text.
+  // A byte order mark is accepted if it is encoded in UTF-8.
   assert.equal((await post(api, '/customers', `\ufeff${body}`)).status, 201)
 })
 
@@ -254,11 +254,11 @@ test('random strings in every field are stored unchanged or rejected', async () 
   await fc.assert(
     fc.asyncProperty(text, async value => {
       const response = await put(api, `/customers/${id}`, {
-        ...everywhere(value),
+        ...toAllFields(value),
         contact: { phones: { home: value } },
       })
       assert.ok(response.status === 200 || response.status === 422, response.text)
-      const change = everywhere(value)
+      const change = toAllFields(value)
       const again = await put(api, `/customers/${id}`, change)
       assert.ok(again.status === 200 || again.status === 422, again.text)
       if (again.status === 200) assert.partialDeepStrictEqual((await api.get(`/customers/${id}`)).json.data, change)

@@ -42,7 +42,7 @@ test('a name and an email are enough to create a customer', async () => {
   })
   assert.deepEqual(contact, { email: body.contact.email, phones: { home: null, mobile: null, work: null } })
   assert.match(code, /^SMITJOHN\d\d$/)
-  // The same wall clock, that of the service.
+  // Both times are in the time zone of the service.
   assert.match(startDate, /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/)
   const difference = Temporal.PlainDateTime.from(startDate).until(updateTimeStamp).total('seconds')
   assert.ok(Math.abs(difference) <= 2, `${startDate}, ${updateTimeStamp}`)
@@ -68,14 +68,14 @@ test('every customer field can be set and read back', async () => {
 })
 
 test('null in a new customer means the field is omitted', async () => {
-  const nothing = Object.fromEntries(
+  const nullFields = Object.fromEntries(
     ['title', 'dateOfBirth', 'privacy', 'emailSubscription', 'smsSubscription', 'address', 'references'].map(name => [
       name,
       null,
     ]),
   )
   const phones = { home: null, mobile: '0400 123 456', work: null }
-  const body = buildCustomer({ ...nothing, mobile: null })
+  const body = buildCustomer({ ...nullFields, mobile: null })
   const data = await createCustomer(api, { ...body, contact: { ...body.contact, phones } })
   assert.deepEqual([data.title, data.privacy, data.emailSubscription, data.references], [null, true, false, {}])
   assert.deepEqual(data.contact.phones, phones)
@@ -83,10 +83,15 @@ test('null in a new customer means the field is omitted', async () => {
 
 test('an email belongs to one customer, however it is written', async () => {
   const { id } = await createCustomer(api, buildCustomer({ contact: { email: 'José.One@Example.com' } }))
-  const forms = ['José.One@Example.com', 'josé.one@example.com', 'JOSÉ.ONE@EXAMPLE.COM', 'Jose\u0301.One@Example.com']
+  const spellings = [
+    'José.One@Example.com',
+    'josé.one@example.com',
+    'JOSÉ.ONE@EXAMPLE.COM',
+    'Jose\u0301.One@Example.com',
+  ]
   const other = await createCustomer(api)
   const before = await countCustomers(api)
-  for (const email of forms) {
+  for (const email of spellings) {
     const create = await post(api, '/customers', buildCustomer({ contact: { email } }))
     assertRejected(api, create, 'email_taken', '/contact/email')
     assert.ok(create.json.detail.includes(id), create.json.detail)
@@ -101,11 +106,11 @@ test('an email belongs to one customer, however it is written', async () => {
   assert.equal(await countCustomers(api), before)
   assert.deepEqual((await api.get(`/customers/${other.id}`)).json.data, other)
   // The address of one customer is rejected for another, and is available again after it is removed.
-  assert.equal((await updateCustomer(api, id, { contact: { email: forms[2] } })).contact.email, forms[2])
+  assert.equal((await updateCustomer(api, id, { contact: { email: spellings[2] } })).contact.email, spellings[2])
   await updateCustomer(api, id, { contact: { email: newEmail() } })
-  await updateCustomer(api, other.id, { contact: { email: forms[3] } })
+  await updateCustomer(api, other.id, { contact: { email: spellings[3] } })
   const otherCaller = await api.createService()
-  await createCustomer(otherCaller, buildCustomer({ contact: { email: forms[3] } }))
+  await createCustomer(otherCaller, buildCustomer({ contact: { email: spellings[3] } }))
 })
 
 test('a customer of another service is not found and stays unchanged', async () => {
@@ -145,9 +150,9 @@ test('a repeat with the same key returns the first response', async () => {
   assertRejected(api, await post(api, '/customers', { ...body, title: 'Dr' }, key), 'idempotency_key_reused')
   assert.equal(await countCustomers(api), total)
   const other = await api.createService()
-  const elsewhere = await post(other, '/customers', body, key)
-  assert.equal(elsewhere.status, 201)
-  assert.notEqual(elsewhere.json.data.id, first.json.data.id)
+  const otherResponse = await post(other, '/customers', body, key)
+  assert.equal(otherResponse.status, 201)
+  assert.notEqual(otherResponse.json.data.id, first.json.data.id)
 })
 
 test('a rejected customer leaves its key unused', async () => {
@@ -163,11 +168,11 @@ test('a rejected customer leaves its key unused', async () => {
 })
 
 test('an audit entry of a customer names fields without their values', async () => {
-  const lines = async () =>
+  const listEntries = async () =>
     (await api.db.rows<{ record: string }>(sql`select record from audit order by changed_at`)).map(({ record }) =>
       JSON.parse(record),
     )
-  const before = (await lines()).length
+  const before = (await listEntries()).length
   const secret = 'Rumpelstiltskin'
   const data = await createCustomer(
     api,
@@ -180,19 +185,19 @@ test('an audit entry of a customer names fields without their values', async () 
     'invalid_field',
     '/dateOfBirth',
   )
-  const [create, change, ...more] = (await lines()).slice(before)
+  const [create, change, ...more] = (await listEntries()).slice(before)
   assert.deepEqual(more, [])
   assert.deepEqual([create.operation, change.operation], ['POST /customers', 'PUT /customers/:id'])
-  for (const line of [create, change]) {
-    assert.deepEqual([line.subject, line.username], [`/customers/${data.id}`, api.username])
-    assert.doesNotMatch(JSON.stringify(line), /Rumpel|0400 777|1066-10-14|example\.com/)
+  for (const entry of [create, change]) {
+    assert.deepEqual([entry.subject, entry.username], [`/customers/${data.id}`, api.username])
+    assert.doesNotMatch(JSON.stringify(entry), /Rumpel|0400 777|1066-10-14|example\.com/)
   }
   assert.deepEqual(create.fields, ['firstname', 'surname', 'contact.email', 'address.city', 'mobile'])
   assert.deepEqual(change.fields, ['surname', 'contact.phones.home'])
 })
 
 test('a customer code uses the Latin letters of the name', async () => {
-  for (const [firstname, surname, start] of [
+  for (const [firstname, surname, prefix] of [
     ['José', 'Nuñez', 'NUNEJOSE'],
     ['Al', "O'Neill-Brown", 'ONEIAL'],
     ['明', '李', ''],
@@ -200,6 +205,6 @@ test('a customer code uses the Latin letters of the name', async () => {
   ] as const)
     assert.match(
       (await createCustomer(api, buildCustomer({ firstname, surname }))).code,
-      new RegExp(`^${start}\\d\\d$`),
+      new RegExp(`^${prefix}\\d\\d$`),
     )
 })

@@ -40,9 +40,9 @@ for (const list of browsedLists)
     const [first] = all.rows
     const text = String(first?.number ?? first?.code ?? first?.sku ?? first?.name ?? '')
     if (!text) return
-    const found = await read(`table=${list}&q=${encodeURIComponent(text)}`)
+    const matches = await read(`table=${list}&q=${encodeURIComponent(text)}`)
     assert.ok(
-      found.rows.some(({ id }) => id === first?.id),
+      matches.rows.some(({ id }) => id === first?.id),
       `${list}: ${text}`,
     )
     assert.equal((await read(`table=${list}&q=nothing-like-this`)).total, 0)

@@ -12,7 +12,7 @@ import { assertProblem } from '../../support/problem.ts'
 import { waitUntil } from '../../support/processes.ts'
 import { buildCredentials, captureLog, parseStatuses, sendBytes, startSecondServer } from '../../support/servers.ts'
 import type { Caller } from '../../support/service.ts'
-import { type BulkExportStream, ndjson, openLines } from './lines.ts'
+import { type BulkExportStream, ndjson, startBulkExport } from './export-stream.ts'
 
 const { api } = await startOrderShop()
 const captured = captureLog('error')
@@ -24,7 +24,7 @@ after(async () => {
 const { db } = api
 const path = '/customers/search'
 
-/** More than connections buffer, so that the service must wait for clients that don't read. */
+/** More records than connections buffer, so Tillbridge must wait for clients that don't read. */
 const count = 3_000
 const ids = Array.from({ length: count }, (_, i) => String(i).padStart(5, '0'))
 const large = await api.createService({ readsPerMinute: 'off' })
@@ -36,9 +36,9 @@ await upsertCustomers(
 )
 
 const startExport = (caller: Caller = large, more: { headers?: Record<string, string>; http2?: boolean } = {}) =>
-  openLines({ at: more.http2 ? other : api, caller, path, ...more })
+  startBulkExport({ at: more.http2 ? other : api, caller, path, ...more })
 
-/** Does something while no customer can be read. */
+/** Runs `work` while customers can't be read. */
 async function withoutRecords(work: () => Promise<unknown>) {
   await db.run(sql`alter table customer rename column record to elsewhere`)
   try {
@@ -48,8 +48,8 @@ async function withoutRecords(work: () => Promise<unknown>) {
   }
 }
 
-/** A list of which the client has read a little, and then leaves the rest. */
-async function begun(more?: Parameters<typeof startExport>[1]) {
+/** Starts an export and stops reading it after its beginning. */
+async function startStalledExport(more?: Parameters<typeof startExport>[1]) {
   const bulkExport = await startExport(large, more)
   await once(bulkExport.body, 'readable')
   await delay(500)
@@ -67,30 +67,30 @@ test('a bulk export lists orders oldest first and returns in creation order', as
   ] as const) {
     const { data } = (await api.get(list)).json
     assert.ok(data.length > 0)
-    const bulkExport = await openLines({ at: api, caller: api, path: list })
-    assert.deepEqual(await bulkExport.records(), reversed ? data.reverse() : data)
+    const bulkExport = await startBulkExport({ at: api, caller: api, path: list })
+    assert.deepEqual(await bulkExport.readRecords(), reversed ? data.reverse() : data)
   }
 })
 
 test('a stalled export client holds no transaction, connection or lock', async () => {
-  const bulkExport = await begun()
+  const bulkExport = await startStalledExport()
   const busy = sql`
     select query from pg_stat_activity
      where datname = current_database() and pid <> pg_backend_pid() and query like '%from customer%' and (state <> 'idle' or backend_xmin is not null)`
   // Read-ahead may still be in flight.
-  let quietPolls = 0
-  const isQuiet = async () => {
-    quietPolls = (await db.rows(busy)).length ? 0 : quietPolls + 1
-    return quietPolls === 25
+  let idlePolls = 0
+  const isIdle = async () => {
+    idlePolls = (await db.rows(busy)).length ? 0 : idlePolls + 1
+    return idlePolls === 25
   }
-  await waitUntil(isQuiet, 'no statement is running', 20_000)
+  await waitUntil(isIdle, 'no statement is running', 20_000)
   await db.transaction(tx => tx.run(sql`lock table customer in access exclusive mode nowait`))
   await upsertCustomers(db, large.service, [{ id: ids.at(-1), firstname: 'Changed' }, { id: 'new' }])
-  const records = await bulkExport.records()
+  const records = await bulkExport.readRecords()
   assert.deepEqual(
     records.map(record => record.id),
     ids.slice(0, -1),
-    'what has changed since is of the next walk',
+    'later changes must be left to the next poll',
   )
   const next = await large.get(`${path}?updated_after=${bulkExport.headers['x-as-of']}`)
   assert.deepEqual(
@@ -101,10 +101,10 @@ test('a stalled export client holds no transaction, connection or lock', async (
 
 for (const http2 of [false, true])
   test(`a disconnect ${http2 ? 'over HTTP/2 ' : ''}is no error; an unreadable list is`, async () => {
-    const faultsOf = ({ headers }: BulkExportStream) =>
+    const findErrors = ({ headers }: BulkExportStream) =>
       captured.text.split('\n').filter(line => line.includes(headers['x-request-id']) && JSON.parse(line).level === 50)
     const begin = async () => {
-      const bulkExport = await openLines({ at: other, caller: large, path, http2 })
+      const bulkExport = await startBulkExport({ at: other, caller: large, path, http2 })
       await once(bulkExport.body, 'readable')
       return bulkExport
     }
@@ -112,22 +112,22 @@ for (const http2 of [false, true])
     disconnected.close()
     const cut = await begin()
     await withoutRecords(() => assert.rejects(text(cut.body)))
-    await waitUntil(() => faultsOf(cut).length, 'the fault is logged')
-    assert.deepEqual(faultsOf(disconnected), [])
+    await waitUntil(() => findErrors(cut).length, 'the error is logged')
+    assert.deepEqual(findErrors(disconnected), [])
   })
 
-for (const [how, more] of [
+for (const [label, more] of [
   ['over HTTP/1.1', {}],
   ['over HTTP/2', { http2: true }],
-  ['packed with gzip', { headers: { 'accept-encoding': 'gzip' } }],
-  ['packed with zstd', { headers: { 'accept-encoding': 'zstd' }, http2: true }],
+  ['compressed with gzip', { headers: { 'accept-encoding': 'gzip' } }],
+  ['compressed with zstd', { headers: { 'accept-encoding': 'zstd' }, http2: true }],
 ] as const)
-  test(`${how} a failed bulk export is cut, never ended normally`, async () => {
+  test(`${label} a failed bulk export is cut, never ended normally`, async () => {
     const bulkExport = await startExport(large, more)
     assert.equal(bulkExport.status, 200)
     await withoutRecords(async () => {
       const outcome = await text(bulkExport.body).then(
-        () => 'whole',
+        () => 'complete',
         () => 'cut',
       )
       assert.equal(outcome, 'cut')
@@ -135,26 +135,26 @@ for (const [how, more] of [
   })
 
 test('a bulk export ends if its account loses access', async () => {
-  const leaver = await api.createAccount('visitor', large.service)
-  const bulkExport = await startExport(leaver)
-  await db.transaction(tx => removeRole(tx, leaver.username, large.service))
-  // No statement is sent until then, because the client has not read the buffered lines.
+  const removed = await api.createAccount('visitor', large.service)
+  const bulkExport = await startExport(removed)
+  await db.transaction(tx => removeRole(tx, removed.username, large.service))
+  // The export sends no statement in this time, because the client doesn't read the buffered lines.
   await delay(3_000)
   await assert.rejects(text(bulkExport.body))
 })
 
-test('an account can run four bulk exports and read pages besides', async () => {
-  const open = await Promise.all([1, 2, 3, 4].map(() => begun()))
+test('an account can run four bulk exports and also read pages', async () => {
+  const bulkExports = await Promise.all([1, 2, 3, 4].map(() => startStalledExport()))
   after(() => {
-    for (const bulkExport of open) bulkExport.close()
+    for (const bulkExport of bulkExports) bulkExport.close()
   })
   const rejected = await large.get(path, { accept: ndjson })
   assertProblem(rejected, 'too_many_exports', api.baseUrl, path)
   assert.match(String(rejected.headers['retry-after']), /^\d+$/)
   assert.equal((await large.get(path)).status, 200)
   const another = await api.createAccount('visitor', large.service)
-  assert.equal((await (await startExport(another)).records()).length, count + 1)
-  open[0]?.close()
+  assert.equal((await (await startExport(another)).readRecords()).length, count + 1)
+  bulkExports[0]?.close()
   let fifth = await startExport()
   const isFifthServed = async () => {
     if (fifth.status === 200) return true
@@ -163,7 +163,7 @@ test('an account can run four bulk exports and read pages besides', async () => 
     return false
   }
   await waitUntil(isFifthServed, 'the export of the disconnected client has ended', 20_000)
-  assert.equal((await fifth.records()).length, count + 1)
+  assert.equal((await fifth.readRecords()).length, count + 1)
 })
 
 test('an HTTP/1.0 client cannot use bulk exports and is referred to pages', async () => {

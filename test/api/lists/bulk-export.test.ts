@@ -10,25 +10,25 @@ import { cloneDemoDatabase } from '../../support/demo/demo-database.ts'
 import { addLogEntries } from '../../support/postgres/log-entries.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { startTestApi } from '../../support/service.ts'
-import { ndjson, openLines, recordsIn } from './lines.ts'
+import { ndjson, parseRecords, startBulkExport } from './export-stream.ts'
 
 const api = await startTestApi({ database: await cloneDemoDatabase() })
 after(() => api.stop())
 
 const startExport = (path: string, headers: Record<string, string> = {}) =>
-  openLines({ at: api, caller: api, path, headers })
+  startBulkExport({ at: api, caller: api, path, headers })
 
-/** All pages of a list, as their records and the moment of the walk. */
-async function paged(path: string, limit = 100) {
+/** Reads all pages of a list. Returns their records, `asOf` and the last cursor. */
+async function readPages(path: string, limit = 100) {
   // biome-ignore lint/suspicious/noExplicitAny: records of any list
   const records: any[] = []
-  const ask = async (afterCursor: string) =>
+  const readPage = async (afterCursor: string) =>
     (await api.get(`${path}${path.includes('?') ? '&' : '?'}limit=${limit}${afterCursor}`)).json
-  let page = await ask('')
+  let page = await readPage('')
   for (;;) {
     records.push(...page.data)
     if (!page.meta.hasNextPage) return { records, asOf: page.meta.asOf as string, endCursor: page.meta.endCursor }
-    page = await ask(`&after_cursor=${page.meta.endCursor}`)
+    page = await readPage(`&after_cursor=${page.meta.endCursor}`)
   }
 }
 
@@ -82,7 +82,7 @@ for (const path of [
   '/mappings/customers',
 ])
   test(`the bulk export of ${path} equals its pages`, async () => {
-    const { records, asOf } = await paged(path)
+    const { records, asOf } = await readPages(path)
     const bulkExport = await startExport(path)
     assert.deepEqual(
       [
@@ -93,7 +93,7 @@ for (const path of [
       ],
       [200, ndjson, asOf, api.service.settings.timeZone],
     )
-    assert.deepEqual(await bulkExport.records(), records)
+    assert.deepEqual(await bulkExport.readRecords(), records)
   })
 
 for (const path of [
@@ -105,33 +105,33 @@ for (const path of [
   '/mappings/fixes',
 ])
   test(`the bulk export of ${path} is ordered oldest first, unlike its pages`, async () => {
-    const { records } = await paged(path)
+    const { records } = await readPages(path)
     assert.ok(records.length > 1)
-    assert.deepEqual(await (await startExport(path)).records(), records.reverse())
+    assert.deepEqual(await (await startExport(path)).readRecords(), records.reverse())
   })
 
 for (const query of ['&kinds=store,product,staff,reward-account', '&kinds=customer,store'])
   test(`the bulk export of all changes${query} equals its pages and can resume`, async () => {
     const path = `/changes?records=true${query}`
-    const { records, asOf, endCursor } = await paged(path, 1_000)
+    const { records, asOf, endCursor } = await readPages(path, 1_000)
     const bulkExport = await startExport(path)
     assert.deepEqual(
       [bulkExport.status, bulkExport.headers['x-as-of'], bulkExport.headers['x-end-cursor']],
       [200, asOf, endCursor],
     )
-    assert.deepEqual(await bulkExport.records(), records)
+    assert.deepEqual(await bulkExport.readRecords(), records)
     const { json } = await api.get(`${path}&after_cursor=${bulkExport.headers['x-end-cursor']}`)
     assert.deepEqual(json.data, [])
   })
 
 test('the bulk export of an empty list has no lines', async () => {
   const bulkExport = await startExport('/staff?code=nobody')
-  assert.deepEqual([bulkExport.status, await bulkExport.records()], [200, []])
+  assert.deepEqual([bulkExport.status, await bulkExport.readRecords()], [200, []])
 })
 
 test('a bulk export is compressed only on request, with gzip or zstd', async () => {
   const plain = await buffer((await startExport('/customers/search')).body)
-  for (const [acceptEncoding, encoding, unpack] of [
+  for (const [acceptEncoding, encoding, decompress] of [
     ['gzip', 'gzip', promisify(gunzip)],
     ['zstd', 'zstd', promisify(zstdDecompress)],
     ['gzip, deflate, br, zstd', 'zstd', promisify(zstdDecompress)],
@@ -139,7 +139,7 @@ test('a bulk export is compressed only on request, with gzip or zstd', async () 
   ] as const) {
     const bulkExport = await startExport('/customers/search', { 'accept-encoding': acceptEncoding })
     assert.equal(bulkExport.headers['content-encoding'], encoding, acceptEncoding)
-    assert.deepEqual(await unpack(await buffer(bulkExport.body)), plain, acceptEncoding)
+    assert.deepEqual(await decompress(await buffer(bulkExport.body)), plain, acceptEncoding)
   }
   for (const acceptEncoding of ['identity', 'br', '*', 'gzip;q=0'])
     assert.equal(
@@ -163,7 +163,7 @@ test('`limit`, `after_cursor` and `wait` are rejected for a bulk export', async 
     const response = await api.get(path, acceptEncoding)
     assertProblem(response, 'invalid_parameter', api.baseUrl, path)
     assert.deepEqual(
-      response.json.errors.map((fault: { parameter: string }) => fault.parameter),
+      response.json.errors.map((error: { parameter: string }) => error.parameter),
       [parameter],
     )
   }
@@ -196,9 +196,9 @@ test('a bulk export sends warnings and head metadata as headers', async () => {
   const old = await api.createService({ backOfficeVersion: '2021.3' })
   const path = '/customers?updated_after=2024-05-10'
   const page = await old.get(path)
-  const bulkExport = await openLines({ at: api, caller: old, path })
+  const bulkExport = await startBulkExport({ at: api, caller: old, path })
   assert.deepEqual(JSON.parse(bulkExport.headers['x-warnings']), page.json.meta.warnings)
-  assert.deepEqual(await bulkExport.records(), [])
+  assert.deepEqual(await bulkExport.readRecords(), [])
   const head = await api.request('/customers/search', { method: 'HEAD', headers: { accept: ndjson } })
   assert.deepEqual([head.status, head.headers['content-type'], head.text], [200, ndjson, ''])
   assert.match(String(head.headers['x-as-of']), /^\d{4}-.*Z$/)
@@ -207,6 +207,6 @@ test('a bulk export sends warnings and head metadata as headers', async () => {
 test('a record is always one line, whatever it contains', async () => {
   const firstname = 'Zoë "Q" \\ \u2028 O’Hara 🛒'
   await upsertCustomers(api.db, api.service, [{ id: 'zoe', firstname, surname: 'line\nbreak' }])
-  const last = recordsIn((await buffer((await startExport('/customers/search')).body)).toString()).at(-1)
+  const last = parseRecords((await buffer((await startExport('/customers/search')).body)).toString()).at(-1)
   assert.deepEqual([last.id, last.firstname, last.surname], ['zoe', firstname, 'line\nbreak'])
 })

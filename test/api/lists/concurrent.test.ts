@@ -15,11 +15,11 @@ after(async () => {
   await api.stop()
 })
 
-/** A tenant whose reads are not counted. */
-const busy = () => api.createService({ readsPerMinute: 'off' })
+/** Creates a service without a read limit. */
+const createService = () => api.createService({ readsPerMinute: 'off' })
 
-/** A database whose transactions do their work, and then wait for `mayCommit`. */
-const locked = (mayCommit: () => Promise<unknown>, onWorked = () => {}): Database => ({
+/** Returns a database whose transactions wait for `mayCommit` before they commit. */
+const delayCommits = (mayCommit: () => Promise<unknown>, onWorked = () => {}): Database => ({
   ...writersDb,
   transaction: <T>(work: (tx: Db) => Promise<T>) =>
     writersDb.transaction(async tx => {
@@ -30,68 +30,68 @@ const locked = (mayCommit: () => Promise<unknown>, onWorked = () => {}): Databas
     }),
 })
 
-/** A transaction that has changed customers and stays open until `commit`. */
-async function open(t: TestContext, { service }: Caller, rows: readonly object[]) {
+/** Changes customers in a transaction that stays open until `commit`. */
+async function openTransaction(t: TestContext, { service }: Caller, rows: readonly object[]) {
   const events = new EventTarget()
   const worked = once(events, 'worked')
   const released = once(events, 'release')
-  const ended = upsertCustomers(
-    locked(
+  const completion = upsertCustomers(
+    delayCommits(
       () => released,
       () => events.dispatchEvent(new Event('worked')),
     ),
     service,
     rows,
   )
-  await Promise.race([worked, ended])
+  await Promise.race([worked, completion])
   const commit = () => {
     events.dispatchEvent(new Event('release'))
-    return ended
+    return completion
   }
-  // A test that fails half-way leaves no transaction open.
+  // Commit even if the test fails, so that no transaction stays open.
   t.after(commit)
   return { commit }
 }
 
-const newestChange = async ({ service }: Caller) =>
+const getNewestChange = async ({ service }: Caller) =>
   (
     await api.db.row<{ at: string }>(
       sql`select max(changed_at)::text as at from customer where service_id = ${service.id}`,
     )
   )?.at
 
-const changedAfter = (caller: Caller, instant: string | undefined) =>
+const listChangedAfter = (caller: Caller, instant: string | undefined) =>
   api.db.rows<{ id: string }>(
     sql`select id from customer where service_id = ${caller.service.id} and changed_at > ${instant}::timestamptz`,
   )
 
 test('the next poll returns a change that began first and committed last', async t => {
-  const caller = await busy()
+  const caller = await createService()
   await upsertCustomers(api.db, caller.service, buildCustomers(1, 3))
-  const begun = await paginate(caller, '/customers/search')
-  const late = await open(t, caller, [{ id: 'late', firstname: 'Ann' }])
-  const seen: string[] = []
-  let { asOf } = begun
+  const before = await paginate(caller, '/customers/search')
+  const late = await openTransaction(t, caller, [{ id: 'late', firstname: 'Ann' }])
+  const received: string[] = []
+  let { asOf } = before
   for (let i = 0; i < 5; i++) {
     await upsertCustomers(api.db, caller.service, [{ id: `swift${i}`, firstname: 'Ann' }])
     const polled = await pollSince(caller, asOf)
-    seen.push(...polled.ids)
+    received.push(...polled.ids)
     asOf = polled.asOf
   }
-  const naive = await newestChange(caller)
+  const naive = await getNewestChange(caller)
   await late.commit()
   assert.ok(
-    !(await changedAfter(caller, naive)).some(({ id }) => id === 'late'),
-    'a reader that resumes at the newest change it saw would have lost it',
+    !(await listChangedAfter(caller, naive)).some(({ id }) => id === 'late'),
+    'a reader that resumes at the newest change must miss the late change',
   )
-  seen.push(...(await pollSince(caller, asOf)).ids)
-  assert.deepEqual(new Set(seen), new Set(['late', 'swift0', 'swift1', 'swift2', 'swift3', 'swift4']))
+  received.push(...(await pollSince(caller, asOf)).ids)
+  assert.deepEqual(new Set(received), new Set(['late', 'swift0', 'swift1', 'swift2', 'swift3', 'swift4']))
 })
 
 test('a change committed during a pagination session appears in the next poll', async t => {
-  const caller = await busy()
+  const caller = await createService()
   await upsertCustomers(api.db, caller.service, buildCustomers(1, 30))
-  const late = await open(t, caller, [{ id: '000015', firstname: 'Late' }])
+  const late = await openTransaction(t, caller, [{ id: '000015', firstname: 'Late' }])
   await upsertCustomers(api.db, caller.service, [{ id: '000020', firstname: 'Swift' }])
   const first = await paginate(caller, '/customers/search?limit=5', async page => {
     if (page === 2) await late.commit()
@@ -104,11 +104,11 @@ test('a change committed during a pagination session appears in the next poll', 
 })
 
 test('a rolled back transaction leaves nothing behind and delays no list', async () => {
-  const caller = await busy()
+  const caller = await createService()
   await upsertCustomers(api.db, caller.service, buildCustomers(1, 2))
   await assert.rejects(
     upsertCustomers(
-      locked(() => Promise.reject(new Error('the till is closed'))),
+      delayCommits(() => Promise.reject(new Error('the till is closed'))),
       caller.service,
       buildCustomers(1, 9, 'Never'),
     ),
@@ -124,41 +124,41 @@ test('a rolled back transaction leaves nothing behind and delays no list', async
 })
 
 test('an open transaction of one service does not delay other services', async t => {
-  const [slow, quick] = [await busy(), await busy()]
+  const [slow, quick] = [await createService(), await createService()]
   await upsertCustomers(api.db, slow.service, buildCustomers(1, 1))
-  const late = await open(t, slow, [{ id: 'late', firstname: 'Ann' }])
+  const late = await openTransaction(t, slow, [{ id: 'late', firstname: 'Ann' }])
   await upsertCustomers(api.db, quick.service, [{ id: 'now', firstname: 'Ann' }])
   await upsertCustomers(api.db, slow.service, [{ id: 'now', firstname: 'Ann' }])
   assert.deepEqual((await paginate(quick, '/customers/search')).ids, ['now'])
-  assert.deepEqual((await paginate(slow, '/customers/search')).ids, ['000001'], 'its own lists wait for it')
+  assert.deepEqual((await paginate(slow, '/customers/search')).ids, ['000001'], "the service's own lists must wait")
   await late.commit()
   assert.deepEqual(new Set((await paginate(slow, '/customers/search')).ids), new Set(['000001', 'now', 'late']))
 })
 
 test('a polling reader misses nothing from eight writers committing out of order', async () => {
-  const caller = await busy()
+  const caller = await createService()
   const ids = buildCustomers(1, 80).map(({ id }) => id)
   await upsertCustomers(api.db, caller.service, buildCustomers(1, 20))
   const start = await paginate(caller, '/customers/search?limit=7')
   const last = new Map(start.records.map(({ id, firstname }) => [id, firstname]))
   const counts = { commits: 0, rollbacks: 0, polls: 0 }
-  const begun = performance.now()
-  const took = () => performance.now() - begun
-  const isEnough = () => took() > 4_000 && counts.commits > 150 && counts.rollbacks > 30 && counts.polls > 30
-  const over = new AbortController()
+  const startedAt = performance.now()
+  const getElapsedMs = () => performance.now() - startedAt
+  const isEnough = () => getElapsedMs() > 4_000 && counts.commits > 150 && counts.rollbacks > 30 && counts.polls > 30
+  const writersDone = new AbortController()
 
   const writer = async (name: number) => {
-    for (let round = 0; took() < 60_000 && !isEnough(); round++) {
+    for (let round = 0; getElapsedMs() < 60_000 && !isEnough(); round++) {
       const chosen = ids.filter(() => Math.random() < 0.04)
       const rollback = Math.random() < 0.2
-      const waits = Math.random() ** 3 * 150
+      const delayMs = Math.random() ** 3 * 150
       const rows = chosen.map(id => ({ id, firstname: `${name}/${round}` }))
       try {
-        // Imports do the same: of two transactions in a deadlock one is repeated.
+        // Imports also retry a transaction that PostgreSQL cancelled because of a deadlock.
         await retryOnContention(() =>
           upsertCustomers(
-            locked(async () => {
-              await delay(waits)
+            delayCommits(async () => {
+              await delay(delayMs)
               if (rollback) throw new Error('rolled back')
             }),
             caller.service,
@@ -173,8 +173,8 @@ test('a polling reader misses nothing from eight writers committing out of order
     }
   }
 
-  // A client without `asOf` would continue from the newest change that it has seen.
-  const naive = { at: await newestChange(caller), last: new Map<string, string>() }
+  // A client without `asOf` would continue from the newest change that it has received.
+  const naive = { at: await getNewestChange(caller), last: new Map<string, string>() }
   const naiveReader = async () => {
     const rows = await api.db.rows<{ id: string; firstname: string; at: string }>(
       sql`select id, firstname, changed_at::text as at from customer where service_id = ${caller.service.id} and changed_at > ${naive.at}::timestamptz order by changed_at, id`,
@@ -192,12 +192,12 @@ test('a polling reader misses nothing from eight writers committing out of order
     await naiveReader()
   }
   const reader = async () => {
-    while (!over.signal.aborted) await pollOnce()
+    while (!writersDone.signal.aborted) await pollOnce()
     await pollOnce()
   }
   await Promise.all([
     reader(),
-    Promise.all(Array.from({ length: 8 }, (_, name) => writer(name))).finally(() => over.abort()),
+    Promise.all(Array.from({ length: 8 }, (_, name) => writer(name))).finally(() => writersDone.abort()),
   ])
 
   const final = await api.db.rows<{ id: string; firstname: string }>(
@@ -209,38 +209,39 @@ test('a polling reader misses nothing from eight writers committing out of order
   )
   assert.ok(counts.commits > 100 && counts.rollbacks > 20 && counts.polls > 20, JSON.stringify(counts))
   const lost = final.filter(row => row.firstname !== 'Ann' && naive.last.get(row.id) !== row.firstname)
-  assert.ok(lost.length > 0, 'the same run loses changes for a reader who goes by the newest change alone')
-  assert.deepEqual((await pollSince(caller, asOf)).ids, [], 'and then it is quiet')
+  assert.ok(lost.length > 0, 'a reader that uses only the newest change must lose changes in the same run')
+  assert.deepEqual((await pollSince(caller, asOf)).ids, [], 'there must be no further changes')
 })
 
-// Up to a second, readers wait for the clock. Otherwise the clock of lists is corrected, and changes are visible at once.
+// If timestamps are at most one second ahead, readers wait. Otherwise, the list clock is corrected and changes are visible
+// immediately.
 for (const offset of ['800 ms', '1 hour'])
   test(`a poll misses nothing if timestamps are ${offset} ahead of the clock`, async () => {
-    const caller = await busy()
+    const caller = await createService()
     await upsertCustomers(api.db, caller.service, buildCustomers(1, 2))
     await api.db.run(
       sql`update customer set changed_at = clock_timestamp() + ${offset}::interval where service_id = ${caller.service.id} and id = '000002'`,
     )
-    const ahead = await newestChange(caller)
+    const ahead = await getNewestChange(caller)
     const start = await paginate(caller, '/customers/search')
     await upsertCustomers(api.db, caller.service, [{ id: 'new', firstname: 'Ann' }])
-    assert.deepEqual(await changedAfter(caller, ahead), [{ id: 'new' }])
-    const seen = new Set(start.ids)
+    assert.deepEqual(await listChangedAfter(caller, ahead), [{ id: 'new' }])
+    const received = new Set(start.ids)
     let { asOf } = start
     const deadline = performance.now() + 5_000
     do {
       const polled = await pollSince(caller, asOf)
       asOf = polled.asOf
-      for (const id of polled.ids) seen.add(id)
+      for (const id of polled.ids) received.add(id)
       await delay(50)
-    } while (seen.size < 3 && performance.now() < deadline)
-    assert.deepEqual(seen, new Set(['000001', '000002', 'new']))
+    } while (received.size < 3 && performance.now() < deadline)
+    assert.deepEqual(received, new Set(['000001', '000002', 'new']))
   })
 
 test('a look-up shows committed data despite an older open transaction', async t => {
-  const caller = await busy()
+  const caller = await createService()
   await upsertCustomers(api.db, caller.service, [{ id: '1', firstname: 'Ann', email: 'ann@example.com' }])
-  await open(t, caller, [{ id: 'late', firstname: 'Zoe' }])
+  await openTransaction(t, caller, [{ id: 'late', firstname: 'Zoe' }])
   await upsertCustomers(api.db, caller.service, [{ id: '1', firstname: 'Anna' }])
   const { json } = await caller.get('/customers?email=ann@example.com')
   assert.equal(json.data[0]?.firstname, 'Anna')

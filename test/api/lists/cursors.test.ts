@@ -8,12 +8,12 @@ import { type Caller, startTestApi, type TestApi } from '../../support/service.t
 let api: TestApi
 before(async () => {
   api = await startTestApi({ settings: { readsPerMinute: 'off' } })
-  await fill(api)
+  await addRecords(api)
 })
 after(() => api.stop())
 
-/** Three customers, the first two with three transactions each. */
-async function fill({ service }: Caller) {
+/** Adds three customers, the first two with three transactions each. */
+async function addRecords({ service }: Caller) {
   await upsertCustomers(api.db, service, buildCustomers(1, 3))
   await api.db.run(sql`
     insert into retail_transaction (service_id, id, customer_id, sale_date, changed_at, record)
@@ -21,7 +21,7 @@ async function fill({ service }: Caller) {
       from generate_series(1, 6) n`)
 }
 
-async function cursorOf(caller: Pick<Caller, 'get'>, path: string): Promise<string> {
+async function getCursor(caller: Pick<Caller, 'get'>, path: string): Promise<string> {
   const { json } = await caller.get(`${path}${path.includes('?') ? '&' : '?'}limit=1`)
   assert.equal(typeof json.meta.endCursor, 'string', path)
   return json.meta.endCursor
@@ -30,11 +30,11 @@ async function cursorOf(caller: Pick<Caller, 'get'>, path: string): Promise<stri
 const withCursor = (path: string, cursor: string) =>
   `${path}${path.includes('?') ? '&' : '?'}after_cursor=${encodeURIComponent(cursor)}`
 
-async function rejected(path: string, cursor: string, caller: Pick<Caller, 'get'> = api) {
+async function assertRejected(path: string, cursor: string, caller: Pick<Caller, 'get'> = api) {
   const { status, json } = await caller.get(withCursor(path, cursor))
-  const shown = `${path} ${JSON.stringify(cursor.slice(0, 60))}`
-  assert.equal(status, 400, shown)
-  assert.equal(json.code, 'invalid_cursor', shown)
+  const label = `${path} ${JSON.stringify(cursor.slice(0, 60))}`
+  assert.equal(status, 400, label)
+  assert.equal(json.code, 'invalid_cursor', label)
   assert.deepEqual(
     json.errors.map(({ parameter, code }: { parameter: string; code: string }) => [parameter, code]),
     [['after_cursor', 'invalid_cursor']],
@@ -42,7 +42,7 @@ async function rejected(path: string, cursor: string, caller: Pick<Caller, 'get'
 }
 
 test('a cursor continues after the page that returned it', async () => {
-  const cursor = await cursorOf(api, '/customers/search')
+  const cursor = await getCursor(api, '/customers/search')
   const { json } = await api.get(withCursor('/customers/search', cursor))
   assert.deepEqual(
     json.data.map(({ id }: { id: string }) => id),
@@ -51,21 +51,25 @@ test('a cursor continues after the page that returned it', async () => {
 })
 
 test('a cursor with any changed byte or character is rejected', async () => {
-  const cursor = await cursorOf(api, '/customers/search')
+  const cursor = await getCursor(api, '/customers/search')
   const bytes = Buffer.from(cursor, 'base64url')
   for (let i = 0; i < bytes.length; i++) {
     const flipped = Buffer.from(bytes)
     flipped.writeUInt8(bytes.readUInt8(i) ^ (1 << (i % 8)), i)
-    await rejected('/customers/search', flipped.toString('base64url'))
+    await assertRejected('/customers/search', flipped.toString('base64url'))
   }
   for (let i = 0; i < cursor.length; i++)
-    await rejected('/customers/search', cursor.slice(0, i) + (cursor[i] === 'A' ? 'B' : 'A') + cursor.slice(i + 1))
+    await assertRejected(
+      '/customers/search',
+      cursor.slice(0, i) + (cursor[i] === 'A' ? 'B' : 'A') + cursor.slice(i + 1),
+    )
 })
 
 test('a truncated, extended or reassembled cursor is rejected', async () => {
-  const cursor = await cursorOf(api, '/customers/search')
-  const other = await cursorOf(api, '/customers/search?updated_after=2020-01-01')
-  for (let length = 0; length < cursor.length; length++) await rejected('/customers/search', cursor.slice(0, length))
+  const cursor = await getCursor(api, '/customers/search')
+  const other = await getCursor(api, '/customers/search?updated_after=2020-01-01')
+  for (let length = 0; length < cursor.length; length++)
+    await assertRejected('/customers/search', cursor.slice(0, length))
   const [bytes, otherBytes] = [Buffer.from(cursor, 'base64url'), Buffer.from(other, 'base64url')]
   for (const text of [
     `${cursor}A`,
@@ -75,11 +79,11 @@ test('a truncated, extended or reassembled cursor is rejected', async () => {
     Buffer.concat([Buffer.alloc(16), bytes.subarray(16)]).toString('base64url'),
     bytes.subarray(16).toString('base64url'),
   ])
-    await rejected('/customers/search', text)
+    await assertRejected('/customers/search', text)
 })
 
 test('only the canonical spelling of a cursor is accepted', async () => {
-  const cursor = await cursorOf(api, '/customers/search')
+  const cursor = await getCursor(api, '/customers/search')
   const standard = cursor.replaceAll('-', '+').replaceAll('_', '/')
   for (const text of [
     `${cursor}=`,
@@ -90,26 +94,27 @@ test('only the canonical spelling of a cursor is accepted', async () => {
     `"${cursor}"`,
     `${cursor}.`,
   ])
-    await rejected('/customers/search', text)
-  if (standard !== cursor) await rejected('/customers/search', standard)
-  // The unused bits at the end, where the length leaves some.
+    await assertRejected('/customers/search', text)
+  if (standard !== cursor) await assertRejected('/customers/search', standard)
+  // If the last character has unused bits, they must be zero.
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
   const last = cursor.at(-1) ?? ''
-  for (const letter of alphabet) if (letter !== last) await rejected('/customers/search', cursor.slice(0, -1) + letter)
+  for (const character of alphabet)
+    if (character !== last) await assertRejected('/customers/search', cursor.slice(0, -1) + character)
 })
 
 test('a cursor belongs to its service', async () => {
   const other = await api.createService({ readsPerMinute: 'off' })
-  await fill(other)
+  await addRecords(other)
   for (const path of ['/customers/search', '/orders/transactions/search', '/customers/000001/transactions']) {
-    await rejected(path, await cursorOf(api, path), other)
-    await rejected(path, await cursorOf(other, path))
+    await assertRejected(path, await getCursor(api, path), other)
+    await assertRejected(path, await getCursor(other, path))
   }
 })
 
 test("a cursor of one account is valid for the service's other accounts", async () => {
   const colleague = await api.createAccount('visitor')
-  const { status } = await colleague.get(withCursor('/customers/search', await cursorOf(api, '/customers/search')))
+  const { status } = await colleague.get(withCursor('/customers/search', await getCursor(api, '/customers/search')))
   assert.equal(status, 200)
 })
 
@@ -121,12 +126,12 @@ test('a cursor belongs to its list', async () => {
     '/customers/000002/transactions',
   ]
   for (const from of lists) {
-    const cursor = await cursorOf(api, from)
+    const cursor = await getCursor(api, from)
     for (const to of [...lists, '/stores', '/staff', '/inventory', '/products'])
-      if (to !== from) await rejected(to, cursor)
+      if (to !== from) await assertRejected(to, cursor)
   }
   const byChange = '/customers?updated_after=2020-01-01'
-  await rejected(byChange, await cursorOf(api, '/customers/search?updated_after=2020-01-01'))
+  await assertRejected(byChange, await getCursor(api, '/customers/search?updated_after=2020-01-01'))
 })
 
 test('a cursor belongs to its filters', async () => {
@@ -141,15 +146,15 @@ test('a cursor belongs to its filters', async () => {
     `${search}?updated_after=2020-01-01&asc=true`,
   ]
   for (const from of paginations) {
-    const cursor = await cursorOf(api, from)
+    const cursor = await getCursor(api, from)
     for (const to of paginations)
       if (to === from) assert.equal((await api.get(withCursor(to, cursor))).status, 200)
-      else await rejected(to, cursor)
+      else await assertRejected(to, cursor)
   }
 })
 
 test('a cursor does not depend on filter order, spelling or limit', async () => {
-  const cursor = await cursorOf(api, '/orders/transactions/search?updated_after=2020-01-01&asc=true')
+  const cursor = await getCursor(api, '/orders/transactions/search?updated_after=2020-01-01&asc=true')
   for (const query of [
     'asc=true&updated_after=2020-01-01',
     'asc=true&updated_after=2020-01-01T00:00:00Z',
@@ -185,7 +190,7 @@ test('any string that was never a cursor is rejected', async () => {
     Buffer.alloc(16).toString('base64url'),
     Buffer.alloc(17).toString('base64url'),
   ])
-    await rejected('/customers/search', text)
+    await assertRejected('/customers/search', text)
 })
 
 test('a cursor of 64 KB is rejected before it is decoded', async () => {
@@ -197,7 +202,7 @@ test('a cursor of 64 KB is rejected before it is decoded', async () => {
 })
 
 test('a repeated cursor parameter is rejected', async () => {
-  const cursor = await cursorOf(api, '/customers/search')
+  const cursor = await getCursor(api, '/customers/search')
   const { status, json } = await api.get(`/customers/search?after_cursor=${cursor}&after_cursor=${cursor}`)
   assert.equal(status, 400)
   assert.equal(json.errors[0].parameter, 'after_cursor')

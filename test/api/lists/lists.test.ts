@@ -15,14 +15,14 @@ before(async () => {
 })
 after(() => api.stop())
 
-/** A tenant with customers that were all changed by one transaction. */
-async function withCustomers(count: number) {
+/** Creates a service with customers that one transaction has changed. */
+async function createServiceWithCustomers(count: number) {
   const caller = await api.createService({ readsPerMinute: 'off' })
   if (count) await upsertCustomers(api.db, caller.service, buildCustomers(1, count))
   return caller
 }
 
-const timestamps = async ({ service }: Caller) =>
+const countTimestamps = async ({ service }: Caller) =>
   (
     await api.db.row<{ timestamps: number }>(
       sql`select count(distinct changed_at)::integer as timestamps from customer where service_id = ${service.id}`,
@@ -30,12 +30,12 @@ const timestamps = async ({ service }: Caller) =>
   )?.timestamps
 
 test('5,000 records with one change timestamp appear once at any page size', async () => {
-  const caller = await withCustomers(5_000)
-  assert.equal(await timestamps(caller), 1)
+  const caller = await createServiceWithCustomers(5_000)
+  assert.equal(await countTimestamps(caller), 1)
   const all = buildCustomers(1, 5_000).map(({ id }) => id)
   for (const limit of [7, 100]) {
     const { ids, cursors } = await paginate(caller, `/customers/search?limit=${limit}`)
-    assert.deepEqual(ids, all, 'in the order of their ids')
+    assert.deepEqual(ids, all, 'the IDs are not in order')
     assert.equal(cursors.length, Math.ceil(5_000 / limit))
   }
 })
@@ -47,7 +47,7 @@ for (const [count, pages] of [
   [200, 2],
 ] as const)
   test(`a list of ${count} ends on page ${pages} with a last cursor`, async () => {
-    const caller = await withCustomers(count)
+    const caller = await createServiceWithCustomers(count)
     const { ids, cursors, asOf } = await paginate(caller, '/customers/search')
     assert.equal(ids.length, count)
     assert.equal(cursors.length, pages)
@@ -59,7 +59,7 @@ for (const [count, pages] of [
   })
 
 test('an empty list has no cursor but returns an asOf for polling', async () => {
-  const caller = await withCustomers(0)
+  const caller = await createServiceWithCustomers(0)
   const { json } = await caller.get('/customers/search')
   assert.deepEqual(json.data, [])
   assert.equal(json.meta.endCursor, null)
@@ -69,7 +69,7 @@ test('an empty list has no cursor but returns an asOf for polling', async () => 
 })
 
 test('a record changed during pagination appears once or in the next poll', async () => {
-  const caller = await withCustomers(600)
+  const caller = await createServiceWithCustomers(600)
   const touched = { updated: new Set<string>(), inserted: new Set<string>(), deleted: new Set<string>() }
   const pick = (page: number, offset: number) => String((page * 37 + offset * 101) % 600 || 1).padStart(6, '0')
   const first = await paginate(caller, '/customers/search?limit=20', async page => {
@@ -87,12 +87,12 @@ test('a record changed during pagination appears once or in the next poll', asyn
     await api.db.run(sql`delete from customer where service_id = ${caller.service.id} and id = ${removed}`)
     touched.deleted.add(removed)
   })
-  assert.ok(first.cursors.length <= 30, 'the walk ends')
-  const seen = new Set(first.ids)
+  assert.ok(first.cursors.length <= 30, 'the pagination must end')
+  const received = new Set(first.ids)
   const untouched = buildCustomers(1, 600).filter(({ id }) => !touched.updated.has(id) && !touched.deleted.has(id))
   assert.ok(untouched.length > 400)
   assert.deepEqual(
-    untouched.filter(({ id }) => !seen.has(id)),
+    untouched.filter(({ id }) => !received.has(id)),
     [],
   )
   assert.deepEqual(
@@ -105,7 +105,7 @@ test('a record changed during pagination appears once or in the next poll', asyn
 })
 
 test('a change after `asOf` never enters the pagination session', async () => {
-  const caller = await withCustomers(10)
+  const caller = await createServiceWithCustomers(10)
   const { json } = await caller.get('/customers/search?limit=4')
   await upsertCustomers(api.db, caller.service, buildCustomers(9, 4, 'Later'))
   const nextPage = await caller.get(`/customers/search?limit=100&after_cursor=${json.meta.endCursor}`)
@@ -121,7 +121,7 @@ test('a change after `asOf` never enters the pagination session', async () => {
 })
 
 test('a cursor never expires and is valid in another process', async () => {
-  const caller = await withCustomers(10)
+  const caller = await createServiceWithCustomers(10)
   const { json } = await caller.get('/customers/search?limit=4')
   const other = await startSecondServer(api)
   try {
@@ -140,14 +140,14 @@ test('a cursor never expires and is valid in another process', async () => {
 })
 
 test('an empty poll returns the same asOf again', async () => {
-  const caller = await withCustomers(3)
+  const caller = await createServiceWithCustomers(3)
   const { asOf } = await paginate(caller, '/customers/search')
   for (let i = 0; i < 3; i++)
     assert.deepEqual(await pollSince(caller, asOf), { records: [], ids: [], asOf, cursors: [] })
 })
 
 test('a repeated poll with its ETag returns 304 until a change', async () => {
-  const caller = await withCustomers(3)
+  const caller = await createServiceWithCustomers(3)
   const { asOf } = await paginate(caller, '/customers/search')
   for (const since of [asOf, '2000-01-01T00:00:00Z']) {
     const path = `/customers/search?limit=5&updated_after=${since}`
@@ -165,7 +165,7 @@ test('a repeated poll with its ETag returns 304 until a change', async () => {
 })
 
 test('after a restore, a poll returns new cursors instead of 304', async () => {
-  const caller = await withCustomers(3)
+  const caller = await createServiceWithCustomers(3)
   const path = '/customers/search?limit=2&updated_after=2000-01-01T00:00:00Z'
   const { headers, json } = await caller.get(path)
   await recordRestore(api.db, caller.service)
@@ -177,7 +177,7 @@ test('after a restore, a poll returns new cursors instead of 304', async () => {
 })
 
 test('an update without effect is not a change', async () => {
-  const caller = await withCustomers(3)
+  const caller = await createServiceWithCustomers(3)
   const { asOf } = await paginate(caller, '/customers/search')
   await upsertCustomers(api.db, caller.service, buildCustomers(1, 3))
   assert.deepEqual((await pollSince(caller, asOf)).ids, [])
@@ -203,21 +203,21 @@ test('transactions of one midnight keep their order by id in both directions', a
     select ${caller.service.id}, lpad(n::text, 4, '0'), 'c', '2024-05-26 00:00:00', now(), json_build_object('id', lpad(n::text, 4, '0'))::text
       from generate_series(1, 250) n`)
   await upsertCustomers(api.db, caller.service, [{ id: 'c', firstname: 'Ann' }])
-  const up = Array.from({ length: 250 }, (_, i) => String(i + 1).padStart(4, '0'))
+  const ascending = Array.from({ length: 250 }, (_, i) => String(i + 1).padStart(4, '0'))
   for (const [path, expected] of [
-    ['/orders/transactions/search?limit=40&asc=true', up],
-    ['/orders/transactions/search?limit=40&asc=false', up.toReversed()],
-    ['/orders/transactions/search?limit=40', up.toReversed()],
-    ['/customers/c/transactions?limit=40', up.toReversed()],
+    ['/orders/transactions/search?limit=40&asc=true', ascending],
+    ['/orders/transactions/search?limit=40&asc=false', ascending.toReversed()],
+    ['/orders/transactions/search?limit=40', ascending.toReversed()],
+    ['/customers/c/transactions?limit=40', ascending.toReversed()],
   ] as const)
     assert.deepEqual((await paginate(caller, path)).ids, expected)
 })
 
 test('a limit must be an integer from 1 to 100', async () => {
-  const caller = await withCustomers(101)
+  const caller = await createServiceWithCustomers(101)
   for (const limit of [1, 7, 100])
     assert.equal((await caller.get(`/customers/search?limit=${limit}`)).json.data.length, limit)
-  const unfit = [
+  const invalidLimits = [
     '0',
     '-1',
     '101',
@@ -236,7 +236,7 @@ test('a limit must be an integer from 1 to 100', async () => {
     '٣',
     '5&limit=5',
   ]
-  for (const limit of unfit) {
+  for (const limit of invalidLimits) {
     const { status, json } = await caller.get(`/customers/search?limit=${encodeURI(limit)}`)
     assert.equal(status, 400, limit)
     assert.equal(json.code, 'invalid_parameter', limit)

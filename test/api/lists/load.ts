@@ -3,7 +3,7 @@ import { upsertCustomers } from '../../../src/store/customers/customers.ts'
 import { beginInitialLoad } from '../../../src/store/lists/initial-load.ts'
 import { buildCustomers, withTimestamps } from '../../support/paginate.ts'
 
-/** A process that loads customers until a test kills it. Its argument is JSON: database and service. */
+/** Loads customers until a test kills this process. The argument is JSON with `database` and `service`. */
 const { database, service } = JSON.parse(process.argv[2] ?? '')
 const db = openDatabase(database)
 await beginInitialLoad(db, service, 'customer')

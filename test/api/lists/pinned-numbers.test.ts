@@ -23,7 +23,7 @@ test('the lock numbers of lists never change', () => {
   })
 })
 
-test('the fields of a cursor never change their place', () => {
+test('the fields of a cursor never change their positions', () => {
   assert.deepEqual(cursorFields, { asOf: 0, order: 1, key: 2 })
   const scope = { service, list: '/staff', filters: {}, key: Buffer.from('key') }
   const asOf = '2026-11-21T09:31:27.803870Z'

@@ -7,7 +7,7 @@ import { startTestApi, type TestApi } from '../../support/service.ts'
 let api: TestApi
 before(async () => {
   api = await startTestApi({ settings: { timeZone: 'Australia/Melbourne', readsPerMinute: 'off' } })
-  // Sold in some order over a year, changed in another one; the neighbours' own are never shown.
+  // The sales of a year, whose change order differs from their sale order. Those of the second service must never be listed.
   for (const { id } of [api.service, (await api.createService()).service])
     await api.db.run(sql`
       insert into retail_transaction (service_id, id, customer_id, sale_date, changed_at, record)
@@ -20,7 +20,7 @@ before(async () => {
 })
 after(() => api.stop())
 
-const expected = async (where: string, order: string) => {
+const queryIds = async (where: string, order: string) => {
   const { rows } = await api.db.pool.query<{ id: string }>(
     `select id from retail_transaction where service_id = $1 and ${where} order by ${order}`,
     [api.service.id],
@@ -41,29 +41,29 @@ const isSold = `sale_date > '2025-03-01' and sale_date < '2025-11-01'`
 for (const [amount, range] of Object.entries(changed)) {
   const [from, to] = range
   const updated = `updated_after=${from}&updated_before=${to}`
-  const when = `${amount} changes`
-  test(`${when} come in sale order in the direction of \`asc\``, async () => {
+  const label = `${amount} changes`
+  test(`${label} come in sale order in the direction of \`asc\``, async () => {
     assert.deepEqual(
       (await paginate(api, `${search}${updated}&asc=true`)).ids,
-      await expected(isChanged(range), 'sale_date, id'),
+      await queryIds(isChanged(range), 'sale_date, id'),
     )
     const down = await paginate(api, `${search}${updated}&asc=false`)
-    assert.deepEqual(down.ids, await expected(isChanged(range), 'sale_date desc, id desc'))
+    assert.deepEqual(down.ids, await queryIds(isChanged(range), 'sale_date desc, id desc'))
     assert.ok(down.cursors.length <= down.ids.length / 100 + 3, `${down.cursors.length} pages`)
   })
 
-  test(`${when} come in change order by default`, async () => {
+  test(`${label} come in change order by default`, async () => {
     assert.deepEqual(
       (await paginate(api, `${search}${updated}`)).ids,
-      await expected(isChanged(range), 'changed_at, id'),
+      await queryIds(isChanged(range), 'changed_at, id'),
     )
   })
 
-  test(`${when} sold within a range come in either order`, async () => {
+  test(`${label} sold within a range come in either order`, async () => {
     const both = `${updated}&sold_after=${encodeURIComponent(sold[0])}&sold_before=${encodeURIComponent(sold[1])}`
-    const fits = `${isChanged(range)} and ${isSold}`
-    assert.deepEqual((await paginate(api, `${search}${both}`)).ids, await expected(fits, 'changed_at, id'))
-    assert.deepEqual((await paginate(api, `${search}${both}&asc=true`)).ids, await expected(fits, 'sale_date, id'))
+    const condition = `${isChanged(range)} and ${isSold}`
+    assert.deepEqual((await paginate(api, `${search}${both}`)).ids, await queryIds(condition, 'changed_at, id'))
+    assert.deepEqual((await paginate(api, `${search}${both}&asc=true`)).ids, await queryIds(condition, 'sale_date, id'))
   })
 }
 
@@ -94,10 +94,10 @@ test('the first page is never empty while there are records', async () => {
 test("a sales range uses the service's time zone and excludes its ends", async () => {
   const may = 'sold_after=2025-05-01&sold_before=2025-06-01'
   const inMay = `sale_date > '2025-05-01' and sale_date < '2025-06-01'`
-  assert.deepEqual((await paginate(api, `${search}${may}`)).ids, await expected(inMay, 'sale_date desc, id desc'))
-  assert.deepEqual((await paginate(api, `${search}${may}&asc=true`)).ids, await expected(inMay, 'sale_date, id'))
+  assert.deepEqual((await paginate(api, `${search}${may}`)).ids, await queryIds(inMay, 'sale_date desc, id desc'))
+  assert.deepEqual((await paginate(api, `${search}${may}&asc=true`)).ids, await queryIds(inMay, 'sale_date, id'))
   const own = await paginate(api, `/customers/1/transactions?${may}&limit=2`)
-  assert.deepEqual(own.ids, await expected(`customer_id = '1' and ${inMay}`, 'sale_date desc, id desc'))
+  assert.deepEqual(own.ids, await queryIds(`customer_id = '1' and ${inMay}`, 'sale_date desc, id desc'))
 })
 
 test('an inverted sales range is 422', async () => {
@@ -114,6 +114,6 @@ test('a poll after a range of changes returns all later changes once', async () 
   const bulkExport = await api.get(`${search}updated_after=2026-01-01&updated_before=${to}`, headers)
   assert.deepEqual([range.asOf, bulkExport.headers['x-as-of']], ['2026-01-01T23:59:59.999999Z', range.asOf])
   const next = await paginate(api, `${search}updated_after=${range.asOf}`)
-  const all = await expected(`changed_at > '2026-01-01T00:00:00+11:00'`, 'changed_at, id')
+  const all = await queryIds(`changed_at > '2026-01-01T00:00:00+11:00'`, 'changed_at, id')
   assert.deepEqual([...range.ids, ...next.ids], all)
 })

@@ -16,7 +16,7 @@ after(async () => {
   await rm(directory, { recursive: true })
 })
 
-async function sync(kind: string, lines: readonly string[], to: Caller = api) {
+async function importLines(kind: string, lines: readonly string[], to: Caller = api) {
   const path = join(directory, `${kind}.csv`)
   await writeFile(path, lines.join('\n'))
   const summary = await importFile(api.db, to.service, kind, await openSource(path), {
@@ -25,7 +25,7 @@ async function sync(kind: string, lines: readonly string[], to: Caller = api) {
   assert.equal(summary.rejected, 0)
 }
 
-const timesOf = async (path: string, from: Caller = api) =>
+const readTimes = async (path: string, from: Caller = api) =>
   Object.fromEntries(
     (await from.get(path)).json.data.map((record: { id: string; updateTimeStamp: string }) => [
       record.id,
@@ -33,7 +33,7 @@ const timesOf = async (path: string, from: Caller = api) =>
     ]),
   )
 
-/** Within a minute of now, on the service's wall. */
+/** Asserts that a local time of the service is within a minute of now. */
 function assertNow(timestamp: string) {
   const now = Temporal.Now.plainDateTimeISO('Australia/Melbourne')
   const seconds = Temporal.PlainDateTime.from(timestamp.replace(' ', 'T')).until(now).total('seconds')
@@ -41,28 +41,32 @@ function assertNow(timestamp: string) {
 }
 
 test('records of every type carry the time from their file', async () => {
-  const at = (day: string) => `2025-${day} 09:30:00`
-  await sync('stores', ['storeId,storeNumber,name,updateTimeStamp', `1,1,Collins Street,${at('01-10')}`])
-  await sync('staff', ['id,code,surname,updateTimeStamp', `7,JS,Smith,${at('02-10')}`])
-  await sync('products', [
+  const toTime = (day: string) => `2025-${day} 09:30:00`
+  await importLines('stores', ['storeId,storeNumber,name,updateTimeStamp', `1,1,Collins Street,${toTime('01-10')}`])
+  await importLines('staff', ['id,code,surname,updateTimeStamp', `7,JS,Smith,${toTime('02-10')}`])
+  await importLines('products', [
     'productId,productCode,name,colourId,skuId,sizeCode,price,updateTimeStamp',
-    `p1,P1,Hoodie,c1,k1,S,10.00,${at('03-10')}`,
-    `p1,P1,Hoodie,c1,k2,M,10.00,${at('03-10')}`,
-    `p2,P2,Shirt,c2,k3,M,10.00,${at('03-09')}`,
+    `p1,P1,Hoodie,c1,k1,S,10.00,${toTime('03-10')}`,
+    `p1,P1,Hoodie,c1,k2,M,10.00,${toTime('03-10')}`,
+    `p2,P2,Shirt,c2,k3,M,10.00,${toTime('03-09')}`,
   ])
-  await sync('stock', ['storeNumber,sku,freeStock,updateTimeStamp', `1,k1,3,${at('04-10')}`, `1,k2,4,${at('04-09')}`])
-  await sync('customers', ['id,surname,updateTimeStamp', `1,Lee,${at('05-10')}`, `2,Ray,${at('05-09')}`])
-  await sync('transactions', [
+  await importLines('stock', [
+    'storeNumber,sku,freeStock,updateTimeStamp',
+    `1,k1,3,${toTime('04-10')}`,
+    `1,k2,4,${toTime('04-09')}`,
+  ])
+  await importLines('customers', ['id,surname,updateTimeStamp', `1,Lee,${toTime('05-10')}`, `2,Ray,${toTime('05-09')}`])
+  await importLines('transactions', [
     'id,saleDate,lineId,quantity,price,updateTimeStamp',
-    `t1,2025-06-01 12:00:00,1,1,5.00,${at('06-10')}`,
-    `t1,2025-06-01 12:00:00,2,1,5.00,${at('06-10')}`,
+    `t1,2025-06-01 12:00:00,1,1,5.00,${toTime('06-10')}`,
+    `t1,2025-06-01 12:00:00,2,1,5.00,${toTime('06-10')}`,
     't2,2025-06-02 12:00:00,1,1,5.00,',
   ])
-  assert.deepEqual(await timesOf('/products'), { p1: at('03-10'), p2: at('03-09') })
-  assert.deepEqual(await timesOf('/inventory'), { '1-k1': at('04-10'), '1-k2': at('04-09') })
-  assert.deepEqual(await timesOf('/customers/search'), { 1: at('05-10'), 2: at('05-09') })
-  assert.deepEqual(await timesOf('/orders/transactions/search'), { t1: at('06-10'), t2: '2025-06-02 12:00:00' })
-  // Stores and staff show no time of their own.
+  assert.deepEqual(await readTimes('/products'), { p1: toTime('03-10'), p2: toTime('03-09') })
+  assert.deepEqual(await readTimes('/inventory'), { '1-k1': toTime('04-10'), '1-k2': toTime('04-09') })
+  assert.deepEqual(await readTimes('/customers/search'), { 1: toTime('05-10'), 2: toTime('05-09') })
+  assert.deepEqual(await readTimes('/orders/transactions/search'), { t1: toTime('06-10'), t2: '2025-06-02 12:00:00' })
+  // The records of stores and staff contain no timestamp.
   assert.equal((await paginate(api, '/stores')).asOf, '2025-01-09T22:30:00.000000Z')
   assert.equal((await paginate(api, '/staff')).asOf, '2025-02-09T22:30:00.000000Z')
 })
@@ -71,7 +75,7 @@ test('an imported history can be filtered by time', async () => {
   const caller = await api.createService()
   const days = Array.from({ length: 366 }, (_, i) => Temporal.PlainDate.from('2024-01-01').add({ days: i }).toString())
   const history = days.map((day, i) => `t${i},${day} 15:00:00,1,1,5.00`)
-  await sync('transactions', ['id,saleDate,lineId,quantity,price', ...history.reverse()], caller)
+  await importLines('transactions', ['id,saleDate,lineId,quantity,price', ...history.reverse()], caller)
   const march = '/orders/transactions/search?updated_after=2024-03-01&updated_before=2024-04-01'
   const { records } = await paginate(caller, march)
   assert.deepEqual(
@@ -84,20 +88,20 @@ test('an imported history can be filtered by time', async () => {
 test('an unchanged import keeps its time; a change without one uses now', async () => {
   const caller = await api.createService({ timeZone: 'Australia/Melbourne' })
   const header = 'id,surname,updateTimeStamp'
-  const bulkExport = '2025-05-10 09:30:00'
-  await sync('customers', [header, `1,Lee,${bulkExport}`, `2,Ray,${bulkExport}`, `3,Fox,${bulkExport}`], caller)
-  await sync(
+  const sourceTime = '2025-05-10 09:30:00'
+  await importLines('customers', [header, `1,Lee,${sourceTime}`, `2,Ray,${sourceTime}`, `3,Fox,${sourceTime}`], caller)
+  await importLines(
     'customers',
-    [header, '1,Lee,2025-08-01 10:00:00', `2,Rays,${bulkExport}`, '3,Foxe,2025-06-01 10:00:00'],
+    [header, '1,Lee,2025-08-01 10:00:00', `2,Rays,${sourceTime}`, '3,Foxe,2025-06-01 10:00:00'],
     caller,
   )
-  const { 1: same, 2: now, 3: later } = await timesOf('/customers/search', caller)
-  assert.deepEqual([same, later], [bulkExport, '2025-06-01 10:00:00'])
+  const { 1: same, 2: now, 3: later } = await readTimes('/customers/search', caller)
+  assert.deepEqual([same, later], [sourceTime, '2025-06-01 10:00:00'])
   assertNow(now)
 })
 
 test('a future source time becomes the current time', async () => {
   const caller = await api.createService({ timeZone: 'Australia/Melbourne' })
-  await sync('customers', ['id,surname,updateTimeStamp', '1,Lee,2999-01-01 00:00:00'], caller)
-  assertNow((await timesOf('/customers/search', caller))[1])
+  await importLines('customers', ['id,surname,updateTimeStamp', '1,Lee,2999-01-01 00:00:00'], caller)
+  assertNow((await readTimes('/customers/search', caller))[1])
 })

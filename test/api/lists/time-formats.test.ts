@@ -18,12 +18,15 @@ for (const timeZone of ['UTC', 'Australia/Melbourne', 'Europe/London'])
     const changed = await api.db.row<{ at: Date }>(
       sql`select changed_at as at from customer where service_id = ${caller.service.id}`,
     )
-    const wall = Temporal.Instant.from(changed?.at.toISOString() ?? '')
+    const localTime = Temporal.Instant.from(changed?.at.toISOString() ?? '')
       .toZonedDateTimeISO(timeZone)
       .toPlainDateTime()
     const { updateTimeStamp, startDate } = (await caller.get('/customers/c')).json.data
-    assert.equal(updateTimeStamp, wall.toString({ smallestUnit: 'second', roundingMode: 'floor' }).replace('T', ' '))
-    assert.equal(startDate, '2021-03-25 00:00:00', 'a time that is the wall clock already stays')
+    assert.equal(
+      updateTimeStamp,
+      localTime.toString({ smallestUnit: 'second', roundingMode: 'floor' }).replace('T', ' '),
+    )
+    assert.equal(startDate, '2021-03-25 00:00:00', 'a stored local time must stay unchanged')
     const { json } = await caller.get(`/customers/search?${new URLSearchParams({ updated_after: updateTimeStamp })}`)
     assert.equal(json.data.length, 1)
     assert.equal(json.meta.timeZone, timeZone)

@@ -9,8 +9,8 @@ before(async () => {
 })
 after(() => api.stop())
 
-/** The ids of three transactions that changed a microsecond before a moment, at it, and a microsecond after. */
-async function shopAround(instant: string, timeZone: string) {
+/** Creates a service with three transactions, which changed a microsecond before an instant, at it, and a microsecond after. */
+async function createServiceAround(instant: string, timeZone: string) {
   const caller = await api.createService({ timeZone, readsPerMinute: 'off' })
   await api.db.run(sql`
     insert into retail_transaction (service_id, id, sale_date, changed_at, record)
@@ -19,13 +19,13 @@ async function shopAround(instant: string, timeZone: string) {
   return caller
 }
 
-const selected = async (caller: Caller, query: Record<string, string>) => {
+const listSelected = async (caller: Caller, query: Record<string, string>) => {
   const { status, json } = await caller.get(`/orders/transactions/search?${new URLSearchParams(query)}`)
   assert.equal(status, 200, JSON.stringify(json))
   return json.data.map(({ id }: { id: string }) => id).sort()
 }
 
-/** One moment as every form may say it, in zones ahead of UTC, at UTC and in summer time. */
+/** Instants with their spellings in a time zone: ahead of UTC, at UTC and in summer time. */
 const forms = [
   {
     timeZone: 'UTC',
@@ -49,38 +49,42 @@ const forms = [
 
 for (const { timeZone, instant, texts } of forms)
   test(`${texts.join(', ')} in ${timeZone} mean ${instant} and range ends are exclusive`, async () => {
-    const caller = await shopAround(instant, timeZone)
+    const caller = await createServiceAround(instant, timeZone)
     const local = instant.replace('Z', '')
-    const always = [instant, `${local}.000Z`, `${local}.000000000Z`, `${local}+00:00`, `${local}-00:00`]
-    for (const text of [...texts, ...always]) {
-      assert.deepEqual(await selected(caller, { updated_after: text }), ['after'], text)
-      assert.deepEqual(await selected(caller, { updated_before: text }), ['before'], text)
-      assert.deepEqual(await selected(caller, { updated_after: text, updated_before: text }), [], text)
+    const withOffset = [instant, `${local}.000Z`, `${local}.000000000Z`, `${local}+00:00`, `${local}-00:00`]
+    for (const text of [...texts, ...withOffset]) {
+      assert.deepEqual(await listSelected(caller, { updated_after: text }), ['after'], text)
+      assert.deepEqual(await listSelected(caller, { updated_before: text }), ['before'], text)
+      assert.deepEqual(await listSelected(caller, { updated_after: text, updated_before: text }), [], text)
     }
   })
 
 test('an offset shifts the time and fractions keep microseconds', async () => {
-  const caller = await shopAround('2024-05-10T09:30:00.123456Z', 'UTC')
+  const caller = await createServiceAround('2024-05-10T09:30:00.123456Z', 'UTC')
   for (const text of [
     '2024-05-10T09:30:00.123456Z',
     '2024-05-10T11:30:00.123456+02:00',
     '2024-05-10T04:00:00.123456-05:30',
     '2024-05-10t09:30:00.123456z',
   ])
-    assert.deepEqual(await selected(caller, { updated_after: text }), ['after'], text)
-  assert.deepEqual(await selected(caller, { updated_after: '2024-05-10T09:30:00.123455Z' }), ['after', 'at'])
-  assert.deepEqual(await selected(caller, { updated_after: '2024-05-10T09:30:00.123454Z' }), ['after', 'at', 'before'])
-  assert.deepEqual(await selected(caller, { updated_before: '2024-05-10T09:30:00.123457Z' }), ['at', 'before'])
+    assert.deepEqual(await listSelected(caller, { updated_after: text }), ['after'], text)
+  assert.deepEqual(await listSelected(caller, { updated_after: '2024-05-10T09:30:00.123455Z' }), ['after', 'at'])
+  assert.deepEqual(await listSelected(caller, { updated_after: '2024-05-10T09:30:00.123454Z' }), [
+    'after',
+    'at',
+    'before',
+  ])
+  assert.deepEqual(await listSelected(caller, { updated_before: '2024-05-10T09:30:00.123457Z' }), ['at', 'before'])
   const range = { updated_after: '2024-05-10T09:30:00.123455Z', updated_before: '2024-05-10T09:30:00.123457Z' }
-  assert.deepEqual(await selected(caller, range), ['at'])
+  assert.deepEqual(await listSelected(caller, range), ['at'])
 })
 
 test('an ambiguous hour means the first occurrence', async () => {
-  const caller = await shopAround('2024-10-27T00:30:00Z', 'Europe/London')
-  assert.deepEqual(await selected(caller, { updated_after: '2024-10-27T01:30:00' }), ['after'])
+  const caller = await createServiceAround('2024-10-27T00:30:00Z', 'Europe/London')
+  assert.deepEqual(await listSelected(caller, { updated_after: '2024-10-27T01:30:00' }), ['after'])
 })
 
-/** Days that summer time begins with, by the clock that then skips midnight. */
+/** Days without a midnight, because summer time starts then: time zone, day and first instant. */
 const withoutMidnight = [
   ['Africa/Cairo', '2026-04-24', '2026-04-23T22:00:00Z'],
   ['America/Santiago', '2026-09-06', '2026-09-06T04:00:00Z'],
@@ -90,9 +94,9 @@ const withoutMidnight = [
 
 test('a day without midnight starts at its first existing time', async () => {
   for (const [timeZone, day, instant] of withoutMidnight) {
-    const caller = await shopAround(instant, timeZone)
-    assert.deepEqual(await selected(caller, { updated_after: day }), ['after'], timeZone)
-    assert.deepEqual(await selected(caller, { updated_before: day }), ['before'], timeZone)
+    const caller = await createServiceAround(instant, timeZone)
+    assert.deepEqual(await listSelected(caller, { updated_after: day }), ['after'], timeZone)
+    assert.deepEqual(await listSelected(caller, { updated_before: day }), ['before'], timeZone)
     assert.equal((await caller.get(`/orders/transactions/search?sold_after=${day}`)).status, 200, timeZone)
   }
 })
@@ -103,7 +107,7 @@ test('a time skipped by the clock is rejected as such', async () => {
     ['Europe/London', '2024-03-31T01:30:00'],
     ['Pacific/Apia', '2011-12-30'],
   ] as const) {
-    const { json } = await (await inZone(timeZone)).get(`/orders/transactions/search?updated_after=${text}`)
+    const { json } = await (await getServiceInZone(timeZone)).get(`/orders/transactions/search?updated_after=${text}`)
     assert.equal(json.errors[0].detail, `\`updated_after\` doesn't exist in ${timeZone}: the clock skips this time.`)
   }
 })
@@ -187,22 +191,22 @@ const rejectedTexts = [
 test('an unreadable or nonexistent time is rejected with its parameter name', async () => {
   for (const [text, timeZone] of [
     ...rejectedTexts.map(rejectedText => [rejectedText, 'UTC'] as const),
-    // The clocks go forward: these do not happen.
+    // The clocks go forward, so these local times don't exist.
     ['2024-03-31T01:30:00', 'Europe/London'] as const,
     ['2024-10-06T02:00:00', 'Australia/Melbourne'] as const,
     ['2024-10-06T02:59', 'Australia/Melbourne'] as const,
     ['2011-12-30', 'Pacific/Apia'] as const,
-    // Before the year 1, once it is in UTC.
+    // This local time is before the year 1 in UTC.
     ['0001-01-01', 'Australia/Melbourne'] as const,
   ]) {
-    const caller = await inZone(timeZone)
+    const caller = await getServiceInZone(timeZone)
     for (const parameter of ['updated_after', 'updated_before']) {
       const { status, json } = await caller.get(
         `/orders/transactions/search?${new URLSearchParams({ [parameter]: text })}`,
       )
-      const shown = `${text.slice(0, 40)} in ${timeZone}`
-      assert.equal(status, 400, shown)
-      assert.equal(json.code, 'invalid_timestamp', shown)
+      const label = `${text.slice(0, 40)} in ${timeZone}`
+      assert.equal(status, 400, label)
+      assert.equal(json.code, 'invalid_timestamp', label)
       assert.deepEqual(
         [json.errors.length, json.errors[0].parameter, json.errors[0].code],
         [1, parameter, 'invalid_timestamp'],
@@ -212,14 +216,14 @@ test('an unreadable or nonexistent time is rejected with its parameter name', as
 })
 
 const zones = new Map<string, Promise<Caller>>()
-const inZone = (timeZone: string) => {
+const getServiceInZone = (timeZone: string) => {
   const existing = zones.get(timeZone) ?? api.createService({ timeZone, readsPerMinute: 'off' })
   zones.set(timeZone, existing)
   return existing
 }
 
 test('an offset with an unescaped plus is rejected', async () => {
-  const caller = await inZone('UTC')
+  const caller = await getServiceInZone('UTC')
   assert.equal(
     (await caller.get('/customers/search?updated_after=2023-05-10T10:00:00+02:00')).json.code,
     'invalid_timestamp',
@@ -228,7 +232,7 @@ test('an offset with an unescaped plus is rejected', async () => {
 })
 
 test('a range that ends before its start is rejected as such', async () => {
-  const caller = await inZone('UTC')
+  const caller = await getServiceInZone('UTC')
   const range = (from: string, to: string) =>
     caller.get(`/orders/transactions/search?${new URLSearchParams({ updated_after: from, updated_before: to })}`)
   for (const [from, to] of [

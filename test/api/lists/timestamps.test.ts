@@ -25,27 +25,27 @@ test('an RFC 3339 time with any offset is read as that instant', () => {
       const [hours, minutes] = [Math.floor(Math.abs(offset) / 60), Math.abs(offset) % 60].map(n =>
         String(n).padStart(2, '0'),
       )
-      const shown = time.toString({ timeZone: `${sign}${hours}:${minutes}`, fractionalSecondDigits: 6 })
-      if (!/^\d{4}-/.test(shown)) return
-      assert.equal(readTimestamp(shown, timeZone), time.toString({ fractionalSecondDigits: 6 }))
+      const text = time.toString({ timeZone: `${sign}${hours}:${minutes}`, fractionalSecondDigits: 6 })
+      if (!/^\d{4}-/.test(text)) return
+      assert.equal(readTimestamp(text, timeZone), time.toString({ fractionalSecondDigits: 6 }))
     }),
   )
 })
 
 test('an unambiguous wall-clock time round-trips; an ambiguous one means the first', () => {
   fc.assert(
-    fc.property(instant, zone, fc.constantFrom('T', ' '), (time, timeZone, between) => {
+    fc.property(instant, zone, fc.constantFrom('T', ' '), (time, timeZone, separator) => {
       const wall = time
         .toZonedDateTimeISO(timeZone)
         .toPlainDateTime()
         .round({ smallestUnit: 'second', roundingMode: 'floor' })
-      const text = wall.toString({ smallestUnit: 'second' }).replace('T', between)
+      const text = wall.toString({ smallestUnit: 'second' }).replace('T', separator)
       if (!/^(?!0000)\d{4}-/.test(text) || !/^(?!0000)\d{4}-/.test(time.toString())) return
       const read = readTimestamp(text, timeZone)
       assert.ok(read, text)
-      const back = Temporal.Instant.from(read)
-      assert.ok(back.toZonedDateTimeISO(timeZone).toPlainDateTime().equals(wall))
-      assert.ok(Temporal.Instant.compare(back, time) <= 0, 'never later than the intended time')
+      const parsed = Temporal.Instant.from(read)
+      assert.ok(parsed.toZonedDateTimeISO(timeZone).toPlainDateTime().equals(wall))
+      assert.ok(Temporal.Instant.compare(parsed, time) <= 0, 'never later than the intended time')
     }),
   )
 })
@@ -66,7 +66,7 @@ test('a date means its first instant, usually midnight', () => {
 })
 
 test('only a day that exists in the calendar is accepted', () => {
-  const two = (n: number) => String(n).padStart(2, '0')
+  const pad = (n: number) => String(n).padStart(2, '0')
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 9_998 }),
@@ -75,7 +75,7 @@ test('only a day that exists in the calendar is accepted', () => {
       (year, month, day) => {
         const exists =
           month >= 1 && month <= 12 && day >= 1 && day <= new Date(Date.UTC(2000 + (year % 400), month, 0)).getUTCDate()
-        const text = `${String(year).padStart(4, '0')}-${two(month)}-${two(day)}`
+        const text = `${String(year).padStart(4, '0')}-${pad(month)}-${pad(day)}`
         assert.equal(readTimestamp(text, 'UTC') !== undefined, exists, text)
         assert.equal(readTimestamp(`${text}T10:00:00Z`, 'UTC') !== undefined, exists, text)
       },
@@ -83,7 +83,7 @@ test('only a day that exists in the calendar is accepted', () => {
   )
 })
 
-/** PostgreSQL has neither a year 0 nor, as we write it, a year 10000. */
+/** Times in or next to the years 0 and 10000, which PostgreSQL can't store in this format. */
 const edges = [
   '0000-01-01',
   '0001-01-01',
@@ -117,19 +117,19 @@ test('timestamps sort like their strings', () => {
   )
 })
 
-const parts = fc.record({
+const versionParts = fc.record({
   year: fc.integer({ min: 1_000, max: 9_999 }),
   number: fc.integer({ min: 0, max: 999 }),
   letter: fc.constantFrom('', ...'abcdefghijklmnopqrstuvwxyz'),
 })
 type Parts = { year: number; number: number; letter: string }
-const release = ({ year, number, letter }: Parts) => `${year}.${number}${letter}`
+const toRelease = ({ year, number, letter }: Parts) => `${year}.${number}${letter}`
 
 test('back office versions compare by year, then number, then letter', () => {
   fc.assert(
-    fc.property(parts, parts, (a, b) => {
+    fc.property(versionParts, versionParts, (a, b) => {
       const order = a.year - b.year || a.number - b.number || (a.letter < b.letter ? -1 : a.letter > b.letter ? 1 : 0)
-      assert.equal(isAtLeast(release(a), release(b)), order >= 0)
+      assert.equal(isAtLeast(toRelease(a), toRelease(b)), order >= 0)
     }),
   )
   for (const [later, earlier] of [

@@ -6,7 +6,7 @@ import { assertProblem } from '../../support/problem.ts'
 import type { Caller } from '../../support/service.ts'
 import { post, put } from '../../support/write.ts'
 import { checkMappings, startWithWorker } from './checked-shop.ts'
-import { customerExport, productExport } from './shopify.ts'
+import { buildCustomerExport, buildProductExport } from './shopify.ts'
 
 const api = await startWithWorker()
 
@@ -16,7 +16,7 @@ const skuCount = 230
 async function createNearlyMappedShop(): Promise<Caller> {
   const caller = await createUnmappedShop(api)
   const skus = await addSkusInCapitals(api.db, caller.service, skuCount)
-  await importAndWait(caller, 'ecommerce-variants', productExport(skus.map((sku, i) => [String(i), sku])))
+  await importAndWait(caller, 'ecommerce-variants', buildProductExport(skus.map((sku, i) => [String(i), sku])))
   await checkMappings(caller)
   return caller
 }
@@ -72,12 +72,12 @@ test('sure suggestions are previewed, accepted as one batch and undone together'
   const [batch] = (await caller.get(path)).json.data
   assert.deepEqual([batch.id, batch.kind, batch.fixes, batch.undone], [id, 'skus', skuCount, 0])
   assert.equal(batch.username, caller.username)
-  const audited = (await caller.get(`/audit?record=${path}/${id}`)).json.data
-  assert.equal(audited.length, parts.length, 'one group of entries')
+  const entries = (await caller.get(`/audit?record=${path}/${id}`)).json.data
+  assert.equal(entries.length, parts.length, 'one audit entry for each part')
 
   await put(caller, '/mappings/skus/SKU-007', { ecommerceSku: 'theirs' })
-  const undone = await undoAll(caller, id)
-  assert.deepEqual([sum(undone, 'changed'), sum(undone, 'skipped')], [skuCount - 1, 1])
+  const undoneParts = await undoAll(caller, id)
+  assert.deepEqual([sum(undoneParts, 'changed'), sum(undoneParts, 'skipped')], [skuCount - 1, 1])
   assert.equal(await readSku(caller, 'SKU-007'), 'theirs')
   assert.equal(await readSku(caller, 'SKU-008'), null)
   assert.equal((await readStates(caller)).nearMatch, skuCount)
@@ -96,7 +96,7 @@ test('suggestions with several candidates or records are not sure', async () => 
   await importAndWait(
     caller,
     'ecommerce-variants',
-    productExport([
+    buildProductExport([
       ['S', 'One-A'],
       ['M', 'Two-B'],
       ['L', 'TWO-B'],
@@ -129,23 +129,23 @@ test('platform items are found by identifier, name and email', async () => {
   await importAndWait(
     caller,
     'ecommerce-customers',
-    customerExport([
+    buildCustomerExport([
       ['9001', 'john@example.com'],
       ['9002', 'mary@example.org'],
     ]),
   )
   await put(caller, '/mappings/customers/65432', { ecommerceLegacyId: '9001' })
-  const find = async (q: string, by = caller) =>
-    (await by.get(`/console/mappings/customers/items?q=${encodeURIComponent(q)}`)).json.data.map(
+  const findItems = async (q: string, reader = caller) =>
+    (await reader.get(`/console/mappings/customers/items?q=${encodeURIComponent(q)}`)).json.data.map(
       ({ id, isMapped }: { id: string; isMapped: boolean }) => [id, isMapped],
     )
   const both = [
     ['9001', true],
     ['9002', false],
   ]
-  assert.deepEqual(await find('900'), both)
-  assert.deepEqual(await find('EXAMPLE.ORG'), [['9002', false]])
-  assert.deepEqual(await find('nothing like it'), [])
-  assert.deepEqual(await find('900', await api.createService()), [])
+  assert.deepEqual(await findItems('900'), both)
+  assert.deepEqual(await findItems('EXAMPLE.ORG'), [['9002', false]])
+  assert.deepEqual(await findItems('nothing like it'), [])
+  assert.deepEqual(await findItems('900', await api.createService()), [])
   assertProblem(await caller.get('/console/mappings/shoes/items?q=9'), 'not_found', api.baseUrl)
 })

@@ -8,8 +8,8 @@ import { importAndWait } from '../../support/import-and-wait.ts'
 import { createUnmappedShop } from '../../support/mapping-shop.ts'
 import { waitUntil } from '../../support/processes.ts'
 import { put } from '../../support/write.ts'
-import { checkMappings, issues, startWithWorker, summaries } from './checked-shop.ts'
-import { customerExport, inventoryExport, newProductExport, productExport } from './shopify.ts'
+import { checkMappings, listIssues, listSummaries, startWithWorker } from './checked-shop.ts'
+import { buildCustomerExport, buildInventoryExport, buildNewProductExport, buildProductExport } from './shopify.ts'
 
 const api = await startWithWorker()
 
@@ -18,7 +18,7 @@ test('a Shopify export can be imported repeatedly; missing records are unmapped'
   const first = await importAndWait(
     caller,
     'ecommerce-variants',
-    productExport([
+    buildProductExport([
       ['S', "'0012001"],
       ['M', 'MH01-M', "'9300000000001"],
     ]),
@@ -28,7 +28,7 @@ test('a Shopify export can be imported repeatedly; missing records are unmapped'
     { note: 'apostrophe before an identifier, number, post code or phone: removed', count: 2 },
     { note: 'without a SKU: skipped', count: 1 },
   ])
-  const again = await importAndWait(caller, 'ecommerce-variants', productExport([['S', "'0012001"]]))
+  const again = await importAndWait(caller, 'ecommerce-variants', buildProductExport([['S', "'0012001"]]))
   assert.deepEqual([again.new, again.changed, again.unchanged], [0, 0, 2])
   assert.ok(
     again.notes.some(({ note }: { note: string }) => /no longer in the file/.test(note)),
@@ -37,7 +37,7 @@ test('a Shopify export can be imported repeatedly; missing records are unmapped'
   const renamed = await importAndWait(
     caller,
     'ecommerce-variants',
-    newProductExport([
+    buildNewProductExport([
       ['S', "'0012001"],
       ['L', 'MH01-L', "'9300000000002"],
     ]),
@@ -47,17 +47,17 @@ test('a Shopify export can be imported repeatedly; missing records are unmapped'
     [3, 1, 2, 0],
     JSON.stringify(renamed),
   )
-  await importAndWait(caller, 'ecommerce-variants', productExport([['S', "'0012001"]]))
+  await importAndWait(caller, 'ecommerce-variants', buildProductExport([['S', "'0012001"]]))
   const locations = await importAndWait(
     caller,
     'ecommerce-locations',
-    inventoryExport(['Collins Street', 'Harbour'], ['a', 'b']),
+    buildInventoryExport(['Collins Street', 'Harbour'], ['a', 'b']),
   )
   assert.deepEqual([locations.read, locations.new, locations.rejected], [4, 2, 0])
   const rejected = await importAndWait(
     caller,
     'ecommerce-customers',
-    customerExport([
+    buildCustomerExport([
       ['1', 'a@example.com'],
       ['2', 'b@example.com'],
     ]),
@@ -78,22 +78,26 @@ test('an interrupted file keeps its imported lines and queues a check', async ()
   await importAndWait(caller, 'ecommerce-customers', 'Customer ID,Email\n1,a@example.com\n2,b@example.com\n')
   const before = (await checkMappings(caller)).customers
   const lines = Array.from({ length: 20_000 }, () => `${randomInt(2 ** 40)},${randomUUID()}@example.com`)
-  const packed = gzipSync(`Customer ID,Email\n${lines.join('\n')}\n`)
-  const broken = await importAndWait(caller, 'ecommerce-customers', packed.subarray(0, -9))
+  const compressed = gzipSync(`Customer ID,Email\n${lines.join('\n')}\n`)
+  const broken = await importAndWait(caller, 'ecommerce-customers', compressed.subarray(0, -9))
   assert.deepEqual([broken.state, broken.notes], ['failed', []], JSON.stringify(broken))
   assert.ok(broken.new > 0)
-  const now = async () =>
+  const getCustomerStatus = async () =>
     (await caller.get('/mappings/check')).json.data.find(({ kind }: { kind: string }) => kind === 'customers')
-  await waitUntil(async () => (await now()).checkedAt !== before?.checkedAt, 'the mappings are checked again', 60_000)
-  assert.equal((await now()).listed, 2 + broken.new)
+  await waitUntil(
+    async () => (await getCustomerStatus()).checkedAt !== before?.checkedAt,
+    'the mappings are checked again',
+    60_000,
+  )
+  assert.equal((await getCustomerStatus()).listed, 2 + broken.new)
 })
 
 test('a file with corrected rejected lines is not complete and removes nothing', async () => {
   const caller = await createUnmappedShop(api)
   await importAndWait(caller, 'ecommerce-customers', 'Customer ID,Email\n1,a@example.com\n2,b@example.com\n')
-  const why = { line: '2', column: 'customerId', reason: 'is too long' }
+  const rejection = { line: '2', column: 'customerId', reason: 'is too long' }
   const csv = await importAndWait(caller, 'ecommerce-customers', 'line,column,reason,Customer ID\n2,ID,is too long,3\n')
-  const record = JSON.stringify({ ...why, customerId: '4' })
+  const record = JSON.stringify({ ...rejection, customerId: '4' })
   const json = await importAndWait(caller, 'ecommerce-customers', `${record}\n`, {
     'content-type': 'application/x-ndjson',
   })
@@ -131,7 +135,7 @@ test('each record has a state with evidence; best-selling problems come first', 
   await importAndWait(
     caller,
     'ecommerce-variants',
-    productExport([
+    buildProductExport([
       ['S', 'MH01-S'],
       ['again', 'MH01-S'],
       ['M', '012002'],
@@ -141,7 +145,7 @@ test('each record has a state with evidence; best-selling problems come first', 
   await importAndWait(
     caller,
     'ecommerce-customers',
-    customerExport([
+    buildCustomerExport([
       ['77', 'john@example.com'],
       ['88', 'other@example.com'],
     ]),
@@ -156,24 +160,24 @@ test('each record has a state with evidence; best-selling problems come first', 
     matched: 0,
     unverified: 0,
   })
-  assert.deepEqual(await summaries(caller, 'stores'), [
+  assert.deepEqual(await listSummaries(caller, 'stores'), [
     ['1002', 'nearMatch', null, '222', 'name'],
     ['1001', 'orphaned', '111', null, ''],
     [null, 'platformOnly', '333', null, ''],
   ])
-  const [bourke] = await issues(caller, 'stores')
+  const [bourke] = await listIssues(caller, 'stores')
   assert.deepEqual(
     [bourke?.name, bourke?.ecommerceName, bourke?.unitsInStock, bourke?.unitsSold],
     ['102 Bourke Street', 'bourke  street', 21, 4],
   )
   assert.equal(skus.states.duplicate, 1)
-  assert.deepEqual(await summaries(caller, 'skus'), [
+  assert.deepEqual(await listSummaries(caller, 'skus'), [
     ['12003', 'unmapped', null, null, ''],
     ['12001', 'duplicate', 'MH01-S', null, 'double'],
     ['12002', 'nearMatch', null, '012002', 'leadingZeros'],
     [null, 'platformOnly', 'MH01-XL', null, ''],
   ])
-  assert.deepEqual(await summaries(caller, 'customers'), [
+  assert.deepEqual(await listSummaries(caller, 'customers'), [
     ['65433', 'unmapped', null, null, ''],
     [null, 'platformOnly', '88', null, ''],
     ['65432', 'matched', '77', null, ''],
@@ -182,7 +186,7 @@ test('each record has a state with evidence; best-selling problems come first', 
   const first = (await caller.get('/mappings/issues/skus?limit=1')).json
   const next = (await caller.get(`/mappings/issues/skus?limit=1&after_cursor=${first.meta.endCursor}`)).json
   assert.deepEqual([first.data[0].id, next.data[0].id], ['12003', '12001'])
-  assert.deepEqual((await issues(caller, 'skus', '?state=orphaned')).length, 0)
+  assert.deepEqual((await listIssues(caller, 'skus', '?state=orphaned')).length, 0)
 })
 
 test('a near match names its difference, such as case, zeros or barcode', async () => {
@@ -196,32 +200,32 @@ test('a near match names its difference, such as case, zeros or barcode', async 
   await importAndWait(
     caller,
     'ecommerce-variants',
-    productExport([
+    buildProductExport([
       ['S', 'MH01-S'],
       ['M', 'MH01M'],
       ['L', 'other', "'930001"],
     ]),
   )
   await importAndWait(caller, 'ecommerce-locations', 'ID,Name\n111,Somewhere\n')
-  await importAndWait(caller, 'ecommerce-customers', customerExport([['99', 'JOHN@example.com']]))
+  await importAndWait(caller, 'ecommerce-customers', buildCustomerExport([['99', 'JOHN@example.com']]))
   await checkMappings(caller)
-  const why = async (kind: string) =>
+  const getReasons = async (kind: string) =>
     Object.fromEntries(
-      (await issues(caller, kind, '?state=nearMatch')).map(issue => [
+      (await listIssues(caller, kind, '?state=nearMatch')).map(issue => [
         issue.id,
         [issue.suggestion, issue.evidence[0]?.reason],
       ]),
     )
-  assert.deepEqual(await why('skus'), {
+  assert.deepEqual(await getReasons('skus'), {
     12001: ['MH01-S', 'case'],
     12002: ['MH01M', 'whitespace'],
     12003: ['other', 'barcode'],
   })
-  assert.deepEqual(await why('stores'), { 1001: ['111', 'form'] })
-  assert.deepEqual(await why('customers'), { 65432: ['99', 'email'] })
-  await importAndWait(caller, 'ecommerce-customers', customerExport([['98', '00john@example.com']]))
+  assert.deepEqual(await getReasons('stores'), { 1001: ['111', 'form'] })
+  assert.deepEqual(await getReasons('customers'), { 65432: ['99', 'email'] })
+  await importAndWait(caller, 'ecommerce-customers', buildCustomerExport([['98', '00john@example.com']]))
   await checkMappings(caller)
-  assert.deepEqual(await why('customers'), {}, 'zeros in front are another address')
+  assert.deepEqual(await getReasons('customers'), {}, 'an address with leading zeros is another address')
 })
 
 test('a fully rejected file leaves mapped records unverified and orphans nothing', async () => {
@@ -244,7 +248,7 @@ test('mappings in imported records are checked after the import', async () => {
     `storeId,storeNumber,name,ecommerceLocationId\n${storeId},${storeNumber},${name},111\n`,
   )
   await waitUntil(
-    async () => (await summaries(caller, 'stores')).some(([id, state]) => id === '1001' && state === 'matched'),
+    async () => (await listSummaries(caller, 'stores')).some(([id, state]) => id === '1001' && state === 'matched'),
     'the mappings are checked',
   )
 })

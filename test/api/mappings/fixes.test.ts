@@ -5,8 +5,8 @@ import { importAndWait } from '../../support/import-and-wait.ts'
 import { createUnmappedShop } from '../../support/mapping-shop.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { post, put, remove } from '../../support/write.ts'
-import { checkMappings, fix, issues, startWithWorker, summaries, summarize } from './checked-shop.ts'
-import { customerExport, productExport } from './shopify.ts'
+import { checkMappings, createFix, listIssues, listSummaries, startWithWorker, summarize } from './checked-shop.ts'
+import { buildCustomerExport, buildProductExport } from './shopify.ts'
 
 const api = await startWithWorker()
 
@@ -15,42 +15,42 @@ test('a fix applies immediately and can be undone before another change', async 
   await importAndWait(
     caller,
     'ecommerce-variants',
-    productExport([
+    buildProductExport([
       ['S', 'MH01-S'],
       ['M', 'MH01-M'],
     ]),
   )
   await put(caller, '/mappings/skus/12001', { ecommerceSku: 'mh01-s' })
   await checkMappings(caller)
-  const fixed = await fix(caller, 'skus', '12001', 'MH01-S')
+  const fixed = await createFix(caller, 'skus', '12001', 'MH01-S')
   assert.equal(fixed.status, 201, fixed.text)
   assert.equal(fixed.headers.location, '/mappings/skus/12001')
   const { id: fixId, before, after: now, username } = fixed.json.data
   assert.deepEqual([before, now, username], [{ ecommerceSku: 'mh01-s' }, { ecommerceSku: 'MH01-S' }, caller.username])
   assert.equal((await caller.get('/mappings/skus/12001')).json.data.ecommerceSku, 'MH01-S')
-  assert.deepEqual((await issues(caller, 'skus', '?state=matched')).map(summarize), [
+  assert.deepEqual((await listIssues(caller, 'skus', '?state=matched')).map(summarize), [
     ['12001', 'matched', 'MH01-S', null, ''],
   ])
-  assertProblem(await fix(caller, 'skus', '12002', 'MH01-S'), 'sku_taken', api.baseUrl)
-  assertProblem(await fix(caller, 'skus', 'none', 'MH01-M'), 'not_found', api.baseUrl)
+  assertProblem(await createFix(caller, 'skus', '12002', 'MH01-S'), 'sku_taken', api.baseUrl)
+  assertProblem(await createFix(caller, 'skus', 'none', 'MH01-M'), 'not_found', api.baseUrl)
 
-  const undo = (of: string) => post(caller, `/mappings/fixes/${of}/undo`, {})
+  const undo = (id: string) => post(caller, `/mappings/fixes/${id}/undo`, {})
   const undone = await undo(fixId)
   assert.equal(undone.status, 200, undone.text)
   assert.ok(undone.json.data.undoneAt)
   assert.equal((await caller.get('/mappings/skus/12001')).json.data.ecommerceSku, 'mh01-s')
-  assert.deepEqual((await issues(caller, 'skus', '?state=nearMatch')).map(summarize), [
+  assert.deepEqual((await listIssues(caller, 'skus', '?state=nearMatch')).map(summarize), [
     ['12001', 'nearMatch', 'mh01-s', 'MH01-S', 'case'],
   ])
-  const audited = (await caller.get('/audit?record=/mappings/skus/12001')).json.data
+  const entries = (await caller.get('/audit?record=/mappings/skus/12001')).json.data
   assert.deepEqual(
-    audited.map(({ operation }: { operation: string }) => operation.replace(/.*fixes/, '')),
+    entries.map(({ operation }: { operation: string }) => operation.replace(/.*fixes/, '')),
     ['PUT /mappings/skus/:id', '', '/:id/undo'],
-    JSON.stringify(audited),
+    JSON.stringify(entries),
   )
-  assert.deepEqual((await undo(fixId)).json.data, undone.json.data, 'and stays so')
+  assert.deepEqual((await undo(fixId)).json.data, undone.json.data, 'a second undo must change nothing')
 
-  const other = (await fix(caller, 'skus', '12002', 'MH01-M')).json.data
+  const other = (await createFix(caller, 'skus', '12002', 'MH01-M')).json.data
   await put(caller, '/mappings/skus/12002', { ecommerceSku: null })
   assertProblem(await undo(other.id), 'mapping_changed', api.baseUrl)
   assertProblem(await undo('none'), 'not_found', api.baseUrl)
@@ -64,14 +64,14 @@ test('a fix applies immediately and can be undone before another change', async 
   assert.deepEqual(
     fixes.map((item: { id: string }) => item.id),
     [other.id],
-    'for 90 days',
+    'fixes are listed for 90 days',
   )
   assertProblem(await undo(fixId), 'not_found', api.baseUrl)
-  const [line] = (await caller.get('/audit')).json.data.filter(({ operation }: { operation: string }) =>
+  const [entry] = (await caller.get('/audit')).json.data.filter(({ operation }: { operation: string }) =>
     /fixes$/.test(operation),
   )
   assert.deepEqual(
-    [line.operation, line.fields, line.username],
+    [entry.operation, entry.fields, entry.username],
     ['POST /mappings/fixes', ['kind', 'id', 'to'], caller.username],
   )
 })
@@ -83,28 +83,28 @@ test("a fix is rejected if the record's mapping has changed since", async () => 
     ['M', 'MH01-M'],
     ['L', '12003'],
   ]
-  await importAndWait(caller, 'ecommerce-variants', productExport(platform))
+  await importAndWait(caller, 'ecommerce-variants', buildProductExport(platform))
   await put(caller, '/mappings/skus/12001', { ecommerceSku: 'mh01-s' })
   await checkMappings(caller)
-  const [issue] = await issues(caller, 'skus', '?state=nearMatch')
+  const [issue] = await listIssues(caller, 'skus', '?state=nearMatch')
   assert.equal(issue?.ecommerceId, 'mh01-s')
   await put(caller, '/mappings/skus/12001', { ecommerceSku: 'theirs' })
   for (const from of ['mh01-s', null])
-    assertProblem(await fix(caller, 'skus', '12001', 'MH01-S', { from }), 'mapping_changed', api.baseUrl)
+    assertProblem(await createFix(caller, 'skus', '12001', 'MH01-S', { from }), 'mapping_changed', api.baseUrl)
   assert.equal((await caller.get('/mappings/skus/12001')).json.data.ecommerceSku, 'theirs')
 
   await put(caller, '/mappings/customers/65432', { ecommerceAdminId: 'gid://shop/Customer/5' })
   for (const [kind, id, from, to] of [
     ['skus', '12001', 'theirs', 'MH01-S'],
     ['skus', '12002', null, 'MH01-M'],
-    // It has its own identifier, which no import has mapped.
+    // The SKU stands for itself on the platform, because no mapping is stored.
     ['skus', '12003', '12003', 'other'],
     ['stores', '1001', null, '7'],
     ['stores', '1001', '7', null],
     ['customers', '65432', '5', '6'],
     ['customers', '65433', null, '5'],
   ] as const)
-    assert.equal((await fix(caller, kind, id, to, { from })).status, 201, `${id} from ${from}`)
+    assert.equal((await createFix(caller, kind, id, to, { from })).status, 201, `${id} from ${from}`)
 })
 
 test('two records of one platform item are duplicates until one is unmapped', async () => {
@@ -120,28 +120,28 @@ test('two records of one platform item are duplicates until one is unmapped', as
       ecommerceLegacyId: legacy,
     })
   await checkMappings(caller)
-  assert.deepEqual((await summaries(caller, 'stores')).toSorted(), [
+  assert.deepEqual((await listSummaries(caller, 'stores')).toSorted(), [
     ['1001', 'duplicate', '1', null, 'shared 1002'],
     ['1002', 'duplicate', '1', null, 'shared 1001'],
   ])
-  assert.deepEqual(await issues(caller, 'customers', '?state=duplicate').then(all => all.map(summarize)), [
+  assert.deepEqual(await listIssues(caller, 'customers', '?state=duplicate').then(all => all.map(summarize)), [
     ['65433', 'duplicate', '6', null, 'clash,clash'],
   ])
-  await fix(caller, 'stores', '1002', null)
-  assert.deepEqual((await summaries(caller, 'stores')).toSorted(), [
+  await createFix(caller, 'stores', '1002', null)
+  assert.deepEqual((await listSummaries(caller, 'stores')).toSorted(), [
     ['1001', 'matched', '1', null, ''],
     ['1002', 'unmapped', null, null, ''],
   ])
-  const corrected = await fix(caller, 'customers', '65433', '6')
+  const corrected = await createFix(caller, 'customers', '65433', '6')
   assert.deepEqual(corrected.json.data.after, { ecommerceAdminId: null, ecommerceLegacyId: '6' })
 })
 
-test('an item freed by a fix and suggested elsewhere is not platformOnly', async () => {
+test('an item freed by a fix and suggested again is not platformOnly', async () => {
   const caller = await createUnmappedShop(api)
   await importAndWait(
     caller,
     'ecommerce-variants',
-    productExport([
+    buildProductExport([
       ['S', 'X1'],
       ['M', 'x1'],
     ]),
@@ -149,8 +149,8 @@ test('an item freed by a fix and suggested elsewhere is not platformOnly', async
   await put(caller, '/mappings/skus/12001', { ecommerceSku: ' X1' })
   await put(caller, '/mappings/skus/12002', { ecommerceSku: 'X1' })
   await checkMappings(caller)
-  await fix(caller, 'skus', '12002', 'x1')
-  const all = await summaries(caller, 'skus')
+  await createFix(caller, 'skus', '12002', 'x1')
+  const all = await listSummaries(caller, 'skus')
   assert.deepEqual(
     all.filter(([id]) => id !== '12003'),
     [
@@ -160,7 +160,7 @@ test('an item freed by a fix and suggested elsewhere is not platformOnly', async
   )
 })
 
-test('erasing a customer rechecks others who named them; leading zeros stay significant', async () => {
+test('erasing a customer rechecks duplicate mappings; leading zeros stay significant', async () => {
   const caller = await createUnmappedShop(api)
   await put(caller, '/customers/65432', { contact: { email: '7@example.com' } })
   await put(caller, '/customers/65433', { contact: { email: 'mary@example.com' } })
@@ -168,14 +168,14 @@ test('erasing a customer rechecks others who named them; leading zeros stay sign
   await importAndWait(
     caller,
     'ecommerce-customers',
-    customerExport([
+    buildCustomerExport([
       ['5', 'both@example.com'],
       ['7', '7@example.com'],
       ['8', '007@example.com'],
     ]),
   )
   await checkMappings(caller)
-  await fix(caller, 'customers', '65432', '5')
+  await createFix(caller, 'customers', '65432', '5')
   const exported = (await caller.get('/customers/65432/export')).json.data
   assert.deepEqual(
     exported.ecommerce.map(({ ecommerceId }: { ecommerceId: string }) => ecommerceId),
@@ -190,7 +190,7 @@ test('erasing a customer rechecks others who named them; leading zeros stay sign
     sql`select ecommerce_id as id from ecommerce_item where service_id = ${caller.service.id}`,
   )
   assert.deepEqual(remaining, [{ id: '8' }])
-  const other = (await issues(caller, 'customers')).find(({ id }) => id === '65433')
+  const other = (await listIssues(caller, 'customers')).find(({ id }) => id === '65433')
   assert.deepEqual([other?.state, other?.evidence], ['orphaned', []])
 })
 
@@ -200,26 +200,26 @@ test('erasure deletes platform items; only admins see mapping issues', async () 
   await importAndWait(
     caller,
     'ecommerce-customers',
-    customerExport([
+    buildCustomerExport([
       ['77', 'first@example.com'],
       ['78', 'john@example.com'],
       ['79', 'jane@example.com'],
     ]),
   )
   await checkMappings(caller)
-  await fix(caller, 'customers', '65432', '78')
-  await fix(caller, 'customers', '65432', '77')
+  await createFix(caller, 'customers', '65432', '78')
+  await createFix(caller, 'customers', '65432', '77')
   assert.equal((await remove(caller, '/customers/65432')).status, 200)
   const remaining = await api.db.rows<{ other: string }>(
     sql`select other from ecommerce_item where service_id = ${caller.service.id}`,
   )
   assert.deepEqual(remaining, [{ other: 'jane@example.com' }])
   assert.deepEqual((await caller.get('/mappings/fixes')).json.data, [])
-  assert.ok((await issues(caller, 'customers')).every(({ id }) => id !== '65432'))
+  assert.ok((await listIssues(caller, 'customers')).every(({ id }) => id !== '65432'))
   const maintainer = await api.createAccount('maintainer', caller.service)
   for (const path of ['check', 'issues/stores', 'fixes'])
     assertProblem(await maintainer.get(`/mappings/${path}`), 'insufficient_role', api.baseUrl)
   const stranger = await createUnmappedShop(api)
-  const { id: fixId } = (await fix(caller, 'stores', '1001', '1')).json.data
+  const { id: fixId } = (await createFix(caller, 'stores', '1001', '1')).json.data
   assertProblem(await post(stranger, `/mappings/fixes/${fixId}/undo`, {}), 'not_found', api.baseUrl)
 })

@@ -51,9 +51,9 @@ for (const [kind, [change, ids]] of Object.entries(mappings) as [Kind, (typeof m
       ids.filter(id => id !== second),
     )
     const { data } = (await caller.get(`/mappings/${kind}?state=mapped`)).json
-    assert.deepEqual(data, [mapped.json.data], 'a list shows what the record is')
-    const nothing = Object.fromEntries(Object.keys(change).map(name => [name, null]))
-    assert.equal((await put(caller, `/mappings/${kind}/${second}`, nothing)).status, 200)
+    assert.deepEqual(data, [mapped.json.data], 'the list and the record must be equal')
+    const emptyMapping = Object.fromEntries(Object.keys(change).map(name => [name, null]))
+    assert.equal((await put(caller, `/mappings/${kind}/${second}`, emptyMapping)).status, 200)
     assert.deepEqual(await listIds(caller, kind, 'state=mapped'), [])
   })
 
@@ -82,9 +82,9 @@ test('mapping records during pagination shows each record once', async () => {
   const all = ['65432', '65433', ...ids]
   let mapped = 0
   const unmapped = await listIds(caller, 'customers', 'state=unmapped&limit=4', async () => {
-    const shown = all.slice(mapped, mapped + 4)
-    mapped += shown.length
-    for (const id of shown)
+    const pageIds = all.slice(mapped, mapped + 4)
+    mapped += pageIds.length
+    for (const id of pageIds)
       assert.equal((await put(caller, `/mappings/customers/${id}`, { ecommerceLegacyId: id })).status, 200)
   })
   assert.deepEqual(unmapped, all)
@@ -94,12 +94,12 @@ test('mapping records during pagination shows each record once', async () => {
 test('a cursor belongs to its service, list and mapping state', async () => {
   const [caller, other] = [await createUnmappedShop(api), await createUnmappedShop(api)]
   const { endCursor } = (await caller.get('/mappings/stores?state=unmapped&limit=1')).json.meta
-  const rejected = async (reader: Caller, path: string) =>
+  const assertCursorRejected = async (reader: Caller, path: string) =>
     assertProblem(await reader.get(`${path}after_cursor=${endCursor}`), 'invalid_cursor', api.baseUrl)
-  await rejected(other, '/mappings/stores?state=unmapped&')
-  await rejected(caller, '/mappings/stores?state=mapped&')
-  await rejected(caller, '/mappings/stores?')
-  await rejected(caller, '/mappings/skus?state=unmapped&')
+  await assertCursorRejected(other, '/mappings/stores?state=unmapped&')
+  await assertCursorRejected(caller, '/mappings/stores?state=mapped&')
+  await assertCursorRejected(caller, '/mappings/stores?')
+  await assertCursorRejected(caller, '/mappings/skus?state=unmapped&')
   for (const query of [
     'state=other',
     'state=',

@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
 import { openEvents } from '../../support/event-stream.ts'
-import { ndjson, openLines, recordsIn } from '../lists/lines.ts'
+import { ndjson, parseRecords, startBulkExport } from '../lists/export-stream.ts'
 import type { Traffic } from './answers.ts'
 
 /** Changes: pages, streams, and what has left; lists as a whole. */
@@ -27,15 +27,15 @@ export function testChanges(traffic: () => Traffic) {
     const lines = { accept: ndjson }
     const of = (path: string) => ({ at: api, caller: api, path })
     for (const path of ['/stores', '/products', '/customers/search', '/changes?records=true&kinds=store,staff']) {
-      const bulkExport = await openLines(of(path))
+      const bulkExport = await startBulkExport(of(path))
       const body = await text(bulkExport.body)
       const response = { status: bulkExport.status, headers: bulkExport.headers, text: body, json: undefined }
       await requested('GET', path, Promise.resolve(response))
       const page = await get(path)
-      assert.deepEqual(recordsIn(body).slice(0, 100), page.json.data.slice(0, 100))
+      assert.deepEqual(parseRecords(body).slice(0, 100), page.json.data.slice(0, 100))
     }
     await rejected('invalid_parameter', get('/stores?limit=5', lines))
-    const open = await Promise.all(Array.from({ length: 4 }, () => openLines(of('/orders/transactions/search'))))
+    const open = await Promise.all(Array.from({ length: 4 }, () => startBulkExport(of('/orders/transactions/search'))))
     await rejected('too_many_exports', get('/stores', lines))
     for (const stream of open) stream.close()
   })

@@ -9,14 +9,14 @@ import type { Caller } from '../../support/service.ts'
 /** A running bulk export. */
 export interface BulkExportStream {
   status: number
-  // biome-ignore lint/suspicious/noExplicitAny: of HTTP/1.1 or HTTP/2
+  // biome-ignore lint/suspicious/noExplicitAny: headers of HTTP/1.1 or HTTP/2
   headers: any
-  /** Isn't read until a test reads it. */
+  /** Stays unread until the test reads it. */
   body: Readable
-  /** Its records; rejects where it is cut. */
+  /** Reads all records. Rejects if the response is cut off. */
   // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects
-  records(): Promise<any[]>
-  /** Hangs up. */
+  readRecords(): Promise<any[]>
+  /** Closes the connection. */
   close(): void
 }
 
@@ -30,16 +30,21 @@ interface ExportRequest {
 
 export const ndjson = 'application/x-ndjson'
 
-/** Requests a bulk export. */
-export async function openLines({
+/** Starts a bulk export. Resolves when its headers have arrived. */
+export async function startBulkExport({
   at,
   caller,
   path,
   headers = {},
   http2 = false,
 }: ExportRequest): Promise<BulkExportStream> {
-  const sent = { ...buildCredentials(caller), accept: ndjson, ...headers }
-  const { status, headers: responseHeaders, body, close } = await (http2 ? overHttp2 : overHttp1)(at, path, sent)
+  const requestHeaders = { ...buildCredentials(caller), accept: ndjson, ...headers }
+  const {
+    status,
+    headers: responseHeaders,
+    body,
+    close,
+  } = await (http2 ? overHttp2 : overHttp1)(at, path, requestHeaders)
   // Readers get the error.
   body.on('error', () => {})
   return {
@@ -47,14 +52,14 @@ export async function openLines({
     headers: responseHeaders,
     body,
     close,
-    records: async () => recordsIn(await text(body)),
+    readRecords: async () => parseRecords(await text(body)),
   }
 }
 
-/** Lines as values; each ends with a line break. */
-export function recordsIn(lines: string) {
+/** Parses the lines of a bulk export. Throws if the last line has no line break. */
+export function parseRecords(lines: string) {
   const all = lines.split('\n')
-  if (all.pop() !== '') throw new Error('the last line does not end')
+  if (all.pop() !== '') throw new Error('the last line has no line break')
   return all.map(line => JSON.parse(line))
 }
 
