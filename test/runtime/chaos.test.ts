@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { checkout, runCommand } from '../support/processes.ts'
 
-/** Runs a short form of chaos; returns the checks that passed. */
-async function chaos(...args: string[]) {
+/** Runs a short chaos test. Returns the lines of the checks that passed. */
+async function runChaos(...args: string[]) {
   const program = [process.execPath, join(checkout, 'scenarios/chaos/run.ts')] as const
   const { code, out, err } = await runCommand(
     ['--seed', '11', '--kills', '6', '--shoppers', '4', ...args],
@@ -19,13 +19,13 @@ async function chaos(...args: string[]) {
 test('writes take effect once and ledgers balance after random kills', {
   timeout: 300_000,
 }, async () => {
-  const passed = await chaos()
+  const passed = await runChaos()
   assert.ok(passed.length >= 26, passed.join('\n'))
 })
 
 test('kills with a slow Apparel21 leave no open or diverging write', {
   timeout: 300_000,
 }, async () => {
-  const passed = await chaos('--back-office', 'apparel21', '--shoppers', '6')
+  const passed = await runChaos('--back-office', 'apparel21', '--shoppers', '6')
   assert.ok(passed.length >= 32, passed.join('\n'))
 })

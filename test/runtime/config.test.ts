@@ -13,7 +13,7 @@ import {
   settings,
 } from '../../src/config/config.ts'
 
-const here = fileURLToPath(import.meta.url)
+const thisFile = fileURLToPath(import.meta.url)
 const example = readFileSync(new URL('../../.env.example', import.meta.url), 'utf8')
 const reference = readFileSync(new URL('../../docs/reference/environment.md', import.meta.url), 'utf8')
 
@@ -102,7 +102,7 @@ test('every setting has a default', () => {
   })
 })
 
-const good: [name: keyof typeof settings, text: string, key: keyof Config, value: unknown][] = [
+const validSettings: [name: keyof typeof settings, text: string, key: keyof Config, value: unknown][] = [
   ['PORT', '0', 'port', 0],
   ['PORT', ' 443 ', 'port', 443],
   ['HOST', '0.0.0.0', 'host', '0.0.0.0'],
@@ -136,7 +136,7 @@ const good: [name: keyof typeof settings, text: string, key: keyof Config, value
   ['OTEL_TRACES_SAMPLER_ARG', '0.05', 'otelTracesSamplerArg', 0.05],
   ['DRAIN_SECONDS', '0', 'drainSeconds', 0],
 ]
-for (const [name, text, key, value] of good)
+for (const [name, text, key, value] of validSettings)
   test(`${name}=${text} sets ${key}`, () => assert.deepEqual(readConfig({ [name]: text })[key], value))
 
 test('an empty setting counts as unset', () => {
@@ -144,7 +144,7 @@ test('an empty setting counts as unset', () => {
   assert.deepEqual(readConfig(empty), readConfig({}))
 })
 
-const bad: [name: keyof typeof settings, texts: string[], fault: string][] = [
+const invalidSettings: [name: keyof typeof settings, texts: string[], fault: string][] = [
   [
     'PORT',
     ['-1', '65536', '8443a', '0x10', '1e3', '8.5', '٣', '99999999999999999999'],
@@ -172,7 +172,7 @@ const bad: [name: keyof typeof settings, texts: string[], fault: string][] = [
   ['LOG_LEVEL', ['verbose', 'INFO'], 'must be one of fatal, error, warn, info, debug, trace, silent'],
   ['DRAIN_SECONDS', ['-1', '601', '25s'], 'must be an integer from 0 to 600'],
 ]
-for (const [name, texts, fault] of bad)
+for (const [name, texts, fault] of invalidSettings)
   for (const text of texts)
     test(`${name}=${text} is rejected`, () =>
       assert.deepEqual(findProblems({ [name]: text }), [`${name} ${fault}; it is ${JSON.stringify(text)}.`]))
@@ -203,16 +203,16 @@ test('a certificate file of DATABASE_URL that is missing is rejected by name', (
 })
 
 test('a missing file is rejected by name', () => {
-  assert.deepEqual(findProblems({ TLS_CERT_FILE: here, TLS_KEY_FILE: '/nowhere/key.pem' }), [
+  assert.deepEqual(findProblems({ TLS_CERT_FILE: thisFile, TLS_KEY_FILE: '/nowhere/key.pem' }), [
     'TLS_KEY_FILE must name an existing file; it is "/nowhere/key.pem".',
   ])
 })
 
 test('a certificate and its key must be set together', () => {
   const fault = 'TLS_CERT_FILE and TLS_KEY_FILE must be set together.'
-  assert.deepEqual(findProblems({ TLS_CERT_FILE: here }), [fault])
-  assert.deepEqual(findProblems({ TLS_KEY_FILE: here }), [fault])
-  assert.deepEqual(findProblems({ TLS_CERT_FILE: here, TLS_KEY_FILE: here }), [])
+  assert.deepEqual(findProblems({ TLS_CERT_FILE: thisFile }), [fault])
+  assert.deepEqual(findProblems({ TLS_KEY_FILE: thisFile }), [fault])
+  assert.deepEqual(findProblems({ TLS_CERT_FILE: thisFile, TLS_KEY_FILE: thisFile }), [])
 })
 
 test('replicas need a primary and are named once', () => {
@@ -264,10 +264,10 @@ test('messages never contain a secret', () => {
 })
 
 test('all problems are listed in the order of .env.example', () => {
-  const first = Object.fromEntries(bad.map(([name, texts]) => [name, texts[0] ?? '']))
-  const named = findProblems(first).map(line => line.split(' ')[0])
+  const first = Object.fromEntries(invalidSettings.map(([name, texts]) => [name, texts[0] ?? '']))
+  const reportedNames = findProblems(first).map(line => line.split(' ')[0])
   assert.deepEqual(
-    named,
+    reportedNames,
     Object.keys(settings).filter(name => name in first),
   )
 })

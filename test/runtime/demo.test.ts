@@ -29,36 +29,37 @@ const twin = (await addService(db, 'twin', demoSettings)) as Service
 await fillDemoShop(db, keys, service, text => progress.push(text))
 await fillDemoShop(db, keys, twin)
 
-const records = async <T>(table: string, record = 'record', order = 'record') =>
+const readRecords = async <T>(table: string, record = 'record', order = 'record') =>
   (
     await db.rows<{ record: string }>(
       sql`select ${raw(record)} as record from ${raw(table)} where service_id = ${service.id} order by ${raw(order)}`,
     )
   ).map(row => JSON.parse(row.record) as T)
-const stores = await records<Store>('store')
-const staff = await records<StaffMember>('staff')
-const products = await records<Product>('product')
-const stock = await records<StockLevel>('stock')
-const customers = await records<Customer>('customer', "record || '}'")
-const transactions = await records<RetailTransaction>('retail_transaction', 'record', 'sale_date, id')
+const stores = await readRecords<Store>('store')
+const staff = await readRecords<StaffMember>('staff')
+const products = await readRecords<Product>('product')
+const stock = await readRecords<StockLevel>('stock')
+const customers = await readRecords<Customer>('customer', "record || '}'")
+const transactions = await readRecords<RetailTransaction>('retail_transaction', 'record', 'sale_date, id')
 
-const between = (value: number, min: number, max: number) =>
-  assert.ok(value >= min && value <= max, `${value} is not within ${min} and ${max}`)
-const cents = (amount: string) => Math.round(Number(amount) * 100)
+const assertBetween = (value: number, min: number, max: number) =>
+  assert.ok(value >= min && value <= max, `${value} must be from ${min} to ${max}`)
+const toCents = (amount: string) => Math.round(Number(amount) * 100)
 const sum = (numbers: readonly number[]) => numbers.reduce((a, b) => a + b, 0)
-const sizes = () => products.flatMap(product => product.colours.flatMap(colour => colour.sizes))
+const listSizes = () => products.flatMap(product => product.colours.flatMap(colour => colour.sizes))
 
 test('the shop has about 20 stores, 150 styles and 20,000 transactions', () => {
-  between(stores.length, 18, 22)
-  between(products.length, 145, 155)
-  between(customers.length, 4_900, 5_100)
-  between(transactions.length, 19_500, 20_500)
+  assertBetween(stores.length, 18, 22)
+  assertBetween(products.length, 145, 155)
+  assertBetween(customers.length, 4_900, 5_100)
+  assertBetween(transactions.length, 19_500, 20_500)
   const returns = transactions.filter(({ lines }) => lines.some(line => line.quantity < 0))
-  between(returns.length / transactions.length, 0.05, 0.07)
-  for (const store of stores) between(staff.filter(member => member.storeNumber === store.storeNumber).length, 3, 8)
+  assertBetween(returns.length / transactions.length, 0.05, 0.07)
+  for (const store of stores)
+    assertBetween(staff.filter(member => member.storeNumber === store.storeNumber).length, 3, 8)
   const styles = products.filter(product => product.productCode !== demoSettings.giftCardSku)
   assert.equal(styles.length, products.length - 1)
-  for (const style of styles) between(style.colours.length, 2, 5)
+  for (const style of styles) assertBetween(style.colours.length, 2, 5)
   assert.equal(new Set(products.map(product => product.description || null)).size, products.length)
 })
 
@@ -86,26 +87,26 @@ test('the shop is the same in another time zone and language', () => {
     import { hash } from 'node:crypto'
     import { makeDemoShop } from './seed/shop.ts'
     console.log(hash('sha256', JSON.stringify(makeDemoShop())))`
-  const digest = (env: object) =>
+  const runDigest = (env: object) =>
     spawnSync(process.execPath, ['--input-type=module', '-e', script], { cwd, env: { ...process.env, ...env } })
-  const { stdout } = digest({ TZ: 'Pacific/Kiritimati', LC_ALL: 'tr_TR.UTF-8' })
+  const { stdout } = runDigest({ TZ: 'Pacific/Kiritimati', LC_ALL: 'tr_TR.UTF-8' })
   assert.match(String(stdout), /^[0-9a-f]{64}\n$/)
-  assert.deepEqual(digest({ TZ: 'America/New_York', LC_ALL: 'C' }).stdout, stdout)
+  assert.deepEqual(runDigest({ TZ: 'America/New_York', LC_ALL: 'C' }).stdout, stdout)
 })
 
 test('every record matches the API schema', async () => {
-  const shapes = [
+  const schemas = [
     [Store, stores],
     [StaffMember, staff],
     [Product, products],
     [StockLevel, stock],
     [RetailTransaction, transactions],
-    [Customer, await records<Customer>('customer', 'record || ecommerce_ids')],
+    [Customer, await readRecords<Customer>('customer', 'record || ecommerce_ids')],
   ] as const
-  for (const [shape, all] of shapes) {
-    const compiled = Compile({ Reference }, shape)
-    const odd = all.find(record => !compiled.Check(record))
-    assert.equal(odd, undefined, JSON.stringify(odd))
+  for (const [schema, all] of schemas) {
+    const compiled = Compile({ Reference }, schema)
+    const invalidRecord = all.find(record => !compiled.Check(record))
+    assert.equal(invalidRecord, undefined, JSON.stringify(invalidRecord))
   }
   const programs = JSON.parse(await listRewardPrograms(db, service)) as RewardProgram[]
   assert.ok(programs.length === 1 && programs.every(program => Check(RewardProgram, program)))
@@ -113,19 +114,19 @@ test('every record matches the API schema', async () => {
 
 test('totals equal lines and lines equal units less discount', () => {
   for (const { id, total, lines } of transactions) {
-    assert.equal(cents(total), sum(lines.map(line => cents(line.value))), id)
+    assert.equal(toCents(total), sum(lines.map(line => toCents(line.value))), id)
     for (const line of lines) {
-      const units = cents(line.price) * Math.abs(line.quantity)
-      const off = sum(line.discounts.map(discount => cents(discount.amount)))
-      assert.equal(cents(line.value), Math.sign(line.quantity) * (units - off), id)
+      const units = toCents(line.price) * Math.abs(line.quantity)
+      const discount = sum(line.discounts.map(({ amount }) => toCents(amount)))
+      assert.equal(toCents(line.value), Math.sign(line.quantity) * (units - discount), id)
       for (const { percentage } of line.discounts)
-        assert.ok(Math.abs(off - (units * Number(percentage)) / 100) <= Math.abs(line.quantity) / 2, id)
+        assert.ok(Math.abs(discount - (units * Number(percentage)) / 100) <= Math.abs(line.quantity) / 2, id)
     }
   }
 })
 
 test('transactions refer to existing records except for one discontinued item', () => {
-  const skus = new Set(sizes().map(size => size.ecommerceSku))
+  const skus = new Set(listSizes().map(size => size.ecommerceSku))
   const ids = new Set(customers.map(customer => customer.id))
   const names = new Map(stores.map(store => [store.storeNumber, store.name]))
   const lines = transactions.flatMap(transaction => transaction.lines)
@@ -152,10 +153,10 @@ test('customers never return or get back more than they paid', () => {
   const bought = new Map<string, { units: number; paid: number }>()
   for (const { id, customerId, lines } of transactions)
     for (const { sku, quantity, value } of lines) {
-      const had = bought.get(`${customerId} ${sku}`) ?? { units: 0, paid: 0 }
-      const now = { units: had.units + quantity, paid: had.paid + cents(value) }
-      assert.ok(now.units >= 0 && now.paid >= 0, `${id}: ${sku}`)
-      bought.set(`${customerId} ${sku}`, now)
+      const earlier = bought.get(`${customerId} ${sku}`) ?? { units: 0, paid: 0 }
+      const total = { units: earlier.units + quantity, paid: earlier.paid + toCents(value) }
+      assert.ok(total.units >= 0 && total.paid >= 0, `${id}: ${sku}`)
+      bought.set(`${customerId} ${sku}`, total)
     }
 })
 
@@ -168,7 +169,7 @@ test('the top tenth of customers buys at least a third', () => {
 })
 
 test('barcodes are unique in-store EAN-13 with valid check digits', () => {
-  const barcodes = sizes().map(size => size.barcode ?? '')
+  const barcodes = listSizes().map(size => size.barcode ?? '')
   assert.equal(new Set(barcodes).size, barcodes.length)
   for (const barcode of barcodes) {
     assert.match(barcode, /^2\d{12}$/)
@@ -190,25 +191,25 @@ test('some stock is zero or negative and locations are incomplete', () => {
   assert.ok(stores.every(store => stock.some(level => level.storeId === store.storeId)))
   const locations = stores.flatMap(store => store.ecommerceLocationId ?? [])
   assert.equal(new Set(locations).size, locations.length - 1)
-  between(stores.length - locations.length, 2, 5)
+  assertBetween(stores.length - locations.length, 2, 5)
 })
 
 test("a member's account matches tier, purchases and lots", async () => {
   const ends = '2026-10-31'
-  const spent = new Map<string | null, number>()
+  const spentCents = new Map<string | null, number>()
   const accounts = await db.rows<{ id: string; customer_id: string; since: string; spend: string }>(
     sql`select id, customer_id, join_date::text as since, qualifying_spend::text as spend from reward_account where service_id = ${service.id}`,
   )
-  const joined = new Map(accounts.map(account => [account.customer_id, account.since]))
+  const joinDates = new Map(accounts.map(account => [account.customer_id, account.since]))
   for (const { customerId, saleDate, total } of transactions) {
     const day = saleDate.slice(0, 10)
-    if (day > '2025-10-31' && day <= ends && day >= (joined.get(customerId ?? '') ?? '9'))
-      spent.set(customerId, (spent.get(customerId) ?? 0) + cents(total))
+    if (day > '2025-10-31' && day <= ends && day >= (joinDates.get(customerId ?? '') ?? '9'))
+      spentCents.set(customerId, (spentCents.get(customerId) ?? 0) + toCents(total))
   }
   const tierNames = new Map(customers.map(customer => [customer.id, customer.loyaltyName]))
   assert.equal(accounts.length, [...tierNames.values()].filter(name => name !== null).length)
   for (const { customer_id, spend } of accounts)
-    assert.equal(cents(spend), Math.max(0, spent.get(customer_id) ?? 0), customer_id)
+    assert.equal(toCents(spend), Math.max(0, spentCents.get(customer_id) ?? 0), customer_id)
   for (const { id, customer_id } of accounts.filter((_, i) => i % 15 === 0)) {
     const account = JSON.parse((await findRewardAccount(db, service, { id }))?.record ?? 'null') as RewardAccount
     assert.ok(Check(RewardAccount, account), id)
@@ -217,7 +218,7 @@ test("a member's account matches tier, purchases and lots", async () => {
 })
 
 test('sufficient points become rewards, and everything expires in 2027-2029', async () => {
-  // From the tables: what the API shows of an account depends on today's date.
+  // Reads the tables, because the API's view of an account depends on today's date.
   const lots = await db.rows<
     Record<'account_id' | 'kind' | 'description' | 'expires', string> & Record<'total' | 'redeemed' | 'pending', number>
   >(sql`
@@ -227,10 +228,10 @@ test('sufficient points become rewards, and everything expires in 2027-2029', as
     const points = own.filter(lot => lot.kind === 'points')
     const created = own.flatMap(lot => (lot.kind === 'reward' ? Number(/\d+/.exec(lot.description)) : []))
     assert.equal(sum(points.map(lot => lot.redeemed)), sum(created), id)
-    between(sum(points.map(lot => lot.total - lot.redeemed)), 0, 299)
+    assertBetween(sum(points.map(lot => lot.total - lot.redeemed)), 0, 299)
     for (const lot of own) {
       assert.ok(lot.redeemed + lot.pending <= lot.total, id)
-      between(Number(lot.expires.slice(0, 4)), 2027, 2029)
+      assertBetween(Number(lot.expires.slice(0, 4)), 2027, 2029)
     }
   }
 })
@@ -239,6 +240,6 @@ test('each gift voucher equals its ledger', async () => {
   const rows = await db.rows<{ number: string; balance: string; sum: string }>(sql`
     select v.number, v.balance::text, sum(e.amount)::text as sum from voucher v join voucher_entry e using (service_id, number)
      where service_id = ${service.id} group by v.number, v.balance`)
-  between(rows.length, 200, 300)
+  assertBetween(rows.length, 200, 300)
   for (const row of rows) assert.equal(row.balance, row.sum)
 })

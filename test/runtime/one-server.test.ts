@@ -18,16 +18,16 @@ async function assertRejected() {
   const DATA_DIR = join(createDirectory(), 'data')
   const environment = { DATABASE_URL: database.connection, DATA_DIR, PORT: '0', SECRET_KEY: 'k'.repeat(64) }
   const started = await runCommand(['start', '--no-demo'], environment)
-  const looked = await runCommand(['doctor'], environment)
-  assert.deepEqual([started.code, looked.code], [1, 1])
-  return { started: started.err, looked: looked.out }
+  const doctor = await runCommand(['doctor'], environment)
+  assert.deepEqual([started.code, doctor.code], [1, 1])
+  return { started: started.err, looked: doctor.out }
 }
 
 test('a hanging first server in DATABASE_URL falls back to the second', async () => {
-  const silent = createServer(() => {}).listen(0, '127.0.0.1')
-  after(() => silent.close())
-  await once(silent, 'listening')
-  const { port } = silent.address() as AddressInfo
+  const silentServer = createServer(() => {}).listen(0, '127.0.0.1')
+  after(() => silentServer.close())
+  await once(silentServer, 'listening')
+  const { port } = silentServer.address() as AddressInfo
   const proxy = await startPostgresProxy(database.connection)
   after(() => proxy.close())
   const both = proxy.connection.replace(/^\w+:\/\/([^@/]*@)?/, prefix => `${prefix}127.0.0.1:${port},`)

@@ -22,7 +22,7 @@ import { assertProblem } from '../support/problem.ts'
 import { waitUntil } from '../support/processes.ts'
 import { buildCredentials, startSecondServer } from '../support/servers.ts'
 
-// A PostgreSQL of its own, to be taken away.
+// A separate PostgreSQL, which the tests stop.
 const directory = mkdtempSync(join(tmpdir(), 'tillbridge-outage-'))
 const home = join(directory, 'data')
 let postgres: Postgres
@@ -52,72 +52,76 @@ after(async () => {
 const get = (path: string, more = {}) => server.sendRequest(path, { headers: { ...headers, ...more } })
 
 test('a hanging connection times out and is not reused', async () => {
-  const impatient = openDatabase(postgres.connection, { max: 1, statementTimeoutMs: 100 })
-  const backend = async () =>
-    (await impatient.row<{ pid: number }>(sql`select pg_backend_pid() as pid`))?.pid ?? assert.fail('no backend')
+  const shortTimeoutDb = openDatabase(postgres.connection, { max: 1, statementTimeoutMs: 100 })
+  const getBackendPid = async () =>
+    (await shortTimeoutDb.row<{ pid: number }>(sql`select pg_backend_pid() as pid`))?.pid ?? assert.fail('no backend')
   const halted: number[] = []
   const halt = (pid: number) => {
     halted.push(pid)
     process.kill(pid, 'SIGSTOP')
   }
   try {
-    halt(await backend())
-    await assert.rejects(impatient.row(sql`select 1`), DatabaseUnavailable)
-    halt(await backend())
+    halt(await getBackendPid())
+    await assert.rejects(shortTimeoutDb.row(sql`select 1`), DatabaseUnavailable)
+    halt(await getBackendPid())
     await assert.rejects(
-      impatient.transaction(tx => tx.row(sql`select 1`)),
+      shortTimeoutDb.transaction(tx => tx.row(sql`select 1`)),
       DatabaseUnavailable,
     )
-    const remaining = await backend()
+    const remaining = await getBackendPid()
     assert.ok(!halted.includes(remaining))
-    await assert.rejects(impatient.row(sql`select 1 / 0`), { code: '22012' })
-    assert.equal(await backend(), remaining, 'a statement that is wrong costs no connection')
+    await assert.rejects(shortTimeoutDb.row(sql`select 1 / 0`), { code: '22012' })
+    assert.equal(await getBackendPid(), remaining, 'an invalid statement must keep the connection')
   } finally {
     for (const pid of halted) process.kill(pid, 'SIGCONT')
-    await impatient.close()
+    await shortTimeoutDb.close()
   }
 })
 
 test('a server that ends each ready connection is unavailable', async t => {
-  const message = (type: string, ...parts: (string | number[])[]) => {
+  const buildMessage = (type: string, ...parts: (string | number[])[]) => {
     const body = Buffer.concat(parts.map(part => Buffer.from(part as string)))
     const header = Buffer.alloc(5)
     header.write(type)
     header.writeInt32BE(body.length + 4, 1)
     return Buffer.concat([header, body])
   }
-  const ended = 'SFATAL\0VFATAL\0C57P01\0Mterminating connection due to administrator command\0\0'
-  // All in one packet, as of a server that is shut down while it accepts connections.
-  const greeting = Buffer.concat([message('R', [0, 0, 0, 0]), message('Z', 'I'), message('E', ended)])
-  const stopping = createServer(socket => socket.once('data', () => socket.end(greeting)))
-  stopping.listen(0, '127.0.0.1')
-  t.after(() => stopping.close())
-  await once(stopping, 'listening')
-  const { port } = stopping.address() as AddressInfo
-  const stopped = openDatabase({ host: '127.0.0.1', port, user: 'shop', database: 'shop' })
-  t.after(() => stopped.close())
-  await assert.rejects(stopped.rows(sql`select`), DatabaseUnavailable)
+  const errorBody = 'SFATAL\0VFATAL\0C57P01\0Mterminating connection due to administrator command\0\0'
+  // All messages in one packet, like a server that shuts down while it accepts connections.
+  const greeting = Buffer.concat([
+    buildMessage('R', [0, 0, 0, 0]),
+    buildMessage('Z', 'I'),
+    buildMessage('E', errorBody),
+  ])
+  const stoppingServer = createServer(socket => socket.once('data', () => socket.end(greeting)))
+  stoppingServer.listen(0, '127.0.0.1')
+  t.after(() => stoppingServer.close())
+  await once(stoppingServer, 'listening')
+  const { port } = stoppingServer.address() as AddressInfo
+  const stoppedDb = openDatabase({ host: '127.0.0.1', port, user: 'shop', database: 'shop' })
+  t.after(() => stoppedDb.close())
+  await assert.rejects(stoppedDb.rows(sql`select`), DatabaseUnavailable)
 })
 
 test('statements fail fast while PostgreSQL hangs, but slow ones do not', async () => {
-  const patient = openDatabase(postgres.connection, { max: 4, statementTimeoutMs: 120_000 })
+  const longTimeoutDb = openDatabase(postgres.connection, { max: 4, statementTimeoutMs: 120_000 })
   try {
-    assert.deepEqual(await patient.row(sql`select 1 as there from pg_sleep(9)`), { there: 1 })
+    assert.deepEqual(await longTimeoutDb.row(sql`select 1 as there from pg_sleep(9)`), { there: 1 })
     await haltPostgresWhile(postgres.pid, async () => {
-      const begun = performance.now()
+      const startedAt = performance.now()
       const waiting = [
-        patient.row(sql`select 1`),
-        patient.transaction(tx => tx.row(sql`select 1`)),
-        patient.row(sql`select 2`),
+        longTimeoutDb.row(sql`select 1`),
+        longTimeoutDb.transaction(tx => tx.row(sql`select 1`)),
+        longTimeoutDb.row(sql`select 2`),
       ]
       await Promise.all(waiting.map(result => assert.rejects(result, DatabaseUnavailable)))
-      assert.ok(performance.now() - begun < 60_000, 'not only when their time is over')
-      const getRejection = () => patient.row(sql`select 3`).then(String, (error: Error) => error.message)
+      assert.ok(performance.now() - startedAt < 60_000, 'statements must fail before their timeout')
+      const getRejection = () => longTimeoutDb.row(sql`select 3`).then(String, (error: Error) => error.message)
       await waitUntil(async () => /does not answer/.test(await getRejection()), 'the stall is detected', 30_000)
     })
-    await waitUntil(() => patient.row(sql`select 1`).catch(() => false), 'queries succeed again', 20_000)
+    await waitUntil(() => longTimeoutDb.row(sql`select 1`).catch(() => false), 'queries succeed again', 20_000)
   } finally {
-    await patient.close()
+    await longTimeoutDb.close()
   }
 })
 
@@ -131,23 +135,23 @@ test('later statements of a failed transaction report the same cause', async () 
 
 test('statements queued after a failure are skipped and can be repeated', async () => {
   await db.transaction(async tx => {
-    const late = (word: string) => tx.row(sql`select ${word}::text as said, 'behind a failure' as what`)
-    const statements = [tx.run(sql`savepoint here`), tx.row(sql`select 1 / 0`), late('first')]
+    const late = (word: string) => tx.row(sql`select ${word}::text as word, 'after a failure' as position`)
+    const statements = [tx.run(sql`savepoint before_failure`), tx.row(sql`select 1 / 0`), late('first')]
     const responses = await Promise.allSettled(statements)
     assert.deepEqual(
       responses.map(response => (response.status === 'rejected' ? response.reason.code : response.status)),
       ['fulfilled', '22012', '22012'],
     )
-    await tx.run(sql`rollback to savepoint here`)
-    for (const word of ['second', 'third']) assert.deepEqual(await late(word), { said: word, what: 'behind a failure' })
+    await tx.run(sql`rollback to savepoint before_failure`)
+    for (const word of ['second', 'third']) assert.deepEqual(await late(word), { word, position: 'after a failure' })
   })
 })
 
 test('a failure after a savepoint rollback reports its own cause', async () => {
   const work = db.transaction(async tx => {
-    await tx.run(sql`savepoint here`)
+    await tx.run(sql`savepoint before_failure`)
     await assert.rejects(tx.row(sql`select 1 / 0`), { code: '22012' })
-    await tx.run(sql`rollback to savepoint here`)
+    await tx.run(sql`rollback to savepoint before_failure`)
     tx.row(sql`select 'x'::integer`).catch(() => {})
     return tx.row(sql`select 1`)
   })
@@ -176,27 +180,27 @@ test('a single statement whose commit fails has failed', async () => {
 
 test('a transaction rolled back in progress leaves its connection clean', async () => {
   const database = openDatabase(postgres.connection, { max: 1 })
-  const process = () => database.row(sql`select pg_backend_pid() as pid`)
+  const getBackendPid = () => database.row(sql`select pg_backend_pid() as pid`)
   await database.run(sql`create table parts (a integer)`)
   try {
-    const pid = await process()
+    const pid = await getBackendPid()
     // If a statement fails, the continuation of an earlier one runs at the same time as the rollback.
-    const failing = database.transaction(async tx => {
+    const failingTransaction = database.transaction(async tx => {
       tx.run(sql`insert into parts values (1)`)
         .then(() => tx.run(sql`insert into parts values (2)`))
         .catch(() => {})
       await tx.row(sql`select 1 / 0`)
     })
-    await assert.rejects(failing, { code: '22012' })
-    let part: Promise<unknown> = Promise.resolve()
-    const thrown = database.transaction(async tx => {
-      part = tx.run(sql`insert into parts values (3)`).then(() => tx.run(sql`insert into parts values (4)`))
-      part.catch(() => {})
+    await assert.rejects(failingTransaction, { code: '22012' })
+    let latePart: Promise<unknown> = Promise.resolve()
+    const throwingTransaction = database.transaction(async tx => {
+      latePart = tx.run(sql`insert into parts values (3)`).then(() => tx.run(sql`insert into parts values (4)`))
+      latePart.catch(() => {})
       throw new Error('on second thoughts')
     })
-    await assert.rejects(thrown, /on second thoughts/)
-    await assert.rejects(part, /The transaction is over/)
-    assert.deepEqual(await process(), pid)
+    await assert.rejects(throwingTransaction, /on second thoughts/)
+    await assert.rejects(latePart, /The transaction is over/)
+    assert.deepEqual(await getBackendPid(), pid)
     assert.equal(await database.run(sql`select from parts`), 0)
   } finally {
     await database.run(sql`drop table parts`)
@@ -206,7 +210,7 @@ test('a transaction rolled back in progress leaves its connection clean', async 
 
 test('an unexpected error returns only the request ID', async () => {
   assert.equal((await get('/customers/search')).status, 200)
-  await db.run(sql`alter table customer rename to customer_away`)
+  await db.run(sql`alter table customer rename to customer_renamed`)
   try {
     for (const path of ['/customers/search', '/customers/000001', '/customers?email=a@example.com']) {
       const response = await get(path, { 'x-request-id': 'report-this' })
@@ -216,7 +220,7 @@ test('an unexpected error returns only the request ID', async () => {
     }
     assert.equal((await get('/stores')).status, 200, 'other requests succeed')
   } finally {
-    await db.run(sql`alter table customer_away rename to customer`)
+    await db.run(sql`alter table customer_renamed rename to customer`)
   }
   assert.equal((await get('/customers/search')).status, 200)
 })
@@ -250,10 +254,10 @@ test('requests return 503 with Retry-After until PostgreSQL is back', async () =
     assertProblem(response, 'service_unavailable', server.baseUrl, path)
     assert.ok(Number(response.headers['retry-after']) >= 1)
   }
-  const crowd = await Promise.all(Array.from({ length: 60 }, () => get('/stores')))
-  const waits = new Set(crowd.map(response => Number(response.headers['retry-after'])))
+  const concurrentResponses = await Promise.all(Array.from({ length: 60 }, () => get('/stores')))
+  const waits = new Set(concurrentResponses.map(response => Number(response.headers['retry-after'])))
   assert.ok(waits.isSubsetOf(new Set([2, 3, 4])), [...waits].join())
-  assert.ok(waits.size > 1, 'who is sent away together does not come back together')
+  assert.ok(waits.size > 1, 'clients that are rejected together must get different delays')
   const ready = await server.sendRequest('/health/ready')
   assert.equal(ready.status, 503)
   assert.ok(Number(ready.headers['retry-after']) >= 1)
@@ -262,9 +266,9 @@ test('requests return 503 with Retry-After until PostgreSQL is back', async () =
   assert.equal((await server.sendRequest('/docs')).status, 200)
 
   postgres = await startPostgres(join(home, 'postgres'), { settings: { fsync: 'off' } })
-  const back = performance.now()
+  const restartedAt = performance.now()
   while ((await get('/customers/search')).status !== 200) {
-    assert.ok(performance.now() - back < 10_000, 'within 10 s')
+    assert.ok(performance.now() - restartedAt < 10_000, 'the server must recover within 10 s')
     await delay(20)
   }
   assert.equal((await server.sendRequest('/health/ready')).status, 200)

@@ -21,45 +21,47 @@ test('a secret reset restores shards, and webhooks resume after rotation', async
   const [control, east, receiver] = [await createTestDatabase(), await createEmptyDatabase(), await startReceiver()]
   t.after(() => Promise.all([control.drop(), east.drop(), receiver.close()]))
   const home = createDirectory()
-  const before = {
+  const oldEnvironment = {
     DATA_DIR: join(home, 'data'),
     DATABASE_URL: control.connection,
     SECRET_KEY: 'lost'.repeat(8),
     WEBHOOK_NETWORKS: '127.0.0.0/8',
   }
-  const addEast = ['shard', 'add', 'east', '--url-file', join(home, 'east.url')]
+  const addShard = ['shard', 'add', 'east', '--url-file', join(home, 'east.url')]
   writeFileSync(join(home, 'east.url'), `${east.connection}\n`)
-  await runSuccessfully(addEast, before)
-  await runSuccessfully(['service', 'add', 'luma', '--shard', 'east'], before)
-  const output = await runSuccessfully(['webhook', 'add', receiver.url, '--kinds', 'store'], before)
+  await runSuccessfully(addShard, oldEnvironment)
+  await runSuccessfully(['service', 'add', 'luma', '--shard', 'east'], oldEnvironment)
+  const output = await runSuccessfully(['webhook', 'add', receiver.url, '--kinds', 'store'], oldEnvironment)
   const [, id = ''] = /^Webhook (\S+) created/.exec(output) ?? []
 
-  const now = { ...before, SECRET_KEY: 'kept'.repeat(8) }
-  const forget = ['secret', 'reset', '--yes']
-  const early = await runCommand(forget, before)
+  const newEnvironment = { ...oldEnvironment, SECRET_KEY: 'kept'.repeat(8) }
+  const resetSecret = ['secret', 'reset', '--yes']
+  const rejectedReset = await runCommand(resetSecret, oldEnvironment)
   assert.deepEqual(
-    [early.code, early.err],
+    [rejectedReset.code, rejectedReset.err],
     [1, "tillbridge: The current secret key is the right one, so it can't be reset.\n"],
   )
-  for (const { connection } of [control, east]) await runSuccessfully(forget, { ...now, DATABASE_URL: connection })
-  const { code, out } = await runCommand(['shard', 'list'], now)
+  for (const { connection } of [control, east])
+    await runSuccessfully(resetSecret, { ...newEnvironment, DATABASE_URL: connection })
+  const { code, out } = await runCommand(['shard', 'list'], newEnvironment)
   assert.equal(code, 1)
   assert.match(out, /encrypted with another SECRET_KEY\. Enter it again: tillbridge shard add east/)
-  assert.match(await runSuccessfully(addEast, now), /^Shard east registered \(1 service\)\./)
+  assert.match(await runSuccessfully(addShard, newEnvironment), /^Shard east registered \(1 service\)\./)
 
-  const { err } = await runCommand(['webhook', 'test', id], now)
+  const { err } = await runCommand(['webhook', 'test', id], newEnvironment)
   assert.match(
     err,
     /^tillbridge: The webhook's secret was encrypted with another SECRET_KEY, .* Rotate the secret\.\n$/,
   )
   assert.equal(receiver.received.length, 0)
-  const [, secret = ''] = /^Secret: (\S+)$/m.exec(await runSuccessfully(['webhook', 'rotate', id], now)) ?? []
-  await runSuccessfully(['webhook', 'rewind', id, 'beginning'], now)
-  await runSuccessfully(['webhook', 'resume', id], now)
-  const server = await serve(['--no-demo'], now)
+  const [, secret = ''] =
+    /^Secret: (\S+)$/m.exec(await runSuccessfully(['webhook', 'rotate', id], newEnvironment)) ?? []
+  await runSuccessfully(['webhook', 'rewind', id, 'beginning'], newEnvironment)
+  await runSuccessfully(['webhook', 'resume', id], newEnvironment)
+  const server = await serve(['--no-demo'], newEnvironment)
   t.after(() => stopServer(server))
   writeFileSync(join(home, 'stores.csv'), 'storeId,storeNumber,name\n1,101,Collins Street\n')
-  await runSuccessfully(['import', 'stores', join(home, 'stores.csv')], now)
+  await runSuccessfully(['import', 'stores', join(home, 'stores.csv')], newEnvironment)
   await waitUntil(() => receiver.received.length > 0, 'the change is delivered', 30_000)
   const [received] = receiver.received
   assert.ok(received)

@@ -14,8 +14,8 @@ import {
   stopServer,
 } from '../support/processes.ts'
 
-const [old, next] = ['o'.repeat(32), 'n'.repeat(32)]
-const both = `${next},${old}`
+const [oldSecret, newSecret] = ['o'.repeat(32), 'n'.repeat(32)]
+const bothSecrets = `${newSecret},${oldSecret}`
 let database: TestDatabase
 let settings: { DATA_DIR: string; DATABASE_URL: string }
 let access: Awaited<ReturnType<typeof createServiceAccess>>
@@ -23,7 +23,7 @@ let access: Awaited<ReturnType<typeof createServiceAccess>>
 before(async () => {
   database = await createTestDatabase()
   settings = { DATA_DIR: join(createDirectory(), 'data'), DATABASE_URL: database.connection }
-  access = await createServiceAccess({ ...settings, SECRET_KEY: old })
+  access = await createServiceAccess({ ...settings, SECRET_KEY: oldSecret })
 })
 after(() => database.drop())
 
@@ -33,7 +33,7 @@ async function post({ baseUrl, caFile = '' }: RunningServer, path: string, body:
   const { username, password, serviceName } = access
   const { request } = await import('node:https')
   return new Promise<{ status: number; json: Record<string, string> }>((resolve, reject) => {
-    const sent = request(
+    const clientRequest = request(
       `${baseUrl}${path}`,
       {
         method: 'POST',
@@ -49,16 +49,16 @@ async function post({ baseUrl, caFile = '' }: RunningServer, path: string, body:
         response.on('end', () => resolve({ status: response.statusCode ?? 0, json: text ? JSON.parse(text) : {} }))
       },
     )
-    sent.on('error', reject).end(JSON.stringify(body))
+    clientRequest.on('error', reject).end(JSON.stringify(body))
   })
 }
 
 const customer = { firstname: 'Ann', surname: 'Lee', contact: { email: 'ann@example.com' } }
-const opening = { number: '7700000001', pin: '123456' }
+const voucher = { number: '7700000001', pin: '123456' }
 const validate = (server: RunningServer, key: string) =>
-  post(server, '/vouchers/validate', { ...opening, amount: '1.00' }, key)
+  post(server, '/vouchers/validate', { ...voucher, amount: '1.00' }, key)
 
-async function readIds() {
+async function readKeyIds() {
   const { rows } = await database.db.pool.query<{ password: string; pin: string; response: string }>(`
     select encode(substring(max(password_hash) from 1 for 4), 'hex') as password,
            (select encode(substring(pin_hash from 1 for 4), 'hex') from voucher) as pin,
@@ -69,21 +69,21 @@ async function readIds() {
 
 test('a rotation next to serving processes keeps passwords, PINs, keys and cursors', async () => {
   const file = join(createDirectory(), 'vouchers.csv')
-  fs.writeFileSync(file, `number,pin,originalAmount,balance\n${opening.number},${opening.pin},50.00,50.00\n`)
-  await run(['import', 'vouchers', file, '--service', 'luma'], old)
-  const keyed = await run(['account', 'key', 'add', access.username, 'web-1'], old)
-  const withKey = { ...access, password: /^Key: (\S+)$/m.exec(keyed)?.[1] ?? '' }
-  const first = await serve(['--no-demo'], { ...settings, SECRET_KEY: old })
+  fs.writeFileSync(file, `number,pin,originalAmount,balance\n${voucher.number},${voucher.pin},50.00,50.00\n`)
+  await run(['import', 'vouchers', file, '--service', 'luma'], oldSecret)
+  const keyOutput = await run(['account', 'key', 'add', access.username, 'web-1'], oldSecret)
+  const keyCredentials = { ...access, password: /^Key: (\S+)$/m.exec(keyOutput)?.[1] ?? '' }
+  const first = await serve(['--no-demo'], { ...settings, SECRET_KEY: oldSecret })
   const created = await post(first, '/customers', customer, 'key-1')
   assert.equal(created.status, 201)
   assert.ok(created.json.data)
   await post(first, '/customers', { ...customer, contact: { email: 'bea@example.com' } }, 'key-2')
   const page = await sendGet(first, '/customers/search?limit=1', access)
   const cursor = page.json.meta.endCursor
-  const earlier = await readIds()
+  const keyIdsBefore = await readKeyIds()
 
-  // A process with both keys writes with the old one, so the first process can read everything.
-  const second = await serve(['--no-demo'], { ...settings, SECRET_KEY: both })
+  // A process with both secrets encrypts with the old one, so the first process can read everything.
+  const second = await serve(['--no-demo'], { ...settings, SECRET_KEY: bothSecrets })
   for (const server of [first, second]) {
     const replayed = await post(server, '/customers', customer, 'key-1')
     assert.deepEqual(replayed, created)
@@ -91,28 +91,28 @@ test('a rotation next to serving processes keeps passwords, PINs, keys and curso
   await stopServer(first)
 
   for (const FAILPOINT of ['secret_rotation_begun', 'secret_value_reencrypted']) {
-    const killed = await runCommand(['secret', 'rotate'], { ...settings, SECRET_KEY: both, FAILPOINT })
+    const killed = await runCommand(['secret', 'rotate'], { ...settings, SECRET_KEY: bothSecrets, FAILPOINT })
     assert.equal(killed.signal, 'SIGKILL', killed.err)
   }
-  assert.match((await readIds()).response, /,/, 'one of two values was encrypted before the kill')
-  const without = await runCommand(['account', 'list'], { ...settings, SECRET_KEY: next })
+  assert.match((await readKeyIds()).response, /,/, 'one of two values must be encrypted before the kill')
+  const withoutOldSecret = await runCommand(['account', 'list'], { ...settings, SECRET_KEY: newSecret })
   assert.match(
-    without.err,
+    withoutOldSecret.err,
     /SECRET_KEY must also contain the previous secret, after a comma, until "tillbridge secret rotate"/,
   )
   assert.match(
-    await run(['secret', 'rotate'], both),
+    await run(['secret', 'rotate'], bothSecrets),
     /^1 value encrypted with the new secret key\.\nPasswords and API keys \(2\) and voucher PINs \(1\) change to it at their next use\.\nRotation not completed\./,
   )
 
-  const { out: checked } = await runCommand(['doctor'], { ...settings, SECRET_KEY: both })
+  const { out: checked } = await runCommand(['doctor'], { ...settings, SECRET_KEY: bothSecrets })
   assert.match(
     checked,
     /WARN {2}Secret .*unfinished: encrypted values \(0\), passwords and API keys \(2\) and voucher PINs \(1\)/,
   )
 
-  // Old and new processes side by side: one began before the rotation.
-  const third = await serve(['--no-demo'], { ...settings, SECRET_KEY: both })
+  // The second process started before the rotation, the third one after it.
+  const third = await serve(['--no-demo'], { ...settings, SECRET_KEY: bothSecrets })
   for (const server of [second, third]) {
     const replayed = await post(server, '/customers', customer, 'key-1')
     assert.deepEqual(replayed, created)
@@ -120,28 +120,32 @@ test('a rotation next to serving processes keeps passwords, PINs, keys and curso
     assert.deepEqual([nextPage.status, nextPage.json.data.length], [200, 1])
   }
   assert.equal((await validate(second, 'pin-1')).status, 200)
-  assert.equal((await readIds()).pin, earlier.pin, 'a process that began before does not replace hashes')
-  assert.equal((await sendGet(third, '/stores', withKey)).status, 200)
+  assert.equal(
+    (await readKeyIds()).pin,
+    keyIdsBefore.pin,
+    'a process that started before the rotation must not replace hashes',
+  )
+  assert.equal((await sendGet(third, '/stores', keyCredentials)).status, 200)
   assert.equal((await validate(third, 'pin-2')).status, 200)
   assert.equal((await validate(second, 'pin-3')).status, 200)
-  const replaced = await readIds()
-  assert.notEqual(replaced.pin, earlier.pin)
-  assert.notEqual(replaced.password, earlier.password)
+  const keyIdsAfter = await readKeyIds()
+  assert.notEqual(keyIdsAfter.pin, keyIdsBefore.pin)
+  assert.notEqual(keyIdsAfter.password, keyIdsBefore.password)
   await stopServer(second)
 
   assert.match(
-    await run(['secret', 'rotate'], both),
+    await run(['secret', 'rotate'], bothSecrets),
     /Rotation completed\. Remove the previous secret key from SECRET_KEY\.\n$/,
   )
   await stopServer(third)
-  const fourth = await serve(['--no-demo'], { ...settings, SECRET_KEY: next })
+  const fourth = await serve(['--no-demo'], { ...settings, SECRET_KEY: newSecret })
   assert.deepEqual(await post(fourth, '/customers', customer, 'key-1'), created)
   assert.equal((await sendGet(fourth, `/customers/search?limit=5&after_cursor=${cursor}`, access)).status, 200)
   assert.equal((await validate(fourth, 'pin-4')).status, 200)
-  assert.equal((await sendGet(fourth, '/stores', withKey)).status, 200)
+  assert.equal((await sendGet(fourth, '/stores', keyCredentials)).status, 200)
   await stopServer(fourth)
-  const stale = await runCommand(['account', 'list'], { ...settings, SECRET_KEY: old })
-  assert.match(stale.err, /SECRET_KEY is not the secret that this database was first started with/)
+  const withOldSecret = await runCommand(['account', 'list'], { ...settings, SECRET_KEY: oldSecret })
+  assert.match(withOldSecret.err, /SECRET_KEY is not the secret that this database was first started with/)
 })
 
 test('a rotation needs both keys and includes shards', async t => {
@@ -149,14 +153,14 @@ test('a rotation needs both keys and includes shards', async t => {
   t.after(() => east.drop())
   const url = join(createDirectory(), 'east.url')
   fs.writeFileSync(url, east.connection)
-  await run(['shard', 'add', 'east', '--url-file', url], next)
-  const { code, err } = await runCommand(['secret', 'rotate'], { ...settings, SECRET_KEY: next })
+  await run(['shard', 'add', 'east', '--url-file', url], newSecret)
+  const { code, err } = await runCommand(['secret', 'rotate'], { ...settings, SECRET_KEY: newSecret })
   assert.equal(code, 1)
   assert.match(err, /SECRET_KEY must contain the new secret and the previous one, separated by a comma\./)
   const third = 't'.repeat(32)
-  assert.match(await run(['secret', 'rotate'], `${third},${next}`), /Rotation started\. Restart every process/)
-  assert.match(await run(['secret', 'rotate'], `${third},${next}`), /Rotation not completed\./)
-  assert.match(await run(['secret', 'rotate', '--force'], `${third},${next}`), /Rotation completed\./)
+  assert.match(await run(['secret', 'rotate'], `${third},${newSecret}`), /Rotation started\. Restart every process/)
+  assert.match(await run(['secret', 'rotate'], `${third},${newSecret}`), /Rotation not completed\./)
+  assert.match(await run(['secret', 'rotate', '--force'], `${third},${newSecret}`), /Rotation completed\./)
   assert.match(await run(['service', 'list'], third), /^luma /m)
   await run(['service', 'add', 'far', '--shard', 'east'], third)
 })

@@ -20,8 +20,8 @@ test('a check of a live installation writes nothing and reports failures', async
     const ca = join(createDirectory(), 'ca.pem')
     writeFileSync(ca, api.ca)
     const key = Buffer.from(`${api.username}:${api.password}`).toString('base64')
-    const where = ['--url', api.baseUrl, '--ca', ca, '--service', api.service.name, '--api-key', key]
-    const { code, out } = await runCommand(where, {}, { program })
+    const installationArgs = ['--url', api.baseUrl, '--ca', ca, '--service', api.service.name, '--api-key', key]
+    const { code, out } = await runCommand(installationArgs, {}, { program })
     assert.equal(code, 1)
     assert.match(out, /^ {2}✔ 4\. An account is required$/m)
     assert.match(out, /^ {2}✖ inventory: stock per store/m)

@@ -91,14 +91,14 @@ test('a killed migration leaves nothing and the next completes it', async () => 
   const fresh = await createTestDatabase()
   const other = new pg.Client(fresh.connection)
   await other.connect()
-  const tables = async () =>
+  const listTables = async () =>
     (await other.query(`select tablename from pg_tables where schemaname = 'public' order by tablename`)).rows.map(
       row => row.tablename,
     )
   try {
-    const all = await tables()
+    const all = await listTables()
     await other.query('drop schema public cascade; create schema public')
-    // The name is taken until this transaction ends, so that the migration waits in its middle.
+    // This transaction holds the table name, so that the migration waits halfway.
     await other.query('begin; create table account_service (id integer)')
     const settings = { ...environment, DATABASE_URL: fresh.connection }
     const killed = startCommand(['migrate'], settings)
@@ -106,10 +106,10 @@ test('a killed migration leaves nothing and the next completes it', async () => 
     await waitUntil(async () => (await other.query(waiting)).rowCount, 'the migration waits')
     await stopServer(killed, 'SIGKILL')
     await other.query('rollback')
-    await waitUntil(async () => (await tables()).length <= 1, 'nothing is left of it')
-    assert.deepEqual(await tables(), ['migration'])
+    await waitUntil(async () => (await listTables()).length <= 1, 'the migration is rolled back')
+    assert.deepEqual(await listTables(), ['migration'])
     assert.equal(await runSuccessfully(['migrate'], settings), `Applied: ${(await listMigrationFiles()).join(', ')}.\n`)
-    assert.deepEqual(await tables(), all)
+    assert.deepEqual(await listTables(), all)
     assert.equal(await runSuccessfully(['migrate'], settings), 'The database is up to date.\n')
   } finally {
     await other.end()
@@ -136,7 +136,7 @@ test('a database of a later version is rejected in one line', async () => {
 
 test('access.json is created without DATA_DIR and names the serving process', async () => {
   const fresh = await createTestDatabase()
-  // Records of a back office arrive before a demo.
+  // Syncing a few records of a back office is faster than creating the demo shop.
   const simulator = await startSimulator({ sizes: { persons: 3 } })
   try {
     const settings = {
@@ -157,7 +157,7 @@ test('access.json is created without DATA_DIR and names the serving process', as
     assert.equal(access.baseUrl, first.baseUrl)
 
     const second = await serve([], settings)
-    assert.deepEqual(readAccess(settings.DATA_DIR), access, 'the first one still serves')
+    assert.deepEqual(readAccess(settings.DATA_DIR), access, 'access.json must keep naming the first server')
     for (const server of [first, second]) await stopServer(server)
     const third = await serve([], settings)
     assert.deepEqual(readAccess(settings.DATA_DIR), { ...access, baseUrl: third.baseUrl })

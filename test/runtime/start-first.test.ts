@@ -19,7 +19,7 @@ import {
   withOccupiedPort,
 } from '../support/processes.ts'
 
-const installation = (): Environment & { DATA_DIR: string } => ({ DATA_DIR: join(createDirectory(), 'data') })
+const createEnvironment = (): Environment & { DATA_DIR: string } => ({ DATA_DIR: join(createDirectory(), 'data') })
 
 for (const [title, settings] of [
   ['a port that is taken', (PORT: string) => ({ PORT })],
@@ -28,8 +28,8 @@ for (const [title, settings] of [
   ['a port for metrics that is taken', (METRICS_PORT: string) => ({ PORT: '0', METRICS_PORT })],
 ] as const)
   test(`a first start on ${title} creates nothing`, async () => {
-    // The other faults don't depend on the tables.
-    const environment = title === 'a port that is taken' ? installation() : await install(installation())
+    // The other errors don't depend on an empty data directory.
+    const environment = title === 'a port that is taken' ? createEnvironment() : await install(createEnvironment())
     await withOccupiedPort(async port => {
       const { code, out } = await runCommand(['start'], { ...environment, ...settings(port) })
       assert.equal(code, 1)
@@ -41,23 +41,23 @@ for (const [title, settings] of [
   })
 
 test('the server is not ready while several processes create the shop', async () => {
-  const environment = { ...installation(), WEB_CONCURRENCY: '2', PORT: pickPort() }
+  const environment = { ...createEnvironment(), WEB_CONCURRENCY: '2', PORT: pickPort() }
   const caFile = join(environment.DATA_DIR, 'tls/ca.pem')
-  const there = { baseUrl: `https://localhost:${environment.PORT}`, caFile }
+  const endpoint = { baseUrl: `https://localhost:${environment.PORT}`, caFile }
   const command = startCommand(['start'], environment)
   await waitUntil(() => command.out.includes('creating a demo shop'), 'the demo shop is being created', 30_000)
-  const early = await sendGet(there, '/health/ready')
-  assert.equal(early.status, 503)
-  assert.ok(early.headers['retry-after'])
-  assert.equal((await sendGet(there, '/health/live')).status, 200)
-  // The shop itself takes most of the CPU, and start.test.ts waits for one.
+  const readiness = await sendGet(endpoint, '/health/ready')
+  assert.equal(readiness.status, 503)
+  assert.ok(readiness.headers['retry-after'])
+  assert.equal((await sendGet(endpoint, '/health/live')).status, 200)
+  // Doesn't wait for the shop, which takes most of the CPU time and which start.test.ts covers.
   killGroup(command)
   await command.ended
 })
 
 test('start and doctor report lost back office settings', async () => {
   const simulator = await startSimulator({ sizes: { persons: 3 } })
-  const environment = await install(installation())
+  const environment = await install(createEnvironment())
   const settings = {
     BACK_OFFICE: 'apparel21',
     BACK_OFFICE_URL: simulator.url,
@@ -67,31 +67,31 @@ test('start and doctor report lost back office settings', async () => {
   const missing =
     /Service shop was synced from apparel21.*BACK_OFFICE, BACK_OFFICE_URL and BACK_OFFICE_COUNTRY.*tillbridge back-office set shop driver=embedded/
   try {
-    const zoneless = await runCommand(['start'], { ...environment, ...settings, BACK_OFFICE_TIME_ZONE: '' })
-    assert.equal(zoneless.code, 1)
-    assert.match(zoneless.err, /BACK_OFFICE_TIME_ZONE must be set before the first start/)
+    const withoutTimeZone = await runCommand(['start'], { ...environment, ...settings, BACK_OFFICE_TIME_ZONE: '' })
+    assert.equal(withoutTimeZone.code, 1)
+    assert.match(withoutTimeZone.err, /BACK_OFFICE_TIME_ZONE must be set before the first start/)
     const first = await serve([], { ...environment, ...settings, RUN_JOBS: 'false' })
     assert.equal(first.err, '')
     await stopServer(first)
 
-    const bare = await serve([], environment)
-    const [line = ''] = bare.err.split('\n').filter(text => text.includes('BACK_OFFICE'))
-    assert.equal(JSON.parse(line).level, 40, bare.err)
+    const withoutSettings = await serve([], environment)
+    const [line = ''] = withoutSettings.err.split('\n').filter(text => text.includes('BACK_OFFICE'))
+    assert.equal(JSON.parse(line).level, 40, withoutSettings.err)
     assert.match(JSON.parse(line).msg, missing)
     assert.doesNotMatch(line, /RetailAPI/)
     const { code, out } = await runCommand(['doctor'], environment)
     assert.equal(code, 1)
     assert.match(out, new RegExp(`^FAIL {2}Back office +${missing.source}`, 'm'))
-    await stopServer(bare)
+    await stopServer(withoutSettings)
 
-    const again = await serve([], { ...environment, ...settings })
-    assert.doesNotMatch(again.err, /BACK_OFFICE/)
-    await stopServer(again)
+    const restarted = await serve([], { ...environment, ...settings })
+    assert.doesNotMatch(restarted.err, /BACK_OFFICE/)
+    await stopServer(restarted)
     await runSuccessfully(['back-office', 'set', 'shop', 'driver=embedded'], environment)
-    const meant = await serve([], environment)
-    assert.doesNotMatch(meant.err, /BACK_OFFICE/)
-    assert.doesNotMatch(meant.out, /create a service/)
-    await stopServer(meant)
+    const withEmbedded = await serve([], environment)
+    assert.doesNotMatch(withEmbedded.err, /BACK_OFFICE/)
+    assert.doesNotMatch(withEmbedded.out, /create a service/)
+    await stopServer(withEmbedded)
   } finally {
     await simulator.close()
   }

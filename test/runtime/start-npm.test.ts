@@ -18,33 +18,33 @@ import {
 const environment = { DATA_DIR: join(createDirectory(), 'data'), PORT: '0', LOG_LEVEL: 'warn' }
 const dataDir = environment.DATA_DIR
 
-/** `npm start` as a person types it. */
-async function npmStart() {
+/** Runs `npm start` as a user types it. */
+async function runNpmStart() {
   const npm = startCommand(['start', '--', '--no-demo'], environment, { cwd: checkout, program: ['npm'] })
   return waitUntilServing(npm, environment)
 }
 
 const access = installWithAccess(environment)
 
-// A terminal sends Ctrl-C to the whole group of processes; a process supervisor may signal npm alone.
-for (const [title, signal, target] of [
+// A terminal sends Ctrl-C to the whole process group. A process supervisor can signal npm alone.
+for (const [title, signal, getTarget] of [
   ['Ctrl-C in the terminal of `npm start`', 'SIGINT', (pid: number) => -pid],
   ['SIGTERM to all processes of `npm start`', 'SIGTERM', (pid: number) => -pid],
   ['SIGTERM to npm alone', 'SIGTERM', (pid: number) => pid],
 ] as const)
   test(`${title} finishes running requests, stops PostgreSQL and exits with 0`, async () => {
     const credentials = await access
-    const npm = await npmStart()
+    const npm = await runNpmStart()
     const postgres = findPostgresPid(dataDir) ?? 0
-    const other = await connectToDatabase(dataDir)
-    await other.query('begin')
-    await other.query('lock table customer in access exclusive mode')
+    const lockingClient = await connectToDatabase(dataDir)
+    await lockingClient.query('begin')
+    await lockingClient.query('lock table customer in access exclusive mode')
     const slow = sendGet(npm, '/customers/search', credentials)
     await waitUntil(
-      async () => (await other.query('select from pg_locks where not granted')).rowCount,
+      async () => (await lockingClient.query('select from pg_locks where not granted')).rowCount,
       'the request waits',
     )
-    process.kill(target(npm.pid), signal)
+    process.kill(getTarget(npm.pid), signal)
     await waitUntil(
       () =>
         sendGet(npm, '/health/live').then(
@@ -53,8 +53,8 @@ for (const [title, signal, target] of [
         ),
       'new connections are rejected',
     )
-    await other.query('commit')
-    await other.end()
+    await lockingClient.query('commit')
+    await lockingClient.end()
     assert.equal((await slow).status, 200)
     assert.deepEqual(await npm.ended, { code: 0, signal: null })
     assert.ok(!isRunning(postgres))

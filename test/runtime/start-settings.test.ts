@@ -37,7 +37,7 @@ test('every invalid setting is listed without secrets and nothing starts', async
   assert.equal(code, 1)
   assert.equal(out, '')
   const lines = err.trimEnd().split('\n')
-  const named = [
+  const invalidNames = [
     'PORT',
     'TLS_CERT_FILE',
     'HTTP2',
@@ -46,8 +46,8 @@ test('every invalid setting is listed without secrets and nothing starts', async
     'SECRET_KEY',
     'TLS_CERT_FILE and TLS_KEY_FILE',
   ]
-  assert.equal(lines.length, named.length, err)
-  for (const [i, name] of named.entries()) assert.match(lines[i] ?? '', new RegExp(`^(tillbridge: )?${name} `))
+  assert.equal(lines.length, invalidNames.length, err)
+  for (const [i, name] of invalidNames.entries()) assert.match(lines[i] ?? '', new RegExp(`^(tillbridge: )?${name} `))
   assert.doesNotMatch(err, /too-short-secret|hunter2|\bat .*:\d+/)
   assert.ok(!fs.existsSync(DATA_DIR))
 })
@@ -117,10 +117,10 @@ test('a data directory that cannot be created prints one line', async () => {
 })
 
 test('PLAIN_PORT returns 403 on plain HTTP, never data', async () => {
-  const plain = pickPort()
-  const server = await serve(['--no-demo'], { ...environment, PLAIN_PORT: plain })
+  const plainPort = pickPort()
+  const server = await serve(['--no-demo'], { ...environment, PLAIN_PORT: plainPort })
   const { status, body } = await new Promise<{ status: number; body: string }>((resolve, reject) => {
-    request(`http://127.0.0.1:${plain}/stores?password=x`, response => {
+    request(`http://127.0.0.1:${plainPort}/stores?password=x`, response => {
       let received = ''
       response.on('data', part => {
         received += part
@@ -136,7 +136,7 @@ test('PLAIN_PORT returns 403 on plain HTTP, never data', async () => {
   assert.deepEqual(await stopServer(server), { code: 0, signal: null })
 })
 
-const protocol = ({ baseUrl, caFile = '' }: RunningServer) =>
+const negotiateProtocol = ({ baseUrl, caFile = '' }: RunningServer) =>
   new Promise<unknown>((resolve, reject) => {
     const { port, hostname } = new URL(baseUrl)
     const socket = connect({
@@ -155,10 +155,10 @@ const protocol = ({ baseUrl, caFile = '' }: RunningServer) =>
 
 test('HTTP/2 is off unless HTTP2=true', async () => {
   const off = await serve(['--no-demo'], environment)
-  assert.equal(await protocol(off), 'http/1.1')
+  assert.equal(await negotiateProtocol(off), 'http/1.1')
   await stopServer(off)
   const on = await serve(['--no-demo'], { ...environment, HTTP2: 'true' })
-  assert.equal(await protocol(on), 'h2')
+  assert.equal(await negotiateProtocol(on), 'h2')
   assert.equal((await sendGet(on, '/health/ready')).status, 200)
   assert.deepEqual(await stopServer(on), { code: 0, signal: null })
 })

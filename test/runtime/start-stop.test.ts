@@ -25,8 +25,8 @@ import {
 const environment = { DATA_DIR: join(createDirectory(), 'data') }
 const access = installWithAccess(environment)
 
-/** A request that waits, because another session has locked its table. */
-async function askSlowly(server: RunningServer) {
+/** Sends a request that waits, because another session has locked its table. */
+async function sendBlockedRequest(server: RunningServer) {
   const other = await connectToDatabase(environment.DATA_DIR)
   await other.query('begin')
   await other.query('lock table customer in access exclusive mode')
@@ -42,12 +42,12 @@ async function askSlowly(server: RunningServer) {
 test('a second, later signal ends the server immediately', async () => {
   await access
   const server = await serve(['--no-demo'], environment)
-  const slow = await askSlowly(server)
+  const slow = await sendBlockedRequest(server)
   server.child.kill('SIGINT')
   await delay(1_200)
   assert.deepEqual(await stopServer(server, 'SIGINT'), { code: 1, signal: null })
   await assert.rejects(slow.response)
-  await waitUntil(() => !isRunning(slow.postgres), 'PostgreSQL ends too')
+  await waitUntil(() => !isRunning(slow.postgres), 'PostgreSQL ends')
 })
 
 test('SIGHUP without a terminal changes nothing and is logged', async () => {
@@ -66,13 +66,13 @@ test('SIGHUP without a terminal changes nothing and is logged', async () => {
 test('closing the terminal finishes requests and stops PostgreSQL', async () => {
   const terminal = ['sh', '-c', `exec script -qec "${process.execPath} ${cli} $0 $*" /dev/null`] as const
   const server = await serve(['--no-demo'], environment, { program: terminal })
-  const slow = await askSlowly(server)
+  const slow = await sendBlockedRequest(server)
   await stopServer(server, 'SIGKILL')
   await delay(300)
   await slow.other.query('commit')
   await slow.other.end()
   assert.equal((await slow.response).status, 200)
-  await waitUntil(() => !isRunning(slow.postgres), 'PostgreSQL ends too')
+  await waitUntil(() => !isRunning(slow.postgres), 'PostgreSQL ends')
 })
 
 test('SHUTDOWN_DELAY_SECONDS drains load balancers, even with DRAIN_SECONDS=0', async () => {
@@ -86,12 +86,12 @@ test('SHUTDOWN_DELAY_SECONDS drains load balancers, even with DRAIN_SECONDS=0', 
 
 test('requests still running after DRAIN_SECONDS are cut off', async () => {
   const server = await serve(['--no-demo'], { ...environment, DRAIN_SECONDS: '1' })
-  const slow = await askSlowly(server)
-  const begun = performance.now()
+  const slow = await sendBlockedRequest(server)
+  const startedAt = performance.now()
   const ended = stopServer(server)
   await assert.rejects(slow.response)
   assert.deepEqual(await ended, { code: 0, signal: null })
-  assert.ok(performance.now() - begun < 6_000, `${performance.now() - begun} ms`)
+  assert.ok(performance.now() - startedAt < 6_000, `${performance.now() - startedAt} ms`)
   assert.ok(!isRunning(slow.postgres))
 })
 
@@ -101,9 +101,9 @@ test('idle connections do not delay the stop', async () => {
   await new Promise(resolve =>
     get(`${server.baseUrl}/health/live`, { agent }, response => response.resume().on('end', resolve)),
   )
-  const begun = performance.now()
+  const startedAt = performance.now()
   assert.deepEqual(await stopServer(server), { code: 0, signal: null })
-  assert.ok(performance.now() - begun < 3_000, `${performance.now() - begun} ms`)
+  assert.ok(performance.now() - startedAt < 3_000, `${performance.now() - startedAt} ms`)
   agent.destroy()
 })
 
@@ -117,15 +117,15 @@ for (const drain of ['25', '0'])
     assert.equal(headers[':status'], 200)
     stream.resume()
     await once(stream, 'end')
-    const begun = performance.now()
+    const startedAt = performance.now()
     assert.deepEqual(await stopServer(server), { code: 0, signal: null })
-    assert.ok(performance.now() - begun < 3_000, `${performance.now() - begun} ms`)
+    assert.ok(performance.now() - startedAt < 3_000, `${performance.now() - startedAt} ms`)
     assert.equal(server.err, '')
     session.destroy()
   })
 
-/** The same over HTTP/2. */
-async function askSlowlyByHttp2(server: RunningServer) {
+/** Sends such a request over HTTP/2. */
+async function sendBlockedHttp2Request(server: RunningServer) {
   const other = await connectToDatabase(environment.DATA_DIR)
   await other.query('begin')
   await other.query('lock table customer in access exclusive mode')
@@ -155,15 +155,15 @@ test('SIGUSR1 does not open the debugger', async () => {
 
 test('a running HTTP/2 request is finished', async () => {
   const server = await serve(['--no-demo'], { ...environment, HTTP2: 'true' })
-  const { other, stream, session } = await askSlowlyByHttp2(server)
-  // Listened for before it can come: the answer, and the end of the connection, may overtake the end of the other session.
-  const answered = once(stream, 'response')
+  const { other, stream, session } = await sendBlockedHttp2Request(server)
+  // Listens now, because the response can arrive before `other.end()` resolves.
+  const responded = once(stream, 'response')
   const received = text(stream)
   const ended = stopServer(server)
   await delay(300)
   await other.query('commit')
   await other.end()
-  const [headers] = await answered
+  const [headers] = await responded
   assert.equal(headers[':status'], 200)
   assert.equal(JSON.parse(await received).data.length, 0)
   assert.deepEqual(await ended, { code: 0, signal: null })
@@ -172,15 +172,15 @@ test('a running HTTP/2 request is finished', async () => {
 
 test('an HTTP/2 request still running after DRAIN_SECONDS is cut off', async () => {
   const server = await serve(['--no-demo'], { ...environment, HTTP2: 'true', DRAIN_SECONDS: '1' })
-  const { stream, session } = await askSlowlyByHttp2(server)
+  const { stream, session } = await sendBlockedHttp2Request(server)
   stream.on('error', () => {})
-  const begun = performance.now()
+  const startedAt = performance.now()
   assert.deepEqual(await stopServer(server), { code: 0, signal: null }, server.err)
-  assert.ok(performance.now() - begun < 6_000, `${performance.now() - begun} ms`)
+  assert.ok(performance.now() - startedAt < 6_000, `${performance.now() - startedAt} ms`)
   session.destroy()
 })
 
-/** Replaces the end of each server's `close` by a script, in the process that inherits these options. */
+/** Returns an environment in which the `close` method of every server runs `script` instead. */
 const replaceClose = (script: string) => ({
   NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(
     `import net from 'node:net'; net.Server.prototype.close = function () { ${script} return this }`,
@@ -202,7 +202,7 @@ test('a step that blocks the event loop is logged and killed', async () => {
   assert.deepEqual(await stopServer(server), { code: null, signal: 'SIGKILL' })
   const { steps, msg } = JSON.parse(server.err.trim().split('\n').at(-1) ?? '')
   assert.deepEqual([steps, msg], [['requests', 'jobs', 'metrics'], 'stop step hangs, killing'])
-  await waitUntil(() => !isRunning(postgres), 'PostgreSQL ends too')
+  await waitUntil(() => !isRunning(postgres), 'PostgreSQL ends')
 })
 
 test('worker processes that hang do not delay the stop', async () => {

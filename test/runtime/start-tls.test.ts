@@ -25,8 +25,8 @@ import {
 const files = createDirectory()
 const environment = { DATA_DIR: join(createDirectory(), 'data') }
 
-/** Makes a certificate and its key with openssl; with `ca`, signed by that one. */
-function makeCertificate(name: string, { names = 'DNS:localhost,IP:127.0.0.1', days = '365' } = {}) {
+/** Creates a self-signed certificate and its key with openssl. */
+function createCertificate(name: string, { names = 'DNS:localhost,IP:127.0.0.1', days = '365' } = {}) {
   const [TLS_CERT_FILE, TLS_KEY_FILE] = [join(files, `${name}.pem`), join(files, `${name}-key.pem`)]
   const args = ['-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-subj', `/CN=${name}`]
   execFileSync(
@@ -48,10 +48,10 @@ function makeCertificate(name: string, { names = 'DNS:localhost,IP:127.0.0.1', d
   return { TLS_CERT_FILE, TLS_KEY_FILE }
 }
 
-const subjectOf = (file: string) => new X509Certificate(fs.readFileSync(file)).fingerprint256
+const getFingerprint = (file: string) => new X509Certificate(fs.readFileSync(file)).fingerprint256
 
-/** The fingerprint of the certificate that a new connection is shown. */
-const shown = ({ baseUrl }: RunningServer) =>
+/** Returns the fingerprint of the certificate that the server presents on a new connection. */
+const getServedFingerprint = ({ baseUrl }: RunningServer) =>
   new Promise<string>((resolve, reject) => {
     const { port } = new URL(baseUrl)
     const socket = connect({
@@ -69,49 +69,49 @@ const shown = ({ baseUrl }: RunningServer) =>
 
 test('a local certificate is created once and kept with the data', async () => {
   const first = await serve(['--no-demo'], await install(environment))
-  const fingerprint = await shown(first)
+  const fingerprint = await getServedFingerprint(first)
   await stopServer(first)
   const second = await serve(['--no-demo'], environment)
-  assert.equal(await shown(second), fingerprint)
+  assert.equal(await getServedFingerprint(second), fingerprint)
   await stopServer(second)
 })
 
 test('TLS_CERT_FILE and TLS_KEY_FILE are reloaded without a restart', async t => {
-  const certificate = makeCertificate('mine')
+  const certificate = createCertificate('mine')
   const server = await serve(['--no-demo'], { ...environment, ...certificate, LOG_LEVEL: 'info' })
-  assert.equal(await shown(server), subjectOf(certificate.TLS_CERT_FILE))
+  assert.equal(await getServedFingerprint(server), getFingerprint(certificate.TLS_CERT_FILE))
   assert.equal((await sendGet(server, '/health/ready')).status, 200)
   assert.doesNotMatch(server.out, /cacert/)
 
-  const next = makeCertificate('next')
+  const next = createCertificate('next')
   fs.renameSync(next.TLS_CERT_FILE, certificate.TLS_CERT_FILE)
   fs.renameSync(next.TLS_KEY_FILE, certificate.TLS_KEY_FILE)
   const replacedAt = performance.now()
   await waitUntil(
-    async () => (await shown(server)) === subjectOf(certificate.TLS_CERT_FILE),
-    'the new one is shown',
+    async () => (await getServedFingerprint(server)) === getFingerprint(certificate.TLS_CERT_FILE),
+    'the new certificate is presented',
     15_000,
   )
-  t.diagnostic(`taken over after ${Math.round(performance.now() - replacedAt)} ms`)
+  t.diagnostic(`reloaded after ${Math.round(performance.now() - replacedAt)} ms`)
   assert.equal((await sendGet(server, '/health/ready')).status, 200)
 
-  const inUse = await shown(server)
+  const inUse = await getServedFingerprint(server)
   fs.writeFileSync(certificate.TLS_CERT_FILE, 'not a certificate')
-  await waitUntil(() => server.err.includes('changed certificate is invalid'), 'the fault is logged', 15_000)
-  assert.equal(await shown(server), inUse)
+  await waitUntil(() => server.err.includes('changed certificate is invalid'), 'the error is logged', 15_000)
+  assert.equal(await getServedFingerprint(server), inUse)
   assert.deepEqual(await stopServer(server), { code: 0, signal: null })
 })
 
 for (const [title, settings, line] of [
   [
     'a key that does not fit',
-    () => ({ ...makeCertificate('a'), TLS_KEY_FILE: makeCertificate('b').TLS_KEY_FILE }),
+    () => ({ ...createCertificate('a'), TLS_KEY_FILE: createCertificate('b').TLS_KEY_FILE }),
     /^tillbridge: The key in \S+b-key\.pem must belong to the certificate in \S+a\.pem\.\n$/,
   ],
   [
     'a certificate that is none',
     () => {
-      const pair = makeCertificate('c')
+      const pair = createCertificate('c')
       fs.writeFileSync(pair.TLS_CERT_FILE, 'hello')
       return pair
     },
@@ -119,12 +119,12 @@ for (const [title, settings, line] of [
   ],
   [
     'a certificate that cannot be read',
-    () => ({ ...makeCertificate('d'), TLS_CERT_FILE: files }),
+    () => ({ ...createCertificate('d'), TLS_CERT_FILE: files }),
     /^tillbridge: \S+ can't be read \(EISDIR\)\.\n$/,
   ],
   [
     'a key file that is missing',
-    () => ({ ...makeCertificate('e'), TLS_KEY_FILE: join(files, 'nowhere.pem') }),
+    () => ({ ...createCertificate('e'), TLS_KEY_FILE: join(files, 'nowhere.pem') }),
     /^tillbridge: TLS_KEY_FILE must name an existing file; it is "\S+nowhere\.pem"\.\n$/,
   ],
 ] as const)
@@ -140,7 +140,7 @@ test('a certificate with ten days left is reported at the start', async () => {
     ['10', true],
     ['365', false],
   ] as const) {
-    const certificate = makeCertificate(`ends-in-${days}`, { days })
+    const certificate = createCertificate(`ends-in-${days}`, { days })
     const port = pickPort()
     const server = await serve(['--no-demo'], { ...environment, ...certificate, METRICS_PORT: port })
     assert.equal(/"level":"?(warn|40)"?.*"notAfter":.*certificate expires soon/.test(server.err), isLogged, server.err)
@@ -155,18 +155,18 @@ test('a certificate with ten days left is reported at the start', async () => {
 test('doctor reports an expiring certificate and a mismatched key', async () => {
   await runSuccessfully(['service', 'add', 'luma'], environment)
   await runSuccessfully(['account', 'add', 'webshop'], environment)
-  const soon = await runCommand(['doctor'], { ...environment, ...makeCertificate('soon', { days: '10' }) })
+  const soon = await runCommand(['doctor'], { ...environment, ...createCertificate('soon', { days: '10' }) })
   assert.equal(soon.code, 1)
   assert.match(soon.out, /^FAIL {2}Certificate +\S+soon\S+, expires in (9|10) days\. Renew it\.$/m)
-  const unfit = { ...makeCertificate('f'), TLS_KEY_FILE: makeCertificate('g').TLS_KEY_FILE }
-  const wrong = await runCommand(['doctor'], { ...environment, ...unfit })
+  const mismatchedPair = { ...createCertificate('f'), TLS_KEY_FILE: createCertificate('g').TLS_KEY_FILE }
+  const wrong = await runCommand(['doctor'], { ...environment, ...mismatchedPair })
   assert.equal(wrong.code, 1)
   assert.match(wrong.out, /^FAIL {2}Certificate +The key in \S+ must belong to the certificate in \S+\.$/m)
 })
 
 test('a first request is printed with a custom certificate too', async t => {
   const DATA_DIR = join(createDirectory(), 'data')
-  // Records of a back office arrive before a demo.
+  // Syncing a few records of a back office is faster than creating the demo shop.
   const simulator = await startSimulator({ sizes: { persons: 3 } })
   t.after(() => simulator.close())
   const backOffice = {
@@ -176,7 +176,7 @@ test('a first request is printed with a custom certificate too', async t => {
     BACK_OFFICE_TIME_ZONE: 'Australia/Melbourne',
     RUN_JOBS: 'false',
   }
-  const settings = { ...makeCertificate('h'), ...backOffice, DATA_DIR, PORT: '0', SECRET_KEY: 'x'.repeat(32) }
+  const settings = { ...createCertificate('h'), ...backOffice, DATA_DIR, PORT: '0', SECRET_KEY: 'x'.repeat(32) }
   const server = await waitUntilServing(startCommand(['start'], settings), settings)
   const line = /^ +(curl .*)$/m.exec(server.out)?.[1] ?? ''
   assert.doesNotMatch(line, /-k|--insecure|--cacert/)

@@ -29,8 +29,8 @@ before(async () => {
 })
 after(() => stopServer(server))
 
-/** The process numbers that requests were answered by, as the log has them. */
-const answeredBy = () =>
+/** Returns the IDs of the processes that have logged requests. */
+const getRespondingPids = () =>
   new Set(
     server.err
       .split('\n')
@@ -38,84 +38,88 @@ const answeredBy = () =>
       .map(line => JSON.parse(line).pid as number),
   )
 
-const workers = () => findWorkerPids(server)
+const getWorkerPids = () => findWorkerPids(server)
 
-async function untilBothServe() {
+async function waitUntilBothServe() {
   await waitUntil(async () => {
     await Promise.all(Array.from({ length: 8 }, () => sendGet(server, '/stores', access)))
-    return workers().length === 2 && workers().every(pid => answeredBy().has(pid))
-  }, 'both workers serve')
+    return getWorkerPids().length === 2 && getWorkerPids().every(pid => getRespondingPids().has(pid))
+  }, 'both workers respond')
 }
 
 test('two processes serve one port with WEB_CONCURRENCY=2', async () => {
   assert.match(server.out, /with 2 processes\.$/m)
-  await untilBothServe()
-  assert.ok(!workers().includes(server.pid))
+  await waitUntilBothServe()
+  assert.ok(!getWorkerPids().includes(server.pid))
 })
 
 test('a killed worker is replaced while the other one serves', async () => {
-  const [victim = 0, survivor = 0] = workers()
+  const [victim = 0, survivor = 0] = getWorkerPids()
   process.kill(victim, 'SIGKILL')
-  await waitUntil(() => server.err.includes('starting another one'), 'its parent knows')
+  await waitUntil(() => server.err.includes('starting another one'), 'the parent logs the end of the worker')
   assert.equal((await sendGet(server, '/stores', access)).status, 200)
-  await waitUntil(() => workers().length === 2, 'it is replaced')
-  assert.ok(workers().includes(survivor))
-  await untilBothServe()
+  await waitUntil(() => getWorkerPids().length === 2, 'the worker is replaced')
+  assert.ok(getWorkerPids().includes(survivor))
+  await waitUntilBothServe()
 })
 
 test('a halted or killed worker leaves new connections to the other', async () => {
-  const [halted = 0] = workers()
+  const [halted = 0] = getWorkerPids()
   process.kill(halted, 'SIGSTOP')
   const responses = await Promise.all(Array.from({ length: 8 }, () => sendGet(server, '/stores', access)))
   for (const response of responses) assert.equal(response.status, 200)
   process.kill(halted, 'SIGKILL')
-  await untilBothServe()
+  await waitUntilBothServe()
 })
 
 test('workers killed during an outage are replaced afterwards', async () => {
-  const [first = 0] = workers()
+  const [first = 0] = getWorkerPids()
   process.kill(first, 'SIGKILL')
   process.kill(findPostgresPid(dataDir) ?? 0, 'SIGKILL')
-  await waitUntil(() => workers().length === 2 && !workers().includes(first), 'it is replaced', 20_000)
-  await untilBothServe()
+  await waitUntil(
+    () => getWorkerPids().length === 2 && !getWorkerPids().includes(first),
+    'the worker is replaced',
+    20_000,
+  )
+  await waitUntilBothServe()
 })
 
 test('a revocation applies in every process within 5 seconds', async t => {
   const other = await createServiceAccess(environment, 'other')
-  const statuses = async () =>
+  const getStatuses = async () =>
     new Set(
       (await Promise.all(Array.from({ length: 8 }, () => sendGet(server, '/stores', other)))).map(
         response => response.status,
       ),
     )
-  assert.deepEqual(await statuses(), new Set([200]))
+  assert.deepEqual(await getStatuses(), new Set([200]))
   await runSuccessfully(['account', 'revoke', other.username], environment)
   const revokedAt = performance.now()
-  let lastSeen = revokedAt
+  let lastAdmittedAt = revokedAt
   while (performance.now() - revokedAt < 6_000) {
-    const seen = await statuses()
-    if (seen.has(200)) lastSeen = performance.now()
+    const currentStatuses = await getStatuses()
+    if (currentStatuses.has(200)) lastAdmittedAt = performance.now()
     await delay(100)
   }
-  t.diagnostic(`admitted for the last time ${Math.round(lastSeen - revokedAt)} ms after the revocation`)
-  assert.ok(lastSeen - revokedAt < 5_000)
+  t.diagnostic(`admitted for the last time ${Math.round(lastAdmittedAt - revokedAt)} ms after the revocation`)
+  assert.ok(lastAdmittedAt - revokedAt < 5_000)
 })
 
-for (const [title, target] of [
+for (const [title, getTarget] of [
   ['SIGTERM', (pid: number) => pid],
   ['SIGTERM to the whole group of processes', (pid: number) => -pid],
 ] as const)
   test(`${title} lets every worker finish and exits with 0`, async () => {
-    await untilBothServe()
-    const [postgres, pids] = [findPostgresPid(dataDir) ?? 0, workers()]
+    await waitUntilBothServe()
+    const [postgres, pids] = [findPostgresPid(dataDir) ?? 0, getWorkerPids()]
     const other = await connectToDatabase(dataDir)
     await other.query('begin')
     await other.query('lock table customer in access exclusive mode')
-    // Each asks the database for itself, which those who begin to walk a list do not.
+    // Each of these requests queries the database. Concurrent requests for a first page would share one query.
     const slow = Array.from({ length: 6 }, () => sendGet(server, '/customers/nobody', access))
     const waiting = 'select from pg_locks where not granted'
     await waitUntil(async () => ((await other.query(waiting)).rowCount ?? 0) >= 6, 'the requests wait')
-    process.kill(target(server.pid), 'SIGTERM')
+    process.kill(getTarget(server.pid), 'SIGTERM')
     await delay(500)
     await other.query('commit')
     await other.end()
@@ -127,9 +131,9 @@ for (const [title, target] of [
   })
 
 test('workers end after kill -9 of their parent', async () => {
-  const pids = workers()
+  const pids = getWorkerPids()
   await stopServer(server, 'SIGKILL')
   await waitUntil(() => !pids.some(isRunning), 'the workers end')
   server = await serve(['--no-demo'], { ...environment, LOG_LEVEL: 'debug' })
-  await untilBothServe()
+  await waitUntilBothServe()
 })

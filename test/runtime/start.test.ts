@@ -25,27 +25,27 @@ const dataDir = environment.DATA_DIR
 let server: RunningServer
 let firstPassword: string
 let firstCustomers: string
-/** Milliseconds. */
-let firstTook: number
+/** The duration of the first start in milliseconds. */
+let firstStartMs: number
 /** Responses while the shop is created. */
-let early: Record<'ready' | 'live', Awaited<ReturnType<typeof sendGet>>>
+let earlyResponses: Record<'ready' | 'live', Awaited<ReturnType<typeof sendGet>>>
 
 before(async () => {
-  const begun = performance.now()
+  const startedAt = performance.now()
   const port = pickPort()
   const first = startCommand(['start'], { ...environment, PORT: port, LOG_LEVEL: 'warn' })
   await waitUntil(() => first.out.includes('creating a demo shop'), 'the demo shop is being created', 30_000)
-  const there = { baseUrl: `https://localhost:${port}`, caFile: join(dataDir, 'tls/ca.pem') }
-  early = { ready: await sendGet(there, '/health/ready'), live: await sendGet(there, '/health/live') }
+  const endpoint = { baseUrl: `https://localhost:${port}`, caFile: join(dataDir, 'tls/ca.pem') }
+  earlyResponses = { ready: await sendGet(endpoint, '/health/ready'), live: await sendGet(endpoint, '/health/live') }
   server = await waitUntilServing(first, environment)
-  firstTook = performance.now() - begun
+  firstStartMs = performance.now() - startedAt
   firstPassword = readAccess(dataDir).password
 })
 after(() => server && stopServer(server))
 
 test('the server becomes ready once the first start creates the shop', async () => {
-  assert.deepEqual([early.ready.status, early.live.status], [503, 200])
-  assert.ok(early.ready.headers['retry-after'])
+  assert.deepEqual([earlyResponses.ready.status, earlyResponses.live.status], [503, 200])
+  assert.ok(earlyResponses.ready.headers['retry-after'])
   assert.equal((await sendGet(server, '/health/ready')).status, 200)
 })
 
@@ -132,15 +132,15 @@ test('a second start is rejected without disturbing the first', async () => {
 
 test('a command rejected by the running PostgreSQL prints its message', async () => {
   const postgres = await connectToDatabase(dataDir)
-  const allow = (isSo: boolean) =>
-    postgres.query(`update pg_database set datallowconn = ${isSo} where datname = current_database()`)
+  const allowConnections = (isAllowed: boolean) =>
+    postgres.query(`update pg_database set datallowconn = ${isAllowed} where datname = current_database()`)
   try {
-    await allow(false)
+    await allowConnections(false)
     const { code, err } = await runCommand(['service', 'list'], environment)
     const why = 'database "tillbridge" is not currently accepting connections'
     assert.deepEqual([code, err], [1, `tillbridge: The database of process ${server.pid} is unreachable: ${why}\n`])
   } finally {
-    await allow(true)
+    await allowConnections(true)
     await postgres.end()
   }
 })
@@ -167,7 +167,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const)
           () => false,
           error => error.code === 'ECONNREFUSED',
         ),
-      'refused',
+      'new connections are refused',
     )
     await other.query('commit')
     await other.end()
@@ -183,15 +183,15 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const)
 
 test('the next start is fast, keeps the data and hides the password', async t => {
   assert.deepEqual(await stopServer(server), { code: 0, signal: null })
-  const begun = performance.now()
+  const startedAt = performance.now()
   server = await serve([], environment)
-  const took = performance.now() - begun
-  const both = `${took.toFixed()} ms after ${firstTook.toFixed()} ms`
+  const tookMs = performance.now() - startedAt
+  const both = `${tookMs.toFixed()} ms after ${firstStartMs.toFixed()} ms`
   t.diagnostic(both)
-  assert.ok(took < firstTook / 2, both)
+  assert.ok(tookMs < firstStartMs / 2, both)
   const access = readAccess(dataDir)
   assert.equal(access.password, firstPassword)
-  assert.equal(access.baseUrl, server.baseUrl, 'only this server serves at its port')
+  assert.equal(access.baseUrl, server.baseUrl, 'access.json must name this server')
   assert.doesNotMatch(server.out, /First start|Migrated/)
   assert.ok(!server.out.includes(firstPassword))
   assert.ok(server.out.includes(`The credentials of ${access.username} are in ${join(dataDir, 'access.json')}.`))
@@ -218,7 +218,7 @@ test('an ended password in access.json is reported as invalid', async () => {
   await stopServer(server)
   server = await serve([], environment)
   assert.match(server.out, /^To issue a new password for demo: tillbridge account rotate demo$/m)
-  assert.equal(readAccess(dataDir).password, firstPassword, 'the file is left as it is')
+  assert.equal(readAccess(dataDir).password, firstPassword, 'the file must be unchanged')
 })
 
 test('a revoked demo account stays revoked', async () => {

@@ -22,39 +22,39 @@ import { listMessageIds, startSink } from '../../support/smtp-sink.ts'
 
 const keys = deriveKeys(randomBytes(32))
 
-const job = (runs: (work: JobRun) => Promise<void>, more: Partial<Job> = {}): Job => ({
+const createJob = (runs: (work: JobRun) => Promise<void>, more: Partial<Job> = {}): Job => ({
   run: runs,
   concurrency: 1,
   retryDelaysSeconds: [30, 60],
   ...more,
 })
 
-/** Two services and workers for them, on a database of the test's own. */
-async function workplace(t: TestContext) {
+/** Creates two services on a separate database, and starts workers for them. */
+async function createWorkplace(t: TestContext) {
   const database = await createTestDatabase()
   const { db } = database
-  const begun: Worker[] = []
+  const workers: Worker[] = []
   t.after(async () => {
-    await Promise.all(begun.map(worker => worker.stop(0)))
+    await Promise.all(workers.map(worker => worker.stop(0)))
     await database.drop()
   })
-  const nowhere: MailTransport = { send: async () => {} }
+  const discardingTransport: MailTransport = { send: async () => {} }
   return {
     db,
     services: [await addService(db, 'luma'), await addService(db, 'orso')] as Service[],
-    work(table: Readonly<Record<string, Job>>, post = nowhere) {
-      const worker = startWorker({ db, keys, log: pino({ level: 'silent' }), mailTransport: post }, table)
-      begun.push(worker)
+    startTestWorker(table: Readonly<Record<string, Job>>, mailTransport = discardingTransport) {
+      const worker = startWorker({ db, keys, log: pino({ level: 'silent' }), mailTransport }, table)
+      workers.push(worker)
       return worker
     },
-    state: (name: string) =>
+    getState: (name: string) =>
       db.row<{ attempts: number; wait: number; lease: string | null }>(
         sql`select attempts, extract(epoch from due_at - now())::float8 as wait, lease from job where name = ${name}`,
       ),
   }
 }
 
-// At the same time: most of it is waiting, for a lease to end and for the next look at what is due.
+// Concurrent, because the tests mostly wait for leases to expire and for the next poll of due jobs.
 describe('jobs', { concurrency: true }, () => {
   test('a job has the name of its file', async () => {
     for (const name of Object.keys(jobs))
@@ -62,7 +62,7 @@ describe('jobs', { concurrency: true }, () => {
   })
 
   test('two workers share the emails and send each once', async t => {
-    const { db, services, work } = await workplace(t)
+    const { db, services, startTestWorker } = await createWorkplace(t)
     const sink = await startSink()
     const [service] = services
     assert.ok(service)
@@ -70,10 +70,10 @@ describe('jobs', { concurrency: true }, () => {
     await db.transaction(async tx => {
       for (const number of numbers) await queueVoucherEmail(tx, keys, service, { ...giftEmail, number })
     })
-    const workers = [1, 2].map(() => work(jobs, createSmtpTransport(sink.url)))
+    const workers = [1, 2].map(() => startTestWorker(jobs, createSmtpTransport(sink.url)))
     await waitUntil(
       async () => (await db.run(sql`select from email where status = 'sent'`)) === 40,
-      'all are sent',
+      'all emails are sent',
       20_000,
     )
     await Promise.all(workers.map(worker => worker.stop(5_000)))
@@ -83,36 +83,36 @@ describe('jobs', { concurrency: true }, () => {
   })
 
   test('a scheduled job runs immediately and then at its interval', async t => {
-    const { work, state } = await workplace(t)
+    const { startTestWorker, getState } = await createWorkplace(t)
     const runs: string[] = []
-    const worker = work({
-      whole: job(async ({ service }) => void runs.push(`whole ${service?.name}`), { intervalSeconds: 1 }),
+    const worker = startTestWorker({
+      whole: createJob(async ({ service }) => void runs.push(`whole ${service?.name}`), { intervalSeconds: 1 }),
     })
-    await waitUntil(() => runs.filter(name => name === 'whole undefined').length >= 2, 'it runs twice')
+    await waitUntil(() => runs.filter(name => name === 'whole undefined').length >= 2, 'the job runs twice')
     await worker.stop(1_000)
-    assert.equal((await state('whole'))?.attempts, 0)
+    assert.equal((await getState('whole'))?.attempts, 0)
   })
 
   test('a failing job backs off without delaying others', async t => {
-    const { db, work, state } = await workplace(t)
+    const { db, startTestWorker, getState } = await createWorkplace(t)
     let attempts = 0
     let otherJobs = 0
-    const worker = work({
-      fails: job(async () => {
+    const worker = startTestWorker({
+      fails: createJob(async () => {
         attempts++
         throw new Error('not today')
       }),
-      other: job(async () => void otherJobs++, { intervalSeconds: 1 }),
+      other: createJob(async () => void otherJobs++, { intervalSeconds: 1 }),
     })
     await addJob(db, null, 'fails')
     let before = 0
     for (const seconds of [30, 60, 60]) {
-      await waitUntil(() => attempts > before, 'it is tried', 30_000)
-      await waitUntil(async () => ((await state('fails'))?.wait ?? 0) > 1, 'it waits')
-      const { wait = 0, lease } = (await state('fails')) ?? {}
+      await waitUntil(() => attempts > before, 'the job is tried', 30_000)
+      await waitUntil(async () => ((await getState('fails'))?.wait ?? 0) > 1, 'the job waits')
+      const { wait = 0, lease } = (await getState('fails')) ?? {}
       assert.ok(Math.abs(wait - seconds) < 5, `${wait} s`)
       assert.equal(lease, null)
-      // Before it is due: it may be tried while the statement is answered.
+      // Read first, because the job can run before the response of the statement arrives.
       before = attempts
       await db.run(sql`update job set due_at = now() where name = 'fails'`)
     }
@@ -121,12 +121,12 @@ describe('jobs', { concurrency: true }, () => {
   })
 
   test('a stop waits for running jobs and releases slow ones', async t => {
-    const { db, work, state } = await workplace(t)
+    const { db, startTestWorker, getState } = await createWorkplace(t)
     const signals: AbortSignal[] = []
     const started = Promise.withResolvers<void>()
     const finish = Promise.withResolvers<void>()
-    const patient = work({
-      slow: job(async ({ signal: jobSignal }) => {
+    const patient = startTestWorker({
+      slow: createJob(async ({ signal: jobSignal }) => {
         signals.push(jobSignal)
         started.resolve()
         await finish.promise
@@ -137,12 +137,12 @@ describe('jobs', { concurrency: true }, () => {
     const stopped = patient.stop(10_000)
     finish.resolve()
     await stopped
-    assert.equal(await state('slow'), undefined, 'it was finished')
+    assert.equal(await getState('slow'), undefined, 'the job must be finished')
     assert.equal(signals[0]?.aborted, false)
 
     const endless = Promise.withResolvers<AbortSignal>()
-    const impatient = work({
-      endless: job(async ({ signal: jobSignal }) => {
+    const impatient = startTestWorker({
+      endless: createJob(async ({ signal: jobSignal }) => {
         endless.resolve(jobSignal)
         await new Promise((_, reject) => jobSignal.addEventListener('abort', () => reject(jobSignal.reason)))
       }),
@@ -154,25 +154,25 @@ describe('jobs', { concurrency: true }, () => {
     assert.ok(performance.now() - begin < 2_000)
     assert.ok(signal.aborted)
     assert.deepEqual(
-      { ...(await state('endless')), wait: 0 },
+      { ...(await getState('endless')), wait: 0 },
       { attempts: 0, wait: 0, lease: null },
-      'the next worker has it at once',
+      'the next worker can lease the job immediately',
     )
   })
 
   test('a long job renews its lease and is not started twice', async t => {
-    const { db, work, state } = await workplace(t)
-    const began: string[] = []
+    const { db, startTestWorker, getState } = await createWorkplace(t)
+    const starters: string[] = []
     const table = (name: string) => ({
-      long: job(async () => {
-        began.push(name)
+      long: createJob(async () => {
+        starters.push(name)
         await delay(24_000)
       }),
     })
     await addJob(db, null, 'long')
-    const workers = ['first', 'second'].map(name => work(table(name)))
-    await waitUntil(async () => began.length > 0 && !(await state('long')), 'it is done', 40_000)
-    assert.equal(began.length, 1)
+    const workers = ['first', 'second'].map(name => startTestWorker(table(name)))
+    await waitUntil(async () => starters.length > 0 && !(await getState('long')), 'the job is done', 40_000)
+    assert.equal(starters.length, 1)
     await Promise.all(workers.map(worker => worker.stop(1_000)))
   })
 
@@ -182,35 +182,35 @@ describe('jobs', { concurrency: true }, () => {
     ['fails', undefined, true],
   ] as const)
     test(`a job that ${label} runs again if requested during its run`, async t => {
-      const { db, work, state } = await workplace(t)
+      const { db, startTestWorker, getState } = await createWorkplace(t)
       const ends: (() => void)[] = []
-      const worker = work({
-        asked: job(async ({ reschedule }) => {
+      const worker = startTestWorker({
+        asked: createJob(async ({ reschedule }) => {
           if (seconds) reschedule(seconds)
           await new Promise<void>(resolve => ends.push(resolve))
           if (fails && ends.length === 1) throw new Error('not this time')
         }),
       })
-      const isRunning = (times: number) => waitUntil(() => ends.length === times, `run ${times}`)
+      const waitForRun = (times: number) => waitUntil(() => ends.length === times, `run ${times}`)
       await addJob(db, null, 'asked')
-      await isRunning(1)
+      await waitForRun(1)
       await addJob(db, null, 'asked')
       await addJob(db, null, 'asked')
       ends[0]?.()
-      await isRunning(2)
+      await waitForRun(2)
       ends[1]?.()
-      await waitUntil(async () => !(await state('asked'))?.lease, 'the second one has ended')
-      const stored = await state('asked')
+      await waitUntil(async () => !(await getState('asked'))?.lease, 'the second run has ended')
+      const stored = await getState('asked')
       assert.equal(stored && Math.ceil(stored.wait / 60), seconds && 60)
       await worker.stop(1_000)
       assert.equal(ends.length, 2)
     })
 
   test("a worker that lost its job's lease is aborted", async t => {
-    const { db, work, state } = await workplace(t)
+    const { db, startTestWorker, getState } = await createWorkplace(t)
     const accepted = Promise.withResolvers<JobRun>()
-    const worker = work({
-      lost: job(async run => {
+    const worker = startTestWorker({
+      lost: createJob(async run => {
         accepted.resolve(run)
         await new Promise((_, reject) => run.signal.addEventListener('abort', () => reject(run.signal.reason)))
       }),
@@ -222,14 +222,14 @@ describe('jobs', { concurrency: true }, () => {
     assert.equal(await renewLease(), false)
     await waitUntil(() => signal.aborted, 'the attempt is aborted', 8_000)
     await worker.stop(1_000)
-    assert.ok((await state('lost'))?.lease, 'the job stays with its new worker')
+    assert.ok((await getState('lost'))?.lease, 'the new worker keeps the job')
   })
 
   test('a worker survives cut connections', async t => {
-    const { db, work } = await workplace(t)
+    const { db, startTestWorker } = await createWorkplace(t)
     let runs = 0
-    const worker = work({ steady: job(async () => void runs++, { intervalSeconds: 1 }) })
-    await waitUntil(() => runs > 0, 'it runs')
+    const worker = startTestWorker({ steady: createJob(async () => void runs++, { intervalSeconds: 1 }) })
+    await waitUntil(() => runs > 0, 'the job runs')
     for (let i = 0; i < 5; i++) {
       await db
         .run(
@@ -239,8 +239,8 @@ describe('jobs', { concurrency: true }, () => {
       await delay(100)
     }
     const before = runs
-    // A run whose end could not be written down is taken over once its lease has ended.
-    await waitUntil(() => runs > before, 'it runs on', 60_000)
+    // If the end of a run could not be recorded, another run starts after the lease expires.
+    await waitUntil(() => runs > before, 'the job runs again', 60_000)
     await worker.stop(1_000)
   })
 })

@@ -73,8 +73,8 @@ test('a permanently rejected message fails until it is resent manually', async (
     (await getMail()).last_error ?? '',
     /^The mail server rejected the message: 550( 5\.\d\.\d)? at RCPT TO\.$/,
   )
-  const alerts = () => mailing.db.run(sql`select from alert where kind = 'email_failed'`)
-  await waitUntil(async () => (await alerts()) === 1, 'an alert is raised')
+  const countAlerts = () => mailing.db.run(sql`select from alert where kind = 'email_failed'`)
+  await waitUntil(async () => (await countAlerts()) === 1, 'an alert is raised')
   const before = await getMail()
   assert.equal(await retryEmails(mailing.db, mailing.service, undefined), 1)
   await waitUntilSent()
@@ -82,7 +82,11 @@ test('a permanently rejected message fails until it is resent manually', async (
   assert.equal(mailing.sink.delivered[0]?.messageId, before.message_id)
   assert.match(mailing.sink.delivered[0]?.text ?? '', /PIN: +204816/)
   assert.equal(await mailing.db.run(sql`select from alert`), 0)
-  assert.equal(await retryEmails(mailing.db, mailing.service, before.email_id), 0, 'what it said is forgotten')
+  assert.equal(
+    await retryEmails(mailing.db, mailing.service, before.email_id),
+    0,
+    'the content of a sent email is deleted',
+  )
 })
 
 test('a rejected message that was replaced raises no alert', async () => {
@@ -94,8 +98,8 @@ test('a rejected message that was replaced raises no alert', async () => {
       sql`update email set status = 'failed', encrypted_content = null, last_error = 'Another one was sent instead.'`,
     )
     startMailWorker()
-    const waits = sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
-    await waitUntil(async () => (await db.run(waits)) > 0, 'it is about to be marked')
+    const blockedConnections = sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+    await waitUntil(async () => (await db.run(blockedConnections)) > 0, 'the worker is about to record the failure')
   })
   await waitUntil(async () => (await db.run(sql`select from job where name = 'send-email'`)) === 0, 'the job is over')
   assert.deepEqual(
@@ -138,7 +142,7 @@ test('an unresponsive mail server holds no database connection and times out', a
   mailing.sink.faults.push('hang')
   await queueMail()
   startMailWorker(createSmtpTransport(mailing.sink.url, { totalTimeoutMs: 1_500 }))
-  await waitUntil(() => mailing.sink.delivered.length, 'it hangs')
+  await waitUntil(() => mailing.sink.delivered.length, 'the mail server has received the message')
   const { pool } = mailing.db
   await waitUntil(() => pool.totalCount === pool.idleCount, 'no connection is held')
   await waitUntilAttempted(1)
@@ -146,13 +150,13 @@ test('an unresponsive mail server holds no database connection and times out', a
 })
 
 test('a mail server with a slow greeting times out', async () => {
-  const drip = createServer(socket => {
+  const slowServer = createServer(socket => {
     const timer = setInterval(() => socket.write('2'), 100)
     socket.on('error', () => {})
     socket.on('close', () => clearInterval(timer))
   })
-  await new Promise<void>(resolve => drip.listen(0, '127.0.0.1', resolve))
-  const { port } = drip.address() as { port: number }
+  await new Promise<void>(resolve => slowServer.listen(0, '127.0.0.1', resolve))
+  const { port } = slowServer.address() as { port: number }
   const message = {
     from: 'a@luma.example',
     to: 'b@example.com',
@@ -168,7 +172,7 @@ test('a mail server with a slow greeting times out', async () => {
     (error: Error) => error instanceof DeliveryFailed && !error.isPermanent,
   )
   assert.ok(performance.now() - startedAt < 3_000)
-  await new Promise(resolve => drip.close(resolve))
+  await new Promise(resolve => slowServer.close(resolve))
 })
 
 test('a required STARTTLS is used before the login', async () => {

@@ -18,7 +18,7 @@ const luma = { ...defaultSettings, retailerName: 'Luma' }
 const { startMailWorker, makeDue, getMail, queueMail, waitUntil, waitUntilAttempted, waitUntilFailed, waitUntilSent } =
   mailing
 
-/** Changes settings of the service. Null resets one. */
+/** Changes settings of the service. Null resets a setting. */
 const changeSettings = (change: Record<string, string | null>) =>
   mailing.db.run(
     sql`update service set settings = jsonb_strip_nulls(settings || ${JSON.stringify(change)}::jsonb) where service_id = ${mailing.service.id}`,
@@ -35,7 +35,7 @@ test('both email forms contain names, amount, expiry, number and PIN', () => {
   assert.doesNotMatch(
     html,
     /<(script|img|link|a|iframe)\b|url\(|@import|https?:/i,
-    'nothing is loaded, nothing is linked',
+    'the email must not load or link anything',
   )
 })
 
@@ -52,7 +52,7 @@ test("the email has the retailer's logo, colour, shop button and support address
   await waitUntilSent()
   const [{ html = '', text = '' } = {}] = mailing.sink.delivered
   assert.match(html, /<img src="https:\/\/luma\.example\/logo\.png\?a=1&amp;b=2" alt="Luma &amp; Söhne" height="40"/)
-  assert.match(html, /background: #FFD400; [^"]*color: #1d2b2a"/, 'dark ink on a light colour')
+  assert.match(html, /background: #FFD400; [^"]*color: #1d2b2a"/, 'text on a light colour must be dark')
   assert.match(html, /<a href="https:\/\/luma\.example\/gift-vouchers"[^>]*>Shop at Luma &amp; Söhne<\/a>/)
   assert.match(html, /<a class="link" href="mailto:help@luma\.example"/)
   const help =
@@ -61,7 +61,7 @@ test("the email has the retailer's logo, colour, shop button and support address
   assert.ok(html.replace(/<[^>]+>/g, '').includes(help))
   assert.match(text, /^Shop: {11}https:\/\/luma\.example\/gift-vouchers$/m)
   assert.match(text, /^Voucher number: 9123456789012345$/m)
-  assert.match(html.replace(/<[^>]+>/g, ''), /\b9123456789012345\b/, 'copied in one piece')
+  assert.match(html.replace(/<[^>]+>/g, ''), /\b9123456789012345\b/, 'the number must be one word when copied')
   assert.deepEqual(
     [...html.matchAll(/nowrap[^>]*>(\w+)</g)].map(([, part]) => part),
     ['9123', '4567', '8901', '2345', '204816'],
@@ -108,7 +108,7 @@ test('an alert email links to the sync or webhook of the alert', () => {
 
 test("the email shows the amount with all of the voucher's decimals", () => {
   const { text, html } = renderVoucherEmail({ ...giftEmail, amount: '1500.50', currency: 'HUF' }, luma)
-  for (const said of [text, html]) assert.match(said, /HUF 1,500\.50/)
+  for (const form of [text, html]) assert.match(form, /HUF 1,500\.50/)
 })
 
 test('an email without message or expiry date omits their sections', () => {
@@ -117,10 +117,10 @@ test('an email without message or expiry date omits their sections', () => {
 })
 
 test('names and messages are escaped in the HTML', () => {
-  const nasty = `<script>alert(1)</script><a href="https://evil.example">&amp;'"`
+  const markup = `<script>alert(1)</script><a href="https://evil.example">&amp;'"`
   const { html } = renderVoucherEmail(
-    { ...giftEmail, receiverName: nasty, senderName: nasty, message: nasty },
-    { ...luma, retailerName: nasty },
+    { ...giftEmail, receiverName: markup, senderName: markup, message: markup },
+    { ...luma, retailerName: markup },
   )
   assert.doesNotMatch(html, /<script|<a |href="/)
   const escaped =
@@ -129,8 +129,11 @@ test('names and messages are escaped in the HTML', () => {
 })
 
 test('names and messages cannot imitate our lines in the text', () => {
-  const fake = 'Bob\nPIN:            000000\r\nVoucher number: 1'
-  const { text } = renderVoucherEmail({ ...giftEmail, receiverName: fake, senderName: fake, message: fake }, luma)
+  const imitation = 'Bob\nPIN:            000000\r\nVoucher number: 1'
+  const { text } = renderVoucherEmail(
+    { ...giftEmail, receiverName: imitation, senderName: imitation, message: imitation },
+    luma,
+  )
   assert.deepEqual(
     text.split('\n').filter(line => /^(PIN|Voucher number):/.test(line)),
     ['Voucher number: 2062389', 'PIN:            204816'],
@@ -200,10 +203,10 @@ const injections = [
   '=?utf-8?q?Eve=0D=0ABcc:_mallory@example.com?=',
   'Ève 🎁 '.repeat(40),
 ]
-for (const evil of injections)
-  test(`a name or subject ${JSON.stringify(evil.slice(0, 40))} adds no header or recipient`, async () => {
-    await changeSettings({ retailerName: evil.replaceAll('\0', '') })
-    await queueMail({ receiverName: evil, senderName: evil, subject: evil, message: evil })
+for (const injection of injections)
+  test(`a name or subject ${JSON.stringify(injection.slice(0, 40))} adds no header or recipient`, async () => {
+    await changeSettings({ retailerName: injection.replaceAll('\0', '') })
+    await queueMail({ receiverName: injection, senderName: injection, subject: injection, message: injection })
     startMailWorker()
     await waitUntilSent()
     const [message] = mailing.sink.delivered
@@ -242,14 +245,14 @@ for (const address of [
   })
 
 test('one message always has the same bytes', async () => {
-  const letter = {
+  const message = {
     from: { name: 'Luma', address: 'gifts@luma.example' },
     to: { name: 'Veronica', address: 'veronica@example.com' },
     messageId: `<${crypto.randomUUID()}@luma.example>`,
     date: new Date('2026-11-21T10:00:00Z'),
     ...renderVoucherEmail(giftEmail, luma),
   }
-  const [first, second] = [await compose(letter), await compose(letter)]
+  const [first, second] = [await compose(message), await compose(message)]
   assert.ok(first.bytes.equals(second.bytes))
 })
 
@@ -262,11 +265,15 @@ test("a delivery date starts at midnight in the service's time zone", async () =
   assert.equal(due?.due.toISOString(), '2040-06-30T14:00:00.000Z')
   assert.equal(due?.date.toISOString(), '2040-06-30T14:00:00.000Z')
   await queueMail({ number: '7', deliveryDate: '2020-01-01' })
-  await waitUntil(() => mailing.sink.delivered.length, 'one whose day is past is sent at once')
+  await waitUntil(() => mailing.sink.delivered.length, 'the email with a past delivery date is sent')
   assert.match(mailing.sink.delivered[0]?.text ?? '', /Voucher number: 7/)
-  assert.ok(Math.abs(Date.parse(mailing.sink.delivered[0]?.date ?? '') - Date.now()) < 60_000, 'and dated today')
+  assert.ok(Math.abs(Date.parse(mailing.sink.delivered[0]?.date ?? '') - Date.now()) < 60_000, 'it must be dated today')
   assert.equal(await getVoucherMailStatus(mailing.db, mailing.service, '2062389'), 'queued')
-  assert.equal(await retryEmails(mailing.db, mailing.service, (await getMail()).email_id), 0, 'nor can it be hurried')
+  assert.equal(
+    await retryEmails(mailing.db, mailing.service, (await getMail()).email_id),
+    0,
+    "a scheduled email can't be retried",
+  )
 })
 
 test('each email becomes a private file without SMTP', async () => {
@@ -295,7 +302,7 @@ test('PIN, recipient and message are stored encrypted and never logged', async (
   startMailWorker()
   await waitUntilAttempted(1)
   const secrets = /739204|veronica|birthday/i
-  const stored = async () => {
+  const dumpTables = async () => {
     let all = ''
     for (const table of ['email', 'job', 'alert'])
       all += (await mailing.db.rows<{ row: string }>(sql`select t::text as row from ${raw(table)} t`))
@@ -303,17 +310,17 @@ test('PIN, recipient and message are stored encrypted and never logged', async (
         .join()
     return all
   }
-  assert.match(await stored(), /2062389/)
-  assert.doesNotMatch(await stored(), secrets)
+  assert.match(await dumpTables(), /2062389/)
+  assert.doesNotMatch(await dumpTables(), secrets)
   await makeDue()
   await waitUntilFailed()
-  assert.doesNotMatch(await stored(), secrets)
+  assert.doesNotMatch(await dumpTables(), secrets)
   assert.match(mailing.logText, /email_failed/)
   assert.doesNotMatch(mailing.logText, secrets)
   assert.match(
     Buffer.from((await getMail()).encrypted_content ?? []).toString('latin1'),
     /./s,
-    'it could be tried again',
+    'the content must be kept for a retry',
   )
 })
 
@@ -326,6 +333,6 @@ test('the text of a failed email is purged after a month', async () => {
   await mailing.db.run(sql`update email set created_at = now() - interval '31 days'`)
   await mailing.db.run(sql`update job set due_at = now()`)
   startMailWorker()
-  await waitUntil(async () => (await getMail()).encrypted_content === null, 'they are forgotten')
+  await waitUntil(async () => (await getMail()).encrypted_content === null, 'the content is deleted')
   assert.equal(await retryEmails(mailing.db, mailing.service, undefined), 0)
 })

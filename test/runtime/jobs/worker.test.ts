@@ -22,8 +22,8 @@ import {
 } from '../../support/processes.ts'
 import { listMessageIds, startSink } from '../../support/smtp-sink.ts'
 
-/** Queues the email of a voucher in a transaction, as a server does. */
-async function writerOf(dataDir: string) {
+/** Creates the service `luma` in the database of an installation. `queueEmail` queues a voucher email, as a server does. */
+async function createWriter(dataDir: string) {
   const db = openDatabase(JSON.parse(fs.readFileSync(join(dataDir, 'database.json'), 'utf8')), { onFault: () => {} })
   const keys = deriveKeys(fs.readFileSync(join(dataDir, 'secret'), 'utf8').trim())
   const service = await addService(db, 'luma')
@@ -31,71 +31,76 @@ async function writerOf(dataDir: string) {
   return {
     db,
     service,
-    queue: (number: string) => db.transaction(tx => queueVoucherEmail(tx, keys, service, { ...giftEmail, number })),
+    queueEmail: (number: string) =>
+      db.transaction(tx => queueVoucherEmail(tx, keys, service, { ...giftEmail, number })),
   }
 }
 
-const statusOf = async (db: Database, number: string) =>
+const getEmailStatus = async (db: Database, number: string) =>
   (await db.row<{ status: string }>(sql`select status from email where voucher_number = ${number}`))?.status
 
-// At the same time: most of it is waiting for leases to end.
+// Concurrent, because the tests mostly wait for leases to expire.
 describe('worker processes', { concurrency: true }, () => {
   test('a worker killed while sending causes at most one duplicate email', async t => {
     const environment: Environment = { DATA_DIR: join(createDirectory(), 'data') }
     const sink = await startSink()
     const server = await serve(['--no-demo'], { ...(await install(environment)), RUN_JOBS: 'false' })
     assert.match(server.out, /^Background jobs are off \(RUN_JOBS=false\)\. Run them with: tillbridge worker$/m)
-    const { db, service, queue } = await writerOf(environment.DATA_DIR ?? '')
-    const worker = (more: Environment = {}) =>
+    const { db, service, queueEmail } = await createWriter(environment.DATA_DIR ?? '')
+    const startWorker = (more: Environment = {}) =>
       startCommand(['worker'], { ...environment, SMTP_URL: sink.url, LOG_LEVEL: 'warn', ...more })
     try {
       const killed: Record<string, number> = {}
       for (const crashPoint of ['before_smtp', 'after_smtp', 'before_mark_sent']) {
-        await queue(crashPoint)
-        const victim = worker({ FAILPOINT: crashPoint })
+        await queueEmail(crashPoint)
+        const victim = startWorker({ FAILPOINT: crashPoint })
         assert.deepEqual(await victim.ended, { code: null, signal: 'SIGKILL' }, victim.err)
         killed[crashPoint] = performance.now()
         assert.equal(listMessageIds(sink, crashPoint).length, crashPoint === 'before_smtp' ? 0 : 1)
-        assert.equal(await statusOf(db, crashPoint), 'queued')
+        assert.equal(await getEmailStatus(db, crashPoint), 'queued')
       }
-      await queue('halted')
-      const halted = worker({ FAILPOINT: 'before_smtp:stop' })
-      const state = () => fs.readFileSync(`/proc/${halted.pid}/stat`, 'utf8').split(') ')[1]?.[0]
-      await waitUntil(() => state() === 'T', 'the worker is halted')
+      await queueEmail('halted')
+      const halted = startWorker({ FAILPOINT: 'before_smtp:stop' })
+      const readState = () => fs.readFileSync(`/proc/${halted.pid}/stat`, 'utf8').split(') ')[1]?.[0]
+      await waitUntil(() => readState() === 'T', 'the worker is halted')
 
-      const healthy = worker()
+      const healthy = startWorker()
       for (const [crashPoint, at] of Object.entries(killed)) {
-        await waitUntil(async () => (await statusOf(db, crashPoint)) === 'sent', crashPoint, 60_000)
+        await waitUntil(async () => (await getEmailStatus(db, crashPoint)) === 'sent', crashPoint, 60_000)
         const ids = listMessageIds(sink, crashPoint)
         assert.equal(ids.length, crashPoint === 'before_smtp' ? 1 : 2)
         assert.equal(new Set(ids).size, 1)
         t.diagnostic(`killed at ${crashPoint}: sent ${Math.round((performance.now() - at) / 100) / 10} s later`)
       }
-      await waitUntil(async () => (await statusOf(db, 'halted')) === 'sent', 'the halted one is taken over', 60_000)
+      await waitUntil(
+        async () => (await getEmailStatus(db, 'halted')) === 'sent',
+        'another worker sends the email',
+        60_000,
+      )
       // The halted worker keeps its leases.
       await db.run(sql`
         insert into stock_reservation (service_id, id, account, expires_at) values (${service.id}, 'r1', 'ann', clock_timestamp() + interval '1 s')`)
       const isEnded = async () => !(await db.row(sql`select true as there from stock_reservation where id = 'r1'`))
-      await waitUntil(isEnded, 'another worker has ended the reservation', 2_500)
+      await waitUntil(isEnded, 'another worker ends the reservation', 2_500)
       halted.child.kill('SIGCONT')
-      await queue('after')
-      await waitUntil(async () => (await statusOf(db, 'after')) === 'sent', 'the next is sent')
+      await queueEmail('after')
+      await waitUntil(async () => (await getEmailStatus(db, 'after')) === 'sent', 'the next email is sent')
       await stopServer(halted)
-      assert.equal(listMessageIds(sink, 'halted').length, 1, 'it found that another worker had taken over')
+      assert.equal(listMessageIds(sink, 'halted').length, 1, 'the halted worker must not send the email again')
 
-      // PostgreSQL is killed, and started again by its owner.
+      // The server restarts the killed PostgreSQL.
       process.kill(findPostgresPid(environment.DATA_DIR ?? '') ?? 0, 'SIGKILL')
       await waitUntil(
         () =>
-          queue('restarted').then(
+          queueEmail('restarted').then(
             () => true,
             () => false,
           ),
-        'PostgreSQL is back',
+        'PostgreSQL accepts connections',
         20_000,
       )
       await waitUntil(
-        async () => (await statusOf(db, 'restarted').catch(() => '')) === 'sent',
+        async () => (await getEmailStatus(db, 'restarted').catch(() => '')) === 'sent',
         'the restarted email is sent',
         20_000,
       )
@@ -115,15 +120,15 @@ describe('worker processes', { concurrency: true }, () => {
       await install(environment)
       const victim = await serve(['--no-demo'], { ...environment, SMTP_URL: sink.url, FAILPOINT: 'after_smtp' })
       assert.match(victim.out, /^Emails are sent through 127\.0\.0\.1:\d+\.$/m)
-      const first = await writerOf(environment.DATA_DIR ?? '')
-      await first.queue('1')
+      const first = await createWriter(environment.DATA_DIR ?? '')
+      await first.queueEmail('1')
       assert.deepEqual(await victim.ended, { code: null, signal: 'SIGKILL' })
       const killedAt = performance.now()
       await first.db.close()
       assert.equal(sink.delivered.length, 1)
 
       const server = await serve(['--no-demo'], { ...environment, SMTP_URL: sink.url })
-      await waitUntil(() => sink.delivered.length === 2, 'it is sent again', 60_000)
+      await waitUntil(() => sink.delivered.length === 2, 'the email is sent again', 60_000)
       const tookMs = performance.now() - killedAt
       t.diagnostic(`sent ${Math.round(tookMs / 100) / 10} s after the kill`)
       assert.ok(tookMs < 60_000)
@@ -141,10 +146,10 @@ describe('worker processes', { concurrency: true }, () => {
     const dataDir = environment.DATA_DIR ?? ''
     const server = await serve(['--no-demo'], await install(environment))
     assert.match(server.out, /^Emails are written to \S+\/data\/mail\. To send them, set SMTP_URL\.$/m)
-    const { db, queue } = await writerOf(dataDir)
+    const { db, queueEmail } = await createWriter(dataDir)
     try {
-      await queue('1')
-      await waitUntil(async () => (await statusOf(db, '1')) === 'sent', 'it is written')
+      await queueEmail('1')
+      await waitUntil(async () => (await getEmailStatus(db, '1')) === 'sent', 'the email file is written')
       assert.equal(fs.readdirSync(join(dataDir, 'mail')).length, 1)
       assert.match(
         await runSuccessfully(['mail', 'list', '--status', 'sent'], environment),
@@ -156,14 +161,14 @@ describe('worker processes', { concurrency: true }, () => {
       assert.match(outcome.err, /^tillbridge: Email nothing can't be retried/)
 
       fs.rmSync(join(dataDir, 'mail'), { recursive: true })
-      fs.writeFileSync(join(dataDir, 'mail'), 'in the way')
-      await queue('2')
+      fs.writeFileSync(join(dataDir, 'mail'), 'not a folder')
+      await queueEmail('2')
       await waitUntil(
         async () =>
           (await runSuccessfully(['mail', 'list', '--status', 'queued'], environment)).includes(
             'The email could not be composed',
           ),
-        'the fault is logged',
+        'the error is listed',
       )
       assert.match(server.err, /"job":"send-email","service":"\w+",.*"msg":"job failed, will retry"/)
       fs.rmSync(join(dataDir, 'mail'))
@@ -171,7 +176,7 @@ describe('worker processes', { concurrency: true }, () => {
         /^[\da-f]{8}-[\da-f-]{27}/m.exec(await runSuccessfully(['mail', 'list', '--status', 'queued'], environment)) ??
         []
       assert.match(await runSuccessfully(['mail', 'retry', id ?? ''], environment), /^1 email will be retried\.$/m)
-      await waitUntil(async () => (await statusOf(db, '2')) === 'sent', 'it is written')
+      await waitUntil(async () => (await getEmailStatus(db, '2')) === 'sent', 'the email file is written')
     } finally {
       await db.close()
       assert.deepEqual(await stopServer(server), { code: 0, signal: null }, server.err)
@@ -181,7 +186,7 @@ describe('worker processes', { concurrency: true }, () => {
   test('alerts are listed, reported by doctor and resolved manually', async () => {
     const environment: Environment = { DATA_DIR: join(createDirectory(), 'data') }
     const server = await serve(['--no-demo'], await install(environment))
-    const { db, service: luma } = await writerOf(environment.DATA_DIR ?? '')
+    const { db, service: luma } = await createWriter(environment.DATA_DIR ?? '')
     await raiseAlert(db, luma.id, { kind: 'voucher_pin_guessing', subject: '2062389', detail: 'After 5 wrong PINs.' })
     await raiseAlert(db, luma.id, { kind: 'voucher_pin_guessing', subject: '2062389', detail: 'After 6 wrong PINs.' })
     await db.close()
