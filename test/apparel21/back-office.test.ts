@@ -21,11 +21,11 @@ const customer = {
   contact: { email: 'jo.sample@example.test' },
   address: { addressLine1: '1 Sample St' },
 }
-const named = (email: string) => ({ ...customer, contact: { email: `${email}@example.test` } })
-const other = named('other')
+const buildCustomerWithEmail = (email: string) => ({ ...customer, contact: { email: `${email}@example.test` } })
+const other = buildCustomerWithEmail('other')
 const address = { addressLine1: '1 Sample St', city: 'Melbourne', country: 'Australia' }
 const canary = 'kanarie-Wachtwoord-7'
-const driverOf = async (caller: Pick<TestApi, 'get'>) => (await caller.get('/capabilities')).json.data.backOffice
+const getDriver = async (caller: Pick<TestApi, 'get'>) => (await caller.get('/capabilities')).json.data.backOffice
 
 const simulator = await startSimulator({ release: '2025.1' })
 const older = await startSimulator({ release: '2021.3' })
@@ -42,24 +42,28 @@ const settingsFor = ({ url }: Simulator) => ({ driver: 'apparel21' as const, url
 describe('the back office of a service', () => {
   test('a service uses its own back office or the default', async () => {
     const otherCaller = await api.createService()
-    assert.deepEqual(await driverOf(api), { driver: 'apparel21', release: '2025.1' })
-    assert.deepEqual(await driverOf(otherCaller), { driver: 'apparel21', release: '2025.1' })
+    assert.deepEqual(await getDriver(api), { driver: 'apparel21', release: '2025.1' })
+    assert.deepEqual(await getDriver(otherCaller), { driver: 'apparel21', release: '2025.1' })
 
     await setBackOffice(api.db, api.keys, otherCaller.service, settingsFor(older))
     await waitUntil(
-      async () => (await driverOf(otherCaller)).release === '2021.3',
-      'the other back office is read',
+      async () => (await getDriver(otherCaller)).release === '2021.3',
+      'the service uses the other back office',
       5_000,
     )
-    assert.equal((await driverOf(api)).release, '2025.1')
+    assert.equal((await getDriver(api)).release, '2025.1')
 
     await setBackOffice(api.db, api.keys, otherCaller.service, { driver: 'embedded' })
-    await waitUntil(async () => (await driverOf(otherCaller)).driver === 'embedded', 'it is its own tables', 5_000)
+    await waitUntil(
+      async () => (await getDriver(otherCaller)).driver === 'embedded',
+      'the service uses the embedded driver',
+      5_000,
+    )
 
     await deleteBackOffice(api.db, otherCaller.service)
     await waitUntil(
-      async () => (await driverOf(otherCaller)).release === '2025.1',
-      'it is the one of the environment',
+      async () => (await getDriver(otherCaller)).release === '2025.1',
+      "the service uses the environment's back office",
       5_000,
     )
   })
@@ -75,7 +79,7 @@ describe('the back office of a service', () => {
   test("a pinned version overrides the back office's own", async () => {
     const pinned = await api.createService()
     await setBackOffice(api.db, api.keys, pinned.service, { ...settingsFor(older), version: '2023.4a' })
-    await waitUntil(async () => (await driverOf(pinned)).release === '2023.4a', 'it is pinned', 5_000)
+    await waitUntil(async () => (await getDriver(pinned)).release === '2023.4a', 'the version is pinned', 5_000)
   })
 
   test("an order uses its gateway's merchant and never an invented one", async () => {
@@ -104,7 +108,7 @@ describe('the back office of a service', () => {
       .row<{ sku: string; price: string }>(
         sql`select sku, round(price, 2)::text as price from variant where service_id = ${caller.service.id} and price > 3 order by sku limit 1`,
       )
-      .then(row => row ?? assert.fail('there are products'))
+      .then(row => row ?? assert.fail('no product has a price'))
     const remainder = (Number(price) - 2).toFixed(2)
     const placed = await post(caller, '/orders', {
       customerId,
@@ -136,7 +140,11 @@ describe('the back office of a service', () => {
     const settings = { vouchersEnabled: true, voucherType: 'GV_EMAIL', giftCardSku: 'GIFT' }
     const [remote, own] = [await api.createService(settings), await api.createService(settings)]
     await setBackOffice(api.db, api.keys, own.service, { driver: 'embedded' })
-    await waitUntil(async () => (await driverOf(own)).driver === 'embedded', 'it is its own tables', 5_000)
+    await waitUntil(
+      async () => (await getDriver(own)).driver === 'embedded',
+      'the service uses the embedded driver',
+      5_000,
+    )
     for (const caller of [remote, own]) {
       const reasons = async () => {
         const { capabilities } = (await caller.get('/capabilities')).json.data
@@ -170,7 +178,7 @@ describe('the back office of a service', () => {
     }
     assert.deepEqual(await jobs(), { name: 'jobs', available: true })
     await api.db.run(sql`insert into job (name, due_at) values ('schedule-syncs', now() - interval '50 s')`)
-    assert.equal((await jobs()).available, true, 'it may be about to be taken')
+    assert.equal((await jobs()).available, true, 'a job that is due for 50 s can be about to start')
     await api.db.run(sql`update job set due_at = now() - interval '61 s'`)
     assert.match((await jobs()).reason, /^No worker is running, so emails are not sent/)
     await api.db.run(sql`update job set lease = gen_random_uuid(), leased_until = now() + interval '20 s'`)
@@ -183,30 +191,36 @@ describe('the back office of a service', () => {
     const hanging = await startSimulator()
     await setBackOffice(api.db, api.keys, stuck.service, settingsFor(hanging))
     await setBackOffice(api.db, api.keys, own.service, { driver: 'embedded' })
-    await waitUntil(async () => (await driverOf(own)).driver === 'embedded', 'it is its own tables', 5_000)
-    const isQueued = async () => {
-      await driverOf(stuck)
+    await waitUntil(
+      async () => (await getDriver(own)).driver === 'embedded',
+      'the service uses the embedded driver',
+      5_000,
+    )
+    const isConnected = async () => {
+      await getDriver(stuck)
       return hanging.ledger.calls.length > 0
     }
-    await waitUntil(isQueued, 'a run is queued', 5_000)
+    await waitUntil(isConnected, 'the back office is called', 5_000)
     hanging.faults.add({ kind: 'hang', path: '/Persons' })
-    let answered = 0
+    let responseCount = 0
     const writes = Promise.all(
       Array.from({ length: 50 }, async (_, i) => {
-        const response = await post(stuck, '/customers', named(`stuck${i}`))
-        answered++
+        const response = await post(stuck, '/customers', buildCustomerWithEmail(`stuck${i}`))
+        responseCount++
         return response
       }),
     )
     writes.catch(() => {})
     try {
-      await waitUntil(() => hanging.ledger.callsTo({ path: '/Persons' }).length >= 4, 'it hangs', 5_000)
+      await waitUntil(() => hanging.ledger.callsTo({ path: '/Persons' }).length >= 4, 'four calls hang', 5_000)
       const responses = [free, own].flatMap(caller =>
-        Array.from({ length: 10 }, (_, i) => post(caller, '/customers', named(`${caller.service.name}.${i}`))),
+        Array.from({ length: 10 }, (_, i) =>
+          post(caller, '/customers', buildCustomerWithEmail(`${caller.service.name}.${i}`)),
+        ),
       )
       for (const response of await Promise.all(responses)) assert.equal(response.status, 201, response.text)
-      // The others of the 50 wait for their turn, and that for 5 s.
-      assert.ok(answered <= 45, 'they were answered while those hang')
+      // The remaining writes of the 50 wait for a permit, for at most 5 s.
+      assert.ok(responseCount <= 45, 'other services get responses while at least five writes hang')
     } finally {
       await hanging.close()
     }
@@ -229,20 +243,20 @@ describe('the back office of a service', () => {
       sql`update back_office set password = (select password from back_office where service_id = ${first.service.id}) where service_id = ${second.service.id}`,
     )
     const moved = await lockStoredBackOffice(api.db, api.keys, second.service)
-    assert.equal(moved?.isLocked, true, 'one that was moved there does not open')
-    const elsewhere = await lockStoredBackOffice(api.db, deriveKeys(randomBytes(32)), first.service)
-    assert.deepEqual([elsewhere?.isLocked, elsewhere?.settings.password], [true, undefined])
+    assert.equal(moved?.isLocked, true, "another service can't decrypt a copied password")
+    const withOtherKey = await lockStoredBackOffice(api.db, deriveKeys(randomBytes(32)), first.service)
+    assert.deepEqual([withOtherKey?.isLocked, withOtherKey?.settings.password], [true, undefined])
   })
 
   test('lists stay available during an outage and live requests return 503', async () => {
     const lone = await api.createService()
     const removed = await startSimulator()
     await setBackOffice(api.db, api.keys, lone.service, settingsFor(removed))
-    const isQueued = async () => {
-      await driverOf(lone)
+    const isConnected = async () => {
+      await getDriver(lone)
       return removed.ledger.calls.length > 0
     }
-    await waitUntil(isQueued, 'a run is queued', 5_000)
+    await waitUntil(isConnected, 'the back office is called', 5_000)
     await removed.close()
     const created = await post(lone, '/customers', customer)
     assert.equal(created.status, 503, created.text)

@@ -6,7 +6,11 @@ import { parseSftpAddress } from '../../src/domain/tenancy/back-office-settings.
 const canary = 'kanarie-Wachtwoord-7'
 
 describe('settings of the back office in the environment', () => {
-  const whole = { BACK_OFFICE: 'apparel21', BACK_OFFICE_URL: 'https://a.example/RetailAPI', BACK_OFFICE_COUNTRY: 'AU' }
+  const complete = {
+    BACK_OFFICE: 'apparel21',
+    BACK_OFFICE_URL: 'https://a.example/RetailAPI',
+    BACK_OFFICE_COUNTRY: 'AU',
+  }
   const findProblems = (environment: Record<string, string>) => {
     try {
       readConfig(environment)
@@ -18,9 +22,9 @@ describe('settings of the back office in the environment', () => {
   }
 
   test('a complete configuration is accepted', () => {
-    assert.equal(findProblems(whole), '')
-    assert.equal(findProblems({ ...whole, BACK_OFFICE_USER: 'retail', BACK_OFFICE_PASSWORD: canary }), '')
-    assert.equal(readConfig(whole).backOfficeUrl, 'https://a.example/RetailAPI')
+    assert.equal(findProblems(complete), '')
+    assert.equal(findProblems({ ...complete, BACK_OFFICE_USER: 'retail', BACK_OFFICE_PASSWORD: canary }), '')
+    assert.equal(readConfig(complete).backOfficeUrl, 'https://a.example/RetailAPI')
   })
 
   const bad: [what: string, environment: Record<string, string>, fault: RegExp][] = [
@@ -32,42 +36,42 @@ describe('settings of the back office in the environment', () => {
     ],
     [
       'a user without a password',
-      { ...whole, BACK_OFFICE_USER: 'retail' },
+      { ...complete, BACK_OFFICE_USER: 'retail' },
       /^BACK_OFFICE_USER and BACK_OFFICE_PASSWORD /,
     ],
     [
       'a URL for the embedded back office',
-      { BACK_OFFICE_URL: whole.BACK_OFFICE_URL },
+      { BACK_OFFICE_URL: complete.BACK_OFFICE_URL },
       /can't be set for the embedded back office\. Set BACK_OFFICE=apparel21 too\.$/,
     ],
     [
       'an invalid time zone',
-      { ...whole, BACK_OFFICE_TIME_ZONE: 'Melbourne' },
+      { ...complete, BACK_OFFICE_TIME_ZONE: 'Melbourne' },
       /^BACK_OFFICE_TIME_ZONE must be an IANA time zone/,
     ],
     [
       'an invalid concurrency',
-      { ...whole, BACK_OFFICE_CONCURRENCY: '0' },
+      { ...complete, BACK_OFFICE_CONCURRENCY: '0' },
       /^BACK_OFFICE_CONCURRENCY must be an integer from 1 to 256/,
     ],
     [
       'an invalid share of syncs',
-      { ...whole, BACK_OFFICE_SYNC_SHARE: '101' },
+      { ...complete, BACK_OFFICE_SYNC_SHARE: '101' },
       /^BACK_OFFICE_SYNC_SHARE must be an integer from 1 to 100/,
     ],
     [
       'an invalid version',
-      { ...whole, BACK_OFFICE_VERSION: 'latest' },
+      { ...complete, BACK_OFFICE_VERSION: 'latest' },
       /^BACK_OFFICE_VERSION must be a version such as/,
     ],
     [
       'a missing certificate',
-      { ...whole, BACK_OFFICE_CA_FILE: '/no/ca.pem' },
+      { ...complete, BACK_OFFICE_CA_FILE: '/no/ca.pem' },
       /^BACK_OFFICE_CA_FILE must name an existing file/,
     ],
     [
       'a relative folder',
-      { ...whole, BACK_OFFICE_EXPORT_FOLDER: 'exports' },
+      { ...complete, BACK_OFFICE_EXPORT_FOLDER: 'exports' },
       /^BACK_OFFICE_EXPORT_FOLDER must be an absolute path/,
     ],
   ]
@@ -75,7 +79,7 @@ describe('settings of the back office in the environment', () => {
     test(`${label} is reported at the start`, () => assert.match(findProblems(environment), fault))
 
   test('a password in a URL is rejected and not repeated', () => {
-    const message = findProblems({ ...whole, BACK_OFFICE_URL: `https://retail:${canary}@a.example/RetailAPI` })
+    const message = findProblems({ ...complete, BACK_OFFICE_URL: `https://retail:${canary}@a.example/RetailAPI` })
     assert.match(message, /^BACK_OFFICE_URL must be a URL .* without a user/)
     assert.doesNotMatch(message, new RegExp(canary))
   })
@@ -83,7 +87,7 @@ describe('settings of the back office in the environment', () => {
 const strangeKey = 'SHA256:uNiVztksCsDhcc0u9e8BrJQn8rgGRjBOmWmJQ2AxQfE'
 
 describe('settings of exports on an SFTP server', () => {
-  const whole = {
+  const complete = {
     BACK_OFFICE: 'apparel21',
     BACK_OFFICE_URL: 'https://a.example/RetailAPI',
     BACK_OFFICE_COUNTRY: 'AU',
@@ -93,7 +97,7 @@ describe('settings of exports on an SFTP server', () => {
   }
   const findProblems = (change: Record<string, string | undefined>) => {
     try {
-      readConfig({ ...whole, ...change })
+      readConfig({ ...complete, ...change })
     } catch (error) {
       assert.ok(error instanceof ConfigError)
       return error.message

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import type { Simulator } from '../../simulator/control/handle.ts'
 import { createApparel21 } from '../../src/backoffice/apparel21/driver.ts'
-import { behind, startApparel21Api } from '../drivers/apparel21.ts'
+import { connectToBackOffice, startApparel21Api } from '../drivers/apparel21.ts'
 import { assertProblem } from '../support/problem.ts'
 import type { TestApi } from '../support/service.ts'
 
@@ -16,14 +16,14 @@ before(async () => {
 after(() => stop())
 beforeEach(() => simulator.faults.clear())
 
-const someAccount = () => {
+const getAccount = () => {
   const [account] = simulator.state.accounts.values()
   assert.ok(account)
   return account
 }
 
 test('a reward balance is live, even for customers not yet synced', async () => {
-  const account = someAccount()
+  const account = getAccount()
   const original = (await api.get(`/customers/${account.personId}/rewards`)).json.data
   assert.equal(original.id, String(account.id))
   account.points.push({
@@ -52,7 +52,7 @@ test('a reward balance is live, even for customers not yet synced', async () => 
 })
 
 test('balances are unavailable during an outage and stored data stays available', async () => {
-  const { personId, id } = someAccount()
+  const { personId, id } = getAccount()
   simulator.faults.add({ kind: 'down' })
   for (const path of [`/customers/${personId}/rewards`, `/rewards/accounts/${id}`]) {
     const response = await api.get(path)
@@ -63,12 +63,12 @@ test('balances are unavailable during an outage and stored data stays available'
 })
 
 test('an invalid reward account response is 502 without its content', async () => {
-  const { client, backOffice } = behind(simulator)
+  const { client, backOffice } = connectToBackOffice(simulator)
   try {
     for (const kind of ['wrong-root', 'truncated', 'html'] as const) {
       simulator.faults.clear()
       simulator.faults.add({ kind, path: '/Rewards/Accounts/*' })
-      const pending = backOffice(api.service).rewardAccount(api, { id: String(someAccount().id) })
+      const pending = backOffice(api.service).rewardAccount(api, { id: String(getAccount().id) })
       await assert.rejects(pending, { code: 'back_office_error' })
     }
   } finally {
@@ -77,7 +77,7 @@ test('an invalid reward account response is 502 without its content', async () =
 })
 
 test('capabilities of an unreachable back office assume no version', async () => {
-  const { client, backOffice } = behind({ url: 'http://127.0.0.1:9/RetailAPI/' })
+  const { client, backOffice } = connectToBackOffice({ url: 'http://127.0.0.1:9/RetailAPI/' })
   try {
     const { driver, release, capabilities } = await backOffice(api.service).capabilities()
     assert.deepEqual([driver, release], ['apparel21', 'unknown'])
@@ -91,13 +91,13 @@ test('capabilities of an unreachable back office assume no version', async () =>
 })
 
 test('capabilities list what export files add', async () => {
-  const { client, upstream } = behind(simulator)
+  const { client, upstream } = connectToBackOffice(simulator)
   try {
-    const lacking = async (hasExports: boolean) =>
+    const listUnavailable = async (hasExports: boolean) =>
       (await createApparel21(upstream, api.service, hasExports).capabilities()).capabilities
         .filter(({ available }) => !available)
         .map(({ name }) => name)
-    const without = await lacking(false)
+    const without = await listUnavailable(false)
     const added: readonly string[] = ['staff', 'transactions', 'signUpStore']
     for (const name of added)
       assert.ok(
@@ -105,7 +105,7 @@ test('capabilities list what export files add', async () => {
         name,
       )
     assert.deepEqual(
-      await lacking(true),
+      await listUnavailable(true),
       without.filter(name => !added.includes(name)),
     )
   } finally {

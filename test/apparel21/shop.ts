@@ -15,76 +15,79 @@ import { runSync, type SyncOptions } from '../../src/sync/sync.ts'
 import { createSender } from '../../src/webhooks/sender.ts'
 import { recoverWrite } from '../../src/writes/recover.ts'
 import type { CommitPhase } from '../../src/writes/write.ts'
-import { behind, settings } from '../drivers/apparel21.ts'
+import { connectToBackOffice, settings } from '../drivers/apparel21.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/service.ts'
 
-/** An item that the simulated shop sells. */
-export interface Sold {
+/** An item for sale, with its price in dollars. */
+export interface SaleItem {
   sku: string
   price: string
 }
 
-/** The API in front of a simulator that has the same shop each time, filled with what can be read of it. */
+/** An API server in front of a simulator that always has the same shop. Its tables are synced. */
 export interface Shop {
   simulator: Simulator
   api: TestApi
   /** Runs a sync, by default a full one. */
   sync(sync: string, options?: SyncOptions): Promise<void>
-  /** The next so many writes are undone when all of their work is done, as where the process is killed before it commits. */
-  undo(writes: number): void
-  /** Follows up what was left open, as the job does once it is due, with settings as they are by then. Returns how many. */
-  followUp(changed?: Partial<Settings>): Promise<number>
+  /** Lets the next `writes` writes fail immediately before they commit, as if the process were killed. */
+  failCommits(writes: number): void
+  /** Recovers all writes in doubt, as the job does, with changed settings if any. Returns the number of writes. */
+  recoverWrites(laterSettings?: Partial<Settings>): Promise<number>
   /**
    * Starts another server of this installation, as another process would be: with its own connection to the back
    * office and, if given, another connection to the database.
    */
-  secondServer(connection?: string): Promise<TestApi>
-  /** Resets the simulator: no faults, no undoing, an empty ledger. */
+  startSecondServer(connection?: string): Promise<TestApi>
+  /** Removes all faults, including failing commits, and clears the ledger. */
   reset(): Promise<void>
-  /** Two SKUs with a price. */
-  sold(): { tee: Sold; hat: Sold }
+  /** Returns two SKUs that have a price. */
+  findItems(): { tee: SaleItem; hat: SaleItem }
   stop(): Promise<void>
 }
 
-/** Merchants as the simulator has them set up. */
+/** The merchants that the simulator accepts, and a wrong one. */
 const gateways: Connection['gateways'] = {
   paypal: { merchantId: 'PAYPAL', cardType: 'PP' },
   visa: { merchantId: 'SIMPAY', cardType: 'VISA' },
   wrong: { merchantId: 'NOBODY' },
 }
 
-/** Short, and never at rest: outages are of the tests' making. */
+/** Short timeouts, and a circuit breaker that never opens, because the tests cause the outages. */
 const limits = { deadlineMs: 2_000, failureThreshold: 1_000, patienceMs: 0 }
 
-export async function openShop(own: Partial<Settings> = {}, simulated: SimulatorOptions = {}): Promise<Shop> {
+export async function openShop(
+  settingsChange: Partial<Settings> = {},
+  simulatorOptions: SimulatorOptions = {},
+): Promise<Shop> {
   const simulator = await startSimulator({
     sizes: { stores: 5, styles: 12, persons: 60, vouchers: 5 },
-    ...simulated,
+    ...simulatorOptions,
   })
-  const { client, release, backOffice } = behind(simulator, { gateways, limits })
-  let undone = 0
+  const { client, release, backOffice } = connectToBackOffice(simulator, { gateways, limits })
+  let remainingFailures = 0
   const api = await startTestApi({
-    settings: { ...settings, ...own },
+    settings: { ...settings, ...settingsChange },
     role: 'maintainer',
-    backOffice: service => undoing(backOffice(service)),
+    backOffice: service => failBeforeCommit(backOffice(service)),
   })
   await upsertGateways(api.db, api.service, [{ name: 'paypal' }, { name: 'visa' }, { name: 'wrong' }, { name: 'cash' }])
-  const seconds: (() => Promise<void>)[] = []
+  const stopFunctions: (() => Promise<void>)[] = []
   const syncs = buildSyncs(client, release)
   const sync = async (name: string, options: SyncOptions = { full: true }) => {
     const definition = syncs.find(candidate => candidate.name === name)
-    if (!definition) throw new Error(`There is no sync ${name}`)
+    if (!definition) throw new Error(`Sync ${name} not found`)
     await runSync(api.db, api.service, definition, options)
   }
   for (const name of ['references', 'stores', 'products', 'stock', 'customers']) await sync(name)
   simulator.ledger.clear()
 
-  function undoing(driver: BackOffice): BackOffice {
+  function failBeforeCommit(driver: BackOffice): BackOffice {
     const afterCommit = async <T>(work: Promise<CommitPhase<T>>): Promise<CommitPhase<T>> => {
       const finish = await work
       return async tx => {
         const done = await finish(tx)
-        if (undone-- > 0) throw new Error('The process is killed.')
+        if (remainingFailures-- > 0) throw new Error('The process is killed.')
         return done
       }
     }
@@ -100,10 +103,10 @@ export async function openShop(own: Partial<Settings> = {}, simulated: Simulator
     simulator,
     api,
     sync,
-    undo(writes) {
-      undone = writes
+    failCommits(writes) {
+      remainingFailures = writes
     },
-    async followUp(changed = {}) {
+    async recoverWrites(laterSettings = {}) {
       const { db, keys, service } = api
       await db.run(sql`update intent set next_check_at = now(), claimed_until = least(claimed_until, now())`)
       const registry = createWriteRegistry(routes, {
@@ -112,40 +115,40 @@ export async function openShop(own: Partial<Settings> = {}, simulated: Simulator
         driver: () => ({ isEmbedded: false, syncs, breaker: undefined }),
         sender: createSender([]),
       })
-      const seen = new Set<string>()
+      const writeIds = new Set<string>()
       for (let write = await claimInDoubtWrite(db, keys); write; write = await claimInDoubtWrite(db, keys)) {
-        seen.add(write.id)
+        writeIds.add(write.id)
         await recoverWrite(
           { context: { db, keys }, registry, log: pino({ level: 'silent' }) },
-          { ...service, settings: { ...service.settings, ...changed } },
+          { ...service, settings: { ...service.settings, ...laterSettings } },
           write,
         )
       }
-      return seen.size
+      return writeIds.size
     },
-    async secondServer(connection = api.database.connection) {
-      const ownBackOffices = behind(simulator, { gateways, limits })
+    async startSecondServer(connection = api.database.connection) {
+      const ownBackOffices = connectToBackOffice(simulator, { gateways, limits })
       const withConnection = { ...api, database: { ...api.database, connection } }
       const second = await startTestApi({ sharedWith: withConnection, backOffice: ownBackOffices.backOffice })
-      seconds.push(() => second.stop().then(ownBackOffices.client.close))
+      stopFunctions.push(() => second.stop().then(ownBackOffices.client.close))
       return second
     },
     async reset() {
-      undone = 0
+      remainingFailures = 0
       simulator.faults.clear()
       await simulator.accept()
       simulator.ledger.clear()
     },
-    sold() {
+    findItems() {
       const priced = [...simulator.state.skus.values()].filter(
         ({ colour, price }) => !colour.style.special && price > 0,
       )
       const [tee, hat] = priced.map(({ id, price }) => ({ sku: String(id), price: price.toFixed(2) }))
-      if (!tee || !hat) throw new Error('The simulator sells something.')
+      if (!tee || !hat) throw new Error('The simulator has fewer than two SKUs with a price.')
       return { tee, hat }
     },
     async stop() {
-      for (const stop of seconds) await stop()
+      for (const stop of stopFunctions) await stop()
       await api.stop()
       client.close()
       await simulator.close()
@@ -154,15 +157,15 @@ export async function openShop(own: Partial<Settings> = {}, simulated: Simulator
 }
 
 /** Opens a shop for the tests of a file. It is reset after each test and closed after all. */
-export async function shopOfTests(...input: Parameters<typeof openShop>): Promise<Shop> {
+export async function startShopFixture(...input: Parameters<typeof openShop>): Promise<Shop> {
   const shop = await openShop(...input)
   after(() => shop.stop())
   afterEach(() => shop.reset())
   return shop
 }
 
-/** Texts that mean something to XML, or to those who read it. */
-export const hostile = [
+/** Texts with XML markup, entities and non-ASCII characters. */
+export const hostileTexts = [
   '</Firstname><Code>X1</Code>',
   ']]><!--',
   '<![CDATA[x]]>',
@@ -172,8 +175,8 @@ export const hostile = [
   '&file; &a12;',
 ]
 
-/** Rows of a table that belong to a caller's service. */
-export const count = async (caller: Caller, { db }: Pick<TestApi, 'db'>, table: string) => {
+/** Counts the rows of a table that belong to a caller's service. */
+export const countRows = async (caller: Caller, { db }: Pick<TestApi, 'db'>, table: string) => {
   const { rows } = await db.pool.query(`select count(*)::integer as n from ${table} where service_id = $1`, [
     caller.service.id,
   ])

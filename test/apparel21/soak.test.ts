@@ -6,7 +6,8 @@ import { abandoned } from '../../scenarios/support/operations/client.ts'
 import { sql } from '../../src/database/db.ts'
 import { createTestDatabase } from '../support/database.ts'
 
-const failedTitles = (checks: readonly CheckResult[]) => checks.filter(({ holds }) => !holds).map(({ title }) => title)
+const getFailedTitles = (checks: readonly CheckResult[]) =>
+  checks.filter(({ holds }) => !holds).map(({ title }) => title)
 
 test('records agree after faults and kills, and the checks find planted errors', async t => {
   const { connection, drop } = await createTestDatabase()
@@ -43,7 +44,7 @@ test('records agree after faults and kills, and the checks find planted errors',
   assert.ok(person)
   person.surname = 'Spoilt'
   simulator.state.orders.set(-1, { ...(simulator.state.orders.get(Number(orderId)) ?? assert.fail()), id: -1 })
-  // A customer whose client abandoned the write is in the back office and not in our tables.
+  // The client abandoned this write, so the customer can be in the back office only.
   customer.outcome.status = abandoned
   await db.run(
     sql`update customer set email = null where service_id = ${service.id} and email = ${`${customer.key}@shopper.test`}`,
@@ -51,7 +52,7 @@ test('records agree after faults and kills, and the checks find planted errors',
   await db.run(sql`
     insert into intent (service_id, id, operation, request_hash, request, token, claimed_until, next_check_at)
     values (${service.id}, gen_random_uuid(), 'POST /orders', '', '', gen_random_uuid(), now() + interval '1 hour', now() + interval '1 hour')`)
-  const failed = failedTitles(await soak.check())
+  const failed = getFailedTitles(await soak.check())
   for (const begin of [
     'customers: the list',
     'stock: ',

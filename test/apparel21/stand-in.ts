@@ -3,26 +3,26 @@ import { createServer, type RequestListener } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net'
 
-/** A server of our own in a back office's place. */
+/** A server that replaces the back office. */
 export interface StandIn {
   port: number
-  /** The address of the back office. */
+  /** The base URL of the API. */
   url: string
-  /** The connections that are open. */
+  /** The open connections. */
   sockets: ReadonlySet<Socket>
-  /** Ends every connection. */
+  /** Destroys every connection. */
   cut(): void
   close(): Promise<void>
 }
 
-/** Starts a server with this listener, over TLS if it has a certificate. */
-export const answering = (listener: RequestListener, tls?: { key: string; cert: string }) =>
-  tls ? listening(createSecureServer(tls, listener), 'https') : listening(createServer(listener))
+/** Starts an HTTP server with this listener, or an HTTPS server if `tls` is set. */
+export const startHttpServer = (listener: RequestListener, tls?: { key: string; cert: string }) =>
+  tls ? listen(createSecureServer(tls, listener), 'https') : listen(createServer(listener))
 
-/** One that says bytes of its own choice. */
-export const startRawServer = (handler: (socket: Socket) => void) => listening(createTcpServer(handler))
+/** Starts a TCP server, for responses that aren't HTTP or arrive in parts. */
+export const startRawServer = (handler: (socket: Socket) => void) => listen(createTcpServer(handler))
 
-async function listening(server: Server, scheme: 'http' | 'https' = 'http'): Promise<StandIn> {
+async function listen(server: Server, scheme: 'http' | 'https' = 'http'): Promise<StandIn> {
   const sockets = new Set<Socket>()
   server.on('connection', (socket: Socket) => {
     sockets.add(socket.on('error', () => {}))
@@ -48,8 +48,8 @@ async function listening(server: Server, scheme: 'http' | 'https' = 'http'): Pro
   }
 }
 
-/** Ways of answering that change no meaning. */
-export const oddities = [
+/** Faults of the simulator that change the format of a response but not its content. */
+export const harmlessDeviations = [
   'bom',
   'no-declaration',
   'extra-elements',

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { startSimulator } from '../../simulator/simulator.ts'
 import { createApparel21 } from '../../src/backoffice/apparel21/driver.ts'
-import { behind } from '../drivers/apparel21.ts'
+import { connectToBackOffice } from '../drivers/apparel21.ts'
 import { startTestApi } from '../support/service.ts'
 
 const simulator = await startSimulator({ sizes: { persons: 5 } })
-const { client, upstream, backOffice } = behind(simulator)
+const { client, upstream, backOffice } = connectToBackOffice(simulator)
 const api = await startTestApi({ backOffice })
 const exporting = await startTestApi({
   sharedWith: api,
@@ -34,7 +34,7 @@ for (const [path, name] of lists)
     await simulator.accept()
     assert.equal(status, 200)
     assert.deepEqual(json.meta.warnings, [{ code: 'capability_unavailable', detail: reason }])
-    for (const whole of [exporting, embedded]) assert.equal((await whole.get(path)).json.meta.warnings, undefined)
+    for (const server of [exporting, embedded]) assert.equal((await server.get(path)).json.meta.warnings, undefined)
   })
 
 test('a complete list has no such warning', async () => {

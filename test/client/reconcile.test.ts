@@ -1,27 +1,27 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { OutcomeUnknownError } from '../../client/src/index.ts'
-import { shopOfTests } from '../apparel21/shop.ts'
-import { personsOf } from '../apparel21/writes/persons.ts'
+import { startShopFixture } from '../apparel21/shop.ts'
+import { createPersons } from '../apparel21/writes/persons.ts'
 import { buildCustomer } from '../support/customer-bodies.ts'
 import { clientOf } from './shop.ts'
 
-const shop = await shopOfTests()
+const shop = await startShopFixture()
 const { api, simulator } = shop
-const { created } = personsOf(shop)
+const { countCreated } = createPersons(shop)
 const client = clientOf(api)
 const loseResponse = () => simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons', times: 1 })
 
 test('a repeat creates an unconfirmed back office customer once', async () => {
-  const before = created()
+  const before = countCreated()
   loseResponse()
   const customer = await client.customers.create(buildCustomer())
-  assert.equal(created(), before + 1)
+  assert.equal(countCreated(), before + 1)
   assert.equal((await client.customers.get(customer.id)).id, customer.id)
 })
 
 test('an unknown outcome without retry timeout returns its key', async () => {
-  const before = created()
+  const before = countCreated()
   const body = buildCustomer()
   loseResponse()
   const unknown = await client.customers
@@ -29,5 +29,5 @@ test('an unknown outcome without retry timeout returns its key', async () => {
     .catch(error => error)
   assert.ok(unknown instanceof OutcomeUnknownError)
   await client.customers.create(body, { idempotencyKey: unknown.idempotencyKey })
-  assert.equal(created(), before + 1)
+  assert.equal(countCreated(), before + 1)
 })

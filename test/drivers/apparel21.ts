@@ -9,7 +9,7 @@ import { upsertGateways } from '../../src/store/tenancy/gateways.ts'
 import { runSync } from '../../src/sync/sync.ts'
 import { startTestApi, type TestApi } from '../support/service.ts'
 
-/** Settings that a service needs to sell vouchers at the simulator. */
+/** Settings with which a service can sell vouchers through the simulator. */
 export const settings = {
   currency: 'AUD',
   timeZone: 'Australia/Melbourne',
@@ -22,29 +22,29 @@ export const settings = {
   writesPerMinute: 'off',
 } as const
 
-/** Opens one client for all services of a server, as one process has it. */
-export function behind({ url }: Pick<Simulator, 'url'>, connection: Partial<Connection> = {}) {
+/** Opens one back office client for all services, as a server process does. The caller closes `client`. */
+export function connectToBackOffice({ url }: Pick<Simulator, 'url'>, connection: Partial<Connection> = {}) {
   const upstream = createUpstream({ url, countryCode: 'AU', timeZone: 'Australia/Melbourne', ...connection })
   return { ...upstream, upstream, backOffice: (service: Service) => createApparel21(upstream, service) }
 }
 
-/** The API in front of a simulator of Apparel21. */
+/** An API server whose back office is an Apparel21 simulator. */
 export interface Apparel21Api {
   simulator: Simulator
   api: TestApi
-  /** Fills the read model with all that can be pulled. */
+  /** Runs every sync once, so that our tables have all data of the back office. */
   sync(): Promise<void>
   stop(): Promise<void>
 }
 
-type Options = Parameters<typeof startTestApi>[0] & { simulated?: SimulatorOptions }
+type Options = Parameters<typeof startTestApi>[0] & { simulatorOptions?: SimulatorOptions }
 
-export async function startApparel21Api({ simulated = {}, ...options }: Options = {}): Promise<Apparel21Api> {
+export async function startApparel21Api({ simulatorOptions = {}, ...options }: Options = {}): Promise<Apparel21Api> {
   const simulator = await startSimulator({
     sizes: { stores: 4, styles: 6, persons: 15, vouchers: 0 },
-    ...simulated,
+    ...simulatorOptions,
   })
-  const { client, release, backOffice } = behind(simulator)
+  const { client, release, backOffice } = connectToBackOffice(simulator)
   const api = await startTestApi({ settings, ...options, backOffice })
   await upsertGateways(api.db, api.service, [{ name: 'paypal' }, { name: 'visa' }])
   return {

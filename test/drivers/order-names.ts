@@ -2,15 +2,15 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assertProblem } from '../support/problem.ts'
 import { post } from '../support/write.ts'
-import { codesOf, place, placed } from './sales.ts'
+import { getPointersAndCodes, placeOrder, postOrder } from './sales.ts'
 import type { Shop } from './shop.ts'
 
-/** How every driver finds an order by its names. */
+/** Contract of finding an order by identifier or number, the same for every driver. */
 export function orderNameContract(shop: () => Shop) {
   test('an order is found by identifier first, then by number', async () => {
     const { api, release, driver } = shop()
     const orderNumber = `N/${release} ü`
-    const { id } = await placed(shop(), 1, { orderNumber })
+    const { id } = await placeOrder(shop(), 1, { orderNumber })
     const { data } = (await api.get(`/orders/${id}`)).json
     assert.equal(data.orderNumber, orderNumber)
     const number = encodeURIComponent(orderNumber)
@@ -28,26 +28,26 @@ export function orderNameContract(shop: () => Shop) {
     const stranger = await api.createService()
     for (const name of [id, number]) assertProblem(await stranger.get(`/orders/${name}`), 'not_found', api.baseUrl)
     assert.deepEqual((await stranger.get(`/orders?order_number=${number}`)).json.data, [])
-    // Those of the embedded driver are longer than a number may be.
+    // Order identifiers of the embedded driver are longer than an order number can be.
     if (driver === 'embedded') return
-    const other = await placed(shop(), 1, { orderNumber: id })
+    const other = await placeOrder(shop(), 1, { orderNumber: id })
     assert.equal((await api.get(`/orders/${id}`)).json.data.id, id)
     assert.equal((await api.get(`/orders?order_number=${id}`)).json.data[0].id, other.id)
   })
 
   test('an address can contain a contact and a company', async () => {
     const { api, simulator, driver } = shop()
-    const whole = { addressLine1: '111 Collins St', city: 'Melbourne', country: 'Australia' }
-    const billingAddress = { ...whole, contactName: 'Jane Smith', companyName: 'Luma & Sons' }
-    const deliveryAddress = { ...whole, contactName: '', companyName: 'c'.repeat(50) }
-    const { id } = await placed(shop(), 1, { billingAddress, deliveryAddress })
+    const requiredFields = { addressLine1: '111 Collins St', city: 'Melbourne', country: 'Australia' }
+    const billingAddress = { ...requiredFields, contactName: 'Jane Smith', companyName: 'Luma & Sons' }
+    const deliveryAddress = { ...requiredFields, contactName: '', companyName: 'c'.repeat(50) }
+    const { id } = await placeOrder(shop(), 1, { billingAddress, deliveryAddress })
     const { data } = (await api.get(`/orders/${id}`)).json
     assert.deepEqual([data.billingAddress.contactName, data.billingAddress.companyName], ['Jane Smith', 'Luma & Sons'])
     assert.deepEqual([data.deliveryAddress.contactName, data.deliveryAddress.companyName.length], [null, 50])
-    const long = { ...whole, contactName: 'x'.repeat(51), companyName: 'x'.repeat(51) }
-    const rejected = await place(shop(), 1, { billingAddress: long })
+    const long = { ...requiredFields, contactName: 'x'.repeat(51), companyName: 'x'.repeat(51) }
+    const rejected = await postOrder(shop(), 1, { billingAddress: long })
     assert.deepEqual(
-      codesOf(rejected).map(([pointer]) => pointer),
+      getPointersAndCodes(rejected).map(([pointer]) => pointer),
       ['/billingAddress/contactName', '/billingAddress/companyName'],
     )
     const gift = {

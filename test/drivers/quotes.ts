@@ -3,13 +3,13 @@ import { test } from 'node:test'
 import { address, toCents, toDollars } from '../support/order-shop.ts'
 import { assertProblem, getFieldErrors } from '../support/problem.ts'
 import { post } from '../support/write.ts'
-import { wares } from './sales.ts'
+import { findItemsAndCustomer } from './sales.ts'
 import type { Shop } from './shop.ts'
 
 const quote = (shop: Shop, body: object) => post(shop.api, '/orders/quote', body)
 
 async function order(shop: Shop, amount: string, more: object) {
-  const { customerId } = await wares(shop)
+  const { customerId } = await findItemsAndCustomer(shop)
   const payments = [{ gateway: 'paypal', amount, reference: 'PAYID-1' }]
   return post(shop.api, '/orders', { customerId, billingAddress: address, deliveryAddress: address, payments, ...more })
 }
@@ -17,7 +17,7 @@ async function order(shop: Shop, amount: string, more: object) {
 /** Contract of quotes and freight options, the same for every driver. */
 export function quoteContract(shop: () => Shop) {
   test('a quote has the prices, discounts and freight of its order', async () => {
-    const { items, customerId } = await wares(shop())
+    const { items, customerId } = await findItemsAndCustomer(shop())
     const discounts = [{ type: 'manual', reason: 'Staff', amount: '1.00' }]
     const lines = [
       { sku: items[0].sku, quantity: 1, discounts },
@@ -36,7 +36,7 @@ export function quoteContract(shop: () => Shop) {
     )
     assert.deepEqual(data.lines[0].discounts, [{ ...discounts[0], percentage: null }])
     assert.equal(data.total, toDollars(first + second + 450))
-    // The lines of the request, those of the quote, and neither discounts nor freight lead to the same order.
+    // The request's lines and the quote's lines lead to the same order, although `freight` is not sent again.
     for (const sent of [lines, data.lines.map(({ value: _, ...line }: { value: string }) => line)]) {
       const placed = await order(shop(), data.total, { quoteId: data.quoteId, lines: sent })
       assert.equal(placed.status, 201, placed.text)
@@ -46,7 +46,7 @@ export function quoteContract(shop: () => Shop) {
   })
 
   test('an order that differs from its quote is rejected', async () => {
-    const { items } = await wares(shop())
+    const { items } = await findItemsAndCustomer(shop())
     const lines = [{ sku: items[0].sku, quantity: 1 }]
     const { data } = (await quote(shop(), { lines })).json
     const { quoteId, total } = data
@@ -67,7 +67,7 @@ export function quoteContract(shop: () => Shop) {
   })
 
   test('an expired quote is rejected', async t => {
-    const { items } = await wares(shop())
+    const { items } = await findItemsAndCustomer(shop())
     const lines = [{ sku: items[0].sku, quantity: 1 }]
     const { data } = (await quote(shop(), { lines })).json
     t.mock.timers.enable({ apis: ['Date'], now: Date.now() + 1_801_000 })
@@ -77,7 +77,7 @@ export function quoteContract(shop: () => Shop) {
   })
 
   test('a quote of unknown SKUs, units or shoppers is rejected', async () => {
-    const { items } = await wares(shop())
+    const { items } = await findItemsAndCustomer(shop())
     const unknown = await quote(shop(), {
       customerId: 'nobody',
       lines: [
@@ -94,7 +94,7 @@ export function quoteContract(shop: () => Shop) {
     const { api, simulator } = shop()
     const { capabilities } = (await api.get('/capabilities')).json.data
     const capability = capabilities.find(({ name }: { name: string }) => name === 'coupons')
-    const { items, customerId } = await wares(shop())
+    const { items, customerId } = await findItemsAndCustomer(shop())
     const lines = [{ sku: items[0].sku, quantity: 1 }]
     const reserved = await post(api, '/coupons/reservations', { code: 'BLACK21', customerId, lines })
     if (!capability.available) {
@@ -119,7 +119,7 @@ export function quoteContract(shop: () => Shop) {
       assert.ok(capability.reason)
       return
     }
-    const { items } = await wares(shop())
+    const { items } = await findItemsAndCustomer(shop())
     const lines = [{ sku: items[0].sku, quantity: 1 }]
     const [, standard] = listed.json.data
     assert.deepEqual([standard.name, standard.carrier], ['Standard', 'Australia Post'])

@@ -57,13 +57,13 @@ export function readContract(shop: () => Shop) {
 
   test("a customer's retail history contains only their transactions", async () => {
     const { api, simulator } = shop()
-    const ofSomebody = simulator.state.transactions.filter(({ personId: buyerId }) => buyerId !== null)
-    const [{ personId } = { personId: 0 }] = ofSomebody
-    const matching = ofSomebody.filter(sale => sale.personId === personId)
+    const customerSales = simulator.state.transactions.filter(({ personId: buyerId }) => buyerId !== null)
+    const [{ personId } = { personId: 0 }] = customerSales
+    const matching = customerSales.filter(sale => sale.personId === personId)
     const { data } = (await api.get(`/customers/${personId}/transactions`)).json
     assert.deepEqual(data.map(({ id }: { id: string }) => id).sort(), matching.map(({ id }) => String(id)).sort())
     const all: { id: string; saleDate: string }[] = (await api.get('/orders/transactions/search?asc=true')).json.data
-    assert.ok(all.length >= Math.min(100, ofSomebody.length))
+    assert.ok(all.length >= Math.min(100, customerSales.length))
     assert.deepEqual(
       all.map(({ saleDate }) => saleDate),
       all.map(({ saleDate }) => saleDate).sort(),
@@ -116,7 +116,7 @@ export function readContract(shop: () => Shop) {
     const names = all.map(({ name }) => name)
     assert.equal(new Set(names).size, names.length)
     for (const { name, available, reason } of all) assert.equal(reason === undefined, available, name)
-    const is = (name: string) => all.find(capability => capability.name === name)?.available
+    const isAvailable = (name: string) => all.find(capability => capability.name === name)?.available
     for (const name of [
       'stores',
       'inventory',
@@ -127,13 +127,13 @@ export function readContract(shop: () => Shop) {
       'rewards',
       'rewardRedemptions',
     ])
-      assert.equal(is(name), true, name)
-    assert.equal(is('customersUpdatedAfter'), isAtLeast(release, '2022.1'))
+      assert.equal(isAvailable(name), true, name)
+    assert.equal(isAvailable('customersUpdatedAfter'), isAtLeast(release, '2022.1'))
     for (const name of ['returns', 'returnStatus'])
-      assert.equal(is(name), isAtLeast(release, firstReleases.returns), name)
-    assert.equal(is('staff'), driver === 'embedded')
-    assert.equal(is('vouchersIssue'), true)
-    assert.equal(is('emailSubscriptionMapping'), true)
-    assert.equal(is('smsSubscriptionMapping'), false)
+      assert.equal(isAvailable(name), isAtLeast(release, firstReleases.returns), name)
+    assert.equal(isAvailable('staff'), driver === 'embedded')
+    assert.equal(isAvailable('vouchersIssue'), true)
+    assert.equal(isAvailable('emailSubscriptionMapping'), true)
+    assert.equal(isAvailable('smsSubscriptionMapping'), false)
   })
 }

@@ -2,23 +2,23 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assertProblem } from '../support/problem.ts'
 import { post } from '../support/write.ts'
-import { codesOf, placed, wares } from './sales.ts'
+import { assertLeavesNothing, dryRun } from './dry-runs.ts'
+import { findItemsAndCustomer, getPointersAndCodes, placeOrder } from './sales.ts'
 import type { Shop } from './shop.ts'
-import { leavesNothing, trial } from './trials.ts'
 
 /** Contract of returns, the same for every driver that has them. */
 export function returnContract(shop: () => Shop) {
   test('items on the order can be returned, others cannot', async () => {
     const { api } = shop()
-    const { items } = await wares(shop())
-    const order = await placed(shop(), 2)
+    const { items } = await findItemsAndCustomer(shop())
+    const order = await placeOrder(shop(), 2)
     await shop().ship(order.id)
     const path = `/orders/${order.id}/returns`
     const line = { sku: items[0].sku, quantity: 1, reasonCode: 'SIZE', notes: 'Too tight & "short"' }
     const foreign = await post(api, path, { lines: [line, { ...line, sku: items[1].sku }] })
     assertProblem(foreign, 'sku_not_on_order', api.baseUrl, path)
-    assert.deepEqual(codesOf(foreign), [['/lines/1/sku', 'sku_not_on_order']])
-    assert.deepEqual((await api.get(path)).json.data, [], 'nothing of it is made')
+    assert.deepEqual(getPointersAndCodes(foreign), [['/lines/1/sku', 'sku_not_on_order']])
+    assert.deepEqual((await api.get(path)).json.data, [], 'a rejected return creates nothing')
     assert.equal((await post(api, path, { lines: [{ ...line, reasonCode: 'BORED' }] })).status, 422)
     const response = await post(api, path, { returnNumber: `R-${shop().release}-1`, lines: [line] })
     assert.equal(response.status, 201, response.text)
@@ -34,8 +34,8 @@ export function returnContract(shop: () => Shop) {
 
   test('concurrent returns never exceed the quantity sold', async () => {
     const { api } = shop()
-    const { items } = await wares(shop())
-    const order = await placed(shop(), 3)
+    const { items } = await findItemsAndCustomer(shop())
+    const order = await placeOrder(shop(), 3)
     await shop().ship(order.id)
     const path = `/orders/${order.id}/returns`
     const two = { lines: [{ sku: items[0].sku, quantity: 2, reasonCode: 'FAULTY' }] }
@@ -56,7 +56,7 @@ export function returnContract(shop: () => Shop) {
   test('a returned line needs only its SKU and returns everything left', async () => {
     const { api, release } = shop()
     const orderNumber = `NR-${release}`
-    const order = await placed(shop(), 3, { orderNumber })
+    const order = await placeOrder(shop(), 3, { orderNumber })
     await shop().ship(order.id)
     const [{ sku }] = order.lines
     const path = `/orders/${orderNumber}/returns`
@@ -75,19 +75,25 @@ export function returnContract(shop: () => Shop) {
     )
     const none = await post(api, path, { lines: [{ sku }] })
     assertProblem(none, 'quantity_exceeds_returnable', api.baseUrl, path)
-    assert.deepEqual(codesOf(none), [['/lines/0/quantity', 'quantity_exceeds_returnable']])
+    assert.deepEqual(getPointersAndCodes(none), [['/lines/0/quantity', 'quantity_exceeds_returnable']])
   })
 
   test('a dry run of a return calculates without effect', async () => {
     const { api } = shop()
-    const order = await placed(shop(), 2)
+    const order = await placeOrder(shop(), 2)
     await shop().ship(order.id)
     const path = `/orders/${order.id}/returns`
     const line = { sku: order.lines[0].sku, quantity: 1, reasonCode: 'SIZE' }
     // The state that Apparel21 returns for the order is stored even by a dry run.
     await post(api, path, { lines: [{ ...line, quantity: 99 }] })
-    const tried = await leavesNothing(shop(), () => post(api, path, { returnNumber: 'T-1', lines: [line] }, trial))
-    assert.deepEqual([tried.status, tried.json.data.id, tried.json.data.returnNumber], [201, null, 'T-1'], tried.text)
+    const dryRunResponse = await assertLeavesNothing(shop(), () =>
+      post(api, path, { returnNumber: 'T-1', lines: [line] }, dryRun),
+    )
+    assert.deepEqual(
+      [dryRunResponse.status, dryRunResponse.json.data.id, dryRunResponse.json.data.returnNumber],
+      [201, null, 'T-1'],
+      dryRunResponse.text,
+    )
     assert.equal((await api.get(`/orders/${order.id}/returnable`)).json.data[0].returned, 0)
   })
 }
@@ -96,11 +102,11 @@ export function returnContract(shop: () => Shop) {
 export function missingReturnContract(shop: () => Shop) {
   test('a release without returns rejects them with the reason', async () => {
     const { api } = shop()
-    const order = await placed(shop(), 1)
+    const order = await placeOrder(shop(), 1)
     await shop().ship(order.id)
     const path = `/orders/${order.id}/returns`
     const body = { lines: [{ sku: order.lines[0].sku, quantity: 1, reasonCode: 'SIZE' }] }
-    for (const headers of [trial, {}]) {
+    for (const headers of [dryRun, {}]) {
       const response = await post(api, path, body, headers)
       assertProblem(response, 'capability_unavailable', api.baseUrl, path)
       assert.match(response.json.detail, /2017\.2/)

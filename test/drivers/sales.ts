@@ -7,8 +7,8 @@ import { assertProblem } from '../support/problem.ts'
 import type { TestResponse } from '../support/service.ts'
 import { post } from '../support/write.ts'
 import { settings } from './apparel21.ts'
-import { pinOfUsable, type Shop, usable } from './shop.ts'
-import { lockVoucher, validationOf } from './vouchers.ts'
+import { type Shop, usableNumbers, usablePin } from './shop.ts'
+import { getValidationId, lockVoucher } from './vouchers.ts'
 
 interface Item {
   sku: string
@@ -16,7 +16,10 @@ interface Item {
 }
 
 /** Returns items and the ID of a customer that can buy them. */
-export async function wares({ api, simulator }: Shop): Promise<{ items: [Item, Item]; customerId: string }> {
+export async function findItemsAndCustomer({
+  api,
+  simulator,
+}: Shop): Promise<{ items: [Item, Item]; customerId: string }> {
   const ids = [...simulator.state.styles.values()].filter(({ special }) => !special).map(({ id }) => id)
   const { data } = (await api.get(`/products/${ids[0]}`)).json
   const sizes = data.colours.flatMap((colour: { sizes: object[] }) => colour.sizes)
@@ -29,31 +32,32 @@ export async function wares({ api, simulator }: Shop): Promise<{ items: [Item, I
   return { items: [items[0], items[1]], customerId: String(buyer?.id) }
 }
 
-const due = (lines: { price: string; quantity: number }[]) =>
+const calculateTotal = (lines: { price: string; quantity: number }[]) =>
   toDollars(lines.reduce((sum, { price, quantity }) => sum + toCents(price) * quantity, 0))
 
-/** Places an order of so many of the first item, paid in full. */
-export async function place(shop: Shop, quantity: number, more: object = {}, headers = {}): Promise<TestResponse> {
-  const { items, customerId } = await wares(shop)
+/** Posts an order of `quantity` units of the first item, paid in full. Returns the response. */
+export async function postOrder(shop: Shop, quantity: number, more: object = {}, headers = {}): Promise<TestResponse> {
+  const { items, customerId } = await findItemsAndCustomer(shop)
   const [item] = items
   const order = {
     customerId,
     billingAddress: address,
     deliveryAddress: address,
     lines: [{ sku: item.sku, quantity }],
-    payments: [{ gateway: 'paypal', amount: due([{ ...item, quantity }]), reference: 'PAYID-1' }],
+    payments: [{ gateway: 'paypal', amount: calculateTotal([{ ...item, quantity }]), reference: 'PAYID-1' }],
     ...more,
   }
   return post(shop.api, '/orders', order, headers)
 }
 
-export async function placed(shop: Shop, quantity: number, more: object = {}) {
-  const response = await place(shop, quantity, more)
+/** Posts an order like `postOrder`, asserts that it is created, and returns it. */
+export async function placeOrder(shop: Shop, quantity: number, more: object = {}) {
+  const response = await postOrder(shop, quantity, more)
   assert.equal(response.status, 201, response.text)
   return response.json.data
 }
 
-export const codesOf = ({ json }: TestResponse): [pointer: string, code: string][] =>
+export const getPointersAndCodes = ({ json }: TestResponse): [pointer: string, code: string][] =>
   (json.errors ?? []).map(({ pointer, code }: { pointer: string; code: string }) => [pointer, code])
 
 /** Contract of orders, the same for every driver. */
@@ -62,10 +66,10 @@ export function saleContract(shop: () => Shop) {
     const { api } = shop()
     const { capabilities } = (await api.get('/capabilities')).json.data
     const taxes = capabilities.find(({ name }: { name: string }) => name === 'orderTaxes')
-    const { items } = await wares(shop())
+    const { items } = await findItemsAndCustomer(shop())
     const amount = toDollars(toCents(items[0].price) + 83)
     const payments = [{ gateway: 'paypal', amount, reference: 'PAYID-1' }]
-    const response = await place(shop(), 1, { taxLines: [{ name: 'Tax', amount: '0.83' }], payments })
+    const response = await postOrder(shop(), 1, { taxLines: [{ name: 'Tax', amount: '0.83' }], payments })
     if (taxes.available) assert.deepEqual([response.status, response.json.data.total], [201, amount])
     else {
       assertProblem(response, 'capability_unavailable', api.baseUrl, '/orders')
@@ -77,30 +81,30 @@ export function saleContract(shop: () => Shop) {
 
   test('an order is calculated, placed and found again', async () => {
     const { api } = shop()
-    const { items, customerId } = await wares(shop())
+    const { items, customerId } = await findItemsAndCustomer(shop())
     const orderNumber = `C-${shop().release}-1`
-    const data = await placed(shop(), 2, { orderNumber })
+    const data = await placeOrder(shop(), 2, { orderNumber })
     assert.deepEqual([data.orderNumber, data.customerId, data.currency], [orderNumber, customerId, 'AUD'])
     const [line] = data.lines
     assert.deepEqual([line.sku, line.quantity, line.price], [items[0].sku, 2, items[0].price])
-    assert.equal(line.value, due([{ ...items[0], quantity: 2 }]))
+    assert.equal(line.value, calculateTotal([{ ...items[0], quantity: 2 }]))
     assert.deepEqual((await api.get(`/orders/${data.id}`)).json.data.orderNumber, orderNumber)
     const orders = (await api.get(`/customers/${customerId}/orders`)).json.data
     assert.ok(orders.some(({ id }: { id: string }) => id === data.id))
-    const again = await place(shop(), 1, { orderNumber })
+    const again = await postOrder(shop(), 1, { orderNumber })
     assertProblem(again, 'order_number_taken', api.baseUrl, '/orders')
-    assert.deepEqual(codesOf(again), [['/orderNumber', 'order_number_taken']])
+    assert.deepEqual(getPointersAndCodes(again), [['/orderNumber', 'order_number_taken']])
   })
 
   test('an order without a number gets one, and repeats return it', async () => {
     const { api } = shop()
-    const { items, customerId } = await wares(shop())
+    const { items, customerId } = await findItemsAndCustomer(shop())
     const body = {
       customerId,
       billingAddress: address,
       deliveryAddress: address,
       lines: items.map(({ sku }) => ({ sku, quantity: 1 })),
-      payments: [{ gateway: 'visa', amount: due(items.map(item => ({ ...item, quantity: 1 }))) }],
+      payments: [{ gateway: 'visa', amount: calculateTotal(items.map(item => ({ ...item, quantity: 1 }))) }],
     }
     const key = { 'idempotency-key': `order-${shop().release}-${shop().driver}` }
     const responses = await Promise.all(Array.from({ length: 4 }, () => post(api, '/orders', body, key)))
@@ -116,7 +120,7 @@ export function saleContract(shop: () => Shop) {
 
   test('an invalid order is rejected with all errors', async () => {
     const { api } = shop()
-    const { items, customerId } = await wares(shop())
+    const { items, customerId } = await findItemsAndCustomer(shop())
     const response = await post(api, '/orders', {
       customerId,
       billingAddress: address,
@@ -128,31 +132,31 @@ export function saleContract(shop: () => Shop) {
       payments: [{ gateway: 'cash', amount: '1.00' }],
     })
     assert.equal(response.status, 422)
-    const codes = codesOf(response)
-    for (const fault of [
+    const codes = getPointersAndCodes(response)
+    for (const expected of [
       ['/lines/0/sku', 'unknown_sku'],
       ['/payments/0/gateway', 'unknown_gateway'],
     ])
       assert.ok(
-        codes.some(code => code.join() === fault.join()),
+        codes.some(code => code.join() === expected.join()),
         JSON.stringify(codes),
       )
-    const short = await place(shop(), 1, { payments: [{ gateway: 'paypal', amount: '0.01' }] })
+    const short = await postOrder(shop(), 1, { payments: [{ gateway: 'paypal', amount: '0.01' }] })
     assertProblem(short, 'payment_total_mismatch', api.baseUrl, '/orders')
-    assert.equal((await place(shop(), 1, { customerId: '999999' })).status, 422)
+    assert.equal((await postOrder(shop(), 1, { customerId: '999999' })).status, 422)
     assertProblem(await api.get('/orders/nothing'), 'not_found', api.baseUrl)
   })
 
   test('a gift card cannot be sold as a product', async () => {
-    const { items } = await wares(shop())
+    const { items } = await findItemsAndCustomer(shop())
     const lines = [
       { sku: items[0].sku, quantity: 1 },
       { sku: settings.giftCardSku, quantity: 1 },
     ]
-    const response = await place(shop(), 1, { lines })
+    const response = await postOrder(shop(), 1, { lines })
     assert.equal(response.status, 422)
     assert.ok(
-      codesOf(response).some(codes => codes.join() === '/lines/1/sku,invalid_field'),
+      getPointersAndCodes(response).some(codes => codes.join() === '/lines/1/sku,invalid_field'),
       response.text,
     )
     assert.match(response.text, /POST \/vouchers/)
@@ -160,7 +164,7 @@ export function saleContract(shop: () => Shop) {
 
   test('an order uses up its reservation', async () => {
     const { api } = shop()
-    const { items } = await wares(shop())
+    const { items } = await findItemsAndCustomer(shop())
     const [{ sku }] = items
     const total = async (name: 'reserved' | 'freeStock') =>
       (await api.get(`/inventory?sku=${encodeURIComponent(sku)}`)).json.data.reduce(
@@ -172,11 +176,11 @@ export function saleContract(shop: () => Shop) {
     assert.equal(created.status, 201, created.text)
     const { id: reservationId } = created.json.data
     assert.equal(await total('reserved'), 1)
-    await placed(shop(), 1, { reservationId })
+    await placeOrder(shop(), 1, { reservationId })
     assert.deepEqual([await total('reserved'), await total('freeStock')], [0, before - 1])
-    const again = await place(shop(), 1, { reservationId })
+    const again = await postOrder(shop(), 1, { reservationId })
     assertProblem(again, 'reservation_expired', api.baseUrl, '/orders')
-    assert.deepEqual(codesOf(again), [['/reservationId', 'reservation_expired']])
+    assert.deepEqual(getPointersAndCodes(again), [['/reservationId', 'reservation_expired']])
     const { data } = (await post(api, '/reservations', { lines: [{ sku, quantity: 1 }] })).json
     await api.db.run(sql`update stock_reservation set expires_at = now() where id = ${data.id}`)
     await endReservations(api.db, api.service.id)
@@ -185,29 +189,29 @@ export function saleContract(shop: () => Shop) {
 
   test('a paying voucher is drawn once with the order', async () => {
     const { api } = shop()
-    const { items } = await wares(shop())
-    const [number] = usable.slice(4)
+    const { items } = await findItemsAndCustomer(shop())
+    const [number] = usableNumbers.slice(4)
     assert.ok(number)
     const amount = '10.00'
-    const validationId = await validationOf(api, number, amount)
+    const validationId = await getValidationId(api, number, amount)
     assert.equal((await lockVoucher(api, number, validationId)).status, 200)
     const remainder = toDollars(toCents(items[0].price) - toCents(amount))
     const payments = [
       { gateway: 'paypal', amount: remainder },
       { gateway: 'paypal', amount, voucher: { number, validationId } },
     ]
-    const wrong = await place(shop(), 1, {
+    const wrong = await postOrder(shop(), 1, {
       payments: [payments[0], { ...payments[1], voucher: { number, validationId: 'x' } }],
     })
     assertProblem(wrong, 'validation_id_incorrect', api.baseUrl, '/orders')
-    const lookUp = async () => (await post(api, '/vouchers/lookup', { number, pin: pinOfUsable })).json.data
+    const lookUp = async () => (await post(api, '/vouchers/lookup', { number, pin: usablePin })).json.data
     assert.deepEqual([(await lookUp()).usedAmount, (await lookUp()).status], ['0.00', 'locked'])
-    await placed(shop(), 1, { payments })
+    await placeOrder(shop(), 1, { payments })
     const { usedAmount, availableAmount, status } = await lookUp()
     assert.deepEqual([usedAmount, availableAmount, status], ['10.00', '90.00', 'active'])
-    const again = await place(shop(), 1, { payments })
+    const again = await postOrder(shop(), 1, { payments })
     assertProblem(again, 'validation_id_incorrect', api.baseUrl, '/orders')
-    assert.deepEqual(codesOf(again), [['/payments/1/voucher', 'validation_id_incorrect']])
+    assert.deepEqual(getPointersAndCodes(again), [['/payments/1/voucher', 'validation_id_incorrect']])
     assert.equal((await lookUp()).usedAmount, '10.00')
   })
 

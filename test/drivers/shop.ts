@@ -5,12 +5,12 @@ import { insertVouchers, type VoucherRow } from '../../src/store/vouchers/vouche
 import { startTestApi, type TestApi } from '../support/service.ts'
 import { type Apparel21Api, settings as apparel21Settings, startApparel21Api } from './apparel21.ts'
 
-/** A driver, with the same shop behind it as behind every other. */
+/** An API server with the driver under test. Every driver gets the same shop data. */
 export interface Shop {
   api: TestApi
-  /** The source of the shop's data. Behind the embedded driver only its data is used. */
+  /** The source of the shop data. The embedded driver uses a copy of the data and sends no calls. */
   simulator: Simulator
-  /** The driver that `GET /capabilities` returns. */
+  /** The driver name that `GET /capabilities` returns. */
   driver: 'embedded' | 'apparel21'
   release: string
   /** Ships an order, as back-office staff do. */
@@ -36,8 +36,8 @@ const settings = {
 }
 
 /**
- * Releases on both sides of 2022.1, the first one that can list changed customers. `CONTRACT_RELEASES=all`: each one that changed what the
- * simulator does.
+ * Releases before and after 2022.1, the first that can list changed customers. `CONTRACT_RELEASES=all` tests each
+ * release that changed the behaviour of the simulator.
  */
 const releases =
   process.env.CONTRACT_RELEASES === 'all'
@@ -50,7 +50,7 @@ export const drivers: readonly DriverUnderTest[] = [
 ]
 
 async function openApparel21(release: string): Promise<Shop> {
-  const api = await startApparel21Api({ settings, simulated: { release } })
+  const api = await startApparel21Api({ settings, simulatorOptions: { release } })
   addVouchers(api.simulator)
   await api.sync()
   return {
@@ -63,19 +63,19 @@ async function openApparel21(release: string): Promise<Shop> {
   }
 }
 
-/** The embedded driver over the tables that a sync has filled, with the vouchers that the simulator has. */
+/** Opens the embedded driver on synced tables, with copies of the simulator's vouchers. */
 async function openEmbedded(): Promise<Shop> {
   const source = await startApparel21Api({ settings })
   addVouchers(source.simulator)
   await source.sync()
   const api = await startTestApi({ sharedWith: source.api })
-  await insertVouchers(api.db, api.keys, api.service, vouchersOf(source))
+  await insertVouchers(api.db, api.keys, api.service, toVoucherRows(source))
   return {
     api,
     simulator: source.simulator,
     driver: 'embedded',
     release: settings.release,
-    // It ships what is ordered at once.
+    // The embedded driver ships an order as soon as it is placed.
     async ship() {},
     async stop() {
       await api.stop()
@@ -84,19 +84,19 @@ async function openEmbedded(): Promise<Shop> {
   }
 }
 
-/** Vouchers that can be used, one a test. */
-export const usable = ['6100001', '6100002', '6100003', '6100004', '6100005'] as const
-export const pinOfUsable = '0042'
+/** Numbers of usable vouchers. Each test uses its own. */
+export const usableNumbers = ['6100001', '6100002', '6100003', '6100004', '6100005'] as const
+export const usablePin = '0042'
 
 function addVouchers({ state: { vouchers } }: Simulator) {
-  const usual = vouchers.get('6000001')
-  assert.ok(usual)
-  for (const number of usable) vouchers.set(number, { ...usual, number, pin: pinOfUsable, original: 100 })
+  const template = vouchers.get('6000001')
+  assert.ok(template)
+  for (const number of usableNumbers) vouchers.set(number, { ...template, number, pin: usablePin, original: 100 })
 }
 
-function vouchersOf({ simulator }: Apparel21Api): VoucherRow[] {
+function toVoucherRows({ simulator }: Apparel21Api): VoucherRow[] {
   const states: Readonly<Record<string, VoucherRow['state']>> = { '6000003': 'redeemed', '6000004': 'pending' }
-  return ['6000002', '6000003', '6000004', '6000007', ...usable].map(number => {
+  return ['6000002', '6000003', '6000004', '6000007', ...usableNumbers].map(number => {
     const voucher = simulator.state.vouchers.get(number)
     assert.ok(voucher)
     return {
@@ -104,7 +104,7 @@ function vouchersOf({ simulator }: Apparel21Api): VoucherRow[] {
       pin: voucher.pin,
       expiryDate: voucher.expires,
       state: states[number] ?? 'active',
-      // One that is not issued is worth nothing yet, of which there is no voucher here.
+      // An unissued voucher is worth 0.00 in Apparel21, but the embedded driver requires more than 0.00.
       originalAmount: (voucher.original || 1).toFixed(2),
       usedAmount: voucher.used.toFixed(2),
     }

@@ -4,14 +4,14 @@ import { assertProblem } from '../support/problem.ts'
 import type { Caller } from '../support/service.ts'
 import { clearFailures, getRejection, lockVoucher } from '../support/voucher-shop.ts'
 import { post, put, retryUntilUncontended } from '../support/write.ts'
-import { pinOfUsable, type Shop, usable } from './shop.ts'
+import { type Shop, usableNumbers, usablePin } from './shop.ts'
 
 export { lockVoucher }
 
-const validate = (by: Caller, number: string, amount = '10.00', pin = pinOfUsable) =>
+const validate = (by: Caller, number: string, amount = '10.00', pin = usablePin) =>
   post(by, '/vouchers/validate', { number, pin, amount })
 
-export async function validationOf(by: Caller, number: string, amount?: string): Promise<string> {
+export async function getValidationId(by: Caller, number: string, amount?: string): Promise<string> {
   const { status, json } = await validate(by, number, amount)
   assert.equal(status, 200, JSON.stringify(json))
   return json.data.validationId
@@ -39,7 +39,7 @@ export function voucherContract(shop: () => Shop) {
     assert.deepEqual((await api.get('/vouchers/6000002', { 'x-voucher-pin': '0042' })).json, response.json)
     const inUrl = await api.get('/vouchers/6000002?pin=0042')
     assertProblem(inUrl, 'invalid_parameter', api.baseUrl)
-    // Identifiers of requests hold any digits.
+    // A request ID can contain any digits.
     assert.doesNotMatch(inUrl.text.replace(inUrl.json.requestId, ''), /0042/)
   })
 
@@ -62,7 +62,7 @@ export function voucherContract(shop: () => Shop) {
 
   test('five wrong PINs block the right one', async () => {
     const { api } = shop()
-    const [number] = usable
+    const [number] = usableNumbers
     for (let i = 0; i < 5; i++) await validate(api, number, '10.00', '111111')
     assertProblem(await validate(api, number), 'voucher_not_accepted', api.baseUrl)
     await clearFailures(api)
@@ -80,25 +80,29 @@ export function voucherContract(shop: () => Shop) {
       assertProblem(response, 'voucher_unusable', api.baseUrl, '/vouchers/validate')
       assert.equal(response.json.reason, reason)
     }
-    assertProblem(await validate(api, usable[1], '100.01'), 'insufficient_voucher_balance', api.baseUrl)
-    assert.equal((await validate(api, usable[1], '100.00')).status, 200)
+    assertProblem(await validate(api, usableNumbers[1], '100.01'), 'insufficient_voucher_balance', api.baseUrl)
+    assert.equal((await validate(api, usableNumbers[1], '100.00')).status, 200)
   })
 
   test('one client holds a voucher until releasing it', async () => {
     const { api } = shop()
-    const [, , number] = usable
+    const [, , number] = usableNumbers
     const other = await api.createAccount('visitor')
-    const ownValidationId = await validationOf(api, number)
+    const ownValidationId = await getValidationId(api, number)
     const locked = await lockVoucher(api, number, ownValidationId, 600)
     assert.equal(locked.status, 200, locked.text)
     assert.equal(locked.json.data.status, 'locked')
     const rejected = await validate(other, number)
     assertProblem(rejected, 'voucher_locked', api.baseUrl, '/vouchers/validate')
     assert.equal(rejected.json.lockedUntil, locked.json.data.lockedUntil)
-    assert.equal((await lockVoucher(api, number, ownValidationId, 700)).status, 200, 'the holder was not disturbed')
+    assert.equal(
+      (await lockVoucher(api, number, ownValidationId, 700)).status,
+      200,
+      "the other client doesn't affect the holder's lock",
+    )
     const back = await lockVoucher(api, number, ownValidationId, 0)
     assert.deepEqual([back.json.data.status, back.json.data.lockedUntil], ['active', null])
-    const otherValidationId = await validationOf(other, number)
+    const otherValidationId = await getValidationId(other, number)
     assertProblem(await lockVoucher(api, number, ownValidationId), 'validation_id_incorrect', api.baseUrl)
     assert.equal((await lockVoucher(other, number, otherValidationId)).status, 200)
     assertProblem(await lockVoucher(api, number, ownValidationId), 'voucher_locked', api.baseUrl)
@@ -107,43 +111,43 @@ export function voucherContract(shop: () => Shop) {
 
   test('a PIN validates and locks in one step, by PUT or POST', async () => {
     const { api } = shop()
-    const [, , number] = usable
+    const [, , number] = usableNumbers
     const other = await api.createAccount('visitor')
     for (const send of [put, post]) {
       const lock = (by: Caller, body: object) => send(by, `/vouchers/${number}/lock`, body)
-      const locked = await lock(api, { pin: pinOfUsable, amount: '10.00', lockSeconds: 600 })
+      const locked = await lock(api, { pin: usablePin, amount: '10.00', lockSeconds: 600 })
       assert.equal(locked.status, 200, locked.text)
       const { validationId, ...voucher } = locked.json.data
       assert.equal(voucher.status, 'locked')
-      assertProblem(await lock(other, { pin: pinOfUsable }), 'voucher_locked', api.baseUrl)
+      assertProblem(await lock(other, { pin: usablePin }), 'voucher_locked', api.baseUrl)
       assertProblem(await validate(other, number), 'voucher_locked', api.baseUrl)
       const renewed = await lock(api, { validationId, lockSeconds: 700 })
-      assert.ok(renewed.json.data.lockedUntil > voucher.lockedUntil, 'the holder renews with it')
+      assert.ok(renewed.json.data.lockedUntil > voucher.lockedUntil, 'the holder can renew its lock')
       assert.equal('validationId' in renewed.json.data, false)
       assert.equal((await lock(api, { validationId, lockSeconds: 0 })).json.data.status, 'active')
-      const withoutAmount = await lock(other, { pin: pinOfUsable })
-      assert.equal(withoutAmount.status, 200, 'an amount need not be named')
+      const withoutAmount = await lock(other, { pin: usablePin })
+      assert.equal(withoutAmount.status, 200, 'the amount is optional')
       await lock(other, { validationId: withoutAmount.json.data.validationId, lockSeconds: 0 })
     }
   })
 
   test('a lock by PIN is rejected and counted like a validation', async () => {
     const { api } = shop()
-    const [, , number] = usable
-    const lock = (body: object, of: string = number) => post(api, `/vouchers/${of}/lock`, body)
-    assertProblem(await lock({ pin: pinOfUsable, amount: '999999.00' }), 'insufficient_voucher_balance', api.baseUrl)
-    assertProblem(await lock({ pin: pinOfUsable, amount: '0.00' }), 'invalid_field', api.baseUrl)
+    const [, , number] = usableNumbers
+    const lock = (body: object, voucherNumber: string = number) => post(api, `/vouchers/${voucherNumber}/lock`, body)
+    assertProblem(await lock({ pin: usablePin, amount: '999999.00' }), 'insufficient_voucher_balance', api.baseUrl)
+    assertProblem(await lock({ pin: usablePin, amount: '0.00' }), 'invalid_field', api.baseUrl)
     assertProblem(await lock({ pin: '3333' }, '6000003'), 'voucher_unusable', api.baseUrl)
     await clearFailures(api)
     for (let i = 0; i < 5; i++) assertProblem(await lock({ pin: '111111' }), 'voucher_not_accepted', api.baseUrl)
-    assertProblem(await lock({ pin: pinOfUsable }), 'voucher_not_accepted', api.baseUrl)
+    assertProblem(await lock({ pin: usablePin }), 'voucher_not_accepted', api.baseUrl)
     await clearFailures(api)
     assert.equal((await validate(api, number)).status, 200, 'no other client holds it')
   })
 
   test('one of several clients validating and locking concurrently holds the voucher', async () => {
     const { api } = shop()
-    const [, , , number] = usable
+    const [, , , number] = usableNumbers
     const responses = await Promise.all(
       Array.from({ length: 8 }, async () => {
         const validated = await retryUntilUncontended(() => validate(api, number))

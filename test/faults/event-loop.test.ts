@@ -16,7 +16,7 @@ import { parseRelease } from '../../src/backoffice/apparel21/client/release.ts'
 import { prefersStrict } from '../../src/http/routing/prefer.ts'
 import { createIntegerParser, createMoneyParser } from '../../src/import/pipeline/numbers.ts'
 import { createDateReader } from '../../src/import/pipeline/times.ts'
-import { behind } from '../drivers/apparel21.ts'
+import { connectToBackOffice } from '../drivers/apparel21.ts'
 import { importAndWait } from '../support/import-and-wait.ts'
 import { openTls, startSecondServer } from '../support/servers.ts'
 import { startTestApi, type TestApi } from '../support/service.ts'
@@ -234,7 +234,7 @@ test('a hostile page of the back office does not block requests', async t => {
   for (const text of pages) {
     page = text
     const result = await withoutBlocking(text.slice(0, 10), async () => {
-      const { client, backOffice } = behind({ url })
+      const { client, backOffice } = connectToBackOffice({ url })
       const served = await startTestApi({ sharedWith: api, backOffice })
       const response = await served.get('/capabilities')
       await served.stop()

@@ -6,8 +6,8 @@ import type { Service } from '../../src/domain/tenancy/service-settings.ts'
 import { startWorker } from '../../src/jobs/worker.ts'
 import { openMailTransport } from '../../src/mail/transport.ts'
 import { getExportCounts, startTelemetryExport } from '../../src/runtime/telemetry-export.ts'
-import { answering } from '../apparel21/stand-in.ts'
-import { behind } from '../drivers/apparel21.ts'
+import { startHttpServer } from '../apparel21/stand-in.ts'
+import { connectToBackOffice } from '../drivers/apparel21.ts'
 import { type ReceivedSpan, startCollector } from '../support/collector.ts'
 import { installWithAccess } from '../support/installations/installations.ts'
 import {
@@ -30,7 +30,7 @@ const seenByOffice: (string | undefined)[] = []
 const logged = captureLog('info')
 
 let collector: Awaited<ReturnType<typeof startCollector>>
-let office: Awaited<ReturnType<typeof answering>>
+let office: Awaited<ReturnType<typeof startHttpServer>>
 let sink: SmtpSink
 let api: TestApi
 let fronted: Caller
@@ -49,11 +49,11 @@ const tracesTo = (url: string, sampled: Environment = {}) =>
 before(async () => {
   collector = await startCollector()
   sink = await startSink()
-  office = await answering((request, response) => {
+  office = await startHttpServer((request, response) => {
     seenByOffice.push(request.headers.traceparent as string | undefined)
     response.writeHead(200, { 'content-type': 'text/xml' }).end(account)
   })
-  const { backOffice, client } = behind({ url: office.url })
+  const { backOffice, client } = connectToBackOffice({ url: office.url })
   const embedded = await import('../../src/backoffice/embedded/embedded.ts')
   api = await startTestApi({
     settings: voucherSettings,

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { shopOfTests } from '../../apparel21/shop.ts'
-import { ordersOf } from '../../apparel21/writes/orders.ts'
+import { startShopFixture } from '../../apparel21/shop.ts'
+import { createOrders } from '../../apparel21/writes/orders.ts'
 import {
   buildCredentials,
   openTls,
@@ -12,14 +12,14 @@ import {
   startSecondServer,
 } from '../../support/servers.ts'
 
-const shop = await shopOfTests()
+const shop = await startShopFixture()
 const { api, simulator } = shop
-const { order, placed } = await ordersOf(shop)
+const { buildOrder, countPlaced } = await createOrders(shop)
 
 const { authorization, 'x-service-name': name } = buildCredentials(api)
 const own = `Host: a\r\nAuthorization: ${authorization}\r\nX-Service-Name: ${name}\r\n`
 const reading = `GET /stores?limit=1 HTTP/1.1\r\n${own}\r\n`
-const body = JSON.stringify(order())
+const body = JSON.stringify(buildOrder())
 const ordering = `POST /orders HTTP/1.1\r\n${own}Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
 
 /** The response to bytes that are not a request. */
@@ -30,7 +30,7 @@ test('an order with trailing bytes is placed and answered before the rejection',
   assert.deepEqual(parseStatuses(response), [201, 400])
   assert.match(response, /"orderNumber":"W/)
   assert.match(response, rejection)
-  assert.equal(placed(), 1)
+  assert.equal(countPlaced(), 1)
 })
 
 test('requests before garbage bytes are all answered in order', async () => {
@@ -51,7 +51,7 @@ test('a write waiting for its back office is answered despite garbage bytes', as
   const response = await responses
   assert.deepEqual(parseStatuses(response), [201, 400])
   assert.match(response, rejection)
-  assert.equal(placed(), 1)
+  assert.equal(countPlaced(), 1)
 })
 
 test('bytes after a request with `Connection: close` are ignored', async () => {
@@ -64,7 +64,7 @@ test('a truncated request gets one response after the complete requests', async 
   const broken = `${head}Transfer-Encoding: chunked\r\n\r\n5\r\n{"lin\r\nno size\r\n`
   assert.deepEqual(parseStatuses(await sendBytes(api, broken)), [400])
   assert.deepEqual(parseStatuses(await sendBytes(api, `${reading}${reading}${broken}`)), [200, 200, 400])
-  assert.equal(placed(), 0)
+  assert.equal(countPlaced(), 0)
 })
 
 test('garbage bytes alone are rejected immediately', async () => {

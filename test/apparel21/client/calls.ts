@@ -6,17 +6,17 @@ import { type Client, createClient } from '../../../src/backoffice/apparel21/cli
 import type { Connection, Limits } from '../../../src/backoffice/apparel21/client/connection.ts'
 import { ApiError, type ErrorCode } from '../../../src/errors/api-error.ts'
 
-/** The server that calls of one client go to. */
-export interface Calls {
+/** A simulator and clients of it, shared by the tests of a file. */
+export interface ClientFixture {
   simulator: Simulator
-  /** A client of the simulator, or of what else the connection names, until the test is over. */
+  /** Opens a client of the simulator, or of the connection's `url`. The client is closed after the test. */
   open(limits?: Partial<Limits>, connection?: Partial<Connection>): Client
-  /** Log lines of the clients. */
+  /** Log lines of the clients, as JSON. */
   logged: string[]
 }
 
-/** Calls of the tests of a file. */
-export async function callsOfTests(): Promise<Calls> {
+/** Starts the fixture. It is reset after each test and closed after the last one. */
+export async function startClientFixture(): Promise<ClientFixture> {
   const simulator = await startSimulator({ settings: { credentials: { user: 'till', password: 'bridge' } } })
   let clients: Client[] = []
   const logged: string[] = []
@@ -31,7 +31,7 @@ export async function callsOfTests(): Promise<Calls> {
     simulator,
     logged,
     open(limits = {}, connection = {}) {
-      const note = (facts: object, message: string) => logged.push(JSON.stringify({ ...facts, message }))
+      const record = (facts: object, message: string) => logged.push(JSON.stringify({ ...facts, message }))
       const client = createClient({
         url: simulator.url,
         countryCode: 'AU',
@@ -39,7 +39,7 @@ export async function callsOfTests(): Promise<Calls> {
         password: 'bridge',
         timeZone: 'Australia/Melbourne',
         limits: { deadlineMs: 3_000, ...limits },
-        log: { info: note, warn: note },
+        log: { info: record, warn: record },
         ...connection,
       })
       clients.push(client)
@@ -48,7 +48,7 @@ export async function callsOfTests(): Promise<Calls> {
   }
 }
 
-/** A read and a write. */
+/** Samples of a read and a write. */
 export const stores = { endpoint: 'stores', path: ['Stores'], roots: ['Stores'] } as const
 export const lock = {
   endpoint: 'voucherLock',
@@ -57,10 +57,10 @@ export const lock = {
   query: { ValidationId: 'x' },
 } as const
 
-/** Asserts that a call fails with this code; returns the error. */
-export async function fails(call: Promise<unknown>, code: ErrorCode): Promise<ApiError> {
+/** Asserts that a call fails with this error code. Returns the error. */
+export async function assertFails(call: Promise<unknown>, code: ErrorCode): Promise<ApiError> {
   const error = await call.then(
-    () => assert.fail('it succeeds'),
+    () => assert.fail('the call succeeded'),
     reason => reason,
   )
   assert.ok(error instanceof ApiError, String(error))

@@ -7,17 +7,17 @@ import { test } from 'node:test'
 import { parseLocationId } from '../../../src/backoffice/apparel21/client/request.ts'
 import { findRetailApiError } from '../../../src/backoffice/apparel21/client/retail-api-error.ts'
 import { ensureLocalCertificate } from '../../../src/tls/tls.ts'
-import { answering, oddities } from '../stand-in.ts'
-import { callsOfTests, fails, lock, stores } from './calls.ts'
+import { harmlessDeviations, startHttpServer } from '../stand-in.ts'
+import { assertFails, lock, startClientFixture, stores } from './calls.ts'
 
-const { simulator, open, logged } = await callsOfTests()
+const { simulator, open, logged } = await startClientFixture()
 
 const oneStore = '<Stores><Store><StoreId>1</StoreId></Store></Stores>'
 
 test('each call contains country, payload version, client name and trace', async () => {
-  const seen: { url: string | undefined; headers: Record<string, unknown> }[] = []
-  const server = await answering((request, response) => {
-    seen.push({ url: request.url, headers: request.headers })
+  const requests: { url: string | undefined; headers: Record<string, unknown> }[] = []
+  const server = await startHttpServer((request, response) => {
+    requests.push({ url: request.url, headers: request.headers })
     response.end(oneStore)
   })
   const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
@@ -32,14 +32,14 @@ test('each call contains country, payload version, client name and trace', async
   await client.document({ ...stores, traceparent: `${traceparent}\r\nx: y` })
   await open({}, { url: `${server.url}/`, username: undefined, password: undefined }).document(stores)
   assert.deepEqual(
-    seen.map(({ url }) => url),
+    requests.map(({ url }) => url),
     [
       '/RetailAPI/Stores/1-2_b?countryCode=AU-GA-IO&email=a%2Bb%40example.com',
       '/RetailAPI/Stores?countryCode=AU-GA-IO',
       '/RetailAPI/Stores?countryCode=AU',
     ],
   )
-  const headers = seen.map(
+  const headers = requests.map(
     ({ headers: { accept, authorization, 'content-type': type, traceparent: sentTraceparent } }) => [
       ...[accept, authorization, type, sentTraceparent],
     ],
@@ -54,9 +54,9 @@ test('each call contains country, payload version, client name and trace', async
 })
 
 test('an impossible identifier is not found without a call', async t => {
-  const seen: (string | undefined)[] = []
-  const server = await answering((request, response) => {
-    seen.push(request.url)
+  const requests: (string | undefined)[] = []
+  const server = await startHttpServer((request, response) => {
+    requests.push(request.url)
     response.end(oneStore)
   })
   t.after(() => server.close())
@@ -80,13 +80,13 @@ test('an impossible identifier is not found without a call', async t => {
     assert.equal(await client.document({ ...stores, path }), undefined, id)
     const { root, records } = await client.list({ ...stores, path, record: 'Store' })
     assert.deepEqual([root, await Array.fromAsync(records)], [undefined, []], id)
-    await fails(client.write({ ...lock, path: ['Voucher', 'Lock', id] }), 'validation_id_incorrect')
-    await fails(
+    await assertFails(client.write({ ...lock, path: ['Voucher', 'Lock', id] }), 'validation_id_incorrect')
+    await assertFails(
       client.write({ ...lock, endpoint: 'orders', method: 'POST', path: ['Persons', id, 'Orders'] }),
       'not_found',
     )
   }
-  assert.deepEqual(seen, [])
+  assert.deepEqual(requests, [])
 })
 
 test('an empty result is valid; an error is translated with its code', async () => {
@@ -100,13 +100,13 @@ test('an empty result is valid; an error is translated with its code', async () 
     record: 'Person',
   })
   assert.equal(root, undefined)
-  const error = await fails(
+  const error = await assertFails(
     client.document({ endpoint: 'voucher', path: ['Voucher', '1'], query: { pin: '4711' }, roots: ['Voucher'] }),
     'voucher_not_accepted',
   )
   assert.equal(findRetailApiError(error)?.code, 5056)
   simulator.faults.add({ kind: 'error', code: 5999, description: 'ORA-00942: table PIN 4711' })
-  const surprise = await fails(client.document(stores), 'back_office_error')
+  const surprise = await assertFails(client.document(stores), 'back_office_error')
   assert.doesNotMatch(surprise.message, /ORA|5999/)
   const log = logged.join('\n')
   assert.match(log, /5999/)
@@ -115,13 +115,13 @@ test('an empty result is valid; an error is translated with its code', async () 
 })
 
 test('a bare 404 means no data and a web page an error', async () => {
-  const server = await answering((_, response) => {
+  const server = await startHttpServer((_, response) => {
     response.statusCode = 404
     response.end()
   })
   assert.equal(await open({}, { url: server.url }).document(stores), undefined)
   simulator.faults.add({ kind: 'html', status: 404 })
-  await fails(open().document(stores), 'back_office_error')
+  await assertFails(open().document(stores), 'back_office_error')
   await server.close()
 })
 
@@ -138,26 +138,26 @@ test('an invalid response is 502 and its content is never passed on', async () =
   ] as const) {
     simulator.faults.clear()
     simulator.faults.add(fault)
-    const error = await fails(open().document(stores), 'back_office_error')
+    const error = await assertFails(open().document(stores), 'back_office_error')
     assert.doesNotMatch(error.message, /<|http|html/i, fault.kind)
   }
 })
 
 test('a redirect is not followed', async () => {
   let requestCount = 0
-  const elsewhere = await answering((_, response) => {
+  const elsewhere = await startHttpServer((_, response) => {
     requestCount++
     response.end(oneStore)
   })
   simulator.faults.add({ kind: 'redirect', location: elsewhere.url })
-  await fails(open().document(stores), 'back_office_error')
+  await assertFails(open().document(stores), 'back_office_error')
   assert.equal(requestCount, 0)
   await elsewhere.close()
 })
 
 test('harmless format deviations are accepted', async () => {
   const expected = await open().document(stores)
-  for (const kind of oddities) {
+  for (const kind of harmlessDeviations) {
     simulator.faults.clear()
     simulator.faults.add({ kind })
     const document = await open().document(stores)
@@ -166,7 +166,7 @@ test('harmless format deviations are accepted', async () => {
 })
 
 test('a write returns the identifier of the created record', async () => {
-  const server = await answering((request, response) => {
+  const server = await startHttpServer((request, response) => {
     assert.equal(request.headers.connection, 'close')
     response.writeHead(201, { location: 'http://retail.example/RetailAPI/Persons/3001?countryCode=AU' }).end()
   })
@@ -187,8 +187,8 @@ test('an oversized or endless body is cut off', async () => {
   simulator.faults.add({ kind: 'endless', path: '/Freestock/AllStyles' })
   const client = open({ maxBulkBytes: 3 * 1024 ** 2, maxResponseBytes: 1024 ** 2 })
   const query = { endpoint: 'stock', path: ['Freestock', 'AllStyles'], roots: ['FreeStock'] } as const
-  await fails(client.document(query), 'back_office_error')
-  await fails(
+  await assertFails(client.document(query), 'back_office_error')
+  await assertFails(
     client
       .list({ ...query, record: 'Style', size: 'bulk' })
       .then(({ records }) => Array.fromAsync(records, record => record.name)),
@@ -198,7 +198,7 @@ test('an oversized or endless body is cut off', async () => {
 
 test('connections are kept alive and reused by reads', async () => {
   const ports = new Set<number>()
-  const server = await answering((request, response) => {
+  const server = await startHttpServer((request, response) => {
     ports.add(request.socket.remotePort ?? 0)
     response.end(oneStore)
   })
@@ -212,9 +212,9 @@ test('an untrusted certificate is rejected and a configured authority is accepte
   const directory = mkdtempSync(join(tmpdir(), 'tillbridge-ca-'))
   const { cert, key, caFile } = ensureLocalCertificate(directory)
   const ca = readFileSync(caFile, 'utf8')
-  const server = await answering((_, response) => response.end(oneStore), { cert, key })
-  await fails(open({}, { url: server.url }).document(stores), 'back_office_unavailable')
-  const error = await fails(open({}, { url: server.url }).write(lock), 'back_office_unavailable')
+  const server = await startHttpServer((_, response) => response.end(oneStore), { cert, key })
+  await assertFails(open({}, { url: server.url }).document(stores), 'back_office_unavailable')
+  const error = await assertFails(open({}, { url: server.url }).write(lock), 'back_office_unavailable')
   assert.ok(error)
   assert.ok(await open({}, { url: server.url, ca }).document(stores))
   await server.close()

@@ -4,9 +4,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { createBulkhead, createRetryBudget } from '../../../src/backoffice/apparel21/client/calls.ts'
 import type { ApiError } from '../../../src/errors/api-error.ts'
 import { createCircuitBreaker } from '../../../src/http-client/circuit-breaker.ts'
-import { callsOfTests, fails, lock, stores } from './calls.ts'
+import { assertFails, lock, startClientFixture, stores } from './calls.ts'
 
-const { simulator, open } = await callsOfTests()
+const { simulator, open } = await startClientFixture()
 
 test('a failed read is repeated exactly once', async () => {
   for (const kind of ['reset-before', 'reset-during', 'malformed', 'truncated'] as const) {
@@ -19,7 +19,7 @@ test('a failed read is repeated exactly once', async () => {
     await open()
       .document(stores)
       .then(
-        () => assert.fail('it succeeds'),
+        () => assert.fail('the call succeeded'),
         () => {},
       )
     assert.deepEqual([kind, simulator.ledger.calls.length], [kind, 4])
@@ -43,13 +43,13 @@ test('a write is never repeated: its outcome is unknown unless never sent', asyn
     simulator.faults.clear()
     simulator.ledger.clear()
     simulator.faults.add({ kind })
-    await fails(open({ deadlineMs: 500 }).write(lock), code)
+    await assertFails(open({ deadlineMs: 500 }).write(lock), code)
     assert.deepEqual([kind, simulator.ledger.calls.length], [kind, 1])
   }
   simulator.faults.clear()
-  await fails(open().write(lock), 'validation_id_incorrect')
+  await assertFails(open().write(lock), 'validation_id_incorrect')
   await simulator.stopAccepting()
-  const error = await fails(open().write(lock), 'back_office_unavailable')
+  const error = await assertFails(open().write(lock), 'back_office_unavailable')
   assert.ok(Number(error.headers['retry-after']) >= 1)
   await simulator.accept()
 })
@@ -58,7 +58,7 @@ test('a failed connection is 503 with Retry-After', async () => {
   const client = open()
   await client.document(stores)
   await simulator.stopAccepting()
-  const error = await fails(client.document(stores), 'back_office_unavailable')
+  const error = await assertFails(client.document(stores), 'back_office_unavailable')
   assert.ok(Number(error.headers['retry-after']) >= 1)
   assert.doesNotMatch(error.message, /127|ECONN/)
   await simulator.accept()
@@ -74,25 +74,25 @@ test('a deadline applies to a call from start to end', async () => {
     simulator.faults.clear()
     simulator.faults.add(fault)
     const began = performance.now()
-    await fails(open({ deadlineMs: 600 }).document(stores), 'back_office_unavailable')
+    await assertFails(open({ deadlineMs: 600 }).document(stores), 'back_office_unavailable')
     const took = performance.now() - began
     assert.ok(took >= 590 && took < 2_500, `${fault.kind}: ${took} ms`)
   }
 })
 
 test('wrong credentials are not retried', async () => {
-  const heard: string[] = []
-  const onCredentials = (state: string) => heard.push(state)
+  const credentialStates: string[] = []
+  const onCredentials = (state: string) => credentialStates.push(state)
   const client = open({}, { password: 'wrong', onCredentials })
   for (let i = 0; i < 2; i++) {
-    const error = await fails(client.document(stores), 'back_office_unavailable')
+    const error = await assertFails(client.document(stores), 'back_office_unavailable')
     assert.ok(Number(error.headers['retry-after']) > 40)
   }
   assert.equal(simulator.ledger.calls.length, 1)
   const other = open({}, { onCredentials })
   await other.document(stores)
   await other.document(stores)
-  assert.deepEqual(heard, ['rejected', 'accepted'])
+  assert.deepEqual(credentialStates, ['rejected', 'accepted'])
 })
 
 test('a short Retry-After is waited out and a long one passed on', async () => {
@@ -104,7 +104,7 @@ test('a short Retry-After is waited out and a long one passed on', async () => {
   simulator.faults.add({ kind: 'status', status: 503, retryAfter: 30, times: 1 })
   simulator.ledger.clear()
   for (let i = 0; i < 3; i++) {
-    const error = await fails(client.document(stores), 'back_office_unavailable')
+    const error = await assertFails(client.document(stores), 'back_office_unavailable')
     assert.ok(Number(error.headers['retry-after']) > 28)
   }
   assert.equal(simulator.ledger.calls.length, 1)
@@ -115,10 +115,10 @@ test('the circuit breaker opens after failures, allows one probe and closes', as
   const states: string[] = []
   const onBreaker = (state: string) => states.push(state)
   const client = open({ failureThreshold: 3, openMs: 300, maxOpenMs: 300 }, { onBreaker })
-  for (let i = 0; i < 3; i++) await fails(client.document(stores), 'back_office_unavailable')
+  for (let i = 0; i < 3; i++) await assertFails(client.document(stores), 'back_office_unavailable')
   await simulator.accept()
   simulator.ledger.clear()
-  await fails(client.document(stores), 'back_office_unavailable')
+  await assertFails(client.document(stores), 'back_office_unavailable')
   assert.equal(simulator.ledger.calls.length, 0)
   simulator.faults.add({ kind: 'latency', seconds: 0.3, times: 1 })
   await delay(400)
@@ -155,7 +155,7 @@ test('a circuit breaker stays open longer after each failed probe', () => {
   }
   now += 10_000
   assert.equal(breaker.enter(), 0)
-  assert.ok(breaker.enter() > 0, 'a second one does not try')
+  assert.ok(breaker.enter() > 0, 'only one probe is allowed')
   breaker.onIgnored()
   assert.equal(breaker.enter(), 0)
   breaker.onSuccess()
@@ -179,12 +179,12 @@ test('a cancelled call leaves the bulkhead and its permit goes on', async () => 
   const release = await bulkhead.acquire(new AbortController().signal)
   const controller = new AbortController()
   const rejected = assert.rejects(bulkhead.acquire(controller.signal), /was cancelled/)
-  const patient = bulkhead.acquire(new AbortController().signal)
+  const waiting = bulkhead.acquire(new AbortController().signal)
   controller.abort()
   await rejected
   release()
   release()
-  const last = await patient
+  const last = await waiting
   assert.equal(bulkhead.active, 1)
   last()
   assert.equal(bulkhead.active, 0)
@@ -211,7 +211,7 @@ test('at most a tenth of the calls during an outage are retries', async () => {
   simulator.faults.add({ kind: 'html', status: 502 })
   const client = open({ failureThreshold: 1_000 })
   const calls = 200
-  for (let i = 0; i < calls; i++) await fails(client.document(stores), 'back_office_unavailable')
+  for (let i = 0; i < calls; i++) await assertFails(client.document(stores), 'back_office_unavailable')
   const callCount = simulator.ledger.calls.length
   assert.ok(callCount > calls && callCount <= calls * 1.1 + 3, `${callCount} for ${calls}`)
 })
@@ -228,10 +228,10 @@ test('a retry budget is earned by calls', () => {
 test('a call aborted by its caller does not count as a failure', async () => {
   const client = open({ failureThreshold: 1, deadlineMs: 5_000 })
   simulator.faults.add({ kind: 'hang', times: 1 })
-  const leaving = new AbortController()
-  const call = fails(client.document({ ...stores, signal: leaving.signal }), 'back_office_unavailable')
+  const controller = new AbortController()
+  const call = assertFails(client.document({ ...stores, signal: controller.signal }), 'back_office_unavailable')
   while (!simulator.ledger.calls.length) await delay(5)
-  leaving.abort()
+  controller.abort()
   await call
   await client.document(stores)
 })

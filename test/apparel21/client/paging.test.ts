@@ -9,7 +9,7 @@ import { buildSyncs } from '../../../src/backoffice/apparel21/syncs/syncs.ts'
 import { readText } from '../../../src/backoffice/apparel21/xml/values.ts'
 import { defaultSettings } from '../../../src/domain/tenancy/service-settings.ts'
 import { ApiError } from '../../../src/errors/api-error.ts'
-import { answering } from '../stand-in.ts'
+import { startHttpServer } from '../stand-in.ts'
 
 const simulator = await startSimulator({ sizes: { persons: 130 } })
 after(() => simulator.close())
@@ -17,14 +17,14 @@ afterEach(() => simulator.faults.clear())
 
 const timeZone = 'Australia/Melbourne'
 const query = { endpoint: 'persons', path: ['Persons'], roots: ['Persons', 'Person'], record: 'Person' } as const
-const keyOf = (person: Parameters<typeof readText>[0]) => readText(person, 'Id') ?? ''
+const getKey = (person: Parameters<typeof readText>[0]) => readText(person, 'Id') ?? ''
 
 async function read(url: string, pageRows: number): Promise<{ ids: string[]; report: ListSummary }> {
   const client = createClient({ url, countryCode: 'AU', timeZone, limits: { pageRows } })
   const report: ListSummary = {}
   try {
-    const pages = await Array.fromAsync(readPages(client, { ...query, getKey: keyOf }, report))
-    return { ids: pages.flat().map(keyOf), report }
+    const pages = await Array.fromAsync(readPages(client, { ...query, getKey: getKey }, report))
+    return { ids: pages.flat().map(getKey), report }
   } finally {
     client.close()
   }
@@ -32,9 +32,11 @@ async function read(url: string, pageRows: number): Promise<{ ids: string[]; rep
 
 const isFault = (error: unknown) => error instanceof ApiError && error.code === 'back_office_error'
 
-/** Reads from a server of our own. */
-async function readFrom<T>(answer: (url: URL) => string, readAll: (base: string) => Promise<T>): Promise<T> {
-  const server = await answering((request, response) => response.end(answer(new URL(request.url ?? '', 'http://x'))))
+/** Runs `readAll` against a server that returns `respond(url)` for each request. */
+async function readFrom<T>(respond: (url: URL) => string, readAll: (base: string) => Promise<T>): Promise<T> {
+  const server = await startHttpServer((request, response) =>
+    response.end(respond(new URL(request.url ?? '', 'http://x'))),
+  )
   try {
     return await readAll(server.url)
   } finally {
@@ -42,19 +44,19 @@ async function readFrom<T>(answer: (url: URL) => string, readAll: (base: string)
   }
 }
 
-/** Reads a list whose pages are made by `page`. */
-async function readMade(pageRows: number, page: (startRow: number, call: number) => string) {
+/** Reads a list from a server whose pages are built by `buildPage`. `call` counts from 1. */
+async function readGenerated(pageRows: number, buildPage: (startRow: number, call: number) => string) {
   let calls = 0
-  const created = await readFrom(
-    url => page(Number(url.searchParams.get('startRow')), ++calls),
+  const result = await readFrom(
+    url => buildPage(Number(url.searchParams.get('startRow')), ++calls),
     base => read(base, pageRows),
   )
-  return { ...created, calls }
+  return { ...result, calls }
 }
 
 const list = (ids: readonly number[], total?: number) =>
   `<Persons${total === undefined ? '' : ` TotalRows="${total}"`}>${ids.map(id => `<Person><Id>${id}</Id></Person>`).join('')}</Persons>`
-const numbers = (from: number, to: number) => Array.from({ length: Math.max(0, to - from + 1) }, (_, i) => from + i)
+const range = (from: number, to: number) => Array.from({ length: Math.max(0, to - from + 1) }, (_, i) => from + i)
 
 test('every record is read once for any page size and end marker', async () => {
   const all = [...simulator.state.persons.keys()].map(String)
@@ -71,15 +73,15 @@ test('a server without paging, or with smaller pages, is read completely', async
   const old = await startSimulator({ release: '2021.1', sizes: { persons: 40 } })
   for (const pageRows of [10, 40, 100]) assert.equal((await read(old.url, pageRows)).ids.length, 40)
   await old.close()
-  const capped = await readMade(100, start => list(numbers(start, Math.min(start + 29, 95)), 95))
-  assert.deepEqual(capped.ids.map(Number), numbers(1, 95))
+  const capped = await readGenerated(100, start => list(range(start, Math.min(start + 29, 95)), 95))
+  assert.deepEqual(capped.ids.map(Number), range(1, 95))
 })
 
 test('an empty list is read with and without attributes', async () => {
-  assert.deepEqual((await readMade(10, () => list([], 0))).ids, [])
-  assert.deepEqual((await readMade(10, () => '<Persons />')).ids, [])
+  assert.deepEqual((await readGenerated(10, () => list([], 0))).ids, [])
+  assert.deepEqual((await readGenerated(10, () => '<Persons />')).ids, [])
   await assert.rejects(
-    readMade(10, () => ''),
+    readGenerated(10, () => ''),
     isFault,
   )
 })
@@ -89,10 +91,10 @@ test('an endlessly repeated page is detected', async () => {
   await assert.rejects(read(simulator.url, 20), isFault)
   for (const total of [21, 40, 1_000])
     await assert.rejects(
-      readMade(20, () => list(numbers(1, 20), total)),
+      readGenerated(20, () => list(range(1, 20), total)),
       isFault,
     )
-  const withoutTotal = await readMade(20, () => list(numbers(1, 20)))
+  const withoutTotal = await readGenerated(20, () => list(range(1, 20)))
   assert.deepEqual([withoutTotal.ids.length, withoutTotal.calls], [20, 2])
 })
 
@@ -103,36 +105,36 @@ test('shuffled pages are detected', async () => {
 
 test('a page that does not follow the previous one is detected', async () => {
   await assert.rejects(
-    readMade(20, start => list(numbers(start + (start > 1 ? 3 : 0), start + 19), 100)),
+    readGenerated(20, start => list(range(start + (start > 1 ? 3 : 0), start + 19), 100)),
     isFault,
   )
 })
 
 test('a row count that differs from TotalRows is detected', async () => {
   await assert.rejects(
-    readMade(20, (_, call) => (call === 1 ? list(numbers(1, 7), 6) : '')),
+    readGenerated(20, (_, call) => (call === 1 ? list(range(1, 7), 6) : '')),
     isFault,
   )
   await assert.rejects(
-    readMade(20, (start, call) => (call === 1 ? list(numbers(1, 20), 60) : list(numbers(start, 30), 30))),
+    readGenerated(20, (start, call) => (call === 1 ? list(range(1, 20), 60) : list(range(start, 30), 30))),
     isFault,
   )
   await assert.rejects(
-    readMade(20, (_, call) => (call === 1 ? list(numbers(1, 20), 60) : '')),
+    readGenerated(20, (_, call) => (call === 1 ? list(range(1, 20), 60) : '')),
     isFault,
   )
 })
 
 test('an endlessly growing list is aborted', async () => {
-  const grown = readMade(500, start => list(numbers(start, start + 499), start + 600))
+  const grown = readGenerated(500, start => list(range(start, start + 499), start + 600))
   await assert.rejects(grown, isFault)
 })
 
 test('the full stock contains the declared number of styles or fails', async () => {
   const style = (id: number) => `<Style StyleIdx="${id}"><Store StoreId="1" FreeStock="2" /></Style>`
-  const pull = (total: number, styles: number) =>
+  const fetchStock = (total: number, styles: number) =>
     readFrom(
-      () => `<FreeStock TotalRows="${total}">${numbers(1, styles).map(style).join('')}</FreeStock>`,
+      () => `<FreeStock TotalRows="${total}">${range(1, styles).map(style).join('')}</FreeStock>`,
       async base => {
         const client = createClient({ url: base, countryCode: 'AU', timeZone, pinnedRelease: '2025.1' })
         const sync = buildSyncs(client, createReleaseReader(client)).find(({ name }) => name === 'stock')
@@ -155,9 +157,9 @@ test('the full stock contains the declared number of styles or fails', async () 
         }
       },
     )
-  assert.equal((await pull(30, 30)).length, 30)
-  await assert.rejects(pull(31, 30), isFault)
-  await assert.rejects(pull(29, 30), isFault)
+  assert.equal((await fetchStock(30, 30)).length, 30)
+  await assert.rejects(fetchStock(31, 30), isFault)
+  await assert.rejects(fetchStock(29, 30), isFault)
 })
 
 test('rows that move between pages are not missed', () =>
@@ -165,15 +167,15 @@ test('rows that move between pages are not missed', () =>
     fc.asyncProperty(
       fc.array(fc.record({ at: fc.nat(), moves: fc.constantFrom('gone', 'new', 'last') }), { maxLength: 4 }),
       async changes => {
-        // One change before each page but the first; pages overlap by two.
-        let rows = numbers(1, 120)
-        const lived = new Set(rows)
+        // The list changes once before each page except the first. Pages overlap by two rows.
+        let rows = range(1, 120)
+        const expectedIds = new Set(rows)
         let next = 1_000
-        const pages = await readMade(40, (start, call) => {
+        const pages = await readGenerated(40, (start, call) => {
           const change = call > 1 ? changes[call - 2] : undefined
           if (change) {
             const [moved = 0] = rows.splice(change.at % rows.length, 1)
-            lived.delete(moved)
+            expectedIds.delete(moved)
             if (change.moves === 'last') rows = [...rows, moved]
             if (change.moves === 'new') rows.splice(change.at % rows.length, 0, moved, ++next)
           }
@@ -184,7 +186,7 @@ test('rows that move between pages are not missed', () =>
         if (!pages) return
         const seen = new Set(pages.ids.map(Number))
         assert.deepEqual(
-          [...lived].filter(id => !seen.has(id)),
+          [...expectedIds].filter(id => !seen.has(id)),
           [],
         )
       },

@@ -3,10 +3,10 @@ import { after, test } from 'node:test'
 import { startSimulator } from '../../../simulator/simulator.ts'
 import { type Client, createClient } from '../../../src/backoffice/apparel21/client/client.ts'
 import { createReleaseReader, parseRelease } from '../../../src/backoffice/apparel21/client/release.ts'
-import { behind, settings } from '../../drivers/apparel21.ts'
+import { connectToBackOffice, settings } from '../../drivers/apparel21.ts'
 import { waitUntil } from '../../support/processes.ts'
 import { startTestApi } from '../../support/service.ts'
-import { took } from '../faults/fronting.ts'
+import { measure } from '../faults/fronting.ts'
 
 const simulator = await startSimulator({ sizes: { persons: 1 } })
 after(() => simulator.close())
@@ -42,7 +42,7 @@ test('an unknown version counts as too old and a pinned version wins', async () 
   assert.equal(await createReleaseReader(reader).has('personsByChange'), true)
   simulator.set({ release: '2021.3' })
   assert.equal(await createReleaseReader(reader).has('personsByChange'), false)
-  assert.equal(await release.has('personsByChange'), true, 'it is remembered')
+  assert.equal(await release.has('personsByChange'), true, 'the reader caches the version')
   assert.equal(warnings, '')
   simulator.faults.add({ kind: 'html', status: 500 })
   const unknown = createReleaseReader(reader)
@@ -57,7 +57,7 @@ test('an unknown version counts as too old and a pinned version wins', async () 
 })
 
 test('a known version stays in use while its page is unavailable', async () => {
-  const { client, backOffice } = behind(simulator, {
+  const { client, backOffice } = connectToBackOffice(simulator, {
     limits: { releaseTtlMs: 1, deadlineMs: 3_000, failureThreshold: 1_000 },
   })
   const api = await startTestApi({ settings, backOffice })
@@ -67,15 +67,15 @@ test('a known version stays in use while its page is unavailable', async () => {
     simulator.faults.clear()
     simulator.set({ release: '2025.1' })
   })
-  const changed = (headers = {}) => api.get('/customers?updated_after=2020-01-01', headers)
-  const isShown = async () => (await changed()).json.meta.warnings === undefined
+  const listChanged = (headers = {}) => api.get('/customers?updated_after=2020-01-01', headers)
+  const isShown = async () => (await listChanged()).json.meta.warnings === undefined
   assert.equal(await isShown(), true)
   for (const kind of ['html', 'hang'] as const) {
     simulator.faults.add({ kind })
     for (let i = 0; i < 3; i++) {
-      const { response, ms } = await took(changed({ prefer: 'handling=strict' }))
+      const { response, ms } = await measure(listChanged({ prefer: 'handling=strict' }))
       assert.deepEqual([response.status, response.json.meta.warnings], [200, undefined], response.text)
-      assert.ok(ms < 1_000, `${kind}: it takes ${ms} ms`)
+      assert.ok(ms < 1_000, `${kind}: the request took ${ms} ms`)
     }
     simulator.faults.clear()
   }

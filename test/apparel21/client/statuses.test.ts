@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { callsOfTests, fails, lock, stores } from './calls.ts'
+import { assertFails, lock, startClientFixture, stores } from './calls.ts'
 
-const { simulator, open, logged } = await callsOfTests()
+const { simulator, open, logged } = await startClientFixture()
 
 test('a write answered with 500 has an unknown outcome and logged code', async () => {
   for (const status of [500, 502, 504]) {
     simulator.faults.add({ kind: 'error', status, code: 5015, applied: true, times: 1 })
-    await fails(open().write(lock), 'outcome_unknown')
+    await assertFails(open().write(lock), 'outcome_unknown')
     assert.match(logged.at(-1) ?? '', /and code 5015/)
   }
   simulator.faults.add({ kind: 'error', status: 500, code: 5015 })
-  await fails(open().document(stores), 'back_office_error')
+  await assertFails(open().document(stores), 'back_office_error')
 })
 
 test('a call counts as failed without a response or with a 5xx', async () => {

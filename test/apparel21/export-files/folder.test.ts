@@ -22,12 +22,12 @@ import { setBackOffice } from '../../../src/store/backoffice/connections.ts'
 import { addService } from '../../../src/store/tenancy/services.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { waitUntil } from '../../support/processes.ts'
-import { filesLeftIn } from './left-files.ts'
+import { openExportFolder } from './left-files.ts'
 
 const keys = deriveKeys(randomBytes(32))
 const log = pino({ level: 'silent' })
 const folder = mkdtempSync(join(tmpdir(), 'tillbridge-exports-'))
-const { there, namesIn, leave } = filesLeftIn(folder)
+const { pathTo, listFolder, addFile } = openExportFolder(folder)
 
 let simulator: Simulator
 let database: TestDatabase
@@ -36,15 +36,15 @@ let luma: Service
 let offices: BackOffices
 let worker: Worker
 
-const exported = async (kind: string) => (await fetch(`${simulator.controlUrl}/export/${kind}.csv`)).text()
-/** Has the folder looked into until a file is gone from it. */
-const accepted = (name: string) =>
+const fetchExport = async (kind: string) => (await fetch(`${simulator.controlUrl}/export/${kind}.csv`)).text()
+/** Makes the import job due until it has moved the file out of the folder. */
+const importFile = (name: string) =>
   waitUntil(
     async () => {
       await db.run(sql`update job set due_at = now() where name = 'import-exports'`)
-      return !existsSync(there(name))
+      return !existsSync(pathTo(name))
     },
-    `${name} is taken`,
+    `${name} is imported`,
     30_000,
   )
 const count = async (table: 'customer' | 'staff' | 'retail_transaction') => {
@@ -97,10 +97,10 @@ describe('exports of a back office', () => {
       sql`update customer set surname = 'Newer' where id = ${String(person.id)} returning surname`,
     )
     assert.equal(original?.surname, 'Newer')
-    const file = await exported('customers')
-    leave('customers_20260203T101500Z.csv', file)
-    await accepted('customers_20260203T101500Z.csv')
-    assert.deepEqual(namesIn('done'), ['customers_20260203T101500Z.csv'])
+    const file = await fetchExport('customers')
+    addFile('customers_20260203T101500Z.csv', file)
+    await importFile('customers_20260203T101500Z.csv')
+    assert.deepEqual(listFolder('done'), ['customers_20260203T101500Z.csv'])
     const row = await db.row<{ surname: string; joined: string }>(
       sql`select surname, joined_store_id as joined from customer where id = ${String(person.id)}`,
     )
@@ -112,7 +112,7 @@ describe('exports of a back office', () => {
   })
 
   test('an unknown customer is imported completely; unflagged staff are removed', async () => {
-    const [head = '', ...lines] = (await exported('customers')).split('\r\n')
+    const [head = '', ...lines] = (await fetchExport('customers')).split('\r\n')
     const columns = head.split(',')
     const rep = lines.find(line => line.split(',')[columns.indexOf('RETAIL_REP')] === 'Yes') ?? ''
     const formerRep = rep.split(',')
@@ -121,8 +121,8 @@ describe('exports of a back office', () => {
       name =>
         ({ PERIDX: '99001', PERSON_CODE: 'NEWNE00', FIRSTNAME: 'Nia', SURNAME: 'New', PRIVACY: 'No' })[name] ?? '',
     )
-    leave('customers_20260204T101500Z.csv', `${[head, formerRep.join(','), fresh.join(',')].join('\r\n')}\r\n`)
-    await accepted('customers_20260204T101500Z.csv')
+    addFile('customers_20260204T101500Z.csv', `${[head, formerRep.join(','), fresh.join(',')].join('\r\n')}\r\n`)
+    await importFile('customers_20260204T101500Z.csv')
     const customer = await db.row<{ firstname: string; privacy: boolean }>(
       sql`select firstname, privacy from customer where id = '99001'`,
     )
@@ -132,7 +132,7 @@ describe('exports of a back office', () => {
   })
 
   test('a sales file imports lines, stores and products and is idempotent', async () => {
-    const file = await exported('orders')
+    const file = await fetchExport('orders')
     const sales = new Set(
       file
         .trim()
@@ -140,8 +140,8 @@ describe('exports of a back office', () => {
         .slice(1)
         .map(line => line.split(',')[0]),
     )
-    leave('orders_20260203T104500Z.csv', file)
-    await accepted('orders_20260203T104500Z.csv')
+    addFile('orders_20260203T104500Z.csv', file)
+    await importFile('orders_20260203T104500Z.csv')
     assert.deepEqual(await listAlerts(db), [])
     assert.equal(await count('retail_transaction'), sales.size)
     const [sale] = simulator.state.transactions
@@ -155,15 +155,15 @@ describe('exports of a back office', () => {
 
     const newest = () => db.row<{ at: string }>(sql`select max(changed_at)::text as at from retail_transaction`)
     const lastImport = await newest()
-    leave('orders_20260203T104500Z.csv', file)
-    await accepted('orders_20260203T104500Z.csv')
+    addFile('orders_20260203T104500Z.csv', file)
+    await importFile('orders_20260203T104500Z.csv')
     assert.deepEqual(await newest(), lastImport)
-    assert.ok(namesIn('done').includes('orders_20260203T104500Z.csv.1'), 'the first one is kept')
+    assert.ok(listFolder('done').includes('orders_20260203T104500Z.csv.1'), 'the first file is kept')
   })
 
   test('a file left by a killed process is imported again without harm', async () => {
-    const file = await exported('orders')
-    leave('orders_20260205T104500Z.csv', file)
+    const file = await fetchExport('orders')
+    addFile('orders_20260205T104500Z.csv', file)
     await worker.stop(5_000)
     const place = openFolder(folder)
     const { scan } = await scanFolder(place, undefined)
@@ -181,7 +181,7 @@ describe('exports of a back office', () => {
       { db, keys, log, mailTransport: { send: async () => {} } },
       { 'import-exports': buildBackOfficeJobs(offices)['import-exports'] as never },
     )
-    await accepted('orders_20260205T104500Z.csv')
+    await importFile('orders_20260205T104500Z.csv')
     assert.equal(await count('retail_transaction'), saleCount)
     assert.deepEqual(await listAlerts(db), [])
   })
@@ -192,8 +192,8 @@ describe('exports of a back office', () => {
     const record = await db.row<{ record: string }>(
       sql`update retail_transaction set record = replace(record, '"id":"x1"', '"id":"15882"') where id = ${id} returning record`,
     )
-    leave('orders_20260206T104500Z.csv', await exported('orders'))
-    await accepted('orders_20260206T104500Z.csv')
+    addFile('orders_20260206T104500Z.csv', await fetchExport('orders'))
+    await importFile('orders_20260206T104500Z.csv')
     assert.deepEqual(await db.row(sql`select record from retail_transaction where id = ${id}`), record)
   })
 
@@ -201,11 +201,11 @@ describe('exports of a back office', () => {
     const head = 'ACCOUNT_ID,PERIDX,PROGRAM_ID,TIER_ID,JOIN_DATE,POINTS'
     const [account] = simulator.state.accounts.values()
     const good = `${account?.id},${account?.personId},${account?.programId},${account?.tierId},2026-01-02,5`
-    leave('rewards_20260203T110000Z.csv', `${head}\r\n${good}\r\n77001,${account?.personId},1,1,2026-02-30,5\r\n`)
-    await accepted('rewards_20260203T110000Z.csv')
-    const [, rejectedFile = ''] = namesIn('failed').filter(name => name.startsWith('rewards_20260203'))
+    addFile('rewards_20260203T110000Z.csv', `${head}\r\n${good}\r\n77001,${account?.personId},1,1,2026-02-30,5\r\n`)
+    await importFile('rewards_20260203T110000Z.csv')
+    const [, rejectedFile = ''] = listFolder('failed').filter(name => name.startsWith('rewards_20260203'))
     assert.match(
-      readFileSync(there('failed', rejectedFile), 'utf8'),
+      readFileSync(pathTo('failed', rejectedFile), 'utf8'),
       /"joinDate","reason":"must be an existing date.*"77001"/,
     )
     assert.equal(await db.run(sql`select from reward_account where id = ${String(account?.id)}`), 1)
@@ -215,21 +215,21 @@ describe('exports of a back office', () => {
   })
 
   test('a file with unknown columns moves to failed with a reason', async () => {
-    leave('customers_20260207T101500Z.csv', 'name;place\r\nJo;here\r\n')
-    await accepted('customers_20260207T101500Z.csv')
-    assert.ok(namesIn('failed').includes('customers_20260207T101500Z.csv'))
+    addFile('customers_20260207T101500Z.csv', 'name;place\r\nJo;here\r\n')
+    await importFile('customers_20260207T101500Z.csv')
+    assert.ok(listFolder('failed').includes('customers_20260207T101500Z.csv'))
     assert.match((await listAlerts(db))[0]?.detail ?? '', /must have the columns PERIDX, FIRSTNAME, SURNAME\.$/)
   })
 
   test('growing files and files with other names are ignored', async () => {
     const growing = 'customers_20260208T101500Z.csv'
-    const [head] = (await exported('customers')).split('\r\n')
-    writeFileSync(there(growing), `${head}\r\n`)
-    writeFileSync(there('notes.txt'), 'mine')
+    const [head] = (await fetchExport('customers')).split('\r\n')
+    writeFileSync(pathTo(growing), `${head}\r\n`)
+    writeFileSync(pathTo('notes.txt'), 'mine')
     const place = openFolder(folder)
     const first = await scanFolder(place, undefined)
     assert.deepEqual([first.complete, first.isGrowing], [[], true])
-    writeFileSync(there(growing), `${head}\r\n\r\n`)
+    writeFileSync(pathTo(growing), `${head}\r\n\r\n`)
     const second = await scanFolder(place, first.scan)
     assert.deepEqual([second.complete, second.isGrowing], [[], true])
     const third = await scanFolder(place, second.scan)
@@ -237,7 +237,7 @@ describe('exports of a back office', () => {
       third.complete.map(({ name }) => name),
       [growing],
     )
-    await accepted(growing)
-    assert.ok(existsSync(there('notes.txt')))
+    await importFile(growing)
+    assert.ok(existsSync(pathTo('notes.txt')))
   })
 })

@@ -1,16 +1,16 @@
 import { existsSync, readdirSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** The folder that a back office leaves its exports in. */
-export function filesLeftIn(folder: string) {
-  const there = (...names: string[]) => join(folder, ...names)
+/** Returns functions for a folder to which a back office writes its exports. */
+export function openExportFolder(folder: string) {
+  const pathTo = (...names: string[]) => join(folder, ...names)
   return {
-    there,
-    namesIn: (place: string) => (existsSync(there(place)) ? readdirSync(there(place)).sort() : []),
-    /** Leaves a file as a careful back office does: under its name once it is whole. */
-    leave(name: string, text: string) {
-      writeFileSync(there('.writing'), text)
-      renameSync(there('.writing'), there(name))
+    pathTo,
+    listFolder: (subfolder: string) => (existsSync(pathTo(subfolder)) ? readdirSync(pathTo(subfolder)).sort() : []),
+    /** Writes a file under a temporary name and renames it, so that an import never sees a part of it. */
+    addFile(name: string, text: string) {
+      writeFileSync(pathTo('.writing'), text)
+      renameSync(pathTo('.writing'), pathTo(name))
     },
   }
 }

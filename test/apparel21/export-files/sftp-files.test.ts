@@ -10,47 +10,47 @@ import { sql } from '../../../src/database/db.ts'
 import { listAlerts } from '../../../src/store/alerts/alerts.ts'
 import { waitUntil } from '../../support/processes.ts'
 import { sshdMissing } from '../../support/sshd.ts'
-import { head, never, person, sftpOfTests } from './sftp-office.ts'
+import { buildPersonLine, csvHeader, neverAborted, startSftpFixture } from './sftp-office.ts'
 
 describe('files on an SFTP server', { skip: sshdMissing }, async () => {
   const {
-    there,
-    namesIn,
-    leave,
+    pathTo,
+    listFolder,
+    addFile,
     sshd,
     simulator,
     db,
     luma,
     settings,
-    set,
-    look,
+    setBackOfficeSettings,
+    runJob,
     logLines,
-    takeAll,
-    placed,
-    alertOf,
-    customers,
-    copies,
-  } = await sftpOfTests()
-  const imports = (name: string) =>
+    importAll,
+    withExportFolder,
+    findAlert,
+    loadCustomers,
+    listCopies,
+  } = await startSftpFixture()
+  const findImportLogs = (name: string) =>
     logLines.map(line => JSON.parse(line)).filter(({ file, place }) => file === name && place !== undefined)
-  /** Keeps imports from their second half, in which a file of customers is read for the staff, until the answer is called. */
-  async function holdStaff() {
+  /** Blocks the second half of a customer import, which reads the staff. The returned function ends the block. */
+  async function blockStaffImport() {
     const client = await db.pool.connect()
     await client.query(`select pg_advisory_lock($1, hashtext('import staff'))`, [luma.id])
     return () => client.release(true)
   }
-  const untilResolved = (id: string) =>
-    waitUntil(async () => (await customers())?.ids.includes(id), `customer ${id} is imported`)
+  const waitUntilImported = (id: string) =>
+    waitUntil(async () => (await loadCustomers())?.ids.includes(id), `customer ${id} is imported`)
 
   test('files are imported once, customers first, and moved to done', async () => {
     const orders = await (await fetch(`${simulator.controlUrl}/export/orders.csv`)).text()
     const names = ['customers_20260203T101500Z.csv', 'customers_20260204T101500Z.csv', 'orders_20260203T104500Z.csv']
-    leave(names[2] ?? '', orders)
-    leave(names[1] ?? '', head + person(2))
-    leave(names[0] ?? '', head + person(1))
-    await takeAll()
-    assert.deepEqual(namesIn('done'), names)
-    assert.deepEqual((await customers())?.ids, ['1', '2'])
+    addFile(names[2] ?? '', orders)
+    addFile(names[1] ?? '', csvHeader + buildPersonLine(2))
+    addFile(names[0] ?? '', csvHeader + buildPersonLine(1))
+    await importAll()
+    assert.deepEqual(listFolder('done'), names)
+    assert.deepEqual((await loadCustomers())?.ids, ['1', '2'])
     const order = logLines.map(line => JSON.parse(line)).flatMap(({ file, place }) => (place ? [file] : []))
     assert.deepEqual(order, names)
     assert.ok(await db.run(sql`select from retail_transaction`))
@@ -59,75 +59,75 @@ describe('files on an SFTP server', { skip: sshdMissing }, async () => {
 
   test('a file waits while it is being written or changed', async () => {
     const name = 'customers_20260205T101500Z.csv'
-    writeFileSync(there(name), head)
-    await placed(async place => {
+    writeFileSync(pathTo(name), csvHeader)
+    await withExportFolder(async place => {
       const first = await scanFolder(place, undefined)
-      appendFileSync(there(name), person(3))
+      appendFileSync(pathTo(name), buildPersonLine(3))
       const second = await scanFolder(place, first.scan)
       assert.deepEqual([first.complete, second.complete, second.isGrowing], [[], [], true])
       const [file] = (await scanFolder(place, second.scan)).complete
       assert.equal(file?.name, name)
     })
-    const letGo = await holdStaff()
-    await look()
-    const looking = look()
-    await untilResolved('3')
-    appendFileSync(there(name), person(4))
-    letGo()
-    await looking
-    assert.ok(existsSync(there(name)), 'it changed during the import')
-    await takeAll()
-    assert.deepEqual((await customers())?.ids, ['1', '2', '3', '4'])
+    const release = await blockStaffImport()
+    await runJob()
+    const running = runJob()
+    await waitUntilImported('3')
+    appendFileSync(pathTo(name), buildPersonLine(4))
+    release()
+    await running
+    assert.ok(existsSync(pathTo(name)), 'a file that changed during its import stays')
+    await importAll()
+    assert.deepEqual((await loadCustomers())?.ids, ['1', '2', '3', '4'])
     assert.deepEqual(
-      imports(name).map(({ read }) => read),
+      findImportLogs(name).map(({ read }) => read),
       [2],
     )
   })
 
   test('a file left by a killed process is imported from SFTP again', async () => {
     const name = 'customers_20260206T101500Z.csv'
-    leave(name, head + person(5))
-    await placed(async place => {
+    addFile(name, csvHeader + buildPersonLine(5))
+    await withExportFolder(async place => {
       const { scan: marks } = await scanFolder(place, undefined)
       const [file] = (await scanFolder(place, marks)).complete
       assert.equal(file?.name, name)
-      if (file) await importExport(db, luma, { ...file, ...(await place.fetch(file.name, file.mark)) }, never())
+      if (file) await importExport(db, luma, { ...file, ...(await place.fetch(file.name, file.mark)) }, neverAborted())
     })
-    const before = await customers()
-    assert.ok(before?.ids.includes('5') && existsSync(there(name)))
-    await takeAll()
-    assert.deepEqual(await customers(), before)
-    assert.ok(namesIn('done').includes(name))
+    const before = await loadCustomers()
+    assert.ok(before?.ids.includes('5') && existsSync(pathTo(name)))
+    await importAll()
+    assert.deepEqual(await loadCustomers(), before)
+    assert.ok(listFolder('done').includes(name))
   })
 
   test('rejected lines stay in failed until a good file replaces them', async () => {
     const name = 'customers_20260207T101500Z.csv'
-    leave(name, head + person(6, '1980-02-30') + person(7))
-    await takeAll()
-    assert.deepEqual(namesIn('failed'), [name, `${name}.rejected.ndjson`])
+    addFile(name, csvHeader + buildPersonLine(6, '1980-02-30') + buildPersonLine(7))
+    await importAll()
+    assert.deepEqual(listFolder('failed'), [name, `${name}.rejected.ndjson`])
     assert.match(
-      readFileSync(there('failed', `${name}.rejected.ndjson`), 'utf8'),
+      readFileSync(pathTo('failed', `${name}.rejected.ndjson`), 'utf8'),
       /"dateOfBirth","reason":"must be an existing date.*Sample/,
     )
-    const alert = await alertOf('export_file_rejected')
+    const alert = await findAlert('export_file_rejected')
     assert.deepEqual([alert?.subject, alert?.times], [name, 1])
-    assert.ok((await customers())?.ids.includes('7'))
-    leave(name, head + person(6))
-    await takeAll()
-    assert.deepEqual(namesIn('failed'), [name])
-    leave(name, 'name;place\r\nJo;here\r\n')
-    await takeAll()
-    assert.deepEqual(namesIn('failed'), [name, `${name}.1`], 'the first one is kept')
-    assert.match((await alertOf('export_file_rejected'))?.detail ?? '', /^customers_\S+ must have the columns PERIDX/)
+    assert.ok((await loadCustomers())?.ids.includes('7'))
+    addFile(name, csvHeader + buildPersonLine(6))
+    await importAll()
+    assert.deepEqual(listFolder('failed'), [name])
+    addFile(name, 'name;place\r\nJo;here\r\n')
+    await importAll()
+    assert.deepEqual(listFolder('failed'), [name, `${name}.1`], 'the first file is kept')
+    assert.match((await findAlert('export_file_rejected'))?.detail ?? '', /^customers_\S+ must have the columns PERIDX/)
   })
 
   test('an oversized file or endless line is rejected without reading it whole', async () => {
     const [large, endless] = ['customers_20260207T111500Z.csv', 'orders_20260207T111500Z.csv']
-    leave(large, '')
-    truncateSync(there(large), 2 * 1024 ** 3 + 1)
-    leave(endless, `TRANSACTION_ID,SALE_DATE,SKUIDX,QUANTITY,PRICE\r\n"${'x'.repeat(1_200_000)}`)
-    await takeAll()
-    assert.ok(namesIn('failed').includes(large) && namesIn('failed').includes(endless))
+    addFile(large, '')
+    truncateSync(pathTo(large), 2 * 1024 ** 3 + 1)
+    addFile(endless, `TRANSACTION_ID,SALE_DATE,SKUIDX,QUANTITY,PRICE\r\n"${'x'.repeat(1_200_000)}`)
+    await importAll()
+    assert.ok(listFolder('failed').includes(large) && listFolder('failed').includes(endless))
     const details = new Map((await listAlerts(db)).map(({ subject, detail }) => [subject, detail]))
     assert.equal(details.get(large), 'The file must not be larger than 2 GiB.')
     assert.match(details.get(endless) ?? '', /^orders_\S+ can't be read: Max Record Size/)
@@ -135,26 +135,29 @@ describe('files on an SFTP server', { skip: sshdMissing }, async () => {
 
   test('a server failure during an import loses and repeats nothing', async () => {
     const name = 'customers_20260208T101500Z.csv'
-    leave(name, head + person(8))
-    const letGo = await holdStaff()
-    await look()
-    const looking = assert.rejects(look(), { message: /couldn't check / })
-    await untilResolved('8')
-    const before = await customers()
+    addFile(name, csvHeader + buildPersonLine(8))
+    const release = await blockStaffImport()
+    await runJob()
+    const running = assert.rejects(runJob(), { message: /couldn't check / })
+    await waitUntilImported('8')
+    const before = await loadCustomers()
     await sshd.kill()
-    letGo()
-    await looking
-    assert.ok(existsSync(there(name)))
+    release()
+    await running
+    assert.ok(existsSync(pathTo(name)))
     await sshd.start()
-    await takeAll()
-    assert.deepEqual(await customers(), before)
-    assert.equal(imports(name).length, 1)
+    await importAll()
+    assert.deepEqual(await loadCustomers(), before)
+    assert.equal(findImportLogs(name).length, 1)
   })
 
   test('a truncated file is not imported', async () => {
     const name = 'customers_20260209T101500Z.csv'
     const long = randomBytes(450_000).toString('hex')
-    leave(name, `${head.trim()},NOTE\r\n${person(10).trim()},\r\n${person(11).trim()},${long}\r\n`)
+    addFile(
+      name,
+      `${csvHeader.trim()},NOTE\r\n${buildPersonLine(10).trim()},\r\n${buildPersonLine(11).trim()},${long}\r\n`,
+    )
     const proxy = createServer(inward => {
       const outward = createConnection(sshd.port, '127.0.0.1')
       let bytes = 0
@@ -172,16 +175,16 @@ describe('files on an SFTP server', { skip: sshdMissing }, async () => {
     await once(proxy, 'listening')
     const { port } = proxy.address() as AddressInfo
     const exports = settings.exportFolder?.replace(/:\d+/, `:${port}`) ?? ''
-    await set({ exportFolder: exports })
-    await look()
-    await assert.rejects(look(), { message: new RegExp(`:${port} couldn't read ${there(name)}: `) })
+    await setBackOfficeSettings({ exportFolder: exports })
+    await runJob()
+    await assert.rejects(runJob(), { message: new RegExp(`:${port} couldn't read ${pathTo(name)}: `) })
     proxy.close()
-    assert.ok(!(await customers())?.ids.includes('10'))
-    assert.ok(existsSync(there(name)))
-    await set({})
-    await takeAll()
-    assert.ok((await customers())?.ids.includes('11'))
+    assert.ok(!(await loadCustomers())?.ids.includes('10'))
+    assert.ok(existsSync(pathTo(name)))
+    await setBackOfficeSettings({})
+    await importAll()
+    assert.ok((await loadCustomers())?.ids.includes('11'))
   })
 
-  test('a local copy of a file is never left behind', () => assert.deepEqual(copies(), []))
+  test('a local copy of a file is never left behind', () => assert.deepEqual(listCopies(), []))
 })

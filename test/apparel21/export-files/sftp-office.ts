@@ -19,20 +19,21 @@ import { setBackOffice } from '../../../src/store/backoffice/connections.ts'
 import { addService } from '../../../src/store/tenancy/services.ts'
 import { createTestDatabase } from '../../support/database.ts'
 import { startSshd } from '../../support/sshd.ts'
-import { filesLeftIn } from './left-files.ts'
+import { openExportFolder } from './left-files.ts'
 
 export type Change = { [name in keyof BackOfficeSettings]?: BackOfficeSettings[name] | undefined }
-export const never = () => new AbortController().signal
-export const head = 'PERIDX,PERSON_CODE,FIRSTNAME,SURNAME,DOB,STORE_NUMBER,RETAIL_REP\r\n'
-export const person = (id: number, dateOfBirth = '1980-02-29') => `${id},P${id},Jo,Sample,${dateOfBirth},,No\r\n`
+export const neverAborted = () => new AbortController().signal
+export const csvHeader = 'PERIDX,PERSON_CODE,FIRSTNAME,SURNAME,DOB,STORE_NUMBER,RETAIL_REP\r\n'
+export const buildPersonLine = (id: number, dateOfBirth = '1980-02-29') =>
+  `${id},P${id},Jo,Sample,${dateOfBirth},,No\r\n`
 
-/** For the tests of a suite: a service whose back office leaves its exports on an SFTP server, and the job that takes them from there. */
-export async function sftpOfTests() {
+/** Starts, for a suite, an SFTP server with the exports of a service's back office, and the job that imports them. */
+export async function startSftpFixture() {
   const secret = randomBytes(32).toString('hex')
   const keys = deriveKeys(secret)
   const logLines: string[] = []
   const log = pino({ level: 'debug' }, { write: (line: string) => logLines.push(line) })
-  // No other process has copies of files there.
+  // Only this process writes copies of remote files to this folder.
   const temporary = mkdtempSync(join(tmpdir(), 'tillbridge-exports-'))
   process.env.TMPDIR = temporary
   const sshd = await startSshd()
@@ -47,21 +48,21 @@ export async function sftpOfTests() {
     sftpHostKey: sshd.hostKey,
     sftpKeyFile: sshd.keyFile,
   }
-  const changed = (change: Change) =>
+  const changeSettings = (change: Change) =>
     Object.fromEntries(
       Object.entries({ ...settings, ...change }).filter(([, value]) => value !== undefined),
     ) as unknown as BackOfficeSettings
 
   let offices: BackOffices | undefined
   let job: Job
-  /** Sets the back office, for a process that has not seen anything yet. */
-  async function set(change: Change) {
-    await setBackOffice(db, keys, luma, changed(change))
+  /** Sets the back office and creates the job again, so that the job has seen no file yet. */
+  async function setBackOfficeSettings(change: Change) {
+    await setBackOffice(db, keys, luma, changeSettings(change))
     offices?.close()
     offices = await openBackOffices({ db, keys, defaults: { driver: 'embedded' }, log })
     job = buildBackOfficeJobs(offices)['import-exports'] ?? assert.fail()
   }
-  const tools = {
+  const jobRun = {
     db,
     keys,
     log,
@@ -71,10 +72,10 @@ export async function sftpOfTests() {
     renewLease: async () => true,
     reschedule() {},
   }
-  /** Looks into the place once, as the worker does. */
-  const look = () => job.run({ ...tools, service: luma, attempt: 1, signal: never() })
+  /** Runs the job once, as the worker does. */
+  const runJob = () => job.run({ ...jobRun, service: luma, attempt: 1, signal: neverAborted() })
 
-  await set({})
+  await setBackOfficeSettings({})
   beforeEach(() => resolveAlertsOfKind(db, luma.id, 'export_file_rejected'))
   after(async () => {
     offices?.close()
@@ -84,7 +85,7 @@ export async function sftpOfTests() {
     rmSync(temporary, { recursive: true })
   })
   return {
-    ...filesLeftIn(sshd.folder),
+    ...openExportFolder(sshd.folder),
     sshd,
     simulator,
     db,
@@ -93,28 +94,28 @@ export async function sftpOfTests() {
     secret,
     keys,
     settings,
-    changed,
-    set,
-    look,
+    changeSettings,
+    setBackOfficeSettings,
+    runJob,
     logLines,
-    async takeAll() {
-      await look()
-      await look()
+    async importAll() {
+      await runJob()
+      await runJob()
     },
-    async placed<T>(work: (place: ExportFolder) => Promise<T>, change: Change = {}) {
-      const place = await openExports(changed(change), never())
+    async withExportFolder<T>(work: (place: ExportFolder) => Promise<T>, change: Change = {}) {
+      const place = await openExports(changeSettings(change), neverAborted())
       try {
         return await work(place)
       } finally {
         await place.close()
       }
     },
-    alertOf: async (kind: string) => (await listAlerts(db)).find(alert => alert.kind === kind),
-    customers: () =>
-      db.row<{ ids: string[]; changed: string }>(
+    findAlert: async (kind: string) => (await listAlerts(db)).find(alert => alert.kind === kind),
+    loadCustomers: () =>
+      db.row<{ ids: string[]; changeSettings: string }>(
         sql`select coalesce(array_agg(id order by id), '{}') as ids, max(changed_at)::text as changed from customer`,
       ),
-    /** Copies of files that are on this machine. */
-    copies: () => readdirSync(temporary).filter(name => name.startsWith('tillbridge-sftp-')),
+    /** Lists the copies of remote files on this machine. */
+    listCopies: () => readdirSync(temporary).filter(name => name.startsWith('tillbridge-sftp-')),
   }
 }

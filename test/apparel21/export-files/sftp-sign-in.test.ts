@@ -13,7 +13,7 @@ import { listAlerts } from '../../../src/store/alerts/alerts.ts'
 import { lockStoredBackOffice, setBackOffice } from '../../../src/store/backoffice/connections.ts'
 import { runCommand, runSuccessfully } from '../../support/processes.ts'
 import { sshdMissing } from '../../support/sshd.ts'
-import { type Change, head, never, person, sftpOfTests } from './sftp-office.ts'
+import { buildPersonLine, type Change, csvHeader, neverAborted, startSftpFixture } from './sftp-office.ts'
 
 const canary = 'kanarie-Wachtwoord-7'
 const strangeKey = 'SHA256:uNiVztksCsDhcc0u9e8BrJQn8rgGRjBOmWmJQ2AxQfE'
@@ -23,7 +23,7 @@ test('a silent server times out', async () => {
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   const address = { user: 'luma', host: '127.0.0.1', port, path: '/' }
-  await assert.rejects(openSftp({ address, hostKeys: [], keyFile: undefined, password: canary }, never(), 200), {
+  await assert.rejects(openSftp({ address, hostKeys: [], keyFile: undefined, password: canary }, neverAborted(), 200), {
     message: `The SFTP server 127.0.0.1:${port} couldn't connect: no data for 0.2 seconds.`,
     isLasting: false,
   })
@@ -33,8 +33,8 @@ test('a silent server times out', async () => {
 
 describe('signing in to an SFTP server', { skip: sshdMissing }, async () => {
   const {
-    there,
-    leave,
+    pathTo,
+    addFile,
     sshd,
     db,
     connection,
@@ -42,26 +42,26 @@ describe('signing in to an SFTP server', { skip: sshdMissing }, async () => {
     secret,
     keys,
     settings,
-    changed,
-    set,
-    look,
+    changeSettings,
+    setBackOfficeSettings,
+    runJob,
     logLines,
-    takeAll,
-    placed,
-    alertOf,
-    copies,
-  } = await sftpOfTests()
+    importAll,
+    withExportFolder,
+    findAlert,
+    listCopies,
+  } = await startSftpFixture()
 
   test('an unexpected host key prevents sign-in and raises an alert', async () => {
     const name = 'customers_20260210T101500Z.csv'
-    await set({ sftpHostKey: strangeKey, sftpKeyFile: undefined, sftpPassword: canary })
-    leave(name, head + person(9))
-    await assert.rejects(look(), { name: 'ExportsUnreadable' })
-    const alert = await alertOf('export_folder_unreadable')
+    await setBackOfficeSettings({ sftpHostKey: strangeKey, sftpKeyFile: undefined, sftpPassword: canary })
+    addFile(name, csvHeader + buildPersonLine(9))
+    await assert.rejects(runJob(), { name: 'ExportsUnreadable' })
+    const alert = await findAlert('export_folder_unreadable')
     assert.ok(alert?.detail.includes(`has the host key ${sshd.hostKey} (ssh-ed25519), which is not in the settings`))
-    assert.ok(existsSync(there(name)))
-    await set({ sftpHostKey: `${strangeKey},${sshd.hostKey}=` })
-    await takeAll()
+    assert.ok(existsSync(pathTo(name)))
+    await setBackOfficeSettings({ sftpHostKey: `${strangeKey},${sshd.hostKey}=` })
+    await importAll()
     assert.deepEqual(await listAlerts(db), [])
   })
 
@@ -72,10 +72,10 @@ describe('signing in to an SFTP server', { skip: sshdMissing }, async () => {
       /rejected the user, or its password\.$/,
     ],
     ['a wrong private key', () => ({ sftpKeyFile: sshd.unknownKeyFile }), /rejected the user, or its private key\.$/],
-    ['a private key that is not there', () => ({ sftpKeyFile: '/no/such/key' }), /can't be read: ENOENT\.$/],
-    ['a private key that is none', () => ({ sftpKeyFile: '/etc/passwd' }), /is invalid, or has another passphrase\.$/],
+    ['a missing private key', () => ({ sftpKeyFile: '/no/such/key' }), /can't be read: ENOENT\.$/],
+    ['an invalid private key', () => ({ sftpKeyFile: '/etc/passwd' }), /is invalid, or has another passphrase\.$/],
     [
-      'a folder that is not there',
+      'a missing folder',
       () => ({ exportFolder: `${settings.exportFolder}/no` }),
       /couldn't list \S+\/no: the file or folder doesn't exist/,
     ],
@@ -83,27 +83,29 @@ describe('signing in to an SFTP server', { skip: sshdMissing }, async () => {
   for (const [label, change, reason] of wrong)
     test(`${label} is reported as such`, async () => {
       await assert.rejects(
-        placed(place => place.listNames(), change()),
+        withExportFolder(place => place.listNames(), change()),
         { message: reason, isLasting: true },
       )
     })
 
   test('a rejected password raises an alert without containing the password', async () => {
-    await set({ sftpKeyFile: undefined, sftpPassword: canary })
-    await assert.rejects(look(), { name: 'ExportsUnreadable' })
-    const alert = await alertOf('export_folder_unreadable')
+    await setBackOfficeSettings({ sftpKeyFile: undefined, sftpPassword: canary })
+    await assert.rejects(runJob(), { name: 'ExportsUnreadable' })
+    const alert = await findAlert('export_folder_unreadable')
     assert.match(alert?.detail ?? '', /^The SFTP server 127\.0\.0\.1:\d+ rejected the user, or its password\.$/)
-    await set({})
+    await setBackOfficeSettings({})
   })
 
   test('an encrypted private key is opened with its password', async () => {
-    const sftpKeyFile = there('.locked')
+    const sftpKeyFile = pathTo('.locked')
     copyFileSync(sshd.keyFile, sftpKeyFile)
     chmodSync(sftpKeyFile, 0o600)
     assert.equal(spawnSync('ssh-keygen', ['-p', '-q', '-P', '', '-N', canary, '-f', sftpKeyFile]).status, 0)
-    assert.ok((await placed(place => place.listNames(), { sftpKeyFile, sftpPassword: canary })).includes('done'))
+    assert.ok(
+      (await withExportFolder(place => place.listNames(), { sftpKeyFile, sftpPassword: canary })).includes('done'),
+    )
     await assert.rejects(
-      placed(place => place.listNames(), { sftpKeyFile }),
+      withExportFolder(place => place.listNames(), { sftpKeyFile }),
       { message: /or has another passphrase\.$/ },
     )
   })
@@ -129,14 +131,14 @@ describe('signing in to an SFTP server', { skip: sshdMissing }, async () => {
     await once(server, 'listening')
     const { port } = server.address() as AddressInfo
     const own = { exportFolder: `sftp://luma@127.0.0.1:${port}${sshd.folder}`, sftpPassword: canary }
-    await setBackOffice(db, keys, luma, changed({ ...own, sftpKeyFile: undefined }))
+    await setBackOffice(db, keys, luma, changeSettings({ ...own, sftpKeyFile: undefined }))
     const row = await db.row<{ text: string }>(
       sql`select row_to_json(b)::text || encode(sftp_password, 'escape') as text from back_office b`,
     )
     assert.ok(row?.text.includes(sshd.hostKey) && !row.text.includes(canary))
     const stored = await lockStoredBackOffice(db, keys, luma)
     assert.ok(stored)
-    const names = await placed(place => place.listNames(), { ...stored.settings, sftpKeyFile: undefined })
+    const names = await withExportFolder(place => place.listNames(), { ...stored.settings, sftpKeyFile: undefined })
     assert.ok(names.includes('done'))
     const elsewhere = await lockStoredBackOffice(db, deriveKeys(randomBytes(32)), luma)
     assert.deepEqual([elsewhere?.isLocked, elsewhere?.settings.sftpPassword], [true, undefined])
@@ -146,7 +148,7 @@ describe('signing in to an SFTP server', { skip: sshdMissing }, async () => {
 
   test('the command line configures and tests a server without printing the password', async () => {
     const environment = { DATABASE_URL: connection, SECRET_KEY: secret }
-    const passwordFile = there('.password')
+    const passwordFile = pathTo('.password')
     writeFileSync(passwordFile, `${canary}\n`)
     const reached = await runSuccessfully(['back-office', 'test', 'luma'], environment)
     assert.match(reached, /^Export folder: sftp:\/\/\S+ can be read and written\. Waiting files: 0\.$/m)
@@ -171,6 +173,6 @@ describe('signing in to an SFTP server', { skip: sshdMissing }, async () => {
   test('the password is never logged and no file copy is left behind', async () => {
     assert.ok(logLines.length)
     assert.doesNotMatch(logLines.join('\n'), new RegExp(canary))
-    assert.deepEqual(copies(), [])
+    assert.deepEqual(listCopies(), [])
   })
 })

@@ -9,58 +9,58 @@ import { buildSyncs } from '../../../src/backoffice/apparel21/syncs/syncs.ts'
 import type { BackOffice } from '../../../src/backoffice/port/back-office.ts'
 import type { Service } from '../../../src/domain/tenancy/service-settings.ts'
 import { runSync } from '../../../src/sync/sync.ts'
-import { behind, settings } from '../../drivers/apparel21.ts'
+import { connectToBackOffice, settings } from '../../drivers/apparel21.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { type Caller, startTestApi, type TestApi, type TestResponse } from '../../support/service.ts'
-import { answering, type StandIn, startRawServer } from '../stand-in.ts'
+import { type StandIn, startHttpServer, startRawServer } from '../stand-in.ts'
 
 /** Short timeouts, so that tests don't wait for deadlines. */
-export const short = { deadlineMs: 700, patienceMs: 0 }
-/** A reward account, as a stand-in for the back office answers with it. */
+export const shortLimits = { deadlineMs: 700, patienceMs: 0 }
+/** A reward account response for servers that replace the back office. */
 export const account = `<RewardAccount><Id>7</Id><ProgramId>1</ProgramId><ProgramName>R</ProgramName><PersonId>3001</PersonId><PointsList Type="Array" /></RewardAccount>`
 
-/** A service in front of a back office. */
-export interface Fronted extends Caller {
+/** A caller of a service, with the syncs of its back office. */
+export interface ServiceCaller extends Caller {
   sync(sync: string): ReturnType<typeof runSync>
 }
 
-/** The API in front of back offices that a test chooses, with limits of its own. */
-export interface Fronting {
+/** An API server with services whose back offices a test chooses. */
+export interface FaultFixture {
   api: TestApi
-  /** A back office that is as it should be, until a test adds a fault; without any after each. */
+  /** A working back office. Faults are removed after each test. */
   simulator: Simulator
-  /** A service in front of the back office that is there. */
-  fronting(url: string, limits?: Partial<Limits>): Promise<Fronted>
-  /** Starts a server in the back office's place. Returns its address. */
-  serving(...listener: Parameters<typeof answering>): Promise<string>
-  /** One that says bytes of its own choice. */
+  /** Creates a service whose back office has this URL. */
+  createServiceFor(url: string, limits?: Partial<Limits>): Promise<ServiceCaller>
+  /** Starts a server that replaces the back office. Returns its URL. */
+  startServer(...listener: Parameters<typeof startHttpServer>): Promise<string>
+  /** Starts a TCP server that replaces the back office. */
   startRawServer(...args: Parameters<typeof startRawServer>): Promise<StandIn>
   log: Logger
-  /** The lines that were logged. */
-  logged: string[]
-  /** Has something closed when the tests of the file are over. */
-  closes<T extends { close(): unknown }>(open: T): T
-  /** The path of what is read at the back office. */
-  live(): string
-  aPerson(): Person
+  /** Log lines of the API server and its clients. */
+  logLines: string[]
+  /** Closes something after the tests of the file. Returns it. */
+  closeAfterTests<T extends { close(): unknown }>(open: T): T
+  /** Returns a path whose data is read from the back office for each request. */
+  getLivePath(): string
+  findPerson(): Person
   /** Asserts a 503 with `Retry-After`. */
-  isAway(response: TestResponse, baseUrl?: string): void
-  /** Asserts a 502 that nothing of the back office's answer passes through. */
-  isNonsense(response: TestResponse, what?: string): void
+  assertUnavailable(response: TestResponse, baseUrl?: string): void
+  /** Asserts a 502 without any content of the back office's response. */
+  assertInvalidResponse(response: TestResponse, what?: string): void
 }
 
-export async function frontingOfTests(): Promise<Fronting> {
+export async function startFaultFixture(): Promise<FaultFixture> {
   const simulator = await startSimulator({ sizes: { stores: 3, styles: 6, persons: 25, vouchers: 1 } })
   const offices = new Map<number, (service: Service) => BackOffice>()
   const api = await startTestApi({
     settings,
     role: 'maintainer',
-    backOffice: service => (offices.get(service.id) ?? assert.fail('each has one'))(service),
+    backOffice: service => (offices.get(service.id) ?? assert.fail('a service has no back office'))(service),
   })
-  const logged: string[] = []
-  const log = pino({ level: 'debug' }, { write: (line: string) => void logged.push(line) })
+  const logLines: string[] = []
+  const log = pino({ level: 'debug' }, { write: (line: string) => void logLines.push(line) })
   const open: { close(): unknown }[] = []
-  const closes = <T extends { close(): unknown }>(closable: T) => {
+  const closeAfterTests = <T extends { close(): unknown }>(closable: T) => {
     open.push(closable)
     return closable
   }
@@ -78,13 +78,16 @@ export async function frontingOfTests(): Promise<Fronting> {
     api,
     simulator,
     log,
-    logged,
-    closes,
-    async fronting(url, limits = short) {
+    logLines,
+    closeAfterTests,
+    async createServiceFor(url, limits = shortLimits) {
       const caller = await api.createService(settings)
       const report = (facts: object, message: string) => log.warn({ ...facts, service: caller.service.name }, message)
-      const { client, release, backOffice } = behind({ url }, { limits, log: { info: report, warn: report } })
-      closes(client)
+      const { client, release, backOffice } = connectToBackOffice(
+        { url },
+        { limits, log: { info: report, warn: report } },
+      )
+      closeAfterTests(client)
       offices.set(caller.service.id, backOffice)
       const syncs = buildSyncs(client, release)
       const sync = (name: string) => {
@@ -93,18 +96,18 @@ export async function frontingOfTests(): Promise<Fronting> {
       }
       return { ...caller, sync }
     },
-    serving: async (...listener) => closes(await answering(...listener)).url,
-    startRawServer: async (...args) => closes(await startRawServer(...args)),
-    live() {
+    startServer: async (...listener) => closeAfterTests(await startHttpServer(...listener)).url,
+    startRawServer: async (...args) => closeAfterTests(await startRawServer(...args)),
+    getLivePath() {
       const [anyAccount] = simulator.state.accounts.values()
       return `/rewards/accounts/${anyAccount?.id ?? assert.fail('no person has rewards')}`
     },
-    aPerson: () => [...simulator.state.persons.values()].find(({ email }) => email !== '') ?? assert.fail(),
-    isAway(response, baseUrl = api.baseUrl) {
+    findPerson: () => [...simulator.state.persons.values()].find(({ email }) => email !== '') ?? assert.fail(),
+    assertUnavailable(response, baseUrl = api.baseUrl) {
       assertProblem(response, 'back_office_unavailable', baseUrl)
       assert.match(String(response.headers['retry-after']), /^[1-9]\d*$/)
     },
-    isNonsense(response, label = '') {
+    assertInvalidResponse(response, label = '') {
       assert.equal(response.json?.code, 'back_office_error', `${label} ${response.text}`)
       assertProblem(response, 'back_office_error', api.baseUrl)
       assert.doesNotMatch(response.text.replaceAll(api.baseUrl, ''), /<|html|127\.0\.0\.1|RetailAPI/i, label)
@@ -112,8 +115,8 @@ export async function frontingOfTests(): Promise<Fronting> {
   }
 }
 
-/** An answer, and after how many milliseconds it came. */
-export async function took(work: Promise<TestResponse>) {
+/** Returns a response and how many milliseconds it took. */
+export async function measure(work: Promise<TestResponse>) {
   const began = performance.now()
   const response = await work
   return { response, ms: performance.now() - began }

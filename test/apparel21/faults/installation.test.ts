@@ -13,201 +13,218 @@ import { upsertGateways } from '../../../src/store/tenancy/gateways.ts'
 import { runSync } from '../../../src/sync/sync.ts'
 import { issueCertificate } from '../../../src/tls/issue-certificate.ts'
 import { clientOf } from '../../client/shop.ts'
-import { behind, settings } from '../../drivers/apparel21.ts'
+import { connectToBackOffice, settings } from '../../drivers/apparel21.ts'
 import { buildCustomer } from '../../support/customer-bodies.ts'
 import { address } from '../../support/order-shop.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { waitUntil } from '../../support/processes.ts'
 import { startTestApi, type TestResponse } from '../../support/service.ts'
 import { post, put, withKey } from '../../support/write.ts'
-import { count } from '../shop.ts'
-import { account, frontingOfTests, took } from './fronting.ts'
+import { countRows } from '../shop.ts'
+import { account, measure, startFaultFixture } from './fronting.ts'
 
-const { api, simulator, log, logged, fronting, closes, serving, startRawServer, live, isAway, isNonsense } =
-  await frontingOfTests()
+const {
+  api,
+  simulator,
+  log,
+  logLines,
+  createServiceFor,
+  closeAfterTests,
+  startServer,
+  startRawServer,
+  getLivePath,
+  assertUnavailable,
+  assertInvalidResponse,
+} = await startFaultFixture()
 
-/** Services whose back office is set as an operator sets it, before the process that serves them starts. */
-async function set(back: Omit<BackOfficeSettings, 'driver' | 'country'>) {
+/** Creates a service and sets its back office, as an operator does before a server starts. */
+async function createConfiguredService(backOffice: Omit<BackOfficeSettings, 'driver' | 'country'>) {
   const { service } = await api.createService(settings)
-  await setBackOffice(api.db, api.keys, service, { driver: 'apparel21', country: 'AU', ...back })
+  await setBackOffice(api.db, api.keys, service, { driver: 'apparel21', country: 'AU', ...backOffice })
   return service
 }
 
-/** A back office with a certificate of an authority of its own. */
-async function tlsServer({ ended = false, host = '127.0.0.1' } = {}) {
-  const pair = () => generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
-  const [caKey, key] = [pair(), pair()]
-  const at = (days: number) => new Date(Date.now() + days * 86_400_000)
-  const of = (name: string) => (/\d$/.test(name) ? { names: [], addresses: [name] } : { names: [name], addresses: [] })
+/** Starts a TLS server with a certificate of its own authority. */
+async function startTlsServer({ isExpired = false, host = '127.0.0.1' } = {}) {
+  const generateKey = () => generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
+  const [caKey, key] = [generateKey(), generateKey()]
+  const inDays = (days: number) => new Date(Date.now() + days * 86_400_000)
+  const toHosts = (name: string) =>
+    /\d$/.test(name) ? { names: [], addresses: [name] } : { names: [name], addresses: [] }
   const authority = { subject: `Retail authority ${randomUUID().slice(0, 8)}`, key: caKey }
-  const ca = issueCertificate({ ...authority, hosts: of(host), notBefore: at(-400), notAfter: at(400) })
-  const [notBefore, notAfter] = ended ? [at(-30), at(-1)] : [at(-1), at(30)]
-  const cert = issueCertificate({ subject: 'retail', key, hosts: of(host), notBefore, notAfter, authority })
+  const ca = issueCertificate({ ...authority, hosts: toHosts(host), notBefore: inDays(-400), notAfter: inDays(400) })
+  const [notBefore, notAfter] = isExpired ? [inDays(-30), inDays(-1)] : [inDays(-1), inDays(30)]
+  const cert = issueCertificate({ subject: 'retail', key, hosts: toHosts(host), notBefore, notAfter, authority })
   const tls = { cert, key: key.export({ type: 'pkcs8', format: 'pem' }).toString() }
   const listener: RequestListener = (_, response) => {
-    secured++
+    tlsRequestCount++
     response.end(account)
   }
-  return { url: await serving(listener, tls), ca }
+  return { url: await startServer(listener, tls), ca }
 }
 
-/** One that says nothing, until it hangs up. */
+/** If true, the silent server never responds. Otherwise it closes each connection. */
 let isSilent = true
 const silent = await startRawServer(socket => {
   if (!isSilent) socket.destroy()
 })
-const guarded = closes(
+const guarded = closeAfterTests(
   await startSimulator({
     sizes: { stores: 1, styles: 1, persons: 3, vouchers: 0 },
     settings: { credentials: { user: 'till', password: 'the-right-one' } },
   }),
 )
-let secured = 0
-const good = await tlsServer()
-const expired = await tlsServer({ ended: true })
-const wrongHost = await tlsServer({ host: 'a.example' })
+let tlsRequestCount = 0
+const good = await startTlsServer()
+const expired = await startTlsServer({ isExpired: true })
+const wrongHost = await startTlsServer({ host: 'a.example' })
 const services = {
-  silent: await set({ url: silent.url }),
-  denied: await set({ url: guarded.url, user: 'till', password: 'the-wrong-one' }),
-  good: await set({ url: good.url, ca: good.ca }),
-  untrusted: await set({ url: good.url }),
-  otherCa: await set({ url: good.url, ca: expired.ca }),
-  expired: await set({ url: expired.url, ca: expired.ca }),
-  wrongHost: await set({ url: wrongHost.url, ca: wrongHost.ca }),
-  fed: await set({ url: simulator.url }),
+  silent: await createConfiguredService({ url: silent.url }),
+  denied: await createConfiguredService({ url: guarded.url, user: 'till', password: 'the-wrong-one' }),
+  good: await createConfiguredService({ url: good.url, ca: good.ca }),
+  untrusted: await createConfiguredService({ url: good.url }),
+  otherCa: await createConfiguredService({ url: good.url, ca: expired.ca }),
+  expired: await createConfiguredService({ url: expired.url, ca: expired.ca }),
+  wrongHost: await createConfiguredService({ url: wrongHost.url, ca: wrongHost.ca }),
+  working: await createConfiguredService({ url: simulator.url }),
 }
-/** Another process of the same installation, in front of those that are set. */
-const front = await startTestApi({ sharedWith: api, log })
-closes({ close: () => front.stop() })
+/** A second server of the installation, started after the back offices are set. */
+const server = await startTestApi({ sharedWith: api, log })
+closeAfterTests({ close: () => server.stop() })
 
 test('failed connections affect only live requests, and service recovers', async () => {
-  const caller = await front.createAccount('maintainer', services.fed)
-  const { client, release } = behind(simulator)
-  closes(client)
-  for (const sync of buildSyncs(client, release)) await runSync(api.db, services.fed, sync)
+  const caller = await server.createAccount('maintainer', services.working)
+  const { client, release } = connectToBackOffice(simulator)
+  closeAfterTests(client)
+  for (const sync of buildSyncs(client, release)) await runSync(api.db, services.working, sync)
   const lists = ['/stores', '/inventory', '/products', '/customers/search', '/orders/transactions/search']
   await waitUntil(
     async () => (await caller.get('/orders/transactions/search')).json.meta.syncedAt !== undefined,
-    'the process has looked',
+    'the server has read the sync times',
   )
-  const shown = new Map<string, TestResponse>()
-  for (const path of lists) shown.set(path, await caller.get(path))
-  const pagination = clientOf(front, caller).customers.search()
+  const earlier = new Map<string, TestResponse>()
+  for (const path of lists) earlier.set(path, await caller.get(path))
+  const pagination = clientOf(server, caller).customers.search()
   await pagination.page()
   const paged = pagination.meta?.syncedAt
   await pagination.export().next()
   assert.ok(paged)
-  assert.equal(pagination.meta?.syncedAt, paged, 'as a whole')
+  assert.equal(pagination.meta?.syncedAt, paged, 'an export has the same sync time as a page')
   await simulator.stopAccepting()
-  for (const [path, was] of shown) {
+  for (const [path, before] of earlier) {
     const { status, json } = await caller.get(path)
     assert.equal(status, 200, path)
     assert.ok(json.data.length > 0, path)
-    assert.deepEqual(json.data, was.json.data, path)
+    assert.deepEqual(json.data, before.json.data, path)
     assert.match(json.meta.syncedAt, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/, path)
-    assert.equal(json.meta.syncedAt, was.json.meta.syncedAt, path)
+    assert.equal(json.meta.syncedAt, before.json.meta.syncedAt, path)
   }
-  const customers = await count(caller, api, 'customer')
+  const customers = await countRows(caller, api, 'customer')
   const [body, key] = [buildCustomer(), withKey()]
-  const away = await caller.get(live())
-  isAway(away, front.baseUrl)
-  const failures = logged.filter(line => line.includes('back-office call failed')).map(line => JSON.parse(line))
+  const unavailable = await caller.get(getLivePath())
+  assertUnavailable(unavailable, server.baseUrl)
+  const failures = logLines.filter(line => line.includes('back-office call failed')).map(line => JSON.parse(line))
   assert.ok(
-    failures.some(({ requestId, cause }) => requestId === away.json.requestId && cause === 'ECONNREFUSED'),
+    failures.some(({ requestId, cause }) => requestId === unavailable.json.requestId && cause === 'ECONNREFUSED'),
     'the log has the cause of the failed request',
   )
-  isAway(await post(caller, '/customers', body, key), front.baseUrl)
-  isAway(await post(caller, '/vouchers/lookup', { number: '6000001', pin: '1234' }), front.baseUrl)
+  assertUnavailable(await post(caller, '/customers', body, key), server.baseUrl)
+  assertUnavailable(await post(caller, '/vouchers/lookup', { number: '6000001', pin: '1234' }), server.baseUrl)
   assert.equal((await caller.get('/health/ready')).status, 200)
-  assert.equal(await count(caller, api, 'customer'), customers)
-  assert.equal(await count(caller, api, 'idempotent_response'), 0, 'the key is not used up')
+  assert.equal(await countRows(caller, api, 'customer'), customers)
+  assert.equal(await countRows(caller, api, 'idempotent_response'), 0, 'the key is not used up')
   await simulator.accept()
-  await waitUntil(async () => (await caller.get(live())).status === 200, 'calls resume', 15_000)
+  await waitUntil(async () => (await caller.get(getLivePath())).status === 200, 'calls resume', 15_000)
   assert.equal((await post(caller, '/customers', body, key)).status, 201)
   assert.equal(simulator.ledger.effectsOf('person created').length, 1)
 })
 
 test('a back office that never responds affects only its own service', async () => {
   isSilent = true
-  const hung = await front.createAccount('maintainer', services.silent)
-  const other = await front.createAccount('maintainer', services.fed)
+  const hung = await server.createAccount('maintainer', services.silent)
+  const other = await server.createAccount('maintainer', services.working)
   const writes = Array.from({ length: 14 }, () => post(hung, '/customers', buildCustomer(), withKey()))
-  const reads = Array.from({ length: 4 }, () => hung.get(live()))
-  await waitUntil(() => silent.sockets.size >= 4, 'calls are under way')
+  const reads = Array.from({ length: 4 }, () => hung.get(getLivePath()))
+  await waitUntil(() => silent.sockets.size >= 4, 'four calls are in flight')
   for (let i = 0; i < 3; i++) {
-    const created = await took(post(other, '/customers', buildCustomer(), withKey()))
+    const created = await measure(post(other, '/customers', buildCustomer(), withKey()))
     assert.equal(created.response.status, 201, created.response.text)
-    const read = await took(other.get(live()))
+    const read = await measure(other.get(getLivePath()))
     assert.equal(read.response.status, 200, read.response.text)
     assert.ok(created.ms < 2_000 && read.ms < 1_000, `${created.ms} ms, ${read.ms} ms`)
   }
   assert.equal((await hung.get('/customers/search')).status, 200)
   isSilent = false
   silent.cut()
-  for (const response of await Promise.all([...writes, ...reads])) isAway(response, front.baseUrl)
+  for (const response of await Promise.all([...writes, ...reads])) assertUnavailable(response, server.baseUrl)
 })
 
 test('a rejected password is 503 with one alert until it is corrected', async () => {
-  const caller = await front.createAccount('maintainer', services.denied)
+  const caller = await server.createAccount('maintainer', services.denied)
   guarded.ledger.clear()
-  const alerts = async () => (await listAlerts(api.db)).filter(({ kind }) => kind === 'back_office_denied')
+  const listDenials = async () => (await listAlerts(api.db)).filter(({ kind }) => kind === 'back_office_denied')
   for (let i = 0; i < 20; i++) {
-    const response = i % 2 ? await post(caller, '/customers', buildCustomer(), withKey()) : await caller.get(live())
-    isAway(response, front.baseUrl)
+    const response =
+      i % 2 ? await post(caller, '/customers', buildCustomer(), withKey()) : await caller.get(getLivePath())
+    assertUnavailable(response, server.baseUrl)
     assert.ok(Number(response.headers['retry-after']) > 30, response.text)
   }
   assert.equal(guarded.ledger.calls.length, 1)
-  await waitUntil(async () => (await alerts()).length > 0, 'there is an alert')
-  const [alert, ...otherAlerts] = await alerts()
+  await waitUntil(async () => (await listDenials()).length > 0, 'an alert is raised')
+  const [alert, ...otherAlerts] = await listDenials()
   assert.deepEqual([alert?.service, alert?.times, otherAlerts], [services.denied.name, 1, []])
   const right = { url: guarded.url, user: 'till', password: 'the-right-one' }
   await setBackOffice(api.db, api.keys, services.denied, { driver: 'apparel21', country: 'AU', ...right })
   const [accountId] = guarded.state.accounts.keys()
   const path = accountId === undefined ? '/rewards/accounts/1' : `/rewards/accounts/${accountId}`
-  await waitUntil(async () => [200, 404].includes((await caller.get(path)).status), 'the right one is in force', 6_000)
-  await waitUntil(async () => (await alerts()).length === 0, 'the alert is resolved')
-  assert.doesNotMatch(logged.join('') + JSON.stringify(alert), /the-wrong-one|the-right-one/)
+  await waitUntil(
+    async () => [200, 404].includes((await caller.get(path)).status),
+    'the right password is in use',
+    6_000,
+  )
+  await waitUntil(async () => (await listDenials()).length === 0, 'the alert is resolved')
+  assert.doesNotMatch(logLines.join('') + JSON.stringify(alert), /the-wrong-one|the-right-one/)
 })
 
 test('a redirect is not followed and receives no credentials', async () => {
   const elsewhere: unknown[] = []
-  const other = await serving((request, response) => {
+  const other = await startServer((request, response) => {
     elsewhere.push(request.headers.authorization)
     response.end(account)
   })
   let status = 302
-  const url = await serving((_, response) => {
+  const url = await startServer((_, response) => {
     response.writeHead(status, { location: `${other}/Rewards/Accounts/7` }).end(account)
   })
-  const caller = await fronting(url)
+  const caller = await createServiceFor(url)
   for (status of [301, 302, 303, 307, 308]) {
-    isNonsense(await caller.get('/rewards/accounts/7'), `${status}`)
-    isNonsense(await post(caller, '/customers', buildCustomer(), withKey()), `${status}`)
+    assertInvalidResponse(await caller.get('/rewards/accounts/7'), `${status}`)
+    assertInvalidResponse(await post(caller, '/customers', buildCustomer(), withKey()), `${status}`)
   }
   assert.deepEqual(elsewhere, [])
 })
 
 test('an invalid certificate is rejected unless a CA file allows it', async t => {
   const readRewards = async (service: Service) =>
-    (await front.createAccount('visitor', service)).get('/rewards/accounts/7')
+    (await server.createAccount('visitor', service)).get('/rewards/accounts/7')
   const bad = ['untrusted', 'otherCa', 'expired', 'wrongHost'] as const
   assert.equal((await readRewards(services.good)).status, 200)
-  assert.equal(secured, 1)
-  for (const name of bad) isAway(await readRewards(services[name]), front.baseUrl)
+  assert.equal(tlsRequestCount, 1)
+  for (const name of bad) assertUnavailable(await readRewards(services[name]), server.baseUrl)
   const before = process.env.NODE_TLS_REJECT_UNAUTHORIZED
   t.after(() => {
     if (before === undefined) delete process.env.NODE_TLS_REJECT_UNAUTHORIZED
     else process.env.NODE_TLS_REJECT_UNAUTHORIZED = before
   })
   process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0'
-  for (const name of bad) isAway(await readRewards(services[name]), front.baseUrl)
-  assert.equal(secured, 1, 'nothing was said to any of them')
-  const reasons = logged.join('')
+  for (const name of bad) assertUnavailable(await readRewards(services[name]), server.baseUrl)
+  assert.equal(tlsRequestCount, 1, 'no request is sent over an untrusted connection')
+  const reasons = logLines.join('')
   for (const code of ['CERT_HAS_EXPIRED', 'ERR_TLS_CERT_ALTNAME_INVALID']) assert.match(reasons, new RegExp(code))
 })
 
 test('an identifier can never lead to another path of the back office', async () => {
-  const caller = await fronting(simulator.url)
+  const caller = await createServiceFor(simulator.url)
   for (const sync of ['references', 'stores', 'products', 'customers']) await caller.sync(sync)
   await upsertGateways(api.db, caller.service, [{ name: 'visa' }])
   const ids = ['.', '..', '../Stores', '..\\Stores', '%2e%2e', '%2E%2E%2FStores']

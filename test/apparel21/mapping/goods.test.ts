@@ -79,19 +79,19 @@ test('a style becomes SKU rows; only one without a price is rejected', async () 
 
 test('free stock is read at each depth', async () => {
   const store = '<Store Name="Sample" StoreId="7101" StoreNumber="101" FreeStock="4" />'
-  const stock = async (content: string) => parseFreeStock(await parseXmlDocument(content)).rows
+  const parseStock = async (content: string) => parseFreeStock(await parseXmlDocument(content)).rows
   const at = { storeId: '7101', freeStock: 4 }
   const [productId, colourId, skuId] = ['5001', '6101', '12001']
   const sku = `<Sku Name="S" SkuIdx="12001">${store}</Sku>`
-  assert.deepEqual(await stock(`<Style Name="T" StyleIdx="5001"><Clr ClrIdx="6101">${sku}</Clr></Style>`), [
+  assert.deepEqual(await parseStock(`<Style Name="T" StyleIdx="5001"><Clr ClrIdx="6101">${sku}</Clr></Style>`), [
     { productId, colourId, skuId, ...at },
   ])
-  assert.deepEqual(await stock(`<Style StyleIdx="5001"><Clr ClrIdx="6101">${store}</Clr></Style>`), [
+  assert.deepEqual(await parseStock(`<Style StyleIdx="5001"><Clr ClrIdx="6101">${store}</Clr></Style>`), [
     { productId, colourId, ...at },
   ])
-  assert.deepEqual(await stock(`<Style StyleIdx="5001">${store}</Style>`), [{ productId, ...at }])
-  assert.deepEqual(await stock(sku), [{ skuId, ...at }])
-  await assert.rejects(stock('<Sku><Store StoreId="1" FreeStock="1" /></Sku>'), InvalidRecord)
+  assert.deepEqual(await parseStock(`<Style StyleIdx="5001">${store}</Style>`), [{ productId, ...at }])
+  assert.deepEqual(await parseStock(sku), [{ skuId, ...at }])
+  await assert.rejects(parseStock('<Sku><Store StoreId="1" FreeStock="1" /></Sku>'), InvalidRecord)
   const odd = await parseXmlDocument(
     `<Style StyleIdx="5001"><Clr><Store StoreId="1" FreeStock="1" /></Clr><Clr ClrIdx="6101">${sku}<Store FreeStock="1" /><Store StoreId="7102" FreeStock="" /></Clr></Style>`,
   )

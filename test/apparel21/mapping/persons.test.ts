@@ -29,7 +29,7 @@ const person = `<Person>
   <RewardsAccounts><Account><Id>1</Id><ProgramId>1</ProgramId><ProgramName>Rewards</ProgramName><TierId>1</TierId><TierName>Bronze</TierName></Account></RewardsAccounts>
 </Person>`
 
-const reading: PersonContext = {
+const personContext: PersonContext = {
   typeNames: new Map([
     ['1321', 'favouriteStore'],
     ['27', 'salesRep'],
@@ -40,7 +40,7 @@ const reading: PersonContext = {
 
 test('a person becomes a customer', async () => {
   const document = await parseXmlDocument(person)
-  assert.deepEqual(parseCustomer(document, reading), {
+  assert.deepEqual(parseCustomer(document, personContext), {
     id: '3001',
     code: 'SAMPJO00',
     title: null,
@@ -72,7 +72,7 @@ test('an older response without loyalties, accounts and references becomes a cus
   const document = await parseXmlDocument(
     '<Person><Id>1</Id><Surname>B</Surname><Privacy>True</Privacy><References Type="Array" /></Person>',
   )
-  const { loyaltyCode, loyaltyName, referenceValues, email } = parseCustomer(document, reading)
+  const { loyaltyCode, loyaltyName, referenceValues, email } = parseCustomer(document, personContext)
   assert.deepEqual([loyaltyCode, loyaltyName, referenceValues, email], [null, null, {}, null])
   assert.deepEqual(buildAccountRefreshes(document), [])
 })
@@ -86,17 +86,17 @@ test('back office privacy ends subscriptions; otherwise the mapped references ap
     ['10', 'newsletter'],
     ['11', 'texts'],
   ])
-  const consent = async (privacy: string, value: string, mapping: PersonContext['subscriptionMapping']) => {
+  const parseConsent = async (privacy: string, value: string, mapping: PersonContext['subscriptionMapping']) => {
     const references = `<References><Reference><ReferenceTypeId>10</ReferenceTypeId><Id>${value}</Id></Reference></References>`
     const document = await parseXmlDocument(`<Person><Id>1</Id>${privacy}${references}</Person>`)
-    const row = parseCustomer(document, { ...reading, typeNames, subscriptionMapping: mapping })
+    const row = parseCustomer(document, { ...personContext, typeNames, subscriptionMapping: mapping })
     return [row.privacy, row.emailSubscription, row.smsSubscription]
   }
-  assert.deepEqual(await consent('<Privacy>True</Privacy>', '1', subscriptionMapping), [true, false, false])
-  assert.deepEqual(await consent('', '1', subscriptionMapping), [true, false, false])
-  assert.deepEqual(await consent('<Privacy>false</Privacy>', '1', subscriptionMapping), [false, true, false])
-  assert.deepEqual(await consent('<Privacy>false</Privacy>', '2', subscriptionMapping), [false, false, false])
-  assert.deepEqual(await consent('<Privacy>false</Privacy>', '1', {}), [false, undefined, undefined])
+  assert.deepEqual(await parseConsent('<Privacy>True</Privacy>', '1', subscriptionMapping), [true, false, false])
+  assert.deepEqual(await parseConsent('', '1', subscriptionMapping), [true, false, false])
+  assert.deepEqual(await parseConsent('<Privacy>false</Privacy>', '1', subscriptionMapping), [false, true, false])
+  assert.deepEqual(await parseConsent('<Privacy>false</Privacy>', '2', subscriptionMapping), [false, false, false])
+  assert.deepEqual(await parseConsent('<Privacy>false</Privacy>', '1', {}), [false, undefined, undefined])
 })
 
 test('an invalid person is rejected without affecting others', async () => {
@@ -105,7 +105,7 @@ test('an invalid person is rejected without affecting others', async () => {
     await parseXmlDocument(person),
     await parseXmlDocument(person.replace('<ReferenceTypeId>1321', '<ReferenceTypeId>1322')),
   ]
-  const { rows, rejected } = convertRecords(persons, record => parseCustomer(record, reading))
+  const { rows, rejected } = convertRecords(persons, record => parseCustomer(record, personContext))
   assert.deepEqual([rows.map(row => row.id), rejected.length], [['3001'], 2])
   assert.ok(rejected.every(reason => !/Sample|Jo/.test(reason)))
 })

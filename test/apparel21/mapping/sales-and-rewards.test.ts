@@ -51,14 +51,14 @@ test('a transaction has one row per line and negative returns', async () => {
 })
 
 test("a number's first letter gives the channel; unknown types are sales", async () => {
-  const header = async (number: string, type: string) => {
+  const parseHeader = async (number: string, type: string) => {
     const content = transaction.replace('W10100000130', number).replace('Special Order Update', type)
-    const { channel, type: of } = parseTransaction(await parseXmlDocument(content), '1', 'AUD')[0]?.header ?? {}
-    return [channel, of]
+    const { channel, type: saleType } = parseTransaction(await parseXmlDocument(content), '1', 'AUD')[0]?.header ?? {}
+    return [channel, saleType]
   }
-  assert.deepEqual(await header('D10', 'Sale'), ['store', 'sale'])
-  assert.deepEqual(await header('H10', 'Layby  Update'), ['headOffice', 'laybyUpdate'])
-  assert.deepEqual(await header('10', 'Exchange'), ['store', 'sale'])
+  assert.deepEqual(await parseHeader('D10', 'Sale'), ['store', 'sale'])
+  assert.deepEqual(await parseHeader('H10', 'Layby  Update'), ['headOffice', 'laybyUpdate'])
+  assert.deepEqual(await parseHeader('10', 'Exchange'), ['store', 'sale'])
 })
 
 const program = `<Program><Id>1</Id><Name>Rewards</Name><Description /><Currency>AUD</Currency>

@@ -16,7 +16,7 @@ import { defaultSettings } from '../../../src/domain/tenancy/service-settings.ts
 import { address } from '../../support/order-shop.ts'
 import { parseXmlDocument } from '../../support/xml-document.ts'
 
-const names = ({ children }: Xml) => children.map(({ name }) => name)
+const getElementNames = ({ children }: Xml) => children.map(({ name }) => name)
 
 test("a person is written in the guide's order and keeps unchanged fields", async () => {
   const person =
@@ -47,7 +47,7 @@ test("a person is written in the guide's order and keeps unchanged fields", asyn
 test('a new person has no code; an empty address carries the name', async () => {
   const input = { firstname: 'Jo', surname: 'Sample', contact: { email: 'jo@example.test' } }
   const person = await parseXmlDocument(buildNewPerson(input, { privacy: true, references: new Map() }, '2026-02-03'))
-  assert.deepEqual(names(person), ['Firstname', 'Surname', 'StartDate', 'Privacy', 'Addresses', 'Contacts'])
+  assert.deepEqual(getElementNames(person), ['Firstname', 'Surname', 'StartDate', 'Privacy', 'Addresses', 'Contacts'])
   assert.deepEqual(
     person.children[4]?.children[0]?.children.map(({ name, text }) => `${name} ${text}`),
     ['ContactName Jo Sample'],
@@ -110,38 +110,41 @@ test("an order is written in the guide's order", () => {
 test('an order matches a posted one by person, units, values and total', async () => {
   const line = (skuId: number, quantity: number, value: string) =>
     `<OrderDetail><SkuId>${skuId}</SkuId><Quantity>${quantity}</Quantity><Value>${value}</Value></OrderDetail>`
-  const parse = async (lines: string, personId = '3001', total = '39.94') => {
+  const isSampleOrder = async (lines: string, personId = '3001', total = '39.94') => {
     const text = `<Order><PersonId>${personId}</PersonId><TotalDue>${total}</TotalDue><OrderDetails>${lines}</OrderDetails></Order>`
     return isSameOrder(await parseXmlDocument(text), sample)
   }
   const [a, b, freight] = [line(12001, 2, '26'), line(12002, 1, '3.990'), line(9002, 1, '9.95')]
-  assert.equal(await parse(b + a + freight), true)
-  assert.equal(await parse(a + b), true)
+  assert.equal(await isSampleOrder(b + a + freight), true)
+  assert.equal(await isSampleOrder(a + b), true)
   for (const lines of [a, a + b + b, a + b + freight + freight, a + line(12003, 1, '3.99'), line(12001, 1, '26') + b])
-    assert.equal(await parse(lines), false, lines)
-  assert.equal(await parse(a + b, '3002'), false)
-  assert.equal(await parse(a + b, '3001', '39.95'), false)
+    assert.equal(await isSampleOrder(lines), false, lines)
+  assert.equal(await isSampleOrder(a + b, '3002'), false)
+  assert.equal(await isSampleOrder(a + b, '3001', '39.95'), false)
 })
 
 test('generated numbers are short and unique for each reference', () => {
   const first = deriveNumber('W', 'reference', 0)
   assert.match(first, /^W[0-9A-HJKMNP-TV-Z]{16}$/)
   assert.equal(deriveNumber('W', 'reference', 0), first)
-  const otherPersons = [
+  const otherNumbers = [
     deriveNumber('W', 'reference', 1),
     deriveNumber('W', 'Reference', 0),
     deriveNumber('R', 'reference', 0),
   ]
-  assert.equal(new Set([first, ...otherPersons].map(number => number.slice(1))).size, 4)
+  assert.equal(new Set([first, ...otherNumbers].map(number => number.slice(1))).size, 4)
   const keys = deriveKeys(randomBytes(32))
-  const mark = (input: string, orderId = '1', id = 1) =>
+  const addSuffix = (input: string, orderId = '1', id = 1) =>
     addOwnershipSuffix(keys, { id, name: 'luma', settings: defaultSettings }, orderId, input)
-  assert.match(mark('RMA-1'), /^RMA-1-[0-9A-HJKMNP-TV-Z]{6}$/)
-  assert.equal(mark('RMA-1'), mark('RMA-1'))
-  assert.equal(new Set([mark('RMA-1'), mark('rma-1'), mark('RMA-1', '2'), mark('RMA-1', '1', 2)]).size, 4)
+  assert.match(addSuffix('RMA-1'), /^RMA-1-[0-9A-HJKMNP-TV-Z]{6}$/)
+  assert.equal(addSuffix('RMA-1'), addSuffix('RMA-1'))
+  assert.equal(
+    new Set([addSuffix('RMA-1'), addSuffix('rma-1'), addSuffix('RMA-1', '2'), addSuffix('RMA-1', '1', 2)]).size,
+    4,
+  )
   const long = 'x'.repeat(24)
-  assert.ok(mark('é'.repeat(30)).length <= 30 && mark(`${'x'.repeat(22)}🦘`).isWellFormed())
-  assert.notEqual(mark(`${long}a`), mark(`${long}b`))
+  assert.ok(addSuffix('é'.repeat(30)).length <= 30 && addSuffix(`${'x'.repeat(22)}🦘`).isWellFormed())
+  assert.notEqual(addSuffix(`${long}a`), addSuffix(`${long}b`))
 })
 
 test("a return is written in the guide's order", () => {

@@ -16,10 +16,10 @@ import {
   stopServer,
   waitUntil,
 } from '../../support/processes.ts'
-import { count, type Fed, fedFor, sizes, stocked, stockOf, timeZone } from './fed.ts'
+import { countRows, findStocked, loadFreeStock, type SyncFixture, sizes, startSyncFixtureFor, timeZone } from './fed.ts'
 
 test('a killed run can be repeated without harm', async t => {
-  const [plain, killed] = [await fedFor(t), await fedFor(t)]
+  const [plain, killed] = [await startSyncFixtureFor(t), await startSyncFixtureFor(t)]
   await plain.syncAll()
   killed.simulator.faults.add({ kind: 'latency', seconds: 0.1 })
   const connection = { url: killed.simulator.url, countryCode: 'AU', timeZone, limits: { pageRows: 10 } }
@@ -27,22 +27,23 @@ test('a killed run can be repeated without harm', async t => {
   const program = fileURLToPath(new URL('sync-all.ts', import.meta.url))
   const child = spawn(process.execPath, [program, JSON.stringify(input)], { stdio: ['ignore', 'ignore', 'inherit'] })
   const exited = once(child, 'exit')
-  while (!(await count(killed, 'customer')) && child.exitCode === null) await delay(20)
+  while (!(await countRows(killed, 'customer')) && child.exitCode === null) await delay(20)
   child.kill('SIGKILL')
   const [, signal] = await exited
   assert.equal(signal, 'SIGKILL')
-  assert.ok((await count(killed, 'customer')) < sizes.persons)
+  assert.ok((await countRows(killed, 'customer')) < sizes.persons)
   killed.simulator.faults.clear()
   await killed.shop.queryRows(
     `update sync_state set heartbeat_at = now() - interval '2 minutes' where heartbeat_at is not null`,
   )
   await killed.syncAll()
   for (const table of ['store', 'product', 'customer', 'retail_transaction', 'reward_account', 'reward_lot'])
-    assert.deepEqual([table, await count(killed, table)], [table, await count(plain, table)])
-  for (const { skuId, storeId, quantity } of stocked(killed))
-    assert.equal(await stockOf(skuId, storeId, killed), quantity)
-  const records = ({ shop }: Fed) => shop.queryRows(`select left(record, -43) as said from customer order by id`)
-  assert.deepEqual(await records(killed), await records(plain))
+    assert.deepEqual([table, await countRows(killed, table)], [table, await countRows(plain, table)])
+  for (const { skuId, storeId, quantity } of findStocked(killed))
+    assert.equal(await loadFreeStock(skuId, storeId, killed), quantity)
+  const listRecords = ({ shop }: SyncFixture) =>
+    shop.queryRows(`select left(record, -43) as said from customer order by id`)
+  assert.deepEqual(await listRecords(killed), await listRecords(plain))
 })
 
 test('another worker takes over a killed sync and finishes it', async t => {
@@ -60,23 +61,23 @@ test('another worker takes over a killed sync and finishes it', async t => {
   await runSuccessfully(['service', 'add', 'luma', 'currency=AUD'], environment)
   const client = await connectToDatabase(environment.DATA_DIR ?? '')
   t.after(() => client.end())
-  const state = async () => {
+  const getState = async () => {
     const { rows } = await client.query(
       `select heartbeat_at is not null as held, finished_at is not null as finished from sync_state where sync = 'stores'`,
     )
     return rows[0]
   }
   const victim = startCommand(['worker'], { ...environment, LOG_LEVEL: 'warn' })
-  await waitUntil(async () => (await state())?.held, 'it pulls', 30_000)
+  await waitUntil(async () => (await getState())?.held, 'the victim runs the sync', 30_000)
   victim.child.kill('SIGKILL')
   await victim.ended
   simulator.faults.clear()
-  assert.deepEqual(await state(), { held: true, finished: false })
-  // Half a minute and a minute later.
+  assert.deepEqual(await getState(), { held: true, finished: false })
+  // As if the job's lease and the sync's lease had expired.
   await client.query(`update job set leased_until = now() - interval '1 s', due_at = now()`)
   await client.query(`update sync_state set heartbeat_at = heartbeat_at - interval '61 s'`)
   const next = startCommand(['worker'], { ...environment, LOG_LEVEL: 'warn' })
-  await waitUntil(async () => (await state())?.finished, 'it is pulled by the next one', 30_000)
+  await waitUntil(async () => (await getState())?.finished, 'the next worker finishes the sync', 30_000)
   assert.deepEqual(await stopServer(next), { code: 0, signal: null }, next.err)
   assert.equal((await client.query('select count(*)::integer as n from store')).rows[0].n, 10)
 })

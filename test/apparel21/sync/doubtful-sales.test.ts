@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { fedFor } from './fed.ts'
+import { startSyncFixtureFor } from './fed.ts'
 
 test('sales with impossible signs, sums and dates are stored with a remark', async t => {
-  const fed = await fedFor(t)
+  const fed = await startSyncFixtureFor(t)
   await fed.syncAll()
   const sound = await fed.sync('transactions', { full: true })
   assert.deepEqual(sound?.notes, {})

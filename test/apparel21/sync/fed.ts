@@ -9,35 +9,38 @@ import { buildSyncs } from '../../../src/backoffice/apparel21/syncs/syncs.ts'
 import type { Service } from '../../../src/domain/tenancy/service-settings.ts'
 import { runSync, type SyncOptions } from '../../../src/sync/sync.ts'
 import { openImportShop, type Shop } from '../../support/import-shop.ts'
-import { syncStates } from './states.ts'
+import { loadSyncStates } from './states.ts'
 
 export const timeZone = 'Australia/Melbourne'
 export const sizes = { stores: 8, styles: 24, persons: 60, vouchers: 1 }
 
-/** A service that is fed by a simulator of its own. */
-export interface Fed {
+/** A service that is synced from its own simulator. */
+export interface SyncFixture {
   simulator: Simulator
   shop: Shop
   service: Service
   client: Client
   release: ReleaseReader
   sync(sync: string, options?: SyncOptions): ReturnType<typeof runSync>
-  /** Every sync in turn. */
+  /** Runs every sync, one after the other. */
   syncAll(options?: SyncOptions): Promise<void>
-  state(sync: string): Promise<Awaited<ReturnType<typeof syncStates>>[number] | undefined>
+  state(sync: string): Promise<Awaited<ReturnType<typeof loadSyncStates>>[number] | undefined>
   close(): Promise<void>
 }
 
-/** One for a single test, which is closed with it. */
-export async function fedFor(t: TestContext, ...options: Parameters<typeof openFed>): Promise<Fed> {
-  const fed = await openFed(...options)
+/** Starts a fixture for one test. It is closed after the test. */
+export async function startSyncFixtureFor(
+  t: TestContext,
+  ...options: Parameters<typeof startSyncFixture>
+): Promise<SyncFixture> {
+  const fed = await startSyncFixture(...options)
   t.after(() => fed.close())
   return fed
 }
 
-/** One for the tests of a file, which has been read from; without faults after each. */
-export async function fedOfTests(): Promise<Fed> {
-  const fed = await openFed()
+/** Starts a fixture for the tests of a file and runs all syncs. Faults are removed after each test. */
+export async function startFilledSyncFixture(): Promise<SyncFixture> {
+  const fed = await startSyncFixture()
   after(() => fed.close())
   afterEach(() => {
     fed.simulator.faults.clear()
@@ -47,22 +50,22 @@ export async function fedOfTests(): Promise<Fed> {
   return fed
 }
 
-/** It is not read from yet: see `syncAll`. */
-export async function openFed(
+/** Starts a fixture that is not synced yet: see `syncAll`. The caller closes it. */
+export async function startSyncFixture(
   options: Parameters<typeof startSimulator>[0] = {},
-  own: Partial<Limits> = {},
-): Promise<Fed> {
+  limitsChange: Partial<Limits> = {},
+): Promise<SyncFixture> {
   const shop = await openImportShop()
   const simulator = await startSimulator({ sizes, ...options })
   const service = { ...shop.service, settings: { ...shop.service.settings, currency: 'AUD', timeZone } }
-  const limits = { pageRows: 10, failureThreshold: 1_000, patienceMs: 0, ...own }
+  const limits = { pageRows: 10, failureThreshold: 1_000, patienceMs: 0, ...limitsChange }
   const client = createClient({ url: simulator.url, countryCode: 'AU', timeZone, limits })
   const release = createReleaseReader(client)
   const syncs = buildSyncs(client, release)
-  const sync: Fed['sync'] = (name, how) => {
+  const sync: SyncFixture['sync'] = (name, syncOptions) => {
     const definition = syncs.find(candidate => candidate.name === name)
     assert.ok(definition, name)
-    return runSync(shop.db, service, definition, how)
+    return runSync(shop.db, service, definition, syncOptions)
   }
   return {
     simulator,
@@ -71,10 +74,10 @@ export async function openFed(
     client,
     release,
     sync,
-    async syncAll(how) {
-      for (const { name } of syncs) await sync(name, how)
+    async syncAll(syncOptions) {
+      for (const { name } of syncs) await sync(name, syncOptions)
     },
-    state: async name => (await syncStates(shop.db, service)).find(state => state.sync === name),
+    state: async name => (await loadSyncStates(shop.db, service)).find(state => state.sync === name),
     async close() {
       client.close()
       await simulator.close()
@@ -83,20 +86,24 @@ export async function openFed(
   }
 }
 
-/** How many rows a table has. */
-export const count = async ({ shop }: Fed, table: string, where = 'true') =>
+/** Counts the rows of a table that match an SQL condition. */
+export const countRows = async ({ shop }: SyncFixture, table: string, where = 'true') =>
   (await shop.queryRows(`select count(*)::integer as n from ${table} where ${where}`))[0].n
-/** A customer's record. */
-export const customer = async (id: number, { shop }: Fed) => {
+/** Returns a customer's record, or undefined if the customer is missing. */
+export const loadCustomer = async (id: number, { shop }: SyncFixture) => {
   const [row] = await shop.queryRows(`select record from customer where id = '${id}'`)
   return row && JSON.parse(`${row.record}}`)
 }
-export const stockOf = async (skuId: number, storeId: number, { shop }: Fed): Promise<number | undefined> =>
+export const loadFreeStock = async (
+  skuId: number,
+  storeId: number,
+  { shop }: SyncFixture,
+): Promise<number | undefined> =>
   (await shop.queryRows(`select free_stock::float from stock where sku_id = '${skuId}' and store_id = '${storeId}'`))[0]
     ?.free_stock
-export const personIds = ({ simulator }: Fed) => [...simulator.state.persons.keys()]
-/** The SKUs in locations that have stock of them. */
-export function stocked({ simulator: { state } }: Fed) {
+export const getPersonIds = ({ simulator }: SyncFixture) => [...simulator.state.persons.keys()]
+/** Lists the SKUs and locations with more than 0 units in the back office. */
+export function findStocked({ simulator: { state } }: SyncFixture) {
   return [...state.skus.values()].flatMap(sku =>
     [...state.stores.values()].flatMap(store => {
       const quantity = state.stock.at(sku.row, store.column)

@@ -6,19 +6,19 @@ import type { Driver } from '../../../src/backoffice/port/driver.ts'
 import { sql } from '../../../src/database/db.ts'
 import type { JobRun } from '../../../src/jobs/job.ts'
 import { refreshStock } from '../../../src/jobs/refresh-stock.ts'
-import { behind } from '../../drivers/apparel21.ts'
-import { shopOfTests } from '../shop.ts'
-import { ordersOf } from '../writes/orders.ts'
-import { returnsOf } from '../writes/returns.ts'
+import { connectToBackOffice } from '../../drivers/apparel21.ts'
+import { startShopFixture } from '../shop.ts'
+import { createOrders } from '../writes/orders.ts'
+import { createReturns } from '../writes/returns.ts'
 
-const shop = await shopOfTests({ returnReasons: [{ code: 'SIZE', name: 'Wrong size' }] })
+const shop = await startShopFixture({ returnReasons: [{ code: 'SIZE', name: 'Wrong size' }] })
 const { api, simulator } = shop
-const orders = await ordersOf(shop)
+const orders = await createOrders(shop)
 const { tee, buy } = orders
-const { bought, giveBack, lastReturn } = returnsOf(shop, orders)
-const { client } = behind(simulator)
+const { placeOrder, postReturn, getLastReturn } = createReturns(shop, orders)
+const { client } = connectToBackOffice(simulator)
 
-/** Runs the jobs that an order has added, as a worker does. */
+/** Runs the pending `refresh-stock` jobs, as a worker does. Returns their number. */
 async function runJobs() {
   const { db, service } = api
   const fetchStock: Driver['fetchStock'] = (skuIds, until) => fetchStockOfSkus(client, skuIds, until)
@@ -31,11 +31,11 @@ async function runJobs() {
     await job.run({ db, service, subject, signal, log: pino({ level: 'silent' }) } as unknown as JobRun)
   return due.length
 }
-const stockOf = async (): Promise<Map<string, number>> => {
+const loadStock = async (): Promise<Map<string, number>> => {
   const { data } = (await api.get(`/inventory?sku=${tee.sku}`)).json
   return new Map(data.map((row: { storeId: string; freeStock: number }) => [row.storeId, row.freeStock]))
 }
-const actual = () => {
+const getUpstreamStock = () => {
   const { skus, stores, stock } = simulator.state
   const row = skus.get(Number(tee.sku))?.row ?? -1
   return new Map([...stores.values()].map(({ id, column }) => [String(id), stock.at(row, column)]))
@@ -44,18 +44,18 @@ const actual = () => {
 after(() => client.close())
 
 test('a return refreshes its stock on creation and on arrival', async () => {
-  const sold = await bought({ [tee.sku]: 1 })
+  const sold = await placeOrder({ [tee.sku]: 1 })
   assert.equal(await runJobs(), 1)
   simulator.ledger.clear()
-  assert.equal((await giveBack(sold.id, { [tee.sku]: 1 })).status, 201)
+  assert.equal((await postReturn(sold.id, { [tee.sku]: 1 })).status, 201)
   assert.equal(await runJobs(), 1)
   assert.equal(simulator.ledger.callsTo({ path: `/Freestock/sku/${tee.sku}` }).length, 1)
-  const before = await stockOf()
-  simulator.change({ kind: 'receive-return', id: lastReturn().id })
+  const before = await loadStock()
+  simulator.change({ kind: 'receive-return', id: getLastReturn().id })
   await shop.sync('returns')
   assert.equal(await runJobs(), 1)
   const sum = (stock: Map<unknown, number>) => [...stock.values()].reduce((all, units) => all + units, 0)
-  assert.equal(sum(await stockOf()), sum(before) + 1)
+  assert.equal(sum(await loadStock()), sum(before) + 1)
 })
 
 test('an order refreshes its stock at once, even if sold out', async () => {
@@ -63,12 +63,12 @@ test('an order refreshes its stock at once, even if sold out', async () => {
   assert.ok(warehouse)
   simulator.change({ kind: 'set-stock', skuId: Number(tee.sku), storeId: warehouse.id, quantity: 2 })
   await shop.sync('stock')
-  assert.equal((await stockOf()).get(String(warehouse.id)), 2)
+  assert.equal((await loadStock()).get(String(warehouse.id)), 2)
   await buy([{ sku: tee.sku, quantity: 1 }])
   assert.equal(await runJobs(), 1)
-  assert.equal((await stockOf()).get(String(warehouse.id)), 1)
+  assert.equal((await loadStock()).get(String(warehouse.id)), 1)
   await buy([{ sku: tee.sku, quantity: 1 }])
   assert.equal(await runJobs(), 1)
-  for (const [storeId, freeStock] of await stockOf())
-    assert.equal(freeStock, Math.max(0, actual().get(String(storeId)) ?? 0), String(storeId))
+  for (const [storeId, freeStock] of await loadStock())
+    assert.equal(freeStock, Math.max(0, getUpstreamStock().get(String(storeId)) ?? 0), String(storeId))
 })

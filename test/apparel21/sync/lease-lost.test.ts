@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { SyncBatch, SyncDefinition, SyncRows } from '../../../src/domain/sync/port.ts'
 import { leaseSync, recordSeen } from '../../../src/store/sync/sync.ts'
 import { runSync } from '../../../src/sync/sync.ts'
-import { fedFor } from './fed.ts'
+import { startSyncFixtureFor } from './fed.ts'
 
 const product = (productId: string): SyncRows['products'] => ({
   product: { productId, productCode: productId, name: productId, referenceValues: {} },
@@ -12,7 +12,7 @@ const product = (productId: string): SyncRows['products'] => ({
 })
 
 test('a superseded run removes nothing while it searches for missing records', async t => {
-  const { shop, service } = await fedFor(t)
+  const { shop, service } = await startSyncFixtureFor(t)
   const run = (ids: string[], findExisting: () => Promise<string[]>) => {
     const seen = [
       { list: 'product', ids },
@@ -49,7 +49,7 @@ test('a superseded run removes nothing while it searches for missing records', a
 })
 
 test('a run ends as superseded if syncs are reset while it fetches', async t => {
-  const { shop, service } = await fedFor(t)
+  const { shop, service } = await startSyncFixtureFor(t)
   const sync: SyncDefinition = {
     name: 'made',
     intervalSeconds: 60,

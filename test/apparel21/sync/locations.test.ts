@@ -4,21 +4,21 @@ import { readSyncStats } from '../../../src/store/stats/sync-status.ts'
 import { browserMissing } from '../../support/browser.ts'
 import { openConsole } from '../../support/console/console.ts'
 import { importAndWait } from '../../support/import-and-wait.ts'
-import { shopOfTests } from '../shop.ts'
-import { ordersOf } from '../writes/orders.ts'
+import { startShopFixture } from '../shop.ts'
+import { createOrders } from '../writes/orders.ts'
 
-const shop = await shopOfTests()
+const shop = await startShopFixture()
 const { api, simulator } = shop
 const { stores, skus, stock } = simulator.state
 
-const idsOf = (kind: 'shop' | 'warehouse' | 'web') =>
+const getLocationIds = (kind: 'shop' | 'warehouse' | 'web') =>
   [...stores.values()]
     .filter(store => store.kind === kind)
     .map(({ id }) => String(id))
     .sort()
-const listed = async (query = '') =>
+const listStores = async (query = '') =>
   (await api.get(`/stores${query}`)).json.data as { storeId: string; kind: string; name: string; storeNumber: string }[]
-async function stockIn(storeId: string) {
+async function listStock(storeId: string) {
   const rows = []
   for (let cursor = ''; ; ) {
     const { data, meta } = (await api.get(`/inventory?limit=100${cursor}`)).json
@@ -27,7 +27,7 @@ async function stockIn(storeId: string) {
     cursor = `&after_cursor=${meta.endCursor}`
   }
 }
-const lastRun = async (sync = 'stock') => {
+const loadLastRun = async (sync = 'stock') => {
   const { db, service } = api
   const { rows } = await db.pool.query(
     'select * from sync_run where service_id = $1 and sync = $2 order by changed_at desc limit 1',
@@ -37,7 +37,7 @@ const lastRun = async (sync = 'stock') => {
 }
 
 test('warehouses and web stores are listed with their kind', async () => {
-  const all = await listed()
+  const all = await listStores()
   for (const [kind, locations] of [
     ['store', 'shop'],
     ['warehouse', 'warehouse'],
@@ -48,13 +48,13 @@ test('warehouses and web stores are listed with their kind', async () => {
         .filter(store => store.kind === kind)
         .map(({ storeId }) => storeId)
         .sort(),
-      idsOf(locations),
+      getLocationIds(locations),
       kind,
     )
   assert.deepEqual(
-    (await listed('?kind=store')).map(({ storeId }) => storeId).sort(),
-    idsOf('shop'),
-    'a client that wants shops only filters',
+    (await listStores('?kind=store')).map(({ storeId }) => storeId).sort(),
+    getLocationIds('shop'),
+    'the filter returns shops only',
   )
   assert.equal((await api.get('/stores?kind=shop')).status, 400)
   const warehouse = all.find(({ kind }) => kind === 'warehouse')
@@ -62,44 +62,44 @@ test('warehouses and web stores are listed with their kind', async () => {
   assert.equal((await api.get(`/stores/${warehouse?.storeNumber}`)).json.data.storeId, warehouse?.storeId)
 })
 
-test('every row of stock lands', async () => {
-  const run = await lastRun()
+test('every stock row is stored', async () => {
+  const run = await loadLastRun()
   const expected = [...skus.values()].reduce(
     (rows, { row }) => rows + [...stores.values()].filter(({ column }) => stock.at(row, column) > 0).length,
     0,
   )
-  const read = expected + idsOf('warehouse').length + idsOf('web').length
+  const read = expected + getLocationIds('warehouse').length + getLocationIds('web').length
   assert.deepEqual([run.read, run.inserted, run.skipped, run.rejected].map(Number), [read, read, 0, 0])
 })
 
-test('a rename of a warehouse or web store is followed', async () => {
-  const [warehouse] = idsOf('warehouse')
-  const [web] = idsOf('web')
+test('a renamed warehouse or web store gets its new name', async () => {
+  const [warehouse] = getLocationIds('warehouse')
+  const [web] = getLocationIds('web')
   simulator.change({ kind: 'edit-store', id: Number(warehouse), fields: { name: 'Truganina DC' } })
   simulator.change({ kind: 'edit-store', id: Number(web), fields: { name: 'Online', number: '998' } })
   await shop.sync('stock')
-  const all = await listed()
+  const all = await listStores()
   const byId = (id: string | undefined) => all.find(({ storeId }) => storeId === id)
   assert.equal(byId(warehouse)?.name, 'Truganina DC')
   assert.deepEqual([byId(web)?.name, byId(web)?.storeNumber, byId(web)?.kind], ['Online', '998', 'web'])
-  assert.ok((await stockIn(String(web))).every(({ storeName }: { storeName: string }) => storeName === 'Online'))
+  assert.ok((await listStock(String(web))).every(({ storeName }: { storeName: string }) => storeName === 'Online'))
 })
 
 test('a warehouse that changed stock names becomes a location', async () => {
   const id = 9_999
-  const like = [...stores.values()].find(({ kind }) => kind === 'warehouse')
-  assert.ok(like)
+  const template = [...stores.values()].find(({ kind }) => kind === 'warehouse')
+  assert.ok(template)
   const sku = [...skus.values()].find(
-    candidate => !candidate.colour.style.special && stock.at(candidate.row, like.column) > 0,
+    candidate => !candidate.colour.style.special && stock.at(candidate.row, template.column) > 0,
   )
   assert.ok(sku)
-  stores.set(id, { ...like, id, name: 'Overflow', number: '' })
+  stores.set(id, { ...template, id, name: 'Overflow', number: '' })
   try {
     simulator.change({ kind: 'set-stock', skuId: sku.id, storeId: id, quantity: 41 })
     await shop.sync('stock', { full: false })
-    const location = (await listed()).find(({ storeId }) => storeId === '9999')
+    const location = (await listStores()).find(({ storeId }) => storeId === '9999')
     assert.deepEqual([location?.kind, location?.name], ['warehouse', 'Overflow'])
-    const [row] = (await stockIn('9999')).filter((item: { skuId: string }) => item.skuId === String(sku.id))
+    const [row] = (await listStock('9999')).filter((item: { skuId: string }) => item.skuId === String(sku.id))
     assert.equal(row?.freeStock, 41)
   } finally {
     stores.delete(id)
@@ -107,10 +107,10 @@ test('a warehouse that changed stock names becomes a location', async () => {
 })
 
 test('a store that opened today is fetched by its identifier', async () => {
-  const like = [...stores.values()].find(({ kind }) => kind === 'shop')
-  assert.ok(like)
+  const template = [...stores.values()].find(({ kind }) => kind === 'shop')
+  assert.ok(template)
   const sku = [...skus.values()].find(candidate => !candidate.colour.style.special)
-  stores.set(9_998, { ...like, id: 9_998, name: 'Opened Today', number: '98', code: 'S9998' })
+  stores.set(9_998, { ...template, id: 9_998, name: 'Opened Today', number: '98', code: 'S9998' })
   try {
     simulator.change({ kind: 'set-stock', skuId: sku?.id ?? 0, storeId: 9_998, quantity: 3 })
     await shop.sync('stock', { full: false })
@@ -122,24 +122,28 @@ test('a store that opened today is fetched by its identifier', async () => {
 })
 
 test('a warehouse that only an order names becomes a location', async () => {
-  const { buy, tee } = await ordersOf(shop)
-  const [id = ''] = idsOf('warehouse')
+  const { buy, tee } = await createOrders(shop)
+  const [id = ''] = getLocationIds('warehouse')
   await buy([{ sku: tee.sku, quantity: 1 }])
   for (const table of ['stock', 'store']) await api.db.pool.query(`delete from ${table} where store_id = $1`, [id])
   await shop.sync('orders')
-  const location = (await listed()).find(({ storeId }) => storeId === id)
+  const location = (await listStores()).find(({ storeId }) => storeId === id)
   assert.deepEqual([location?.kind, location?.name, location?.storeNumber], ['warehouse', `Location ${id}`, id])
   await shop.sync('stock')
-  assert.equal((await listed()).find(({ storeId }) => storeId === id)?.name, 'Truganina DC', 'stock has its name')
+  assert.equal(
+    (await listStores()).find(({ storeId }) => storeId === id)?.name,
+    'Truganina DC',
+    'the stock sync stores the name',
+  )
 })
 
 test('two web stores with one number are two locations', async () => {
-  const like = [...stores.values()].find(({ kind }) => kind === 'web')
-  assert.ok(like)
-  stores.set(9_997, { ...like, id: 9_997, name: 'Second Web Store' })
+  const template = [...stores.values()].find(({ kind }) => kind === 'web')
+  assert.ok(template)
+  stores.set(9_997, { ...template, id: 9_997, name: 'Second Web Store' })
   try {
     await shop.sync('stock')
-    const web = await listed('?kind=web')
+    const web = await listStores('?kind=web')
     assert.equal(web.length, 2)
     assert.equal(new Set(web.map(({ storeNumber }) => storeNumber)).size, 2, JSON.stringify(web))
   } finally {
@@ -148,7 +152,7 @@ test('two web stores with one number are two locations', async () => {
 })
 
 test('a web store is mapped and buffered like any other', async () => {
-  const [web = ''] = idsOf('web')
+  const [web = ''] = getLocationIds('web')
   const admin = await api.createAccount('admin')
   const mapped = await admin.request(`/mappings/stores/${web}`, {
     method: 'PUT',
@@ -156,32 +160,32 @@ test('a web store is mapped and buffered like any other', async () => {
     body: JSON.stringify({ ecommerceLocationId: '6884556842' }),
   })
   assert.equal(mapped.status, 200, mapped.text)
-  const store = (await listed()).find(({ storeId }) => storeId === web)
+  const store = (await listStores()).find(({ storeId }) => storeId === web)
   await importAndWait(
     admin,
     'stores',
     `storeId,storeNumber,name,inventoryBuffer\n${web},${store?.storeNumber},${store?.name},2\n`,
   )
   await shop.sync('stock')
-  const [row] = await stockIn(web)
+  const [row] = await listStock(web)
   assert.deepEqual([row.ecommerceLocationId, row.buffer], ['6884556842', 2])
-  assert.equal((await listed('?kind=web'))[0]?.storeId, web)
+  assert.equal((await listStores('?kind=web'))[0]?.storeId, web)
 })
 
 test('stock of an unknown SKU is skipped with a reason', async () => {
-  const [row] = await stockIn(idsOf('shop')[0] ?? '')
+  const [row] = await listStock(getLocationIds('shop')[0] ?? '')
   await api.db.pool.query('delete from stock where sku_id = $1', [row.skuId])
   await api.db.pool.query('delete from variant where sku_id = $1', [row.skuId])
   const rows = [...stores.values()].filter(
     ({ column }) => stock.at(skus.get(Number(row.skuId))?.row ?? -1, column) > 0,
   ).length
   await shop.sync('stock')
-  const run = await lastRun()
+  const run = await loadLastRun()
   assert.deepEqual([Number(run.skipped), run.notes], [rows, { 'stock of an unknown SKU: skipped': rows }])
   const [shown] = (await (await api.createAccount('maintainer')).get('/syncs/stock/runs')).json.data
   assert.equal(shown.skipped, rows)
   const stats = (await readSyncStats(api.db)).find(({ sync }) => sync === 'stock')
-  assert.equal(stats?.records.skipped, rows, 'the metric tillbridge_sync_records counts them')
+  assert.equal(stats?.records.skipped, rows, 'the metric tillbridge_sync_records counts skipped rows')
   assert.equal(shown.unchanged + shown.new + shown.changed + shown.skipped, shown.read)
 })
 

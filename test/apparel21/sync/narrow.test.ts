@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { count, fedFor, personIds, sizes, stocked } from './fed.ts'
+import { countRows, findStocked, getPersonIds, sizes, startSyncFixtureFor } from './fed.ts'
 
 test('one concurrent call is enough even if everything arrives in one response', async t => {
-  const narrow = await fedFor(t, { release: '2021.1' }, { concurrency: 1, maxWaitMs: 300 })
+  const narrow = await startSyncFixtureFor(t, { release: '2021.1' }, { concurrency: 1, maxWaitMs: 300 })
   await narrow.syncAll()
-  assert.equal(await count(narrow, 'customer'), narrow.simulator.state.persons.size)
-  assert.equal(await count(narrow, 'stock', 'free_stock > 0'), stocked(narrow).length)
+  assert.equal(await countRows(narrow, 'customer'), narrow.simulator.state.persons.size)
+  assert.equal(await countRows(narrow, 'stock', 'free_stock > 0'), findStocked(narrow).length)
 })
 
 test('syncs use at most their share of the concurrent calls', async t => {
   const path = '/Persons/*/RetailTransactions'
   const countConcurrent = async (syncShare: number) => {
-    const fed = await fedFor(t, { sizes: { ...sizes, persons: 12 } }, { concurrency: 4, syncShare })
+    const fed = await startSyncFixtureFor(t, { sizes: { ...sizes, persons: 12 } }, { concurrency: 4, syncShare })
     await fed.sync('customers')
     fed.simulator.faults.add({ kind: 'latency', seconds: 0.1, path })
     await fed.sync('transactions')
@@ -30,7 +30,7 @@ test('syncs use at most their share of the concurrent calls', async t => {
 })
 
 test('requests are answered while full stock uses the only call', async t => {
-  const narrow = await fedFor(t, {}, { concurrency: 1, maxWaitMs: 100 })
+  const narrow = await startSyncFixtureFor(t, {}, { concurrency: 1, maxWaitMs: 100 })
   await narrow.syncAll()
   narrow.simulator.ledger.clear()
   narrow.simulator.faults.add({ kind: 'latency', seconds: 2, path: '/Freestock/AllStyles' })
@@ -39,7 +39,7 @@ test('requests are answered while full stock uses the only call', async t => {
     isRead = true
   })
   while (!narrow.simulator.ledger.callsTo({ path: '/Freestock/AllStyles' }).length) await delay(5)
-  const [id = 0] = personIds(narrow)
+  const [id = 0] = getPersonIds(narrow)
   const person = { endpoint: 'persons', path: ['Persons', String(id)], roots: ['Person'] } as const
   assert.ok(await narrow.client.document(person))
   assert.equal(isRead, false)

@@ -6,8 +6,8 @@ const shop = await openShop()
 after(() => shop.stop())
 const { simulator, api } = shop
 
-const { tee, hat } = shop.sold()
-const changesOf = async (sku: string) => {
+const { tee, hat } = shop.findItems()
+const getPriceChanges = async (sku: string) => {
   const [product] = (await api.get(`/products?sku=${sku}`)).json.data
   const sizes = product.colours.flatMap((colour: { sizes: object[] }) => colour.sizes)
   return sizes.find(({ skuId }: { skuId: string }) => skuId === sku).priceChanges
@@ -20,11 +20,11 @@ test('coming prices are listed with their first day, earliest first', async () =
   ])
   const { asOf } = (await api.get('/products?limit=1')).json.meta
   await shop.sync('products', { full: false })
-  assert.deepEqual(await changesOf(tee.sku), [
+  assert.deepEqual(await getPriceChanges(tee.sku), [
     { from: '2099-05-14', price: '100.00' },
     { from: '2099-05-16', price: '80.00' },
   ])
-  assert.deepEqual(await changesOf(hat.sku), [])
+  assert.deepEqual(await getPriceChanges(hat.sku), [])
   const changed = (await api.get(`/products?updated_after=${encodeURIComponent(asOf)}`)).json.data
   assert.equal(changed.length, 1)
 })
@@ -33,13 +33,13 @@ test('a failed request keeps the coming prices and the products', async () => {
   simulator.faults.add({ kind: 'error', status: 403, code: 5030, path: '/Products/FuturePrices' })
   await shop.sync('products')
   simulator.faults.clear()
-  assert.equal((await changesOf(tee.sku)).length, 2)
+  assert.equal((await getPriceChanges(tee.sku)).length, 2)
 })
 
 test('a coming price that is gone is removed', async () => {
   simulator.state.futurePrices.clear()
   simulator.state.futurePrices.set(Number(hat.sku), [{ from: '2099-12-26', price: 1 }])
   await shop.sync('products')
-  assert.deepEqual(await changesOf(tee.sku), [])
-  assert.deepEqual(await changesOf(hat.sku), [{ from: '2099-12-26', price: '1.00' }])
+  assert.deepEqual(await getPriceChanges(tee.sku), [])
+  assert.deepEqual(await getPriceChanges(hat.sku), [{ from: '2099-12-26', price: '1.00' }])
 })

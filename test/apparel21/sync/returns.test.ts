@@ -2,51 +2,51 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { post } from '../../support/write.ts'
-import { shopOfTests } from '../shop.ts'
-import { ordersOf } from '../writes/orders.ts'
-import { returnsOf } from '../writes/returns.ts'
+import { startShopFixture } from '../shop.ts'
+import { createOrders } from '../writes/orders.ts'
+import { createReturns } from '../writes/returns.ts'
 
-const shop = await shopOfTests({ returnReasons: [{ code: 'SIZE', name: 'Wrong size' }] })
+const shop = await startShopFixture({ returnReasons: [{ code: 'SIZE', name: 'Wrong size' }] })
 const { api, simulator } = shop
-const orders = await ordersOf(shop)
+const orders = await createOrders(shop)
 const { tee, hat } = orders
-const { bought, giveBack, returnable, statuses, lastReturn } = returnsOf(shop, orders)
+const { placeOrder, postReturn, getReturnable, getStatuses, getLastReturn } = createReturns(shop, orders)
 
-/** A return of one tee, with its identifier there. */
+/** Creates a return of tees. Also returns its identifier in the back office. */
 async function createReturn(units = 1, sold = units) {
-  const order = await bought({ [tee.sku]: sold })
-  const created = await giveBack(order.id, { [tee.sku]: units })
+  const order = await placeOrder({ [tee.sku]: sold })
+  const created = await postReturn(order.id, { [tee.sku]: units })
   assert.equal(created.status, 201, created.text)
-  return { order, id: created.json.data.id as string, there: lastReturn().id }
+  return { order, id: created.json.data.id as string, upstreamId: getLastReturn().id }
 }
-const statusOf = async (id: string) => (await api.get(`/returns/${id}`)).json.data.status
-const endOfFeed = async () => (await api.get('/changes?kinds=return&limit=1000')).json.meta.endCursor
-const changesAfter = async (cursor: string) =>
+const getStatus = async (id: string) => (await api.get(`/returns/${id}`)).json.data.status
+const getEndCursor = async () => (await api.get('/changes?kinds=return&limit=1000')).json.meta.endCursor
+const listChangesAfter = async (cursor: string) =>
   (await api.get(`/changes?kinds=return&after_cursor=${encodeURIComponent(cursor)}`)).json.data
 
 test('a return is received and refunded as the back office completes it', async () => {
-  const { order, id, there } = await createReturn()
-  assert.equal(await statusOf(id), 'requested')
-  assert.deepEqual(await statuses(order.id), ['shipped'], 'goods that are on their way are not returned yet')
-  assert.equal((await returnable(order.id))[0].returnable, 0)
+  const { order, id, upstreamId } = await createReturn()
+  assert.equal(await getStatus(id), 'requested')
+  assert.deepEqual(await getStatuses(order.id), ['shipped'], 'items that have not arrived are not returned yet')
+  assert.equal((await getReturnable(order.id))[0].returnable, 0)
   await shop.sync('returns')
-  assert.equal(await statusOf(id), 'requested')
+  assert.equal(await getStatus(id), 'requested')
 
-  simulator.change({ kind: 'receive-return', id: there })
-  const before = await endOfFeed()
+  simulator.change({ kind: 'receive-return', id: upstreamId })
+  const before = await getEndCursor()
   await shop.sync('returns')
   await shop.sync('returns')
-  assert.equal(await statusOf(id), 'received')
-  assert.deepEqual(await statuses(order.id), ['returned'])
+  assert.equal(await getStatus(id), 'received')
+  assert.deepEqual(await getStatuses(order.id), ['returned'])
   assert.deepEqual(
-    (await changesAfter(before)).map((change: { id: string }) => change.id),
+    (await listChangesAfter(before)).map((change: { id: string }) => change.id),
     [id],
     'a state is published once',
   )
 
-  simulator.change({ kind: 'complete-return', id: there })
+  simulator.change({ kind: 'complete-return', id: upstreamId })
   await shop.sync('returns')
-  assert.equal(await statusOf(id), 'refunded')
+  assert.equal(await getStatus(id), 'refunded')
   simulator.ledger.clear()
   await shop.sync('returns')
   assert.equal(
@@ -57,34 +57,34 @@ test('a return is received and refunded as the back office completes it', async 
 })
 
 test('a return that is completed between two polls passes all states', async () => {
-  const { order, id, there } = await createReturn()
-  simulator.change({ kind: 'complete-return', id: there })
+  const { order, id, upstreamId } = await createReturn()
+  simulator.change({ kind: 'complete-return', id: upstreamId })
   await shop.sync('returns')
-  assert.equal(await statusOf(id), 'refunded')
-  assert.deepEqual(await statuses(order.id), ['returned'])
+  assert.equal(await getStatus(id), 'refunded')
+  assert.deepEqual(await getStatuses(order.id), ['returned'])
 })
 
 test('a return cancelled in the back office releases its units', async () => {
-  const { order, id, there } = await createReturn()
-  simulator.change({ kind: 'cancel-return', id: there })
+  const { order, id, upstreamId } = await createReturn()
+  simulator.change({ kind: 'cancel-return', id: upstreamId })
   await shop.sync('returns')
-  assert.equal(await statusOf(id), 'cancelled')
-  assert.equal((await returnable(order.id))[0].returnable, 1)
-  assert.deepEqual(await statuses(order.id), ['shipped'])
+  assert.equal(await getStatus(id), 'cancelled')
+  assert.equal((await getReturnable(order.id))[0].returnable, 1)
+  assert.deepEqual(await getStatuses(order.id), ['shipped'])
 })
 
 test('a single cancelled line releases its units and leaves the return', async () => {
-  const order = await bought({ [tee.sku]: 2, [hat.sku]: 1 })
-  const created = await giveBack(order.id, { [tee.sku]: 2, [hat.sku]: 1 })
+  const order = await placeOrder({ [tee.sku]: 2, [hat.sku]: 1 })
+  const created = await postReturn(order.id, { [tee.sku]: 2, [hat.sku]: 1 })
   assert.equal(created.status, 201, created.text)
   const { id } = created.json.data
-  const there = lastReturn().id
-  simulator.change({ kind: 'cancel-return-line', id: there, skuId: Number(tee.sku) })
-  const before = await endOfFeed()
+  const upstreamId = getLastReturn().id
+  simulator.change({ kind: 'cancel-return-line', id: upstreamId, skuId: Number(tee.sku) })
+  const before = await getEndCursor()
   await shop.sync('returns')
   await shop.sync('returns')
   assert.deepEqual(
-    (await changesAfter(before)).map((change: { id: string }) => change.id),
+    (await listChangesAfter(before)).map((change: { id: string }) => change.id),
     [id],
     'the change is published once',
   )
@@ -94,39 +94,39 @@ test('a single cancelled line releases its units and leaves the return', async (
     ['requested', created.json.data.lines[1].value, [hat.sku]],
   )
   assert.deepEqual(
-    (await returnable(order.id)).map((line: { sku: string; returnable: number }) => [line.sku, line.returnable]),
+    (await getReturnable(order.id)).map((line: { sku: string; returnable: number }) => [line.sku, line.returnable]),
     [
       [tee.sku, 2],
       [hat.sku, 0],
     ],
   )
-  // The units come back with another return.
-  assert.equal((await giveBack(order.id, { [tee.sku]: 2 })).status, 201)
-  simulator.change({ kind: 'receive-return', id: lastReturn().id })
-  simulator.change({ kind: 'receive-return', id: there })
+  // Another return can contain the released units.
+  assert.equal((await postReturn(order.id, { [tee.sku]: 2 })).status, 201)
+  simulator.change({ kind: 'receive-return', id: getLastReturn().id })
+  simulator.change({ kind: 'receive-return', id: upstreamId })
   await shop.sync('returns')
-  assert.equal(await statusOf(id), 'received')
-  assert.deepEqual(await statuses(order.id), ['returned', 'returned'])
+  assert.equal(await getStatus(id), 'received')
+  assert.deepEqual(await getStatuses(order.id), ['returned', 'returned'])
 })
 
 test('a line cancelled before the others are received is returned once', async () => {
-  const order = await bought({ [tee.sku]: 1, [hat.sku]: 1 })
-  const { id } = (await giveBack(order.id, { [tee.sku]: 1, [hat.sku]: 1 })).json.data
-  const there = lastReturn().id
-  simulator.change({ kind: 'cancel-return-line', id: there, skuId: Number(hat.sku) })
-  simulator.change({ kind: 'complete-return', id: there })
+  const order = await placeOrder({ [tee.sku]: 1, [hat.sku]: 1 })
+  const { id } = (await postReturn(order.id, { [tee.sku]: 1, [hat.sku]: 1 })).json.data
+  const upstreamId = getLastReturn().id
+  simulator.change({ kind: 'cancel-return-line', id: upstreamId, skuId: Number(hat.sku) })
+  simulator.change({ kind: 'complete-return', id: upstreamId })
   await shop.sync('returns')
-  assert.equal(await statusOf(id), 'refunded')
-  assert.deepEqual(await statuses(order.id), ['returned', 'shipped'])
-  assert.equal((await returnable(order.id))[1].returnable, 1)
+  assert.equal(await getStatus(id), 'refunded')
+  assert.deepEqual(await getStatuses(order.id), ['returned', 'shipped'])
+  assert.equal((await getReturnable(order.id))[1].returnable, 1)
 })
 
 test('a cancelled line is found among lines of the same SKU', async () => {
-  const order = await bought({ [tee.sku]: 4 })
+  const order = await placeOrder({ [tee.sku]: 4 })
   const lines = [1, 2, 1].map(quantity => ({ sku: tee.sku, quantity, reasonCode: 'SIZE' }))
   const created = await post(api, `/orders/${order.id}/returns`, { lines })
   assert.equal(created.status, 201, created.text)
-  const upstream = lastReturn().lines
+  const upstream = getLastReturn().lines
   for (const [i, left] of [
     [1, [1, 1]],
     [0, [1]],
@@ -139,17 +139,17 @@ test('a cancelled line is found among lines of the same SKU', async () => {
       left,
     )
   }
-  assert.equal((await returnable(order.id))[0].returnable, 3)
+  assert.equal((await getReturnable(order.id))[0].returnable, 3)
 })
 
 test('an unknown status word keeps the status and raises one alert', async () => {
-  const { id, there } = await createReturn()
-  simulator.change({ kind: 'mark-return', id: there, status: 'Quarantined' })
+  const { id, upstreamId } = await createReturn()
+  simulator.change({ kind: 'mark-return', id: upstreamId, status: 'Quarantined' })
   await shop.sync('returns')
   await shop.sync('returns')
-  assert.equal(await statusOf(id), 'requested')
+  assert.equal(await getStatus(id), 'requested')
   const { rows } = await api.db.pool.query('select back_office_status as word from sales_return where id = $1', [id])
-  assert.equal(rows[0].word, 'Quarantined', 'the word is kept')
+  assert.equal(rows[0].word, 'Quarantined', 'the unknown status is stored')
   const admin = await api.createAccount('admin')
   const alerts = (await admin.get('/alerts')).json.data.filter(
     (alert: { kind: string }) => alert.kind === 'unknown_return_status',
@@ -158,16 +158,16 @@ test('an unknown status word keeps the status and raises one alert', async () =>
     alerts.map(({ subject, times }: { subject: string; times: number }) => [subject, times]),
     [['Quarantined', 1]],
   )
-  simulator.change({ kind: 'receive-return', id: there })
+  simulator.change({ kind: 'receive-return', id: upstreamId })
   await shop.sync('returns')
-  assert.equal(await statusOf(id), 'received')
+  assert.equal(await getStatus(id), 'received')
 })
 
 test('a return that the back office has purged keeps its status', async () => {
-  const { id, there } = await createReturn()
-  simulator.state.returns.delete(there)
+  const { id, upstreamId } = await createReturn()
+  simulator.state.returns.delete(upstreamId)
   await shop.sync('returns')
-  assert.equal(await statusOf(id), 'requested')
+  assert.equal(await getStatus(id), 'requested')
 })
 
 test('a run continues with the returns that an interrupted run left', async t => {
@@ -180,11 +180,11 @@ test('a run continues with the returns that an interrupted run left', async t =>
     simulator.ledger.clear()
     const stop = new AbortController()
     const running = assert.rejects(shop.sync('returns', { signal: stop.signal }))
-    const requested = () => simulator.ledger.callsTo({ path: '/Persons/*/Returns/*' }).map(({ path }) => path)
-    while (requested().length < calls) await delay(5)
+    const listRequested = () => simulator.ledger.callsTo({ path: '/Persons/*/Returns/*' }).map(({ path }) => path)
+    while (listRequested().length < calls) await delay(5)
     stop.abort()
     await running
-    return requested()
+    return listRequested()
   }
   const first = await interrupt(6)
   const [next = ''] = await interrupt(1)

@@ -1,44 +1,46 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { count, type Fed, fedFor } from './fed.ts'
+import { countRows, type SyncFixture, startSyncFixtureFor } from './fed.ts'
 
-const ids = ({ simulator }: Fed) => [...simulator.state.accounts.keys()].sort(byText)
-const byText = (a: number, b: number) => (String(a) < String(b) ? -1 : 1)
-const has = (fed: Fed, id: number) => count(fed, 'reward_account', `id = '${id}'`)
-const countTombstones = (fed: Fed, id: number) => count(fed, 'tombstone', `kind = 'reward-account' and id = '${id}'`)
-const allDue = ({ shop }: Fed) => shop.queryRows(`update sync_refresh set due = true where sync = 'reward-accounts'`)
+const listAccountIds = ({ simulator }: SyncFixture) => [...simulator.state.accounts.keys()].sort(compareAsText)
+const compareAsText = (a: number, b: number) => (String(a) < String(b) ? -1 : 1)
+const countAccounts = (fed: SyncFixture, id: number) => countRows(fed, 'reward_account', `id = '${id}'`)
+const countTombstones = (fed: SyncFixture, id: number) =>
+  countRows(fed, 'tombstone', `kind = 'reward-account' and id = '${id}'`)
+const makeAllDue = ({ shop }: SyncFixture) =>
+  shop.queryRows(`update sync_refresh set due = true where sync = 'reward-accounts'`)
 
 test('an account missing upstream is removed and later ones are stored', async t => {
-  const fed = await fedFor(t)
+  const fed = await startSyncFixtureFor(t)
   await fed.syncAll()
-  const [removed = 0, ...otherIds] = ids(fed)
+  const [removed = 0, ...otherIds] = listAccountIds(fed)
   const last = otherIds.at(-1) ?? 0
   fed.simulator.state.accounts.delete(removed)
   fed.simulator.change({ kind: 'edit-account', id: last, fields: { joined: '2020-02-02' } })
-  await allDue(fed)
+  await makeAllDue(fed)
   const result = await fed.sync('reward-accounts')
   assert.equal(result?.removed, 1)
-  assert.deepEqual([await has(fed, removed), await countTombstones(fed, removed)], [0, 1])
-  assert.equal(await count(fed, 'reward_account', `id = '${last}' and join_date = '2020-02-02'`), 1)
-  assert.equal(await count(fed, 'sync_refresh', `sync = 'reward-accounts' and (due or id = '${removed}')`), 0)
+  assert.deepEqual([await countAccounts(fed, removed), await countTombstones(fed, removed)], [0, 1])
+  assert.equal(await countRows(fed, 'reward_account', `id = '${last}' and join_date = '2020-02-02'`), 1)
+  assert.equal(await countRows(fed, 'sync_refresh', `sync = 'reward-accounts' and (due or id = '${removed}')`), 0)
 })
 
 test('an account is never removed if the programs are missing too', async t => {
-  const fed = await fedFor(t)
+  const fed = await startSyncFixtureFor(t)
   await fed.syncAll()
-  const before = await count(fed, 'reward_account')
+  const before = await countRows(fed, 'reward_account')
   fed.simulator.faults.add({ kind: 'error', status: 404, code: 5008, path: '/Rewards/*' })
-  await allDue(fed)
+  await makeAllDue(fed)
   await fed.sync('reward-accounts')
-  assert.equal(await count(fed, 'reward_account'), before)
+  assert.equal(await countRows(fed, 'reward_account'), before)
 })
 
 test("a person's current account replaces the previous one", async t => {
-  const fed = await fedFor(t)
+  const fed = await startSyncFixtureFor(t)
   await fed.syncAll()
   const { accounts, accountOfPerson } = fed.simulator.state
   for (const [at, isThere] of [true, false].entries()) {
-    const [id = 0] = ids(fed).slice(at)
+    const [id = 0] = listAccountIds(fed).slice(at)
     const before = accounts.get(id)
     assert.ok(before)
     const now = { ...before, id: 10 + at }
@@ -47,14 +49,17 @@ test("a person's current account replaces the previous one", async t => {
     accountOfPerson.set(now.personId, now)
     fed.simulator.change({ kind: 'edit-person', id: now.personId, fields: { jobTitle: 'x' } })
     for (const sync of ['customers', 'reward-accounts', 'customers', 'reward-accounts']) await fed.sync(sync)
-    assert.deepEqual([await has(fed, id), await countTombstones(fed, id), await has(fed, now.id)], [0, 1, 1])
+    assert.deepEqual(
+      [await countAccounts(fed, id), await countTombstones(fed, id), await countAccounts(fed, now.id)],
+      [0, 1, 1],
+    )
   }
 })
 
 test('an account with a new tier is stored with it', async t => {
-  const fed = await fedFor(t)
+  const fed = await startSyncFixtureFor(t)
   await fed.syncAll()
-  const [id = 0] = ids(fed)
+  const [id = 0] = listAccountIds(fed)
   const account = fed.simulator.state.accounts.get(id)
   const [program] = fed.simulator.state.programs.values()
   const [tier] = program?.tiers ?? []
@@ -65,24 +70,24 @@ test('an account with a new tier is stored with it', async t => {
   await fed.sync('customers')
   const result = await fed.sync('reward-accounts')
   assert.equal(result?.rejected, 0)
-  assert.equal(await count(fed, 'reward_account', `id = '${id}' and tier_id = '77'`), 1)
+  assert.equal(await countRows(fed, 'reward_account', `id = '${id}' and tier_id = '77'`), 1)
 })
 
 test('an account rejected by the database is retried within an hour', async t => {
-  const fed = await fedFor(t)
-  const [id = 0] = ids(fed)
+  const fed = await startSyncFixtureFor(t)
+  const [id = 0] = listAccountIds(fed)
   const account = fed.simulator.state.accounts.get(id)
   assert.ok(account)
   const { tierId } = account
   account.tierId = 88
   await fed.syncAll()
-  const refreshes = (where: string) =>
-    count(fed, 'sync_refresh', `sync = 'reward-accounts' and id = '${id}' and ${where}`)
-  assert.deepEqual([await has(fed, id), await refreshes('read_at is null and not due')], [0, 1])
+  const countRefreshes = (where: string) =>
+    countRows(fed, 'sync_refresh', `sync = 'reward-accounts' and id = '${id}' and ${where}`)
+  assert.deepEqual([await countAccounts(fed, id), await countRefreshes('read_at is null and not due')], [0, 1])
   account.tierId = tierId
   await fed.sync('reward-accounts')
-  assert.equal(await has(fed, id), 0)
+  assert.equal(await countAccounts(fed, id), 0)
   await fed.shop.queryRows(`update sync_refresh set refreshed_at = refreshed_at - interval '1 hour'`)
   await fed.sync('reward-accounts')
-  assert.deepEqual([await has(fed, id), await refreshes('read_at is not null')], [1, 1])
+  assert.deepEqual([await countAccounts(fed, id), await countRefreshes('read_at is not null')], [1, 1])
 })

@@ -3,9 +3,9 @@ import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { SyncBatch, SyncDefinition, SyncRows } from '../../../src/domain/sync/port.ts'
 import { runSync } from '../../../src/sync/sync.ts'
-import { count, fedFor, fedOfTests, sizes, stocked, stockOf } from './fed.ts'
+import { countRows, findStocked, loadFreeStock, sizes, startFilledSyncFixture, startSyncFixtureFor } from './fed.ts'
 
-const fed = await fedOfTests()
+const fed = await startFilledSyncFixture()
 
 test('repeated or shuffled pages stop a run without removing records', async () => {
   for (const kind of ['same-page', 'shuffled'] as const)
@@ -26,24 +26,24 @@ test('repeated or shuffled pages stop a run without removing records', async () 
 })
 
 test('an interrupted stock sync removes nothing', async () => {
-  const item = stocked(fed)[5]
+  const item = findStocked(fed)[5]
   assert.ok(item)
   await fed.sync('stock', { full: true })
-  const before = await count(fed, 'stock', 'free_stock > 0')
+  const before = await countRows(fed, 'stock', 'free_stock > 0')
   for (const kind of ['truncated', 'malformed', 'html', 'empty-body', 'reset-during', 'hang'] as const) {
     fed.simulator.faults.add({ kind, path: '/Freestock/AllStyles' })
     const stopping = AbortSignal.timeout(kind === 'hang' ? 300 : 30_000)
     await assert.rejects(fed.sync('stock', { full: true, signal: stopping }), /./, kind)
     fed.simulator.faults.clear()
   }
-  assert.equal(await count(fed, 'stock', 'free_stock > 0'), before)
+  assert.equal(await countRows(fed, 'stock', 'free_stock > 0'), before)
 })
 
 test('a record missing from a full run is zeroed or deleted', async t => {
-  const other = await fedFor(t)
+  const other = await startSyncFixtureFor(t)
   await other.syncAll()
   const { state } = other.simulator
-  const [item] = stocked(other)
+  const [item] = findStocked(other)
   assert.ok(item)
   const sku = state.skus.get(item.skuId)
   const store = state.stores.get(item.storeId)
@@ -57,50 +57,50 @@ test('a record missing from a full run is zeroed or deleted', async t => {
   state.styles.delete(style.id)
   const [lost] = sku.colour.skus.splice(0, 1)
   assert.ok(lost)
-  const before = await count(other, 'product')
+  const before = await countRows(other, 'product')
   await other.sync('products', { full: true })
   await other.sync('stock', { full: true })
-  if (lost !== sku) assert.equal(await stockOf(item.skuId, item.storeId, other), 0)
-  assert.equal(await count(other, 'product'), before - 1)
-  assert.equal(await count(other, 'product', `product_id = '${style.id}'`), 0)
-  assert.equal(await count(other, 'variant', `sku_id = '${lost.id}'`), 0)
+  if (lost !== sku) assert.equal(await loadFreeStock(item.skuId, item.storeId, other), 0)
+  assert.equal(await countRows(other, 'product'), before - 1)
+  assert.equal(await countRows(other, 'product', `product_id = '${style.id}'`), 0)
+  assert.equal(await countRows(other, 'variant', `sku_id = '${lost.id}'`), 0)
   const [row] = await other.shop.queryRows(`select record from product where product_id = '${sku.colour.style.id}'`)
   assert.ok(!row.record.includes(`"skuId":"${lost.id}"`))
 })
 
 test('a full run with less than half of the records removes nothing', async t => {
-  const other = await fedFor(t, { sizes: { ...sizes, styles: 60 } })
+  const other = await startSyncFixtureFor(t, { sizes: { ...sizes, styles: 60 } })
   await other.syncAll()
-  const before = await count(other, 'product')
+  const before = await countRows(other, 'product')
   const { styles } = other.simulator.state
   for (const id of [...styles.keys()].slice(0, Math.ceil(styles.size * 0.6))) styles.delete(id)
   const result = await other.sync('products', { full: true })
-  assert.deepEqual([await count(other, 'product'), result?.removed], [before, 0])
+  assert.deepEqual([await countRows(other, 'product'), result?.removed], [before, 0])
   assert.match(Object.keys(result?.notes ?? {}).join(), /missing from the product list, .* more than half of it/)
   const zeroed = await other.sync('stock', { full: true })
   assert.match(Object.keys(zeroed?.notes ?? {}).join(), /missing from the stock list, .* more than half of it/)
 })
 
-/** A sync that brings what a test has it bring. */
-const madeOf = (batches: readonly SyncBatch[], facts: Partial<SyncDefinition> = {}): SyncDefinition => ({
+/** Builds a sync that fetches these batches. */
+const buildSync = (batches: readonly SyncBatch[], definition: Partial<SyncDefinition> = {}): SyncDefinition => ({
   name: 'made',
   intervalSeconds: 60,
   fullIntervalSeconds: 3_600,
-  ...facts,
+  ...definition,
   async *fetch() {
     yield* batches
   },
 })
 
 test('a full run with ambiguous records removes nothing', async t => {
-  const { shop, service } = await fedFor(t)
+  const { shop, service } = await startSyncFixtureFor(t)
   const product = (productId: string): SyncRows['products'] => ({
     product: { productId, productCode: productId, name: productId, referenceValues: {} },
     colour: { productId, colourId: '1', code: null, name: null },
     variant: { productId, colourId: '1', skuId: productId, sizeCode: '-', price: '1.00' },
   })
   const products = ['a', 'b', 'c'].map(product)
-  const run = (batch: SyncBatch) => runSync(shop.db, service, madeOf([batch], { fullLists: ['variant', 'product'] }))
+  const run = (batch: SyncBatch) => runSync(shop.db, service, buildSync([batch], { fullLists: ['variant', 'product'] }))
   const listRemaining = async () =>
     (await shop.queryRows('select product_id from product order by 1')).map(row => row.product_id)
   const seen = [
@@ -114,8 +114,8 @@ test('a full run with ambiguous records removes nothing', async t => {
 })
 
 test('rows rejected by the database are reported and the others are stored', async t => {
-  const { shop, service } = await fedFor(t)
-  const run = (rows: SyncBatch['rows'] = {}) => runSync(shop.db, service, madeOf([{ rows }]))
+  const { shop, service } = await startSyncFixtureFor(t)
+  const run = (rows: SyncBatch['rows'] = {}) => runSync(shop.db, service, buildSync([{ rows }]))
   const store = (storeId: string, storeNumber: string) => ({ storeId, storeNumber, name: storeId })
   await run({ stores: [store('a', '1'), store('b', '2')] })
   const stores = await run({ stores: [store('a', '2'), store('b', '3'), store('c', '3')] })
@@ -135,17 +135,17 @@ test('rows rejected by the database are reported and the others are stored', asy
 })
 
 test('a list shorter than declared fails the run and keeps the checkpoint', async t => {
-  const { shop, service, state } = await fedFor(t)
+  const { shop, service, state } = await startSyncFixtureFor(t)
   const seen = [{ list: 'customer', ids: ['1', '2', '2'] }]
   const end = (atLeast: number, since: string) => ({ end: { since, total: { list: 'customer', atLeast } } })
-  await runSync(shop.db, service, madeOf([{ seen }, end(2, 'first')]))
-  await assert.rejects(runSync(shop.db, service, madeOf([{ seen }, end(3, 'second')])), /fewer/)
+  await runSync(shop.db, service, buildSync([{ seen }, end(2, 'first')]))
+  await assert.rejects(runSync(shop.db, service, buildSync([{ seen }, end(3, 'second')])), /fewer/)
   assert.equal((await state('made'))?.since, 'first')
 })
 
 test('a full read runs on schedule or if changes are too old', async t => {
-  const { shop, service } = await fedFor(t)
-  const sync = madeOf([{ end: { since: 'mark' } }], { maxLookbackSeconds: 7_200 })
+  const { shop, service } = await startSyncFixtureFor(t)
+  const sync = buildSync([{ end: { since: 'mark' } }], { maxLookbackSeconds: 7_200 })
   const run = async () => (await runSync(shop.db, service, sync))?.isFull
   assert.deepEqual([await run(), await run()], [true, false])
   await shop.queryRows(`update sync_state set full_at = now() - interval '61 minutes'`)
@@ -155,9 +155,9 @@ test('a full read runs on schedule or if changes are too old', async t => {
 })
 
 test('an incremental run removes nothing', async () => {
-  const before = await count(fed, 'product')
+  const before = await countRows(fed, 'product')
   const result = await fed.sync('products')
-  assert.deepEqual([result?.isFull, await count(fed, 'product')], [false, before])
+  assert.deepEqual([result?.isFull, await countRows(fed, 'product')], [false, before])
 })
 
 test("a dead sync run's lock expires and otherwise excludes other runs", async () => {
@@ -190,7 +190,7 @@ test('a superseded run stops at its next batch', async () => {
 })
 
 test('an unreadable history is skipped and the others are stored', async t => {
-  const other = await fedFor(t)
+  const other = await startSyncFixtureFor(t)
   await other.sync('customers')
   const [broken = 0] = other.simulator.state.transactions.flatMap(sale => sale.personId ?? [])
   other.simulator.faults.add({ kind: 'malformed', path: `/Persons/${broken}/RetailTransactions` })
@@ -198,11 +198,11 @@ test('an unreadable history is skipped and the others are stored', async t => {
   const otherSales = other.simulator.state.transactions.filter(
     sale => sale.personId !== null && sale.personId !== broken,
   )
-  assert.deepEqual([result?.rejected, await count(other, 'retail_transaction')], [1, otherSales.length])
+  assert.deepEqual([result?.rejected, await countRows(other, 'retail_transaction')], [1, otherSales.length])
 })
 
 test('interrupted refreshes resume where they stopped', async t => {
-  const other = await fedFor(t)
+  const other = await startSyncFixtureFor(t)
   await other.sync('customers')
   const stopping = new AbortController()
   let batches = 0
@@ -216,8 +216,8 @@ test('interrupted refreshes resume where they stopped', async t => {
   await other.sync('transactions')
   const all = other.simulator.ledger.callsTo({ path: '/Persons/*/RetailTransactions' }).length
   assert.ok(all < sizes.persons + 10, `${all}`)
-  const bought = other.simulator.state.transactions.filter(sale => sale.personId !== null)
-  assert.equal(await count(other, 'retail_transaction'), bought.length)
+  const customerSales = other.simulator.state.transactions.filter(sale => sale.personId !== null)
+  assert.equal(await countRows(other, 'retail_transaction'), customerSales.length)
 })
 
 test('an outage is recorded and the next run resumes', async () => {

@@ -1,27 +1,36 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { count, customer, fedFor, fedOfTests, personIds, stocked, stockOf } from './fed.ts'
+import {
+  countRows,
+  findStocked,
+  getPersonIds,
+  loadCustomer,
+  loadFreeStock,
+  startFilledSyncFixture,
+  startSyncFixtureFor,
+} from './fed.ts'
 
-const fed = await fedOfTests()
+const fed = await startFilledSyncFixture()
 
 test('a first sync imports everything from the back office', async () => {
   const { state } = fed.simulator
   const styles = [...state.styles.values()].filter(style => style.special !== 'freight')
-  const bought = state.transactions.filter(sale => sale.personId !== null)
-  assert.equal(await count(fed, 'store'), state.stores.size)
-  assert.equal(await count(fed, 'product'), styles.length)
+  const customerSales = state.transactions.filter(sale => sale.personId !== null)
+  assert.equal(await countRows(fed, 'store'), state.stores.size)
+  assert.equal(await countRows(fed, 'product'), styles.length)
   assert.equal(
-    await count(fed, 'variant'),
+    await countRows(fed, 'variant'),
     styles.flatMap(style => style.colours.flatMap(colour => colour.skus)).length,
   )
-  assert.equal(await count(fed, 'stock', 'free_stock > 0'), stocked(fed).length)
-  assert.equal(await count(fed, 'customer'), state.persons.size)
-  assert.equal(await count(fed, 'retail_transaction'), bought.length)
-  assert.equal(await count(fed, 'reward_account'), state.accounts.size)
-  assert.ok(bought.length > 20 && state.accounts.size > 5 && stocked(fed).length > 50)
-  for (const { skuId, storeId, quantity } of stocked(fed)) assert.equal(await stockOf(skuId, storeId, fed), quantity)
+  assert.equal(await countRows(fed, 'stock', 'free_stock > 0'), findStocked(fed).length)
+  assert.equal(await countRows(fed, 'customer'), state.persons.size)
+  assert.equal(await countRows(fed, 'retail_transaction'), customerSales.length)
+  assert.equal(await countRows(fed, 'reward_account'), state.accounts.size)
+  assert.ok(customerSales.length > 20 && state.accounts.size > 5 && findStocked(fed).length > 50)
+  for (const { skuId, storeId, quantity } of findStocked(fed))
+    assert.equal(await loadFreeStock(skuId, storeId, fed), quantity)
   for (const person of state.persons.values()) {
-    const record = await customer(person.id, fed)
+    const record = await loadCustomer(person.id, fed)
     assert.deepEqual(
       [record.surname, record.contact.email, record.privacy],
       [person.surname.trim(), person.email.trim() || null, person.privacy],
@@ -34,7 +43,7 @@ test('a first sync imports everything from the back office', async () => {
       assert.deepEqual(shown, { code, name, referenceValueId: String(valueId) })
     }
   }
-  for (const sale of bought) {
+  for (const sale of customerSales) {
     const [row] = await fed.shop.queryRows(`select record from retail_transaction where id = '${sale.id}'`)
     const { lines, customerId, storeNumber, total } = JSON.parse(row.record)
     const store = state.stores.get(sale.storeId)
@@ -56,7 +65,7 @@ test('a first sync imports everything from the back office', async () => {
 })
 
 test('a second run changes no timestamp', async () => {
-  // Stock that is nothing, or less, is only among the changes.
+  // Only incremental syncs include stock of 0 or less.
   await fed.sync('stock')
   const before = await fed.shop.dumpTables()
   await fed.syncAll()
@@ -67,8 +76,8 @@ test('a second run changes no timestamp', async () => {
 
 test('the next run imports changes', async () => {
   const { simulator } = fed
-  const [first = 0, second = 0] = personIds(fed)
-  const item = stocked(fed).find(({ storeId }) => simulator.state.stores.get(storeId)?.kind === 'shop')
+  const [first = 0, second = 0] = getPersonIds(fed)
+  const item = findStocked(fed).find(({ storeId }) => simulator.state.stores.get(storeId)?.kind === 'shop')
   assert.ok(item)
   simulator.change({ kind: 'edit-person', id: first, fields: { surname: 'Changed', privacy: true } })
   simulator.change({ kind: 'set-stock', skuId: item.skuId, storeId: item.storeId, quantity: -3 })
@@ -82,19 +91,19 @@ test('the next run imports changes', async () => {
   })
   simulator.change({ kind: 'edit-person', id: second, fields: { firstname: 'Buyer' } })
   await fed.syncAll()
-  const record = await customer(first, fed)
+  const record = await loadCustomer(first, fed)
   assert.deepEqual([record.surname, record.privacy, record.emailSubscription], ['Changed', true, false])
-  assert.equal(await stockOf(item.skuId, item.storeId, fed), -4)
+  assert.equal(await loadFreeStock(item.skuId, item.storeId, fed), -4)
   const [variant] = await fed.shop.queryRows(`select price::text from variant where sku_id = '${item.skuId}'`)
   assert.equal(variant.price, '12.5000')
-  assert.equal(await count(fed, 'store', `name = 'Moved'`), 1)
-  assert.equal(await count(fed, 'retail_transaction', `id = '${sale}' and customer_id = '${second}'`), 1)
+  assert.equal(await countRows(fed, 'store', `name = 'Moved'`), 1)
+  assert.equal(await countRows(fed, 'retail_transaction', `id = '${sale}' and customer_id = '${second}'`), 1)
 })
 
 test('a run reads only changes and updates only changed timestamps', async () => {
   await fed.syncAll()
   const before = await fed.shop.queryRows('select id, changed_at::text from customer order by id')
-  const [, , third = 0] = personIds(fed)
+  const [, , third = 0] = getPersonIds(fed)
   fed.simulator.change({ kind: 'edit-person', id: third, fields: { surname: 'Alone' } })
   const result = await fed.sync('customers')
   assert.equal(result?.isFull, false)
@@ -105,13 +114,13 @@ test('a run reads only changes and updates only changed timestamps', async () =>
 })
 
 test('a missing reference value is fetched with its customer', async () => {
-  const [id = 0] = personIds(fed)
+  const [id = 0] = getPersonIds(fed)
   const type = [...fed.simulator.state.referenceTypes.values()].find(referenceType => referenceType.of === 'person')
   assert.ok(type)
   const value = fed.simulator.change({ kind: 'add-reference', typeId: type.id, code: 'NEW', name: 'Brand new' })
   fed.simulator.change({ kind: 'edit-person', id, fields: { references: { [type.id]: Number(value) } } })
   await fed.sync('customers')
-  const { references } = await customer(id, fed)
+  const { references } = await loadCustomer(id, fed)
   assert.deepEqual(
     Object.values(references).find(reference => (reference as { referenceValueId: string }).referenceValueId === value),
     { code: 'NEW', name: 'Brand new', referenceValueId: value },
@@ -122,7 +131,7 @@ test('changes of one second and late commits are not missed', async () => {
   for (const updatedAfter of ['after', 'from'] as const) {
     fed.simulator.set({ updatedAfter, stamps: 'keep' })
     fed.simulator.clock.freeze()
-    const [a = 0, b = 0, c = 0] = personIds(fed).slice(10)
+    const [a = 0, b = 0, c = 0] = getPersonIds(fed).slice(10)
     fed.simulator.change({
       kind: 'edit-person',
       id: a,
@@ -135,7 +144,9 @@ test('changes of one second and late commits are not missed', async () => {
     const late = new Date(Math.floor(wall / 1_000) * 1_000).toISOString().slice(0, 19)
     fed.simulator.change({ kind: 'edit-person', id: c, fields: { surname: `C ${updatedAfter}`, updated: late } })
     await fed.sync('customers')
-    const names = [await customer(a, fed), await customer(b, fed), await customer(c, fed)].map(({ surname }) => surname)
+    const names = [await loadCustomer(a, fed), await loadCustomer(b, fed), await loadCustomer(c, fed)].map(
+      ({ surname }) => surname,
+    )
     assert.deepEqual(names, [`A ${updatedAfter}`, `B ${updatedAfter}`, `C ${updatedAfter}`])
     fed.simulator.clock.reset()
   }
@@ -144,33 +155,33 @@ test('changes of one second and late commits are not missed', async () => {
 
 test('a back office clock an hour ahead or behind loses no change', async t => {
   for (const hours of [1, -1]) {
-    const other = await fedFor(t)
+    const other = await startSyncFixtureFor(t)
     other.simulator.clock.advance(hours * 3_600)
     await other.sync('references')
     await other.sync('stores')
     await other.sync('products')
     await other.sync('stock')
     await other.sync('customers')
-    const [item] = stocked(other)
+    const [item] = findStocked(other)
     assert.ok(item)
-    for (const id of personIds(other).slice(0, 3)) {
+    for (const id of getPersonIds(other).slice(0, 3)) {
       other.simulator.clock.advance(2)
       other.simulator.change({ kind: 'edit-person', id, fields: { surname: `S${id}` } })
       other.simulator.change({ kind: 'set-stock', skuId: item.skuId, storeId: item.storeId, quantity: 100 + id })
       await other.sync('customers')
       await other.sync('stock')
-      assert.equal((await customer(id, other)).surname, `S${id}`)
-      assert.equal(await stockOf(item.skuId, item.storeId, other), 100 + id)
+      assert.equal((await loadCustomer(id, other)).surname, `S${id}`)
+      assert.equal(await loadFreeStock(item.skuId, item.storeId, other), 100 + id)
     }
   }
 })
 
 test('the second of two customers with one email is stored without it', async () => {
-  const [, , , , a = 0, b = 0] = personIds(fed)
+  const [, , , , a = 0, b = 0] = getPersonIds(fed)
   const { email } = fed.simulator.state.persons.get(a) ?? { email: '' }
   fed.simulator.change({ kind: 'edit-person', id: b, fields: { email: email.toUpperCase(), surname: 'Twin' } })
   const result = await fed.sync('customers')
-  const [first, second] = [await customer(a, fed), await customer(b, fed)]
+  const [first, second] = [await loadCustomer(a, fed), await loadCustomer(b, fed)]
   assert.deepEqual([first.contact.email, second.contact.email, second.surname], [email.trim(), null, 'Twin'])
   assert.ok(Object.keys(result?.notes ?? {}).some(text => text.includes('email address')))
 })
@@ -183,19 +194,19 @@ test('two stores that swap numbers are both stored', async () => {
   fed.simulator.change({ kind: 'edit-store', id: b.id, fields: { number: '998' } })
   fed.simulator.change({ kind: 'edit-store', id: a.id, fields: { number: b.number === '998' ? '997' : b.number } })
   await fed.sync('stores')
-  assert.equal(await count(fed, 'store', `store_id = '${b.id}' and store_number = '998'`), 1)
+  assert.equal(await countRows(fed, 'store', `store_id = '${b.id}' and store_number = '998'`), 1)
   fed.simulator.change({ kind: 'edit-store', id: a.id, fields: { number: '998' } })
   fed.simulator.change({ kind: 'edit-store', id: b.id, fields: { number: was } })
   const { rejected } = (await fed.sync('stores')) ?? {}
   assert.equal(rejected, 0)
-  assert.equal(await count(fed, 'store', `store_id = '${a.id}' and store_number = '998'`), 1)
-  assert.equal(await count(fed, 'store', `store_id = '${b.id}' and store_number = '${was}'`), 1)
+  assert.equal(await countRows(fed, 'store', `store_id = '${a.id}' and store_number = '998'`), 1)
+  assert.equal(await countRows(fed, 'store', `store_id = '${b.id}' and store_number = '${was}'`), 1)
 })
 
 test('a sale that changes no timestamp is found at the next refresh', async () => {
-  const [item] = stocked(fed)
+  const [item] = findStocked(fed)
   assert.ok(item)
-  const personId = personIds(fed)[7] ?? 0
+  const personId = getPersonIds(fed)[7] ?? 0
   await fed.sync('customers')
   await fed.sync('transactions')
   const sale = fed.simulator.change({
@@ -205,12 +216,12 @@ test('a sale that changes no timestamp is found at the next refresh', async () =
     lines: [{ skuId: item.skuId, quantity: 1 }],
   })
   await fed.sync('transactions')
-  assert.equal(await count(fed, 'retail_transaction', `id = '${sale}'`), 0)
+  assert.equal(await countRows(fed, 'retail_transaction', `id = '${sale}'`), 0)
   await fed.shop.queryRows(
     `update sync_refresh set refreshed_at = now() - interval '25 hours' where sync = 'transactions'`,
   )
   await fed.sync('transactions')
-  assert.equal(await count(fed, 'retail_transaction', `id = '${sale}'`), 1)
+  assert.equal(await countRows(fed, 'retail_transaction', `id = '${sale}'`), 1)
 })
 
 test('points deleted upstream are deleted here with tombstones', async () => {
@@ -219,15 +230,15 @@ test('points deleted upstream are deleted here with tombstones', async () => {
     candidate.points.some(({ expires }) => expires > soon),
   )
   assert.ok(account)
-  const lots = () => count(fed, 'reward_lot', `account_id = '${account.id}'`)
-  const timestamp = async () =>
+  const countLots = () => countRows(fed, 'reward_lot', `account_id = '${account.id}'`)
+  const loadTimestamp = async () =>
     (await fed.shop.queryRows(`select changed_at::text as at from reward_account where id = '${account.id}'`))[0].at
-  const [some, before] = [await lots(), await timestamp()]
+  const [some, before] = [await countLots(), await loadTimestamp()]
   assert.ok(some > 0)
   for (const kind of ['points', 'rewards', 'gifts'] as const) account[kind].splice(0)
   fed.simulator.change({ kind: 'edit-person', id: account.personId, fields: { jobTitle: 'x' } })
   await fed.sync('customers')
   await fed.sync('reward-accounts')
-  assert.equal(await lots(), 0)
-  assert.ok((await timestamp()) > before)
+  assert.equal(await countLots(), 0)
+  assert.ok((await loadTimestamp()) > before)
 })

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { shopOfTests } from '../shop.ts'
-import { ordersOf } from '../writes/orders.ts'
+import { startShopFixture } from '../shop.ts'
+import { createOrders } from '../writes/orders.ts'
 
-const shop = await shopOfTests()
+const shop = await startShopFixture()
 const { api, simulator } = shop
-const { tee, hat, buy } = await ordersOf(shop)
+const { tee, hat, buy } = await createOrders(shop)
 
 interface Shipment {
   id: string
@@ -16,26 +16,26 @@ interface Shipment {
   cartons: { number: string; lines: { sku: string; quantity: number }[] }[]
   lines: { orderLineId: string; sku: string; quantity: number }[]
 }
-const shipmentsOf = async (id: string): Promise<Shipment[]> => (await api.get(`/orders/${id}/shipments`)).json.data
-const linesOf = async (id: string) => (await api.get(`/orders/${id}`)).json.data.lines
-const endOfFeed = async () => (await api.get('/changes?kinds=shipment&limit=1000')).json.meta.endCursor
-const changesAfter = async (cursor: string) =>
+const listShipments = async (id: string): Promise<Shipment[]> => (await api.get(`/orders/${id}/shipments`)).json.data
+const getLines = async (id: string) => (await api.get(`/orders/${id}`)).json.data.lines
+const getEndCursor = async () => (await api.get('/changes?kinds=shipment&limit=1000')).json.meta.endCursor
+const listChangesAfter = async (cursor: string) =>
   (await api.get(`/changes?kinds=shipment&records=true&after_cursor=${encodeURIComponent(cursor)}`)).json.data
-const order = (units = 1) =>
+const placeOrder = (units = 1) =>
   buy([
     { sku: tee.sku, quantity: units },
     { sku: hat.sku, quantity: 1 },
   ])
 
 test('a despatched order has a shipment with carrier, tracking and content', async () => {
-  const { id } = await order(2)
+  const { id } = await placeOrder(2)
   await shop.sync('orders')
-  assert.deepEqual(await shipmentsOf(id), [])
-  const before = await endOfFeed()
+  assert.deepEqual(await listShipments(id), [])
+  const before = await getEndCursor()
   simulator.change({ kind: 'despatch-order', id: Number(id), conNote: 'EM100' })
   await shop.sync('orders')
   await shop.sync('orders')
-  const [shipment, ...otherShipments] = await shipmentsOf(id)
+  const [shipment, ...otherShipments] = await listShipments(id)
   assert.equal(otherShipments.length, 0)
   assert.ok(shipment)
   assert.deepEqual(
@@ -57,14 +57,14 @@ test('a despatched order has a shipment with carrier, tracking and content', asy
       ],
     },
   ])
-  const changes = await changesAfter(before)
+  const changes = await listChangesAfter(before)
   assert.deepEqual(
     changes.map((change: { kind: string; id: string; path: string }) => [change.kind, change.id, change.path]),
     [['shipment', shipment.id, `/shipments/${shipment.id}`]],
     'a state is published once',
   )
   assert.deepEqual((await api.get(`/shipments/${shipment.id}`)).json.data, shipment)
-  const [line] = await linesOf(id)
+  const [line] = await getLines(id)
   assert.deepEqual(line.tracking, [
     {
       shipmentId: shipment.id,
@@ -84,34 +84,34 @@ test('a despatched order has a shipment with carrier, tracking and content', asy
 })
 
 test('an order in two parcels gets each as it is despatched', async () => {
-  const { id } = await order()
+  const { id } = await placeOrder()
   simulator.change({ kind: 'despatch-order', id: Number(id), conNote: 'EM201', skuIds: [Number(tee.sku)] })
   await shop.sync('orders')
   assert.deepEqual(
-    (await shipmentsOf(id)).map(({ trackingNumber, lines }) => [trackingNumber, lines.length]),
+    (await listShipments(id)).map(({ trackingNumber, lines }) => [trackingNumber, lines.length]),
     [['EM201', 1]],
   )
-  // A read shows the last line as shipped before the sync has its parcel.
+  // A list request stores the last line as shipped before the sync has stored its parcel.
   simulator.change({ kind: 'despatch-order', id: Number(id), conNote: 'EM202' })
   const { customerId } = (await api.get(`/orders/${id}`)).json.data
   await api.get(`/customers/${customerId}/orders`)
   await shop.sync('orders')
-  assert.deepEqual((await shipmentsOf(id)).map(({ trackingNumber }) => trackingNumber).sort(), ['EM201', 'EM202'])
+  assert.deepEqual((await listShipments(id)).map(({ trackingNumber }) => trackingNumber).sort(), ['EM201', 'EM202'])
 })
 
 test('a parcel that is split after the order has shipped is followed', async () => {
-  const { id } = await order()
+  const { id } = await placeOrder()
   simulator.change({ kind: 'despatch-order', id: Number(id), conNote: 'EM301' })
   await shop.sync('orders', { full: false })
-  const [before] = await shipmentsOf(id)
+  const [before] = await listShipments(id)
   simulator.ledger.clear()
   await shop.sync('orders', { full: false })
   assert.equal(simulator.ledger.callsTo({ path: '/Persons/*/Orders' }).length, 0, 'a complete order is polled hourly')
-  const cursor = await endOfFeed()
+  const cursor = await getEndCursor()
   simulator.change({ kind: 'split-shipment', id: Number(id), conNote: 'EM302' })
   await api.db.pool.query("update sync_refresh set refreshed_at = now() - interval '61 minutes' where sync = 'orders'")
   await shop.sync('orders', { full: false })
-  const after = await shipmentsOf(id)
+  const after = await listShipments(id)
   assert.deepEqual(
     after.map(({ trackingNumber, lines }) => [trackingNumber, lines.length]),
     [
@@ -121,24 +121,24 @@ test('a parcel that is split after the order has shipped is followed', async () 
   )
   assert.equal(after[0]?.id, before?.id)
   assert.deepEqual(
-    (await changesAfter(cursor)).map(({ id: shipmentId }: { id: string }) => shipmentId).sort(),
+    (await listChangesAfter(cursor)).map(({ id: shipmentId }: { id: string }) => shipmentId).sort(),
     after.map(({ id: shipmentId }) => shipmentId).sort(),
   )
 })
 
 test('tracking comes from the order if the back office lists no shipment', async () => {
-  const { id } = await order()
+  const { id } = await placeOrder()
   simulator.change({ kind: 'despatch-order', id: Number(id), conNote: 'EM400' })
   simulator.faults.add({ kind: 'error', code: 5008, status: 404, path: '/Persons/*/Shipments/*' })
   await shop.sync('orders')
   assert.deepEqual(
-    (await shipmentsOf(id)).map(({ trackingNumber, carrier, lines }) => [trackingNumber, carrier, lines.length]),
+    (await listShipments(id)).map(({ trackingNumber, carrier, lines }) => [trackingNumber, carrier, lines.length]),
     [['EM400', 'EMS', 2]],
   )
 })
 
 test('an order without changes for days is requested less often', async () => {
-  const { id } = await order()
+  const { id } = await placeOrder()
   await api.db.pool.query("update sales_order set changed_at = now() - interval '10 days'")
   await shop.sync('orders', { full: false })
   simulator.ledger.clear()

@@ -6,17 +6,17 @@ import { paginate } from '../../support/paginate.ts'
 
 // The back office is in Melbourne, the service in London.
 const zone = 'Europe/London'
-const head = await startApparel21Api({ settings: { ...settings, timeZone: zone } })
-const { simulator, api } = head
-after(() => head.stop())
+const installation = await startApparel21Api({ settings: { ...settings, timeZone: zone } })
+const { simulator, api } = installation
+after(() => installation.stop())
 
-interface Shown {
+interface ListedRecord {
   id: string
   updateTimeStamp: string
 }
 
-/** Converts the back office's local time to London's, both in milliseconds. */
-const inLondon = (wallMs: number) =>
+/** Converts the back office's local time, in milliseconds, to London's, as a string. */
+const toLondonTime = (wallMs: number) =>
   Temporal.Instant.fromEpochMilliseconds(Math.floor(wallMs / 1_000) * 1_000)
     .toZonedDateTimeISO('UTC')
     .toPlainDateTime()
@@ -26,7 +26,7 @@ const inLondon = (wallMs: number) =>
     .toString({ smallestUnit: 'second' })
     .replace('T', ' ')
 
-const shown = async (path: string) => (await paginate(api, path)).records as unknown as Shown[]
+const listRecords = async (path: string) => (await paginate(api, path)).records as unknown as ListedRecord[]
 
 test("a synced record has the back office's time in the service's zone", async () => {
   await api.db.run(sql`
@@ -38,25 +38,29 @@ test("a synced record has the back office's time in the service's zone", async (
   const lately = Temporal.Now.instant().subtract({ minutes: 1 }).round('second')
   simulator.clock.freeze(lately.toString())
   simulator.change({ kind: 'set-stock', skuId: sku.id, storeId: store.id, quantity: 7 })
-  await head.sync()
+  await installation.sync()
 
   const { persons, styles, transactions } = simulator.state
-  const customers = await shown('/customers/search')
+  const customers = await listRecords('/customers/search')
   assert.equal(customers.length, persons.size)
   for (const { id, updateTimeStamp } of customers)
-    assert.equal(updateTimeStamp, inLondon(persons.get(Number(id))?.updated ?? 0), id)
-  const products = (await shown('/products')).filter(({ id }) => styles.get(Number(id))?.updated)
+    assert.equal(updateTimeStamp, toLondonTime(persons.get(Number(id))?.updated ?? 0), id)
+  const products = (await listRecords('/products')).filter(({ id }) => styles.get(Number(id))?.updated)
   assert.ok(products.length > 3)
   for (const { id, updateTimeStamp } of products)
-    assert.equal(updateTimeStamp, inLondon(styles.get(Number(id))?.updated ?? 0), id)
-  const stock = await shown('/inventory')
+    assert.equal(updateTimeStamp, toLondonTime(styles.get(Number(id))?.updated ?? 0), id)
+  const stock = await listRecords('/inventory')
   assert.equal(
     stock.find(({ id }) => id === `${store.id}-${sku.id}`)?.updateTimeStamp,
-    inLondon(simulator.clock.wall()),
-    'when the stock of its store last changed',
+    toLondonTime(simulator.clock.wall()),
+    'stock has the time when its store last changed',
   )
-  const sales = await shown('/orders/transactions/search')
+  const sales = await listRecords('/orders/transactions/search')
   assert.ok(sales.length > 0 && sales.length <= transactions.length)
   for (const sale of sales)
-    assert.equal(sale.updateTimeStamp, (sale as unknown as { saleDate: string }).saleDate, 'it has no other time')
+    assert.equal(
+      sale.updateTimeStamp,
+      (sale as unknown as { saleDate: string }).saleDate,
+      'a sale has only its sale date',
+    )
 })

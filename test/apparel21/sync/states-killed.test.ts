@@ -5,26 +5,27 @@ import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { sql } from '../../../src/database/db.ts'
-import { shopOfTests } from '../shop.ts'
-import { ordersOf } from '../writes/orders.ts'
-import { returnsOf } from '../writes/returns.ts'
+import { startShopFixture } from '../shop.ts'
+import { createOrders } from '../writes/orders.ts'
+import { createReturns } from '../writes/returns.ts'
 import { timeZone } from './fed.ts'
 
-/** Numbers of orders, each with a shipment and a return, and of kills of each sync; more: `STATES_RECORDS=10000 STATES_KILLS=8`. */
+/** Number of orders, each with a shipment and a return. For a longer run: `STATES_RECORDS=10000 STATES_KILLS=8`. */
 const records = Number(process.env.STATES_RECORDS ?? 60)
+/** Number of times that each sync is killed. */
 const kills = Number(process.env.STATES_KILLS ?? 2)
 
-const shop = await shopOfTests({ returnReasons: [{ code: 'SIZE', name: 'Wrong size' }], readsPerMinute: 'off' })
+const shop = await startShopFixture({ returnReasons: [{ code: 'SIZE', name: 'Wrong size' }], readsPerMinute: 'off' })
 const { api, simulator } = shop
 const { db, service } = api
 const { state } = simulator
-const orders = await ordersOf(shop)
-const { bought, giveBack, lastReturn } = returnsOf(shop, orders)
+const orders = await createOrders(shop)
+const { placeOrder, postReturn, getLastReturn } = createReturns(shop, orders)
 const program = fileURLToPath(new URL('sync-all.ts', import.meta.url))
 const firstId = 5_000_000
 const ids = Array.from({ length: records }, (_, i) => firstId + i)
 
-/** Copies rows of a table, with other values of some columns for each number `i`. */
+/** Copies rows of a table `records` times. `changed` has SQL expressions of column values, in which `i` is the copy's number. */
 const copyRows = (table: string, where: string, changed: string) =>
   db.pool.query(
     `insert into ${table} select r.* from generate_series(0, ${records - 1}) i, ${table} t,
@@ -32,14 +33,14 @@ const copyRows = (table: string, where: string, changed: string) =>
     [service.id],
   )
 
-/** Copies an order, and then its return, so that each of many customers has several in both systems. */
+/** Copies an order in both systems and spreads the copies over the customers. The returned function copies its return. */
 async function copyOrders(id: string) {
   const shoppers = [...state.persons.values()].filter(({ email }) => email !== '')
   const template = state.orders.get(Number(id)) ?? assert.fail()
-  const personOf = (i: number) => shoppers[i % shoppers.length]?.id ?? 0
+  const getPersonId = (i: number) => shoppers[i % shoppers.length]?.id ?? 0
   for (const [i, orderId] of ids.entries()) {
     const lines = template.lines.map(line => ({ ...line, id: orderId }))
-    state.orders.set(orderId, { ...template, id: orderId, number: `S${orderId}`, personId: personOf(i), lines })
+    state.orders.set(orderId, { ...template, id: orderId, number: `S${orderId}`, personId: getPersonId(i), lines })
   }
   const customers = `(array['${shoppers.map(shopper => shopper.id).join("','")}'])[1 + i % ${shoppers.length}]`
   const orderId = `(${firstId} + i)::text`
@@ -50,10 +51,10 @@ async function copyOrders(id: string) {
   )
   await copyRows('order_line', `t.order_id = '${id}'`, `'order_id', ${orderId}`)
   return async (returnId: string) => {
-    const returnTemplate = lastReturn()
+    const returnTemplate = getLastReturn()
     for (const [i, copyId] of ids.entries()) {
       const lines = returnTemplate.lines.map(line => ({ ...line, id: copyId }))
-      const copied = { id: copyId, number: `R${copyId}`, orderId: copyId, personId: personOf(i), lines }
+      const copied = { id: copyId, number: `R${copyId}`, orderId: copyId, personId: getPersonId(i), lines }
       state.returns.set(copyId, { ...returnTemplate, ...copied })
     }
     await copyRows(
@@ -70,12 +71,12 @@ async function copyOrders(id: string) {
   }
 }
 
-/** Follows the change feed as a client does, and counts how often it gets each state. */
+/** Reads the change feed as a client does and counts how often each state arrives. The returned function ends it. */
 async function followStates() {
   const counts = new Map<string, number>()
   let cursor = ''
   let isOver = false
-  /** Reads up to the end. Returns the number of changes. */
+  /** Reads to the end of the feed. Returns the number of changes. */
   async function readAll(counter: (state: string) => void) {
     for (let count = 0; ; ) {
       const after = cursor && `&after_cursor=${encodeURIComponent(cursor)}`
@@ -103,7 +104,7 @@ async function followStates() {
   }
 }
 
-/** Runs a sync in processes that are killed as soon as some of the records have the state, until all have it. */
+/** Runs a sync until all records are done. Kills its process `kills` times, each time after more records. */
 async function runWithKills(only: string, countDone: () => Promise<number>) {
   const connection = { url: simulator.url, countryCode: 'AU', timeZone }
   const input = JSON.stringify({ database: api.database.connection, service, connection, only })
@@ -121,29 +122,29 @@ async function runWithKills(only: string, countDone: () => Promise<number>) {
     if (signal === 'SIGKILL') killed++
     await db.run(sql`update sync_state set heartbeat_at = now() - interval '2 minutes' where heartbeat_at is not null`)
   }
-  assert.equal(killed, kills, 'each kill met a running sync')
+  assert.equal(killed, kills, 'each kill must interrupt a running sync')
 }
 
-const countRows = async (table: string, where: string) =>
+const countUpTo = async (table: string, where: string) =>
   (await db.pool.query(`select count(*)::integer as n from ${table} where service_id = $1 and ${where}`, [service.id]))
     .rows[0].n as number
 
-/** Asserts that the reader got each of the states once. */
-function assertOnce(counts: ReadonlyMap<string, number>, stateOf: (id: number) => string) {
+/** Asserts that the reader got each state once. */
+function assertOnce(counts: ReadonlyMap<string, number>, toStateKey: (id: number) => string) {
   const repeated = [...counts].filter(([, count]) => count !== 1)
   assert.deepEqual(repeated.slice(0, 5), [], 'a state is published more than once')
   assert.equal(counts.size, records)
-  for (const id of ids) assert.equal(counts.get(stateOf(id)), 1, stateOf(id))
+  for (const id of ids) assert.equal(counts.get(toStateKey(id)), 1, toStateKey(id))
 }
 
 test(`${records} shipments and returns are published once per state despite kills`, async () => {
-  const order = await bought({ [orders.tee.sku]: 1 }, { isShipped: false })
+  const order = await placeOrder({ [orders.tee.sku]: 1 }, { isShipped: false })
   const copyReturn = await copyOrders(order.id)
   simulator.faults.add({ kind: 'latency', path: '/Persons/*', seconds: records > 1_000 ? 0 : 0.01 })
 
   const endShipments = await followStates()
   for (const id of ids) simulator.change({ kind: 'despatch-order', id })
-  await runWithKills('orders', () => countRows('shipment', `order_id >= '${firstId}'`))
+  await runWithKills('orders', () => countUpTo('shipment', `order_id >= '${firstId}'`))
   const shipments = await db.rows<{ id: string; orderId: string; trackingNumber: string }>(
     sql`select id, order_id as "orderId", tracking_number as "trackingNumber" from shipment where service_id = ${service.id}`,
   )
@@ -151,7 +152,7 @@ test(`${records} shipments and returns are published once per state despite kill
   assertOnce(await endShipments(), id => `shipment ${byOrder.get(String(id))?.id} EM${id}`)
 
   simulator.change({ kind: 'despatch-order', id: Number(order.id) })
-  const created = await giveBack(order.id, { [orders.tee.sku]: 1 })
+  const created = await postReturn(order.id, { [orders.tee.sku]: 1 })
   assert.equal(created.status, 201, created.text)
   await copyReturn(created.json.data.id)
   for (const [change, status] of [
@@ -160,8 +161,8 @@ test(`${records} shipments and returns are published once per state despite kill
   ] as const) {
     const endReturns = await followStates()
     for (const id of ids) simulator.change({ kind: change, id })
-    await runWithKills('returns', () => countRows('sales_return', `id like 'r%' and status = '${status}'`))
+    await runWithKills('returns', () => countUpTo('sales_return', `id like 'r%' and status = '${status}'`))
     assertOnce(await endReturns(), id => `return r${id} ${status}`)
   }
-  assert.equal(await countRows('order_line', `order_id >= '${firstId}' and status = 'returned'`), records)
+  assert.equal(await countUpTo('order_line', `order_id >= '${firstId}' and status = 'returned'`), records)
 })

@@ -2,7 +2,7 @@ import { type Db, sql } from '../../../src/database/db.ts'
 import type { Service } from '../../../src/domain/tenancy/service-settings.ts'
 import { isLeased } from '../../../src/store/sync/lease.ts'
 
-/** How far a sync has been read. */
+/** The state of a sync, with the counts of its last run. */
 interface SyncState {
   sync: string
   since: string | null
@@ -20,8 +20,8 @@ interface SyncState {
   running: boolean
 }
 
-/** How each sync of a service stands. */
-export const syncStates = (db: Db, service: Service) =>
+/** Returns the states of a service's syncs, by name. */
+export const loadSyncStates = (db: Db, service: Service) =>
   db.rows<SyncState>(sql`
     select sync, since, started_at as "startedAt", finished_at as "finishedAt", full_at as "fullAt",
            read::integer, inserted::integer, changed::integer, removed::integer, rejected::integer, notes, error, failed_at as "failedAt",

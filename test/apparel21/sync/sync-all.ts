@@ -4,7 +4,7 @@ import { buildSyncs } from '../../../src/backoffice/apparel21/syncs/syncs.ts'
 import { openDatabase } from '../../../src/database/db.ts'
 import { runSync } from '../../../src/sync/sync.ts'
 
-/** A process that runs every sync, or one (`only`), for a test to kill. Its argument is JSON: database, service, and what the client connects to. */
+/** Runs every sync, or only `only`, in a process that tests kill. The argument is JSON: `{ database, service, connection, only }`. */
 const { database, service, connection, only } = JSON.parse(process.argv[2] ?? '')
 const db = openDatabase(database)
 const client = createClient(connection)

@@ -16,7 +16,7 @@ import { waitUntil } from '../../support/processes.ts'
 import { startTestApi } from '../../support/service.ts'
 import { post, put } from '../../support/write.ts'
 
-// Apparel21 is in Melbourne. The service begins in UTC, and so reads its times wrongly.
+// Apparel21 is in Melbourne. The service is set to UTC at first and therefore misreads its times.
 const simulator = await startSimulator({ sizes: { stores: 5, styles: 6, persons: 20, vouchers: 0 } })
 const log = pino({ level: 'silent' })
 let driver: Driver | undefined
@@ -30,14 +30,14 @@ after(async () => {
   await simulator.close()
 })
 await upsertGateways(api.db, api.service, [{ name: 'paypal' }])
-// So that the first sync reads changes of stock, with their times.
+// With these checkpoints the first stock sync is incremental, because only changes have times.
 await api.db.run(sql`
   insert into sync_source (service_id, source, time_zone) values (${api.service.id}, ${`apparel21 ${simulator.url} AU`}, 'UTC')`)
 await api.db.run(sql`
   insert into sync_state (service_id, sync, since, finished_at, full_at)
   values (${api.service.id}, 'stock', '2020-01-01T00:00:00', now(), now()), (${api.service.id}, 'ecommerce-variants', null, now(), now())`)
 
-/** Syncs as the worker does, with the current settings. `timeZone`: that of the back-office connection. */
+/** Runs all syncs as the worker does, with the current settings. `timeZone` is a setting of the connection. */
 async function syncAll(timeZone?: string) {
   driver?.close()
   const service = (await readService(api.db, api.service.id)) ?? assert.fail()
@@ -47,7 +47,7 @@ async function syncAll(timeZone?: string) {
   for (const sync of current.syncs) await runSyncIfReady(api.db, service, current, sync)
 }
 
-/** The back office's local time as local time of another zone, if it was read in `readIn`. */
+/** Interprets the back office's local time in zone `readIn` and converts it to zone `shownIn`. */
 const convert = (wallMs: number, { readIn, shownIn }: { readIn: string; shownIn: string }) =>
   Temporal.Instant.fromEpochMilliseconds(Math.floor(wallMs / 1_000) * 1_000)
     .toZonedDateTimeISO('UTC')
@@ -58,22 +58,22 @@ const convert = (wallMs: number, { readIn, shownIn }: { readIn: string; shownIn:
     .toString({ smallestUnit: 'second' })
     .replace('T', ' ')
 
-interface Shown {
+interface ListedRecord {
   id: string
   storeId: string
   updateTimeStamp: string
 }
 
-/** Returns the records of a list whose time is not that of the back office. */
+/** Returns the records of a list whose time differs from the back office's. */
 async function findWrong(
   path: string,
-  updatedOf: (record: Shown) => number | undefined,
+  getUpdated: (record: ListedRecord) => number | undefined,
   zones: Parameters<typeof convert>[1],
 ) {
-  const records = (await paginate(api, path)).records as unknown as Shown[]
+  const records = (await paginate(api, path)).records as unknown as ListedRecord[]
   assert.ok(records.length > 3)
   return records.filter(record => {
-    const updated = updatedOf(record)
+    const updated = getUpdated(record)
     return updated !== undefined && record.updateTimeStamp !== convert(updated, zones)
   })
 }
@@ -81,17 +81,17 @@ async function findWrong(
 const { persons, styles, stores, stock } = simulator.state
 /** Times of the last stock change of each shop. Apparel21 has one time for all SKUs of a shop. */
 const stockUpdated = new Map<string, number>()
-const personUpdated = (id: string) => persons.get(Number(id))?.updated
-const lists = (zones: Parameters<typeof convert>[1]) =>
+const getPersonUpdated = (id: string) => persons.get(Number(id))?.updated
+const findWrongInLists = (zones: Parameters<typeof convert>[1]) =>
   Promise.all([
-    findWrong('/customers/search', ({ id }) => personUpdated(id), zones),
+    findWrong('/customers/search', ({ id }) => getPersonUpdated(id), zones),
     findWrong('/products', ({ id }) => styles.get(Number(id))?.updated, zones),
     findWrong('/inventory', ({ storeId }) => stockUpdated.get(storeId), zones),
   ])
-/** Asserts that at most the newest customer and product have another time. The newest stock is not that of a shop. */
-const newestOnly = ([people = [], products = [], levels = []]: Shown[][]) =>
+/** Asserts that at most the newest customer and the newest product differ. The newest stock is not in a shop. */
+const assertNewestOnly = ([people = [], products = [], levels = []]: ListedRecord[][]) =>
   assert.deepEqual([people.length <= 1, products.length <= 1, levels], [true, true, []])
-const runsOf = async (sync: string) => (await api.get(`/syncs/${sync}/runs`)).json.data as { full: boolean }[]
+const listRuns = async (sync: string) => (await api.get(`/syncs/${sync}/runs`)).json.data as { full: boolean }[]
 
 test('a later change of the time zone corrects read times', async () => {
   // Changes of the last hours would get the time of the load, because they seem to be in the future.
@@ -104,7 +104,7 @@ test('a later change of the time zone corrects read times', async () => {
     for (const { row } of simulator.state.skus.values()) stock.set(row, column, stock.at(row, column), updated)
   }
   await syncAll()
-  newestOnly(await lists({ readIn: 'UTC', shownIn: 'UTC' }))
+  assertNewestOnly(await findWrongInLists({ readIn: 'UTC', shownIn: 'UTC' }))
   const customerId = (await createCustomer(api, buildCustomer({ mobile: '0400 123 456' }))).id
   const [sku] = [...simulator.state.skus.values()].filter(({ colour, price }) => !colour.style.special && price > 0)
   assert.ok(sku)
@@ -120,21 +120,21 @@ test('a later change of the time zone corrects read times', async () => {
   simulator.change({ kind: 'despatch-order', id: Number(order.id), conNote: 'EM1' })
   await syncAll()
   const own = (await api.get(`/customers/${customerId}`)).json.data.updateTimeStamp
-  const shipment = async () => (await api.get(`/orders/${order.id}/shipments`)).json.data[0]
-  const before = await shipment()
+  const getShipment = async () => (await api.get(`/orders/${order.id}/shipments`)).json.data[0]
+  const before = await getShipment()
   const cursor = (await api.get('/customers/search?limit=1')).json.meta.endCursor
-  const fullRuns = (await runsOf('customers')).filter(({ full }) => full).length
+  const fullRuns = (await listRuns('customers')).filter(({ full }) => full).length
   const since = (await api.get('/changes?kinds=shipment')).json.meta.endCursor
 
   await put(api, '/settings', { timeZone: 'Australia/Melbourne' })
-  const zoneOf = async () => (await api.get('/stores')).json.meta.timeZone
-  await waitUntil(async () => (await zoneOf()) === 'Australia/Melbourne', 'the setting is in effect', 5_000)
+  const getTimeZone = async () => (await api.get('/stores')).json.meta.timeZone
+  await waitUntil(async () => (await getTimeZone()) === 'Australia/Melbourne', 'the setting is in effect', 5_000)
   await syncAll()
-  newestOnly(await lists({ readIn: 'Australia/Melbourne', shownIn: 'Australia/Melbourne' }))
-  assert.equal((await runsOf('customers')).filter(({ full }) => full).length, fullRuns + 1, 'a full sync is visible')
-  assert.equal((await runsOf('products'))[0]?.full, true)
+  assertNewestOnly(await findWrongInLists({ readIn: 'Australia/Melbourne', shownIn: 'Australia/Melbourne' }))
+  assert.equal((await listRuns('customers')).filter(({ full }) => full).length, fullRuns + 1, 'a full sync is visible')
+  assert.equal((await listRuns('products'))[0]?.full, true)
   const wall = convert(simulator.state.orders.get(Number(order.id))?.updated ?? 0, { readIn: 'UTC', shownIn: 'UTC' })
-  const corrected = await shipment()
+  const corrected = await getShipment()
   assert.deepEqual([corrected.id, corrected.shippedAt], [before.id, wall])
   const inMelbourne = (time: string) =>
     Temporal.PlainDateTime.from(time).toZonedDateTime('UTC').withTimeZone('Australia/Melbourne').toPlainDateTime()
@@ -147,14 +147,14 @@ test('a later change of the time zone corrects read times', async () => {
   await waitUntil(async () => (await api.get(stale)).status === 400, 'a client starts over', 5_000)
   assert.equal((await api.get(`/changes?kinds=shipment&after_cursor=${encodeURIComponent(since)}`)).status, 410)
   const [kept] = await api.db.rows(sql`select from sync_state where sync = 'ecommerce-variants'`)
-  assert.ok(kept, 'checkpoints of the e-commerce platform stay')
+  assert.ok(kept, 'checkpoints of the e-commerce platform must stay')
 })
 
 test('a change of the connection corrects earlier and later times', async () => {
   await syncAll('Europe/London')
-  newestOnly(await lists({ readIn: 'Europe/London', shownIn: 'Australia/Melbourne' }))
+  assertNewestOnly(await findWrongInLists({ readIn: 'Europe/London', shownIn: 'Australia/Melbourne' }))
   await syncAll('Australia/Melbourne')
-  newestOnly(await lists({ readIn: 'Australia/Melbourne', shownIn: 'Australia/Melbourne' }))
+  assertNewestOnly(await findWrongInLists({ readIn: 'Australia/Melbourne', shownIn: 'Australia/Melbourne' }))
   const [id = 0] = persons.keys()
   simulator.change({ kind: 'edit-person', id, fields: { surname: 'Changed' } })
   await syncAll('Australia/Melbourne')
@@ -162,7 +162,7 @@ test('a change of the connection corrects earlier and later times', async () => 
   const zone = 'Australia/Melbourne'
   assert.deepEqual(
     [data.surname, data.updateTimeStamp],
-    ['Changed', convert(personUpdated(String(id)) ?? 0, { readIn: zone, shownIn: zone })],
+    ['Changed', convert(getPersonUpdated(String(id)) ?? 0, { readIn: zone, shownIn: zone })],
   )
-  assert.equal((await runsOf('customers'))[0]?.full, false)
+  assert.equal((await listRuns('customers'))[0]?.full, false)
 })

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { fedFor, stocked, stockOf } from './fed.ts'
+import { findStocked, loadFreeStock, startSyncFixtureFor } from './fed.ts'
 
 test('invalid free stock is rejected alone, and fractions are rounded down', async t => {
-  const fed = await fedFor(t)
+  const fed = await startSyncFixtureFor(t)
   await fed.syncAll()
   const { state } = fed.simulator
-  const ofStores = Map.groupBy(stocked(fed), ({ storeId }) => storeId)
-  const [odd, part, sound] = [...ofStores.values()].find(({ length }) => length > 2) ?? []
+  const stockByStore = Map.groupBy(findStocked(fed), ({ storeId }) => storeId)
+  const [odd, part, sound] = [...stockByStore.values()].find(({ length }) => length > 2) ?? []
   assert.ok(odd && part && sound)
   const upstream = new Map(
     [odd, part].map(({ skuId }, index) => [state.skus.get(skuId)?.row, index ? 2.75 : Number.NaN]),
@@ -17,9 +17,8 @@ test('invalid free stock is rejected alone, and fractions are rounded down', asy
   for (const item of [odd, part, sound]) fed.simulator.change({ kind: 'set-stock', ...item, quantity: 700 })
   const result = await fed.sync('stock')
   assert.ok(result?.rejected)
-  assert.deepEqual(await Promise.all([odd, part, sound].map(({ skuId, storeId }) => stockOf(skuId, storeId, fed))), [
-    odd.quantity,
-    2,
-    700,
-  ])
+  assert.deepEqual(
+    await Promise.all([odd, part, sound].map(({ skuId, storeId }) => loadFreeStock(skuId, storeId, fed))),
+    [odd.quantity, 2, 700],
+  )
 })

@@ -4,10 +4,10 @@ import { settings } from '../../drivers/apparel21.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { waitUntil } from '../../support/processes.ts'
 import { put } from '../../support/write.ts'
-import { salesOf, vouchersOfTests } from './vouchers.ts'
+import { createVoucherSales, startVoucherFixture } from './vouchers.ts'
 
-const { simulator, api } = await vouchersOfTests()
-const { issue } = salesOf({ simulator, api })
+const { simulator, api } = await startVoucherFixture()
+const { issue } = createVoucherSales({ simulator, api })
 
 interface Named {
   name: string
@@ -31,7 +31,7 @@ test('an unsuitable gift card SKU and voucher type are reported', async () => {
     assert.match(text, new RegExp(`\`GV_NONE\`.*\`GV_EMAIL\`.*must name a gift voucher; SKU \`${giftCardSku}\``))
   assert.equal(simulator.ledger.callsTo({ method: 'POST' }).length, 0, 'no person and no sale is created')
   await put(caller, '/settings', { giftCardSku: settings.giftCardSku, voucherType: settings.voucherType })
-  await waitUntil(async () => (await reason()) === undefined, 'the settings are in force', 10_000)
+  await waitUntil(async () => (await reason()) === undefined, 'the settings are in effect', 10_000)
   assert.equal((await issue({}, {}, caller)).status, 202)
 })
 

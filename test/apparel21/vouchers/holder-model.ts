@@ -1,25 +1,25 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 
-/** Operations of a shopper. Lock, renew, unlock and redeem use the newest validation that the shopper received. */
+/** Operations of a shopper. `lock`, `unlock` and `draw` use the newest validation that the shopper received. */
 export const operations = ['look up', 'validate', 'lock', 'unlock', 'lock by PIN', 'draw', 'repeat'] as const
 export type Operation = (typeof operations)[number]
 
-/** Faults during an operation. `late` is a process that is halted for longer than its lease. */
+/** Faults during an operation. `late` means that the process is halted for longer than its lease. */
 export const faults = ['lost-answer', 'reset-before', 'hang', 'late', 'late after its effect', 'killed'] as const
 export type Fault = (typeof faults)[number]
 
 export interface Act {
   operation: Operation
   cents: number
-  /** Which of two servers gets the request. */
+  /** The server that gets the request. */
   server: 0 | 1
-  /** Milliseconds that it waits first. */
+  /** The wait before the operation. */
   waitMs: number
   fault: Fault | undefined
 }
 
-/** Concurrent operations, at most one per shopper. After them time passes, or open writes are recovered. */
+/** Concurrent operations, at most one per shopper. `next` happens after them. */
 export interface Round {
   acts: (Act | undefined)[]
   next: 'nothing' | 'locks run out' | 'follow up'
@@ -44,30 +44,33 @@ export const rounds = fc.array(
   { minLength: 2, maxLength: 12 },
 )
 
-/** Outcomes of any operation: a fault, or another operation in the way. */
-const always = ['outcome_unknown', 'back_office_unavailable', 'concurrent_update']
+/** Outcomes that every operation can have, because of a fault or a concurrent operation. */
+const alwaysPermitted = ['outcome_unknown', 'back_office_unavailable', 'concurrent_update']
 const rejected = ['voucher_locked', 'validation_id_incorrect']
-const over = ['voucher_unusable', 'insufficient_voucher_balance']
-/** A process that was halted for too long finds that another one recovers its order. */
+const noBalance = ['voucher_unusable', 'insufficient_voucher_balance']
+/** The outcome if the process was halted for too long and another one recovers its order. */
 export const leaseLost = 'idempotency_in_progress'
 /**
- * Permitted outcomes. `held` applies to a shopper that held the voucher at the beginning and had not begun to release
- * it.
+ * Permitted outcomes. `asHolder` applies to a shopper that held the voucher at the beginning and had not begun to
+ * release it.
  */
-const table: Record<Operation, { anybody: readonly string[]; asHolder: readonly string[] }> = {
+const permitted: Record<Operation, { anybody: readonly string[]; asHolder: readonly string[] }> = {
   'look up': { anybody: ['200', 'voucher_unusable'], asHolder: ['200', 'voucher_unusable'] },
-  validate: { anybody: ['200', 'voucher_locked', ...over], asHolder: ['voucher_locked', ...over] },
+  validate: { anybody: ['200', 'voucher_locked', ...noBalance], asHolder: ['voucher_locked', ...noBalance] },
   lock: { anybody: ['200', ...rejected], asHolder: ['200'] },
   unlock: { anybody: ['200', ...rejected], asHolder: ['200'] },
-  'lock by PIN': { anybody: ['200', 'voucher_locked', ...over], asHolder: ['voucher_locked', ...over] },
-  draw: { anybody: ['201', leaseLost, ...rejected, ...over], asHolder: ['201', leaseLost, ...over] },
-  repeat: { anybody: ['201', leaseLost, ...rejected, ...over], asHolder: ['201', leaseLost, ...rejected, ...over] },
+  'lock by PIN': { anybody: ['200', 'voucher_locked', ...noBalance], asHolder: ['voucher_locked', ...noBalance] },
+  draw: { anybody: ['201', leaseLost, ...rejected, ...noBalance], asHolder: ['201', leaseLost, ...noBalance] },
+  repeat: {
+    anybody: ['201', leaseLost, ...rejected, ...noBalance],
+    asHolder: ['201', leaseLost, ...rejected, ...noBalance],
+  },
 }
 
-/** Operations for which the voucher must be free or held by this shopper. */
-const needsIt: ReadonlySet<Operation> = new Set(['validate', 'lock', 'unlock', 'lock by PIN', 'draw'])
+/** Operations that succeed only if no other shopper holds the voucher. */
+const exclusiveOperations: ReadonlySet<Operation> = new Set(['validate', 'lock', 'unlock', 'lock by PIN', 'draw'])
 
-interface Done {
+interface CompletedOperation {
   shopper: number
   operation: Operation
   from: number
@@ -80,50 +83,50 @@ interface HeldLock {
   to: number
 }
 
-/** Checks a history against the table: each response, and the times at which a shopper certainly held the voucher. */
-export function historyOf() {
-  const history: Done[] = []
-  const holds: HeldLock[] = []
-  const holding = (shopper: number) =>
-    holds.find(lock => lock.shopper === shopper && lock.to === Number.POSITIVE_INFINITY)
-  const reported = () => JSON.stringify(history, null, 1)
+/** Creates a history that checks each outcome and records when each shopper certainly held the voucher. */
+export function createHistory() {
+  const history: CompletedOperation[] = []
+  const locks: HeldLock[] = []
+  const findLock = (shopper: number) =>
+    locks.find(lock => lock.shopper === shopper && lock.to === Number.POSITIVE_INFINITY)
+  const formatHistory = () => JSON.stringify(history, null, 1)
   return {
-    holding,
-    /** A shopper begins an operation. One that releases the voucher or pays with it no longer certainly holds it. */
-    begins(shopper: number, operation: Operation) {
-      const lock = holding(shopper)
+    findLock,
+    /** Records the beginning of an operation. Returns true if the shopper holds the voucher. An unlock or a draw ends the certainty. */
+    recordBeginning(shopper: number, operation: Operation) {
+      const lock = findLock(shopper)
       if (lock && (operation === 'unlock' || operation === 'draw')) lock.to = performance.now()
       return lock !== undefined
     },
-    ends(done: Omit<Done, 'to'>, wasHolding: boolean) {
+    recordEnd(operationResult: Omit<CompletedOperation, 'to'>, wasHolding: boolean) {
       const to = performance.now()
-      const { shopper, operation, outcome } = done
-      history.push({ ...done, to })
-      const { anybody, asHolder } = table[operation]
-      const mayBe = [...always, ...(wasHolding ? asHolder : anybody)]
+      const { shopper, operation, outcome } = operationResult
+      history.push({ ...operationResult, to })
+      const { anybody, asHolder } = permitted[operation]
+      const permittedOutcomes = [...alwaysPermitted, ...(wasHolding ? asHolder : anybody)]
       assert.ok(
-        mayBe.includes(outcome),
-        `${shopper}: ${operation} came to ${outcome}, holding: ${wasHolding}\n${reported()}`,
+        permittedOutcomes.includes(outcome),
+        `${shopper}: ${operation} ended with ${outcome}, holding: ${wasHolding}\n${formatHistory()}`,
       )
-      // A response that excludes any effect leaves the voucher with its holder.
-      const isKept = wasHolding && (outcome === 'back_office_unavailable' || over.includes(outcome))
+      // If the outcome excludes any effect, the holder still holds the voucher.
+      const keepsLock = wasHolding && (outcome === 'back_office_unavailable' || noBalance.includes(outcome))
       if (
-        (outcome === '200' && (operation === 'lock' || operation === 'lock by PIN') && !holding(shopper)) ||
-        (isKept && !holding(shopper))
+        (outcome === '200' && (operation === 'lock' || operation === 'lock by PIN') && !findLock(shopper)) ||
+        (keepsLock && !findLock(shopper))
       )
-        holds.push({ shopper, from: to, to: Number.POSITIVE_INFINITY })
+        locks.push({ shopper, from: to, to: Number.POSITIVE_INFINITY })
     },
-    locksRunOut() {
-      for (const lock of holds) lock.to = Math.min(lock.to, performance.now())
+    expireLocks() {
+      for (const lock of locks) lock.to = Math.min(lock.to, performance.now())
     },
-    /** Checks that no other shopper used a voucher while one held it. */
-    validateLine() {
-      for (const lock of holds)
+    /** Asserts that no other shopper used the voucher while one held it. */
+    assertExclusive() {
+      for (const lock of locks)
         for (const { shopper, operation, from, to, outcome } of history)
-          if (shopper !== lock.shopper && needsIt.has(operation) && /^20/.test(outcome))
+          if (shopper !== lock.shopper && exclusiveOperations.has(operation) && /^20/.test(outcome))
             assert.ok(
               from < lock.from || to > lock.to,
-              `${lock.shopper} held it while ${shopper} did: ${operation}\n${reported()}`,
+              `${lock.shopper} held the voucher during ${operation} of ${shopper}\n${formatHistory()}`,
             )
     },
   }

@@ -8,25 +8,25 @@ import { assertProblem } from '../../support/problem.ts'
 import type { TestResponse } from '../../support/service.ts'
 import { clearFailures, lockVoucher } from '../../support/voucher-shop.ts'
 import { assertReplay, post, put, withKey } from '../../support/write.ts'
-import { count, shopOfTests } from '../shop.ts'
-import { ordersOf } from '../writes/orders.ts'
-import { type Act, type Fault, historyOf, leaseLost, type Round, rounds, shoppers } from './holder-model.ts'
+import { countRows, startShopFixture } from '../shop.ts'
+import { createOrders } from '../writes/orders.ts'
+import { type Act, createHistory, type Fault, leaseLost, type Round, rounds, shoppers } from './holder-model.ts'
 
-/** Runs of the model; longer: `HOLDER_RUNS=500`. */
+/** Number of runs of the model. For a longer test: `HOLDER_RUNS=500`. */
 const runs = Number(process.env.HOLDER_RUNS ?? 6)
 
-const shop = await shopOfTests()
+const shop = await startShopFixture()
 const { api, simulator } = shop
-const servers = [api, await shop.secondServer()] as const
-const { tee, order, voucher } = await ordersOf(shop)
-const { number, pin } = voucher('6000001')
+const servers = [api, await shop.startSecondServer()] as const
+const { tee, buildOrder, findVoucher } = await createOrders(shop)
+const { number, pin } = findVoucher('6000001')
 const lockSeconds = 60
 
-/** Creates an unused voucher of 100.00. */
-async function fresh() {
+/** Makes the voucher unused and unlocked, with a balance of 100.00. */
+async function resetVoucher() {
   await shop.reset()
   for (const table of ['upstream_voucher', 'intent', 'reservation']) await api.db.run(sql`delete from ${raw(table)}`)
-  Object.assign(voucher(number), { used: 0, lockedUntil: 0, validationId: '' })
+  Object.assign(findVoucher(number), { used: 0, lockedUntil: 0, validationId: '' })
 }
 
 const paths = {
@@ -39,122 +39,126 @@ const paths = {
   repeat: '/Persons/*/Orders',
 } as const
 
-function arrange(operation: Act['operation'], fault: Fault) {
+function addFault(operation: Act['operation'], fault: Fault) {
   const path = paths[operation]
-  if (fault === 'killed') shop.undo(1)
+  if (fault === 'killed') shop.failCommits(1)
   else if (fault === 'late' || fault === 'late after its effect')
     simulator.faults.add({ kind: 'latency', path, seconds: 0.7, applied: fault !== 'late', times: 1 })
   else simulator.faults.add({ kind: fault, path, times: 1 })
 }
 
-/** As when the time of all that is claimed and held is over. */
-async function timeIsUp() {
+/** Expires all claims and reservations. */
+async function expireClaims() {
   await api.db.run(sql`update reservation set reserved_until = now() - interval '1 s'`)
   await api.db.run(sql`update intent set claimed_until = now() - interval '1 s'`)
 }
 
-const body = (act: Act, validationId: string) => {
+const buildOrderBody = (act: Act, validationId: string) => {
   const amount = Math.min(act.cents, toCents(tee.price))
   const remainder = toCents(tee.price) - amount
   const paid = { gateway: 'paypal', amount: toDollars(amount), voucher: { number, validationId } }
-  return order({ payments: [paid, ...(remainder ? [{ gateway: 'visa', amount: toDollars(remainder) }] : [])] })
+  return buildOrder({ payments: [paid, ...(remainder ? [{ gateway: 'visa', amount: toDollars(remainder) }] : [])] })
 }
 
-/** State of one shopper. */
+/** The state of one shopper. */
 interface Shopper {
-  /** Operations in flight: a late one continues while others run. */
-  doing: Promise<unknown>
+  /** The operation in flight. A late one continues during the next round. */
+  pending: Promise<unknown>
   validationId: string | undefined
-  open: { body: object; headers: Record<string, string> } | undefined
+  open: { buildOrderBody: object; headers: Record<string, string> } | undefined
 }
 
-/** Does it, unless there is nothing to do it with. */
-function ask(shopper: Shopper, act: Act): Promise<TestResponse> | undefined {
+/** Sends an operation. Returns undefined if the shopper has no validation or no open order for it. */
+function sendOperation(shopper: Shopper, act: Act): Promise<TestResponse> | undefined {
   const by = servers[act.server]
   const { validationId: id, open } = shopper
   if (act.operation === 'look up') return post(by, '/vouchers/lookup', { number, pin })
   if (act.operation === 'validate') return post(by, '/vouchers/validate', { number, pin, amount: toDollars(act.cents) })
   if (act.operation === 'lock by PIN') return put(by, `/vouchers/${number}/lock`, { pin, lockSeconds })
-  if (act.operation === 'repeat') return open && post(by, '/orders', open.body, open.headers)
+  if (act.operation === 'repeat') return open && post(by, '/orders', open.buildOrderBody, open.headers)
   if (id === undefined) return
   if (act.operation === 'lock') return lockVoucher(by, number, id, lockSeconds)
   if (act.operation === 'unlock') return lockVoucher(by, number, id, 0)
-  shopper.open = { body: body(act, id), headers: withKey() }
-  return post(by, '/orders', shopper.open.body, shopper.open.headers)
+  shopper.open = { buildOrderBody: buildOrderBody(act, id), headers: withKey() }
+  return post(by, '/orders', shopper.open.buildOrderBody, shopper.open.headers)
 }
 
-async function play(round: Round, crowd: readonly Shopper[], history: ReturnType<typeof historyOf>) {
-  const acts = round.acts.flatMap((act, i) => (act && crowd[i] ? [{ act, i, shopper: crowd[i] }] : []))
-  for (const { operation, fault } of acts.map(({ act }) => act)) if (fault) arrange(operation, fault)
+async function runRound(round: Round, shopperStates: readonly Shopper[], history: ReturnType<typeof createHistory>) {
+  const acts = round.acts.flatMap((act, i) => (act && shopperStates[i] ? [{ act, i, shopper: shopperStates[i] }] : []))
+  for (const { operation, fault } of acts.map(({ act }) => act)) if (fault) addFault(operation, fault)
   const isOverdue = (act: Act) => act.fault?.startsWith('late')
-  const doing = async ({ act, i, shopper }: (typeof acts)[number]) => {
-    await shopper.doing
+  const pending = async ({ act, i, shopper }: (typeof acts)[number]) => {
+    await shopper.pending
     await delay(act.waitMs)
-    const wasHolding = history.begins(i, act.operation)
+    const wasHolding = history.recordBeginning(i, act.operation)
     const from = performance.now()
-    const response = await ask(shopper, act)
+    const response = await sendOperation(shopper, act)
     if (!response) return
     const { status, json } = response
     const outcome = String(json.code ?? status)
-    history.ends({ shopper: i, operation: act.operation, from, outcome }, wasHolding)
+    history.recordEnd({ shopper: i, operation: act.operation, from, outcome }, wasHolding)
     if (status < 300 && json.data.validationId) shopper.validationId = json.data.validationId
     if (act.operation === 'draw' && outcome !== 'outcome_unknown' && outcome !== leaseLost) shopper.open = undefined
   }
-  for (const act of acts) act.shopper.doing = doing(act)
-  await Promise.all(acts.map(({ act, shopper }) => (isOverdue(act) ? delay(80).then(timeIsUp) : shopper.doing)))
+  for (const act of acts) act.shopper.pending = pending(act)
+  await Promise.all(acts.map(({ act, shopper }) => (isOverdue(act) ? delay(80).then(expireClaims) : shopper.pending)))
   simulator.faults.clear()
-  shop.undo(0)
+  shop.failCommits(0)
   await clearFailures(api)
   const isOpen = acts.some(({ act }) => act.fault && (act.operation === 'draw' || act.operation === 'repeat'))
-  if (isOpen || round.next === 'follow up') await shop.followUp()
-  if (round.next === 'locks run out') await locksRunOut(history)
+  if (isOpen || round.next === 'follow up') await shop.recoverWrites()
+  if (round.next === 'locks run out') await expireLocks(history)
 }
 
-async function locksRunOut(history: ReturnType<typeof historyOf>) {
-  history.locksRunOut()
-  await timeIsUp()
+async function expireLocks(history: ReturnType<typeof createHistory>) {
+  history.expireLocks()
+  await expireClaims()
   simulator.clock.advance(lockSeconds + 1)
   await api.db.run(
     sql`update upstream_voucher set locked_until = now() - interval '1 ms' where locked_until is not null`,
   )
 }
 
-/** Once all is followed up, what we have of the voucher is what the back office has, and it can be used as any other. */
-async function assertConsistent(history: ReturnType<typeof historyOf>) {
-  await timeIsUp()
-  for (let i = 0; i < 3; i++) await shop.followUp()
-  assert.deepEqual([await count(api, api, 'intent'), await count(api, api, 'reservation')], [0, 0])
-  const upstreamVoucher = voucher(number)
+/** Recovers all writes, then asserts that our voucher matches the back office and is usable. */
+async function assertConsistent(history: ReturnType<typeof createHistory>) {
+  await expireClaims()
+  for (let i = 0; i < 3; i++) await shop.recoverWrites()
+  assert.deepEqual([await countRows(api, api, 'intent'), await countRows(api, api, 'reservation')], [0, 0])
+  const upstreamVoucher = findVoucher(number)
   const paid = await api.db.row<{ paid: string }>(sql`
     select coalesce(sum(amount), 0)::text as paid from order_payment where service_id = ${api.service.id} and voucher_number = ${number}`)
   const row = await api.db.row<{ used: string; isLeased: boolean }>(sql`
     select used_amount::text as used, coalesce(locked_until > now(), false) as "isLeased" from upstream_voucher where number = ${number}`)
-  const [drawn, recorded] = [toCents(paid?.paid ?? '0') - before, toCents(row?.used ?? '0')]
-  before += drawn
-  assert.equal(drawn, Math.round(upstreamVoucher.used * 100), 'what orders were paid with is what was drawn')
-  assert.ok(drawn <= 10_000)
-  assert.equal(recorded, drawn, 'what we have of the voucher')
+  const [drawnCents, recordedCents] = [toCents(paid?.paid ?? '0') - before, toCents(row?.used ?? '0')]
+  before += drawnCents
+  assert.equal(
+    drawnCents,
+    Math.round(upstreamVoucher.used * 100),
+    'the back office must have drawn what orders were paid with',
+  )
+  assert.ok(drawnCents <= 10_000)
+  assert.equal(recordedCents, drawnCents, 'our used amount must match the back office')
   if (upstreamVoucher.lockedUntil > simulator.clock.now())
-    assert.equal(row?.isLeased, true, 'what is locked there is not free here')
-  await locksRunOut(history)
+    assert.equal(row?.isLeased, true, 'a voucher locked in the back office must be locked here')
+  await expireLocks(history)
   const validated = await post(api, '/vouchers/validate', { number, pin, amount: '0.01' })
   assert.equal(validated.status, 200, validated.text)
   assert.equal((await lockVoucher(servers[1], number, validated.json.data.validationId, 1)).status, 200)
 }
 let before = 0
 
-test('holders keep their locks and no voucher is overdrawn, whatever fails', async () => {
+test('holders keep their locks and no voucher is overdrawn despite failures', async () => {
   await fc.assert(
-    fc.asyncProperty(rounds, async played => {
-      await fresh()
-      const crowd = Array.from(
+    fc.asyncProperty(rounds, async drawnRounds => {
+      await resetVoucher()
+      const shopperStates = Array.from(
         { length: shoppers },
-        (): Shopper => ({ validationId: undefined, open: undefined, doing: Promise.resolve() }),
+        (): Shopper => ({ validationId: undefined, open: undefined, pending: Promise.resolve() }),
       )
-      const history = historyOf()
-      for (const round of played) await play(round, crowd, history)
-      await Promise.all(crowd.map(({ doing }) => doing))
-      history.validateLine()
+      const history = createHistory()
+      for (const round of drawnRounds) await runRound(round, shopperStates, history)
+      await Promise.all(shopperStates.map(({ pending }) => pending))
+      history.assertExclusive()
       await assertConsistent(history)
     }),
     { numRuns: runs, endOnFailure: true, ...(process.env.HOLDER_SEED && { seed: Number(process.env.HOLDER_SEED) }) },
@@ -162,7 +166,7 @@ test('holders keep their locks and no voucher is overdrawn, whatever fails', asy
 })
 
 test('a lock by PIN with a lost response is replayed only identically', async () => {
-  await fresh()
+  await resetVoucher()
   simulator.ledger.clear()
   const [path, key] = [`/vouchers/${number}/lock`, withKey()]
   for (const kind of ['lost-answer', 'reset-before'] as const) {

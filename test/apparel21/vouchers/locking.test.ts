@@ -11,23 +11,23 @@ import { endUpstreamValidation } from '../../../src/store/vouchers/upstream.ts'
 import { settings } from '../../drivers/apparel21.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { getRejection, lockVoucher } from '../../support/voucher-shop.ts'
-import { lookUp, number, pin, validate, validationOf, validations, vouchersOfTests } from './vouchers.ts'
+import { countValidations, getValidationId, lookUp, number, pin, startVoucherFixture, validate } from './vouchers.ts'
 
-const { simulator, api, voucherOf, secondServer } = await vouchersOfTests()
-const { second, other } = await secondServer()
+const { simulator, api, findVoucher, startSecondServer } = await startVoucherFixture()
+const { second, other } = await startSecondServer()
 const backDate = () =>
   api.db.run(sql`update upstream_voucher set locked_until = now() - interval '1 ms' where number = ${number}`)
 
 test('a locked voucher causes no back office validation for other clients', async () => {
-  const ownValidationId = await validationOf(api)
-  assert.doesNotMatch(ownValidationId, /^[0-9a-f]{8}-/, 'not the id of the back office')
+  const ownValidationId = await getValidationId(api)
+  assert.doesNotMatch(ownValidationId, /^[0-9a-f]{8}-/, "the ID must not be the back office's")
   const locked = await lockVoucher(api, number, ownValidationId, 600)
   assert.equal(locked.status, 200)
   assert.deepEqual(
     [locked.json.data.status, locked.json.data.availableAmount, locked.json.data.originalAmount],
     ['locked', '100.00', '100.00'],
   )
-  assert.equal(validations(simulator), 1)
+  assert.equal(countValidations(simulator), 1)
   for (const by of [other, api]) {
     const rejected = await validate(by)
     assertProblem(rejected, 'voucher_locked', by === api ? api.baseUrl : second.baseUrl, '/vouchers/validate')
@@ -35,17 +35,17 @@ test('a locked voucher causes no back office validation for other clients', asyn
     assert.doesNotMatch(rejected.text, new RegExp(api.username))
   }
   assertProblem(await lookUp(other, number, '9999'), 'voucher_not_accepted', second.baseUrl)
-  const seen = (await lookUp(other)).json.data
-  assert.deepEqual([seen.status, seen.lockedUntil], ['locked', locked.json.data.lockedUntil])
-  assert.equal(validations(simulator), 1)
+  const outcomeCounts = (await lookUp(other)).json.data
+  assert.deepEqual([outcomeCounts.status, outcomeCounts.lockedUntil], ['locked', locked.json.data.lockedUntil])
+  assert.equal(countValidations(simulator), 1)
   assert.equal(
     (await lockVoucher(other, number, ownValidationId, 700)).status,
     200,
-    'the validation is what holds, at any server',
+    'a validation can renew its lock on any server',
   )
   assert.equal((await lockVoucher(api, number, ownValidationId, 0)).json.data.status, 'active')
-  assert.ok(voucherOf(number).lockedUntil <= simulator.clock.now())
-  const otherValidationId = await validationOf(other)
+  assert.ok(findVoucher(number).lockedUntil <= simulator.clock.now())
+  const otherValidationId = await getValidationId(other)
   assertProblem(await lockVoucher(api, number, ownValidationId), 'validation_id_incorrect', api.baseUrl)
   assert.equal((await lockVoucher(other, number, otherValidationId)).status, 200)
   assertProblem(await lockVoucher(api, number, ownValidationId), 'voucher_locked', api.baseUrl)
@@ -53,43 +53,49 @@ test('a locked voucher causes no back office validation for other clients', asyn
 
 test('two of 20 clients on two servers never hold one voucher', async () => {
   const locked: { from: number; to: number }[] = []
-  const seen = new Map<string, number>()
+  const outcomeCounts = new Map<string, number>()
   await Promise.all(
     Array.from({ length: 20 }, async (_, i) => {
-      const me = i % 2 ? api : other
+      const caller = i % 2 ? api : other
       for (let n = 0; n < 5; n++) {
         await delay(Math.random() * 300)
-        const validated = await validate(me)
+        const validated = await validate(caller)
         const response =
-          validated.status === 200 ? await lockVoucher(me, number, validated.json.data.validationId) : validated
+          validated.status === 200 ? await lockVoucher(caller, number, validated.json.data.validationId) : validated
         const outcome = String(response.json.code ?? response.status)
-        seen.set(outcome, (seen.get(outcome) ?? 0) + 1)
+        outcomeCounts.set(outcome, (outcomeCounts.get(outcome) ?? 0) + 1)
         if (response.status !== 200) continue
         const from = performance.now()
-        await lookUp(me)
+        await lookUp(caller)
         const to = performance.now()
-        assert.equal((await lockVoucher(me, number, validated.json.data.validationId, 0)).status, 200)
+        assert.equal((await lockVoucher(caller, number, validated.json.data.validationId, 0)).status, 200)
         locked.push({ from, to })
       }
     }),
   )
-  const counts = JSON.stringify(Object.fromEntries(seen))
-  for (const outcome of seen.keys()) assert.match(outcome, /^(200|voucher_locked|validation_id_incorrect)$/, counts)
-  assert.ok(locked.length >= 3 && (seen.get('voucher_locked') ?? 0) > 0, counts)
+  const counts = JSON.stringify(Object.fromEntries(outcomeCounts))
+  for (const outcome of outcomeCounts.keys())
+    assert.match(outcome, /^(200|voucher_locked|validation_id_incorrect)$/, counts)
+  assert.ok(locked.length >= 3 && (outcomeCounts.get('voucher_locked') ?? 0) > 0, counts)
   locked.sort((a, b) => a.from - b.from)
-  for (const [i, { from }] of locked.entries()) assert.ok(i === 0 || from >= (locked[i - 1]?.to ?? 0), 'two at a time')
+  for (const [i, { from }] of locked.entries())
+    assert.ok(i === 0 || from >= (locked[i - 1]?.to ?? 0), 'two clients held the voucher at once')
   let isLeased = false
   for (const { kind } of simulator.ledger.effects) {
     if (kind === 'voucher locked') isLeased = true
     if (kind === 'voucher unlocked') isLeased = false
     assert.ok(!(isLeased && kind === 'voucher validated'))
   }
-  assert.equal(simulator.ledger.callsTo({ path: '/Voucher/GVValid/*', status: 403 }).length, 0, 'nor was it tried')
+  assert.equal(
+    simulator.ledger.callsTo({ path: '/Voucher/GVValid/*', status: 403 }).length,
+    0,
+    'no validation was attempted',
+  )
 })
 
 test('clients with the current validation can renew; older validations cannot lock', async () => {
-  const older = await validationOf(api)
-  const newest = await validationOf(other)
+  const older = await getValidationId(api)
+  const newest = await getValidationId(other)
   const responses = await Promise.all(
     [older, newest, older, newest, older].map((id, i) => lockVoucher(i % 2 ? other : api, number, id)),
   )
@@ -100,37 +106,42 @@ test('clients with the current validation can renew; older validations cannot lo
 })
 
 test('a validation ended by a till is invalid until the next one', async () => {
-  const ownValidationId = await validationOf(api)
+  const ownValidationId = await getValidationId(api)
   const till = askerOf(() => simulator.url)
   assert.equal((await till(`Voucher/GVValid/${number}?pin=${pin}&amount=1`)).status, 200)
   assertProblem(await lockVoucher(api, number, ownValidationId), 'validation_id_incorrect', api.baseUrl)
-  const tried = simulator.ledger.callsTo({ path: '/Voucher/Lock/*' }).length
+  const attemptCount = simulator.ledger.callsTo({ path: '/Voucher/Lock/*' }).length
   assertProblem(await lockVoucher(api, number, ownValidationId), 'validation_id_incorrect', api.baseUrl)
-  assert.equal(simulator.ledger.callsTo({ path: '/Voucher/Lock/*' }).length, tried, 'it is not tried again')
-  assert.equal((await lockVoucher(api, number, await validationOf(api))).status, 200)
+  assert.equal(
+    simulator.ledger.callsTo({ path: '/Voucher/Lock/*' }).length,
+    attemptCount,
+    'the back office is not called again',
+  )
+  assert.equal((await lockVoucher(api, number, await getValidationId(api))).status, 200)
 })
 
 test('a lock expires by the database clock and its holder is rejected', async () => {
-  const ownValidationId = await validationOf(api)
+  const ownValidationId = await getValidationId(api)
   await lockVoucher(api, number, ownValidationId, 60)
   simulator.clock.advance(61)
   assertProblem(await validate(other), 'voucher_locked', second.baseUrl)
   await backDate()
   assert.equal((await lookUp(api)).json.data.status, 'active')
-  const otherValidationId = await validationOf(other)
+  const otherValidationId = await getValidationId(other)
   assertProblem(await lockVoucher(api, number, ownValidationId), 'validation_id_incorrect', api.baseUrl)
   assert.equal((await lockVoucher(other, number, otherValidationId)).status, 200)
   assertProblem(await lockVoucher(api, number, ownValidationId, 0), 'voucher_locked', api.baseUrl)
 })
 
 test('a validation expires after 24 hours; its lock can be released later', async () => {
-  const age = () => api.db.run(sql`update upstream_voucher set validated_until = now() where number = ${number}`)
-  const first = await validationOf(api)
-  await age()
+  const expireValidation = () =>
+    api.db.run(sql`update upstream_voucher set validated_until = now() where number = ${number}`)
+  const first = await getValidationId(api)
+  await expireValidation()
   assertProblem(await lockVoucher(api, number, first), 'validation_id_incorrect', api.baseUrl)
-  const ownValidationId = await validationOf(api)
+  const ownValidationId = await getValidationId(api)
   await lockVoucher(api, number, ownValidationId, 86_400)
-  await age()
+  await expireValidation()
   assertProblem(await lockVoucher(api, number, ownValidationId, 60), 'validation_id_incorrect', api.baseUrl)
   assert.equal((await lockVoucher(api, number, ownValidationId, 0)).status, 200)
 })
@@ -138,44 +149,44 @@ test('a validation expires after 24 hours; its lock can be released later', asyn
 test('the hourly job purges finished vouchers but never usable ones', async () => {
   const countVouchers = async () =>
     (await api.db.rows<{ number: string }>(sql`select number from upstream_voucher order by 1`)).length
-  const job = () => purgeExpired({ db: api.db, signal: new AbortController().signal } as JobRun)
-  const week = (column: 'validated_until' | 'locked_until', more: string) =>
+  const runPurge = () => purgeExpired({ db: api.db, signal: new AbortController().signal } as JobRun)
+  const backDateWeek = (column: 'validated_until' | 'locked_until', more: string) =>
     api.db.run(
       sql`update upstream_voucher set ${raw(column)} = now() - interval '7 days' + ${more}::interval where number = ${number}`,
     )
-  const ownValidationId = await validationOf(api)
-  await job()
-  assert.equal((await lockVoucher(api, number, ownValidationId, 60)).status, 200, 'a validation that counts')
-  await week('validated_until', '-1 s')
-  await job()
-  assert.equal(await countVouchers(), 1, 'a lock that holds')
-  await week('locked_until', '1 minute')
-  await job()
-  assert.equal(await countVouchers(), 1, 'one of this week')
-  await week('locked_until', '-1 s')
-  await job()
+  const ownValidationId = await getValidationId(api)
+  await runPurge()
+  assert.equal((await lockVoucher(api, number, ownValidationId, 60)).status, 200, 'a current validation stays')
+  await backDateWeek('validated_until', '-1 s')
+  await runPurge()
+  assert.equal(await countVouchers(), 1, 'a locked voucher stays')
+  await backDateWeek('locked_until', '1 minute')
+  await runPurge()
+  assert.equal(await countVouchers(), 1, 'a voucher locked within seven days stays')
+  await backDateWeek('locked_until', '-1 s')
+  await runPurge()
   assert.equal(await countVouchers(), 0)
   simulator.clock.advance(61)
-  const next = await validationOf(api)
-  assert.equal(
-    (await lockVoucher(api, number, next, 0)).status,
-    200,
-    'a voucher that was forgotten is as good as before',
-  )
+  const next = await getValidationId(api)
+  assert.equal((await lockVoucher(api, number, next, 0)).status, 200, 'a purged voucher can be used again')
   await api.db.transaction(tx => endUpstreamValidation(tx, api.service, number))
-  await job()
-  assert.equal(await countVouchers(), 0, 'one that is spent')
+  await runPurge()
+  assert.equal(await countVouchers(), 0, 'a voucher without a validation is purged')
 })
 
 test('validation IDs are unguessable and bound to one voucher and service', async () => {
-  const ownValidationId = await validationOf(api)
+  const ownValidationId = await getValidationId(api)
   const wrong = getRejection(
     await lockVoucher(api, number, `${ownValidationId.slice(0, -1)}${ownValidationId.endsWith('A') ? 'B' : 'A'}`),
   )
   assert.equal(wrong.code, 'validation_id_incorrect')
-  const { validationId } = voucherOf(number)
+  const { validationId } = findVoucher(number)
   const caller = await api.createService(settings)
-  assert.deepEqual(getRejection(await lockVoucher(api, number, validationId)), wrong, 'the id of the back office')
+  assert.deepEqual(
+    getRejection(await lockVoucher(api, number, validationId)),
+    wrong,
+    "the back office's ID is rejected",
+  )
   assert.deepEqual(getRejection(await lockVoucher(api, '6000002', ownValidationId)), wrong)
   assert.deepEqual(getRejection(await lockVoucher(caller, number, ownValidationId)), wrong)
   const codes: string[] = []
@@ -185,63 +196,63 @@ test('validation IDs are unguessable and bound to one voucher and service', asyn
 })
 
 test('a lock with a lost response has an unknown outcome until repeated', async () => {
-  const ownValidationId = await validationOf(api)
+  const ownValidationId = await getValidationId(api)
   simulator.faults.add({ kind: 'lost-answer', path: '/Voucher/Lock/*', times: 1 })
   assertProblem(await lockVoucher(api, number, ownValidationId), 'outcome_unknown', api.baseUrl)
   const blind = await validate(other)
   assert.deepEqual([blind.status, blind.json.code], [409, 'voucher_locked'])
   assert.equal((await lockVoucher(api, number, ownValidationId)).status, 200)
-  assert.equal(voucherOf(number).lockedUntil > simulator.clock.now(), true)
+  assert.equal(findVoucher(number).lockedUntil > simulator.clock.now(), true)
 })
 
-/** Draws as an order does that then is, or is not, placed. */
-const draw = (validationId: string, amount: string, { isPlaced = true, of = number } = {}) =>
+/** Draws an amount as an order does. The transaction is rolled back if `isPlaced` is false. Returns the back office's validation ID. */
+const drawVoucher = (validationId: string, amount: string, { isPlaced = true, voucherNumber = number } = {}) =>
   api.db
     .transaction(async tx => {
       const pointer = '/payments/0/voucher'
-      const payment = { number: of, validationId, amount, pointer }
+      const payment = { number: voucherNumber, validationId, amount, pointer }
       const id = await requireDrawableValidation(tx, api.keys, api.service, payment)
       await recordRedemption(tx, api.keys, api.service, payment)
-      if (!isPlaced) throw new Undone(id)
+      if (!isPlaced) throw new RolledBack(id)
       return id
     })
     .catch(error => {
-      if (error instanceof Undone) return error.message
+      if (error instanceof RolledBack) return error.message
       throw error
     })
-class Undone extends Error {}
+class RolledBack extends Error {}
 
 test("a draw sends the back office's validation ID once", async () => {
-  const ownValidationId = await validationOf(api)
+  const ownValidationId = await getValidationId(api)
   await lockVoucher(api, number, ownValidationId)
-  assert.equal(await draw(ownValidationId, '30.00', { isPlaced: false }), voucherOf(number).validationId)
-  assert.equal((await lookUp(api)).json.data.status, 'locked', 'an order that fails spends nothing')
-  assert.equal(await draw(ownValidationId, '30.00'), voucherOf(number).validationId)
-  assert.equal((await lookUp(api)).json.data.status, 'active', 'the lock is spent with it')
-  await rejects(draw(ownValidationId, '30.00'), 'validation_id_incorrect')
+  assert.equal(await drawVoucher(ownValidationId, '30.00', { isPlaced: false }), findVoucher(number).validationId)
+  assert.equal((await lookUp(api)).json.data.status, 'locked', 'a failed order draws nothing')
+  assert.equal(await drawVoucher(ownValidationId, '30.00'), findVoucher(number).validationId)
+  assert.equal((await lookUp(api)).json.data.status, 'active', 'the order ends the lock')
+  await assertRejected(drawVoucher(ownValidationId, '30.00'), 'validation_id_incorrect')
   assertProblem(await lockVoucher(api, number, ownValidationId), 'validation_id_incorrect', api.baseUrl)
 })
 
 test('a draw is rejected for the same reasons as when embedded', async () => {
-  await rejects(draw('x', '1.00'), 'validation_id_incorrect')
-  const older = await validationOf(api)
-  const ownValidationId = await validationOf(other)
-  await rejects(draw(older, '1.00'), 'validation_id_incorrect')
+  await assertRejected(drawVoucher('x', '1.00'), 'validation_id_incorrect')
+  const older = await getValidationId(api)
+  const ownValidationId = await getValidationId(other)
+  await assertRejected(drawVoucher(older, '1.00'), 'validation_id_incorrect')
   await lockVoucher(other, number, ownValidationId)
-  await rejects(draw(older, '1.00'), 'voucher_locked')
-  await rejects(draw(ownValidationId, '100.01'), 'insufficient_voucher_balance')
-  await rejects(draw(ownValidationId, '0.00'), 'invalid_field')
-  await rejects(draw(ownValidationId, '1.00', { of: '6000002' }), 'validation_id_incorrect')
-  assert.equal(await draw(ownValidationId, '100.00'), voucherOf(number).validationId)
+  await assertRejected(drawVoucher(older, '1.00'), 'voucher_locked')
+  await assertRejected(drawVoucher(ownValidationId, '100.01'), 'insufficient_voucher_balance')
+  await assertRejected(drawVoucher(ownValidationId, '0.00'), 'invalid_field')
+  await assertRejected(drawVoucher(ownValidationId, '1.00', { voucherNumber: '6000002' }), 'validation_id_incorrect')
+  assert.equal(await drawVoucher(ownValidationId, '100.00'), findVoucher(number).validationId)
 })
 
 test('one of several concurrent draws with one validation succeeds', async () => {
-  const ownValidationId = await validationOf(api)
-  const drawn = await Promise.allSettled(Array.from({ length: 8 }, () => draw(ownValidationId, '10.00')))
+  const ownValidationId = await getValidationId(api)
+  const drawn = await Promise.allSettled(Array.from({ length: 8 }, () => drawVoucher(ownValidationId, '10.00')))
   assert.equal(drawn.filter(({ status }) => status === 'fulfilled').length, 1)
 })
 
-async function rejects(work: Promise<unknown>, code: ErrorCode) {
+async function assertRejected(work: Promise<unknown>, code: ErrorCode) {
   const error = await work.then(
     () => undefined,
     fault => fault,

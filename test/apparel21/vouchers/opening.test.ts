@@ -4,14 +4,14 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { pino } from 'pino'
 import { sql } from '../../../src/database/db.ts'
 import type { ErrorCode } from '../../../src/errors/api-error.ts'
-import { behind } from '../../drivers/apparel21.ts'
+import { connectToBackOffice } from '../../drivers/apparel21.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { startTestApi, type TestResponse } from '../../support/service.ts'
 import { clearFailures, getRejection, lockVoucher } from '../../support/voucher-shop.ts'
-import { lookUp, number, pin, validate, validationOf, validations, vouchersOfTests } from './vouchers.ts'
+import { countValidations, getValidationId, lookUp, number, pin, startVoucherFixture, validate } from './vouchers.ts'
 
-const { simulator, api, voucherOf, secondServer } = await vouchersOfTests()
-const { second, other } = await secondServer()
+const { simulator, api, findVoucher, startSecondServer } = await startVoucherFixture()
+const { second, other } = await startSecondServer()
 
 test("a number and PIN return the back office's current voucher", async () => {
   const { status, json, text } = await lookUp(api, '6000002', '0042')
@@ -61,7 +61,7 @@ test('an unknown number, wrong PIN and malformed number get the same response', 
 
 test('a voucher with another number than requested is not returned', async () => {
   // A back office that ignores case or leading zeros would otherwise allow guesses under many names.
-  simulator.state.vouchers.set('A1', { ...voucherOf(number), number: 'a1' })
+  simulator.state.vouchers.set('A1', { ...findVoucher(number), number: 'a1' })
   assertProblem(await lookUp(api, 'A1'), 'voucher_not_accepted', api.baseUrl)
 })
 
@@ -72,8 +72,8 @@ test('each voucher problem has its own error', async () => {
     ['6000006', '6666', 'voucher_unusable', 'suspended'],
     ['6000010', '1010', 'voucher_unusable'],
   ]
-  for (const [of, as, code, reason] of cases)
-    for (const response of [await lookUp(api, of, as), await validate(api, '10.00', of, as)]) {
+  for (const [voucherNumber, as, code, reason] of cases)
+    for (const response of [await lookUp(api, voucherNumber, as), await validate(api, '10.00', voucherNumber, as)]) {
       assertProblem(response, code, api.baseUrl)
       assert.equal(response.json.reason, reason)
     }
@@ -86,7 +86,9 @@ test('each voucher problem has its own error', async () => {
   assertProblem(await validate(api, '24.99', '6000009', '9999'), 'voucher_must_be_used_in_full', api.baseUrl)
   assert.equal((await validate(api, '25.00', '6000009', '9999')).status, 200)
   assert.equal(
-    validations(simulator, '6000003') + validations(simulator, '6000007') + validations(simulator, '6000001'),
+    countValidations(simulator, '6000003') +
+      countValidations(simulator, '6000007') +
+      countValidations(simulator, '6000001'),
     0,
   )
 })
@@ -130,7 +132,7 @@ test('a rejected validation or lock is our error, never a 500', async () => {
   rejectWith('/Voucher/GVValid/*', 5060)
   const query = await api.get(`/vouchers/${number}?amount=10.00`, { 'x-voucher-pin': pin })
   assert.deepEqual(query.json.errors[0].parameter, 'amount')
-  // Another system has locked it. The back office doesn't return until when.
+  // Another system has locked the voucher. The back office doesn't return when the lock ends.
   rejectWith('/Voucher/GVValid/*', 5067)
   const locked = await validate(api)
   assert.deepEqual([locked.status, locked.json.code, locked.json.lockedUntil], [409, 'voucher_locked', undefined])
@@ -139,16 +141,16 @@ test('a rejected validation or lock is our error, never a 500', async () => {
     [5059, 422],
     [5109, 502],
   ] as const) {
-    const validationId = await validationOf(api)
+    const validationId = await getValidationId(api)
     rejectWith('/Voucher/Lock/*', code)
     assert.equal((await lockVoucher(api, number, validationId)).status, status)
-    assert.equal((await lockVoucher(api, number, validationId, 0)).status, 200, 'the validation is still there')
+    assert.equal((await lockVoucher(api, number, validationId, 0)).status, 200, 'the validation stays valid')
   }
 })
 
 test('guesses stop reaching the back office once voucher or address is blocked', async () => {
   const countCalls = () => simulator.ledger.callsTo({ path: '/Voucher/*' }).length
-  await startOfMinute()
+  await waitForRoomInMinute()
   for (let i = 0; i < 8; i++)
     assertProblem(
       await lookUp(i % 2 ? api : other, number, '9999'),
@@ -158,14 +160,14 @@ test('guesses stop reaching the back office once voucher or address is blocked',
   assert.equal(countCalls(), 5)
   assertProblem(await lookUp(api), 'voucher_not_accepted', api.baseUrl)
   assertProblem(await validate(api), 'voucher_not_accepted', api.baseUrl)
-  assert.equal(countCalls(), 5, 'the right PIN does not either')
+  assert.equal(countCalls(), 5, 'the right PIN causes no call either')
   await clearFailures(api)
-  await startOfMinute()
+  await waitForRoomInMinute()
   const responses = await Promise.all(Array.from({ length: 12 }, (_, i) => lookUp(i % 2 ? api : other, number, `${i}`)))
   for (const { json } of responses) assert.equal(json.code, 'voucher_not_accepted')
-  assert.equal(countCalls(), 10, 'nor do more at once than one after the other')
+  assert.equal(countCalls(), 10, 'concurrent guesses cause no more calls than sequential ones')
   await clearFailures(api)
-  await startOfMinute()
+  await waitForRoomInMinute()
   for (let i = 0; i < 30; i++) assert.equal((await lookUp(api, `77${i}`, '1')).status, 403)
   const before = countCalls()
   assertProblem(await lookUp(api), 'too_many_failures', api.baseUrl)
@@ -173,8 +175,8 @@ test('guesses stop reaching the back office once voucher or address is blocked',
   assert.equal(countCalls(), before)
 })
 
-/** Failures are counted by the minute: waits for the next one where little is left of this one. */
-async function startOfMinute() {
+/** Waits for the next minute if less than 8 s are left of this one, because failures are counted per minute. */
+async function waitForRoomInMinute() {
   const row = await api.db.row<{ remaining: number }>(sql`select 60 - extract(second from now())::float8 as remaining`)
   if (row && row.remaining < 8) await delay(row.remaining * 1_000)
 }
@@ -190,15 +192,15 @@ test('a right PIN clears earlier failures; other voucher problems do not count',
 test('secrets of a voucher never appear in logs, responses or tables', async () => {
   const lines: string[] = []
   const log = pino({ level: 'trace' }, { write: (line: string) => void lines.push(line) })
-  const { client, backOffice } = behind(simulator, { log })
+  const { client, backOffice } = connectToBackOffice(simulator, { log })
   const logging = await startTestApi({ sharedWith: api, log, backOffice })
   try {
     const secret = '987654321'
     simulator.change({ kind: 'edit-voucher', number, fields: { pin: secret } })
     const responses: TestResponse[] = []
-    const look = async (query = '') =>
+    const lookUpSecret = async (query = '') =>
       responses.push(await logging.get(`/vouchers/${number}${query}`, { 'x-voucher-pin': secret }))
-    await look()
+    await lookUpSecret()
     for (const fault of [
       { kind: 'error', status: 403, code: 9_999, description: `The PIN ${secret} is odd` },
       { kind: 'error', status: 400, code: 5_053, description: `The PIN ${secret} is odd` },
@@ -208,18 +210,18 @@ test('secrets of a voucher never appear in logs, responses or tables', async () 
       { kind: 'redirect', location: `/Voucher/1?pin=${secret}` },
     ] as const) {
       simulator.faults.add({ ...fault, path: '/Voucher/*', times: 2 })
-      await look('?amount=10.00')
+      await lookUpSecret('?amount=10.00')
       simulator.faults.clear()
     }
     await clearFailures(api)
-    await look('?amount=10.00')
+    await lookUpSecret('?amount=10.00')
     assert.equal(responses.at(-1)?.status, 200)
-    const { validationId } = voucherOf(number)
+    const { validationId } = findVoucher(number)
     const rows = await api.db.rows<{ row: string }>(sql`select v::text as row from upstream_voucher v`)
     assert.equal(rows.length, 1)
     assert.ok(
       lines.some(line => line.includes('***')),
-      'the calls that failed are logged',
+      'failed calls are logged',
     )
     for (const text of [...lines, ...rows.map(({ row }) => row), ...responses.map(response => response.text)]) {
       assert.doesNotMatch(text, new RegExp(secret))
@@ -233,7 +235,7 @@ test('secrets of a voucher never appear in logs, responses or tables', async () 
 })
 
 test('vouchers return 503 during an outage and count no failures', async () => {
-  const validationId = await validationOf(api)
+  const validationId = await getValidationId(api)
   await simulator.stopAccepting()
   try {
     for (const response of [await lookUp(api), await validate(api), await lockVoucher(api, number, validationId)]) {

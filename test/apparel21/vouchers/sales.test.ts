@@ -4,10 +4,10 @@ import { sql } from '../../../src/database/db.ts'
 import { settings, startApparel21Api } from '../../drivers/apparel21.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { post, put } from '../../support/write.ts'
-import { day, faultsOf, salesOf, vouchersOfTests } from './vouchers.ts'
+import { createVoucherSales, getPointersAndCodes, inDays, startVoucherFixture } from './vouchers.ts'
 
-const { simulator, api } = await vouchersOfTests()
-const { issue, sales, theOrder } = salesOf({ simulator, api })
+const { simulator, api } = await startVoucherFixture()
+const { issue, listSales, getOnlyOrder } = createVoucherSales({ simulator, api })
 
 test('a voucher is sold as an order and pending until its email', async () => {
   const { status, json, headers } = await issue({
@@ -30,7 +30,7 @@ test('a voucher is sold as an order and pending until its email', async () => {
     lockedUntil: null,
     email: null,
   })
-  const order = theOrder()
+  const order = getOnlyOrder()
   const [line, ...otherLines] = order.lines
   assert.equal(otherLines.length, 0)
   assert.deepEqual([order.number, line?.skuId, line?.quantity, line?.value], ['W0000123', 9_001, 1, 150])
@@ -54,25 +54,25 @@ test('a voucher is sold as an order and pending until its email', async () => {
   assert.equal(mail?.to, 'Ann.Lee@example.com')
   const response = await post(api, '/vouchers/lookup', { number: mail?.voucher, pin: mail?.pin })
   assert.deepEqual([response.json.data.status, response.json.data.availableAmount], ['active', '150.00'])
-  assert.equal(await api.db.run(sql`select from email`), 0, 'the service sends nothing')
+  assert.equal(await api.db.run(sql`select from email`), 0, 'the service sends no email')
 })
 
 test('the recipient is found by email or created without consent', async () => {
   const shopper = [...simulator.state.persons.values()].find(({ email }) => email !== '')
   await issue({ receiverEmail: shopper?.email.toLowerCase() })
-  assert.equal(theOrder().personId, shopper?.id)
+  assert.equal(getOnlyOrder().personId, shopper?.id)
   assert.equal(simulator.ledger.effectsOf('person created').length, 0)
   simulator.ledger.clear()
   await issue()
-  const person = simulator.state.persons.get(theOrder().personId)
+  const person = simulator.state.persons.get(getOnlyOrder().personId)
   assert.deepEqual(
     [person?.firstname, person?.surname, person?.email, person?.privacy],
     ['Ann Mary', 'Lee', 'Ann.Lee@example.com', true],
   )
-  assert.equal(person?.billing.line1, '', 'the address is the payer’s')
+  assert.equal(person?.billing.line1, '', "the payer's address isn't stored for the recipient")
   simulator.ledger.clear()
   await issue({ receiverEmail: 'ann.lee@EXAMPLE.com' })
-  assert.deepEqual([theOrder().personId, simulator.ledger.effectsOf('person created').length], [person?.id, 0])
+  assert.deepEqual([getOnlyOrder().personId, simulator.ledger.effectsOf('person created').length], [person?.id, 0])
   for (const [receiverName, ...names] of [
     ['Prince', '-', 'Prince'],
     ['Wolfeschlegelsteinhausen Bergerdorff-Longest-All', 'Wolfeschlegelsteinha', 'Bergerdorff-Longest-'],
@@ -80,9 +80,9 @@ test('the recipient is found by email or created without consent', async () => {
   ] as const) {
     simulator.ledger.clear()
     assert.equal((await issue({ receiverName, receiverEmail: `${receiverName.length}@example.com` })).status, 202)
-    const created = simulator.state.persons.get(theOrder().personId)
+    const created = simulator.state.persons.get(getOnlyOrder().personId)
     assert.deepEqual([created?.firstname, created?.surname], names)
-    assert.equal(theOrder().lines[0]?.receiverName, receiverName)
+    assert.equal(getOnlyOrder().lines[0]?.receiverName, receiverName)
   }
 })
 
@@ -93,13 +93,13 @@ test('a sale with a key and a lost response creates one order', async () => {
   if (first.status !== 202) assertProblem(first, 'outcome_unknown', api.baseUrl, '/vouchers')
   const { status, json } = first.status === 202 ? first : await issue({}, key)
   assert.equal(status, 202)
-  const order = theOrder()
+  const order = getOnlyOrder()
   assert.equal(json.data.orderNumber, order.number)
   const stored = await api.db.rows(sql`select order_id, customer_id from upstream_voucher_sale`)
   assert.deepEqual(stored, [{ order_id: String(order.id), customer_id: String(order.personId) }])
   const replay = await issue({}, key)
   assert.equal(replay.headers['idempotent-replayed'], 'true')
-  assert.equal(sales().length, 1)
+  assert.equal(listSales().length, 1)
 })
 
 test('a sale with an unknown outcome is found by repeating its key', async () => {
@@ -112,7 +112,7 @@ test('a sale with an unknown outcome is found by repeating its key', async () =>
     simulator.faults.remove(fault.id)
     const again = await issue({}, key)
     assert.equal(again.status, 202)
-    assert.deepEqual([sales().length, theOrder().number], [1, again.json.data.orderNumber])
+    assert.deepEqual([listSales().length, getOnlyOrder().number], [1, again.json.data.orderNumber])
   }
 })
 
@@ -123,11 +123,11 @@ test('a given number of an unknown sale stays reserved for its repeat', async ()
   assertProblem(await api.get('/orders/W-55'), 'not_found', api.baseUrl)
   assertProblem(await issue({ orderNumber: 'W-55' }), 'concurrent_update', api.baseUrl, '/vouchers')
   assert.equal((await issue({ orderNumber: 'W-55' }, key)).status, 202)
-  assert.equal(sales().length, 1)
+  assert.equal(listSales().length, 1)
   assert.equal((await api.get('/orders/W-55')).status, 200)
   const third = await issue({ orderNumber: 'W-55' })
   assertProblem(third, 'order_number_taken', api.baseUrl, '/vouchers')
-  assert.deepEqual(faultsOf(third), [['/orderNumber', 'order_number_taken']])
+  assert.deepEqual(getPointersAndCodes(third), [['/orderNumber', 'order_number_taken']])
 })
 
 test('a number of another order is taken and nothing is sold', async () => {
@@ -135,12 +135,12 @@ test('a number of another order is taken and nothing is sold', async () => {
   await api.db.run(sql`delete from upstream_voucher_sale`)
   for (const more of [{ amount: '151.00' }, { receiverEmail: 'other@example.com' }, { senderName: 'Jo' }])
     assertProblem(await issue({ ...more, orderNumber: 'w-66' }), 'order_number_taken', api.baseUrl)
-  simulator.change({ kind: 'forget-order', id: theOrder().id })
+  simulator.change({ kind: 'forget-order', id: getOnlyOrder().id })
   assertProblem(await issue({ senderName: 'Jo', orderNumber: 'W-66' }), 'order_number_taken', api.baseUrl)
-  assert.equal((await issue({ orderNumber: 'W-66' })).status, 202, 'the very same sale is found, however old')
+  assert.equal((await issue({ orderNumber: 'W-66' })).status, 202, 'an identical sale is found at any age')
   const long = await issue({ orderNumber: 'W'.repeat(31) })
-  assert.deepEqual(faultsOf(long), [['/orderNumber', 'invalid_field']])
-  assert.equal(sales().length, 1)
+  assert.deepEqual(getPointersAndCodes(long), [['/orderNumber', 'invalid_field']])
+  assert.equal(listSales().length, 1)
 })
 
 test('one of several concurrent sales with one number succeeds', async () => {
@@ -148,7 +148,7 @@ test('one of several concurrent sales with one number succeeds', async () => {
   assert.equal(responses.filter(({ status }) => status === 202).length, 1)
   for (const response of responses)
     if (response.status !== 202) assertProblem(response, 'order_number_taken', api.baseUrl)
-  assert.equal(sales().length, 1)
+  assert.equal(listSales().length, 1)
 })
 
 test('a key reused after a day sells another voucher', async () => {
@@ -158,7 +158,7 @@ test('a key reused after a day sells another voucher', async () => {
   const second = await issue({ amount: '20.00' }, key)
   assert.equal(second.status, 202)
   assert.notEqual(second.json.data.orderNumber, first)
-  assert.equal(sales().length, 2)
+  assert.equal(listSales().length, 2)
 })
 
 test("missing configuration is named, first our own, then the back office's", async () => {
@@ -178,33 +178,33 @@ test("missing configuration is named, first our own, then the back office's", as
     await put(caller, '/settings', { gateways: ['paypal'] })
     assertProblem(await issue({}, {}, caller), 'voucher_not_configured', api.baseUrl, '/vouchers')
   }
-  assert.equal(sales().length, 0)
+  assert.equal(listSales().length, 0)
 })
 
 test('all errors of a sale are reported together without a call', async () => {
-  const response = await issue({ amount: '0.00', gateway: 'pаypal', deliveryDate: day(-1), billingAddress: {} })
+  const response = await issue({ amount: '0.00', gateway: 'pаypal', deliveryDate: inDays(-1), billingAddress: {} })
   assert.equal(response.status, 422)
   assert.deepEqual(
-    faultsOf(response).map(([pointer]: [string]) => pointer),
+    getPointersAndCodes(response).map(([pointer]: [string]) => pointer),
     ['/amount', '/gateway', '/deliveryDate', '/billingAddress'],
   )
   assert.equal(simulator.ledger.calls.length, 0)
 })
 
 test('a delayed email requires a supporting version and is otherwise rejected', async () => {
-  const later = { deliveryDate: day(20) }
+  const later = { deliveryDate: inDays(20) }
   assert.equal((await issue(later)).status, 202)
-  assert.equal(theOrder().lines[0]?.voucher?.deliveryDate, day(20))
+  assert.equal(getOnlyOrder().lines[0]?.voucher?.deliveryDate, inDays(20))
   const {
     simulator: older,
     api: olderApi,
     stop: stopOlder,
-  } = await startApparel21Api({ simulated: { release: '2022.1' } })
+  } = await startApparel21Api({ simulatorOptions: { release: '2022.1' } })
   try {
     const rejected = await issue(later, {}, olderApi)
-    assert.deepEqual(faultsOf(rejected), [['/deliveryDate', 'invalid_field']])
+    assert.deepEqual(getPointersAndCodes(rejected), [['/deliveryDate', 'invalid_field']])
     assert.match(rejected.json.detail, /2022\.3/)
-    assert.equal((await issue({ deliveryDate: day(0) }, {}, olderApi)).status, 202)
+    assert.equal((await issue({ deliveryDate: inDays(0) }, {}, olderApi)).status, 202)
     assert.equal(older.ledger.effectsOf('voucher sold').length, 1)
   } finally {
     await stopOlder()
@@ -243,7 +243,7 @@ test('a sale rejected by the back office points into the request body', async ()
   simulator.faults.add({ kind: 'error', method: 'POST', path: '/Persons', status: 400, code: 5091, times: 1 })
   assertProblem(await issue({ receiverEmail: 'new@example.com' }), 'back_office_error', api.baseUrl)
   simulator.faults.add({ kind: 'error', method: 'POST', path: '/Persons', status: 400, code: 5006, times: 1 })
-  assert.deepEqual(faultsOf(await issue({ receiverEmail: 'hidden@example.com' })), [
+  assert.deepEqual(getPointersAndCodes(await issue({ receiverEmail: 'hidden@example.com' })), [
     ['/receiverEmail', 'invalid_field'],
   ])
 })

@@ -2,28 +2,29 @@ import assert from 'node:assert/strict'
 import { after, beforeEach } from 'node:test'
 import type { Simulator } from '../../../simulator/control/handle.ts'
 import { sql } from '../../../src/database/db.ts'
-import { type Apparel21Api, behind, startApparel21Api } from '../../drivers/apparel21.ts'
+import { type Apparel21Api, connectToBackOffice, startApparel21Api } from '../../drivers/apparel21.ts'
 import { buildCredentials } from '../../support/servers.ts'
 import { type Caller, startTestApi, type TestApi, type TestResponse } from '../../support/service.ts'
 import { clearFailures } from '../../support/voucher-shop.ts'
 import { post } from '../../support/write.ts'
 
-/** A voucher that can be used, of 100.00. */
+/** A usable voucher of 100.00. */
 export const [number, pin] = ['6000001', '1234']
-export const lookUp = (by: Caller, input = number, as = pin) => post(by, '/vouchers/lookup', { number: input, pin: as })
-export const validate = (by: Caller, amount = '10.00', input = number, as = pin) =>
-  post(by, '/vouchers/validate', { number: input, pin: as, amount })
-export const validationOf = async (by: Caller, amount?: string): Promise<string> => {
+export const lookUp = (by: Caller, input = number, usedPin = pin) =>
+  post(by, '/vouchers/lookup', { number: input, pin: usedPin })
+export const validate = (by: Caller, amount = '10.00', input = number, usedPin = pin) =>
+  post(by, '/vouchers/validate', { number: input, pin: usedPin, amount })
+export const getValidationId = async (by: Caller, amount?: string): Promise<string> => {
   const { status, json } = await validate(by, amount)
   assert.equal(status, 200, JSON.stringify(json))
   return json.data.validationId
 }
-/** Counts the calls that validated a voucher. */
-export const validations = ({ ledger }: Simulator, of = number) =>
-  ledger.callsTo({ path: `/Voucher/GVValid/${of}` }).length
+/** Counts the validation calls for a voucher. */
+export const countValidations = ({ ledger }: Simulator, voucherNumber = number) =>
+  ledger.callsTo({ path: `/Voucher/GVValid/${voucherNumber}` }).length
 
-/** Vouchers of the tests of a file, which are as they were at the start of each. */
-export async function vouchersOfTests() {
+/** Starts an API and a simulator for the tests of a file. Vouchers are reset before each test. */
+export async function startVoucherFixture() {
   const { simulator, api, stop } = await startApparel21Api()
   const secondApis: TestApi[] = []
   after(async () => {
@@ -39,10 +40,11 @@ export async function vouchersOfTests() {
   return {
     simulator,
     api,
-    voucherOf: (of: string) => simulator.state.vouchers.get(of) ?? assert.fail(`There is no voucher ${of}.`),
-    /** A further server of this installation, with a client of its own, and another account of the same service that asks there. */
-    async secondServer(): Promise<{ second: TestApi; other: Caller }> {
-      const { client, backOffice } = behind(simulator)
+    findVoucher: (voucherNumber: string) =>
+      simulator.state.vouchers.get(voucherNumber) ?? assert.fail(`Voucher not found: ${voucherNumber}.`),
+    /** Starts a second server of the installation with its own back office client. `other` is another account that uses it. */
+    async startSecondServer(): Promise<{ second: TestApi; other: Caller }> {
+      const { client, backOffice } = connectToBackOffice(simulator)
       const second = await startTestApi({ sharedWith: api, backOffice })
       secondApis.push({ ...second, stop: () => second.stop().then(client.close) })
       const account = await api.createAccount('visitor')
@@ -63,13 +65,13 @@ export const gift = {
   billingAddress: { addressLine1: '111 Collins St', city: 'Melbourne', country: 'Australia' },
 }
 
-/** The sales of vouchers by a service. */
-export const salesOf = ({ simulator, api }: Pick<Apparel21Api, 'simulator' | 'api'>) => ({
+/** Returns functions to sell vouchers and to inspect the sales. */
+export const createVoucherSales = ({ simulator, api }: Pick<Apparel21Api, 'simulator' | 'api'>) => ({
   issue: (more: object = {}, headers: Record<string, string> = {}, by: Caller = api) =>
     post(by, '/vouchers', { ...gift, ...more }, headers),
-  sales: () => simulator.ledger.effectsOf('voucher sold'),
-  /** The only order that there is. */
-  theOrder() {
+  listSales: () => simulator.ledger.effectsOf('voucher sold'),
+  /** Returns the order, and asserts that there is only one. */
+  getOnlyOrder() {
     const [effect, ...otherEffects] = simulator.ledger.effectsOf('order created')
     assert.equal(otherEffects.length, 0)
     const order = simulator.state.orders.get(Number(effect?.id))
@@ -77,6 +79,6 @@ export const salesOf = ({ simulator, api }: Pick<Apparel21Api, 'simulator' | 'ap
     return order
   },
 })
-export const faultsOf = ({ json }: TestResponse) =>
+export const getPointersAndCodes = ({ json }: TestResponse) =>
   (json.errors ?? []).map(({ pointer, code }: { pointer?: string; code: string }) => [pointer, code])
-export const day = (days: number) => Temporal.Now.plainDateISO('Australia/Melbourne').add({ days }).toString()
+export const inDays = (days: number) => Temporal.Now.plainDateISO('Australia/Melbourne').add({ days }).toString()

@@ -6,26 +6,28 @@ import { settings } from '../../drivers/apparel21.ts'
 import { address, getCreatedRecord } from '../../support/order-shop.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { post, withKey } from '../../support/write.ts'
-import { shopOfTests } from '../shop.ts'
-import { ordersOf } from './orders.ts'
-import { returnsOf } from './returns.ts'
+import { startShopFixture } from '../shop.ts'
+import { createOrders } from './orders.ts'
+import { createReturns } from './returns.ts'
 
-const shop = await shopOfTests()
+const shop = await startShopFixture()
 const { api, simulator } = shop
-const shopper = await ordersOf(shop)
-const { customerId, order, tee, upstream } = shopper
-const { bought, giveBack } = returnsOf(shop, shopper)
+const shopper = await createOrders(shop)
+const { customerId, buildOrder, tee, findUpstreamOrder } = shopper
+const { placeOrder, postReturn } = createReturns(shop, shopper)
 
-const listed = async (id: string) => (await api.get(`/customers/${id}/orders`)).json.data as Order[]
-const statusOf = async (id: string) =>
-  (await listed(customerId)).find(candidate => candidate.id === id)?.lines[0]?.status
+const listOrders = async (id: string) => (await api.get(`/customers/${id}/orders`)).json.data as Order[]
+const getStatus = async (id: string) =>
+  (await listOrders(customerId)).find(candidate => candidate.id === id)?.lines[0]?.status
 
-/** Places an order of two tees. The back office then has these lines with quantities and statuses. */
-async function changed(...lines: (readonly [quantity: number, status: 'Processing' | 'Shipped' | 'Cancelled'])[]) {
-  const { id } = await bought({ [tee.sku]: 2 }, { isShipped: false })
-  const there = upstream(id)
-  const [line = assert.fail()] = there.lines
-  there.lines = lines.map(([quantity, status], i) => ({
+/** Places an order of two tees, then replaces its lines in the back office. Returns its identifier. */
+async function placeChangedOrder(
+  ...lines: (readonly [quantity: number, status: 'Processing' | 'Shipped' | 'Cancelled'])[]
+) {
+  const { id } = await placeOrder({ [tee.sku]: 2 }, { isShipped: false })
+  const upstreamOrder = findUpstreamOrder(id)
+  const [line = assert.fail()] = upstreamOrder.lines
+  upstreamOrder.lines = lines.map(([quantity, status], i) => ({
     ...line,
     id: line.id + 100_000 * i,
     quantity,
@@ -66,20 +68,20 @@ for (const [label, lines, status, returnable] of [
   ],
 ] as const)
   test(`${returnable || 'none'} of two units ${label} can be returned`, async () => {
-    const id = await changed(...lines)
-    assert.equal(await statusOf(id), status)
-    assert.equal((await giveBack(id, { [tee.sku]: returnable + 1 })).status, 409)
-    for (let unit = 0; unit < returnable; unit++) assert.equal((await giveBack(id, { [tee.sku]: 1 })).status, 201)
-    assert.equal((await giveBack(id, { [tee.sku]: 1 })).status, 409)
+    const id = await placeChangedOrder(...lines)
+    assert.equal(await getStatus(id), status)
+    assert.equal((await postReturn(id, { [tee.sku]: returnable + 1 })).status, 409)
+    for (let unit = 0; unit < returnable; unit++) assert.equal((await postReturn(id, { [tee.sku]: 1 })).status, 201)
+    assert.equal((await postReturn(id, { [tee.sku]: 1 })).status, 409)
     const back = [...simulator.state.returns.values()].filter(({ orderId }) => String(orderId) === id)
     assert.equal(back.flatMap(({ lines: orderLines }) => orderLines).length, returnable)
   })
 
 test('an order shipped after a year shows as shipped', async () => {
-  const { id } = await bought({ [tee.sku]: 1 }, { isShipped: false })
+  const { id } = await placeOrder({ [tee.sku]: 1 }, { isShipped: false })
   await api.db.run(sql`update sales_order set changed_at = changed_at - interval '1 year' where id = ${id}`)
   simulator.change({ kind: 'despatch-order', id: Number(id) })
-  assert.equal(await statusOf(id), 'shipped')
+  assert.equal(await getStatus(id), 'shipped')
 })
 
 test('a gift order is not listed for its recipient', async () => {
@@ -97,17 +99,17 @@ test('a gift order is not listed for its recipient', async () => {
   const { location = '' } = sold.headers
   await shop.sync('customers')
   const [customer] = (await api.get('/customers?email=ann.lee@example.com')).json.data
-  assert.deepEqual(await listed(customer.id), [])
+  assert.deepEqual(await listOrders(customer.id), [])
   assert.equal((await api.get(String(location))).status, 200)
-  assert.deepEqual(await listed(customer.id), [])
+  assert.deepEqual(await listOrders(customer.id), [])
 })
 
 test('an order found upstream uses our gateway name', async () => {
-  const { id } = getCreatedRecord(await post(api, '/orders', order()))
+  const { id } = getCreatedRecord(await post(api, '/orders', buildOrder()))
   for (const table of [sql`order_payment`, sql`order_line`])
     await api.db.run(sql`delete from ${table} where order_id = ${id}`)
   await api.db.run(sql`delete from sales_order where id = ${id}`)
-  const listedOrder = (await listed(customerId)).find(candidate => candidate.id === id)
+  const listedOrder = (await listOrders(customerId)).find(candidate => candidate.id === id)
   assert.equal(listedOrder?.payments[0]?.gateway, 'paypal')
 })
 
@@ -116,7 +118,7 @@ test('an order being placed by another service upstream is not listed', async ()
   await api.db.run(sql`
     insert into customer select (jsonb_populate_record(c, jsonb_build_object('service_id', ${other.service.id}::integer))).*
       from customer c where c.service_id = ${api.service.id} and c.id = ${customerId}`)
-  const [body, key] = [order(), withKey()]
+  const [body, key] = [buildOrder(), withKey()]
   simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Orders', times: 1 })
   assertProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
   const listForeign = async () =>
@@ -129,16 +131,16 @@ test('an order being placed by another service upstream is not listed', async ()
 test('orders of a merged customer move to the other and stay returnable', async () => {
   const [into] = [...simulator.state.persons.keys()].map(String).filter(id => id !== customerId)
   assert.ok(into)
-  const sent = await bought({ [tee.sku]: 1 })
-  const open = await bought({ [tee.sku]: 1 }, { isShipped: false })
+  const sent = await placeOrder({ [tee.sku]: 1 })
+  const open = await placeOrder({ [tee.sku]: 1 }, { isShipped: false })
   for (const candidate of simulator.state.orders.values())
     if (String(candidate.personId) === customerId) candidate.personId = Number(into)
   simulator.change({ kind: 'remove-person', id: Number(customerId) })
   await shop.sync('customers')
-  assert.equal((await giveBack(sent.id, { [tee.sku]: 1 })).status, 201)
+  assert.equal((await postReturn(sent.id, { [tee.sku]: 1 })).status, 201)
   simulator.change({ kind: 'despatch-order', id: Number(open.id) })
-  const orders = await listed(into)
+  const orders = await listOrders(into)
   for (const { id } of [sent, open]) assert.equal(orders.find(candidate => candidate.id === id)?.customerId, into)
   assert.equal(orders.find(candidate => candidate.id === open.id)?.lines[0]?.status, 'shipped')
-  assert.equal((await giveBack(open.id, { [tee.sku]: 1 })).status, 201)
+  assert.equal((await postReturn(open.id, { [tee.sku]: 1 })).status, 201)
 })

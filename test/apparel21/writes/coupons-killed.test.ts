@@ -3,54 +3,54 @@ import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { freshSingleFlight } from '../../../src/concurrency/single-flight.ts'
 import { serve, stopServer, waitUntil } from '../../support/processes.ts'
-import { type Answered, type SendOptions, shopOfProcesses } from './processes.ts'
+import { type SendOptions, startProcessFixture, type WriteResponse } from './processes.ts'
 
-const { simulator, environmentOf, send, claimsRunOut, order } = await shopOfProcesses()
-const steady = await serve(['--no-demo'], environmentOf('steady'))
+const { simulator, buildEnvironment, send, expireClaims, buildOrder } = await startProcessFixture()
+const steady = await serve(['--no-demo'], buildEnvironment('steady'))
 type Server = typeof steady
 const inOneRun = freshSingleFlight()
 
 /** Adds a coupon that one order can use. */
 function addCoupon(code: string): string {
-  const usual = simulator.state.coupons.get('SEASON1') ?? assert.fail()
-  simulator.state.coupons.set(code, { ...usual, code, redeemed: false, lockedBy: '', lockedUntil: 0 })
+  const template = simulator.state.coupons.get('SEASON1') ?? assert.fail()
+  simulator.state.coupons.set(code, { ...template, code, redeemed: false, lockedBy: '', lockedUntil: 0 })
   return code
 }
 const isLocked = (code: string) => simulator.state.coupons.get(code)?.lockedBy !== ''
-const effects = (kind: 'coupon redeemed' | 'order created') => simulator.ledger.effectsOf(kind)
+const listEffects = (kind: 'coupon redeemed' | 'order created') => simulator.ledger.effectsOf(kind)
 
-/** A client that repeats each request with its key, at the other process if the first one has died, until the outcome is known. */
-async function request(
+/** Repeats a request with its key until its outcome is known. Uses the steady process if the first one has died. */
+async function sendUntilFinal(
   to: Server,
   path: string,
   body: object,
   method: SendOptions['method'] = 'POST',
-): Promise<Answered> {
+): Promise<WriteResponse> {
   const key = randomUUID()
   for (let target = to; ; target = steady) {
     const answer = await send(target, path, body, { key, method }).catch(() => undefined)
     const isOpen = answer?.code === 'idempotency_in_progress' || answer?.code === 'concurrent_update'
     if (answer && answer.status < 500 && !isOpen) return answer
-    // Only one at a time: it updates all claims, in any order.
-    await inOneRun('claims', claimsRunOut)
+    // Concurrent updates of all claims could deadlock, so they share one run.
+    await inOneRun('claims', expireClaims)
   }
 }
 
 const reservations = '/coupons/reservations'
 const buildReservation = (code: string, shopper: number) => {
-  const { customerId, lines } = order(shopper)
+  const { customerId, lines } = buildOrder(shopper)
   return { code, customerId, lines }
 }
 
 /** Reserves a coupon and orders with it. `between` runs after the reservation. */
-async function redeem(to: Server, code: string, shopper: number, between = async () => {}): Promise<Answered> {
-  const { customerId, lines, payments, ...addresses } = order(shopper)
-  const reserved = await request(to, reservations, buildReservation(code, shopper))
+async function redeem(to: Server, code: string, shopper: number, between = async () => {}): Promise<WriteResponse> {
+  const { customerId, lines, payments, ...addresses } = buildOrder(shopper)
+  const reserved = await sendUntilFinal(to, reservations, buildReservation(code, shopper))
   if (reserved.status !== 201) return reserved
   await between()
   const { quoteId, total } = reserved.data.quote
   const paid = payments.map(payment => ({ ...payment, amount: total }))
-  return request(to, '/orders', { ...addresses, customerId, lines, quoteId, payments: paid })
+  return sendUntilFinal(to, '/orders', { ...addresses, customerId, lines, quoteId, payments: paid })
 }
 
 const crashPoints = ['before_upstream', 'after_upstream', 'before_commit']
@@ -58,19 +58,19 @@ const crashPoints = ['before_upstream', 'after_upstream', 'before_commit']
 for (const crashPoint of crashPoints)
   test(`a coupon is redeemed once if its reservation is killed at ${crashPoint}`, async () => {
     const code = addCoupon(`RESERVE-${crashPoint}`)
-    const victim = await serve(['--no-demo'], environmentOf(`reserve-${crashPoint}`, { FAILPOINT: crashPoint }))
+    const victim = await serve(['--no-demo'], buildEnvironment(`reserve-${crashPoint}`, { FAILPOINT: crashPoint }))
     const placed = await redeem(victim, code, 1)
     assert.equal(placed.status, 201, placed.code)
     assert.equal((await victim.ended).signal, 'SIGKILL')
-    assert.equal(effects('coupon redeemed').filter(({ id }) => id === code).length, 1)
+    assert.equal(listEffects('coupon redeemed').filter(({ id }) => id === code).length, 1)
   })
 
 for (const crashPoint of crashPoints)
   test(`a coupon is free if its release is killed at ${crashPoint}`, async () => {
     const code = addCoupon(`RELEASE-${crashPoint}`)
-    const reserved = await request(steady, reservations, buildReservation(code, 1))
-    const victim = await serve(['--no-demo'], environmentOf(`release-${crashPoint}`, { FAILPOINT: crashPoint }))
-    const released = await request(victim, `${reservations}/${reserved.data.id}`, {}, 'DELETE')
+    const reserved = await sendUntilFinal(steady, reservations, buildReservation(code, 1))
+    const victim = await serve(['--no-demo'], buildEnvironment(`release-${crashPoint}`, { FAILPOINT: crashPoint }))
+    const released = await sendUntilFinal(victim, `${reservations}/${reserved.data.id}`, {}, 'DELETE')
     assert.equal(released.status, 200, released.code)
     assert.equal((await victim.ended).signal, 'SIGKILL')
     assert.equal(isLocked(code), false)
@@ -79,12 +79,12 @@ for (const crashPoint of crashPoints)
 
 test('workers release a coupon after a killed reservation without a retry', async () => {
   const code = addCoupon('ABANDONED')
-  const victim = await serve(['--no-demo'], environmentOf('abandoned', { FAILPOINT: 'after_upstream' }))
+  const victim = await serve(['--no-demo'], buildEnvironment('abandoned', { FAILPOINT: 'after_upstream' }))
   await assert.rejects(send(victim, reservations, buildReservation(code, 1)))
   assert.equal((await victim.ended).signal, 'SIGKILL')
   assert.equal(isLocked(code), true)
-  const worker = await serve(['--no-demo'], environmentOf('worker', { RUN_JOBS: 'true' }))
-  await claimsRunOut(true)
+  const worker = await serve(['--no-demo'], buildEnvironment('worker', { RUN_JOBS: 'true' }))
+  await expireClaims(true)
   await waitUntil(() => !isLocked(code), 'the coupon is free')
   await stopServer(worker)
   assert.equal((await redeem(steady, code, 2)).status, 201)
@@ -93,7 +93,7 @@ test('workers release a coupon after a killed reservation without a retry', asyn
 test('clients and kills between reservation and order redeem each coupon once', async () => {
   simulator.ledger.clear()
   const codes = Array.from({ length: 8 }, (_, i) => addCoupon(`MANY-${i}`))
-  const victim = await serve(['--no-demo'], environmentOf('victim'))
+  const victim = await serve(['--no-demo'], buildEnvironment('victim'))
   let reserved = 0
   const between = async () => {
     if (++reserved === 4) victim.child.kill('SIGKILL')
@@ -104,8 +104,8 @@ test('clients and kills between reservation and order redeem each coupon once', 
   await victim.ended
   const outcomes = new Set(answers.map(({ status, code }) => (status === 201 ? 'ordered' : code)))
   for (const outcome of outcomes) assert.ok(['ordered', 'coupon_locked', 'coupon_unusable'].includes(outcome), outcome)
-  const redeemed = effects('coupon redeemed').map(({ id }) => id)
+  const redeemed = listEffects('coupon redeemed').map(({ id }) => id)
   assert.deepEqual(redeemed.toSorted(), codes)
   const ordered = answers.filter(({ status }) => status === 201).length
-  assert.deepEqual([ordered, effects('order created').length], [codes.length, codes.length])
+  assert.deepEqual([ordered, listEffects('order created').length], [codes.length, codes.length])
 })

@@ -2,35 +2,36 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { address } from '../../support/order-shop.ts'
 import { serve } from '../../support/processes.ts'
-import { shopOfProcesses } from './processes.ts'
+import { startProcessFixture } from './processes.ts'
 
-const { simulator, environmentOf, send, rows, claimsRunOut, person, order } = await shopOfProcesses()
-/** A process that nothing is done to: it answers the repeats. */
-const steady = await serve(['--no-demo'], environmentOf('steady'))
+const { simulator, buildEnvironment, send, countTableRows, expireClaims, buildPerson, buildOrder } =
+  await startProcessFixture()
+/** A process without faults, which gets the repeated requests. */
+const steady = await serve(['--no-demo'], buildEnvironment('steady'))
 
 const writes = {
   customer: async (name: string) => ({
     path: '/customers',
-    body: person(name),
+    body: buildPerson(name),
     effect: 'person created' as const,
-    here: () => rows('customer', `email = '${name}@example.com'`),
+    countRows: () => countTableRows('customer', `email = '${name}@example.com'`),
   }),
   order: async () => {
-    const already = await rows('sales_order')
-    const here = async () => (await rows('sales_order')) - already
-    return { path: '/orders', body: order(), effect: 'order created' as const, here }
+    const before = await countTableRows('sales_order')
+    const countRows = async () => (await countTableRows('sales_order')) - before
+    return { path: '/orders', body: buildOrder(), effect: 'order created' as const, countRows }
   },
   return: async (name: string) => {
-    const body = order()
+    const body = buildOrder()
     const placed = await send(steady, '/orders', body, { key: `for ${name}` })
     assert.equal(placed.status, 201, placed.code)
     simulator.change({ kind: 'despatch-order', id: Number(placed.data.id) })
-    const already = await rows('sales_return')
+    const before = await countTableRows('sales_return')
     return {
       path: `/orders/${placed.data.id}/returns`,
       effect: 'return created' as const,
       body: { lines: [{ sku: body.lines[0]?.sku, quantity: 1, reasonCode: 'SIZE' }] },
-      here: async () => (await rows('sales_return')) - already,
+      countRows: async () => (await countTableRows('sales_return')) - before,
     }
   },
 }
@@ -44,7 +45,7 @@ const gift = (receiverEmail: string) => ({
   subject: 'A gift for you',
   billingAddress: address,
 })
-/** Receivers of a voucher with the crash points that they reach. For a new customer, the back office creates a person first. */
+/** Receivers of a voucher, with their crash points. For a new customer, a person is created in the back office first. */
 const receivers = {
   'an existing customer': {
     crashPoints: [
@@ -67,25 +68,25 @@ for (const [receiver, { crashPoints }] of Object.entries(receivers))
       const email = isNew ? `gift-${crashPoint}@example.com` : (shopper?.email ?? assert.fail())
       const key = `gift ${receiver} ${crashPoint}`
       simulator.ledger.clear()
-      const there = () => simulator.ledger.effectsOf('voucher sold').length
+      const countEffects = () => simulator.ledger.effectsOf('voucher sold').length
       const persons = () => [...simulator.state.persons.values()].filter(candidate => candidate.email === email).length
-      const already = await rows('upstream_voucher_sale')
-      const here = async () => (await rows('upstream_voucher_sale', 'order_id is not null')) - already
-      const doomed = await serve(['--no-demo'], environmentOf('doomed', { FAILPOINT: crashPoint }))
-      await assert.rejects(send(doomed, '/vouchers', gift(email), { key }))
-      assert.equal((await doomed.ended).signal, 'SIGKILL')
+      const before = await countTableRows('upstream_voucher_sale')
+      const countRows = async () => (await countTableRows('upstream_voucher_sale', 'order_id is not null')) - before
+      const victim = await serve(['--no-demo'], buildEnvironment('doomed', { FAILPOINT: crashPoint }))
+      await assert.rejects(send(victim, '/vouchers', gift(email), { key }))
+      assert.equal((await victim.ended).signal, 'SIGKILL')
       const isSold = !isNew && crashPoint !== 'before_effect' && crashPoint !== 'before_upstream'
-      const isMade = isNew ? crashPoint === 'after_upstream' : true
+      const hasPerson = isNew ? crashPoint === 'after_upstream' : true
       assert.deepEqual(
-        [there(), persons(), await here()],
-        [Number(isSold), Number(isMade), Number(crashPoint === 'after_commit')],
+        [countEffects(), persons(), await countRows()],
+        [Number(isSold), Number(hasPerson), Number(crashPoint === 'after_commit')],
       )
-      await claimsRunOut()
+      await expireClaims()
       const again = await send(steady, '/vouchers', gift(email), { key })
       assert.deepEqual([again.status, again.data?.status], [202, 'pending'], again.code)
       const third = await send(steady, '/vouchers', gift(email), { key })
       assert.deepEqual(third.data, again.data)
-      assert.deepEqual([there(), persons(), await here()], [1, 1, 1])
+      assert.deepEqual([countEffects(), persons(), await countRows()], [1, 1, 1])
       const [sold] = simulator.ledger.effectsOf('order created')
       assert.equal(simulator.state.orders.get(Number(sold?.id))?.number, again.data.orderNumber)
       const mails = simulator.state.mail.length
@@ -97,20 +98,20 @@ for (const [receiver, { crashPoints }] of Object.entries(receivers))
     })
 
 for (const crashPoint of ['before_upstream', 'after_upstream'] as const)
-  for (const [kind, make] of Object.entries(writes))
+  for (const [kind, prepareWrite] of Object.entries(writes))
     test(`a ${kind} killed at ${crashPoint} exists once everywhere after its repeat`, async () => {
       const name = `${kind}-${crashPoint}`.replace('_', '-')
-      const { path, body, effect, here } = await make(name)
+      const { path, body, effect, countRows } = await prepareWrite(name)
       simulator.ledger.clear()
-      const there = () => simulator.ledger.effectsOf(effect).length
-      const doomed = await serve(['--no-demo'], environmentOf('doomed', { FAILPOINT: crashPoint }))
-      await assert.rejects(send(doomed, path, body, { key: name }))
-      assert.equal((await doomed.ended).signal, 'SIGKILL')
-      assert.deepEqual([there(), await here()], [crashPoint === 'after_upstream' ? 1 : 0, 0])
-      await claimsRunOut()
+      const countEffects = () => simulator.ledger.effectsOf(effect).length
+      const victim = await serve(['--no-demo'], buildEnvironment('doomed', { FAILPOINT: crashPoint }))
+      await assert.rejects(send(victim, path, body, { key: name }))
+      assert.equal((await victim.ended).signal, 'SIGKILL')
+      assert.deepEqual([countEffects(), await countRows()], [crashPoint === 'after_upstream' ? 1 : 0, 0])
+      await expireClaims()
       const again = await send(steady, path, body, { key: name })
       assert.equal(again.status, 201, again.code)
-      assert.deepEqual([there(), await here()], [1, 1])
+      assert.deepEqual([countEffects(), await countRows()], [1, 1])
     })
 
 for (const crashPoint of ['before_upstream', 'after_upstream'] as const)
@@ -124,11 +125,11 @@ for (const crashPoint of ['before_upstream', 'after_upstream'] as const)
       const body = { ...opening, lockSeconds: 600 }
       const lock = { method: 'PUT', key: `lock ${crashPoint} ${by}` } as const
       const path = `/vouchers/${number}/lock`
-      const doomed = await serve(['--no-demo'], environmentOf('doomed', { FAILPOINT: crashPoint }))
-      await assert.rejects(send(doomed, path, body, lock))
-      assert.equal((await doomed.ended).signal, 'SIGKILL')
+      const victim = await serve(['--no-demo'], buildEnvironment('doomed', { FAILPOINT: crashPoint }))
+      await assert.rejects(send(victim, path, body, lock))
+      assert.equal((await victim.ended).signal, 'SIGKILL')
       assert.equal(voucher.lockedUntil > 0, crashPoint === 'after_upstream')
-      await claimsRunOut()
+      await expireClaims()
       assert.equal((await validate()).code, 'voucher_locked')
       const again = await send(steady, path, body, lock)
       assert.deepEqual([again.status, again.data?.status], [200, 'locked'], again.code)

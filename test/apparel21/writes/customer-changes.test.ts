@@ -4,42 +4,42 @@ import { sql } from '../../../src/database/db.ts'
 import { buildCustomer, createCustomer } from '../../support/customer-bodies.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { post, put, withKey } from '../../support/write.ts'
-import { count, shopOfTests } from '../shop.ts'
-import { personsOf } from './persons.ts'
+import { countRows, startShopFixture } from '../shop.ts'
+import { createPersons } from './persons.ts'
 
-const shop = await shopOfTests({ subscriptionMapping: { email: { type: 'eMailOptIn', yes: '4421', no: '4422' } } })
+const shop = await startShopFixture({ subscriptionMapping: { email: { type: 'eMailOptIn', yes: '4421', no: '4422' } } })
 const { api, simulator } = shop
-const { personOf, calls, created, consentOf, fullPerson } = personsOf(shop)
+const { findPerson, listCalls, countCreated, listConsent, fillPerson } = createPersons(shop)
 
 test('a change clears nothing that it omits', async () => {
-  const person = fullPerson()
-  const { updated: _, password: __, ...was } = structuredClone(person)
+  const person = fillPerson()
+  const { updated: _, password: __, ...before } = structuredClone(person)
   const response = await put(api, `/customers/${person.id}`, { firstname: 'Joan', mobile: '0411 111 111' })
   assert.equal(response.status, 200, response.text)
-  const { updated: ___, password: ____, ...is } = structuredClone(person)
-  assert.deepEqual(is, { ...was, firstname: 'Joan', mobile: '0411 111 111' })
+  const { updated: ___, password: ____, ...after } = structuredClone(person)
+  assert.deepEqual(after, { ...before, firstname: 'Joan', mobile: '0411 111 111' })
   assert.deepEqual(
-    calls().filter(call => !/Reference/.test(call)),
+    listCalls().filter(call => !/Reference/.test(call)),
     [`GET /Persons/${person.id}`, `PUT /Persons/${person.id}`, `GET /Persons/${person.id}`],
   )
   assert.equal(response.json.data.loyaltyCode, 'VIP')
 })
 
 test('unknown elements, whitespace and another order do not affect written data', async () => {
-  const person = fullPerson()
-  const { updated: _, password: __, ...was } = structuredClone(person)
+  const person = fillPerson()
+  const { updated: _, password: __, ...before } = structuredClone(person)
   for (const kind of ['reordered', 'extra-elements', 'trailing-blanks', 'carriage-returns'] as const) {
     simulator.faults.add({ kind, method: 'GET', path: '/Persons/*' })
-    const response = await put(api, `/customers/${person.id}`, { work: undefined, title: was.title })
+    const response = await put(api, `/customers/${person.id}`, { work: undefined, title: before.title })
     assert.equal(response.status, 200, `${kind} ${response.text}`)
     simulator.faults.clear()
-    const { updated: ___, password: ____, ...is } = structuredClone(person)
-    assert.deepEqual(is, was, kind)
+    const { updated: ___, password: ____, ...after } = structuredClone(person)
+    assert.deepEqual(after, before, kind)
   }
 })
 
 test('an upstream value that a body cannot introduce can be sent back', async () => {
-  const person = fullPerson()
+  const person = fillPerson()
   const odd = { email: 'jo at example.test', home: '0400 1 ext 2', dateOfBirth: '1899-12-30' }
   simulator.change({ kind: 'edit-person', id: person.id, fields: odd })
   await shop.sync('customers')
@@ -63,7 +63,7 @@ test('an overlong text that is unchanged is left to the back office', async () =
 })
 
 test('null clears a field and leaves its neighbours', async () => {
-  const person = fullPerson()
+  const person = fillPerson()
   const change = {
     title: null,
     dateOfBirth: null,
@@ -81,10 +81,10 @@ test('null clears a field and leaves its neighbours', async () => {
 })
 
 test('a subscription changes its reference and privacy and records the consent', async () => {
-  const person = fullPerson()
+  const person = fillPerson()
   simulator.change({ kind: 'edit-person', id: person.id, fields: { privacy: true } })
   await shop.sync('customers')
-  const before = (await consentOf(String(person.id))).length
+  const before = (await listConsent(String(person.id))).length
   const yes = await put(api, `/customers/${person.id}`, {
     emailSubscription: true,
     smsSubscription: true,
@@ -98,7 +98,7 @@ test('a subscription changes its reference and privacy and records the consent',
     yes.json.meta.warnings.map((warning: { code: string }) => warning.code),
     ['subscription_not_mapped', 'privacy_overridden'],
   )
-  assert.deepEqual((await consentOf(String(person.id))).slice(before), [
+  assert.deepEqual((await listConsent(String(person.id))).slice(before), [
     { channel: 'marketing', old: false, new: true },
     { channel: 'email', old: false, new: true },
     { channel: 'sms', old: false, new: true },
@@ -109,7 +109,7 @@ test('a subscription changes its reference and privacy and records the consent',
 })
 
 test('a concurrent back office change between read and write is kept', async () => {
-  const person = fullPerson()
+  const person = fillPerson()
   const change = { kind: 'edit-person', fields: { jobTitle: 'Gardener', work: '0377770000' } }
   simulator.faults.add({ kind: 'concurrent-change', method: 'PUT', path: '/Persons/*', times: 1, change })
   const response = await put(api, `/customers/${person.id}`, { firstname: 'Jane' })
@@ -123,7 +123,7 @@ test('a concurrent back office change between read and write is kept', async () 
 })
 
 test('a change is abandoned after three concurrent back office changes', async () => {
-  const person = fullPerson()
+  const person = fillPerson()
   await shop.sync('customers')
   const shown = (await api.get(`/customers/${person.id}`)).json.data
   const change = { kind: 'edit-person', fields: { jobTitle: 'Gardener' } }
@@ -146,7 +146,7 @@ test('two concurrent changes of one customer are both stored', async () => {
     responses.map(({ status }) => status),
     [200, 200, 200],
   )
-  const person = personOf(id)
+  const person = findPerson(id)
   assert.deepEqual([person.title, person.mobile, person.billing.city], ['Dr', '0400 222 222', 'Perth'])
   assert.equal((await api.get(`/customers/${id}`)).json.data.title, 'Dr')
 })
@@ -164,7 +164,7 @@ test('If-Match detects a change in the back office', async () => {
 })
 
 test('a customer known only to the back office can be changed', async () => {
-  const person = fullPerson()
+  const person = fillPerson()
   await api.db.run(sql`delete from customer where service_id = ${api.service.id} and id = ${String(person.id)}`)
   const response = await put(api, `/customers/${person.id}`, { firstname: 'Late' })
   assert.equal(response.status, 200, response.text)
@@ -184,20 +184,20 @@ test('a change with a lost response is unknown until its repeat', async () => {
   assert.equal((await api.get(`/customers/${id}`)).json.data.title, null)
   const response = await put(api, `/customers/${id}`, { title: 'Dr' })
   assert.equal(response.status, 200)
-  assert.deepEqual([response.json.data.title, personOf(id).title], ['Dr', 'Dr'])
+  assert.deepEqual([response.json.data.title, findPerson(id).title], ['Dr', 'Dr'])
 })
 
 test('a repeat finishes a customer change that was rolled back only here', async () => {
   const [body, key] = [buildCustomer(), withKey()]
-  const before = await count(api, api, 'customer')
-  shop.undo(1)
+  const before = await countRows(api, api, 'customer')
+  shop.failCommits(1)
   assertProblem(await post(api, '/customers', body, key), 'outcome_unknown', api.baseUrl)
-  assert.deepEqual([created(), await count(api, api, 'customer')], [1, before])
+  assert.deepEqual([countCreated(), await countRows(api, api, 'customer')], [1, before])
   const { status, json } = await post(api, '/customers', body, key)
   assert.equal(status, 201)
-  assert.deepEqual([created(), await count(api, api, 'customer')], [1, before + 1])
+  assert.deepEqual([countCreated(), await countRows(api, api, 'customer')], [1, before + 1])
 
-  shop.undo(1)
+  shop.failCommits(1)
   const change = { title: 'Dr' }
   assertProblem(await put(api, `/customers/${json.data.id}`, change), 'outcome_unknown', api.baseUrl)
   assert.equal((await api.get(`/customers/${json.data.id}`)).json.data.title, null)
@@ -206,7 +206,7 @@ test('a repeat finishes a customer change that was rolled back only here', async
 
 test('an unavailable back office is 503 with Retry-After and nothing is written', async () => {
   const { id } = await createCustomer(api)
-  const rows = await count(api, api, 'customer')
+  const rows = await countRows(api, api, 'customer')
   await simulator.stopAccepting()
   for (const response of [
     await post(api, '/customers', buildCustomer(), withKey()),
@@ -215,5 +215,5 @@ test('an unavailable back office is 503 with Retry-After and nothing is written'
     assertProblem(response, 'back_office_unavailable', api.baseUrl)
     assert.match(String(response.headers['retry-after']), /^[1-9]\d*$/)
   }
-  assert.equal(await count(api, api, 'customer'), rows)
+  assert.equal(await countRows(api, api, 'customer'), rows)
 })

@@ -2,53 +2,56 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Order } from '../../../src/domain/orders/orders.ts'
-import { behind } from '../../drivers/apparel21.ts'
+import { connectToBackOffice } from '../../drivers/apparel21.ts'
 import { getCreatedRecord } from '../../support/order-shop.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { waitUntil } from '../../support/processes.ts'
 import { startTestApi } from '../../support/service.ts'
 import { post, remove, withKey } from '../../support/write.ts'
-import { shopOfTests } from '../shop.ts'
-import { ordersOf } from './orders.ts'
+import { startShopFixture } from '../shop.ts'
+import { createOrders } from './orders.ts'
 
-const shop = await shopOfTests()
+const shop = await startShopFixture()
 const { api, simulator } = shop
-const { customerId, order, rows } = await ordersOf(shop)
+const { customerId, buildOrder, countOrders } = await createOrders(shop)
 
-/** Orders that the back office has had since before this service. */
-const elsewhere = Map.groupBy([...simulator.state.orders.values()], ({ personId }) => String(personId))
-const shoppers = [...elsewhere].map(([id, orders]) => ({ id, orders: orders.map(placed => String(placed.id)).sort() }))
+/** Orders that were in the back office before the test, by customer. */
+const upstreamOrders = Map.groupBy([...simulator.state.orders.values()], ({ personId }) => String(personId))
+const shoppers = [...upstreamOrders].map(([id, orders]) => ({
+  id,
+  orders: orders.map(placed => String(placed.id)).sort(),
+}))
 let next = 0
-const takeNextPerson = () => shoppers[next++] ?? assert.fail('there are more shoppers with orders')
+const takeNextPerson = () => shoppers[next++] ?? assert.fail('no shopper with orders is left')
 
-async function listed(id: string, query = '') {
+async function listOrders(id: string, query = '') {
   const { status, json, text } = await api.get(`/customers/${id}/orders${query}`)
   assert.equal(status, 200, text)
   return { data: json.data as Order[], meta: json.meta }
 }
-const idsOf = (orders: Order[]) => orders.map(({ id }) => id).sort()
-const codesOf = (meta: { warnings?: { code: string }[] }) => meta.warnings?.map(({ code }) => code)
+const getIds = (orders: Order[]) => orders.map(({ id }) => id).sort()
+const getWarningCodesOfMeta = (meta: { warnings?: { code: string }[] }) => meta.warnings?.map(({ code }) => code)
 const countReads = (id: string) => simulator.ledger.callsTo({ method: 'GET', path: `/Persons/${id}/Orders` }).length
 
 test("a customer's list shows orders placed in the back office, newest first", async () => {
   const { id, orders } = takeNextPerson()
-  const { data, meta } = await listed(id)
-  assert.deepEqual(idsOf(data), orders)
+  const { data, meta } = await listOrders(id)
+  assert.deepEqual(getIds(data), orders)
   const times = data.map(({ placedAt }) => placedAt)
   assert.deepEqual(times, times.toSorted().reverse())
   assert.deepEqual([meta.warnings, Date.parse(meta.syncedAt) <= Date.now()], [undefined, true])
   await simulator.stopAccepting()
-  const later = await listed(id)
+  const later = await listOrders(id)
   assert.deepEqual(later.data, data)
-  assert.deepEqual([codesOf(later.meta), later.meta.syncedAt], [['back_office_unavailable'], undefined])
+  assert.deepEqual([getWarningCodesOfMeta(later.meta), later.meta.syncedAt], [['back_office_unavailable'], undefined])
 })
 
 test('a line shipped in the back office is shown as shipped', async () => {
-  const ownOrder = getCreatedRecord(await post(api, '/orders', order()))
+  const ownOrder = getCreatedRecord(await post(api, '/orders', buildOrder()))
   const otherShopper = takeNextPerson()
   for (const id of [ownOrder.id, ...otherShopper.orders]) simulator.change({ kind: 'despatch-order', id: Number(id) })
   for (const id of [customerId, otherShopper.id]) {
-    const statuses = (await listed(id)).data.flatMap(({ lines }) => lines.map(({ status }) => status))
+    const statuses = (await listOrders(id)).data.flatMap(({ lines }) => lines.map(({ status }) => status))
     assert.deepEqual(new Set(statuses), new Set(['shipped']))
   }
 })
@@ -56,9 +59,9 @@ test('a line shipped in the back office is shown as shipped', async () => {
 test('only the first page or export causes a back office call', async () => {
   const { id, orders } =
     shoppers.find(shopper => shopper.orders.length > 1) ?? assert.fail('no shopper has ordered twice')
-  const first = await listed(id, '?limit=1')
+  const first = await listOrders(id, '?limit=1')
   const before = countReads(id)
-  const second = await listed(id, `?limit=1&after_cursor=${first.meta.endCursor}`)
+  const second = await listOrders(id, `?limit=1&after_cursor=${first.meta.endCursor}`)
   assert.equal(countReads(id), before)
   assert.notEqual(second.data[0]?.id, first.data[0]?.id)
   const bulkExport = await api.get(`/customers/${id}/orders`, { accept: 'application/x-ndjson' })
@@ -70,56 +73,56 @@ test('concurrent requests for one customer share a call and store orders once', 
   const { id, orders } = takeNextPerson()
   simulator.ledger.clear()
   simulator.faults.add({ kind: 'latency', seconds: 0.5, path: '/Persons/*/Orders' })
-  const before = await rows()
-  const responses = await Promise.all(Array.from({ length: 20 }, () => listed(id)))
-  for (const { data } of responses) assert.deepEqual(idsOf(data), orders)
-  assert.deepEqual([countReads(id), await rows()], [1, before + orders.length])
+  const before = await countOrders()
+  const responses = await Promise.all(Array.from({ length: 20 }, () => listOrders(id)))
+  for (const { data } of responses) assert.deepEqual(getIds(data), orders)
+  assert.deepEqual([countReads(id), await countOrders()], [1, before + orders.length])
 })
 
 test('each page is stored as it arrives, even if late', async t => {
-  const { client, backOffice } = behind(simulator, { limits: { pageRows: 2 } })
-  const patient = await startTestApi({ sharedWith: api, backOffice })
+  const { client, backOffice } = connectToBackOffice(simulator, { limits: { pageRows: 2 } })
+  const slowServer = await startTestApi({ sharedWith: api, backOffice })
   t.after(async () => {
-    await patient.stop()
+    await slowServer.stop()
     client.close()
   })
   const { id, orders } = takeNextPerson()
-  const before = await rows()
-  const like = simulator.state.orders.get(Number(orders[0])) ?? assert.fail()
+  const before = await countOrders()
+  const template = simulator.state.orders.get(Number(orders[0])) ?? assert.fail()
   for (let i = orders.length; i < 6; i++) {
     const more = 900_000 + i
-    simulator.state.orders.set(more, { ...like, id: more, number: `MORE${i}` })
+    simulator.state.orders.set(more, { ...template, id: more, number: `MORE${i}` })
   }
   simulator.faults.add({ kind: 'latency', seconds: 1.3, path: `/Persons/${id}/Orders` })
-  const { json } = await patient.get(`/customers/${id}/orders`)
-  assert.deepEqual(codesOf(json.meta), ['back_office_unavailable'])
+  const { json } = await slowServer.get(`/customers/${id}/orders`)
+  assert.deepEqual(getWarningCodesOfMeta(json.meta), ['back_office_unavailable'])
   assert.ok(json.data.length > 0 && json.data.length < 6, `${json.data.length} of 6`)
-  await waitUntil(async () => (await rows()) === before + 6, 'what came late is stored', 30_000)
+  await waitUntil(async () => (await countOrders()) === before + 6, 'the late pages are stored', 30_000)
 })
 
 test('an order with an unknown outcome is hidden until it is reconciled', async () => {
-  const [body, key] = [order(), withKey()]
-  const before = idsOf((await listed(customerId)).data)
+  const [body, key] = [buildOrder(), withKey()]
+  const before = getIds((await listOrders(customerId)).data)
   simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Orders', times: 1 })
   assertProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
-  assert.deepEqual(idsOf((await listed(customerId)).data), before)
+  assert.deepEqual(getIds((await listOrders(customerId)).data), before)
   const placed = getCreatedRecord(await post(api, '/orders', body, key))
-  const listedOrder = (await listed(customerId)).data.find(({ id }) => id === placed.id)
+  const listedOrder = (await listOrders(customerId)).data.find(({ id }) => id === placed.id)
   assert.equal(listedOrder?.payments[0]?.reference, 'PAYID-1')
 })
 
 test('an unreadable response keeps the stored orders and adds a warning', async () => {
   const { id } = takeNextPerson()
   simulator.faults.add({ kind: 'malformed', path: `/Persons/${id}/Orders` })
-  const { data, meta } = await listed(id)
-  assert.deepEqual([data, codesOf(meta)], [[], ['back_office_error']])
+  const { data, meta } = await listOrders(id)
+  assert.deepEqual([data, getWarningCodesOfMeta(meta)], [[], ['back_office_error']])
   assert.match(meta.warnings[0].detail, /Orders that were placed elsewhere may be missing/)
 })
 
 test('late orders of an erased customer are not stored', async () => {
   const admin = await api.createAccount('admin')
   const { id } = takeNextPerson()
-  const before = await rows()
+  const before = await countOrders()
   simulator.faults.add({ kind: 'latency', seconds: 1, path: `/Persons/${id}/Orders`, times: 1 })
   const pending = api.get(`/customers/${id}/orders`)
   await delay(300)
@@ -127,5 +130,5 @@ test('late orders of an erased customer are not stored', async () => {
   const erased = await remove(admin, `/customers/${id}`)
   assert.equal(erased.status, 200, erased.text)
   assert.equal((await pending).status, 200)
-  assert.equal(await rows(), before)
+  assert.equal(await countOrders(), before)
 })

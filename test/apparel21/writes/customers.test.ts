@@ -6,12 +6,12 @@ import { validateBody } from '../../../src/http/body/validate.ts'
 import { assertRejected, buildCustomer, createCustomer, newEmail } from '../../support/customer-bodies.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { post, put, withKey } from '../../support/write.ts'
-import { count, hostile, shopOfTests } from '../shop.ts'
-import { personsOf } from './persons.ts'
+import { countRows, hostileTexts, startShopFixture } from '../shop.ts'
+import { createPersons } from './persons.ts'
 
-const shop = await shopOfTests({ subscriptionMapping: { email: { type: 'eMailOptIn', yes: '4421', no: '4422' } } })
+const shop = await startShopFixture({ subscriptionMapping: { email: { type: 'eMailOptIn', yes: '4421', no: '4422' } } })
 const { api, simulator } = shop
-const { personOf, withEmail, calls, created, consentOf, fullPerson } = personsOf(shop)
+const { findPerson, findByEmail, listCalls, countCreated, listConsent, fillPerson } = createPersons(shop)
 
 test('a customer is created in the back office and stored as returned', async () => {
   const body = buildCustomer({
@@ -35,7 +35,7 @@ test('a customer is created in the back office and stored as returned', async ()
   assert.deepEqual(validateBody(Customer, { ...record, references: {} }, { currency: 'AUD' }), [])
   assert.equal(response.headers.location, `/customers/${record.id}`)
   assert.equal(response.json.meta, undefined)
-  const person = personOf(record.id)
+  const person = findPerson(record.id)
   assert.deepEqual(
     [person.firstname, person.surname, person.title, person.email, person.mobile, person.dateOfBirth, person.privacy],
     ['John', 'Smith', 'Mr', body.contact.email, '0400 123 456', '1980-02-29', false],
@@ -53,21 +53,21 @@ test('a customer is created in the back office and stored as returned', async ()
   assert.deepEqual(record.references.shopsFor, { code: 'M', name: 'Men', referenceValueId: '4412' })
   assert.deepEqual([record.privacy, record.emailSubscription, record.smsSubscription], [false, true, false])
   assert.deepEqual((await api.get(`/customers/${record.id}`)).json.data, record)
-  assert.deepEqual(await consentOf(record.id), [
+  assert.deepEqual(await listConsent(record.id), [
     { channel: 'marketing', old: null, new: true },
     { channel: 'email', old: null, new: true },
     { channel: 'sms', old: null, new: false },
   ])
-  assert.equal(created(), 1)
+  assert.equal(countCreated(), 1)
   assert.deepEqual(
-    calls().filter(call => !/Reference/.test(call)),
+    listCalls().filter(call => !/Reference/.test(call)),
     ['GET /Persons', 'POST /Persons', `GET /Persons/${record.id}`],
   )
 })
 
 test('a customer with minimal data can be changed', async () => {
   const { id } = await createCustomer(api)
-  assert.equal(personOf(id).billing.contactName, 'John Smith')
+  assert.equal(findPerson(id).billing.contactName, 'John Smith')
   const response = await put(api, `/customers/${id}`, { title: 'Mr' })
   assert.equal(response.status, 200, response.text)
   assert.equal(response.json.data.title, 'Mr')
@@ -75,11 +75,11 @@ test('a customer with minimal data can be changed', async () => {
 })
 
 test('XML special characters in customer fields arrive unchanged', async () => {
-  for (const text of hostile) {
+  for (const text of hostileTexts) {
     const address = { addressLine1: text, addressLine2: `${text}${text}`.slice(0, 50), city: text }
     const body = buildCustomer({ surname: text.slice(0, 20), address })
     const record = await createCustomer(api, body)
-    const person = personOf(record.id)
+    const person = findPerson(record.id)
     assert.deepEqual([person.surname, person.billing.line1, person.billing.city], [body.surname, text, text])
     assert.deepEqual([record.surname, record.address.addressLine1], [body.surname, text])
     assert.notEqual(person.code, 'X1')
@@ -95,7 +95,7 @@ test('an overlong value is rejected with its pointer before any call', async () 
     'invalid_field',
     ...['/title', '/firstname', '/surname', '/address/country'],
   )
-  assert.deepEqual(calls(), [])
+  assert.deepEqual(listCalls(), [])
 })
 
 test('an email in use is rejected, even if only upstream', async () => {
@@ -104,28 +104,28 @@ test('an email in use is rejected, even if only upstream', async () => {
   const again = await post(api, '/customers', buildCustomer({ contact: { email: contact.email.toUpperCase() } }))
   assertRejected(api, again, 'email_taken', '/contact/email')
   assert.match(again.json.errors[0].detail, new RegExp(`Customer ${id} `))
-  assert.deepEqual(calls(), [`GET /Persons/${id}`], 'the only call reads the customer that was created here')
+  assert.deepEqual(listCalls(), [`GET /Persons/${id}`], 'the only call reads the customer that we created')
 
-  const someone = fullPerson()
-  simulator.change({ kind: 'edit-person', id: someone.id, fields: { email: 'elsewhere@example.test' } })
+  const upstreamPerson = fillPerson()
+  simulator.change({ kind: 'edit-person', id: upstreamPerson.id, fields: { email: 'elsewhere@example.test' } })
   const other = await post(api, '/customers', buildCustomer({ contact: { email: 'Elsewhere@example.test' } }))
   assertRejected(api, other, 'email_taken', '/contact/email')
-  assert.match(other.json.errors[0].detail, new RegExp(`Customer ${someone.id} `))
+  assert.match(other.json.errors[0].detail, new RegExp(`Customer ${upstreamPerson.id} `))
   const [customer] = (await api.get('/customers?email=elsewhere@example.test')).json.data
-  assert.equal(customer?.id, String(someone.id), 'who is named can be found')
+  assert.equal(customer?.id, String(upstreamPerson.id), 'the customer named in the error can be found')
   const conflicting = await put(api, `/customers/${id}`, { contact: { email: 'elsewhere@example.test' } })
   assertRejected(api, conflicting, 'email_taken', '/contact/email')
-  assert.equal(created(), 0)
+  assert.equal(countCreated(), 0)
 })
 
 test('an email that its owner released upstream is free', async () => {
-  const someone = fullPerson()
+  const upstreamPerson = fillPerson()
   await shop.sync('customers')
-  const email = someone.email
-  simulator.change({ kind: 'edit-person', id: someone.id, fields: { email: newEmail() } })
+  const email = upstreamPerson.email
+  simulator.change({ kind: 'edit-person', id: upstreamPerson.id, fields: { email: newEmail() } })
   const { id } = await createCustomer(api, buildCustomer({ contact: { email } }))
-  assert.notEqual(id, String(someone.id))
-  assert.equal((await api.get(`/customers/${someone.id}`)).json.data.contact.email, someone.email)
+  assert.notEqual(id, String(upstreamPerson.id))
+  assert.equal((await api.get(`/customers/${upstreamPerson.id}`)).json.data.contact.email, upstreamPerson.email)
 })
 
 test('one of twenty concurrent creates with one email succeeds', async () => {
@@ -138,7 +138,7 @@ test('one of twenty concurrent creates with one email succeeds', async () => {
     assertProblem(response, 'email_taken', api.baseUrl)
     assert.match(response.json.detail, new RegExp(`Customer ${first.json.data.id} `))
   }
-  assert.equal(created(), 1)
+  assert.equal(countCreated(), 1)
 })
 
 test('an unknown reference type and a value of another type are rejected', async () => {
@@ -147,24 +147,24 @@ test('an unknown reference type and a value of another type are rejected', async
   )
   const unknown = await post(api, '/customers', buildCustomer({ references: { favouriteColour: '1' } }))
   assertRejected(api, unknown, 'invalid_field', '/references/favouriteColour')
-  const ofProducts = await post(api, '/customers', buildCustomer({ references: { season: '1342' } }))
-  assertRejected(api, ofProducts, 'invalid_field', '/references')
-  assert.equal(created(), 0)
+  const withProductReference = await post(api, '/customers', buildCustomer({ references: { season: '1342' } }))
+  assertRejected(api, withProductReference, 'invalid_field', '/references')
+  assert.equal(countCreated(), 0)
 })
 
 test('a create with a lost response is unknown until its repeat', async () => {
   const [body, key] = [buildCustomer({ title: 'Mr', references: { shopsFor: '4413' } }), withKey()]
-  const before = await count(api, api, 'customer')
+  const before = await countRows(api, api, 'customer')
   simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons', times: 1 })
   assertProblem(await post(api, '/customers', body, key), 'outcome_unknown', api.baseUrl, '/customers')
-  assert.equal(await count(api, api, 'customer'), before)
-  assert.equal(created(), 1)
+  assert.equal(await countRows(api, api, 'customer'), before)
+  assert.equal(countCreated(), 1)
   const repeat = await post(api, '/customers', body, key)
   assert.equal(repeat.status, 201, repeat.text)
-  assert.equal(created(), 1)
-  assert.equal(withEmail(body.contact.email).length, 1)
-  assert.equal(await count(api, api, 'customer'), before + 1)
-  assert.equal((await consentOf(repeat.json.data.id)).length, 3)
+  assert.equal(countCreated(), 1)
+  assert.equal(findByEmail(body.contact.email).length, 1)
+  assert.equal(await countRows(api, api, 'customer'), before + 1)
+  assert.equal((await listConsent(repeat.json.data.id)).length, 3)
   const third = await post(api, '/customers', body, key)
   assert.equal(third.headers['idempotent-replayed'], 'true')
 })
@@ -174,10 +174,10 @@ test('a repeat finds the person even if a sync was faster', async () => {
   simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons', times: 1 })
   assertProblem(await post(api, '/customers', body, key), 'outcome_unknown', api.baseUrl)
   await shop.sync('customers')
-  const rows = await count(api, api, 'customer')
+  const rows = await countRows(api, api, 'customer')
   assert.equal((await post(api, '/customers', body, key)).status, 201)
-  assert.equal(await count(api, api, 'customer'), rows)
-  assert.equal(created(), 1)
+  assert.equal(await countRows(api, api, 'customer'), rows)
+  assert.equal(countCreated(), 1)
   assertProblem(await post(api, '/customers', body, withKey()), 'email_taken', api.baseUrl)
 })
 
@@ -187,7 +187,7 @@ test('a person with another name is never taken for the earlier attempt', async 
   assertProblem(await post(api, '/customers', body, key), 'outcome_unknown', api.baseUrl)
   const other = await post(api, '/customers', { ...body, surname: 'Other' }, withKey())
   assertRejected(api, other, 'email_taken', '/contact/email')
-  const [person] = withEmail(body.contact.email)
+  const [person] = findByEmail(body.contact.email)
   simulator.change({ kind: 'edit-person', id: person?.id ?? 0, fields: { startDate: '2020-01-01' } })
   assertRejected(api, await post(api, '/customers', body, key), 'email_taken', '/contact/email')
 })
@@ -197,7 +197,7 @@ test('a person created but not readable is an unknown outcome', async () => {
   simulator.faults.add({ kind: 'html', method: 'GET', path: '/Persons/*', times: 1 })
   assertProblem(await post(api, '/customers', body, key), 'outcome_unknown', api.baseUrl)
   assert.equal((await post(api, '/customers', body, key)).status, 201)
-  assert.equal(created(), 1)
+  assert.equal(countCreated(), 1)
 })
 
 test('a web page is 502 for reads and unknown for writes', async () => {
@@ -209,7 +209,7 @@ test('a web page is 502 for reads and unknown for writes', async () => {
   const unknown = await post(api, '/customers', body)
   assertProblem(unknown, 'outcome_unknown', api.baseUrl)
   assert.doesNotMatch(unknown.text, /html/i)
-  assert.equal(created(), 0)
+  assert.equal(countCreated(), 0)
 })
 
 test('a silent back office is an unknown outcome at the deadline', async () => {

@@ -4,12 +4,12 @@ import { eraseRemainingData } from '../../../src/store/privacy/erase-batch.ts'
 import { buildCustomer, createCustomer } from '../../support/customer-bodies.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { post, put, remove } from '../../support/write.ts'
-import { shopOfTests } from '../shop.ts'
-import { ordersOf } from './orders.ts'
+import { startShopFixture } from '../shop.ts'
+import { createOrders } from './orders.ts'
 
-const shop = await shopOfTests()
+const shop = await startShopFixture()
 const { api, simulator } = shop
-const { order } = await ordersOf(shop)
+const { buildOrder } = await createOrders(shop)
 
 test('a person of the back office cannot be erased, as capabilities explain', async () => {
   const admin = await api.createAccount('admin')
@@ -39,7 +39,7 @@ test("an erased person's email can be taken upstream without naming the owner", 
 test('a person erased upstream is erased here and does not return', async () => {
   const admin = await api.createAccount('admin')
   const { id } = await createCustomer(api)
-  const placed = await post(api, '/orders', order({ customerId: id }))
+  const placed = await post(api, '/orders', buildOrder({ customerId: id }))
   assert.equal(placed.status, 201, placed.text)
   await simulator.change({ kind: 'remove-person', id: Number(id) })
   const response = await remove(admin, `/customers/${id}`)
@@ -51,6 +51,6 @@ test('a person erased upstream is erased here and does not return', async () => 
   await simulator.change({ kind: 'restore-person', id: Number(id) })
   await shop.sync('customers')
   assertProblem(await api.get(`/customers/${id}`), 'not_found', api.baseUrl)
-  assertProblem(await post(api, '/orders', order({ customerId: id })), 'invalid_field', api.baseUrl)
+  assertProblem(await post(api, '/orders', buildOrder({ customerId: id })), 'invalid_field', api.baseUrl)
   assertProblem(await put(api, `/customers/${id}`, { title: 'Dr' }), 'not_found', api.baseUrl)
 })

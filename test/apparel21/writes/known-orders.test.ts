@@ -5,27 +5,38 @@ import { assertRejected } from '../../support/customer-bodies.ts'
 import { buildReturn, getCreatedRecord, toCents, toDollars } from '../../support/order-shop.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { post, withKey } from '../../support/write.ts'
-import { openShop, shopOfTests } from '../shop.ts'
-import { ordersOf } from './orders.ts'
-import { returnsOf } from './returns.ts'
+import { openShop, startShopFixture } from '../shop.ts'
+import { createOrders } from './orders.ts'
+import { createReturns } from './returns.ts'
 
-const shop = await shopOfTests()
+const shop = await startShopFixture()
 const { api, simulator } = shop
-const shopper = await ordersOf(shop)
-const { tee, hat, customerId, order, upstream, placed, posts, rows, validated, voucher } = shopper
-const { giveBack } = returnsOf(shop, shopper)
+const shopper = await createOrders(shop)
+const {
+  tee,
+  hat,
+  customerId,
+  buildOrder,
+  findUpstreamOrder,
+  countPlaced,
+  listPosts,
+  countOrders,
+  validateVoucher,
+  findVoucher,
+} = shopper
+const { postReturn } = createReturns(shop, shopper)
 
 test('an order with a lost response is unknown until its repeat', async () => {
-  const [body, key, before] = [order(), withKey(), await rows()]
+  const [body, key, before] = [buildOrder(), withKey(), await countOrders()]
   simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Orders', times: 1 })
   assertProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl, '/orders')
-  assert.deepEqual([placed(), await rows()], [1, before])
+  assert.deepEqual([countPlaced(), await countOrders()], [1, before])
   const repeat = getCreatedRecord(await post(api, '/orders', body, key))
-  assert.deepEqual([placed(), await rows()], [1, before + 1])
-  assert.equal(upstream(repeat.id).number, repeat.orderNumber)
+  assert.deepEqual([countPlaced(), await countOrders()], [1, before + 1])
+  assert.equal(findUpstreamOrder(repeat.id).number, repeat.orderNumber)
   assert.equal((await post(api, '/orders', body, key)).headers['idempotent-replayed'], 'true')
   assert.deepEqual(
-    posts().map(({ errorCode }) => errorCode),
+    listPosts().map(({ errorCode }) => errorCode),
     [null, 5052],
   )
 })
@@ -35,7 +46,10 @@ test('a repeat finishes a lost order despite a changed price or SKU', async () =
   const [style] = [...state.styles.values()].filter(candidate => !candidate.special && candidate.code !== tee.sku)
   const sku = style?.colours[0]?.skus[0] ?? assert.fail()
   const price = sku.price.toFixed(2)
-  const body = order({ lines: [{ sku: String(sku.id), quantity: 1 }], payments: [{ gateway: 'visa', amount: price }] })
+  const body = buildOrder({
+    lines: [{ sku: String(sku.id), quantity: 1 }],
+    payments: [{ gateway: 'visa', amount: price }],
+  })
   const key = withKey()
   simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Orders', times: 1 })
   assertProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
@@ -43,8 +57,8 @@ test('a repeat finishes a lost order despite a changed price or SKU', async () =
   await shop.sync('products')
   assertRejected(api, await post(api, '/orders', body, withKey()), 'payment_total_mismatch', '/payments')
   const repeat = getCreatedRecord(await post(api, '/orders', body, key))
-  assert.deepEqual([placed(), repeat.total, repeat.lines[0]?.price], [1, price, price])
-  assert.equal(upstream(repeat.id).number, repeat.orderNumber)
+  assert.deepEqual([countPlaced(), repeat.total, repeat.lines[0]?.price], [1, price, price])
+  assert.equal(findUpstreamOrder(repeat.id).number, repeat.orderNumber)
   await api.db.run(sql`delete from variant where service_id = ${api.service.id} and sku_id = ${String(sku.id)}`)
   assert.equal((await post(api, '/orders', body, key)).headers['idempotent-replayed'], 'true')
   assertRejected(api, await post(api, '/orders', body, withKey()), 'unknown_sku', '/lines/0/sku')
@@ -53,49 +67,49 @@ test('a repeat finishes a lost order despite a changed price or SKU', async () =
 })
 
 test('a repeat finds the order even without a web sales entry', async () => {
-  const [body, key] = [order(), withKey()]
+  const [body, key] = [buildOrder(), withKey()]
   simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Orders', times: 1 })
   assertProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
   const [effect] = simulator.ledger.effectsOf('order created')
   simulator.change({ kind: 'forget-order', id: Number(effect?.id) })
   assert.equal(getCreatedRecord(await post(api, '/orders', body, key)).id, effect?.id)
-  assert.equal(placed(), 1)
+  assert.equal(countPlaced(), 1)
 })
 
 test('a repeat finishes an order that was rolled back only here', async () => {
-  const [body, key, before] = [order(), withKey(), await rows()]
-  shop.undo(1)
+  const [body, key, before] = [buildOrder(), withKey(), await countOrders()]
+  shop.failCommits(1)
   assertProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
-  assert.deepEqual([placed(), await rows()], [1, before])
+  assert.deepEqual([countPlaced(), await countOrders()], [1, before])
   getCreatedRecord(await post(api, '/orders', body, key))
-  assert.deepEqual([placed(), await rows()], [1, before + 1])
+  assert.deepEqual([countPlaced(), await countOrders()], [1, before + 1])
 })
 
 test('a key reused for another order never returns the unknown first one', async () => {
-  const [key, before] = [withKey(), await rows()]
+  const [key, before] = [withKey(), await countOrders()]
   simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Orders', times: 1 })
-  assertProblem(await post(api, '/orders', order(), key), 'outcome_unknown', api.baseUrl)
+  assertProblem(await post(api, '/orders', buildOrder(), key), 'outcome_unknown', api.baseUrl)
   const payments = [{ gateway: 'visa', amount: hat.price }]
-  const other = await post(api, '/orders', order({ lines: [{ sku: hat.sku, quantity: 1 }], payments }), key)
+  const other = await post(api, '/orders', buildOrder({ lines: [{ sku: hat.sku, quantity: 1 }], payments }), key)
   assertProblem(other, 'idempotency_key_reused', api.baseUrl)
-  assert.deepEqual([placed(), await rows()], [1, before])
+  assert.deepEqual([countPlaced(), await countOrders()], [1, before])
 })
 
 test('a key reused after expiry creates its own order', async () => {
   const key = withKey()
-  const first = getCreatedRecord(await post(api, '/orders', order(), key))
+  const first = getCreatedRecord(await post(api, '/orders', buildOrder(), key))
   await api.db.run(sql`update idempotent_response set created_at = created_at - interval '25 hours'`)
-  const second = getCreatedRecord(await post(api, '/orders', order(), key))
+  const second = getCreatedRecord(await post(api, '/orders', buildOrder(), key))
   assert.notEqual(second.orderNumber, first.orderNumber)
-  assert.equal(placed(), 2)
+  assert.equal(countPlaced(), 2)
 })
 
 test("a given number is the upstream number, and another order's is rejected", async () => {
-  const input = getCreatedRecord(await post(api, '/orders', order({ orderNumber: 'WEB 1/ü' })))
-  assert.equal(upstream(input.id).number, 'WEB 1/ü')
+  const input = getCreatedRecord(await post(api, '/orders', buildOrder({ orderNumber: 'WEB 1/ü' })))
+  assert.equal(findUpstreamOrder(input.id).number, 'WEB 1/ü')
   assertRejected(
     api,
-    await post(api, '/orders', order({ orderNumber: 'WEB 1/ü' })),
+    await post(api, '/orders', buildOrder({ orderNumber: 'WEB 1/ü' })),
     'order_number_taken',
     '/orderNumber',
   )
@@ -104,11 +118,11 @@ test("a given number is the upstream number, and another order's is rejected", a
     candidate => candidate.personId !== Number(customerId),
   )
   const orderNumber = otherOrder?.number ?? ''
-  const before = await rows()
-  assertRejected(api, await post(api, '/orders', order({ orderNumber })), 'order_number_taken', '/orderNumber')
-  assert.equal(await rows(), before)
+  const before = await countOrders()
+  assertRejected(api, await post(api, '/orders', buildOrder({ orderNumber })), 'order_number_taken', '/orderNumber')
+  assert.equal(await countOrders(), before)
 
-  const [body, key] = [order({ orderNumber: 'WEB 2/ü' }), withKey()]
+  const [body, key] = [buildOrder({ orderNumber: 'WEB 2/ü' }), withKey()]
   simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Orders', times: 1 })
   assertProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
   const repeat = getCreatedRecord(await post(api, '/orders', body, key))
@@ -118,68 +132,72 @@ test("a given number is the upstream number, and another order's is rejected", a
 
 for (const orderNumber of ['SHOP-1', undefined])
   test(`a repeat finishes an unknown order ${orderNumber ? 'with' : 'without'} a number despite look-ups`, async () => {
-    const pays = await validated('6000001', '1234', '2.00')
-    const used = voucher('6000001').used
+    const voucherPayment = await validateVoucher('6000001', '1234', '2.00')
+    const used = findVoucher('6000001').used
     const payments = [
       { gateway: 'visa', amount: toDollars(toCents(tee.price) - 200) },
-      { gateway: 'visa', amount: '2.00', voucher: pays },
+      { gateway: 'visa', amount: '2.00', voucher: voucherPayment },
     ]
-    const [body, key, before] = [order({ payments, ...(orderNumber && { orderNumber }) }), withKey(), await rows()]
+    const [body, key, before] = [
+      buildOrder({ payments, ...(orderNumber && { orderNumber }) }),
+      withKey(),
+      await countOrders(),
+    ]
     simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Orders', times: 1 })
     assertProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
     const [effect] = simulator.ledger.effectsOf('order created')
-    const { id, number } = upstream(String(effect?.id))
+    const { id, number } = findUpstreamOrder(String(effect?.id))
     assert.deepEqual((await api.get(`/orders?order_number=${number}`)).json.data, [])
     for (const name of [id, number]) {
       assertProblem(await api.get(`/orders/${name}`), 'not_found', api.baseUrl)
-      assertProblem(await giveBack(String(name), { [tee.sku]: 1 }), 'not_found', api.baseUrl)
+      assertProblem(await postReturn(String(name), { [tee.sku]: 1 }), 'not_found', api.baseUrl)
     }
     const repeat = getCreatedRecord(await post(api, '/orders', body, key))
     assert.deepEqual([repeat.id, repeat.orderNumber], [String(id), number])
-    assert.deepEqual([placed(), await rows(), voucher('6000001').used], [1, before + 1, used + 2])
+    assert.deepEqual([countPlaced(), await countOrders(), findVoucher('6000001').used], [1, before + 1, used + 2])
     assertRejected(
       api,
-      await post(api, '/orders', order({ payments })),
+      await post(api, '/orders', buildOrder({ payments })),
       'validation_id_incorrect',
       '/payments/1/voucher',
     )
   })
 
 test('one of ten concurrent orders with one number succeeds', async () => {
-  const before = await rows()
+  const before = await countOrders()
   const responses = await Promise.all(
-    Array.from({ length: 10 }, () => post(api, '/orders', order({ orderNumber: 'RACE' }))),
+    Array.from({ length: 10 }, () => post(api, '/orders', buildOrder({ orderNumber: 'RACE' }))),
   )
   assert.equal(responses.filter(({ status }) => status === 201).length, 1)
   for (const response of responses.filter(({ status }) => status !== 201))
     assertProblem(response, 'order_number_taken', api.baseUrl)
-  assert.deepEqual([placed(), await rows()], [1, before + 1])
+  assert.deepEqual([countPlaced(), await countOrders()], [1, before + 1])
 })
 
 test("a voucher pays once even if the order's response is lost", async () => {
-  const pays = await validated('6000001', '1234', '2.00')
-  const used = voucher('6000001').used
+  const voucherPayment = await validateVoucher('6000001', '1234', '2.00')
+  const used = findVoucher('6000001').used
   const payments = [
     { gateway: 'visa', amount: toDollars(toCents(tee.price) - 200) },
-    { gateway: 'visa', amount: '2.00', voucher: pays },
+    { gateway: 'visa', amount: '2.00', voucher: voucherPayment },
   ]
-  const [body, key] = [order({ payments }), withKey()]
+  const [body, key] = [buildOrder({ payments }), withKey()]
   simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Orders', times: 1 })
   assertProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
-  // A back office may look at the voucher, which has paid by now, before it looks at the number.
+  // A back office can check the voucher, which has already paid, before it checks the order number.
   simulator.faults.add({ kind: 'error', method: 'POST', path: '/Persons/*/Orders', status: 403, code: 5061, times: 1 })
   getCreatedRecord(await post(api, '/orders', body, key))
-  assert.equal(voucher('6000001').used, used + 2)
-  assert.deepEqual([placed(), simulator.ledger.effectsOf('voucher drawn').length], [1, 1])
+  assert.equal(findVoucher('6000001').used, used + 2)
+  assert.deepEqual([countPlaced(), simulator.ledger.effectsOf('voucher drawn').length], [1, 1])
 })
 
 test('an unavailable back office is 503 with Retry-After without an order', async () => {
-  const before = await rows()
+  const before = await countOrders()
   await simulator.stopAccepting()
-  const response = await post(api, '/orders', order(), withKey())
+  const response = await post(api, '/orders', buildOrder(), withKey())
   assertProblem(response, 'back_office_unavailable', api.baseUrl, '/orders')
   assert.match(String(response.headers['retry-after']), /^[1-9]\d*$/)
-  assert.equal(await rows(), before)
+  assert.equal(await countOrders(), before)
 })
 
 test('a web page in response to an order is an unknown outcome', async () => {
@@ -187,11 +205,11 @@ test('a web page in response to an order is an unknown outcome', async () => {
     const key = withKey()
     simulator.ledger.clear()
     simulator.faults.add({ kind: 'html', method: 'POST', path: '/Persons/*/Orders', times: 1, applied })
-    const response = await post(api, '/orders', order(), key)
+    const response = await post(api, '/orders', buildOrder(), key)
     assertProblem(response, 'outcome_unknown', api.baseUrl)
     assert.doesNotMatch(response.text, /<|html/i)
-    getCreatedRecord(await post(api, '/orders', order(), key))
-    assert.equal(placed(), 1)
+    getCreatedRecord(await post(api, '/orders', buildOrder(), key))
+    assert.equal(countPlaced(), 1)
   }
 })
 
@@ -201,7 +219,7 @@ test('an earlier upstream order is found by identifier or number and stored', as
   )
   const byId = orders[0] ?? assert.fail()
   const sku = String(byId.lines[0]?.skuId)
-  const record = getCreatedRecord(await giveBack(String(byId.id), { [sku]: 1 }))
+  const record = getCreatedRecord(await postReturn(String(byId.id), { [sku]: 1 }))
   assert.deepEqual([record.orderId, record.orderNumber], [String(byId.id), byId.number])
   const current = (await api.get(`/orders/${byId.id}`)).json.data
   assert.equal(current.customerId, String(byId.personId))

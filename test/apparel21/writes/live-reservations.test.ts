@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { afterEach, test } from 'node:test'
 import { assertProblem } from '../../support/problem.ts'
 import { post, put, remove } from '../../support/write.ts'
-import { shopOfTests } from '../shop.ts'
-import { ordersOf } from './orders.ts'
+import { startShopFixture } from '../shop.ts'
+import { createOrders } from './orders.ts'
 
-const shop = await shopOfTests({ oversell: 'refuse' })
+const shop = await startShopFixture({ oversell: 'refuse' })
 const { api, simulator } = shop
-const { tee, order } = await ordersOf(shop)
+const { tee, buildOrder } = await createOrders(shop)
 const admin = await api.createAccount('admin', api.service)
 
 const path = `/Freestock/sku/${tee.sku}`
@@ -15,14 +15,14 @@ const stores = [...simulator.state.stores.values()]
 const warehouse = stores.find(({ kind }) => kind === 'warehouse') ?? assert.fail('no warehouse')
 const skuId = Number(tee.sku)
 
-/** Puts these units of the tee into the warehouse of the back office, and none elsewhere. */
+/** Sets the back office's stock of the tee: `units` in the warehouse and 0 in all other stores. */
 async function setStock(units: number, { isSynced = true } = {}) {
   for (const { id } of stores)
     simulator.change({ kind: 'set-stock', skuId, storeId: id, quantity: id === warehouse.id ? units : 0 })
   if (isSynced) await shop.sync('stock', { full: false })
   simulator.ledger.clear()
 }
-/** Reservation IDs, released after each test. */
+/** IDs of reservations, which are released after each test. */
 let reservations: string[] = []
 afterEach(async () => {
   for (const id of reservations) await remove(api, `/reservations/${id}`)
@@ -100,10 +100,10 @@ test('64 clients of a hanging back office hold nothing', async () => {
   await setStock(5)
   simulator.faults.add({ kind: 'hang', path })
   const hanging = Promise.all(Array.from({ length: 64 }, () => reserve(1)))
-  const others = Promise.all(Array.from({ length: 20 }, () => reserve(1, {})))
-  const first = await Promise.race([hanging.then(() => 'hanging'), others.then(() => 'others')])
-  assert.equal(first, 'others', 'reservations without `live` wait for the back office')
-  assert.ok((await others).some(({ status }) => status === 201))
+  const withoutLive = Promise.all(Array.from({ length: 20 }, () => reserve(1, {})))
+  const first = await Promise.race([hanging.then(() => 'hanging'), withoutLive.then(() => 'others')])
+  assert.equal(first, 'others', "reservations without `live` don't wait for the back office")
+  assert.ok((await withoutLive).some(({ status }) => status === 201))
   for (const { status, json } of await hanging) assert.deepEqual([status, json.code], [503, 'back_office_unavailable'])
 })
 
@@ -129,7 +129,7 @@ test("a till's sale of reserved units raises an alert until release", async () =
 test('an order of sold units raises an alert at the next sync', async () => {
   await setStock(1)
   sellAtTill(1)
-  assert.equal((await post(api, '/orders', order())).status, 201)
+  assert.equal((await post(api, '/orders', buildOrder())).status, 201)
   await shop.sync('stock', { full: false })
   assert.equal((await getOversold()).length, 1)
   assert.equal((await getLevel()).freeStock, -1)
@@ -141,7 +141,7 @@ test('stock requested before an order does not free its units', async () => {
   await setStock(1)
   simulator.faults.add({ kind: 'latency', path, seconds: 0.5, applied: true })
   const live = reserve(1)
-  const ordered = await post(api, '/orders', order())
+  const ordered = await post(api, '/orders', buildOrder())
   assert.equal(ordered.status, 201, ordered.text)
   assertProblem(await live, 'insufficient_stock', api.baseUrl)
   assert.equal((await getLevel()).freeStock, 0)

@@ -3,19 +3,20 @@ import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { sql } from '../../../src/database/db.ts'
 import { serve, startCommand, stopServer, waitUntil } from '../../support/processes.ts'
-import { type Answered, shopOfProcesses } from './processes.ts'
+import { startProcessFixture, type WriteResponse } from './processes.ts'
 
-/** How many ask at once, and for how long; longer: `LOAD_CLIENTS=300 LOAD_SECONDS=30`. */
+/** Number of clients and duration. For more load: `LOAD_CLIENTS=300 LOAD_SECONDS=30`. */
 const clients = Number(process.env.LOAD_CLIENTS ?? 64)
 const seconds = Number(process.env.LOAD_SECONDS ?? 5)
-/** Milliseconds that a transaction may wait for a busy process of ours; those that a back office hangs on would wait for ten seconds. */
+/** The longest time that a transaction can be idle because our process is busy. If it waited for a back office, it would take 10 s. */
 const maxIdleMs = 2_000
 
-const { simulator, db, neighbour, environmentOf, send, rows, order, person, claimsRunOut } = await shopOfProcesses()
-const api = await serve(['--no-demo'], environmentOf('api'))
+const { simulator, db, neighbour, buildEnvironment, send, countTableRows, buildOrder, buildPerson, expireClaims } =
+  await startProcessFixture()
+const api = await serve(['--no-demo'], buildEnvironment('api'))
 
-/** Looks time and again how long anybody has been idle in a transaction, until it is over. */
-async function longestIdle(isOver: () => boolean) {
+/** Returns the longest time, in ms, that any connection was idle in a transaction until `isOver`. Polls every 20 ms. */
+async function measureLongestIdle(isOver: () => boolean) {
   let longest = 0
   let polls = 0
   for (; !isOver(); polls++) {
@@ -35,14 +36,14 @@ test(`a slow or silent back office with ${clients} clients affects nothing else`
   simulator.faults.add({ kind: 'hang', method: 'POST', path, probability: 0.02 })
   simulator.faults.add({ kind: 'lost-answer', method: 'POST', path, probability: 0.03 })
   const end = performance.now() + seconds * 1_000
-  const responses: Answered[] = []
-  const neighbourCalls: { response: Answered; ms: number }[] = []
+  const responses: WriteResponse[] = []
+  const neighbourCalls: { response: WriteResponse; ms: number }[] = []
   let isOver = false
-  const idle = longestIdle(() => isOver)
+  const idle = measureLongestIdle(() => isOver)
   await Promise.all([
     ...Array.from({ length: clients }, async (_, i) => {
       while (performance.now() < end) {
-        const response = await send(api, '/orders', order(i))
+        const response = await send(api, '/orders', buildOrder(i))
         responses.push(response)
         if (response.status === 503) await delay(1_000 * Number(response.retryAfter ?? 1))
       }
@@ -50,7 +51,7 @@ test(`a slow or silent back office with ${clients} clients affects nothing else`
     ...Array.from({ length: 4 }, async () => {
       while (performance.now() < end) {
         const from = performance.now()
-        const response = await send(api, '/customers', person(), { by: neighbour })
+        const response = await send(api, '/customers', buildPerson(), { credentials: neighbour })
         neighbourCalls.push({ response, ms: performance.now() - from })
         await delay(20)
       }
@@ -70,21 +71,21 @@ test(`a slow or silent back office with ${clients} clients affects nothing else`
   assert.deepEqual([...new Set(neighbourCalls.map(({ response }) => response.status))], [201])
   const slowest =
     neighbourCalls.map(({ ms }) => ms).sort((a, b) => a - b)[Math.floor(neighbourCalls.length * 0.95)] ?? 0
-  assert.ok(slowest < 2_000, `a neighbour waited ${slowest} ms`)
+  assert.ok(slowest < 2_000, `the neighbour waited ${slowest} ms`)
 
   simulator.faults.clear()
-  const worker = startCommand(['worker'], environmentOf('worker'))
+  const worker = startCommand(['worker'], buildEnvironment('worker'))
   await waitUntil(
     async () => {
-      await claimsRunOut(true)
+      await expireClaims(true)
       await delay(500)
-      return (await rows('intent')) === 0
+      return (await countTableRows('intent')) === 0
     },
     'all writes are reconciled',
     60_000,
   )
   await stopServer(worker)
   const placed = simulator.ledger.effectsOf('order created').length
-  assert.deepEqual([await rows('reservation'), await rows('sales_order')], [0, placed])
-  assert.ok(placed > created, 'some were stored by the job')
+  assert.deepEqual([await countTableRows('reservation'), await countTableRows('sales_order')], [0, placed])
+  assert.ok(placed > created, 'the job must have stored some orders')
 })

@@ -3,25 +3,26 @@ import { test } from 'node:test'
 import { assertRejected, buildCustomer, createCustomer } from '../../support/customer-bodies.ts'
 import { getCreatedRecord } from '../../support/order-shop.ts'
 import { put } from '../../support/write.ts'
-import { shopOfTests } from '../shop.ts'
-import { ordersOf } from './orders.ts'
-import { returnsOf } from './returns.ts'
+import { startShopFixture } from '../shop.ts'
+import { createOrders } from './orders.ts'
+import { createReturns } from './returns.ts'
 
-const reason = (code: string) => ({ code, name: code.toLowerCase() })
+const buildReason = (code: string) => ({ code, name: code.toLowerCase() })
 const mapping = { email: { type: 'eMailOptIn', yes: '4421', no: '4422' } }
-const shop = await shopOfTests({
-  returnReasons: [reason('SIZE'), reason('TORN')],
+const shop = await startShopFixture({
+  returnReasons: [buildReason('SIZE'), buildReason('TORN')],
   subscriptionMapping: mapping,
 })
 const { api, simulator } = shop
-const shopper = await ordersOf(shop)
+const shopper = await createOrders(shop)
 const { tee } = shopper
-const { bought, giveBack, lastReturn } = returnsOf(shop, shopper)
-const add = (typeId: number, code: string) => simulator.change({ kind: 'add-reference', typeId, code, name: code })
-const reasons = async () => (await api.get('/return-reasons')).json.data.map(({ code }: { code: string }) => code)
+const { placeOrder, postReturn, getLastReturn } = createReturns(shop, shopper)
+const addReference = (typeId: number, code: string) =>
+  simulator.change({ kind: 'add-reference', typeId, code, name: code })
+const listReasons = async () => (await api.get('/return-reasons')).json.data.map(({ code }: { code: string }) => code)
 
 test('a new reference value in the back office can be used immediately', async () => {
-  const [first, second] = [add(1321, 'NEW1'), add(1321, 'NEW2')]
+  const [first, second] = [addReference(1321, 'NEW1'), addReference(1321, 'NEW2')]
   const customer = await createCustomer(api, buildCustomer({ references: { shopsFor: first } }))
   assert.deepEqual(customer.references.shopsFor, { code: 'NEW1', name: 'NEW1', referenceValueId: first })
   const changed = await put(api, `/customers/${customer.id}`, { references: { shopsFor: second } })
@@ -44,18 +45,18 @@ test('a reference value unknown upstream is rejected with its pointer', async ()
 })
 
 test('return reasons include new ones of the back office', async () => {
-  assert.deepEqual(await reasons(), ['SIZE'])
-  const order = await bought({ [tee.sku]: 2 })
+  assert.deepEqual(await listReasons(), ['SIZE'])
+  const order = await placeOrder({ [tee.sku]: 2 })
   const torn = { lines: [{ sku: tee.sku, quantity: 1, reasonCode: 'TORN' }] }
-  assertRejected(api, await giveBack(order.id, {}, torn), 'invalid_field', '/lines/0/reasonCode')
-  const id = add(272, 'torn')
-  getCreatedRecord(await giveBack(order.id, {}, torn))
-  assert.equal(lastReturn().lines[0]?.returnReasonId, id)
-  assert.deepEqual(await reasons(), ['SIZE', 'TORN'])
+  assertRejected(api, await postReturn(order.id, {}, torn), 'invalid_field', '/lines/0/reasonCode')
+  const id = addReference(272, 'torn')
+  getCreatedRecord(await postReturn(order.id, {}, torn))
+  assert.equal(getLastReturn().lines[0]?.returnReasonId, id)
+  assert.deepEqual(await listReasons(), ['SIZE', 'TORN'])
 })
 
 test('a known return reason stays valid during an outage', async () => {
-  const reasonsBefore = await reasons()
+  const reasonsBefore = await listReasons()
   await simulator.stopAccepting()
-  assert.deepEqual(await reasons(), reasonsBefore)
+  assert.deepEqual(await listReasons(), reasonsBefore)
 })

@@ -7,19 +7,30 @@ import { assertRejected } from '../../support/customer-bodies.ts'
 import { address, getCreatedRecord, toCents, toDollars } from '../../support/order-shop.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { post } from '../../support/write.ts'
-import { count, hostile, type Sold, shopOfTests } from '../shop.ts'
-import { ordersOf } from './orders.ts'
+import { countRows, hostileTexts, type SaleItem, startShopFixture } from '../shop.ts'
+import { createOrders } from './orders.ts'
 
-const shop = await shopOfTests()
+const shop = await startShopFixture()
 const { api, simulator } = shop
-const { tee, hat, customerId, order, buy, upstream, placed, rows, validated, voucher } = await ordersOf(shop)
+const {
+  tee,
+  hat,
+  customerId,
+  buildOrder,
+  buy,
+  findUpstreamOrder,
+  countPlaced,
+  countOrders,
+  validateVoucher,
+  findVoucher,
+} = await createOrders(shop)
 
 test('an order is placed in the back office and stored as processing', async () => {
-  const stock = await count(api, api, 'stock')
+  const stock = await countRows(api, api, 'stock')
   const discounts = [{ type: 'staff', amount: '0.50', reason: 'Gold & <Co>' }]
-  const due = toDollars(toCents(tee.price) + 2 * toCents(hat.price) - 50 + 995)
+  const amountDue = toDollars(toCents(tee.price) + 2 * toCents(hat.price) - 50 + 995)
   const response = await post(api, '/orders', {
-    ...order({ freight: '9.95', payments: [{ gateway: 'visa', amount: due, reference: 'PAYID-2' }] }),
+    ...buildOrder({ freight: '9.95', payments: [{ gateway: 'visa', amount: amountDue, reference: 'PAYID-2' }] }),
     lines: [
       { sku: tee.sku, quantity: 1, discounts },
       { sku: hat.sku, quantity: 2 },
@@ -28,7 +39,7 @@ test('an order is placed in the back office and stored as processing', async () 
   const record = getCreatedRecord(response)
   assert.equal(response.headers.location, `/orders/${record.id}`)
   assert.deepEqual(validateBody(Order, record, { currency: 'AUD' }), [])
-  assert.deepEqual([record.total, record.freight], [due, '9.95'])
+  assert.deepEqual([record.total, record.freight], [amountDue, '9.95'])
   assert.deepEqual(
     record.lines.map(({ sku, quantity, status }: { sku: string; quantity: number; status: string }) => [
       sku,
@@ -41,93 +52,93 @@ test('an order is placed in the back office and stored as processing', async () 
     ],
   )
   assert.deepEqual((await api.get(`/orders/${record.id}`)).json.data, record)
-  const there = upstream(record.id)
-  assert.equal(there.number, record.orderNumber)
-  assert.equal(there.personId, Number(customerId))
+  const upstreamOrder = findUpstreamOrder(record.id)
+  assert.equal(upstreamOrder.number, record.orderNumber)
+  assert.equal(upstreamOrder.personId, Number(customerId))
   assert.deepEqual(
-    there.lines.map(({ skuId, quantity, value }) => [skuId, quantity, value]),
+    upstreamOrder.lines.map(({ skuId, quantity, value }) => [skuId, quantity, value]),
     [
       [Number(tee.sku), 1, Number(toDollars(toCents(tee.price) - 50))],
       [Number(hat.sku), 2, Number(toDollars(2 * toCents(hat.price)))],
       [9101, 1, 9.95],
     ],
   )
-  assert.equal(there.lines[0]?.discounts[0]?.description, 'staff: Gold & <Co>')
-  const [payment] = there.payments
+  assert.equal(upstreamOrder.lines[0]?.discounts[0]?.description, 'staff: Gold & <Co>')
+  const [payment] = upstreamOrder.payments
   assert.deepEqual(
     [payment?.origin, payment?.merchantId, payment?.cardType, payment?.stan, payment?.reference, payment?.amount],
-    ['CreditCard', 'SIMPAY', 'VISA', 'PAYID-2', 'PAYID-2', Number(due)],
+    ['CreditCard', 'SIMPAY', 'VISA', 'PAYID-2', 'PAYID-2', Number(amountDue)],
   )
-  assert.deepEqual([there.contacts.mobile, there.delivery.contactName], ['0400 123 456', 'John Smith'])
-  assert.equal(await count(api, api, 'stock'), stock)
-  assert.equal(await count(api, api, 'retail_transaction'), 0)
+  assert.deepEqual([upstreamOrder.contacts.mobile, upstreamOrder.delivery.contactName], ['0400 123 456', 'John Smith'])
+  assert.equal(await countRows(api, api, 'stock'), stock)
+  assert.equal(await countRows(api, api, 'retail_transaction'), 0)
   assert.equal(simulator.ledger.calls.length, 1, 'one order is one call')
   const { json } = await api.get(`/customers/${customerId}/orders`)
   assert.equal(json.data[0].id, record.id)
 })
 
 test('stock changes with the next sync, not with the order', async () => {
-  const stored = async () =>
+  const loadStock = async () =>
     (await api.db.rows(
       sql`select store_id, sku_id, free_stock::float from stock where service_id = ${api.service.id} order by 1, 2`,
     )) as object[]
-  const before = await stored()
-  getCreatedRecord(await post(api, '/orders', order()))
-  assert.deepEqual(await stored(), before)
+  const before = await loadStock()
+  getCreatedRecord(await post(api, '/orders', buildOrder()))
+  assert.deepEqual(await loadStock(), before)
 })
 
-/** Places an order with a line for each of these; returns its path and identifier. */
-async function ordered(...items: Sold[]) {
+/** Places an order with a line for each of these items. Returns its path and identifier. */
+async function placeOrder(...items: SaleItem[]) {
   const { id } = await buy(items.map(({ sku }) => ({ sku, quantity: 1 })))
   return { id: Number(id), path: `/orders/${id}` }
 }
-const read = async (path: string) => {
+const readOrder = async (path: string) => {
   const { json, headers } = await api.get(path)
   return { statuses: json.data.lines.map(({ status }: { status: string }) => status), etag: headers.etag }
 }
 
 test('an order shows shipment and cancellation after a sync', async () => {
-  const [shipped, cancelled, waiting] = [await ordered(tee, hat), await ordered(hat), await ordered(tee)]
-  const before = await read(shipped.path)
+  const [shipped, cancelled, waiting] = [await placeOrder(tee, hat), await placeOrder(hat), await placeOrder(tee)]
+  const before = await readOrder(shipped.path)
   assert.deepEqual(before.statuses, ['processing', 'processing'])
   simulator.change({ kind: 'despatch-order', id: shipped.id })
   simulator.change({ kind: 'cancel-order', id: cancelled.id })
   await shop.sync('orders')
-  const now = await read(shipped.path)
+  const now = await readOrder(shipped.path)
   assert.deepEqual(now.statuses, ['shipped', 'shipped'])
   assert.notEqual(now.etag, before.etag)
-  assert.deepEqual((await read(cancelled.path)).statuses, ['cancelled'])
-  assert.deepEqual((await read(waiting.path)).statuses, ['processing'])
+  assert.deepEqual((await readOrder(cancelled.path)).statuses, ['cancelled'])
+  assert.deepEqual((await readOrder(waiting.path)).statuses, ['processing'])
   const listed = (await api.get(`/customers/${customerId}/orders`)).json.data
   assert.equal(listed.find(({ id }: { id: string }) => id === String(cancelled.id)).lines[0].status, 'cancelled')
 })
 
 test('two lines of one SKU have separate statuses', async () => {
-  const two = await ordered(tee, tee)
+  const two = await placeOrder(tee, tee)
   const lines = simulator.state.orders.get(two.id)?.lines ?? []
   const [first, second] = lines
   assert.ok(first && second)
   first.status = 'Shipped'
   await shop.sync('orders')
-  assert.deepEqual((await read(two.path)).statuses, ['shipped', 'processing'])
+  assert.deepEqual((await readOrder(two.path)).statuses, ['shipped', 'processing'])
   await shop.sync('orders')
-  assert.deepEqual((await read(two.path)).statuses, ['shipped', 'processing'])
+  assert.deepEqual((await readOrder(two.path)).statuses, ['shipped', 'processing'])
   second.status = 'Cancelled'
   await shop.sync('orders')
-  assert.deepEqual((await read(two.path)).statuses, ['shipped', 'cancelled'])
+  assert.deepEqual((await readOrder(two.path)).statuses, ['shipped', 'cancelled'])
 })
 
 test('only customers with open orders cause a call', async () => {
-  const open = await ordered(hat)
+  const open = await placeOrder(hat)
   await shop.sync('orders')
   simulator.ledger.clear()
   simulator.change({ kind: 'despatch-order', id: open.id })
   simulator.faults.add({ kind: 'truncated', path: '/Persons/*/Orders' })
   await shop.sync('orders').catch(() => {})
-  assert.deepEqual((await read(open.path)).statuses, ['processing'])
+  assert.deepEqual((await readOrder(open.path)).statuses, ['processing'])
   simulator.faults.clear()
   await shop.sync('orders')
-  assert.deepEqual((await read(open.path)).statuses, ['shipped'])
+  assert.deepEqual((await readOrder(open.path)).statuses, ['shipped'])
   const paths = new Set(simulator.ledger.calls.map(({ path }) => path))
   const expected = [`/Persons/${customerId}/Orders`, `/Persons/${customerId}/Shipments/${open.id}`]
   assert.ok(
@@ -137,12 +148,12 @@ test('only customers with open orders cause a call', async () => {
 })
 
 test('XML special characters in an order arrive unchanged', async () => {
-  for (const text of hostile) {
-    const there = { ...address, addressLine1: text, city: text }
+  for (const text of hostileTexts) {
+    const upstreamOrder = { ...address, addressLine1: text, city: text }
     const record = getCreatedRecord(
-      await post(api, '/orders', order({ billingAddress: there, deliveryAddress: there })),
+      await post(api, '/orders', buildOrder({ billingAddress: upstreamOrder, deliveryAddress: upstreamOrder })),
     )
-    const { billing, delivery } = upstream(record.id)
+    const { billing, delivery } = findUpstreamOrder(record.id)
     assert.deepEqual([billing.line1, delivery.city], [text, text])
     assert.equal(record.deliveryAddress.addressLine1, text)
   }
@@ -151,34 +162,34 @@ test('XML special characters in an order arrive unchanged', async () => {
 test('a pick-up order has its store and no freight', async () => {
   const [store] = [...simulator.state.stores.values()].filter(({ kind }) => kind === 'shop')
   const pickupStoreNumber = store?.number
-  const record = getCreatedRecord(await post(api, '/orders', order({ pickupStoreNumber })))
-  const { pickupStoreId, despatchType } = upstream(record.id)
+  const record = getCreatedRecord(await post(api, '/orders', buildOrder({ pickupStoreNumber })))
+  const { pickupStoreId, despatchType } = findUpstreamOrder(record.id)
   assert.deepEqual([pickupStoreId, despatchType], [String(store?.id), 'ClickAndCollect'])
   assert.equal(record.pickupStoreNumber, pickupStoreNumber)
   const payments = [{ gateway: 'visa', amount: toDollars(toCents(tee.price) + 500) }]
-  const rejected = await post(api, '/orders', order({ pickupStoreNumber, freight: '5.00', payments }))
+  const rejected = await post(api, '/orders', buildOrder({ pickupStoreNumber, freight: '5.00', payments }))
   assertRejected(api, rejected, 'invalid_field', '/freight')
 })
 
 test('a free order or a gateway without merchant uses a plain card', async () => {
   const discounts = [{ type: 'gift', amount: tee.price }]
   const free = getCreatedRecord(
-    await post(api, '/orders', order({ lines: [{ sku: tee.sku, quantity: 1, discounts }], payments: [] })),
+    await post(api, '/orders', buildOrder({ lines: [{ sku: tee.sku, quantity: 1, discounts }], payments: [] })),
   )
   assert.deepEqual(
-    upstream(free.id).payments.map(({ origin, amount, merchantId }) => [origin, amount, merchantId]),
+    findUpstreamOrder(free.id).payments.map(({ origin, amount, merchantId }) => [origin, amount, merchantId]),
     [['CreditCard', 0, '']],
   )
   const cash = getCreatedRecord(
-    await post(api, '/orders', order({ payments: [{ gateway: 'cash', amount: tee.price }] })),
+    await post(api, '/orders', buildOrder({ payments: [{ gateway: 'cash', amount: tee.price }] })),
   )
-  const [payment] = upstream(cash.id).payments
+  const [payment] = findUpstreamOrder(cash.id).payments
   assert.deepEqual([payment?.origin, payment?.cardType, payment?.merchantId], ['CreditCard', 'cash', ''])
 })
 
 test('all errors of an order are reported at once without a call', async () => {
   const response = await post(api, '/orders', {
-    ...order({ billingAddress: { ...address, country: 'x'.repeat(21) } }),
+    ...buildOrder({ billingAddress: { ...address, country: 'x'.repeat(21) } }),
     lines: [
       { sku: 'NONE', quantity: 1 },
       { sku: tee.sku, quantity: 1, price: '0.01' },
@@ -193,7 +204,7 @@ test('all errors of an order are reported at once without a call', async () => {
   )
   assertRejected(
     api,
-    await post(api, '/orders', order({ payments: [{ gateway: 'visa', amount: '0.01' }] })),
+    await post(api, '/orders', buildOrder({ payments: [{ gateway: 'visa', amount: '0.01' }] })),
     'payment_total_mismatch',
     '/payments',
   )
@@ -202,64 +213,69 @@ test('all errors of an order are reported at once without a call', async () => {
       .filter(({ path }) => !/ReferenceTypes/.test(path))
       .map(({ path }) => path.replace(/\d+\?.*/, '')),
     ['/Products/'],
-    'only the price of the product is read',
+    'the only call reads the price of the product',
   )
 })
 
 test('a customer known only to the back office can order', async () => {
   const person = [...simulator.state.persons.values()].find(({ email }) => email !== '') ?? assert.fail()
   await api.db.run(sql`delete from customer where service_id = ${api.service.id} and id = ${String(person.id)}`)
-  const record = getCreatedRecord(await post(api, '/orders', order({ customerId: String(person.id) })))
-  assert.equal(upstream(record.id).personId, person.id)
+  const record = getCreatedRecord(await post(api, '/orders', buildOrder({ customerId: String(person.id) })))
+  assert.equal(findUpstreamOrder(record.id).personId, person.id)
   assert.equal((await api.get(`/customers/${person.id}`)).status, 200)
-  assertRejected(api, await post(api, '/orders', order({ customerId: '99999' })), 'invalid_field', '/customerId')
+  assertRejected(api, await post(api, '/orders', buildOrder({ customerId: '99999' })), 'invalid_field', '/customerId')
   simulator.change({ kind: 'edit-person', id: person.id, fields: { email: '' } })
   await shop.sync('customers')
   assertRejected(
     api,
-    await post(api, '/orders', order({ customerId: String(person.id) })),
+    await post(api, '/orders', buildOrder({ customerId: String(person.id) })),
     'invalid_field',
     '/customerId',
   )
-  assert.equal(placed(), 1)
+  assert.equal(countPlaced(), 1)
 })
 
 test('a merchant missing in the back office is an unknown gateway', async () => {
-  const before = await rows()
+  const before = await countOrders()
   assertProblem(
-    await post(api, '/orders', order({ payments: [{ gateway: 'wrong', amount: tee.price }] })),
+    await post(api, '/orders', buildOrder({ payments: [{ gateway: 'wrong', amount: tee.price }] })),
     'unknown_gateway',
     api.baseUrl,
   )
-  assert.equal(await rows(), before)
+  assert.equal(await countOrders(), before)
 })
 
 test('a validated gift voucher pays once', async () => {
-  const pays = await validated('6000001', '1234', '1.00')
+  const voucherPayment = await validateVoucher('6000001', '1234', '1.00')
   const payments = [
     { gateway: 'visa', amount: toDollars(toCents(tee.price) - 100) },
-    { gateway: 'visa', amount: '1.00', voucher: pays },
+    { gateway: 'visa', amount: '1.00', voucher: voucherPayment },
   ]
-  const record = getCreatedRecord(await post(api, '/orders', order({ payments })))
-  assert.equal(voucher('6000001').used, 1)
+  const record = getCreatedRecord(await post(api, '/orders', buildOrder({ payments })))
+  assert.equal(findVoucher('6000001').used, 1)
   assert.equal(record.payments[1].voucherNumber, '6000001')
-  const [, payment] = upstream(record.id).payments
+  const [, payment] = findUpstreamOrder(record.id).payments
   assert.deepEqual([payment?.origin, payment?.voucherNumber, payment?.amount], ['GiftVoucher', '6000001', 1])
-  assertRejected(api, await post(api, '/orders', order({ payments })), 'validation_id_incorrect', '/payments/1/voucher')
-  assert.equal(voucher('6000001').used, 1)
+  assertRejected(
+    api,
+    await post(api, '/orders', buildOrder({ payments })),
+    'validation_id_incorrect',
+    '/payments/1/voucher',
+  )
+  assert.equal(findVoucher('6000001').used, 1)
 })
 
 test('a voucher emptied by a till is rejected with its pointer', async () => {
-  const pays = await validated('6000002', '0042', '10.00')
+  const voucherPayment = await validateVoucher('6000002', '0042', '10.00')
   simulator.change({ kind: 'edit-voucher', number: '6000002', fields: { used: 45 } })
   const payments = (amount: string) => [
     { gateway: 'visa', amount: toDollars(toCents(tee.price) - toCents(amount)) },
-    { gateway: 'visa', amount, voucher: pays },
+    { gateway: 'visa', amount, voucher: voucherPayment },
   ]
-  const before = await rows()
-  const rejected = await post(api, '/orders', order({ payments: payments('10.00') }))
+  const before = await countOrders()
+  const rejected = await post(api, '/orders', buildOrder({ payments: payments('10.00') }))
   assertRejected(api, rejected, 'insufficient_voucher_balance', '/payments/1/voucher')
-  assert.equal(await rows(), before)
-  getCreatedRecord(await post(api, '/orders', order({ payments: payments('5.00') })))
-  assert.equal(voucher('6000002').used, 50)
+  assert.equal(await countOrders(), before)
+  getCreatedRecord(await post(api, '/orders', buildOrder({ payments: payments('5.00') })))
+  assert.equal(findVoucher('6000002').used, 50)
 })

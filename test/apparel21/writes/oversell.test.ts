@@ -4,14 +4,14 @@ import { sql } from '../../../src/database/db.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { post } from '../../support/write.ts'
 import { openShop } from '../shop.ts'
-import { ordersOf } from './orders.ts'
+import { createOrders } from './orders.ts'
 
 const shop = await openShop({ oversell: 'refuse' })
 after(() => shop.stop())
 const { api, simulator } = shop
-const { tee, order, placed } = await ordersOf(shop)
+const { tee, buildOrder, countPlaced } = await createOrders(shop)
 
-/** Sets the stock of the tee: these units in one store, none in the others. */
+/** Sets our stock of the tee: `units` in one store and 0 in all others. */
 const setStock = async (units: number) => {
   await api.db.run(sql`update stock set free_stock = 0 where service_id = ${api.service.id} and sku_id = ${tee.sku}`)
   await api.db.run(sql`
@@ -26,38 +26,38 @@ const getUnits = async () =>
 
 test('concurrent orders of two servers never exceed the known stock', async () => {
   await setStock(5)
-  const servers = [api, await shop.secondServer()]
-  const before = placed()
+  const servers = [api, await shop.startSecondServer()]
+  const before = countPlaced()
   const responses = await Promise.all(
-    Array.from({ length: 24 }, (_, i) => post(servers[i % 2] ?? api, '/orders', order())),
+    Array.from({ length: 24 }, (_, i) => post(servers[i % 2] ?? api, '/orders', buildOrder())),
   )
   const codes = responses.map(({ status, json }) => json.code ?? status)
   assert.equal(codes.filter(code => code === 201).length, 5, codes.join())
   assert.equal(codes.filter(code => code === 'insufficient_stock').length, 19, codes.join())
-  assert.equal(placed() - before, 5)
+  assert.equal(countPlaced() - before, 5)
   assert.deepEqual(await getUnits(), { free: 0, reserved: 0 })
 })
 
 test('an order that the back office rejects frees its units at once', async () => {
   await setStock(1)
   const payments = [{ gateway: 'wrong', amount: tee.price }]
-  const rejected = await post(api, '/orders', order({ payments }))
+  const rejected = await post(api, '/orders', buildOrder({ payments }))
   assert.ok(rejected.status === 422 || rejected.status === 409, rejected.text)
   assert.deepEqual(await getUnits(), { free: 1, reserved: 0 })
-  const dryRun = await post(api, '/orders', order(), { prefer: 'tx=rollback' })
+  const dryRun = await post(api, '/orders', buildOrder(), { prefer: 'tx=rollback' })
   assert.equal(dryRun.status, 201, dryRun.text)
   assert.deepEqual(await getUnits(), { free: 1, reserved: 0 })
-  assert.equal((await post(api, '/orders', order())).status, 201)
-  assertProblem(await post(api, '/orders', order()), 'insufficient_stock', api.baseUrl, '/orders')
+  assert.equal((await post(api, '/orders', buildOrder())).status, 201)
+  assertProblem(await post(api, '/orders', buildOrder()), 'insufficient_stock', api.baseUrl, '/orders')
 })
 
 test('a reserved unit is available to its order only', async () => {
   await setStock(1)
   const reserved = await post(api, '/reservations', { lines: [{ sku: tee.sku, quantity: 1 }] })
   assert.equal(reserved.status, 201, reserved.text)
-  assertProblem(await post(api, '/orders', order()), 'insufficient_stock', api.baseUrl, '/orders')
+  assertProblem(await post(api, '/orders', buildOrder()), 'insufficient_stock', api.baseUrl, '/orders')
   const { id: reservationId } = reserved.json.data
-  assert.equal((await post(api, '/orders', order({ reservationId }))).status, 201)
+  assert.equal((await post(api, '/orders', buildOrder({ reservationId }))).status, 201)
   assert.deepEqual(await getUnits(), { free: 0, reserved: 0 })
   assert.ok(simulator.ledger.effectsOf('order created').length > 0)
 })
@@ -67,7 +67,7 @@ test('fulfilment is unavailable, with the reason', async () => {
   const { available, reason } = capabilities.find(({ name }: { name: string }) => name === 'fulfilment')
   assert.deepEqual([available, typeof reason], [false, 'string'])
   await setStock(1)
-  const { id } = (await post(api, '/orders', order())).json.data
+  const { id } = (await post(api, '/orders', buildOrder())).json.data
   for (const path of [`/orders/${id}/shipments`, `/orders/${id}/cancel`, '/returns/1/receive', '/returns/1/refund']) {
     const response = await post(api, path, {})
     assertProblem(response, 'capability_unavailable', api.baseUrl)

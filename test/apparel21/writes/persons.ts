@@ -2,19 +2,19 @@ import assert from 'node:assert/strict'
 import { sql } from '../../../src/database/db.ts'
 import type { Shop } from '../shop.ts'
 
-/** Returns the persons in the back office and the calls about them. */
-export function personsOf({ api, simulator }: Shop) {
-  const personOf = (id: string) => simulator.state.persons.get(Number(id)) ?? assert.fail(`no person ${id}`)
-  const withEmail = (email: string) => [...simulator.state.persons.values()].filter(person => person.email === email)
-  const calls = () => simulator.ledger.calls.map(({ method, path }) => `${method} ${path.split('?')[0]}`)
-  const created = () => simulator.ledger.effectsOf('person created').length
-  const consentOf = (id: string) =>
+/** Returns functions to inspect the persons in the back office, the calls and the consent changes. */
+export function createPersons({ api, simulator }: Shop) {
+  const findPerson = (id: string) => simulator.state.persons.get(Number(id)) ?? assert.fail(`person ${id} not found`)
+  const findByEmail = (email: string) => [...simulator.state.persons.values()].filter(person => person.email === email)
+  const listCalls = () => simulator.ledger.calls.map(({ method, path }) => `${method} ${path.split('?')[0]}`)
+  const countCreated = () => simulator.ledger.effectsOf('person created').length
+  const listConsent = (id: string) =>
     api.db.rows<{ channel: string; old: boolean | null; new: boolean }>(sql`
       select channel, old_value as old, new_value as new from consent_change
        where service_id = ${api.service.id} and customer_id = ${id} order by change_number`)
 
-  /** A person of the back office with something in every field. */
-  function fullPerson() {
+  /** Fills every field of a person in the back office. Returns the person. */
+  function fillPerson() {
     const person = [...simulator.state.persons.values()].find(({ email }) => email !== '') ?? assert.fail()
     simulator.change({
       kind: 'edit-person',
@@ -71,5 +71,5 @@ export function personsOf({ api, simulator }: Shop) {
     return person
   }
 
-  return { personOf, withEmail, calls, created, consentOf, fullPerson }
+  return { findPerson, findByEmail, listCalls, countCreated, listConsent, fillPerson }
 }

@@ -23,19 +23,19 @@ import {
 } from '../../support/processes.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects
-export type Answered = { status: number; retryAfter: string | undefined; code: string; data: any }
+export type WriteResponse = { status: number; retryAfter: string | undefined; code: string; data: any }
 
 export interface SendOptions {
   method?: 'POST' | 'PUT' | 'DELETE'
   key?: string
-  /** Credentials of a service. Default: the one that uses the simulator. */
-  by?: Record<string, string>
+  /** Headers with the credentials of a service. The default is the service that uses the simulator. */
+  credentials?: Record<string, string>
 }
 
-/** A service in front of a simulator, and a neighbour with tables of its own, for processes that are started one by one. */
-export type ShopOfProcesses = Awaited<ReturnType<typeof shopOfProcesses>>
+export type ProcessFixture = Awaited<ReturnType<typeof startProcessFixture>>
 
-export async function shopOfProcesses() {
+/** Creates a database with two services, for tests that start server processes: one uses a simulator, the neighbour is embedded. */
+export async function startProcessFixture() {
   const home = createDirectory()
   const simulator = await startSimulator({ sizes: { stores: 3, styles: 3, persons: 40, vouchers: 3 } })
   const { db, connection, drop } = await createTestDatabase()
@@ -50,13 +50,13 @@ export async function shopOfProcesses() {
   const service = (await addService(db, 'luma', settings)) ?? assert.fail()
   const neighbour = (await addService(db, 'neighbour', settings)) ?? assert.fail()
   await connectBackOffice(db, keys, service, { url: simulator.url, gateways: ['visa'] })
-  const headersOf = async (of: Service) => ({
-    authorization: `Basic ${Buffer.from(`${of.name}:${await addAccount(db, keys, of.name, of, 'maintainer')}`).toString('base64')}`,
-    'x-service-name': of.name,
+  const buildHeaders = async (owner: Service) => ({
+    authorization: `Basic ${Buffer.from(`${owner.name}:${await addAccount(db, keys, owner.name, owner, 'maintainer')}`).toString('base64')}`,
+    'x-service-name': owner.name,
     'content-type': 'application/json',
   })
-  const own = await headersOf(service)
-  const agentOf = ({ baseUrl, caFile = '' }: RunningServer) => {
+  const ownHeaders = await buildHeaders(service)
+  const getAgent = ({ baseUrl, caFile = '' }: RunningServer) => {
     const agent = agents.get(baseUrl) ?? new Agent({ keepAlive: true, ca: readFileSync(caFile), maxSockets: 400 })
     agents.set(baseUrl, agent)
     return agent
@@ -66,22 +66,27 @@ export async function shopOfProcesses() {
     simulator,
     db,
     service,
-    neighbour: await headersOf(neighbour),
-    /** Returns the environment of a process. Each has its own directory. */
-    environmentOf: (name: string, more: Environment = {}): Environment => ({
+    neighbour: await buildHeaders(neighbour),
+    /** Builds the environment of a process. Each process has its own data directory. */
+    buildEnvironment: (name: string, more: Environment = {}): Environment => ({
       DATA_DIR: join(home, name),
-      DATABASE_URL: urlOf(connection),
+      DATABASE_URL: toUrl(connection),
       SECRET_KEY: secret,
       RUN_JOBS: 'false',
       ...more,
     }),
-    /** One write; rejects where the connection ends without an answer. */
-    send: (to: RunningServer, path: string, body: object, { method = 'POST', key, by = own }: SendOptions = {}) =>
-      new Promise<Answered>((resolve, reject) => {
-        const headers = { ...by, ...(key !== undefined && { 'idempotency-key': key }) }
+    /** Sends a write. Rejects if the connection ends without a response. */
+    send: (
+      to: RunningServer,
+      path: string,
+      body: object,
+      { method = 'POST', key, credentials = ownHeaders }: SendOptions = {},
+    ) =>
+      new Promise<WriteResponse>((resolve, reject) => {
+        const headers = { ...credentials, ...(key !== undefined && { 'idempotency-key': key }) }
         const clientRequest = request(
           `${to.baseUrl}${path}`,
-          { method, agent: agentOf(to), timeout: 70_000, headers },
+          { method, agent: getAgent(to), timeout: 70_000, headers },
           response => {
             let text = ''
             response.setEncoding('utf8').on('data', part => (text += part))
@@ -92,30 +97,30 @@ export async function shopOfProcesses() {
             })
           },
         )
-        clientRequest.on('timeout', () => clientRequest.destroy(new Error('no answer')))
+        clientRequest.on('timeout', () => clientRequest.destroy(new Error('no response')))
         clientRequest.on('error', reject)
         // Node sends the body of a DELETE without its length.
         clientRequest.end(method === 'DELETE' ? undefined : JSON.stringify(body))
       }),
-    /** How many rows the service has in a table. */
-    rows: async (table: string, and = 'true') =>
+    /** Counts the service's rows in a table that match an SQL condition. */
+    countTableRows: async (table: string, condition = 'true') =>
       (
-        await db.pool.query(`select count(*)::integer as n from ${table} where service_id = $1 and ${and}`, [
+        await db.pool.query(`select count(*)::integer as n from ${table} where service_id = $1 and ${condition}`, [
           service.id,
         ])
       ).rows[0].n as number,
-    /** Expires the lease of every write intent. `isDue`: the job can recover them as well. */
-    async claimsRunOut(isDue = false) {
+    /** Expires the lease of every write intent. If `isDue` is true, the job can recover them immediately. */
+    async expireClaims(isDue = false) {
       await db.run(sql`
         update intent set claimed_until = now() - interval '1 s', next_check_at = now() + ${isDue ? -1 : 3_600} * interval '1 s'`)
       await db.run(sql`update reservation set reserved_until = now() - interval '1 s'`)
     },
-    /** An order of one piece, by one of the shoppers. */
-    order(of = 0, more: object = {}) {
+    /** Builds an order of one unit by a shopper. */
+    buildOrder(shopperIndex = 0, more: object = {}) {
       const sku = [...simulator.state.skus.values()].find(({ colour, price }) => !colour.style.special && price > 0)
       const shoppers = [...simulator.state.persons.values()].filter(({ email }) => email !== '')
       return {
-        customerId: String(shoppers[of % shoppers.length]?.id),
+        customerId: String(shoppers[shopperIndex % shoppers.length]?.id),
         billingAddress: address,
         deliveryAddress: address,
         lines: [{ sku: String(sku?.id), quantity: 1 }],
@@ -123,7 +128,7 @@ export async function shopOfProcesses() {
         ...more,
       }
     },
-    person: (name: string = randomUUID()) => ({
+    buildPerson: (name: string = randomUUID()) => ({
       firstname: 'Ann',
       surname: 'Crash',
       contact: { email: `${name}@example.com` },
@@ -131,12 +136,12 @@ export async function shopOfProcesses() {
   }
 }
 
-function urlOf(connection: Awaited<ReturnType<typeof createTestDatabase>>['connection']) {
+function toUrl(connection: Awaited<ReturnType<typeof createTestDatabase>>['connection']) {
   if (typeof connection === 'string') return connection
   const { user, host, port, database: name } = connection
   return `postgres://${user}@localhost/${name}?host=${encodeURIComponent(host ?? '')}&port=${port}`
 }
 
 /** Waits until a process has halted itself. */
-export const halted = ({ pid }: RunningCommand) =>
+export const waitUntilHalted = ({ pid }: RunningCommand) =>
   waitUntil(() => readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.[0] === 'T', 'the process is halted')

@@ -16,8 +16,8 @@ const member = [...simulator.state.persons.values()].find(
 const card = member?.loyalties.find(({ active }) => active)
 assert.ok(member && card)
 const customerId = String(member.id)
-const quote = (body: object) => post(api, '/orders/quote', body)
-const order = (quoteId: string, total: string, lines: object[], more: object = {}, headers = {}) =>
+const postQuote = (body: object) => post(api, '/orders/quote', body)
+const postOrder = (quoteId: string, total: string, lines: object[], more: object = {}, headers = {}) =>
   post(
     api,
     '/orders',
@@ -35,9 +35,9 @@ const order = (quoteId: string, total: string, lines: object[], more: object = {
 
 test('promotions and loyalty of the back office are quoted and ordered', async () => {
   simulator.state.loyaltyPercents.set(card.typeId, 5)
-  const { tee } = shop.sold()
+  const { tee } = shop.findItems()
   const lines = [{ sku: tee.sku, quantity: 4 }]
-  const { data } = (await quote({ customerId, lines, freightOptionId: '161' })).json
+  const { data } = (await postQuote({ customerId, lines, freightOptionId: '161' })).json
   const [line] = data.lines
   assert.deepEqual(
     line.discounts.map(({ type, percentage }: Record<string, string>) => [type, percentage]),
@@ -48,7 +48,7 @@ test('promotions and loyalty of the back office are quoted and ordered', async (
   )
   const afterPromotion = Math.round(toCents(tee.price) * 4 * 0.9)
   assert.equal(line.value, toDollars(afterPromotion - Math.round(afterPromotion * 0.05)))
-  const placed = await order(data.quoteId, data.total, lines)
+  const placed = await postOrder(data.quoteId, data.total, lines)
   assert.equal(placed.status, 201, placed.text)
   assert.equal(placed.json.data.total, data.total)
   const stored = simulator.state.orders.get(Number(placed.json.data.id))
@@ -64,37 +64,37 @@ test('promotions and loyalty of the back office are quoted and ordered', async (
 })
 
 test('an ordered quote keeps its price although the product is older here', async () => {
-  const { tee } = shop.sold()
+  const { tee } = shop.findItems()
   const lines = [{ sku: tee.sku, quantity: 1 }]
   const price = toCents(tee.price) + 100
   simulator.change({ kind: 'edit-sku', id: Number(tee.sku), fields: { price: price / 100 } })
-  const { data } = (await quote({ customerId, lines })).json
+  const { data } = (await postQuote({ customerId, lines })).json
   assert.equal(data.total, toDollars(price))
-  assert.equal((await order(data.quoteId, data.total, lines)).status, 201)
+  assert.equal((await postOrder(data.quoteId, data.total, lines)).status, 201)
   simulator.change({ kind: 'edit-sku', id: Number(tee.sku), fields: { price: Number(tee.price) } })
 })
 
 test('a quote for one shopper is not accepted for another', async () => {
-  const { tee } = shop.sold()
+  const { tee } = shop.findItems()
   const lines = [{ sku: tee.sku, quantity: 1 }]
   const other = [...simulator.state.persons.values()].find(({ id, email }) => email !== '' && id !== member.id)
-  const { data } = (await quote({ customerId, lines })).json
-  const response = await order(data.quoteId, data.total, lines, { customerId: String(other?.id) })
+  const { data } = (await postQuote({ customerId, lines })).json
+  const response = await postOrder(data.quoteId, data.total, lines, { customerId: String(other?.id) })
   assert.deepEqual(getFieldErrors(response), ['/customerId invalid_field'])
 })
 
 test('a cart that does not add up is rejected', async () => {
-  const { tee } = shop.sold()
+  const { tee } = shop.findItems()
   for (const fault of ['empty-body', 'html'] as const) {
     simulator.faults.add({ kind: fault, path: '/Carts/*' })
-    const response = await quote({ customerId, lines: [{ sku: tee.sku, quantity: 1 }] })
+    const response = await postQuote({ customerId, lines: [{ sku: tee.sku, quantity: 1 }] })
     assert.deepEqual([response.status, response.json.code], [502, 'back_office_error'])
     simulator.faults.clear()
   }
 })
 
 test('64 clients get quotes from a slow, hanging and failing back office', async () => {
-  const { tee, hat } = shop.sold()
+  const { tee, hat } = shop.findItems()
   const path = '/Carts/*'
   simulator.faults.add({ kind: 'latency', path, seconds: 0.2 })
   simulator.faults.add({ kind: 'hang', path, probability: 0.05 })
@@ -106,7 +106,7 @@ test('64 clients get quotes from a slow, hanging and failing back office', async
   const total = toDollars(toCents(tee.price) + 2 * toCents(hat.price))
   const untilQuoted = async () => {
     for (;;) {
-      const response = await quote({ customerId, lines })
+      const response = await postQuote({ customerId, lines })
       if (response.status !== 503) return response
     }
   }
@@ -122,36 +122,36 @@ test('64 clients get quotes from a slow, hanging and failing back office', async
 })
 
 test('an order is found again after its quote has expired', async t => {
-  const { tee } = shop.sold()
+  const { tee } = shop.findItems()
   const lines = [{ sku: tee.sku, quantity: 1 }]
-  const { data } = (await quote({ customerId, lines })).json
+  const { data } = (await postQuote({ customerId, lines })).json
   const key = withKey()
   simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Orders', times: 1 })
-  assert.equal((await order(data.quoteId, data.total, lines, {}, key)).status, 504)
+  assert.equal((await postOrder(data.quoteId, data.total, lines, {}, key)).status, 504)
   t.mock.timers.enable({ apis: ['Date'], now: Date.now() + 1_801_000 })
-  const repeat = await order(data.quoteId, data.total, lines, {}, key)
+  const repeat = await postOrder(data.quoteId, data.total, lines, {}, key)
   t.mock.timers.reset()
   assert.deepEqual([repeat.status, repeat.json.data?.total], [201, data.total], repeat.text)
   assert.equal(simulator.ledger.effectsOf('order created').length, 1)
 })
 
 test('64 clients order by quote once each while responses are lost', async () => {
-  const { tee } = shop.sold()
+  const { tee } = shop.findItems()
   const lines = [{ sku: tee.sku, quantity: 3 }]
-  const { data } = (await quote({ customerId, lines, freightOptionId: '162' })).json
+  const { data } = (await postQuote({ customerId, lines, freightOptionId: '162' })).json
   const path = '/Persons/*/Orders'
   simulator.faults.add({ kind: 'latency', method: 'POST', path, seconds: 0.1 })
   simulator.faults.add({ kind: 'lost-answer', method: 'POST', path, probability: 0.2 })
   simulator.faults.add({ kind: 'hang', path: '/FreightOptions', probability: 0.1 })
-  const untilPlaced = async () => {
+  const sendUntilPlaced = async () => {
     const key = withKey()
     for (;;) {
-      const response = await order(data.quoteId, data.total, lines, {}, key)
+      const response = await postOrder(data.quoteId, data.total, lines, {}, key)
       if (response.status < 500 && response.status !== 409) return response
     }
   }
   const [placed, options] = await Promise.all([
-    Promise.all(Array.from({ length: 64 }, untilPlaced)),
+    Promise.all(Array.from({ length: 64 }, sendUntilPlaced)),
     Promise.all(Array.from({ length: 64 }, () => api.get('/freight-options'))),
   ])
   const ids = new Set(placed.map(({ status, json }) => (status === 201 ? json.data.id : json.detail)))

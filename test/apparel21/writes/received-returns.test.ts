@@ -4,63 +4,63 @@ import { assertRejected } from '../../support/customer-bodies.ts'
 import { getCreatedRecord } from '../../support/order-shop.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { withKey } from '../../support/write.ts'
-import { shopOfTests } from '../shop.ts'
-import { ordersOf } from './orders.ts'
-import { returnsOf } from './returns.ts'
+import { startShopFixture } from '../shop.ts'
+import { createOrders } from './orders.ts'
+import { createReturns } from './returns.ts'
 
-const shop = await shopOfTests()
+const shop = await startShopFixture()
 const { api, simulator } = shop
-const shopper = await ordersOf(shop)
+const shopper = await createOrders(shop)
 const { tee, hat } = shopper
-const { bought, giveBack, returnsThere, returnable, lastReturn } = returnsOf(shop, shopper)
+const { placeOrder, postReturn, countUpstreamReturns, getReturnable, getLastReturn } = createReturns(shop, shopper)
 
 test('items already returned another way cannot be returned again', async () => {
-  const order = await bought({ [tee.sku]: 2, [hat.sku]: 1 })
+  const order = await placeOrder({ [tee.sku]: 2, [hat.sku]: 1 })
   const upstreamOrder = simulator.state.orders.get(Number(order.id)) ?? assert.fail()
   for (const line of upstreamOrder.lines) if (line.skuId === Number(tee.sku)) line.status = 'Returned'
-  assertRejected(api, await giveBack(order.id, { [tee.sku]: 1 }), 'quantity_exceeds_returnable', '/lines/0/quantity')
-  getCreatedRecord(await giveBack(order.id, { [hat.sku]: 1 }))
+  assertRejected(api, await postReturn(order.id, { [tee.sku]: 1 }), 'quantity_exceeds_returnable', '/lines/0/quantity')
+  getCreatedRecord(await postReturn(order.id, { [hat.sku]: 1 }))
   // The back office reports our own returns in the same way once it has received them.
-  const own = await bought({ [tee.sku]: 2 })
-  getCreatedRecord(await giveBack(own.id, { [tee.sku]: 1 }))
-  simulator.change({ kind: 'receive-return', id: lastReturn().id })
-  getCreatedRecord(await giveBack(own.id, { [tee.sku]: 1 }))
+  const own = await placeOrder({ [tee.sku]: 2 })
+  getCreatedRecord(await postReturn(own.id, { [tee.sku]: 1 }))
+  simulator.change({ kind: 'receive-return', id: getLastReturn().id })
+  getCreatedRecord(await postReturn(own.id, { [tee.sku]: 1 }))
 })
 
 test('a lost return whose lines are already marked is found later', async () => {
   for (const finish of ['repeat', 'follow up'] as const) {
     simulator.ledger.clear()
-    const order = await bought({ [tee.sku]: 2, [hat.sku]: 1 })
+    const order = await placeOrder({ [tee.sku]: 2, [hat.sku]: 1 })
     const key = withKey()
     simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Returns', times: 1 })
-    assertProblem(await giveBack(order.id, { [tee.sku]: 2 }, {}, key), 'outcome_unknown', api.baseUrl)
-    simulator.change({ kind: 'receive-return', id: lastReturn().id })
-    if (finish === 'follow up') await shop.followUp()
-    const record = getCreatedRecord(await giveBack(order.id, { [tee.sku]: 2 }, {}, key))
-    assert.deepEqual([record.returnNumber, returnsThere()], [lastReturn().number, 1], finish)
-    assert.deepEqual(await returnable(order.id), [
+    assertProblem(await postReturn(order.id, { [tee.sku]: 2 }, {}, key), 'outcome_unknown', api.baseUrl)
+    simulator.change({ kind: 'receive-return', id: getLastReturn().id })
+    if (finish === 'follow up') await shop.recoverWrites()
+    const record = getCreatedRecord(await postReturn(order.id, { [tee.sku]: 2 }, {}, key))
+    assert.deepEqual([record.returnNumber, countUpstreamReturns()], [getLastReturn().number, 1], finish)
+    assert.deepEqual(await getReturnable(order.id), [
       { sku: tee.sku, sold: 2, returned: 2, returnable: 0 },
       { sku: hat.sku, sold: 1, returned: 0, returnable: 1 },
     ])
     // Its number leads to its ID, so its status can be read.
-    assert.equal(record.returnAuthorisationNumber, lastReturn().authorisation)
+    assert.equal(record.returnAuthorisationNumber, getLastReturn().authorisation)
     await shop.sync('returns')
     assert.equal((await api.get(`/returns/${record.id}`)).json.data.status, 'received')
   }
 })
 
 test('the number of a return finds no order', async () => {
-  const order = await bought({ [tee.sku]: 1 })
-  getCreatedRecord(await giveBack(order.id, { [tee.sku]: 1 }))
-  const { number } = lastReturn()
+  const order = await placeOrder({ [tee.sku]: 1 })
+  getCreatedRecord(await postReturn(order.id, { [tee.sku]: 1 }))
+  const { number } = getLastReturn()
   assert.deepEqual((await api.get(`/orders?order_number=${number}`)).json.data ?? [], [])
 })
 
 test('a keyed return of items already returned is rejected without effect', async () => {
-  const order = await bought({ [tee.sku]: 1 })
+  const order = await placeOrder({ [tee.sku]: 1 })
   const upstreamOrder = simulator.state.orders.get(Number(order.id)) ?? assert.fail()
   for (const line of upstreamOrder.lines) line.status = 'Returned'
-  const response = await giveBack(order.id, { [tee.sku]: 1 }, {}, withKey())
+  const response = await postReturn(order.id, { [tee.sku]: 1 }, {}, withKey())
   assertRejected(api, response, 'quantity_exceeds_returnable', '/lines/0/quantity')
-  assert.equal(returnsThere(), 0)
+  assert.equal(countUpstreamReturns(), 0)
 })

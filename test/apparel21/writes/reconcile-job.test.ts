@@ -2,60 +2,63 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
 import { serve, startCommand, stopServer, waitUntil } from '../../support/processes.ts'
-import { halted, shopOfProcesses } from './processes.ts'
+import { startProcessFixture, waitUntilHalted } from './processes.ts'
 
-const { simulator, db, environmentOf, send, rows, order, claimsRunOut } = await shopOfProcesses()
-const steady = await serve(['--no-demo'], environmentOf('steady'))
+const { simulator, db, buildEnvironment, send, countTableRows, buildOrder, expireClaims } = await startProcessFixture()
+const steady = await serve(['--no-demo'], buildEnvironment('steady'))
 let workers = 0
-const worker = (failpoint?: string) =>
+const startWorker = (failpoint?: string) =>
   startCommand(
     ['worker'],
-    environmentOf(`worker-${++workers}`, failpoint === undefined ? {} : { FAILPOINT: failpoint }),
+    buildEnvironment(`worker-${++workers}`, failpoint === undefined ? {} : { FAILPOINT: failpoint }),
   )
-const placed = () => simulator.ledger.effectsOf('order created').length
+const countPlaced = () => simulator.ledger.effectsOf('order created').length
 
-/** Leaves so many orders open that the back office has; returns how many there are here. */
-async function leave(orders: number) {
+/** Places orders, and as many whose responses are lost. Returns our numbers of orders and audit entries. */
+async function leaveOrdersInDoubt(orders: number) {
   for (let i = 0; i < orders; i++) {
     // A successful call, so that the circuit breaker stays closed.
-    assert.equal((await send(steady, '/orders', order(i))).status, 201)
+    assert.equal((await send(steady, '/orders', buildOrder(i))).status, 201)
     simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Orders', times: 1 })
-    assert.equal((await send(steady, '/orders', order(i))).code, 'outcome_unknown')
+    assert.equal((await send(steady, '/orders', buildOrder(i))).code, 'outcome_unknown')
   }
-  await claimsRunOut(true)
-  return [await rows('sales_order'), await rows('audit')] as const
+  await expireClaims(true)
+  return [await countTableRows('sales_order'), await countTableRows('audit')] as const
 }
-/** Asserts that each of them is stored once, with its audit line. */
+/** Asserts that each order in doubt is stored once, with its audit entry. */
 async function assertStoredOnce([before, lines]: readonly [number, number], orders: number) {
-  assert.deepEqual([await rows('sales_order'), await rows('audit')], [before + orders, lines + orders])
-  assert.deepEqual([placed(), await rows('reservation')], [before + orders, 0])
+  assert.deepEqual(
+    [await countTableRows('sales_order'), await countTableRows('audit')],
+    [before + orders, lines + orders],
+  )
+  assert.deepEqual([countPlaced(), await countTableRows('reservation')], [before + orders, 0])
 }
-/** As when all that a worker had taken, and its claims, have run out since it died. */
-async function leasesRunOut() {
+/** Expires the leases of jobs and writes, as if a worker had died long ago. */
+async function expireLeases() {
   await db.run(sql`update job set leased_until = now(), due_at = now() where leased_until is not null`)
-  await claimsRunOut(true)
+  await expireClaims(true)
 }
 
 for (const crashPoint of ['before_effect', 'after_effect', 'before_commit'])
   test(`a job killed at ${crashPoint} during reconciliation is replaced and stores once`, async () => {
-    const counts = await leave(1)
-    const victim = worker(crashPoint)
+    const counts = await leaveOrdersInDoubt(1)
+    const victim = startWorker(crashPoint)
     assert.deepEqual(await victim.ended, { code: null, signal: 'SIGKILL' }, victim.err)
-    assert.deepEqual([await rows('intent'), await rows('sales_order')], [1, counts[0]])
-    await leasesRunOut()
-    const next = worker()
-    await waitUntil(async () => (await rows('intent')) === 0, 'the write is reconciled', 20_000)
+    assert.deepEqual([await countTableRows('intent'), await countTableRows('sales_order')], [1, counts[0]])
+    await expireLeases()
+    const next = startWorker()
+    await waitUntil(async () => (await countTableRows('intent')) === 0, 'the write is reconciled', 20_000)
     await stopServer(next)
     await assertStoredOnce(counts, 1)
   })
 
 test('a halted job stores nothing that another job has reconciled', async () => {
-  const counts = await leave(1)
-  const late = worker('before_effect:stop')
-  await halted(late)
-  await leasesRunOut()
-  const next = worker()
-  await waitUntil(async () => (await rows('intent')) === 0, 'the write is reconciled', 20_000)
+  const counts = await leaveOrdersInDoubt(1)
+  const late = startWorker('before_effect:stop')
+  await waitUntilHalted(late)
+  await expireLeases()
+  const next = startWorker()
+  await waitUntil(async () => (await countTableRows('intent')) === 0, 'the write is reconciled', 20_000)
   late.child.kill('SIGCONT')
   await stopServer(late)
   await stopServer(next)
@@ -63,9 +66,9 @@ test('a halted job stores nothing that another job has reconciled', async () => 
 })
 
 test('concurrent workers reconcile each order once', async () => {
-  const counts = await leave(12)
-  const several = [worker(), worker(), worker()]
-  await waitUntil(async () => (await rows('intent')) === 0, 'all writes are reconciled', 30_000)
-  for (const server of several) await stopServer(server)
+  const counts = await leaveOrdersInDoubt(12)
+  const workersInParallel = [startWorker(), startWorker(), startWorker()]
+  await waitUntil(async () => (await countTableRows('intent')) === 0, 'all writes are reconciled', 30_000)
+  for (const server of workersInParallel) await stopServer(server)
   await assertStoredOnce(counts, 12)
 })

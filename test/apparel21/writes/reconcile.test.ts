@@ -4,161 +4,173 @@ import { sql } from '../../../src/database/db.ts'
 import { buildCustomer } from '../../support/customer-bodies.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { assertReplay, post, put, withKey } from '../../support/write.ts'
-import { count, shopOfTests } from '../shop.ts'
-import { ordersOf } from './orders.ts'
-import { returnsOf } from './returns.ts'
+import { countRows, startShopFixture } from '../shop.ts'
+import { createOrders } from './orders.ts'
+import { createReturns } from './returns.ts'
 
-const shop = await shopOfTests()
+const shop = await startShopFixture()
 const { api, simulator } = shop
-const shopper = await ordersOf(shop)
-const { tee, customerId, order, placed, rows, validated, voucher } = shopper
-const { bought, giveBack, returnsThere, returnable } = returnsOf(shop, shopper)
+const shopper = await createOrders(shop)
+const { tee, customerId, buildOrder, countPlaced, countOrders, validateVoucher, findVoucher } = shopper
+const { placeOrder, postReturn, countUpstreamReturns, getReturnable } = createReturns(shop, shopper)
 
 /** Counts open write intents and reservations. */
-const open = async () => [await count(api, api, 'intent'), await count(api, api, 'reservation')]
-const audited = () => count(api, api, 'audit')
+const countOpen = async () => [await countRows(api, api, 'intent'), await countRows(api, api, 'reservation')]
+const countAuditEntries = () => countRows(api, api, 'audit')
 const loseResponse = (path: string, method = 'POST') =>
   simulator.faults.add({ kind: 'lost-answer', method, path, times: 1 })
 const loseRequest = (path: string, method = 'POST') =>
   simulator.faults.add({ kind: 'reset-before', method, path, times: 1 })
 
 test('an order with a lost response is stored automatically with audit entry', async () => {
-  const [before, lines] = [await rows(), await audited()]
+  const [before, lines] = [await countOrders(), await countAuditEntries()]
   loseResponse('/Persons/*/Orders')
-  assertProblem(await post(api, '/orders', order()), 'outcome_unknown', api.baseUrl)
-  assert.deepEqual([placed(), await rows(), await open()], [1, before, [1, 1]])
-  assert.equal(await shop.followUp(), 1)
-  assert.deepEqual([placed(), await rows(), await audited(), await open()], [1, before + 1, lines + 1, [0, 0]])
+  assertProblem(await post(api, '/orders', buildOrder()), 'outcome_unknown', api.baseUrl)
+  assert.deepEqual([countPlaced(), await countOrders(), await countOpen()], [1, before, [1, 1]])
+  assert.equal(await shop.recoverWrites(), 1)
+  assert.deepEqual(
+    [countPlaced(), await countOrders(), await countAuditEntries(), await countOpen()],
+    [1, before + 1, lines + 1, [0, 0]],
+  )
 })
 
 test('a repeat with the key gets the reconciled result', async () => {
-  const [body, key, before] = [order(), withKey(), await rows()]
+  const [body, key, before] = [buildOrder(), withKey(), await countOrders()]
   loseResponse('/Persons/*/Orders')
   assertProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
-  await shop.followUp()
+  await shop.recoverWrites()
   const posts = simulator.ledger.callsTo({ method: 'POST' }).length
   const first = await post(api, '/orders', body, key)
   assert.equal(first.status, 201, first.text)
   assertReplay(await post(api, '/orders', body, key), first)
   assert.equal(simulator.ledger.callsTo({ method: 'POST' }).length, posts, 'the back office gets no further request')
-  assert.deepEqual([placed(), await rows()], [1, before + 1])
+  assert.deepEqual([countPlaced(), await countOrders()], [1, before + 1])
 })
 
 test('a write not found twice is abandoned without being executed', async () => {
-  const [key, before] = [withKey(), await rows()]
+  const [key, before] = [withKey(), await countOrders()]
   loseRequest('/Persons/*/Orders')
-  assertProblem(await post(api, '/orders', order(), key), 'outcome_unknown', api.baseUrl)
-  await shop.followUp()
-  assert.deepEqual(await open(), [1, 1], 'it may still arrive')
-  await shop.followUp()
-  assert.deepEqual([placed(), await rows(), await open()], [0, before, [0, 0]])
-  assert.equal(simulator.ledger.callsTo({ path: '/OrderNumbers/*' }).length, 2, 'a look is one search')
-  const repeat = await post(api, '/orders', order(), key)
-  assert.deepEqual([repeat.status, placed()], [201, 1])
+  assertProblem(await post(api, '/orders', buildOrder(), key), 'outcome_unknown', api.baseUrl)
+  await shop.recoverWrites()
+  assert.deepEqual(await countOpen(), [1, 1], 'the request can still arrive')
+  await shop.recoverWrites()
+  assert.deepEqual([countPlaced(), await countOrders(), await countOpen()], [0, before, [0, 0]])
+  assert.equal(simulator.ledger.callsTo({ path: '/OrderNumbers/*' }).length, 2, 'each check is one search')
+  const repeat = await post(api, '/orders', buildOrder(), key)
+  assert.deepEqual([repeat.status, countPlaced()], [201, 1])
 })
 
 test('nothing is reconciled or abandoned during an outage', async () => {
   loseResponse('/Persons/*/Orders')
-  assertProblem(await post(api, '/orders', order()), 'outcome_unknown', api.baseUrl)
+  assertProblem(await post(api, '/orders', buildOrder()), 'outcome_unknown', api.baseUrl)
   simulator.faults.add({ kind: 'down' })
-  for (let i = 0; i < 3; i++) assert.equal(await shop.followUp(), 1)
-  assert.deepEqual(await open(), [1, 1])
+  for (let i = 0; i < 3; i++) assert.equal(await shop.recoverWrites(), 1)
+  assert.deepEqual(await countOpen(), [1, 1])
   simulator.faults.clear()
-  const before = await rows()
-  // The breaker lets one through when its time is over.
-  while ((await open())[0]) {
+  const before = await countOrders()
+  // The open circuit breaker allows a probe after a while.
+  while ((await countOpen())[0]) {
     await new Promise(resolve => setTimeout(resolve, 200))
-    await shop.followUp()
+    await shop.recoverWrites()
   }
-  assert.equal(await rows(), before + 1)
+  assert.equal(await countOrders(), before + 1)
 })
 
 test('a paying voucher stays locked until the outcome and is then spent', async () => {
-  const { number, pin } = voucher('6000001')
-  const payment = await validated(number, pin, tee.price)
-  const body = order({ payments: [{ gateway: 'paypal', amount: tee.price, voucher: payment }] })
+  const { number, pin } = findVoucher('6000001')
+  const payment = await validateVoucher(number, pin, tee.price)
+  const body = buildOrder({ payments: [{ gateway: 'paypal', amount: tee.price, voucher: payment }] })
   loseResponse('/Persons/*/Orders')
   assertProblem(await post(api, '/orders', body), 'outcome_unknown', api.baseUrl)
-  assert.deepEqual(await open(), [1, 2])
+  assert.deepEqual(await countOpen(), [1, 2])
   assertProblem(
     await post(api, '/vouchers/validate', { number, pin, amount: '1.00' }),
     'concurrent_update',
     api.baseUrl,
   )
-  await shop.followUp()
-  assert.deepEqual(await open(), [0, 0])
-  const other = order({ payments: [{ gateway: 'paypal', amount: tee.price, voucher: payment }] })
+  await shop.recoverWrites()
+  assert.deepEqual(await countOpen(), [0, 0])
+  const other = buildOrder({ payments: [{ gateway: 'paypal', amount: tee.price, voucher: payment }] })
   assertProblem(await post(api, '/orders', other), 'validation_id_incorrect', api.baseUrl)
-  assert.equal(placed(), 1)
+  assert.equal(countPlaced(), 1)
 })
 
 test('an unknown return keeps its units reserved against other returns', async () => {
-  const { id } = await bought({ [tee.sku]: 2 })
+  const { id } = await placeOrder({ [tee.sku]: 2 })
   loseResponse('/Persons/*/Returns')
-  assertProblem(await giveBack(id, { [tee.sku]: 2 }), 'outcome_unknown', api.baseUrl)
-  assertProblem(await giveBack(id, { [tee.sku]: 1 }), 'concurrent_update', api.baseUrl)
-  await shop.followUp()
-  assert.deepEqual([returnsThere(), await returnable(id)], [1, [{ sku: tee.sku, sold: 2, returned: 2, returnable: 0 }]])
-  assertProblem(await giveBack(id, { [tee.sku]: 1 }), 'quantity_exceeds_returnable', api.baseUrl)
+  assertProblem(await postReturn(id, { [tee.sku]: 2 }), 'outcome_unknown', api.baseUrl)
+  assertProblem(await postReturn(id, { [tee.sku]: 1 }), 'concurrent_update', api.baseUrl)
+  await shop.recoverWrites()
+  assert.deepEqual(
+    [countUpstreamReturns(), await getReturnable(id)],
+    [1, [{ sku: tee.sku, sold: 2, returned: 2, returnable: 0 }]],
+  )
+  assertProblem(await postReturn(id, { [tee.sku]: 1 }), 'quantity_exceeds_returnable', api.baseUrl)
 })
 
 test('reconciliation never creates a return that did not arrive', async () => {
-  const { id } = await bought({ [tee.sku]: 2 })
-  const before = await count(api, api, 'sales_return')
+  const { id } = await placeOrder({ [tee.sku]: 2 })
+  const before = await countRows(api, api, 'sales_return')
   loseRequest('/Persons/*/Returns')
-  assertProblem(await giveBack(id, { [tee.sku]: 2 }), 'outcome_unknown', api.baseUrl)
-  await shop.followUp()
-  assert.deepEqual([returnsThere(), await open()], [0, [1, 1]], 'it may still arrive')
-  await shop.followUp()
-  assert.deepEqual([returnsThere(), await count(api, api, 'sales_return'), await open()], [0, before, [0, 0]])
-  assert.equal((await giveBack(id, { [tee.sku]: 2 })).status, 201)
+  assertProblem(await postReturn(id, { [tee.sku]: 2 }), 'outcome_unknown', api.baseUrl)
+  await shop.recoverWrites()
+  assert.deepEqual([countUpstreamReturns(), await countOpen()], [0, [1, 1]], 'the request can still arrive')
+  await shop.recoverWrites()
+  assert.deepEqual(
+    [countUpstreamReturns(), await countRows(api, api, 'sales_return'), await countOpen()],
+    [0, before, [0, 0]],
+  )
+  assert.equal((await postReturn(id, { [tee.sku]: 2 })).status, 201)
 })
 
 test('a return without a confirmed number is neither completed nor abandoned', async () => {
-  const { id } = await bought({ [tee.sku]: 1 })
+  const { id } = await placeOrder({ [tee.sku]: 1 })
   loseResponse('/Persons/*/Returns')
-  assertProblem(await giveBack(id, { [tee.sku]: 1 }), 'outcome_unknown', api.baseUrl)
+  assertProblem(await postReturn(id, { [tee.sku]: 1 }), 'outcome_unknown', api.baseUrl)
   simulator.faults.add({ kind: 'error', method: 'POST', path: '/Persons/*/Returns', status: 403, code: 5139 })
-  for (let i = 0; i < 3; i++) await shop.followUp()
-  assert.deepEqual([returnsThere(), await open()], [1, [1, 1]])
+  for (let i = 0; i < 3; i++) await shop.recoverWrites()
+  assert.deepEqual([countUpstreamReturns(), await countOpen()], [1, [1, 1]])
   simulator.faults.clear()
-  await shop.followUp()
-  assert.deepEqual([returnsThere(), await open()], [1, [0, 0]])
-  assert.deepEqual(await returnable(id), [{ sku: tee.sku, sold: 1, returned: 1, returnable: 0 }])
+  await shop.recoverWrites()
+  assert.deepEqual([countUpstreamReturns(), await countOpen()], [1, [0, 0]])
+  assert.deepEqual(await getReturnable(id), [{ sku: tee.sku, sold: 1, returned: 1, returnable: 0 }])
 })
 
 test('reconciled customers are stored as in the back office, including consent', async () => {
-  const consents = () => count(api, api, 'consent_change')
-  const [customers, consent] = [await count(api, api, 'customer'), await consents()]
+  const countConsentChanges = () => countRows(api, api, 'consent_change')
+  const [customers, consent] = [await countRows(api, api, 'customer'), await countConsentChanges()]
   loseResponse('/Persons')
   assertProblem(await post(api, '/customers', buildCustomer()), 'outcome_unknown', api.baseUrl)
-  await shop.followUp()
-  assert.equal(await count(api, api, 'customer'), customers + 1)
-  assert.ok((await consents()) > consent)
+  await shop.recoverWrites()
+  assert.equal(await countRows(api, api, 'customer'), customers + 1)
+  assert.ok((await countConsentChanges()) > consent)
 
   loseResponse('/Persons/*', 'PUT')
   assertProblem(await put(api, `/customers/${customerId}`, { title: 'Dr' }), 'outcome_unknown', api.baseUrl)
-  const lines = await audited()
-  await shop.followUp()
+  const lines = await countAuditEntries()
+  await shop.recoverWrites()
   assert.equal((await api.get(`/customers/${customerId}`)).json.data.title, 'Dr')
-  assert.deepEqual([await audited(), await open()], [lines + 1, [0, 0]])
+  assert.deepEqual([await countAuditEntries(), await countOpen()], [lines + 1, [0, 0]])
 })
 
 test('an email change is stored only if it was executed', async () => {
-  const email = async () => (await api.get(`/customers/${customerId}`)).json.data.contact.email
-  const change = (to: string) => put(api, `/customers/${customerId}`, { contact: { email: to } })
-  const [before, lines] = [await email(), await audited()]
+  const getEmail = async () => (await api.get(`/customers/${customerId}`)).json.data.contact.email
+  const changeEmail = (to: string) => put(api, `/customers/${customerId}`, { contact: { getEmail: to } })
+  const [before, lines] = [await getEmail(), await countAuditEntries()]
   loseRequest('/Persons/*', 'PUT')
-  assertProblem(await change('Moved@example.com'), 'outcome_unknown', api.baseUrl)
-  await shop.followUp()
-  assert.deepEqual(await open(), [1, 0], 'it may still arrive')
-  await shop.followUp()
-  assert.deepEqual([await email(), await audited(), await open()], [before, lines, [0, 0]])
+  assertProblem(await changeEmail('Moved@example.com'), 'outcome_unknown', api.baseUrl)
+  await shop.recoverWrites()
+  assert.deepEqual(await countOpen(), [1, 0], 'the request can still arrive')
+  await shop.recoverWrites()
+  assert.deepEqual([await getEmail(), await countAuditEntries(), await countOpen()], [before, lines, [0, 0]])
 
   loseResponse('/Persons/*', 'PUT')
-  assertProblem(await change('Moved@example.com'), 'outcome_unknown', api.baseUrl)
-  await shop.followUp()
-  assert.deepEqual([await email(), await audited(), await open()], ['Moved@example.com', lines + 1, [0, 0]])
+  assertProblem(await changeEmail('Moved@example.com'), 'outcome_unknown', api.baseUrl)
+  await shop.recoverWrites()
+  assert.deepEqual(
+    [await getEmail(), await countAuditEntries(), await countOpen()],
+    ['Moved@example.com', lines + 1, [0, 0]],
+  )
 })
 
 test('a voucher with a lost sale response is sold and recorded once', async () => {
@@ -169,43 +181,43 @@ test('a voucher with a lost sale response is sold and recorded once', async () =
     receiverEmail: 'settled@example.com',
     senderName: 'John Smith',
     subject: 'A gift for you',
-    billingAddress: order().billingAddress,
+    billingAddress: buildOrder().billingAddress,
   }
-  const sales = await count(api, api, 'upstream_voucher_sale')
+  const sales = await countRows(api, api, 'upstream_voucher_sale')
   loseResponse('/Persons/*/Orders')
   assertProblem(await post(api, '/vouchers', gift), 'outcome_unknown', api.baseUrl)
-  await shop.followUp()
-  assert.equal(await count(api, api, 'upstream_voucher_sale'), sales + 1)
+  await shop.recoverWrites()
+  assert.equal(await countRows(api, api, 'upstream_voucher_sale'), sales + 1)
   assert.equal(simulator.ledger.effectsOf('voucher sold').length, 1)
 })
 
 test('two concurrent reconciliations store a write once', async () => {
-  const before = await rows()
+  const before = await countOrders()
   loseResponse('/Persons/*/Orders')
-  assertProblem(await post(api, '/orders', order()), 'outcome_unknown', api.baseUrl)
-  const followed = await Promise.all([shop.followUp(), shop.followUp(), shop.followUp()])
-  assert.ok(followed.some(Boolean))
-  assert.deepEqual([await rows(), await open()], [before + 1, [0, 0]])
+  assertProblem(await post(api, '/orders', buildOrder()), 'outcome_unknown', api.baseUrl)
+  const recoveredCounts = await Promise.all([shop.recoverWrites(), shop.recoverWrites(), shop.recoverWrites()])
+  assert.ok(recoveredCounts.some(Boolean))
+  assert.deepEqual([await countOrders(), await countOpen()], [before + 1, [0, 0]])
 })
 
 test('a repeat takes over a finished attempt and leaves the job nothing', async () => {
-  const [body, key] = [order(), withKey()]
+  const [body, key] = [buildOrder(), withKey()]
   loseResponse('/Persons/*/Orders')
   assertProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
   assert.equal((await post(api, '/orders', body, key)).status, 201)
-  assert.equal(await shop.followUp(), 0)
-  assert.equal(placed(), 1)
+  assert.equal(await shop.recoverWrites(), 0)
+  assert.equal(countPlaced(), 1)
 })
 
 test('a write intent is stored encrypted and only while open', async () => {
   loseResponse('/Persons/*/Orders')
   const payments = [{ gateway: 'visa', amount: tee.price, reference: 'canary-of-intents' }]
-  assertProblem(await post(api, '/orders', order({ payments })), 'outcome_unknown', api.baseUrl)
+  assertProblem(await post(api, '/orders', buildOrder({ payments })), 'outcome_unknown', api.baseUrl)
   const [row] = await api.db.rows<{ text: string }>(
     sql`select encode(request, 'escape') as text from intent where service_id = ${api.service.id}`,
   )
   assert.ok(row)
   assert.doesNotMatch(row.text, /canary-of-intents/)
-  await shop.followUp()
-  assert.deepEqual(await open(), [0, 0])
+  await shop.recoverWrites()
+  assert.deepEqual(await countOpen(), [0, 0])
 })

@@ -7,35 +7,35 @@ import { upsertPrograms, upsertRewardAccounts, upsertRewardLots } from '../../..
 import { listServices } from '../../../src/store/tenancy/services.ts'
 import { serve } from '../../support/processes.ts'
 import { buildTier } from '../../support/reward-member.ts'
-import { type Answered, shopOfProcesses } from './processes.ts'
+import { startProcessFixture, type WriteResponse } from './processes.ts'
 
-const { simulator, db, environmentOf, send, neighbour, claimsRunOut } = await shopOfProcesses()
-const steady = await serve(['--no-demo'], environmentOf('steady'))
+const { simulator, db, buildEnvironment, send, neighbour, expireClaims } = await startProcessFixture()
+const steady = await serve(['--no-demo'], buildEnvironment('steady'))
 const inOneRun = freshSingleFlight()
 let victims = 0
 
-/** 200 clients redeem 1.00 each in two processes, one of which is killed while they do. Each client repeats until it has an answer. */
-async function redeemWithKill(accountId: string, by?: Record<string, string>): Promise<string[]> {
-  const victim = await serve(['--no-demo'], environmentOf(`victim-${++victims}`))
+/** Lets 200 clients redeem 1.00 each in two processes and kills one process. Each client repeats until it gets a final response. Returns the outcomes. */
+async function redeemWithKill(accountId: string, credentials?: Record<string, string>): Promise<string[]> {
+  const victim = await serve(['--no-demo'], buildEnvironment(`victim-${++victims}`))
   const path = `/rewards/accounts/${accountId}/redemptions`
   let answers = 0
-  const request = async (to: typeof steady, at: string, body: object): Promise<Answered> => {
+  const sendUntilFinal = async (to: typeof steady, requestPath: string, body: object): Promise<WriteResponse> => {
     for (let target = to; ; target = steady) {
-      const answer = await send(target, at, body, by && { by }).catch(() => undefined)
+      const answer = await send(target, requestPath, body, credentials && { credentials }).catch(() => undefined)
       if (++answers === 100) victim.child.kill('SIGKILL')
       if (answer && answer.status < 500 && answer.code !== 'concurrent_update' && answer.code !== 'rate_limited')
         return answer
-      // Only one at a time: it updates all claims, in any order.
-      if (!answer) await inOneRun('claims', claimsRunOut)
+      // Concurrent updates of all claims could deadlock, so they share one run.
+      if (!answer) await inOneRun('claims', expireClaims)
     }
   }
   const outcomes = await Promise.all(
     Array.from({ length: 200 }, async (_, i) => {
       const to = i % 2 ? victim : steady
       const requestId = randomUUID()
-      const { status, code } = await request(to, path, { requestId, amount: '1.00' })
+      const { status, code } = await sendUntilFinal(to, path, { requestId, amount: '1.00' })
       if (status !== 201) return code
-      const ended = await request(to, `${path}/${requestId}/${i % 4 ? 'confirm' : 'cancel'}`, {})
+      const ended = await sendUntilFinal(to, `${path}/${requestId}/${i % 4 ? 'confirm' : 'cancel'}`, {})
       return ended.data?.status ?? ended.code
     }),
   )
@@ -43,7 +43,7 @@ async function redeemWithKill(accountId: string, by?: Record<string, string>): P
   return outcomes
 }
 
-function check(outcomes: string[], used: number, reserved: number) {
+function assertOutcomes(outcomes: string[], used: number, reserved: number) {
   const confirmed = outcomes.filter(outcome => outcome === 'confirmed').length
   assert.deepEqual([...new Set(outcomes)].sort(), ['cancelled', 'confirmed', 'insufficient_rewards'])
   assert.deepEqual([used, reserved], [confirmed, 0])
@@ -65,7 +65,7 @@ test('200 clients and a kill redeem each reward once in our tables', async () =>
     `select (select sum(consumed) from reward_lot where service_id = $1)::float8 as used, (select count(*) from reward_redemption_part where service_id = $1)::integer as reserved`,
     [service.id],
   )
-  check(outcomes, rows[0].used, rows[0].reserved)
+  assertOutcomes(outcomes, rows[0].used, rows[0].reserved)
 })
 
 test('200 clients and a kill redeem each reward once in Apparel21', async () => {
@@ -82,5 +82,5 @@ test('200 clients and a kill redeem each reward once in Apparel21', async () => 
   account.rewards = [{ ...lot, expires: '2099-12-31' }]
   const outcomes = await redeemWithKill(String(account.id))
   const [{ redeemed, pending } = lot] = account.rewards
-  check(outcomes, redeemed, pending)
+  assertOutcomes(outcomes, redeemed, pending)
 })

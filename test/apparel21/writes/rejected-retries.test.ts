@@ -7,198 +7,214 @@ import { assertProblem } from '../../support/problem.ts'
 import { waitUntil } from '../../support/processes.ts'
 import { gift } from '../../support/voucher-shop.ts'
 import { post, put, withKey } from '../../support/write.ts'
-import { count, shopOfTests } from '../shop.ts'
-import { ordersOf } from './orders.ts'
-import { returnsOf } from './returns.ts'
+import { countRows, startShopFixture } from '../shop.ts'
+import { createOrders } from './orders.ts'
+import { createReturns } from './returns.ts'
 
-const reason = (code: string) => ({ code, name: code.toLowerCase() })
-const shop = await shopOfTests({ returnReasons: [reason('SIZE'), reason('COLOUR')] })
+const buildReason = (code: string) => ({ code, name: code.toLowerCase() })
+const shop = await startShopFixture({ returnReasons: [buildReason('SIZE'), buildReason('COLOUR')] })
 const { api, simulator } = shop
 const admin = await api.createAccount('admin')
-const shopper = await ordersOf(shop)
-const { tee, order, placed, rows } = shopper
-const { bought, giveBack, returnsThere, returnable } = returnsOf(shop, shopper)
+const shopper = await createOrders(shop)
+const { tee, buildOrder, countPlaced, countOrders } = shopper
+const { placeOrder, postReturn, countUpstreamReturns, getReturnable } = createReturns(shop, shopper)
 
-const lose = (kind: 'lost-answer' | 'reset-before', path: string, method = 'POST') =>
+const loseCall = (kind: 'lost-answer' | 'reset-before', path: string, method = 'POST') =>
   simulator.faults.add({ kind, method, path, times: 1 })
 const rejectWith = (path: string, code: number) =>
   simulator.faults.add({ kind: 'error', method: 'POST', path, status: 403, code, times: 1 })
 const [orders, returns] = ['/Persons/*/Orders', '/Persons/*/Returns']
 /** Counts open write intents and reservations. */
-const open = async () => [await count(api, api, 'intent'), await count(api, api, 'reservation')]
-const persons = () => simulator.ledger.effectsOf('person created').length
-const sales = () => simulator.ledger.effectsOf('voucher sold').length
+const countOpen = async () => [await countRows(api, api, 'intent'), await countRows(api, api, 'reservation')]
+const countCreatedPersons = () => simulator.ledger.effectsOf('person created').length
+const countVoucherSales = () => simulator.ledger.effectsOf('voucher sold').length
 
-/** Changes settings and waits until they apply: lists show the time zone, which has Melbourne's time. */
-async function set(changed: object, timeZone: string) {
-  assert.equal((await put(admin, '/settings', { ...changed, timeZone })).status, 200)
-  await waitUntil(async () => (await api.get('/stores')).json.meta.timeZone === timeZone, 'it is in force', 5_000)
+/** Changes settings and waits until they are in effect, which the time zone in list responses shows. */
+async function applySettings(change: object, timeZone: string) {
+  assert.equal((await put(admin, '/settings', { ...change, timeZone })).status, 200)
+  await waitUntil(
+    async () => (await api.get('/stores')).json.meta.timeZone === timeZone,
+    'the settings are in effect',
+    5_000,
+  )
 }
-const having = (changed: object, before: object, work: () => Promise<unknown>) =>
-  set(changed, 'Australia/Sydney')
+const withSettings = (change: object, before: object, work: () => Promise<unknown>) =>
+  applySettings(change, 'Australia/Sydney')
     .then(work)
-    .finally(() => set(before, 'Australia/Melbourne'))
+    .finally(() => applySettings(before, 'Australia/Melbourne'))
 const withoutPaypal = (work: () => Promise<unknown>) => {
-  const are = (names: readonly string[]) => api.db.transaction(tx => setGateways(tx, api.service, names))
-  return are(['visa', 'cash', 'wrong'])
+  const replaceGateways = (names: readonly string[]) => api.db.transaction(tx => setGateways(tx, api.service, names))
+  return replaceGateways(['visa', 'cash', 'wrong'])
     .then(work)
-    .finally(() => are(['visa', 'cash', 'wrong', 'paypal']))
+    .finally(() => replaceGateways(['visa', 'cash', 'wrong', 'paypal']))
 }
 const [noVouchers, vouchers] = [
   { vouchersEnabled: false, giftCardSku: null },
   { vouchersEnabled: true, giftCardSku: '9001' },
 ]
 const [noReferences, anyReferences] = [{ referenceTypes: ['season'] }, { referenceTypes: [] }]
-const [noSize, reasons] = [{ returnReasons: [reason('COLOUR')] }, { returnReasons: [reason('SIZE'), reason('COLOUR')] }]
+const [noSize, reasons] = [
+  { returnReasons: [buildReason('COLOUR')] },
+  { returnReasons: [buildReason('SIZE'), buildReason('COLOUR')] },
+]
 
 test('a placed order is finished although its gateway was removed', async () => {
-  const [body, key, before] = [order(), withKey(), await rows()]
+  const [body, key, before] = [buildOrder(), withKey(), await countOrders()]
   for (const headers of [key, {}]) {
-    lose('lost-answer', orders)
+    loseCall('lost-answer', orders)
     assertProblem(await post(api, '/orders', body, headers), 'outcome_unknown', api.baseUrl)
   }
   await withoutPaypal(async () => {
     assert.equal(getCreatedRecord(await post(api, '/orders', body, key)).payments[0].gateway, 'paypal')
-    await shop.followUp()
+    await shop.recoverWrites()
     assertRejected(api, await post(api, '/orders', body, withKey()), 'unknown_gateway', '/payments/0/gateway')
   })
-  assert.deepEqual([placed(), await rows(), await open()], [2, before + 2, [0, 0]])
+  assert.deepEqual([countPlaced(), await countOrders(), await countOpen()], [2, before + 2, [0, 0]])
 })
 
-test('a placed order is finished whatever error its repeat causes upstream', async () => {
-  const [body, key, before] = [order(), withKey(), await rows()]
-  lose('lost-answer', orders)
+test('a placed order is finished although its repeat causes an upstream error', async () => {
+  const [body, key, before] = [buildOrder(), withKey(), await countOrders()]
+  loseCall('lost-answer', orders)
   assertProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
   rejectWith(orders, 5005)
   getCreatedRecord(await post(api, '/orders', body, key))
-  assert.deepEqual([placed(), await rows(), await open()], [1, before + 1, [0, 0]])
+  assert.deepEqual([countPlaced(), await countOrders(), await countOpen()], [1, before + 1, [0, 0]])
 })
 
 test('a sold voucher is recorded although vouchers are no longer configured', async () => {
-  const [key, noted] = [withKey(), await count(api, api, 'upstream_voucher_sale')]
+  const [key, countedBefore] = [withKey(), await countRows(api, api, 'upstream_voucher_sale')]
   for (const headers of [key, {}]) {
-    lose('lost-answer', orders)
+    loseCall('lost-answer', orders)
     assertProblem(await post(api, '/vouchers', gift, headers), 'outcome_unknown', api.baseUrl)
   }
-  await having(noVouchers, vouchers, async () => {
+  await withSettings(noVouchers, vouchers, async () => {
     assert.equal((await post(api, '/vouchers', gift, key)).status, 202)
-    await shop.followUp(noVouchers)
+    await shop.recoverWrites(noVouchers)
     assertProblem(await post(api, '/vouchers', gift, withKey()), 'voucher_not_configured', api.baseUrl)
   })
-  assert.deepEqual([sales(), await count(api, api, 'upstream_voucher_sale'), await open()], [2, noted + 2, [0, 0]])
+  assert.deepEqual(
+    [countVoucherSales(), await countRows(api, api, 'upstream_voucher_sale'), await countOpen()],
+    [2, countedBefore + 2, [0, 0]],
+  )
 })
 
-test('a sold voucher is recorded whatever error its repeat causes upstream', async () => {
+test('a sold voucher is recorded although its repeat causes an upstream error', async () => {
   const key = withKey()
-  lose('lost-answer', orders)
+  loseCall('lost-answer', orders)
   assertProblem(await post(api, '/vouchers', gift, key), 'outcome_unknown', api.baseUrl)
   rejectWith(orders, 5129)
   assert.equal((await post(api, '/vouchers', gift, key)).status, 202)
-  assert.deepEqual([sales(), await open()], [1, [0, 0]])
+  assert.deepEqual([countVoucherSales(), await countOpen()], [1, [0, 0]])
 })
 
 test('a sold voucher is recorded although the voucher SKU has changed', async () => {
-  const noted = await count(api, api, 'upstream_voucher_sale')
-  lose('lost-answer', orders)
+  const countedBefore = await countRows(api, api, 'upstream_voucher_sale')
+  loseCall('lost-answer', orders)
   assertProblem(await post(api, '/vouchers', gift), 'outcome_unknown', api.baseUrl)
-  await shop.followUp({ giftCardSku: '4711' })
-  assert.deepEqual([await count(api, api, 'upstream_voucher_sale'), await open()], [noted + 1, [0, 0]])
+  await shop.recoverWrites({ giftCardSku: '4711' })
+  assert.deepEqual([await countRows(api, api, 'upstream_voucher_sale'), await countOpen()], [countedBefore + 1, [0, 0]])
 })
 
 test('a sold voucher is recorded although its email date has passed', async () => {
-  const noted = await count(api, api, 'upstream_voucher_sale')
+  const countedBefore = await countRows(api, api, 'upstream_voucher_sale')
   const [west, east] = ['Etc/GMT+12', 'Etc/GMT-14']
-  await set({}, west)
-  lose('lost-answer', orders)
+  await applySettings({}, west)
+  loseCall('lost-answer', orders)
   const today = { deliveryDate: Temporal.Now.plainDateISO(west).toString() }
   assertProblem(await post(api, '/vouchers', { ...gift, ...today }), 'outcome_unknown', api.baseUrl)
-  await set({}, 'Australia/Melbourne')
-  await shop.followUp({ timeZone: east })
-  assert.deepEqual([sales(), await count(api, api, 'upstream_voucher_sale'), await open()], [1, noted + 1, [0, 0]])
+  await applySettings({}, 'Australia/Melbourne')
+  await shop.recoverWrites({ timeZone: east })
+  assert.deepEqual(
+    [countVoucherSales(), await countRows(api, api, 'upstream_voucher_sale'), await countOpen()],
+    [1, countedBefore + 1, [0, 0]],
+  )
 })
 
 test('a completed return is finished although its reason was removed', async () => {
   const bodies = [
-    { id: (await bought({ [tee.sku]: 2 })).id, headers: withKey() },
-    { id: (await bought({ [tee.sku]: 2 })).id, headers: {} },
+    { id: (await placeOrder({ [tee.sku]: 2 })).id, headers: withKey() },
+    { id: (await placeOrder({ [tee.sku]: 2 })).id, headers: {} },
   ] as const
   for (const { id, headers } of bodies) {
-    lose('lost-answer', returns)
-    assertProblem(await giveBack(id, { [tee.sku]: 2 }, {}, headers), 'outcome_unknown', api.baseUrl)
+    loseCall('lost-answer', returns)
+    assertProblem(await postReturn(id, { [tee.sku]: 2 }, {}, headers), 'outcome_unknown', api.baseUrl)
   }
-  await having(noSize, reasons, async () => {
+  await withSettings(noSize, reasons, async () => {
     const [{ id, headers }] = bodies
-    assert.equal(getCreatedRecord(await giveBack(id, { [tee.sku]: 2 }, {}, headers)).lines[0].reasonCode, 'SIZE')
-    await shop.followUp(noSize)
+    assert.equal(getCreatedRecord(await postReturn(id, { [tee.sku]: 2 }, {}, headers)).lines[0].reasonCode, 'SIZE')
+    await shop.recoverWrites(noSize)
   })
-  assert.deepEqual([returnsThere(), await open()], [2, [0, 0]])
+  assert.deepEqual([countUpstreamReturns(), await countOpen()], [2, [0, 0]])
   for (const { id } of bodies)
-    assert.deepEqual(await returnable(id), [{ sku: tee.sku, sold: 2, returned: 2, returnable: 0 }])
+    assert.deepEqual(await getReturnable(id), [{ sku: tee.sku, sold: 2, returned: 2, returnable: 0 }])
 })
 
-test('a completed return is finished whatever error its repeat causes upstream', async () => {
-  const [{ id }, key] = [await bought({ [tee.sku]: 1 }), withKey()]
-  lose('lost-answer', returns)
-  assertProblem(await giveBack(id, { [tee.sku]: 1 }, {}, key), 'outcome_unknown', api.baseUrl)
+test('a completed return is finished although its repeat causes an upstream error', async () => {
+  const [{ id }, key] = [await placeOrder({ [tee.sku]: 1 }), withKey()]
+  loseCall('lost-answer', returns)
+  assertProblem(await postReturn(id, { [tee.sku]: 1 }, {}, key), 'outcome_unknown', api.baseUrl)
   rejectWith(returns, 5085)
-  getCreatedRecord(await giveBack(id, { [tee.sku]: 1 }, {}, key))
-  assert.deepEqual([returnsThere(), await open()], [1, [0, 0]])
+  getCreatedRecord(await postReturn(id, { [tee.sku]: 1 }, {}, key))
+  assert.deepEqual([countUpstreamReturns(), await countOpen()], [1, [0, 0]])
 })
 
 test('a created customer is stored although its reference type is now restricted', async () => {
   const body = () => buildCustomer({ mobile: '0400123456', references: { shopsFor: '4413' } })
-  const [first, second, key, before] = [body(), body(), withKey(), await count(api, api, 'customer')]
+  const [first, second, key, before] = [body(), body(), withKey(), await countRows(api, api, 'customer')]
   for (const [input, headers] of [
     [first, key],
     [second, {}],
   ] as const) {
-    lose('lost-answer', '/Persons')
+    loseCall('lost-answer', '/Persons')
     assertProblem(await post(api, '/customers', input, headers), 'outcome_unknown', api.baseUrl)
   }
-  await having(noReferences, anyReferences, async () => {
+  await withSettings(noReferences, anyReferences, async () => {
     assert.equal((await post(api, '/customers', first, key)).status, 201)
-    await shop.followUp(noReferences)
+    await shop.recoverWrites(noReferences)
     assertRejected(api, await post(api, '/customers', body(), withKey()), 'invalid_field', '/references/shopsFor')
   })
-  assert.deepEqual([persons(), await count(api, api, 'customer'), await open()], [2, before + 2, [0, 0]])
+  assert.deepEqual(
+    [countCreatedPersons(), await countRows(api, api, 'customer'), await countOpen()],
+    [2, before + 2, [0, 0]],
+  )
 })
 
 test('a completed customer change is stored although its reference type is restricted', async () => {
   const { id } = (await post(api, '/customers', buildCustomer())).json.data
-  lose('lost-answer', '/Persons/*', 'PUT')
+  loseCall('lost-answer', '/Persons/*', 'PUT')
   assertProblem(
     await put(api, `/customers/${id}`, { references: { shopsFor: '4413' } }),
     'outcome_unknown',
     api.baseUrl,
   )
-  await shop.followUp(noReferences)
+  await shop.recoverWrites(noReferences)
   const { references } = (await api.get(`/customers/${id}`)).json.data
-  assert.deepEqual([references.shopsFor?.referenceValueId, await open()], ['4413', [0, 0]])
+  assert.deepEqual([references.shopsFor?.referenceValueId, await countOpen()], ['4413', [0, 0]])
 })
 
 test('a write that never arrived is rejected after a look-up', async () => {
-  const { id } = await bought({ [tee.sku]: 1 })
-  const [ofOrder, ofVoucher, ofReturn] = [withKey(), withKey(), withKey()]
-  const tries = [
-    { path: orders, again: () => post(api, '/orders', order(), ofOrder) },
-    { path: orders, again: () => post(api, '/vouchers', gift, ofVoucher) },
-    { path: returns, again: () => giveBack(id, { [tee.sku]: 1 }, {}, ofReturn) },
+  const { id } = await placeOrder({ [tee.sku]: 1 })
+  const [orderKey, voucherKey, returnKey] = [withKey(), withKey(), withKey()]
+  const attempts = [
+    { path: orders, again: () => post(api, '/orders', buildOrder(), orderKey) },
+    { path: orders, again: () => post(api, '/vouchers', gift, voucherKey) },
+    { path: returns, again: () => postReturn(id, { [tee.sku]: 1 }, {}, returnKey) },
   ]
-  for (const { path, again } of tries) {
-    lose('reset-before', path)
+  for (const { path, again } of attempts) {
+    loseCall('reset-before', path)
     assertProblem(await again(), 'outcome_unknown', api.baseUrl)
   }
-  const are = async (status: number) => {
-    for (const { again } of tries) assert.equal((await again()).status, status)
+  const assertAllReturn = async (status: number) => {
+    for (const { again } of attempts) assert.equal((await again()).status, status)
   }
   await withoutPaypal(() =>
-    having(noSize, reasons, async () => {
+    withSettings(noSize, reasons, async () => {
       await simulator.stopAccepting()
-      await are(504)
-      assert.equal((await open())[0], 3, 'the outcome stays unknown while the back office is unreachable')
+      await assertAllReturn(504)
+      assert.equal((await countOpen())[0], 3, 'the outcome stays unknown while the back office is unreachable')
       await simulator.accept()
-      await are(422)
+      await assertAllReturn(422)
     }),
   )
-  assert.deepEqual([placed(), sales(), returnsThere(), await open()], [0, 0, 0, [0, 0]])
+  assert.deepEqual([countPlaced(), countVoucherSales(), countUpstreamReturns(), await countOpen()], [0, 0, 0, [0, 0]])
 })

@@ -14,25 +14,26 @@ import { readText } from '../../../src/backoffice/apparel21/xml/values.ts'
 import { readDocument, readRecords, type Xml, XmlError } from '../../../src/backoffice/apparel21/xml/xml.ts'
 import { ApiError } from '../../../src/errors/api-error.ts'
 
-/** The bytes of a text in pieces of some length. */
-async function* bytes(content: string | Buffer, length = 7): AsyncGenerator<Uint8Array> {
+/** Yields content in chunks of `length` bytes. */
+async function* toChunks(content: string | Buffer, length = 7): AsyncGenerator<Uint8Array> {
   const buffer = Buffer.from(content as string)
   for (let at = 0; at < buffer.length; at += length) yield buffer.subarray(at, at + length)
 }
 
-const document = async (content: string | Buffer, root: string, length?: number) => {
-  const parsed = await readDocument(bytes(content, length), [root])
+const parse = async (content: string | Buffer, root: string, length?: number) => {
+  const parsed = await readDocument(toChunks(content, length), [root])
   assert.ok(parsed)
   return parsed
 }
 
-const rejected = (content: string | Buffer, root = 'a') => assert.rejects(document(content, root), XmlError)
+const assertRejected = (content: string | Buffer, root = 'a') => assert.rejects(parse(content, root), XmlError)
 
-const list = (body: string) => `<?xml version="1.0" encoding="utf-8"?><Stores TotalRows="2">${body}</Stores>`
+const buildList = (buildBody: string) =>
+  `<?xml version="1.0" encoding="utf-8"?><Stores TotalRows="2">${buildBody}</Stores>`
 
 test("the records of a list are streamed with their root's attributes", async () => {
   const { root, records } = await readRecords(
-    bytes(list('\n <Store><Name>A</Name></Store>\n <Store><Name>B</Name></Store>')),
+    toChunks(buildList('\n <Store><Name>A</Name></Store>\n <Store><Name>B</Name></Store>')),
     { roots: ['Stores'], record: 'Store' },
   )
   assert.equal(root?.attributes.TotalRows, '2')
@@ -41,7 +42,7 @@ test("the records of a list are streamed with their root's attributes", async ()
 })
 
 test('a single record can be the root', async () => {
-  const { records } = await readRecords(bytes('<Person><Id>7</Id></Person>'), {
+  const { records } = await readRecords(toChunks('<Person><Id>7</Id></Person>'), {
     roots: ['Persons', 'Person'],
     record: 'Person',
   })
@@ -50,14 +51,14 @@ test('a single record can be the root', async () => {
 
 test('an empty body has no root and is valid', async () => {
   for (const empty of ['', '\uFEFF', ' \n'])
-    assert.equal(await readDocument(bytes(Buffer.from(empty)), ['Stores']), undefined)
+    assert.equal(await readDocument(toChunks(Buffer.from(empty)), ['Stores']), undefined)
 })
 
 test('a built document is parsed unchanged for any text and chunking', async () => {
   const name = fc.constantFrom('Name', 'Address1', 'SKUs', 'x')
   const character = fc
     .oneof(fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }), fc.constantFrom('&', '<', '"', '\r', ']]>', '😀'))
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: what XML does not have
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: characters that XML excludes
     .filter(part => part.isWellFormed() && !/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/.test(part))
   const words = fc.array(character, { minLength: 1, maxLength: 20 }).map(parts => parts.join(''))
   const { fields } = fc.letrec<{ fields: Fields; field: Field }>(tie => ({
@@ -69,21 +70,21 @@ test('a built document is parsed unchanged for any text and chunking', async () 
     ),
     fields: fc.array(tie('field'), { minLength: 1, maxLength: 3 }),
   }))
-  const written = ({ name: elementName, attributes, text, children }: Xml): unknown => [
+  const toTree = ({ name: elementName, attributes, text, children }: Xml): unknown => [
     elementName,
-    children.length ? children.map(written) : text,
+    children.length ? children.map(toTree) : text,
     Object.keys(attributes).length ? { ...attributes } : undefined,
   ]
-  const input = ([fieldName, content, attributes]: Field): unknown => [
+  const toExpected = ([fieldName, content, attributes]: Field): unknown => [
     fieldName,
-    Array.isArray(content) ? content.map(input) : content,
+    Array.isArray(content) ? content.map(toExpected) : content,
     attributes && Object.keys(attributes).length ? attributes : undefined,
   ]
   await fc.assert(
     fc.asyncProperty(fields, fc.integer({ min: 1, max: 50 }), async (tree, length) => {
       const built = buildPayload('Root', tree)
       assert.match(built, /^[\x20-\x7e\n]*$/)
-      assert.deepEqual((await document(built, 'Root', length)).children.map(written), tree.map(input))
+      assert.deepEqual((await parse(built, 'Root', length)).children.map(toTree), tree.map(toExpected))
     }),
     { numRuns: 300 },
   )
@@ -125,31 +126,31 @@ test('a character invalid in XML is rejected before sending', () => {
 
 test('a document type declaration is rejected immediately', async () => {
   const bomb = '<!DOCTYPE a [<!ENTITY x "ha"><!ENTITY y "&x;&x;"><!ENTITY f SYSTEM "file:///etc/passwd">]><a>&y;&f;</a>'
-  await rejected(bomb)
-  await rejected(`<?xml version="1.0"?>\n${bomb}`)
-  await rejected('<!DOCTYPE a><a>x</a>')
-  await rejected('<a>&file;</a>')
+  await assertRejected(bomb)
+  await assertRejected(`<?xml version="1.0"?>\n${bomb}`)
+  await assertRejected('<!DOCTYPE a><a>x</a>')
+  await assertRejected('<a>&file;</a>')
 })
 
 test('malformed or incomplete XML is rejected', async () => {
   for (const content of ['<a>', '<a><b></a>', '<a>&</a>', 'a', '<a/><a/>', '<a>\u0001</a>', '<b/>', '<html/>'])
-    await rejected(content)
-  await rejected(Buffer.from([0x3c, 0x61, 0x3e, 0xff, 0x3c, 0x2f, 0x61, 0x3e]))
+    await assertRejected(content)
+  await assertRejected(Buffer.from([0x3c, 0x61, 0x3e, 0xff, 0x3c, 0x2f, 0x61, 0x3e]))
 })
 
 test('references to control characters become whitespace for any chunking', async () => {
   const content = '<a><b>x&#x1F;y&#11;z&#x0;</b><c d="&#x001f;">1 &amp; 2&#10;&#x9;&#65;&amp;#x1F;</c></a>'
   for (let length = 1; length < content.length; length++) {
-    const [b, c] = (await document(content, 'a', length)).children
+    const [b, c] = (await parse(content, 'a', length)).children
     assert.deepEqual([b?.text, c?.text, c?.attributes.d], ['x y z ', '1 & 2\n\tA&#x1F;', ' '])
   }
-  await rejected('<a>&#xFFFE;</a>')
-  await rejected('<a>&</a>')
-  await rejected('<a>x</a>&#x1')
+  await assertRejected('<a>&#xFFFE;</a>')
+  await assertRejected('<a>&</a>')
+  await assertRejected('<a>x</a>&#x1')
 })
 
 test('complete records are read before an error is reported', async () => {
-  const { records } = await readRecords(bytes(list('<Store><Name>A</Name></Store><Store><Na').slice(0, -9)), {
+  const { records } = await readRecords(toChunks(buildList('<Store><Name>A</Name></Store><Store><Na').slice(0, -9)), {
     roots: ['Stores'],
     record: 'Store',
   })
@@ -158,7 +159,7 @@ test('complete records are read before an error is reported', async () => {
 })
 
 test('a too deep, wide or long document is rejected', async () => {
-  await rejected(`${'<a>'.repeat(40)}${'</a>'.repeat(40)}`)
+  await assertRejected(`${'<a>'.repeat(40)}${'</a>'.repeat(40)}`)
   const long = async function* () {
     yield Buffer.from('<a>')
     for (;;) yield Buffer.alloc(65_536, 'x')
@@ -179,31 +180,31 @@ test('a too deep, wide or long document is rejected', async () => {
 
 test('a list of 54 MB needs no more memory than a page', async () => {
   const store = '<Store Name="Collins Street" StoreId="7101" StoreNumber="101" FreeStock="4" />'
-  const style = (id: number) =>
+  const buildStyle = (id: number) =>
     `<Style Name="SAMPLE TEE" StyleIdx="${id}"><Clr Name="Black" ClrIdx="1"><Sku Name="S" SkuIdx="${id}">${store.repeat(50)}</Sku></Clr></Style>\n`
   const size = 54 * 1024 ** 2
   let sent = 0
-  async function* body() {
+  async function* buildBody() {
     yield Buffer.from('<FreeStock TotalRows="1">')
     for (let id = 1; sent < size; id++) {
-      const part = Buffer.from(style(id))
+      const part = Buffer.from(buildStyle(id))
       sent += part.length
       yield part
     }
     yield Buffer.from('</FreeStock>')
   }
-  const { root, records } = await readRecords(body(), { roots: ['FreeStock'], record: 'Style' })
+  const { root, records } = await readRecords(buildBody(), { roots: ['FreeStock'], record: 'Style' })
   setFlagsFromString('--expose-gc')
   const collectGarbage = runInNewContext('gc') as () => void
-  const used = () => {
+  const measureHeap = () => {
     collectGarbage()
     return process.memoryUsage().heapUsed
   }
-  const before = used()
+  const before = measureHeap()
   let [count, peakBytes] = [0, 0]
   for await (const record of records) {
     assert.equal(record.children[0]?.children[0]?.children.length, 50)
-    if (++count % 1_000 === 0) peakBytes = Math.max(peakBytes, used() - before)
+    if (++count % 1_000 === 0) peakBytes = Math.max(peakBytes, measureHeap() - before)
   }
   assert.ok(sent >= size && count > 10_000, `${count} records`)
   assert.deepEqual([root?.children, root?.text], [[], ''])

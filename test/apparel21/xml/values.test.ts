@@ -14,10 +14,12 @@ import {
 } from '../../../src/backoffice/apparel21/xml/values.ts'
 import { parseXmlDocument } from '../../support/xml-document.ts'
 
-const field = (content: string) => parseXmlDocument(`<a>${content}</a>`)
+const parseFields = (content: string) => parseXmlDocument(`<a>${content}</a>`)
 
 test('texts are trimmed and empty texts become null', async () => {
-  const a = await field('<X>  DFO Airport \n</X><Y>one&#xD;\ntwo</Y><Z /><N xsi:nil="true" /><C><![CDATA[<b>]]></C>')
+  const a = await parseFields(
+    '<X>  DFO Airport \n</X><Y>one&#xD;\ntwo</Y><Z /><N xsi:nil="true" /><C><![CDATA[<b>]]></C>',
+  )
   const names = ['X', 'Y', 'Z', 'N', 'C', 'Missing']
   assert.deepEqual(
     names.map(name => readText(a, name)),
@@ -26,7 +28,7 @@ test('texts are trimmed and empty texts become null', async () => {
 })
 
 test('flags are read in any case', async () => {
-  const a = await field('<T>True</T><F>false </F><O>1</O><E/>')
+  const a = await parseFields('<T>True</T><F>false </F><O>1</O><E/>')
   assert.deepEqual(
     ['T', 'F', 'O', 'E', 'Missing'].map(name => readBoolean(a, name)),
     [true, false, null, null, null],
@@ -52,14 +54,14 @@ test('numbers are compared by value', async () => {
     ['-', null, null, null],
   ]
   for (const [input, plain, amount, integer] of cases) {
-    const a = await field(`<N>${input}</N>`)
+    const a = await parseFields(`<N>${input}</N>`)
     assert.deepEqual(
       [input, readDecimal(a, 'N'), readAmount(a, 2, 'N'), readInteger(a, 'N')],
       [input, plain, amount, integer],
     )
   }
-  const a = await field('<N>1234.5</N><P>13.337779</P><Q>-5</Q><D>8.663333333333333333333333333</D>')
-  assert.equal(readAmount(a, 2, 'D'), '8.66', 'as many digits as a .NET decimal has')
+  const a = await parseFields('<N>1234.5</N><P>13.337779</P><Q>-5</Q><D>8.663333333333333333333333333</D>')
+  assert.equal(readAmount(a, 2, 'D'), '8.66', 'a .NET decimal has up to 28 digits')
   assert.deepEqual(
     [readAmount(a, 0, 'N'), readAmount(a, 3, 'N'), readPercentage(a, 'P'), readPercentage(a, 'Q')],
     ['1235', '1234.500', '13.3378', null],
@@ -71,7 +73,7 @@ test("every amount with its currency's decimals is read exactly", () =>
     fc.asyncProperty(fc.bigInt({ min: -(10n ** 13n), max: 10n ** 13n }), async units => {
       const digits = String(units < 0n ? -units : units).padStart(3, '0')
       const amount = `${units < 0n ? '-' : ''}${digits.slice(0, -2)}.${digits.slice(-2)}`
-      assert.equal(readAmount(await field(`<N>${amount}0</N>`), 2, 'N'), amount)
+      assert.equal(readAmount(await parseFields(`<N>${amount}0</N>`), 2, 'N'), amount)
     }),
     { numRuns: 100 },
   ))
@@ -108,12 +110,12 @@ test('times with an offset are converted, and dates are read as written', async 
     ['2024-05-06T16:32:15+99:00', null],
   ]
   for (const [input, wall] of cases) assert.equal(parseLocalTime(input, 'Australia/Melbourne'), wall, input)
-  const a = await field('<D>1980-02-29T00:00:00+10:00</D><Z>1980-02-29T00:00:00Z</Z>')
+  const a = await parseFields('<D>1980-02-29T00:00:00+10:00</D><Z>1980-02-29T00:00:00Z</Z>')
   assert.deepEqual([readDate(a, 'D'), readDate(a, 'Z')], ['1980-02-29', '1980-02-29'])
 })
 
 test("dates and local times are written in the service's format", async () => {
-  const a = await field('<D>1980-02-29</D><T>2024-05-26T00:00:00</T><E />')
+  const a = await parseFields('<D>1980-02-29</D><T>2024-05-26T00:00:00</T><E />')
   assert.deepEqual([readDate(a, 'D'), readDate(a, 'T'), readDate(a, 'E')], ['1980-02-29', '2024-05-26', null])
   assert.deepEqual(
     [readLocalTime(a, 'D'), readLocalTime(a, 'T'), readLocalTime(a, 'E')],

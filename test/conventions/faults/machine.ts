@@ -74,7 +74,7 @@ export const machine: Section = {
     [
       119,
       'A process is halted after its back office call while another finishes its write',
-      ['apparel21/writes/halted.test.ts', 'a process halted at … learns its result from another process'],
+      ['apparel21/writes/halted.test.ts', 'a process halted at … returns the result of another process'],
       ['apparel21/writes/halted.test.ts', 'a process halted longer than its lease makes no back office call'],
     ],
     [
