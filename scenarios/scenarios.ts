@@ -15,7 +15,7 @@ export const scenarios = {
   specification: { file: 'specification/run.ts', summary: 'the statements of the specification, row by row' },
   release: {
     file: 'packaging/release.ts',
-    summary: 'runs a release on a bare Debian, read-only, as a user without rights; needs root',
+    summary: 'runs a release on a bare Debian, read-only, as an unprivileged user; needs root',
   },
   image: {
     file: 'packaging/image.ts',
@@ -73,7 +73,7 @@ export const scenarios = {
   'stock-model': {
     file: 'faults/stock-model.ts',
     summary:
-      'random orders, returns, exchanges, imports and syncs at two processes, compared with a model of the stock',
+      'compares the stock with a model after random orders, returns, exchanges, imports and syncs at two processes',
   },
   'stock-push': {
     file: 'faults/stock-push.ts',
@@ -98,7 +98,7 @@ export const scenarios = {
   step: { file: 'faults/step.ts', summary: 'load that grows from 10 to 500 clients at once, and falls again' },
   states: {
     file: 'faults/states.ts',
-    summary: 'ships and returns thousands of orders of an Apparel21 with kills; each state is published once',
+    summary: 'ships and returns thousands of orders at an Apparel21 with kills; each state is published once',
   },
   releases: {
     file: 'faults/releases.ts',

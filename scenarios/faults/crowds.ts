@@ -115,7 +115,7 @@ async function runCrowd(baseline: Awaited<ReturnType<typeof measure>>) {
   const readersClosedSeconds = elapsedSeconds()
   for (const socket of openSockets) socket.destroy()
   const isReleased = () =>
-    current.busy === 0 && current.timers <= baseline.timers + 5 && current.live <= baseline.live + 30
+    current.busy === 0 && current.timers <= baseline.timers + 5 && current.liveMebibytes <= baseline.liveMebibytes + 30
   for (; !isReleased() && elapsedSeconds() < readersClosedSeconds + 60; current = await measure()) {
     await delay(500)
     await readPage()
@@ -134,9 +134,9 @@ try {
   const formatList = (toValue: (crowd: Crowd) => number) => crowdResults.map(toValue).join(', ')
   const formatSeconds = (toValue: (crowd: Crowd) => number) =>
     crowdResults.map(crowd => toValue(crowd).toFixed(1)).join(', ')
-  const peaks = crowdResults.map(({ peak }) => peak.mebibytes)
+  const peaks = crowdResults.map(({ peak }) => peak.residentMebibytes)
   const [last = 0, before = last] = [peaks.at(-1), Math.max(...peaks.slice(0, -1))].filter(Number.isFinite)
-  const listExcess = (resource: 'files' | 'timers' | 'live' | 'busy', allowed: number) =>
+  const listExcess = (resource: 'files' | 'timers' | 'liveMebibytes' | 'busy', allowed: number) =>
     crowdResults
       .map(({ current }) => current[resource] - baseline[resource])
       .flatMap(more => (more > allowed ? [`${more} more`] : []))
@@ -148,11 +148,14 @@ try {
       ['files after each', formatList(({ current }) => current.files)],
       [
         'MiB of objects and buffers before, with each crowd',
-        `${baseline.live}, ${formatList(({ peak }) => peak.live)}`,
+        `${baseline.liveMebibytes}, ${formatList(({ peak }) => peak.liveMebibytes)}`,
       ],
-      ['MiB of objects and buffers after each', formatList(({ current }) => current.live)],
-      ['MiB resident before, with each crowd', `${baseline.mebibytes}, ${formatList(({ peak }) => peak.mebibytes)}`],
-      ['MiB resident after each', formatList(({ current }) => current.mebibytes)],
+      ['MiB of objects and buffers after each', formatList(({ current }) => current.liveMebibytes)],
+      [
+        'MiB resident before, with each crowd',
+        `${baseline.residentMebibytes}, ${formatList(({ peak }) => peak.residentMebibytes)}`,
+      ],
+      ['MiB resident after each', formatList(({ current }) => current.residentMebibytes)],
       ['timers before, after each', `${baseline.timers}, ${formatList(({ current }) => current.timers)}`],
       ['slowest of 20 pages with a crowd, ms', Math.round(Math.max(...pages.map(({ ms }) => ms)))],
       ['until all but readers were disconnected, s', formatSeconds(({ closedSeconds }) => closedSeconds)],
@@ -171,14 +174,14 @@ try {
       ),
       check(
         "a client that doesn't read costs less than 1 MiB",
-        last - baseline.mebibytes > 200 + readers ? [`${last - baseline.mebibytes} MiB`] : [],
+        last - baseline.residentMebibytes > 200 + readers ? [`${last - baseline.residentMebibytes} MiB`] : [],
       ),
-      check("the service disconnects clients that don't read within 120 s", listExcess('files', 5)),
+      check("the server disconnects clients that don't read within 120 s", listExcess('files', 5)),
       check('timers return to their level within 60 s', listExcess('timers', 5)),
-      check('memory in use returns to its level within 60 s', listExcess('live', 30)),
+      check('memory in use returns to its level within 60 s', listExcess('liveMebibytes', 30)),
       // The process keeps freed memory for the next crowd.
       check(
-        'the last crowd needs no more memory than those before',
+        'the last crowd needs no more memory than the previous ones',
         last > before * 1.1 ? [`${last - before} MiB more`] : [],
       ),
       check('no database session is busy', listExcess('busy', 0)),

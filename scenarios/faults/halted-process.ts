@@ -110,7 +110,7 @@ try {
       ['orders in flight', count],
       ['duration of the halt, s', seconds],
       ['orders that another process finished during the halt', finished.size],
-      ['the last of them after, s', lastFinishedSeconds.toFixed(1)],
+      ['time until the last of them, s', lastFinishedSeconds.toFixed(1)],
       ['responses of the halted process after the halt', firstOutcomes.map(({ status }) => status || 'none').join(' ')],
     ],
     checks: [

@@ -27,10 +27,10 @@ const { clients, rounds, units, kills, tillSales, backOffice, seed, minutes, bef
     new Option('--back-office <name>', 'where the stock is').choices(['embedded', 'apparel21']).default('embedded'),
   )
   .option('--seed <number>', 'chooses operations and kills', parseInteger, Date.now() % 1_000_000)
-  .option('--minutes <number>', 'ends after the round in which this time is over', parseInteger, 1_440)
+  .option('--minutes <number>', 'ends after the round in which this time has passed', parseInteger, 1_440)
   .option(
     '--before <number>',
-    'contended orders of earlier runs with other seeds, which the report adds',
+    'contended orders of earlier runs with other seeds, to add in the report',
     parseInteger,
     0,
   )
@@ -61,7 +61,7 @@ const installation = await openInstallation({
   environment: { RUN_JOBS: 'true' },
   settings: { ...stock.settings, oversell: 'refuse' },
   prepare: stock.prepare,
-  // 503 is how Tillbridge answers more requests than it can serve in time. The clients repeat them.
+  // Tillbridge rejects requests that it can't serve in time with 503. The clients repeat them.
   isUnexpected: line => /"level":(50|60)/.test(line) && !line.includes('"code":"service_unavailable"'),
 })
 const { db, service, apis, credentials, log } = installation
@@ -76,7 +76,7 @@ const repeatUntilFinal = <T>(call: () => Promise<T>) =>
 
 /** The steps of a client before its order: more than half of the clients have none. */
 const preparations = [...Array(6).fill('none'), 'expire', 'release', 'reserve', 'reserve'] as const
-/** Those of the second half of the clients, so that a round doesn't end with a wait for an expiry. */
+/** The same for the second half of the clients, without expiries, so that no round ends with a wait for one. */
 const latePreparations = preparations.map(preparation => (preparation === 'expire' ? 'none' : preparation))
 
 /** Orders one unit: with a reservation, after one was released, after one has expired, or without any. */
@@ -136,8 +136,8 @@ const progress = showProgress<Progress>(
   ({ orders, perSecond }) =>
     `: ${orders} contended orders, ${outcomes.get('placed') ?? 0} placed, ${countKills()} kills, ${contradictions.length} contradictions, ${perSecond.toFixed(0)} orders/s, ${((clients * rounds - orders) / perSecond / 60).toFixed(0)} min left`,
 )
-const countKills = () => apis.reduce((sum, { kills: ofApi }) => sum + ofApi.length, 0)
-/** CPU seconds: of the clients in this process, of PostgreSQL, and of all processes together. */
+const countKills = () => apis.reduce((sum, { kills: processKills }) => sum + processKills.length, 0)
+/** Returns the CPU seconds of the clients in this process, of PostgreSQL, and of all processes together. */
 function readCpu() {
   const { user, system } = process.cpuUsage()
   return [(user + system) / 1e6, readCpuSeconds(installation.postgres.pid), readCpuSeconds(process.pid)] as const
@@ -148,7 +148,7 @@ const getElapsedSeconds = () => (performance.now() - begun) / 1_000
 let completed = 0
 try {
   const watching = watchReservations()
-  // The probe's unit exists from here on.
+  // The probe needs the unit that `begin` makes available.
   await stock.begin(installation, units)
   const probing = probeExpiry({ api, sku: stock.probeSku, repeatUntilFinal, isOver: () => isOver })
   const cpuBefore = readCpu()
@@ -182,7 +182,7 @@ try {
       ['contended orders with those of earlier runs', before + clients * completed],
       ['orders per second', ((clients * completed) / seconds).toFixed(0)],
       [
-        'CPU per contended order, ms: clients, service, PostgreSQL',
+        'CPU per contended order, ms: clients, Tillbridge, PostgreSQL',
         [clientsCpu, allCpu - clientsCpu - databaseCpu, databaseCpu].map(formatCpu).join(', '),
       ],
       ['results', formatCounts(outcomes)],

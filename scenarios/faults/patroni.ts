@@ -38,7 +38,7 @@ const {
   .option('--pause <milliseconds>', 'pause of a client after each customer', parseInteger, 5)
   .option('--asynchronous', "the primary doesn't wait for its standby; reports how many writes are lost")
   .addOption(
-    new Option('--faults <names...>', 'which faults, in this order')
+    new Option('--faults <names...>', 'faults to cause, in this order')
       .choices(Object.keys(faults))
       .default(Object.keys(faults), 'all'),
   )

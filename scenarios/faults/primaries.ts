@@ -30,7 +30,7 @@ const { services, moves, seconds, rate, pause, times, keep } = new Command('npm 
   .option('--pause <milliseconds>', 'pause of a client of a moving service after each request', parseInteger, 100)
   .option(
     '--times <number>',
-    'tenths by which p99 of the other services can be longer after the kill; 0 compares no times',
+    "allowed growth of the other services' p99 after the kill, in tenths (13 is 1.3 times); 0 skips this check",
     parseInteger,
     13,
   )

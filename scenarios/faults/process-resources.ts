@@ -7,9 +7,9 @@ import { watchEventLoop } from '../support/event-loop.ts'
 export interface ProcessResources {
   files: number
   /** Resident memory. */
-  mebibytes: number
+  residentMebibytes: number
   /** MiB of V8's objects and buffers. The rest of the resident memory is code, and freed memory for later use. */
-  live: number
+  liveMebibytes: number
   /** Active timers. */
   timers: number
   /** Milliseconds of CPU that the longest turn of the event loop used since the previous measurement. */
@@ -35,8 +35,10 @@ export async function findProcess(
       const { resources, memory, longestTurnMs } = await readReport(file)
       return {
         files: readdirSync(`/proc/${pid}/fd`).length,
-        mebibytes: Math.round(Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024),
-        live: Math.round((memory.heapUsed + memory.external) / 1024 ** 2),
+        residentMebibytes: Math.round(
+          Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024,
+        ),
+        liveMebibytes: Math.round((memory.heapUsed + memory.external) / 1024 ** 2),
         timers: resources.filter(resource => resource === 'Timeout').length,
         longestTurnMs: Math.round(longestTurnMs),
       }

@@ -23,7 +23,7 @@ const { seconds, clients, rounds, pause, keep } = new Command('npm run scenario 
   )
   .option('--seconds <number>', 'duration of the isolation', parseInteger, 20)
   .option('--clients <number>', 'number of clients that create customers, and of those that read', parseInteger, 8)
-  .option('--rounds <number>', 'how often all are restarted', parseInteger, 3)
+  .option('--rounds <number>', 'number of restarts of all processes', parseInteger, 3)
   .option('--pause <milliseconds>', 'pause of a client after each request', parseInteger, 50)
   .option('--keep', 'writes the table to bench/results/')
   .addHelpText(
@@ -39,7 +39,7 @@ if (faketimeMissing) throw new Error(faketimeMissing)
 const home = mkdtempSync(join(tmpdir(), 'tillbridge-processes-'))
 const certificate = ensureLocalCertificate(join(home, 'tls'))
 const ports = [await findFreePort(), await findFreePort(), await findFreePort()]
-/** Clock offsets in seconds: the first and the last process of each role are wrong. */
+/** Clock offsets in seconds: the clocks of the first and the last process of each role are wrong. */
 const clockOffsets = ['+5', '+0', '-5']
 let proxy: PostgresProxy | undefined
 const getIndex = (name: string) => Number(name.split('-')[1]) - 1
@@ -47,7 +47,7 @@ const getIndex = (name: string) => Number(name.split('-')[1]) - 1
 const installation = await openInstallation({
   apis: 3,
   workers: 2,
-  environmentOf: name => {
+  buildEnvironment: name => {
     const offset = clockOffsets[getIndex(name)] ?? '+0'
     return {
       ...(offset !== '+0' && { LD_PRELOAD: faketime, FAKETIME: offset, FAKETIME_DONT_FAKE_MONOTONIC: '1' }),
@@ -177,7 +177,7 @@ try {
       ['customers created', acknowledged.length],
       ...[...statuses].sort().map(([name, count]) => [`responses, ${name}`, count] as const),
       ['duration of the isolation, s', seconds],
-      ['last rejection after its begin, s', lastFailureSeconds.toFixed(1)],
+      ['last rejection after the isolation began, s', lastFailureSeconds.toFixed(1)],
     ],
     checks: [
       check(
@@ -185,7 +185,7 @@ try {
         listFailures('restarting').map(({ description }) => description),
       ),
       check(
-        'no request fails while nothing happens',
+        'no request fails outside the restarts and the isolation',
         [...listFailures('steady'), ...listFailures('reconnected')].map(({ description }) => description),
       ),
       check(

@@ -53,7 +53,7 @@ const installation = await openInstallation({
   apis: 2,
   database: { url: buildDatabaseUrl([primary], database), stop: async () => {} },
   environment: { DATABASE_READ_URL: buildDatabaseUrl([delayed, unsteady], database) },
-  environmentOf: name => ({ METRICS_PORT: String(ports[Number(name.slice(-1)) - 1]) }),
+  buildEnvironment: name => ({ METRICS_PORT: String(ports[Number(name.slice(-1)) - 1]) }),
 })
 const { db, service, credentials, apis } = installation
 const api = openClient(apis, credentials, random)
@@ -63,7 +63,7 @@ const readMsDuringHalt: number[] = []
 let isHalted = false
 const statuses = new Map<number, number>()
 let isOver = false
-/** True when nothing is written any more. */
+/** True after the last write. */
 let isAllWritten = false
 
 const read: Read = async call => {

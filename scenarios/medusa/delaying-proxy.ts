@@ -51,7 +51,7 @@ export async function startDelayingProxy(target: string): Promise<DelayingProxy>
   }
 
   const server = createServer((incoming, outgoing) => {
-    // Without Medusa, the client's connection is reset, as it would be without the proxy.
+    // If Medusa is down, reset the client's connection, as it would be without the proxy.
     handle(incoming, outgoing).catch(() => outgoing.destroy())
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')

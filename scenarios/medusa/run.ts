@@ -51,11 +51,11 @@ const signal = AbortSignal.timeout(2 * 3_600_000)
 const quietTimeoutMs = 600_000
 const firstPushTimeoutMs = 3_600_000
 
-/** Stops what has been started, also if the set-up fails. */
+/** Stops everything that was started, also if the set-up fails. */
 await using cleanup = new AsyncDisposableStack()
 const directory = mkdtempSync(join(tmpdir(), 'tillbridge-medusa-'))
 chmodSync(directory, 0o711)
-// The logs of a run that failed stay.
+// If a run fails, its logs stay.
 let isFinished = false
 cleanup.defer(() => void (isFinished && rmSync(directory, { recursive: true, force: true })))
 const medusa = await startMedusa(directory, say)
@@ -152,7 +152,7 @@ async function findWrongLevels(): Promise<string[]> {
   return wrong
 }
 
-/** Measures the endpoint alone: the same batches, four at a time, from a client that only writes. Returns levels per second. */
+/** Measures Medusa's endpoint alone: four batches at a time from a client that only writes. Returns levels per second. */
 async function measureEndpointRate(): Promise<number> {
   const sample = shop.variants.slice(0, Math.ceil(4_000 / locations))
   const rows = sample.flatMap(({ inventoryItemId }) =>
@@ -256,7 +256,7 @@ async function fulfilSoldUnits(): Promise<string[]> {
   return failures
 }
 
-/** The time of the newest write of a level at Medusa. */
+/** Returns the time of the newest write of a level at Medusa. */
 async function findNewestWriteTime(): Promise<string> {
   const { inventoryItemId } = shop.variants[0] ?? { inventoryItemId: '' }
   const { inventory_levels } = await medusa.request<{ inventory_levels: { updated_at: string }[] }>(
@@ -325,10 +325,10 @@ const wrongAfterKills: string[] = []
 const driftAfterKills: string[] = []
 const driftFound: number[] = []
 let levelsChanged = 0
-/** One of so many variants changes around a kill: about 5,000 levels, and at most a quarter. */
-const changedFraction = Math.max(4, Math.round(levels / 5_000))
+/** One in this many variants changes around each kill: about 5,000 levels, and at most a quarter of all. */
+const variantsPerChange = Math.max(4, Math.round(levels / 5_000))
 for (let kill = 1; kill <= kills; kill++) {
-  const part = shop.variants.filter(() => random.integer(1, changedFraction) === 1).map(({ sku }) => sku)
+  const part = shop.variants.filter(() => random.integer(1, variantsPerChange) === 1).map(({ sku }) => sku)
   levelsChanged += await setStock(part)
   await delay(random.integer(300, 2_500))
   const isMedusa = kill % 2 === 1

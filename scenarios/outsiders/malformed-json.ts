@@ -1,4 +1,4 @@
-/** Bodies that are not valid JSON (RFC 8259), by what is wrong. Each must be rejected with 400. */
+/** Bodies that are not valid JSON (RFC 8259), by defect. Each must be rejected with 400. */
 export const malformedJson: Readonly<Record<string, string | Buffer>> = {
   'an empty body': '',
   'only whitespace': ' \n\t',

@@ -10,16 +10,16 @@ import { printChecks, say } from '../support/report.ts'
 import { malformedJson } from './malformed-json.ts'
 import { naughtyStrings } from './naughty-strings.ts'
 
-// Tools and inputs of outsiders against a running server. Run it before each release: findings are zero or explained.
+// Sends hostile inputs to a running server and runs external tools against it. Run it before each release: every finding must be fixed or explained.
 
-/** Milliseconds that a response can take on a busy machine. */
+/** The longest response time in milliseconds, also on a busy machine. */
 const maxMs = 5_000
 
 interface Program {
   args(port: string): string[]
   /** Returns the folder of the program. Undefined if it can't be installed. Absent: it must be on the PATH. */
   install?: () => Promise<string | undefined>
-  /** Finds the names of findings in the output, if the exit code isn't 0. */
+  /** Matches each finding in the output. Group 1 is its name. */
   finding: RegExp
   /** Findings that contributing/testing.md explains. */
   explained: readonly string[]
@@ -55,7 +55,7 @@ const programs: Readonly<Record<string, Program>> = {
 
 const command = new Command('npm run scenario -- outsiders')
   .description(
-    'Sends malformed JSON and naughty strings to each kind of operation, then runs h2spec, sslyze and Schemathesis if they are installed.\nA response is never a 5xx, and none takes longer than 5 s.',
+    'Sends malformed JSON and naughty strings to each kind of operation, then runs h2spec, sslyze and Schemathesis if they are installed.\nRequires that no response is a 5xx or takes longer than 5 s.',
   )
   .option('--no-schemathesis', 'skip Schemathesis, which takes ten minutes')
   .addHelpText('after', '\nExample:\n  npm run scenario -- outsiders --no-schemathesis')

@@ -14,7 +14,7 @@ import { waitUntilReady } from './image/wait-until-ready.ts'
 
 const { here } = new Command('npm run scenario -- image')
   .description(
-    "Builds deploy/Dockerfile with Debian's buildah, on a base image from Debian packages, and runs the image like compose.yaml: a read-only root, a\nuser without rights, no capabilities. Needs root. No registry is used.",
+    "Builds deploy/Dockerfile with Debian's buildah, on a base image from Debian packages, and runs the image like compose.yaml: a read-only root, an\nunprivileged user, no capabilities. Needs root. No registry is used.",
   )
   .option('--here', "builds the base from this machine's packages instead of Debian's archive, without downloads")
   .addHelpText('after', '\nExamples:\n  npm run scenario -- image\n  npm run scenario -- image --here\n')
@@ -41,16 +41,16 @@ try {
 
   const config: ImageConfig = JSON.parse(buildah('inspect', '--type', 'image', 'tillbridge')).Docker.config
   const [uid = 0, gid = 0] = config.User.split(':').map(Number)
-  facts.push(['its user is not root', uid > 0 && gid > 0])
+  facts.push(["the image's user is not root", uid > 0 && gid > 0])
   facts.push([
-    'it is stopped by SIGTERM, and has a health check',
+    'the image has a health check and the stop signal SIGTERM',
     config.StopSignal === 'SIGTERM' && config.Healthcheck.Test[0] === 'CMD',
   ])
   const compose = readFileSync(join(checkout, 'deploy/compose.yaml'), 'utf8')
   const [port] = Object.keys(config.ExposedPorts)[0]?.split('/') ?? []
   const [mountPath = ''] = Object.keys(config.Volumes)
   facts.push([
-    'compose.yaml has its port, its volume and a root that is read-only',
+    "compose.yaml has the image's port and volume, and a read-only root",
     compose.includes(`"${port}:${port}"`) &&
       compose.includes(`tillbridge:${mountPath}"`) &&
       /read_only: true/.test(compose),
@@ -67,8 +67,8 @@ try {
   const service = runInRoot(image, [...config.Entrypoint, ...config.Cmd])
   const exited = once(service, 'exit')
   const ready = await waitUntilReady(hostPort, join(volume, 'tls/ca.pem'), () => service.exitCode === null)
-  facts.push(['it responds over HTTPS, with a read-only root', ready])
-  facts.push(['its health check succeeds', (await runHealthCheck()) === 0])
+  facts.push(['the container responds over HTTPS with a read-only root', ready])
+  facts.push(['the health check succeeds', (await runHealthCheck()) === 0])
   const socket = readdirSync(volume, { recursive: true })
     .map(String)
     .find(path => path.endsWith('/.s.PGSQL.5432'))
@@ -80,10 +80,10 @@ try {
   ]
   facts.push(["Debian's psql connects to the database", (await once(runInRoot(image, psql), 'exit'))[0] === 0])
   service.kill(config.StopSignal as NodeJS.Signals)
-  facts.push(['its stop signal ends it in order', (await exited)[0] === 0])
+  facts.push(['the stop signal ends the container with exit code 0', (await exited)[0] === 0])
   const postgres = readdirSync(volume, { recursive: true }).map(String)
   facts.push([
-    'with the PostgreSQL in it, whose data are in the volume',
+    'its PostgreSQL has stopped too, and the data is in the volume',
     postgres.some(path => path.endsWith('PG_VERSION')) && !postgres.some(path => path.endsWith('postmaster.pid')),
   ])
   facts.push(['the health check fails after it has stopped', (await runHealthCheck()) === 1])

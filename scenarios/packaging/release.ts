@@ -7,7 +7,7 @@ import { Command } from 'commander'
 
 new Command('npm run scenario -- release')
   .description(
-    'Runs a release in the root directory of a bare Debian without npm: read-only, as a user without rights, from the first start to a restored backup.',
+    'Runs a release in the root directory of a bare Debian without npm: read-only, as an unprivileged user, from the first start to a restored backup.',
   )
   .addHelpText('after', '\nExample:\n  npm run scenario -- release\n')
   .parse()
@@ -53,7 +53,7 @@ function mount(...args: string[]) {
 const facts: [fact: string, holds: boolean][] = []
 try {
   if (process.geteuid?.() !== 0) throw new Error('This scenario creates a root directory: run it as root.')
-  console.log('Making the release and a bare Debian …')
+  console.log('Building the release and a bare Debian …')
   run(process.execPath, join(import.meta.dirname, '../../scripts/release/release.ts'), '--no-freeze', '--out', dist)
   run('sh', '-c', `cd ${dist} && sha256sum --check SHA256SUMS`)
   run('debootstrap', '--variant=minbase', 'bookworm', root)
@@ -75,18 +75,18 @@ try {
   })
   for (let i = 0; i < 120 && !output.includes('Press Ctrl-C to stop.') && service.exitCode === null; i++)
     await delay(1_000)
-  facts.push(['it serves after one command', output.includes('Press Ctrl-C to stop.')])
+  facts.push(['one command starts the server', output.includes('Press Ctrl-C to stop.')])
   const [healthCommand, ...healthArgs] = toCommand('/first', '/opt/tillbridge/bin/healthy')
-  facts.push(['its health check succeeds', spawnSync(healthCommand, healthArgs).status === 0])
+  facts.push(['the health check succeeds', spawnSync(healthCommand, healthArgs).status === 0])
   tillbridge('/first', 'backup --plain /first/backup')
   service.kill('SIGTERM')
   const code = await new Promise(resolve => service.once('exit', resolve))
-  facts.push(['SIGTERM ends it in order', code === 0])
+  facts.push(['SIGTERM ends the server with exit code 0', code === 0])
   facts.push(['the health check fails after it has stopped', spawnSync(healthCommand, healthArgs).status === 1])
   run('cp', join(root, 'first/secret'), join(root, 'second/secret'))
   chownSync(join(root, 'second/secret'), unprivileged, unprivileged)
   tillbridge('/second', 'restore /first/backup')
-  facts.push(['its backup is restored', /^demo /m.test(tillbridge('/second', 'service list'))])
+  facts.push(['the backup is restored', /^demo /m.test(tillbridge('/second', 'service list'))])
 } finally {
   for (const mountPoint of mounted.reverse()) spawnSync('umount', [mountPoint])
   rmSync(home, { recursive: true, force: true })

@@ -84,7 +84,7 @@ export interface ScenarioRun {
   installation: Installation
   history: History
   simulator: Awaited<ReturnType<typeof openBackOffice>>['simulator'] | undefined
-  /** Number of requests that met each fault, and of changes by staff. */
+  /** Number of requests that met each fault, and of changes by staff, by kind. */
   faults: ReadonlyMap<string, number>
   changes: ReadonlyMap<string, number>
   /** Which processes were killed, how often, and where. */
@@ -97,7 +97,7 @@ export interface ScenarioRun {
 const spedUpProgram = fileURLToPath(new URL('../support/sped-up-process.ts', import.meta.url))
 /** Milliseconds after a kill until the back office has finished all requests of the killed process. */
 const upstreamGraceMs = 2_500
-/** A busy machine gets this long to acknowledge each type of operation: a type without any is not checked. */
+/** The run lasts up to this long until each type of operation was acknowledged: a type without an acknowledgement isn't checked. */
 const maxSecondsForAllTypes = 180
 
 const returnReasons = [
@@ -106,7 +106,7 @@ const returnReasons = [
 ]
 const gateways = { card: 'card', voucher: 'gift-voucher' }
 
-/** Runs a scenario until it is finished, ends all faults, and waits until all writes are reconciled. */
+/** Runs a scenario until `isFinished`, ends all faults, and waits until all writes are reconciled. */
 export async function runScenario(options: ScenarioOptions): Promise<ScenarioRun> {
   const { seed, backOffice: backOfficeName, isSpedUp, shoppers, onProgress = () => {} } = options
   const createRandom = (part: string) => randomFor(`${seed} ${part}`)
@@ -115,7 +115,7 @@ export async function runScenario(options: ScenarioOptions): Promise<ScenarioRun
   const close = async () => {
     for (const end of closers.splice(0).toReversed()) await end()
   }
-  let phase: 'running' | 'settling' | 'over' = 'running'
+  let phase: 'running' | 'finishing' | 'over' = 'running'
   const isOver = () => phase !== 'running'
   const isDone = () => phase === 'over'
 
@@ -183,7 +183,7 @@ export async function runScenario(options: ScenarioOptions): Promise<ScenarioRun
       orders: [],
       vouchers: backOffice?.vouchers ?? (() => listSoldVouchers(history)),
       gateways,
-      // Only staff sends goods, and only what was sent can be returned.
+      // Without staff, despatch each order at once: only despatched units can be returned.
       ship: id =>
         backOffice && !options.hasStaff && backOffice.simulator.change({ kind: 'despatch-order', id: Number(id) }),
       abandonChance: options.abandonChance,
@@ -195,7 +195,7 @@ export async function runScenario(options: ScenarioOptions): Promise<ScenarioRun
     const simulator = backOffice?.simulator
     const staffWork: Promise<StaffWork | undefined> =
       simulator && options.hasStaff
-        ? runStaff(simulator, createRandom('staff'), record => backOffice.isUnsettled(record, history), isOver)
+        ? runStaff(simulator, createRandom('staff'), record => backOffice.awaitsResponse(record, history), isOver)
         : Promise.resolve(undefined)
     const faults = simulator
       ? runFaultSchedule(simulator, options.faults, createRandom('faults'), isOver)
@@ -229,7 +229,7 @@ export async function runScenario(options: ScenarioOptions): Promise<ScenarioRun
     try {
       await Promise.race([waitUntilFinished(), failure])
     } finally {
-      phase = 'settling'
+      phase = 'finishing'
     }
     await Promise.all([faults, staffWork, killing.done])
     const expiresLeases = options.kills.expireChance > 0

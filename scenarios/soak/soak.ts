@@ -5,7 +5,7 @@ export type SoakOptions = Pick<
   'seed' | 'shoppers' | 'backOffice' | 'database' | 'sizes' | 'release' | 'onProgress'
 > & { seconds: number }
 
-/** Runs staff, shoppers, faults and kills for some seconds, with short timeouts and intervals of the back office. */
+/** Runs staff, shoppers, faults and kills for `seconds`, with short timeouts and intervals of the back office. */
 export const runSoak = ({ seconds, ...options }: SoakOptions) =>
   runScenario({
     ...options,

@@ -7,7 +7,7 @@ import { requireValue } from './untestable.ts'
 
 const timestampPattern = /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/
 
-/** Sends the fields in a POST, and in a PUT to a customer without them. Checks both responses with `isSo`. */
+/** Sends the fields in a POST, and in a PUT to a customer without them. Checks both responses with `assertCustomer`. */
 async function assertPostAndPut(
   { api, shop }: StatementContext,
   input: object,

@@ -6,7 +6,7 @@ import type { Access } from './api.ts'
 import { type RunningProgram, runProgram, startProgram } from './processes.ts'
 import type { Voucher } from './shop.ts'
 
-/** An installation that was started for the trial. */
+/** An installation that was started for this run. */
 export interface Installation {
   access: Access
   /** A service whose back office is older than 2022.1, and in which no gift voucher is configured. */

@@ -1,6 +1,6 @@
 /**
- * Our names for the parts that the specification marks as "not shown": paths, parameters and fields. The parts that it
- * shows are in the statements.
+ * Our names for the paths, parameters and fields that the specification marks as "not shown". Names that it shows are in
+ * the statements.
  */
 export const paths = {
   inventory: '/inventory',

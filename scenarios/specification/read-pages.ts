@@ -30,15 +30,15 @@ export async function readPages(
 export async function assertPaginated(api: Api, path: string, query: Readonly<Record<string, string>> = {}) {
   const first = await readPages(api, path, { ...query, [cursor.limit]: '3' }, 3)
   const ids = first.map(({ id }) => id)
-  assert.ok(ids.length > 3, 'there is more than a page')
-  assert.equal(new Set(ids).size, ids.length, 'no record comes twice')
+  assert.ok(ids.length > 3, 'the list has only one page')
+  assert.equal(new Set(ids).size, ids.length, 'a record is on two pages')
   const complete = getData(await api.get(path, query)).map(({ id }: { id: string }) => id)
-  assert.deepEqual(ids, complete.slice(0, ids.length), 'pages are parts of the same list')
+  assert.deepEqual(ids, complete.slice(0, ids.length), 'the pages differ from the list')
 }
 
 /** Asserts that a page holds 100 records and never more. */
 export async function assertPageLimit(api: Api, path: string) {
   assert.equal(getData(await api.get(path, {})).length, 100)
   const { status, body } = await api.get(path, { [cursor.limit]: '1000' })
-  assert.ok(status >= 400 || body.data.length <= 100, 'a page has at most 100 records')
+  assert.ok(status >= 400 || body.data.length <= 100, 'a page has more than 100 records')
 }

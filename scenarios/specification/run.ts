@@ -26,13 +26,13 @@ interface Options {
 
 const program = new Command('npm run scenario -- specification')
   .description(
-    'Tests each statement of the specification over HTTPS: ✔ it holds, ✖ it does not, – it could not be tested.\nWithout --url, it starts a temporary installation with the demo.',
+    'Tests each statement of the specification over HTTPS: ✔ it holds, ✖ it does not hold, – it could not be tested.\nWithout --url, it starts a temporary installation with the demo.',
   )
   .option('--simulator', 'use a simulated Apparel21 instead of the demo')
   .option('--url <url>', 'a running installation')
   .option('--api-key <key>', 'the API key of an account: the part after `Basic`')
   .option('--service <name>', 'the service (X-Service-Name)')
-  .option('--ca <file>', 'the certificate authority, if it is not a public one')
+  .option('--ca <file>', 'the certificate authority (PEM), if it is not a public one')
   .option('--writes', 'also test writes: this creates customers, an order, a return and gift vouchers')
   .option('--voucher <number:PIN>', 'a voucher to look up and to lock briefly')
   .addHelpText(
@@ -78,13 +78,13 @@ function createContext(own: Installation | undefined): StatementContext {
 }
 
 function readAccess({ url = '', apiKey, service }: Options): Access {
-  if (apiKey === undefined || service === undefined) return program.error('--url takes --api-key and --service.')
+  if (apiKey === undefined || service === undefined) return program.error('--url needs --api-key and --service.')
   return { url: url.replace(/\/$/, ''), apiKey, service }
 }
 
 /** Checks all statements in order and prints a line for each. Returns the number of failures. */
 async function checkAll(context: StatementContext): Promise<number> {
-  const counts = { held: 0, failed: 0, untried: 0 }
+  const counts = { held: 0, failed: 0, untested: 0 }
   for (const { heading, statements } of specification satisfies readonly Section[]) {
     console.log(`\n${heading}`)
     for (const { sentence, check } of statements) {
@@ -94,7 +94,7 @@ async function checkAll(context: StatementContext): Promise<number> {
         console.log(`  ✔ ${sentence}`)
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error)
-        if (error instanceof Untestable) counts.untried++
+        if (error instanceof Untestable) counts.untested++
         else counts.failed++
         console.log(
           `  ${error instanceof Untestable ? '–' : '✖'} ${sentence} (${reason.replace(/\s+/g, ' ').slice(0, 300)})`,
@@ -102,6 +102,6 @@ async function checkAll(context: StatementContext): Promise<number> {
       }
     }
   }
-  console.log(`\n${counts.held} hold, ${counts.failed} do not, ${counts.untried} were not tried.`)
+  console.log(`\n${counts.held} hold, ${counts.failed} do not, ${counts.untested} were not tested.`)
   return counts.failed
 }

@@ -13,12 +13,12 @@ export interface Voucher {
   pin: string
 }
 
-/** Records that statements need. They are found or created at the first request. */
+/** Records that statements need. Each is looked up or created when it is first needed. */
 export interface Shop {
   /** Customers of the list, the first thousand. */
   customers(): Promise<ApiRecord[]>
   newCustomer(more?: object): Promise<ApiRecord>
-  /** An order that was placed, and shipped. */
+  /** An order that was placed and shipped. */
   order(): Promise<ApiRecord>
   gateway(): Promise<string>
   returnReason(): Promise<string>
@@ -26,7 +26,7 @@ export interface Shop {
   otherSku(): Promise<string>
   /** The reward account of some customer. */
   rewards(): Promise<ApiRecord | undefined>
-  /** A voucher that opens with its PIN. */
+  /** A voucher with its PIN. */
   voucher(): Promise<Voucher>
 }
 
@@ -66,7 +66,7 @@ export function createShop(api: Api, { writes, voucher, ship }: ShopOptions): Sh
     return first
   })
   function requireWrites() {
-    if (!writes) throw new Untestable('it takes a write: --writes')
+    if (!writes) throw new Untestable('it needs writes: use --writes')
   }
   const newCustomer = async (more: object = {}) => {
     requireWrites()
@@ -94,7 +94,7 @@ export function createShop(api: Api, { writes, voucher, ship }: ShopOptions): Sh
     }),
     otherSku: async () => (await findPricedSizes())[1].ecommerceSku,
     voucher: async () => {
-      if (!voucher) throw new Untestable('no voucher is known: --voucher number:PIN')
+      if (!voucher) throw new Untestable('no voucher was named: use --voucher number:PIN')
       return voucher
     },
   }

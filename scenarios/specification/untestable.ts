@@ -1,7 +1,7 @@
-/** Thrown if a statement can't be tried on an installation. The message gives the reason. */
+/** Thrown if a statement can't be tested on an installation. The message gives the reason. */
 export class Untestable extends Error {}
 
-/** Returns a value. Throws `NotTried` if it is missing. */
+/** Returns a value. Throws `Untestable` if it is missing. */
 export function requireValue<T>(value: T | undefined, why: string): T {
   if (value === undefined) throw new Untestable(why)
   return value

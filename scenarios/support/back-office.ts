@@ -1,4 +1,4 @@
-/** A simulated Apparel21 in this process, which is never killed: its state, ledger and faults are in reach of every check. */
+/** Runs a simulated Apparel21 in this process, which is never killed, so that checks can read its state, ledger and faults. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -33,14 +33,14 @@ export interface BackOffice {
   driver?: Driver
   /** Environment of processes that read the back office from it. */
   environment: Record<string, string>
-  /** Dollars used of each voucher before the scenario. */
+  /** The dollars of each voucher that were used before the scenario, by number. */
   usedBefore: ReadonlyMap<string, number>
-  /** Customers whom shoppers may change. */
+  /** Customers that shoppers can change. */
   customers: Customer[]
   /** Vouchers whose PINs the shoppers know: some that exist, and those that the back office emailed. */
   vouchers(): Voucher[]
-  /** True for a person or a return that a client created without having a response yet. */
-  isUnsettled(record: Person | Return, history: History): boolean
+  /** True if a client created the person or return and has no response yet. */
+  awaitsResponse(record: Person | Return, history: History): boolean
   close(): Promise<void>
 }
 
@@ -91,7 +91,7 @@ export async function openBackOffice(options: BackOfficeOptions): Promise<BackOf
         .map(({ number, pin }) => ({ number, pin })),
       ...state.mail.slice(-20).map(({ voucher, pin }) => ({ number: voucher, pin })),
     ],
-    isUnsettled(record, { acknowledgedKeys }) {
+    awaitsResponse(record, { acknowledgedKeys }) {
       const key =
         'lines' in record
           ? record.lines[0]?.returnReasonNotes

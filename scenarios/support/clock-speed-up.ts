@@ -9,7 +9,7 @@ import type { Job } from '../../src/jobs/job.ts'
 
 export const timeZone = 'Australia/Melbourne'
 
-/** Shorter than in production, so that minutes show what otherwise takes days. */
+/** Shorter limits than in production, so that a run of minutes covers what otherwise takes days. */
 const limits: Partial<Limits> = {
   deadlineMs: 1_500,
   pageDeadlineMs: 3_000,

@@ -6,7 +6,7 @@ import { listChildPids } from './children.ts'
 const debian = '/usr/lib/postgresql'
 const [newest] = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : []
 
-/** The reason to skip a test if Debian's PostgreSQL, whose programs create standbys, is missing; otherwise undefined. */
+/** Why a test is skipped if Debian's PostgreSQL is missing, whose programs create standbys; otherwise undefined. */
 export const debianPostgresMissing =
   newest === undefined ? `${debian} is missing: apt-get install postgresql` : undefined
 
@@ -72,7 +72,7 @@ function createServerHandle({ home, port }: ServerLocation): DebianServer {
   }
 }
 
-/** Directory of the programs of Debian's PostgreSQL. */
+/** Returns the directory with the programs of Debian's PostgreSQL. */
 export const findDebianPrograms = () => join(debian, newest ?? '', 'bin')
 
 /** Creates a directory of the user postgres, or of this user if it isn't root. */

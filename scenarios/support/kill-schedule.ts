@@ -12,11 +12,11 @@ export interface KillSchedule {
   pauseMs: readonly [number, number]
   /** Share of kills that hit API processes and workers; the rest hits PostgreSQL. */
   shares: { api: number; worker: number }
-  /** Probability that a process with a crash point is left alone until it gets there. */
+  /** Probability that a process with a crash point isn't killed elsewhere. */
   spareChance: number
   /** If true, one API process always stays up. */
   keepsOneApi: boolean
-  /** Number of kills after which no process is killed any more. Crash points stay. Default: no limit. */
+  /** Maximum number of kills. Crash points can add more. Default: no limit. */
   maxKills?: number
   /** Probability that the leases of running processes expire too, so that two of them execute the same write. */
   expireChance: number

@@ -13,7 +13,7 @@ import { findFreePort } from './free-port.ts'
 
 const [patroni, etcd] = ['/usr/bin/patroni', '/usr/bin/etcd']
 
-/** The reason to skip a test if the packages are missing; otherwise undefined. */
+/** Why a test is skipped if the packages are missing; otherwise undefined. */
 export const patroniMissing =
   debianPostgresMissing ??
   (existsSync(patroni) && existsSync(etcd)
@@ -36,7 +36,7 @@ async function waitUntil(condition: () => Promise<boolean>, what: string, timeou
     if (performance.now() - begun > timeoutMs) throw new Error(`${what} did not happen within ${timeoutMs / 1_000} s`)
 }
 
-/** Stops a process that was started here, and waits for its end. */
+/** Sends a signal to a child process, and waits until it ends. */
 async function stopProcess(child: ChildProcess, signal: NodeJS.Signals) {
   if (child.exitCode !== null || child.signalCode !== null) return
   const ended = once(child, 'exit')

@@ -42,7 +42,7 @@ export const http2Preface = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'
 
 const maxWindow = 2 ** 31 - 1
 
-/** Bytes of an HTTP/2 client that requests `path` on as many streams, with the largest flow-control windows. */
+/** Bytes of an HTTP/2 client that requests `path` on this number of streams, with the largest flow-control windows. */
 export const buildHttp2Requests = (path: string, streams: number) =>
   Buffer.concat([
     Buffer.from(http2Preface),
@@ -59,7 +59,7 @@ export const buildHttp2Requests = (path: string, streams: number) =>
     ),
   ])
 
-/** Bytes of an HTTP/1.1 client that pipelines as many requests. */
+/** Bytes of an HTTP/1.1 client that pipelines this number of requests. */
 export const buildHttp1Requests = (path: string, requests: number) =>
   Buffer.from(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`.repeat(requests))
 

@@ -1,7 +1,7 @@
 import { type Random, randomFor } from '../../seed/random.ts'
 import { mergeLines, type TransactionParts } from '../../src/domain/orders/merge-lines.ts'
 
-/** The columns of a table that are filled, and a value for each: what COPY takes. */
+/** Generated rows of a table in the form that `COPY` reads: columns, and a value for each. */
 export interface GeneratedTable {
   table: string
   columns: readonly string[]
@@ -9,11 +9,11 @@ export interface GeneratedTable {
   rows(serviceId: number, count: number): Iterable<readonly (string | number | boolean | null)[]>
 }
 
-/** The newest change, and what `updated_after` asks for in the bench. */
+/** The time of the newest change, and the `updated_after` of the bench. */
 const newest = Date.parse('2024-06-30T12:00:00Z')
 export const lastHour = '2024-06-30T11:00:00Z'
 
-/** Three years of changes, of which one in a hundred falls into the last hour. */
+/** Returns the time of change `i`. The changes cover three years, and one in a hundred is in the last hour. */
 function toChangeTime(i: number, count: number) {
   const recent = Math.ceil(count / 100)
   const before = count - recent
@@ -43,7 +43,7 @@ const cities = [
 
 const randomDigits = (random: Random, count: number) => String(random.integer(0, 10 ** count - 1)).padStart(count, '0')
 
-/** Customers, each with the record that `upsertCustomers` would make of its columns. */
+/** Customers, each with the record that `upsertCustomers` would render from its columns. */
 export const customers: GeneratedTable = {
   table: 'customer',
   columns: (
@@ -124,7 +124,7 @@ export const customers: GeneratedTable = {
   },
 }
 
-/** The stores and the one product that the stock is of. */
+/** The stores of the stock and the transactions. */
 export const stores = Array.from({ length: 60 }, (_, i) => ({
   storeId: String(1_001 + i),
   storeNumber: String(101 + i),
@@ -161,7 +161,7 @@ export const stockRows = stores.flatMap(({ storeId }, place) =>
   productRows.map(({ variant }, i) => ({ storeId, skuId: variant.skuId, freeStock: (place * 7 + i * 3) % 40 })),
 )
 
-/** One or two lines a transaction; every second one of a customer. */
+/** Yields the lines of each transaction: one or two. About half of the transactions have a customer. */
 function* generateTransactionParts(count: number): Generator<TransactionParts[]> {
   const random = randomFor('bench transactions')
   for (let i = 0; i < count; i++) {
@@ -199,7 +199,7 @@ function* generateTransactionParts(count: number): Generator<TransactionParts[]>
 
 export const currency = 'AUD'
 
-/** Transactions, each with the record that `upsertTransactions` would make: both merge the lines by the same function. */
+/** Transactions, each with the record that `upsertTransactions` would render: both merge the lines with the same function. */
 export const transactions: GeneratedTable = {
   table: 'retail_transaction',
   columns: ['service_id', 'id', 'customer_id', 'sale_date', 'changed_at', 'record'],
@@ -222,6 +222,6 @@ export const transactions: GeneratedTable = {
   },
 }
 
-/** Some rows as the syncs would bring them: the store finds them unchanged, or the records here are not its own. */
+/** Returns the first transactions as syncs send them. If storing them changes a record, the records above differ from those that the store renders. */
 export const generateSampleTransactions = (count: number, total: number) =>
   [...generateTransactionParts(total).take(count)].flat()

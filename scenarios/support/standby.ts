@@ -4,7 +4,7 @@ import pg from 'pg'
 import { type Postgres, startPostgres } from '../../src/postgres/postgres.ts'
 
 /** A bundled PostgreSQL and its directory. */
-export interface Place {
+export interface BundledServer {
   directory: string
   postgres: Postgres
 }
@@ -24,7 +24,7 @@ const isCopied = (path: string) =>
  */
 export async function startStandby(
   directory: string,
-  primary: Place,
+  primary: BundledServer,
   settings: Readonly<Record<string, string>> = {},
 ): Promise<Postgres> {
   const data = join(directory, 'data')

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { listChildPids, readThreadFiles } from './children.ts'
 
-/** CPU and memory of processes, read from Linux's /proc. On other systems all values are NaN. */
+// CPU and memory of processes, read from Linux's /proc. On other systems, all values are NaN.
+
 const ticksPerSecond = 100
 
 function readCpuTimes(pid: number) {
@@ -19,7 +20,7 @@ function readCpuTimes(pid: number) {
 const readThreadCpuSeconds = (pid: number) =>
   readThreadFiles(pid, 'schedstat').reduce((sum, used) => sum + Number.parseInt(used || '0', 10) / 1e9, 0)
 
-/** CPU seconds of a process and its children, including those that ended. */
+/** Returns the CPU seconds of a process and its children, including those that have ended. NaN if the process has ended. */
 export const readCpuSeconds = (pid: number): number => attempt(() => sumCpuSeconds(pid)) ?? Number.NaN
 
 function sumCpuSeconds(pid: number): number {
@@ -29,28 +30,28 @@ function sumCpuSeconds(pid: number): number {
   return listChildPids(pid).reduce((sum, child) => sum + (attempt(() => sumCpuSeconds(child)) ?? 0), used)
 }
 
-/** Milliseconds that the main thread of a process has worked, and that it has waited for a core of a busy machine. */
+/** Returns the milliseconds that the main thread of a process has worked, and has waited for a CPU core. */
 export function readMainThread(pid: number) {
   const text = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8')
   const [worked = 0, waited = 0] = text.split(' ').map(nanoseconds => Number(nanoseconds) / 1e6)
   return { worked, waited }
 }
 
-/** Resident memory in MB: current and peak. */
+/** Returns the resident memory of a process in MB: current (`now`) and peak. NaN if the process has ended. */
 export function readMemory(pid: number) {
   const text = attempt(() => readFileSync(`/proc/${pid}/status`, 'utf8')) ?? ''
   const megabytes = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(text)?.[1]) / 1_024
   return { now: megabytes('VmRSS'), peak: megabytes('VmHWM') }
 }
 
-/** Memory of a process and its children in MB; shared pages count once. */
+/** Returns the memory of a process and its children in MB. Shared pages count once. */
 export const readTotalMemory = (pid: number) =>
   [pid, ...(attempt(() => listChildPids(pid)) ?? [])].reduce((sum, id) => {
     const text = attempt(() => readFileSync(`/proc/${id}/smaps_rollup`, 'utf8'))
     return sum + Number(/^Pss:\s+(\d+) kB/m.exec(text ?? '')?.[1]) / 1_024
   }, 0)
 
-/** Returns undefined if the process has ended. */
+/** Returns the result of `read`, or undefined if it throws, because the process has ended. */
 function attempt<T>(read: () => T): T | undefined {
   try {
     return read()

@@ -14,7 +14,7 @@ import {
   toUint32,
 } from '../../support/raw-http.ts'
 
-/** One hostile client. Its account can have further clients. */
+/** One hostile client. Several clients can share an account. */
 export interface HostileClient {
   baseUrl: string
   /** Headers that identify its account. */
@@ -156,7 +156,7 @@ const buildTrickleHead = (path: string, type: string) => (client: HostileClient)
     '\r\n',
   ].join('\r\n')
 
-/** Inputs that froze, filled or crashed a program once. The first is for comparison. */
+/** Inputs that once froze, filled or crashed a program. The first one sends nothing, for comparison. */
 export const hostileInputs = {
   nothing: async ({ signal }) => {
     await delay(1_000, undefined, { signal }).catch(() => {})

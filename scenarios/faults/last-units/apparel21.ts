@@ -13,7 +13,7 @@ import type { ContendedStock } from './stock.ts'
 /** Milliseconds between two syncs of the changed stock. In production it is a minute. */
 const syncIntervalMs = 300
 
-/** The share of the placed orders that till sales may oversell. */
+/** The largest share of the placed orders that till sales can oversell. */
 const maxShare = 0.005
 
 /** An Apparel21 whose tills sell the same units. A till sells only units that Apparel21 has. */
@@ -36,7 +36,7 @@ export async function openApparel21Stock(): Promise<ContendedStock> {
   const unalerted: string[] = []
   const getStock = () => simulator.state.stock.at(product.row, warehouse.column)
 
-  /** Makes these units available in the warehouse only. */
+  /** Sets the stock: these units in the warehouse, none elsewhere. */
   function setStock(skuId: number, units: number) {
     for (const { id } of stores)
       simulator.change({ kind: 'set-stock', skuId, storeId: id, quantity: id === warehouse?.id ? units : 0 })

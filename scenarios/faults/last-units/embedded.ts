@@ -63,7 +63,7 @@ export async function openEmbeddedStock(): Promise<ContendedStock> {
       const { apis, credentials } = installation
       const send = fetchFromAny(apis, random)
       while (!isOver()) {
-        // Few, because one that waits for earlier ones would overwrite the units of the next round.
+        // Only a few imports: one that waits for earlier ones would overwrite the units of the next round.
         if (random.chance(0.1)) {
           const response = await send('https://any-process.test/imports?type=stock', {
             method: 'POST',

@@ -4,12 +4,12 @@ import { type CheckResult, check } from '../../support/expectations/check.ts'
 import type { Outcome } from '../../support/operations/client.ts'
 import type { Measurements } from '../../support/report.ts'
 
-/** Milliseconds after the expiry, so that a timer that fires early doesn't count. */
+/** Milliseconds to wait after the expiry, because timers can fire early. */
 const toleranceMs = 10
 
 interface ProbeOptions {
   api: Tillbridge
-  /** Has one unit, which no other client wants. */
+  /** A SKU with one unit, which no other client orders. */
   sku: string
   /** Repeats a call until its outcome is known. */
   repeatUntilFinal: <T>(call: () => Promise<T>) => Promise<Outcome<T>>

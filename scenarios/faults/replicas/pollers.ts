@@ -5,7 +5,7 @@ import type { Customer, Tillbridge } from '../../../client/src/index.ts'
 export interface Poller {
   path: string
   copy: ReadonlyMap<string, string>
-  /** Resolves when everything was read after `isOver`. */
+  /** Resolves after `isOver`, when the poller has read everything. */
   done: Promise<void>
 }
 
@@ -36,6 +36,7 @@ export function pollList(read: Read, pauseMs: () => number, isOver: () => boolea
   return { path: '/customers/search', copy, done: poll() }
 }
 
+/** Reads the customers in the change feed until `isOver`, then to its end. */
 export function pollChanges(read: Read, pauseMs: () => number, isOver: () => boolean): Poller {
   const copy = new Map<string, string>()
   async function poll() {
@@ -54,7 +55,7 @@ export function pollChanges(read: Read, pauseMs: () => number, isOver: () => boo
   return { path: '/changes', copy, done: poll() }
 }
 
-/** Reads from the processes' metrics how many reads each replica had, by its name's begin and the result. */
+/** Reads from the processes' metrics how many reads each replica had, by the start of its name and the result. */
 export async function readReplicaCounts(ports: readonly number[]) {
   const pages = await Promise.all(ports.map(async port => (await fetch(`http://127.0.0.1:${port}/metrics`)).text()))
   const counts = pages.flatMap(page => [

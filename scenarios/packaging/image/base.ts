@@ -24,18 +24,18 @@ export function createBase(home: string, from: BaseSource): string {
   mkdirSync(join(added, 'var/lib/dpkg'), { recursive: true })
   writeFileSync(join(added, 'var/lib/dpkg/status'), runProgram('dpkg-query', '--status', ...names))
   writeRepository(added)
-  // Without directories, because podman rejects an archive with two entries of a path.
+  // Without directories, because podman rejects an archive with two entries for one path.
   const files = readdirSync(added, { recursive: true, withFileTypes: true }).filter(entry => entry.isFile())
   const paths = files.map(({ parentPath, name }) => `./${relative(added, join(parentPath, name))}`)
   runProgram('tar', '-C', added, '--owner=0', '--group=0', '-rf', archive, ...paths)
   return archive
 }
 
-/** Returns the names of Debian's essential packages, of apt and passwd, which every Debian image has, and of their dependencies. */
+/** Returns the names of the packages in a Debian image: the essential ones, apt, passwd and their dependencies. */
 function listBasePackages(): ReadonlySet<string> {
   const packages = new Map<string, string[]>()
   const providers = new Map<string, string>()
-  const all: string[] = []
+  const roots: string[] = []
   const packageList = runProgram(
     'dpkg-query',
     '-W',
@@ -43,13 +43,13 @@ function listBasePackages(): ReadonlySet<string> {
     `${['Package', 'Essential', 'Provides', 'Pre-Depends', 'Depends'].map(field => `\${${field}}`).join('\\t')}\\n`,
   )
   for (const line of packageList.split('\n')) {
-    const [name = '', essential, provides = '', before, depends] = line.split('\t')
-    packages.set(name, listNames(`${before}, ${depends}`))
+    const [name = '', essential, provides = '', preDepends, depends] = line.split('\t')
+    packages.set(name, listNames(`${preDepends}, ${depends}`))
     for (const provided of listNames(provides)) providers.set(provided, name)
-    if (essential === 'yes') all.push(name)
+    if (essential === 'yes') roots.push(name)
   }
   const names = new Set<string>()
-  for (const next = [...all, 'apt', 'passwd']; next.length; ) {
+  for (const next = [...roots, 'apt', 'passwd']; next.length; ) {
     const required = next.pop() ?? ''
     const name = packages.has(required) ? required : providers.get(required)
     if (name === undefined || names.has(name)) continue
@@ -62,7 +62,7 @@ function listBasePackages(): ReadonlySet<string> {
 /** Returns the names of packages in a field of relations, such as `libc6 (>= 2.36), debconf | debconf-2.0`. */
 const listNames = (relations: string) => relations.match(/(?<=^|[,|] *)[a-z0-9][a-z0-9.+-]+/g) ?? []
 
-/** Returns the paths of the packages' files, and of what dpkg stores about the packages. */
+/** Returns the paths of the packages' files, and of dpkg's records about the packages. */
 function listFiles(names: ReadonlySet<string>): ReadonlySet<string> {
   const { stdout } = spawnSync('dpkg', ['-L', ...names], { encoding: 'utf8', maxBuffer: 2 ** 26 })
   const info = '/var/lib/dpkg/info'
@@ -80,7 +80,7 @@ function listFiles(names: ReadonlySet<string>): ReadonlySet<string> {
   ])
   for (const path of stdout.split('\n')) {
     if (!path.startsWith('/') || /^\/usr\/share\/(doc|man|info|locale|lintian)\//.test(path)) continue
-    // Since /bin is /usr/bin, a package may still say the former.
+    // /bin is a link to /usr/bin, but some packages still list their files under /bin.
     const resolvedPath = path.replace(/^\/(bin|lib|lib64|sbin)\//, '/usr/$1/')
     if (lstatSync(resolvedPath, { throwIfNoEntry: false })) files.add(resolvedPath)
   }

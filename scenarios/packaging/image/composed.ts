@@ -23,16 +23,16 @@ runProgram('podman', 'import', 'base.tar', 'docker.io/library/debian:12-slim')
 runCompose('up', '--build', '-d')
 const volume = runProgram('podman', 'volume', 'inspect', '--format', '{{.Mountpoint}}', 'deploy_tillbridge').trim()
 const ca = join(volume, 'tls/ca.pem')
-facts.push(['podman-compose builds it, and it responds over HTTPS', await waitUntilReady(8443, ca)])
-// Debian's podman leaves it to systemd to ask now and then.
-facts.push(['its health check succeeds', spawnSync('podman', ['healthcheck', 'run', container]).status === 0])
+facts.push(['podman-compose builds the image, and the container responds over HTTPS', await waitUntilReady(8443, ca)])
+// Debian's podman runs health checks from systemd timers, so run one directly.
+facts.push(['the health check succeeds', spawnSync('podman', ['healthcheck', 'run', container]).status === 0])
 const { stdout: status } = runInContainer('cat', '/proc/1/status')
 facts.push([
-  'its user has no capabilities and can gain none',
+  'the user has no capabilities and can gain none',
   /^Uid:\t10001\t/m.test(status) && /^CapBnd:\t0+$/m.test(status) && /^NoNewPrivs:\t1$/m.test(status),
 ])
 const touched = spawnSync('podman', ['exec', '--user', '0', container, 'touch', '/opt/written'], { encoding: 'utf8' })
-facts.push(['its root is read-only', touched.stderr.includes('Read-only file system')])
+facts.push(['the root is read-only', touched.stderr.includes('Read-only file system')])
 runCompose('exec', '-T', 'tillbridge', 'tillbridge', 'service', 'add', 'luma')
 facts.push(['commands run in the container', hasService()])
 const socket = '/var/lib/tillbridge/postgres/socket'
@@ -51,14 +51,14 @@ const { ExitCode } = inspectState()
 const inTime = Date.now() - began < Number(grace) * 1000
 const volumeFiles = readdirSync(volume, { recursive: true }).map(String)
 facts.push([
-  'it is stopped in order, within its stop_grace_period',
+  'the container stops with exit code 0 within its stop_grace_period',
   ExitCode === 0 && inTime && !volumeFiles.some(path => path.endsWith('postmaster.pid')),
 ])
 const authority = readFileSync(ca, 'utf8')
 runCompose('down', '-t', grace)
 runCompose('up', '-d')
 facts.push([
-  'after down and up it has what it had',
+  'down and up keep the certificate authority and the service',
   (await waitUntilReady(8443, ca)) && readFileSync(ca, 'utf8') === authority && hasService(),
 ])
 runCompose('down', '-t', grace)

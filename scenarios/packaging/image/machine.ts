@@ -11,7 +11,7 @@ mount --bind lib /var/lib
 ip link set lo up
 "$@"`
 
-/** Runs a command in a directory, with separate mounts, network, processes and containers, which end with it. */
+/** Runs a command in a directory, with separate mounts, network, processes and containers. All of them end with the command. */
 export function runOnMachine(home: string, command: readonly string[], stdio: 'inherit' | 'pipe') {
   const namespaces = ['--mount', '--net', '--pid', '--fork', '--kill-child', '--mount-proc']
   mkdirSync(join(home, 'lib'))
@@ -24,7 +24,7 @@ export function runOnMachine(home: string, command: readonly string[], stdio: 'i
       stdio: ['ignore', stdio, stdio],
     })
   } finally {
-    // The cgroups are not its own, but empty by now.
+    // The cgroups are shared with this machine, so remove the empty ones that podman left.
     const args = ['/sys/fs/cgroup', '-depth', '-path', '*/libpod_parent*', '-type', 'd', '-exec', 'rmdir', '{}', '+']
     spawnSync('find', args)
     rmSync(join(home, 'lib'), { recursive: true, force: true })

@@ -7,8 +7,8 @@ import { runProgram } from './run-program.ts'
 const installedPackage = 'postgresql-client'
 
 /**
- * Adds an apt repository to a root whose `var/lib/dpkg/status` has the installed packages: the package that the Dockerfile installs, and what
- * it requires. Without a network, apt in the root then installs as it does from Debian. Downloads the packages that are missing here.
+ * Adds an apt repository to a root directory, so that apt installs there without a network. It contains the package that the Dockerfile installs
+ * and its dependencies, unless `var/lib/dpkg/status` of the root lists them. Downloads packages that this machine doesn't have.
  */
 export function writeRepository(root: string) {
   const directory = join(root, 'srv/packages')

@@ -10,7 +10,7 @@ export const isInstalled = (program: string) => spawnSync(program, ['--version']
 const rootMissing =
   process.platform !== 'linux' || process.geteuid?.() !== 0 ? 'building an image needs root on Linux' : undefined
 
-/** The reason why no image can be built here; otherwise undefined. */
+/** Why no image can be built on this machine; undefined if one can. */
 export const buildahMissing =
   rootMissing ?? (isInstalled('buildah') ? undefined : 'buildah is missing: apt-get install buildah')
 
@@ -18,7 +18,7 @@ export const buildahMissing =
 const runSmallestContainer =
   'podman import image.tar smallest && podman run --init --read-only -p 8443:8443 smallest catatonit --version'
 
-/** Returns the reason why compose.yaml can't run here, otherwise undefined. Tries a small container, because kernels differ. */
+/** Returns why compose.yaml can't run on this machine, or undefined if it can. Tries a small container, because kernels differ. */
 export function findComposeObstacle(): string | undefined {
   if (rootMissing) return rootMissing
   if (!['podman', 'podman-compose', 'catatonit', 'ip'].every(isInstalled))

@@ -21,7 +21,7 @@ export interface ImageRoot {
   environment: Readonly<Record<string, string>>
 }
 
-/** As `compose.yaml` has it: the root read-only, also for root, /tmp of memory, the volume in its place. */
+/** Mounts like `compose.yaml`: a root directory that even the user root can't write, /tmp in memory, and the volume. */
 const mounts = `
 mount --make-rprivate /
 mount --bind "$ROOT" "$ROOT"
@@ -33,7 +33,7 @@ mount -o remount,bind,ro "$ROOT"
 if touch "$ROOT/opt/written" 2>/dev/null; then echo 'the root can be written' >&2; exit 9; fi
 exec chroot "$ROOT" "$@"`
 
-/** Runs a command like a container: as the image's user, without capabilities or a way to gain them, in its directory. */
+/** Runs a command like a container: as the image's user, in its working directory, without capabilities or a way to gain them. */
 export function runInRoot({ root, volume, config, environment }: ImageRoot, command: readonly string[]): ChildProcess {
   const [uid, gid] = config.User.split(':')
   const privileges = [`--reuid=${uid}`, `--regid=${gid}`, '--clear-groups', '--no-new-privs', '--bounding-set=-all']

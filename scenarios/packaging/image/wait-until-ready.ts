@@ -13,11 +13,11 @@ function isReady(port: number, ca: string) {
 }
 
 /**
- * True if the container responds over HTTPS within a minute, while it runs, with a certificate of the authority that
- * it created.
+ * Returns true if the container responds over HTTPS within a minute, with a certificate of the authority that it created.
+ * Returns false if it doesn't, or stops running.
  */
-export async function waitUntilReady(port: number, ca: string, runs = () => true): Promise<boolean> {
-  for (let i = 0; i < 240 && runs(); i++) {
+export async function waitUntilReady(port: number, ca: string, isRunning = () => true): Promise<boolean> {
+  for (let i = 0; i < 240 && isRunning(); i++) {
     await delay(250)
     if (existsSync(ca) && (await isReady(port, ca))) return true
   }

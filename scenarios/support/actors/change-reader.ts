@@ -68,6 +68,6 @@ export async function writeAndReadChanges(
     if (count !== 1) wrong.push(`${name}: ${id} was delivered ${count} times`)
   }
   if (delivered.some(({ changedAt }, i) => changedAt < (delivered[i - 1]?.changedAt ?? '')))
-    wrong.push(`${name}: a change timestamp is older than the one before`)
+    wrong.push(`${name}: a change timestamp is older than the previous one`)
   return { wrong, longestPauseMs }
 }

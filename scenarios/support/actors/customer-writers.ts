@@ -9,7 +9,7 @@ export const createCustomer = (api: Tillbridge, email: string): Promise<Outcome<
   toOutcome(api.customers.create({ firstname: 'Ann', surname: 'Lee', contact: { email } }, { idempotencyKey: email }))
 
 export interface WriterOptions {
-  /** Begin of the email addresses; unique in a scenario. */
+  /** Prefix of the email addresses; must be unique in a scenario. */
   prefix: string
   isOver: () => boolean
   /** Pause after an acknowledged customer. Default 5 ms. */
@@ -39,7 +39,7 @@ export async function writeCustomers(api: Tillbridge, acknowledged: string[], op
   }
 }
 
-/** Lets clients write customers at the same time until `isOver`. Counts the responses by status; `broken` has none. */
+/** Lets clients write customers at the same time until `isOver`. Counts the responses by status, and requests without a response as `broken`. */
 export function startCustomerWriters(
   api: Tillbridge,
   acknowledged: string[],

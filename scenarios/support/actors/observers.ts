@@ -8,8 +8,8 @@ import { listExpectedStock, listShops } from '../expectations/expected.ts'
 import { readList, type ShopperClient } from './shoppers.ts'
 
 /**
- * Checks all the time that no sync removes what the back office still has: a customer, a SKU that was never withdrawn, stock that
- * never moved. A later sync would restore it, so the lists at the end don't show the loss.
+ * Checks continuously that no sync removes a record that the back office still has: a customer, a SKU that was never withdrawn, or stock that
+ * never changed. A later sync would restore it, so the lists at the end don't show the loss.
  */
 export async function observeRemovals(
   simulator: Simulator,
@@ -60,7 +60,7 @@ export async function observeRemovals(
     for (const key of stored) if (before.has(key)) seen.add(key)
     await delay(150)
   }
-  return check('no sync ever removed what the back office still has', [...lost], seen.size)
+  return check('no sync removed a record that the back office still has', [...lost], seen.size)
 }
 
 /** Lists that can be polled by `updatedAfter`. */

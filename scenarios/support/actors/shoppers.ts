@@ -43,14 +43,14 @@ export interface ShopperContext {
   apis: readonly Target[]
   credentials: Credentials
   history: History
-  /** Everybody buys for any of these customers, but a shopper changes only its own. */
+  /** Each shopper buys for any of these customers, but changes only its own. */
   customers: Customer[]
   orders: { id: string; lines: readonly Line[] }[]
-  /** Vouchers whose PINs the shoppers know. */
+  /** Returns the vouchers whose PINs the shoppers know. */
   vouchers(): readonly Voucher[]
   /** Payment gateways: one for cards, one for vouchers. */
   gateways: { card: string; voucher: string }
-  /** Marks the lines of an order as sent, if that takes an action at the back office. */
+  /** Despatches an order at the back office, if it doesn't do that automatically. */
   ship(orderId: string): unknown
   /** Probability that a shopper abandons a write after an attempt that left its result open. */
   abandonChance: number
@@ -59,7 +59,7 @@ export interface ShopperContext {
 /** A client that repeats reads and writes until their outcome is known. */
 export interface ShopperClient {
   api: Tillbridge
-  settle<T>(call: (api: Tillbridge) => Promise<T>, abandonChance?: number): Promise<Outcome<T>>
+  repeatUntilFinal<T>(call: (api: Tillbridge) => Promise<T>, abandonChance?: number): Promise<Outcome<T>>
   /** Returns the result of a read. Throws if it fails. */
   read<T>(call: (api: Tillbridge) => Promise<T>): Promise<T>
 }
@@ -90,9 +90,9 @@ export function openShopperClient(
   const onRetry = (code: string) => history.countRetry(code)
   const client: ShopperClient = {
     api,
-    settle: (call, abandonChance = 0) => reconcile(() => call(api), { random, abandonChance, onRetry }),
+    repeatUntilFinal: (call, abandonChance = 0) => reconcile(() => call(api), { random, abandonChance, onRetry }),
     async read(call) {
-      const { status, code, data } = await client.settle(call)
+      const { status, code, data } = await client.repeatUntilFinal(call)
       if (data === undefined) throw new Error(`A read failed: ${status} ${code}`)
       return data
     },
@@ -105,7 +105,7 @@ interface Page<T> {
   meta: { hasNextPage: boolean; endCursor: string | null; asOf: string }
 }
 
-/** Reads all pages of a list, each until it arrives. */
+/** Reads all pages of a list, repeating each read until it succeeds. */
 export async function readList<T>(
   client: ShopperClient,
   list: (api: Tillbridge) => { page(cursor?: string): Promise<Page<T>> },
@@ -121,7 +121,7 @@ export async function readList<T>(
 
 const addUp = (amounts: readonly number[]) => amounts.reduce((total, amount) => total + amount, 0)
 
-/** Runs one shopper, who does one thing after another until `isOver`. `own`: the customers that only this shopper changes. */
+/** Runs one shopper, who does one thing after another until `isOver`. Only this shopper changes `ownCustomers`. */
 export async function runShopper(
   name: string,
   random: Random,
@@ -145,11 +145,11 @@ export async function runShopper(
   ): Promise<WrittenRecord | undefined> {
     // A change has no Idempotency-Key, because repeating it has no further effect.
     const hasKey = type !== 'change'
-    const send = (chance = 0) => client.settle(api => call(api, { idempotencyKey: key }), chance)
+    const send = (chance = 0) => client.repeatUntilFinal(api => call(api, { idempotencyKey: key }), chance)
     const sending = hasKey ? [send(abandonChance)] : [send()]
     if (hasKey && random.chance(0.08)) sending.push(send(abandonChance))
     const attempts = await Promise.all(sending).catch((error: Error) => {
-      history.unsettled.push(`${key}: ${error.message}`)
+      history.withoutResult.push(`${key}: ${error.message}`)
     })
     const [first] = attempts ?? []
     if (!attempts || !first) return
@@ -237,7 +237,7 @@ export async function runShopper(
       if (!voucher || !basket) return
       const cents = random.integer(100, Math.min(basket.dueCents, 1_500))
       const amount = formatAmount(cents)
-      const { status, data } = await client.settle(api => api.vouchers.validate({ ...voucher, amount }))
+      const { status, data } = await client.repeatUntilFinal(api => api.vouchers.validate({ ...voucher, amount }))
       if (status !== 200 || !data?.validationId) return
       const { validationId } = data
       const lock = (lockSeconds: number) =>
@@ -288,7 +288,7 @@ export async function runShopper(
       }
       await write('voucherSale', key, (api, options) => api.vouchers.issue(body, options))
     },
-    async function orderTheImpossible() {
+    async function orderWithErrors() {
       const key = nextKey()
       const basket = await fillBasket()
       if (!basket) return

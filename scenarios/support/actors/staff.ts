@@ -5,7 +5,7 @@ import type { Simulator } from '../../../simulator/control/handle.ts'
 import type { Person, Sku, Store, Style } from '../../../simulator/shop/records.ts'
 import type { OrderLine, Return } from '../../../simulator/shop/sales.ts'
 
-/** The work of back-office staff and tills, as far as a check needs it. */
+/** The changes by back-office staff and tills that checks need. */
 export interface StaffWork {
   /** Number of changes by kind. */
   changes: Map<string, number>
@@ -19,13 +19,13 @@ const names = ['Ada', 'Bo', 'Chloé', "D'Arcy", 'Émile', 'Fritz & Co', 'Gül', 
 
 /**
  * Runs back-office staff and tills: they change customers, products, prices, stock, stores, vouchers and rewards,
- * sell, despatch and receive, until `isOver`. They leave alone the persons and returns whose client has no response
- * yet (`isUnsettled`).
+ * sell, despatch and receive, until `isOver`. They don't change persons and returns whose client is
+ * still waiting for a response (`awaitsResponse`).
  */
 export async function runStaff(
   simulator: Simulator,
   random: Random,
-  isUnsettled: (record: Person | Return) => boolean,
+  awaitsResponse: (record: Person | Return) => boolean,
   isOver: () => boolean,
 ): Promise<StaffWork> {
   const work: StaffWork = { changes: new Map(), titles: new Map(), drawn: new Map() }
@@ -38,7 +38,7 @@ export async function runStaff(
     const matching = [...list].filter(matches)
     return matching.length ? random.pick(matching) : undefined
   }
-  const pickPerson = () => pickMatching(state.persons.values(), person => !isUnsettled(person))
+  const pickPerson = () => pickMatching(state.persons.values(), person => !awaitsResponse(person))
   const pickShop = () => pickMatching(state.stores.values(), ({ kind }) => kind === 'shop') as Store
   const pickStyle = () => pickMatching(state.styles.values(), ({ special }) => !special) as Style
   const pickSku = (): Sku => {
@@ -93,7 +93,7 @@ export async function runStaff(
         if (order) apply({ kind: random.chance(0.9) ? 'despatch-order' : 'cancel-order', id: order.id })
       }
     },
-    // All but the last line leave. Then a line moves into a parcel of its own.
+    // Despatches all lines except the last one, then often moves a line into a second parcel.
     () => {
       const order = pickMatching(
         state.orders.values(),
@@ -107,7 +107,7 @@ export async function runStaff(
       if (random.chance(0.7)) apply({ kind: 'split-shipment', id, conNote: `P2-${id}` })
     },
     () => {
-      const open = pickMatching(state.returns.values(), record => record.status === 9 && !isUnsettled(record))
+      const open = pickMatching(state.returns.values(), record => record.status === 9 && !awaitsResponse(record))
       if (!open) return
       const { id, lines } = open
       apply(
@@ -200,5 +200,5 @@ export async function runStaff(
 
 const isProcessing = ({ status }: OrderLine) => status === 'Processing'
 
-/** True for persons whom no shopper changes. Only their email addresses move to other persons. */
+/** True for persons that no shopper changes. Only their email addresses move to other persons. */
 export const isOwnedByStaff = ({ id, email }: Person) => id % 5 === 0 && !/@(?!example\.)/i.test(email)

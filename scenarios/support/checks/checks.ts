@@ -15,7 +15,7 @@ import { checkLists } from './lists.ts'
 import { checkEmails } from './mail.ts'
 import { checkVoucherBalances } from './voucher-balances.ts'
 
-/** Everything that a run left behind. */
+/** The results of a run, for the checks. */
 export interface Evidence {
   installation: Installation
   history: History
@@ -67,7 +67,7 @@ export async function runChecks(evidence: Evidence): Promise<CheckResult[]> {
 
   return [
     check('there were writes to check', [], history.operations.length),
-    check('every write has a final outcome', history.unsettled),
+    check('every write has a final outcome', history.withoutResult),
     ...observed,
     ...(await checkBackOffice()),
     ...(await checkInvariants(db, orderInvariants(service.id))),

@@ -16,8 +16,8 @@ export function listDifferences(expected: unknown, actual: unknown, path = ''): 
 
 /** Sorts records by ID: their order isn't compared here. */
 function sortById(list: readonly unknown[]): readonly unknown[] {
-  const key = (value: unknown) => (isObject(value) ? String(value.id ?? value.skuId) : JSON.stringify(value))
-  return list.toSorted((a, b) => (key(a) < key(b) ? -1 : 1))
+  const toKey = (value: unknown) => (isObject(value) ? String(value.id ?? value.skuId) : JSON.stringify(value))
+  return list.toSorted((a, b) => (toKey(a) < toKey(b) ? -1 : 1))
 }
 
 /** Checks that a list has the expected records, all of them, and no others. */

@@ -31,7 +31,7 @@ export async function checkVoucherBalances(
   const wrong: string[] = []
   for (const { number, pin, used, original, writtenOff } of usable) {
     const availableCents = toCents(original - used - writtenOff)
-    const { data, code, reason } = await client.settle(api => api.vouchers.lookUp({ number, pin }))
+    const { data, code, reason } = await client.repeatUntilFinal(api => api.vouchers.lookUp({ number, pin }))
     const actual = data
       ? [data.usedAmount, data.availableAmount].map(amount => toCents(Number(amount)))
       : [code, reason]

@@ -7,13 +7,13 @@ export interface CheckResult {
   details?: string
 }
 
-/** Holds if there are no contradictions, and if something was checked: `of` counts the records. */
-export const check = (title: string, wrong: readonly string[], of?: number): CheckResult => ({
+/** Builds a result that holds if `wrong` is empty and something was checked. `total`: the number of checked records. */
+export const check = (title: string, wrong: readonly string[], total?: number): CheckResult => ({
   title,
-  holds: wrong.length === 0 && of !== 0,
+  holds: wrong.length === 0 && total !== 0,
   ...(wrong.length
-    ? { details: `${wrong.length}${of === undefined ? '' : ` of ${of}`}: ${wrong.slice(0, 5).join('; ')}` }
-    : of === undefined
+    ? { details: `${wrong.length}${total === undefined ? '' : ` of ${total}`}: ${wrong.slice(0, 5).join('; ')}` }
+    : total === undefined
       ? {}
-      : { details: of === 0 ? 'nothing was checked' : String(of) }),
+      : { details: total === 0 ? 'nothing was checked' : String(total) }),
 })

@@ -2,7 +2,7 @@ import type { Person, Sku, Store, Style, Transaction } from '../../../simulator/
 import type { Lot, RewardAccount } from '../../../simulator/shop/sales.ts'
 import type { Shop } from '../../../simulator/shop/shop.ts'
 
-/** Records that the API must return, by ID. Fields that the API doesn't take from the back office are left out. */
+/** Records that the API must return, by ID, with only the fields that come from the back office. */
 export type Expected = Map<string, object>
 
 /** Trims a string and normalises its line breaks; an empty string is null. */
@@ -147,7 +147,7 @@ const types = {
   'Special Order Update': 'specialOrderUpdate',
 }
 
-/** Sales to known customers: other sales are in no list. */
+/** Sales with a customer. Sales without a customer are in no list. */
 export const toExpectedTransactions = (shop: Shop): Expected =>
   mapById(
     shop.transactions.filter(({ personId }) => personId !== null),

@@ -30,10 +30,10 @@ export function trustCertificate(caFile: string) {
 /** The address for requests: a process that starts has no URL yet. */
 export type Target = Readonly<{ baseUrl: string }>
 
-/** Makes a new connection if all are in use, and keeps them all: each client of a crowd has its own. */
+/** Opens a connection if all are in use, and keeps all connections open, so that each client of a crowd has its own. */
 const agent = new Agent()
 
-/** A `fetch` without the overhead of the standard's: a crowd shares the machine with the processes that it tests. */
+/** A `fetch` with less overhead than the standard one, because the clients share the machine with the tested processes. */
 const lightFetch: Fetch = async (url, { redirect: _, ...init }) => {
   const { statusCode, headers, body } = await request(url, { ...init, dispatcher: agent } as Parameters<
     typeof request
@@ -112,7 +112,7 @@ export const isFinal = ({ status, code }: Outcome<unknown>) =>
 /** Status of an operation whose client stopped repeating it, and so never learnt the result. */
 export const abandoned = 499
 
-/** Milliseconds after which only a defect explains that an operation has no result. */
+/** After this many milliseconds without a result, an operation counts as failed. */
 const reconcileTimeoutMs = 90_000
 /** Scenarios wait no longer than this for `Retry-After`. */
 const maxRetryAfterMs = 1_500

@@ -3,7 +3,7 @@ import type { Outcome } from './client.ts'
 const operationTypes = ['customer', 'change', 'order', 'return', 'voucherSale', 'lock'] as const
 export type OperationType = (typeof operationTypes)[number]
 
-/** The fields that a check reads of a record that an operation created or changed. */
+/** The fields of a created or changed record that checks read. */
 export interface WrittenRecord {
   id?: string
   orderNumber?: string | null
@@ -30,13 +30,13 @@ export interface Operation {
 /** True if the client received an acknowledgement. */
 export const isAcknowledged = ({ outcome: { status } }: Operation) => status >= 200 && status < 300
 
-/** Records all operations of a run, and how the API contradicted itself. Shared by all shoppers. */
+/** Records all operations of a run, and contradictory responses. Shared by all shoppers. */
 export class History {
   readonly operations: Operation[] = []
   /** Keys of the operations that were acknowledged. */
   readonly acknowledgedKeys = new Set<string>()
   /** Operations without a result, and why. */
-  readonly unsettled: string[] = []
+  readonly withoutResult: string[] = []
   readonly contradictions: string[] = []
   /** Number of attempts that left the result open, by error code. */
   readonly retries = new Map<string, number>()
