@@ -16,10 +16,10 @@ before(async () => {
 after(() => api.stop())
 
 const path = '/mappings/stores/1001'
-const map = (caller: Caller, id: string, ecommerceLocationId: string | null, headers = {}) =>
+const mapStore = (caller: Caller, id: string, ecommerceLocationId: string | null, headers = {}) =>
   put(caller, `/mappings/stores/${id}`, { ecommerceLocationId }, headers)
-/** The locations that inventory shows, by SKU and store. */
-const shown = async (caller: Caller, query = '') =>
+/** Lists the locations of inventory records as `SKU ID in store: location`. */
+const listLocations = async (caller: Caller, query = '') =>
   (await caller.get(`/inventory${query}`)).json.data
     .map((record: Record<string, string>) => `${record.skuId} in ${record.storeNumber}: ${record.ecommerceLocationId}`)
     .sort()
@@ -33,7 +33,7 @@ test('a mapped store shows its location in the store and all inventory', async (
     ecommerceLocationId: null,
   })
   const { asOf } = (await caller.get('/inventory?limit=1')).json.meta
-  const mapped = await map(caller, '1001', '6884556842')
+  const mapped = await mapStore(caller, '1001', '6884556842')
   assert.equal(mapped.status, 200, mapped.text)
   assert.equal(mapped.json.data.ecommerceLocationId, '6884556842')
   const response = await caller.get(path)
@@ -41,21 +41,21 @@ test('a mapped store shows its location in the store and all inventory', async (
   assert.equal((await caller.get('/stores/101')).json.data.ecommerceLocationId, '6884556842')
   assert.equal((await caller.get('/stores/102')).json.data.ecommerceLocationId, null)
   const changed = ['12001', '12002', '12003'].map(skuId => `${skuId} in 101: 6884556842`)
-  assert.deepEqual(await shown(caller, '?store_number=101'), changed)
-  assert.deepEqual(await shown(caller, `?updated_after=${asOf}`), changed, 'and nothing else has changed')
+  assert.deepEqual(await listLocations(caller, '?store_number=101'), changed)
+  assert.deepEqual(await listLocations(caller, `?updated_after=${asOf}`), changed, 'only this stock must have changed')
 })
 
 test('several stores can share a location and null removes it', async () => {
   const caller = await createUnmappedShop(api)
-  const sharing = async () =>
+  const listSharingStores = async () =>
     (await caller.get('/stores?ecommerce_location_id=one')).json.data.map((store: { storeId: string }) => store.storeId)
-  for (const id of ['1001', '1002']) assert.equal((await map(caller, id, 'one')).status, 200)
-  assert.deepEqual(await sharing(), ['1001', '1002'])
+  for (const id of ['1001', '1002']) assert.equal((await mapStore(caller, id, 'one')).status, 200)
+  assert.deepEqual(await listSharingStores(), ['1001', '1002'])
   const { asOf } = (await caller.get('/inventory?limit=1')).json.meta
-  assert.equal((await map(caller, '1002', null)).json.data.ecommerceLocationId, null)
-  assert.deepEqual(await sharing(), ['1001'])
+  assert.equal((await mapStore(caller, '1002', null)).json.data.ecommerceLocationId, null)
+  assert.deepEqual(await listSharingStores(), ['1001'])
   assert.deepEqual(
-    await shown(caller, `?updated_after=${asOf}`),
+    await listLocations(caller, `?updated_after=${asOf}`),
     ['12001', '12002', '12003'].map(skuId => `${skuId} in 102: null`),
   )
 })
@@ -78,38 +78,38 @@ test('large inventory is updated after the response, which does not wait', async
     caller.service,
     skuIds.map(skuId => ({ storeId: '1001', skuId, freeStock: 7 })),
   )
-  const shows = async () => {
+  const readInventory = async () => {
     const { text } = await caller.get('/inventory', { accept: 'application/x-ndjson' })
     const all = text.trimEnd().split('\n')
     assert.equal(all.length, skuIds.length + 6)
-    const records = all.map(line => JSON.parse(line))
+    const records = all.map(entry => JSON.parse(entry))
     return new Set(records.map(record => [record.storeNumber, record.ecommerceLocationId, record.sellable].join()))
   }
-  assert.equal((await map(caller, '1001', '6884556842')).json.data.ecommerceLocationId, '6884556842')
+  assert.equal((await mapStore(caller, '1001', '6884556842')).json.data.ecommerceLocationId, '6884556842')
   assert.equal((await put(caller, '/settings', { inventoryBuffer: 2 })).status, 200)
   assert.equal((await caller.get('/stores/101')).json.data.ecommerceLocationId, '6884556842')
-  assert.deepEqual(await shows(), new Set(['101,,7', '102,,7']))
+  assert.deepEqual(await readInventory(), new Set(['101,,7', '102,,7']))
   await renderStaleStock(api.db, AbortSignal.timeout(60_000))
-  assert.deepEqual(await shows(), new Set(['101,6884556842,5', '102,,5']))
+  assert.deepEqual(await readInventory(), new Set(['101,6884556842,5', '102,,5']))
 })
 
 test('an unchanged mapping updates no change timestamp', async () => {
   const caller = await createUnmappedShop(api)
-  await map(caller, '1001', 'one')
+  await mapStore(caller, '1001', 'one')
   const { asOf } = (await caller.get('/inventory?limit=1')).json.meta
-  assert.equal((await map(caller, '1001', 'one')).status, 200)
+  assert.equal((await mapStore(caller, '1001', 'one')).status, 200)
   assert.equal((await put(caller, path, {})).json.data.ecommerceLocationId, 'one')
-  assert.deepEqual(await shown(caller, `?updated_after=${asOf}`), [])
-  assert.equal((await map(caller, '1001', '')).json.data.ecommerceLocationId, null)
+  assert.deepEqual(await listLocations(caller, `?updated_after=${asOf}`), [])
+  assert.equal((await mapStore(caller, '1001', '')).json.data.ecommerceLocationId, null)
 })
 
 test('a mapping changed by another account is not overwritten', async () => {
   const caller = await createUnmappedShop(api, { requireIfMatch: true })
   const { etag } = (await caller.get(path)).headers
   assert.equal((await caller.get(path, { 'if-none-match': etag })).status, 304)
-  assertProblem(await map(caller, '1001', 'one'), 'precondition_required', api.baseUrl)
+  assertProblem(await mapStore(caller, '1001', 'one'), 'precondition_required', api.baseUrl)
   const responses = await Promise.all(
-    Array.from({ length: 8 }, (_, i) => map(caller, '1001', `location ${i}`, { 'if-match': etag })),
+    Array.from({ length: 8 }, (_, i) => mapStore(caller, '1001', `location ${i}`, { 'if-match': etag })),
   )
   const [winner, ...losers] = responses.toSorted((a, b) => a.status - b.status)
   assert.equal(winner?.status, 200)
@@ -135,15 +135,15 @@ test('only an admin can map, and the audit records the account', async () => {
     for (const response of [
       await caller.get('/mappings/stores'),
       await caller.get(path),
-      await map(caller, '1001', 'one'),
+      await mapStore(caller, '1001', 'one'),
     ])
       assertProblem(response, 'insufficient_role', api.baseUrl)
   }
-  assertProblem(await map(adminCaller, '101', 'one'), 'not_found', api.baseUrl)
-  await map(adminCaller, '1001', 'one', { 'x-request-id': 'mapping' })
-  const [{ id: _, at: __, ...line }, ...more] = (await adminCaller.get('/audit')).json.data
+  assertProblem(await mapStore(adminCaller, '101', 'one'), 'not_found', api.baseUrl)
+  await mapStore(adminCaller, '1001', 'one', { 'x-request-id': 'mapping' })
+  const [{ id: _, at: __, ...entry }, ...more] = (await adminCaller.get('/audit')).json.data
   assert.deepEqual(
-    [line, more],
+    [entry, more],
     [
       {
         username: adminCaller.username,

@@ -37,14 +37,14 @@ test('the page shows every operation', { skip }, async () => {
   assert.deepEqual(missing, [])
 })
 
-/** The link of the navigation to an operation, and the section it leads to. */
-const linkTo = (operation: string) => `document.querySelector('a[href$="GET${operation}"]')`
-const section = (operation: string, method = 'GET') => `document.querySelector('[id$="/${method}${operation}"]')`
+/** Returns JavaScript that finds the navigation link of an operation, or its section. */
+const toLink = (operation: string) => `document.querySelector('a[href$="GET${operation}"]')`
+const toSection = (operation: string, method = 'GET') => `document.querySelector('[id$="/${method}${operation}"]')`
 
 test('a reader can open an operation by its link', { skip }, async () => {
-  await page.click(linkTo('/customers/{id}'))
-  await page.waitUntil(`${section('/customers/{id}')}?.innerText.includes('If-None-Match')`)
-  await page.waitUntil(`Math.abs(${section('/customers/{id}')}.getBoundingClientRect().top) < innerHeight`)
+  await page.click(toLink('/customers/{id}'))
+  await page.waitUntil(`${toSection('/customers/{id}')}?.innerText.includes('If-None-Match')`)
+  await page.waitUntil(`Math.abs(${toSection('/customers/{id}')}.getBoundingClientRect().top) < innerHeight`)
 })
 
 for (const [link, method, operation] of [
@@ -55,14 +55,14 @@ for (const [link, method, operation] of [
     const reader = await openPage(api.baseUrl, { slower: 2 })
     t.after(() => reader.close())
     await reader.goTo(`${api.baseUrl}/docs/api#${link}`)
-    const seen = `[0.3, 0.4, 0.5, 0.6].map(part => document.elementFromPoint(innerWidth * part, innerHeight / 2))`
-    await reader.waitUntil(`${seen}.some(each => ${section(operation, method)}?.contains(each))`)
+    const visibleElements = `[0.3, 0.4, 0.5, 0.6].map(part => document.elementFromPoint(innerWidth * part, innerHeight / 2))`
+    await reader.waitUntil(`${visibleElements}.some(element => ${toSection(operation, method)}?.contains(element))`)
     const { painted, viewer, blank } = await reader.evaluate<{ painted: number; viewer: number; blank: boolean }>(`({
       painted: performance.getEntriesByName('first-contentful-paint')[0].startTime,
       viewer: performance.getEntriesByType('navigation')[0].loadEventStart,
-      blank: !${section(operation, method)}.innerText.trim(),
+      blank: !${toSection(operation, method)}.innerText.trim(),
     })`)
-    assert.ok(painted < viewer, `something is shown after ${painted} ms, before the viewer is there (${viewer} ms)`)
+    assert.ok(painted < viewer, `the first paint (${painted} ms) must come before the viewer (${viewer} ms)`)
     assert.equal(blank, false)
     assert.match((await api.sendRaw('/docs/api')).text, /<p [^>]*>The API reference is loading/)
     assert.doesNotMatch(await reader.evaluate('document.body.innerText'), /is loading/)
@@ -74,20 +74,20 @@ test('a reader finds an operation by a word', { skip }, async () => {
   await page.waitUntil(`document.activeElement?.tagName === 'INPUT'`)
   await page.type('voucher')
   await page.waitUntil(
-    `[...document.querySelectorAll('[role="option"]')].some(each => /voucher/i.test(each.innerText))`,
+    `[...document.querySelectorAll('[role="option"]')].some(option => /voucher/i.test(option.innerText))`,
   )
 })
 
 test('a request can be sent from the page to the service', { skip }, async () => {
-  const buttonOf = (of: string, words: string) =>
-    `[...${of}.querySelectorAll('button')].find(button => button.checkVisibility() && button.innerText.includes('${words}'))`
+  const toButton = (parent: string, label: string) =>
+    `[...${parent}.querySelectorAll('button')].find(button => button.checkVisibility() && button.innerText.includes('${label}'))`
   await page.goTo(`${api.baseUrl}/docs/api`)
-  await page.click(linkTo('/health/live'))
-  await page.waitUntil(buttonOf(`(${section('/health/live')} ?? document.body)`, 'Test Request'))
-  await page.click(buttonOf(section('/health/live'), 'Test Request'))
+  await page.click(toLink('/health/live'))
+  await page.waitUntil(toButton(`(${toSection('/health/live')} ?? document.body)`, 'Test Request'))
+  await page.click(toButton(toSection('/health/live'), 'Test Request'))
   const dialog = `document.querySelector('[role="dialog"]')`
-  await page.waitUntil(`${dialog} && ${buttonOf(dialog, 'Send')}`)
-  await page.click(buttonOf(dialog, 'Send'))
+  await page.waitUntil(`${dialog} && ${toButton(dialog, 'Send')}`)
+  await page.click(toButton(dialog, 'Send'))
   await page.waitUntil(`/200 OK[^]*"status": "live"/.test(${dialog}.innerText)`)
   assert.ok(page.requests.includes(`${api.baseUrl}/health/live`))
 })
@@ -171,12 +171,12 @@ test('the icon is cached until it changes', async () => {
 test('an error page escapes its values', async () => {
   for (const code of Object.keys(errorCodes)) {
     const { text } = await api.sendRaw(`/errors/${code}`)
-    const shown = text.replace(/<style>.*<\/style>/s, '')
+    const pageBody = text.replace(/<style>.*<\/style>/s, '')
     assert.doesNotMatch(
-      shown,
+      pageBody,
       /&(?!(amp|lt|gt|quot|#39);)|<(?!\/?(!doctype|html|head|meta|title|body|main|p|b|h1|h2|code|a|nav|dl|dt|dd)\b)/i,
       code,
     )
-    assert.doesNotMatch(shown, /(src|href)="(https?:)?\/\//, code)
+    assert.doesNotMatch(pageBody, /(src|href)="(https?:)?\/\//, code)
   }
 })

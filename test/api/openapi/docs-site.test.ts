@@ -127,7 +127,7 @@ test('a first visit loads at most 300 KB', { skip }, async () => {
   await page.goTo(`${api.baseUrl}/docs`)
   await page.waitUntil(`!document.querySelector('search').hidden`)
   const bytes = await page.evaluate<number>(
-    `['navigation', 'resource'].flatMap(type => performance.getEntriesByType(type)).reduce((sum, each) => sum + each.transferSize, 0)`,
+    `['navigation', 'resource'].flatMap(type => performance.getEntriesByType(type)).reduce((sum, entry) => sum + entry.transferSize, 0)`,
   )
   assert.ok(bytes > 2_000 && bytes <= 300_000, `${bytes} bytes`)
 })
@@ -140,7 +140,7 @@ test('a reader finds a page by its words', { skip }, async () => {
   await page.waitUntil(`document.querySelector('#results li a')`)
   await assertAccessible(page, 'search results')
   await page.click(
-    `[...document.querySelectorAll('#results a')].find(each => each.innerText.startsWith('Handle errors'))`,
+    `[...document.querySelectorAll('#results a')].find(link => link.innerText.startsWith('Handle errors'))`,
   )
   await page.waitUntil(`location.pathname === '/docs/shop/errors-and-retries'`)
   assert.deepEqual(page.pageErrors, [])

@@ -48,23 +48,23 @@ for (const [label, damage] of damages)
   })
 
 /** Returns the served paths from the router's printed tree: one line per node, its depth shown by the indentation. */
-function servedPaths() {
-  const above: string[] = []
+function listServedPaths() {
+  const parents: string[] = []
   return server
     .printRoutes({ method: 'GET', commonPrefix: false })
     .split('\n')
     .flatMap(line => {
       const [, indent = '', part = '', methods] = /^([│├└─\s]*)(\S+)(?: \((.*)\))?$/.exec(line) ?? []
       const depth = indent.length / 4
-      above[depth] = `${depth > 1 ? above[depth - 1] : ''}${part}`
-      return methods?.split(', ').includes('GET') ? [above[depth] ?? ''] : []
+      parents[depth] = `${depth > 1 ? parents[depth - 1] : ''}${part}`
+      return methods?.split(', ').includes('GET') ? [parents[depth] ?? ''] : []
     })
 }
 
 test('every served path is documented, and no other', () => {
   // The pages of the documentation and their assets are not operations, and neither are the console and the endpoints
   // of agents and of the e-commerce platform.
-  const served = servedPaths().filter(
+  const served = listServedPaths().filter(
     path => path !== '/' && !/^\/(docs[/*]|errors$|llms|console|mcp|ecommerce\/events)/.test(path),
   )
   const documented = Object.keys(document.paths).map(path => path.replace(/\{(\w+)\}/g, ':$1'))
@@ -72,12 +72,12 @@ test('every served path is documented, and no other', () => {
 })
 
 test('a path has exactly its documented methods', async () => {
-  const credentials = { 'x-forwarded-proto': 'https' }
+  const httpsHeaders = { 'x-forwarded-proto': 'https' }
   for (const [path, methods] of Object.entries<Node>(document.paths)) {
     const { headers } = await server.inject({
       method: 'PATCH',
       url: path.replace(/\{\w+\}/g, 'not_found'),
-      headers: credentials,
+      headers: httpsHeaders,
     })
     const allowed = String(headers.allow)
       .split(', ')
@@ -92,14 +92,14 @@ test('a path has exactly its documented methods', async () => {
   }
 })
 
-/** Every operation of the document. */
-const operations = (from: Node = document) =>
+/** Lists the operations of a document. */
+const listOperations = (from: Node = document) =>
   Object.entries<Node>(from.paths).flatMap(([path, methods]) =>
     Object.entries<Node>(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
   )
 
 /** Resolves a reference to a component. */
-const resolved = (node: Node): Node =>
+const resolve = (node: Node): Node =>
   node.$ref
     ? node.$ref
         .slice(2)
@@ -111,24 +111,26 @@ const verbs =
   /^(list|search|find|get|push|read|look|check|explain|create|update|place|quote|issue|validate|lock|map|rotate|revoke|erase|export|stream|delete|test|pause|resume|rewind|run|resolve|import|suspend|unlock|send|resend|reserve|release|receive|refund|mark|exchange|apply|start|undo|cancel|redeem|confirm)[A-Z][A-Za-z]+$/
 
 test('each operation has its own name that starts with a verb', () => {
-  const ids: string[] = operations().map(({ operation }) => operation.operationId)
+  const ids: string[] = listOperations().map(({ operation }) => operation.operationId)
   for (const id of ids) assert.match(id, verbs)
   assert.equal(new Set(ids).size, ids.length)
 })
 
 test('only orders, search, tables and imports require a query parameter', () => {
-  const needed = operations().flatMap(({ path, operation }) =>
+  const requiredParameters = listOperations().flatMap(({ path, operation }) =>
     operation.parameters
-      .map(resolved)
-      .flatMap(({ in: place, name, required }: Node) => (place === 'query' && required ? [`${path} ${name}`] : [])),
+      .map(resolve)
+      .flatMap(({ in: location, name, required }: Node) =>
+        location === 'query' && required ? [`${path} ${name}`] : [],
+      ),
   )
-  assert.deepEqual(needed, ['/orders order_number', '/search q', '/browse table', '/imports type'])
+  assert.deepEqual(requiredParameters, ['/orders order_number', '/search q', '/browse table', '/imports type'])
 })
 
 test('every operation has a one-sentence summary and every JSON schema a name', () => {
-  for (const { path, method, operation } of operations()) {
+  for (const { path, method, operation } of listOperations()) {
     assert.match(operation.description, /\.$/, `${method} ${path}`)
-    for (const { content = {} } of [...Object.values<Node>(operation.responses), resolved(operation.requestBody ?? {})])
+    for (const { content = {} } of [...Object.values<Node>(operation.responses), resolve(operation.requestBody ?? {})])
       for (const [type, { schema }] of Object.entries<Node>(content))
         assert.equal(Boolean(schema.$ref), /\bjson$/.test(type), `${method} ${path}: ${type}`)
   }
@@ -139,111 +141,112 @@ interface Leaf {
   schema: Node
 }
 
-/** The schemas in which values stand: an example of a whole covers its parts. */
-function leavesOf(schema: Node, pointer: string): Leaf[] {
+/** Lists the schemas that need an example. An example of an object also covers its properties. */
+function listLeaves(schema: Node, pointer: string): Leaf[] {
   const { properties, items, anyOf, additionalProperties, examples, $ref } = schema
   if ($ref) return []
   if (examples) return [{ pointer, schema }]
   if (properties)
     return Object.entries(properties).flatMap(([name, member]) =>
-      leavesOf(member, pointer + toPointer('properties', name)),
+      listLeaves(member, pointer + toPointer('properties', name)),
     )
-  if (items) return leavesOf(items, `${pointer}/items`)
+  if (items) return listLeaves(items, `${pointer}/items`)
   if (anyOf)
     return anyOf.flatMap((choice: Node, i: number) =>
-      choice.type === 'null' ? [] : leavesOf(choice, `${pointer}/anyOf/${i}`),
+      choice.type === 'null' ? [] : listLeaves(choice, `${pointer}/anyOf/${i}`),
     )
-  if (typeof additionalProperties === 'object') return leavesOf(additionalProperties, `${pointer}/additionalProperties`)
+  if (typeof additionalProperties === 'object')
+    return listLeaves(additionalProperties, `${pointer}/additionalProperties`)
   return [{ pointer, schema }]
 }
 
 /** Yields every pointer of the document at which `key` occurs, with its value. */
-function* places(node: Node, key: string, pointer = ''): Generator<[string, Node]> {
+function* findKey(node: Node, key: string, pointer = ''): Generator<[string, Node]> {
   if (node === null || typeof node !== 'object') return
   for (const [name, child] of Object.entries(node)) {
     if (name === key) yield [pointer, node]
-    // Data, in which a key means nothing.
+    // Data can contain the key by chance.
     if (['example', 'examples', 'default', 'enum'].includes(name)) continue
-    yield* places(child, key, pointer + toPointer(name))
+    yield* findKey(child, key, pointer + toPointer(name))
   }
 }
 
-const componentSchemas = () =>
+const listComponentSchemas = () =>
   Object.entries<Node>(flattenExtensions(document).components.schemas).map(
     ([name, schema]) => [toPointer('components', 'schemas', name), schema] as const,
   )
 
 test('every property has an example that matches its schema', () => {
-  const faultsOf = compileSchemas(document)
-  const leaves = componentSchemas().flatMap(([pointer, schema]) => leavesOf(schema, pointer))
+  const findErrors = compileSchemas(document)
+  const leaves = listComponentSchemas().flatMap(([pointer, schema]) => listLeaves(schema, pointer))
   assert.ok(leaves.length > 150, `${leaves.length} were found`)
   for (const { pointer, schema } of leaves) {
     assert.ok(schema.examples?.length, `${pointer} has no example`)
-    for (const example of schema.examples) assert.deepEqual(faultsOf(pointer, example), [], pointer)
+    for (const example of schema.examples) assert.deepEqual(findErrors(pointer, example), [], pointer)
   }
 })
 
-/** Tools send every example of an operation together. A cursor is invalid elsewhere, and these headers change the effect of a write. */
+/** Tools send every example of an operation together. A cursor is valid only in its list, and these headers change the effect of a write. */
 const withoutExample = ['after_cursor', 'Last-Event-ID', 'If-Match', 'Idempotency-Key', 'Prefer']
-/** A parameter that excludes another one has no example either. */
+/** Parameters without an example because they exclude another parameter. */
 const excludingExamples = ['updated_after', 'name']
 
 test('every parameter, header and file has one example that matches its schema', () => {
-  const faultsOf = compileSchemas(document)
-  const shown = [...places(document, 'schema')].filter(
+  const findErrors = compileSchemas(document)
+  const schemas = [...findKey(document, 'schema')].filter(
     ([pointer, { schema }]) => !schema.$ref && !/x-ndjson$/.test(pointer),
   )
-  assert.ok(shown.length > 80, `${shown.length} were found`)
-  for (const [pointer, { name, schema, example, examples }] of shown) {
+  assert.ok(schemas.length > 80, `${schemas.length} were found`)
+  for (const [pointer, { name, schema, example, examples }] of schemas) {
     const values: unknown[] = examples ? Object.values<Node>(examples).map(({ value }) => value) : [example]
     const [first] = values
     if (withoutExample.includes(name)) assert.equal(first, undefined, pointer)
     else if (!excludingExamples.includes(name)) assert.notEqual(first ?? schema.examples?.[0], undefined, pointer)
     assert.ok(first === undefined || !schema.examples, `${pointer} has two examples`)
     for (const value of values)
-      if (value !== undefined) assert.deepEqual(faultsOf(`${pointer}/schema`, value), [], pointer)
+      if (value !== undefined) assert.deepEqual(findErrors(`${pointer}/schema`, value), [], pointer)
   }
 })
 
 test('an empty string matches no query parameter', () => {
-  const faultsOf = compileSchemas(document)
-  const parameters = [...places(document, 'in')].filter(([, node]) => node.in === 'query')
+  const findErrors = compileSchemas(document)
+  const parameters = [...findKey(document, 'in')].filter(([, node]) => node.in === 'query')
   assert.ok(parameters.length > 60, `${parameters.length} were found`)
-  for (const [pointer, { name }] of parameters) assert.notDeepEqual(faultsOf(`${pointer}/schema`, ''), [], name)
+  for (const [pointer, { name }] of parameters) assert.notDeepEqual(findErrors(`${pointer}/schema`, ''), [], name)
 })
 
 test('only requests and errors have examples of whole objects', () => {
-  const faultsOf = compileSchemas(document)
-  for (const [pointer, { example, schema }] of places(document, 'schema')) {
+  const findErrors = compileSchemas(document)
+  for (const [pointer, { example, schema }] of findKey(document, 'schema')) {
     if (!schema.$ref || !/\/content\//.test(pointer)) continue
     const mustHave = /^\/(paths.*\/requestBody|components\/requestBodies)\//.test(pointer)
     const canHave = mustHave || /\/application~1problem\+json$/.test(pointer)
     assert.ok(example === undefined ? !mustHave : canHave, pointer)
-    if (example !== undefined) assert.deepEqual(faultsOf(`${pointer}/schema`, example), [], pointer)
+    if (example !== undefined) assert.deepEqual(findErrors(`${pointer}/schema`, example), [], pointer)
   }
 })
 
 test('every parameter, header and response has a description', () => {
-  for (const [pointer, node] of [...places(document, 'schema'), ...places(document, 'content')])
+  for (const [pointer, node] of [...findKey(document, 'schema'), ...findKey(document, 'content')])
     if (!/\/content\/|\/requestBody$|^\/components\/requestBodies|^\/x-response-headers/.test(pointer))
       assert.ok(node.description, pointer)
 })
 
 test('exactly the operations with credentials require X-Service-Name', () => {
-  for (const { path, method, operation } of operations()) {
-    const named = operation.parameters.some(
+  for (const { path, method, operation } of listOperations()) {
+    const requiresServiceName = operation.parameters.some(
       (parameter: Node) => parameter.$ref === '#/components/parameters/ServiceName',
     )
-    assert.equal(named, operation.security === undefined, `${method} ${path}`)
+    assert.equal(requiresServiceName, operation.security === undefined, `${method} ${path}`)
   }
 })
 
 test('an error example has its own status and matches the real response', async () => {
   const withSamples = JSON.parse(await getPart('?samples=true'))
   let count = 0
-  for (const { path, method, operation } of operations(withSamples))
+  for (const { path, method, operation } of listOperations(withSamples))
     for (const [status, response] of Object.entries<Node>(operation.responses)) {
-      const { example } = resolved(response).content?.['application/problem+json'] ?? {}
+      const { example } = resolve(response).content?.['application/problem+json'] ?? {}
       if (!example) continue
       if (!response.$ref) count++
       const expected = errorCodes[example.code as keyof typeof errorCodes]
@@ -255,16 +258,16 @@ test('an error example has its own status and matches the real response', async 
 })
 
 test('every possible error of an operation is documented and explained', () => {
-  const listed = new Set<string>()
-  for (const { path, method, operation } of operations()) {
-    const responses = Object.values<Node>(operation.responses).map(resolved)
+  const documentedCodes = new Set<string>()
+  for (const { path, method, operation } of listOperations()) {
+    const responses = Object.values<Node>(operation.responses).map(resolve)
     const explained = responses.map(({ description }) => description).join()
     const codes: string[] = [
       ...(operation['x-error-codes'] ?? []),
       ...responses.flatMap(response => response['x-error-codes'] ?? []),
     ]
     for (const code of codes) {
-      listed.add(code)
+      documentedCodes.add(code)
       const { status, title } = errorCodes[code as keyof typeof errorCodes]
       assert.ok(operation.responses[status] ?? operation.responses.default, `${method} ${path}: ${code}`)
       const isShared = Object.values<Node>(document.components.responses).some(({ description }) =>
@@ -273,8 +276,8 @@ test('every possible error of an operation is documented and explained', () => {
       assert.ok(isShared || explained.includes(`\`${code}\` | ${title}`), `${method} ${path}: ${code}`)
     }
   }
-  // No documented operation returns them: other methods, and the sign-in to the console.
-  const missing = Object.keys(errorCodes).filter(code => !listed.has(code))
+  // No documented operation returns these codes. They belong to other methods and to the sign-in to the console.
+  const missing = Object.keys(errorCodes).filter(code => !documentedCodes.has(code))
   assert.deepEqual(missing, ['sign_in_failed', 'method_not_allowed', 'identity_provider_unavailable'])
 })
 
@@ -283,14 +286,14 @@ test('every tag is described and every description has a tag', () => {
 })
 
 test('the document contains only standard OpenAPI fields', () => {
-  for (const key of ['$id', '~kind', '~optional']) assert.deepEqual([...places(document, key)], [], key)
-  for (const [pointer, { default: value }] of places(document, 'default'))
+  for (const key of ['$id', '~kind', '~optional']) assert.deepEqual([...findKey(document, key)], [], key)
+  for (const [pointer, { default: value }] of findKey(document, 'default'))
     assert.ok(!Array.isArray(value), `${pointer} has an array as its default, which generators warn about`)
-  const formats = new Set([...places(document, 'format')].map(([, schema]) => schema.format))
+  const formats = new Set([...findKey(document, 'format')].map(([, schema]) => schema.format))
   const standard = ['binary', 'date', 'date-time', 'email', 'ipv4', 'ipv6', 'uri']
-  const own = ['local-time', 'money', 'single-line', 'unit-price']
-  assert.deepEqual([...formats].sort(), [...standard, ...own].sort())
-  for (const format of own) assert.match(document.info.description, new RegExp(`\\| \`${format}\` \\|`))
+  const customFormats = ['local-time', 'money', 'single-line', 'unit-price']
+  assert.deepEqual([...formats].sort(), [...standard, ...customFormats].sort())
+  for (const format of customFormats) assert.match(document.info.description, new RegExp(`\\| \`${format}\` \\|`))
 })
 
 test('the document names its version and its address', async () => {
@@ -350,8 +353,8 @@ test('each tag has a valid slice of at most 8,000 tokens', async () => {
 test('a slice names the tag that has the fields of other records', async () => {
   const { schemas } = JSON.parse(await getPart('?tag=Changes')).components
   assert.deepEqual(schemas.Customer, { type: 'object', description: 'Its fields are in `?tag=Customers`.' })
-  const own = JSON.parse(await getPart('?tag=Customers')).components.schemas.Customer
-  assert.deepEqual(Object.keys(own.properties), Object.keys(document.components.schemas.Customer.properties))
+  const customFormats = JSON.parse(await getPart('?tag=Customers')).components.schemas.Customer
+  assert.deepEqual(Object.keys(customFormats.properties), Object.keys(document.components.schemas.Customer.properties))
 })
 
 test('the slice of a tag with samples is complete', async () => {
@@ -390,14 +393,14 @@ test('the document is compressed and has an ETag for each encoding', async () =>
 test('code samples are the files that the tests run', async () => {
   const withSamples = await getPart('?samples=true')
   assert.deepEqual(await lintOpenApi(withSamples), [])
-  const samples = operations(JSON.parse(withSamples)).flatMap(({ operation }) => operation['x-codeSamples'] ?? [])
+  const samples = listOperations(JSON.parse(withSamples)).flatMap(({ operation }) => operation['x-codeSamples'] ?? [])
   const files = globSync('examples/shop/*/*')
   const texts = new Set(await Promise.all(files.map(file => readFile(file, 'utf8'))))
   assert.ok(samples.filter(({ source }) => texts.has(source)).length >= 28)
 })
 
 test('each operation of the shop view has samples in four languages', async () => {
-  for (const { path, method, operation } of operations(JSON.parse(await getPart('?view=shop&samples=true')))) {
+  for (const { path, method, operation } of listOperations(JSON.parse(await getPart('?view=shop&samples=true')))) {
     if (operation.security) continue
     const labels = operation['x-codeSamples'].map(({ label }: Node) => label)
     assert.deepEqual(labels, ['curl', 'TypeScript', 'Python', 'PHP'], `${method} ${path}`)
@@ -406,13 +409,13 @@ test('each operation of the shop view has samples in four languages', async () =
 
 test('the webhooks section describes the sent headers and bodies', () => {
   const { parameters, requestBody } = document.webhooks['records.changed'].post
-  const sent = signHeaders([generateSecret()], { id: 'msg_1', timestamp: 1, body: '{}' })
+  const sentHeaders = signHeaders([generateSecret()], { id: 'msg_1', timestamp: 1, body: '{}' })
   assert.deepEqual(
     parameters.map((parameter: Node) => parameter.name),
-    Object.keys(sent),
+    Object.keys(sentHeaders),
   )
-  const faultsOf = compileSchemas(document)
+  const findErrors = compileSchemas(document)
   const pointer = requestBody.content['application/json'].schema.$ref.slice(1)
-  assert.deepEqual(faultsOf(pointer, JSON.parse(buildTestBody('luma', '2026-11-21T09:31:28.120Z'))), [])
-  assert.notDeepEqual(faultsOf(pointer, { type: 'records.lost' }), [])
+  assert.deepEqual(findErrors(pointer, JSON.parse(buildTestBody('luma', '2026-11-21T09:31:28.120Z'))), [])
+  assert.notDeepEqual(findErrors(pointer, { type: 'records.lost' }), [])
 })

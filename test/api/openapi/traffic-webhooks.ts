@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { respondWith, startReceiver } from '../../support/webhooks/receiver.ts'
-import type { Traffic } from './answers.ts'
+import type { Traffic } from './traffic.ts'
 
 /** Tests the responses of the webhook operations to an admin. */
 export function testWebhooks(traffic: () => Traffic) {
   test('webhooks are created, tested, rotated and deleted as documented', async () => {
-    const { api, get, post, put, remove, rejected } = traffic()
+    const { api, get, post, put, remove, assertRejected } = traffic()
     const receiver = await startReceiver()
     const created = await post('/webhooks', { url: receiver.url, kinds: ['customer'], description: 'traffic' })
     assert.equal(created.status, 201, created.text)
@@ -26,19 +26,19 @@ export function testWebhooks(traffic: () => Traffic) {
     for (const to of ['beginning', '2026-01-01', (await get(path)).json.data.cursor])
       assert.equal((await post(`${path}/rewind`, { to })).status, 200, to)
     // The cursor belongs to the resource types before the update.
-    await rejected('invalid_field', post(`${path}/rewind`, { to: created.json.data.cursor }))
-    await rejected('invalid_body', post(`${path}/rewind`, {}))
-    await rejected('invalid_field', post('/webhooks', { url: receiver.url, kinds: ['shoes'] }))
-    await rejected('url_not_allowed', post('/webhooks', { url: 'https://10.0.0.1/hooks' }))
-    await rejected('url_not_allowed', put(path, { url: 'ftp://shop.example/' }))
-    await rejected('insufficient_role', get('/webhooks', {}, await api.createAccount('maintainer')))
+    await assertRejected('invalid_field', post(`${path}/rewind`, { to: created.json.data.cursor }))
+    await assertRejected('invalid_body', post(`${path}/rewind`, {}))
+    await assertRejected('invalid_field', post('/webhooks', { url: receiver.url, kinds: ['shoes'] }))
+    await assertRejected('url_not_allowed', post('/webhooks', { url: 'https://10.0.0.1/hooks' }))
+    await assertRejected('url_not_allowed', put(path, { url: 'ftp://shop.example/' }))
+    await assertRejected('insufficient_role', get('/webhooks', {}, await api.createAccount('maintainer')))
     assert.equal((await remove(path)).status, 200)
-    await rejected('not_found', remove(path))
-    await rejected('not_found', get(path))
-    await rejected('not_found', get(`${path}/attempts`))
+    await assertRejected('not_found', remove(path))
+    await assertRejected('not_found', get(path))
+    await assertRejected('not_found', get(`${path}/attempts`))
     for (const action of ['test', 'pause', 'resume', 'rotate-secret'])
-      await rejected('not_found', post(`${path}/${action}`, {}))
-    await rejected('not_found', post(`${path}/rewind`, { to: 'beginning' }))
-    await rejected('not_found', put(path, {}))
+      await assertRejected('not_found', post(`${path}/${action}`, {}))
+    await assertRejected('not_found', post(`${path}/rewind`, { to: 'beginning' }))
+    await assertRejected('not_found', put(path, {}))
   })
 }

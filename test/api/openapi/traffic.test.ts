@@ -7,7 +7,7 @@ import { sql } from '../../../src/database/db.ts'
 import { type ErrorCode, errorCodes } from '../../../src/errors/api-error.ts'
 import type { Node } from '../../support/conformance.ts'
 import type { TestApi, TestResponse } from '../../support/service.ts'
-import { startTraffic, type Traffic } from './answers.ts'
+import { startTraffic, type Traffic } from './traffic.ts'
 import { testChanges } from './traffic-changes.ts'
 import { testConfiguration } from './traffic-configuration.ts'
 import { testOperations } from './traffic-operations.ts'
@@ -17,15 +17,15 @@ import { testWrites } from './traffic-writes.ts'
 let traffic: Traffic
 let api: TestApi
 let get: Traffic['get']
-let getOpenly: Traffic['getOpenly']
-let rejected: Traffic['rejected']
+let getWithoutCredentials: Traffic['getWithoutCredentials']
+let assertRejected: Traffic['assertRejected']
 
 before(async () => {
   traffic = await startTraffic()
   api = traffic.api
   get = traffic.get
-  getOpenly = traffic.getOpenly
-  rejected = traffic.rejected
+  getWithoutCredentials = traffic.getWithoutCredentials
+  assertRejected = traffic.assertRejected
 })
 
 after(() => api.stop())
@@ -83,64 +83,65 @@ test('records and 304 responses match the document', async () => {
 
 test('public pages match the document', async () => {
   for (const path of ['/health/live', '/health/ready', '/openapi.json', '/docs', '/changelog'])
-    assert.equal((await getOpenly(path)).status, 200, path)
-  for (const code of Object.keys(errorCodes)) assert.equal((await getOpenly(`/errors/${code}`)).status, 200, code)
-  await getOpenly('/errors/not_found', { accept: 'text/markdown' })
-  await rejected('not_found', getOpenly('/errors/none'))
-  await rejected('https_required', getOpenly('/health/live', { 'x-forwarded-proto': 'http' }))
+    assert.equal((await getWithoutCredentials(path)).status, 200, path)
+  for (const code of Object.keys(errorCodes))
+    assert.equal((await getWithoutCredentials(`/errors/${code}`)).status, 200, code)
+  await getWithoutCredentials('/errors/not_found', { accept: 'text/markdown' })
+  await assertRejected('not_found', getWithoutCredentials('/errors/none'))
+  await assertRejected('https_required', getWithoutCredentials('/health/live', { 'x-forwarded-proto': 'http' }))
 })
 
 test('errors of a request match the document', async () => {
-  await rejected('invalid_parameter', get('/stores?limit=0&limits=5'))
-  await rejected('invalid_parameter', get('/stores/1?limit=5'))
-  await rejected('invalid_cursor', get('/stores?after_cursor=AAAA'))
-  await rejected('invalid_timestamp', get('/products?updated_after=2023-02-30'))
-  await rejected(
+  await assertRejected('invalid_parameter', get('/stores?limit=0&limits=5'))
+  await assertRejected('invalid_parameter', get('/stores/1?limit=5'))
+  await assertRejected('invalid_cursor', get('/stores?after_cursor=AAAA'))
+  await assertRejected('invalid_timestamp', get('/products?updated_after=2023-02-30'))
+  await assertRejected(
     'date_range_inverted',
     get('/orders/transactions/search?updated_after=2024-02-02&updated_before=2024-02-01'),
   )
-  await rejected('not_found', get('/inventory?sku=none'))
-  await rejected('not_found', get('/customers/none'))
-  await rejected('voucher_not_accepted', get('/vouchers/1', { 'x-voucher-pin': '000000' }))
-  await rejected('duplicate_header', get('/stores', { 'x-service-name': [api.service.name, api.service.name] }))
-  await rejected('uri_too_long', get(`/stores?ecommerce_location_id=${'1'.repeat(9_000)}`))
-  await rejected('headers_too_large', get('/stores', { 'x-filler': '1'.repeat(17_000) }))
-  const many = Object.fromEntries(Array.from({ length: 120 }, (_, i) => [`x-${i}`, '1']))
-  await rejected('headers_too_large', get('/stores', many))
-  await rejected('not_acceptable', get('/stores', { accept: 'text/html' }))
-  await rejected('expectation_failed', get('/stores', { expect: 'tea' }))
-  await rejected('malformed_request', traffic.requested('GET', '/stores', nonsense()))
+  await assertRejected('not_found', get('/inventory?sku=none'))
+  await assertRejected('not_found', get('/customers/none'))
+  await assertRejected('voucher_not_accepted', get('/vouchers/1', { 'x-voucher-pin': '000000' }))
+  await assertRejected('duplicate_header', get('/stores', { 'x-service-name': [api.service.name, api.service.name] }))
+  await assertRejected('uri_too_long', get(`/stores?ecommerce_location_id=${'1'.repeat(9_000)}`))
+  await assertRejected('headers_too_large', get('/stores', { 'x-filler': '1'.repeat(17_000) }))
+  const manyHeaders = Object.fromEntries(Array.from({ length: 120 }, (_, i) => [`x-${i}`, '1']))
+  await assertRejected('headers_too_large', get('/stores', manyHeaders))
+  await assertRejected('not_acceptable', get('/stores', { accept: 'text/html' }))
+  await assertRejected('expectation_failed', get('/stores', { expect: 'tea' }))
+  await assertRejected('malformed_request', traffic.checkResponse('GET', '/stores', sendMalformedBytes()))
 })
 
 test('errors for missing, wrong and insufficient credentials match the document', async () => {
   const visitor = await api.createAccount('visitor')
-  await rejected('invalid_credentials', getOpenly('/stores'))
+  await assertRejected('invalid_credentials', getWithoutCredentials('/stores'))
   const session = { authorization: undefined, cookie: '__Host-tillbridge=ended' }
-  await rejected('session_ended', get('/stores', session))
-  await rejected(
+  await assertRejected('session_ended', get('/stores', session))
+  await assertRejected(
     'cross_origin_request',
     traffic.post('/customers', {}, { ...session, 'sec-fetch-site': 'cross-site' } as never),
   )
-  await rejected('service_name_required', get('/stores', { 'x-service-name': undefined }))
-  await rejected('service_not_assigned', get('/stores', { 'x-service-name': 'none' }))
-  await rejected('https_required', get('/stores', { 'x-forwarded-proto': 'http' }))
-  await rejected('insufficient_role', get('/settings', {}, visitor))
+  await assertRejected('service_name_required', get('/stores', { 'x-service-name': undefined }))
+  await assertRejected('service_not_assigned', get('/stores', { 'x-service-name': 'none' }))
+  await assertRejected('https_required', get('/stores', { 'x-forwarded-proto': 'http' }))
+  await assertRejected('insufficient_role', get('/settings', {}, visitor))
   const wrong = { authorization: `Basic ${btoa('guest:guess')}` }
-  for (let i = 0; i < 20; i++) await rejected('invalid_credentials', get('/stores', wrong))
-  await rejected('too_many_failures', get('/stores', wrong))
+  for (let i = 0; i < 20; i++) await assertRejected('invalid_credentials', get('/stores', wrong))
+  await assertRejected('too_many_failures', get('/stores', wrong))
 })
 
 test('missing capabilities and insufficient permissions match the document', async () => {
   const old = await api.createService({ backOfficeVersion: '2021.3' })
   const { json } = await get('/customers?updated_after=2024-05-10', {}, old)
   assert.equal(json.meta.warnings[0].code, 'capability_unavailable')
-  await rejected(
+  await assertRejected(
     'capability_unavailable',
     get('/customers?updated_after=2024-05-10', { prefer: 'handling=strict' }, old),
   )
   const rateLimited = await api.createService({ readsPerMinute: 1 })
   await get('/stores', {}, rateLimited)
-  await rejected('rate_limited', get('/stores', {}, rateLimited))
+  await assertRejected('rate_limited', get('/stores', {}, rateLimited))
   const unlimited = await api.createService({ readsPerMinute: 'off' })
   assert.equal((await get('/stores', {}, unlimited)).headers.ratelimit, undefined)
 })
@@ -153,15 +154,15 @@ testOperations(() => traffic)
 
 test('internal errors and database outages match the document', async () => {
   await api.db.run(sql`alter table payment_gateway rename to elsewhere`)
-  await rejected('internal_error', get('/payment-gateways'))
+  await assertRejected('internal_error', get('/payment-gateways'))
   await api.db.run(sql`alter table elsewhere rename to payment_gateway`)
   const { pool } = api.db
-  const accepted = await Promise.all(Array.from({ length: pool.options.max }, () => pool.connect()))
+  const connections = await Promise.all(Array.from({ length: pool.options.max }, () => pool.connect()))
   const [ready] = await Promise.all([
-    getOpenly('/health/ready'),
-    rejected('service_unavailable', get('/payment-gateways')),
+    getWithoutCredentials('/health/ready'),
+    assertRejected('service_unavailable', get('/payment-gateways')),
   ])
-  for (const client of accepted) client.release()
+  for (const client of connections) client.release()
   assert.equal(ready.status, 503)
 })
 
@@ -171,11 +172,11 @@ test('an unknown path or method returns a problem document', async () => {
     ['GET', '/nowhere', 'not_found'],
   ] as const) {
     const response = await api.request(path, { method })
-    // The document has no such operation; the shape is the one that all errors have.
+    // The document doesn't have this operation, so its response is checked like an error of another operation.
     assert.deepEqual(
       traffic
         .check('GET', '/errors/none', { ...response, status: 404 })
-        .errors.filter(fault => !/^(allow|method_not_allowed)/.test(fault)),
+        .errors.filter(error => !/^(allow|method_not_allowed)/.test(error)),
       [],
     )
     assert.equal(response.json.code, code)
@@ -184,7 +185,7 @@ test('an unknown path or method returns a problem document', async () => {
 
 test('the check detects a response that differs from the document', async () => {
   const response = await api.get('/stores?limit=1')
-  const strayed: [Partial<TestResponse>, RegExp][] = [
+  const deviations: [Partial<TestResponse>, RegExp][] = [
     [{ status: 418 }, /418 is not documented/],
     [{ headers: { ...response.headers, 'content-type': 'text/plain' } }, /text\/plain is not documented/],
     [{ headers: { ...response.headers, 'cache-control': 'public' } }, /cache-control: the whole must be equal/],
@@ -199,12 +200,12 @@ test('the check detects a response that differs from the document', async () => 
     ],
     [{ json: { data: response.json.data } }, /must have required property 'meta'/],
   ]
-  for (const [change, fault] of strayed)
-    assert.match(traffic.check('GET', '/stores', { ...response, ...change }).errors.join(), fault)
+  for (const [change, error] of deviations)
+    assert.match(traffic.check('GET', '/stores', { ...response, ...change }).errors.join(), error)
 })
 
-/** Codes that are not provoked here, and the tests that do. */
-const elsewhere: Partial<Record<ErrorCode, string>> = {
+/** Error codes that this file doesn't cause, and the tests that cause them. */
+const codesInOtherTests: Partial<Record<ErrorCode, string>> = {
   account_managed_by_provider: '../../console/identity-provider.test.ts',
   coupon_locked: '../../apparel21/writes/coupons.test.ts',
   coupon_unusable: '../../apparel21/writes/coupons.test.ts',
@@ -216,7 +217,7 @@ const elsewhere: Partial<Record<ErrorCode, string>> = {
   sign_in_failed: '../../console/identity-provider.test.ts',
 }
 /** Operations that need another back office or an e-commerce platform, and the tests that use them. */
-const operationsElsewhere: Record<string, string> = {
+const operationsInOtherTests: Record<string, string> = {
   validateCoupon: '../../apparel21/writes/coupons.test.ts',
   reserveCoupon: '../../apparel21/writes/coupons.test.ts',
   releaseCoupon: '../../apparel21/writes/coupons.test.ts',
@@ -228,30 +229,30 @@ const operationsElsewhere: Record<string, string> = {
   pushStock: '../../ecommerce/api.test.ts',
 }
 /** Errors that only an external back office can cause. */
-const ofOtherDrivers: ErrorCode[] = ['back_office_error', 'back_office_unavailable']
+const codesOfOtherDrivers: ErrorCode[] = ['back_office_error', 'back_office_unavailable']
 
 test('the traffic covered every operation and every testable error', async () => {
-  const answered = new Set(
+  const successful = new Set(
     traffic.exchanges.filter(({ response }) => response.status < 300).map(({ operation }) => operation),
   )
   const operations = Object.values<Node>(traffic.document.paths).flatMap(path =>
     Object.values<Node>(path).map(operation => operation.operationId),
   )
   assert.deepEqual(
-    operations.filter(operation => !answered.has(operation)),
-    Object.keys(operationsElsewhere),
+    operations.filter(operation => !successful.has(operation)),
+    Object.keys(operationsInOtherTests),
   )
 
-  const seen = new Set(traffic.exchanges.map(({ response }) => response.json?.code))
-  const unseen = Object.keys(errorCodes).filter(code => !seen.has(code))
-  assert.deepEqual(unseen.sort(), [...Object.keys(elsewhere), ...ofOtherDrivers].sort())
-  for (const [code, file] of Object.entries(elsewhere))
+  const seenCodes = new Set(traffic.exchanges.map(({ response }) => response.json?.code))
+  const missingCodes = Object.keys(errorCodes).filter(code => !seenCodes.has(code))
+  assert.deepEqual(missingCodes.sort(), [...Object.keys(codesInOtherTests), ...codesOfOtherDrivers].sort())
+  for (const [code, file] of Object.entries(codesInOtherTests))
     assert.match(await readFile(new URL(file, import.meta.url), 'utf8'), new RegExp(code), file)
   assert.ok(traffic.exchanges.length > 220, `${traffic.exchanges.length} exchanges`)
 })
 
-/** The answer to bytes that are no request. */
-function nonsense() {
+/** Returns the response to bytes that aren't an HTTP request. */
+function sendMalformedBytes() {
   const { port } = new URL(api.baseUrl)
   return new Promise<TestResponse>((resolve, reject) => {
     const socket = connect({ host: 'localhost', port: Number(port), ca: api.ca }, () => socket.write('HELLO\r\n\r\n'))

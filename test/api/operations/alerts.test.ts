@@ -13,14 +13,14 @@ after(() => api.stop())
 
 const raise = (caller: Caller, kind: AlertName, subject: string, detail = 'It failed.') =>
   raiseAlert(api.db, caller.service.id, { kind, subject, detail })
-const alerts = async (caller: Caller): Promise<AlertRecord[]> => (await caller.get('/alerts')).json.data
+const listAlerts = async (caller: Caller): Promise<AlertRecord[]> => (await caller.get('/alerts')).json.data
 
 test('an alert contains its cause, its count and its remedy', async () => {
   const caller = await api.createService()
-  assert.deepEqual(await alerts(caller), [])
+  assert.deepEqual(await listAlerts(caller), [])
   await raise(caller, 'sync_failing', 'stock', 'back_office_unavailable (5 times)')
   await raise(caller, 'sync_failing', 'stock', 'back_office_unavailable (6 times)')
-  const [{ id, since, lastAt, ...alert } = {} as AlertRecord, ...more] = await alerts(caller)
+  const [{ id, since, lastAt, ...alert } = {} as AlertRecord, ...more] = await listAlerts(caller)
   assert.deepEqual(more, [])
   assert.ok(id && Date.parse(since) <= Date.parse(lastAt))
   assert.deepEqual(alert, {
@@ -39,20 +39,20 @@ test('an alert contains its cause, its count and its remedy', async () => {
 test('a resolved alert disappears and is raised again on the next occurrence', async () => {
   const caller = await api.createService()
   await raise(caller, 'voucher_pin_guessing', '2062389')
-  const [before] = await alerts(caller)
+  const [before] = await listAlerts(caller)
   const path = `/alerts/${before?.id}/resolve`
-  const trial = await post(caller, path, {}, { prefer: 'tx=rollback' })
-  assert.deepEqual([trial.status, (await alerts(caller)).length], [200, 1])
+  const dryRun = await post(caller, path, {}, { prefer: 'tx=rollback' })
+  assert.deepEqual([dryRun.status, (await listAlerts(caller)).length], [200, 1])
   const resolved = await post(caller, path, {})
   assert.deepEqual([resolved.status, resolved.json.data], [200, before])
-  assert.deepEqual(await alerts(caller), [])
+  assert.deepEqual(await listAlerts(caller), [])
   assertProblem(await post(caller, path, {}), 'not_found', api.baseUrl, path)
   await raise(caller, 'voucher_pin_guessing', '2062389')
-  const [again] = await alerts(caller)
+  const [again] = await listAlerts(caller)
   assert.deepEqual([again?.times, again?.id === before?.id], [1, false])
   const { json } = await caller.get('/audit')
   assert.deepEqual(
-    json.data.map((line: { operation: string }) => line.operation),
+    json.data.map((entry: { operation: string }) => entry.operation),
     ['POST /alerts/:id/resolve'],
   )
 })
@@ -60,7 +60,7 @@ test('a resolved alert disappears and is raised again on the next occurrence', a
 test('one of two concurrent requests to resolve an alert succeeds', async () => {
   const caller = await api.createService()
   await raise(caller, 'export_file_rejected', 'stock.csv')
-  const [alert] = await alerts(caller)
+  const [alert] = await listAlerts(caller)
   const responses = await Promise.all(Array.from({ length: 8 }, () => post(caller, `/alerts/${alert?.id}/resolve`, {})))
   assert.deepEqual(responses.map(({ status }) => status).sort(), [200, ...Array(7).fill(404)])
 })
@@ -72,19 +72,19 @@ test('alerts are paginated newest first and belong to one service', async () => 
     await api.db.run(sql`update alert set begun_at = now() - ${i} * interval '1 minute' where subject = ${`s${i}`}`)
   }
   await raise(other, 'email_failed', 'canary')
-  const walked: AlertRecord[] = []
+  const paginatedAlerts: AlertRecord[] = []
   for (let query = '?limit=3'; query; ) {
     const { json } = await caller.get(`/alerts${query}`)
-    walked.push(...json.data)
+    paginatedAlerts.push(...json.data)
     query = json.meta.hasNextPage ? `?limit=3&after_cursor=${json.meta.endCursor}` : ''
   }
   assert.deepEqual(
-    walked.map(({ kind }) => kind),
+    paginatedAlerts.map(({ kind }) => kind),
     Object.keys(alertKinds),
   )
-  for (const { title, remedy } of walked) assert.ok(title && remedy && !/\{/.test(remedy), title)
+  for (const { title, remedy } of paginatedAlerts) assert.ok(title && remedy && !/\{/.test(remedy), title)
   assert.deepEqual(
-    (await alerts(other)).map(({ subject }) => subject),
+    (await listAlerts(other)).map(({ subject }) => subject),
     ['canary'],
   )
 })
@@ -98,7 +98,7 @@ test('a visitor cannot see alerts because some contain voucher numbers', async (
 test('each command in a remedy exists and accepts its arguments', async () => {
   const caller = await api.createService()
   for (const kind of Object.keys(alertKinds) as AlertName[]) await raise(caller, kind, '2062389')
-  const remedies = (await alerts(caller)).map(({ remedy }) => remedy)
+  const remedies = (await listAlerts(caller)).map(({ remedy }) => remedy)
   for (const remedy of remedies) assert.doesNotMatch(remedy, /password=|SERVICE|\{|(?<!`)tillbridge /)
   const commands = remedies.flatMap(remedy =>
     [...remedy.matchAll(/`tillbridge ([^`]+)`/g)].map(([, command = '']) => command),
@@ -107,13 +107,13 @@ test('each command in a remedy exists and accepts its arguments', async () => {
   // `doctor` checks the installation and takes no service.
   for (const command of commands.filter(line => !line.endsWith('--help') && line !== 'doctor')) {
     assert.match(command, new RegExp(` (--service )?${caller.service.name}( |$)`))
-    assert.equal(await takes(command), true, command)
+    assert.equal(await acceptsCommand(command), true, command)
   }
 })
 
 /** True if the program has this command with these arguments and options. Doesn't run it. */
-async function takes(words: string) {
-  const [name = '', verb, ...args] = words.split(' ')
+async function acceptsCommand(commandLine: string) {
+  const [name = '', verb, ...args] = commandLine.split(' ')
   const program = await buildProgram(name)
   let accepted = false
   const command = program.commands[0]?.commands.find(candidate => candidate.name() === verb)

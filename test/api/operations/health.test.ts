@@ -36,7 +36,7 @@ test('a service without problems is ok', async () => {
 
 test('skipped records degrade the health; a rejected file is critical', async () => {
   await addRun('stock', { skipped: 3 })
-  assert.deepEqual(await readHealth(), healthy, 'lines of a file that are no records are no problem')
+  assert.deepEqual(await readHealth(), healthy, 'skipped lines of a file must not degrade the health')
   await addRun('stock', { skipped: 3, origin: 'backOffice' })
   assert.equal((await readHealth()).level, 'degraded')
   await addRun('customers', { rejected: 10 })
@@ -50,7 +50,7 @@ test('skipped records degrade the health; a rejected file is critical', async ()
     ['degraded', 'Import of stores: 2 rejected'],
     ['degraded', 'Sync of stock: 3 skipped'],
   ])
-  assert.equal(problems[0].level, 'critical', 'the worst come first')
+  assert.equal(problems[0].level, 'critical', 'the worst problem must come first')
   for (const sync of ['stock', 'customers', 'stores', 'staff']) await addRun(sync, {})
   assert.deepEqual(await readHealth(), healthy)
 })

@@ -15,14 +15,14 @@ const csv = 'storeId,storeNumber,name\n1,101,Collins Street\n'
 
 test('an account can run two imports without blocking other accounts', async () => {
   const [caller, other] = [await api.createService(), await api.createService()]
-  const letGo = await lockImportType(api.db, caller.service, 'stores', {})
+  const release = await lockImportType(api.db, caller.service, 'stores', {})
   const accepted = [await send(caller, csv), await send(caller, csv)]
   try {
     for (const { status, text } of accepted) assert.equal(status, 202, text)
     assertProblem(await send(caller, csv), 'too_many_imports', api.baseUrl)
     await importAndWait(other, 'stores', csv)
   } finally {
-    await letGo()
+    await release()
   }
   for (const response of accepted) await waitForImport(caller, response)
   assert.equal((await send(caller, csv)).status, 202)
@@ -49,14 +49,14 @@ test('the accounts of a service cannot take all import slots', async () => {
 test('an import uses the declared charset unless an option overrides it', async () => {
   const caller = await api.createService()
   const lodz = Buffer.from('storeId,storeNumber,name\n1,101,\xa3\xf3d\xbc\n', 'latin1')
-  const nameOf = async (query: string, type: string) => {
+  const importAndGetName = async (query: string, type: string) => {
     await importAndWait(caller, `stores${query}`, lodz, { 'content-type': type })
     return (await caller.get('/stores/101')).json.data.name
   }
-  assert.equal(await nameOf('', 'text/csv; charset=iso-8859-2'), 'Łódź')
-  assert.equal(await nameOf('?encoding=windows-1252', 'text/csv;charset="ISO-8859-2"'), '£ód¼')
+  assert.equal(await importAndGetName('', 'text/csv; charset=iso-8859-2'), 'Łódź')
+  assert.equal(await importAndGetName('?encoding=windows-1252', 'text/csv;charset="ISO-8859-2"'), '£ód¼')
   const profile = `?profile=${encodeURIComponent('{"encoding":"iso-8859-2"}')}`
-  assert.equal(await nameOf(profile, 'text/csv; header=present; charset=windows-1252'), 'Łódź')
+  assert.equal(await importAndGetName(profile, 'text/csv; header=present; charset=windows-1252'), 'Łódź')
   assertProblem(
     await send(caller, csv, { 'content-type': 'text/csv; charset=klingon' }),
     'unsupported_media_type',

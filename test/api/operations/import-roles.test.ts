@@ -9,7 +9,7 @@ const api = await startTestApi({ settings: { readsPerMinute: 'off', writesPerMin
 after(() => api.stop())
 
 /** Import types that are reserved for admins: mappings, and gateways, which are a setting. */
-const ofAdmins = [
+const adminTypes = [
   'payment-gateways',
   'store-mapping',
   'sku-mapping',
@@ -22,7 +22,7 @@ test('a maintainer cannot import data that they cannot change individually', asy
   const maintainer = await api.createAccount('maintainer')
   for (const kind of Object.keys(importTypes)) {
     const response = await uploadFile(maintainer, kind, 'x\n')
-    if (ofAdmins.includes(kind)) assertProblem(response, 'insufficient_role', api.baseUrl, '/imports')
+    if (adminTypes.includes(kind)) assertProblem(response, 'insufficient_role', api.baseUrl, '/imports')
     else assert.equal((await waitForImport(maintainer, response)).state, 'failed', kind)
     assert.equal((await importAndWait(api, kind, 'x\n')).state, 'failed', kind)
   }
@@ -41,10 +41,10 @@ test('only an admin can import columns that map or configure', async () => {
   const admin = await api.createService()
   const maintainer = await api.createAccount('maintainer', admin.service)
   await importAndWait(admin, 'stores', 'storeId,storeNumber,name,ecommerceLocationId,inventoryBuffer\n1,101,x,77,3\n')
-  const withThem = 'storeId,storeNumber,name,inventoryBuffer\n1,101,y,9\n'
-  for (const [query, csv, why] of [
-    ['', withThem, /inventoryBuffer requires the role admin/],
-    [{ map: { inventoryBuffer: 'B' } }, withThem, /inventoryBuffer requires the role admin/],
+  const csvWithBuffer = 'storeId,storeNumber,name,inventoryBuffer\n1,101,y,9\n'
+  for (const [query, csv, reason] of [
+    ['', csvWithBuffer, /inventoryBuffer requires the role admin/],
+    [{ map: { inventoryBuffer: 'B' } }, csvWithBuffer, /inventoryBuffer requires the role admin/],
     [
       { set: { ecommerceLocationId: '5' } },
       'storeId,storeNumber,name\n1,101,y\n',
@@ -54,12 +54,16 @@ test('only an admin can import columns that map or configure', async () => {
     const profile = query && `?profile=${encodeURIComponent(JSON.stringify(query))}`
     const run = await importAndWait(maintainer, `stores${profile}`, csv)
     assert.equal(run.state, 'failed')
-    assert.match(run.detail, why)
+    assert.match(run.detail, reason)
   }
   const line = '{"storeId":"1","storeNumber":"101","name":"y","inventoryBuffer":9}\n'
   const run = await importAndWait(maintainer, 'stores', line, { 'content-type': 'application/x-ndjson' })
   assert.deepEqual([run.state, run.rejected], ['ok', 1])
-  const otherStores = await importAndWait(maintainer, 'stores?profile=%7B%22ignore%22%3A%5B%22*%22%5D%7D', withThem)
+  const otherStores = await importAndWait(
+    maintainer,
+    'stores?profile=%7B%22ignore%22%3A%5B%22*%22%5D%7D',
+    csvWithBuffer,
+  )
   assert.deepEqual([otherStores.state, otherStores.changed], ['ok', 1])
   const { name, ecommerceLocationId, inventoryBuffer } = (await admin.get('/stores/101')).json.data
   assert.deepEqual([name, ecommerceLocationId, inventoryBuffer], ['y', '77', 3])

@@ -19,10 +19,10 @@ const api = await startTestApi({ settings: { readsPerMinute: 'off', writesPerMin
 after(() => api.stop())
 const { db } = api
 
-const counts = ({ state, read, new: added, changed, unchanged, rejected }: Record<string, unknown>) => [
+const toCounts = ({ state, read, new: added, changed, unchanged, rejected }: Record<string, unknown>) => [
   ...[state, read, added, changed, unchanged, rejected],
 ]
-const stores = async (caller: Caller) =>
+const listStores = async (caller: Caller) =>
   (await caller.get('/stores')).json.data.map(({ storeId, name }: { storeId: string; name: string }) => [storeId, name])
 
 const csv = 'storeId,storeNumber,name\n1,101,Collins Street\n2,102,Bourke Street\n'
@@ -30,15 +30,15 @@ const csv = 'storeId,storeNumber,name\n1,101,Collins Street\n2,102,Bourke Street
 test('importing a file twice changes nothing and records two audited runs', async () => {
   const caller = await api.createService()
   const first = await importAndWait(caller, 'stores', csv)
-  assert.deepEqual(counts(first), ['ok', 2, 2, 0, 0, 0])
+  assert.deepEqual(toCounts(first), ['ok', 2, 2, 0, 0, 0])
   assert.deepEqual([first.sync, first.origin, first.dryRun, first.detail], ['stores', 'file', false, null])
-  assert.deepEqual(await stores(caller), [
+  assert.deepEqual(await listStores(caller), [
     ['1', 'Collins Street'],
     ['2', 'Bourke Street'],
   ])
-  assert.deepEqual(counts(await importAndWait(caller, 'stores', csv)), ['ok', 2, 0, 0, 2, 0])
-  const [feed] = (await caller.get('/syncs')).json.data
-  assert.deepEqual([feed.sync, feed.origin, feed.state], ['stores', 'file', 'ok'])
+  assert.deepEqual(toCounts(await importAndWait(caller, 'stores', csv)), ['ok', 2, 0, 0, 2, 0])
+  const [sync] = (await caller.get('/syncs')).json.data
+  assert.deepEqual([sync.sync, sync.origin, sync.state], ['stores', 'file', 'ok'])
   assert.equal((await caller.get('/syncs/stores/runs')).json.data.length, 2)
   const audit = (await caller.get('/audit')).json.data
   assert.deepEqual(
@@ -49,18 +49,21 @@ test('importing a file twice changes nothing and records two audited runs', asyn
 
 test('the history shows the name of an uploaded file without control characters', async () => {
   const caller = await api.createService()
-  for (const [sent, shown] of [
+  for (const [encodedName, expectedName] of [
     ['monday%20ok.csv', 'monday ok.csv'],
     ['a%00b%0Ac%E2%80%AEd.csv', 'abcd.csv'],
     ['%E0%A4%A', null],
     ['x'.repeat(300), 'x'.repeat(250)],
   ] as const) {
-    const headers = { 'content-disposition': `attachment; filename*=UTF-8''${sent}` }
+    const headers = { 'content-disposition': `attachment; filename*=UTF-8''${encodedName}` }
     const { status, text } = await uploadFile(caller, 'stores', csv, headers)
     assert.equal(status, 202, text)
     const [newest] = (await caller.get('/console/imports')).json.data
-    assert.equal(newest.fileName, shown)
-    await waitUntil(async () => (await caller.get('/console/imports')).json.data[0].state === 'ok', 'it has ended')
+    assert.equal(newest.fileName, expectedName)
+    await waitUntil(
+      async () => (await caller.get('/console/imports')).json.data[0].state === 'ok',
+      'the import has ended',
+    )
   }
 })
 
@@ -83,9 +86,13 @@ test('a run notes the guessed encoding or fails with candidates', async () => {
 test('rejected lines are grouped by reason with line numbers but without content', async () => {
   const caller = await api.createService()
   await importAndWait(caller, 'stores', csv)
-  const wrong = Array.from({ length: 120 }, (_, i) => `canary-${i},SKU,1\n`).join('')
-  const { path, ...run } = await importAndWait(caller, 'stock', `storeNumber,sku,freeStock\n${wrong}101,SKU,many\n`)
-  assert.deepEqual(counts(run), ['ok', 121, 0, 0, 0, 121])
+  const invalidLines = Array.from({ length: 120 }, (_, i) => `canary-${i},SKU,1\n`).join('')
+  const { path, ...run } = await importAndWait(
+    caller,
+    'stock',
+    `storeNumber,sku,freeStock\n${invalidLines}101,SKU,many\n`,
+  )
+  assert.deepEqual(toCounts(run), ['ok', 121, 0, 0, 0, 121])
   const { json, text } = await caller.get(`${path}/rejected`)
   assert.deepEqual(
     json.data.map(({ column, reason, lines }: Record<string, unknown>) => [column, reason, lines]),
@@ -120,10 +127,10 @@ test('the reason of a rejected line always ends with the remedy', async () => {
 
 test('names from a file are truncated and no line content is stored', async () => {
   const caller = await api.createService()
-  const unknown = Array.from({ length: 30 }, (_, i) => [`${i}-${'x'.repeat(30_000)}`, 1])
-  const line = `${JSON.stringify(Object.fromEntries(unknown))}\n`
-  const many = await importAndWait(caller, 'stores', line, { 'content-type': 'application/x-ndjson' })
-  const rejectedRows = (await caller.get(`${many.path}/rejected`)).json.data.filter(
+  const unknownFields = Array.from({ length: 30 }, (_, i) => [`${i}-${'x'.repeat(30_000)}`, 1])
+  const line = `${JSON.stringify(Object.fromEntries(unknownFields))}\n`
+  const manyColumns = await importAndWait(caller, 'stores', line, { 'content-type': 'application/x-ndjson' })
+  const rejectedRows = (await caller.get(`${manyColumns.path}/rejected`)).json.data.filter(
     ({ reason: rowReason }: Record<string, unknown>) => rowReason === "doesn't exist",
   )
   assert.deepEqual(
@@ -131,10 +138,10 @@ test('names from a file are truncated and no line content is stored', async () =
     [20, 100],
   )
 
-  const bare = await importAndWait(caller, 'customers', 'canary-id,canary-name,e-mail\n2,Lee,x\n')
-  assert.match(bare.detail, /^Unknown columns: 1, 2, 3 \(email.*\?\)\.\nColumn id is missing\./)
-  const twice = await importAndWait(caller, 'customers', 'id,references\n1,canary-type=1;canary-type=2\n')
-  const [reason] = (await caller.get(`${twice.path}/rejected`)).json.data
+  const unknownColumns = await importAndWait(caller, 'customers', 'canary-id,canary-name,e-mail\n2,Lee,x\n')
+  assert.match(unknownColumns.detail, /^Unknown columns: 1, 2, 3 \(email.*\?\)\.\nColumn id is missing\./)
+  const repeatedType = await importAndWait(caller, 'customers', 'id,references\n1,canary-type=1;canary-type=2\n')
+  const [reason] = (await caller.get(`${repeatedType.path}/rejected`)).json.data
   assert.equal(reason.reason, "can't have the same type twice")
   const currency = JSON.stringify({ id: 'T1', currency: 'canary-currency', lines: [] })
   await importAndWait(caller, 'transactions', currency, { 'content-type': 'application/x-ndjson' })
@@ -150,7 +157,7 @@ test('a compressed NDJSON file is imported unchanged', async () => {
   const lines =
     '{"storeId":"1","storeNumber":"101","name":"Collins Street"}\n{"storeId":"2","storeNumber":"102","name":"x","shoes":1}\n'
   const run = await importAndWait(caller, 'stores', gzipSync(lines), { 'content-type': 'application/x-ndjson' })
-  assert.deepEqual(counts(run), ['ok', 2, 1, 0, 0, 1])
+  assert.deepEqual(toCounts(run), ['ok', 2, 1, 0, 0, 1])
 })
 
 test('an import with `Prefer: tx=rollback` changes no list and no sync time', async () => {
@@ -161,7 +168,7 @@ test('an import with `Prefer: tx=rollback` changes no list and no sync time', as
   const run = await importAndWait(caller, 'stores', `${csv}3,,\n`, headers)
   assert.deepEqual([run.state, run.dryRun, run.read, run.rejected], ['ok', true, 3, 1])
   assert.equal((await caller.get(`${run.path}/rejected`)).json.data[0].numbers[0], 4)
-  assert.deepEqual(await stores(caller), [])
+  assert.deepEqual(await listStores(caller), [])
   assert.deepEqual((await caller.get('/syncs')).json.data, [])
   assert.deepEqual((await caller.get('/audit')).json.data, [])
 })
@@ -175,18 +182,18 @@ test('a file in another dialect is read with options or a profile', async () => 
     `stores?profile=${encodeURIComponent(profile)}`,
     Buffer.from(dialectCsv, 'latin1'),
   )
-  assert.deepEqual(counts(run), ['ok', 1, 1, 0, 0, 0])
-  assert.deepEqual(await stores(caller), [['1', 'Köln']])
+  assert.deepEqual(toCounts(run), ['ok', 1, 1, 0, 0, 0])
+  assert.deepEqual(await listStores(caller), [['1', 'Köln']])
   const query = `stores?profile=${encodeURIComponent(JSON.stringify({ map: { name: 'Name' }, ignore: ['*'] }))}`
   assert.deepEqual(
-    counts(
+    toCounts(
       await importAndWait(caller, query, 'storeId,storeNumber,Name,Lee,,Lee\n1,101,Köln,a,b,c\n2,102,Bonn,a,b,c\n'),
     ),
     ['ok', 2, 1, 0, 1, 0],
   )
   const record = JSON.stringify({ storeId: '2', storeNumber: '102', Name: 'Trier', Lee: { a: 1 } })
   const bonn = await importAndWait(caller, query, record, { 'content-type': 'application/x-ndjson' })
-  assert.deepEqual(counts(bonn), ['ok', 1, 0, 1, 0, 0])
+  assert.deepEqual(toCounts(bonn), ['ok', 1, 0, 1, 0, 0])
   const stopped = await importAndWait(
     caller,
     'stores?delimiter=%3B&stop_after=1',
@@ -212,7 +219,7 @@ test('a file in another dialect is read with options or a profile', async () => 
   )
 })
 
-test('a profile saved by the command can be used as it is', async () => {
+test('a profile saved by the command can be used unchanged', async () => {
   const caller = await api.createService()
   const saved = join(createDirectory(), 'stores.json')
   const relabelled = csv.replace('name', 'Label')
@@ -220,7 +227,7 @@ test('a profile saved by the command can be used as it is', async () => {
   assert.equal((await importing(api)(caller, 'stores', relabelled, { args })).code, 0)
   const profile = await readFile(saved, 'utf8')
   const run = await importAndWait(caller, `stores?profile=${encodeURIComponent(profile)}`, relabelled)
-  assert.deepEqual(counts(run), ['ok', 2, 0, 0, 2, 0])
+  assert.deepEqual(toCounts(run), ['ok', 2, 0, 0, 2, 0])
   const { status, json } = await uploadFile(
     caller,
     `stores?profile=${encodeURIComponent('{"map":\x07{}}')}`,
@@ -261,14 +268,18 @@ test('an invalid file fails with its cause, an invalid request before reading', 
     url: 'https://127.0.0.1:9',
     country: 'AU',
   })
-  await waitUntil(async () => (await other.get('/syncs')).json.data.length > 5, 'the back office is known', 20_000)
+  await waitUntil(
+    async () => (await other.get('/syncs')).json.data.length > 5,
+    'the back office setting applies',
+    20_000,
+  )
   const rejected = await uploadFile(other, 'vouchers', 'number\n1\n')
   assertProblem(rejected, 'capability_unavailable', api.baseUrl, '/imports')
 })
 
 test('a stalled upload holds no connection and writes nothing', async () => {
   const caller = await api.createService()
-  const locked = async () =>
+  const countLocks = async () =>
     (
       await db.row<{ count: number }>(sql`
       select (count(*) filter (where state <> 'idle' and pid <> pg_backend_pid()))::integer
@@ -284,12 +295,12 @@ test('a stalled upload holds no connection and writes nothing', async () => {
   try {
     stalled.write(csv)
     await delay(1_000)
-    // The request log is written each second.
-    await waitUntil(async () => (await locked()) === 0, 'nothing is held')
+    // The request log uses a connection once per second.
+    await waitUntil(async () => (await countLocks()) === 0, 'no connection or lock is held')
   } finally {
     stalled.destroy()
   }
-  assert.deepEqual(counts(await importAndWait(caller, 'stores', csv)), ['ok', 2, 2, 0, 0, 0])
+  assert.deepEqual(toCounts(await importAndWait(caller, 'stores', csv)), ['ok', 2, 2, 0, 0, 0])
   assert.equal((await caller.get('/syncs/stores/runs')).json.data.length, 1)
 })
 
@@ -313,7 +324,7 @@ test('a cancelled import stops and keeps what is imported', async () => {
     sql`select count(*)::integer as count from store where service_id = ${caller.service.id}`,
   )
   assert.equal(stored?.count, run.new)
-  // A run that has ended stays as it is.
+  // Cancelling an ended run changes nothing.
   const again = await post(caller, `${path}/cancel`, {})
   assert.deepEqual([again.status, again.json.data.state], [200, 'failed'])
 })
@@ -323,7 +334,7 @@ test('a `tillbridge import` is a sync run, interrupted if its process dies', asy
   const { code } = await importing(api)(caller, 'stores', `${csv}3,,\n`)
   assert.equal(code, 2)
   const [run] = (await caller.get('/syncs/stores/runs')).json.data
-  assert.deepEqual(counts(run), ['ok', 3, 2, 0, 0, 1])
+  assert.deepEqual(toCounts(run), ['ok', 3, 2, 0, 0, 1])
   const [rejected] = (await caller.get(`/imports/${run.id}/rejected`)).json.data
   assert.deepEqual(rejected.numbers, [4])
   await db.run(sql`

@@ -6,7 +6,7 @@ import { startTestApi } from '../../support/service.ts'
 const api = await startTestApi({ settings: { readsPerMinute: 'off' } })
 after(() => api.stop())
 
-const idsOf = (lines: { id: string }[]) => lines.map(({ id }) => id)
+const getIds = (lines: { id: string }[]) => lines.map(({ id }) => id)
 
 test('log entries are in time order across processes, however many per second', async () => {
   const second = Math.floor(daysAgo(1) / 1_000) * 1_000
@@ -23,13 +23,13 @@ test('log entries are in time order across processes, however many per second', 
       created.filter((_, i) => i % 2 === parity),
     )
   const expected = created.map(({ requestId }) => requestId).reverse()
-  const walked: string[] = []
+  const paginatedIds: string[] = []
   for (let query = '?path=/tour'; query; ) {
     const { json } = await api.get(`/requests${query}`)
-    walked.push(...idsOf(json.data))
+    paginatedIds.push(...getIds(json.data))
     query = json.meta.hasNextPage ? `?path=/tour&after_cursor=${json.meta.endCursor}` : ''
   }
-  assert.deepEqual(walked, expected)
+  assert.deepEqual(paginatedIds, expected)
   const bulkExport = await api.get('/requests?path=/tour', { accept: 'application/x-ndjson' })
   assert.deepEqual(
     bulkExport.text
@@ -39,8 +39,11 @@ test('log entries are in time order across processes, however many per second', 
     expected.toReversed(),
   )
   const instant = new Date(second + 1_000).toISOString()
-  const ids = async (query: string) => idsOf((await api.get(`/requests?path=/tour&limit=3&${query}`)).json.data)
-  assert.deepEqual(await ids(`answered_before=${instant}`), ['line-499', 'line-498', 'line-497'])
-  assert.deepEqual(await ids(`answered_after=${new Date(second + 2_394).toISOString()}`), ['line-1199', 'line-1198'])
-  assert.deepEqual(idsOf((await api.get('/requests?request_id=line-777')).json.data), ['line-777'])
+  const listIds = async (query: string) => getIds((await api.get(`/requests?path=/tour&limit=3&${query}`)).json.data)
+  assert.deepEqual(await listIds(`answered_before=${instant}`), ['line-499', 'line-498', 'line-497'])
+  assert.deepEqual(await listIds(`answered_after=${new Date(second + 2_394).toISOString()}`), [
+    'line-1199',
+    'line-1198',
+  ])
+  assert.deepEqual(getIds((await api.get('/requests?request_id=line-777')).json.data), ['line-777'])
 })

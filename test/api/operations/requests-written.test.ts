@@ -19,7 +19,7 @@ test('log entries that cannot be written are retried without delaying requests',
     for (let i = 0; i < 3; i++) assert.equal((await caller.get('/stores', { 'x-request-id': `late-${i}` })).status, 200)
     await waitUntil(
       () => captured.text.includes('writing the request log failed, will retry'),
-      'it could not be',
+      'the failure is logged',
       20_000,
     )
   } finally {
@@ -27,7 +27,7 @@ test('log entries that cannot be written are retried without delaying requests',
   }
   await waitUntil(
     async () => (await caller.get('/requests?path=/stores')).json.data.length === 3,
-    'they are in the log',
+    'the entries are in the log',
     30_000,
   )
 })
@@ -35,7 +35,7 @@ test('log entries that cannot be written are retried without delaying requests',
 test('queued log entries of several services are written in one statement', async () => {
   const shops: Caller[] = []
   while (shops.length < 120) shops.push(await api.createService())
-  const written = async () =>
+  const countWritten = async () =>
     await db.row<{ services: number; statements: number }>(sql`
       select count(distinct service_id)::integer as services, count(distinct xmin::text)::integer as statements
         from request_block where strpos(lines, 'one-of-many') > 0`)
@@ -45,8 +45,8 @@ test('queued log entries of several services are written in one statement', asyn
   } finally {
     await db.run(sql`alter table elsewhere rename to request_block`)
   }
-  await waitUntil(async () => (await written())?.services, 'the first are there', 30_000)
-  assert.deepEqual(await written(), { services: 120, statements: 1 })
+  await waitUntil(async () => (await countWritten())?.services, 'the first entries are stored', 30_000)
+  assert.deepEqual(await countWritten(), { services: 120, statements: 1 })
 })
 
 test('several processes can create the partition of a day at once', async () => {

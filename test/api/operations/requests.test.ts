@@ -12,9 +12,9 @@ import { post } from '../../support/write.ts'
 const api = await startTestApi({ settings: { readsPerMinute: 'off' } })
 after(() => api.stop())
 const { db } = api
-const work = { db, log: { info() {} }, signal: new AbortController().signal } as unknown as JobRun
+const jobRun = { db, log: { info() {} }, signal: new AbortController().signal } as unknown as JobRun
 
-interface Line {
+interface LogEntry {
   id: string
   at: string
   status: number
@@ -22,24 +22,29 @@ interface Line {
   [field: string]: unknown
 }
 
-const search = async (caller: Caller, query = ''): Promise<Line[]> => {
+const searchLog = async (caller: Caller, query = ''): Promise<LogEntry[]> => {
   const response = await caller.get(`/requests${query && `?${query}`}`)
   assert.equal(response.status, 200, response.text)
   return response.json.data
 }
-/** Waits until a request is in the log. */
-const logged = async (caller: Caller, id: string) => {
-  await waitUntil(async () => (await search(caller, `request_id=${id}`)).length > 0, `${id} is logged`, 30_000)
+/** Waits until a request is in the log. Returns its entry. */
+const waitForEntry = async (caller: Caller, id: string) => {
+  await waitUntil(async () => (await searchLog(caller, `request_id=${id}`)).length > 0, `${id} is logged`, 30_000)
   return (await caller.get(`/requests/${id}`)).json.data
 }
-const john = (email: string) => ({ firstname: 'John', surname: 'Canarysmith', contact: { email } })
+const buildCustomer = (email: string) => ({ firstname: 'John', surname: 'Canarysmith', contact: { email } })
 
 test('an error is logged with documented names only', async () => {
   const caller = await api.createService()
-  await post(caller, '/customers', { ...john('no address'), 'ann.body@example.com': 1 }, { 'x-request-id': 'body' })
+  await post(
+    caller,
+    '/customers',
+    { ...buildCustomer('no address'), 'ann.body@example.com': 1 },
+    { 'x-request-id': 'body' },
+  )
   const headers = { 'x-request-id': 'query' }
   await caller.get('/customers/search?limit=1000&ann.query%40example.com=1&ann_query_example.com=1', headers)
-  for (const id of ['body', 'query']) await logged(caller, id)
+  for (const id of ['body', 'query']) await waitForEntry(caller, id)
   const rows = await db.rows<{ lines: string }>(
     sql`select lines::text as lines from request_block where service_id = ${caller.service.id}`,
   )
@@ -53,13 +58,16 @@ test('an error is logged with documented names only', async () => {
 test('a write can be found by each field, with all its effects', async () => {
   const caller = await api.createService()
   const before = new Date(Date.now() - 1_000).toISOString()
-  const created = await post(caller, '/customers', john('john@example.com'), {
+  const created = await post(caller, '/customers', buildCustomer('john@example.com'), {
     'x-request-id': 'making',
     'idempotency-key': 'order 66',
   })
   const record = String(created.headers.location)
-  const { at, milliseconds, steps, statements, databaseMilliseconds, audit, ...line } = await logged(caller, 'making')
-  assert.deepEqual(line, {
+  const { at, milliseconds, steps, statements, databaseMilliseconds, audit, ...entry } = await waitForEntry(
+    caller,
+    'making',
+  )
+  assert.deepEqual(entry, {
     id: 'making',
     operation: 'POST /customers',
     path: '/customers',
@@ -89,7 +97,7 @@ test('a write can be found by each field, with all its effects', async () => {
     `answered_after=${before}&status=201`,
   ])
     assert.deepEqual(
-      (await search(caller, query)).map(({ id }) => id),
+      (await searchLog(caller, query)).map(({ id }) => id),
       ['making'],
       query,
     )
@@ -101,18 +109,18 @@ test('a write can be found by each field, with all its effects', async () => {
     'status=204',
     'path=/customers/9',
   ])
-    assert.deepEqual(await search(caller, query), [], query)
+    assert.deepEqual(await searchLog(caller, query), [], query)
 })
 
 test('a request for a part of a record is found by it', async () => {
   const caller = await api.createService()
-  const created = await post(caller, '/customers', john('part@example.com'), { 'x-request-id': 'creation' })
+  const created = await post(caller, '/customers', buildCustomer('part@example.com'), { 'x-request-id': 'creation' })
   const record = String(created.headers.location)
   await caller.get(`${record}/orders`, { 'x-request-id': 'part' })
   await caller.get(`${record}0/orders`, { 'x-request-id': 'another' })
-  await logged(caller, 'another')
+  await waitForEntry(caller, 'another')
   assert.deepEqual(
-    (await search(caller, `record=${record}&failed=false`)).map(({ id, path }) => [id, path]),
+    (await searchLog(caller, `record=${record}&failed=false`)).map(({ id, path }) => [id, path]),
     [
       ['part', `${record}/orders`],
       ['creation', '/customers'],
@@ -122,13 +130,13 @@ test('a request for a part of a record is found by it', async () => {
 
 test('a rejected request can be found by error, including 403 and 429', async () => {
   const caller = await api.createService()
-  await post(caller, '/customers', john('taken@example.com'))
+  await post(caller, '/customers', buildCustomer('taken@example.com'))
   const visitor = await api.createAccount('visitor', caller.service)
-  await post(caller, '/customers', john('taken@example.com'), { 'x-request-id': 'taken' })
-  await post(visitor, '/customers', john('other@example.com'), { 'x-request-id': 'low' })
+  await post(caller, '/customers', buildCustomer('taken@example.com'), { 'x-request-id': 'taken' })
+  await post(visitor, '/customers', buildCustomer('other@example.com'), { 'x-request-id': 'low' })
   await caller.get('/customers/9', { 'x-request-id': 'absent' })
-  await logged(caller, 'absent')
-  const failed = await search(caller, 'failed=true')
+  await waitForEntry(caller, 'absent')
+  const failed = await searchLog(caller, 'failed=true')
   assert.deepEqual(
     failed.map(({ id, code, status }) => [id, code, status]),
     [
@@ -138,11 +146,11 @@ test('a rejected request can be found by error, including 403 and 429', async ()
     ],
   )
   assert.deepEqual(
-    (await search(caller, 'code=email_taken')).map(({ id }) => id),
+    (await searchLog(caller, 'code=email_taken')).map(({ id }) => id),
     ['taken'],
   )
   assert.deepEqual(
-    (await search(caller, `account=${visitor.username}`)).map(({ id }) => id),
+    (await searchLog(caller, `account=${visitor.username}`)).map(({ id }) => id),
     ['low'],
   )
 })
@@ -156,8 +164,8 @@ test('the request log keeps no queries, bodies or PINs', async () => {
     { number: '7077077', pin: '909909' },
     { 'x-request-id': 'pin', 'idempotency-key': 'canarykey' },
   )
-  await post(caller, '/customers', john('canarybody@example.com'), { 'x-request-id': 'body' })
-  for (const id of ['query', 'pin', 'body']) await logged(caller, id)
+  await post(caller, '/customers', buildCustomer('canarybody@example.com'), { 'x-request-id': 'body' })
+  for (const id of ['query', 'pin', 'body']) await waitForEntry(caller, id)
   const entries = await db.rows<{ text: string }>(sql`
     select (to_jsonb(l) - 'second' - 'changed_at' - 'line_id' - 'key_hash' - 'steps' - 'marks' - 'line')::text as text
       from request_log l where service_id = ${caller.service.id}`)
@@ -171,20 +179,20 @@ test('the request log is paginated newest first for admins of one service', asyn
   const [caller, other] = [await api.createService(), await api.createService()]
   for (let i = 0; i < 5; i++) await caller.get('/stores', { 'x-request-id': `walk-${i}` })
   await other.get('/stores', { 'x-request-id': 'foreign' })
-  await logged(caller, 'walk-4')
-  await logged(other, 'foreign')
-  const walked: string[] = []
+  await waitForEntry(caller, 'walk-4')
+  await waitForEntry(other, 'foreign')
+  const paginatedIds: string[] = []
   for (let query = '?path=/stores&limit=2'; query; ) {
     const { json } = await caller.get(`/requests${query}`)
-    walked.push(...json.data.map(({ id }: Line) => id))
+    paginatedIds.push(...json.data.map(({ id }: LogEntry) => id))
     query = json.meta.hasNextPage ? `?path=/stores&limit=2&after_cursor=${json.meta.endCursor}` : ''
   }
   assert.deepEqual(
-    walked.sort(),
+    paginatedIds.sort(),
     [0, 1, 2, 3, 4].map(i => `walk-${i}`),
   )
   assertProblem(await caller.get('/requests/foreign'), 'not_found', api.baseUrl, '/requests/foreign')
-  assert.deepEqual(await search(caller, 'request_id=foreign'), [])
+  assert.deepEqual(await searchLog(caller, 'request_id=foreign'), [])
   const maintainer = await api.createAccount('maintainer', caller.service)
   assertProblem(await maintainer.get('/requests'), 'insufficient_role', api.baseUrl, '/requests')
   const inverted = await caller.get('/requests?answered_after=2026-01-02&answered_before=2026-01-01')
@@ -200,51 +208,51 @@ test('the request log follows the retention setting, and 0 keeps none', async ()
   for (const days of [1, 6, 8, 20, 31, 33])
     for (const { service } of [caller, long])
       await addLogEntries(db, service, [{ at: daysAgo(days), requestId: `${days} days`, path: '/old' }])
-  const old = async (reader: Caller) => (await search(reader, 'path=/old')).map(({ id }) => id)
+  const listOld = async (reader: Caller) => (await searchLog(reader, 'path=/old')).map(({ id }) => id)
   assert.deepEqual(
-    [await old(caller), await old(long)],
+    [await listOld(caller), await listOld(long)],
     [
       ['1 days', '6 days'],
       ['1 days', '6 days', '8 days', '20 days'],
     ],
   )
-  await purgeRequests(work)
+  await purgeRequests(jobRun)
   const remaining = await db.row<{ lines: number; days: number }>(sql`
     select count(*)::integer as lines, count(distinct request_id)::integer as days from request_log where path = '/old'`)
   assert.deepEqual(remaining, { lines: 7, days: 5 })
-  const days = async () =>
+  const countPartitions = async () =>
     (
       await db.rows<{ name: string }>(
         sql`select inhrelid::regclass::text as name from pg_inherits where inhparent = 'request_block'::regclass`,
       )
     ).length
-  const before = await days()
-  await purgeRequests(work)
-  assert.equal(await days(), before)
+  const before = await countPartitions()
+  await purgeRequests(jobRun)
+  assert.equal(await countPartitions(), before)
   await none.get('/stores', { 'x-request-id': 'none' })
   await long.get('/stores', { 'x-request-id': 'later' })
-  await logged(long, 'later')
+  await waitForEntry(long, 'later')
   assert.equal(await db.run(sql`select from request_log where service_id = ${none.service.id}`), 0)
 })
 
 test('expired log entries are purged in batches, except of unwritable services', async () => {
-  const [busy, shutOne, moving] = [
+  const [busy, locked, moving] = [
     await api.createService(),
     await api.createService({ requestLogRetentionDays: 85 }),
     await api.createService({ requestLogRetentionDays: 90 }),
   ]
-  const fill = ({ service }: Caller, days: number, count: number) =>
+  const addEntries = ({ service }: Caller, days: number, count: number) =>
     addLogEntries(
       db,
       service,
       Array.from({ length: count }, (_, i) => ({ at: daysAgo(days) + 1_000 * i, path: '/busy' })),
     )
-  const lines = ({ service: { id } }: Caller) =>
+  const countEntries = ({ service: { id } }: Caller) =>
     db.run(sql`select from request_log where service_id = ${id} and path = '/busy'`)
-  await fill(busy, 9, 1_050)
-  await fill(shutOne, 80, 1)
-  await fill(moving, 88, 1)
-  await db.run(sql`update service set deletion_state = 'locked' where service_id = ${shutOne.service.id}`)
+  await addEntries(busy, 9, 1_050)
+  await addEntries(locked, 80, 1)
+  await addEntries(moving, 88, 1)
+  await db.run(sql`update service set deletion_state = 'locked' where service_id = ${locked.service.id}`)
   await db.run(sql`update service set move_state = 'draining' where service_id = ${moving.service.id}`)
   const blocker = await db.pool.connect()
   try {
@@ -252,13 +260,13 @@ test('expired log entries are purged in batches, except of unwritable services',
     await blocker.query(
       `select from request_block where service_id = ${busy.service.id} and second < now() - interval '7 days' order by second desc limit 1 for update`,
     )
-    const forgetting = purgeRequests(work)
-    await waitUntil(async () => (await lines(busy)) === 50, 'the first batch is deleted', 30_000)
+    const purging = purgeRequests(jobRun)
+    await waitUntil(async () => (await countEntries(busy)) === 50, 'the first batch is deleted', 30_000)
     await blocker.query('rollback')
-    await forgetting
+    await purging
   } finally {
     await blocker.query('rollback')
     blocker.release()
   }
-  assert.deepEqual([await lines(busy), await lines(shutOne), await lines(moving)], [0, 1, 1])
+  assert.deepEqual([await countEntries(busy), await countEntries(locked), await countEntries(moving)], [0, 1, 1])
 })

@@ -22,7 +22,7 @@ const getStats = async (caller: Caller) => {
   assert.equal(status, 200, text)
   return json.data
 }
-const sum = (minutes: number[]) => minutes.reduce((all, count) => all + count, 0)
+const sum = (minutes: number[]) => minutes.reduce((total, count) => total + count, 0)
 
 test('requests and errors of 24 hours are counted per minute and service', async () => {
   const [caller, other] = [await api.createService(settings), await api.createService(settings)]
@@ -35,14 +35,14 @@ test('requests and errors of 24 hours are counted per minute and service', async
     await db.run(sql`alter table elsewhere rename to store`)
   }
   // One minute too old, one within the day, and one of another service.
-  for (const [of, minutes] of [
+  for (const [owner, minutes] of [
     [caller, 1_440],
     [caller, 60],
     [other, 60],
   ] as const)
     await db.run(sql`
-      insert into request_minute values (${of.service.id}, date_trunc('minute', now()) - ${minutes} * interval '1 minute', 1000, 100, 10)`)
-  await waitUntil(async () => sum((await getStats(caller)).requests.failed) === 11, 'all is counted', 20_000)
+      insert into request_minute values (${owner.service.id}, date_trunc('minute', now()) - ${minutes} * interval '1 minute', 1000, 100, 10)`)
+  await waitUntil(async () => sum((await getStats(caller)).requests.failed) === 11, 'all requests are counted', 20_000)
   const { since, answered, rejected, failed } = (await getStats(caller)).requests
   assert.deepEqual([answered.length, rejected.length, failed.length], [1_440, 1_440, 1_440])
   assert.equal(sum(rejected), 101)
@@ -58,19 +58,19 @@ test('minutes count each logged request once, even if several processes write', 
   const second = await startTestApi({ sharedWith: api })
   try {
     for (let round = 0; round < 3; round++) {
-      await Promise.all([api, second].flatMap(at => Array.from({ length: 10 }, () => at.get('/stores'))))
+      await Promise.all([api, second].flatMap(server => Array.from({ length: 10 }, () => server.get('/stores'))))
       await new Promise(resolve => setTimeout(resolve, 700))
     }
   } finally {
     await second.stop()
   }
-  const counted = () =>
+  const readCounts = () =>
     db.row<{ lines: number; counted: number }>(sql`
       select (select count(*)::integer from request_log where service_id = ${api.service.id}) as lines,
              (select coalesce(sum(answered), 0)::integer from request_minute where service_id = ${api.service.id}) as counted`)
-  await waitUntil(async () => ((await counted())?.lines ?? 0) >= 60, 'all are written', 20_000)
-  const both = await counted()
-  assert.equal(both?.counted, both?.lines)
+  await waitUntil(async () => ((await readCounts())?.lines ?? 0) >= 60, 'all log entries are written', 20_000)
+  const counts = await readCounts()
+  assert.equal(counts?.counted, counts?.lines)
 })
 
 test('orders and sales of today are summed by currency', async () => {
@@ -108,7 +108,7 @@ test('sales and orders of a range are compared with the range before', async () 
     await fillShop(db, shop.service)
     await placeOrder(shop, [{ sku: 'HOOD-S', quantity: 2 }])
   }
-  // The sale of the order.
+  // Delete the sale that the order created.
   await db.run(sql`delete from retail_transaction where service_id = ${caller.service.id}`)
   const hour = 60
   const day = 24 * hour
@@ -175,7 +175,7 @@ test('Apparel21 keeps the vouchers, and syncs show their lag', async () => {
     url: 'https://127.0.0.1:9',
     country: 'AU',
   })
-  await waitUntil(async () => (await getStats(caller)).vouchers === null, 'the back office is known', 20_000)
+  await waitUntil(async () => (await getStats(caller)).vouchers === null, 'the back office setting applies', 20_000)
   await db.run(sql`
     insert into sync_state (service_id, sync, finished_at) values (${caller.service.id}, 'stock', now() - interval '1 hour')
     on conflict (service_id, sync) do update set finished_at = excluded.finished_at`)
@@ -189,15 +189,19 @@ test('Apparel21 keeps the vouchers, and syncs show their lag', async () => {
 test('back-office calls are counted per minute with duration and failures', async t => {
   const simulator = await startSimulator({ sizes: { persons: 5 } })
   t.after(() => simulator.close())
-  const [caller, dead] = [await api.createService(settings), await api.createService(settings)]
-  for (const [of, url] of [
+  const [caller, unreachable] = [await api.createService(settings), await api.createService(settings)]
+  for (const [owner, url] of [
     [caller, simulator.url],
-    [dead, 'https://127.0.0.1:9'],
+    [unreachable, 'https://127.0.0.1:9'],
   ] as const)
-    await setBackOffice(db, api.keys, of.service, { driver: 'apparel21', url, country: 'AU' })
-  const getCallStats = async (of: Caller) => (await of.get('/stats/back-office-calls')).json.data
-  for (const shop of [caller, dead]) {
-    await waitUntil(async () => (await getCallStats(shop)).breaker === 'closed', 'the back office is known', 20_000)
+    await setBackOffice(db, api.keys, owner.service, { driver: 'apparel21', url, country: 'AU' })
+  const getCallStats = async (reader: Caller) => (await reader.get('/stats/back-office-calls')).json.data
+  for (const shop of [caller, unreachable]) {
+    await waitUntil(
+      async () => (await getCallStats(shop)).breaker === 'closed',
+      'the back office setting applies',
+      20_000,
+    )
     const customer = { firstname: 'Jo', surname: 'Sample', contact: { email: 'jo@example.test' } }
     assert.equal((await post(shop, '/customers', customer)).status, shop === caller ? 201 : 503)
     await waitUntil(async () => sum((await getCallStats(shop)).calls) > 0, 'its calls are counted', 20_000)
@@ -205,7 +209,7 @@ test('back-office calls are counted per minute with duration and failures', asyn
   const { calls, failed, average, slowest } = await getCallStats(caller)
   assert.deepEqual([calls.length, sum(failed)], [1_440, 0])
   assert.ok(sum(average) > 0 && sum(slowest) >= sum(average), `${sum(average)} ${sum(slowest)}`)
-  const lost = await getCallStats(dead)
-  assert.equal(sum(lost.failed), sum(lost.calls))
+  const unreachableStats = await getCallStats(unreachable)
+  assert.equal(sum(unreachableStats.failed), sum(unreachableStats.calls))
   assert.equal((await getCallStats(await api.createService(settings))).breaker, null)
 })

@@ -9,7 +9,7 @@ const api = await startTestApi()
 after(() => api.stop())
 await fillShop(api.db, api.service)
 
-const stockOf = async (storeNumber: string) => {
+const getStock = async (storeNumber: string) => {
   const { data } = (await api.get(`/inventory?store_number=${storeNumber}&sku=HOOD-S`)).json
   const { freeStock, buffer, sellable } = data[0]
   return { freeStock, buffer, sellable }
@@ -22,8 +22,8 @@ test("a store's buffer is set over the API and changes its stock", async () => {
   assert.equal(response.json.data.inventoryBuffer, 3)
   const read = await api.get('/stores/101')
   assert.deepEqual([read.text, read.headers.etag], [response.text, response.headers.etag])
-  assert.deepEqual(await stockOf('101'), { freeStock: 10, buffer: 3, sellable: 7 })
-  assert.deepEqual(await stockOf('102'), { freeStock: 30, buffer: 0, sellable: 30 })
+  assert.deepEqual(await getStock('101'), { freeStock: 10, buffer: 3, sellable: 7 })
+  assert.deepEqual(await getStock('102'), { freeStock: 30, buffer: 0, sellable: 30 })
   const { data } = (await api.get(`/changes?after_cursor=${endCursor}`)).json
   assert.deepEqual(data.map(({ kind, id }: { kind: string; id: string }) => `${kind} ${id}`).sort(), [
     'inventory 1001-HOOD-M',
@@ -31,7 +31,7 @@ test("a store's buffer is set over the API and changes its stock", async () => {
     'store 1001',
   ])
   assert.equal((await put(api, '/stores/101', { inventoryBuffer: null })).json.data.inventoryBuffer, null)
-  assert.deepEqual(await stockOf('101'), { freeStock: 10, buffer: 0, sellable: 10 })
+  assert.deepEqual(await getStock('101'), { freeStock: 10, buffer: 0, sellable: 10 })
 })
 
 test('an invalid buffer or an unknown store is rejected', async () => {

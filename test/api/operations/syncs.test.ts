@@ -38,20 +38,20 @@ after(async () => {
   await simulator.close()
 })
 
-const sync = async (name: string): Promise<Sync> => {
+const getSync = async (name: string): Promise<Sync> => {
   const { json } = await api.get('/syncs')
   const status = json.data.find((record: Sync) => record.sync === name)
   assert.ok(status, name)
   return status
 }
-const runs = async (name: string): Promise<SyncRun[]> => (await api.get(`/syncs/${name}/runs`)).json.data
-const ended = async (name: string, count: number) => {
+const listRuns = async (name: string): Promise<SyncRun[]> => (await api.get(`/syncs/${name}/runs`)).json.data
+const waitForRuns = async (name: string, count: number) => {
   await waitUntil(
-    async () => (await runs(name)).filter(({ state }) => state !== 'running').length >= count,
+    async () => (await listRuns(name)).filter(({ state }) => state !== 'running').length >= count,
     `${count} runs of ${name}`,
     30_000,
   )
-  return runs(name)
+  return listRuns(name)
 }
 
 test('a sync that never ran is listed with its schedule', async () => {
@@ -60,7 +60,7 @@ test('a sync that never ran is listed with its schedule', async () => {
     json.data.slice(0, 2).map(({ sync: name }: Sync) => name),
     ['references', 'stores'],
   )
-  const { intervalSeconds, ...stores } = await sync('stores')
+  const { intervalSeconds, ...stores } = await getSync('stores')
   assert.ok(intervalSeconds && intervalSeconds > 0)
   assert.deepEqual(stores, {
     sync: 'stores',
@@ -82,7 +82,7 @@ test('a requested sync run is executed and reports its counts', async () => {
   const queued = await post(api, '/syncs/stores/run', {})
   assert.deepEqual([queued.status, queued.headers.location], [202, '/syncs/stores/runs'])
   assert.equal(queued.json.data.isQueued, true)
-  const [run] = await ended('stores', 1)
+  const [run] = await waitForRuns('stores', 1)
   assert.ok(run)
   const { id: _, startedAt, endedAt, seconds, notes, ...counts } = run
   assert.ok(Date.parse(startedAt) <= Date.parse(endedAt ?? '') && seconds >= 0 && Array.isArray(notes))
@@ -98,51 +98,54 @@ test('a requested sync run is executed and reports its counts', async () => {
   }
   assert.ok(counts.read > 0)
   assert.deepEqual(counts, { ...common, full: true, read: counts.read, new: counts.read, changed: 0, unchanged: 0 })
-  const now = await sync('stores')
-  assert.deepEqual([now.state, now.isQueued, now.isOverdue, now.lastRun?.id], ['ok', false, false, run.id])
-  assert.ok(now.syncedAt && now.lastFullSyncAt && now.nextRunAt && now.lagSeconds !== null)
+  const current = await getSync('stores')
+  assert.deepEqual(
+    [current.state, current.isQueued, current.isOverdue, current.lastRun?.id],
+    ['ok', false, false, run.id],
+  )
+  assert.ok(current.syncedAt && current.lastFullSyncAt && current.nextRunAt && current.lagSeconds !== null)
   const { json: audit } = await api.get('/audit')
   assert.equal(audit.data.at(-1).operation, 'POST /syncs/:sync/run')
 })
 
 test('a sync requested during a run runs afterwards, full if requested', async () => {
   await post(api, '/syncs/customers/run', {})
-  const [first] = await ended('customers', 1)
+  const [first] = await waitForRuns('customers', 1)
   assert.equal(first?.full, true)
   simulator.faults.add({ kind: 'latency', seconds: 1.5, path: '/Persons' })
   await post(api, '/syncs/customers/run', {})
-  await waitUntil(async () => (await sync('customers')).state === 'running', 'it is pulled', 20_000)
-  const [running] = await runs('customers')
+  await waitUntil(async () => (await getSync('customers')).state === 'running', 'the sync is running', 20_000)
+  const [running] = await listRuns('customers')
   assert.deepEqual([running?.state, running?.endedAt, running?.full], ['running', null, false])
   await post(api, '/syncs/customers/run', { full: true })
   simulator.faults.clear()
-  const [third, second] = await ended('customers', 3)
+  const [third, second] = await waitForRuns('customers', 3)
   assert.deepEqual([second?.full, second?.state, third?.full, third?.state], [false, 'ok', true, 'ok'])
-  assert.equal((await sync('customers')).isQueued, false)
+  assert.equal((await getSync('customers')).isQueued, false)
 })
 
 test('a failed run reports its cause and the request is kept', async () => {
-  const runCount = (await runs('references')).length
+  const runCount = (await listRuns('references')).length
   simulator.faults.add({ kind: 'status', status: 500 })
   await post(api, '/syncs/references/run', { full: true })
-  const [failed] = await ended('references', runCount + 1)
+  const [failed] = await waitForRuns('references', runCount + 1)
   assert.equal(failed?.state, 'failed')
   assert.match(failed?.detail ?? '', /^back_office_/)
-  const now = await sync('references')
-  assert.deepEqual([now.state, now.detail, now.isQueued], ['failed', failed?.detail, true])
+  const current = await getSync('references')
+  assert.deepEqual([current.state, current.detail, current.isQueued], ['failed', failed?.detail, true])
 })
 
 test('the run of a killed process becomes interrupted', async () => {
   await db.run(sql`
     insert into sync_run (service_id, sync, run_id, changed_at, is_full, read)
     values (${api.service.id}, 'stores', 'dead', now() - interval '1 hour', true, 7)`)
-  const dead = async () => (await runs('stores')).find(({ id }) => id === 'dead')
-  assert.deepEqual([(await dead())?.state, (await dead())?.read], ['interrupted', 7])
-  const runCount = (await runs('stores')).length
+  const findInterruptedRun = async () => (await listRuns('stores')).find(({ id }) => id === 'dead')
+  assert.deepEqual([(await findInterruptedRun())?.state, (await findInterruptedRun())?.read], ['interrupted', 7])
+  const runCount = (await listRuns('stores')).length
   await post(api, '/syncs/stores/run', {})
-  await waitUntil(async () => (await runs('stores')).length > runCount, 'the next run', 20_000)
-  await waitUntil(async () => (await dead())?.state === 'failed', 'the failure is reported', 20_000)
-  assert.match((await dead())?.detail ?? '', /process of this run ended/)
+  await waitUntil(async () => (await listRuns('stores')).length > runCount, 'the next run starts', 20_000)
+  await waitUntil(async () => (await findInterruptedRun())?.state === 'failed', 'the failure is reported', 20_000)
+  assert.match((await findInterruptedRun())?.detail ?? '', /process of this run ended/)
 })
 
 test('sync runs are kept for 30 days and paginated newest first', async () => {
@@ -150,13 +153,13 @@ test('sync runs are kept for 30 days and paginated newest first', async () => {
     insert into sync_run (service_id, sync, run_id, changed_at, ended_at, is_full)
     select ${api.service.id}, 'stock', i::text, now() - i * interval '1 day', now(), true from generate_series(27, 32) i`)
   await purgeExpired({ db, signal: new AbortController().signal } as JobRun)
-  const walked: string[] = []
+  const paginatedIds: string[] = []
   for (let query = '?limit=2'; query; ) {
     const { json } = await api.get(`/syncs/stock/runs${query}`)
-    walked.push(...json.data.map(({ id }: SyncRun) => id))
+    paginatedIds.push(...json.data.map(({ id }: SyncRun) => id))
     query = json.meta.hasNextPage ? `?limit=2&after_cursor=${json.meta.endCursor}` : ''
   }
-  assert.deepEqual(walked, ['27', '28', '29'])
+  assert.deepEqual(paginatedIds, ['27', '28', '29'])
 })
 
 test('a visitor can read syncs and a maintainer can request runs', async () => {
@@ -167,8 +170,8 @@ test('a visitor can read syncs and a maintainer can request runs', async () => {
   assert.equal((await post(maintainer, '/syncs/stores/run', {})).status, 202)
   assertProblem(await post(api, '/syncs/shoes/run', {}), 'not_found', api.baseUrl, '/syncs/shoes/run')
   assertProblem(await api.get('/syncs/shoes/runs'), 'not_found', api.baseUrl, '/syncs/shoes/runs')
-  const trial = await post(api, '/syncs/rewards/run', {}, { prefer: 'tx=rollback' })
-  assert.equal(trial.status, 404)
+  const dryRun = await post(api, '/syncs/rewards/run', {}, { prefer: 'tx=rollback' })
+  assert.equal(dryRun.status, 404)
   const other = await api.createService()
   assert.deepEqual((await other.get('/syncs/stores/runs')).json.data, [])
   assert.equal(

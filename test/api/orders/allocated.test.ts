@@ -9,7 +9,7 @@ import { post } from '../../support/write.ts'
 
 const { api, createShop } = await startOrderShop()
 after(() => api.stop())
-const load = importing(api)
+const runImport = importing(api)
 
 const getStock = async (caller: Caller) => {
   const { data } = (await caller.get('/inventory?sku=TEE')).json
@@ -18,7 +18,7 @@ const getStock = async (caller: Caller) => {
   return { freeStock, sellable, allocated }
 }
 const importStock = async (caller: Caller, freeStock: number) => {
-  const { code } = await load(caller, 'stock', `storeNumber,sku,freeStock\n102,TEE,${freeStock}\n`)
+  const { code } = await runImport(caller, 'stock', `storeNumber,sku,freeStock\n102,TEE,${freeStock}\n`)
   assert.equal(code, 0)
 }
 const lines = [{ sku: 'TEE', quantity: 3 }]
@@ -111,7 +111,7 @@ test('the explanation of a stock level names the origin of its buffer', async ()
     return [level.buffer, level.explanation.bufferFrom]
   }
   assert.deepEqual(await explain(), [2, 'service'])
-  assert.equal((await load(caller, 'stock', 'storeNumber,sku,freeStock,buffer\n102,TEE,9,4\n')).code, 0)
+  assert.equal((await runImport(caller, 'stock', 'storeNumber,sku,freeStock,buffer\n102,TEE,9,4\n')).code, 0)
   assert.deepEqual(await explain(), [4, 'sku'])
   assert.equal((await caller.get('/inventory?sku=TEE')).json.data[0].explanation, undefined)
 })

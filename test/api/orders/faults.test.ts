@@ -17,13 +17,13 @@ import { post } from '../../support/write.ts'
 const { api, createShop } = await startOrderShop()
 after(() => api.stop())
 
-const detailAt = ({ json }: TestResponse, pointer: string) =>
-  json.errors.find((fault: { pointer: string }) => fault.pointer === pointer)?.detail
+const getDetail = ({ json }: TestResponse, pointer: string) =>
+  json.errors.find((error: { pointer: string }) => error.pointer === pointer)?.detail
 
 test('all errors of an order are reported together and nothing is stored', async () => {
-  const own = await createShop()
-  const before = await getStock(own)
-  const response = await post(own, '/orders', {
+  const shop = await createShop()
+  const before = await getStock(shop)
+  const response = await post(shop, '/orders', {
     ...buildOrder([
       { sku: 'HOOD-S', quantity: 1, price: '29.98' },
       { sku: 'hood-s', quantity: 1 },
@@ -51,15 +51,15 @@ test('all errors of an order are reported together and nothing is stored', async
     '/payments/1/amount invalid_field',
     '/payments/2/voucher/number invalid_field',
   ])
-  assert.equal(detailAt(response, '/lines/0/price'), 'The price of HOOD-S must be 29.99 AUD.')
+  assert.equal(getDetail(response, '/lines/0/price'), 'The price of HOOD-S must be 29.99 AUD.')
   assert.equal(
-    detailAt(response, '/lines/3/discounts'),
+    getDetail(response, '/lines/3/discounts'),
     'The discounts of TEE must be at most 10.00 AUD, the value of the line.',
   )
-  assert.equal(detailAt(response, '/payments/0/gateway'), 'Gateway paypaI not found; use one of paypal, visa.')
-  assert.deepEqual(await getStock(own), before)
-  assert.deepEqual((await own.get('/customers/65432/orders')).json.data, [])
-  assert.deepEqual((await own.get('/orders/transactions/search')).json.data, [])
+  assert.equal(getDetail(response, '/payments/0/gateway'), 'Gateway paypaI not found; use one of paypal, visa.')
+  assert.deepEqual(await getStock(shop), before)
+  assert.deepEqual((await shop.get('/customers/65432/orders')).json.data, [])
+  assert.deepEqual((await shop.get('/orders/transactions/search')).json.data, [])
 })
 
 test('a wrong payment total is rejected with the amount due', async () => {
@@ -81,9 +81,9 @@ test('a wrong payment total is rejected with the amount due', async () => {
 })
 
 test('an invalid order shape is 400 and a broken rule 422', async () => {
-  const good = buildOrder([{ sku: 'TEE', quantity: 1 }])
-  const line = (quantity: unknown) => ({ ...good, lines: [{ sku: 'TEE', quantity }] })
-  const { customerId: _, ...anonymous } = good
+  const valid = buildOrder([{ sku: 'TEE', quantity: 1 }])
+  const line = (quantity: unknown) => ({ ...valid, lines: [{ sku: 'TEE', quantity }] })
+  const { customerId: _, ...anonymous } = valid
   const { country: __, ...nowhere } = address
   for (const [body, status, expected] of [
     [line(0), 422, '/lines/0/quantity invalid_field'],
@@ -92,18 +92,18 @@ test('an invalid order shape is 400 and a broken rule 422', async () => {
     [line(1.5), 400, '/lines/0/quantity invalid_body'],
     [line('1'), 400, '/lines/0/quantity invalid_body'],
     [anonymous, 400, '/customerId invalid_body'],
-    [{ ...good, billingAddress: nowhere }, 400, '/billingAddress/country invalid_body'],
-    [{ ...good, deliveryAddress: { ...address, city: '' } }, 422, '/deliveryAddress/city invalid_field'],
-    [{ ...good, deliveryAddress: { ...address, city: ' ' } }, 422, '/deliveryAddress/city invalid_field'],
-    [{ ...good, lines: [] }, 422, '/lines invalid_field'],
-    [{ ...good, lines: Array(201).fill({ sku: 'TEE', quantity: 1 }) }, 422, '/lines invalid_field'],
-    [{ ...good, orderNumber: ' W1' }, 422, '/orderNumber invalid_field'],
-    [{ ...good, orderNumber: 'W'.repeat(31) }, 422, '/orderNumber invalid_field'],
-    [{ ...good, freight: '-1.00' }, 422, '/freight invalid_field'],
-    [{ ...good, freight: '1.001' }, 422, '/freight invalid_field'],
-    [{ ...good, freight: '01.00' }, 422, '/freight invalid_field'],
-    [{ ...good, payments: [{ gateway: 'visa', amount: 10 }] }, 400, '/payments/0/amount invalid_body'],
-    [{ ...good, total: '10.00' }, 400, '/total invalid_body'],
+    [{ ...valid, billingAddress: nowhere }, 400, '/billingAddress/country invalid_body'],
+    [{ ...valid, deliveryAddress: { ...address, city: '' } }, 422, '/deliveryAddress/city invalid_field'],
+    [{ ...valid, deliveryAddress: { ...address, city: ' ' } }, 422, '/deliveryAddress/city invalid_field'],
+    [{ ...valid, lines: [] }, 422, '/lines invalid_field'],
+    [{ ...valid, lines: Array(201).fill({ sku: 'TEE', quantity: 1 }) }, 422, '/lines invalid_field'],
+    [{ ...valid, orderNumber: ' W1' }, 422, '/orderNumber invalid_field'],
+    [{ ...valid, orderNumber: 'W'.repeat(31) }, 422, '/orderNumber invalid_field'],
+    [{ ...valid, freight: '-1.00' }, 422, '/freight invalid_field'],
+    [{ ...valid, freight: '1.001' }, 422, '/freight invalid_field'],
+    [{ ...valid, freight: '01.00' }, 422, '/freight invalid_field'],
+    [{ ...valid, payments: [{ gateway: 'visa', amount: 10 }] }, 400, '/payments/0/amount invalid_body'],
+    [{ ...valid, total: '10.00' }, 400, '/total invalid_body'],
   ] as const) {
     const response = await post(api, '/orders', body)
     assert.equal(response.status, status, response.text)
@@ -121,20 +121,20 @@ test('placing an order requires a maintainer, reading it a visitor', async () =>
 })
 
 test('all SKUs missing from the order are reported and nothing is created', async () => {
-  const own = await createShop()
-  const { id, orderNumber } = await placeOrder(own, [{ sku: 'TEE', quantity: 2 }])
-  const stock = await getStock(own)
-  const response = await createReturn(own, id, { TEE: 1, 'HOOD-S': 1, NONE: 1 })
+  const shop = await createShop()
+  const { id, orderNumber } = await placeOrder(shop, [{ sku: 'TEE', quantity: 2 }])
+  const stock = await getStock(shop)
+  const response = await createReturn(shop, id, { TEE: 1, 'HOOD-S': 1, NONE: 1 })
   assertProblem(response, 'sku_not_on_order', api.baseUrl, `/orders/${id}/returns`)
   assert.deepEqual(getFieldErrors(response), ['/lines/1/sku sku_not_on_order', '/lines/2/sku sku_not_on_order'])
   assert.deepEqual(getErrorDetails(response), [
     `SKU HOOD-S isn't on order ${orderNumber}.`,
     `SKU NONE isn't on order ${orderNumber}.`,
   ])
-  assert.deepEqual((await own.get(`/orders/${id}/returns`)).json.data, [])
-  assert.deepEqual(await getReturnable(own, id), [{ sku: 'TEE', sold: 2, returned: 0, returnable: 2 }])
-  assert.deepEqual(await getStock(own), stock)
-  assert.equal((await getSales(own, orderNumber)).length, 1)
+  assert.deepEqual((await shop.get(`/orders/${id}/returns`)).json.data, [])
+  assert.deepEqual(await getReturnable(shop, id), [{ sku: 'TEE', sold: 2, returned: 0, returnable: 2 }])
+  assert.deepEqual(await getStock(shop), stock)
+  assert.equal((await getSales(shop, orderNumber)).length, 1)
 })
 
 test('all errors of a return are reported at once, its own first', async () => {

@@ -32,8 +32,8 @@ const place = (quantities: Record<string, number>, more: object = {}) =>
 const ship = (id: string, body: object = {}, headers = {}, caller: Caller = adminCaller) =>
   post(caller, `/orders/${id}/shipments`, body, headers)
 const cancel = (id: string, body: object = {}, headers = {}) => post(adminCaller, `/orders/${id}/cancel`, body, headers)
-const lines = (...ids: string[]) => ({ lines: ids.map(orderLineId => ({ orderLineId })) })
-const units = (quantities: Record<string, number>) => ({
+const toLines = (...ids: string[]) => ({ lines: ids.map(orderLineId => ({ orderLineId })) })
+const toUnits = (quantities: Record<string, number>) => ({
   lines: Object.entries(quantities).map(([orderLineId, quantity]) => ({ orderLineId, quantity })),
 })
 const getStatuses = async (id: string) =>
@@ -65,14 +65,14 @@ test('an order is shipped once, with tracking and sale', async () => {
   assert.deepEqual(await getStock(adminCaller), stock)
   assertProblem(await ship(id), 'invalid_transition', api.baseUrl)
   assertProblem(await cancel(id), 'invalid_transition', api.baseUrl)
-  const { status, json } = await cancel(id, lines('1', '9'))
+  const { status, json } = await cancel(id, toLines('1', '9'))
   assert.deepEqual([status, json.code], [409, 'invalid_transition'])
 })
 
 test('each part of an order has its own sale, store and stock', async () => {
   const { id, orderNumber } = await place({ TEE: 4, 'HOOD-S': 3 })
   const stock = await getStock(adminCaller)
-  const first = getCreatedRecord(await ship(id, { ...units({ 1: 1, 2: 2 }), storeNumber: '101' }))
+  const first = getCreatedRecord(await ship(id, { ...toUnits({ 1: 1, 2: 2 }), storeNumber: '101' }))
   assert.deepEqual([first.storeNumber, first.lines.map((line: { quantity: number }) => line.quantity)], ['101', [1, 2]])
   const readLines = async () =>
     (await adminCaller.get(`/orders/${id}`)).json.data.lines.map(
@@ -89,14 +89,14 @@ test('each part of an order has its own sale, store and stock', async () => {
     '1002 HOOD-S': (stock['1002 HOOD-S'] ?? 0) + 2,
     '1001 HOOD-S': (stock['1001 HOOD-S'] ?? 0) - 2,
   })
-  const tooMany = await ship(id, units({ 1: 4 }))
+  const tooMany = await ship(id, toUnits({ 1: 4 }))
   assertProblem(tooMany, 'invalid_transition', api.baseUrl)
   assert.match(tooMany.json.detail, /At most 3 of line 1 can be shipped, not 4/)
-  assertProblem(await ship(id, lines('1', '1')), 'invalid_field', api.baseUrl)
+  assertProblem(await ship(id, toLines('1', '1')), 'invalid_field', api.baseUrl)
   assertProblem(await ship(id, { storeNumber: '999' }), 'invalid_field', api.baseUrl)
   assert.equal((await createReturn(adminCaller, id, { TEE: 2 })).json.code, 'quantity_exceeds_returnable')
   getCreatedRecord(await createReturn(adminCaller, id, { TEE: 1 }))
-  const { refund } = (await cancel(id, units({ 2: 1 }))).json.data
+  const { refund } = (await cancel(id, toUnits({ 2: 1 }))).json.data
   assert.equal(refund.payments, '29.99')
   getCreatedRecord(await ship(id))
   assert.deepEqual(await readLines(), [
@@ -140,7 +140,7 @@ test('an order is ready for collection and then collected, once each', async () 
     changes.map(({ id: changed }: { id: string }) => changed),
     [id],
   )
-  assert.equal((await cancel(id, units({ 2: 1 }))).status, 200)
+  assert.equal((await cancel(id, toUnits({ 2: 1 }))).status, 200)
   const responses = await Promise.all([step(id, 'collected'), step(id, 'collected')])
   assert.deepEqual(responses.map(({ status }) => status).toSorted(), [200, 409])
   const { collectedAt, lines: collected } = (await adminCaller.get(`/orders/${id}`)).json.data
@@ -161,7 +161,7 @@ test('an order is ready for collection and then collected, once each', async () 
 
 test('a line is returned with its shipped units if others are cancelled', async () => {
   const { id } = await place({ UNKEPT: 3 })
-  getCreatedRecord(await ship(id, units({ 1: 2 })))
+  getCreatedRecord(await ship(id, toUnits({ 1: 2 })))
   const { id: returnId } = getCreatedRecord(await createReturn(adminCaller, id, { UNKEPT: 2 }))
   assert.equal((await post(adminCaller, `/returns/${returnId}/receive`, {})).status, 200)
   assert.deepEqual(await getStatuses(id), ['processing'])
@@ -197,7 +197,7 @@ test('a cancellation returns stock, vouchers first and then payments', async () 
   const dryRun = await cancel(id, {}, { prefer: 'tx=rollback' })
   assert.equal(dryRun.json.data.refund.payments, '3.00', dryRun.text)
   assert.deepEqual(await getStatuses(id), ['processing', 'processing'])
-  const first = (await cancel(id, lines('1'))).json.data
+  const first = (await cancel(id, toLines('1'))).json.data
   assert.deepEqual(first.refund, {
     currency: 'AUD',
     total: '10.00',
@@ -240,24 +240,24 @@ test('a return restocks when it is received, and is then refunded once', async (
   const create = async () => getCreatedRecord(await createReturn(adminCaller, id, { TEE: 1 })).id as string
   const advance = (returnId: string, action: string, body = {}) =>
     post(adminCaller, `/returns/${returnId}/${action}`, body)
-  const keptOrder = await create()
+  const restockedReturn = await create()
   assert.deepEqual(await getStock(adminCaller), stock)
-  const early = await advance(keptOrder, 'refund')
+  const early = await advance(restockedReturn, 'refund')
   assertProblem(early, 'invalid_transition', api.baseUrl)
   assert.match(early.json.detail, /is requested, so it can't be refunded\. Possible: receive or cancel\.$/)
-  assert.equal((await advance(keptOrder, 'receive')).json.data.status, 'received')
+  assert.equal((await advance(restockedReturn, 'receive')).json.data.status, 'received')
   const restocked = { ...stock, '1002 TEE': (stock['1002 TEE'] ?? 0) + 1 }
   assert.deepEqual(await getStock(adminCaller), restocked)
-  assertProblem(await advance(keptOrder, 'receive'), 'invalid_transition', api.baseUrl)
-  const refunds = await Promise.all([advance(keptOrder, 'refund'), advance(keptOrder, 'refund')])
+  assertProblem(await advance(restockedReturn, 'receive'), 'invalid_transition', api.baseUrl)
+  const refunds = await Promise.all([advance(restockedReturn, 'refund'), advance(restockedReturn, 'refund')])
   assert.deepEqual(refunds.map(({ status }) => status).toSorted(), [200, 409])
   const { orderReturn: record, refund } = refunds.find(({ status }) => status === 200)?.json.data ?? {}
   assert.deepEqual([record.status, refund.payments], ['refunded', '10.00'])
-  const faulty = await create()
-  assert.equal((await advance(faulty, 'receive', { restock: false })).json.data.restock, false)
+  const discardedReturn = await create()
+  assert.equal((await advance(discardedReturn, 'receive', { restock: false })).json.data.restock, false)
   assert.deepEqual(await getStock(adminCaller), restocked)
   const { data } = (await adminCaller.get('/changes?kinds=return&limit=100')).json
-  assert.ok(data.some(({ path }: { path: string }) => path === `/returns/${faulty}`))
+  assert.ok(data.some(({ path }: { path: string }) => path === `/returns/${discardedReturn}`))
 })
 
 test('a return is received in parts, and restocks each unit once', async () => {
@@ -299,15 +299,15 @@ test('a return is received in parts, and restocks each unit once', async () => {
   assert.match((await receive({ 1: 3 })).json.detail, /At most 2 of line 1 can be received, not 3/)
   assertProblem(await receive({ 9: 1 }), 'invalid_field', api.baseUrl)
   assertProblem(await post(adminCaller, `/returns/${returnId}/refund`, {}), 'invalid_transition', api.baseUrl)
-  const twice = { lines: [{ returnLineId: '1' }, { returnLineId: '1' }] }
-  assertProblem(await post(adminCaller, `/returns/${returnId}/receive`, twice), 'invalid_field', api.baseUrl)
+  const repeatedLine = { lines: [{ returnLineId: '1' }, { returnLineId: '1' }] }
+  assertProblem(await post(adminCaller, `/returns/${returnId}/receive`, repeatedLine), 'invalid_field', api.baseUrl)
   // Two clients receive the same two units.
   const responses = await Promise.all([receive({ 1: 2 }), receive({ 1: 2 })])
   assert.deepEqual(responses.map(({ status }) => status).toSorted(), [200, 409])
   assert.equal((await receive({ 2: 1 }, { restock: false })).json.data.status, 'requested')
   assert.deepEqual(await getStock(adminCaller), add(3, 0))
-  const rest = await post(adminCaller, `/returns/${returnId}/receive`, { restock: true })
-  assert.equal(rest.json.data.status, 'received')
+  const remaining = await post(adminCaller, `/returns/${returnId}/receive`, { restock: true })
+  assert.equal(remaining.json.data.status, 'received')
   assert.deepEqual(await getStock(adminCaller), add(3, 1))
   assert.deepEqual(await getStatuses(id), ['returned', 'returned'])
   // Cancelling takes off what was restocked, and the units can be returned again.
@@ -392,7 +392,7 @@ test('a return refunds the rest of an exchange and its cancelled units', async (
   const order = buildOrder([{ sku: 'UNKEPT', quantity: 2 }], { payments: [] })
   const { orderReturn, order: placed, refund } = getCreatedRecord(await exchange(id, { TEE: 2 }, order))
   assert.equal(refund, '10.00')
-  const cancelled = (await cancel(placed.id, units({ 1: 1 }))).json.data.refund
+  const cancelled = (await cancel(placed.id, toUnits({ 1: 1 }))).json.data.refund
   assert.deepEqual([cancelled.exchange, cancelled.payments], ['5.00', '0.00'])
   const path = `/returns/${orderReturn.id}`
   assert.equal((await post(adminCaller, `${path}/receive`, {})).status, 200)
@@ -414,7 +414,7 @@ test('a returned exchange is refunded as the returned order was paid', async () 
     assert.equal((await post(adminCaller, `/returns/${returnId}/receive`, {})).status, 200)
     return (await post(adminCaller, `/returns/${returnId}/refund`, {})).json.data.refund
   }
-  /** Exchanges two of the units for a more expensive item, and returns it. */
+  /** Exchanges two units for a more expensive item, and then returns that item. Returns the IDs of both returns. */
   const exchangeAndReturn = async () => {
     const order = buildOrder([{ sku: 'HOOD-M', quantity: 1 }], { payments: [{ gateway: 'visa', amount: '23.33' }] })
     const { orderReturn, order: placed } = getCreatedRecord(await exchange(id, { UNKEPT: 2 }, order))
@@ -422,16 +422,16 @@ test('a returned exchange is refunded as the returned order was paid', async () 
     return [orderReturn.id, getCreatedRecord(await createReturn(adminCaller, placed.id, { 'HOOD-M': 1 })).id] as const
   }
 
-  const [open, second] = await exchangeAndReturn()
-  assert.deepEqual(await refund(second), {
+  const [firstReturn, secondReturn] = await exchangeAndReturn()
+  assert.deepEqual(await refund(secondReturn), {
     currency: 'AUD',
     total: '33.33',
     vouchers: [],
     exchange: '10.00',
     payments: '23.33',
   })
-  assert.equal(await readBalance(), '0.00', 'the first items have not come back')
-  assert.deepEqual((await refund(open)).vouchers, [{ number, amount: '10.00' }])
+  assert.equal(await readBalance(), '0.00', 'the first return is not received yet')
+  assert.deepEqual((await refund(firstReturn)).vouchers, [{ number, amount: '10.00' }])
 
   const [refunded, last] = await exchangeAndReturn()
   assert.equal((await refund(refunded)).total, '0.00')
@@ -445,10 +445,10 @@ test('a returned exchange is refunded as the returned order was paid', async () 
 })
 
 test('an exchange uses vouchers, and without stock nothing is stored', async () => {
-  const own = await createShop({ oversell: 'refuse' })
-  const bought = await placeOrder(own, [{ sku: 'TEE', quantity: 1 }])
+  const shop = await createShop({ oversell: 'refuse' })
+  const bought = await placeOrder(shop, [{ sku: 'TEE', quantity: 1 }])
   const send = (quantity: number, payments: object[]) =>
-    post(own, `/orders/${bought.id}/exchanges`, {
+    post(shop, `/orders/${bought.id}/exchanges`, {
       orderReturn: buildReturn({ TEE: 1 }),
       order: buildOrder([{ sku: 'HOOD-M', quantity }], { payments }),
     })
@@ -457,15 +457,15 @@ test('an exchange uses vouchers, and without stock nothing is stored', async () 
     [rejected.json.code, rejected.json.errors[0].pointer],
     ['insufficient_stock', '/order/lines/0/quantity'],
   )
-  assert.equal((await own.get(`/orders/${bought.id}/returns`)).json.data.length, 0)
+  assert.equal((await shop.get(`/orders/${bought.id}/returns`)).json.data.length, 0)
   const [number, pin] = ['810', '004200']
   const voucher = { number, pin, originalAmount: '23.33', usedAmount: '0.00', expiryDate: '2099-12-31' }
-  await insertVouchers(api.db, api.keys, own.service, [{ ...voucher, state: 'active' }])
-  const validated = await post(own, '/vouchers/validate', { number, pin, amount: '23.33' })
+  await insertVouchers(api.db, api.keys, shop.service, [{ ...voucher, state: 'active' }])
+  const validated = await post(shop, '/vouchers/validate', { number, pin, amount: '23.33' })
   assert.equal(validated.status, 200, validated.text)
   const { validationId } = validated.json.data
   getCreatedRecord(await send(1, [{ gateway: 'visa', amount: '23.33', voucher: { number, validationId } }]))
-  assert.equal((await post(own, '/vouchers/lookup', { number, pin })).json.data.availableAmount, '0.00')
+  assert.equal((await post(shop, '/vouchers/lookup', { number, pin })).json.data.availableAmount, '0.00')
 })
 
 test('unknown orders, returns and tracking pages are rejected', async () => {

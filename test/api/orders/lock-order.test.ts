@@ -14,33 +14,34 @@ import {
 import { createDirectory, runCommand, waitUntil } from '../../support/processes.ts'
 import { post } from '../../support/write.ts'
 
-// Orders, returns and exchanges lock rows in one order. Each test stops a write half-way, and locks the rows that it must not have yet.
+// Orders, returns and exchanges lock rows in the same order. Each test pauses a write and locks the rows that the write
+// must not have locked yet.
 
 const { api, createShop } = await startOrderShop()
 after(() => api.stop())
 const { db } = api
 
-/** Runs a write that waits for `held`, and locks `next` like a write that has `held`. Returns the response. */
-async function lockWhileWaiting<T>(held: Sql, write: () => Promise<T>, next: Sql): Promise<T> {
+/** Runs `heldLock`, starts a write that waits for it, and then runs `nextLock` as a competing write would. Returns the result. */
+async function lockWhileWaiting<T>(heldLock: Sql, write: () => Promise<T>, nextLock: Sql): Promise<T> {
   let running: Promise<T> | undefined
   await db.transaction(async (tx: Db) => {
     await tx.run(sql`set local lock_timeout = '5s'`)
     // If both wait for each other, PostgreSQL ends the write.
     await tx.run(sql`set local deadlock_timeout = '20s'`)
-    assert.ok(await tx.run(held), 'nothing was locked')
+    assert.ok(await tx.run(heldLock), 'nothing was locked')
     running = write()
     const isWaiting = async () =>
       (await db.run(
         sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
       )) > 0
     await waitUntil(isWaiting, 'the write waits for a lock', 10_000)
-    assert.ok(await tx.run(next), 'nothing was locked')
+    assert.ok(await tx.run(nextLock), 'nothing was locked')
   })
   return running as Promise<T>
 }
 
 const voucherNumber = '830'
-const lockedVoucher = (id: number) =>
+const buildVoucherLock = (id: number) =>
   sql`select from voucher where service_id = ${id} and number = ${voucherNumber} for update`
 
 test('an exchange locks stock before the reward account, like an order', async () => {
@@ -83,7 +84,7 @@ test('a cancelled exchange locks the returned order before vouchers', async () =
   const response = await lockWhileWaiting(
     sql`select from sales_order where service_id = ${shop.service.id} and id = ${bought.id} for update`,
     () => post(shop, `/orders/${exchanged.order.id}/cancel`, {}),
-    lockedVoucher(shop.service.id),
+    buildVoucherLock(shop.service.id),
   )
   assert.equal(response.status, 200, response.text)
   const { vouchers, exchange } = response.json.data.refund

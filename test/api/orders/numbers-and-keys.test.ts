@@ -17,104 +17,105 @@ import { assertProblem, getErrorDetails, getFieldErrors } from '../../support/pr
 import { waitUntil } from '../../support/processes.ts'
 import { post } from '../../support/write.ts'
 
-const waitingForALock = sql`
+const blockedQueries = sql`
   select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and pid <> pg_backend_pid()`
 
 const { api, createShop } = await startOrderShop()
 after(() => api.stop())
 
-test('generated order numbers skip given numbers and numbers of known sales', async () => {
-  const own = await createShop()
-  await upsertTransactions(api.db, own.service, [
+test('generated order numbers skip used numbers and numbers of imported sales', async () => {
+  const shop = await createShop()
+  await upsertTransactions(api.db, shop.service, [
     {
       header: { id: '1', saleDate: '2024-05-26 00:00:00', orderNumber: 'W0000041' },
       line: { id: '1', quantity: 1, price: '1.00', value: '1.00' },
     },
   ])
-  const number = async (more = {}) => (await placeOrder(own, [{ sku: 'TEE', quantity: 1 }], more)).orderNumber
-  assert.equal(await number(), 'W0000042')
+  const placeAndGetNumber = async (more = {}) =>
+    (await placeOrder(shop, [{ sku: 'TEE', quantity: 1 }], more)).orderNumber
+  assert.equal(await placeAndGetNumber(), 'W0000042')
   for (const accepted of ['W0000043', 'W0000044', 'W0000045'])
-    assert.equal(await number({ orderNumber: accepted }), accepted)
-  assert.equal(await number(), 'W0000046')
-  assert.equal(await number(), 'W0000047')
+    assert.equal(await placeAndGetNumber({ orderNumber: accepted }), accepted)
+  assert.equal(await placeAndGetNumber(), 'W0000046')
+  assert.equal(await placeAndGetNumber(), 'W0000047')
   assert.equal((await placeOrder(await createShop(), [{ sku: 'TEE', quantity: 1 }])).orderNumber, 'W0000001')
 })
 
 test('an order number with an invisible character is rejected by its name', async () => {
-  const own = await createShop()
-  const numbered = (orderNumber: string) =>
-    post(own, '/orders', buildOrder([{ sku: 'TEE', quantity: 1 }], { orderNumber }))
+  const shop = await createShop()
+  const placeNumbered = (orderNumber: string) =>
+    post(shop, '/orders', buildOrder([{ sku: 'TEE', quantity: 1 }], { orderNumber }))
   for (const [orderNumber, name] of [
     ['X-1\u200b', 'U+200B, which is invisible (character 4)'],
     ['X\u00ad-1', 'U+00AD, which is invisible (character 2)'],
     ['\u3164', 'U+3164, which is invisible (character 1)'],
   ] as const)
-    assert.deepEqual(getErrorDetails(await numbered(orderNumber)), [
+    assert.deepEqual(getErrorDetails(await placeNumbered(orderNumber)), [
       `\`orderNumber\` can't contain the character ${name}.`,
     ])
 })
 
 test('a taken order number is skipped before the order waits for stock', async () => {
-  const own = await createShop()
-  const numbered = (orderNumber: string) =>
-    post(own, '/orders', buildOrder([{ sku: 'HOOD-M', quantity: 1 }], { orderNumber }))
-  assert.equal((await placeOrder(own, [{ sku: 'TEE', quantity: 1 }])).orderNumber, 'W0000001')
-  getCreatedRecord(await numbered('W0000002'))
-  const [counted, input] = await api.db.transaction(async tx => {
-    await tx.run(sql`select from stock where service_id = ${own.service.id} and sku_id = 'id-TEE' for update`)
-    const waiting = async () => (await api.db.rows(waitingForALock)).length
-    const first = post(own, '/orders', buildOrder([{ sku: 'TEE', quantity: 1 }]))
-    await waitUntil(async () => (await waiting()) === 1, 'the order waits for its stock')
-    const second = numbered('W0000003')
+  const shop = await createShop()
+  const placeNumbered = (orderNumber: string) =>
+    post(shop, '/orders', buildOrder([{ sku: 'HOOD-M', quantity: 1 }], { orderNumber }))
+  assert.equal((await placeOrder(shop, [{ sku: 'TEE', quantity: 1 }])).orderNumber, 'W0000001')
+  getCreatedRecord(await placeNumbered('W0000002'))
+  const [generated, explicit] = await api.db.transaction(async tx => {
+    await tx.run(sql`select from stock where service_id = ${shop.service.id} and sku_id = 'id-TEE' for update`)
+    const countWaiting = async () => (await api.db.rows(blockedQueries)).length
+    const first = post(shop, '/orders', buildOrder([{ sku: 'TEE', quantity: 1 }]))
+    await waitUntil(async () => (await countWaiting()) === 1, 'the order waits for its stock')
+    const second = placeNumbered('W0000003')
     let isAnswered = false
     second.then(() => {
       isAnswered = true
     })
-    await waitUntil(async () => isAnswered || (await waiting()) === 2, 'who gives that number waits for it')
+    await waitUntil(async () => isAnswered || (await countWaiting()) === 2, 'the order with the same number waits')
     return [first, second]
   })
-  assert.equal(getCreatedRecord(await counted).orderNumber, 'W0000003')
-  assertProblem(await input, 'order_number_taken', api.baseUrl, '/orders')
+  assert.equal(getCreatedRecord(await generated).orderNumber, 'W0000003')
+  assertProblem(await explicit, 'order_number_taken', api.baseUrl, '/orders')
 })
 
 test('one of twenty concurrent orders with one number succeeds in its service', async () => {
-  const own = await createShop()
+  const shop = await createShop()
   const body = buildOrder([{ sku: 'TEE', quantity: 1 }], { orderNumber: 'RACE' })
-  const responses = await Promise.all(Array.from({ length: 20 }, () => post(own, '/orders', body)))
+  const responses = await Promise.all(Array.from({ length: 20 }, () => post(shop, '/orders', body)))
   assert.equal(responses.filter(response => response.status === 201).length, 1)
   for (const response of responses.filter(({ status }) => status !== 201)) {
     assertProblem(response, 'order_number_taken', api.baseUrl, '/orders')
     assert.deepEqual(getFieldErrors(response), ['/orderNumber order_number_taken'])
   }
-  assert.equal((await getStock(own))['1002 TEE'], 4)
-  assert.equal((await getSales(own, 'RACE')).length, 1)
+  assert.equal((await getStock(shop))['1002 TEE'], 4)
+  assert.equal((await getSales(shop, 'RACE')).length, 1)
   getCreatedRecord(await post(await createShop(), '/orders', body))
 })
 
 test('twenty concurrent orders get twenty numbers and each takes its stock', async () => {
-  const own = await createShop()
+  const shop = await createShop()
   const body = buildOrder([
     { sku: 'TEE', quantity: 1 },
     { sku: 'HOOD-M', quantity: 2 },
   ])
   const reversed = { ...body, lines: body.lines.toReversed() }
   const responses = await Promise.all(
-    Array.from({ length: 20 }, (_, i) => post(own, '/orders', i % 2 ? body : reversed)),
+    Array.from({ length: 20 }, (_, i) => post(shop, '/orders', i % 2 ? body : reversed)),
   )
   const numbers = responses.map(response => getCreatedRecord(response).orderNumber)
   assert.equal(new Set(numbers).size, 20)
   for (const number of numbers) assert.match(number, /^W\d{7}$/)
-  const stock = await getStock(own)
+  const stock = await getStock(shop)
   assert.deepEqual([stock['1002 TEE'], stock['1001 HOOD-M']], [5 - 20, 4 - 40])
 })
 
-test('concurrent generated and given order numbers never collide', async () => {
-  const own = await createShop()
+test('concurrent generated and explicit order numbers never collide', async () => {
+  const shop = await createShop()
   const input = Array.from({ length: 10 }, (_, i) => `W${String(i + 1).padStart(7, '0')}`)
   const responses = await Promise.all(
     input.flatMap(orderNumber => [
-      post(own, '/orders', buildOrder([{ sku: 'TEE', quantity: 1 }], { orderNumber })),
-      post(own, '/orders', buildOrder([{ sku: 'TEE', quantity: 1 }])),
+      post(shop, '/orders', buildOrder([{ sku: 'TEE', quantity: 1 }], { orderNumber })),
+      post(shop, '/orders', buildOrder([{ sku: 'TEE', quantity: 1 }])),
     ]),
   )
   const accepted = responses.filter(response => response.status === 201).map(response => response.json.data.orderNumber)
@@ -124,15 +125,15 @@ test('concurrent generated and given order numbers never collide', async () => {
   assert.ok(accepted.length >= 10)
 })
 
-test('return numbers are generated uniquely, and given ones are used once', async () => {
-  const own = await createShop()
-  const { id } = await placeOrder(own, [{ sku: 'TEE', quantity: 20 }])
-  const { id: second } = await placeOrder(own, [{ sku: 'TEE', quantity: 20 }])
-  assert.equal(getCreatedRecord(await createReturn(own, id, { TEE: 1 })).returnNumber, 'R0000001')
-  getCreatedRecord(await createReturn(own, id, { TEE: 1 }, { returnNumber: 'R0000002' }))
-  assert.equal(getCreatedRecord(await createReturn(own, id, { TEE: 1 })).returnNumber, 'R0000003')
+test('return numbers are generated uniquely, and explicit ones are used once', async () => {
+  const shop = await createShop()
+  const { id } = await placeOrder(shop, [{ sku: 'TEE', quantity: 20 }])
+  const { id: second } = await placeOrder(shop, [{ sku: 'TEE', quantity: 20 }])
+  assert.equal(getCreatedRecord(await createReturn(shop, id, { TEE: 1 })).returnNumber, 'R0000001')
+  getCreatedRecord(await createReturn(shop, id, { TEE: 1 }, { returnNumber: 'R0000002' }))
+  assert.equal(getCreatedRecord(await createReturn(shop, id, { TEE: 1 })).returnNumber, 'R0000003')
   const responses = await Promise.all(
-    Array.from({ length: 10 }, (_, i) => createReturn(own, i % 2 ? id : second, { TEE: 1 }, { returnNumber: 'SAME' })),
+    Array.from({ length: 10 }, (_, i) => createReturn(shop, i % 2 ? id : second, { TEE: 1 }, { returnNumber: 'SAME' })),
   )
   assert.equal(responses.filter(response => response.status === 201).length, 1)
   for (const response of responses.filter(({ status }) => status !== 201)) {
@@ -145,19 +146,19 @@ test('return numbers are generated uniquely, and given ones are used once', asyn
 })
 
 test('an order repeated with its key is placed once, even concurrently', async () => {
-  const own = await createShop()
+  const shop = await createShop()
   const body = buildOrder([{ sku: 'TEE', quantity: 1 }])
   const key = { 'idempotency-key': randomUUID() }
-  const responses = await Promise.all(Array.from({ length: 8 }, () => post(own, '/orders', body, key)))
+  const responses = await Promise.all(Array.from({ length: 8 }, () => post(shop, '/orders', body, key)))
   for (const response of responses)
     assert.ok(response.status === 201 || response.json.code === 'idempotency_in_progress', response.text)
-  const again = await post(own, '/orders', body, key)
+  const again = await post(shop, '/orders', body, key)
   assert.equal(again.status, 201)
   assert.equal(again.headers['idempotent-replayed'], 'true')
   const ids = [...responses, again].filter(({ status }) => status === 201).map(({ json }) => json.data.id)
   assert.equal(new Set(ids).size, 1)
-  assert.equal((await own.get('/customers/65432/orders')).json.data.length, 1)
-  assert.equal((await getStock(own))['1002 TEE'], 4)
+  assert.equal((await shop.get('/customers/65432/orders')).json.data.length, 1)
+  assert.equal((await getStock(shop))['1002 TEE'], 4)
 })
 
 test('a return repeated with its key is created once, even concurrently', async () => {

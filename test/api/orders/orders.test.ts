@@ -51,10 +51,13 @@ test('an order is returned with calculated lines, a number and all fields', asyn
   const { id, placedAt, updateTimeStamp, ...fields } = order
   assert.equal(response.headers.location, `/orders/${id}`)
   assert.match(placedAt, /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/)
-  const here = Temporal.Now.plainDateTimeISO('Australia/Melbourne')
-  assert.ok(here.since(placedAt.replace(' ', 'T')).total('minutes') < 2, 'on the clock of the service')
+  const now = Temporal.Now.plainDateTimeISO('Australia/Melbourne')
+  assert.ok(
+    now.since(placedAt.replace(' ', 'T')).total('minutes') < 2,
+    '`placedAt` must be in the time zone of the service',
+  )
   assert.ok(updateTimeStamp >= placedAt)
-  const style = (sku: string) => ({
+  const toStyleFields = (sku: string) => ({
     sku,
     productCode: `C-${sku}`,
     productName: `Style ${sku}`,
@@ -75,7 +78,7 @@ test('an order is returned with calculated lines, a number and all fields', asyn
       {
         id: '1',
         sequence: 1,
-        ...style('HOOD-S'),
+        ...toStyleFields('HOOD-S'),
         quantity: 2,
         shipped: 2,
         cancelled: 0,
@@ -89,7 +92,7 @@ test('an order is returned with calculated lines, a number and all fields', asyn
       {
         id: '2',
         sequence: 2,
-        ...style('TEE'),
+        ...toStyleFields('TEE'),
         quantity: 1,
         shipped: 1,
         cancelled: 0,
@@ -132,21 +135,21 @@ test('an order without an amount due needs no payment', async () => {
 })
 
 test('stock is taken from the pick-up or best-stocked store, even below zero', async () => {
-  const own = await createShop()
-  const before = await getStock(own)
-  const since = (await own.get('/inventory')).json.meta.asOf
-  await placeOrder(own, [
+  const shop = await createShop()
+  const before = await getStock(shop)
+  const since = (await shop.get('/inventory')).json.meta.asOf
+  await placeOrder(shop, [
     { sku: 'HOOD-S', quantity: 3 },
     { sku: 'HOOD-S', quantity: 1 },
     { sku: 'UNKEPT', quantity: 2 },
   ])
-  assert.deepEqual(await getStock(own), { ...before, '1002 HOOD-S': 26 })
-  await placeOrder(own, [{ sku: 'HOOD-S', quantity: 11 }], { pickupStoreNumber: '101' })
-  assert.deepEqual(await getStock(own), { ...before, '1002 HOOD-S': 26, '1001 HOOD-S': -1 })
-  // The pick-up store does not keep it.
-  await placeOrder(own, [{ sku: 'TEE', quantity: 1 }], { pickupStoreNumber: '101' })
-  assert.equal((await getStock(own))['1002 TEE'], 4)
-  const changed = (await own.get(`/inventory?updated_after=${since}`)).json.data
+  assert.deepEqual(await getStock(shop), { ...before, '1002 HOOD-S': 26 })
+  await placeOrder(shop, [{ sku: 'HOOD-S', quantity: 11 }], { pickupStoreNumber: '101' })
+  assert.deepEqual(await getStock(shop), { ...before, '1002 HOOD-S': 26, '1001 HOOD-S': -1 })
+  // The pick-up store doesn't stock this SKU.
+  await placeOrder(shop, [{ sku: 'TEE', quantity: 1 }], { pickupStoreNumber: '101' })
+  assert.equal((await getStock(shop))['1002 TEE'], 4)
+  const changed = (await shop.get(`/inventory?updated_after=${since}`)).json.data
   assert.deepEqual(
     changed.map((level: { id: string; sellable: number }) => [level.id, level.sellable]),
     [
@@ -158,19 +161,19 @@ test('stock is taken from the pick-up or best-stocked store, even below zero', a
 })
 
 test("an order's sale appears in the retail history and in polls", async () => {
-  const own = await createShop()
-  const since = (await own.get('/orders/transactions/search')).json.meta.asOf
+  const shop = await createShop()
+  const since = (await shop.get('/orders/transactions/search')).json.meta.asOf
   const order = await placeOrder(
-    own,
+    shop,
     [
       { sku: 'HOOD-S', quantity: 2, discounts: [{ type: 'loyalty', amount: '4.00' }] },
       { sku: 'TEE', quantity: 1 },
     ],
     { freight: '9.95', payments: [{ gateway: 'visa', amount: '75.93' }] },
   )
-  const [sale, ...more] = (await own.get(`/orders/transactions/search?updated_after=${since}`)).json.data
+  const [sale, ...more] = (await shop.get(`/orders/transactions/search?updated_after=${since}`)).json.data
   assert.deepEqual(more, [])
-  assert.deepEqual((await own.get('/customers/65432/transactions')).json.data, [sale])
+  assert.deepEqual((await shop.get('/customers/65432/transactions')).json.data, [sale])
   const { lines, saleDate, updateTimeStamp, ...fields } = sale
   assert.deepEqual(fields, {
     id: `order-${order.id}`,
@@ -195,29 +198,29 @@ test("an order's sale appears in the retail history and in polls", async () => {
 })
 
 test('an order waiting for shipment is processing and not yet a sale', async () => {
-  const own = await createShop({ fulfilment: 'manual' })
-  const order = await placeOrder(own, [{ sku: 'TEE', quantity: 2 }])
+  const shop = await createShop({ fulfilment: 'manual' })
+  const order = await placeOrder(shop, [{ sku: 'TEE', quantity: 2 }])
   assert.equal(order.lines[0].status, 'processing')
-  assert.deepEqual(await getSales(own, order.orderNumber), [])
-  assert.equal((await getStock(own))['1002 TEE'], 3)
+  assert.deepEqual(await getSales(shop, order.orderNumber), [])
+  assert.equal((await getStock(shop))['1002 TEE'], 3)
 })
 
 test("a customer's orders are paginated newest first", async () => {
-  const own = await createShop()
+  const shop = await createShop()
   const numbers = []
-  for (let i = 0; i < 5; i++) numbers.push((await placeOrder(own, [{ sku: 'TEE', quantity: 1 }])).orderNumber)
-  await placeOrder(own, [{ sku: 'TEE', quantity: 1 }], { customerId: '65433' })
+  for (let i = 0; i < 5; i++) numbers.push((await placeOrder(shop, [{ sku: 'TEE', quantity: 1 }])).orderNumber)
+  await placeOrder(shop, [{ sku: 'TEE', quantity: 1 }], { customerId: '65433' })
   const orderNumbers = []
   let path = '/customers/65432/orders?limit=2'
   for (;;) {
-    const { status, json } = await own.get(path)
+    const { status, json } = await shop.get(path)
     assert.equal(status, 200)
     orderNumbers.push(...json.data.map((order: { orderNumber: string }) => order.orderNumber))
     if (!json.meta.hasNextPage) break
     path = `/customers/65432/orders?limit=2&after_cursor=${json.meta.endCursor}`
   }
   assert.deepEqual(orderNumbers, numbers.toReversed())
-  assertProblem(await own.get('/customers/none/orders'), 'not_found', api.baseUrl, '/customers/none/orders')
+  assertProblem(await shop.get('/customers/none/orders'), 'not_found', api.baseUrl, '/customers/none/orders')
 })
 
 test("another service's order returns the same response as an unknown order", async () => {

@@ -31,8 +31,8 @@ test('an order beyond the sellable units is rejected with each shortfall', async
     ],
   )
   assert.equal(rejected.json.errors[0].detail, '5 of TEE were ordered, but only 4 can be sold.')
-  const trial = await post(caller, '/orders', buildOrder(lines), { prefer: 'tx=rollback' })
-  assert.equal(trial.json.code, 'insufficient_stock')
+  const dryRun = await post(caller, '/orders', buildOrder(lines), { prefer: 'tx=rollback' })
+  assert.equal(dryRun.json.code, 'insufficient_stock')
   assert.equal((await getStock(caller))['1002 TEE'], 5)
   await placeOrder(caller, [{ sku: 'TEE', quantity: 4 }])
   assert.equal((await getStock(caller))['1002 TEE'], 1)
@@ -49,7 +49,7 @@ test('repeats get the stored response although no units remain', async () => {
   const caller = await createShop({ oversell: 'refuse', inventoryBuffer: 0 })
   const reservation = { lines: [{ sku: 'HOOD-M', quantity: 4 }] }
   const order = buildOrder([{ sku: 'TEE', quantity: 5 }], { orderNumber: 'LAST-UNITS' })
-  // Later requests for a SKU of which there were too few units are checked earlier.
+  // If a SKU had too few units, later requests for it are checked earlier.
   const tooMany = [
     { sku: 'TEE', quantity: 6 },
     { sku: 'HOOD-M', quantity: 99 },
@@ -70,9 +70,9 @@ test('repeats get the stored response although no units remain', async () => {
   assert.equal((await post(caller, '/reservations', reservation)).json.code, 'insufficient_stock')
   // Without the key, the number shows that the order was placed.
   assert.equal((await post(caller, '/orders', order)).json.code, 'order_number_taken')
-  const codeOf = async (skus: string[]) =>
+  const getCode = async (skus: string[]) =>
     (await post(caller, '/orders', buildOrder(skus.map(sku => ({ sku, quantity: 1 }))))).json.code
-  assert.deepEqual([await codeOf(['TEE']), await codeOf(['TEE', 'NONE'])], ['insufficient_stock', 'unknown_sku'])
+  assert.deepEqual([await getCode(['TEE']), await getCode(['TEE', 'NONE'])], ['insufficient_stock', 'unknown_sku'])
 })
 
 test('an order beyond the stock is accepted if overselling is allowed', async () => {

@@ -9,21 +9,21 @@ import { post, put, remove } from '../../support/write.ts'
 type Headers = Record<string, string | string[] | undefined>
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 
-/** Requests to a demo shop, each answer held against the OpenAPI document that the shop itself serves. */
+/** Sends requests to a demo shop. Checks each response against the OpenAPI document that the shop serves. */
 export interface Traffic {
   api: TestApi
   document: Node
   check: ReturnType<typeof createConformanceCheck>
   /** All requests and responses, by operation. */
   exchanges: { operation: string | undefined; response: TestResponse }[]
-  requested(method: Method, path: string, answering: Promise<TestResponse>): Promise<TestResponse>
+  checkResponse(method: Method, path: string, pending: Promise<TestResponse>): Promise<TestResponse>
   get(path: string, headers?: Headers, caller?: Caller): Promise<TestResponse>
-  getOpenly(path: string, headers?: Headers): Promise<TestResponse>
-  /** Sends a body. If it is accepted, it must be valid by the document. */
+  getWithoutCredentials(path: string, headers?: Headers): Promise<TestResponse>
+  /** Sends a body. If Tillbridge accepts it, it must match the document. */
   post(path: string, body: unknown, headers?: Record<string, string>, caller?: Caller): Promise<TestResponse>
   put(path: string, body: unknown, headers?: Record<string, string>, caller?: Caller): Promise<TestResponse>
   remove(path: string, caller?: Caller): Promise<TestResponse>
-  rejected(code: ErrorCode, answering: Promise<TestResponse>): Promise<TestResponse>
+  assertRejected(code: ErrorCode, pending: Promise<TestResponse>): Promise<TestResponse>
 }
 
 export async function startTraffic(): Promise<Traffic> {
@@ -37,26 +37,26 @@ export async function startTraffic(): Promise<Traffic> {
   )
   const document = (await api.sendRaw('/openapi.json')).json
   const check = createConformanceCheck(document)
-  const faultsOf = compileSchemas(document)
+  const findErrors = compileSchemas(document)
   const exchanges: Traffic['exchanges'] = []
 
-  async function requested(method: Method, path: string, answering: Promise<TestResponse>) {
-    const response = await answering
+  async function checkResponse(method: Method, path: string, pending: Promise<TestResponse>) {
+    const response = await pending
     const { operation, errors } = check(method, path, response)
     exchanges.push({ operation, response })
     assert.deepEqual(errors, [], `${response.status} ${method} ${path}\n${response.text.slice(0, 2_000)}`)
     return response
   }
 
-  const writing =
+  const createWriter =
     (method: 'POST' | 'PUT', send: typeof post) =>
     async (path: string, body: unknown, headers: Record<string, string> = {}, caller: Caller = api) => {
-      const response = await requested(method, path, send(caller, path, body, headers))
-      if (response.status < 300) assert.deepEqual(bodyFaults(method, path, response, body), [], `${method} ${path}`)
+      const response = await checkResponse(method, path, send(caller, path, body, headers))
+      if (response.status < 300) assert.deepEqual(findBodyErrors(method, path, response, body), [], `${method} ${path}`)
       return response
     }
 
-  function bodyFaults(method: string, path: string, response: TestResponse, body: unknown) {
+  function findBodyErrors(method: string, path: string, response: TestResponse, body: unknown) {
     const { operation } = check(method, path, response)
     const [template = '', operations] =
       Object.entries<Node>(document.paths).find(
@@ -64,7 +64,7 @@ export async function startTraffic(): Promise<Traffic> {
       ) ?? []
     const reference: string | undefined = operations?.[method.toLowerCase()].requestBody.$ref
     const pointer = reference?.slice(1) ?? toPointer('paths', template, method.toLowerCase(), 'requestBody')
-    return faultsOf(
+    return findErrors(
       pointer + toPointer('content', 'application/json', 'schema'),
       typeof body === 'string' ? JSON.parse(body) : body,
     )
@@ -75,14 +75,14 @@ export async function startTraffic(): Promise<Traffic> {
     document,
     check,
     exchanges,
-    requested,
-    get: (path, headers, caller = api) => requested('GET', path, caller.get(path, headers)),
-    getOpenly: (path, headers) => requested('GET', path, api.sendRaw(path, headers ? { headers } : {})),
-    post: writing('POST', post),
-    put: writing('PUT', put),
-    remove: (path, caller = api) => requested('DELETE', path, remove(caller, path)),
-    async rejected(code, answering) {
-      const response = await answering
+    checkResponse,
+    get: (path, headers, caller = api) => checkResponse('GET', path, caller.get(path, headers)),
+    getWithoutCredentials: (path, headers) => checkResponse('GET', path, api.sendRaw(path, headers ? { headers } : {})),
+    post: createWriter('POST', post),
+    put: createWriter('PUT', put),
+    remove: (path, caller = api) => checkResponse('DELETE', path, remove(caller, path)),
+    async assertRejected(code, pending) {
+      const response = await pending
       assert.equal(response.json?.code, code, response.text)
       return response
     },
