@@ -1,4 +1,4 @@
-import { at, type Payload, readPayload, textAt } from './xml/payload.ts'
+import { findElement, findText, type Payload, readPayload } from './xml/payload.ts'
 
 export interface SimulatorResponse {
   status: number
@@ -12,24 +12,24 @@ export interface SimulatorResponse {
 
 interface SimulatorRequest {
   method?: string
-  /** A payload, sent as `text/xml` unless the headers say otherwise. */
+  /** A payload. Its content type is `text/xml` unless `headers` contain another one. */
   body?: string
   /** The payload version in `Accept`. */
   version?: string
   headers?: Record<string, string>
-  /** The country code. It is not sent if empty. */
+  /** The country code. If empty, it isn't sent. */
   country?: string
 }
 
-/** Returns a function that sends requests to an API, for tests: `ask('Persons/3001')`. */
-export const askerOf =
+/** Creates a function that sends requests to a simulator, for tests: `send('Persons/3001')`. */
+export const createSender =
   (base: () => string) =>
   async (
     path: string,
     { method, body, version = '2.0', headers = {}, country = 'AU' }: SimulatorRequest = {},
   ): Promise<SimulatorResponse> => {
-    const mark = path.includes('?') ? '&' : '?'
-    const response = await fetch(`${base()}${path}${country && `${mark}countryCode=${country}`}`, {
+    const separator = path.includes('?') ? '&' : '?'
+    const response = await fetch(`${base()}${path}${country && `${separator}countryCode=${country}`}`, {
       method: method ?? (body === undefined ? 'GET' : 'POST'),
       headers: { accept: `version_${version}`, ...(body !== undefined && { 'content-type': 'text/xml' }), ...headers },
       redirect: 'manual',
@@ -41,8 +41,8 @@ export const askerOf =
     try {
       xml = readPayload(text.replace(/^\uFEFF/, ''))
     } catch {}
-    const code = xml?.name === 'AP21Error' ? Number(textAt(at(xml, 'ErrorCode'))) : undefined
+    const code = xml?.name === 'AP21Error' ? Number(findText(findElement(xml, 'ErrorCode'))) : undefined
     return { status: response.status, headers: response.headers, text, xml, code }
   }
 
-export type Ask = ReturnType<typeof askerOf>
+export type Send = ReturnType<typeof createSender>

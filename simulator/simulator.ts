@@ -3,11 +3,11 @@ import type { Server } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { applyChange, type Change } from './control/changes.ts'
-import { answerControl } from './control/control.ts'
+import { handleControl } from './control/control.ts'
 import type { Simulator } from './control/handle.ts'
-import { makeFaults } from './faults/faults.ts'
+import { createApiFaults } from './faults/faults.ts'
 import { makeShop, type Size, type SizeName, sizes } from './generate/shop.ts'
-import { apiServer } from './serve/server.ts'
+import { createApiServer } from './serve/server.ts'
 import { makeClock } from './shop/clock.ts'
 import { randomFor } from './shop/random.ts'
 import { type Call, makeLedger } from './world/ledger.ts'
@@ -22,23 +22,23 @@ export interface SimulatorOptions {
   release?: string
   seed?: string
   size?: SizeName
-  /** Sizes other than those of `size`. */
+  /** Sizes that override those of `size`. */
   sizes?: Partial<Size>
-  /** The instant at which its clock starts, e.g. `2026-02-03T10:00:00Z`; default: now. */
+  /** The start of its clock, such as `2026-02-03T10:00:00Z`. Default: now. */
   now?: string
   settings?: Partial<Settings>
   /** A key and its certificate in PEM, for HTTPS. The certificate can be expired or foreign. */
   tls?: { key: string; cert: string }
 }
 
-async function listening(server: Server, port: number, host: string): Promise<number> {
+async function listen(server: Server, port: number, host: string): Promise<number> {
   server.listen(port, host)
   await once(server, 'listening')
   return (server.address() as AddressInfo).port
 }
 
-/** Open connections, including those in the TLS handshake, which an HTTP server doesn't know yet. */
-function connectionsOf(server: Server): Set<Socket> {
+/** Returns the set of open connections. It includes connections in the TLS handshake, which an HTTP server doesn't track. */
+function trackConnections(server: Server): Set<Socket> {
   const open = new Set<Socket>()
   server.on('connection', (socket: Socket) => {
     open.add(socket)
@@ -47,7 +47,7 @@ function connectionsOf(server: Server): Set<Socket> {
   return open
 }
 
-async function closed(server: Server, connections: Iterable<Socket>): Promise<void> {
+async function closeServer(server: Server, connections: Iterable<Socket>): Promise<void> {
   if (!server.listening) return
   const done = once(server, 'close')
   server.close()
@@ -55,8 +55,8 @@ async function closed(server: Server, connections: Iterable<Socket>): Promise<vo
   await done
 }
 
-/** The requested sizes. A number of styles decides the number of SKUs. */
-function sizeOf({ size = 'small', sizes: own = {} }: SimulatorOptions): Size {
+/** Returns the sizes of a shop. If `styles` is set, the number of SKUs follows from it. */
+function resolveSize({ size = 'small', sizes: own = {} }: SimulatorOptions): Size {
   const { skus, ...usual }: Size = sizes[size]
   return { ...usual, ...(skus !== undefined && own.styles === undefined && { skus }), ...own }
 }
@@ -70,10 +70,10 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
   const ledger = makeLedger()
   const stopping = new AbortController()
   let seed = options.seed ?? '1'
-  let shop = makeShop(seed, sizeOf(options), clock.wall())
+  let shop = makeShop(seed, resolveSize(options), clock.wall())
   let random = randomFor(seed, 'running')
   let luck = randomFor(seed, 'faults')
-  const faults = makeFaults(probability => luck.chance(probability))
+  const faults = createApiFaults(probability => luck.chance(probability))
   let current: Call | undefined
   const world: World = {
     settings,
@@ -84,16 +84,16 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     get random() {
       return random
     },
-    note: (kind, id, facts = {}) => ledger.note(kind, id, clock.now(), facts, current),
+    recordEffect: (kind, id, facts = {}) => ledger.recordEffect(kind, id, clock.now(), facts, current),
   }
 
-  const server = apiServer({
+  const server = createApiServer({
     world,
     ledger,
     faults,
     signal: stopping.signal,
     tls: options.tls,
-    during(call, work) {
+    recordUnder(call, work) {
       current = call
       try {
         return work()
@@ -105,10 +105,10 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
       const number = /\d+/.exec(path)?.[0] ?? ''
       applyChange(world, { id: Number(number), number, ...change } as unknown as Change)
     },
-    control: (request, response, body) => answerControl(simulator, world, request, response, body),
+    control: (request, response, body) => handleControl(simulator, world, request, response, body),
   })
-  const connections = connectionsOf(server)
-  const port = await listening(server, options.port ?? 0, host)
+  const connections = trackConnections(server)
+  const port = await listen(server, options.port ?? 0, host)
   const origin = `${options.tls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${port}`
 
   const simulator: Simulator = {
@@ -126,14 +126,14 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     set: changes => changeSettings(settings, changes),
     change: change => applyChange(world, change),
     async stopAccepting(seconds) {
-      await closed(server, connections)
+      await closeServer(server, connections)
       if (seconds === undefined) return
-      // Pending timers keep the process alive.
+      // The pending timer keeps the process alive.
       const over = delay(seconds * 1_000, undefined, { signal: stopping.signal })
       over.then(simulator.accept).catch(() => {})
     },
     async accept() {
-      if (!server.listening && !stopping.signal.aborted) await listening(server, port, host)
+      if (!server.listening && !stopping.signal.aborted) await listen(server, port, host)
     },
     reset(otherSeed = seed) {
       seed = otherSeed
@@ -141,13 +141,13 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
       if (now !== undefined) clock.set(now)
       faults.clear()
       ledger.clear()
-      shop = makeShop(seed, sizeOf(options), clock.wall())
+      shop = makeShop(seed, resolveSize(options), clock.wall())
       random = randomFor(seed, 'running')
       luck = randomFor(seed, 'faults')
     },
     async close() {
       stopping.abort()
-      await closed(server, connections)
+      await closeServer(server, connections)
     },
   }
   return simulator

@@ -58,7 +58,7 @@ const orders = Array.from({ length: count }, (_, i) => ({
 }))
 const placeOrder = (api: Tillbridge, { key, body }: (typeof orders)[number]): Promise<Outcome<Order>> =>
   toOutcome(api.orders.place(body, { idempotencyKey: key }))
-const countEffects = () => simulator.ledger.effectsOf('order created').length
+const countEffects = () => simulator.ledger.findEffects('order created').length
 const countRows = (table: string) => db.run(sql`select from ${raw(table)} where service_id = ${service.id}`)
 const unlessEqual = (actual: number, expected: number) => (actual === expected ? [] : [`${actual}`])
 

@@ -100,7 +100,7 @@ async function startSimulator(running: RunningProgram[]) {
   const simulator = await startProgram('simulator/main.ts', ['--port', '0'], {}, 'Press Ctrl-C to stop.')
   running.push(simulator)
   const url = /BACK_OFFICE_URL=(\S+)/.exec(simulator.readOutput())?.[1] ?? ''
-  const control = /^Look: +(\S+?)\/?$/m.exec(simulator.readOutput())?.[1] ?? ''
+  const control = /^Control: +(\S+?)\/?$/m.exec(simulator.readOutput())?.[1] ?? ''
   async function sendChange(change: object) {
     const headers = { 'content-type': 'application/json' }
     const response = await fetch(`${control}/changes`, { method: 'POST', headers, body: JSON.stringify(change) })

@@ -47,8 +47,8 @@ const generalFaults: readonly Fault[] = [
 const writeFaults: readonly Fault[] = [
   random => ({ kind: 'hang', applied: true, probability: 0.5, ...random.pick(writes) }),
   random => ({ kind: 'latency', seconds: random.pick([0.5, 1.6]), applied: true, ...random.pick(writes) }),
-  random => ({ kind: 'lost-answer', probability: random.pick([0.3, 1]), ...random.pick(writes) }),
-  random => ({ kind: 'lost-answer', probability: 0.8, ...random.pick(writes) }),
+  random => ({ kind: 'lost-response', probability: random.pick([0.3, 1]), ...random.pick(writes) }),
+  random => ({ kind: 'lost-response', probability: 0.8, ...random.pick(writes) }),
   random => ({ kind: 'html', status: random.pick([500, 502, 504]), applied: true, ...random.pick(writes) }),
   // Error 5010: another client is always faster.
   () => ({ kind: 'error', status: 400, code: 5010, method: 'PUT', path: '/Persons/*', probability: 0.7 }),
@@ -68,7 +68,7 @@ const slowFaults: readonly Fault[] = [
   random => ({ kind: 'latency', seconds: random.pick([0.4, 1]), applied: true, ...random.pick(writes) }),
   random => ({ kind: 'hang', times: 1, ...random.pick(writes) }),
   random => ({ kind: 'hang', applied: true, times: 1, ...random.pick(writes) }),
-  random => ({ kind: 'lost-answer', times: 2, ...random.pick(writes) }),
+  random => ({ kind: 'lost-response', times: 2, ...random.pick(writes) }),
 ]
 
 /** The faults of the back office: all kinds, or only slow and lost responses. */
@@ -97,7 +97,7 @@ export async function runFaultSchedule(
     const active = Array.from({ length: random.chance(0.3) ? 2 : 1 }, () => faults.add(pickFault()))
     await delay(random.integer(150, 1_800))
     for (const fault of active) {
-      count(fault.kind, fault.met)
+      count(fault.kind, fault.matchCount)
       faults.remove(fault.id)
     }
   }

@@ -1,15 +1,15 @@
-import { ok } from '../http/answers.ts'
+import { respondOk } from '../http/answers.ts'
 import { createRejection } from '../http/errors.ts'
-import { whole } from '../http/request.ts'
+import { parseInteger } from '../http/request.ts'
 import type { Handler } from '../http/router.ts'
-import { dateText, day } from '../shop/clock.ts'
+import { dayMs, formatDate } from '../shop/clock.ts'
 import type { Coupon } from '../shop/records.ts'
-import { cents } from '../shop/shop.ts'
+import { roundToCents } from '../shop/shop.ts'
 import type { World } from '../world/world.ts'
 import { array, el, fields } from '../xml/element.ts'
 import { shape } from '../xml/order.ts'
-import { at, every, type Payload, textAt } from '../xml/payload.ts'
-import { decimal, flag, posted } from './posted.ts'
+import { findElement, findElements, findText, type Payload } from '../xml/payload.ts'
+import { readDecimal, readDocument, readFlag } from './posted.ts'
 
 const redemptionShape = shape('RequestId PersonId CouponCode Reserved Transaction', {
   Transaction: shape('Detail', { Detail: shape('Key SkuId Quantity Price') }),
@@ -17,10 +17,10 @@ const redemptionShape = shape('RequestId PersonId CouponCode Reserved Transactio
 
 const isLocked = ({ lockedUntil }: Coupon, { clock }: World) => lockedUntil > clock.now()
 
-/** The coupon of a code, if this person and this request may use it now. */
-function usableCoupon(code: string, personId: number, requestId: string, world: World): Coupon {
+/** Returns the coupon of a code. Throws if this person or this request can't use it now. */
+function requireUsableCoupon(code: string, personId: number, requestId: string, world: World): Coupon {
   const coupon = world.shop.coupons.get(code)
-  const today = dateText(world.clock.wall())
+  const today = formatDate(world.clock.wall())
   if (!coupon) throw createRejection(5225, { detail: code })
   if (coupon.status !== 'Enabled') throw createRejection(5226, { detail: code })
   if (today < coupon.validFrom) throw createRejection(5227, { detail: code })
@@ -31,12 +31,12 @@ function usableCoupon(code: string, personId: number, requestId: string, world: 
   return coupon
 }
 
-function detailElement(detail: Payload, coupon: Coupon, requestId: string, { shop }: World) {
-  const skuId = whole(textAt(detail, 'SkuId')) ?? 0
-  const [quantity, price] = [decimal(detail, 'Quantity') ?? 0, decimal(detail, 'Price') ?? 0]
+function buildDetail(detail: Payload, coupon: Coupon, requestId: string, { shop }: World) {
+  const skuId = parseInteger(findText(detail, 'SkuId')) ?? 0
+  const [quantity, price] = [readDecimal(detail, 'Quantity') ?? 0, readDecimal(detail, 'Price') ?? 0]
   if (!shop.skus.has(skuId)) throw createRejection(5129, { detail: String(skuId) })
-  const discount = cents((quantity * price * coupon.percentage) / 100)
-  const line = () => fields({ SkuId: skuId, Price: price, Quantity: quantity })
+  const discount = roundToCents((quantity * price * coupon.percentage) / 100)
+  const buildLineFields = () => fields({ SkuId: skuId, Price: price, Quantity: quantity })
   const redemption = el('Redemption', fields({ CouponCode: coupon.code, RequestId: requestId }))
   const discounts = array('Discounts', [
     el('Discount', [
@@ -45,12 +45,12 @@ function detailElement(detail: Payload, coupon: Coupon, requestId: string, { sho
     ]),
   ])
   return el('Detail', [
-    el('Key', textAt(detail, 'Key')),
-    ...line(),
+    el('Key', findText(detail, 'Key')),
+    ...buildLineFields(),
     array('NewBreakdown', [
       el('NewDetail', [
-        ...line(),
-        ...fields({ Discount: discount, Value: cents(quantity * price - discount) }),
+        ...buildLineFields(),
+        ...fields({ Discount: discount, Value: roundToCents(quantity * price - discount) }),
         discounts,
       ]),
     ]),
@@ -60,27 +60,27 @@ function detailElement(detail: Payload, coupon: Coupon, requestId: string, { sho
 /** Checks a coupon, or reserves a unique one for 24 hours. The same request can reserve it again. */
 export const redeemCoupon: Handler = (request, world) => {
   const { shop, clock } = world
-  const payload = posted(request, world, 'CouponRedemption', redemptionShape)
-  const requestId = (textAt(payload, 'RequestId') ?? '').toLowerCase()
+  const payload = readDocument(request, world, 'CouponRedemption', redemptionShape)
+  const requestId = (findText(payload, 'RequestId') ?? '').toLowerCase()
   if (!/^[0-9a-f-]{32,}$/.test(requestId)) throw createRejection(5234, { detail: requestId })
   if (shop.finalisedCouponRequests.has(requestId)) throw createRejection(5233, { detail: requestId })
-  const personId = whole(textAt(payload, 'PersonId')) ?? 0
-  const coupon = usableCoupon(textAt(payload, 'CouponCode') ?? '', personId, requestId, world)
-  const isReserved = flag(payload, 'Reserved', 5224) ?? false
+  const personId = parseInteger(findText(payload, 'PersonId')) ?? 0
+  const coupon = requireUsableCoupon(findText(payload, 'CouponCode') ?? '', personId, requestId, world)
+  const isReserved = readFlag(payload, 'Reserved', 5224) ?? false
   if (isReserved && coupon.type === 'Unique') {
     coupon.lockedBy = requestId
-    coupon.lockedUntil = clock.now() + day
-    world.note('coupon reserved', coupon.code, { request: requestId })
+    coupon.lockedUntil = clock.now() + dayMs
+    world.recordEffect('coupon reserved', coupon.code, { request: requestId })
   }
-  const details = every(at(payload, 'Transaction'), 'Detail')
-  return ok(
+  const details = findElements(findElement(payload, 'Transaction'), 'Detail')
+  return respondOk(
     el('CouponRedemption', [
       ...fields({ RequestId: requestId, PersonId: personId, CouponCode: coupon.code, CouponName: coupon.name }),
       ...fields({ CouponDescription: `${coupon.percentage} % off`, Reserved: isReserved ? 'True' : 'False' }),
       details.length
         ? array(
             'Transaction',
-            details.map(detail => detailElement(detail, coupon, requestId, world)),
+            details.map(detail => buildDetail(detail, coupon, requestId, world)),
             { TotalRows: details.length },
           )
         : undefined,
@@ -95,19 +95,19 @@ export const releaseCoupon: Handler = ({ parameters }, world) => {
   const coupon = [...world.shop.coupons.values()].find(({ lockedBy }) => lockedBy === requestId)
   if (!coupon) throw createRejection(5234, { detail: requestId })
   Object.assign(coupon, { lockedBy: '', lockedUntil: 0 })
-  world.note('coupon released', coupon.code, { request: requestId })
-  return ok()
+  world.recordEffect('coupon released', coupon.code, { request: requestId })
+  return respondOk()
 }
 
-/** Returns what uses up the coupon of an order, if a discount of its lines (type 5) redeems one. */
-export function couponRedemption(lines: readonly Payload[], personId: number, world: World): () => void {
+/** Checks the coupon that a discount of type 5 redeems. Returns a function that redeems it, or that does nothing if the order has none. */
+export function prepareRedemption(lines: readonly Payload[], personId: number, world: World): () => void {
   const discounts = lines
-    .flatMap(line => every(at(line, 'Discounts'), 'Discount'))
-    .filter(discount => textAt(discount, 'DiscountTypeId') === '5')
+    .flatMap(line => findElements(findElement(line, 'Discounts'), 'Discount'))
+    .filter(discount => findText(discount, 'DiscountTypeId') === '5')
   const redemptions = discounts.map(discount => {
-    const redemption = at(discount, 'Redemption')
+    const redemption = findElement(discount, 'Redemption')
     if (!redemption) throw createRejection(5235)
-    const [requestId, code] = [textAt(redemption, 'RequestId') ?? '', textAt(redemption, 'CouponCode') ?? '']
+    const [requestId, code] = [findText(redemption, 'RequestId') ?? '', findText(redemption, 'CouponCode') ?? '']
     if (!requestId && !code) throw createRejection(5236)
     return { requestId: requestId.toLowerCase(), code }
   })
@@ -117,11 +117,11 @@ export function couponRedemption(lines: readonly Payload[], personId: number, wo
     throw createRejection(5237)
   const { requestId, code } = first
   if (world.shop.finalisedCouponRequests.has(requestId)) throw createRejection(5233, { detail: requestId })
-  const coupon = usableCoupon(code, personId, requestId, world)
+  const coupon = requireUsableCoupon(code, personId, requestId, world)
   if (coupon.type === 'Unique' && !isLocked(coupon, world)) throw createRejection(5234, { detail: requestId })
   return () => {
     world.shop.finalisedCouponRequests.add(requestId)
     coupon.redeemed = coupon.type === 'Unique'
-    world.note('coupon redeemed', coupon.code, { request: requestId })
+    world.recordEffect('coupon redeemed', coupon.code, { request: requestId })
   }
 }

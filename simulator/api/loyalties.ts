@@ -1,65 +1,65 @@
 import { createRejection } from '../http/errors.ts'
-import { whole } from '../http/request.ts'
+import { parseInteger } from '../http/request.ts'
 import type { Loyalty, Person } from '../shop/records.ts'
-import { next } from '../shop/shop.ts'
+import { createId } from '../shop/shop.ts'
 import type { World } from '../world/world.ts'
-import { every, type Payload, textAt } from '../xml/payload.ts'
-import { today } from './persons.ts'
-import { dayOf, text } from './posted.ts'
+import { findElements, findText, type Payload } from '../xml/payload.ts'
+import { getToday } from './persons.ts'
+import { readDay, readText } from './posted.ts'
 
 interface Holder {
   id: number
   loyalties: Loyalty[]
 }
 
-function typeIdOf(payload: Payload, { shop }: World): number {
-  const type = textAt(payload, 'LoyaltyTypeId')
+function readTypeId(payload: Payload, { shop }: World): number {
+  const type = findText(payload, 'LoyaltyTypeId')
   if (!type) throw createRejection(5101)
-  const id = whole(type)
+  const id = parseInteger(type)
   if (id === undefined) throw createRejection(5109, { detail: `LoyaltyTypeId ${type}` })
   if (!shop.referenceTypes.get(366)?.references.has(id)) throw createRejection(5106)
   return id
 }
 
-function cardNumberOf(payload: Payload, existing: Loyalty | undefined, world: World): string {
-  const sent = textAt(payload, 'CardNo')
-  if (sent === undefined) return existing?.cardNumber ?? `L1${String(next(world.shop, 'loyalty')).padStart(8, '0')}`
+function readCardNumber(payload: Payload, existing: Loyalty | undefined, world: World): string {
+  const sent = findText(payload, 'CardNo')
+  if (sent === undefined) return existing?.cardNumber ?? `L1${String(createId(world.shop, 'loyalty')).padStart(8, '0')}`
   if (sent === '') throw createRejection(5105)
   if (!/^(LM|L1)/.test(sent)) throw createRejection(5104)
   for (const person of world.shop.persons.values())
     for (const card of person.loyalties)
       if (card.active && card.id !== existing?.id && card.cardNumber === sent) throw createRejection(5102)
-  return text(payload, 'CardNo', 250)
+  return readText(payload, 'CardNo', 250)
 }
 
 function readLoyalty(payload: Payload, holder: Holder, world: World): Loyalty {
-  const id = whole(textAt(payload, 'Id'))
+  const id = parseInteger(findText(payload, 'Id'))
   const existing = id === undefined ? undefined : holder.loyalties.find(card => card.id === id)
   if (id !== undefined && !existing) throw createRejection(5106, { detail: `loyalty ${id}` })
-  const typeId = typeIdOf(payload, world)
+  const typeId = readTypeId(payload, world)
   if (holder.loyalties.some(card => card.active && card !== existing && card.typeId === typeId))
     throw createRejection(5103)
   return {
-    id: existing?.id ?? next(world.shop, 'loyalty'),
+    id: existing?.id ?? createId(world.shop, 'loyalty'),
     typeId,
-    cardNumber: cardNumberOf(payload, existing, world),
-    expiry: dayOf(payload, 'Expiry'),
-    balance: text(payload, 'Balance', 20),
-    creditStatus: text(payload, 'CreditStatus', 30),
-    message: text(payload, 'Message', 250),
-    joinDate: dayOf(payload, 'JoinDate') || (existing?.joinDate ?? today(world)),
-    statusId: text(payload, 'StatusId', 22),
+    cardNumber: readCardNumber(payload, existing, world),
+    expiry: readDay(payload, 'Expiry'),
+    balance: readText(payload, 'Balance', 20),
+    creditStatus: readText(payload, 'CreditStatus', 30),
+    message: readText(payload, 'Message', 250),
+    joinDate: readDay(payload, 'JoinDate') || (existing?.joinDate ?? getToday(world)),
+    statusId: readText(payload, 'StatusId', 22),
     active: true,
   }
 }
 
 /**
- * The loyalties after a payload: those that it has are added or changed. Those that it does not have stay as they are
- * up to payload version 2, and from 3 on are made inactive.
+ * Returns a person's loyalties after a write: posted loyalties are added or changed. Up to payload version 2, missing loyalties stay.
+ * From version 3, they become inactive.
  */
-export function loyaltiesAfter(payload: Payload, person: Person | undefined, version: number, world: World): Loyalty[] {
+export function mergeLoyalties(payload: Payload, person: Person | undefined, version: number, world: World): Loyalty[] {
   const holder: Holder = { id: person?.id ?? 0, loyalties: [...(person?.loyalties ?? [])] }
-  const sent = every(
+  const sent = findElements(
     payload.children.find(child => child.name === 'Loyalties'),
     'Loyalty',
   ).map(element => {

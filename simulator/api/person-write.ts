@@ -1,21 +1,30 @@
-import { created, ok } from '../http/answers.ts'
+import { respondCreated, respondOk } from '../http/answers.ts'
 import { createRejection } from '../http/errors.ts'
-import { type ApiRequest, whole } from '../http/request.ts'
+import { type ApiRequest, parseInteger } from '../http/request.ts'
 import type { Handler } from '../http/router.ts'
-import { australianText, second, type Wall } from '../shop/clock.ts'
+import { formatAustralian, secondMs, type Wall } from '../shop/clock.ts'
 import type { Person } from '../shop/records.ts'
-import { next } from '../shop/shop.ts'
-import { has, type World } from '../world/world.ts'
+import { createId } from '../shop/shop.ts'
+import { hasFeature, type World } from '../world/world.ts'
 import { shape } from '../xml/order.ts'
-import { at, every, type Payload, textAt } from '../xml/payload.ts'
+import { findElement, findElements, findText, type Payload } from '../xml/payload.ts'
 import { mergeCustomData, readCustomData } from './custom-data.ts'
-import { loyaltiesAfter } from './loyalties.ts'
+import { mergeLoyalties } from './loyalties.ts'
 import { isEmptyAddress } from './person-xml.ts'
-import { personOf, today } from './persons.ts'
-import { addresses, addressFrom, contacts, contactsFrom, dayOf, flag, posted, text } from './posted.ts'
+import { getToday, requirePerson } from './persons.ts'
+import {
+  addressesShape,
+  contactsShape,
+  readAddress,
+  readContacts,
+  readDay,
+  readDocument,
+  readFlag,
+  readText,
+} from './posted.ts'
 import { openAccount } from './reward-writes.ts'
 
-// The tables and the samples of the guide put Privacy and UpdateTimeStamp the other way round.
+// Privacy and UpdateTimeStamp can be in any order, because the tables and the samples of the guide differ.
 const personShape = shape(
   'Id Code Title Initials Firstname Surname Sex DateOfBirth StartDate JobTitle Password|UpdateTimeStamp|Privacy DocketNumber|RewardProgramId References CustomData|IsAgent Addresses Contacts Currency Loyalties RewardsAccounts',
   {
@@ -27,23 +36,23 @@ const personShape = shape(
         }),
       }),
     }),
-    Addresses: addresses,
-    Contacts: contacts,
+    Addresses: addressesShape,
+    Contacts: contactsShape,
     Loyalties: shape('Loyalty', {
       Loyalty: shape('Id LoyaltyTypeId LoyaltyType CardNo Expiry Balance CreditStatus Message JoinDate StatusId'),
     }),
   },
 )
 
-function referencesFrom(payload: Payload, { shop, settings }: World): Map<number, number> {
+function readReferences(payload: Payload, { shop, settings }: World): Map<number, number> {
   const references = new Map<number, number>()
-  for (const reference of every(at(payload, 'References'), 'Reference')) {
-    const [typeText = '', idText = ''] = [textAt(reference, 'ReferenceTypeId'), textAt(reference, 'Id')]
+  for (const reference of findElements(findElement(payload, 'References'), 'Reference')) {
+    const [typeText = '', idText = ''] = [findText(reference, 'ReferenceTypeId'), findText(reference, 'Id')]
     if (idText === '') continue
-    const [typeId, id] = [whole(typeText), whole(idText)]
+    const [typeId, id] = [parseInteger(typeText), parseInteger(idText)]
     if (typeId === undefined || id === undefined) throw createRejection(5109, { detail: `${typeText} ${idText}` })
     const type = shop.referenceTypes.get(typeId)
-    if (type?.of === 'person' && type.references.has(id)) references.set(typeId, id)
+    if (type?.recordType === 'person' && type.references.has(id)) references.set(typeId, id)
     else if ([...shop.referenceTypes.values()].some(other => other.references.has(id)))
       throw createRejection(5090, { detail: idText })
     else throw createRejection(5089, { detail: idText })
@@ -53,38 +62,38 @@ function referencesFrom(payload: Payload, { shop, settings }: World): Map<number
   return references
 }
 
-type Written = Omit<
+type PersonFields = Omit<
   Person,
   'id' | 'code' | 'updated' | 'customData' | 'currency' | 'joinedStoreId' | 'retailRep' | 'loyalties'
 >
 
-/** Reads a person from a payload. Missing fields become empty: no stored value is kept. */
-function personFrom(payload: Payload, world: World): Written {
-  const firstname = text(payload, 'Firstname', 20)
-  const surname = text(payload, 'Surname', 20)
+/** Reads a person from a payload. Missing fields become empty, also if the stored person has a value. */
+function readPerson(payload: Payload, world: World): PersonFields {
+  const firstname = readText(payload, 'Firstname', 20)
+  const surname = readText(payload, 'Surname', 20)
   if (!surname) throw createRejection(5000)
   if (!firstname) throw createRejection(5001)
-  const sex = text(payload, 'Sex', 2)
+  const sex = readText(payload, 'Sex', 2)
   return {
     firstname,
     surname,
     sex,
-    ...contactsFrom(at(payload, 'Contacts')),
-    title: text(payload, 'Title', 10),
-    initials: text(payload, 'Initials', 6),
-    dateOfBirth: dayOf(payload, 'DateOfBirth'),
-    startDate: dayOf(payload, 'StartDate'),
-    jobTitle: text(payload, 'JobTitle', 20),
-    password: text(payload, 'Password', 50),
-    privacy: flag(payload, 'Privacy', 5111) ?? false,
-    isAgent: flag(payload, 'IsAgent', 5109) ?? false,
-    references: referencesFrom(payload, world),
-    billing: addressFrom(at(payload, 'Addresses', 'Billing')),
-    delivery: addressFrom(at(payload, 'Addresses', 'Delivery')),
+    ...readContacts(findElement(payload, 'Contacts')),
+    title: readText(payload, 'Title', 10),
+    initials: readText(payload, 'Initials', 6),
+    dateOfBirth: readDay(payload, 'DateOfBirth'),
+    startDate: readDay(payload, 'StartDate'),
+    jobTitle: readText(payload, 'JobTitle', 20),
+    password: readText(payload, 'Password', 50),
+    privacy: readFlag(payload, 'Privacy', 5111) ?? false,
+    isAgent: readFlag(payload, 'IsAgent', 5109) ?? false,
+    references: readReferences(payload, world),
+    billing: readAddress(findElement(payload, 'Addresses', 'Billing')),
+    delivery: readAddress(findElement(payload, 'Addresses', 'Delivery')),
   }
 }
 
-function requireOwnEmail({ email }: { email: string }, id: number, { shop }: World): void {
+function requireUniqueEmail({ email }: { email: string }, id: number, { shop }: World): void {
   const normalized = email.toLowerCase()
   if (normalized === '') return
   for (const other of shop.persons.values())
@@ -92,15 +101,15 @@ function requireOwnEmail({ email }: { email: string }, id: number, { shop }: Wor
       throw createRejection(5006, { detail: email })
 }
 
-/** Four letters of the surname, two of the first name, and a count: `SAMPJO00`. */
-function codeFor({ surname, firstname }: { surname: string; firstname: string }, { shop }: World): string {
-  const letters = (name: string, count: number) =>
+/** Creates a person's code from four letters of the surname, two of the first name, and a count: `SAMPJO00`. */
+function createCode({ surname, firstname }: { surname: string; firstname: string }, { shop }: World): string {
+  const pickLetters = (name: string, count: number) =>
     name
       .normalize('NFD')
       .replace(/[^a-z]/gi, '')
       .slice(0, count)
       .toUpperCase()
-  const start = letters(surname, 4) + letters(firstname, 2)
+  const start = pickLetters(surname, 4) + pickLetters(firstname, 2)
   const usedCodes = new Set([...shop.persons.values()].map(person => person.code))
   for (let count = 0; ; count++) {
     const code = `${start}${String(count).padStart(2, '0')}`
@@ -108,15 +117,15 @@ function codeFor({ surname, firstname }: { surname: string; firstname: string },
   }
 }
 
-/** Returns the time of a write in whole seconds. With the setting, a person never gets the same time twice. */
-export function nextStamp(world: World, before: Wall): Wall {
-  const now = Math.floor(world.clock.wall() / second) * second
-  return world.settings.stamps === 'bump' && now <= before && before - now < 60 * second ? before + second : now
+/** Returns the time of a write in whole seconds. With the setting `bump`, two writes of a person never have the same time. */
+export function getWriteTime(world: World, before: Wall): Wall {
+  const now = Math.floor(world.clock.wall() / secondMs) * secondMs
+  return world.settings.timestamps === 'bump' && now <= before && before - now < 60 * secondMs ? before + secondMs : now
 }
 
-function unclaimedDocket(payload: Payload, request: ApiRequest, world: World) {
-  const number = text(payload, 'DocketNumber', 50)
-  if (!number || request.version < 2 || !has(world, 'personDocket')) return
+function findUnclaimedDocket(payload: Payload, request: ApiRequest, world: World) {
+  const number = readText(payload, 'DocketNumber', 50)
+  if (!number || request.version < 2 || !hasFeature(world, 'personDocket')) return
   const docket = world.shop.transactions.find(transaction => transaction.number === number)
   if (!docket) throw createRejection(5210, { detail: number })
   if (docket.personId !== null) throw createRejection(5209, { detail: number })
@@ -125,23 +134,25 @@ function unclaimedDocket(payload: Payload, request: ApiRequest, world: World) {
 
 export const createPerson: Handler = (request, world) => {
   const { shop } = world
-  const payload = posted(request, world, 'Person', personShape)
-  if (textAt(payload, 'Code')) throw createRejection(5003)
-  const written = personFrom(payload, world)
-  requireOwnEmail(written, 0, world)
+  const payload = readDocument(request, world, 'Person', personShape)
+  if (findText(payload, 'Code')) throw createRejection(5003)
+  const written = readPerson(payload, world)
+  requireUniqueEmail(written, 0, world)
   const custom = request.version >= 2 ? readCustomData(payload) : new Map()
-  const docket = unclaimedDocket(payload, request, world)
+  const docket = findUnclaimedDocket(payload, request, world)
   const programId =
-    request.version >= 2 && has(world, 'personDocket') ? whole(textAt(payload, 'RewardProgramId')) : undefined
+    request.version >= 2 && hasFeature(world, 'personDocket')
+      ? parseInteger(findText(payload, 'RewardProgramId'))
+      : undefined
   if (programId !== undefined && !shop.programs.has(programId)) throw createRejection(5162)
-  const loyalties = loyaltiesAfter(payload, undefined, request.version, world)
+  const loyalties = mergeLoyalties(payload, undefined, request.version, world)
   const person: Person = {
     ...written,
-    id: next(shop, 'person'),
-    code: codeFor(written, world),
+    id: createId(shop, 'person'),
+    code: createCode(written, world),
     loyalties,
-    startDate: written.startDate || today(world),
-    updated: nextStamp(world, 0),
+    startDate: written.startDate || getToday(world),
+    updated: getWriteTime(world, 0),
     customData: new Map(),
     currency: request.country.currency,
     joinedStoreId: docket?.storeId ?? 0,
@@ -150,31 +161,31 @@ export const createPerson: Handler = (request, world) => {
   mergeCustomData(person.customData, custom)
   shop.persons.set(person.id, person)
   if (docket) docket.personId = person.id
-  world.note('person created', person.id, { email: person.email })
+  world.recordEffect('person created', person.id, { email: person.email })
   if (programId !== undefined) openAccount(world, { programId, personId: person.id })
-  return created(request, `/Persons/${person.id}`)
+  return respondCreated(request, `/Persons/${person.id}`)
 }
 
 /** Replaces a person. Fields that the payload lacks are cleared, except custom data, and loyalties up to payload version 2. */
 export const updatePerson: Handler = (request, world) => {
-  const person = personOf(request, world)
-  const payload = posted(request, world, 'Person', personShape)
-  const id = textAt(payload, 'Id')
-  if (id && whole(id) !== person.id) throw createRejection(5151)
-  const sent = textAt(payload, 'UpdateTimeStamp') ?? ''
-  const stored = australianText(person.updated)
+  const person = requirePerson(request, world)
+  const payload = readDocument(request, world, 'Person', personShape)
+  const id = findText(payload, 'Id')
+  if (id && parseInteger(id) !== person.id) throw createRejection(5151)
+  const sent = findText(payload, 'UpdateTimeStamp') ?? ''
+  const stored = formatAustralian(person.updated)
   if (sent !== stored)
     throw createRejection(5010, {
       text: `Person has been updated by another user. UpdateTimeStamp has changed from ${sent} to ${stored}`,
     })
-  const written = personFrom(payload, world)
+  const written = readPerson(payload, world)
   if (!written.email) throw createRejection(5004)
   if (isEmptyAddress(written.billing)) throw createRejection(5005)
-  requireOwnEmail(written, person.id, world)
+  requireUniqueEmail(written, person.id, world)
   const custom = request.version >= 2 ? readCustomData(payload) : new Map()
-  const loyalties = loyaltiesAfter(payload, person, request.version, world)
-  Object.assign(person, written, { loyalties, updated: nextStamp(world, person.updated) })
+  const loyalties = mergeLoyalties(payload, person, request.version, world)
+  Object.assign(person, written, { loyalties, updated: getWriteTime(world, person.updated) })
   mergeCustomData(person.customData, custom)
-  world.note('person updated', person.id, { email: person.email })
-  return ok()
+  world.recordEffect('person updated', person.id, { email: person.email })
+  return respondOk()
 }

@@ -1,9 +1,9 @@
-import { australianText } from '../shop/clock.ts'
+import { formatAustralian } from '../shop/clock.ts'
 import type { Address, Card, Contacts, Loyalty, Person } from '../shop/records.ts'
 import type { Shop } from '../shop/shop.ts'
 import { array, type Element, el, fields } from '../xml/element.ts'
 
-export const addressFields = (address: Address): Element[] => [
+export const buildAddressFields = (address: Address): Element[] => [
   ...fields({ ContactName: address.contactName, CompanyName: address.companyName, AddressLine1: address.line1 }),
   ...fields({ AddressLine2: address.line2, City: address.city, State: address.state, Postcode: address.postcode }),
   el('Country', address.country),
@@ -11,13 +11,13 @@ export const addressFields = (address: Address): Element[] => [
 
 export const isEmptyAddress = (address: Address) => Object.values(address).every(value => value === '')
 
-export const contactsElement = (name: string, { email, home, mobile, work }: Contacts): Element =>
+export const buildContacts = (name: string, { email, home, mobile, work }: Contacts): Element =>
   el(name, [el('Email', email), el('Phones', fields({ Home: home, Mobile: mobile, Work: work }))])
 
-export const currencyElement = (code: string): Element =>
+export const buildCurrency = (code: string): Element =>
   el('Currency', fields({ Code: code, Format: code && `#,##0.00 '${code.charAt(0)}${code.slice(1).toLowerCase()}'` }))
 
-const loyaltyElement = (loyalty: Loyalty, shop: Shop): Element =>
+const buildLoyalty = (loyalty: Loyalty, shop: Shop): Element =>
   el('Loyalty', [
     ...fields({ Id: loyalty.id, LoyaltyTypeId: loyalty.typeId }),
     el('LoyaltyType', shop.referenceTypes.get(366)?.references.get(loyalty.typeId)?.name),
@@ -26,7 +26,7 @@ const loyaltyElement = (loyalty: Loyalty, shop: Shop): Element =>
     el('StatusId', loyalty.statusId),
   ])
 
-const cardElement = ([name, card]: [string, Card]): Element =>
+const buildCard = ([name, card]: [string, Card]): Element =>
   el(
     'Card',
     [
@@ -51,8 +51,8 @@ const cardElement = ([name, card]: [string, Card]): Element =>
     { Name: name },
   )
 
-function accountElement(person: Person, shop: Shop): Element | undefined {
-  const account = shop.accountOfPerson.get(person.id)
+function buildAccount(person: Person, shop: Shop): Element | undefined {
+  const account = shop.accountsByPerson.get(person.id)
   const program = account && shop.programs.get(account.programId)
   if (!account || !program) return
   const tier = program.tiers.find(other => other.id === account.tierId)
@@ -62,33 +62,33 @@ function accountElement(person: Person, shop: Shop): Element | undefined {
   ])
 }
 
-/** A person as the API shows them. The password is never shown; the delivery address only if it exists. */
-export function personElement(person: Person, shop: Shop, { customData }: { customData: boolean }): Element {
-  const types = [...shop.referenceTypes.values()].filter(type => type.of === 'person')
+/** Builds a person without the password. The delivery address is left out if it is empty. */
+export function buildPerson(person: Person, shop: Shop, { customData }: { customData: boolean }): Element {
+  const types = [...shop.referenceTypes.values()].filter(type => type.recordType === 'person')
   const loyalties = person.loyalties.filter(loyalty => loyalty.active)
   return el('Person', [
     ...fields({ Id: person.id, Code: person.code, Title: person.title, Initials: person.initials }),
     ...fields({ Firstname: person.firstname, Surname: person.surname, Sex: person.sex }),
     ...fields({ DateOfBirth: person.dateOfBirth, StartDate: person.startDate, JobTitle: person.jobTitle }),
-    ...fields({ Privacy: person.privacy ? 'True' : 'False', UpdateTimeStamp: australianText(person.updated) }),
+    ...fields({ Privacy: person.privacy ? 'True' : 'False', UpdateTimeStamp: formatAustralian(person.updated) }),
     array(
       'References',
       types.map(({ id }) => el('Reference', fields({ ReferenceTypeId: id, Id: person.references.get(id) }))),
     ),
-    customData ? el('CustomData', [array('Cards', [...person.customData].map(cardElement))]) : undefined,
+    customData ? el('CustomData', [array('Cards', [...person.customData].map(buildCard))]) : undefined,
     el('IsAgent', person.isAgent),
     el('Addresses', [
-      el('Billing', addressFields(person.billing)),
-      isEmptyAddress(person.delivery) ? undefined : el('Delivery', addressFields(person.delivery)),
+      el('Billing', buildAddressFields(person.billing)),
+      isEmptyAddress(person.delivery) ? undefined : el('Delivery', buildAddressFields(person.delivery)),
     ]),
-    contactsElement('Contacts', person),
-    currencyElement(person.currency),
+    buildContacts('Contacts', person),
+    buildCurrency(person.currency),
     loyalties.length
       ? array(
           'Loyalties',
-          loyalties.map(loyalty => loyaltyElement(loyalty, shop)),
+          loyalties.map(loyalty => buildLoyalty(loyalty, shop)),
         )
       : undefined,
-    el('RewardsAccounts', [accountElement(person, shop)]),
+    el('RewardsAccounts', [buildAccount(person, shop)]),
   ])
 }

@@ -1,13 +1,13 @@
 import { createRejection } from '../http/errors.ts'
 import type { ApiRequest } from '../http/request.ts'
-import { readWall } from '../shop/clock.ts'
+import { parseWall } from '../shop/clock.ts'
 import type { Address, Contacts } from '../shop/records.ts'
 import type { World } from '../world/world.ts'
 import { keepExpectedElements, type Shape, shape } from '../xml/order.ts'
-import { at, type Payload, textAt } from '../xml/payload.ts'
+import { findElement, findText, type Payload } from '../xml/payload.ts'
 
-/** The posted document with its elements in the guide's order. Unknown elements are dropped. */
-export function posted(request: ApiRequest, { settings }: World, root: string, expected: Shape): Payload {
+/** Reads the posted document. Drops unknown elements and, depending on the settings, elements that are out of the guide's order. */
+export function readDocument(request: ApiRequest, { settings }: World, root: string, expected: Shape): Payload {
   const payload = request.payload()
   if (payload.name !== root)
     throw createRejection(5121, { detail: `<${payload.name}> was not expected, but <${root}>` })
@@ -19,60 +19,60 @@ export function posted(request: ApiRequest, { settings }: World, root: string, e
 }
 
 const address = shape('ContactName CompanyName AddressLine1 AddressLine2 City State Postcode Country')
-export const addresses = shape('Billing Delivery', { Billing: address, Delivery: address })
-export const contacts = shape('Email Phones', { Phones: shape('Home Mobile Work') })
+export const addressesShape = shape('Billing Delivery', { Billing: address, Delivery: address })
+export const contactsShape = shape('Email Phones', { Phones: shape('Home Mobile Work') })
 
-/** Returns a text, or an empty one if it is absent. Throws if it is too long. */
-export function text(payload: Payload | undefined, name: string, maxLength: number): string {
-  const value = textAt(payload, name) ?? ''
+/** Returns a string, which is empty if the element is missing. Throws an error response if it is too long. */
+export function readText(payload: Payload | undefined, name: string, maxLength: number): string {
+  const value = findText(payload, name) ?? ''
   if (value.length > maxLength)
     throw createRejection(5014, { detail: `${name} has ${value.length} characters, at most ${maxLength} are allowed` })
   return value
 }
 
-/** `true` or `false`, or undefined if it is missing or empty. Other values are rejected with this code. */
-export function flag(payload: Payload, name: string, code: number): boolean | undefined {
-  const value = textAt(payload, name)
+/** Returns a boolean, or undefined if the element is missing or empty. Throws an error response with this code for other values. */
+export function readFlag(payload: Payload, name: string, code: number): boolean | undefined {
+  const value = findText(payload, name)
   if (!value) return
   if (!/^(true|false)$/i.test(value)) throw createRejection(code)
   return value.toLowerCase() === 'true'
 }
 
-/** Returns a day, or an empty text if it is absent. */
-export function dayOf(payload: Payload, name: string, code = 5099): string {
-  const value = textAt(payload, name) ?? ''
+/** Returns a day as `yyyy-MM-dd`, which is empty if the element is missing. Throws an error response if it is invalid. */
+export function readDay(payload: Payload, name: string, code = 5099): string {
+  const value = findText(payload, name) ?? ''
   if (value !== '' && !/^\d{4}-\d\d-\d\d$/.test(value)) throw createRejection(code, { detail: name })
-  if (value !== '' && readWall(value) === undefined) throw createRejection(5144, { detail: `${name} ${value}` })
+  if (value !== '' && parseWall(value) === undefined) throw createRejection(5144, { detail: `${name} ${value}` })
   return value
 }
 
-/** Returns a decimal number, or undefined if it is absent or empty. */
-export function decimal(payload: Payload | undefined, name: string): number | undefined {
-  const value = textAt(payload, name)
+/** Returns a decimal number, or undefined if the element is missing or empty. Throws an error response if it is invalid. */
+export function readDecimal(payload: Payload | undefined, name: string): number | undefined {
+  const value = findText(payload, name)
   if (!value) return
   if (!/^[+-]?\d{1,12}(\.\d+)?$/.test(value)) throw createRejection(5109, { detail: `${name} ${value}` })
   return Number(value)
 }
 
-export function addressFrom(payload: Payload | undefined): Address {
+export function readAddress(payload: Payload | undefined): Address {
   return {
-    contactName: text(payload, 'ContactName', 100),
-    companyName: text(payload, 'CompanyName', 50),
-    line1: text(payload, 'AddressLine1', 50),
-    line2: text(payload, 'AddressLine2', 50),
-    city: text(payload, 'City', 50),
-    state: text(payload, 'State', 50),
-    postcode: text(payload, 'Postcode', 10),
-    country: text(payload, 'Country', 20),
+    contactName: readText(payload, 'ContactName', 100),
+    companyName: readText(payload, 'CompanyName', 50),
+    line1: readText(payload, 'AddressLine1', 50),
+    line2: readText(payload, 'AddressLine2', 50),
+    city: readText(payload, 'City', 50),
+    state: readText(payload, 'State', 50),
+    postcode: readText(payload, 'Postcode', 10),
+    country: readText(payload, 'Country', 20),
   }
 }
 
-export function contactsFrom(payload: Payload | undefined): Contacts {
-  const phones = at(payload, 'Phones')
+export function readContacts(payload: Payload | undefined): Contacts {
+  const phones = findElement(payload, 'Phones')
   return {
-    email: text(payload, 'Email', 250),
-    home: text(phones, 'Home', 250),
-    mobile: text(phones, 'Mobile', 250),
-    work: text(phones, 'Work', 250),
+    email: readText(payload, 'Email', 250),
+    home: readText(phones, 'Home', 250),
+    mobile: readText(phones, 'Mobile', 250),
+    work: readText(phones, 'Work', 250),
   }
 }

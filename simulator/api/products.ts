@@ -1,30 +1,30 @@
-import { type Answer, ok } from '../http/answers.ts'
-import { createRejection, nothing } from '../http/errors.ts'
-import { paged, wholeList } from '../http/paging.ts'
-import { type ApiRequest, whole } from '../http/request.ts'
+import { type ApiResponse, respondOk } from '../http/answers.ts'
+import { createNoDataError, createRejection } from '../http/errors.ts'
+import { completeList, respondPaged } from '../http/paging.ts'
+import { type ApiRequest, parseInteger } from '../http/request.ts'
 import type { Handler } from '../http/router.ts'
-import { dateText, readWall } from '../shop/clock.ts'
+import { formatDate, parseWall } from '../shop/clock.ts'
 import type { Sku, Style } from '../shop/records.ts'
-import { cents, type Shop } from '../shop/shop.ts'
-import { has, isAfter, type World } from '../world/world.ts'
+import { roundToCents, type Shop } from '../shop/shop.ts'
+import { hasFeature, isAfter, type World } from '../world/world.ts'
 import { array, el, fields } from '../xml/element.ts'
-import { extrasOf, productElement, simpleElement } from './product-xml.ts'
+import { buildProduct, buildSimpleProduct, readExtras } from './product-xml.ts'
 
-/** The styles that the web store exports. */
-const exported = (shop: Shop) => [...shop.styles.values()].filter(style => style.special !== 'freight')
+/** Lists the styles that the web store exports. */
+const listExportedStyles = (shop: Shop) => [...shop.styles.values()].filter(style => style.special !== 'freight')
 
-const lowestPrice = (style: Style) => Math.min(...style.colours.flatMap(colour => colour.skus.map(sku => sku.price)))
+const getLowestPrice = (style: Style) => Math.min(...style.colours.flatMap(colour => colour.skus.map(sku => sku.price)))
 
 const sortable: Record<string, (style: Style) => string | number> = {
   id: style => style.id,
   code: style => style.code,
   name: style => style.name,
   description: style => style.description,
-  price: lowestPrice,
+  price: getLowestPrice,
 }
 
-/** `{name:asc}{id:desc}` */
-function inOrder(styles: Style[], order: string): Style[] {
+/** Sorts styles by an order such as `{name:asc}{id:desc}`. */
+function sortStyles(styles: Style[], order: string): Style[] {
   const keys = [...order.matchAll(/\{(\w+):(asc|desc)\}/gi)].flatMap(([, name = '', direction = '']) => {
     const value = sortable[name.toLowerCase()]
     return value ? [{ value, sign: direction.toLowerCase() === 'desc' ? -1 : 1 }] : []
@@ -36,17 +36,17 @@ function inOrder(styles: Style[], order: string): Style[] {
   })
 }
 
-function selected(request: ApiRequest, world: World): Style[] {
+function selectStyles(request: ApiRequest, world: World): Style[] {
   const { query } = request
   const after = query('updatedAfter')
-  const since = after && has(world, 'productsUpdatedAfter') ? readWall(after) : Number.NEGATIVE_INFINITY
+  const since = after && hasFeature(world, 'productsUpdatedAfter') ? parseWall(after) : Number.NEGATIVE_INFINITY
   if (since === undefined) throw createRejection(5144, { detail: after ?? '' })
-  // `seq,refId:seq,refId`: all of them.
-  const references = (query('query') ?? '').split(':').flatMap(pair => whole(pair.split(',')[1]) ?? [])
+  // The parameter is `seq,refId:seq,refId`. A style must have all these references.
+  const references = (query('query') ?? '').split(':').flatMap(pair => parseInteger(pair.split(',')[1]) ?? [])
   const code = query('styleCode')?.toLowerCase()
   const colour = query('colourFilter')?.toLowerCase()
   const size = query('sizeFilter')?.toLowerCase()
-  return exported(world.shop).filter(
+  return listExportedStyles(world.shop).filter(
     style =>
       (since === Number.NEGATIVE_INFINITY || isAfter(world, style.updated, since)) &&
       references.every(id => [...style.references.values()].includes(id)) &&
@@ -57,62 +57,64 @@ function selected(request: ApiRequest, world: World): Style[] {
   )
 }
 
-const list =
-  (name: string, row: typeof productElement | typeof simpleElement, attributes: Record<string, string>): Handler =>
-  (request, world): Answer => {
-    const extras = extrasOf(request)
-    return paged(request, world, {
+const createListHandler =
+  (name: string, row: typeof buildProduct | typeof buildSimpleProduct, attributes: Record<string, string>): Handler =>
+  (request, world): ApiResponse => {
+    const extras = readExtras(request)
+    return respondPaged(request, world, {
       name,
-      rows: inOrder(selected(request, world), request.query('order') ?? '{id:asc}'),
+      rows: sortStyles(selectStyles(request, world), request.query('order') ?? '{id:asc}'),
       row: (style, number) => row(style, number, world.shop, request, extras),
-      unpaged: wholeList,
+      unpaged: completeList,
       attributes,
     })
   }
 
-export const allProducts = list('Products', productElement, { FromCache: 'false' })
-export const allSimpleProducts = list('ProductsSimple', simpleElement, {})
+export const listProducts = createListHandler('Products', buildProduct, { FromCache: 'false' })
+export const listSimpleProducts = createListHandler('ProductsSimple', buildSimpleProduct, {})
 
-function styleOf(request: ApiRequest, { shop }: World): Style {
-  const style = shop.styles.get(whole(request.parameters[0]) ?? 0)
-  if (!style || style.special === 'freight') throw nothing()
+function requireStyle(request: ApiRequest, { shop }: World): Style {
+  const style = shop.styles.get(parseInteger(request.parameters[0]) ?? 0)
+  if (!style || style.special === 'freight') throw createNoDataError()
   return style
 }
 
-export const oneProduct: Handler = (request, world) =>
-  ok(productElement(styleOf(request, world), 1, world.shop, request, extrasOf(request)))
+export const getProduct: Handler = (request, world) =>
+  respondOk(buildProduct(requireStyle(request, world), 1, world.shop, request, readExtras(request)))
 
-export const oneSimpleProduct: Handler = (request, world) =>
-  ok(simpleElement(styleOf(request, world), 1, world.shop, request))
+export const getSimpleProduct: Handler = (request, world) =>
+  respondOk(buildSimpleProduct(requireStyle(request, world), 1, world.shop, request))
 
-/** Each note is a separate escaped document. */
-export const productNotes: Handler = (request, world) => {
-  const style = styleOf(request, world)
-  if (!style.note) throw nothing()
+/** Returns the notes of a style. Each note is an escaped document. */
+export const getProductNotes: Handler = (request, world) => {
+  const style = requireStyle(request, world)
+  if (!style.note) throw createNoDataError()
   const note = `<html xmlns="http://www.w3.org/1999/xhtml"><body><p>${style.note}</p></body></html>`
-  return ok(el('ProductNoteTypes', [el('ProductNoteType', fields({ Code: 'WEB', Name: 'Web note', Note: note }))]))
+  return respondOk(
+    el('ProductNoteTypes', [el('ProductNoteType', fields({ Code: 'WEB', Name: 'Web note', Note: note }))]),
+  )
 }
 
-/** The styles with a price that begins after today, up to `cutOffDate`; the first `numberOfPriceChange` of each SKU. */
-export const futurePrices: Handler = (request, { shop, clock }) => {
+/** Lists the styles with prices that begin after today, up to `cutOffDate`: at most `numberOfPriceChange` prices of each SKU. */
+export const listFuturePrices: Handler = (request, { shop, clock }) => {
   const last = request.query('cutOffDate') ?? '9999-12-31'
-  if (readWall(last) === undefined) throw createRejection(5144, { detail: last })
-  const maxChanges = whole(request.query('numberOfPriceChange')) ?? Number.POSITIVE_INFINITY
-  const changesOf = (sku: Sku) =>
+  if (parseWall(last) === undefined) throw createRejection(5144, { detail: last })
+  const maxChanges = parseInteger(request.query('numberOfPriceChange')) ?? Number.POSITIVE_INFINITY
+  const findPriceChanges = (sku: Sku) =>
     (shop.futurePrices.get(sku.id) ?? [])
-      .filter(({ from }) => from > dateText(clock.wall()) && from <= last)
+      .filter(({ from }) => from > formatDate(clock.wall()) && from <= last)
       .sort((a, b) => a.from.localeCompare(b.from))
       .slice(0, maxChanges)
-  const styles = exported(shop).flatMap(style => {
+  const styles = listExportedStyles(shop).flatMap(style => {
     const colours = style.colours.flatMap(colour => {
-      const skus = colour.skus.filter(sku => changesOf(sku).length)
+      const skus = colour.skus.filter(sku => findPriceChanges(sku).length)
       return skus.length ? [{ colour, skus }] : []
     })
     return colours.length ? [{ style, colours }] : []
   })
-  if (!styles.length) throw nothing()
-  const price = (value: number) => cents(value * request.country.priceFactor)
-  return ok(
+  if (!styles.length) throw createNoDataError()
+  const convertPrice = (value: number) => roundToCents(value * request.country.priceFactor)
+  return respondOk(
     el(
       'FuturePrices',
       styles.map(({ style, colours }) =>
@@ -124,11 +126,11 @@ export const futurePrices: Handler = (request, { shop, clock }) => {
               ...skus.map(sku =>
                 el('Sku', [
                   ...fields({ SkuId: sku.id, SizeCode: sku.size }),
-                  ...fields({ OriginalPrice: price(sku.originalPrice), Price: price(sku.price) }),
+                  ...fields({ OriginalPrice: convertPrice(sku.originalPrice), Price: convertPrice(sku.price) }),
                   array(
                     'PriceChanges',
-                    changesOf(sku).map(change =>
-                      el('PriceChange', fields({ Price: price(change.price), FromDate: change.from })),
+                    findPriceChanges(sku).map(change =>
+                      el('PriceChange', fields({ Price: convertPrice(change.price), FromDate: change.from })),
                     ),
                   ),
                 ]),
@@ -141,24 +143,24 @@ export const futurePrices: Handler = (request, { shop, clock }) => {
   )
 }
 
-/** This shop has no product custom data and no suggestions. */
-export const noTemplates: Handler = () => {
+/** Rejects requests for custom data templates of products, which this shop doesn't have. */
+export const rejectTemplates: Handler = () => {
   throw createRejection(5206)
 }
-export const noData: Handler = () => {
-  throw nothing()
+export const rejectNoData: Handler = () => {
+  throw createNoDataError()
 }
 
-/** The distinct values of colours or sizes. */
-export const distinct =
-  (root: string, name: string, valuesIn: (style: Style) => { code: string; name: string }[]): Handler =>
+/** Creates a handler that lists the distinct values of colours or sizes. */
+export const createDistinctHandler =
+  (root: string, name: string, getValues: (style: Style) => { code: string; name: string }[]): Handler =>
   (_, { shop }) => {
     const values = new Map(
-      exported(shop)
-        .flatMap(valuesIn)
+      listExportedStyles(shop)
+        .flatMap(getValues)
         .map(value => [value.code, value.name]),
     )
-    return ok(
+    return respondOk(
       el(
         root,
         [...values].map(([code, text]) => el(name, fields({ Code: code, Name: text }))),

@@ -1,20 +1,20 @@
-import { type Answer, created, ok } from '../http/answers.ts'
-import { createRejection, nothing } from '../http/errors.ts'
-import { type ApiRequest, whole } from '../http/request.ts'
+import { type ApiResponse, respondCreated, respondOk } from '../http/answers.ts'
+import { createNoDataError, createRejection } from '../http/errors.ts'
+import { type ApiRequest, parseInteger } from '../http/request.ts'
 import type { Handler } from '../http/router.ts'
-import { isoText } from '../shop/clock.ts'
+import { formatIso } from '../shop/clock.ts'
 import type { Order, OrderLine, Return } from '../shop/sales.ts'
-import { cents, next, sum } from '../shop/shop.ts'
-import { has, type World } from '../world/world.ts'
+import { createId, roundToCents, sumAmounts } from '../shop/shop.ts'
+import { hasFeature, type World } from '../world/world.ts'
 import { array, el, fields } from '../xml/element.ts'
 import { shape } from '../xml/order.ts'
-import { at, every, type Payload, textAt } from '../xml/payload.ts'
-import { paymentFrom, refundShape } from './order-payments.ts'
-import { freeNumber } from './order-post.ts'
-import { lineElement, paymentElement } from './order-xml.ts'
-import { currencyElement } from './person-xml.ts'
-import { personOf } from './persons.ts'
-import { decimal, flag, posted, text } from './posted.ts'
+import { findElement, findElements, findText, type Payload } from '../xml/payload.ts'
+import { readPayment, refundShape } from './order-payments.ts'
+import { readFreeNumber } from './order-post.ts'
+import { buildOrderLine, buildPayment } from './order-xml.ts'
+import { buildCurrency } from './person-xml.ts'
+import { requirePerson } from './persons.ts'
+import { readDecimal, readDocument, readFlag, readText } from './posted.ts'
 
 const returnShape = shape('OrderNumber OrigOrderNum PersonId StockUpdate OrderDetails Payments', {
   OrderDetails: shape('OrderDetail', {
@@ -23,65 +23,68 @@ const returnShape = shape('OrderNumber OrigOrderNum PersonId StockUpdate OrderDe
   Payments: shape('PaymentDetail', { PaymentDetail: refundShape }),
 })
 
-/** The order in the path, if it is this person's. */
-function originalOf(request: ApiRequest, world: World): Order {
-  const person = personOf(request, world)
-  const order = world.shop.orders.get(whole(request.parameters[1]) ?? 0)
-  if (order?.personId !== person.id) throw nothing()
+/** Returns the order in the path. Throws "no data found" if it isn't an order of this person. */
+function requireOriginalOrder(request: ApiRequest, world: World): Order {
+  const person = requirePerson(request, world)
+  const order = world.shop.orders.get(parseInteger(request.parameters[1]) ?? 0)
+  if (order?.personId !== person.id) throw createNoDataError()
   return order
 }
 
-function lineFrom(payload: Payload, sequence: number, order: Order, world: World): OrderLine {
-  const skuId = whole(textAt(payload, 'SkuId'))
+function readReturnLine(payload: Payload, sequence: number, order: Order, world: World): OrderLine {
+  const skuId = parseInteger(findText(payload, 'SkuId'))
   const sold = order.lines.find(line => line.skuId === skuId && line.quantity > 0)
-  if (!sold) throw createRejection(5139, { detail: textAt(payload, 'SkuId') ?? '' })
-  const quantity = decimal(payload, 'Quantity')
+  if (!sold) throw createRejection(5139, { detail: findText(payload, 'SkuId') ?? '' })
+  const quantity = readDecimal(payload, 'Quantity')
   if (!quantity) throw createRejection(5143)
   if (quantity > 0) throw createRejection(5140)
-  const returnReasonId = textAt(payload, 'ReturnReasonId') ?? ''
+  const returnReasonId = findText(payload, 'ReturnReasonId') ?? ''
   if (!returnReasonId) throw createRejection(5084)
-  if (!world.shop.referenceTypes.get(272)?.references.has(whole(returnReasonId) ?? 0)) throw createRejection(5085)
-  const [carrier, conNote] = [textAt(payload, 'Carrier') ?? '', textAt(payload, 'ConNote') ?? '']
+  if (!world.shop.referenceTypes.get(272)?.references.has(parseInteger(returnReasonId) ?? 0))
+    throw createRejection(5085)
+  const [carrier, conNote] = [findText(payload, 'Carrier') ?? '', findText(payload, 'ConNote') ?? '']
   if (carrier.length > 12) throw createRejection(5142)
   if (conNote.length > 50) throw createRejection(5141)
   return {
     ...sold,
-    id: next(world.shop, 'line'),
+    id: createId(world.shop, 'line'),
     sequence,
     quantity,
-    value: cents((sold.value / sold.quantity) * quantity),
+    value: roundToCents((sold.value / sold.quantity) * quantity),
     discounts: [],
     taxPercent: null,
     returnReasonId,
     carrier,
     conNote,
     status: 'Processing',
-    returnReasonNotes: text(payload, 'ReturnReasonNotes', 250),
+    returnReasonNotes: readText(payload, 'ReturnReasonNotes', 250),
   }
 }
 
-/** Creates a return of a web order. Returning more than was bought is accepted, because no code for it is known. */
-export const createReturn: Handler = (request, world): Answer => {
+/** Creates a return of a web order. Accepts more units than were bought, because the guide has no error for them. */
+export const createReturn: Handler = (request, world): ApiResponse => {
   const { shop, clock, settings } = world
-  const order = originalOf(request, world)
-  const payload = posted(request, world, 'ReturnOrder', returnShape)
-  const personId = textAt(payload, 'PersonId')
+  const order = requireOriginalOrder(request, world)
+  const payload = readDocument(request, world, 'ReturnOrder', returnShape)
+  const personId = findText(payload, 'PersonId')
   if (!personId) throw createRejection(5135)
-  if (whole(personId) !== order.personId) throw createRejection(5136)
-  const originalNumber = textAt(payload, 'OrigOrderNum')
+  if (parseInteger(personId) !== order.personId) throw createRejection(5136)
+  const originalNumber = findText(payload, 'OrigOrderNum')
   if (!originalNumber) throw createRejection(5138)
   if (originalNumber.toLowerCase() !== order.number.toLowerCase())
     throw createRejection(5133, { detail: originalNumber })
   if (!['', 'DespatchFromWarehouse'].includes(order.despatchType)) throw createRejection(5087)
-  const stockUpdate = flag(payload, 'StockUpdate', 5211) ?? true
-  const number = freeNumber(payload, shop)
-  const details = every(at(payload, 'OrderDetails'), 'OrderDetail')
+  const stockUpdate = readFlag(payload, 'StockUpdate', 5211) ?? true
+  const number = readFreeNumber(payload, shop)
+  const details = findElements(findElement(payload, 'OrderDetails'), 'OrderDetail')
   if (!details.length) throw createRejection(5143)
-  const lines = details.map((detail, i) => lineFrom(detail, i, order, world))
+  const lines = details.map((detail, i) => readReturnLine(detail, i, order, world))
   const refunds =
-    request.version >= 4 && has(world, 'returnPayments') ? every(at(payload, 'Payments'), 'PaymentDetail') : []
-  const payments = refunds.map(refund => paymentFrom(refund, world))
-  const id = next(shop, 'return')
+    request.version >= 4 && hasFeature(world, 'returnPayments')
+      ? findElements(findElement(payload, 'Payments'), 'PaymentDetail')
+      : []
+  const payments = refunds.map(refund => readPayment(refund, world))
+  const id = createId(shop, 'return')
   const record: Return = {
     id,
     number,
@@ -97,54 +100,54 @@ export const createReturn: Handler = (request, world): Answer => {
   }
   shop.returns.set(id, record)
   const units = lines.map(line => ({ sku: line.skuId, quantity: line.quantity }))
-  world.note('return created', id, { number, order: order.id, lines: units })
+  world.recordEffect('return created', id, { number, order: order.id, lines: units })
   return {
-    ...created(request, `/Persons/${order.personId}/Orders/${order.id}/Returns/${id}`),
+    ...respondCreated(request, `/Persons/${order.personId}/Orders/${order.id}/Returns/${id}`),
     status: settings.returnStatus,
   }
 }
 
-/** Shows a return, with the number of the exchange order that the shopper needs. */
-export function returnElement(record: Return, order: Order, shop: World['shop']) {
-  const shown = { asPosted: false, lineWarehouse: false }
+/** Builds a return, with the number of the exchange order that the shopper needs. */
+export function buildReturn(record: Return, order: Order, shop: World['shop']) {
+  const options = { asPosted: false, lineWarehouse: false }
   return el('ReturnOrder', [
     ...fields({ Id: record.id, OrderNumber: record.number, OrigOrderNum: record.originalNumber }),
     ...fields({ ReturnAuthorisationNumber: record.authorisation, PersonId: record.personId }),
     ...fields({
-      OrderDateTime: isoText(record.created),
-      TotalQuantity: sum(record.lines.map(line => line.quantity)),
+      OrderDateTime: formatIso(record.created),
+      TotalQuantity: sumAmounts(record.lines.map(line => line.quantity)),
     }),
     ...fields({
-      TotalDue: sum(record.lines.map(line => line.value)),
+      TotalDue: sumAmounts(record.lines.map(line => line.value)),
       StockUpdate: record.stockUpdate ? 'True' : 'False',
     }),
     array(
       'OrderDetails',
-      record.lines.map(line => lineElement(line, shop, shown)),
+      record.lines.map(line => buildOrderLine(line, shop, options)),
       { TotalRows: record.lines.length },
     ),
     array(
       'Payments',
-      record.payments.map((payment, i) => paymentElement(payment, record.id * 10 + i)),
+      record.payments.map((payment, i) => buildPayment(payment, record.id * 10 + i)),
       { TotalRows: record.payments.length },
     ),
-    currencyElement(order.currency),
+    buildCurrency(order.currency),
   ])
 }
 
-export const oneReturn: Handler = (request, world) => {
+export const getReturn: Handler = (request, world) => {
   const { shop } = world
-  const order = originalOf(request, world)
-  const record = shop.returns.get(whole(request.parameters[2]) ?? 0)
-  if (record?.orderId !== order.id) throw nothing()
-  return ok(returnElement(record, order, shop))
+  const order = requireOriginalOrder(request, world)
+  const record = shop.returns.get(parseInteger(request.parameters[2]) ?? 0)
+  if (record?.orderId !== order.id) throw createNoDataError()
+  return respondOk(buildReturn(record, order, shop))
 }
 
 /** Deletes a return that has not been received. */
 export const deleteReturn: Handler = (request, world) => {
-  const record = world.shop.returns.get(whole(request.parameters[0]) ?? 0)
-  if (record?.status !== 9) throw nothing()
+  const record = world.shop.returns.get(parseInteger(request.parameters[0]) ?? 0)
+  if (record?.status !== 9) throw createNoDataError()
   world.shop.returns.delete(record.id)
-  world.note('return deleted', record.id, { number: record.number })
-  return ok()
+  world.recordEffect('return deleted', record.id, { number: record.number })
+  return respondOk()
 }

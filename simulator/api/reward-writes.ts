@@ -1,20 +1,20 @@
-import { created, ok } from '../http/answers.ts'
+import { respondCreated, respondOk } from '../http/answers.ts'
 import { createRejection } from '../http/errors.ts'
-import { type ApiRequest, whole } from '../http/request.ts'
+import { type ApiRequest, parseInteger } from '../http/request.ts'
 import type { Handler } from '../http/router.ts'
 import type { RewardAccount } from '../shop/sales.ts'
-import { next } from '../shop/shop.ts'
+import { createId } from '../shop/shop.ts'
 import type { World } from '../world/world.ts'
 import { shape } from '../xml/order.ts'
-import { type Payload, textAt } from '../xml/payload.ts'
-import { today } from './persons.ts'
-import { dayOf, posted } from './posted.ts'
-import { accountElement, accountOf } from './rewards.ts'
+import { findText, type Payload } from '../xml/payload.ts'
+import { getToday } from './persons.ts'
+import { readDay, readDocument } from './posted.ts'
+import { buildAccount, requireAccount } from './rewards.ts'
 
-// The order of creating and that of changing differ; one serves both.
+// The order of the elements differs between create and update. This shape accepts both.
 const accountShape = shape('ProgramId|PersonId|TierId|TierLockedUntilDate')
 
-/** Puts a person into a programme, in its first tier unless another is named. */
+/** Opens a person's account in a program, in the first tier or in `tierId`. */
 export function openAccount(
   world: World,
   { programId, personId, tierId }: { programId: number; personId: number; tierId?: number | undefined },
@@ -23,16 +23,16 @@ export function openAccount(
   const program = shop.programs.get(programId)
   if (!program) throw createRejection(5162)
   if (!shop.persons.has(personId)) throw createRejection(5166)
-  if (shop.accountOfPerson.has(personId)) throw createRejection(5161)
+  if (shop.accountsByPerson.has(personId)) throw createRejection(5161)
   if (tierId !== undefined && !program.tiers.some(({ id }) => id === tierId)) throw createRejection(5159)
   const account: RewardAccount = {
-    id: next(shop, 'account'),
+    id: createId(shop, 'account'),
     programId,
     personId,
     tierId: tierId ?? program.tiers[0]?.id ?? 0,
     tierLockedUntil: '',
-    joined: today(world),
-    tierJoined: today(world),
+    joined: getToday(world),
+    tierJoined: getToday(world),
     spend: 0,
     points: [],
     rewards: [],
@@ -40,40 +40,41 @@ export function openAccount(
     transactions: [],
   }
   shop.accounts.set(account.id, account)
-  shop.accountOfPerson.set(personId, account)
-  world.note('reward account created', account.id, { person: personId })
+  shop.accountsByPerson.set(personId, account)
+  world.recordEffect('reward account created', account.id, { person: personId })
   return account
 }
 
-const optional = (payload: Payload, name: string) => whole(textAt(payload, name))
+const readOptionalId = (payload: Payload, name: string) => parseInteger(findText(payload, name))
 
 export const createAccount: Handler = (request: ApiRequest, world) => {
-  const payload = posted(request, world, 'RewardAccount', accountShape)
+  const payload = readDocument(request, world, 'RewardAccount', accountShape)
   const account = openAccount(world, {
-    programId: optional(payload, 'ProgramId') ?? 0,
-    personId: optional(payload, 'PersonId') ?? 0,
-    tierId: optional(payload, 'TierId'),
+    programId: readOptionalId(payload, 'ProgramId') ?? 0,
+    personId: readOptionalId(payload, 'PersonId') ?? 0,
+    tierId: readOptionalId(payload, 'TierId'),
   })
-  account.tierLockedUntil = dayOf(payload, 'TierLockedUntilDate')
-  return { ...created(request, `/Rewards/Accounts/${account.id}`), body: accountElement(account, world) }
+  account.tierLockedUntil = readDay(payload, 'TierLockedUntilDate')
+  return { ...respondCreated(request, `/Rewards/Accounts/${account.id}`), body: buildAccount(account, world) }
 }
 
-/** Without a lock date the lock is lifted. */
+/** Updates an account. A missing lock date removes the tier lock. */
 export const updateAccount: Handler = (request, world) => {
-  const account = accountOf(request, world)
-  const payload = posted(request, world, 'RewardAccount', accountShape)
-  const [personId, tierId] = [optional(payload, 'PersonId'), optional(payload, 'TierId')]
+  const account = requireAccount(request, world)
+  const payload = readDocument(request, world, 'RewardAccount', accountShape)
+  const [personId, tierId] = [readOptionalId(payload, 'PersonId'), readOptionalId(payload, 'TierId')]
   if (personId !== undefined && !world.shop.persons.has(personId)) throw createRejection(5166)
-  if ((world.shop.accountOfPerson.get(personId ?? account.personId) ?? account) !== account) throw createRejection(5161)
+  if ((world.shop.accountsByPerson.get(personId ?? account.personId) ?? account) !== account)
+    throw createRejection(5161)
   const tiers = world.shop.programs.get(account.programId)?.tiers ?? []
   if (tierId !== undefined && !tiers.some(({ id }) => id === tierId)) throw createRejection(5159)
-  account.tierLockedUntil = dayOf(payload, 'TierLockedUntilDate')
+  account.tierLockedUntil = readDay(payload, 'TierLockedUntilDate')
   if (personId !== undefined) {
-    world.shop.accountOfPerson.delete(account.personId)
-    world.shop.accountOfPerson.set(personId, account)
+    world.shop.accountsByPerson.delete(account.personId)
+    world.shop.accountsByPerson.set(personId, account)
     account.personId = personId
   }
-  if (tierId !== undefined && tierId !== account.tierId) Object.assign(account, { tierId, tierJoined: today(world) })
-  world.note('reward account updated', account.id)
-  return ok(accountElement(account, world))
+  if (tierId !== undefined && tierId !== account.tierId) Object.assign(account, { tierId, tierJoined: getToday(world) })
+  world.recordEffect('reward account updated', account.id)
+  return respondOk(buildAccount(account, world))
 }

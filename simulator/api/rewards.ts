@@ -1,18 +1,18 @@
-import { ok } from '../http/answers.ts'
-import { createRejection, nothing } from '../http/errors.ts'
-import { type ApiRequest, whole } from '../http/request.ts'
+import { respondOk } from '../http/answers.ts'
+import { createNoDataError, createRejection } from '../http/errors.ts'
+import { type ApiRequest, parseInteger } from '../http/request.ts'
 import type { Handler } from '../http/router.ts'
-import { isoText, readWall } from '../shop/clock.ts'
+import { formatIso, parseWall } from '../shop/clock.ts'
 import { rewardReasons } from '../shop/records.ts'
 import type { Lot, Program, RewardAccount, RewardTransaction, Tier } from '../shop/sales.ts'
-import { cents, type Shop, sum } from '../shop/shop.ts'
+import { roundToCents, type Shop, sumAmounts } from '../shop/shop.ts'
 import type { World } from '../world/world.ts'
 import { array, type Element, el, fields } from '../xml/element.ts'
-import { today } from './persons.ts'
+import { getToday } from './persons.ts'
 
-const period = (name: string, months?: number, days?: number) => el(name, fields({ Months: months, Days: days }))
+const buildPeriod = (name: string, months?: number, days?: number) => el(name, fields({ Months: months, Days: days }))
 
-const tierElement = (tier: Tier, program: Program): Element =>
+const buildTier = (tier: Tier, program: Program): Element =>
   el('Tier', [
     ...fields({
       Id: tier.id,
@@ -28,20 +28,20 @@ const tierElement = (tier: Tier, program: Program): Element =>
       AutoRewardGiftId: '',
     }),
     ...fields({ TierPointsBonus: tier.bonus, TierRewardsBonus: 0, TierGiftBonusId: '' }),
-    period('DefaultPointsExpiry', 12, 0),
-    period('DefaultRewardExpiry'),
-    period('PreventDemotionPeriod'),
+    buildPeriod('DefaultPointsExpiry', 12, 0),
+    buildPeriod('DefaultRewardExpiry'),
+    buildPeriod('PreventDemotionPeriod'),
     el('QualifySpend', tier.qualifySpend),
-    period('QualifyPeriod'),
+    buildPeriod('QualifyPeriod'),
     el('MinimumSpendToRedeem', program.minimumSpend),
   ])
 
-const programElement = (program: Program, shop: Shop): Element =>
+const buildProgram = (program: Program, shop: Shop): Element =>
   el('Program', [
     ...fields({ Id: program.id, Name: program.name, Description: program.description, Currency: program.currency }),
     array(
       'Tiers',
-      program.tiers.map(tier => tierElement(tier, program)),
+      program.tiers.map(tier => buildTier(tier, program)),
     ),
     array(
       'Gifts',
@@ -60,42 +60,47 @@ const programElement = (program: Program, shop: Shop): Element =>
     ),
   ])
 
-export const rewardPrograms: Handler = ({ parameters }, { shop }) => {
+export const listPrograms: Handler = ({ parameters }, { shop }) => {
   const programs = [...shop.programs.values()].filter(
-    ({ id }) => parameters[0] === undefined || id === whole(parameters[0]),
+    ({ id }) => parameters[0] === undefined || id === parseInteger(parameters[0]),
   )
-  if (!programs.length) throw nothing()
-  return ok(
+  if (!programs.length) throw createNoDataError()
+  return respondOk(
     el(
       'RewardPrograms',
-      programs.map(program => programElement(program, shop)),
+      programs.map(program => buildProgram(program, shop)),
     ),
   )
 }
 
-export const free = (lot: Lot) => cents(lot.total - lot.redeemed - lot.pending)
+export const getFreeAmount = (lot: Lot) => roundToCents(lot.total - lot.redeemed - lot.pending)
 
-const lotFields = (lot: Lot): Element[] => [
-  ...fields({ CreatedDateTime: isoText(lot.created), Description: lot.description, Total: lot.total }),
-  ...fields({ Redeemed: lot.redeemed, PendingRedemption: lot.pending, Available: free(lot), ExpiryDate: lot.expires }),
+const buildLotFields = (lot: Lot): Element[] => [
+  ...fields({ CreatedDateTime: formatIso(lot.created), Description: lot.description, Total: lot.total }),
+  ...fields({
+    Redeemed: lot.redeemed,
+    PendingRedemption: lot.pending,
+    Available: getFreeAmount(lot),
+    ExpiryDate: lot.expires,
+  }),
 ]
 
-function reason(id: string, shop: Shop): Element {
+function buildReason(id: string, shop: Shop): Element {
   const reference = shop.referenceTypes.get(rewardReasons)?.references.get(Number(id))
   return el('IssueReason', fields({ Id: id, Code: reference?.code, Name: reference?.name }))
 }
 
-/** An account; what has expired is not listed and does not count. */
-export function accountElement(account: RewardAccount, world: World): Element {
+/** Builds an account. Expired lots are neither listed nor counted. */
+export function buildAccount(account: RewardAccount, world: World): Element {
   const { shop } = world
-  const unexpired = <T extends { expires: string }>(lots: T[]) =>
-    lots.filter(lot => lot.expires === '' || lot.expires >= today(world))
+  const filterUnexpired = <T extends { expires: string }>(lots: T[]) =>
+    lots.filter(lot => lot.expires === '' || lot.expires >= getToday(world))
   const program = shop.programs.get(account.programId)
   const tiers = program?.tiers ?? []
   const tier = tiers.find(({ id }) => id === account.tierId)
-  const following = tiers.find(({ sequence }) => sequence === (tier?.sequence ?? 0) + 1)
-  const points = sum(unexpired(account.points).map(free))
-  const missing = program ? cents(program.threshold - (points % program.threshold)) : undefined
+  const nextTier = tiers.find(({ sequence }) => sequence === (tier?.sequence ?? 0) + 1)
+  const points = sumAmounts(filterUnexpired(account.points).map(getFreeAmount))
+  const missing = program ? roundToCents(program.threshold - (points % program.threshold)) : undefined
   return el('RewardAccount', [
     ...fields({
       Id: account.id,
@@ -105,56 +110,59 @@ export function accountElement(account: RewardAccount, world: World): Element {
     }),
     ...fields({ TierId: account.tierId, TierName: tier?.name, PersonId: account.personId }),
     ...fields({ TierLockedUntilDate: account.tierLockedUntil, AvailablePoints: points }),
-    ...fields({ AvailableRewards: sum(unexpired(account.rewards).map(free)), JoinDate: account.joined }),
+    ...fields({
+      AvailableRewards: sumAmounts(filterUnexpired(account.rewards).map(getFreeAmount)),
+      JoinDate: account.joined,
+    }),
     ...fields({ TierJoinDate: account.tierJoined, PointsToNextReward: missing, SpendToNextReward: missing }),
-    ...fields({ NextTierId: following?.id }),
-    ...fields({ SpendToNextTier: following && Math.max(0, cents(following.qualifySpend - account.spend)) }),
+    ...fields({ NextTierId: nextTier?.id }),
+    ...fields({ SpendToNextTier: nextTier && Math.max(0, roundToCents(nextTier.qualifySpend - account.spend)) }),
     array(
       'PointsList',
-      unexpired(account.points).map(lot => el('Accrual', [el('AccrualId', lot.id), ...lotFields(lot)])),
+      filterUnexpired(account.points).map(lot => el('Accrual', [el('AccrualId', lot.id), ...buildLotFields(lot)])),
     ),
     array(
       'RewardsList',
-      unexpired(account.rewards).map(lot =>
-        el('Reward', [el('RewardId', lot.id), ...lotFields(lot), reason(lot.reasonId, shop)]),
+      filterUnexpired(account.rewards).map(lot =>
+        el('Reward', [el('RewardId', lot.id), ...buildLotFields(lot), buildReason(lot.reasonId, shop)]),
       ),
     ),
     array(
       'GiftList',
-      unexpired(account.gifts).map(gift =>
+      filterUnexpired(account.gifts).map(gift =>
         el('Gift', [
-          ...fields({ IssueId: gift.id, CreatedDateTime: isoText(gift.created), Description: gift.description }),
+          ...fields({ IssueId: gift.id, CreatedDateTime: formatIso(gift.created), Description: gift.description }),
           ...fields({ GiftId: gift.giftId, GiftName: program?.gifts.find(({ id }) => id === gift.giftId)?.name }),
           ...fields({ Available: gift.available, ExpiryDate: gift.expires }),
-          reason(gift.reasonId, shop),
+          buildReason(gift.reasonId, shop),
         ]),
       ),
     ),
   ])
 }
 
-/** The account in the path. If it doesn't exist, the code differs from "no data". */
-export function accountOf({ parameters }: ApiRequest, { shop }: World): RewardAccount {
-  const account = shop.accounts.get(whole(parameters[0]) ?? 0)
+/** Returns the account in the path. Throws 5152, not "no data found", if it doesn't exist. */
+export function requireAccount({ parameters }: ApiRequest, { shop }: World): RewardAccount {
+  const account = shop.accounts.get(parseInteger(parameters[0]) ?? 0)
   if (!account) throw createRejection(5152)
   return account
 }
 
-export const oneAccount: Handler = (request, world) => ok(accountElement(accountOf(request, world), world))
+export const getAccount: Handler = (request, world) => respondOk(buildAccount(requireAccount(request, world), world))
 
-const transactionElement = ({ at, description, source, reference, spend, points, reward }: RewardTransaction) =>
+const buildTransaction = ({ at, description, source, reference, spend, points, reward }: RewardTransaction) =>
   el('Transaction', [
-    ...fields({ TransactionDateTime: isoText(at), Description: description, Source: source, Reference: reference }),
+    ...fields({ TransactionDateTime: formatIso(at), Description: description, Source: source, Reference: reference }),
     ...fields({ Spend: spend, ForeignSpend: '', ForeignCurrency: '', Points: points, RewardAmount: reward }),
     ...fields({ GiftId: '', GiftName: '', NewGift: '', RedeemedGiftSkuId: '', Confirmed: true }),
   ])
 
-export const accountTransactions: Handler = (request, world) => {
-  const account = accountOf(request, world)
+export const listAccountTransactions: Handler = (request, world) => {
+  const account = requireAccount(request, world)
   const text = request.query('fromDate')
-  const from = text ? readWall(text) : Number.NEGATIVE_INFINITY
+  const from = text ? parseWall(text) : Number.NEGATIVE_INFINITY
   if (from === undefined || (text && text.length !== 10)) throw createRejection(5099)
   const rows = account.transactions.filter(transaction => transaction.at >= from)
-  if (!rows.length) throw nothing()
-  return ok(array('RewardTransactions', rows.map(transactionElement)))
+  if (!rows.length) throw createNoDataError()
+  return respondOk(array('RewardTransactions', rows.map(buildTransaction)))
 }

@@ -1,8 +1,8 @@
-import type { Answer } from '../http/answers.ts'
+import type { ApiResponse } from '../http/answers.ts'
 import type { World } from '../world/world.ts'
 
-/** The HTML page at the root: the only place where the release can be read. Its exact markup is not known. */
-export function rootPage({ settings }: World): Answer {
+/** Builds the HTML page at the root, which is the only response with the release. The markup of the real page is unknown. */
+export function buildRootPage({ settings }: World): ApiResponse {
   const lines = [
     `Retail API Release ${settings.release}`,
     'Database Connection Details',

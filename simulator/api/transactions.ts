@@ -1,12 +1,12 @@
-import { fromZero, paged } from '../http/paging.ts'
+import { fromZero, respondPaged } from '../http/paging.ts'
 import type { Handler } from '../http/router.ts'
 import type { Transaction, TransactionLine } from '../shop/records.ts'
 import type { World } from '../world/world.ts'
 import { array, type Element, el, fields } from '../xml/element.ts'
-import { currencyElement } from './person-xml.ts'
-import { personOf } from './persons.ts'
+import { buildCurrency } from './person-xml.ts'
+import { requirePerson } from './persons.ts'
 
-function lineElement(line: TransactionLine, sequence: number, { shop }: World): Element {
+function buildLine(line: TransactionLine, sequence: number, { shop }: World): Element {
   const sku = shop.skus.get(line.skuId)
   const { colour } = sku ?? {}
   return el('Detail', [
@@ -26,7 +26,7 @@ function lineElement(line: TransactionLine, sequence: number, { shop }: World): 
   ])
 }
 
-function transactionElement(sale: Transaction, number: number, world: World): Element {
+function buildTransaction(sale: Transaction, number: number, world: World): Element {
   const store = world.shop.stores.get(sale.storeId)
   const online = sale.orderNumber !== ''
   return el('Transaction', [
@@ -36,7 +36,7 @@ function transactionElement(sale: Transaction, number: number, world: World): El
       StoreCode: world.settings.transactionStoreCode === 'code' ? store?.code : store?.number,
       StoreName: store?.name,
     }),
-    currencyElement(sale.currency),
+    buildCurrency(sale.currency),
     ...(online
       ? fields({
           Carrier: sale.carrier,
@@ -47,19 +47,19 @@ function transactionElement(sale: Transaction, number: number, world: World): El
       : []),
     array(
       'Details',
-      sale.lines.map((line, i) => lineElement(line, i, world)),
+      sale.lines.map((line, i) => buildLine(line, i, world)),
       { TotalRows: sale.lines.length },
     ),
   ])
 }
 
-/** One person's purchases, only despatched or picked up ones. There is no list for all persons. */
-export const retailTransactions: Handler = (request, world) => {
-  const person = personOf(request, world)
+/** Lists a person's purchases that were despatched or picked up. The API has no list for all persons. */
+export const listTransactions: Handler = (request, world) => {
+  const person = requirePerson(request, world)
   const order = request.query('OrderNumber')?.toLowerCase()
   const rows = world.shop.transactions.filter(
     sale => sale.personId === person.id && (!order || sale.orderNumber.toLowerCase() === order),
   )
-  const row = (sale: Transaction, number: number) => transactionElement(sale, number, world)
-  return paged(request, world, { name: 'Transactions', rows, row, unpaged: fromZero })
+  const buildRow = (sale: Transaction, number: number) => buildTransaction(sale, number, world)
+  return respondPaged(request, world, { name: 'Transactions', rows, row: buildRow, unpaged: fromZero })
 }

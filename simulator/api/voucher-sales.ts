@@ -1,17 +1,17 @@
 import { createRejection } from '../http/errors.ts'
-import { dateText, second } from '../shop/clock.ts'
+import { formatDate, secondMs } from '../shop/clock.ts'
 import { emailVoucher, type Voucher } from '../shop/records.ts'
 import type { Order, OrderLine, VoucherSale } from '../shop/sales.ts'
-import { next } from '../shop/shop.ts'
-import { has, type World } from '../world/world.ts'
-import { at, type Payload } from '../xml/payload.ts'
-import { dayOf, text } from './posted.ts'
+import { createId } from '../shop/shop.ts'
+import { hasFeature, type World } from '../world/world.ts'
+import { findElement, type Payload } from '../xml/payload.ts'
+import { readDay, readText } from './posted.ts'
 
-/** The code of a voucher type that only tills may sell; others than this and `emailVoucher` are printed. */
+/** The code of the voucher type that only tills can sell. Types other than this and `emailVoucher` are printed. */
 const inStoreType = 'GV_STORE'
 
-/** The physical card that a sale is to bring to life. */
-function cardToActivate(number: string, { shop }: World): void {
+/** Throws an error response if a sale can't activate this physical card. */
+function requireActivatableCard(number: string, { shop }: World): void {
   if (!/^\d{4,50}$/.test(number)) throw createRejection(5071)
   const card = shop.vouchers.get(number)
   if (!card || card.state === 'suspended') throw createRejection(5056)
@@ -26,8 +26,8 @@ interface Delivery {
   despatchType: string
 }
 
-/** The voucher that a line buys, or undefined. */
-export function voucherSaleFrom(
+/** Returns the voucher that a line buys, or undefined if its SKU isn't a voucher. */
+export function readVoucherSale(
   payload: Payload,
   line: OrderLine,
   delivery: Delivery,
@@ -37,27 +37,27 @@ export function voucherSaleFrom(
   if (line.quantity !== 1) throw createRejection(5077)
   if (!delivery.contactName) throw createRejection(5072)
   if (delivery.despatchType && delivery.despatchType !== 'DespatchFromWarehouse') throw createRejection(5083)
-  const block = at(payload, 'ExtraVoucherInformation')
-  const type = text(block, 'VoucherType', 15)
+  const block = findElement(payload, 'ExtraVoucherInformation')
+  const type = readText(block, 'VoucherType', 15)
   if (!type) throw createRejection(5076)
   const types = [...(world.shop.referenceTypes.get(368)?.references.values() ?? [])]
   if (!types.some(({ code }) => code === type)) throw createRejection(5074, { detail: type })
   if (type === inStoreType) throw createRejection(5073)
-  const number = text(block, 'VoucherNumber', 50)
-  if (number) cardToActivate(number, world)
-  const subject = text(block, 'EmailSubject', 4_000)
-  const email = text(block, 'Email', 250) || delivery.email
+  const number = readText(block, 'VoucherNumber', 50)
+  if (number) requireActivatableCard(number, world)
+  const subject = readText(block, 'EmailSubject', 4_000)
+  const email = readText(block, 'Email', 250) || delivery.email
   if (type === emailVoucher && !subject) throw createRejection(5075)
   if (type === emailVoucher && !/^[^\s@,;]+@[^\s@,;]+$/.test(email)) throw createRejection(5069, { detail: email })
-  const message = text(block, 'PersonalisedMessage', 4_000)
-  const deliveryDate = block && has(world, 'voucherDeliveryDate') ? dayOf(block, 'DeliveryDate') : ''
+  const message = readText(block, 'PersonalisedMessage', 4_000)
+  const deliveryDate = block && hasFeature(world, 'voucherDeliveryDate') ? readDay(block, 'DeliveryDate') : ''
   return { type, number, subject, email, message, deliveryDate, allotted: '' }
 }
 
 /** Activates a voucher. Its number and PIN are emailed, and no API call returns them. */
 function allot(sale: VoucherSale, line: OrderLine, order: Order, world: World): void {
   const { shop, clock, random } = world
-  const number = sale.number || String(next(shop, 'voucher'))
+  const number = sale.number || String(createId(shop, 'voucher'))
   const voucher: Voucher = {
     number,
     type: sale.type,
@@ -72,18 +72,18 @@ function allot(sale: VoucherSale, line: OrderLine, order: Order, world: World): 
     validationId: '',
     lockedUntil: 0,
     pin: shop.vouchers.get(number)?.pin ?? String(random.integer(0, 9_999)).padStart(4, '0'),
-    expires: dateText(clock.wall() + 3 * 365 * 86_400_000),
+    expires: formatDate(clock.wall() + 3 * 365 * 86_400_000),
   }
   shop.vouchers.set(number, voucher)
   sale.allotted = number
-  world.note('voucher allotted', number, { order: order.id, line: line.id, to: sale.email })
+  world.recordEffect('voucher allotted', number, { order: order.id, line: line.id, to: sale.email })
   if (sale.type !== emailVoucher) return
   const mail = { to: sale.email, subject: sale.subject, voucher: number, pin: voucher.pin, amount: line.price }
   shop.mail.push({ at: new Date(clock.now()).toISOString(), ...mail })
 }
 
-/** Allots what is due, or, at once, all that is not allotted. */
-export function allotDueVouchers(world: World, atOnce = false): number {
+/** Allots the vouchers that are due, or all sold vouchers with `isForced`. Returns their number. */
+export function allotDueVouchers(world: World, isForced = false): number {
   const { shop, clock } = world
   let count = 0
   for (const id of shop.awaitingVouchers) {
@@ -93,8 +93,8 @@ export function allotDueVouchers(world: World, atOnce = false): number {
       const { voucher } = line
       if (!order || !voucher || voucher.allotted) continue
       const day = voucher.deliveryDate
-      const isDue = order.vouchersDue <= clock.now() && (day === '' || day <= dateText(clock.wall()))
-      if (atOnce || isDue) {
+      const isDue = order.vouchersDue <= clock.now() && (day === '' || day <= formatDate(clock.wall()))
+      if (isForced || isDue) {
         allot(voucher, line, order, world)
         count++
       } else waiting++
@@ -104,5 +104,5 @@ export function allotDueVouchers(world: World, atOnce = false): number {
   return count
 }
 
-/** When the vouchers of an order are due that is placed now. */
-export const voucherDue = ({ clock, settings }: World) => clock.now() + settings.voucherSeconds * second
+/** Returns the time at which the vouchers of an order placed now are allotted, in milliseconds since 1970. */
+export const getVoucherDueTime = ({ clock, settings }: World) => clock.now() + settings.voucherSeconds * secondMs

@@ -2,56 +2,56 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FaultInput } from '../faults/fault.ts'
 import { faultKinds } from '../faults/fault.ts'
 import { readQuery } from '../http/request.ts'
-import { counts } from '../shop/shop.ts'
+import { countRecords } from '../shop/shop.ts'
 import type { EffectKind } from '../world/ledger.ts'
 import type { World } from '../world/world.ts'
 import type { Change } from './changes.ts'
 import { type Body, parseBody, sendJson, setClock } from './exchange.ts'
-import { exportOf, isExport } from './export.ts'
+import { createExport, isExport } from './export.ts'
 import type { Simulator } from './handle.ts'
-import { statePage } from './page.ts'
+import { buildStatePage } from './page.ts'
 
 interface ControlRequest {
   simulator: Simulator
   world: World
   body: Body
   query: (name: string) => string | undefined
-  /** The rest of the path after the route. */
+  /** The path after the route. */
   path: string
 }
 
-/** Passwords are hidden even here. */
-const shown = (settings: Simulator['settings']) => ({
+/** Removes the password from the settings. */
+const hidePassword = (settings: Simulator['settings']) => ({
   ...settings,
   credentials: settings.credentials && { user: settings.credentials.user },
 })
 
-export const stateOf = ({ state, settings, clock, faults, ledger, url }: Simulator) => ({
+export const describeState = ({ state, settings, clock, faults, ledger, url }: Simulator) => ({
   url,
-  settings: shown(settings),
+  settings: hidePassword(settings),
   clock: clock.state(),
-  counts: counts(state),
+  counts: countRecords(state),
   ledger: { calls: ledger.calls.length, effects: ledger.effects.length },
   faults: faults.list().length,
 })
 
-const last = <T>(list: readonly T[], query: ControlRequest['query']) => list.slice(-Number(query('limit') ?? 100))
+const takeLast = <T>(list: readonly T[], query: ControlRequest['query']) => list.slice(-Number(query('limit') ?? 100))
 
-/** The longest time for which a port stays closed, because no request could open it again. */
+/** Maximum seconds for which a port stays closed. No request can open it earlier. */
 const maxClosedSeconds = 3_600
 
 function stopAcceptingFor(simulator: Simulator, body: Body): void {
   const seconds = Math.min(typeof body.seconds === 'number' ? body.seconds : 5, maxClosedSeconds)
-  // The response to this request must be sent first.
+  // Sends the response to this request first.
   setTimeout(() => simulator.stopAccepting(seconds), 50)
 }
 
-/** The calls of the control surface. Each returns the body of its response. */
+/** The calls of the control API. Each returns the body of its response. */
 const routes: Record<string, (request: ControlRequest) => unknown> = {
-  'GET state': ({ simulator }) => stateOf(simulator),
+  'GET state': ({ simulator }) => describeState(simulator),
   'POST settings': ({ simulator, body }) => {
     simulator.set(body as Partial<Simulator['settings']>)
-    return shown(simulator.settings)
+    return hidePassword(simulator.settings)
   },
   'GET clock': ({ simulator }) => simulator.clock.state(),
   'POST clock': ({ simulator, body }) => setClock(simulator.clock, body),
@@ -68,12 +68,12 @@ const routes: Record<string, (request: ControlRequest) => unknown> = {
   },
   'GET ledger': ({ simulator: { ledger }, query }) => {
     const [method, path, effect] = ['method', 'path', 'effect'].map(query)
-    const calls = ledger.callsTo({ ...(method && { method }), ...(path && { path }) })
-    const effects = effect ? ledger.effectsOf(effect as EffectKind) : ledger.effects
+    const calls = ledger.findCalls({ ...(method && { method }), ...(path && { path }) })
+    const effects = effect ? ledger.findEffects(effect as EffectKind) : ledger.effects
     return {
       totals: { calls: calls.length, effects: effects.length },
-      calls: last(calls, query),
-      effects: last(effects, query),
+      calls: takeLast(calls, query),
+      effects: takeLast(effects, query),
     }
   },
   'DELETE ledger': ({ simulator }) => {
@@ -81,11 +81,11 @@ const routes: Record<string, (request: ControlRequest) => unknown> = {
     return { cleared: true }
   },
   'POST changes': ({ simulator, body }) => ({ id: simulator.change(body as unknown as Change) }),
-  'GET vouchers': ({ simulator: { state }, query }) => last([...state.vouchers.values()], query),
-  'GET mail': ({ simulator: { state }, query }) => last(state.mail, query),
+  'GET vouchers': ({ simulator: { state }, query }) => takeLast([...state.vouchers.values()], query),
+  'GET mail': ({ simulator: { state }, query }) => takeLast(state.mail, query),
   'POST reset': ({ simulator, body }) => {
     simulator.reset(typeof body.seed === 'string' ? body.seed : undefined)
-    return stateOf(simulator)
+    return describeState(simulator)
   },
   'POST down': ({ simulator, body }) => {
     stopAcceptingFor(simulator, body)
@@ -93,8 +93,8 @@ const routes: Record<string, (request: ControlRequest) => unknown> = {
   },
 }
 
-/** Serves `/_simulator` and everything below it, without authentication, on this machine only. */
-export async function answerControl(
+/** Handles requests to `/_simulator` and below, without authentication. */
+export async function handleControl(
   simulator: Simulator,
   world: World,
   request: IncomingMessage,
@@ -106,12 +106,12 @@ export async function answerControl(
   const method = request.method ?? 'GET'
   if (name === '') {
     response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' })
-    response.end(statePage(simulator))
+    response.end(buildStatePage(simulator))
     return
   }
   const exportName = (segments[0] ?? '').replace(/\.csv$/, '')
   if (method === 'GET' && name === 'export' && isExport(exportName)) {
-    const { file, lines } = exportOf(exportName, world)
+    const { file, lines } = createExport(exportName, world)
     response.writeHead(200, {
       'content-type': 'text/csv; charset=utf-8',
       'content-disposition': `attachment; filename="${file}"`,
@@ -121,7 +121,9 @@ export async function answerControl(
   }
   const route = Object.hasOwn(routes, `${method} ${name}`) ? routes[`${method} ${name}`] : undefined
   if (!route)
-    return sendJson(response, 404, { error: `There are ${Object.keys(routes).join(', ')}, GET export/customers.csv` })
+    return sendJson(response, 404, {
+      error: `Not found. Calls are ${Object.keys(routes).join(', ')}, GET export/customers.csv`,
+    })
   try {
     const body = method === 'POST' ? parseBody(request, raw.toString()) : {}
     sendJson(response, 200, route({ simulator, world, body, query: readQuery(search), path: segments.join('/') }))

@@ -10,13 +10,14 @@ export function sendJson(response: ServerResponse, status: number, body: unknown
   response.end(`${JSON.stringify(body, (_, value) => (value instanceof Map ? [...value] : value), 1)}\n`)
 }
 
-/** Parses the JSON object of a request. Throws a TypeError or a SyntaxError if it is none. */
+/** Parses the JSON object of a request. Throws a TypeError or a SyntaxError if the body is anything else. */
 export function parseBody(request: IncomingMessage, text: string): Body {
-  // A page of another site can post a form, but no JSON.
+  // A page of another site can post a form, but not JSON.
   if (!/^application\/json\b/.test(String(request.headers['content-type'] ?? '')))
-    throw new TypeError('Send application/json')
+    throw new TypeError('The body must have the content type application/json')
   const body: unknown = JSON.parse(text || '{}')
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) throw new TypeError('Send an object')
+  if (typeof body !== 'object' || body === null || Array.isArray(body))
+    throw new TypeError('The body must be a JSON object')
   return body as Body
 }
 

@@ -1,35 +1,35 @@
-import { australianText, isoText } from '../shop/clock.ts'
+import { formatAustralian, formatIso } from '../shop/clock.ts'
 import type { Person } from '../shop/records.ts'
 import type { Shop } from '../shop/shop.ts'
 import type { World } from '../world/world.ts'
 
 type Cell = string | number
 
-const cell = (value: Cell) =>
+const formatCell = (value: Cell) =>
   /[",\r\n]/.test(String(value)) ? `"${String(value).replaceAll('"', '""')}"` : String(value)
 
-function* csv<T>(columns: Readonly<Record<string, (row: T) => Cell>>, rows: Iterable<T>): Generator<string> {
+function* writeCsv<T>(columns: Readonly<Record<string, (row: T) => Cell>>, rows: Iterable<T>): Generator<string> {
   yield `${Object.keys(columns).join(',')}\r\n`
   for (const row of rows)
     yield `${Object.values(columns)
-      .map(read => cell(read(row)))
+      .map(read => formatCell(read(row)))
       .join(',')}\r\n`
 }
 
-const yes = (value: boolean) => (value ? 'Yes' : 'No')
+const formatYesNo = (value: boolean) => (value ? 'Yes' : 'No')
 
-function customers({ persons, stores, referenceTypes }: Shop) {
-  const store = (person: Person) => stores.get(person.joinedStoreId)
-  const types = [...referenceTypes.values()].filter(type => type.of === 'person')
+function exportCustomers({ persons, stores, referenceTypes }: Shop) {
+  const findStore = (person: Person) => stores.get(person.joinedStoreId)
+  const types = [...referenceTypes.values()].filter(type => type.recordType === 'person')
   const columns = types.flatMap(({ id, references }, i) => {
-    const referenceOf = (person: Person) => references.get(person.references.get(id) ?? 0)
+    const findReference = (person: Person) => references.get(person.references.get(id) ?? 0)
     return [
       [`REF${i + 1}_GROUP`, () => id],
-      [`REF${i + 1}_ID`, person => referenceOf(person)?.id ?? ''],
-      [`REF${i + 1}_CODE`, person => referenceOf(person)?.code ?? ''],
+      [`REF${i + 1}_ID`, person => findReference(person)?.id ?? ''],
+      [`REF${i + 1}_CODE`, person => findReference(person)?.code ?? ''],
     ] satisfies [string, (person: Person) => Cell][]
   })
-  return csv<Person>(
+  return writeCsv<Person>(
     {
       PERIDX: p => p.id,
       PERSON_CODE: p => p.code,
@@ -44,13 +44,13 @@ function customers({ persons, stores, referenceTypes }: Shop) {
       MOBILE: p => p.mobile,
       EMAIL: p => p.email,
       DOB: p => p.dateOfBirth,
-      PRIVACY: p => yes(p.privacy),
-      RETAIL_REP: p => yes(p.retailRep),
-      LAST_UPDATED: p => australianText(p.updated),
+      PRIVACY: p => formatYesNo(p.privacy),
+      RETAIL_REP: p => formatYesNo(p.retailRep),
+      LAST_UPDATED: p => formatAustralian(p.updated),
       CREATED_DATE: p => p.startDate,
-      JOINED_STORE_ID: p => store(p)?.id ?? '',
-      JOINED_STORE_CODE: p => store(p)?.code ?? '',
-      STORE_NUMBER: p => store(p)?.number ?? '',
+      JOINED_STORE_ID: p => findStore(p)?.id ?? '',
+      JOINED_STORE_CODE: p => findStore(p)?.code ?? '',
+      STORE_NUMBER: p => findStore(p)?.number ?? '',
       ...Object.fromEntries(columns),
       LOYALTY_CODE: p => referenceTypes.get(366)?.references.get(p.loyalties.at(-1)?.typeId ?? 0)?.code ?? '',
     },
@@ -58,10 +58,10 @@ function customers({ persons, stores, referenceTypes }: Shop) {
   )
 }
 
-/** A line of a sale; the real columns are not known. */
-function orders({ transactions, stores, skus }: Shop) {
+/** Exports the lines of sales. The columns of the real export are unknown. */
+function exportOrders({ transactions, stores, skus }: Shop) {
   const rows = transactions.values().flatMap(sale => sale.lines.values().map(line => ({ sale, line })))
-  return csv<{ sale: (typeof transactions)[number]; line: (typeof transactions)[number]['lines'][number] }>(
+  return writeCsv<{ sale: (typeof transactions)[number]; line: (typeof transactions)[number]['lines'][number] }>(
     {
       TRANSACTION_ID: r => r.sale.id,
       NUMBER: r => r.sale.number,
@@ -83,8 +83,8 @@ function orders({ transactions, stores, skus }: Shop) {
   )
 }
 
-const rewards = ({ accounts }: Shop) =>
-  csv(
+const exportRewards = ({ accounts }: Shop) =>
+  writeCsv(
     {
       ACCOUNT_ID: a => a.id,
       PERIDX: a => a.personId,
@@ -96,12 +96,12 @@ const rewards = ({ accounts }: Shop) =>
     accounts.values(),
   )
 
-const exports = { customers, orders, rewards }
+const exports = { customers: exportCustomers, orders: exportOrders, rewards: exportRewards }
 export type ExportName = keyof typeof exports
 export const isExport = (name: string): name is ExportName => Object.hasOwn(exports, name)
 
-/** A file as the scheduled export of this system writes it, with the name that it would have now. */
-export function exportOf(name: ExportName, { shop, clock }: World): { file: string; lines: Iterable<string> } {
-  const timestamp = isoText(clock.now()).replace(/[-:]/g, '')
+/** Creates a file like those of Apparel21's scheduled export. Its name contains the time of the simulator's clock. */
+export function createExport(name: ExportName, { shop, clock }: World): { file: string; lines: Iterable<string> } {
+  const timestamp = formatIso(clock.now()).replace(/[-:]/g, '')
   return { file: `${name}_${timestamp}Z.csv`, lines: exports[name](shop) }
 }

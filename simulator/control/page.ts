@@ -1,13 +1,15 @@
-import { counts } from '../shop/shop.ts'
+import { countRecords } from '../shop/shop.ts'
 import type { Simulator } from './handle.ts'
 
-const escaped = (value: unknown) =>
+const escapeHtml = (value: unknown) =>
   String(value).replace(/[&<>"]/g, c => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[c] ?? c)
 
-function table(headings: readonly string[], rows: readonly (readonly unknown[])[], none: string): string {
-  if (!rows.length) return `<p class="none">${none}</p>`
-  const head = headings.map(heading => `<th>${escaped(heading)}</th>`).join('')
-  const body = rows.map(row => `<tr>${row.map(value => `<td>${escaped(value ?? '')}</td>`).join('')}</tr>`).join('\n')
+function buildTable(headings: readonly string[], rows: readonly (readonly unknown[])[], emptyText: string): string {
+  if (!rows.length) return `<p class="none">${emptyText}</p>`
+  const head = headings.map(heading => `<th>${escapeHtml(heading)}</th>`).join('')
+  const body = rows
+    .map(row => `<tr>${row.map(value => `<td>${escapeHtml(value ?? '')}</td>`).join('')}</tr>`)
+    .join('\n')
   return `<table>${head && `<thead><tr>${head}</tr></thead>`}<tbody>\n${body}\n</tbody></table>`
 }
 
@@ -17,15 +19,15 @@ table{border-collapse:collapse;width:100%}th,td{text-align:left;padding:.25rem .
 th{font-weight:600}td{font-variant-numeric:tabular-nums;overflow-wrap:anywhere}.none{color:#666}code{font-size:.9em}
 @media (prefers-color-scheme:dark){body{color:#e6e6e6;background:#181818}th,td{border-color:#444}.none{color:#aaa}}`
 
-/** The status page: data, active faults and recent requests. */
-export function statePage(simulator: Simulator): string {
+/** Builds the status page: data, active faults and recent requests. */
+export function buildStatePage(simulator: Simulator): string {
   const { settings, clock, faults, ledger, state, url } = simulator
   const time = clock.state()
   const facts: [string, unknown][] = [
     ['Base', url],
     ['Release', settings.release],
-    ['Head-office time', `${time.wall.replace('T', ' ')} (${settings.zone}${time.frozen ? ', frozen' : ''})`],
-    ['Credentials', settings.credentials ? `Basic, user ${settings.credentials.user}` : 'none needed'],
+    ['Back-office time', `${time.wall.replace('T', ' ')} (${settings.zone}${time.frozen ? ', frozen' : ''})`],
+    ['Credentials', settings.credentials ? `Basic, user ${settings.credentials.user}` : 'not required'],
     ['Countries', settings.countries.map(country => `${country.code} (${country.currency})`).join(', ')],
   ]
   const calls = ledger.calls
@@ -50,14 +52,14 @@ export function statePage(simulator: Simulator): string {
       effect.request ?? 'back-office staff',
       JSON.stringify(effect.facts),
     ])
-  const set = faults.list().map(fault => {
-    const { id, kind, method = 'any', path = 'any', met, times, probability, ...options } = fault
+  const activeFaults = faults.list().map(fault => {
+    const { id, kind, method = 'any', path = 'any', matchCount, times, probability, ...options } = fault
     return [
       id,
       kind,
       method,
       path,
-      times === undefined ? met : `${met} of ${times}`,
+      times === undefined ? matchCount : `${matchCount} of ${times}`,
       probability,
       JSON.stringify(options),
     ]
@@ -67,15 +69,15 @@ export function statePage(simulator: Simulator): string {
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Apparel21 simulator</title><style>${style}</style></head>
 <body>
 <h1>Apparel21 simulator</h1>
-${table([], facts, '')}
-<h2>It holds</h2>
-${table(['Records', 'Count'], Object.entries(counts(state)), '')}
+${buildTable([], facts, '')}
+<h2>Records</h2
+${buildTable(['Records', 'Count'], Object.entries(countRecords(state)), '')}
 <h2>Faults</h2>
-${table(['Id', 'Kind', 'Method', 'Path', 'Met', 'Probability', 'More'], set, 'None: everything works.')}
+${buildTable(['Id', 'Kind', 'Method', 'Path', 'Requests', 'Probability', 'Options'], activeFaults, 'No faults.')}
 <h2>Last requests</h2>
-${table(['UTC', 'Method', 'Path', 'Answer', 'Error', 'Faults', 'Effects'], calls, 'None yet.')}
+${buildTable(['UTC', 'Method', 'Path', 'Response', 'Error', 'Faults', 'Effects'], calls, 'None yet.')}
 <h2>Last effects</h2>
-${table(['UTC', 'Effect', 'Id', 'Request', 'Facts'], effects, 'None yet.')}
+${buildTable(['UTC', 'Effect', 'Id', 'Request', 'Facts'], effects, 'None yet.')}
 <p>JSON: <code>/_simulator/state</code>, <code>settings</code>, <code>clock</code>, <code>faults</code>, <code>ledger</code>, <code>changes</code>, <code>vouchers</code>, <code>mail</code>, <code>reset</code>, <code>down</code>, <code>export/customers.csv</code>.</p>
 </body>
 </html>

@@ -44,7 +44,7 @@ export function connectSimulator(controlUrl: string) {
     if (!response.ok) throw new TypeError(read.error ?? `status ${response.status}`)
     return read
   }
-  const ledger = (search: string) =>
+  const readLedger = (search: string) =>
     sendCommand<{ totals: { calls: number; effects: number }; calls: Call[]; effects: Effect[] }>(
       'GET',
       `ledger?${search}`,
@@ -57,9 +57,10 @@ export function connectSimulator(controlUrl: string) {
     change: async (change: Change) => (await sendCommand<{ id: string }>('POST', 'changes', change)).id,
     addFault: (fault: FaultInput) => sendCommand<Fault>('POST', 'faults', fault),
     clearFaults: () => sendCommand<object>('DELETE', 'faults'),
-    /** The last calls and effects. */
-    ledger: (limit = 1_000) => ledger(`limit=${limit}`),
-    effectsOf: async (kind: EffectKind) => (await ledger(`limit=100000&effect=${encodeURIComponent(kind)}`)).effects,
+    /** Returns the last calls and effects. */
+    ledger: (limit = 1_000) => readLedger(`limit=${limit}`),
+    listEffects: async (kind: EffectKind) =>
+      (await readLedger(`limit=100000&effect=${encodeURIComponent(kind)}`)).effects,
     clearLedger: () => sendCommand<object>('DELETE', 'ledger'),
     vouchers: () => sendCommand<Voucher[]>('GET', 'vouchers?limit=100000'),
     mail: () => sendCommand<Mail[]>('GET', 'mail?limit=100000'),

@@ -1,4 +1,4 @@
-import { pathMatches } from '../world/ledger.ts'
+import { matchesPath } from '../world/ledger.ts'
 import { type FaultConditions, type FaultInput, type FaultState, readFault } from './fault.ts'
 
 export interface Faults<Input extends FaultConditions = FaultInput> {
@@ -11,7 +11,7 @@ export interface Faults<Input extends FaultConditions = FaultInput> {
   take(method: string, path: string): (Input & FaultState)[]
 }
 
-export const makeFaults = (chance: (probability: number) => boolean): Faults => createFaults(chance, readFault)
+export const createApiFaults = (chance: (probability: number) => boolean): Faults => createFaults(chance, readFault)
 
 /** Creates a list of faults, which `read` validates. */
 export function createFaults<Input extends FaultConditions>(
@@ -22,7 +22,7 @@ export function createFaults<Input extends FaultConditions>(
   let last = 0
   return {
     add(input) {
-      const fault = { ...read(input), id: ++last, met: 0 }
+      const fault = { ...read(input), id: ++last, matchCount: 0 }
       faults.push(fault)
       return fault
     },
@@ -38,12 +38,12 @@ export function createFaults<Input extends FaultConditions>(
     take(method, path) {
       const matching = faults.filter(
         fault =>
-          (fault.times === undefined || fault.met < fault.times) &&
+          (fault.times === undefined || fault.matchCount < fault.times) &&
           (fault.method === undefined || fault.method.toUpperCase() === method) &&
-          (fault.path === undefined || pathMatches(path, fault.path)) &&
+          (fault.path === undefined || matchesPath(path, fault.path)) &&
           (fault.probability === undefined || chance(fault.probability)),
       )
-      for (const fault of matching) fault.met++
+      for (const fault of matching) fault.matchCount++
       // Expired faults stay listed with their count until they are cleared, so that tests can read it.
       return matching
     },

@@ -1,11 +1,11 @@
-import { day, second, type Wall } from '../shop/clock.ts'
+import { dayMs, secondMs, type Wall } from '../shop/clock.ts'
 import type { Random } from '../shop/random.ts'
 import type { Colour, Depth, Sku, Store, Style } from '../shop/records.ts'
-import { cents } from '../shop/shop.ts'
+import { roundToCents } from '../shop/shop.ts'
 import { makeStock, type Stock } from '../shop/stock.ts'
 import { accessories, colourNames, cuts, fabrics, garments, sizeRanges } from './words.ts'
 
-/** The SKU of the gift voucher, with whatever price. */
+/** The SKU of the gift voucher, whose price is free. */
 export const voucherSkuId = 9_001
 const freightSkuId = 9_101
 
@@ -35,10 +35,10 @@ function makeSku(
     size,
     sizeName,
     originalPrice: price,
-    price: colour.markdown === 'None' ? price : cents(Math.round(price * 0.7) - 0.05),
+    price: colour.markdown === 'None' ? price : roundToCents(Math.round(price * 0.7) - 0.05),
     ...(random.chance(0.7) && { weight: random.integer(80, 900) / 1_000 }),
     nextAvailable: random.chance(0.05) ? '2027-01-15' : '',
-    // Nearly a fifth has none.
+    // Nearly a fifth of the SKUs have no barcode.
     barcode: random.chance(0.82) ? `93${String(id).padStart(11, '0')}` : '',
   }
 }
@@ -46,18 +46,18 @@ function makeSku(
 function makeStyle(id: number, today: Wall, counters: Counters, random: Random): Style {
   const depth: Depth = random.chance(0.82) ? 'size' : random.chance(0.7) ? 'colour' : 'style'
   const range = depth === 'size' ? random.pick(sizeRanges) : none
-  const thing = depth === 'size' ? random.pick(garments) : random.pick(accessories)
+  const garment = depth === 'size' ? random.pick(garments) : random.pick(accessories)
   const style: Style = {
     id,
     code: `STY${id}`,
-    name: `${random.pick(fabrics)} ${random.pick(cuts)} ${thing}`,
+    name: `${random.pick(fabrics)} ${random.pick(cuts)} ${garment}`,
     depth,
     description: random.chance(0.2)
       ? 'Soft & light.\r\nWash cold; do not tumble.'
-      : `A ${thing.toLowerCase()} for every day`,
+      : `A ${garment.toLowerCase()} for every day`,
     sizeRange: range.name,
     note: random.chance(0.3) ? 'Made in small batches.' : '',
-    updated: today - random.integer(0, 700) * day + random.integer(0, 86_399) * second,
+    updated: today - random.integer(0, 700) * dayMs + random.integer(0, 86_399) * secondMs,
     references: new Map([
       [257, random.integer(1_342, 1_344)],
       ...(random.chance(0.6) ? [[1_621, 6_211] as const] : []),
@@ -68,10 +68,10 @@ function makeStyle(id: number, today: Wall, counters: Counters, random: Random):
   const colours =
     depth === 'style'
       ? ([['-', '-']] as const)
-      : random.shuffled(colourNames).slice(0, random.pick([1, 1, 1, 1, 1, 1, 2, 3]))
-  // The same colour code may come twice in a style.
-  const twice = colours.length > 1 && random.chance(0.05) ? [colours[0] ?? colourNames[0]] : []
-  for (const [code = '-', name = '-'] of [...colours, ...twice.flatMap(color => (color ? [color] : []))]) {
+      : random.shuffle(colourNames).slice(0, random.pick([1, 1, 1, 1, 1, 1, 2, 3]))
+  // A style can contain the same colour code twice.
+  const repeatedColours = colours.length > 1 && random.chance(0.05) ? [colours[0] ?? colourNames[0]] : []
+  for (const [code = '-', name = '-'] of [...colours, ...repeatedColours.flatMap(color => (color ? [color] : []))]) {
     const markdown = random.chance(0.2) ? random.pick(['Permanent', 'Temporary'] as const) : 'None'
     const colour: Colour = {
       id: ++counters.colour,
@@ -89,7 +89,7 @@ function makeStyle(id: number, today: Wall, counters: Counters, random: Random):
   return style
 }
 
-function special(
+function makeSpecialStyle(
   id: number,
   skuId: number,
   colourId: number,
@@ -137,7 +137,7 @@ function special(
   return style
 }
 
-/** Generates this many styles, or as many as the number of SKUs requires. */
+/** Creates this many styles, or as many as the number of SKUs requires. */
 export function makeStyles(
   { styles, skus }: { styles: number; skus: number | undefined },
   today: Wall,
@@ -149,19 +149,19 @@ export function makeStyles(
     stylesOfShop.push(
       makeStyle(5_001 + stylesOfShop.length + (stylesOfShop.length >= 3_000 ? 2_000 : 0), today, counters, random),
     )
-  stylesOfShop.push(special(8_001, voucherSkuId, 6_001, counters.row++, 'GIFT VOUCHER', 'voucher'))
-  stylesOfShop.push(special(8_002, freightSkuId, 6_002, counters.row++, 'Freight Charge ', 'freight'))
+  stylesOfShop.push(makeSpecialStyle(8_001, voucherSkuId, 6_001, counters.row++, 'GIFT VOUCHER', 'voucher'))
+  stylesOfShop.push(makeSpecialStyle(8_002, freightSkuId, 6_002, counters.row++, 'Freight Charge ', 'freight'))
   return stylesOfShop
 }
 
-/** Between one and a dozen in some stores, none in most, less than none in a few: never more than nine rows an SKU. */
+/** Creates the stock: 1 to 12 units in some stores, none in most, negative units in a few. A SKU has at most nine rows on average. */
 export function makeStocks(skus: readonly Sku[], stores: readonly Store[], today: Wall, random: Random): Stock {
   const stock = makeStock(skus.length, stores.length)
   const share = Math.min(0.6, 8.97 / stores.length)
   for (const sku of skus) {
     if (sku.colour.style.special) continue
-    const when = random.chance(0.05) ? today - random.integer(0, day - 1) : 0
-    // One in forty is sold out everywhere.
+    const when = random.chance(0.05) ? today - random.integer(0, dayMs - 1) : 0
+    // One in forty SKUs is sold out in all stores.
     const stockedShare = random.chance(0.025) ? 0 : share
     for (const { column } of stores) {
       const drawn = random.fraction()

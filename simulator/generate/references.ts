@@ -1,17 +1,17 @@
 import { emailVoucher, type ReferenceType, rewardReasons } from '../shop/records.ts'
 
-/** A type with its references, each given as its code and name by its id. */
-const type = (
+/** Creates a type. `references` are the code and name of each reference by its ID. */
+const makeType = (
   id: number,
   code: string,
   name: string,
-  of: ReferenceType['of'],
+  recordType: ReferenceType['recordType'],
   references: Record<number, readonly [code: string, name: string]>,
 ): ReferenceType => ({
   id,
   code,
   name,
-  of,
+  recordType,
   references: new Map(
     Object.entries(references).map(([referenceId, [referenceCode, referenceName]]) => [
       +referenceId,
@@ -20,51 +20,57 @@ const type = (
   ),
 })
 
-/** Types with the ids of one real installation; those above 1000 are this retailer's own. */
+/** Creates types with the IDs of a real installation. Types above 1000 were added by its retailer. */
 const makeTypes = () => [
-  type(8, 'CURRENCY', 'Currency', 'other', { 801: ['AUD', 'Australian Dollar'], 802: ['NZD', 'New Zealand Dollar'] }),
-  type(27, 'SalesRep', 'Sales Rep', 'person', {
+  makeType(8, 'CURRENCY', 'Currency', 'other', {
+    801: ['AUD', 'Australian Dollar'],
+    802: ['NZD', 'New Zealand Dollar'],
+  }),
+  makeType(27, 'SalesRep', 'Sales Rep', 'person', {
     2701: ['ANA', 'Ana Whitlock'],
     2702: ['BEN', 'Ben Okafor'],
     2703: ['CHLOE', "Chloe D'Souza"],
   }),
-  type(202, 'Carrier', 'Carrier', 'other', { 20201: ['EMS', 'Express Mail'], 20202: ['AUSPOST', 'Post'] }),
-  type(257, 'Season', 'Season', 'product', {
+  makeType(202, 'Carrier', 'Carrier', 'other', { 20201: ['EMS', 'Express Mail'], 20202: ['AUSPOST', 'Post'] }),
+  makeType(257, 'Season', 'Season', 'product', {
     1342: ['S24', 'Summer 24'],
     1343: ['W24', 'Winter 24'],
     1344: ['S25', 'Summer 25 '],
   }),
-  type(259, 'ServTyp', 'Service Type', 'other', { 25901: ['ROAD', 'Road'], 25902: ['AIR', 'Air'] }),
-  type(271, 'RetDisc', 'Retail Discount Reasons', 'other', { 27101: ['MAN', 'Manual'], 27102: ['DAMAGE', 'Damaged'] }),
-  type(272, 'RetRetrn', 'Retail Return Reasons', 'other', {
+  makeType(259, 'ServTyp', 'Service Type', 'other', { 25901: ['ROAD', 'Road'], 25902: ['AIR', 'Air'] }),
+  makeType(271, 'RetDisc', 'Retail Discount Reasons', 'other', {
+    27101: ['MAN', 'Manual'],
+    27102: ['DAMAGE', 'Damaged'],
+  }),
+  makeType(272, 'RetRetrn', 'Retail Return Reasons', 'other', {
     10365: ['FAULTY', 'Faulty'],
     10366: ['SIZE', 'Wrong size'],
     10367: ['MIND', 'Change of mind'],
   }),
-  type(366, 'Loyalty', 'Loyalty Types', 'other', {
+  makeType(366, 'Loyalty', 'Loyalty Types', 'other', {
     8561: ['VIP', 'VIP'],
     8562: ['STAFF', 'Staff Discount'],
     8563: ['FRIEND', 'Friends & Family'],
   }),
-  type(368, 'RetVouch', 'Retail Voucher Types', 'other', {
+  makeType(368, 'RetVouch', 'Retail Voucher Types', 'other', {
     36801: [emailVoucher, 'Gift voucher by e-mail'],
     36802: ['GV_CARD', 'Gift card'],
     36803: ['GV_STORE', 'In-store voucher'],
   }),
-  type(395, 'Privacy', 'Privacy', 'other', {}),
-  type(417, 'CardType', 'Retail Card Type', 'other', { 41701: ['VISA', 'Visa'], 41702: ['MC', 'Mastercard'] }),
-  type(426, 'ColrType', 'Colour Type', 'colour', {}),
-  type(431, 'SPayGate', 'Sales Payment Gateway', 'other', {
+  makeType(395, 'Privacy', 'Privacy', 'other', {}),
+  makeType(417, 'CardType', 'Retail Card Type', 'other', { 41701: ['VISA', 'Visa'], 41702: ['MC', 'Mastercard'] }),
+  makeType(426, 'ColrType', 'Colour Type', 'colour', {}),
+  makeType(431, 'SPayGate', 'Sales Payment Gateway', 'other', {
     43101: ['SIMPAY', 'Simulated gateway'],
     43102: ['PAYPAL', 'PayPal'],
     43103: ['AFTERPAY', 'Afterpay'],
   }),
-  type(437, 'LoyStat', 'Loyalty Status', 'other', { 43701: ['ACTIVE', 'Active'], 43702: ['HOLD', 'On hold'] }),
-  type(1321, 'GENDER', 'Shops for', 'person', { 4411: ['W', 'Women'], 4412: ['M', 'Men'], 4413: ['B', 'Both'] }),
-  type(1322, 'EMAILOPT', 'E-mail Opt-in', 'person', { 4421: ['Y', 'Yes'], 4422: ['N', 'No'] }),
-  type(1323, 'SMSOPT', 'SMS Opt-in', 'person', { 4431: ['Y', 'Yes'], 4432: ['N', 'No'] }),
-  type(1621, 'BRAND', 'Brand', 'product', { 6211: ['OWN', 'Own label'], 6212: ['GUEST', 'Guest label'] }),
-  type(rewardReasons, 'RewIssue', 'Reward Issue Reasons', 'other', {
+  makeType(437, 'LoyStat', 'Loyalty Status', 'other', { 43701: ['ACTIVE', 'Active'], 43702: ['HOLD', 'On hold'] }),
+  makeType(1321, 'GENDER', 'Shops for', 'person', { 4411: ['W', 'Women'], 4412: ['M', 'Men'], 4413: ['B', 'Both'] }),
+  makeType(1322, 'EMAILOPT', 'E-mail Opt-in', 'person', { 4421: ['Y', 'Yes'], 4422: ['N', 'No'] }),
+  makeType(1323, 'SMSOPT', 'SMS Opt-in', 'person', { 4431: ['Y', 'Yes'], 4432: ['N', 'No'] }),
+  makeType(1621, 'BRAND', 'Brand', 'product', { 6211: ['OWN', 'Own label'], 6212: ['GUEST', 'Guest label'] }),
+  makeType(rewardReasons, 'RewIssue', 'Reward Issue Reasons', 'other', {
     17665: ['BDAY', 'Birthday'],
     17666: ['AUTO', 'Points reached'],
   }),

@@ -1,7 +1,7 @@
-import { dateText, day, second, type Wall } from '../shop/clock.ts'
+import { dayMs, formatDate, secondMs, type Wall } from '../shop/clock.ts'
 import type { Random } from '../shop/random.ts'
 import type { Lot, Program, RewardAccount } from '../shop/sales.ts'
-import { next, type Shop } from '../shop/shop.ts'
+import { createId, type Shop } from '../shop/shop.ts'
 
 export function makePrograms(shop: Shop): Map<number, Program> {
   const tiers = [
@@ -24,7 +24,7 @@ export function makePrograms(shop: Shop): Map<number, Program> {
   return new Map([[program.id, program]])
 }
 
-function lot(
+function makeLot(
   shop: Shop,
   description: string,
   total: number,
@@ -33,23 +33,23 @@ function lot(
   today: Wall,
   random: Random,
 ): Lot {
-  const created = today - random.integer(1, 600) * day + random.integer(0, 86_399) * second
+  const created = today - random.integer(1, 600) * dayMs + random.integer(0, 86_399) * secondMs
   const redeemed = random.chance(0.2) ? Math.floor(total / 2) : 0
-  const lotFacts = { id: next(shop, 'lot'), created, description, total, redeemed, pending: 0, reasonId }
-  return { ...lotFacts, expires: random.chance(0.05) ? '' : dateText(created + life * day) }
+  const lotFacts = { id: createId(shop, 'lot'), created, description, total, redeemed, pending: 0, reasonId }
+  return { ...lotFacts, expires: random.chance(0.05) ? '' : formatDate(created + life * dayMs) }
 }
 
 function makeAccount(shop: Shop, personId: number, startDate: string, today: Wall, random: Random): RewardAccount {
   const spend = random.integer(0, 2_000)
   const points = Array.from({ length: random.integer(0, 5) }, () =>
-    lot(shop, 'Purchase', random.integer(5, 150), 365, '', today, random),
+    makeLot(shop, 'Purchase', random.integer(5, 150), 365, '', today, random),
   )
   const rewards = Array.from({ length: random.integer(0, 2) }, () =>
-    lot(shop, 'Birthday Reward', 25, 365, '17665', today, random),
+    makeLot(shop, 'Birthday Reward', 25, 365, '17665', today, random),
   )
-  const gift = lot(shop, 'A gift', 1, 365, '17665', today, random)
+  const gift = makeLot(shop, 'A gift', 1, 365, '17665', today, random)
   return {
-    id: next(shop, 'account'),
+    id: createId(shop, 'account'),
     programId: 1,
     tierId: spend >= 1_500 ? 41 : spend >= 500 ? 2 : 1,
     personId,
@@ -74,12 +74,12 @@ function makeAccount(shop: Shop, personId: number, startDate: string, today: Wal
   }
 }
 
-/** Accounts of three persons in five. */
+/** Creates accounts for three in five persons. */
 export function makeAccounts(shop: Shop, today: Wall, random: Random): void {
   for (const { id, startDate } of shop.persons.values()) {
     if (!random.chance(0.6)) continue
     const account = makeAccount(shop, id, startDate, today, random)
     shop.accounts.set(account.id, account)
-    shop.accountOfPerson.set(id, account)
+    shop.accountsByPerson.set(id, account)
   }
 }

@@ -1,63 +1,70 @@
-import { dateText, day, second, type Wall } from '../shop/clock.ts'
+import { dayMs, formatDate, secondMs, type Wall } from '../shop/clock.ts'
 import type { Random } from '../shop/random.ts'
 import type { Person, Sku, Store, Transaction, TransactionLine } from '../shop/records.ts'
 import type { LineStatus, Order, OrderLine } from '../shop/sales.ts'
-import { cents, next, type Shop, sum, webNumber } from '../shop/shop.ts'
+import { createId, formatWebNumber, roundToCents, type Shop, sumAmounts } from '../shop/shop.ts'
 
-interface Drawn {
+interface SaleContext {
   today: Wall
   skus: readonly Sku[]
   shops: readonly Store[]
   web: Store
 }
 
-function saleLine(shop: Shop, sku: Sku, quantity: number, random: Random): TransactionLine {
-  const full = cents(sku.price * quantity)
+function makeSaleLine(shop: Shop, sku: Sku, quantity: number, random: Random): TransactionLine {
+  const full = roundToCents(sku.price * quantity)
   const percent = quantity > 0 && random.chance(0.2) ? 15 : 0
-  const amount = cents((full * percent) / 100)
+  const amount = roundToCents((full * percent) / 100)
   return {
-    id: next(shop, 'line'),
+    id: createId(shop, 'line'),
     skuId: sku.id,
     quantity,
     price: sku.price,
-    value: cents(full - amount),
+    value: roundToCents(full - amount),
     taxPercent: 10,
-    discounts: percent ? [{ id: next(shop, 'line'), type: 'Discount', reason: 'POS Loyalty 1', amount, percent }] : [],
+    discounts: percent
+      ? [{ id: createId(shop, 'line'), type: 'Discount', reason: 'POS Loyalty 1', amount, percent }]
+      : [],
   }
 }
 
 const noCarrier = { carrier: '', carrierUrl: '', conNote: '', serviceType: '' }
 
-/** A sale at a till. */
-function docket(shop: Shop, personId: number | null, { today, skus, shops }: Drawn, random: Random): Transaction {
+/** Creates a sale at a till. */
+function makeDocket(
+  shop: Shop,
+  personId: number | null,
+  { today, skus, shops }: SaleContext,
+  random: Random,
+): Transaction {
   const store = random.pick(shops)
   const isReturn = random.chance(0.1)
   const lines = Array.from({ length: isReturn ? 1 : random.pick([1, 1, 2, 3]) }, () =>
-    saleLine(shop, random.pick(skus), isReturn ? -1 : random.pick([1, 1, 1, 2]), random),
+    makeSaleLine(shop, random.pick(skus), isReturn ? -1 : random.pick([1, 1, 1, 2]), random),
   )
   return {
-    id: next(shop, 'transaction'),
+    id: createId(shop, 'transaction'),
     personId,
     orderNumber: '',
     ...noCarrier,
-    number: `D${store.number}${String(next(shop, 'docket')).padStart(8, '0')}`,
+    number: `D${store.number}${String(createId(shop, 'docket')).padStart(8, '0')}`,
     type: random.chance(0.95) ? 'Sale' : random.pick(['Layby', 'Layby Update', 'Special Order'] as const),
-    day: dateText(today - random.integer(1, 700) * day),
+    day: formatDate(today - random.integer(1, 700) * dayMs),
     storeId: store.id,
     currency: 'AUD',
     lines,
   }
 }
 
-function orderLine(shop: Shop, sku: Sku, sequence: number, status: LineStatus, random: Random): OrderLine {
+function makeOrderLine(shop: Shop, sku: Sku, sequence: number, status: LineStatus, random: Random): OrderLine {
   const quantity = random.pick([1, 1, 1, 2, 3])
   return {
-    id: next(shop, 'line'),
+    id: createId(shop, 'line'),
     sequence,
     skuId: sku.id,
     quantity,
     price: sku.price,
-    value: cents(sku.price * quantity),
+    value: roundToCents(sku.price * quantity),
     taxPercent: 10,
     discounts: [],
     customisation: '',
@@ -73,14 +80,14 @@ function orderLine(shop: Shop, sku: Sku, sequence: number, status: LineStatus, r
   }
 }
 
-function webOrder(shop: Shop, person: Person, { today, skus }: Drawn, random: Random): Order {
-  const placed = today - random.integer(0, 400) * day - random.integer(1, 86_399) * second
-  const isOld = placed < today - 60 * day
+function makeWebOrder(shop: Shop, person: Person, { today, skus }: SaleContext, random: Random): Order {
+  const placed = today - random.integer(0, 400) * dayMs - random.integer(1, 86_399) * secondMs
+  const isOld = placed < today - 60 * dayMs
   const status = random.pick<LineStatus>(
     isOld ? ['Shipped', 'Shipped', 'Shipped', 'Cancelled'] : ['Processing', 'Shipped'],
   )
   const lines = Array.from({ length: random.pick([1, 2, 2, 3]) }, (_, i) =>
-    orderLine(shop, random.pick(skus), i, status, random),
+    makeOrderLine(shop, random.pick(skus), i, status, random),
   )
   const { email, home, mobile, work } = person
   const contacts = { email: email || 'nobody@example.test', home, mobile, work }
@@ -93,12 +100,12 @@ function webOrder(shop: Shop, person: Person, { today, skus }: Drawn, random: Ra
     message: '',
   }
   return {
-    id: next(shop, 'order'),
-    number: webNumber(next(shop, 'orderNumber')),
+    id: createId(shop, 'order'),
+    number: formatWebNumber(createId(shop, 'orderNumber')),
     partnerOrderId: '',
     personId: person.id,
     placed,
-    updated: Math.min(placed + random.integer(0, 2) * day, today - second),
+    updated: Math.min(placed + random.integer(0, 2) * dayMs, today - secondMs),
     currency: 'AUD',
     pricesIncludeTax: true,
     needReview: '',
@@ -115,7 +122,7 @@ function webOrder(shop: Shop, person: Person, { today, skus }: Drawn, random: Ra
     payments: [
       {
         ...payment,
-        amount: sum(lines.map(line => line.value)),
+        amount: sumAmounts(lines.map(line => line.value)),
         merchantId: 'SIMPAY',
         voucherNumber: '',
         validationId: '',
@@ -126,16 +133,16 @@ function webOrder(shop: Shop, person: Person, { today, skus }: Drawn, random: Ra
   }
 }
 
-/** The entry of a despatched order in its person's history. */
-export function saleOf(order: Order, shop: Shop, storeId: number, when: Wall): Transaction {
+/** Creates the transaction of a despatched order for its person's history. */
+export function makeSale(order: Order, shop: Shop, storeId: number, when: Wall): Transaction {
   const [first] = order.lines
   return {
-    id: next(shop, 'transaction'),
+    id: createId(shop, 'transaction'),
     number: order.number,
     personId: order.personId,
     orderNumber: order.number,
     type: 'Sale',
-    day: dateText(when),
+    day: formatDate(when),
     storeId,
     currency: order.currency,
     serviceType: 'Road',
@@ -143,7 +150,7 @@ export function saleOf(order: Order, shop: Shop, storeId: number, when: Wall): T
     carrierUrl: first?.conNote ? `https://track.example.test/${first.conNote}` : '',
     conNote: first?.conNote ?? '',
     lines: order.lines.map(({ skuId, quantity, price, value, taxPercent }) => ({
-      id: next(shop, 'line'),
+      id: createId(shop, 'line'),
       skuId,
       quantity,
       price,
@@ -154,10 +161,10 @@ export function saleOf(order: Order, shop: Shop, storeId: number, when: Wall): T
   }
 }
 
-/** Purchases of all persons: none for some, many for others, and a few unclaimed dockets. */
+/** Creates up to six sales and two orders of each person, and ten unclaimed dockets. */
 export function makeSales(shop: Shop, today: Wall, random: Random): void {
   const stores = [...shop.stores.values()]
-  const drawn: Drawn = {
+  const context: SaleContext = {
     today,
     skus: [...shop.skus.values()].filter(sku => !sku.colour.style.special),
     shops: stores.filter(store => store.kind === 'shop'),
@@ -165,12 +172,13 @@ export function makeSales(shop: Shop, today: Wall, random: Random): void {
   }
   for (const person of shop.persons.values()) {
     for (let i = random.pick([0, 0, 1, 2, 3, 6]); i > 0; i--)
-      shop.transactions.push(docket(shop, person.id, drawn, random))
+      shop.transactions.push(makeDocket(shop, person.id, context, random))
     for (let i = random.pick([0, 0, 1, 2]); i > 0; i--) {
-      const order = webOrder(shop, person, drawn, random)
+      const order = makeWebOrder(shop, person, context, random)
       shop.orders.set(order.id, order)
-      if (order.lines[0]?.status === 'Shipped') shop.transactions.push(saleOf(order, shop, drawn.web.id, order.updated))
+      if (order.lines[0]?.status === 'Shipped')
+        shop.transactions.push(makeSale(order, shop, context.web.id, order.updated))
     }
   }
-  for (let i = 0; i < 10; i++) shop.transactions.push(docket(shop, null, drawn, random))
+  for (let i = 0; i < 10; i++) shop.transactions.push(makeDocket(shop, null, context, random))
 }

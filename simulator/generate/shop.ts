@@ -1,4 +1,4 @@
-import { day, type Wall } from '../shop/clock.ts'
+import { dayMs, type Wall } from '../shop/clock.ts'
 import { randomFor } from '../shop/random.ts'
 import type { Coupon, FreightOption, Promotion } from '../shop/records.ts'
 import type { Shop } from '../shop/shop.ts'
@@ -11,17 +11,17 @@ import { makeStores } from './stores.ts'
 import { makeVouchers } from './vouchers.ts'
 
 export interface Size {
-  /** All places with stock: shops, warehouses, the web store. */
+  /** All locations with stock: shops, warehouses and the web store. */
   stores: number
   styles: number
   /** If set, the number of SKUs decides the number of styles. */
   skus?: number
   persons: number
-  /** Besides those that are in every shop. */
+  /** In addition to the vouchers of every shop. */
   vouchers: number
 }
 
-/** `large` is a real retailer: 60,000 SKUs, 525,000 rows of stock. */
+/** The sizes of shops. `large` has the size of a real retailer: 60,000 SKUs, 525,000 rows of stock. */
 export const sizes = {
   small: { stores: 12, styles: 60, persons: 300, vouchers: 30 },
   medium: { stores: 30, styles: 1_500, persons: 5_000, vouchers: 300 },
@@ -29,9 +29,9 @@ export const sizes = {
 } as const satisfies Record<string, Size>
 export type SizeName = keyof typeof sizes
 
-/** A shop that is the same for the same seed, size and day. */
+/** Creates a shop. The same seed, size and day create the same shop. */
 export function makeShop(seed: string, size: Size, now: Wall): Shop {
-  const today = Math.floor(now / day) * day
+  const today = Math.floor(now / dayMs) * dayMs
   const random = (part: string) => randomFor(seed, part)
   const stores = makeStores(size.stores, random('stores'))
   const columns = [...stores.values()].sort((a, b) => a.column - b.column)
@@ -39,7 +39,7 @@ export function makeShop(seed: string, size: Size, now: Wall): Shop {
   const colours = styles.flatMap(style => style.colours)
   const skus = colours.flatMap(colour => colour.skus)
   const loyalties = { last: 1_260 }
-  const drawn = {
+  const personContext = {
     today,
     stores: columns.filter(store => store.kind === 'shop'),
     codes: new Map<string, number>(),
@@ -52,7 +52,7 @@ export function makeShop(seed: string, size: Size, now: Wall): Shop {
     skus: new Map(skus.map(sku => [sku.id, sku])),
     stock: makeStocks(skus, columns, today, random('stock')),
     referenceTypes: makeReferenceTypes(),
-    persons: makePersons(size.persons, drawn, random('persons')),
+    persons: makePersons(size.persons, personContext, random('persons')),
     formerPersons: new Map(),
     transactions: [],
     orders: new Map(),
@@ -62,7 +62,7 @@ export function makeShop(seed: string, size: Size, now: Wall): Shop {
     mail: [],
     programs: new Map(),
     accounts: new Map(),
-    accountOfPerson: new Map(),
+    accountsByPerson: new Map(),
     redemptions: new Map(),
     futurePrices: new Map(),
     coupons: makeCoupons(),
@@ -99,7 +99,7 @@ const usual = {
   percentage: 20,
 } as const
 
-/** Coupons of every state. Generic ones can be used by everybody and often, unique ones once. */
+/** Creates coupons of every state. All persons can use a generic coupon repeatedly. A unique coupon can be used once. */
 function makeCoupons(): Map<string, Coupon> {
   const coupons: Omit<Coupon, 'redeemed' | 'lockedBy' | 'lockedUntil'>[] = [
     { ...usual, code: 'BLACK21', name: 'BLACK FRIDAY 21', type: 'Generic' },
@@ -114,13 +114,13 @@ function makeCoupons(): Map<string, Coupon> {
   return new Map(coupons.map(coupon => [coupon.code, { ...coupon, redeemed: false, lockedBy: '', lockedUntil: 0 }]))
 }
 
-/** Promotions that apply to a cart automatically. */
+/** Creates the promotions that apply to a cart automatically. */
 const makePromotions = (): Map<number, Promotion> =>
   new Map([[1_080, { id: 1_080, name: 'Buy 3, 10% off', minimum: 3, percentage: 10 }]])
 
 const carrier = { id: 18_936, code: 'AUS', text: 'Australia Post', url: 'https://auspost.example/track' }
 
-/** The active web freight options. */
+/** Creates the active freight options of the web store. */
 const makeFreightOptions = (): Map<number, FreightOption> => {
   const options: FreightOption[] = [
     {

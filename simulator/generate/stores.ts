@@ -13,15 +13,15 @@ export const noAddress: Address = {
   country: '',
 }
 
-export function someAddress(random: Random): Address {
+export function drawAddress(random: Random): Address {
   const [city = '', state = '', postcode = '', country = ''] = random.pick(places)
   const line1 = `${random.integer(1, 480)} ${random.pick(streets)}`
   return { ...noAddress, line1, line2: random.chance(0.1) ? 'Unit 2' : '', city, state, postcode, country }
 }
 
-const capital = (text: string) => text.charAt(0) + text.slice(1).toLowerCase()
+const capitalize = (text: string) => text.charAt(0) + text.slice(1).toLowerCase()
 
-/** Places that hold stock: shops, a warehouse for every ten, and a web store that is a grouping and no place. */
+/** Creates the locations with stock: shops, about one warehouse per ten shops, and a web store, which is no physical location. */
 export function makeStores(count: number, random: Random): Map<number, Store> {
   const warehouses = Math.max(1, Math.round(count * 0.09))
   const shops = Math.max(1, count - warehouses - 1)
@@ -29,8 +29,8 @@ export function makeStores(count: number, random: Random): Map<number, Store> {
   const add = (kind: Store['kind'], number: string, name: string, email: string) => {
     const column = stores.length
     const id = 7_101 + column
-    const generated = someAddress(random)
-    const address = { ...generated, city: capital(generated.city), country: capital(generated.country) }
+    const generated = drawAddress(random)
+    const address = { ...generated, city: capitalize(generated.city), country: capitalize(generated.country) }
     stores.push({
       id,
       column,
@@ -50,6 +50,6 @@ export function makeStores(count: number, random: Random): Map<number, Store> {
   }
   for (let i = 0; i < warehouses; i++) add('warehouse', '', `Distribution Centre ${i + 1}`, '')
   add('web', '999', 'Web Store', '')
-  // The order of stores within an SKU is arbitrary in the real one.
-  return new Map(random.shuffled(stores).map(store => [store.id, store]))
+  // The real API returns the stores of a SKU in arbitrary order.
+  return new Map(random.shuffle(stores).map(store => [store.id, store]))
 }

@@ -1,8 +1,8 @@
-import { dateText, day, type Wall } from '../shop/clock.ts'
+import { dayMs, formatDate, type Wall } from '../shop/clock.ts'
 import type { Random } from '../shop/random.ts'
 import { emailVoucher, type Voucher } from '../shop/records.ts'
 
-/** Vouchers of every shop, whatever its seed: one for each reason why a voucher can be rejected. */
+/** Vouchers of every shop, regardless of its seed: one for each reason to reject a voucher. */
 const specimens: readonly (Partial<Voucher> & { number: string; pin: string })[] = [
   { number: '6000001', pin: '1234', original: 100 },
   { number: '6000002', pin: '0042', original: 50, used: 10.5 },
@@ -36,10 +36,10 @@ export function makeVouchers(count: number, today: Wall, random: Random): Map<st
     promotional: false,
     validationId: '',
     lockedUntil: 0,
-    expires: dateText(today + 700 * day),
+    expires: formatDate(today + 700 * dayMs),
   }
   const vouchers = specimens.map(specimen => ({ ...usual, ...specimen }))
-  for (const voucher of vouchers) if (voucher.number === '6000007') voucher.expires = dateText(today - day)
+  for (const voucher of vouchers) if (voucher.number === '6000007') voucher.expires = formatDate(today - dayMs)
   for (let i = 0; i < count; i++) {
     const original = random.integer(1, 20) * 10
     vouchers.push({
@@ -48,7 +48,7 @@ export function makeVouchers(count: number, today: Wall, random: Random): Map<st
       pin: String(random.integer(0, 9_999)).padStart(4, '0'),
       original,
       used: random.chance(0.3) ? random.integer(0, original) : 0,
-      expires: random.chance(0.1) ? '' : dateText(today + random.integer(-100, 1_000) * day),
+      expires: random.chance(0.1) ? '' : formatDate(today + random.integer(-100, 1_000) * dayMs),
     })
   }
   return new Map(vouchers.map(voucher => [voucher.number, voucher]))

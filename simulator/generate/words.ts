@@ -1,14 +1,14 @@
-const words = (text: string): readonly string[] => text.split(' ').map(word => word.replaceAll('_', ' '))
+const splitWords = (text: string): readonly string[] => text.split(' ').map(word => word.replaceAll('_', ' '))
 
-export const firstnames = words(
+export const firstnames = splitWords(
   'Olivia Amelia Isla Aroha Niamh Mei Priya Fatima Zoë Małgorzata Linh Sione Jack William Noah Declan Wiremu Minh Wei Omar Arjun Nikolaos Jürgen Søren Lachlan Charlotte Grace Ruby Sophie Hannah Lucy Sarah Karen Margaret Kylie Thomas Henry Angus Liam Peter Graeme Trevor Neil Anne-Marie Mary_Jane',
 )
 
-export const surnames = words(
+export const surnames = splitWords(
   "Smith Jones Williams Brown Wilson Taylor Nguyễn Trần O'Brien D'Arcy McKenna Wang Zhang Singh Patel Haddad Al-Masri Papadopoulos Rossi Kowalski Müller Sørensen Van_der_Berg Parata Te_Rangi Fa'asavalu García Tanaka Lee Ng Li Wu Campbell Stewart Murray Featherstonhaugh Barlow Pascoe Lockwood Thornbury Pemberton Winslow Marchant",
 )
 
-export const streets = words(
+export const streets = splitWords(
   'High_St Station_Rd Church_St Victoria_Ave Beach_Rd Collins_St Queen_St Mill_Lane The_Esplanade Park_Tce',
 )
 
@@ -28,12 +28,12 @@ export const places: readonly (readonly [string, string, string, string])[] = [
   ['CHRISTCHURCH', '', '8011', 'NEW ZEALAND'],
 ]
 
-export const centres = words('Central Arcade Airport Westfield Harbourside DFO Outlet Plaza Galleria Market')
+export const centres = splitWords('Central Arcade Airport Westfield Harbourside DFO Outlet Plaza Galleria Market')
 
-export const fabrics = words('LINEN COTTON MERINO DENIM SILK VELVET STRIPE CHECK RIB POPLIN CORD JERSEY')
-export const cuts = words('RELAXED SLIM CLASSIC CROPPED LONGLINE BOXY WIDE TAILORED V-NECK CREW')
-export const garments = words('TEE SHIRT DRESS JACKET CARDIGAN SKIRT PANT JEAN SHORT KNIT COAT HOODIE')
-export const accessories = words('SCARF BELT HAT TOTE SOCKS GLOVES')
+export const fabrics = splitWords('LINEN COTTON MERINO DENIM SILK VELVET STRIPE CHECK RIB POPLIN CORD JERSEY')
+export const cuts = splitWords('RELAXED SLIM CLASSIC CROPPED LONGLINE BOXY WIDE TAILORED V-NECK CREW')
+export const garments = splitWords('TEE SHIRT DRESS JACKET CARDIGAN SKIRT PANT JEAN SHORT KNIT COAT HOODIE')
+export const accessories = splitWords('SCARF BELT HAT TOTE SOCKS GLOVES')
 
 /** Code and name. */
 export const colourNames: readonly (readonly [string, string])[] = [

@@ -2,24 +2,24 @@ import { type Element, el, fields } from '../xml/element.ts'
 import type { RejectedRequest } from './errors.ts'
 import type { ApiRequest } from './request.ts'
 
-export interface Answer {
+export interface ApiResponse {
   status: number
   headers: Record<string, string>
-  /** An element is written as XML, text is an HTML page; undefined: an empty body. */
+  /** An element for XML, a string for an HTML page, or undefined for an empty body. */
   body: Element | string | undefined
   errorCode?: number
 }
 
-export const ok = (body?: Element): Answer => ({ status: 200, headers: {}, body })
+export const respondOk = (body?: Element): ApiResponse => ({ status: 200, headers: {}, body })
 
 /** Returns 201 with the `Location` of the new record. */
-export const created = (request: ApiRequest, path: string): Answer => ({
+export const respondCreated = (request: ApiRequest, path: string): ApiResponse => ({
   status: 201,
   headers: { location: `${request.root}${path}?countryCode=${encodeURIComponent(request.country.code)}` },
   body: undefined,
 })
 
-export const rejected = ({ status, code, message }: RejectedRequest): Answer => ({
+export const respondRejected = ({ status, code, message }: RejectedRequest): ApiResponse => ({
   status,
   headers: {},
   body: el('AP21Error', fields({ ErrorCode: code, Description: message })),
@@ -36,8 +36,8 @@ const phrases: Record<number, string> = {
   503: 'Service Unavailable.',
 }
 
-/** A failure of the web server below the API: an XHTML page, as IIS has them. */
-export function failure(status: number, headers: Record<string, string> = {}): Answer {
+/** Returns a failure of the web server in front of the API: an XHTML page like those of IIS. */
+export function respondFailure(status: number, headers: Record<string, string> = {}): ApiResponse {
   const phrase = phrases[status] ?? 'Error.'
   const body = `<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Strict//EN" "http://www.w3.org/TR/xhtml1/DTD/xhtml1-strict.dtd">
 <html xmlns="http://www.w3.org/1999/xhtml">

@@ -1,4 +1,4 @@
-/** The codes that this server knows: usual HTTP status and text. */
+/** The usual HTTP status and the text of each code. */
 const errors: Record<number, readonly [status: number, text: string]> = {
   5000: [400, 'Surname is required'],
   5001: [400, 'Firstname is required'],
@@ -141,7 +141,7 @@ const errors: Record<number, readonly [status: number, text: string]> = {
   5421: [403, 'Request needs personId, id or updatedAfter'],
 }
 
-/** An error response: `<AP21Error>`. */
+/** Thrown to return an error response: `<AP21Error>`. */
 export class RejectedRequest extends Error {
   readonly status: number
   readonly code: number
@@ -153,18 +153,18 @@ export class RejectedRequest extends Error {
   }
 }
 
-/** Creates an error response by its code, with further text, and another status if the tables name one. */
+/** Creates an error response by its code. `detail` follows the usual text, `text` replaces it, and `status` replaces the usual status. */
 export function createRejection(
   code: number,
   { detail, text, status }: { detail?: string; text?: string; status?: number } = {},
 ) {
-  const [usual, description] = errors[code] ?? [400, 'Error']
+  const [usualStatus, description] = errors[code] ?? [400, 'Error']
   return new RejectedRequest(
-    status ?? usual,
+    status ?? usualStatus,
     code,
     text ?? (detail === undefined ? description : `${description}: ${detail}`),
   )
 }
 
-/** No data found. */
-export const nothing = () => createRejection(5008)
+/** Creates the error response "No data found". */
+export const createNoDataError = () => createRejection(5008)

@@ -5,7 +5,7 @@ export interface ApiRequest {
   method: string
   /** The path below the base, as sent, without a trailing slash. */
   path: string
-  /** A parameter of the query, whatever the case of its name. */
+  /** Returns a query parameter. Names are case-insensitive. */
   query(name: string): string | undefined
   /** The values of `{…}` in the path, in order. */
   parameters: string[]
@@ -30,11 +30,11 @@ export function readQuery(search: string): (name: string) => string | undefined 
   return name => values.get(name.toLowerCase())
 }
 
-/** The major version of `Accept: version_2.0`. Default 1. */
-export function payloadVersion(accept: string): number {
+/** Returns the major version of a header such as `Accept: version_2.0`. Default: 1. */
+export function parsePayloadVersion(accept: string): number {
   const match = /version_(\d+)/i.exec(accept)
   return match ? Number(match[1]) : 1
 }
 
 /** Parses an integer, or returns undefined. */
-export const whole = (text: string | undefined) => (text && /^-?\d{1,15}$/.test(text) ? Number(text) : undefined)
+export const parseInteger = (text: string | undefined) => (text && /^-?\d{1,15}$/.test(text) ? Number(text) : undefined)

@@ -1,23 +1,23 @@
-import { atLeast, type Feature, firstReleases } from '../world/release.ts'
+import { type Feature, firstReleases, isAtLeast } from '../world/release.ts'
 import type { World } from '../world/world.ts'
-import type { Answer } from './answers.ts'
+import type { ApiResponse } from './answers.ts'
 import type { ApiRequest } from './request.ts'
 
-export type Handler = (request: ApiRequest, world: World) => Answer
+export type Handler = (request: ApiRequest, world: World) => ApiResponse
 
 /** One call of the API. */
 export interface Route {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE'
-  /** Such as `/Persons/{id}`, case-insensitive. */
+  /** The path, such as `/Persons/{id}`. It is case-insensitive. */
   path: string
-  /** The feature whose release has added the call. */
+  /** The feature whose release added the call. */
   since?: Feature
   handle: Handler
 }
 
-const segments = (path: string) => path.split('/').filter(part => part !== '')
+const splitPath = (path: string) => path.split('/').filter(part => part !== '')
 
-function parametersOf(pattern: string[], path: string[]): string[] | undefined {
+function matchParameters(pattern: string[], path: string[]): string[] | undefined {
   if (pattern.length !== path.length) return
   const parameters: string[] = []
   for (const [i, expected] of pattern.entries()) {
@@ -28,15 +28,15 @@ function parametersOf(pattern: string[], path: string[]): string[] | undefined {
   return parameters
 }
 
-/** Returns a function that finds the call of a request. It returns 404 for an unknown path and 405 for another method. */
-export function router(routes: readonly Route[]) {
-  const table = routes.map(route => ({ route, pattern: segments(route.path) }))
+/** Creates a function that finds the call of a request. It returns 404 for an unknown path and 405 for an unknown method. */
+export function createRouter(routes: readonly Route[]) {
+  const table = routes.map(route => ({ route, pattern: splitPath(route.path) }))
   return (method: string, path: string, release: string): { handle: Handler; parameters: string[] } | 404 | 405 => {
-    const parts = segments(path)
+    const parts = splitPath(path)
     let hasPath = false
     for (const { route, pattern } of table) {
-      const parameters = parametersOf(pattern, parts)
-      if (!parameters || (route.since && !atLeast(release, firstReleases[route.since]))) continue
+      const parameters = matchParameters(pattern, parts)
+      if (!parameters || (route.since && !isAtLeast(release, firstReleases[route.since]))) continue
       if (route.method === method) return { handle: route.handle, parameters }
       hasPath = true
     }

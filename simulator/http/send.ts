@@ -1,15 +1,15 @@
 import type { ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { cutOff } from '../faults/cut.ts'
-import { documentWith } from '../faults/distort.ts'
+import { writeFaultyDocument } from '../faults/distort.ts'
 import type { Fault, FaultKind } from '../faults/fault.ts'
 import type { Call } from '../world/ledger.ts'
-import type { Answer } from './answers.ts'
+import type { ApiResponse } from './answers.ts'
 
 const blockSize = 65_536
 
-/** Collects small pieces into blocks that are worth a write. */
-function* blocks(pieces: Iterable<string>): Generator<Buffer> {
+/** Joins small strings into blocks of at least `blockSize` characters. */
+function* toBlocks(pieces: Iterable<string>): Generator<Buffer> {
   let text = ''
   for (const piece of pieces) {
     text += piece
@@ -20,13 +20,13 @@ function* blocks(pieces: Iterable<string>): Generator<Buffer> {
   if (text) yield Buffer.from(text)
 }
 
-/** The blocks to send. The last block can be the first. */
-function bodyOf({ body }: Answer, faults: readonly Fault[]): Generator<Buffer> {
-  if (body === undefined) return blocks([])
-  return blocks(typeof body === 'string' ? [body] : documentWith(body, faults))
+/** Returns the blocks of a response body. */
+function buildBody({ body }: ApiResponse, faults: readonly Fault[]): Generator<Buffer> {
+  if (body === undefined) return toBlocks([])
+  return toBlocks(typeof body === 'string' ? [body] : writeFaultyDocument(body, faults))
 }
 
-const of = (faults: readonly Fault[], kind: FaultKind) => faults.find(fault => fault.kind === kind)
+const findFault = (faults: readonly Fault[], kind: FaultKind) => faults.find(fault => fault.kind === kind)
 
 /** Sends a block. Returns false if the client has closed the connection. */
 async function write(response: ServerResponse, block: Buffer): Promise<boolean> {
@@ -40,7 +40,7 @@ async function write(response: ServerResponse, block: Buffer): Promise<boolean> 
   return !response.destroyed
 }
 
-async function trickle(response: ServerResponse, block: Buffer, bytesPerSecond: number, signal: AbortSignal) {
+async function writeSlowly(response: ServerResponse, block: Buffer, bytesPerSecond: number, signal: AbortSignal) {
   for (let i = 0; i < block.length; i++) {
     if (!(await write(response, block.subarray(i, i + 1)))) return false
     await sleep(1_000 / bytesPerSecond, undefined, { signal }).catch(() => {})
@@ -48,7 +48,7 @@ async function trickle(response: ServerResponse, block: Buffer, bytesPerSecond: 
   return true
 }
 
-function cut(response: ServerResponse, call: Call) {
+function cutResponse(response: ServerResponse, call: Call) {
   call.outcome = 'cut'
   cutOff(response.socket)
 }
@@ -56,16 +56,18 @@ function cut(response: ServerResponse, call: Call) {
 /** Sends a response and applies the network faults to it. */
 export async function send(
   response: ServerResponse,
-  answer: Answer,
+  answer: ApiResponse,
   faults: readonly Fault[],
   { call, signal }: { call: Call; signal: AbortSignal },
 ): Promise<void> {
-  const body = bodyOf(of(faults, 'empty-body') ? { ...answer, body: undefined } : answer, faults)
+  const body = buildBody(findFault(faults, 'empty-body') ? { ...answer, body: undefined } : answer, faults)
   const first = body.next().value ?? Buffer.alloc(0)
   let next = body.next()
-  const torn = of(faults, 'truncated') ?? of(faults, 'reset-during')
+  const cutFault = findFault(faults, 'truncated') ?? findFault(faults, 'reset-during')
   // A long response is cut after its first block, because its length is not known yet.
-  const end = torn ? Math.min(torn.bytes ?? (next.done ? first.length >> 1 : first.length), first.length) : Number.NaN
+  const end = cutFault
+    ? Math.min(cutFault.bytes ?? (next.done ? first.length >> 1 : first.length), first.length)
+    : Number.NaN
 
   response.statusCode = answer.status
   response.setHeader('cache-control', 'private')
@@ -76,7 +78,7 @@ export async function send(
       typeof answer.body === 'string' ? 'text/html; charset=utf-8' : 'text/xml; charset=utf-8',
     )
   for (const [name, value] of Object.entries(answer.headers)) response.setHeader(name, value)
-  if (next.done) response.setHeader('content-length', torn?.kind === 'truncated' ? end : first.length)
+  if (next.done) response.setHeader('content-length', cutFault?.kind === 'truncated' ? end : first.length)
   call.status = answer.status
   call.errorCode = answer.errorCode ?? null
   if (!first.length) {
@@ -85,17 +87,17 @@ export async function send(
   }
   response.flushHeaders()
 
-  if (torn) {
+  if (cutFault) {
     await write(response, first.subarray(0, end))
     call.bytes = end
-    if (torn.kind === 'truncated') response.end()
+    if (cutFault.kind === 'truncated') response.end()
     // The bytes must arrive before the reset.
-    else await sleep(20).then(() => cut(response, call))
+    else await sleep(20).then(() => cutResponse(response, call))
     return
   }
-  const slow = of(faults, 'slow')
+  const slow = findFault(faults, 'slow')
   for (let block = first; ; block = next.value ?? first, next = body.next()) {
-    const sent = slow ? trickle(response, block, slow.bytesPerSecond ?? 1, signal) : write(response, block)
+    const sent = slow ? writeSlowly(response, block, slow.bytesPerSecond ?? 1, signal) : write(response, block)
     if (!(await sent)) {
       call.outcome = 'cut'
       return

@@ -1,7 +1,7 @@
 import type { CreateId } from './changes.ts'
 import { findMedusaLevel, type LevelRecord, type MedusaShop } from './state.ts'
 
-/* The routes of the Admin API that Tillbridge uses, with responses like those of Medusa 2.21.2. `npm run scenario -- medusa` runs the driver against a real one. */
+/* The routes of the Admin API that Tillbridge uses, with responses like those of Medusa 2.21.2. `npm run scenario -- medusa` runs the driver against a real Medusa. */
 
 export interface MedusaRequest {
   method: string
@@ -22,11 +22,11 @@ interface List {
   filters: readonly string[]
 }
 
-const withProduct = (shop: MedusaShop) =>
+const listVariants = (shop: MedusaShop) =>
   [...shop.variants.values()].map(variant => ({ ...variant, product: shop.products.get(variant.product_id) }))
-const variantsOf = (shop: MedusaShop, productId: string) =>
+const findVariants = (shop: MedusaShop, productId: string) =>
   [...shop.variants.values()].filter(({ product_id }) => product_id === productId)
-const levelsOf = (shop: MedusaShop, itemId: string) =>
+const findLevels = (shop: MedusaShop, itemId: string) =>
   [...shop.levels.values()].filter(({ inventory_item_id }) => inventory_item_id === itemId)
 
 const lists: Record<string, List> = {
@@ -40,16 +40,16 @@ const lists: Record<string, List> = {
     records: shop => [...shop.customers.values()],
     filters: ['id', 'updated_at'],
   },
-  '/admin/product-variants': { field: 'variants', records: withProduct, filters: ['id', 'updated_at'] },
+  '/admin/product-variants': { field: 'variants', records: listVariants, filters: ['id', 'updated_at'] },
   '/admin/products': {
     field: 'products',
     records: shop =>
-      [...shop.products.values()].map(product => ({ ...product, variants: variantsOf(shop, product.id) })),
+      [...shop.products.values()].map(product => ({ ...product, variants: findVariants(shop, product.id) })),
     filters: ['id', 'updated_at'],
   },
   '/admin/inventory-items': {
     field: 'inventory_items',
-    records: shop => [...shop.items.values()].map(item => ({ ...item, location_levels: levelsOf(shop, item.id) })),
+    records: shop => [...shop.items.values()].map(item => ({ ...item, location_levels: findLevels(shop, item.id) })),
     filters: ['id'],
   },
   '/admin/orders': { field: 'orders', records: shop => [...shop.orders.values()], filters: ['id', 'updated_at'] },
@@ -83,15 +83,15 @@ const pageParameters = ['fields', 'limit', 'offset', 'order']
 
 const reject = (status: number, type: string, message: string): MedusaResponse => ({ status, body: { type, message } })
 
-/** Returns the response to a request. `isRepeated`: the first page is returned, whatever offset is requested. */
-export function answerMedusa(
+/** Returns the response to a request. If `isRepeated` is true, lists return their first page, whatever offset is requested. */
+export function handleMedusaRequest(
   shop: MedusaShop,
   request: MedusaRequest,
   { now, createId, isRepeated }: { now: string; createId: CreateId; isRepeated: boolean },
 ): MedusaResponse {
   const { method, path } = request
   const list = lists[path]
-  if (method === 'GET' && list) return answerList(shop, list, request.query, isRepeated)
+  if (method === 'GET' && list) return handleList(shop, list, request.query, isRepeated)
   const itemId = /^\/admin\/inventory-items\/([^/]+)\/location-levels$/.exec(path)?.[1]
   if (method === 'POST' && path === '/admin/inventory-items/location-levels/batch')
     return updateLevels(shop, request.body, now)
@@ -99,7 +99,7 @@ export function answerMedusa(
   return reject(404, 'not_found', `The simulator has no ${method} ${path}.`)
 }
 
-function answerList(shop: MedusaShop, { field, records, filters }: List, query: URLSearchParams, isRepeated: boolean) {
+function handleList(shop: MedusaShop, { field, records, filters }: List, query: URLSearchParams, isRepeated: boolean) {
   const conditions: ((record: Record<string, unknown>) => boolean)[] = []
   for (const name of new Set(query.keys())) {
     const [, filter = '', operator] = /^(\w+)(?:\[(.*)\])?$/.exec(name) ?? []
@@ -129,7 +129,9 @@ function selectFields(record: object, fields: readonly string[]): object {
     const nested = paths.flatMap(path => (path.includes('.') ? path.slice(name.length + 1) : []))
     if (!nested.length || typeof value !== 'object' || value === null) result[name] = value
     else
-      result[name] = Array.isArray(value) ? value.map(each => selectFields(each, nested)) : selectFields(value, nested)
+      result[name] = Array.isArray(value)
+        ? value.map(element => selectFields(element, nested))
+        : selectFields(value, nested)
   }
   return result
 }
@@ -140,7 +142,7 @@ interface LevelInput {
   stocked_quantity?: unknown
 }
 
-/** Sets quantities: all of them or, if a level doesn't exist or a value is invalid, none. Nothing is compared. */
+/** Sets quantities. If a level doesn't exist or a value is invalid, sets none. Compares no previous quantities. */
 function updateLevels(shop: MedusaShop, body: unknown, now: string): MedusaResponse {
   const { update = [] } = body as { update?: LevelInput[] }
   const problem = update.findIndex(({ stocked_quantity: units }) => typeof units !== 'number' || units < 0)

@@ -19,7 +19,7 @@ export type CreateId = (prefix: string) => string
 
 /** Applies a change. Returns the ID of its record. Throws if a record is missing. */
 export function applyMedusaChange(shop: MedusaShop, change: MedusaChange, now: string, createId: CreateId): string {
-  const date = (id: string, before?: { created_at: string }) => ({
+  const createDates = (id: string, before?: { created_at: string }) => ({
     id,
     created_at: before?.created_at ?? now,
     updated_at: now,
@@ -27,22 +27,22 @@ export function applyMedusaChange(shop: MedusaShop, change: MedusaChange, now: s
   switch (change.kind) {
     case 'location': {
       const id = change.id ?? createId('sloc')
-      shop.locations.set(id, { ...date(id, shop.locations.get(id)), name: change.name })
+      shop.locations.set(id, { ...createDates(id, shop.locations.get(id)), name: change.name })
       return id
     }
     case 'product': {
       const id = change.id ?? createId('prod')
       const { title, status = 'published' } = change
-      shop.products.set(id, { ...date(id, shop.products.get(id)), title, status, is_giftcard: false })
+      shop.products.set(id, { ...createDates(id, shop.products.get(id)), title, status, is_giftcard: false })
       return id
     }
     case 'variant': {
       const id = change.id ?? createId('variant')
       const before = shop.variants.get(id)
       const itemId = before?.inventory_items[0]?.inventory_item_id ?? createId('iitem')
-      shop.items.set(itemId, { ...date(itemId), sku: change.sku })
+      shop.items.set(itemId, { ...createDates(itemId), sku: change.sku })
       shop.variants.set(id, {
-        ...date(id, before),
+        ...createDates(id, before),
         product_id: change.productId,
         title: 'M',
         sku: change.sku,
@@ -54,7 +54,7 @@ export function applyMedusaChange(shop: MedusaShop, change: MedusaChange, now: s
     }
     case 'customer': {
       const id = change.id ?? createId('cus')
-      shop.customers.set(id, { ...date(id, shop.customers.get(id)), email: change.email, has_account: true })
+      shop.customers.set(id, { ...createDates(id, shop.customers.get(id)), email: change.email, has_account: true })
       return id
     }
     case 'remove': {
@@ -73,7 +73,7 @@ export function applyMedusaChange(shop: MedusaShop, change: MedusaChange, now: s
       const before = findMedusaLevel(shop, itemId, locationId)
       const id = before?.id ?? createId('ilev')
       shop.levels.set(id, {
-        ...date(id, before),
+        ...createDates(id, before),
         inventory_item_id: itemId,
         location_id: locationId,
         stocked_quantity: units,
@@ -87,9 +87,9 @@ export function applyMedusaChange(shop: MedusaShop, change: MedusaChange, now: s
       level.reserved_quantity += units
       level.updated_at = now
       const [orderId, lineId, reservationId] = [createId('order'), createId('ordli'), createId('resitem')]
-      shop.orders.set(orderId, { ...date(orderId), items: [{ id: lineId }] })
+      shop.orders.set(orderId, { ...createDates(orderId), items: [{ id: lineId }] })
       shop.reservations.set(reservationId, {
-        ...date(reservationId),
+        ...createDates(reservationId),
         line_item_id: lineId,
         inventory_item_id: itemId,
         location_id: locationId,

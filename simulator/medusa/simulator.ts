@@ -5,21 +5,21 @@ import { json } from 'node:stream/consumers'
 import { cutOff } from '../faults/cut.ts'
 import type { FaultConditions } from '../faults/fault.ts'
 import { createFaults, type Faults } from '../faults/faults.ts'
-import { answerMedusa } from './api.ts'
+import { handleMedusaRequest } from './api.ts'
 import { applyMedusaChange, type MedusaChange } from './changes.ts'
 import { createMedusaShop, type MedusaShop } from './state.ts'
 
 /** A fault of the simulated Medusa. `path` is that of the request. */
 export interface MedusaFault extends FaultConditions {
   /**
-   * `lost-response`: the effect happens, then the connection is reset. `reset-before`: it is reset before anything happens. `status`: an error
-   * without JSON. `page-repeated`: the first page, whatever offset is sent. `concurrent-change`: `change` happens right before the request.
+   * `lost-response`: the effect happens, then the connection is reset. `reset-before`: the connection is reset before any effect. `status`: an
+   * error without JSON. `page-repeated`: the first page, whatever offset is sent. `concurrent-change`: `change` happens right before the request.
    */
   kind: 'lost-response' | 'reset-before' | 'status' | 'page-repeated' | 'concurrent-change'
   /** Default 502. */
   status?: number
   change?: MedusaChange
-  /** Only the page of a list that begins there. */
+  /** Applies the fault only to the page of a list that begins at this offset. */
   offset?: number
 }
 
@@ -42,7 +42,7 @@ export interface MedusaSimulator {
   readonly faults: Faults<MedusaFault>
   /** Applies a change by the merchant or a shopper. Returns the ID of the record. */
   change(change: MedusaChange): string
-  /** Rejects the current API key from now on. */
+  /** Revokes the API key: later requests get 401. */
   revokeToken(): void
   close(): Promise<void>
 }
@@ -62,16 +62,16 @@ export async function startMedusaSimulator(): Promise<MedusaSimulator> {
   )
   const change = (input: MedusaChange) => applyMedusaChange(shop, input, now(), createId)
 
-  async function answer(request: IncomingMessage, response: ServerResponse) {
+  async function handleRequest(request: IncomingMessage, response: ServerResponse) {
     const { pathname, searchParams, search } = new URL(request.url ?? '/', 'http://localhost')
     const { method = 'GET', headers } = request
     const body = method === 'POST' ? await json(request) : undefined
     const call: MedusaCall = { method, path: pathname, query: search, body, status: null }
     calls.push(call)
-    const applied = faults
+    const activeFaults = faults
       .take(method, pathname)
       .filter(({ offset }) => offset === undefined || offset === Number(searchParams.get('offset')))
-    const find = (kind: MedusaFault['kind']) => applied.find(fault => fault.kind === kind)
+    const find = (kind: MedusaFault['kind']) => activeFaults.find(fault => fault.kind === kind)
     const send = (status: number, content: object | string) => {
       call.status = status
       response.writeHead(status, { 'content-type': typeof content === 'string' ? 'text/html' : 'application/json' })
@@ -83,8 +83,8 @@ export async function startMedusaSimulator(): Promise<MedusaSimulator> {
     const [, credentials = ''] = /^Basic (.*)$/.exec(headers.authorization ?? '') ?? []
     if (isRevoked || Buffer.from(credentials, 'base64').toString() !== `${token}:`)
       return send(401, { message: 'Unauthorized' })
-    for (const fault of applied) if (fault.change) change(fault.change)
-    const result = answerMedusa(
+    for (const fault of activeFaults) if (fault.change) change(fault.change)
+    const result = handleMedusaRequest(
       shop,
       { method, path: pathname, query: searchParams, body },
       { now: now(), createId, isRepeated: find('page-repeated') !== undefined },
@@ -94,7 +94,7 @@ export async function startMedusaSimulator(): Promise<MedusaSimulator> {
   }
 
   const server = createServer((request, response) => {
-    answer(request, response).catch(error => {
+    handleRequest(request, response).catch(error => {
       if (!response.headersSent) response.writeHead(500).end(String(error))
     })
   }).listen(0, '127.0.0.1')

@@ -1,17 +1,17 @@
 import { timingSafeEqual } from 'node:crypto'
-import { rootPage } from '../api/root.ts'
+import { buildRootPage } from '../api/root.ts'
 import { routes } from '../api/routes.ts'
-import { type Answer, failure, rejected } from '../http/answers.ts'
+import { type ApiResponse, respondFailure, respondRejected } from '../http/answers.ts'
 import { createRejection, RejectedRequest } from '../http/errors.ts'
-import { payloadVersion, readQuery } from '../http/request.ts'
-import { router } from '../http/router.ts'
+import { parsePayloadVersion, readQuery } from '../http/request.ts'
+import { createRouter } from '../http/router.ts'
 import type { Country, Settings } from '../world/settings.ts'
 import type { World } from '../world/world.ts'
 import { type Payload, readPayload } from '../xml/payload.ts'
 
-export interface Received {
+export interface ReceivedRequest {
   method: string
-  /** Below the base. */
+  /** The path below the base. */
   path: string
   search: string
   headers: Readonly<Record<string, string | string[] | undefined>>
@@ -19,16 +19,16 @@ export interface Received {
   root: string
 }
 
-const route = router(routes)
+const route = createRouter(routes)
 
-function mayEnter({ credentials }: Settings, authorization: unknown): boolean {
+function isAuthorized({ credentials }: Settings, authorization: unknown): boolean {
   if (!credentials) return true
   const expected = Buffer.from(`Basic ${Buffer.from(`${credentials.user}:${credentials.password}`).toString('base64')}`)
   const decoded = Buffer.from(typeof authorization === 'string' ? authorization : '')
   return decoded.length === expected.length && timingSafeEqual(decoded, expected)
 }
 
-function countryOf({ countries, missingCountryCode }: Settings, code: string | undefined): Country {
+function requireCountry({ countries, missingCountryCode }: Settings, code: string | undefined): Country {
   if (!code)
     throw createRejection(missingCountryCode.code, {
       status: missingCountryCode.status,
@@ -40,7 +40,7 @@ function countryOf({ countries, missingCountryCode }: Settings, code: string | u
   return country
 }
 
-function payloadOf({ headers, body }: Received): Payload {
+function parsePayload({ headers, body }: ReceivedRequest): Payload {
   const type = String(headers['content-type'] ?? '')
   if (!/^(text|application)\/xml\s*(;|$)/i.test(type)) throw createRejection(5122)
   try {
@@ -50,28 +50,33 @@ function payloadOf({ headers, body }: Received): Payload {
   }
 }
 
-/** Returns the response of the API, without faults. */
-export function respond(received: Received, world: World, paging: { samePage?: boolean; shuffled?: boolean }): Answer {
+/** Returns the API's response, without faults. */
+export function respond(
+  received: ReceivedRequest,
+  world: World,
+  paging: { samePage?: boolean; shuffled?: boolean },
+): ApiResponse {
   const { settings } = world
   const { method, headers } = received
-  if (!mayEnter(settings, headers.authorization)) return failure(401, { 'www-authenticate': 'Basic realm="RetailAPI"' })
+  if (!isAuthorized(settings, headers.authorization))
+    return respondFailure(401, { 'www-authenticate': 'Basic realm="RetailAPI"' })
   const path = received.path.replace(/\/+$/, '')
-  if (path === '') return method === 'GET' ? rootPage(world) : failure(405)
+  if (path === '') return method === 'GET' ? buildRootPage(world) : respondFailure(405)
   const match = route(method, path, settings.release)
-  if (match === 404 || match === 405) return failure(match)
+  if (match === 404 || match === 405) return respondFailure(match)
   try {
-    const version = payloadVersion(String(headers.accept ?? ''))
+    const version = parsePayloadVersion(String(headers.accept ?? ''))
     if (version < 1 || version > 4) throw createRejection(5045)
     const query = readQuery(received.search)
-    const country = countryOf(settings, query('countryCode'))
+    const country = requireCountry(settings, query('countryCode'))
     const parameters = match.parameters
-    const payload = () => payloadOf(received)
+    const payload = () => parsePayload(received)
     return match.handle(
       { method, path, query, parameters, version, country, root: received.root, payload, paging },
       world,
     )
   } catch (error) {
-    if (error instanceof RejectedRequest) return rejected(error)
+    if (error instanceof RejectedRequest) return respondRejected(error)
     throw error
   }
 }

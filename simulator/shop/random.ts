@@ -1,14 +1,14 @@
-/** Draws that look random and are the same for the same seed. */
+/** Pseudo-random draws. The same seed gives the same draws. */
 export interface Random {
-  /** At least 0, below 1. */
+  /** Returns a number from 0 to less than 1. */
   fraction(): number
-  /** An integer from both ends, inclusive. */
+  /** Returns an integer between two integers, inclusive. */
   integer(from: number, to: number): number
   chance(probability: number): boolean
   pick<T>(list: readonly T[]): T
-  /** The same things in another order. */
-  shuffled<T>(list: readonly T[]): T[]
-  /** 36 characters in the form of a GUID. */
+  /** Returns the items in another order. */
+  shuffle<T>(list: readonly T[]): T[]
+  /** Returns 36 characters in the form of a GUID. */
   guid(): string
 }
 
@@ -30,7 +30,7 @@ export function randomFor(seed: string, part: string): Random {
     integer,
     chance: probability => fraction() < probability,
     pick: <T>(list: readonly T[]) => list[integer(0, list.length - 1)] as T,
-    shuffled(list) {
+    shuffle(list) {
       const remaining = [...list]
       return list.flatMap(() => remaining.splice(integer(0, remaining.length - 1), 1))
     },

@@ -13,19 +13,19 @@ export interface Address {
 
 export interface Store {
   id: number
-  /** Its place in the grid of stock. */
+  /** The column in the grid of stock. */
   column: number
   code: string
-  /** The number that people use; empty for a warehouse. */
+  /** The number that people use. Empty for a warehouse. */
   number: string
   name: string
   address: Address
   email: string
-  /** Shops are in `/Stores`; warehouses and virtual web stores only hold stock. */
+  /** `/Stores` lists only shops. Warehouses and web stores only have stock. */
   kind: 'shop' | 'warehouse' | 'web'
 }
 
-/** How far an item is divided: the shape of its Freestock answers. */
+/** The lowest level of an item, which decides the shape of its Freestock responses. */
 export type Depth = 'size' | 'colour' | 'style'
 
 export interface Style {
@@ -39,7 +39,7 @@ export interface Style {
   updated: Wall
   references: Map<number, number>
   colours: Colour[]
-  /** A voucher or freight item: it can be sold, and holds no stock. */
+  /** Set for a voucher or freight item, which can be sold but has no stock. */
   special?: 'voucher' | 'freight'
 }
 
@@ -56,7 +56,7 @@ export interface Colour {
 
 export interface Sku {
   id: number
-  /** Its place in the grid of stock. */
+  /** The row in the grid of stock. */
   row: number
   colour: Colour
   sequence: number
@@ -75,8 +75,8 @@ export interface ReferenceType {
   code: string
   name: string
   references: Map<number, { id: number; code: string; name: string }>
-  /** The type of record that carries references of this type. */
-  of: 'person' | 'product' | 'colour' | 'other'
+  /** The type of record that has references of this type. */
+  recordType: 'person' | 'product' | 'colour' | 'other'
 }
 
 /** The reference type of the reasons for which rewards are issued. */
@@ -176,14 +176,14 @@ export interface Voucher {
   currency: string
   original: number
   used: number
-  /** Taken off by expiry or write-off. */
+  /** The amount that was written off, for example at expiry. */
   writtenOff: number
   /** A day, or empty. */
   expires: string
   state: 'issued' | 'not issued' | 'suspended' | 'range suspended'
-  /** Without a PIN it cannot be used online. */
+  /** True if it has a PIN. Other vouchers can't be used online. */
   secure: boolean
-  /** No change is given for it: it is used up at once. */
+  /** True if it must be used in full. */
   wholeOnly: boolean
   promotional: boolean
   /** The ID of the last validation. The next validation replaces it. */
@@ -225,7 +225,7 @@ export interface Coupon {
   name: string
   type: 'Generic' | 'Unique'
   status: 'Enabled' | 'Disabled'
-  /** Days. */
+  /** Days as `yyyy-MM-dd`. */
   validFrom: string
   validTo: string
   /** 0 if all persons can use it. */
@@ -234,6 +234,6 @@ export interface Coupon {
   redeemed: boolean
   /** The `RequestId` that has reserved it. */
   lockedBy: string
-  /** In milliseconds since 1970. */
+  /** End of the reservation in milliseconds since 1970. */
   lockedUntil: number
 }

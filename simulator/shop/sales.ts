@@ -1,7 +1,7 @@
 import type { Wall } from './clock.ts'
 import type { Address, Contacts } from './records.ts'
 
-/** Only lines of returns are `Completed`. */
+/** The status of an order line. Only lines of returns can be `Completed`. */
 export type LineStatus = 'Processing' | 'Shipped' | 'Cancelled' | 'Returned' | 'Completed'
 
 export interface LineDiscount {
@@ -22,7 +22,7 @@ export interface VoucherSale {
   email: string
   message: string
   deliveryDate: string
-  /** The resulting voucher. */
+  /** The number of the resulting voucher. Empty until it is allotted. */
   allotted: string
 }
 
@@ -70,8 +70,8 @@ export interface Freight {
 
 export interface Order {
   id: number
+  /** The number from the shop, or W and a count. */
   number: string
-  /** `number` is the number from the shop, or W and a count. */
   partnerOrderId: string
   personId: number
   placed: Wall
@@ -91,9 +91,9 @@ export interface Order {
   freight?: Freight
   payments: Payment[]
   membershipNumber: string
-  /** When its vouchers are allotted, in milliseconds since 1970; 0 if none are left. */
+  /** The time at which its vouchers are allotted, in milliseconds since 1970. */
   vouchersDue: number
-  /** Still in the temporary table of web sales, from which the one-order calls are answered. */
+  /** True while the temporary table of web sales contains it. Calls for one order read that table. */
   inWebTable: boolean
 }
 
@@ -122,7 +122,7 @@ export interface Lot {
   pending: number
   /** A day, or empty. */
   expires: string
-  /** The value of a reward or gift. */
+  /** The ID of the reference for which a reward or gift was issued. */
   reasonId: string
 }
 
@@ -171,7 +171,7 @@ export interface Program {
   description: string
   currency: string
   tiers: Tier[]
-  /** Points that make a reward, and its worth. */
+  /** The points that become a reward, and the value of that reward. */
   threshold: number
   rewardValue: number
   minimumSpend: number
@@ -186,7 +186,7 @@ export interface RewardAccount {
   tierLockedUntil: string
   joined: string
   tierJoined: string
-  /** Spent in the qualifying period. */
+  /** The amount spent in the qualifying period. */
   spend: number
   points: Lot[]
   rewards: Lot[]

@@ -35,11 +35,11 @@ export interface Shop {
   mail: Mail[]
   programs: Map<number, Program>
   accounts: Map<number, RewardAccount>
-  /** The one account that a person may have. */
-  accountOfPerson: Map<number, RewardAccount>
+  /** Accounts by the ID of their person. A person has at most one. */
+  accountsByPerson: Map<number, RewardAccount>
   /** Redemptions by `RequestId`. */
   redemptions: Map<string, RewardRedemption>
-  /** Coming prices by SKU: the first day of each. */
+  /** Future prices by SKU, each with its first day. */
   futurePrices: Map<number, { from: string; price: number }[]>
   coupons: Map<string, Coupon>
   /** Coupon requests that an order has redeemed. */
@@ -66,30 +66,30 @@ export type Sequence =
   | 'lot'
   | 'reference'
 
-/** The next number of a kind of record. */
-export function next(shop: Pick<Shop, 'last'>, sequence: Sequence): number {
+/** Returns the next number of a kind of record. */
+export function createId(shop: Pick<Shop, 'last'>, sequence: Sequence): number {
   shop.last[sequence]++
   return shop.last[sequence]
 }
 
-/** A number like `W0000125`. */
-export const webNumber = (count: number) => `W${String(count).padStart(7, '0')}`
+/** Formats a number such as `W0000125`. */
+export const formatWebNumber = (count: number) => `W${String(count).padStart(7, '0')}`
 
-/** Rounded to cents. */
-export const cents = (amount: number) => Math.round((amount + Number.EPSILON * Math.sign(amount)) * 100) / 100
+/** Rounds an amount to cents. */
+export const roundToCents = (amount: number) => Math.round((amount + Number.EPSILON * Math.sign(amount)) * 100) / 100
 
-export const sum = (amounts: Iterable<number>) => {
+export const sumAmounts = (amounts: Iterable<number>) => {
   let total = 0
   for (const amount of amounts) total += amount
-  return cents(total)
+  return roundToCents(total)
 }
 
-/** How many records there are of each kind. */
-export const counts = (shop: Shop) => ({
+/** Returns the number of records of each kind. */
+export const countRecords = (shop: Shop) => ({
   stores: shop.stores.size,
   styles: shop.styles.size,
   skus: shop.skus.size,
-  stockRows: shop.stock.positive(),
+  stockRows: shop.stock.countPositive(),
   referenceTypes: shop.referenceTypes.size,
   persons: shop.persons.size,
   transactions: shop.transactions.length,

@@ -1,8 +1,8 @@
-/** The points that an app has at a shop. */
+/** The points of an app's rate limit at a shop. */
 export interface Bucket {
   /** Takes points. Returns false if there are too few. */
   take(points: number): boolean
-  giveBack(points: number): void
+  refund(points: number): void
   status(): { maximumAvailable: number; currentlyAvailable: number; restoreRate: number }
   fill(): void
 }
@@ -26,7 +26,7 @@ export function createBucket(
       points -= cost
       return true
     },
-    giveBack(cost) {
+    refund(cost) {
       points = Math.min(settings().bucketPoints, points + cost)
     },
     status() {

@@ -61,7 +61,7 @@ const payloads = {
   }),
 }
 
-/** Sends the event of a level whose available quantity may have changed. */
+/** Sends the event of a level whose available quantity can have changed. */
 export const notifyLevel = (world: ShopifyWorld, level: Level) =>
   world.notify('INVENTORY_LEVELS_UPDATE', payloads.level(level))
 
@@ -140,7 +140,7 @@ function applyCustomer(world: ShopifyWorld, { kind: _, id, ...fields }: ShopifyC
   return key
 }
 
-function merge(world: ShopifyWorld, { deletedId, successorId }: ShopifyChange & { kind: 'merge' }) {
+function applyMerge(world: ShopifyWorld, { deletedId, successorId }: ShopifyChange & { kind: 'merge' }) {
   const { shop, now } = world
   const successor = requireRecord(shop.customers.get(successorId), `customer ${successorId}`)
   if (!shop.customers.delete(deletedId)) throw new TypeError(`customer ${deletedId} not found`)
@@ -155,7 +155,7 @@ function merge(world: ShopifyWorld, { deletedId, successorId }: ShopifyChange & 
   return successorId
 }
 
-function remove(world: ShopifyWorld, type: 'location' | 'variant' | 'customer' | 'order', id: number) {
+function applyRemoval(world: ShopifyWorld, type: 'location' | 'variant' | 'customer' | 'order', id: number) {
   const { shop } = world
   const variant = type === 'variant' ? shop.variants.get(id) : undefined
   if (variant) {
@@ -180,16 +180,16 @@ function notifyRemovedVariant(world: ShopifyWorld, { productId }: Variant) {
   world.notify('PRODUCTS_DELETE', { id: productId })
 }
 
-function levelAt({ shop, now }: ShopifyWorld, itemId: number, locationId: number) {
+function getOrAddLevel({ shop, now }: ShopifyWorld, itemId: number, locationId: number) {
   return findLevel(shop, itemId, locationId) ?? addLevel(shop, itemId, locationId, now())
 }
 
-/** A shopper's order: available falls and committed rises. On-hand stays until it is fulfilled. */
-function sell(world: ShopifyWorld, lines: { itemId: number; locationId: number; quantity: number }[]) {
+/** Applies a shopper's order: available falls, committed rises, and on-hand stays until the order is fulfilled. */
+function applySale(world: ShopifyWorld, lines: { itemId: number; locationId: number; quantity: number }[]) {
   const { shop, now } = world
   const id = shop.nextId()
   const rows: OrderLine[] = lines.map(line => {
-    const level = levelAt(world, line.itemId, line.locationId)
+    const level = getOrAddLevel(world, line.itemId, line.locationId)
     level.available -= line.quantity
     level.committed += line.quantity
     level.updatedAt = now()
@@ -212,7 +212,7 @@ function sell(world: ShopifyWorld, lines: { itemId: number; locationId: number; 
 function endOrder(world: ShopifyWorld, orderId: number, isFulfilled: boolean) {
   const order = requireRecord(world.shop.orders.get(orderId), `order ${orderId}`)
   for (const line of order.lines) {
-    const level = levelAt(world, line.itemId, line.locationId)
+    const level = getOrAddLevel(world, line.itemId, line.locationId)
     level.committed -= line.remaining
     if (!isFulfilled) level.available += line.remaining
     level.updatedAt = world.now()
@@ -236,13 +236,13 @@ export function applyShopifyChange(world: ShopifyWorld, change: ShopifyChange): 
   if (change.kind === 'location') return applyLocation(world, change)
   if (change.kind === 'variant') return applyVariant(world, change)
   if (change.kind === 'customer') return applyCustomer(world, change)
-  if (change.kind === 'merge') return merge(world, change)
-  if (change.kind === 'remove') return remove(world, change.type, change.id)
-  if (change.kind === 'sell') return sell(world, change.lines)
+  if (change.kind === 'merge') return applyMerge(world, change)
+  if (change.kind === 'remove') return applyRemoval(world, change.type, change.id)
+  if (change.kind === 'sell') return applySale(world, change.lines)
   if (change.kind === 'fulfil' || change.kind === 'cancel')
     return endOrder(world, change.orderId, change.kind === 'fulfil')
   if (change.kind !== 'count' && change.kind !== 'hold') throw new TypeError('kind is unknown')
-  const level = levelAt(world, change.itemId, change.locationId)
+  const level = getOrAddLevel(world, change.itemId, change.locationId)
   if (change.kind === 'count') {
     const { by, available, itemId, locationId } = change
     const names = { appName: by?.app ?? null, staffName: by?.staff ?? null, documentUri: null }

@@ -13,7 +13,7 @@ export interface PageArguments {
 
 /** The conditions under which a request reads its lists. */
 export interface ListConditions {
-  /** True in a bulk operation: no page size, and everything is listed. */
+  /** True in a bulk operation, which lists all records without pages. */
   isBulk: boolean
   isRepeated: boolean
   isShuffled: boolean
@@ -27,11 +27,11 @@ interface List<T> {
   /** Names the list. A cursor of another list is rejected. */
   name: string
   records: readonly T[]
-  idOf(record: T): number
+  getId(record: T): number
   /** The value that orders the list. Default: the ID. */
-  sortOf?(record: T): number
-  valuesOf?(record: T): SearchValues
-  nodeOf(record: T): unknown
+  getSortValue?(record: T): number
+  getSearchValues?(record: T): SearchValues
+  toNode(record: T): unknown
 }
 
 interface Cursor {
@@ -59,7 +59,11 @@ export function connect<T>(list: List<T>, args: PageArguments, conditions: ListC
     throw new GraphQLError('you must provide one of first or last', { extensions: { code: 'BAD_REQUEST' } })
   if (size !== undefined && (size < 1 || size > maxPageSize))
     throw new GraphQLError(`first must be from 1 to ${maxPageSize}`, { extensions: { code: 'BAD_REQUEST' } })
-  const { idOf, sortOf = idOf, valuesOf = record => ({ id: idOf(record) }) } = list
+  const {
+    getId: idOf,
+    getSortValue: sortOf = idOf,
+    getSearchValues: valuesOf = record => ({ id: idOf(record) }),
+  } = list
   const query = conditions.isFilterIgnored ? undefined : args.query
   const { records, warning } = search(list.records, query, valuesOf)
   if (warning && args.query) conditions.warnings.push({ path: [list.name], query: args.query, warnings: [warning] })
@@ -71,19 +75,19 @@ export function connect<T>(list: List<T>, args: PageArguments, conditions: ListC
     : 0
   const remaining = start < 0 ? [] : sorted.slice(start)
   const page = conditions.isBulk ? remaining : remaining.slice(0, size)
-  const final = page.at(-1)
-  const shown = conditions.isShuffled ? conditions.random.shuffled(page) : page
-  const nodes = shown.map(record => list.nodeOf(record))
+  const lastRecord = page.at(-1)
+  const shownRecords = conditions.isShuffled ? conditions.random.shuffle(page) : page
+  const nodes = shownRecords.map(record => list.toNode(record))
   return {
     nodes,
     edges: nodes.map(node => ({ node })),
     pageInfo: {
       hasNextPage: page.length < remaining.length,
-      endCursor: final
+      endCursor: lastRecord
         ? encodeCursor({
             list: conditions.hasForeignCursor ? `other ${list.name}` : list.name,
-            value: sortOf(final),
-            id: idOf(final),
+            value: sortOf(lastRecord),
+            id: idOf(lastRecord),
           })
         : null,
     },

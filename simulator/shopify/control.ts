@@ -33,7 +33,7 @@ const routes: Record<string, (simulator: ShopifySimulator, body: Body, id: strin
   'GET calls': ({ calls }) => ({ calls: calls.slice(-100) }),
   'GET records': ({ shop }, _, type) => {
     const list = shop[type as 'locations' | 'variants' | 'customers' | 'orders']
-    if (!(list instanceof Map)) throw new TypeError('List locations, variants, customers or orders')
+    if (!(list instanceof Map)) throw new TypeError('The list must be locations, variants, customers or orders')
     return { records: [...list.values()].slice(0, 1_000) }
   },
   'POST changes': (simulator, body) => ({ id: simulator.change(body as unknown as ShopifyChange) }),
@@ -47,8 +47,8 @@ const routes: Record<string, (simulator: ShopifySimulator, body: Body, id: strin
   },
 }
 
-/** Serves `/_simulator` and everything below it, without authentication. */
-export async function answerShopifyControl(
+/** Handles requests to `/_simulator` and below, without authentication. */
+export async function handleShopifyControl(
   simulator: ShopifySimulator,
   request: IncomingMessage,
   response: ServerResponse,
@@ -56,7 +56,7 @@ export async function answerShopifyControl(
 ) {
   const [name = '', id = ''] = (request.url ?? '').split('?')[0]?.split('/').slice(2).filter(Boolean) ?? []
   const route = routes[`${request.method ?? 'GET'} ${name}`]
-  if (!route) return sendJson(response, 404, { error: `There are ${Object.keys(routes).join(', ')}` })
+  if (!route) return sendJson(response, 404, { error: `Not found. Calls are ${Object.keys(routes).join(', ')}` })
   try {
     const body = request.method === 'POST' ? parseBody(request, text) : {}
     sendJson(response, 200, route(simulator, body, id))

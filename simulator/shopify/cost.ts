@@ -47,24 +47,28 @@ export function predictCost(schema: GraphQLSchema, document: DocumentNode, varia
   const context: CostContext = { schema, variables, fragments }
   const root = operation.operation === 'mutation' ? schema.getMutationType() : schema.getQueryType()
   if (!root) return 0
-  if (operation.operation === 'mutation') return mutationCost(operation, root, context)
-  return selectionCost(operation.selectionSet, root, context)
+  if (operation.operation === 'mutation') return computeMutationCost(operation, root, context)
+  return computeSelectionCost(operation.selectionSet, root, context)
 }
 
-function mutationCost(operation: OperationDefinitionNode, root: GraphQLCompositeType, context: CostContext): number {
+function computeMutationCost(
+  operation: OperationDefinitionNode,
+  root: GraphQLCompositeType,
+  context: CostContext,
+): number {
   let cost = 0
-  for (const { field, type } of fieldsOf(operation.selectionSet, root, context)) {
+  for (const { field, type } of listFields(operation.selectionSet, root, context)) {
     cost += mutationPoints
     if (!field.selectionSet || !isCompositeType(type)) continue
-    for (const result of fieldsOf(field.selectionSet, type, context))
+    for (const result of listFields(field.selectionSet, type, context))
       if (result.field.selectionSet && isCompositeType(result.type))
-        cost += selectionCost(result.field.selectionSet, result.type, context)
+        cost += computeSelectionCost(result.field.selectionSet, result.type, context)
   }
   return cost
 }
 
 /** Yields the fields of a selection and of its fragments, with their types. */
-function* fieldsOf(
+function* listFields(
   set: SelectionSetNode,
   parent: GraphQLCompositeType,
   context: CostContext,
@@ -79,62 +83,64 @@ function* fieldsOf(
       const fragment = selection.kind === Kind.INLINE_FRAGMENT ? selection : context.fragments.get(selection.name.value)
       const name = fragment?.typeCondition?.name.value
       const type = name === undefined ? parent : context.schema.getType(name)
-      if (fragment && isCompositeType(type)) yield* fieldsOf(fragment.selectionSet, type, context)
+      if (fragment && isCompositeType(type)) yield* listFields(fragment.selectionSet, type, context)
     }
   }
 }
 
-function selectionCost(set: SelectionSetNode, parent: GraphQLCompositeType, context: CostContext): number {
+function computeSelectionCost(set: SelectionSetNode, parent: GraphQLCompositeType, context: CostContext): number {
   let cost = 0
-  for (const { field, type, isList } of fieldsOf(set, parent, context)) {
+  for (const { field, type, isList } of listFields(set, parent, context)) {
     if (field.name.value === 'nodes' && isList && field.arguments?.length) {
       const ids = readArgument(field, 'ids', context)
       const childCost =
-        field.selectionSet && isCompositeType(type) ? selectionCost(field.selectionSet, type, context) : 0
+        field.selectionSet && isCompositeType(type) ? computeSelectionCost(field.selectionSet, type, context) : 0
       cost += (Array.isArray(ids) ? ids.length : 1) * (1 + childCost)
-    } else if (type?.name.endsWith('Connection')) cost += connectionCost(field, type as GraphQLCompositeType, context)
+    } else if (type?.name.endsWith('Connection'))
+      cost += computeConnectionCost(field, type as GraphQLCompositeType, context)
     else if (type?.name === 'Count') cost += mutationPoints
     else if (isLeafType(type)) continue
     else if (type && !free.has(type.name)) {
       cost += 1
-      if (field.selectionSet && isCompositeType(type)) cost += selectionCost(field.selectionSet, type, context)
+      if (field.selectionSet && isCompositeType(type)) cost += computeSelectionCost(field.selectionSet, type, context)
     }
   }
   return cost
 }
 
-const connectionPoints = (records: number, objects: number) =>
+const computeConnectionPoints = (records: number, objects: number) =>
   records === 0 ? 2 : 2 + Math.max(1, Math.floor(2 * Math.log(records))) * (1 + objects)
 
-function connectionCost(field: FieldNode, type: GraphQLCompositeType, context: CostContext): number {
+function computeConnectionCost(field: FieldNode, type: GraphQLCompositeType, context: CostContext): number {
   const size = Number(readArgument(field, 'first', context) ?? readArgument(field, 'last', context) ?? 1)
   let objects = 0
   if (field.selectionSet)
-    for (const part of fieldsOf(field.selectionSet, type, context)) {
+    for (const part of listFields(field.selectionSet, type, context)) {
       if (!part.field.selectionSet || !isObjectType(part.type)) continue
-      if (part.field.name.value === 'nodes') objects += selectionCost(part.field.selectionSet, part.type, context)
+      if (part.field.name.value === 'nodes')
+        objects += computeSelectionCost(part.field.selectionSet, part.type, context)
       if (part.field.name.value === 'edges')
-        for (const { field: node, type: nodeType } of fieldsOf(part.field.selectionSet, part.type, context))
+        for (const { field: node, type: nodeType } of listFields(part.field.selectionSet, part.type, context))
           if (node.selectionSet && isObjectType(nodeType))
-            objects += selectionCost(node.selectionSet, nodeType, context)
+            objects += computeSelectionCost(node.selectionSet, nodeType, context)
     }
-  return connectionPoints(size, objects)
+  return computeConnectionPoints(size, objects)
 }
 
 function readArgument(field: FieldNode, name: string, { variables }: CostContext): unknown {
   const value = field.arguments?.find(argument => argument.name.value === name)?.value
-  return value && plainValue(value, variables)
+  return value && toPlainValue(value, variables)
 }
 
-function plainValue(value: ValueNode, variables: Variables): unknown {
+function toPlainValue(value: ValueNode, variables: Variables): unknown {
   if (value.kind === Kind.VARIABLE) return variables[value.name.value]
   if (value.kind === Kind.INT) return Number(value.value)
-  if (value.kind === Kind.LIST) return value.values.map(item => plainValue(item, variables))
+  if (value.kind === Kind.LIST) return value.values.map(item => toPlainValue(item, variables))
   return 'value' in value ? value.value : undefined
 }
 
 /** Returns the fields that a document selects, in order, each with `Type.field` and the type of its value or of its list's nodes. */
-export function selectedFields(schema: GraphQLSchema, document: DocumentNode): { field: string; keys: string[] }[] {
+export function listSelectedFields(schema: GraphQLSchema, document: DocumentNode): { field: string; keys: string[] }[] {
   const info = new TypeInfo(schema)
   const selected: { field: string; keys: string[] }[] = []
   visit(

@@ -13,32 +13,32 @@ import {
   parse,
   validate,
 } from 'graphql'
-import { predictCost, selectedFields, type Variables } from './cost.ts'
+import { listSelectedFields, predictCost, type Variables } from './cost.ts'
 import { rootFields } from './root.ts'
 import type { RequestContext } from './world.ts'
 
 interface Version {
   schema: GraphQLSchema
-  /** The scopes of a type or a field (`Type.field`), one of which is needed. */
+  /** The scopes of a type or a field (`Type.field`). The app needs one of them. */
   scopes: Readonly<Record<string, string[]>>
 }
 
-const opened = new Map<string, Version>()
+const versions = new Map<string, Version>()
 /** The version whose file is complete. The definitions of an older version replace those of the newest one. */
 const newestVersion = '2026-10'
 
-const read = (name: string) => readFileSync(new URL(`schema/${name}`, import.meta.url), 'utf8')
-const readDefinitions = (version: string) => parse(read(`${version}.graphql`)).definitions
+const readSchemaFile = (name: string) => readFileSync(new URL(`schema/${name}`, import.meta.url), 'utf8')
+const readDefinitions = (version: string) => parse(readSchemaFile(`${version}.graphql`)).definitions
 const getName = (node: DefinitionNode) => ('name' in node ? node.name?.value : undefined)
 
 /** Opens the schema of a version, and caches it. */
 export function openVersion(version: string): Version {
-  const cached = opened.get(version)
+  const cached = versions.get(version)
   if (cached) return cached
   const definitions = new Map([newestVersion, version].flatMap(readDefinitions).map(node => [getName(node), node]))
   const schema = buildASTSchema({ kind: Kind.DOCUMENT, definitions: [...definitions.values()] })
-  const loaded = { schema, scopes: JSON.parse(read('scopes.json')) }
-  opened.set(version, loaded)
+  const loaded = { schema, scopes: JSON.parse(readSchemaFile('scopes.json')) }
+  versions.set(version, loaded)
   return loaded
 }
 
@@ -47,11 +47,11 @@ export interface GraphqlRequest {
   variables: Variables
 }
 
-/** A request that can be executed, or the errors of one that can't. */
-export type Checked = { document: DocumentNode; cost: number } | { errors: readonly GraphQLFormattedError[] }
+/** A valid request with its cost, or the errors of an invalid one. */
+export type CheckedRequest = { document: DocumentNode; cost: number } | { errors: readonly GraphQLFormattedError[] }
 
 /** Parses a request, validates it against the schema of a version, and predicts its cost. */
-export function checkRequest(version: string, { query, variables }: GraphqlRequest): Checked {
+export function checkRequest(version: string, { query, variables }: GraphqlRequest): CheckedRequest {
   const { schema } = openVersion(version)
   let document: DocumentNode
   try {
@@ -64,8 +64,8 @@ export function checkRequest(version: string, { query, variables }: GraphqlReque
   return { document, cost: predictCost(schema, document, variables) }
 }
 
-/** The name of the operation of a document, by which the ledger and faults know it. */
-export const operationName = (document: DocumentNode) => {
+/** Returns the name of a document's operation, which the ledger and faults use. */
+export const getOperationName = (document: DocumentNode) => {
   const operation = document.definitions.find(definition => definition.kind === Kind.OPERATION_DEFINITION)
   return operation?.name?.value ?? ''
 }
@@ -73,7 +73,7 @@ export const operationName = (document: DocumentNode) => {
 /** Returns the errors of fields whose scopes the app doesn't have. */
 function findDenied({ schema, scopes }: Version, document: DocumentNode, granted: readonly string[]) {
   const denied = new Map<string, GraphQLError>()
-  for (const { field, keys } of selectedFields(schema, document))
+  for (const { field, keys } of listSelectedFields(schema, document))
     for (const key of keys) {
       const needed = scopes[key]
       if (
@@ -117,7 +117,7 @@ export function executeRequest(document: DocumentNode, variables: Variables, con
 }
 
 /** Returns the points of a result: as predicted, but at most one for each object that it contains. */
-export function actualCost(predicted: number, data: unknown): number {
+export function computeActualCost(predicted: number, data: unknown): number {
   let objects = 0
   const visit = (value: unknown): void => {
     if (typeof value !== 'object' || value === null) return

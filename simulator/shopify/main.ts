@@ -3,7 +3,7 @@ import { defaultSize, startShopifySimulator } from './simulator.ts'
 import { countRecords } from './state.ts'
 
 function toCount(value: string): number {
-  if (!/^\d+$/.test(value)) throw new InvalidArgumentError('Must be an integer.')
+  if (!/^\d+$/.test(value)) throw new InvalidArgumentError('It must be an integer.')
   return Number(value)
 }
 
@@ -58,7 +58,7 @@ async function run(): Promise<void> {
   console.log(`Shopify simulator: ${totals.join(', ')}`)
   console.log(`Connect:    url=${simulator.url} clientId=${simulator.settings.clientId}`)
   console.log(`            client secret ${simulator.settings.clientSecret}`)
-  console.log(`Look:       ${simulator.controlUrl}/state`)
+  console.log(`Control:    ${simulator.controlUrl}/state`)
   console.log('Press Ctrl-C to stop.')
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => simulator.close())
 }

@@ -3,20 +3,20 @@ import { connect, type PageArguments } from './connection.ts'
 import {
   type BulkOperation,
   type Customer,
+  computeOnHand,
   heldNames,
   type Level,
   type Location,
   type Order,
-  onHandOf,
   type Product,
   type Subscription,
   type Variant,
 } from './state.ts'
 import { type RequestContext, type ShopifyWorld, toGid, toInstant } from './world.ts'
 
-/* The records of the shop in the shape of the schema. Methods are resolvers. */
+/* Converts the records of the shop to the shape of the schema. Methods are resolvers. */
 
-export const locationNode = ({ shop }: ShopifyWorld, location: Location) => ({
+export const toLocationNode = ({ shop }: ShopifyWorld, location: Location) => ({
   __typename: 'Location',
   id: toGid('Location', location.id),
   legacyResourceId: String(location.id),
@@ -38,16 +38,16 @@ export const locationNode = ({ shop }: ShopifyWorld, location: Location) => ({
   },
 })
 
-const displayName = ({ shop }: ShopifyWorld, variant: Variant) =>
+const buildDisplayName = ({ shop }: ShopifyWorld, variant: Variant) =>
   `${shop.products.get(variant.productId)?.title ?? ''} - ${variant.options.map(({ value }) => value).join(' / ')}`
 
-export const variantNode = (world: ShopifyWorld, variant: Variant) => ({
+export const toVariantNode = (world: ShopifyWorld, variant: Variant) => ({
   __typename: 'ProductVariant',
   id: toGid('ProductVariant', variant.id),
   legacyResourceId: String(variant.id),
   sku: variant.sku,
   barcode: variant.barcode,
-  displayName: displayName(world, variant),
+  displayName: buildDisplayName(world, variant),
   updatedAt: toInstant(variant.updatedAt),
   requiresComponents: variant.requiresComponents,
   inventoryPolicy: 'DENY',
@@ -56,10 +56,10 @@ export const variantNode = (world: ShopifyWorld, variant: Variant) => ({
     const product = world.shop.products.get(variant.productId)
     return product && { ...product, id: toGid('Product', product.id) }
   },
-  inventoryItem: () => itemNode(world, variant),
+  inventoryItem: () => toItemNode(world, variant),
 })
 
-export const itemNode = (world: ShopifyWorld, variant: Variant) => ({
+export const toItemNode = (world: ShopifyWorld, variant: Variant) => ({
   __typename: 'InventoryItem',
   id: toGid('InventoryItem', variant.itemId),
   sku: variant.sku,
@@ -72,15 +72,15 @@ export const itemNode = (world: ShopifyWorld, variant: Variant) => ({
         records: [...(world.shop.levels.get(variant.itemId)?.values() ?? [])].filter(
           level => level.isActive || args.includeInactive,
         ),
-        idOf: level => level.locationId,
-        nodeOf: level => levelNode(world, level),
+        getId: level => level.locationId,
+        toNode: level => toLevelNode(world, level),
       },
       args,
       lists,
     ),
 })
 
-export const productNode = ({ id, title, status, isGiftCard }: Product) => ({
+export const toProductNode = ({ id, title, status, isGiftCard }: Product) => ({
   __typename: 'Product',
   id: toGid('Product', id),
   title,
@@ -90,21 +90,21 @@ export const productNode = ({ id, title, status, isGiftCard }: Product) => ({
 
 const quantityNames = new Set<string>(['available', 'on_hand', 'committed', 'incoming', ...heldNames])
 
-export const levelNode = (world: ShopifyWorld, level: Level) => ({
+export const toLevelNode = (world: ShopifyWorld, level: Level) => ({
   __typename: 'InventoryLevel',
   id: `${toGid('InventoryLevel', level.locationId)}?inventory_item_id=${level.itemId}`,
   isActive: level.isActive,
   updatedAt: toInstant(level.updatedAt),
   location() {
     const location = world.shop.locations.get(level.locationId)
-    return location && locationNode(world, location)
+    return location && toLocationNode(world, location)
   },
   quantities: ({ names }: { names: string[] }) =>
     names.map(name => {
       if (!quantityNames.has(name))
         throw new GraphQLError(`Invalid quantity name: ${name}`, { extensions: { code: 'BAD_REQUEST' } })
       const quantity =
-        name === 'on_hand' ? onHandOf(level) : name === 'incoming' ? 0 : level[name as 'available' | 'committed']
+        name === 'on_hand' ? computeOnHand(level) : name === 'incoming' ? 0 : level[name as 'available' | 'committed']
       return { name, quantity, updatedAt: toInstant(level.updatedAt) }
     }),
 })
@@ -125,7 +125,7 @@ export function requireCustomers({ settings }: ShopifyWorld): void {
     })
 }
 
-export const customerNode = (world: ShopifyWorld, customer: Customer) => ({
+export const toCustomerNode = (world: ShopifyWorld, customer: Customer) => ({
   __typename: 'Customer',
   id: toGid('Customer', customer.id),
   legacyResourceId: String(customer.id),
@@ -158,8 +158,8 @@ export const customerNode = (world: ShopifyWorld, customer: Customer) => ({
 
 const isOpen = (order: Order) => order.cancelledAt === null
 
-/** The order as far as stock needs it. Other fields raise an error of the simulator. */
-export const orderNode = (world: ShopifyWorld, order: Order) => ({
+/** Converts an order. It has only the fields that stock needs; others raise an error of the simulator. */
+export const toOrderNode = (world: ShopifyWorld, order: Order) => ({
   __typename: 'Order',
   id: toGid('Order', order.id),
   legacyResourceId: String(order.id),
@@ -175,8 +175,8 @@ export const orderNode = (world: ShopifyWorld, order: Order) => ({
       {
         name: 'fulfillmentOrders',
         records: locations.map((locationId, at) => ({ id: order.id * 100 + at, locationId })),
-        idOf: ({ id }) => id,
-        nodeOf: ({ id, locationId }) => fulfillmentOrderNode(world, order, id, locationId),
+        getId: ({ id }) => id,
+        toNode: ({ id, locationId }) => toFulfillmentOrderNode(world, order, id, locationId),
       },
       args,
       lists,
@@ -184,7 +184,7 @@ export const orderNode = (world: ShopifyWorld, order: Order) => ({
   },
 })
 
-const fulfillmentOrderNode = (world: ShopifyWorld, order: Order, id: number, locationId: number) => {
+const toFulfillmentOrderNode = (world: ShopifyWorld, order: Order, id: number, locationId: number) => {
   const lines = order.lines.filter(line => line.locationId === locationId)
   return {
     id: toGid('FulfillmentOrder', id),
@@ -192,7 +192,7 @@ const fulfillmentOrderNode = (world: ShopifyWorld, order: Order, id: number, loc
     assignedLocation: {
       location() {
         const location = world.shop.locations.get(locationId)
-        return location ? locationNode(world, location) : null
+        return location ? toLocationNode(world, location) : null
       },
     },
     lineItems: (args: PageArguments, { lists }: RequestContext) =>
@@ -200,8 +200,8 @@ const fulfillmentOrderNode = (world: ShopifyWorld, order: Order, id: number, loc
         {
           name: 'lineItems',
           records: lines,
-          idOf: line => line.id,
-          nodeOf: line => ({
+          getId: line => line.id,
+          toNode: line => ({
             id: toGid('FulfillmentOrderLineItem', line.id),
             totalQuantity: line.quantity,
             remainingQuantity: isOpen(order) ? line.remaining : 0,
@@ -214,11 +214,11 @@ const fulfillmentOrderNode = (world: ShopifyWorld, order: Order, id: number, loc
   }
 }
 
-/** True while an operation works. It ends on its own, whether a client polls it or not. */
+/** True until the operation's time is over. It ends automatically, whether a client polls it or not. */
 export const isBulkRunning = ({ now, settings }: ShopifyWorld, { status, createdAt }: BulkOperation) =>
   status === 'CREATED' && now() < createdAt + settings.bulkSeconds * 1_000
 
-/** Ends an operation whose time has come. Its rows are read then, so that the result is no snapshot of its start. */
+/** Completes an operation whose time is over. Reads the rows only then, because the real result isn't a snapshot of the start either. */
 function completeBulk(world: ShopifyWorld, operation: BulkOperation, { runBulk, faults }: RequestContext) {
   if (operation.status !== 'CREATED' || isBulkRunning(world, operation)) return
   operation.completedAt = world.now()
@@ -227,7 +227,7 @@ function completeBulk(world: ShopifyWorld, operation: BulkOperation, { runBulk, 
   else Object.assign(operation, { status: 'COMPLETED', lines: result.lines, roots: result.roots })
 }
 
-export function bulkNode(world: ShopifyWorld, operation: BulkOperation, context: RequestContext) {
+export function toBulkNode(world: ShopifyWorld, operation: BulkOperation, context: RequestContext) {
   completeBulk(world, operation, context)
   const isCompleted = operation.status === 'COMPLETED'
   const size = operation.lines.reduce((sum, line) => sum + Buffer.byteLength(line) + 1, 0)
@@ -246,7 +246,7 @@ export function bulkNode(world: ShopifyWorld, operation: BulkOperation, context:
   }
 }
 
-export const subscriptionNode = ({ settings }: ShopifyWorld, subscription: Subscription) => ({
+export const toSubscriptionNode = ({ settings }: ShopifyWorld, subscription: Subscription) => ({
   id: toGid('WebhookSubscription', subscription.id),
   topic: subscription.topic,
   uri: subscription.uri,

@@ -1,17 +1,17 @@
 import { GraphQLError, type GraphQLResolveInfo } from 'graphql'
 import { connect, type PageArguments } from './connection.ts'
 import {
-  bulkNode,
-  customerNode,
   isBulkRunning,
-  itemNode,
-  levelNode,
-  locationNode,
-  orderNode,
-  productNode,
   requireCustomers,
-  subscriptionNode,
-  variantNode,
+  toBulkNode,
+  toCustomerNode,
+  toItemNode,
+  toLevelNode,
+  toLocationNode,
+  toOrderNode,
+  toProductNode,
+  toSubscriptionNode,
+  toVariantNode,
 } from './nodes.ts'
 import {
   activate,
@@ -32,7 +32,7 @@ type Resolver<Arguments> = (args: Arguments, context: RequestContext, info: Grap
 const maxBulkOperations = 5
 
 /** Returns the key of `@idempotent` on the field of a mutation. */
-function keyOf(info: GraphQLResolveInfo): string | undefined {
+function findIdempotencyKey(info: GraphQLResolveInfo): string | undefined {
   for (const node of info.fieldNodes)
     for (const directive of node.directives ?? [])
       if (directive.name.value === 'idempotent') {
@@ -51,7 +51,7 @@ const rejectSubscription = (field: string[], message: string) => ({
   userErrors: [{ field, message }],
 })
 
-/** The scope of each group of topics. */
+/** The scope that each group of topics needs. */
 const topicScopes: readonly [RegExp, string][] = [
   [/^CUSTOMERS_MERGE$/, 'read_customer_merge'],
   [/^CUSTOMERS_/, 'read_customers'],
@@ -90,8 +90,8 @@ const queries = {
       {
         name: 'locations',
         records: [...world.shop.locations.values()].filter(location => location.isActive || args.includeInactive),
-        idOf: location => location.id,
-        nodeOf: location => locationNode(world, location),
+        getId: location => location.id,
+        toNode: location => toLocationNode(world, location),
       },
       args,
       lists,
@@ -101,9 +101,9 @@ const queries = {
       {
         name: 'productVariants',
         records: [...world.shop.variants.values()],
-        idOf: variant => variant.id,
-        valuesOf: ({ id, sku, barcode, updatedAt }) => ({ id, sku, barcode, updated_at: updatedAt }),
-        nodeOf: variant => variantNode(world, variant),
+        getId: variant => variant.id,
+        getSearchValues: ({ id, sku, barcode, updatedAt }) => ({ id, sku, barcode, updated_at: updatedAt }),
+        toNode: variant => toVariantNode(world, variant),
       },
       args,
       lists,
@@ -113,9 +113,9 @@ const queries = {
       {
         name: 'inventoryItems',
         records: [...world.shop.variants.values()],
-        idOf: variant => variant.itemId,
-        valuesOf: ({ itemId, sku, updatedAt }) => ({ id: itemId, sku, updated_at: updatedAt }),
-        nodeOf: variant => itemNode(world, variant),
+        getId: variant => variant.itemId,
+        getSearchValues: ({ itemId, sku, updatedAt }) => ({ id: itemId, sku, updated_at: updatedAt }),
+        toNode: variant => toItemNode(world, variant),
       },
       args,
       lists,
@@ -126,9 +126,9 @@ const queries = {
       {
         name: 'customers',
         records: [...world.shop.customers.values()],
-        idOf: customer => customer.id,
-        valuesOf: ({ id, email, phone, updatedAt }) => ({ id, email, phone, updated_at: updatedAt }),
-        nodeOf: customer => customerNode(world, customer),
+        getId: customer => customer.id,
+        getSearchValues: ({ id, email, phone, updatedAt }) => ({ id, email, phone, updated_at: updatedAt }),
+        toNode: customer => toCustomerNode(world, customer),
       },
       args,
       lists,
@@ -139,17 +139,17 @@ const queries = {
       {
         name: 'orders',
         records: [...world.shop.orders.values()],
-        idOf: order => order.id,
-        sortOf: order => order.updatedAt,
-        valuesOf: ({ id, updatedAt, createdAt }) => ({ id, updated_at: updatedAt, created_at: createdAt }),
-        nodeOf: order => orderNode(world, order),
+        getId: order => order.id,
+        getSortValue: order => order.updatedAt,
+        getSearchValues: ({ id, updatedAt, createdAt }) => ({ id, updated_at: updatedAt, created_at: createdAt }),
+        toNode: order => toOrderNode(world, order),
       },
       args,
       lists,
     )) satisfies Resolver<PageArguments>,
   order: (({ id }, { world }) => {
     const order = world.shop.orders.get(fromGid('Order', id))
-    return order ? orderNode(world, order) : null
+    return order ? toOrderNode(world, order) : null
   }) satisfies Resolver<{ id: string }>,
   nodes: (({ ids }, { world }) => {
     if (ids.length > maxArrayLength)
@@ -162,28 +162,28 @@ const queries = {
       const order = world.shop.orders.get(fromGid('Order', id))
       const location = world.shop.locations.get(fromGid('Location', id))
       const sold = world.shop.variants.get(fromGid('ProductVariant', id))
-      if (variant) return itemNode(world, variant)
-      if (order) return orderNode(world, order)
-      if (location) return locationNode(world, location)
-      if (sold) return variantNode(world, sold)
+      if (variant) return toItemNode(world, variant)
+      if (order) return toOrderNode(world, order)
+      if (location) return toLocationNode(world, location)
+      if (sold) return toVariantNode(world, sold)
       const product = world.shop.products.get(fromGid('Product', id))
-      if (product) return productNode(product)
+      if (product) return toProductNode(product)
       const customer = world.shop.customers.get(fromGid('Customer', id))
-      return customer ? customerNode(world, customer) : null
+      return customer ? toCustomerNode(world, customer) : null
     })
   }) satisfies Resolver<{ ids: string[] }>,
   shopifyqlQuery: (({ query }, { world }) => queryStockHistory(world, query)) satisfies Resolver<{ query: string }>,
   bulkOperation: (({ id }, context) => {
     const operation = context.world.shop.bulkOperations.get(fromGid('BulkOperation', id))
-    return operation ? bulkNode(context.world, operation, context) : null
+    return operation ? toBulkNode(context.world, operation, context) : null
   }) satisfies Resolver<{ id: string }>,
   webhookSubscriptions: ((args, { world, lists }) =>
     connect(
       {
         name: 'webhookSubscriptions',
         records: [...world.shop.subscriptions.values()],
-        idOf: subscription => subscription.id,
-        nodeOf: subscription => subscriptionNode(world, subscription),
+        getId: subscription => subscription.id,
+        toNode: subscription => toSubscriptionNode(world, subscription),
       },
       args,
       lists,
@@ -192,7 +192,7 @@ const queries = {
 
 const mutations = {
   inventorySetQuantities: (({ input }, context, info) =>
-    setQuantities(context, input, keyOf(info))) satisfies Resolver<{
+    setQuantities(context, input, findIdempotencyKey(info))) satisfies Resolver<{
     input: SetQuantitiesInput
   }>,
   inventoryActivate: ((args, context, info) => {
@@ -200,12 +200,12 @@ const mutations = {
     const [itemId, locationId] = [fromGid('InventoryItem', args.inventoryItemId), fromGid('Location', args.locationId)]
     return runOnce(
       context,
-      keyOf(info),
+      findIdempotencyKey(info),
       args,
       () => {
         const level = activate(world, { itemId, locationId, onHand: args.onHand })
         return level
-          ? { inventoryLevel: levelNode(world, level), userErrors: noErrors }
+          ? { inventoryLevel: toLevelNode(world, level), userErrors: noErrors }
           : {
               inventoryLevel: null,
               userErrors: [
@@ -216,7 +216,7 @@ const mutations = {
       error => ({ inventoryLevel: null, userErrors: [error] }),
       () => {
         const level = findLevel(world.shop, itemId, locationId)
-        return { inventoryLevel: level ? levelNode(world, level) : null, userErrors: noErrors }
+        return { inventoryLevel: level ? toLevelNode(world, level) : null, userErrors: noErrors }
       },
     )
   }) satisfies Resolver<{ inventoryItemId: string; locationId: string; onHand?: number | null }>,
@@ -227,7 +227,7 @@ const mutations = {
       const id = fromGid('Location', locationId)
       if (isActive) {
         const level = activate(world, { itemId, locationId: id, onHand: undefined })
-        if (level) return [levelNode(world, level)]
+        if (level) return [toLevelNode(world, level)]
       } else {
         const level = findLevel(world.shop, itemId, id)
         if (level) level.isActive = false
@@ -278,7 +278,7 @@ const mutations = {
   bulkOperationCancel: (({ id }, context) => {
     const operation = context.world.shop.bulkOperations.get(fromGid('BulkOperation', id))
     if (operation?.status === 'CREATED') operation.status = 'CANCELED'
-    return { bulkOperation: operation ? bulkNode(context.world, operation, context) : null, userErrors: [] }
+    return { bulkOperation: operation ? toBulkNode(context.world, operation, context) : null, userErrors: [] }
   }) satisfies Resolver<{ id: string }>,
   webhookSubscriptionCreate: (({ topic, webhookSubscription: { uri, includeFields } }, { world }) => {
     const address = uri ?? ''
@@ -302,13 +302,13 @@ const mutations = {
       createdAt: world.now(),
     }
     world.shop.subscriptions.set(subscription.id, subscription)
-    return { webhookSubscription: subscriptionNode(world, subscription), userErrors: [] }
+    return { webhookSubscription: toSubscriptionNode(world, subscription), userErrors: [] }
   }) satisfies Resolver<{ topic: string; webhookSubscription: { uri?: string; includeFields?: string[] | null } }>,
   webhookSubscriptionUpdate: (({ id, webhookSubscription: { uri } }, { world }) => {
     const subscription = world.shop.subscriptions.get(fromGid('WebhookSubscription', id))
     if (!subscription) return rejectSubscription(['id'], 'Webhook subscription does not exist')
     if (uri) subscription.uri = uri
-    return { webhookSubscription: subscriptionNode(world, subscription), userErrors: [] }
+    return { webhookSubscription: toSubscriptionNode(world, subscription), userErrors: [] }
   }) satisfies Resolver<{ id: string; webhookSubscription: { uri?: string } }>,
   webhookSubscriptionDelete: (({ id }, { world }) => {
     const isDeleted = world.shop.subscriptions.delete(fromGid('WebhookSubscription', id))

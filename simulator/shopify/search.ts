@@ -8,7 +8,7 @@ interface Term {
 
 export interface SearchResult<T> {
   records: T[]
-  /** The note in `extensions.search` if a filter is unknown. */
+  /** The warning in `extensions.search` if a filter is unknown. */
   warning?: { field: string; message: string; code: string }
 }
 
@@ -34,8 +34,8 @@ function parseTerms(query: string): { terms: Term[]; words: string[] } {
   return { terms, words: remaining.split(/\s+/).filter(word => word && word !== 'AND') }
 }
 
-/** An instant without quotes is cut to midnight, as by the platform. */
-function instantOf({ value, isQuoted }: Term): number {
+/** Parses an instant. Without quotes it is cut to midnight, as on the platform. */
+function parseInstant({ value, isQuoted }: Term): number {
   return Date.parse(isQuoted ? value : value.slice(0, 10))
 }
 
@@ -54,28 +54,28 @@ function matches({ operator }: Term, own: number | string, other: number | strin
 export function search<T>(
   records: readonly T[],
   query: string | null | undefined,
-  valuesOf: (record: T) => SearchValues,
+  getSearchValues: (record: T) => SearchValues,
 ) {
   const result: SearchResult<T> = { records: [...records] }
   if (!query) return result
   const { terms, words } = parseTerms(query)
   for (const part of terms) {
-    const sample = records[0] && valuesOf(records[0])
+    const sample = records[0] && getSearchValues(records[0])
     if (sample && !Object.hasOwn(sample, part.field)) {
       result.warning = { field: part.field, message: 'Invalid search field for this query.', code: 'invalid_field' }
       continue
     }
     result.records = result.records.filter(record => {
-      const own = valuesOf(record)[part.field]
+      const own = getSearchValues(record)[part.field]
       if (own === null || own === undefined) return false
-      if (part.field.endsWith('_at')) return matches(part, own, instantOf(part))
+      if (part.field.endsWith('_at')) return matches(part, own, parseInstant(part))
       if (part.field === 'id') return matches(part, Number(own), Number(part.value.replace(/^gid:.*\//, '')))
       return String(own).toLowerCase() === part.value.toLowerCase()
     })
   }
   if (words.length)
     result.records = result.records.filter(record =>
-      Object.values(valuesOf(record)).some(value =>
+      Object.values(getSearchValues(record)).some(value =>
         words.some(word =>
           String(value ?? '')
             .toLowerCase()

@@ -1,6 +1,6 @@
 import { GraphQLError } from 'graphql'
 import { notifyLevel } from './changes.ts'
-import { addLevel, findLevel, heldNames, type Level, onHandOf } from './state.ts'
+import { addLevel, computeOnHand, findLevel, heldNames, type Level } from './state.ts'
 import { fromGid, type RequestContext, type ShopifyWorld, toGid } from './world.ts'
 
 interface QuantityInput {
@@ -31,17 +31,17 @@ const reasons = new Set(
   ),
 )
 
-const badRequest = (message: string, code = 'BAD_REQUEST') => new GraphQLError(message, { extensions: { code } })
+const createBadRequest = (message: string, code = 'BAD_REQUEST') => new GraphQLError(message, { extensions: { code } })
 
-/** Throws the errors of a request that doesn't reach the shop. */
+/** Throws if the platform would reject the request before it reaches the shop. */
 function checkRequest({ quantities }: SetQuantitiesInput): void {
   if (quantities.length > maxArrayLength)
-    throw badRequest(
+    throw createBadRequest(
       `The input array size of ${quantities.length} is greater than the maximum allowed of ${maxArrayLength}.`,
       'MAX_INPUT_SIZE_EXCEEDED',
     )
   if (quantities.some(quantity => quantity.changeFromQuantity === undefined))
-    throw badRequest(
+    throw createBadRequest(
       'InventoryQuantityInput must include the following argument: changeFromQuantity.',
       'INVALID_FIELD_ARGUMENTS',
     )
@@ -92,7 +92,7 @@ function findErrors({ shop }: ShopifyWorld, input: SetQuantitiesInput, version: 
             'The specified inventory item is not stocked at the location.',
           )
         else add([...place, 'locationId'], 'INVALID_LOCATION', 'The specified location could not be found.')
-      } else if (row.changeFromQuantity !== null && row.changeFromQuantity !== quantityOf(level, input.name))
+      } else if (row.changeFromQuantity !== null && row.changeFromQuantity !== getQuantity(level, input.name))
         add(
           [...place, 'changeFromQuantity'],
           'CHANGE_FROM_QUANTITY_STALE',
@@ -103,34 +103,34 @@ function findErrors({ shop }: ShopifyWorld, input: SetQuantitiesInput, version: 
   return errors
 }
 
-const quantityOf = (level: Level, name: string) => (name === 'on_hand' ? onHandOf(level) : level.available)
+const getQuantity = (level: Level, name: string) => (name === 'on_hand' ? computeOnHand(level) : level.available)
 
-/** Runs a mutation once per idempotency key. A replay returns the present state and changes nothing. */
+/** Runs a mutation once per idempotency key. A replay returns the current state and changes nothing. */
 export function runOnce<T extends { userErrors: UserError[] }>(
   { world: { shop } }: RequestContext,
   key: string | undefined,
   request: unknown,
   run: () => T,
-  failed: (error: UserError) => T,
-  replayed: () => T,
+  onFailure: (error: UserError) => T,
+  onReplay: () => T,
 ): T {
   if (key === undefined)
-    throw badRequest('The @idempotent directive is required for this mutation but was not provided.')
+    throw createBadRequest('The @idempotent directive is required for this mutation but was not provided.')
   const fingerprint = JSON.stringify(request)
-  const earlier = shop.keys.get(key)
-  if (earlier && earlier.fingerprint !== fingerprint)
-    return failed({
+  const earlierRequest = shop.keys.get(key)
+  if (earlierRequest && earlierRequest.fingerprint !== fingerprint)
+    return onFailure({
       field: [],
       code: 'IDEMPOTENCY_KEY_PARAMETER_MISMATCH',
       message: 'The idempotency key was used with other parameters.',
     })
-  if (earlier?.hasFailed)
-    return failed({
+  if (earlierRequest?.hasFailed)
+    return onFailure({
       field: [],
       code: 'IDEMPOTENCY_PREVIOUS_ATTEMPT_FAILED',
       message: 'The previous attempt with this idempotency key failed.',
     })
-  if (earlier) return replayed()
+  if (earlierRequest) return onReplay()
   const result = run()
   shop.keys.set(key, { fingerprint, hasFailed: result.userErrors.length > 0 })
   return result
@@ -140,12 +140,12 @@ export function runOnce<T extends { userErrors: UserError[] }>(
 export function setQuantities(context: RequestContext, input: SetQuantitiesInput, key: string | undefined) {
   checkRequest(input)
   const { world, version } = context
-  const done = () => ({
+  const succeed = () => ({
     inventoryAdjustmentGroup: { id: toGid('InventoryAdjustmentGroup', world.shop.nextId()) },
     userErrors: [] as UserError[],
   })
   const reject = (userErrors: UserError[]) => ({ inventoryAdjustmentGroup: null, userErrors })
-  return runOnce<ReturnType<typeof done> | ReturnType<typeof reject>>(
+  return runOnce<ReturnType<typeof succeed> | ReturnType<typeof reject>>(
     context,
     key,
     input,
@@ -155,7 +155,7 @@ export function setQuantities(context: RequestContext, input: SetQuantitiesInput
       for (const { inventoryItemId, locationId, quantity } of input.quantities) {
         const level = findLevel(world.shop, fromGid('InventoryItem', inventoryItemId), fromGid('Location', locationId))
         if (!level) continue
-        const delta = quantity - quantityOf(level, input.name)
+        const delta = quantity - getQuantity(level, input.name)
         level.available += delta
         const { itemId } = level
         const documentUri = input.referenceDocumentUri ?? null
@@ -164,10 +164,10 @@ export function setQuantities(context: RequestContext, input: SetQuantitiesInput
         level.updatedAt = world.now()
         notifyLevel(world, level)
       }
-      return done()
+      return succeed()
     },
     error => reject([error]),
-    done,
+    succeed,
   )
 }
 

@@ -1,17 +1,17 @@
-/** How the simulated shop and app behave. */
+/** The settings of the simulated shop and app. */
 export interface ShopifySettings {
   shopName: string
   currency: string
   timeZone: string
   taxesIncluded: boolean
   plan: string
-  /** The supported versions, oldest first. A request for another one is served by the oldest. */
+  /** The supported versions, oldest first. The oldest one serves requests for any other version. */
   versions: string[]
   clientId: string
   clientSecret: string
-  /** The secret that signs events. Empty: `clientSecret`. After a rotation, the platform signs with the old secret for up to an hour. */
+  /** The secret that signs events. If empty, `clientSecret`. After a rotation, the platform signs with the old secret for up to an hour. */
   signingSecret: string
-  /** The certificate, in PEM, of an event receiver that has a certificate of its own. */
+  /** The certificate to trust, in PEM, if the event receiver has a self-signed one. */
   trustedCertificate: string
   tokenSeconds: number
   scopes: string[]
@@ -54,7 +54,7 @@ export const defaultShopifySettings: ShopifySettings = {
 
 export function changeShopifySettings(settings: ShopifySettings, changes: Partial<ShopifySettings>): void {
   for (const [name, value] of Object.entries(changes)) {
-    if (!Object.hasOwn(settings, name)) throw new TypeError(`There is no setting ${name}`)
+    if (!Object.hasOwn(settings, name)) throw new TypeError(`Setting ${name} not found`)
     const present = settings[name as keyof ShopifySettings]
     if (typeof value !== typeof present || Array.isArray(value) !== Array.isArray(present))
       throw new TypeError(`${name} must be like ${JSON.stringify(present)}`)

@@ -9,14 +9,14 @@ import { makeClock } from '../shop/clock.ts'
 import { randomFor } from '../shop/random.ts'
 import { createBucket } from './bucket.ts'
 import { applyShopifyChange } from './changes.ts'
-import { answerShopifyControl } from './control.ts'
+import { handleShopifyControl } from './control.ts'
 import {
-  actualCost,
   checkRequest,
+  computeActualCost,
   executeRequest,
   type GraphqlRequest,
+  getOperationName,
   openVersion,
-  operationName,
   toBulkLines,
 } from './execute.ts'
 import { readShopifyFault, type ShopifyFault } from './fault.ts'
@@ -94,7 +94,7 @@ export async function startShopifySimulator(options: ShopifySimulatorOptions = {
     notify: (topic, payload) => deliverEvent(world, topic, payload, stopping.signal, () => takeFaults('events')),
   }
 
-  function contextOf(version: string, kinds: ReadonlySet<string>): RequestContext {
+  function createContext(version: string, kinds: ReadonlySet<string>): RequestContext {
     const context: RequestContext = {
       world,
       version,
@@ -128,7 +128,11 @@ export async function startShopifySimulator(options: ShopifySimulatorOptions = {
   }
 
   /** Applies the faults of the transport. Returns true if the request is over. */
-  async function meetFaults(applied: readonly ShopifyFault[], request: IncomingMessage, response: ServerResponse) {
+  async function applyTransportFaults(
+    applied: readonly ShopifyFault[],
+    request: IncomingMessage,
+    response: ServerResponse,
+  ) {
     const find = (kind: ShopifyFault['kind']) => applied.find(fault => fault.kind === kind)
     if (find('reset-before')) {
       cutOff(request.socket)
@@ -163,7 +167,7 @@ export async function startShopifySimulator(options: ShopifySimulatorOptions = {
     const isJson = String(request.headers['content-type']).startsWith('application/json')
     const form: Record<string, unknown> = isJson ? JSON.parse(text) : Object.fromEntries(new URLSearchParams(text))
     const applied = takeFaults('oauth')
-    if (await meetFaults(applied, request, response)) return
+    if (await applyTransportFaults(applied, request, response)) return
     if (form.grant_type !== 'client_credentials') return sendJson(response, 400, { error: 'unsupported_grant_type' })
     if (form.client_id !== settings.clientId || form.client_secret !== settings.clientSecret)
       return sendJson(response, 400, { error: 'application_cannot_be_found' })
@@ -177,14 +181,14 @@ export async function startShopifySimulator(options: ShopifySimulatorOptions = {
     })
   }
 
-  async function answerGraphql(request: IncomingMessage, response: ServerResponse, requested: string) {
+  async function handleGraphql(request: IncomingMessage, response: ServerResponse, requested: string) {
     const body = JSON.parse(await readBody(request)) as Partial<GraphqlRequest>
     const graphql: GraphqlRequest = { query: String(body.query ?? ''), variables: body.variables ?? {} }
     // An unsupported version falls forward to the oldest supported one.
     const version = settings.versions.includes(requested) ? requested : (settings.versions[0] ?? requested)
     const headers = { 'x-shopify-api-version': version, 'x-request-id': randomBytes(8).toString('hex') }
     const checked = checkRequest(version, graphql)
-    const operation = 'errors' in checked ? 'invalid' : operationName(checked.document)
+    const operation = 'errors' in checked ? 'invalid' : getOperationName(checked.document)
     const applied = takeFaults(operation)
     const kinds = new Set<string>(applied.map(({ kind }) => kind))
     const call: ShopifyCall = {
@@ -201,7 +205,7 @@ export async function startShopifySimulator(options: ShopifySimulatorOptions = {
     }
     calls.push(call)
     if (calls.length > maxCalls) calls.splice(0, calls.length - maxCalls)
-    if (await meetFaults(applied, request, response)) {
+    if (await applyTransportFaults(applied, request, response)) {
       call.status = response.headersSent ? response.statusCode : null
       return
     }
@@ -245,14 +249,14 @@ export async function startShopifySimulator(options: ShopifySimulatorOptions = {
       call.isThrottled = true
       return reply({ errors: [{ message: 'Throttled', extensions: { code: 'THROTTLED' } }] }, null)
     }
-    const context = contextOf(version, kinds)
+    const context = createContext(version, kinds)
     const { data, errors } = executeRequest(document, graphql.variables, context)
     searchNotes.push(...context.lists.warnings)
     const isMutation = document.definitions.some(
       definition => 'operation' in definition && definition.operation === 'mutation',
     )
-    const charged = isMutation ? cost : actualCost(cost, data)
-    bucket.giveBack(cost - charged)
+    const charged = isMutation ? cost : computeActualCost(cost, data)
+    bucket.refund(cost - charged)
     call.actualCost = charged
     call.errors = errors?.map(({ message }) => message) ?? []
     reply({ data: data ?? null, ...(errors?.length && { errors: errors.map(error => error.toJSON()) }) }, charged)
@@ -261,7 +265,7 @@ export async function startShopifySimulator(options: ShopifySimulatorOptions = {
   async function sendBulkFile(request: IncomingMessage, response: ServerResponse, id: number) {
     const operation = shop.bulkOperations.get(id)
     const applied = takeFaults('bulk-file')
-    if (await meetFaults(applied, request, response)) return
+    if (await applyTransportFaults(applied, request, response)) return
     if (operation?.status !== 'COMPLETED' || applied.some(({ kind }) => kind === 'bulk-expired')) {
       response.writeHead(403, { 'content-type': 'application/xml' })
       return response.end('<Error><Code>ExpiredToken</Code></Error>')
@@ -282,9 +286,9 @@ export async function startShopifySimulator(options: ShopifySimulatorOptions = {
     const bulk = /^\/bulk\/(\d+)\.jsonl$/.exec(path)
     try {
       if (/^\/_simulator(\/|$)/.test(path))
-        await answerShopifyControl(simulator, request, response, await readBody(request))
+        await handleShopifyControl(simulator, request, response, await readBody(request))
       else if (request.method === 'POST' && path === '/admin/oauth/access_token') await grantToken(request, response)
-      else if (request.method === 'POST' && api) await answerGraphql(request, response, api[1] ?? '')
+      else if (request.method === 'POST' && api) await handleGraphql(request, response, api[1] ?? '')
       else if (request.method === 'GET' && bulk) await sendBulkFile(request, response, Number(bulk[1]))
       else sendJson(response, 404, { errors: 'Not Found' })
     } catch (error) {

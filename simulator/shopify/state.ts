@@ -1,7 +1,7 @@
 import { fabrics, firstnames, garments, surnames } from '../generate/words.ts'
 import { randomFor } from '../shop/random.ts'
 
-/** The quantities that are on hand but neither available nor committed. */
+/** The names of quantities that are on hand but neither available nor committed. */
 export const heldNames = ['reserved', 'damaged', 'quality_control', 'safety_stock'] as const
 export type HeldName = (typeof heldNames)[number]
 
@@ -79,7 +79,7 @@ export interface BulkOperation {
   createdAt: number
   completedAt: number | null
   errorCode: string | null
-  /** JSON, one object a line. Written when the operation completes. */
+  /** The lines of the JSONL file. Written when the operation completes. */
   lines: string[]
   roots: number
 }
@@ -93,7 +93,7 @@ export interface Subscription {
   createdAt: number
 }
 
-/** A change of the stock of a level, and who has made it. */
+/** A change of the stock of a level, with its author. */
 export interface StockAdjustment {
   at: number
   itemId: number
@@ -139,7 +139,7 @@ export interface Size {
   customers: number
 }
 
-export const onHandOf = (level: Level): number =>
+export const computeOnHand = (level: Level): number =>
   level.available + level.committed + heldNames.reduce((sum, name) => sum + level[name], 0)
 
 export function findLevel(shop: Shop, itemId: number, locationId: number): Level | undefined {
@@ -209,7 +209,7 @@ export function createShop(seed: string, size: Size, now: number): Shop {
       }
       shop.products.set(id, product)
     }
-    const size_ = sizes[i % sizes.length] as string
+    const sizeName = sizes[i % sizes.length] as string
     const itemId = shop.nextId()
     const variant: Variant = {
       id: shop.nextId(),
@@ -217,7 +217,7 @@ export function createShop(seed: string, size: Size, now: number): Shop {
       itemId,
       sku: `SIM-${String(i + 1).padStart(6, '0')}`,
       barcode: String(9_300_000_000_000 + i),
-      options: [{ name: 'Size', value: size_ }],
+      options: [{ name: 'Size', value: sizeName }],
       requiresComponents: false,
       tracked: true,
       updatedAt: now,

@@ -1,7 +1,7 @@
 import type { StockAdjustment } from './state.ts'
 import { type ShopifyWorld, toInstant } from './world.ts'
 
-/** The columns of the table `inventory_adjustment_history`, as far as clients use them. */
+/** The columns of the table `inventory_adjustment_history` that Tillbridge uses. */
 const columns: Readonly<Record<string, (adjustment: StockAdjustment) => unknown>> = {
   second: ({ at }) => toInstant(at),
   inventory_item_id: ({ itemId }) => String(itemId),

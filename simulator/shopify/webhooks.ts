@@ -6,7 +6,7 @@ import type { ShopifyFault } from './fault.ts'
 import type { Subscription } from './state.ts'
 import type { ShopifyWorld } from './world.ts'
 
-/** Attempts before an API subscription is deleted. The platform spreads them over 4 hours; here each waits `retryMs`. */
+/** Maximum attempts before a subscription is deleted. The platform spreads them over 4 hours; the simulator waits `retryMs`. */
 const maxAttempts = 8
 const retryMs = 200
 const responseTimeoutMs = 5_000
@@ -14,10 +14,10 @@ const responseTimeoutMs = 5_000
 /** Returns the signature that the platform sends in `X-Shopify-Hmac-Sha256`. */
 export const signPayload = (secret: string, body: string) => createHmac('sha256', secret).update(body).digest('base64')
 
-/** Returns the form of a topic in headers: `INVENTORY_LEVELS_UPDATE` is `inventory_levels/update`. */
+/** Converts a topic to its form in headers: `INVENTORY_LEVELS_UPDATE` becomes `inventory_levels/update`. */
 const toHeader = (topic: string) => topic.toLowerCase().replace(/_([a-z]+)$/, '/$1')
 
-const select = (payload: object, { includeFields }: Subscription) =>
+const selectFields = (payload: object, { includeFields }: Subscription) =>
   includeFields.length
     ? Object.fromEntries(Object.entries(payload).filter(([name]) => includeFields.includes(name)))
     : payload
@@ -40,7 +40,7 @@ export function deliverEvent(
   const eventId = randomUUID()
   const triggeredAt = new Date(now()).toISOString()
   for (const subscription of subscriptions) {
-    const body = JSON.stringify(select(payload, subscription))
+    const body = JSON.stringify(selectFields(payload, subscription))
     const headers = {
       'content-type': 'application/json',
       'x-shopify-topic': toHeader(topic),
@@ -54,7 +54,7 @@ export function deliverEvent(
     const send = async () => {
       if (latency) await delay(latency * 1_000, undefined, { signal, ref: false }).catch(() => {})
       for (let attempt = 1; attempt <= maxAttempts && !signal.aborted; attempt++) {
-        const status = await post(subscription.uri, headers, body, settings.trustedCertificate, signal)
+        const status = await postEvent(subscription.uri, headers, body, settings.trustedCertificate, signal)
         shop.deliveries.push({ topic, uri: subscription.uri, status, headers, body })
         if (status !== null && status >= 200 && status < 300) return
         await delay(retryMs, undefined, { signal, ref: false }).catch(() => {})
@@ -67,7 +67,7 @@ export function deliverEvent(
 }
 
 /** Posts a body. Returns the status of the response, or null if there was none. */
-const post = (
+const postEvent = (
   uri: string,
   headers: Record<string, string>,
   body: string,

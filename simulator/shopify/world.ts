@@ -3,7 +3,7 @@ import type { ListConditions } from './connection.ts'
 import type { ShopifySettings } from './settings.ts'
 import type { Shop } from './state.ts'
 
-/** The data that requests and the merchant's changes act upon. */
+/** The shop and its environment, which requests and the merchant's changes read and change. */
 export interface ShopifyWorld {
   readonly settings: ShopifySettings
   readonly shop: Shop
@@ -23,7 +23,7 @@ export interface RequestContext {
   lists: ListConditions
   /** The kinds of faults that apply to the request. */
   faults: ReadonlySet<string>
-  /** Returns why a query can't be a bulk operation. */
+  /** Returns the reason why a query can't be a bulk operation, or undefined. */
   checkBulk(query: string): string | undefined
   runBulk(query: string): { lines: string[]; roots: number } | { error: string }
 }
@@ -31,7 +31,7 @@ export interface RequestContext {
 export const toInstant = (time: number) => new Date(time).toISOString().replace(/\.\d+Z$/, 'Z')
 export const toGid = (type: string, id: number | string) => `gid://shopify/${type}/${id}`
 
-/** Returns the number of a global ID of a type. */
+/** Returns the number of a global ID. Returns NaN if the ID has another type. */
 export function fromGid(type: string, gid: string): number {
   const match = new RegExp(`^gid://shopify/${type}/(\\d+)`).exec(gid)
   return match ? Number(match[1]) : Number.NaN

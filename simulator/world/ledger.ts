@@ -31,11 +31,11 @@ export type EffectKind =
   | 'coupon released'
   | 'coupon redeemed'
 
-/** Something that changed the shop. */
+/** A change of the shop. */
 export interface Effect {
   kind: EffectKind
   at: string
-  /** The request that caused it, or null for the back office and the clock. */
+  /** The `seq` of the call that caused it, or null for changes by staff and the clock. */
   request: number | null
   /** The record's ID or number. */
   id: string
@@ -45,13 +45,13 @@ export interface Effect {
 /** A received request and its result. */
 export interface Call {
   seq: number
-  /** By the machine's clock. */
+  /** The time by the machine's clock. */
   at: string
   method: string
-  /** With its query, in which PINs and passwords are masked. */
+  /** The path with its query. PINs and passwords are masked. */
   path: string
   accept: string
-  /** Null until a response is sent, and if none is sent. */
+  /** Null if no response has been sent. */
   status: number | null
   /** The code of the AP21Error. */
   errorCode: number | null
@@ -64,7 +64,7 @@ export interface Call {
 
 export interface CallFilter {
   method?: string
-  /** A path below the base, without query; `*` stands for anything. */
+  /** A path below the base, without query. `*` matches any characters. */
   path?: string
   status?: number
 }
@@ -72,21 +72,21 @@ export interface CallFilter {
 export interface Ledger {
   readonly calls: readonly Call[]
   readonly effects: readonly Effect[]
-  callsTo(filter: CallFilter): Call[]
-  effectsOf(kind: EffectKind, id?: string | number): Effect[]
-  open(method: string, path: string, accept: string): Call
-  note(kind: EffectKind, id: string | number, at: number, facts: Record<string, unknown>, call?: Call): void
+  findCalls(filter: CallFilter): Call[]
+  findEffects(kind: EffectKind, id?: string | number): Effect[]
+  openCall(method: string, path: string, accept: string): Call
+  recordEffect(kind: EffectKind, id: string | number, at: number, facts: Record<string, unknown>, call?: Call): void
   clear(): void
 }
 
 /** Maximum entries of a list. Older ones are deleted, so that a simulator can run for weeks. */
 const maxEntries = 100_000
 
-/** `pin=1234` must not be logged. */
-const masked = (path: string) => path.replace(/([?&](?:pin|password)=)[^&]*/gi, '$1***')
+/** Masks PINs and passwords in the query of a path. */
+const maskSecrets = (path: string) => path.replace(/([?&](?:pin|password)=)[^&]*/gi, '$1***')
 
 /** True if a path without its query matches a pattern. */
-export function pathMatches(path: string, pattern: string): boolean {
+export function matchesPath(path: string, pattern: string): boolean {
   const [text = ''] = path.split('?')
   const parts = pattern.split('*').map(part => part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'))
   return new RegExp(`^${parts.join('.*')}/?$`, 'i').test(text)
@@ -96,7 +96,7 @@ export function makeLedger(): Ledger {
   let seq = 0
   let calls: Call[] = []
   let effects: Effect[] = []
-  const limited = <T>(list: T[]) => (list.length > maxEntries * 1.1 ? list.slice(-maxEntries) : list)
+  const limitEntries = <T>(list: T[]) => (list.length > maxEntries * 1.1 ? list.slice(-maxEntries) : list)
   return {
     get calls() {
       return calls
@@ -104,21 +104,21 @@ export function makeLedger(): Ledger {
     get effects() {
       return effects
     },
-    callsTo: ({ method, path, status }) =>
+    findCalls: ({ method, path, status }) =>
       calls.filter(
         call =>
           (method === undefined || call.method === method.toUpperCase()) &&
-          (path === undefined || pathMatches(call.path, path)) &&
+          (path === undefined || matchesPath(call.path, path)) &&
           (status === undefined || call.status === status),
       ),
-    effectsOf: (kind, id) =>
+    findEffects: (kind, id) =>
       effects.filter(effect => effect.kind === kind && (id === undefined || effect.id === String(id))),
-    open(method, path, accept) {
+    openCall(method, path, accept) {
       const call: Call = {
         seq: ++seq,
         at: new Date().toISOString(),
         method,
-        path: masked(path),
+        path: maskSecrets(path),
         accept,
         status: null,
         errorCode: null,
@@ -129,13 +129,13 @@ export function makeLedger(): Ledger {
         bytes: 0,
       }
       calls.push(call)
-      calls = limited(calls)
+      calls = limitEntries(calls)
       return call
     },
-    note(kind, id, at, facts, call) {
+    recordEffect(kind, id, at, facts, call) {
       call?.effects.push(kind)
       effects.push({ kind, at: new Date(at).toISOString(), request: call?.seq ?? null, id: String(id), facts })
-      effects = limited(effects)
+      effects = limitEntries(effects)
     },
     clear() {
       calls = []

@@ -1,12 +1,12 @@
-/** An installed release such as `2022.1` or `2023.4a`; throws if the text is not a release. */
+/** Parses a release such as `2022.1` or `2023.4a`. Throws a TypeError if the string is not a release. */
 export function parseRelease(text: string): readonly [year: number, number: number, letter: string] {
   const match = /^(\d{4})\.(\d{1,2})([a-z]?)$/i.exec(text)
   if (!match) throw new TypeError(`${text} is not a release such as 2022.1 or 2023.4a`)
   return [Number(match[1]), Number(match[2]), (match[3] ?? '').toLowerCase()]
 }
 
-/** True if a release is at least another: by year, then number, then letter. */
-export function atLeast(release: string, first: string): boolean {
+/** True if a release is equal to or later than another. Compares year, number and letter. */
+export function isAtLeast(release: string, first: string): boolean {
   const [year, number, letter] = parseRelease(release)
   const [firstYear, firstNumber, firstLetter] = parseRelease(first)
   if (year !== firstYear) return year > firstYear
@@ -32,11 +32,11 @@ export const firstReleases = {
   partnerOrderId: '2021.3',
   coupons: '2021.3',
   personsUpdatedAfter: '2022.1',
-  /** Not recorded when it came; a live client pages persons, and the guide does not list it. */
+  /** An assumption: the guide doesn't list paging of persons, but a live client uses it. */
   personsPaging: '2022.1',
   review: '2022.1',
   voucherDeliveryDate: '2022.3',
-  /** "Documented October 2022"; 2022.1 was documented in the last weeks before its quarter too. */
+  /** Inferred from "Documented October 2022": 2022.1 was also documented in the weeks before its quarter. */
   ordersOfEveryone: '2022.4',
   simpleFeeds: '2023.3',
   shipmentCartons: '2023.4',

@@ -1,11 +1,11 @@
-import { wallOf } from '../shop/clock.ts'
+import { toWall } from '../shop/clock.ts'
 import { parseRelease } from './release.ts'
 
-/** The meaning of a country code: a web store with its currency. */
+/** A country code, which selects a web store with its currency. */
 export interface Country {
   code: string
   currency: string
-  /** Prices are those of the first country times this. */
+  /** The factor between this country's prices and those of the first country. */
   priceFactor: number
   taxPercent: number
   /** The error code of every call while this country is misconfigured: 5030, 5031 or 5036. */
@@ -17,7 +17,7 @@ export interface Settings {
   release: string
   /** The virtual directory, with a leading and no trailing slash. */
   base: string
-  /** The time zone of Apparel21. Times without a zone are local to it. */
+  /** The time zone of Apparel21. Times without a zone are in this time zone. */
   zone: string
   /** Null if requests need no credentials. */
   credentials: { user: string; password: string } | null
@@ -26,21 +26,21 @@ export interface Settings {
   missingCountryCode: { status: number; code: number }
   /** Posted elements out of order are rejected with 5121, silently dropped (as .NET may do), or accepted. */
   elementOrder: 'strict' | 'drop' | 'any'
-  /** Two writes of a person in one second: the change timestamp advances by a second, or stays, as in a database with whole seconds. */
-  stamps: 'bump' | 'keep'
-  /** The answer to a page past the end: 200 with an empty body, 404 with 5008, or an empty list. */
+  /** The change timestamp after two writes of a person in one second: it advances by a second, or stays the same. */
+  timestamps: 'bump' | 'keep'
+  /** The response to a page past the end: 200 with an empty body, 404 with 5008, or an empty list. */
   pastEnd: 'empty' | '5008' | 'list'
   /** True if `updatedAfter` includes changes of the same second. */
   updatedAfter: 'after' | 'from'
-  /** The root of a search for persons that finds one. */
+  /** The root element of a search that finds one person. */
   onePersonRoot: 'Persons' | 'Person'
   transactionStoreCode: 'number' | 'code'
   returnStatus: 200 | 201
   /** Reference types that every person must have (5091). */
   mandatoryPersonReferences: number[]
-  /** The payment gateways (SPayGate) that a payment may name. */
+  /** The payment gateways (SPayGate) that payments can have. */
   merchantIds: string[]
-  /** How long after the order a sold voucher gets its number and PIN, and is mailed. */
+  /** Seconds from an order until its vouchers get their numbers and PINs and are emailed. */
   voucherSeconds: number
 }
 
@@ -55,7 +55,7 @@ export const defaultSettings: Settings = {
   ],
   missingCountryCode: { status: 403, code: 5029 },
   elementOrder: 'strict',
-  stamps: 'bump',
+  timestamps: 'bump',
   pastEnd: 'empty',
   updatedAfter: 'after',
   onePersonRoot: 'Persons',
@@ -67,7 +67,7 @@ export const defaultSettings: Settings = {
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
-const oneOf =
+const isOneOf =
   (...values: readonly unknown[]) =>
   (value: unknown) =>
     values.includes(value)
@@ -87,21 +87,21 @@ const isCountry = (value: unknown) =>
   typeof value.taxPercent === 'number' &&
   (value.problem === undefined || Number.isInteger(value.problem))
 
-const accepted: Record<keyof Settings, (value: unknown) => boolean> = {
+const validators: Record<keyof Settings, (value: unknown) => boolean> = {
   release: value => succeeds(() => parseRelease(String(value))),
   base: value => typeof value === 'string' && /^(\/[\w.-]+)+$/.test(value),
-  zone: value => typeof value === 'string' && succeeds(() => wallOf(0, value)),
+  zone: value => typeof value === 'string' && succeeds(() => toWall(0, value)),
   credentials: value =>
     value === null || (isObject(value) && typeof value.user === 'string' && typeof value.password === 'string'),
   countries: value => Array.isArray(value) && value.length > 0 && value.every(isCountry),
   missingCountryCode: value => isObject(value) && Number.isInteger(value.status) && Number.isInteger(value.code),
-  elementOrder: oneOf('strict', 'drop', 'any'),
-  stamps: oneOf('bump', 'keep'),
-  pastEnd: oneOf('empty', '5008', 'list'),
-  updatedAfter: oneOf('after', 'from'),
-  onePersonRoot: oneOf('Persons', 'Person'),
-  transactionStoreCode: oneOf('number', 'code'),
-  returnStatus: oneOf(200, 201),
+  elementOrder: isOneOf('strict', 'drop', 'any'),
+  timestamps: isOneOf('bump', 'keep'),
+  pastEnd: isOneOf('empty', '5008', 'list'),
+  updatedAfter: isOneOf('after', 'from'),
+  onePersonRoot: isOneOf('Persons', 'Person'),
+  transactionStoreCode: isOneOf('number', 'code'),
+  returnStatus: isOneOf(200, 201),
   mandatoryPersonReferences: value => Array.isArray(value) && value.every(Number.isInteger),
   merchantIds: value => Array.isArray(value) && value.every(id => typeof id === 'string'),
   voucherSeconds: value => typeof value === 'number' && value >= 0,
@@ -110,9 +110,9 @@ const accepted: Record<keyof Settings, (value: unknown) => boolean> = {
 /** Changes some settings. Throws a TypeError and changes none if one is unknown or invalid. */
 export function changeSettings(settings: Settings, changes: Record<string, unknown>): void {
   for (const [name, value] of Object.entries(changes)) {
-    const accepts = Object.hasOwn(accepted, name) ? accepted[name as keyof Settings] : undefined
-    if (!accepts) throw new TypeError(`There is no setting ${name}; there are ${Object.keys(accepted).join(', ')}`)
-    if (!accepts(value)) throw new TypeError(`${name} cannot be ${JSON.stringify(value)}`)
+    const accepts = Object.hasOwn(validators, name) ? validators[name as keyof Settings] : undefined
+    if (!accepts) throw new TypeError(`Setting ${name} not found. Settings are ${Object.keys(validators).join(', ')}`)
+    if (!accepts(value)) throw new TypeError(`${name} can't be ${JSON.stringify(value)}`)
   }
   Object.assign(settings, changes)
 }

@@ -2,24 +2,24 @@ export type Attributes = Readonly<Record<string, string | number>>
 export type Value = string | number | boolean | undefined
 export type Children = Iterable<Element | undefined>
 
-/** An element that is about to be written. Children may come from a generator: a long list never exists as a whole. */
+/** An element to write. Its children can come from a generator, so that a long list is never in memory. */
 export interface Element {
   name: string
   attributes: Attributes | undefined
   content: string | Children | undefined
 }
 
-/** `el('Name', 'Jo')`, `el('Name')` for a self-closed one, `el('List', [...])`. Children that are undefined are left out. */
+/** Creates an element: `el('Name', 'Jo')`, `el('Name')` if it is empty, `el('List', [...])`. Undefined children are left out. */
 export function el(name: string, content?: Value | Children, attributes?: Attributes): Element {
   const plain = typeof content === 'number' || typeof content === 'boolean' ? String(content) : content
   return { name, attributes, content: plain === '' ? undefined : plain }
 }
 
-/** One element for each entry: `fields({ Id: 1, Name: 'Jo' })`. */
+/** Creates an element for each entry: `fields({ Id: 1, Name: 'Jo' })`. */
 export const fields = (values: Readonly<Record<string, Value>>): Element[] =>
   Object.entries(values).map(([name, value]) => el(name, value))
 
-/** A list as this system marks them. */
+/** Creates a list, which Apparel21 marks with `Type="Array"`. */
 export const array = (name: string, rows: Children, attributes?: Attributes): Element =>
   el(name, rows, { Type: 'Array', ...attributes })
 
@@ -28,19 +28,19 @@ const escapeText = (text: string) => (/[&<>\r]/.test(text) ? text.replace(/[&<>\
 const escapeAttribute = (text: string) =>
   /[&<>"\r]/.test(text) ? text.replace(/[&<>"\r]/g, c => special[c] ?? c) : text
 
-function opening({ name, attributes }: Element): string {
+function writeOpening({ name, attributes }: Element): string {
   let text = `<${name}`
   for (const key in attributes) text += ` ${key}="${escapeAttribute(String(attributes[key]))}"`
   return text
 }
 
-function written(element: Element): string {
+function writeElement(element: Element): string {
   const { name, content } = element
-  const start = opening(element)
+  const start = writeOpening(element)
   if (content === undefined) return `${start} />`
   if (typeof content === 'string') return `${start}>${escapeText(content)}</${name}>`
   let inside = ''
-  for (const child of content) if (child) inside += written(child)
+  for (const child of content) if (child) inside += writeElement(child)
   return inside === '' ? `${start} />` : `${start}>${inside}</${name}>`
 }
 
@@ -50,10 +50,10 @@ const namespaces = {
 }
 export const declaration = '<?xml version="1.0" encoding="utf-8"?>'
 
-/** A document, piece by piece: one piece for each child of the root. */
-export function* document(root: Element): Generator<string> {
+/** Yields a document, one string for each child of the root. */
+export function* writeDocument(root: Element): Generator<string> {
   const { name, content } = root
-  const start = opening({ ...root, attributes: { ...namespaces, ...root.attributes } })
+  const start = writeOpening({ ...root, attributes: { ...namespaces, ...root.attributes } })
   if (content === undefined || typeof content === 'string') {
     yield `${declaration}${start}${content === undefined ? ' />' : `>${escapeText(content)}</${name}>`}`
     return
@@ -63,7 +63,7 @@ export function* document(root: Element): Generator<string> {
     if (!child) continue
     if (empty) yield `${declaration}${start}>`
     empty = false
-    yield written(child)
+    yield writeElement(child)
   }
   yield empty ? `${declaration}${start} />` : `</${name}>`
 }

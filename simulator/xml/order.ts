@@ -7,8 +7,8 @@ export interface Shape {
 }
 
 /**
- * `shape('Id Code A|B ~Tax', { Code: … })`: A and B may change places, Tax may stand anywhere (the guide disagrees
- * with itself about those), everything else only in this order.
+ * Creates a shape: `shape('Id Code A|B ~Tax', { Code: … })`. A and B can change places and Tax can be anywhere, because the guide is
+ * inconsistent about such elements. All others must be in this order.
  */
 export function shape(order: string, parts: Readonly<Record<string, Shape>> = {}): Shape {
   const rank = order
@@ -22,23 +22,23 @@ export function shape(order: string, parts: Readonly<Record<string, Shape>> = {}
 }
 
 /**
- * Returns a payload without unknown or misspelt elements, which are ignored. Calls `misplaced` for elements out of order,
- * which can throw. Otherwise they are dropped.
+ * Returns a payload without unknown or misspelt elements. Calls `onMisplaced` for each element out of order, which decides whether the
+ * element is kept or dropped, or throws.
  */
 export function keepExpectedElements(
   payload: Payload,
   expected: Shape,
-  misplaced: (name: string, after: string) => 'keep' | 'drop',
+  onMisplaced: (name: string, after: string) => 'keep' | 'drop',
 ): Payload {
   let reached = { rank: -1, name: '' }
   const children: Payload[] = []
   for (const child of payload.children) {
     const rank = expected.rank.get(child.name)
     if (rank === undefined) continue
-    if (rank < reached.rank && misplaced(child.name, reached.name) === 'drop') continue
+    if (rank < reached.rank && onMisplaced(child.name, reached.name) === 'drop') continue
     if (rank > reached.rank) reached = { rank, name: child.name }
     const part = expected.parts[child.name]
-    children.push(part ? keepExpectedElements(child, part, misplaced) : child)
+    children.push(part ? keepExpectedElements(child, part, onMisplaced) : child)
   }
   return { ...payload, children }
 }

@@ -38,17 +38,17 @@ export function readPayload(text: string): Payload {
   return root
 }
 
-/** The element at a path below another. */
-export function at(payload: Payload | undefined, ...path: string[]): Payload | undefined {
+/** Returns the element at a path below another, or undefined. */
+export function findElement(payload: Payload | undefined, ...path: string[]): Payload | undefined {
   let element = payload
   for (const name of path) element = element?.children.find(child => child.name === name)
   return element
 }
 
 /** Returns the text at a path: undefined if the element is absent, empty if it is empty. */
-export const textAt = (payload: Payload | undefined, ...path: string[]): string | undefined =>
-  at(payload, ...path)?.text
+export const findText = (payload: Payload | undefined, ...path: string[]): string | undefined =>
+  findElement(payload, ...path)?.text
 
-/** All elements of that name. */
-export const every = (payload: Payload | undefined, name: string): Payload[] =>
+/** Returns all children with this name. */
+export const findElements = (payload: Payload | undefined, name: string): Payload[] =>
   payload?.children.filter(child => child.name === name) ?? []

@@ -212,7 +212,7 @@ describe('the back office of a service', () => {
     )
     writes.catch(() => {})
     try {
-      await waitUntil(() => hanging.ledger.callsTo({ path: '/Persons' }).length >= 4, 'four calls hang', 5_000)
+      await waitUntil(() => hanging.ledger.findCalls({ path: '/Persons' }).length >= 4, 'four calls hang', 5_000)
       const responses = [free, own].flatMap(caller =>
         Array.from({ length: 10 }, (_, i) =>
           post(caller, '/customers', buildCustomerWithEmail(`${caller.service.name}.${i}`)),

@@ -36,7 +36,7 @@ async function importOrders(name: string) {
   assert.equal(rejected, 0)
 }
 const countReads = (personId: number) =>
-  simulator.ledger.callsTo({ path: `/Persons/${personId}/RetailTransactions` }).length
+  simulator.ledger.findCalls({ path: `/Persons/${personId}/RetailTransactions` }).length
 const getWarningCodesOfMeta = (meta: { warnings?: { code: string }[] }) => meta.warnings?.map(({ code }) => code)
 const isSince = (at: string, ms: number) =>
   Date.parse(at) >= Math.floor(ms / 1_000) * 1_000 && Date.parse(at) <= Date.now()

@@ -53,7 +53,7 @@ const getLotAmounts = () => {
   return { pending, redeemed }
 }
 const loseResponse = (path: string, times = 1) =>
-  simulator.faults.add({ kind: 'lost-answer', method: 'POST', path, times })
+  simulator.faults.add({ kind: 'lost-response', method: 'POST', path, times })
 const redemptionPath = '/Rewards/Accounts/*/Rewards/Redemptions'
 
 async function runJob() {

@@ -10,7 +10,7 @@ const shop = await startShopFixture()
 const { api, simulator } = shop
 const { countCreated } = createPersons(shop)
 const client = clientOf(api)
-const loseResponse = () => simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons', times: 1 })
+const loseResponse = () => simulator.faults.add({ kind: 'lost-response', method: 'POST', path: '/Persons', times: 1 })
 
 test('a repeat creates an unconfirmed back office customer once', async () => {
   const before = countCreated()

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { startShopifySimulator } from '../../simulator/shopify/simulator.ts'
-import { onHandOf } from '../../simulator/shopify/state.ts'
+import { computeOnHand } from '../../simulator/shopify/state.ts'
 import { type ConnectedShop, connectShop } from '../ecommerce/connected-shop.ts'
 import { browserMissing } from '../support/browser.ts'
 import { assertAccessible } from '../support/console/axe.ts'
@@ -46,7 +46,7 @@ test('the first push is confirmed after a review of the differences', { skip }, 
   await page.waitForText('Push now')
   assert.equal((await readStatus()).stockPush, 'on')
   await fixture.push()
-  assert.equal(onHandOf(fixture.levelOf('12001')), 7)
+  assert.equal(computeOnHand(fixture.levelOf('12001')), 7)
 })
 
 test('held levels are shown with their reasons and remedies', { skip }, async () => {

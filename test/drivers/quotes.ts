@@ -106,7 +106,7 @@ export function quoteContract(shop: () => Shop) {
     const { quote: quoted } = reserved.json.data
     assert.equal(quoted.total, toDollars(Math.round(toCents(items[0].price) * 0.8)))
     assert.equal((await order(shop(), quoted.total, { quoteId: quoted.quoteId, lines })).status, 201)
-    assert.equal(simulator.ledger.effectsOf('coupon redeemed', 'BLACK21').length, 1)
+    assert.equal(simulator.ledger.findEffects('coupon redeemed', 'BLACK21').length, 1)
   })
 
   test('freight options are listed and quoted, or unavailable with a reason', async () => {

@@ -46,7 +46,7 @@ export function readContract(shop: () => Shop) {
     for (const { skuId, storeId, freeStock, buffer, sellable } of data.slice(0, 20)) {
       const sku = simulator.state.skus.get(Number(skuId))
       const store = simulator.state.stores.get(Number(storeId))
-      assert.equal(freeStock, simulator.state.stock.at(sku?.row ?? -1, store?.column ?? -1))
+      assert.equal(freeStock, simulator.state.stock.get(sku?.row ?? -1, store?.column ?? -1))
       assert.equal(sellable, Math.max(0, freeStock - buffer))
     }
     const [{ sku, storeNumber }] = data
@@ -96,7 +96,7 @@ export function readContract(shop: () => Shop) {
 
   test('a customer without a reward account returns none', async () => {
     const { api, simulator } = shop()
-    const none = [...simulator.state.persons.keys()].find(id => !simulator.state.accountOfPerson.has(id))
+    const none = [...simulator.state.persons.keys()].find(id => !simulator.state.accountsByPerson.has(id))
     for (const path of [
       ...[`/customers/${none}/rewards`, '/customers/999999/rewards', '/customers/..%2F..%2FStores/rewards'],
       ...['/rewards/accounts/999999', '/rewards/accounts/x', '/rewards/accounts/..%2F'],

@@ -183,7 +183,7 @@ export function voucherContract(shop: () => Shop) {
     assert.equal(replay.text, response.text)
     if (driver === 'apparel21') {
       assert.deepEqual([data.status, data.number, data.pin], ['pending', null, null])
-      assert.equal(simulator.ledger.effectsOf('voucher sold').length, 1)
+      assert.equal(simulator.ledger.findEffects('voucher sold').length, 1)
       simulator.change({ kind: 'allot-vouchers' })
     }
     const [mail] = simulator.state.mail

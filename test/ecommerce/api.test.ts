@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { startShopifySimulator } from '../../simulator/shopify/simulator.ts'
-import { onHandOf } from '../../simulator/shopify/state.ts'
+import { computeOnHand } from '../../simulator/shopify/state.ts'
 import { sql } from '../../src/database/db.ts'
 import { startTestApi, type TestApi } from '../support/service.ts'
 import { post, withKey } from '../support/write.ts'
@@ -162,7 +162,7 @@ test('the first push requires a dry run and its approval', async () => {
   const approved = await pushNow({ approve: true })
   assert.deepEqual([approved.status, approved.json.data.stockPush, await countJobs()], [202, 'on', 1])
   await fixture.push()
-  assert.equal(onHandOf(fixture.levelOf('12001')), 7)
+  assert.equal(computeOnHand(fixture.levelOf('12001')), 7)
 })
 
 test('a stopped push continues only after its approval', async () => {

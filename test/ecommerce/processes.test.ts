@@ -3,7 +3,7 @@ import { after, before, beforeEach, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import fc from 'fast-check'
 import { startShopifySimulator } from '../../simulator/shopify/simulator.ts'
-import { onHandOf } from '../../simulator/shopify/state.ts'
+import { computeOnHand } from '../../simulator/shopify/state.ts'
 import { mainConnection } from '../../src/domain/ecommerce/connection-settings.ts'
 import { createBudget, reservePoints } from '../../src/store/ecommerce/budget.ts'
 import { getDatabaseEnvironment } from '../support/database.ts'
@@ -89,7 +89,7 @@ test('I6: four processes share one budget and are not throttled', async () => {
   const calls = simulator.calls.slice(first)
   assert.equal(calls.filter(({ isThrottled }) => isThrottled).length, 0)
   await fixture.push()
-  for (const sku of skus()) assert.equal(onHandOf(fixture.levelOf(sku)), 9, sku)
+  for (const sku of skus()) assert.equal(computeOnHand(fixture.levelOf(sku)), 9, sku)
 })
 
 test(`I1, I2: kills leave no level wrong (seed ${seed})`, async t => {
@@ -127,8 +127,8 @@ test(`I1, I2: kills leave no level wrong (seed ${seed})`, async t => {
       ).json.data[at]
       assert.deepEqual([level.state, level.knownOnHand], ['inStep', level.desiredOnHand], sku)
     }
-  for (const sku of skus()) assert.equal(onHandOf(fixture.levelOf(sku, 1)), 7, sku)
-  assert.equal(onHandOf(fixture.levelOf('12003')), falling)
+  for (const sku of skus()) assert.equal(computeOnHand(fixture.levelOf(sku, 1)), 7, sku)
+  assert.equal(computeOnHand(fixture.levelOf('12003')), falling)
   const set = listSets(first)
     .filter(
       ({ inventoryItemId, locationId }) =>

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { startShopifySimulator } from '../../simulator/shopify/simulator.ts'
-import { onHandOf } from '../../simulator/shopify/state.ts'
+import { computeOnHand } from '../../simulator/shopify/state.ts'
 import { sql } from '../../src/database/db.ts'
 import { getEventUrl, openPlatform } from '../../src/ecommerce/connections.ts'
 import { waitUntil } from '../support/processes.ts'
@@ -34,7 +34,7 @@ beforeEach(async () => {
   await opened.platform.events?.ensure(getEventUrl(api.baseUrl, fixture.shop.service), signal)
 })
 
-const onHand = () => onHandOf(fixture.levelOf('12001'))
+const onHand = () => computeOnHand(fixture.levelOf('12001'))
 const levelState = async () => {
   const itemId = encodeURIComponent(`gid://shopify/InventoryItem/${fixture.items['12001']}`)
   const { data } = (await fixture.shop.get(`/ecommerce/levels?itemId=${itemId}`)).json

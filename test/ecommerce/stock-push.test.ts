@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { startShopifySimulator } from '../../simulator/shopify/simulator.ts'
-import { findLevel, onHandOf } from '../../simulator/shopify/state.ts'
+import { computeOnHand, findLevel } from '../../simulator/shopify/state.ts'
 import { sql } from '../../src/database/db.ts'
 import { pushStock } from '../../src/ecommerce/stock-push/push.ts'
 import { listAlerts } from '../../src/store/alerts/alerts.ts'
@@ -41,7 +41,7 @@ const sell: ConnectedShop['sell'] = (...of) => fixture.sell(...of)
 const placeOrder: ConnectedShop['placeOrder'] = (...of) => fixture.placeOrder(...of)
 const refresh: ConnectedShop['refresh'] = (...of) => fixture.refresh(...of)
 const settle = () => fixture.settle()
-const onHand = (sku: string, at = 0) => onHandOf(levelOf(sku, at))
+const onHand = (sku: string, at = 0) => computeOnHand(levelOf(sku, at))
 const available = (sku: string, at = 0) => levelOf(sku, at).available
 const sets = () => simulator.calls.filter(({ operation }) => operation === 'SetQuantities')
 const setLevels = () =>

@@ -171,7 +171,7 @@ test('a lost response, a 502, throttling and a revoked token are survived', asyn
     simulator.change({ kind: 'variant', sku: `A${at}` })
     const fault = simulator.faults.add({ kind, path: '/Variants', times: 1 })
     await syncVariants()
-    assert.equal(fault.met, 1, kind)
+    assert.equal(fault.matchCount, 1, kind)
     assert.equal((await items('skus')).length, at + 1, kind)
   }
 })

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
-import { askerOf } from '../../simulator/ask.ts'
+import { createSender } from '../../simulator/ask.ts'
 import { startSimulator } from '../../simulator/simulator.ts'
-import { at, every, textAt } from '../../simulator/xml/payload.ts'
+import { findElement, findElements, findText } from '../../simulator/xml/payload.ts'
 
 const simulator = await startSimulator({ now: '2026-02-03T05:32:15Z' })
 after(() => simulator.close())
 beforeEach(() => simulator.reset())
-const ask = askerOf(() => simulator.url)
+const ask = createSender(() => simulator.url)
 
 const detail = (quantity: number, elements = '') =>
   `<CartDetail><SkuId>12001</SkuId><Quantity>${quantity}</Quantity>${elements}</CartDetail>`
@@ -23,18 +23,18 @@ test('a cart gets prices, promotions and freight', async () => {
     tail: '<SelectedFreightOption><Id>162</Id></SelectedFreightOption>',
   })
   assert.equal(status, 200)
-  const [line] = every(at(xml, 'CartDetails'), 'CartDetail')
+  const [line] = findElements(findElement(xml, 'CartDetails'), 'CartDetail')
   assert.deepEqual(
-    [textAt(line, 'Price'), textAt(line, 'Discount'), textAt(line, 'Value')],
+    [findText(line, 'Price'), findText(line, 'Discount'), findText(line, 'Value')],
     ['89.95', '35.98', '323.82'],
   )
-  const discount = at(line, 'Discounts', 'Discount')
+  const discount = findElement(line, 'Discounts', 'Discount')
   assert.deepEqual(
-    [textAt(discount, 'DiscountTypeId'), textAt(discount, 'PromoId'), textAt(discount, 'Value')],
+    [findText(discount, 'DiscountTypeId'), findText(discount, 'PromoId'), findText(discount, 'Value')],
     ['2', '1080', '35.98'],
   )
-  assert.deepEqual([textAt(xml, 'TotalDiscount'), textAt(xml, 'TotalDue')], ['35.98', '333.77'])
-  assert.equal(every(at(xml, 'FreightOptions'), 'FreightType').length, 2)
+  assert.deepEqual([findText(xml, 'TotalDiscount'), findText(xml, 'TotalDue')], ['35.98', '333.77'])
+  assert.equal(findElements(findElement(xml, 'FreightOptions'), 'FreightType').length, 2)
 })
 
 test('a cart keeps manual discounts and adds the loyalty discount', async () => {
@@ -44,9 +44,11 @@ test('a cart keeps manual discounts and adds the loyalty discount', async () => 
   simulator.state.loyaltyPercents.set(card.typeId, 5)
   const manual = '<Discounts><Discount><DiscountTypeId>1</DiscountTypeId><Value>10</Value></Discount></Discounts>'
   const { xml } = await put(detail(1, manual), { head: `<PersonId>${member.id}</PersonId>` })
-  const [line] = every(at(xml, 'CartDetails'), 'CartDetail')
-  const types = every(at(line, 'Discounts'), 'Discount').map(discount => textAt(discount, 'DiscountTypeId'))
-  assert.deepEqual([types, textAt(line, 'Value')], [['1', '3'], '75.95'])
+  const [line] = findElements(findElement(xml, 'CartDetails'), 'CartDetail')
+  const types = findElements(findElement(line, 'Discounts'), 'Discount').map(discount =>
+    findText(discount, 'DiscountTypeId'),
+  )
+  assert.deepEqual([types, findText(line, 'Value')], [['1', '3'], '75.95'])
 })
 
 test('a cart without products is rejected', async () => {
@@ -56,9 +58,9 @@ test('a cart without products is rejected', async () => {
 
 test('freight options are listed from release 2021.1 in payload version 4', async () => {
   const { xml } = await ask('FreightOptions', { version: '4.0' })
-  const [option] = every(xml, 'FreightOption')
+  const [option] = findElements(xml, 'FreightOption')
   assert.deepEqual(
-    [textAt(option, 'Id'), textAt(option, 'Carrier', 'Code'), textAt(option, 'SLA', 'Code')],
+    [findText(option, 'Id'), findText(option, 'Carrier', 'Code'), findText(option, 'SLA', 'Code')],
     ['161', 'AUS', 'Express'],
   )
 })

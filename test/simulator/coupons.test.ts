@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
-import { askerOf } from '../../simulator/ask.ts'
+import { createSender } from '../../simulator/ask.ts'
 import { startSimulator } from '../../simulator/simulator.ts'
-import { at, textAt } from '../../simulator/xml/payload.ts'
+import { findElement, findText } from '../../simulator/xml/payload.ts'
 
 const simulator = await startSimulator({ now: '2026-02-03T05:32:15Z' })
 after(() => simulator.close())
 beforeEach(() => simulator.reset())
-const ask = askerOf(() => simulator.url)
+const ask = createSender(() => simulator.url)
 
 const id = (n: number) => `1f2e558a-a062-4e6c-84bc-697dd5fcfd${n}`
 const redeem = (code: string, requestId: string, reserved: boolean) =>
@@ -18,9 +18,9 @@ const redeem = (code: string, requestId: string, reserved: boolean) =>
 
 test('a coupon returns the discount of each line', async () => {
   const { xml } = await redeem('BLACK21', id(10), false)
-  const detail = at(xml, 'Transaction', 'Detail', 'NewBreakdown', 'NewDetail')
-  assert.deepEqual([textAt(detail, 'Discount'), textAt(detail, 'Value')], ['20', '80'])
-  assert.equal(textAt(detail, 'Discounts', 'Discount', 'Redemption', 'RequestId'), id(10))
+  const detail = findElement(xml, 'Transaction', 'Detail', 'NewBreakdown', 'NewDetail')
+  assert.deepEqual([findText(detail, 'Discount'), findText(detail, 'Value')], ['20', '80'])
+  assert.equal(findText(detail, 'Discounts', 'Discount', 'Redemption', 'RequestId'), id(10))
 })
 
 test('a unique coupon is reserved by one request until it is released', async () => {

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
-import { askerOf } from '../../simulator/ask.ts'
+import { createSender } from '../../simulator/ask.ts'
 import { startSimulator } from '../../simulator/simulator.ts'
-import { at, every, textAt } from '../../simulator/xml/payload.ts'
+import { findElement, findElements, findText } from '../../simulator/xml/payload.ts'
 
 const simulator = await startSimulator()
 after(() => simulator.close())
 beforeEach(() => simulator.reset())
 const { faults, ledger } = simulator
-const ask = askerOf(() => simulator.url)
+const ask = createSender(() => simulator.url)
 
 /** Waits for what is to come about soon. */
 async function until(condition: () => boolean) {
@@ -27,7 +27,7 @@ test('a fault applies to the next matching requests', async () => {
     assert.deepEqual([status, headers.get('retry-after')], [503, '7'])
   }
   assert.equal((await ask('Persons/3001')).status, 200)
-  assert.equal(faults.list()[0]?.met, 2)
+  assert.equal(faults.list()[0]?.matchCount, 2)
 })
 
 test('a fault with a probability is reproducible by seed', async () => {
@@ -56,7 +56,7 @@ test('latency delays a response after its effect', async () => {
     headers: { 'content-type': 'text/xml' },
     signal: leaving.signal,
   })
-  await until(() => ledger.effectsOf('person created').length === 1)
+  await until(() => ledger.findEffects('person created').length === 1)
   leaving.abort()
   await assert.rejects(posted, { name: 'AbortError' })
 })
@@ -87,9 +87,9 @@ test('a reset has no effect, a lost response has', async () => {
   faults.add({ kind: 'reset-before', times: 1 })
   await broken(ask('Persons', { body: person }))
   assert.equal(ledger.effects.length, 0)
-  faults.add({ kind: 'lost-answer', times: 1 })
+  faults.add({ kind: 'lost-response', times: 1 })
   await broken(ask('Persons', { body: person }))
-  assert.equal(ledger.effectsOf('person created').length, 1)
+  assert.equal(ledger.findEffects('person created').length, 1)
   assert.deepEqual(
     ledger.calls.map(call => [call.outcome, call.status, call.effects.length]),
     [
@@ -142,8 +142,8 @@ test('a wrong root is a single record or a configured name', async () => {
 
 test('pages can repeat forever or change their order', async () => {
   const ids = async (start: number) =>
-    every((await ask(`ProductsSimple?startRow=${start}&pageRows=10`)).xml, 'ProductSimple')
-      .map(element => textAt(element, 'Id'))
+    findElements((await ask(`ProductsSimple?startRow=${start}&pageRows=10`)).xml, 'ProductSimple')
+      .map(element => findText(element, 'Id'))
       .join()
   const [first, second] = [await ids(1), await ids(11)]
   assert.notEqual(first, second)
@@ -157,7 +157,7 @@ test('pages can repeat forever or change their order', async () => {
 
 test('format deviations preserve the data', async () => {
   const plain = await ask('Persons/3001')
-  const name = textAt(plain.xml, 'Surname')
+  const name = findText(plain.xml, 'Surname')
   for (const kind of [
     'reordered',
     'extra-elements',
@@ -169,8 +169,8 @@ test('format deviations preserve the data', async () => {
     faults.add({ kind, times: 1 })
     const odd = await ask('Persons/3001')
     assert.notEqual(odd.text, plain.text, kind)
-    assert.equal(textAt(odd.xml, 'Surname'), name, kind)
-    assert.equal(every(at(odd.xml, 'References'), 'Reference').length, 4, kind)
+    assert.equal(findText(odd.xml, 'Surname'), name, kind)
+    assert.equal(findElements(findElement(odd.xml, 'References'), 'Reference').length, 4, kind)
   }
 })
 
@@ -193,11 +193,11 @@ test('a wrong clock affects timestamps and the Date header', async () => {
   const { headers } = await ask('Persons', { body: person })
   assert.equal(headers.get('date'), 'Tue, 03 Feb 2026 06:32:15 GMT')
   const id = Number(ledger.effects[0]?.id)
-  assert.equal(textAt((await ask(`Persons/${id}`)).xml, 'UpdateTimeStamp'), '3/02/2026 5:32:15 PM')
+  assert.equal(findText((await ask(`Persons/${id}`)).xml, 'UpdateTimeStamp'), '3/02/2026 5:32:15 PM')
 })
 
 test('a person can be edited between a GET and a PUT', async () => {
-  const timestamp = textAt((await ask('Persons/3001')).xml, 'UpdateTimeStamp')
+  const timestamp = findText((await ask('Persons/3001')).xml, 'UpdateTimeStamp')
   faults.add({
     kind: 'concurrent-change',
     method: 'PUT',

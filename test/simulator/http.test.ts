@@ -5,13 +5,13 @@ import { request } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { askerOf } from '../../simulator/ask.ts'
+import { createSender } from '../../simulator/ask.ts'
 import { startSimulator } from '../../simulator/simulator.ts'
 import { ensureLocalFiles } from '../../src/tls/local-ca.ts'
 
 const simulator = await startSimulator()
 after(() => simulator.close())
-const ask = askerOf(() => simulator.url)
+const ask = createSender(() => simulator.url)
 
 test('the root page shows the version and payload versions', async () => {
   simulator.set({ release: '2023.4a' })

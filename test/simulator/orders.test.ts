@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
-import { askerOf } from '../../simulator/ask.ts'
+import { createSender } from '../../simulator/ask.ts'
 import { startSimulator } from '../../simulator/simulator.ts'
-import { at, every, textAt } from '../../simulator/xml/payload.ts'
+import { findElement, findElements, findText } from '../../simulator/xml/payload.ts'
 
 const now = '2026-02-03T05:32:15Z'
 const simulator = await startSimulator({ now })
@@ -11,7 +11,7 @@ beforeEach(() => {
   simulator.reset()
   simulator.clock.freeze(now)
 })
-const ask = askerOf(() => simulator.url)
+const ask = createSender(() => simulator.url)
 
 const buyer = 3001
 const line = (content: string) => `<OrderDetail>${content}</OrderDetail>`
@@ -59,11 +59,11 @@ const placed = async (parts: Parts = {}) => {
 test('an order has a unique number, given or generated', async () => {
   const id = await placed()
   const created = (await ask(`Persons/${buyer}/Orders/${id}`)).xml
-  assert.match(textAt(created, 'OrderNumber') ?? '', /^W\d{7}$/)
+  assert.match(findText(created, 'OrderNumber') ?? '', /^W\d{7}$/)
   const orderId = await placed({ head: '<OrderNumber>SHOP-1</OrderNumber>' })
-  assert.equal(textAt((await ask('OrderNumbers/shop-1')).xml, 'Id'), String(orderId))
+  assert.equal(findText((await ask('OrderNumbers/shop-1')).xml, 'Id'), String(orderId))
   assert.deepEqual(await getRejection({ head: '<OrderNumber>SHOP-1</OrderNumber>' }), [403, 5052])
-  assert.equal(simulator.ledger.effectsOf('order created').length, 2)
+  assert.equal(simulator.ledger.findEffects('order created').length, 2)
 })
 
 test('a missing required order field is rejected by its code', async () => {
@@ -95,10 +95,13 @@ test('discounts, freight and taxes add up to the amount due', async () => {
   const id = await placed({ lines, freight, payments: card(99.95) })
   const created = (await ask(`Persons/${buyer}/Orders/${id}`)).xml
   assert.deepEqual(
-    ['TotalQuantity', 'TotalDiscount', 'TotalDue'].map(name => textAt(created, name)),
+    ['TotalQuantity', 'TotalDiscount', 'TotalDue'].map(name => findText(created, name)),
     ['3', '10', '99.95'],
   )
-  assert.equal(textAt(every(at(created, 'OrderDetails'), 'OrderDetail')[1], 'ProductName'), 'Freight Charge')
+  assert.equal(
+    findText(findElements(findElement(created, 'OrderDetails'), 'OrderDetail')[1], 'ProductName'),
+    'Freight Charge',
+  )
   assert.deepEqual(await getRejection({ lines: lines.replace('27101', '1'), payments: card(90) }), [400, 5089])
   assert.deepEqual(await getRejection({ lines: lines.replace('<Value>10<', '<Value>-10<') }), [403, 5145])
 })
@@ -110,7 +113,7 @@ test('an order is shown as posted and in lists as current', async () => {
   assert.match(single.text, /<Status>Processing</)
   const list = await ask(`Persons/${buyer}/Orders?updatedAfter=2026-02-03T16:32`)
   assert.match(list.text, new RegExp(`<Id>${id}</Id>.*<ConNote>EM42</ConNote><Status>Shipped<`))
-  const number = textAt(single.xml, 'OrderNumber')
+  const number = findText(single.xml, 'OrderNumber')
   assert.equal((await ask(`Persons/${buyer}/RetailTransactions?OrderNumber=${number}`)).xml?.attributes.TotalRows, '1')
   simulator.change({ kind: 'forget-order', id })
   assert.equal((await ask(`Persons/${buyer}/Orders/${id}`)).code, 5008)
@@ -135,7 +138,7 @@ test('the list of all orders needs a person, ID or time', async () => {
 
 test('a voucher pays once with its last validation ID', async () => {
   const validated = await ask('Voucher/GVValid/6000001?pin=1234&amount=60')
-  const validation = textAt(validated.xml, 'ValidationId') ?? ''
+  const validation = findText(validated.xml, 'ValidationId') ?? ''
   const pay = (amount: number, id = validation) =>
     `<PaymentDetail><Origin>GiftVoucher</Origin><Amount>${amount}</Amount><VoucherNumber>6000001</VoucherNumber><ValidationId>${id}</ValidationId></PaymentDetail>`
   await ask(`Voucher/Lock/6000001?ValidationId=${validation}`, { method: 'PUT' })
@@ -143,8 +146,8 @@ test('a voucher pays once with its last validation ID', async () => {
   assert.deepEqual(await getRejection({ payments: pay(150), lines: tee(3) }), [403, 5062])
   assert.deepEqual(await getRejection({ payments: pay(50) + pay(50) }), [403, 5070])
   await placed({ payments: pay(60) + card(40) })
-  assert.equal(textAt((await ask('Voucher/6000001?pin=1234')).xml, 'AvailableAmount'), '40')
-  assert.equal(simulator.ledger.effectsOf('voucher drawn', '6000001').length, 1)
+  assert.equal(findText((await ask('Voucher/6000001?pin=1234')).xml, 'AvailableAmount'), '40')
+  assert.equal(simulator.ledger.findEffects('voucher drawn', '6000001').length, 1)
   assert.equal((await ask('Voucher/GVValid/6000001?pin=1234&amount=1')).status, 200, 'the lock has ended')
   assert.deepEqual(await getRejection({ payments: pay(50), lines: tee(1) }), [403, 5061])
 })
@@ -165,9 +168,9 @@ test('a sold voucher gets its number and PIN only by email', async () => {
   const [mail] = simulator.state.mail
   assert.deepEqual([mail?.to, mail?.subject, mail?.amount], ['ann@example.test', 'For you', 100])
   const { xml } = await ask(`Voucher/${mail?.voucher}?pin=${mail?.pin}`)
-  assert.equal(textAt(xml, 'AvailableAmount'), '100')
-  assert.deepEqual(simulator.ledger.effectsOf('voucher sold').length, 1)
-  assert.deepEqual(simulator.ledger.effectsOf('voucher allotted')[0]?.request, null)
+  assert.equal(findText(xml, 'AvailableAmount'), '100')
+  assert.deepEqual(simulator.ledger.findEffects('voucher sold').length, 1)
+  assert.deepEqual(simulator.ledger.findEffects('voucher allotted')[0]?.request, null)
 })
 
 test('a voucher line has its own rules', async () => {

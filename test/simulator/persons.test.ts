@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
-import { askerOf } from '../../simulator/ask.ts'
+import { createSender } from '../../simulator/ask.ts'
 import { startSimulator } from '../../simulator/simulator.ts'
-import { at, every, textAt } from '../../simulator/xml/payload.ts'
+import { findElement, findElements, findText } from '../../simulator/xml/payload.ts'
 
 const now = '2026-02-03T05:32:15Z'
 const simulator = await startSimulator({ now })
@@ -12,13 +12,13 @@ beforeEach(() => {
   simulator.set({
     release: '2025.1',
     elementOrder: 'strict',
-    stamps: 'bump',
+    timestamps: 'bump',
     updatedAfter: 'after',
     onePersonRoot: 'Persons',
   })
   simulator.clock.freeze(now)
 })
-const ask = askerOf(() => simulator.url)
+const ask = createSender(() => simulator.url)
 
 const billing = '<Addresses><Billing><AddressLine1>1 Sample St</AddressLine1></Billing></Addresses>'
 const email = (address: string) => `<Contacts><Email>${address}</Email></Contacts>`
@@ -33,7 +33,7 @@ async function created(body = jo(), version = '2.0'): Promise<number> {
   assert.match(location, new RegExp(`^${simulator.url}Persons/\\d+\\?countryCode=AU$`))
   return Number(/(\d+)\?/.exec(location)?.[1])
 }
-const stampOf = async (id: number) => textAt((await ask(`Persons/${id}`)).xml, 'UpdateTimeStamp') ?? ''
+const stampOf = async (id: number) => findText((await ask(`Persons/${id}`)).xml, 'UpdateTimeStamp') ?? ''
 const put = (id: number, content: string, version = '2.0') =>
   ask(`Persons/${id}`, { method: 'PUT', body: person(content), version })
 const getRejection = async (body: string) => {
@@ -44,13 +44,13 @@ const getRejection = async (body: string) => {
 test('a new person has a generated code and two timestamp formats', async () => {
   const id = await created()
   const { xml } = await ask(`Persons/${id}`)
-  assert.deepEqual([textAt(xml, 'Code'), textAt(xml, 'UpdateTimeStamp')], ['SAMPJO00', '3/02/2026 4:32:15 PM'])
-  assert.equal(textAt(xml, 'StartDate'), '2026-02-03')
+  assert.deepEqual([findText(xml, 'Code'), findText(xml, 'UpdateTimeStamp')], ['SAMPJO00', '3/02/2026 4:32:15 PM'])
+  assert.equal(findText(xml, 'StartDate'), '2026-02-03')
   const timestamp = await ask(`Persons/${id}/UpdateTimeStamp/`)
   assert.equal(timestamp.xml?.name, 'PersonUpdateTimeStamp')
-  assert.equal(textAt(timestamp.xml, 'UpdateTimeStamp'), '2026-02-03T16:32:15')
+  assert.equal(findText(timestamp.xml, 'UpdateTimeStamp'), '2026-02-03T16:32:15')
   const second = await created(jo(`${billing}${email('other@example.test')}`))
-  assert.equal(textAt((await ask(`Persons/${second}`)).xml, 'Code'), 'SAMPJO01')
+  assert.equal(findText((await ask(`Persons/${second}`)).xml, 'Code'), 'SAMPJO01')
 })
 
 test('empty elements are present, loyalties absent and passwords hidden', async () => {
@@ -171,7 +171,9 @@ test('loyalties omitted by a PUT stay or become inactive by version', async () =
     `<Firstname>Jo</Firstname><Surname>Sample</Surname><UpdateTimeStamp>${await stampOf(id)}</UpdateTimeStamp>${billing}${email('jo@example.test')}${elements}`
   assert.equal((await put(id, await body())).status, 200)
   const cards = async () =>
-    every(at((await ask(`Persons/${id}`)).xml, 'Loyalties'), 'Loyalty').map(card => textAt(card, 'CardNo'))
+    findElements(findElement((await ask(`Persons/${id}`)).xml, 'Loyalties'), 'Loyalty').map(card =>
+      findText(card, 'CardNo'),
+    )
   assert.deepEqual(await cards(), ['LM77'])
   assert.equal((await put(id, await body(loyalty))).code, 5103)
   assert.equal((await put(id, await body(), '3.0')).status, 200)
@@ -216,7 +218,7 @@ test('UpdatedAfter filters from 2022.1 on and is ignored before', async () => {
   const id = await created()
   const ids = async (since: string) =>
     (await ask(`Persons/?UpdatedAfter=${since}`, { version: '1.0' })).xml?.children.map(child =>
-      Number(textAt(child, 'Id')),
+      Number(findText(child, 'Id')),
     )
   assert.deepEqual(await ids('2026-02-03T16:32:15'), [id])
   assert.equal((await ask('Persons?UpdatedAfter=2026-02-03T16:33:15')).code, 5008)

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
-import { askerOf } from '../../simulator/ask.ts'
+import { createSender } from '../../simulator/ask.ts'
 import { startSimulator } from '../../simulator/simulator.ts'
-import { at, every, textAt } from '../../simulator/xml/payload.ts'
+import { findElement, findElements, findText } from '../../simulator/xml/payload.ts'
 
 const simulator = await startSimulator({ now: '2026-02-03T05:32:15Z' })
 after(() => simulator.close())
 beforeEach(() => simulator.set({ release: '2025.1', pastEnd: 'empty', transactionStoreCode: 'number' }))
-const ask = askerOf(() => simulator.url)
+const ask = createSender(() => simulator.url)
 
 const { state } = simulator
 const busiest = () => {
@@ -32,9 +32,9 @@ test('pages add up to the list, and rows have positions', async () => {
   for (let start = 1; start <= 61; start += 25) {
     const { xml } = await ask(`ProductsSimple?startRow=${start}&pageRows=25`)
     assert.deepEqual([xml?.attributes.TotalRows, xml?.attributes.PageStartRow], ['61', String(start)])
-    const rows = every(xml, 'ProductSimple')
-    assert.equal(textAt(rows[0], 'RowNumber'), String(start))
-    ids.push(...rows.map(row => textAt(row, 'Id') ?? ''))
+    const rows = findElements(xml, 'ProductSimple')
+    assert.equal(findText(rows[0], 'RowNumber'), String(start))
+    ids.push(...rows.map(row => findText(row, 'Id') ?? ''))
   }
   assert.equal(new Set(ids).size, 61)
 })
@@ -64,20 +64,20 @@ test('products change with updatedAfter, code, colours and SKUs', async () => {
   const since = new Date(simulator.clock.now() - 60_000 + 11 * 3_600_000).toISOString().slice(0, 19)
   const changed = await ask(`ProductsSimple?updatedAfter=${since}`)
   assert.deepEqual(
-    every(changed.xml, 'ProductSimple').map(product => textAt(product, 'Id')),
+    findElements(changed.xml, 'ProductSimple').map(product => findText(product, 'Id')),
     [String(style.id)],
   )
   const byCode = await ask(`Products?styleCode=${style.code.toLowerCase()}`)
   assert.deepEqual([byCode.xml?.attributes.FromCache, byCode.xml?.children.length], ['false', 1])
   const { xml } = await ask(`Products/${style.id}`)
-  assert.equal(textAt(xml, 'Name'), 'CHANGED & NEW')
-  assert.equal(every(at(xml, 'Clrs'), 'Clr').length, style.colours.length)
-  assert.equal(textAt(at(xml, 'Clrs', 'Clr', 'SKUs', 'SKU'), 'Id'), String(style.colours[0]?.skus[0]?.id))
+  assert.equal(findText(xml, 'Name'), 'CHANGED & NEW')
+  assert.equal(findElements(findElement(xml, 'Clrs'), 'Clr').length, style.colours.length)
+  assert.equal(findText(findElement(xml, 'Clrs', 'Clr', 'SKUs', 'SKU'), 'Id'), String(style.colours[0]?.skus[0]?.id))
 })
 
 test('prices depend on the country; images need payload version 4', async () => {
   const price = async (country: string) =>
-    Number(textAt((await ask('ProductsSimple/5001', { country })).xml, 'PriceFrom'))
+    Number(findText((await ask('ProductsSimple/5001', { country })).xml, 'PriceFrom'))
   assert.ok(Math.abs((await price('NZ')) - (await price('AU')) * 1.1) < 0.01)
   assert.doesNotMatch((await ask('Products/5001?imageUrls=true')).text, /<Images/)
   assert.match((await ask('Products/5001?imageUrls=true', { version: '4.0' })).text, /<Images/)
@@ -92,12 +92,14 @@ test('texts keep line breaks and whitespace like the real system', async () => {
 test('references are listed by type under a lowercase root', async () => {
   const { xml } = await ask('References/272')
   assert.equal(xml?.name, 'ReferencesbyType')
-  assert.equal(textAt(xml, 'ReferenceTypeCode'), 'RetRetrn')
-  assert.ok(every(at(xml, 'References'), 'Reference').some(reference => textAt(reference, 'Id') === '10365'))
+  assert.equal(findText(xml, 'ReferenceTypeCode'), 'RetRetrn')
+  assert.ok(
+    findElements(findElement(xml, 'References'), 'Reference').some(reference => findText(reference, 'Id') === '10365'),
+  )
   assert.equal((await ask('References/272/10365')).xml?.name, 'ReferencesbyType')
   assert.equal((await ask('References/99999')).code, 5008)
   const types = await ask('PersonReferenceTypes', { version: '1.0' })
-  assert.equal(every(at(types.xml, 'ReferenceTypes'), 'Reference').length, 4)
+  assert.equal(findElements(findElement(types.xml, 'ReferenceTypes'), 'Reference').length, 4)
 })
 
 test('a history shows midnight, negative returns and no item IDs', async () => {
@@ -105,16 +107,16 @@ test('a history shows midnight, negative returns and no item IDs', async () => {
   const { text, xml } = await ask(`Persons/${sale?.personId}/RetailTransactions`)
   assert.match(text, /<SaleDate>\d{4}-\d\d-\d\dT00:00:00</)
   assert.doesNotMatch(text, /SkuId|ProductId|StoreId/)
-  const shown = every(xml, 'Transaction').find(element => textAt(element, 'Id') === String(sale?.id))
-  assert.equal(textAt(at(shown, 'Details', 'Detail'), 'Quantity'), '-1')
-  assert.ok(Number(textAt(at(shown, 'Details', 'Detail'), 'Value')) < 0)
+  const shown = findElements(xml, 'Transaction').find(element => findText(element, 'Id') === String(sale?.id))
+  assert.equal(findText(findElement(shown, 'Details', 'Detail'), 'Quantity'), '-1')
+  assert.ok(Number(findText(findElement(shown, 'Details', 'Detail'), 'Value')) < 0)
 })
 
 test('a history can be filtered by order and shows stores', async () => {
   const sale = state.transactions.find(({ orderNumber }) => orderNumber !== '')
   const { xml } = await ask(`Persons/${sale?.personId}/RetailTransactions?OrderNumber=${sale?.orderNumber}`)
   assert.equal(xml?.attributes.TotalRows, '1')
-  assert.equal(textAt(at(xml, 'Transaction'), 'StoreCode'), '999')
+  assert.equal(findText(findElement(xml, 'Transaction'), 'StoreCode'), '999')
   simulator.set({ transactionStoreCode: 'code' })
   assert.match((await ask(`Persons/${sale?.personId}/RetailTransactions`)).text, /<StoreCode>S7/)
 })
@@ -132,16 +134,16 @@ test('an account lists unexpired rewards and is found by person', async () => {
   )
   assert.ok(account)
   const person = await ask(`Persons/${account.personId}`)
-  assert.equal(textAt(at(person.xml, 'RewardsAccounts', 'Account'), 'Id'), String(account.id))
+  assert.equal(findText(findElement(person.xml, 'RewardsAccounts', 'Account'), 'Id'), String(account.id))
   const { xml } = await ask(`Rewards/Accounts/${account.id}`, { version: '1.0' })
-  const lots = every(at(xml, 'PointsList'), 'Accrual')
+  const lots = findElements(findElement(xml, 'PointsList'), 'Accrual')
   const unexpired = account.points.filter(lot => lot.expires === '' || lot.expires >= '2026-02-03')
   assert.deepEqual(
-    lots.map(lot => textAt(lot, 'AccrualId')),
+    lots.map(lot => findText(lot, 'AccrualId')),
     unexpired.map(lot => String(lot.id)),
   )
   const free = unexpired.reduce((sum, lot) => sum + lot.total - lot.redeemed, 0)
-  assert.equal(Number(textAt(xml, 'AvailablePoints')), free)
+  assert.equal(Number(findText(xml, 'AvailablePoints')), free)
   const { status, code } = await ask('Rewards/Accounts/99999')
   assert.deepEqual([status, code], [403, 5152])
 })
@@ -152,7 +154,7 @@ test('the highest tier has empty next-tier elements', async () => {
 })
 
 test('an account can be opened once and change tiers', async () => {
-  const person = [...state.persons.keys()].find(personId => !state.accountOfPerson.has(personId))
+  const person = [...state.persons.keys()].find(personId => !state.accountsByPerson.has(personId))
   const body = (content: string) => `<RewardAccount>${content}</RewardAccount>`
   const opened = await ask('Rewards/Accounts', {
     body: body(`<ProgramId>1</ProgramId><PersonId>${person}</PersonId>`),
@@ -163,9 +165,9 @@ test('an account can be opened once and change tiers', async () => {
     (await ask('Rewards/Accounts', { body: body(`<ProgramId>1</ProgramId><PersonId>${person}</PersonId>`) })).code,
     5161,
   )
-  const id = textAt(opened.xml, 'Id')
+  const id = findText(opened.xml, 'Id')
   const moved = await ask(`Rewards/Accounts/${id}`, { method: 'PUT', body: body('<TierId>41</TierId>') })
-  assert.equal(textAt(moved.xml, 'TierName'), 'Gold')
+  assert.equal(findText(moved.xml, 'TierName'), 'Gold')
   assert.equal((await ask(`Rewards/Accounts/${id}`, { method: 'PUT', body: body('<TierId>9</TierId>') })).code, 5159)
 })
 
@@ -188,9 +190,11 @@ const redeem = (path: string, content: string) =>
   })
 const balanceOf = async (accountId: number) => {
   const { xml } = await ask(`Rewards/Accounts/${accountId}`, { version: '1.0' })
-  const pending = every(at(xml, 'RewardsList'), 'Reward').map(lot => Number(textAt(lot, 'PendingRedemption')))
+  const pending = findElements(findElement(xml, 'RewardsList'), 'Reward').map(lot =>
+    Number(findText(lot, 'PendingRedemption')),
+  )
   return {
-    available: Number(textAt(xml, 'AvailableRewards')),
+    available: Number(findText(xml, 'AvailableRewards')),
     pending: pending.reduce((sum, points) => sum + points, 0),
   }
 }
@@ -238,7 +242,7 @@ test('a redemption is reversed only within 24 hours', async () => {
 
 test('programs list tiers and gifts; simple feeds are not licensed', async () => {
   const { xml } = await ask('Rewards/Programs', { version: '1.0' })
-  assert.equal(every(at(xml, 'Program', 'Tiers'), 'Tier').length, 3)
+  assert.equal(findElements(findElement(xml, 'Program', 'Tiers'), 'Tier').length, 3)
   assert.equal((await ask('Rewards/RewardsSimple')).code, 5247)
   simulator.set({ release: '2023.2' })
   assert.match((await ask('Rewards/RewardsSimple')).text, /<title>404/)

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
-import { askerOf } from '../../simulator/ask.ts'
+import { createSender } from '../../simulator/ask.ts'
 import { startSimulator } from '../../simulator/simulator.ts'
-import { textAt } from '../../simulator/xml/payload.ts'
+import { findText } from '../../simulator/xml/payload.ts'
 
 const simulator = await startSimulator()
 after(() => simulator.close())
 beforeEach(() => simulator.reset())
-const ask = askerOf(() => simulator.url)
+const ask = createSender(() => simulator.url)
 
 const sold = [...simulator.state.orders.values()].find(
   ({ lines }) => new Set(lines.map(line => line.skuId)).size === lines.length,
@@ -32,10 +32,10 @@ test('a return has a number, negative lines and zero tax', async () => {
   const path = new URL(String(created.headers.get('location'))).pathname.replace(/^.*RetailAPI\//, '')
   const { xml, text } = await ask(path)
   assert.deepEqual(
-    [xml?.name, textAt(xml, 'OrigOrderNum'), textAt(xml, 'TotalDue')],
+    [xml?.name, findText(xml, 'OrigOrderNum'), findText(xml, 'TotalDue')],
     ['ReturnOrder', sold.number, String(-price)],
   )
-  assert.match(textAt(xml, 'ReturnAuthorisationNumber') ?? '', /^X\d{7}$/)
+  assert.match(findText(xml, 'ReturnAuthorisationNumber') ?? '', /^X\d{7}$/)
   assert.match(text, /<TaxPercent xsi:nil="true" \/>/)
   const again = await ask(`Persons/${buyer}/Orders/${id}/Returns`, {
     body: back(`<OrderNumber>R-1</OrderNumber>${original}${person}${returnLine()}`),
@@ -78,5 +78,5 @@ test('each invalid return has its code and no effect', async () => {
     ).code,
     5008,
   )
-  assert.equal(simulator.ledger.effectsOf('return created').length, 0)
+  assert.equal(simulator.ledger.findEffects('return created').length, 0)
 })

@@ -1,22 +1,22 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { askerOf } from '../../simulator/ask.ts'
+import { createSender } from '../../simulator/ask.ts'
 import type { Depth } from '../../simulator/shop/records.ts'
 import { startSimulator } from '../../simulator/simulator.ts'
-import { every, type Payload } from '../../simulator/xml/payload.ts'
+import { findElements, type Payload } from '../../simulator/xml/payload.ts'
 
 const now = '2026-02-03T05:32:15.76Z'
 const simulator = await startSimulator({ now })
 simulator.clock.freeze(now)
 after(() => simulator.close())
-const ask = askerOf(() => simulator.url)
+const ask = createSender(() => simulator.url)
 
 const styleOf = (depth: Depth) => {
   const style = [...simulator.state.styles.values()].find(
     candidate =>
       candidate.depth === depth &&
       !candidate.special &&
-      candidate.colours[0]?.skus.every(({ row }) => simulator.state.stock.total(row) > 5),
+      candidate.colours[0]?.skus.every(({ row }) => simulator.state.stock.getTotal(row) > 5),
   )
   const colour = style?.colours[0]
   const sku = colour?.skus[0]
@@ -24,7 +24,7 @@ const styleOf = (depth: Depth) => {
   return { style, colour, sku }
 }
 const path = (payload: Payload | undefined): string[] => (payload ? [payload.name, ...path(payload.children[0])] : [])
-const storesOf = (payload: Payload | undefined) => every(payload, 'Store').map(store => store.attributes)
+const storesOf = (payload: Payload | undefined) => findElements(payload, 'Store').map(store => store.attributes)
 
 test("the stock root follows the query and the item's depth", async () => {
   const shapes = {
@@ -121,7 +121,7 @@ test('a large response is streamed with constant memory', async () => {
       peakBytes = Math.max(peakBytes, process.memoryUsage().rss)
     }
     assert.ok(bytes > 10_000_000, `${bytes} bytes`)
-    assert.ok(Math.abs(stores - large.state.stock.positive()) < 1_000, 'every row with stock is there')
+    assert.ok(Math.abs(stores - large.state.stock.countPositive()) < 1_000, 'every row with stock is there')
     assert.ok(peakBytes - before < 60_000_000, `${(peakBytes - before) / 1e6} MB more`)
     assert.equal(response.headers.get('content-length'), null)
   } finally {

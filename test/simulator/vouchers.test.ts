@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
-import { askerOf } from '../../simulator/ask.ts'
+import { createSender } from '../../simulator/ask.ts'
 import { startSimulator } from '../../simulator/simulator.ts'
-import { textAt } from '../../simulator/xml/payload.ts'
+import { findText } from '../../simulator/xml/payload.ts'
 
 const now = '2026-02-03T05:32:15Z'
 const simulator = await startSimulator({ now })
@@ -12,12 +12,13 @@ beforeEach(() => {
   simulator.set({ release: '2025.1' })
   simulator.clock.freeze(now)
 })
-const ask = askerOf(() => simulator.url)
+const ask = createSender(() => simulator.url)
 
 const lookUp = (number: string, pin: string) => ask(`Voucher/${number}?pin=${pin}`)
 const validate = (number: string, pin: string, amount = '10') =>
   ask(`Voucher/GVValid/${number}?pin=${pin}&amount=${amount}`)
-const idOf = async (number = '6000001', pin = '1234') => textAt((await validate(number, pin)).xml, 'ValidationId') ?? ''
+const idOf = async (number = '6000001', pin = '1234') =>
+  findText((await validate(number, pin)).xml, 'ValidationId') ?? ''
 const lock = (id: string, seconds = '', number = '6000001') =>
   ask(`Voucher/Lock/${number}?ValidationId=${id}${seconds && `&LockSeconds=${seconds}`}`, { method: 'PUT' })
 
@@ -25,11 +26,11 @@ test('a number and its PIN open a voucher', async () => {
   const { status, xml } = await lookUp('6000002', '0042')
   assert.equal(status, 200)
   assert.deepEqual(
-    ['OriginalAmount', 'UsedAmount', 'AvailableAmount'].map(name => textAt(xml, name)),
+    ['OriginalAmount', 'UsedAmount', 'AvailableAmount'].map(name => findText(xml, name)),
     ['50', '10.5', '39.5'],
   )
-  assert.match(textAt(xml, 'ExpiryDate') ?? '', /T00:00:00$/)
-  assert.equal(textAt(xml, 'ValidationId'), undefined)
+  assert.match(findText(xml, 'ExpiryDate') ?? '', /T00:00:00$/)
+  assert.equal(findText(xml, 'ValidationId'), undefined)
 })
 
 test('each voucher problem has its code', async () => {
@@ -56,7 +57,7 @@ test('each voucher problem has its code', async () => {
 })
 
 test('an expired voucher has no balance and cannot be validated', async () => {
-  assert.equal(textAt((await lookUp('6000007', '7777')).xml, 'AvailableAmount'), '0')
+  assert.equal(findText((await lookUp('6000007', '7777')).xml, 'AvailableAmount'), '0')
   const { code, text } = await validate('6000007', '7777')
   assert.equal(code, 5056)
   assert.match(text, /expired/)

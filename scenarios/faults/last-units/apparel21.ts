@@ -34,7 +34,7 @@ export async function openApparel21Stock(): Promise<ContendedStock> {
   let oversoldUnits = 0
   let alerts = 0
   const unalerted: string[] = []
-  const getStock = () => simulator.state.stock.at(product.row, warehouse.column)
+  const getStock = () => simulator.state.stock.get(product.row, warehouse.column)
 
   /** Sets the stock: these units in the warehouse, none elsewhere. */
   function setStock(skuId: number, units: number) {

@@ -23,14 +23,14 @@ export async function observeRemovals(
   /** Records that must stay once they are in our tables. */
   function listLasting(): Set<string> {
     const { state, ledger } = simulator
-    const withdrawn = ledger.effectsOf('product changed').filter(({ facts }) => facts.exported === false)
+    const withdrawn = ledger.findEffects('product changed').filter(({ facts }) => facts.exported === false)
     const withdrawnStyles = new Set(withdrawn.map(({ id }) => Number(id)))
     const skus = [...state.styles.values()]
       .filter(({ id, special }) => !withdrawnStyles.has(id) && !special)
       .flatMap(({ colours }) => colours.flatMap(colour => colour.skus))
     const moved = new Set(
       listShops(state).flatMap(({ id, column }) =>
-        [...state.stock.changes(column)].flatMap(({ row, when }) =>
+        [...state.stock.listChanges(column)].flatMap(({ row, when }) =>
           when > startedAt - 3_600_000 ? [`${id} ${row}`] : [],
         ),
       ),

@@ -34,8 +34,8 @@ export async function checkApparel21Writes(
   const returns = [...state.returns.values()]
   const keyOfOrder = ({ billing }: Order) => billing.line2
   const keyOfReturn = ({ lines }: (typeof returns)[number]) => lines[0]?.returnReasonNotes ?? ''
-  const persons = ledger.effectsOf('person created').map(({ id, facts }) => ({ id, email: String(facts.email) }))
-  const orderEffects = new Map(ledger.effectsOf('order created').map(effect => [effect.id, effect]))
+  const persons = ledger.findEffects('person created').map(({ id, facts }) => ({ id, email: String(facts.email) }))
+  const orderEffects = new Map(ledger.findEffects('order created').map(effect => [effect.id, effect]))
   const abandonedKeys = new Set(history.operations.filter(isAbandoned).map(({ key }) => key))
 
   const countInTables = async (query: Sql) =>
@@ -212,7 +212,7 @@ export async function checkApparel21Writes(
     ),
     check(
       'returns: all that were ever created at the back office are in our tables, and no others',
-      await compareCounts(db, serviceId, ledger.effectsOf('return created').length),
+      await compareCounts(db, serviceId, ledger.findEffects('return created').length),
     ),
     ...checkChanges(state, history),
   ]

@@ -1,6 +1,6 @@
 import type { StockLevel } from '../../../client/src/index.ts'
 import type { Simulator } from '../../../simulator/control/handle.ts'
-import { dateText } from '../../../simulator/shop/clock.ts'
+import { formatDate } from '../../../simulator/shop/clock.ts'
 import { type Db, sql } from '../../../src/database/db.ts'
 import type { Service } from '../../../src/domain/tenancy/service-settings.ts'
 import { readList, type ShopperClient } from '../actors/shoppers.ts'
@@ -39,7 +39,7 @@ export async function checkLists(
     ),
     checkList(
       'reward accounts',
-      toExpectedAccounts(state, dateText(clock.wall())),
+      toExpectedAccounts(state, formatDate(clock.wall())),
       await readRewardAccounts(db, service),
     ),
   ]
@@ -52,7 +52,9 @@ function checkStock({ state, clock }: Simulator, levels: readonly StockLevel[]):
   const rows = new Map([...state.skus.values()].map(({ row, id }) => [row, id]))
   const changed = new Set(
     listLocations(state).flatMap(({ id, column }) =>
-      [...state.stock.changes(column)].flatMap(({ row, when }) => (when > dayAgo ? [`${id}-${rows.get(row)}`] : [])),
+      [...state.stock.listChanges(column)].flatMap(({ row, when }) =>
+        when > dayAgo ? [`${id}-${rows.get(row)}`] : [],
+      ),
     ),
   )
   const listed = new Map(levels.map(({ storeId, skuId, freeStock }) => [`${storeId}-${skuId}`, freeStock]))

@@ -16,7 +16,7 @@ export async function checkVoucherBalances(
   drawnByTills: ReadonlyMap<string, number>,
 ): Promise<CheckResult[]> {
   const draws = ledger
-    .effectsOf('voucher drawn')
+    .findEffects('voucher drawn')
     .map(({ id, facts }) => ({ number: id, order: String(facts.order), cents: toCents(Number(facts.amount)) }))
   const drawnByOrders = new Map<string, number>()
   for (const { number, cents } of draws) drawnByOrders.set(number, (drawnByOrders.get(number) ?? 0) + cents)

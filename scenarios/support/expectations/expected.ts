@@ -80,7 +80,7 @@ export const listExpectedStock = (shop: Shop): Map<string, number> =>
     listExportedStyles(shop)
       .flatMap(listSkus)
       .flatMap(({ id, row }) =>
-        listLocations(shop).map((store): [string, number] => [`${store.id}-${id}`, shop.stock.at(row, store.column)]),
+        listLocations(shop).map((store): [string, number] => [`${store.id}-${id}`, shop.stock.get(row, store.column)]),
       ),
   )
 

@@ -14,7 +14,7 @@ test('a failed read is repeated exactly once', async () => {
     simulator.ledger.clear()
     const once = simulator.faults.add({ kind, times: 1 })
     await open().document(stores)
-    assert.deepEqual([kind, once.met, simulator.ledger.calls.length], [kind, 1, 2])
+    assert.deepEqual([kind, once.matchCount, simulator.ledger.calls.length], [kind, 1, 2])
     simulator.faults.add({ kind })
     await open()
       .document(stores)
@@ -34,7 +34,7 @@ test('a failed read is repeated exactly once', async () => {
 test('a write is never repeated: its outcome is unknown unless never sent', async () => {
   for (const [kind, code] of [
     ['reset-before', 'outcome_unknown'],
-    ['lost-answer', 'outcome_unknown'],
+    ['lost-response', 'outcome_unknown'],
     ['hang', 'outcome_unknown'],
     ['html', 'outcome_unknown'],
     ['status', 'back_office_unavailable'],

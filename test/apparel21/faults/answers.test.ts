@@ -51,7 +51,7 @@ test('truncated or malformed XML is retried once, then 502, and never stored', a
     simulator.ledger.clear()
     const fault = simulator.faults.add({ kind, times: 1 })
     assert.equal((await caller.get(getLivePath())).status, 200)
-    assert.deepEqual([fault.met, simulator.ledger.calls.length], [1, 2], kind)
+    assert.deepEqual([fault.matchCount, simulator.ledger.calls.length], [1, 2], kind)
     simulator.ledger.clear()
     simulator.faults.add({ kind })
     assertInvalidResponse(await caller.get(getLivePath()), kind)
@@ -61,7 +61,7 @@ test('truncated or malformed XML is retried once, then 502, and never stored', a
     await assert.rejects(caller.sync('customers'), { code: 'back_office_error' })
     assert.deepEqual(await getShown(), before, kind)
     assert.deepEqual(
-      [await countRows(caller, api, 'audit'), simulator.ledger.callsTo({ method: 'PUT' }).length],
+      [await countRows(caller, api, 'audit'), simulator.ledger.findCalls({ method: 'PUT' }).length],
       [0, 0],
     )
     simulator.faults.clear()
@@ -196,7 +196,8 @@ test('a reference value that cannot be fetched prevents response and storage', a
   const getShown = async () => (await caller.get(path)).json.data
   const before = await getShown()
   const type =
-    [...simulator.state.referenceTypes.values()].find(referenceType => referenceType.of === 'person') ?? assert.fail()
+    [...simulator.state.referenceTypes.values()].find(referenceType => referenceType.recordType === 'person') ??
+    assert.fail()
   const addReferenceValue = (code: string) => {
     const value = simulator.change({ kind: 'add-reference', typeId: type.id, code, name: `Brand ${code}` })
     simulator.change({ kind: 'edit-person', id: person.id, fields: { references: { [type.id]: Number(value) } } })
@@ -243,7 +244,7 @@ test('repeated or shuffled pages fail the sync and keep the list', async () => {
     simulator.faults.add({ kind, path: '/Persons' })
     simulator.ledger.clear()
     await assert.rejects(caller.sync('customers'), { code: 'back_office_error' })
-    assert.ok(simulator.ledger.callsTo({ path: '/Persons' }).length < 12, 'the sync must stop early')
+    assert.ok(simulator.ledger.findCalls({ path: '/Persons' }).length < 12, 'the sync must stop early')
     assert.deepEqual(await getShown(), before)
     const { lastResult, syncedAt } = await getSyncStatus()
     assert.deepEqual([lastResult, syncedAt], ['failed', facts.syncedAt])

@@ -136,7 +136,7 @@ test('failed connections affect only live requests, and service recovers', async
   await simulator.accept()
   await waitUntil(async () => (await caller.get(getLivePath())).status === 200, 'calls resume', 15_000)
   assert.equal((await post(caller, '/customers', body, key)).status, 201)
-  assert.equal(simulator.ledger.effectsOf('person created').length, 1)
+  assert.equal(simulator.ledger.findEffects('person created').length, 1)
 })
 
 test('a back office that never responds affects only its own service', async () => {
@@ -258,7 +258,7 @@ test('an identifier can never lead to another path of the back office', async ()
       api.baseUrl,
     )
   }
-  assert.deepEqual(simulator.ledger.callsTo({ method: 'POST' }), [])
+  assert.deepEqual(simulator.ledger.findCalls({ method: 'POST' }), [])
   const paths = new Set(simulator.ledger.calls.map(({ path }) => path.split('?')[0]))
   assert.ok(
     paths.isSubsetOf(new Set(['/', '', '/PersonReferenceTypes', '/ProductReferenceTypes', '/References/272'])),

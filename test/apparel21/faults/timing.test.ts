@@ -121,7 +121,7 @@ test('an unstable back office is probed singly and never yields wrong data', asy
   clearInterval(timer)
   await writing
   for (const response of await Promise.all(pending)) if (response.status !== 200) assertUnavailable(response)
-  assert.equal(simulator.ledger.effectsOf('person created').length, 1)
+  assert.equal(simulator.ledger.findEffects('person created').length, 1)
   const calls = simulator.ledger.calls.length
   assert.ok(calls <= 1.1 * (requestCount + 3 * attempts), `${calls} calls for ${requestCount} and ${attempts}`)
   assert.ok(

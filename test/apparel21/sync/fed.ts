@@ -106,7 +106,7 @@ export const getPersonIds = ({ simulator }: SyncFixture) => [...simulator.state.
 export function findStocked({ simulator: { state } }: SyncFixture) {
   return [...state.skus.values()].flatMap(sku =>
     [...state.stores.values()].flatMap(store => {
-      const quantity = state.stock.at(sku.row, store.column)
+      const quantity = state.stock.get(sku.row, store.column)
       return quantity > 0 ? [{ skuId: sku.id, storeId: store.id, quantity }] : []
     }),
   )

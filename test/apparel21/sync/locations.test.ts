@@ -65,7 +65,7 @@ test('warehouses and web stores are listed with their kind', async () => {
 test('every stock row is stored', async () => {
   const run = await loadLastRun()
   const expected = [...skus.values()].reduce(
-    (rows, { row }) => rows + [...stores.values()].filter(({ column }) => stock.at(row, column) > 0).length,
+    (rows, { row }) => rows + [...stores.values()].filter(({ column }) => stock.get(row, column) > 0).length,
     0,
   )
   const read = expected + getLocationIds('warehouse').length + getLocationIds('web').length
@@ -90,7 +90,7 @@ test('a warehouse that changed stock names becomes a location', async () => {
   const template = [...stores.values()].find(({ kind }) => kind === 'warehouse')
   assert.ok(template)
   const sku = [...skus.values()].find(
-    candidate => !candidate.colour.style.special && stock.at(candidate.row, template.column) > 0,
+    candidate => !candidate.colour.style.special && stock.get(candidate.row, template.column) > 0,
   )
   assert.ok(sku)
   stores.set(id, { ...template, id, name: 'Overflow', number: '' })
@@ -177,7 +177,7 @@ test('stock of an unknown SKU is skipped with a reason', async () => {
   await api.db.pool.query('delete from stock where sku_id = $1', [row.skuId])
   await api.db.pool.query('delete from variant where sku_id = $1', [row.skuId])
   const rows = [...stores.values()].filter(
-    ({ column }) => stock.at(skus.get(Number(row.skuId))?.row ?? -1, column) > 0,
+    ({ column }) => stock.get(skus.get(Number(row.skuId))?.row ?? -1, column) > 0,
   ).length
   await shop.sync('stock')
   const run = await loadLastRun()

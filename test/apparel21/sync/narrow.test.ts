@@ -18,7 +18,7 @@ test('syncs use at most their share of the concurrent calls', async t => {
     fed.simulator.faults.add({ kind: 'latency', seconds: 0.1, path })
     await fed.sync('transactions')
     const calls = fed.simulator.ledger
-      .callsTo({ path })
+      .findCalls({ path })
       .map(({ at, milliseconds }) => ({ from: Date.parse(at), to: Date.parse(at) + (milliseconds ?? 0) }))
     assert.equal(calls.length, 12)
     // A call can arrive while the ledger still records the end of the previous one.
@@ -38,7 +38,7 @@ test('requests are answered while full stock uses the only call', async t => {
   const reading = narrow.sync('stock', { full: true }).finally(() => {
     isRead = true
   })
-  while (!narrow.simulator.ledger.callsTo({ path: '/Freestock/AllStyles' }).length) await delay(5)
+  while (!narrow.simulator.ledger.findCalls({ path: '/Freestock/AllStyles' }).length) await delay(5)
   const [id = 0] = getPersonIds(narrow)
   const person = { endpoint: 'persons', path: ['Persons', String(id)], roots: ['Person'] } as const
   assert.ok(await narrow.client.document(person))

@@ -50,7 +50,7 @@ test('a return is received and refunded as the back office completes it', async 
   simulator.ledger.clear()
   await shop.sync('returns')
   assert.equal(
-    simulator.ledger.callsTo({ path: '/Persons/*/Returns/*' }).length,
+    simulator.ledger.findCalls({ path: '/Persons/*/Returns/*' }).length,
     0,
     'a refunded return is not requested',
   )
@@ -180,7 +180,7 @@ test('a run continues with the returns that an interrupted run left', async t =>
     simulator.ledger.clear()
     const stop = new AbortController()
     const running = assert.rejects(shop.sync('returns', { signal: stop.signal }))
-    const listRequested = () => simulator.ledger.callsTo({ path: '/Persons/*/Returns/*' }).map(({ path }) => path)
+    const listRequested = () => simulator.ledger.findCalls({ path: '/Persons/*/Returns/*' }).map(({ path }) => path)
     while (listRequested().length < calls) await delay(5)
     stop.abort()
     await running

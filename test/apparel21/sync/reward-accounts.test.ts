@@ -38,7 +38,7 @@ test('an account is never removed if the programs are missing too', async t => {
 test("a person's current account replaces the previous one", async t => {
   const fed = await startSyncFixtureFor(t)
   await fed.syncAll()
-  const { accounts, accountOfPerson } = fed.simulator.state
+  const { accounts, accountsByPerson: accountOfPerson } = fed.simulator.state
   for (const [at, isThere] of [true, false].entries()) {
     const [id = 0] = listAccountIds(fed).slice(at)
     const before = accounts.get(id)

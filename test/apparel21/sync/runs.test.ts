@@ -163,7 +163,7 @@ test('an incremental run removes nothing', async () => {
 test("a dead sync run's lock expires and otherwise excludes other runs", async () => {
   fed.simulator.faults.add({ kind: 'latency', seconds: 0.5, path: '/Stores', times: 1 })
   const first = fed.sync('stores')
-  while (!fed.simulator.ledger.callsTo({ path: '/Stores' }).length) await delay(5)
+  while (!fed.simulator.ledger.findCalls({ path: '/Stores' }).length) await delay(5)
   assert.equal((await fed.state('stores'))?.running, true)
   assert.equal(await fed.sync('stores'), undefined)
   assert.ok(await first)
@@ -182,7 +182,7 @@ test('a superseded run stops at its next batch', async () => {
   }
   fed.simulator.faults.add({ kind: 'latency', seconds: 0.3, path: '/Persons' })
   const first = fed.sync('customers', { full: true, onProgress })
-  while (!fed.simulator.ledger.callsTo({ path: '/Persons' }).length) await delay(5)
+  while (!fed.simulator.ledger.findCalls({ path: '/Persons' }).length) await delay(5)
   await fed.shop.queryRows(`update sync_state set run = gen_random_uuid() where sync = 'customers'`)
   await assert.rejects(first, /taken over/)
   assert.equal(batches, 0)
@@ -211,10 +211,10 @@ test('interrupted refreshes resume where they stopped', async t => {
   }
   await assert.rejects(other.sync('transactions', { signal: stopping.signal, onProgress }), /./)
   assert.match((await other.state('transactions'))?.error ?? '', /stopped/)
-  const refreshed = other.simulator.ledger.callsTo({ path: '/Persons/*/RetailTransactions' }).length
+  const refreshed = other.simulator.ledger.findCalls({ path: '/Persons/*/RetailTransactions' }).length
   assert.ok(refreshed < sizes.persons / 2, `${refreshed}`)
   await other.sync('transactions')
-  const all = other.simulator.ledger.callsTo({ path: '/Persons/*/RetailTransactions' }).length
+  const all = other.simulator.ledger.findCalls({ path: '/Persons/*/RetailTransactions' }).length
   assert.ok(all < sizes.persons + 10, `${all}`)
   const customerSales = other.simulator.state.transactions.filter(sale => sale.personId !== null)
   assert.equal(await countRows(other, 'retail_transaction'), customerSales.length)

@@ -115,7 +115,9 @@ test('a run reads only changes and updates only changed timestamps', async () =>
 
 test('a missing reference value is fetched with its customer', async () => {
   const [id = 0] = getPersonIds(fed)
-  const type = [...fed.simulator.state.referenceTypes.values()].find(referenceType => referenceType.of === 'person')
+  const type = [...fed.simulator.state.referenceTypes.values()].find(
+    referenceType => referenceType.recordType === 'person',
+  )
   assert.ok(type)
   const value = fed.simulator.change({ kind: 'add-reference', typeId: type.id, code: 'NEW', name: 'Brand new' })
   fed.simulator.change({ kind: 'edit-person', id, fields: { references: { [type.id]: Number(value) } } })
@@ -129,7 +131,7 @@ test('a missing reference value is fetched with its customer', async () => {
 
 test('changes of one second and late commits are not missed', async () => {
   for (const updatedAfter of ['after', 'from'] as const) {
-    fed.simulator.set({ updatedAfter, stamps: 'keep' })
+    fed.simulator.set({ updatedAfter, timestamps: 'keep' })
     fed.simulator.clock.freeze()
     const [a = 0, b = 0, c = 0] = getPersonIds(fed).slice(10)
     fed.simulator.change({
@@ -150,7 +152,7 @@ test('changes of one second and late commits are not missed', async () => {
     assert.deepEqual(names, [`A ${updatedAfter}`, `B ${updatedAfter}`, `C ${updatedAfter}`])
     fed.simulator.clock.reset()
   }
-  fed.simulator.set({ updatedAfter: 'after', stamps: 'bump' })
+  fed.simulator.set({ updatedAfter: 'after', timestamps: 'bump' })
 })
 
 test('a back office clock an hour ahead or behind loses no change', async t => {

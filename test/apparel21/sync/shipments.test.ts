@@ -77,7 +77,7 @@ test('a despatched order has a shipment with carrier, tracking and content', asy
   simulator.ledger.clear()
   await shop.sync('orders')
   assert.equal(
-    simulator.ledger.callsTo({ path: '/Persons/*/Shipments/*' }).length,
+    simulator.ledger.findCalls({ path: '/Persons/*/Shipments/*' }).length,
     0,
     'a known shipment is not requested',
   )
@@ -106,7 +106,7 @@ test('a parcel that is split after the order has shipped is followed', async () 
   const [before] = await listShipments(id)
   simulator.ledger.clear()
   await shop.sync('orders', { full: false })
-  assert.equal(simulator.ledger.callsTo({ path: '/Persons/*/Orders' }).length, 0, 'a complete order is polled hourly')
+  assert.equal(simulator.ledger.findCalls({ path: '/Persons/*/Orders' }).length, 0, 'a complete order is polled hourly')
   const cursor = await getEndCursor()
   simulator.change({ kind: 'split-shipment', id: Number(id), conNote: 'EM302' })
   await api.db.pool.query("update sync_refresh set refreshed_at = now() - interval '61 minutes' where sync = 'orders'")
@@ -143,13 +143,13 @@ test('an order without changes for days is requested less often', async () => {
   await shop.sync('orders', { full: false })
   simulator.ledger.clear()
   await shop.sync('orders', { full: false })
-  assert.equal(simulator.ledger.callsTo({ path: '/Persons/*/Orders' }).length, 0)
+  assert.equal(simulator.ledger.findCalls({ path: '/Persons/*/Orders' }).length, 0)
   await api.db.pool.query("update sync_refresh set refreshed_at = now() - interval '16 minutes' where sync = 'orders'")
   await shop.sync('orders', { full: false })
-  assert.equal(simulator.ledger.callsTo({ path: '/Persons/*/Orders' }).length, 1)
+  assert.equal(simulator.ledger.findCalls({ path: '/Persons/*/Orders' }).length, 1)
   await api.db.pool.query('update sales_order set changed_at = now() where id = $1', [id])
   simulator.ledger.clear()
   await shop.sync('orders', { full: false })
   await shop.sync('orders', { full: false })
-  assert.equal(simulator.ledger.callsTo({ path: '/Persons/*/Orders' }).length, 2)
+  assert.equal(simulator.ledger.findCalls({ path: '/Persons/*/Orders' }).length, 2)
 })

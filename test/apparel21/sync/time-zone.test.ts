@@ -101,7 +101,7 @@ test('a later change of the time zone corrects read times', async () => {
   for (const [i, { id, column }] of shops.entries()) {
     const updated = simulator.clock.wall() - (2 + i) * 86_400_000
     stockUpdated.set(String(id), updated)
-    for (const { row } of simulator.state.skus.values()) stock.set(row, column, stock.at(row, column), updated)
+    for (const { row } of simulator.state.skus.values()) stock.set(row, column, stock.get(row, column), updated)
   }
   await syncAll()
   assertNewestOnly(await findWrongInLists({ readIn: 'UTC', shownIn: 'UTC' }))

@@ -12,8 +12,8 @@ test('invalid free stock is rejected alone, and fractions are rounded down', asy
   const upstream = new Map(
     [odd, part].map(({ skuId }, index) => [state.skus.get(skuId)?.row, index ? 2.75 : Number.NaN]),
   )
-  const { at } = state.stock
-  state.stock.at = (row, column) => upstream.get(row) ?? at(row, column)
+  const { get: at } = state.stock
+  state.stock.get = (row, column) => upstream.get(row) ?? at(row, column)
   for (const item of [odd, part, sound]) fed.simulator.change({ kind: 'set-stock', ...item, quantity: 700 })
   const result = await fed.sync('stock')
   assert.ok(result?.rejected)

@@ -6,7 +6,7 @@ export const operations = ['look up', 'validate', 'lock', 'unlock', 'lock by PIN
 export type Operation = (typeof operations)[number]
 
 /** Faults during an operation. `late` means that the process is halted for longer than its lease. */
-export const faults = ['lost-answer', 'reset-before', 'hang', 'late', 'late after its effect', 'killed'] as const
+export const faults = ['lost-response', 'reset-before', 'hang', 'late', 'late after its effect', 'killed'] as const
 export type Fault = (typeof faults)[number]
 
 export interface Act {

@@ -169,14 +169,14 @@ test('a lock by PIN with a lost response is replayed only identically', async ()
   await resetVoucher()
   simulator.ledger.clear()
   const [path, key] = [`/vouchers/${number}/lock`, withKey()]
-  for (const kind of ['lost-answer', 'reset-before'] as const) {
+  for (const kind of ['lost-response', 'reset-before'] as const) {
     simulator.faults.add({ kind, path: '/Voucher/Lock/*', times: 1 })
     assertProblem(await put(api, path, { pin }, key), 'outcome_unknown', api.baseUrl)
     assertProblem(await put(api, path, { pin }, withKey()), 'voucher_locked', api.baseUrl)
   }
   const again = await put(servers[1], path, { pin }, key)
   assert.deepEqual([again.status, again.json.data?.status], [200, 'locked'], again.text)
-  assert.equal(simulator.ledger.callsTo({ path: '/Voucher/GVValid/*' }).length, 1)
+  assert.equal(simulator.ledger.findCalls({ path: '/Voucher/GVValid/*' }).length, 1)
   assertReplay(await put(api, path, { pin }, key), again)
   await api.db.run(sql`delete from idempotent_response where service_id = ${api.service.id}`)
   assertProblem(await put(api, path, { pin: '9999' }, key), 'voucher_not_accepted', api.baseUrl)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { askerOf } from '../../../simulator/ask.ts'
+import { createSender } from '../../../simulator/ask.ts'
 import { recordRedemption, requireDrawableValidation } from '../../../src/backoffice/apparel21/operations/vouchers.ts'
 import { raw, sql } from '../../../src/database/db.ts'
 import { ApiError, type ErrorCode } from '../../../src/errors/api-error.ts'
@@ -87,7 +87,7 @@ test('two of 20 clients on two servers never hold one voucher', async () => {
     assert.ok(!(isLeased && kind === 'voucher validated'))
   }
   assert.equal(
-    simulator.ledger.callsTo({ path: '/Voucher/GVValid/*', status: 403 }).length,
+    simulator.ledger.findCalls({ path: '/Voucher/GVValid/*', status: 403 }).length,
     0,
     'no validation was attempted',
   )
@@ -107,13 +107,13 @@ test('clients with the current validation can renew; older validations cannot lo
 
 test('a validation ended by a till is invalid until the next one', async () => {
   const ownValidationId = await getValidationId(api)
-  const till = askerOf(() => simulator.url)
+  const till = createSender(() => simulator.url)
   assert.equal((await till(`Voucher/GVValid/${number}?pin=${pin}&amount=1`)).status, 200)
   assertProblem(await lockVoucher(api, number, ownValidationId), 'validation_id_incorrect', api.baseUrl)
-  const attemptCount = simulator.ledger.callsTo({ path: '/Voucher/Lock/*' }).length
+  const attemptCount = simulator.ledger.findCalls({ path: '/Voucher/Lock/*' }).length
   assertProblem(await lockVoucher(api, number, ownValidationId), 'validation_id_incorrect', api.baseUrl)
   assert.equal(
-    simulator.ledger.callsTo({ path: '/Voucher/Lock/*' }).length,
+    simulator.ledger.findCalls({ path: '/Voucher/Lock/*' }).length,
     attemptCount,
     'the back office is not called again',
   )
@@ -192,12 +192,12 @@ test('validation IDs are unguessable and bound to one voucher and service', asyn
   const codes: string[] = []
   for (let i = 0; i < 40; i++) codes.push((await lockVoucher(api, number, `guess${i}`)).json.code)
   assert.ok(codes.includes('too_many_failures'))
-  assert.equal(simulator.ledger.callsTo({ path: '/Voucher/Lock/*' }).length, 0)
+  assert.equal(simulator.ledger.findCalls({ path: '/Voucher/Lock/*' }).length, 0)
 })
 
 test('a lock with a lost response has an unknown outcome until repeated', async () => {
   const ownValidationId = await getValidationId(api)
-  simulator.faults.add({ kind: 'lost-answer', path: '/Voucher/Lock/*', times: 1 })
+  simulator.faults.add({ kind: 'lost-response', path: '/Voucher/Lock/*', times: 1 })
   assertProblem(await lockVoucher(api, number, ownValidationId), 'outcome_unknown', api.baseUrl)
   const blind = await validate(other)
   assert.deepEqual([blind.status, blind.json.code], [409, 'voucher_locked'])

@@ -149,7 +149,7 @@ test('a rejected validation or lock is our error, never a 500', async () => {
 })
 
 test('guesses stop reaching the back office once voucher or address is blocked', async () => {
-  const countCalls = () => simulator.ledger.callsTo({ path: '/Voucher/*' }).length
+  const countCalls = () => simulator.ledger.findCalls({ path: '/Voucher/*' }).length
   await waitForRoomInMinute()
   for (let i = 0; i < 8; i++)
     assertProblem(
@@ -206,7 +206,7 @@ test('secrets of a voucher never appear in logs, responses or tables', async () 
       { kind: 'error', status: 400, code: 5_053, description: `The PIN ${secret} is odd` },
       { kind: 'html' },
       { kind: 'truncated' },
-      { kind: 'lost-answer' },
+      { kind: 'lost-response' },
       { kind: 'redirect', location: `/Voucher/1?pin=${secret}` },
     ] as const) {
       simulator.faults.add({ ...fault, path: '/Voucher/*', times: 2 })

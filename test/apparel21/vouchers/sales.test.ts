@@ -61,7 +61,7 @@ test('the recipient is found by email or created without consent', async () => {
   const shopper = [...simulator.state.persons.values()].find(({ email }) => email !== '')
   await issue({ receiverEmail: shopper?.email.toLowerCase() })
   assert.equal(getOnlyOrder().personId, shopper?.id)
-  assert.equal(simulator.ledger.effectsOf('person created').length, 0)
+  assert.equal(simulator.ledger.findEffects('person created').length, 0)
   simulator.ledger.clear()
   await issue()
   const person = simulator.state.persons.get(getOnlyOrder().personId)
@@ -72,7 +72,7 @@ test('the recipient is found by email or created without consent', async () => {
   assert.equal(person?.billing.line1, '', "the payer's address isn't stored for the recipient")
   simulator.ledger.clear()
   await issue({ receiverEmail: 'ann.lee@EXAMPLE.com' })
-  assert.deepEqual([getOnlyOrder().personId, simulator.ledger.effectsOf('person created').length], [person?.id, 0])
+  assert.deepEqual([getOnlyOrder().personId, simulator.ledger.findEffects('person created').length], [person?.id, 0])
   for (const [receiverName, ...names] of [
     ['Prince', '-', 'Prince'],
     ['Wolfeschlegelsteinhausen Bergerdorff-Longest-All', 'Wolfeschlegelsteinha', 'Bergerdorff-Longest-'],
@@ -87,7 +87,7 @@ test('the recipient is found by email or created without consent', async () => {
 })
 
 test('a sale with a key and a lost response creates one order', async () => {
-  simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Orders', times: 1 })
+  simulator.faults.add({ kind: 'lost-response', method: 'POST', path: '/Persons/*/Orders', times: 1 })
   const key = { 'idempotency-key': 'gift-1' }
   const first = await issue({}, key)
   if (first.status !== 202) assertProblem(first, 'outcome_unknown', api.baseUrl, '/vouchers')
@@ -103,7 +103,7 @@ test('a sale with a key and a lost response creates one order', async () => {
 })
 
 test('a sale with an unknown outcome is found by repeating its key', async () => {
-  for (const kind of ['lost-answer', 'html'] as const) {
+  for (const kind of ['lost-response', 'html'] as const) {
     simulator.reset()
     const fault = simulator.faults.add({ kind, applied: true, method: 'POST', path: '/Persons/*/Orders' })
     const key = { 'idempotency-key': `gift-${kind}` }
@@ -117,7 +117,7 @@ test('a sale with an unknown outcome is found by repeating its key', async () =>
 })
 
 test('a given number of an unknown sale stays reserved for its repeat', async () => {
-  simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Orders', times: 1 })
+  simulator.faults.add({ kind: 'lost-response', method: 'POST', path: '/Persons/*/Orders', times: 1 })
   const key = { 'idempotency-key': 'gift-55' }
   assertProblem(await issue({ orderNumber: 'W-55' }, key), 'outcome_unknown', api.baseUrl)
   assertProblem(await api.get('/orders/W-55'), 'not_found', api.baseUrl)
@@ -205,7 +205,7 @@ test('a delayed email requires a supporting version and is otherwise rejected', 
     assert.deepEqual(getPointersAndCodes(rejected), [['/deliveryDate', 'invalid_field']])
     assert.match(rejected.json.detail, /2022\.3/)
     assert.equal((await issue({ deliveryDate: inDays(0) }, {}, olderApi)).status, 202)
-    assert.equal(older.ledger.effectsOf('voucher sold').length, 1)
+    assert.equal(older.ledger.findEffects('voucher sold').length, 1)
   } finally {
     await stopOlder()
   }

@@ -21,7 +21,7 @@ export const getValidationId = async (by: Caller, amount?: string): Promise<stri
 }
 /** Counts the validation calls for a voucher. */
 export const countValidations = ({ ledger }: Simulator, voucherNumber = number) =>
-  ledger.callsTo({ path: `/Voucher/GVValid/${voucherNumber}` }).length
+  ledger.findCalls({ path: `/Voucher/GVValid/${voucherNumber}` }).length
 
 /** Starts an API and a simulator for the tests of a file. Vouchers are reset before each test. */
 export async function startVoucherFixture() {
@@ -69,10 +69,10 @@ export const gift = {
 export const createVoucherSales = ({ simulator, api }: Pick<Apparel21Api, 'simulator' | 'api'>) => ({
   issue: (more: object = {}, headers: Record<string, string> = {}, by: Caller = api) =>
     post(by, '/vouchers', { ...gift, ...more }, headers),
-  listSales: () => simulator.ledger.effectsOf('voucher sold'),
+  listSales: () => simulator.ledger.findEffects('voucher sold'),
   /** Returns the order, and asserts that there is only one. */
   getOnlyOrder() {
-    const [effect, ...otherEffects] = simulator.ledger.effectsOf('order created')
+    const [effect, ...otherEffects] = simulator.ledger.findEffects('order created')
     assert.equal(otherEffects.length, 0)
     const order = simulator.state.orders.get(Number(effect?.id))
     assert.ok(order)

@@ -119,7 +119,7 @@ test('an order being placed by another service upstream is not listed', async ()
     insert into customer select (jsonb_populate_record(c, jsonb_build_object('service_id', ${other.service.id}::integer))).*
       from customer c where c.service_id = ${api.service.id} and c.id = ${customerId}`)
   const [body, key] = [buildOrder(), withKey()]
-  simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Orders', times: 1 })
+  simulator.faults.add({ kind: 'lost-response', method: 'POST', path: '/Persons/*/Orders', times: 1 })
   assertProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
   const listForeign = async () =>
     (await other.get(`/customers/${customerId}/orders`)).json.data.map(({ id: orderId }: Order) => orderId)

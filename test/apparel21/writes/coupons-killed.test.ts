@@ -17,7 +17,7 @@ function addCoupon(code: string): string {
   return code
 }
 const isLocked = (code: string) => simulator.state.coupons.get(code)?.lockedBy !== ''
-const listEffects = (kind: 'coupon redeemed' | 'order created') => simulator.ledger.effectsOf(kind)
+const listEffects = (kind: 'coupon redeemed' | 'order created') => simulator.ledger.findEffects(kind)
 
 /** Repeats a request with its key until its outcome is known. Uses the steady process if the first one has died. */
 async function sendUntilFinal(

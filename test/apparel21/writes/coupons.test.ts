@@ -46,7 +46,7 @@ test('a coupon is validated, reserved and redeemed by an order', async () => {
   const code = addCoupon('ONCE')
   const valid = await post(api, '/coupons/validate', { code, customerId })
   assert.deepEqual(valid.json.data, { code, name: 'New season', description: '20 % off' })
-  assert.equal(simulator.ledger.effectsOf('coupon reserved', code).length, 0)
+  assert.equal(simulator.ledger.findEffects('coupon reserved', code).length, 0)
   const reserved = await reserve(code)
   assert.equal(reserved.status, 201, reserved.text)
   const { quote } = reserved.json.data
@@ -55,7 +55,7 @@ test('a coupon is validated, reserved and redeemed by an order', async () => {
   const placed = await placeOrder(quote)
   assert.equal(placed.status, 201, placed.text)
   assert.equal(placed.json.data.total, quote.total)
-  assert.equal(simulator.ledger.effectsOf('coupon redeemed', code).length, 1)
+  assert.equal(simulator.ledger.findEffects('coupon redeemed', code).length, 1)
   assert.equal((await reserve(code)).json.code, 'coupon_unusable')
   // The quote can't redeem the coupon again.
   assert.equal((await placeOrder(quote)).json.code, 'coupon_unusable')
@@ -87,7 +87,7 @@ test('a reservation with an invalid discount is released', async () => {
   Object.assign(simulator.state.coupons.get(code) ?? {}, { percentage: -20 })
   const response = await reserve(code, withKey())
   assertProblem(response, 'back_office_error', api.baseUrl, '/coupons/reservations')
-  assert.equal(simulator.ledger.effectsOf('coupon reserved', code).length, 1)
+  assert.equal(simulator.ledger.findEffects('coupon reserved', code).length, 1)
   assert.equal(simulator.state.coupons.get(code)?.lockedBy, '')
 })
 
@@ -100,7 +100,7 @@ test('a dry run of a reservation reserves nothing', async () => {
 
 test('a lost response is resolved by the request, never rejected', async () => {
   for (const [code, kind] of [
-    [addCoupon('LOST'), 'lost-answer'],
+    [addCoupon('LOST'), 'lost-response'],
     [addCoupon('CUT'), 'truncated'],
     [addCoupon('HUNG'), 'hang'],
     [addCoupon('RESET'), 'reset-before'],
@@ -112,18 +112,18 @@ test('a lost response is resolved by the request, never rejected', async () => {
     assert.equal(reserved.status, 201, reserved.text)
     assertReplay(await reserve(code, key), reserved)
     // The order redeems the reservation, although the response to the order is lost, too.
-    simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Orders', times: 1 })
+    simulator.faults.add({ kind: 'lost-response', method: 'POST', path: '/Persons/*/Orders', times: 1 })
     const orderKey = withKey()
     assert.equal((await placeOrder(reserved.json.data.quote, orderKey)).status, 504)
     const placed = await sendUntilFinal(() => placeOrder(reserved.json.data.quote, orderKey))
     assert.equal(placed.status, 201, placed.text)
-    assert.equal(simulator.ledger.effectsOf('coupon redeemed', code).length, 1)
+    assert.equal(simulator.ledger.findEffects('coupon redeemed', code).length, 1)
   }
 })
 
 test('a reservation in doubt is released if its client never repeats it', async () => {
   const code = addCoupon('LEFT')
-  simulator.faults.add({ kind: 'lost-answer', method: 'POST', path, times: 1 })
+  simulator.faults.add({ kind: 'lost-response', method: 'POST', path, times: 1 })
   const key = withKey()
   assert.equal((await reserve(code, key)).json.code, 'outcome_unknown')
   assert.notEqual(simulator.state.coupons.get(code)?.lockedBy, '')
@@ -150,7 +150,7 @@ test('a lost release is repeated until the coupon is free', async () => {
 test('one of 64 clients gets a coupon despite back-office failures', async () => {
   const code = addCoupon('RACE')
   simulator.faults.add({ kind: 'latency', path: `${path}*`, seconds: 0.05 })
-  simulator.faults.add({ kind: 'lost-answer', method: 'POST', path, probability: 0.2 })
+  simulator.faults.add({ kind: 'lost-response', method: 'POST', path, probability: 0.2 })
   simulator.faults.add({ kind: 'hang', method: 'POST', path, probability: 0.03 })
   const responses = await Promise.all(
     Array.from({ length: 64 }, () => {
@@ -164,5 +164,5 @@ test('one of 64 clients gets a coupon despite back-office failures', async () =>
     if (response.status !== 201) assertProblem(response, 'coupon_locked', api.baseUrl, '/coupons/reservations')
   simulator.faults.clear()
   assert.equal((await placeOrder(won[0]?.json.data.quote)).status, 201)
-  assert.equal(simulator.ledger.effectsOf('coupon redeemed', code).length, 1)
+  assert.equal(simulator.ledger.findEffects('coupon redeemed', code).length, 1)
 })

@@ -68,7 +68,7 @@ for (const [receiver, { crashPoints }] of Object.entries(receivers))
       const email = isNew ? `gift-${crashPoint}@example.com` : (shopper?.email ?? assert.fail())
       const key = `gift ${receiver} ${crashPoint}`
       simulator.ledger.clear()
-      const countEffects = () => simulator.ledger.effectsOf('voucher sold').length
+      const countEffects = () => simulator.ledger.findEffects('voucher sold').length
       const persons = () => [...simulator.state.persons.values()].filter(candidate => candidate.email === email).length
       const before = await countTableRows('upstream_voucher_sale')
       const countRows = async () => (await countTableRows('upstream_voucher_sale', 'order_id is not null')) - before
@@ -87,7 +87,7 @@ for (const [receiver, { crashPoints }] of Object.entries(receivers))
       const third = await send(steady, '/vouchers', gift(email), { key })
       assert.deepEqual(third.data, again.data)
       assert.deepEqual([countEffects(), persons(), await countRows()], [1, 1, 1])
-      const [sold] = simulator.ledger.effectsOf('order created')
+      const [sold] = simulator.ledger.findEffects('order created')
       assert.equal(simulator.state.orders.get(Number(sold?.id))?.number, again.data.orderNumber)
       const mails = simulator.state.mail.length
       simulator.change({ kind: 'allot-vouchers' })
@@ -103,7 +103,7 @@ for (const crashPoint of ['before_upstream', 'after_upstream'] as const)
       const name = `${kind}-${crashPoint}`.replace('_', '-')
       const { path, body, effect, countRows } = await prepareWrite(name)
       simulator.ledger.clear()
-      const countEffects = () => simulator.ledger.effectsOf(effect).length
+      const countEffects = () => simulator.ledger.findEffects(effect).length
       const victim = await serve(['--no-demo'], buildEnvironment('doomed', { FAILPOINT: crashPoint }))
       await assert.rejects(send(victim, path, body, { key: name }))
       assert.equal((await victim.ended).signal, 'SIGKILL')

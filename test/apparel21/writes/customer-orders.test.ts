@@ -31,7 +31,7 @@ async function listOrders(id: string, query = '') {
 }
 const getIds = (orders: Order[]) => orders.map(({ id }) => id).sort()
 const getWarningCodesOfMeta = (meta: { warnings?: { code: string }[] }) => meta.warnings?.map(({ code }) => code)
-const countReads = (id: string) => simulator.ledger.callsTo({ method: 'GET', path: `/Persons/${id}/Orders` }).length
+const countReads = (id: string) => simulator.ledger.findCalls({ method: 'GET', path: `/Persons/${id}/Orders` }).length
 
 test("a customer's list shows orders placed in the back office, newest first", async () => {
   const { id, orders } = takeNextPerson()
@@ -103,7 +103,7 @@ test('each page is stored as it arrives, even if late', async t => {
 test('an order with an unknown outcome is hidden until it is reconciled', async () => {
   const [body, key] = [buildOrder(), withKey()]
   const before = getIds((await listOrders(customerId)).data)
-  simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Orders', times: 1 })
+  simulator.faults.add({ kind: 'lost-response', method: 'POST', path: '/Persons/*/Orders', times: 1 })
   assertProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
   assert.deepEqual(getIds((await listOrders(customerId)).data), before)
   const placed = getCreatedRecord(await post(api, '/orders', body, key))

@@ -19,7 +19,7 @@ const changePrice = (by: number) =>
     sql`update variant set price = price + ${by}::integer where service_id = ${api.service.id} and sku = ${tee.sku}`,
   )
 const loseResponse = () =>
-  simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Orders', times: 1 })
+  simulator.faults.add({ kind: 'lost-response', method: 'POST', path: '/Persons/*/Orders', times: 1 })
 const lookUp = async () => (await post(api, '/vouchers/lookup', { number, pin })).json.data
 
 /** Locks the voucher and builds an order of which the voucher pays 2.00. */

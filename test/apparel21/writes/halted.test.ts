@@ -7,7 +7,7 @@ import { startProcessFixture, waitUntilHalted } from './processes.ts'
 
 const { simulator, db, buildEnvironment, send, countTableRows, buildOrder, expireClaims } = await startProcessFixture()
 const steady = await serve(['--no-demo'], buildEnvironment('steady'))
-const countPlaced = () => simulator.ledger.effectsOf('order created').length
+const countPlaced = () => simulator.ledger.findEffects('order created').length
 const countOpen = async () => [await countTableRows('intent'), await countTableRows('reservation')]
 const serveWithFailpoint = (failpoint: string, more: Environment = {}) =>
   serve(['--no-demo'], buildEnvironment(failpoint.replace(':', '-'), { FAILPOINT: failpoint, ...more }))

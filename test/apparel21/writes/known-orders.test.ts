@@ -28,7 +28,7 @@ const { postReturn } = createReturns(shop, shopper)
 
 test('an order with a lost response is unknown until its repeat', async () => {
   const [body, key, before] = [buildOrder(), withKey(), await countOrders()]
-  simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Orders', times: 1 })
+  simulator.faults.add({ kind: 'lost-response', method: 'POST', path: '/Persons/*/Orders', times: 1 })
   assertProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl, '/orders')
   assert.deepEqual([countPlaced(), await countOrders()], [1, before])
   const repeat = getCreatedRecord(await post(api, '/orders', body, key))
@@ -51,7 +51,7 @@ test('a repeat finishes a lost order despite a changed price or SKU', async () =
     payments: [{ gateway: 'visa', amount: price }],
   })
   const key = withKey()
-  simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Orders', times: 1 })
+  simulator.faults.add({ kind: 'lost-response', method: 'POST', path: '/Persons/*/Orders', times: 1 })
   assertProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
   simulator.change({ kind: 'edit-sku', id: sku.id, fields: { price: sku.price + 1 } })
   await shop.sync('products')
@@ -68,9 +68,9 @@ test('a repeat finishes a lost order despite a changed price or SKU', async () =
 
 test('a repeat finds the order even without a web sales entry', async () => {
   const [body, key] = [buildOrder(), withKey()]
-  simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Orders', times: 1 })
+  simulator.faults.add({ kind: 'lost-response', method: 'POST', path: '/Persons/*/Orders', times: 1 })
   assertProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
-  const [effect] = simulator.ledger.effectsOf('order created')
+  const [effect] = simulator.ledger.findEffects('order created')
   simulator.change({ kind: 'forget-order', id: Number(effect?.id) })
   assert.equal(getCreatedRecord(await post(api, '/orders', body, key)).id, effect?.id)
   assert.equal(countPlaced(), 1)
@@ -87,7 +87,7 @@ test('a repeat finishes an order that was rolled back only here', async () => {
 
 test('a key reused for another order never returns the unknown first one', async () => {
   const [key, before] = [withKey(), await countOrders()]
-  simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Orders', times: 1 })
+  simulator.faults.add({ kind: 'lost-response', method: 'POST', path: '/Persons/*/Orders', times: 1 })
   assertProblem(await post(api, '/orders', buildOrder(), key), 'outcome_unknown', api.baseUrl)
   const payments = [{ gateway: 'visa', amount: hat.price }]
   const other = await post(api, '/orders', buildOrder({ lines: [{ sku: hat.sku, quantity: 1 }], payments }), key)
@@ -123,7 +123,7 @@ test("a given number is the upstream number, and another order's is rejected", a
   assert.equal(await countOrders(), before)
 
   const [body, key] = [buildOrder({ orderNumber: 'WEB 2/ü' }), withKey()]
-  simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Orders', times: 1 })
+  simulator.faults.add({ kind: 'lost-response', method: 'POST', path: '/Persons/*/Orders', times: 1 })
   assertProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
   const repeat = getCreatedRecord(await post(api, '/orders', body, key))
   assert.equal(repeat.orderNumber, 'WEB 2/ü')
@@ -143,9 +143,9 @@ for (const orderNumber of ['SHOP-1', undefined])
       withKey(),
       await countOrders(),
     ]
-    simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Orders', times: 1 })
+    simulator.faults.add({ kind: 'lost-response', method: 'POST', path: '/Persons/*/Orders', times: 1 })
     assertProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
-    const [effect] = simulator.ledger.effectsOf('order created')
+    const [effect] = simulator.ledger.findEffects('order created')
     const { id, number } = findUpstreamOrder(String(effect?.id))
     assert.deepEqual((await api.get(`/orders?order_number=${number}`)).json.data, [])
     for (const name of [id, number]) {
@@ -182,13 +182,13 @@ test("a voucher pays once even if the order's response is lost", async () => {
     { gateway: 'visa', amount: '2.00', voucher: voucherPayment },
   ]
   const [body, key] = [buildOrder({ payments }), withKey()]
-  simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Orders', times: 1 })
+  simulator.faults.add({ kind: 'lost-response', method: 'POST', path: '/Persons/*/Orders', times: 1 })
   assertProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
   // A back office can check the voucher, which has already paid, before it checks the order number.
   simulator.faults.add({ kind: 'error', method: 'POST', path: '/Persons/*/Orders', status: 403, code: 5061, times: 1 })
   getCreatedRecord(await post(api, '/orders', body, key))
   assert.equal(findVoucher('6000001').used, used + 2)
-  assert.deepEqual([countPlaced(), simulator.ledger.effectsOf('voucher drawn').length], [1, 1])
+  assert.deepEqual([countPlaced(), simulator.ledger.findEffects('voucher drawn').length], [1, 1])
 })
 
 test('an unavailable back office is 503 with Retry-After without an order', async () => {
@@ -265,7 +265,7 @@ test('an older version finds earlier upstream orders by number only', async () =
     assertProblem(await post(own.api, `/orders/${old.id}/returns`, body), 'not_found', own.api.baseUrl)
     const record = getCreatedRecord(await post(own.api, `/orders/${old.number}/returns`, body))
     assert.equal(record.orderId, String(old.id))
-    assert.equal(own.simulator.ledger.callsTo({ path: '/Orders' }).length, 0)
+    assert.equal(own.simulator.ledger.findCalls({ path: '/Orders' }).length, 0)
     getCreatedRecord(
       await post(own.api, `/orders/${old.id}/returns`, buildReturn({ [String(old.lines.at(-1)?.skuId)]: 1 })),
     )

@@ -16,9 +16,9 @@ const { buildOrder, countPlaced, countOrders, tee, findUpstreamOrder, validateVo
  * Sends an order that arrives only after recovery has looked for it and abandoned it. Returns the back office's order.
  */
 async function sendLateOrder(body: object, headers: Record<string, string>) {
-  simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Orders', times: 1 })
+  simulator.faults.add({ kind: 'lost-response', method: 'POST', path: '/Persons/*/Orders', times: 1 })
   assertProblem(await post(api, '/orders', body, headers), 'outcome_unknown', api.baseUrl)
-  const upstreamOrder = findUpstreamOrder(simulator.ledger.effectsOf('order created')[0]?.id ?? '')
+  const upstreamOrder = findUpstreamOrder(simulator.ledger.findEffects('order created')[0]?.id ?? '')
   simulator.state.orders.delete(upstreamOrder.id)
   for (let i = 0; i < 2; i++) await shop.recoverWrites()
   assert.deepEqual([await countRows(api, api, 'intent'), await countRows(api, api, 'reservation')], [0, 0])

@@ -22,10 +22,10 @@ const countOpen = async () => [await countRows(api, api, 'intent'), await countR
 const delayCall = (path: string, seconds: number, method?: string) =>
   simulator.faults.add({ kind: 'latency', path, seconds, applied: true, times: 1, ...(method && { method }) })
 const loseResponse = (path: string, method: string) =>
-  simulator.faults.add({ kind: 'lost-answer', method, path, times: 1 })
+  simulator.faults.add({ kind: 'lost-response', method, path, times: 1 })
 /** Waits until the simulator has received `times` calls. */
 async function waitForCalls(path: string, times = 1) {
-  while (simulator.ledger.callsTo({ path }).length < times) await new Promise(resolve => setTimeout(resolve, 10))
+  while (simulator.ledger.findCalls({ path }).length < times) await new Promise(resolve => setTimeout(resolve, 10))
 }
 /** Expires reservations, as if their owner had taken too long. */
 const expireReservations = () => api.db.run(sql`update reservation set reserved_until = now() - interval '1 s'`)

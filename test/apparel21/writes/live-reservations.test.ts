@@ -35,7 +35,7 @@ async function reserve(quantity: number, more: object = { live: true }) {
   if (response.status === 201) reservations.push(response.json.data.id)
   return response
 }
-const countCalls = () => simulator.ledger.callsTo({ path }).length
+const countCalls = () => simulator.ledger.findCalls({ path }).length
 const getLevel = async () => {
   const { data } = (await api.get(`/inventory?sku=${tee.sku}`)).json
   const { id, freeStock, reserved } = data.find(({ storeId }: { storeId: string }) => storeId === String(warehouse.id))

@@ -34,7 +34,7 @@ test(`a slow or silent back office with ${clients} clients affects nothing else`
   const path = '/Persons/*/Orders'
   simulator.faults.add({ kind: 'latency', method: 'POST', path, seconds: 0.4 })
   simulator.faults.add({ kind: 'hang', method: 'POST', path, probability: 0.02 })
-  simulator.faults.add({ kind: 'lost-answer', method: 'POST', path, probability: 0.03 })
+  simulator.faults.add({ kind: 'lost-response', method: 'POST', path, probability: 0.03 })
   const end = performance.now() + seconds * 1_000
   const responses: WriteResponse[] = []
   const neighbourCalls: { response: WriteResponse; ms: number }[] = []
@@ -85,7 +85,7 @@ test(`a slow or silent back office with ${clients} clients affects nothing else`
     60_000,
   )
   await stopServer(worker)
-  const placed = simulator.ledger.effectsOf('order created').length
+  const placed = simulator.ledger.findEffects('order created').length
   assert.deepEqual([await countTableRows('reservation'), await countTableRows('sales_order')], [0, placed])
   assert.ok(placed > created, 'the job must have stored some orders')
 })

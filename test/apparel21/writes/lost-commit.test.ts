@@ -48,6 +48,6 @@ test('a failed commit is not reported as success after a takeover', async () => 
 
 /** Waits until the back office has received the order. */
 async function waitUntilPlaced() {
-  while (!simulator.ledger.callsTo({ method: 'POST', path: '/Persons/*/Orders' }).length)
+  while (!simulator.ledger.findCalls({ method: 'POST', path: '/Persons/*/Orders' }).length)
     await new Promise(resolve => setTimeout(resolve, 5))
 }

@@ -41,7 +41,7 @@ test('a reference value unknown upstream is rejected with its pointer', async ()
       'invalid_field',
       '/references/shopsFor',
     )
-  assert.equal(simulator.ledger.callsTo({ method: 'PUT' }).length, 0)
+  assert.equal(simulator.ledger.findCalls({ method: 'PUT' }).length, 0)
 })
 
 test('return reasons include new ones of the back office', async () => {

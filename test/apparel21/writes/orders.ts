@@ -28,8 +28,8 @@ export async function createOrders({ api, simulator, findItems }: Shop) {
   }
   const findUpstreamOrder = (id: string) =>
     simulator.state.orders.get(Number(id)) ?? assert.fail(`order ${id} not found in the back office`)
-  const countPlaced = () => simulator.ledger.effectsOf('order created').length
-  const listPosts = () => simulator.ledger.callsTo({ method: 'POST' })
+  const countPlaced = () => simulator.ledger.findEffects('order created').length
+  const listPosts = () => simulator.ledger.findCalls({ method: 'POST' })
   const countOrders = () => countRows(api, api, 'sales_order')
   const validateVoucher = async (number: string, pin: string, amount: string) => {
     const response = await post(api, '/vouchers/validate', { number, pin, amount })

@@ -59,7 +59,7 @@ test('a reserved unit is available to its order only', async () => {
   const { id: reservationId } = reserved.json.data
   assert.equal((await post(api, '/orders', buildOrder({ reservationId }))).status, 201)
   assert.deepEqual(await getUnits(), { free: 0, reserved: 0 })
-  assert.ok(simulator.ledger.effectsOf('order created').length > 0)
+  assert.ok(simulator.ledger.findEffects('order created').length > 0)
 })
 
 test('fulfilment is unavailable, with the reason', async () => {

@@ -7,7 +7,7 @@ export function createPersons({ api, simulator }: Shop) {
   const findPerson = (id: string) => simulator.state.persons.get(Number(id)) ?? assert.fail(`person ${id} not found`)
   const findByEmail = (email: string) => [...simulator.state.persons.values()].filter(person => person.email === email)
   const listCalls = () => simulator.ledger.calls.map(({ method, path }) => `${method} ${path.split('?')[0]}`)
-  const countCreated = () => simulator.ledger.effectsOf('person created').length
+  const countCreated = () => simulator.ledger.findEffects('person created').length
   const listConsent = (id: string) =>
     api.db.rows<{ channel: string; old: boolean | null; new: boolean }>(sql`
       select channel, old_value as old, new_value as new from consent_change

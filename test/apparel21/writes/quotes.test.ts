@@ -98,7 +98,7 @@ test('64 clients get quotes from a slow, hanging and failing back office', async
   const path = '/Carts/*'
   simulator.faults.add({ kind: 'latency', path, seconds: 0.2 })
   simulator.faults.add({ kind: 'hang', path, probability: 0.05 })
-  simulator.faults.add({ kind: 'lost-answer', path, probability: 0.1 })
+  simulator.faults.add({ kind: 'lost-response', path, probability: 0.1 })
   const lines = [
     { sku: tee.sku, quantity: 1 },
     { sku: hat.sku, quantity: 2 },
@@ -126,13 +126,13 @@ test('an order is found again after its quote has expired', async t => {
   const lines = [{ sku: tee.sku, quantity: 1 }]
   const { data } = (await postQuote({ customerId, lines })).json
   const key = withKey()
-  simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Orders', times: 1 })
+  simulator.faults.add({ kind: 'lost-response', method: 'POST', path: '/Persons/*/Orders', times: 1 })
   assert.equal((await postOrder(data.quoteId, data.total, lines, {}, key)).status, 504)
   t.mock.timers.enable({ apis: ['Date'], now: Date.now() + 1_801_000 })
   const repeat = await postOrder(data.quoteId, data.total, lines, {}, key)
   t.mock.timers.reset()
   assert.deepEqual([repeat.status, repeat.json.data?.total], [201, data.total], repeat.text)
-  assert.equal(simulator.ledger.effectsOf('order created').length, 1)
+  assert.equal(simulator.ledger.findEffects('order created').length, 1)
 })
 
 test('64 clients order by quote once each while responses are lost', async () => {
@@ -141,7 +141,7 @@ test('64 clients order by quote once each while responses are lost', async () =>
   const { data } = (await postQuote({ customerId, lines, freightOptionId: '162' })).json
   const path = '/Persons/*/Orders'
   simulator.faults.add({ kind: 'latency', method: 'POST', path, seconds: 0.1 })
-  simulator.faults.add({ kind: 'lost-answer', method: 'POST', path, probability: 0.2 })
+  simulator.faults.add({ kind: 'lost-response', method: 'POST', path, probability: 0.2 })
   simulator.faults.add({ kind: 'hang', path: '/FreightOptions', probability: 0.1 })
   const sendUntilPlaced = async () => {
     const key = withKey()
@@ -157,6 +157,6 @@ test('64 clients order by quote once each while responses are lost', async () =>
   const ids = new Set(placed.map(({ status, json }) => (status === 201 ? json.data.id : json.detail)))
   assert.equal(ids.size, 64)
   for (const { json } of placed) assert.equal(json.data.total, data.total)
-  assert.equal(simulator.ledger.effectsOf('order created').length, 64)
+  assert.equal(simulator.ledger.findEffects('order created').length, 64)
   for (const { status } of options) assert.ok(status === 200 || status === 503, String(status))
 })

@@ -32,7 +32,7 @@ test('a lost return whose lines are already marked is found later', async () => 
     simulator.ledger.clear()
     const order = await placeOrder({ [tee.sku]: 2, [hat.sku]: 1 })
     const key = withKey()
-    simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Returns', times: 1 })
+    simulator.faults.add({ kind: 'lost-response', method: 'POST', path: '/Persons/*/Returns', times: 1 })
     assertProblem(await postReturn(order.id, { [tee.sku]: 2 }, {}, key), 'outcome_unknown', api.baseUrl)
     simulator.change({ kind: 'receive-return', id: getLastReturn().id })
     if (finish === 'follow up') await shop.recoverWrites()

@@ -12,14 +12,14 @@ const startWorker = (failpoint?: string) =>
     ['worker'],
     buildEnvironment(`worker-${++workers}`, failpoint === undefined ? {} : { FAILPOINT: failpoint }),
   )
-const countPlaced = () => simulator.ledger.effectsOf('order created').length
+const countPlaced = () => simulator.ledger.findEffects('order created').length
 
 /** Places orders, and as many whose responses are lost. Returns our numbers of orders and audit entries. */
 async function leaveOrdersInDoubt(orders: number) {
   for (let i = 0; i < orders; i++) {
     // A successful call, so that the circuit breaker stays closed.
     assert.equal((await send(steady, '/orders', buildOrder(i))).status, 201)
-    simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Orders', times: 1 })
+    simulator.faults.add({ kind: 'lost-response', method: 'POST', path: '/Persons/*/Orders', times: 1 })
     assert.equal((await send(steady, '/orders', buildOrder(i))).code, 'outcome_unknown')
   }
   await expireClaims(true)

@@ -18,7 +18,7 @@ const { placeOrder, postReturn, countUpstreamReturns, getReturnable } = createRe
 const countOpen = async () => [await countRows(api, api, 'intent'), await countRows(api, api, 'reservation')]
 const countAuditEntries = () => countRows(api, api, 'audit')
 const loseResponse = (path: string, method = 'POST') =>
-  simulator.faults.add({ kind: 'lost-answer', method, path, times: 1 })
+  simulator.faults.add({ kind: 'lost-response', method, path, times: 1 })
 const loseRequest = (path: string, method = 'POST') =>
   simulator.faults.add({ kind: 'reset-before', method, path, times: 1 })
 
@@ -39,11 +39,11 @@ test('a repeat with the key gets the reconciled result', async () => {
   loseResponse('/Persons/*/Orders')
   assertProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
   await shop.recoverWrites()
-  const posts = simulator.ledger.callsTo({ method: 'POST' }).length
+  const posts = simulator.ledger.findCalls({ method: 'POST' }).length
   const first = await post(api, '/orders', body, key)
   assert.equal(first.status, 201, first.text)
   assertReplay(await post(api, '/orders', body, key), first)
-  assert.equal(simulator.ledger.callsTo({ method: 'POST' }).length, posts, 'the back office gets no further request')
+  assert.equal(simulator.ledger.findCalls({ method: 'POST' }).length, posts, 'the back office gets no further request')
   assert.deepEqual([countPlaced(), await countOrders()], [1, before + 1])
 })
 
@@ -55,7 +55,7 @@ test('a write not found twice is abandoned without being executed', async () => 
   assert.deepEqual(await countOpen(), [1, 1], 'the request can still arrive')
   await shop.recoverWrites()
   assert.deepEqual([countPlaced(), await countOrders(), await countOpen()], [0, before, [0, 0]])
-  assert.equal(simulator.ledger.callsTo({ path: '/OrderNumbers/*' }).length, 2, 'each check is one search')
+  assert.equal(simulator.ledger.findCalls({ path: '/OrderNumbers/*' }).length, 2, 'each check is one search')
   const repeat = await post(api, '/orders', buildOrder(), key)
   assert.deepEqual([repeat.status, countPlaced()], [201, 1])
 })
@@ -188,7 +188,7 @@ test('a voucher with a lost sale response is sold and recorded once', async () =
   assertProblem(await post(api, '/vouchers', gift), 'outcome_unknown', api.baseUrl)
   await shop.recoverWrites()
   assert.equal(await countRows(api, api, 'upstream_voucher_sale'), sales + 1)
-  assert.equal(simulator.ledger.effectsOf('voucher sold').length, 1)
+  assert.equal(simulator.ledger.findEffects('voucher sold').length, 1)
 })
 
 test('two concurrent reconciliations store a write once', async () => {

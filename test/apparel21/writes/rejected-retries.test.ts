@@ -19,15 +19,15 @@ const shopper = await createOrders(shop)
 const { tee, buildOrder, countPlaced, countOrders } = shopper
 const { placeOrder, postReturn, countUpstreamReturns, getReturnable } = createReturns(shop, shopper)
 
-const loseCall = (kind: 'lost-answer' | 'reset-before', path: string, method = 'POST') =>
+const loseCall = (kind: 'lost-response' | 'reset-before', path: string, method = 'POST') =>
   simulator.faults.add({ kind, method, path, times: 1 })
 const rejectWith = (path: string, code: number) =>
   simulator.faults.add({ kind: 'error', method: 'POST', path, status: 403, code, times: 1 })
 const [orders, returns] = ['/Persons/*/Orders', '/Persons/*/Returns']
 /** Counts open write intents and reservations. */
 const countOpen = async () => [await countRows(api, api, 'intent'), await countRows(api, api, 'reservation')]
-const countCreatedPersons = () => simulator.ledger.effectsOf('person created').length
-const countVoucherSales = () => simulator.ledger.effectsOf('voucher sold').length
+const countCreatedPersons = () => simulator.ledger.findEffects('person created').length
+const countVoucherSales = () => simulator.ledger.findEffects('voucher sold').length
 
 /** Changes settings and waits until they are in effect, which the time zone in list responses shows. */
 async function applySettings(change: object, timeZone: string) {
@@ -61,7 +61,7 @@ const [noSize, reasons] = [
 test('a placed order is finished although its gateway was removed', async () => {
   const [body, key, before] = [buildOrder(), withKey(), await countOrders()]
   for (const headers of [key, {}]) {
-    loseCall('lost-answer', orders)
+    loseCall('lost-response', orders)
     assertProblem(await post(api, '/orders', body, headers), 'outcome_unknown', api.baseUrl)
   }
   await withoutPaypal(async () => {
@@ -74,7 +74,7 @@ test('a placed order is finished although its gateway was removed', async () => 
 
 test('a placed order is finished although its repeat causes an upstream error', async () => {
   const [body, key, before] = [buildOrder(), withKey(), await countOrders()]
-  loseCall('lost-answer', orders)
+  loseCall('lost-response', orders)
   assertProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
   rejectWith(orders, 5005)
   getCreatedRecord(await post(api, '/orders', body, key))
@@ -84,7 +84,7 @@ test('a placed order is finished although its repeat causes an upstream error', 
 test('a sold voucher is recorded although vouchers are no longer configured', async () => {
   const [key, countedBefore] = [withKey(), await countRows(api, api, 'upstream_voucher_sale')]
   for (const headers of [key, {}]) {
-    loseCall('lost-answer', orders)
+    loseCall('lost-response', orders)
     assertProblem(await post(api, '/vouchers', gift, headers), 'outcome_unknown', api.baseUrl)
   }
   await withSettings(noVouchers, vouchers, async () => {
@@ -100,7 +100,7 @@ test('a sold voucher is recorded although vouchers are no longer configured', as
 
 test('a sold voucher is recorded although its repeat causes an upstream error', async () => {
   const key = withKey()
-  loseCall('lost-answer', orders)
+  loseCall('lost-response', orders)
   assertProblem(await post(api, '/vouchers', gift, key), 'outcome_unknown', api.baseUrl)
   rejectWith(orders, 5129)
   assert.equal((await post(api, '/vouchers', gift, key)).status, 202)
@@ -109,7 +109,7 @@ test('a sold voucher is recorded although its repeat causes an upstream error', 
 
 test('a sold voucher is recorded although the voucher SKU has changed', async () => {
   const countedBefore = await countRows(api, api, 'upstream_voucher_sale')
-  loseCall('lost-answer', orders)
+  loseCall('lost-response', orders)
   assertProblem(await post(api, '/vouchers', gift), 'outcome_unknown', api.baseUrl)
   await shop.recoverWrites({ giftCardSku: '4711' })
   assert.deepEqual([await countRows(api, api, 'upstream_voucher_sale'), await countOpen()], [countedBefore + 1, [0, 0]])
@@ -119,7 +119,7 @@ test('a sold voucher is recorded although its email date has passed', async () =
   const countedBefore = await countRows(api, api, 'upstream_voucher_sale')
   const [west, east] = ['Etc/GMT+12', 'Etc/GMT-14']
   await applySettings({}, west)
-  loseCall('lost-answer', orders)
+  loseCall('lost-response', orders)
   const today = { deliveryDate: Temporal.Now.plainDateISO(west).toString() }
   assertProblem(await post(api, '/vouchers', { ...gift, ...today }), 'outcome_unknown', api.baseUrl)
   await applySettings({}, 'Australia/Melbourne')
@@ -136,7 +136,7 @@ test('a completed return is finished although its reason was removed', async () 
     { id: (await placeOrder({ [tee.sku]: 2 })).id, headers: {} },
   ] as const
   for (const { id, headers } of bodies) {
-    loseCall('lost-answer', returns)
+    loseCall('lost-response', returns)
     assertProblem(await postReturn(id, { [tee.sku]: 2 }, {}, headers), 'outcome_unknown', api.baseUrl)
   }
   await withSettings(noSize, reasons, async () => {
@@ -151,7 +151,7 @@ test('a completed return is finished although its reason was removed', async () 
 
 test('a completed return is finished although its repeat causes an upstream error', async () => {
   const [{ id }, key] = [await placeOrder({ [tee.sku]: 1 }), withKey()]
-  loseCall('lost-answer', returns)
+  loseCall('lost-response', returns)
   assertProblem(await postReturn(id, { [tee.sku]: 1 }, {}, key), 'outcome_unknown', api.baseUrl)
   rejectWith(returns, 5085)
   getCreatedRecord(await postReturn(id, { [tee.sku]: 1 }, {}, key))
@@ -165,7 +165,7 @@ test('a created customer is stored although its reference type is now restricted
     [first, key],
     [second, {}],
   ] as const) {
-    loseCall('lost-answer', '/Persons')
+    loseCall('lost-response', '/Persons')
     assertProblem(await post(api, '/customers', input, headers), 'outcome_unknown', api.baseUrl)
   }
   await withSettings(noReferences, anyReferences, async () => {
@@ -181,7 +181,7 @@ test('a created customer is stored although its reference type is now restricted
 
 test('a completed customer change is stored although its reference type is restricted', async () => {
   const { id } = (await post(api, '/customers', buildCustomer())).json.data
-  loseCall('lost-answer', '/Persons/*', 'PUT')
+  loseCall('lost-response', '/Persons/*', 'PUT')
   assertProblem(
     await put(api, `/customers/${id}`, { references: { shopsFor: '4413' } }),
     'outcome_unknown',

@@ -122,7 +122,7 @@ test('upstream rejections have stable codes and quote the original code', async 
 test('a return with a lost response is unknown until its repeat', async () => {
   const order = await placeOrder({ [tee.sku]: 3 })
   const [key, before] = [withKey(), await countReturns()]
-  simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Returns', times: 1 })
+  simulator.faults.add({ kind: 'lost-response', method: 'POST', path: '/Persons/*/Returns', times: 1 })
   assertProblem(await postReturn(order.id, { [tee.sku]: 2 }, {}, key), 'outcome_unknown', api.baseUrl)
   assert.deepEqual([countUpstreamReturns(), await countReturns()], [1, before])
   const record = getCreatedRecord(await postReturn(order.id, { [tee.sku]: 2 }, {}, key))
@@ -150,7 +150,7 @@ test('a proxy page with status 200 is unknown and the repeat returns', async () 
 test('a lost return with a given number keeps the number unique', async () => {
   const key = withKey()
   const [order, other] = [await placeOrder({ [tee.sku]: 2 }), await placeOrder({ [tee.sku]: 2 })]
-  simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Returns', times: 1 })
+  simulator.faults.add({ kind: 'lost-response', method: 'POST', path: '/Persons/*/Returns', times: 1 })
   const returnNumber = 'RMA-1'
   assertProblem(await postReturn(order.id, { [tee.sku]: 1 }, { returnNumber }, key), 'outcome_unknown', api.baseUrl)
   const record = getCreatedRecord(await postReturn(order.id, { [tee.sku]: 1 }, { returnNumber }, key))
@@ -165,7 +165,7 @@ test('a lost return with a given number keeps the number unique', async () => {
   assert.equal(countUpstreamReturns(), 1)
 
   const again = withKey()
-  simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Returns', times: 1 })
+  simulator.faults.add({ kind: 'lost-response', method: 'POST', path: '/Persons/*/Returns', times: 1 })
   const second = { returnNumber: 'RMA-2' }
   assertProblem(await postReturn(order.id, { [tee.sku]: 1 }, second, again), 'outcome_unknown', api.baseUrl)
   assertProblem(await postReturn(other.id, { [tee.sku]: 1 }, second), 'concurrent_update', api.baseUrl)
@@ -189,7 +189,7 @@ test('one of two concurrent returns with one number succeeds', async () => {
 test("an unknown return reserves its key and its order's items", async () => {
   const [order, other] = [await placeOrder({ [tee.sku]: 1 }), await placeOrder({ [tee.sku]: 1 })]
   const key = withKey()
-  simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Returns', times: 1 })
+  simulator.faults.add({ kind: 'lost-response', method: 'POST', path: '/Persons/*/Returns', times: 1 })
   assertProblem(await postReturn(order.id, { [tee.sku]: 1 }, {}, key), 'outcome_unknown', api.baseUrl)
   assertProblem(await postReturn(other.id, { [tee.sku]: 1 }, {}, key), 'idempotency_key_reused', api.baseUrl)
   assertProblem(await postReturn(order.id, { [tee.sku]: 1 }), 'concurrent_update', api.baseUrl)
@@ -235,7 +235,7 @@ test('returns require a back office version that supports them', async () => {
     const response = await post(own.api, '/orders/1/returns', buildReturn({ [tee.sku]: 1 }))
     assertProblem(response, 'capability_unavailable', own.api.baseUrl)
     assert.match(response.json.detail, /2017\.2.*2017\.1/)
-    assert.equal(own.simulator.ledger.callsTo({ method: 'POST' }).length, 0)
+    assert.equal(own.simulator.ledger.findCalls({ method: 'POST' }).length, 0)
   } finally {
     await own.stop()
   }

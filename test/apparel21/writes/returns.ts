@@ -20,7 +20,7 @@ export function createReturns(
   }
   const postReturn = (orderId: string, units: Units, more: object = {}, headers = {}) =>
     post(api, `/orders/${encodeURIComponent(orderId)}/returns`, buildReturn(units, more), headers)
-  const countUpstreamReturns = () => simulator.ledger.effectsOf('return created').length
+  const countUpstreamReturns = () => simulator.ledger.findEffects('return created').length
   const countReturns = () => countRows(api, api, 'sales_return')
   const getReturnable = async (orderId: string) => (await api.get(`/orders/${orderId}/returnable`)).json.data
   const getStatuses = async (orderId: string) =>

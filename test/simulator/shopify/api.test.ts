@@ -9,7 +9,7 @@ import { Kind, parse, print, validate } from 'graphql'
 import { predictCost } from '../../../simulator/shopify/cost.ts'
 import { openVersion } from '../../../simulator/shopify/execute.ts'
 import { startShopifySimulator } from '../../../simulator/shopify/simulator.ts'
-import { onHandOf } from '../../../simulator/shopify/state.ts'
+import { computeOnHand } from '../../../simulator/shopify/state.ts'
 
 const simulator = await startShopifySimulator({
   now: '2026-11-02T10:00:00Z',
@@ -165,13 +165,13 @@ test('an empty bucket throttles until its points are restored', async () => {
 
 test('a quantity is set by compare-and-set, once per key', async () => {
   const level = firstLevel()
-  const before = onHandOf(level)
+  const before = computeOnHand(level)
   assert.deepEqual((await setOnHand([rowOf(7, before)])).body.data.inventorySetQuantities.userErrors, [])
-  assert.equal(onHandOf(level), 7)
+  assert.equal(computeOnHand(level), 7)
   simulator.change({ kind: 'count', itemId: level.itemId, locationId: level.locationId, available: 9 })
   // A replay succeeds and changes nothing.
   assert.deepEqual((await setOnHand([rowOf(7, before)])).body.data.inventorySetQuantities.userErrors, [])
-  assert.equal(onHandOf(level), 9)
+  assert.equal(computeOnHand(level), 9)
   const other = (await setOnHand([rowOf(3, before)])).body.data.inventorySetQuantities.userErrors
   assert.equal(other[0].code, 'IDEMPOTENCY_KEY_PARAMETER_MISMATCH')
   const stale = (await setOnHand([rowOf(3, 7)], 'k2')).body.data.inventorySetQuantities.userErrors
@@ -185,11 +185,11 @@ test('a bundle rejects the whole batch and is named by its path', async () => {
   assert.ok(variant)
   simulator.change({ kind: 'variant', id: variant.id, requiresComponents: true })
   const bundle = { ...rowOf(1, 0), inventoryItemId: `gid://shopify/InventoryItem/${variant.itemId}` }
-  const before = onHandOf(firstLevel())
+  const before = computeOnHand(firstLevel())
   const { userErrors } = (await setOnHand([rowOf(99, before), bundle])).body.data.inventorySetQuantities
   const error = userErrors.find(({ code }: { code: string }) => code === 'NON_MUTABLE_INVENTORY_ITEM')
   assert.deepEqual(error.field, ['input', 'quantities', '1', 'inventoryItemId'])
-  assert.equal(onHandOf(firstLevel()), before)
+  assert.equal(computeOnHand(firstLevel()), before)
 })
 
 test('a request without key or expected quantity is rejected', async () => {
@@ -267,10 +267,10 @@ test('faults of pages repeat, shuffle and ignore', async () => {
 
 test('a lost response has taken effect', async () => {
   const level = firstLevel()
-  const before = onHandOf(level)
+  const before = computeOnHand(level)
   simulator.faults.add({ kind: 'lost-response', path: '/SetQuantities', times: 1 })
   await assert.rejects(setOnHand([rowOf(42, before)]))
-  assert.equal(onHandOf(level), 42)
+  assert.equal(computeOnHand(level), 42)
 })
 
 test('an event is signed, and sent again after an error', async () => {
