@@ -1,4 +1,4 @@
--- What all migrations together come to, for reading; nothing runs this file. Written by `npm run docs`.
+-- The tables, views and functions that all migrations create, for reading only. Written by `npm run docs`.
 
 
 -- 0001_services.sql

@@ -58,7 +58,7 @@ function describeOutdated(): string[] {
   return lines.length ? lines : ['None.']
 }
 
-/** Compares two versions (https://semver.org, section 11). A pre-release is older than its release. */
+/** Compares two versions (https://semver.org, section 11), as a sort function does. A pre-release is older than its release. */
 function compareVersions(a: string, b: string): number {
   const [[coreA = '', preA], [coreB = '', preB]] = [a, b].map(version => version.split(/-(.*)/, 2)) as [
     string[],

@@ -4,14 +4,14 @@ import { setBackOffice } from '../src/store/backoffice/connections.ts'
 import { waitUntil } from '../test/support/processes.ts'
 import type { Caller, TestApi } from '../test/support/service.ts'
 
-/** Opens a service with a back office, with syncs and calls as they are after a day. */
+/** Creates a service with a back office, and the sync runs and calls of a day. */
 export async function openBackOfficeService(service: TestApi): Promise<{ office: Caller; close(): Promise<void> }> {
   const { db, keys } = service
   const simulator = await startSimulator()
   const office = await service.createService({ currency: 'AUD', timeZone: 'Australia/Melbourne' })
   const id = office.service.id
   await setBackOffice(db, keys, office.service, { driver: 'apparel21', url: simulator.url, country: 'AU' })
-  await waitUntil(async () => (await office.get('/syncs')).json.data.length > 5, 'the back office is known', 20_000)
+  await waitUntil(async () => (await office.get('/syncs')).json.data.length > 5, 'the syncs are listed', 20_000)
   const syncs = (await office.get('/syncs')).json.data.map(({ sync }: { sync: string }) => sync)
   await db.run(sql`
     insert into sync_state (service_id, sync, since, started_at, finished_at, full_at)

@@ -18,7 +18,7 @@ interface Round {
   requests: number
 }
 
-/** Milliseconds since the address was requested, as measured by the page. */
+/** Opens the console. Returns the milliseconds since the request of its address, as the page measures them. */
 async function measureOpening(): Promise<Round> {
   await page.clearCache()
   await page.goTo('about:blank')
@@ -46,17 +46,17 @@ try {
   for (let round = 0; round < Number(rounds); round++) results.push(await measureOpening())
   const printTimes = (label: string, value: (round: Round) => number, unit: string) => {
     const sorted = results.map(value).sort((a, b) => a - b)
-    const [best, middle, worst] = [sorted[0], sorted[sorted.length >> 1], sorted.at(-1)]
+    const [best, median, worst] = [sorted[0], sorted[sorted.length >> 1], sorted.at(-1)]
     console.log(
-      `${label}: ${[best, middle, worst].map(seconds => Math.round(seconds ?? Number.NaN)).join(', ')} ${unit}`,
+      `${label}: ${[best, median, worst].map(seconds => Math.round(seconds ?? Number.NaN)).join(', ')} ${unit}`,
     )
   }
-  console.log(`The first screen, ${results.length} times, nothing kept: best, middle, worst`)
-  printTimes('something is shown', ({ painted }) => painted, 'ms')
-  printTimes('all of its figures have come', ({ figures }) => figures, 'ms')
-  printTimes('its chart is drawn', ({ drawn }) => drawn, 'ms')
-  printTimes('until the figures', ({ bytes }) => bytes / 1_000, 'KB')
-  printTimes('until the figures', ({ requests }) => requests, 'requests')
+  console.log(`The first screen, ${results.length} times, with an empty cache: best, median, worst`)
+  printTimes('first paint', ({ painted }) => painted, 'ms')
+  printTimes('all figures are shown', ({ figures }) => figures, 'ms')
+  printTimes('the chart is drawn', ({ drawn }) => drawn, 'ms')
+  printTimes('loaded until the figures are shown', ({ bytes }) => bytes / 1_000, 'KB')
+  printTimes('loaded until the figures are shown', ({ requests }) => requests, 'requests')
 } finally {
   await page.close()
   await service.stop()

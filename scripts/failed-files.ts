@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 
 const list = fileURLToPath(new URL('../node_modules/.cache/tillbridge/failed-files.json', import.meta.url))
 
-/** The test files in which something failed when `npm test` last ran, from the folder of the project. */
+/** Returns the test files with failures in the last `npm test`, as paths below the checkout. */
 export const readFailedFiles = (): string[] => JSON.parse(readFileSync(list, 'utf8'))
 
 /** A reporter of Node's test runner. Stores the files with failures, and prints how to run only those. */

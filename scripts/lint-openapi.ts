@@ -15,7 +15,7 @@ const rules = {
   'tag-description': 'error',
   // There is no licence yet.
   'info-license': 'off',
-  // The document in the repository is that of a checkout running on its own machine.
+  // The server of the document in the repository is a checkout on this machine.
   'no-server-example.com': 'off',
 } as const
 
@@ -42,5 +42,5 @@ if (import.meta.main) {
   const findings = await lintOpenApi(text)
   for (const finding of findings) console.error(finding)
   if (findings.length) process.exitCode = 1
-  else console.log('openapi.json: nothing to object to.')
+  else console.log('openapi.json: no findings.')
 }

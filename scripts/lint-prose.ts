@@ -17,7 +17,7 @@ const exceptions: readonly RegExp[] = [
   /^(seed|simulator\/generate)\//, // Names and texts of invented products and people.
   /^contributing\/writing\.md$/, // The glossary names the old words.
   /^client\/(dist|src\/(api|shapes))\//, // Generated from texts that are checked.
-  /^migrations\/schema\.sql$/, // The same.
+  /^migrations\/schema\.sql$/, // Generated from the migrations.
 ]
 
 const program = new Command('npm run lint:prose --')

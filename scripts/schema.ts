@@ -7,7 +7,8 @@ const folder = new URL('../migrations/', import.meta.url)
 
 export const schemaFile = new URL('schema.sql', folder)
 
-const head = '-- What all migrations together come to, for reading; nothing runs this file. Written by `npm run docs`.'
+const head =
+  '-- The tables, views and functions that all migrations create, for reading only. Written by `npm run docs`.'
 
 /** A table, a view or a function: its SQL text and its comment. */
 interface DatabaseObject {
@@ -132,7 +133,7 @@ function renderTable({ name, comment, columns, constraints, indexes, triggers }:
 }
 
 const width = 140
-/** A longer column does not shift the comments of the others. */
+/** A column that is longer than this does not move the comments of the other columns to the right. */
 const maxAlignedWidth = 55
 
 /** Appends the comment of a column to its line. */
@@ -159,7 +160,7 @@ function wrapText(text: string, maxLength: number): string[] {
   return lines
 }
 
-/** Rewrites catalogue text the way a person writes it. */
+/** Rewrites SQL of PostgreSQL's catalogue in the form that people write. */
 const tidySql = (text: string) =>
   text
     .replace(/\s*\n\s*/g, ' ')

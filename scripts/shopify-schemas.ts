@@ -37,7 +37,7 @@ const folder = new URL('../simulator/shopify/schema/', import.meta.url)
 
 const notice = readFileSync(new URL('LICENSE-schema.txt', folder), 'utf8').trimEnd()
 
-/** The fields that documents use, by type, and the types at which they branch. */
+/** The fields that documents use, by type, and the interfaces and unions on which they select. */
 interface Usage {
   fields: Map<string, Set<string>>
   abstract: Set<string>
@@ -129,7 +129,7 @@ interface Access {
   offlineScopes?: string[]
 }
 
-/** Returns the scopes of the used types and root fields, one of which is needed. */
+/** Returns the access scopes of the used types and root fields. A client needs one of the scopes of each. */
 function selectScopes(items: readonly Access[], types: ReadonlyMap<string, string>, { fields }: Usage) {
   const entries = items.flatMap(({ typeName, fieldName, offlineScopes = [] }) => {
     if (!typeName || !types.has(typeName) || !offlineScopes.length) return []

@@ -5,9 +5,8 @@ import type { FileTimes } from '../test/support/run/times.ts'
 import { runTests } from './run-tests.ts'
 
 /**
- * Runs all tests as `npm test` does, or the named files, and prints the seconds of each file, most CPU first. These
- * are wall time with three others running, and CPU of its processes. The shared PostgreSQL has its own line. Linux
- * only.
+ * Runs all tests as `npm test` does, or the named files. Then prints the seconds of each file, most CPU first. The wall
+ * time is measured while three other files run. The shared PostgreSQL has its own line. Linux only.
  */
 const fileArguments = process.argv.slice(2)
 const directory = mkdtempSync(join(tmpdir(), 'tillbridge-times-'))

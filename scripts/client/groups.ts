@@ -3,7 +3,7 @@
  * of `client/src/shapes`.
  */
 export const groups: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  // The first: its records are those of all others.
+  // First, so that the record schemas, which it uses too, are in the files of the other groups.
   changes: { list: 'listChanges' },
   stores: { list: 'listStores', get: 'getStore', update: 'updateStore' },
   staff: { list: 'listStaff', get: 'getStaffMember' },
@@ -137,5 +137,5 @@ export const groups: Readonly<Record<string, Readonly<Record<string, string>>>> 
   audit: { list: 'listAudit' },
 }
 
-/** Operations that the client has in another form or twice. A reader sends a file. */
+/** Operations without a generated method: duplicates, and operations that stream or send a file. */
 export const omittedOperations: ReadonlySet<string> = new Set(['lockVoucherByPost', 'streamChanges', 'importFile'])

@@ -13,7 +13,7 @@ interface OperationParts {
   specificHeaders: Node[]
   body: Node | undefined
   isList: boolean
-  /** Absent if the response has no body. */
+  /** The schema of `data` in the response; absent if the response has no body. */
   data: Node | undefined
 }
 
@@ -54,7 +54,7 @@ export function analyzeOperation(
 const getBody = ({ requestBody }: Node, requestBodies: Node): Node =>
   requestBody?.$ref ? requestBodies[getRefName(requestBody)] : requestBody
 
-/** A time may be given as a `Date`. */
+/** Lets callers pass a timestamp as a `Date`. */
 const toQuerySchema = ({ schema, description }: Node) =>
   schema.$ref && getRefName(schema) === 'TimestampFilter'
     ? { type: 'timestamp', description }

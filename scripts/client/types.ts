@@ -1,5 +1,5 @@
 /** A schema of the OpenAPI document. */
-// biome-ignore lint/suspicious/noExplicitAny: a document is read where it is known
+// biome-ignore lint/suspicious/noExplicitAny: the type of a document is too large to declare
 export type Node = any
 
 /** The direction of values. Values that are read can get new members of an enumeration, so their types stay open. */

@@ -13,7 +13,7 @@ import {
   renderType,
 } from './types.ts'
 
-const notice = '// Made of the operations of the API by `npm run docs`.\n'
+const notice = '// Generated from the OpenAPI document by `npm run docs`.\n'
 const toSourceUrl = (name: string) => new URL(`../../client/src/${name}`, import.meta.url)
 /** Schemas that errors and pages use. */
 const commonSchemas = ['Problem', 'ListMeta', 'Warning']
@@ -83,7 +83,7 @@ export const ${group} = (call: Calls): ${api} => ({\n${implementations}})\n`
 }
 
 const openType = `
-/** One of these words, or one that a later release has. */
+/** One of these values, or one that a later release adds. */
 export type Open<Word extends string> = Word | (string & {})
 `
 

@@ -24,7 +24,7 @@ const sources = fileURLToPath(new URL('../../clients/', import.meta.url))
 
 const withoutTests = 'apis,models,supportingFiles,apiTests=false,modelTests=false,apiDocs=false,modelDocs=false'
 
-/** .NET Standard runs on .NET and on .NET Framework. The retries are our own. */
+/** .NET Standard runs on .NET and .NET Framework. Our own code retries requests. */
 const csharpOptions = 'packageName=Tillbridge.Generated,targetFramework=netstandard2.0,supportsRetry=false'
 
 const generators: Record<Language, Generator> = {
@@ -93,7 +93,7 @@ const serviceParameter = '#/components/parameters/ServiceName'
 
 /**
  * Returns the OpenAPI document without what a client doesn't need or a generator doesn't understand. A client sends the
- * service's header with each request. openapi-generator takes webhooks for operations, and copies the introduction into
+ * service's header with each request. openapi-generator treats webhooks as operations, and copies the introduction into
  * each file. PHP's regular expressions don't know `\u`, and the service validates texts anyway. C# has no constants of the type boolean.
  */
 function buildClientDocument() {
@@ -111,6 +111,6 @@ function buildClientDocument() {
   return { ...document, info: { ...info, description: info.summary } }
 }
 
-/** True for a string that can be null or empty, which generators make a class of. */
+/** True for a string that can be null or empty: generators would create a class for it. */
 const isOptionalString = (value: { anyOf?: { type?: string; maxLength?: number }[] } | null) =>
   value?.anyOf?.length === 3 && value.anyOf.every(({ type }) => type === 'string' || type === 'null')

@@ -53,7 +53,7 @@ const languages = {
   },
 } as const
 
-/** Statuses that come from the data: the demo shop has no record with the ID of an example, or its state is different. */
+/** Statuses that depend on the data: the demo shop has no record with the ID of an example, or the record has another state. */
 const dataStatuses = [403, 404, 409, 412, 422]
 
 /** Operations whose samples are files that need the ID of a sign-up, a basket or an order. */

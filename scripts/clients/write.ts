@@ -19,7 +19,7 @@ const { values, positionals } = parseArgs({
 const unknown = positionals.find(name => !languages.includes(name as Language))
 if (values.help) console.log(help)
 else if (unknown) {
-  console.error(`There is no client in ${unknown}. The language must be one of ${languages.join(', ')}.`)
+  console.error(`There is no client for ${unknown}. The language must be one of ${languages.join(', ')}.`)
   process.exitCode = 1
 } else
   for (const language of positionals.length > 0 ? (positionals as Language[]) : languages) {

@@ -335,7 +335,7 @@ const buildPanel = ({ title, unit, lines, steps }: Panel, id: number, x: number,
   })),
 })
 
-/** The dashboard as Grafana imports it (schema 39: Grafana 10 and later). */
+/** Builds the dashboard in the JSON form that Grafana imports (schema 39: Grafana 10 and later). */
 export function buildDashboard() {
   const panels: object[] = []
   let y = 0

@@ -1,6 +1,6 @@
 import { getMetric, type LabelOf, type MetricName } from '../../src/telemetry/metric-list.ts'
 
-/** The value that a label is compared with: `'GET'`, or with its operator `'=~"5.."'`. */
+/** Required values of labels, such as `'GET'`, or with an operator: `'=~"5.."'`. */
 type Matchers<Name extends MetricName> = { readonly [label in LabelOf<Name>]?: string }
 
 const renderMatcher = ([label, value]: [string, string]) =>
@@ -14,15 +14,15 @@ function buildSelector(name: string, matchers: Record<string, string>) {
   return rendered.length ? `${name}{${rendered.join(', ')}}` : name
 }
 
-/** A metric of the list, as PromQL selects it. */
+/** Returns the PromQL selector of a metric in the metric list. */
 export const selectMetric = <Name extends MetricName>(name: Name, matchers: Matchers<Name> = {}) =>
   buildSelector(name, matchers as Record<string, string>)
 
-/** How many a histogram of the list has counted. */
+/** Returns the PromQL selector of a histogram's count. */
 export const selectCount = <Name extends MetricName>(name: Name, matchers: Matchers<Name> = {}) =>
   buildSelector(`${name}_count`, matchers as Record<string, string>)
 
-/** The buckets of a histogram of the list; up to `le` seconds, which is the end of one, or all. */
+/** Returns the PromQL selector of a histogram's buckets, or of the bucket that ends at `le` seconds. Throws if no bucket ends there. */
 export function selectBuckets<Name extends MetricName>(name: Name, matchers: Matchers<Name> = {}, le?: number) {
   if (le !== undefined && !getMetric(name).buckets?.includes(le))
     throw new Error(`${name} has no bucket that ends at ${le}.`)

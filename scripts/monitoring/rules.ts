@@ -16,12 +16,12 @@ const runbookHeadings = readFileSync(new URL('../../docs/operate/runbooks.md', i
   .filter(line => line.startsWith('### '))
   .map(line => line.slice('### '.length))
 
-/** Requests that wait for changes or stream them are not slow. */
+/** Excludes requests that wait for changes or stream them: they are long, not slow. */
 const withoutChangeStreams = { http_route: '!~"/changes.*"' } as const
 const requestDuration = 'http_server_request_duration_seconds'
 const windows = ['5m', '30m', '1h', '2h', '6h', '1d', '3d'] as const
 
-/** The share of failed requests, and the share of requests that took longer than a second. */
+/** PromQL of the share of failed requests, and of the share of requests that took longer than a second. */
 const shares = {
   'tillbridge:errors:ratio': (range: string) =>
     `sum(rate(${selectCount(requestDuration, { http_response_status_code: '=~"5.."' })}[${range}])) / sum(rate(${selectCount(requestDuration)}[${range}]))`,
@@ -33,7 +33,7 @@ const recordingRules = Object.entries(shares).flatMap(([name, share]) =>
   windows.map(range => ({ record: `${name}_rate${range}`, expr: share(range) })),
 )
 
-/** The anchor that a Markdown renderer gives to the heading of a runbook. */
+/** Returns the anchor that a Markdown renderer gives to the heading of a runbook. */
 const toAnchor = (heading: string) =>
   heading
     .toLowerCase()

@@ -20,7 +20,7 @@ Metrics without the prefix \`tillbridge_\` have the names of OpenTelemetry's sem
 ${rows.join('')}`
 }
 
-/** Files that are generated from the list of metrics, by path. */
+/** Builds the files that are generated from the metric list. Returns their texts by path. */
 export function buildMonitoringFiles(): Record<string, string> {
   const dashboardText = `${JSON.stringify(buildDashboard(), undefined, 2)}\n`
   return {

@@ -1,7 +1,7 @@
 import { split } from 'sentence-splitter'
 import { headlessStarts, maxSentenceWords, replacements } from './words.ts'
 
-/** Something wrong with a sentence; `index` is where in the text it is. */
+/** A problem in a text, which begins at the character `index`. */
 export interface Finding {
   message: string
   index: number

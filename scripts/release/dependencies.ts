@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
 
-/** A package that goes into a release, as package-lock.json has it. */
+/** A package of a release, with the fields of package-lock.json. */
 export interface Dependency {
   /** Its folder: `node_modules/pg`. */
   path: string
   name: string
   version: string
-  /** As a lock has it: `sha512-` and base64. */
+  /** `sha512-` and base64. */
   integrity?: string
   license?: string
 }

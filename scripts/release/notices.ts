@@ -5,7 +5,7 @@ import type { Dependency } from './dependencies.ts'
 
 // The licences of all packages, programs and libraries in a release, with their texts.
 
-/** A library in PostgreSQL's package, which has no licence files of them: SPDX identifier and copyright line. */
+/** SPDX identifier and copyright line of each library in PostgreSQL's package, which has no files with their licences. */
 const compiledLicences: Readonly<Record<string, readonly [licence: string, copyright: string]>> = {
   postgresql: [
     'PostgreSQL',

@@ -14,7 +14,7 @@ import { createSbom } from './sbom.ts'
 
 const checkout = fileURLToPath(new URL('../..', import.meta.url))
 
-/** Parts of the checkout that a release contains. */
+/** Files and folders of the checkout that a release contains. */
 const releasedFiles = [
   'src',
   'seed',
@@ -36,9 +36,9 @@ const { out, unpacked, freeze } = new Command('npm run release --')
   .description(
     'Creates tillbridge-<version>-linux-<arch>.tar.gz: Node.js, the code, its packages and the bundled PostgreSQL. Writes its bill of materials (CycloneDX) and SHA256SUMS next to it.',
   )
-  .option('--out <directory>', 'where to', 'dist')
-  .option('--unpacked', 'only the directory that would be packed, to try it')
-  .option('--no-freeze', "leaves migrations/released.sha256 as it is: for an archive that isn't published")
+  .option('--out <directory>', 'output directory', 'dist')
+  .option('--unpacked', 'creates only the directory that would be packed, to test it')
+  .option('--no-freeze', "doesn't change migrations/released.sha256: for an archive that isn't published")
   .addHelpText(
     'after',
     '\nExamples:\n  npm run release\n  npm run release -- --out /tmp/dist\n  npm run release -- --no-freeze\n\nHow it is installed: docs/operate/install-linux.md.\n',
@@ -47,7 +47,7 @@ const { out, unpacked, freeze } = new Command('npm run release --')
   .opts<{ out: string; unpacked?: boolean; freeze: boolean }>()
 
 if (process.platform !== 'linux')
-  throw new Error('A release is made on Linux, for Linux: it takes its programs from this checkout.')
+  throw new Error('A release must be built on Linux, because it contains the programs of this checkout.')
 const name = `tillbridge-${manifest.version}-linux-${process.arch}`
 mkdirSync(out, { recursive: true })
 if (!unpacked) {

@@ -14,7 +14,7 @@ interface Component {
   [field: string]: unknown
 }
 
-/** A library that PostgreSQL's package contains, and how its file names its version. */
+/** A library in PostgreSQL's package, and how to find its version. */
 interface BundledLibrary {
   name: string
   file: RegExp
@@ -24,7 +24,7 @@ interface BundledLibrary {
   version(contents: string, file: string): string | undefined
 }
 
-/** `20904` is 2.9.4: libxml2 and libxslt store their version as one number. */
+/** Finds a version that is stored as one number, as in libxml2 and libxslt: `20904` is 2.9.4. */
 function parseNumericVersion(contents: string, pattern: RegExp) {
   const [, number] = pattern.exec(contents) ?? []
   if (number === undefined) return

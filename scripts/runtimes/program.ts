@@ -1,10 +1,10 @@
 import { type Connection, NotFoundError, tillbridge, verifyWebhook, WebhookError } from '../../client/src/index.ts'
 
-/** Result of a client program, in any runtime. */
+/** The results of the client program. They must be the same in each runtime. */
 export interface Outcome {
   stores: number
   title: string
-  /** How often a write was executed that was sent twice with one key. */
+  /** The number of customers with the new email address. */
   written: number
   missing: string
   followed: string

@@ -63,7 +63,7 @@ async function passesIn(name: string, main: string, authorityFile: string): Prom
 // Bun's TLS (BoringSSL) rejects an authority whose name constraints include IP addresses.
 const hosts = { names: ['localhost'], addresses: [] }
 const [caKey, key] = [createKey(), createKey()]
-const authority = { subject: 'Trial of runtimes', key: caKey }
+const authority = { subject: 'Runtime test', key: caKey }
 const times = { notBefore: new Date(Date.now() - 60_000), notAfter: new Date(Date.now() + 3_600_000) }
 const caFile = writeTextFile('ca.pem', issueCertificate({ ...authority, hosts, ...times }))
 const certFile = writeTextFile('cert.pem', issueCertificate({ subject: 'localhost', key, hosts, authority, ...times }))

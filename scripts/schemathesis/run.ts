@@ -21,7 +21,7 @@ function fail(why: string): never {
 }
 
 const programs = await installPipTools('schemathesis==4.32.5')
-if (!programs) fail('Schemathesis is written in Python: it needs python3, 3.10 or later, with venv.')
+if (!programs) fail('Schemathesis needs Python 3.10 or later with venv.')
 const directory = mkdtempSync(join(tmpdir(), 'tillbridge-schemathesis-'))
 const dataDir = join(directory, 'data')
 const environment = { PATH: process.env.PATH, DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'warn' }
@@ -32,7 +32,7 @@ function tillbridge(...args: string[]): string {
   return stdout
 }
 
-/** Resolves with the address of the service when it is ready. */
+/** Resolves with the base URL of the server when it is ready. */
 async function waitForAddress(child: ChildProcess): Promise<string> {
   let output = ''
   for await (const part of child.stdout ?? []) {
@@ -40,10 +40,10 @@ async function waitForAddress(child: ChildProcess): Promise<string> {
     const baseUrl = /serves (https:\S+?)[. ]/.exec(output)?.[1]
     if (baseUrl && output.includes('Press Ctrl-C to stop.')) return baseUrl
   }
-  throw new Error(`The service ended before it served: ${output}`)
+  throw new Error(`The server ended before it was ready: ${output}`)
 }
 
-/** Keeps ending the minute in which wrong passwords and PINs are counted. */
+/** Resets the counters of wrong passwords and PINs five times a second. Returns a function that stops that. */
 async function startResettingCounters(): Promise<() => Promise<void>> {
   const client = new pg.Client(JSON.parse(readFileSync(join(dataDir, 'database.json'), 'utf8')))
   await client.connect()
@@ -54,10 +54,10 @@ async function startResettingCounters(): Promise<() => Promise<void>> {
   }
 }
 
-// Ctrl-C also reaches Schemathesis and the service. Their files are removed after they have ended.
+// Ctrl-C also reaches Schemathesis and the server. Their files are removed after they have ended.
 process.on('SIGINT', () => {})
 mkdirSync(dataDir, { mode: 0o711 })
-console.log('Starting a service with the demo shop …')
+console.log('Starting a server with the demo shop …')
 const server = spawn(process.execPath, [cli, 'start'], { env: environment, stdio: ['ignore', 'pipe', 'inherit'] })
 try {
   const baseUrl = await waitForAddress(server)

@@ -77,7 +77,7 @@ export function checkTranslations(
   })
 }
 
-/** The place of a literal. Any word that is shown must be in the catalogue, elsewhere only what looks like English. */
+/** The visibility of a literal to people. Literals that are shown must be in the catalogue, and unclear ones if they look like English. */
 type Visibility = 'shown' | 'hidden' | 'unclear'
 
 /** Further names of attributes and properties that people see, whose literals a template doesn't translate. */

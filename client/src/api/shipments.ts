@@ -1,4 +1,4 @@
-// Made of the operations of the API by `npm run docs`.
+// Generated from the OpenAPI document by `npm run docs`.
 import type { CallOptions, Calls } from '../calls/calls.ts'
 import { segment } from '../calls/calls.ts'
 import type { Shipment } from '../shapes/shipments.ts'

@@ -1,4 +1,4 @@
-// Made of the operations of the API by `npm run docs`.
+// Generated from the OpenAPI document by `npm run docs`.
 import type { CallOptions, Calls, Paging } from '../calls/calls.ts'
 import { segment } from '../calls/calls.ts'
 import type { Paginator } from '../calls/paginator.ts'

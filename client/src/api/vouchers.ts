@@ -1,4 +1,4 @@
-// Made of the operations of the API by `npm run docs`.
+// Generated from the OpenAPI document by `npm run docs`.
 import type { CallOptions, Calls, WriteOptions } from '../calls/calls.ts'
 import { segment } from '../calls/calls.ts'
 import type { IssuedVoucher, ReadVoucher, ValidatedVoucher, Voucher, VoucherInput, VoucherLedger, VoucherLock, VoucherOpening, VoucherResend, VoucherValidation } from '../shapes/vouchers.ts'

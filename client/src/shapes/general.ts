@@ -1,6 +1,6 @@
-// Made of the operations of the API by `npm run docs`.
+// Generated from the OpenAPI document by `npm run docs`.
 
-/** One of these words, or one that a later release has. */
+/** One of these values, or one that a later release adds. */
 export type Open<Word extends string> = Word | (string & {})
 
 /** An error (RFC 9457). */

@@ -1,4 +1,4 @@
-// Made of the operations of the API by `npm run docs`.
+// Generated from the OpenAPI document by `npm run docs`.
 export type * from './changes.ts'
 export type * from './stores.ts'
 export type * from './staff.ts'

@@ -1,4 +1,4 @@
-// Made of the operations of the API by `npm run docs`.
+// Generated from the OpenAPI document by `npm run docs`.
 
 /** The name of a payment gateway. */
 export type PaymentGateway = string

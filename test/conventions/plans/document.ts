@@ -10,11 +10,11 @@ export interface PlannedRequest extends ListRequest {
 
 const head = `# Plans
 
-Plans of PostgreSQL 18 for the statements of each list, recorded by \`plans.test.ts\` and written by \`npm run plans\`.
+Plans of PostgreSQL 18 for the statements of each list. \`plans.test.ts\` compares them, and \`npm run plans\` writes them again.
 
-A statement is planned once for all values, or each time for the values that it has. Below it stands what reads a table, and what
-keeps rows back; what hands them on is left out. Behind \`by\` stands what is looked up in the index or sorted by, behind \`then\` what
-rows are thrown away by once they are read. \`?\` is a value, \`last\` the end of the page.
+PostgreSQL plans a statement once for all values, or each time for the current values. A plan lists the nodes that read a table, and the
+nodes that collect rows, such as sorts. Nodes that only pass rows on are omitted. \`by\` is followed by the index condition or the sort key,
+\`then\` by the filter that discards rows after they were read. \`?\` is a value, and \`last\` is the end of the page.
 `
 
 /** Renders all plans, by list. Requests with equal plans are grouped. */
