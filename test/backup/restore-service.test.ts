@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test'
 import { type Db, raw, sql } from '../../src/database/db.ts'
 import { listAbandonedMoves } from '../../src/store/moves/moves.ts'
 import { fillWithCanaries } from '../api/access/canaries.ts'
-import { writing } from '../shards/following.ts'
+import { startWriting } from '../shards/following.ts'
 import { buildCustomer } from '../support/customer-bodies.ts'
 import {
   cli,
@@ -177,12 +177,12 @@ test('a paused service is read, its writes wait, and others are served', async (
   assert.ok(Number(rejected.headers['retry-after']) > 0)
   assert.equal((await readFeed(cursor)).status, 200)
   assert.deepEqual(await digestRows(api.db, neighbour), untouched)
-  const load = writing(neighbour)
+  const load = startWriting(neighbour)
   restore.child.kill('SIGCONT')
   assert.equal((await restore.ended).code, 0, restore.err)
-  const { ids, paused } = await load.end()
+  const { ids, pauseCount } = await load.end()
   assert.ok(ids.length > 0)
-  assert.equal(paused, 0)
+  assert.equal(pauseCount, 0)
   assert.match(restore.out, /^Restored .* Writes paused for \d+\.\d s\.$/m)
   await assertRestored()
   assert.equal((await stream).status, 200)

@@ -13,44 +13,44 @@ import { addVouchers, getValidationId, lockVoucher, pin, voucherSettings } from 
 import { post, withKey } from '../support/write.ts'
 
 const library = '/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1'
-const skip = existsSync(library) ? false : `there is no ${library}: apt-get install libfaketime`
+const skip = existsSync(library) ? false : `${library} is not installed (apt-get install libfaketime)`
 
 describe('a server with a wrong clock next to a correct one', { skip }, () => {
   const clock = join(createDirectory(), 'clock')
-  let right: TestApi
-  let wrong: RunningServer
+  let correctApi: TestApi
+  let shiftedServer: RunningServer
   let agent: Agent
 
   before(async () => {
-    right = await startTestApi({ settings: voucherSettings })
+    correctApi = await startTestApi({ settings: voucherSettings })
     writeFileSync(clock, '+0')
-    wrong = await serve(['--no-demo'], {
+    shiftedServer = await serve(['--no-demo'], {
       DATA_DIR: join(createDirectory(), 'data'),
-      DATABASE_URL: right.database.connection,
-      SECRET_KEY: right.secret,
+      DATABASE_URL: correctApi.database.connection,
+      SECRET_KEY: correctApi.secret,
       LD_PRELOAD: library,
       FAKETIME_TIMESTAMP_FILE: clock,
       FAKETIME_NO_CACHE: '1',
       FAKETIME_DONT_FAKE_MONOTONIC: '1',
     })
-    agent = new Agent({ keepAlive: true, ca: readFileSync(wrong.caFile ?? '') })
+    agent = new Agent({ keepAlive: true, ca: readFileSync(shiftedServer.caFile ?? '') })
   })
   after(async () => {
     agent?.destroy()
-    if (wrong) assert.deepEqual(await stopServer(wrong), { code: 0, signal: null })
-    await right?.stop()
+    if (shiftedServer) assert.deepEqual(await stopServer(shiftedServer), { code: 0, signal: null })
+    await correctApi?.stop()
   })
 
-  const ask = (request: HttpsRequest) =>
+  const sendRequest = (request: HttpsRequest) =>
     // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects
-    sendHttpsRequest<any>(request, { baseUrl: wrong.baseUrl, agent, headers: buildCredentials(right) })
-  /** The jobs that are not due within half an hour, and when they are. */
-  const later = async () => {
-    const jobs = await right.db.rows<{ job: string }>(sql`
+    sendHttpsRequest<any>(request, { baseUrl: shiftedServer.baseUrl, agent, headers: buildCredentials(correctApi) })
+  /** Returns the jobs that are not due within half an hour, with their due time. */
+  const listLaterJobs = async () => {
+    const jobs = await correctApi.db.rows<{ job: string }>(sql`
       select concat_ws(' ', name, subject, due_at) as job from job where due_at > now() + interval '30 minutes'`)
     return jobs.map(({ job }) => job)
   }
-  /** How many seconds there are between two instants. */
+  /** Returns the seconds between two timestamps. */
   const getSecondsBetween = (a: string, b: string) => Math.abs(Date.parse(a) - Date.parse(b)) / 1_000
 
   for (const [label, offset] of [
@@ -60,45 +60,67 @@ describe('a server with a wrong clock next to a correct one', { skip }, () => {
     ['has jumped back an hour', '-1h'],
   ] as const)
     test(`a clock that ${label} does not affect locks, repeats, reads or jobs`, async () => {
-      const waiting = await later()
+      const laterJobs = await listLaterJobs()
       writeFileSync(clock, offset)
       const shiftedMs = Number.parseInt(offset, 10) * 3_600_000
       const isShifted = async () => {
-        const { headers } = await ask({ method: 'GET', path: '/stores' })
+        const { headers } = await sendRequest({ method: 'GET', path: '/stores' })
         return Math.abs(Date.parse(String(headers.date)) - Date.now() - shiftedMs) < 60_000
       }
-      await waitUntil(isShifted, 'its clock is wrong')
+      await waitUntil(isShifted, 'the clock is shifted')
 
-      const [otherVoucher, ownVoucher, lastDayVoucher] = [`theirs ${offset}`, `ours ${offset}`, `last day ${offset}`]
+      const [voucherLockedByShifted, voucherLockedByCorrect, lastDayVoucher] = [
+        `shifted ${offset}`,
+        `correct ${offset}`,
+        `last day ${offset}`,
+      ]
       const today = Temporal.Now.plainDateISO(voucherSettings.timeZone).toString()
-      await addVouchers(right, right, { [otherVoucher]: {}, [ownVoucher]: {}, [lastDayVoucher]: { expiryDate: today } })
+      await addVouchers(correctApi, correctApi, {
+        [voucherLockedByShifted]: {},
+        [voucherLockedByCorrect]: {},
+        [lastDayVoucher]: { expiryDate: today },
+      })
       const validate = (number: string) =>
-        ask({ method: 'POST', path: '/vouchers/validate', body: { number, pin, amount: '1.00' } })
-      assert.equal((await lockVoucher(right, ownVoucher, await getValidationId(right, ownVoucher), 600)).status, 200)
-      assert.equal((await validate(ownVoucher)).body.code, 'voucher_locked')
-      const validationId = await getValidationId(right, otherVoucher)
-      const path = `/vouchers/${encodeURIComponent(otherVoucher)}/lock`
-      const locked = await ask({ method: 'PUT', path, body: { validationId, lockSeconds: 600 } })
+        sendRequest({ method: 'POST', path: '/vouchers/validate', body: { number, pin, amount: '1.00' } })
+      assert.equal(
+        (
+          await lockVoucher(
+            correctApi,
+            voucherLockedByCorrect,
+            await getValidationId(correctApi, voucherLockedByCorrect),
+            600,
+          )
+        ).status,
+        200,
+      )
+      assert.equal((await validate(voucherLockedByCorrect)).body.code, 'voucher_locked')
+      const validationId = await getValidationId(correctApi, voucherLockedByShifted)
+      const path = `/vouchers/${encodeURIComponent(voucherLockedByShifted)}/lock`
+      const locked = await sendRequest({ method: 'PUT', path, body: { validationId, lockSeconds: 600 } })
       assert.equal(locked.status, 200, locked.text)
-      const rejected = await post(right, '/vouchers/validate', { number: otherVoucher, pin, amount: '1.00' })
+      const rejected = await post(correctApi, '/vouchers/validate', {
+        number: voucherLockedByShifted,
+        pin,
+        amount: '1.00',
+      })
       assert.equal(rejected.json.code, 'voucher_locked')
-      assert.equal((await validate(lastDayVoucher)).status, 200, 'it is still the last day of the voucher')
+      assert.equal((await validate(lastDayVoucher)).status, 200, 'the voucher must be valid on its last day')
 
       const body = buildCustomer()
-      const created = await ask({ method: 'POST', path: '/customers', body, key: `key ${offset}` })
+      const created = await sendRequest({ method: 'POST', path: '/customers', body, key: `key ${offset}` })
       assert.equal(created.status, 201, created.text)
-      const again = await post(right, '/customers', body, withKey(`key ${offset}`))
-      assert.deepEqual([again.status, again.headers['idempotent-replayed']], [201, 'true'])
+      const repeated = await post(correctApi, '/customers', body, withKey(`key ${offset}`))
+      assert.deepEqual([repeated.status, repeated.headers['idempotent-replayed']], [201, 'true'])
 
-      const [seen, expected] = [
-        await ask({ method: 'GET', path: '/customers/search?limit=1' }),
-        (await right.get('/customers/search?limit=1')).json,
+      const [actual, expected] = [
+        await sendRequest({ method: 'GET', path: '/customers/search?limit=1' }),
+        (await correctApi.get('/customers/search?limit=1')).json,
       ]
-      assert.ok(getSecondsBetween(seen.body.meta?.asOf ?? '', expected.meta.asOf) < 60)
+      assert.ok(getSecondsBetween(actual.body.meta?.asOf ?? '', expected.meta.asOf) < 60)
       const since = encodeURIComponent(expected.meta.asOf)
-      await post(right, '/customers', buildCustomer())
-      const next = await ask({ method: 'GET', path: `/customers/search?updated_after=${since}` })
-      assert.ok(next.body.data.length >= 1, 'what has changed since is seen')
-      for (const job of waiting) assert.ok((await later()).includes(job), `${job} is done before its time`)
+      await post(correctApi, '/customers', buildCustomer())
+      const next = await sendRequest({ method: 'GET', path: `/customers/search?updated_after=${since}` })
+      assert.ok(next.body.data.length >= 1, 'later changes must be listed')
+      for (const job of laterJobs) assert.ok((await listLaterJobs()).includes(job), `${job} ran too early`)
     })
 })

@@ -15,15 +15,15 @@ import { buildCredentials, startSecondServer } from '../support/servers.ts'
 import { startTestApi, type TestApi } from '../support/service.ts'
 import { issueVoucher, stockGiftCards, voucherSettings } from '../support/voucher-shop.ts'
 import { post, withKey } from '../support/write.ts'
-import { type OwnDatabase, ownDatabase, ownDirectory } from './own-postgres.ts'
+import { createTestDirectory, type SeparateDatabase, startSeparateDatabase } from './own-postgres.ts'
 
-// Copies that are made of an installation while shoppers order, return, and pay with vouchers.
+// Copies an installation while shoppers order, return items and pay with vouchers.
 
-const home = ownDirectory('copies')
-let database: OwnDatabase
+const home = createTestDirectory('copies')
+let database: SeparateDatabase
 let api: TestApi
 before(async () => {
-  database = await ownDatabase(join(home, 'original'))
+  database = await startSeparateDatabase(join(home, 'original'))
   api = await startTestApi({ database, settings: voucherSettings, role: 'maintainer' })
   await fillShop(api.db, api.service)
   await stockGiftCards(api, api)
@@ -34,35 +34,38 @@ after(async () => {
   rmSync(home, { recursive: true, force: true })
 })
 
-/** Bodies that shoppers received, by path. */
-const acknowledged: string[] = []
+/** The paths of acknowledged orders and returns. */
+const acknowledgedPaths: string[] = []
 
-/** One who buys a voucher, pays with it, and gives back what was bought, again and again. */
-async function shop(isOver: () => boolean) {
+/** Repeatedly buys a voucher, pays an order with it and returns the order, until `isOver` returns true. */
+async function simulateShopper(isOver: () => boolean) {
   while (!isOver()) {
     const voucher = getCreatedRecord(await issueVoucher(api, { amount: '10.00' }, withKey()))
     const { number, pin } = voucher
     const { json } = await post(api, '/vouchers/validate', { number, pin, amount: '5.00' })
-    const drawn = { number, validationId: json.data.validationId }
+    const redemption = { number, validationId: json.data.validationId }
     const payments = [
-      { gateway: 'paypal', amount: '5.00', voucher: drawn },
+      { gateway: 'paypal', amount: '5.00', voucher: redemption },
       { gateway: 'visa', amount: '5.00' },
     ]
     const order = getCreatedRecord(
       await post(api, '/orders', buildOrder([{ sku: 'TEE', quantity: 1 }], { payments }), withKey()),
     )
-    acknowledged.push(`/orders/${order.id}`)
+    acknowledgedPaths.push(`/orders/${order.id}`)
     const response = await createReturn(api, order.id, { TEE: 1 }, {}, withKey())
-    if (response.status === 201) acknowledged.push(`/returns/${response.json.data.id}`)
+    if (response.status === 201) acknowledgedPaths.push(`/returns/${response.json.data.id}`)
   }
 }
 
-/** Has shoppers shop for as long as something is done. */
+/** Runs `work` while three shoppers shop. */
 async function whileShopping<T>(work: () => Promise<T>): Promise<T> {
   let isOver = false
-  const shopping = Promise.all(Array.from({ length: 3 }, () => shop(() => isOver)))
-  const enough = acknowledged.length + 12
-  await Promise.race([shopping, waitUntil(() => acknowledged.length > enough, 'they have bought something', 60_000)])
+  const shopping = Promise.all(Array.from({ length: 3 }, () => simulateShopper(() => isOver)))
+  const minCount = acknowledgedPaths.length + 12
+  await Promise.race([
+    shopping,
+    waitUntil(() => acknowledgedPaths.length > minCount, 'the shoppers have bought something', 60_000),
+  ])
   try {
     return await work()
   } finally {
@@ -71,24 +74,25 @@ async function whileShopping<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-const contradicted = async (db: Db) => {
-  const facts = Object.entries({ ...orderInvariants(api.service.id), ...embeddedInvariants(api.service.id) })
-  const results = await Promise.all(facts.map(async ([fact, query]) => ({ fact, rows: await db.rows(query) })))
+/** Returns the invariants of orders and vouchers that the data violates. */
+const findViolations = async (db: Db) => {
+  const invariants = Object.entries({ ...orderInvariants(api.service.id), ...embeddedInvariants(api.service.id) })
+  const results = await Promise.all(invariants.map(async ([fact, query]) => ({ fact, rows: await db.rows(query) })))
   return results.filter(({ rows }) => rows.length)
 }
 
 /** Serves a copy and asserts that it has every acknowledged write from before it was started, and no partial write. */
-async function isWhole(db: Database, acknowledgedBefore: readonly string[]) {
+async function assertComplete(db: Database, acknowledgedBefore: readonly string[]) {
   const server = await startSecondServer({ db, keys: api.keys })
   try {
     const headers = buildCredentials(api)
     assert.ok(acknowledgedBefore.length > 10)
     for (const path of acknowledgedBefore) assert.equal((await server.sendRequest(path, { headers })).status, 200, path)
-    assert.deepEqual(await contradicted(db), [])
-    const halves = sql`
+    assert.deepEqual(await findViolations(db), [])
+    const ordersWithoutAudit = sql`
       select id as key from sales_order o where service_id = ${api.service.id}
          and not exists (select from audit a where a.service_id = o.service_id and position('/orders/' || o.id || '"' in a.record) > 0)`
-    assert.deepEqual(await db.rows(halves), [], 'each order has its line in the audit')
+    assert.deepEqual(await db.rows(ordersWithoutAudit), [], 'each order must have an audit entry')
     const [first = ''] = acknowledgedBefore
     const order = await server.sendRequest(first, { headers })
     assert.deepEqual(order.json.data, (await api.get(first)).json.data)
@@ -99,10 +103,10 @@ async function isWhole(db: Database, acknowledgedBefore: readonly string[]) {
 
 test('a copied data directory starts with all acknowledged writes', async () => {
   const copy = join(home, 'copy')
-  const copied = await whileShopping(() =>
-    // All of it in one moment, as a snapshot of the file system has it.
+  const pathsBefore = await whileShopping(() =>
+    // Halts PostgreSQL, so that the copy is like a snapshot of the file system.
     haltPostgresWhile(database.postgres.pid, async () => {
-      const acknowledgedBefore = [...acknowledged]
+      const acknowledgedBefore = [...acknowledgedPaths]
       assert.equal(spawnSync('cp', ['-a', database.directory, copy]).status, 0)
       return acknowledgedBefore
     }),
@@ -111,7 +115,7 @@ test('a copied data directory starts with all acknowledged writes', async () => 
   after(() => postgres.stop())
   const db = openDatabase(postgres.connection, { max: 5, onFault: () => {} })
   after(() => db.close())
-  await isWhole(db, copied)
+  await assertComplete(db, pathsBefore)
 })
 
 test('a backup during sales restores all acknowledged writes and correct ledgers', async () => {
@@ -120,11 +124,11 @@ test('a backup during sales restores all acknowledged writes and correct ledgers
   const file = join(home, 'backup')
   const environment = { SECRET_KEY: api.secret, DATA_DIR: createDirectory() }
   await api.db.run(sql`insert into installation (secret_digest) values (${api.keys.digest}) on conflict do nothing`)
-  const copied = await whileShopping(async () => {
-    const acknowledgedBefore = [...acknowledged]
+  const pathsBefore = await whileShopping(async () => {
+    const acknowledgedBefore = [...acknowledgedPaths]
     await runSuccessfully(['backup', file], { ...environment, DATABASE_URL: database.connection })
     return acknowledgedBefore
   })
   await runSuccessfully(['restore', file], { ...environment, DATABASE_URL: target.connection })
-  await isWhole(target.db, copied)
+  await assertComplete(target.db, pathsBefore)
 })

@@ -10,11 +10,11 @@ import { buildCustomer } from '../support/customer-bodies.ts'
 import { createDirectory, runCommand, waitUntil } from '../support/processes.ts'
 import { startTestApi, type TestApi } from '../support/service.ts'
 import { post, withKey } from '../support/write.ts'
-import { type OwnDatabase, ownDatabase } from './own-postgres.ts'
+import { type SeparateDatabase, startSeparateDatabase } from './own-postgres.ts'
 
 const skip = faketimeMissing
 const clock = join(createDirectory(), 'clock')
-let database: OwnDatabase
+let database: SeparateDatabase
 let api: TestApi
 
 const setClock = (offset: string) => {
@@ -32,18 +32,18 @@ before(async () => {
     FAKETIME_NO_CACHE: '1',
     FAKETIME_DONT_FAKE_MONOTONIC: '1',
   })
-  database = await ownDatabase(createDirectory())
+  database = await startSeparateDatabase(createDirectory())
   api = await startTestApi({ database, settings: { readsPerMinute: 'off', writesPerMinute: 'off' } })
 })
 after(() => api?.stop())
 
-const aheadSeconds = async () => {
+const readAheadSeconds = async () => {
   const row = await api.db.row<{ now: number }>(sql`select extract(epoch from clock_timestamp())::float8 as now`)
   return Math.round((row?.now ?? 0) - Date.now() / 1_000)
 }
 const setClockAndWait = async (offset: string, seconds: number) => {
   setClock(offset)
-  await waitUntil(async () => Math.abs((await aheadSeconds()) - seconds) < 60, `the clock is ${offset}`)
+  await waitUntil(async () => Math.abs((await readAheadSeconds()) - seconds) < 60, `the clock is ${offset}`)
 }
 const createCustomers = async (count: number) => {
   const ids: string[] = []
@@ -128,7 +128,7 @@ test('a jump of the clock expires no idempotency key', { skip }, async () => {
   await tickClock(api.db, 5_000)
   await setClockAndWait('+30h', 30 * 3_600)
   await tickClock(api.db, 5_000)
-  const again = await post(api, '/customers', body, key)
-  assert.deepEqual([again.status, again.headers['idempotent-replayed']], [201, 'true'])
-  assert.equal(again.json.data.id, first.json.data.id)
+  const repeated = await post(api, '/customers', body, key)
+  assert.deepEqual([repeated.status, repeated.headers['idempotent-replayed']], [201, 'true'])
+  assert.equal(repeated.json.data.id, first.json.data.id)
 })

@@ -28,11 +28,12 @@ before(async () => {
 after(() => api.stop())
 
 /**
- * Does some work while `/health/live` is requested, and returns its result. Fails if the work occupies the thread for too long, or delays
- * most of the responses. Cold code, the garbage collector and other machines of the host lengthen single runs, but not all of three.
- * A short request leaves too few responses for a median on a busy machine, so only longer work has `maxMedianMs`.
+ * Runs work while `/health/live` is requested. Returns its result. Fails if all of three runs block the event loop for
+ * too long or delay most of the responses. Cold code, the garbage collector and other processes lengthen single runs, but
+ * not all of them. On a busy machine, a short request leaves too few responses for a median, so only longer work has
+ * `maxMedianMs`.
  */
-async function withoutBlocking<T>(name: string, work: () => Promise<T>, maxMedianMs = Number.POSITIVE_INFINITY) {
+async function assertNotBlocking<T>(name: string, work: () => Promise<T>, maxMedianMs = Number.POSITIVE_INFINITY) {
   const runs: string[] = []
   while (runs.length < 3) {
     const loop = watchEventLoop()
@@ -47,11 +48,11 @@ async function withoutBlocking<T>(name: string, work: () => Promise<T>, maxMedia
   assert.fail(`${name}: ${runs.join(', ')}`)
 }
 
-/** Uploads a file, and waits until its import has ended. */
-const importWatched = (path: string, body: string, headers?: Record<string, string>) =>
-  withoutBlocking(body.slice(0, 60), () => importAndWait(api, path, body, headers), maxLiveMs)
+/** Imports a file. Fails if the import blocks the event loop. */
+const importWithoutBlocking = (path: string, body: string, headers?: Record<string, string>) =>
+  assertNotBlocking(body.slice(0, 60), () => importAndWait(api, path, body, headers), maxLiveMs)
 
-/** Requests `/health/live` again and again. Returns the median time, because other processes delay single requests on a busy machine. */
+/** Requests `/health/live` repeatedly. Returns the median response time, because other processes delay single requests on a busy machine. */
 async function probeLive(signal: AbortSignal) {
   const times: number[] = []
   do {
@@ -63,17 +64,17 @@ async function probeLive(signal: AbortSignal) {
 }
 
 /**
- * The longest stretch of work. Blocking inputs took 300 ms to minutes. `npm run scenario -- hostile` measures the exact limit of 50 ms, which
- * needs a machine of its own.
+ * The longest time in milliseconds that work can block the event loop. Blocking inputs took 300 ms to minutes.
+ * `npm run scenario -- hostile` measures the exact limit of 50 ms, which needs an idle machine.
  */
 const maxMs = 200
 const maxLiveMs = 100
-const blanks = ' '.repeat(40)
+const spaces = ' '.repeat(40)
 const zeros = '0'.repeat(200_000)
 
 test('a date format with many blanks does not block an import', async () => {
-  const record = await importWatched(
-    `customers?date_format=${encodeURIComponent(`DD${blanks}MM.YYYY`)}`,
+  const record = await importWithoutBlocking(
+    `customers?date_format=${encodeURIComponent(`DD${spaces}MM.YYYY`)}`,
     `id,surname,dateOfBirth\n1,Smith,01${' '.repeat(60)}x\n`,
   )
   assert.deepEqual([record.state, record.rejected], ['ok', 1])
@@ -88,14 +89,14 @@ test('long cells of numbers, dates and texts are rejected without blocking', asy
     ['customers', `id,surname,email\n1,Smith,${'a@'.repeat(100_000)}\n`],
   ] as const
   for (const [type, file] of cells) {
-    const record = await importWatched(type, file)
+    const record = await importWithoutBlocking(type, file)
     assert.deepEqual([type, record.state, record.rejected], [type, 'ok', 1])
   }
 })
 
 test('a quotation mark that is not closed does not block an import', async () => {
   const file = `id,surname\n"${'\n1'.repeat(1_500_000)}\n`
-  const record = await importWatched('customers?stop_after=5000', file)
+  const record = await importWithoutBlocking('customers?stop_after=5000', file)
   assert.ok(record.rejected >= 5000)
 })
 
@@ -108,29 +109,29 @@ test('lines with thousands of cells or levels are rejected without blocking', as
     [`${JSON.stringify({ id: '1', surname: 'S', ...fields })}\n`]: "doesn't exist",
   }
   for (const [file, reason] of Object.entries(ndjson)) {
-    const record = await importWatched('customers', file, { 'content-type': 'application/x-ndjson' })
+    const record = await importWithoutBlocking('customers', file, { 'content-type': 'application/x-ndjson' })
     assert.deepEqual([record.state, record.rejected], ['ok', 1], file.slice(0, 60))
     const [rejected] = (await api.get(`/imports/${record.id}/rejected`)).json.data
     assert.equal(rejected.reason, reason)
   }
-  const record = await importWatched('customers', `id,surname\n${`1,S${',ab'.repeat(345_000)}\n`.repeat(20)}`)
+  const record = await importWithoutBlocking('customers', `id,surname\n${`1,S${',ab'.repeat(345_000)}\n`.repeat(20)}`)
   assert.deepEqual([record.state, record.rejected], ['ok', 20])
 })
 
 test('a header with thousands of columns is rejected', async () => {
   const names = Array.from({ length: 100_000 }, (_, i) => `c${i}`)
-  const record = await importWatched('customers', `id,surname,${names.join()}\n1,S\n`)
+  const record = await importWithoutBlocking('customers', `id,surname,${names.join()}\n1,S\n`)
   assert.equal(record.state, 'failed')
   assert.equal(record.detail, 'The file can have at most 2,000 columns, but has 100,002.')
 })
 
 test('long headers and bodies do not block a request', async () => {
   for (const prefer of [`tx${' '.repeat(15_000)}x`, `a${' \t'.repeat(7_000)}x`, 'a="'.repeat(5_000)]) {
-    const result = await withoutBlocking(prefer.slice(0, 10), () => api.get('/stores', { prefer }))
+    const result = await assertNotBlocking(prefer.slice(0, 10), () => api.get('/stores', { prefer }))
     assert.equal(result.status, 200)
   }
   const surname = `${'a'.repeat(100_000)}\u0001`
-  const rejected = await withoutBlocking('a long body', () =>
+  const rejected = await assertNotBlocking('a long body', () =>
     api.request('/customers', {
       method: 'POST',
       body: JSON.stringify({ surname, contact: { email: `${'a.'.repeat(50_000)}@` } }),
@@ -157,7 +158,7 @@ test('bodies with many values and unknown fields do not block a request', async 
       ['PUT', '/settings'],
       ['POST', '/console/session'],
     ] as const) {
-      const { status, json } = await withoutBlocking(`${name} at ${path}`, () =>
+      const { status, json } = await assertNotBlocking(`${name} at ${path}`, () =>
         api.request(path, { method, headers, body: body.slice(0, 262_144) }),
       )
       assert.equal(status, 400)
@@ -168,7 +169,7 @@ test('bodies with many values and unknown fields do not block a request', async 
 test('pipelined requests are answered in their order', async () => {
   const paths = Array.from({ length: 3_000 }, (_, i) => `/missing-${i}`)
   const requests = paths.map(path => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`).join('')
-  const text = await withoutBlocking('pipelined requests', async () => {
+  const text = await assertNotBlocking('pipelined requests', async () => {
     const socket = await openTls(api)
     socket.write(requests)
     const chunks: Buffer[] = []
@@ -196,7 +197,7 @@ test('streams that are reset at once do not block other requests', async () => {
   ])
   const bytes = Buffer.concat([Buffer.from(http2Preface), buildFrame('settings', 0, 0), ...flood.flat()])
   try {
-    await withoutBlocking('reset streams', async () => {
+    await assertNotBlocking('reset streams', async () => {
       const socket = await openTls(server, { ALPNProtocols: ['h2'] })
       const closed = new Promise(resolve => socket.on('close', resolve))
       socket.on('error', () => {}).resume()
@@ -217,7 +218,7 @@ test('long messages of agents do not block a request', async () => {
   ]
   const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
   for (const body of bodies) {
-    const result = await withoutBlocking(body.slice(0, 60), () =>
+    const result = await assertNotBlocking(body.slice(0, 60), () =>
       api.request('/mcp', { method: 'POST', headers, body }),
     )
     assert.equal(result.status, 413)
@@ -233,11 +234,11 @@ test('a hostile page of the back office does not block requests', async t => {
   t.after(() => office.close())
   for (const text of pages) {
     page = text
-    const result = await withoutBlocking(text.slice(0, 10), async () => {
+    const result = await assertNotBlocking(text.slice(0, 10), async () => {
       const { client, backOffice } = connectToBackOffice({ url })
-      const served = await startTestApi({ sharedWith: api, backOffice })
-      const response = await served.get('/capabilities')
-      await served.stop()
+      const sharedApi = await startTestApi({ sharedWith: api, backOffice })
+      const response = await sharedApi.get('/capabilities')
+      await sharedApi.stop()
       client.close()
       return response
     })
@@ -246,9 +247,9 @@ test('a hostile page of the back office does not block requests', async t => {
 })
 
 test('parsers of foreign text take linear time', () => {
-  const read = createDateReader(`DD${blanks}MM.YYYY`)
+  const readDate = createDateReader(`DD${spaces}MM.YYYY`)
   const parsers: [string, () => unknown][] = [
-    ['a date', () => read(`01${' '.repeat(1_000_000)}x`)],
+    ['a date', () => readDate(`01${' '.repeat(1_000_000)}x`)],
     ['an amount', () => createMoneyParser('AUD')(`1.${'0'.repeat(1_000_000)}1`)],
     ['an integer', () => createIntegerParser({})(`1.${'0'.repeat(1_000_000)}1`)],
     ['an amount with groups', () => createMoneyParser('AUD', ',')(`${'1.000'.repeat(200_000)}x`)],

@@ -9,24 +9,24 @@ import { waitUntil } from '../support/processes.ts'
 import { captureLog } from '../support/servers.ts'
 import { startTestApi, type TestApi, type TestResponse } from '../support/service.ts'
 import { assertReplay, post, withKey } from '../support/write.ts'
-import { type OwnDatabase, ownDatabase, smallDisk } from './own-postgres.ts'
+import { mountSmallDisk, type SeparateDatabase, startSeparateDatabase } from './own-postgres.ts'
 
-const disk = smallDisk(120)
+const disk = mountSmallDisk(120)
 
 describe('a full disk', { skip: typeof disk === 'string' && disk }, () => {
   assert.ok(typeof disk !== 'string')
   const captured = captureLog('error')
-  const acknowledged: {
+  const acknowledgedWrites: {
     body: ReturnType<typeof buildCustomer>
     response: TestResponse
     key: ReturnType<typeof withKey>
   }[] = []
-  let database: OwnDatabase
+  let database: SeparateDatabase
   let api: TestApi
   before(async () => {
     const wal = { min_wal_size: '32MB', max_wal_size: '32MB' }
-    // The next session would have to write changes of autovacuum to the catalogue into a file.
-    database = await ownDatabase(disk.directory, { ...wal, autovacuum: 'off' })
+    // Autovacuum would change the catalogue, and the next session would have to write these changes to a file.
+    database = await startSeparateDatabase(disk.directory, { ...wal, autovacuum: 'off' })
     const settings = { readsPerMinute: 'off', writesPerMinute: 'off' } as const
     api = await startTestApi({ database, settings, log: captured.log })
   })
@@ -35,29 +35,29 @@ describe('a full disk', { skip: typeof disk === 'string' && disk }, () => {
     disk.remove()
   })
 
-  /** Creates at most this many customers until one is rejected. Returns the rejection. */
-  async function create(maxCount: number): Promise<TestResponse | undefined> {
+  /** Creates up to `maxCount` customers. Returns the first rejection. */
+  async function createCustomers(maxCount: number): Promise<TestResponse | undefined> {
     for (let i = 0; i < maxCount; i++) {
       const [body, key] = [buildCustomer({ address: { addressLine1: '1 Long Street '.repeat(3) } }), withKey()]
       const response = await post(api, '/customers', body, key)
       if (response.status !== 201) return response
-      acknowledged.push({ body, response, key })
+      acknowledgedWrites.push({ body, response, key })
     }
     return
   }
 
-  const storesOf = (count: number) =>
-    Array.from({ length: count }, (_, i) => `s${i},${i},Store ${i} with a name that takes some room`)
+  const buildStoreLines = (count: number) =>
+    Array.from({ length: count }, (_, i) => `s${i},${i},Store ${i} with a long name`)
   const importStores = (count: number) =>
-    importing(api)(api, 'stores', `storeId,storeNumber,name\n${storesOf(count).join('\n')}\n`)
+    importing(api)(api, 'stores', `storeId,storeNumber,name\n${buildStoreLines(count).join('\n')}\n`)
 
-  const isThere = async ({ json }: TestResponse) => (await api.get(`/customers/${json.data.id}`)).json.data?.id
+  const findCustomerId = async ({ json }: TestResponse) => (await api.get(`/customers/${json.data.id}`)).json.data?.id
 
   test('writes are rejected with Retry-After, reads continue and nothing is lost', async () => {
     assert.equal((await importStores(3)).code, 0)
-    assert.equal(await create(20), undefined)
+    assert.equal(await createCustomers(20), undefined)
     disk.fill()
-    const rejected = (await create(5_000)) ?? assert.fail('the disk is never full')
+    const rejected = (await createCustomers(5_000)) ?? assert.fail('the disk must become full')
     assertProblem(rejected, 'service_unavailable', api.baseUrl, '/customers')
     assert.match(rejected.json.detail, /^Writes are not possible at the moment\./)
     assert.ok(Number(rejected.headers['retry-after']) >= 10)
@@ -65,7 +65,7 @@ describe('a full disk', { skip: typeof disk === 'string' && disk }, () => {
     assert.doesNotMatch(captured.text, /Long Street/)
 
     assert.equal((await api.get('/customers/search')).status, 200)
-    for (const { response } of acknowledged) assert.equal(await isThere(response), response.json.data.id)
+    for (const { response } of acknowledgedWrites) assert.equal(await findCustomerId(response), response.json.data.id)
     assert.equal((await api.sendRaw('/health/live')).status, 200)
   })
 
@@ -79,39 +79,39 @@ describe('a full disk', { skip: typeof disk === 'string' && disk }, () => {
   })
 
   test('service recovers automatically and acknowledged writes are replayed', async () => {
-    disk.makeRoom()
+    disk.empty()
     await waitUntil(
       async () => (await post(api, '/customers', buildCustomer())).status === 201,
       'a customer is created',
       20_000,
     )
-    const [first] = acknowledged
+    const [first] = acknowledgedWrites
     assert.ok(first)
     assertReplay(await post(api, '/customers', first.body, first.key), first.response)
   })
 
   test('PostgreSQL recovers after stopping for lack of WAL space', async () => {
     disk.fill()
-    // The WAL continues in a file that does not fit on the disk.
-    const crash = async () => {
+    // Switches to a WAL file that doesn't fit on the disk.
+    const fillWal = async () => {
       for (let i = 0; i < 10; i++) {
-        // A file in which nothing was written yet is not left for the next one.
+        // PostgreSQL doesn't switch from an empty WAL file to the next one.
         await database.db.run(sql`select pg_logical_emit_message(false, 'full', 'disk')`)
         await database.db.run(sql`select pg_switch_wal()`)
       }
     }
-    await assert.rejects(crash(), DatabaseUnavailable)
+    await assert.rejects(fillWal(), DatabaseUnavailable)
     await waitUntil(
       async () => (await post(api, '/customers', buildCustomer())).status === 503,
       'writes are rejected',
       20_000,
     )
-    disk.makeRoom()
+    disk.empty()
     await waitUntil(
       async () => (await post(api, '/customers', buildCustomer())).status === 201,
-      'it takes writes again',
+      'writes succeed again',
       40_000,
     )
-    for (const { response } of acknowledged) assert.equal(await isThere(response), response.json.data.id)
+    for (const { response } of acknowledgedWrites) assert.equal(await findCustomerId(response), response.json.data.id)
   })
 })

@@ -12,9 +12,9 @@ import {
   stopServer,
   waitUntil,
 } from '../support/processes.ts'
-import { smallDisk } from './own-postgres.ts'
+import { mountSmallDisk } from './own-postgres.ts'
 
-const disk = smallDisk(1)
+const disk = mountSmallDisk(1)
 
 describe('a full log disk', { skip: typeof disk === 'string' && disk }, () => {
   assert.ok(typeof disk !== 'string')
@@ -41,9 +41,9 @@ describe('a full log disk', { skip: typeof disk === 'string' && disk }, () => {
       await sendRequests(3)
       disk.fill()
       await sendRequests(50)
-      disk.makeRoom()
+      disk.empty()
       await sendRequests(3)
-      await waitUntil(() => readFileSync(log, 'utf8').includes('"lost":'), 'the log says how many lines it lacks')
+      await waitUntil(() => readFileSync(log, 'utf8').includes('"lost":'), 'the log reports the number of lost lines')
     } finally {
       assert.deepEqual(await stopServer(server), { code: 0, signal: null })
       await database.drop()
@@ -51,12 +51,12 @@ describe('a full log disk', { skip: typeof disk === 'string' && disk }, () => {
     const lines = readFileSync(log, 'utf8').split('\n').filter(Boolean)
     const gap = lines.findIndex(line => line.includes('"lost":'))
     // Lines that were cut because the disk was full.
-    const torn = lines.flatMap((line, i) => (line.endsWith('}') ? [] : [i]))
+    const cutLines = lines.flatMap((line, i) => (line.endsWith('}') ? [] : [i]))
     assert.deepEqual(
-      torn.filter(i => i !== gap - 1),
+      cutLines.filter(i => i !== gap - 1),
       [],
     )
-    const records = lines.filter((_, i) => !torn.includes(i)).map(line => JSON.parse(line))
+    const records = lines.filter((_, i) => !cutLines.includes(i)).map(line => JSON.parse(line))
     const { lost } = records.find(record => record.lost)
     assert.ok(lost > 0)
     assert.equal(records.filter(({ msg }) => msg === 'request').length + lost, 56)

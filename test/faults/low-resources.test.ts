@@ -17,7 +17,7 @@ import { cli, createDirectory, type RunningServer, serve, stopServer, waitUntil 
 import { buildCredentials, createRequester } from '../support/servers.ts'
 import type { TestResponse } from '../support/service.ts'
 
-// A process of its own that has too little of what it needs: files, memory, the processor.
+// Servers that have too few file descriptors, too little memory or too little CPU time.
 
 const database = await createTestDatabase()
 after(() => database.drop())
@@ -25,12 +25,12 @@ const { db } = database
 const secret = randomBytes(32).toString('hex')
 const service = (await addService(db, 'luma', { readsPerMinute: 'off', writesPerMinute: 'off' })) ?? assert.fail()
 const password = (await addAccount(db, deriveKeys(secret), 'luma', service, 'maintainer')) ?? assert.fail()
-const street = 'A street whose name takes all the room that it has'
+const street = 'A street with a name that has the greatest length.'
 await upsertCustomers(db, service, generateCustomers(100, street))
 const page = '/customers/search?limit=100'
 
-/** A process of the installation, with a little less of something. */
-const served = (name: string, program: readonly [string, ...string[]], more: Record<string, string> = {}) =>
+/** Starts a server of the installation with limited resources. */
+const serveLimited = (name: string, program: readonly [string, ...string[]], more: Record<string, string> = {}) =>
   serve(
     ['--no-demo'],
     {
@@ -44,73 +44,79 @@ const served = (name: string, program: readonly [string, ...string[]], more: Rec
     { program },
   )
 
-/** A client with connections that are kept, so many at most. */
-function clientOf({ baseUrl, caFile = '' }: RunningServer, maxSockets: number) {
+/** Creates a client that keeps at most `maxSockets` connections open. */
+function createClient({ baseUrl, caFile = '' }: RunningServer, maxSockets: number) {
   const ca = readFileSync(caFile, 'utf8')
   const agent = new Agent({ keepAlive: true, maxSockets, ca })
   const sendRequest = createRequester({ baseUrl, ca, agent })
   const headers = { ...buildCredentials({ username: 'luma', password, service }), 'content-type': 'application/json' }
   return {
-    ask: (path: string, body?: object) =>
+    sendRequest: (path: string, body?: object) =>
       sendRequest(path, { headers, ...(body && { method: 'POST', body: JSON.stringify(body) }) }),
     close: () => agent.destroy(),
   }
 }
 
 /** True for a response, or for a rejection with `Retry-After`. */
-const isPolite = ({ status, headers }: TestResponse) =>
+const isServedOrRetryable = ({ status, headers }: TestResponse) =>
   status < 300 || ((status === 503 || status === 429) && Number(headers['retry-after']) > 0)
 
 test('connected clients get responses despite exhausted file descriptors', async () => {
-  const api = await served('files', ['/bin/sh', '-c', 'ulimit -n 100; exec "$0" "$@"', process.execPath, cli])
-  const client = clientOf(api, 1)
-  const crowd: Socket[] = []
-  const files = () => readdirSync(`/proc/${api.pid}/fd`).length
+  const api = await serveLimited('files', ['/bin/sh', '-c', 'ulimit -n 100; exec "$0" "$@"', process.execPath, cli])
+  const client = createClient(api, 1)
+  const idleSockets: Socket[] = []
+  const countFiles = () => readdirSync(`/proc/${api.pid}/fd`).length
   try {
-    assert.equal((await client.ask(page)).status, 200)
+    assert.equal((await client.sendRequest(page)).status, 200)
     for (let i = 0; i < 150; i++)
-      crowd.push(
+      idleSockets.push(
         connect(Number(new URL(api.baseUrl).port), '127.0.0.1')
           .on('error', () => {})
           .resume(),
       )
-    await waitUntil(() => files() >= 98, 'its files are used up', 30_000)
+    await waitUntil(() => countFiles() >= 98, 'the file descriptors are exhausted', 30_000)
     for (let i = 0; i < 5; i++) {
-      const responses = await Promise.all([client.ask(page), client.ask('/stores'), client.ask('/health/live')])
-      assert.ok(responses.every(isPolite), JSON.stringify(responses.map(({ status }) => status)))
+      const responses = await Promise.all([
+        client.sendRequest(page),
+        client.sendRequest('/stores'),
+        client.sendRequest('/health/live'),
+      ])
+      assert.ok(responses.every(isServedOrRetryable), JSON.stringify(responses.map(({ status }) => status)))
     }
-    for (const socket of crowd) socket.destroy()
-    const fresh = clientOf(api, 4)
+    for (const socket of idleSockets) socket.destroy()
+    const newClient = createClient(api, 4)
     await waitUntil(
       () =>
-        fresh.ask(page).then(
+        newClient.sendRequest(page).then(
           ({ status }) => status === 200,
           () => false,
         ),
-      'others are served',
+      'new clients are served',
       30_000,
     )
-    fresh.close()
-    await waitUntil(() => files() < 60, 'the files are back', 60_000)
+    newClient.close()
+    await waitUntil(() => countFiles() < 60, 'the file descriptors are closed', 60_000)
     assert.equal(api.child.exitCode, null)
   } finally {
-    for (const socket of crowd) socket.destroy()
+    for (const socket of idleSockets) socket.destroy()
     client.close()
     await stopServer(api)
   }
 })
 
 test('a small heap survives a crowd that requests large pages', async () => {
-  const api = await served('heap', [process.execPath, '--max-old-space-size=72', cli])
-  const client = clientOf(api, 150)
+  const api = await serveLimited('heap', [process.execPath, '--max-old-space-size=72', cli])
+  const client = createClient(api, 150)
   try {
-    const responses = await Promise.all(Array.from({ length: 450 }, () => client.ask(page)))
+    const responses = await Promise.all(Array.from({ length: 450 }, () => client.sendRequest(page)))
     assert.deepEqual(
-      responses.filter(response => !isPolite(response)).map(({ status, text }) => `${status} ${text.slice(0, 200)}`),
+      responses
+        .filter(response => !isServedOrRetryable(response))
+        .map(({ status, text }) => `${status} ${text.slice(0, 200)}`),
       [],
     )
     assert.ok(responses.filter(({ status }) => status === 200).length > 100)
-    assert.equal((await client.ask(page)).status, 200)
+    assert.equal((await client.sendRequest(page)).status, 200)
     assert.deepEqual([api.child.exitCode, api.err], [null, ''])
   } finally {
     client.close()
@@ -119,11 +125,11 @@ test('a small heap survives a crowd that requests large pages', async () => {
 })
 
 test('a starved processor executes writes once and stays live', async () => {
-  const api = await served('processor', [process.execPath, cli])
-  const client = clientOf(api, 10)
+  const api = await serveLimited('processor', [process.execPath, cli])
+  const client = createClient(api, 10)
   let isOver = false
-  /** A twentieth of the time is its own. */
-  const taking = (async () => {
+  // The server runs for a twentieth of the time.
+  const throttling = (async () => {
     while (!isOver) {
       api.child.kill('SIGSTOP')
       await delay(190)
@@ -135,21 +141,21 @@ test('a starved processor executes writes once and stays live', async () => {
     const emails = Array.from({ length: 20 }, (_, i) => `slow${i}@example.com`)
     const [responses, live] = await Promise.all([
       Promise.all(
-        emails.map(email => client.ask('/customers', { firstname: 'A', surname: 'Slow', contact: { email } })),
+        emails.map(email => client.sendRequest('/customers', { firstname: 'A', surname: 'Slow', contact: { email } })),
       ),
-      client.ask('/health/live'),
+      client.sendRequest('/health/live'),
     ])
     assert.equal(live.status, 200)
-    assert.ok(responses.every(isPolite), JSON.stringify(responses.map(({ status }) => status)))
+    assert.ok(responses.every(isServedOrRetryable), JSON.stringify(responses.map(({ status }) => status)))
     isOver = true
-    await taking
+    await throttling
     const written = await db.run(sql`select from customer where service_id = ${service.id} and surname = 'Slow'`)
     assert.equal(written, responses.filter(({ status }) => status === 201).length)
     assert.ok(written > 0)
-    assert.equal((await client.ask(page)).status, 200)
+    assert.equal((await client.sendRequest(page)).status, 200)
   } finally {
     isOver = true
-    await taking
+    await throttling
     api.child.kill('SIGCONT')
     client.close()
     await stopServer(api)

@@ -7,20 +7,23 @@ import { migrate } from '../../src/database/migrate.ts'
 import { type Postgres, type PostgresOptions, startPostgres } from '../../src/postgres/postgres.ts'
 import type { TestDatabase } from '../support/database.ts'
 
-/** A migrated, empty database on a PostgreSQL of its own, to be halted, killed and starved. */
-export interface OwnDatabase extends TestDatabase {
+/** A migrated, empty database on a separate PostgreSQL, which tests can halt, kill and limit. */
+export interface SeparateDatabase extends TestDatabase {
   postgres: Postgres
   /** The folder of the bundled PostgreSQL. */
   directory: string
 }
 
-/** The URL of the database of a bundled PostgreSQL. */
-const urlOf = ({ host, port, user, database }: Postgres['connection']) =>
+/** Returns the URL of the database of a bundled PostgreSQL. */
+const buildUrl = ({ host, port, user, database }: Postgres['connection']) =>
   `postgres://${user}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`
 
-export async function ownDatabase(directory: string, settings: PostgresOptions['settings'] = {}): Promise<OwnDatabase> {
+export async function startSeparateDatabase(
+  directory: string,
+  settings: PostgresOptions['settings'] = {},
+): Promise<SeparateDatabase> {
   const postgres = await startPostgres(directory, { settings: { fsync: 'off', ...settings } })
-  const connection = urlOf(postgres.connection)
+  const connection = buildUrl(postgres.connection)
   const db = openDatabase(connection, { max: 10, onFault: () => {} })
   const drop = async () => {
     await db.close()
@@ -35,23 +38,23 @@ export async function ownDatabase(directory: string, settings: PostgresOptions['
   return { db, connection, postgres, directory, drop }
 }
 
-/** A directory of the test's own. */
-export const ownDirectory = (name: string) => mkdtempSync(join(tmpdir(), `tillbridge-${name}-`))
+/** Creates a temporary directory. The test must remove it. */
+export const createTestDirectory = (name: string) => mkdtempSync(join(tmpdir(), `tillbridge-${name}-`))
 
-/** A small file system in memory, which can be full. */
+/** A small file system in memory, which tests can fill. */
 export interface SmallDisk {
   directory: string
-  /** Takes all the room that is left. */
+  /** Writes a file that takes all free space. */
   fill(): void
-  /** Gives that room back. */
-  makeRoom(): void
+  /** Removes this file. */
+  empty(): void
   remove(): void
 }
 
-/** Makes one of so many MiB, or says why there cannot be one. */
-export function smallDisk(mebibytes: number): SmallDisk | string {
+/** Mounts a file system with a size in MiB. Returns the reason to skip the test if that's impossible. */
+export function mountSmallDisk(mebibytes: number): SmallDisk | string {
   if (process.geteuid?.() !== 0) return 'only root can mount a small disk'
-  const directory = ownDirectory('disk')
+  const directory = createTestDirectory('disk')
   const { status, stderr } = spawnSync(
     'mount',
     ['-t', 'tmpfs', '-o', `size=${mebibytes}m,mode=711`, 'tmpfs', directory],
@@ -62,7 +65,7 @@ export function smallDisk(mebibytes: number): SmallDisk | string {
     return `a small disk cannot be mounted here: ${stderr?.trim()}`
   }
   const ballast = join(directory, 'ballast')
-  const freeBytes = () => {
+  const getFreeBytes = () => {
     const { bavail, bsize } = statfsSync(directory)
     return bavail * bsize
   }
@@ -70,13 +73,13 @@ export function smallDisk(mebibytes: number): SmallDisk | string {
     directory,
     fill() {
       try {
-        while (freeBytes() > 0) writeFileSync(ballast, Buffer.alloc(freeBytes()), { flag: 'a' })
+        while (getFreeBytes() > 0) writeFileSync(ballast, Buffer.alloc(getFreeBytes()), { flag: 'a' })
       } catch (error) {
         // PostgreSQL has used the remaining space.
         if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
       }
     },
-    makeRoom: () => rmSync(ballast, { force: true }),
+    empty: () => rmSync(ballast, { force: true }),
     remove() {
       spawnSync('umount', [directory])
       rmSync(directory, { recursive: true, force: true })

@@ -13,12 +13,12 @@ import { post, withKey } from '../support/write.ts'
 
 describe('PgBouncer in transaction mode', { skip: pgBouncerMissing }, () => {
   const home = createDirectory()
-  const prepares = !pgBouncerMissing && hasPreparedStatements()
+  const tracksStatements = !pgBouncerMissing && hasPreparedStatements()
   let direct: TestDatabase
   let pooler: Awaited<ReturnType<typeof startPgBouncer>>
   let db: Database
   let api: TestApi
-  const environment = () => ({
+  const buildEnvironment = () => ({
     DATABASE_URL: pooler.connection,
     DATA_DIR: join(home, 'data'),
     SECRET_KEY: api.secret,
@@ -26,10 +26,10 @@ describe('PgBouncer in transaction mode', { skip: pgBouncerMissing }, () => {
 
   before(async () => {
     direct = await createTestDatabase()
-    // Fewer than ask at once: each is many clients' in turn.
+    // Fewer connections than concurrent clients, so that clients share them.
     pooler = await startPgBouncer(direct.connection, [
       'default_pool_size = 4',
-      ...(prepares ? ['max_prepared_statements = 500'] : []),
+      ...(tracksStatements ? ['max_prepared_statements = 500'] : []),
     ])
     db = openDatabase(pooler.connection, { max: 12, pooled: true, onFault: () => {} })
     api = await startTestApi({ database: { db, connection: pooler.connection, drop: () => db.close() } })
@@ -43,12 +43,12 @@ describe('PgBouncer in transaction mode', { skip: pgBouncerMissing }, () => {
   test('start and doctor reject an undeclared pooler with a remedy', async () => {
     const [ignoring, started] = await Promise.all([
       startPgBouncer(direct.connection, ['ignore_startup_parameters = options']),
-      runCommand(['start', '--no-demo'], environment()),
+      runCommand(['start', '--no-demo'], buildEnvironment()),
     ])
     try {
       assert.equal(started.code, 1)
       assert.match(started.err, /^tillbridge: DATABASE_URL names a connection pooler.*Set DATABASE_POOLER=transaction/m)
-      const { code, out } = await runCommand(['doctor'], { ...environment(), DATABASE_URL: ignoring.connection })
+      const { code, out } = await runCommand(['doctor'], { ...buildEnvironment(), DATABASE_URL: ignoring.connection })
       assert.equal(code, 1)
       assert.match(out, /^FAIL {2}Database +DATABASE_URL names a connection pooler/m)
     } finally {
@@ -60,7 +60,7 @@ describe('PgBouncer in transaction mode', { skip: pgBouncerMissing }, () => {
     const session = await startPgBouncer(direct.connection, ['pool_mode = session'])
     try {
       const { code, err } = await runCommand(['start', '--no-demo'], {
-        ...environment(),
+        ...buildEnvironment(),
         DATABASE_URL: session.connection,
       })
       assert.equal(code, 1)
@@ -72,7 +72,7 @@ describe('PgBouncer in transaction mode', { skip: pgBouncerMissing }, () => {
 
   test('concurrent keyed writes are stored once and reach every reader', async () => {
     const bodies = Array.from({ length: 40 }, () => buildCustomer())
-    const begun = await api.get('/customers/search?limit=1')
+    const pageBefore = await api.get('/customers/search?limit=1')
     const responses = await Promise.all(
       bodies.flatMap(body => {
         const key = withKey()
@@ -88,7 +88,7 @@ describe('PgBouncer in transaction mode', { skip: pgBouncerMissing }, () => {
       )
       assert.equal(again.text, first.text)
     }
-    const since = encodeURIComponent(begun.json.meta.asOf)
+    const since = encodeURIComponent(pageBefore.json.meta.asOf)
     const page = await api.get(`/customers/search?updated_after=${since}&limit=100`)
     assert.equal(page.json.data.length, bodies.length)
   })
@@ -110,7 +110,7 @@ describe('PgBouncer in transaction mode', { skip: pgBouncerMissing }, () => {
     const select = sql`select name from pg_prepared_statements where statement like ${'%pg_prepared_statements%'}`
     const names = await Promise.all(Array.from({ length: 8 }, () => db.rows<{ name: string }>(select)))
     const isPrepared = names.flat().some(({ name }) => name.startsWith('PGBOUNCER_'))
-    assert.equal(isPrepared, prepares)
+    assert.equal(isPrepared, tracksStatements)
     assert.deepEqual(
       names.flat().filter(({ name }) => !name.startsWith('PGBOUNCER_')),
       [],
@@ -134,7 +134,7 @@ describe('PgBouncer in transaction mode', { skip: pgBouncerMissing }, () => {
     }
   })
 
-  test('equal texts of writes and reads have separate plans', { skip: !prepares }, async () => {
+  test('equal texts of writes and reads have separate plans', { skip: !tracksStatements }, async () => {
     const writes = openDatabase(pooler.connection, { max: 1, pooled: true, genericPlans: true })
     try {
       const select = sql`select count(*)::integer as count from pg_prepared_statements where statement like ${'%own plans%'} -- own plans`
@@ -146,39 +146,39 @@ describe('PgBouncer in transaction mode', { skip: pgBouncerMissing }, () => {
           ),
         ),
       )
-      const own = new Set(texts.flat().map(({ statement }) => statement.includes('-- generic plan')))
-      assert.deepEqual([...own].sort(), [false, true])
+      const isGeneric = new Set(texts.flat().map(({ statement }) => statement.includes('-- generic plan')))
+      assert.deepEqual([...isGeneric].sort(), [false, true])
     } finally {
       await writes.close()
     }
   })
 
   test('an import waits for another import of its type', async () => {
-    const letGo = await lockImportType(db, api.service, 'staff')
-    let waits = false
-    const second: (() => void)[] = []
+    const releaseFirst = await lockImportType(db, api.service, 'staff')
+    let isWaiting = false
+    const releaseSecond: (() => void)[] = []
     const locked = lockImportType(db, api.service, 'staff', {
       onWait: () => {
-        waits = true
+        isWaiting = true
       },
     }).then(own => {
-      second.push(own)
+      releaseSecond.push(own)
     })
-    await waitUntil(() => waits, 'the second one waits')
-    assert.equal(second.length, 0)
-    letGo()
+    await waitUntil(() => isWaiting, 'the second import waits')
+    assert.equal(releaseSecond.length, 0)
+    releaseFirst()
     await locked
-    for (const own of second) own()
+    for (const own of releaseSecond) own()
   })
 
   test('imports and backups leave no session state behind', async () => {
-    const through = { ...environment(), DATABASE_POOLER: 'transaction' }
+    const environment = { ...buildEnvironment(), DATABASE_POOLER: 'transaction' }
     const staff = join(home, 'staff.csv')
     writeFileSync(staff, 'id,code,surname\n1,A,Lee\n2,B,Smith\n')
-    await runSuccessfully(['import', 'staff', staff, '--service', api.service.name], through)
+    await runSuccessfully(['import', 'staff', staff, '--service', api.service.name], environment)
     assert.equal((await api.get('/staff')).json.data.length, 2)
     const backup = join(home, 'backup')
-    await runSuccessfully(['backup', backup], through)
+    await runSuccessfully(['backup', backup], environment)
     assert.ok(existsSync(backup))
     const plain = openDatabase(pooler.connection, { max: 1, pooled: true })
     try {

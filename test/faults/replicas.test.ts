@@ -12,9 +12,9 @@ import { upsertCustomers } from '../../src/store/customers/customers.ts'
 import { buildCustomers, paginate } from '../support/paginate.ts'
 import { createDirectory, runCommand, waitUntil } from '../support/processes.ts'
 import { startTestApi, type TestApi } from '../support/service.ts'
-import { type OwnDatabase, ownDatabase } from './own-postgres.ts'
+import { type SeparateDatabase, startSeparateDatabase } from './own-postgres.ts'
 
-/** Asks a server for something of itself. */
+/** Runs a statement on a server. Returns its rows. */
 async function querySql(server: Postgres, statement: string) {
   const db = openDatabase(server.connection, { max: 1, straight: true, onFault: () => {} })
   try {
@@ -28,32 +28,32 @@ describe('two replicas', () => {
   const home = createDirectory()
   const standbys: Postgres[] = []
   const notices: string[] = []
-  let primary: OwnDatabase
+  let primary: SeparateDatabase
   let opened: OpenedDatabase
-  /** Reads from the replicas too. */
+  /** A server that also reads from the replicas. */
   let api: TestApi
   /** A server of the same installation that uses only the primary. */
-  let alone: TestApi
+  let primaryOnlyApi: TestApi
 
-  const stateOf = (i: number) => opened.replicas?.[i]?.health.state
-  const states = (...expected: string[]) =>
-    waitUntil(() => expected.every((state, i) => stateOf(i) === state), `the replicas are ${expected}`, 60_000)
-  const counted = () =>
+  const getState = (i: number) => opened.replicas?.[i]?.health.state
+  const waitForStates = (...expected: string[]) =>
+    waitUntil(() => expected.every((state, i) => getState(i) === state), `the replicas are ${expected}`, 60_000)
+  const sumCounts = () =>
     (opened.replicas ?? []).reduce(
       (sum, { counts }) => ({ answered: sum.answered + counts.answered, behind: sum.behind + counts.behind }),
       { answered: 0, behind: 0 },
     )
-  const environment = () => ({
+  const buildEnvironment = () => ({
     DATABASE_URL: primary.connection,
     DATABASE_READ_URL: buildDatabaseUrl(standbys, primary.postgres.connection.database),
   })
 
   before(async () => {
     const settings = { max_wal_senders: '10', autovacuum: 'off' }
-    primary = await ownDatabase(join(home, 'primary'), settings)
+    primary = await startSeparateDatabase(join(home, 'primary'), settings)
     for (const name of ['one', 'two'])
       standbys.push(await startStandby(join(home, name), primary, { fsync: 'off', ...settings }))
-    const config = readConfig(environment())
+    const config = readConfig(buildEnvironment())
     opened = await connect(config, config.databaseUrl ?? '', {
       replicas: true,
       onNotice: notice => void notices.push(notice),
@@ -62,97 +62,97 @@ describe('two replicas', () => {
       database: { db: opened.db, connection: primary.connection, drop: opened.close },
       settings: { readsPerMinute: 'off' },
     })
-    alone = await startTestApi({ sharedWith: api })
+    primaryOnlyApi = await startTestApi({ sharedWith: api })
     await upsertCustomers(primary.db, api.service, buildCustomers(1, 250))
-    await states('ready', 'ready')
+    await waitForStates('ready', 'ready')
   })
   after(async () => {
-    await alone?.stop()
+    await primaryOnlyApi?.stop()
     await api?.stop()
     for (const standby of standbys) await standby.stop()
     await primary?.drop()
   })
 
-  /** The customers that a walk through their list shows, page by page. */
-  const seenBy = async (caller: TestApi) => (await paginate(caller, '/customers/search?limit=100')).ids
+  /** Returns the IDs of all customers, from all pages of their list. */
+  const listIds = async (caller: TestApi) => (await paginate(caller, '/customers/search?limit=100')).ids
 
   test('replicas serve pages, changes and exports once caught up', async () => {
     await waitUntil(async () => {
-      const answeredBefore = counted().answered
+      const answeredBefore = sumCounts().answered
       await upsertCustomers(primary.db, api.service, [{ id: 'new', firstname: `Ann ${answeredBefore}` }])
       const listed = await paginate(api, '/customers/search?limit=100')
       assert.equal(listed.records.find(({ id }) => id === 'new')?.firstname, `Ann ${answeredBefore}`)
-      // The second page at least, and each of both replicas.
+      // Replicas can serve all pages except the first. Waits until each replica has served one.
       return (opened.replicas ?? []).every(({ counts }) => counts.answered > 0)
-    }, 'both replicas answer')
-    assert.deepEqual(await seenBy(api), await seenBy(alone))
+    }, 'both replicas serve reads')
+    assert.deepEqual(await listIds(api), await listIds(primaryOnlyApi))
 
     const lines = await api.get('/customers/search', { accept: 'application/x-ndjson' })
     assert.equal(lines.text.trim().split('\n').length, 251)
-    const [feed, expected] = await Promise.all(
-      [api, alone].map(shop => shop.get('/changes?kinds=customer&limit=1000&records=true')),
+    const [actual, expected] = await Promise.all(
+      [api, primaryOnlyApi].map(shop => shop.get('/changes?kinds=customer&limit=1000&records=true')),
     )
-    assert.deepEqual(feed?.json.data, expected?.json.data)
-    assert.equal(feed?.json.data.length, 251)
+    assert.deepEqual(actual?.json.data, expected?.json.data)
+    assert.equal(actual?.json.data.length, 251)
   })
 
   test('cursors are valid between processes with and without replicas', async () => {
-    const first = await alone.get('/customers/search?limit=100')
+    const first = await primaryOnlyApi.get('/customers/search?limit=100')
     const second = await api.get(`/customers/search?limit=100&after_cursor=${first.json.meta.endCursor}`)
     const other = await api.get('/customers/search?limit=100')
-    const third = await alone.get(`/customers/search?limit=100&after_cursor=${other.json.meta.endCursor}`)
+    const third = await primaryOnlyApi.get(`/customers/search?limit=100&after_cursor=${other.json.meta.endCursor}`)
     assert.deepEqual([second.status, second.json?.data], [200, third.json?.data])
     assert.equal(second.json.data.length, 100)
   })
 
   test('a lagging replica serves only sessions whose data it has', async () => {
     const firstPage = await api.get('/customers/search?limit=100')
-    const on = `/customers/search?limit=100&after_cursor=${firstPage.json.meta.endCursor}`
+    const secondPage = `/customers/search?limit=100&after_cursor=${firstPage.json.meta.endCursor}`
     await waitUntil(async () => {
-      const { answered } = counted()
-      await api.get(on)
-      return counted().answered > answered
-    }, 'a replica has what the walk needs')
+      const { answered } = sumCounts()
+      await api.get(secondPage)
+      return sumCounts().answered > answered
+    }, 'a replica serves the second page')
     for (const standby of standbys) await querySql(standby, 'select pg_wal_replay_pause()')
     try {
       await upsertCustomers(primary.db, api.service, buildCustomers(1, 50, 'Bea'))
-      const { answered, behind } = counted()
-      const stale = await api.get(on)
-      assert.equal(counted().answered, answered + 1, 'a replica continues')
-      const now = await alone.get(on)
-      const ids = new Set(now.json.data.map(({ id }: { id: string }) => id))
-      const older = stale.json.data.map(({ id }: { id: string }) => id)
-      assert.ok(older.every((id: string) => ids.has(id) || id <= '000050'))
+      const { answered, behind } = sumCounts()
+      const stale = await api.get(secondPage)
+      assert.equal(sumCounts().answered, answered + 1, 'a replica must serve the session that it has the data of')
+      const current = await primaryOnlyApi.get(secondPage)
+      const ids = new Set(current.json.data.map(({ id }: { id: string }) => id))
+      const staleIds = stale.json.data.map(({ id }: { id: string }) => id)
+      assert.ok(staleIds.every((id: string) => ids.has(id) || id <= '000050'))
       const { records } = await paginate(api, '/customers/search?limit=100')
       assert.equal(records.filter(({ firstname }) => firstname === 'Bea').length, 50)
       assert.deepEqual(
         records.map(({ id }) => id),
-        await seenBy(alone),
+        await listIds(primaryOnlyApi),
       )
-      assert.equal(counted().answered, answered + 1, 'they have nothing of this walk')
-      assert.ok(counted().behind > behind)
+      assert.equal(sumCounts().answered, answered + 1, 'no replica may serve the new session')
+      assert.ok(sumCounts().behind > behind)
     } finally {
       for (const standby of standbys) await querySql(standby, 'select pg_wal_replay_resume()')
     }
     await waitUntil(async () => {
-      const { answered } = counted()
-      await seenBy(api)
-      return counted().answered > answered
-    }, 'they have caught up')
+      const { answered } = sumCounts()
+      await listIds(api)
+      return sumCounts().answered > answered
+    }, 'the replicas have caught up')
   })
 
   test('hanging replicas are bypassed and used again after recovery', async () => {
     const [first, second] = standbys as [Postgres, Postgres]
-    const expected = await seenBy(alone)
+    const expected = await listIds(primaryOnlyApi)
     await haltPostgresWhile(first.pid, () =>
       haltPostgresWhile(second.pid, async () => {
-        const seen = await Promise.all(Array.from({ length: 20 }, () => seenBy(api)))
-        for (const ids of seen) assert.deepEqual(ids, expected)
-        await states('unreachable', 'unreachable')
-        assert.deepEqual(await seenBy(api), expected)
+        const lists = await Promise.all(Array.from({ length: 20 }, () => listIds(api)))
+        for (const ids of lists) assert.deepEqual(ids, expected)
+        await waitForStates('unreachable', 'unreachable')
+        assert.deepEqual(await listIds(api), expected)
       }),
     )
-    await states('ready', 'ready')
+    await waitForStates('ready', 'ready')
     assert.match(notices.join('\n'), /Replica .* skipped: it is unreachable: .* The primary answers instead\./)
     assert.match(notices.join('\n'), /Replica .* used again\./)
   })
@@ -163,21 +163,21 @@ describe('two replicas', () => {
       const row = await primary.db.row<{ lsn: string }>(sql`
         with begun as materialized (select pg_switch_wal()) select ${currentLsn} as lsn from begun`)
       return parseLsn(row?.lsn ?? '').at % (1n << 20n) === 0n
-    }, 'behind the header of the file there is nothing')
+    }, 'the WAL position is at the start of a new file')
     await waitUntil(async () => {
-      const { answered } = counted()
-      await seenBy(api)
-      return counted().answered > answered
-    }, 'a replica answers')
+      const { answered } = sumCounts()
+      await listIds(api)
+      return sumCounts().answered > answered
+    }, 'a replica serves reads')
   })
 
   test('another database of the same servers is not used', async () => {
     await querySql(primary.postgres, 'create database another')
-    const config = readConfig({ ...environment(), DATABASE_READ_URL: buildDatabaseUrl(standbys, 'another') })
+    const config = readConfig({ ...buildEnvironment(), DATABASE_READ_URL: buildDatabaseUrl(standbys, 'another') })
     const other = await connect(config, config.databaseUrl ?? '', { replicas: true, skipMigrations: true })
     after(() => other.close())
     const listStates = () => (other.replicas ?? []).map(({ health: status }) => status.state)
-    await waitUntil(() => listStates().every(state => state === 'another_log'), 'they are left out', 60_000)
+    await waitUntil(() => listStates().every(state => state === 'another_log'), 'the replicas are not used', 60_000)
   })
 
   test('a role that cannot see replication falls back to the primary', async () => {
@@ -187,11 +187,11 @@ describe('two replicas', () => {
       `create role reader login password 'reader' in role ${primary.postgres.connection.user}`,
     )
     const url = buildDatabaseUrl(standbys, database).replace(/\/\/[^@]*@/, '//reader:reader@')
-    const config = readConfig({ ...environment(), DATABASE_READ_URL: url })
+    const config = readConfig({ ...buildEnvironment(), DATABASE_READ_URL: url })
     const other = await connect(config, config.databaseUrl ?? '', { replicas: true, skipMigrations: true })
     after(() => other.close())
     const { out } = await runCommand(['doctor'], {
-      ...environment(),
+      ...buildEnvironment(),
       DATABASE_READ_URL: url,
       DATA_DIR: join(home, 'data'),
     })
@@ -200,7 +200,7 @@ describe('two replicas', () => {
     await querySql(primary.postgres, 'grant pg_read_all_stats to reader')
     await waitUntil(
       () => (other.replicas ?? []).every(({ health: status }) => status.state === 'ready'),
-      'they answer',
+      'the replicas are used',
       60_000,
     )
   })
@@ -212,16 +212,16 @@ describe('two replicas', () => {
     await querySql(second, 'select pg_reload_conf()')
     await waitUntil(
       async () => (await querySql(first, 'select from pg_stat_replication')).length === 1,
-      'one has a follower',
+      'the second replica follows the first one',
     )
     await querySql(first, 'select pg_promote()')
-    await states('no_standby', 'another_log')
+    await waitForStates('no_standby', 'another_log')
     await upsertCustomers(primary.db, api.service, buildCustomers(1, 3, 'Cleo'))
-    const { answered } = counted()
+    const { answered } = sumCounts()
     const { records } = await paginate(api, '/customers/search?limit=100')
     assert.equal(records.filter(({ firstname }) => firstname === 'Cleo').length, 3)
-    assert.equal(counted().answered, answered)
-    const { out } = await runCommand(['doctor'], { ...environment(), DATA_DIR: join(home, 'data') })
+    assert.equal(sumCounts().answered, answered)
+    const { out } = await runCommand(['doctor'], { ...buildEnvironment(), DATA_DIR: join(home, 'data') })
     assert.match(out, /^FAIL {2}Replicas +.*: it is not a standby\n +.*: it follows another primary/m)
   })
 })

@@ -11,13 +11,13 @@ import { patroniMissing } from '../../scenarios/support/patroni.ts'
 import { isRunning } from '../support/postgres/processes.ts'
 import { checkout, runCommand, startCommand, waitUntil } from '../support/processes.ts'
 
-// Short forms of scenarios that take minutes.
+// Short forms of scenarios, which take minutes in their long form.
 
 const runScenario = (...args: string[]) =>
   runCommand(args, {}, { program: [process.execPath, join(checkout, 'scenarios/run.ts')] })
 
-/** Runs a scenario whose checks must all pass; returns them. */
-async function passedChecks(...args: string[]) {
+/** Runs a scenario. Returns the lines of its checks. Fails if a check fails. */
+async function runAndListChecks(...args: string[]) {
   const { code, out, err } = await runScenario(...args)
   assert.equal(code, 0, `${err}\n${out}`)
   return out.split('\n').filter(line => line.startsWith('✔'))
@@ -70,13 +70,13 @@ test('SIGTERM ends a scenario and all processes that it started', {
 })
 
 test('malformed JSON and naughty strings cause no error of the server', { timeout: 200_000 }, async () => {
-  assert.ok((await passedChecks('outsiders', '--no-schemathesis')).length >= 3)
+  assert.ok((await runAndListChecks('outsiders', '--no-schemathesis')).length >= 3)
 })
 
 test('a halted PostgreSQL and a killed session lose and repeat no write', {
   timeout: 200_000,
 }, async () => {
-  assert.equal((await passedChecks('halted-database', '--seconds', '7', '--clients', '3')).length, 7)
+  assert.equal((await runAndListChecks('halted-database', '--seconds', '7', '--clients', '3')).length, 7)
 })
 
 test('floods of requests by many clients do not block the process', { timeout: 200_000 }, async () => {
@@ -92,17 +92,17 @@ test('floods of requests by many clients do not block the process', { timeout: 2
     '--max-turn',
     '150',
   ]
-  assert.equal((await passedChecks('hostile', ...options)).length, 5)
+  assert.equal((await runAndListChecks('hostile', ...options)).length, 5)
 })
 
 test('the last units are sold once while a process is killed', { timeout: 200_000 }, async () => {
   const options = ['--clients', '30', '--rounds', '2', '--units', '10', '--kills', '10']
-  assert.equal((await passedChecks('last-units', ...options)).length, 7)
+  assert.equal((await runAndListChecks('last-units', ...options)).length, 7)
 })
 
 test('units that tills of Apparel21 sell are not sold again', { timeout: 200_000 }, async () => {
   const options = ['--clients', '20', '--rounds', '1', '--units', '10', '--kills', '0', '--till-sales', '1']
-  assert.equal((await passedChecks('last-units', '--back-office', 'apparel21', ...options)).length, 8)
+  assert.equal((await runAndListChecks('last-units', '--back-office', 'apparel21', ...options)).length, 8)
 })
 
 test('restarts behind HAProxy fail no request', {
@@ -110,7 +110,7 @@ test('restarts behind HAProxy fail no request', {
   skip: haproxyMissing ?? faketimeMissing,
 }, async () => {
   assert.equal(
-    (await passedChecks('processes', '--seconds', '4', '--clients', '1', '--rounds', '1', '--pause', '500')).length,
+    (await runAndListChecks('processes', '--seconds', '4', '--clients', '1', '--rounds', '1', '--pause', '500')).length,
     8,
   )
 })
@@ -118,14 +118,14 @@ test('restarts behind HAProxy fail no request', {
 test('a service with many rows moves with a pause below 5 s', {
   timeout: 300_000,
 }, async () => {
-  assert.equal((await passedChecks('move', '--rows', '5000', '--pause', '300')).length, 5)
+  assert.equal((await runAndListChecks('move', '--rows', '5000', '--pause', '300')).length, 5)
 })
 
 test('a failover to a synchronous standby loses and repeats nothing', {
   timeout: 600_000,
   skip: debianPostgresMissing,
 }, async () => {
-  assert.equal((await passedChecks('failover', '--seconds', '1', '--clients', '3', '--pause', '50')).length, 5)
+  assert.equal((await runAndListChecks('failover', '--seconds', '1', '--clients', '3', '--pause', '50')).length, 5)
 })
 
 test('an asynchronous standby loses only writes within its reported lag', {
@@ -133,7 +133,7 @@ test('an asynchronous standby loses only writes within its reported lag', {
   skip: debianPostgresMissing,
 }, async () => {
   assert.equal(
-    (await passedChecks('failover', '--asynchronous', '--seconds', '1', '--clients', '3', '--pause', '50')).length,
+    (await runAndListChecks('failover', '--asynchronous', '--seconds', '1', '--clients', '3', '--pause', '50')).length,
     5,
   )
 })
@@ -156,28 +156,28 @@ test('a killed primary and a switchover under Patroni lose nothing', {
     'kill',
     'switchover',
   ]
-  assert.equal((await passedChecks('patroni', ...short)).length, 5)
+  assert.equal((await runAndListChecks('patroni', ...short)).length, 5)
 })
 
 test("clients polling through failing replicas end with the primary's records", {
   timeout: 600_000,
 }, async () => {
-  assert.equal((await passedChecks('replicas', '--seconds', '3', '--clients', '2', '--late', '1')).length, 5)
+  assert.equal((await runAndListChecks('replicas', '--seconds', '3', '--clients', '2', '--late', '1')).length, 5)
 })
 
 test('services move between three servers, and a killed server stops its own', {
   timeout: 600_000,
 }, async () => {
-  // Only the long form compares times: next to other tests, a second shows nothing.
+  // Only the long form compares times, because a short run next to other tests is not representative.
   const short = ['--services', '6', '--moves', '2', '--seconds', '3', '--rate', '5', '--pause', '300', '--times', '0']
-  assert.equal((await passedChecks('primaries', ...short)).length, 7)
+  assert.equal((await runAndListChecks('primaries', ...short)).length, 7)
 })
 
 test('clients that stall are disconnected and do not disturb others', {
   timeout: 200_000,
 }, async () => {
   assert.equal(
-    (await passedChecks('crowds', '--handshakes', '20', '--slow', '20', '--readers', '20', '--crowds', '1')).length,
+    (await runAndListChecks('crowds', '--handshakes', '20', '--slow', '20', '--readers', '20', '--crowds', '1')).length,
     9,
   )
 })
@@ -189,12 +189,12 @@ test('the image is built from the Dockerfile and runs unprivileged', {
   timeout: 300_000,
   skip: withoutCompose && buildahMissing,
 }, async () => {
-  if (withoutCompose) assert.equal((await passedChecks('image', '--here')).length, 10)
-  else assert.equal((await passedChecks('compose')).length, 8)
+  if (withoutCompose) assert.equal((await runAndListChecks('image', '--here')).length, 10)
+  else assert.equal((await runAndListChecks('compose')).length, 8)
 })
 
 test('imports that are killed resume, and exports equal them byte by byte', {
   timeout: 300_000,
 }, async () => {
-  assert.equal((await passedChecks('millions', '--lines', '12000', '--kills', '1')).length, 5)
+  assert.equal((await runAndListChecks('millions', '--lines', '12000', '--kills', '1')).length, 5)
 })

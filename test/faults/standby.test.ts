@@ -22,17 +22,17 @@ import {
   waitUntil,
 } from '../support/processes.ts'
 import { buildAuthorization, createRequester } from '../support/servers.ts'
-import { type OwnDatabase, ownDatabase } from './own-postgres.ts'
+import { type SeparateDatabase, startSeparateDatabase } from './own-postgres.ts'
 
 describe('a primary and its standby', () => {
   const home = createDirectory()
-  let primary: OwnDatabase
+  let primary: SeparateDatabase
   let standby: Postgres
-  const urlWith = (servers: readonly Postgres[], ...more: string[]) => {
+  const buildUrl = (servers: readonly Postgres[], ...more: string[]) => {
     const url = buildDatabaseUrl(servers, primary.postgres.connection.database)
     return more.reduce((all, server) => all.replace('@', `@${server},`), url)
   }
-  const settings = (url: string) => ({ DATABASE_URL: url, DATA_DIR: join(home, 'data') })
+  const buildEnvironment = (url: string) => ({ DATABASE_URL: url, DATA_DIR: join(home, 'data') })
   async function setSynchronousStandby(name: string) {
     await primary.db.pool.query(`alter system set synchronous_standby_names = '${name}'`)
     await primary.db.pool.query('select pg_reload_conf()')
@@ -52,7 +52,7 @@ describe('a primary and its standby', () => {
   }
 
   before(async () => {
-    primary = await ownDatabase(join(home, 'primary'), { max_wal_senders: '10' })
+    primary = await startSeparateDatabase(join(home, 'primary'), { max_wal_senders: '10' })
     standby = await startStandby(join(home, 'standby'), primary, { fsync: 'off' })
   })
   after(async () => {
@@ -61,7 +61,7 @@ describe('a primary and its standby', () => {
   })
 
   test('start and commands leave a standby that is named first', async () => {
-    const environment = settings(urlWith([standby, primary.postgres]))
+    const environment = buildEnvironment(buildUrl([standby, primary.postgres]))
     const access = await createServiceAccess(environment, 'first')
     const server = await serve(['--no-demo'], environment)
     const statuses = await Promise.all(Array.from({ length: 10 }, () => sendGet(server, '/stores', access)))
@@ -71,7 +71,7 @@ describe('a primary and its standby', () => {
   })
 
   test('start and commands find the primary among other servers', async () => {
-    const environment = settings(urlWith([standby, primary.postgres], `127.0.0.1:${pickPort()}`))
+    const environment = buildEnvironment(buildUrl([standby, primary.postgres], `127.0.0.1:${pickPort()}`))
     const access = await createServiceAccess(environment, 'second')
     const server = await serve(['--no-demo'], environment)
     const statuses = await Promise.all(Array.from({ length: 10 }, () => sendGet(server, '/stores', access)))
@@ -81,7 +81,7 @@ describe('a primary and its standby', () => {
 
   test('a write that waits for a lost synchronous standby is answered 504', async () => {
     const port = pickPort()
-    const environment = settings(urlWith([primary.postgres, standby]))
+    const environment = buildEnvironment(buildUrl([primary.postgres, standby]))
     const access = await createServiceAccess(environment, 'third')
     const server = await serve(['--no-demo'], { ...environment, METRICS_PORT: port })
     const { username, password, serviceName } = access
@@ -94,43 +94,51 @@ describe('a primary and its standby', () => {
         'content-type': 'application/json',
       },
     }
-    const ask = createRequester({ baseUrl: caller.url, ca: caller.ca })
+    const sendRequest = createRequester({ baseUrl: caller.url, ca: caller.ca })
     const create = (key: string, text: string) =>
-      ask('/customers', { method: 'POST', headers: { ...caller.headers, 'idempotency-key': key }, body: text })
+      sendRequest('/customers', { method: 'POST', headers: { ...caller.headers, 'idempotency-key': key }, body: text })
     assert.equal((await create('before', JSON.stringify(buildCustomer()))).status, 201)
     const body = JSON.stringify(buildCustomer())
     // A standby of this name never connects.
     await setSynchronousStandby('lost')
     try {
       await waitUntil(doesCommitWait, 'the setting takes effect')
-      const writing = create('during', body)
-      await waitUntil(async () => (await ask('/health/ready')).json.data.writes === 'waiting', 'it is shown', 15_000)
+      const waitingWrite = create('during', body)
+      await waitUntil(
+        async () => (await sendRequest('/health/ready')).json.data.writes === 'waiting',
+        'readiness reports waiting writes',
+        15_000,
+      )
       assert.match(
         await (await fetch(`http://127.0.0.1:${port}/metrics`)).text(),
         /^tillbridge_commits_waiting_seconds [1-9]/m,
       )
-      assert.equal((await ask('/stores', { headers: caller.headers })).status, 200)
-      const response = await writing
+      assert.equal((await sendRequest('/stores', { headers: caller.headers })).status, 200)
+      const response = await waitingWrite
       assert.deepEqual([response.status, response.json.code], [504, 'outcome_unknown'])
       const repeat = await create('during', body)
       assert.deepEqual([repeat.status, repeat.json.code], [409, 'idempotency_in_progress'])
     } finally {
       await setSynchronousStandby('')
     }
-    await waitUntil(async () => (await ask('/health/ready')).json.data.writes === 'ready', 'commits end', 15_000)
+    await waitUntil(
+      async () => (await sendRequest('/health/ready')).json.data.writes === 'ready',
+      'commits end',
+      15_000,
+    )
     const repeat = await create('during', body)
     assert.deepEqual([repeat.status, repeat.headers['idempotent-replayed']], [201, 'true'])
     await stopServer(server)
   })
 
   test('a command names the standby if no primary is there', async () => {
-    const { code, err } = await runCommand(['service', 'list'], settings(urlWith([standby])))
+    const { code, err } = await runCommand(['service', 'list'], buildEnvironment(buildUrl([standby])))
     assert.equal(code, 1)
     assert.match(err, /^tillbridge: The database is unreachable: \S+ is a standby.* Check DATABASE_URL\.\n$/)
   })
 
   test('a former primary that comes back gets no connections', async () => {
-    const environment = settings(urlWith([primary.postgres, standby]))
+    const environment = buildEnvironment(buildUrl([primary.postgres, standby]))
     const access = await createServiceAccess(environment, 'fourth')
     const collector = await startCollector()
     const tracing = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url }
@@ -139,34 +147,42 @@ describe('a primary and its standby', () => {
     await waitUntil(async () => {
       const db = openDatabase(standby.connection, { max: 1, straight: true, onFault: () => {} })
       return db.row(sql`select true as "is" from service where name = 'fourth'`).finally(() => db.close())
-    }, 'the standby has it')
-    const hasSpanOf = ({ connection }: Postgres) =>
+    }, 'the service is replicated')
+    const hasSpanFor = ({ connection }: Postgres) =>
       collector.spans.some(({ attributes }) => attributes['server.address'] === connection.host)
-    await waitUntil(() => hasSpanOf(primary.postgres), 'spans name the primary', 20_000)
-    assert.equal(hasSpanOf(standby), false)
+    await waitUntil(() => hasSpanFor(primary.postgres), 'spans name the primary', 20_000)
+    assert.equal(hasSpanFor(standby), false)
     await haltPostgresWhile(primary.postgres.pid, async () => {
       const db = openDatabase(standby.connection, { max: 1, straight: true, onFault: () => {} })
       await db.rows(sql`select pg_promote()`).finally(() => db.close())
-      await waitUntil(async () => (await sendGet(server, '/stores', access)).status === 200, 'it is followed', 60_000)
+      await waitUntil(
+        async () => (await sendGet(server, '/stores', access)).status === 200,
+        'requests succeed on the new primary',
+        60_000,
+      )
     })
     // Spans of statements name the server that executed them.
-    await waitUntil(() => hasSpanOf(standby), 'spans name the new primary', 20_000)
+    await waitUntil(() => hasSpanFor(standby), 'spans name the new primary', 20_000)
     await collector.close()
     // The former primary is back and named first.
     await runSuccessfully(['service', 'add', 'after'], environment)
     assert.equal(await primary.db.row(sql`select true as "is" from service where name = 'after'`), undefined)
     // A pool that is connected to the former primary leaves it as soon as the process learns of the promotion.
-    const url = urlWith([primary.postgres, standby])
+    const url = buildUrl([primary.postgres, standby])
     const pooled = openDatabase(url, { onFault: () => {} })
-    const findNew = () => pooled.row(sql`select true as "is" from service where name = 'after'`)
-    assert.deepEqual(await Promise.all([findNew(), findNew(), findNew()]), [undefined, undefined, undefined])
+    const findNewService = () => pooled.row(sql`select true as "is" from service where name = 'after'`)
+    assert.deepEqual(await Promise.all([findNewService(), findNewService(), findNewService()]), [
+      undefined,
+      undefined,
+      undefined,
+    ])
     await rememberTimelines(url)
-    for (let i = 0; i < 3; i++) assert.ok(await findNew())
+    for (let i = 0; i < 3; i++) assert.ok(await findNewService())
     await pooled.close()
     await haltPostgresWhile(primary.postgres.pid, async () => {
       // A hanging attempt ends when another server is the primary, long before its own limit.
-      const both = openDatabase(urlWith([primary.postgres, standby]), { max: 1, onFault: () => {} })
-      const frozen = openDatabase(urlWith([primary.postgres]), { max: 1, onFault: () => {} })
+      const both = openDatabase(buildUrl([primary.postgres, standby]), { max: 1, onFault: () => {} })
+      const frozen = openDatabase(buildUrl([primary.postgres]), { max: 1, onFault: () => {} })
       const order: string[] = []
       await Promise.allSettled([
         both.row(sql`select 1`).then(() => order.push('the new primary answers')),
@@ -176,7 +192,11 @@ describe('a primary and its standby', () => {
       await Promise.all([both.close(), frozen.close()])
     })
     await standby.stop()
-    await waitUntil(async () => (await sendGet(server, '/stores', access)).status === 503, 'no server is left', 30_000)
+    await waitUntil(
+      async () => (await sendGet(server, '/stores', access)).status === 503,
+      'no database server is available',
+      30_000,
+    )
     for (let i = 0; i < 5; i++) assert.equal((await sendGet(server, '/stores', access)).status, 503)
     await stopServer(server)
   })

@@ -28,7 +28,7 @@ const older = await startTestApi({
 })
 after(() => older.stop())
 
-/** Copies a release, and adds migrations to it. */
+/** Copies a release and adds migrations to it. Returns the directory. */
 function createRelease(from: string, migrations: readonly string[]): string {
   const tree = join(createDirectory(), 'release')
   mkdirSync(tree)
@@ -41,7 +41,7 @@ function createRelease(from: string, migrations: readonly string[]): string {
   return tree
 }
 
-/** The next release: its migrations add a column to each table of services. */
+/** Creates the next release, whose migrations add a column to each table with `service_id`. */
 async function createNextRelease(): Promise<string> {
   const tables = await older.db.rows<{ name: string }>(sql`
     select c.relname as name from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attname = 'service_id'
@@ -59,11 +59,11 @@ async function createNextRelease(): Promise<string> {
   return createRelease(checkout, texts)
 }
 
-/** Builds the command of a release. */
-const programOf = (tree: string) => ({ program: [process.execPath, join(tree, 'src/cli.js')] as const })
+/** Returns the run options of a release. */
+const getProgram = (tree: string) => ({ program: [process.execPath, join(tree, 'src/cli.js')] as const })
 
-/** The same caller, at another server. */
-function callerAt({ baseUrl, caFile = '' }: RunningServer, by: Caller): Caller {
+/** Returns the same caller at another server. */
+function createCallerAt({ baseUrl, caFile = '' }: RunningServer, by: Caller): Caller {
   const sendRequest = createRequester({ baseUrl, ca: readFileSync(caFile, 'utf8') })
   const request: Caller['request'] = (path, { method = 'GET', headers = {}, body } = {}) =>
     sendRequest(path, {
@@ -81,8 +81,8 @@ test('two consecutive releases serve one database without failed requests during
   const operations = listOperations((await older.sendRaw('/openapi.json')).json).filter(
     ({ id }) => !excluded.includes(id),
   )
-  /** Asks for everything, some of it at a time, so that every connection has planned much of it. */
-  async function everything(by: Caller) {
+  /** Calls all operations, in pairs, so that connections prepare many statements. Returns the failures. */
+  async function callAllOperations(by: Caller) {
     const failed: string[] = []
     for (const operation of operations) {
       await clearFailures(older)
@@ -92,10 +92,10 @@ test('two consecutive releases serve one database without failed requests during
     }
     return failed
   }
-  assert.deepEqual(await everything(shop), [])
+  assert.deepEqual(await callAllOperations(shop), [])
   const tree = await createNextRelease()
   let isOver = false
-  const traffic = (async () => {
+  const trafficStatuses = (async () => {
     const statuses = new Map<number, number>()
     while (!isOver) {
       const responses = await Promise.all([
@@ -108,16 +108,16 @@ test('two consecutive releases serve one database without failed requests during
     }
     return statuses
   })()
-  const newer = await serve(['--no-demo'], environmentOf('next'), programOf(tree)).finally(() => {
+  const newer = await serve(['--no-demo'], createEnvironment('next'), getProgram(tree)).finally(() => {
     isOver = true
   })
   try {
-    assert.deepEqual([[...(await traffic).keys()].sort(), captured.text], [[200, 201], ''])
+    assert.deepEqual([[...(await trafficStatuses).keys()].sort(), captured.text], [[200, 201], ''])
     const column = sql`select from information_schema.columns where table_name = 'customer' and column_name = 'of_the_next_release'`
     assert.equal(await older.db.run(column), 1)
-    const next = callerAt(newer, shop)
-    assert.deepEqual(await everything(shop), [])
-    assert.deepEqual(await everything(next), [])
+    const next = createCallerAt(newer, shop)
+    assert.deepEqual(await callAllOperations(shop), [])
+    assert.deepEqual(await callAllOperations(next), [])
     await assertShared(shop, next)
     await assertRollback(shop, next)
     await assertContract(shop, next, tree)
@@ -126,7 +126,7 @@ test('two consecutive releases serve one database without failed requests during
   }
 })
 
-const environmentOf = (name: string) => ({
+const createEnvironment = (name: string) => ({
   DATA_DIR: join(createDirectory(), name),
   DATABASE_URL: older.database.connection,
   SECRET_KEY: older.secret,
@@ -134,10 +134,10 @@ const environmentOf = (name: string) => ({
 })
 
 /** Checks that each process reads what the other one writes. */
-async function assertShared(one: Caller, other: Caller) {
+async function assertShared(first: Caller, second: Caller) {
   for (const [writes, reads] of [
-    [one, other],
-    [other, one],
+    [first, second],
+    [second, first],
   ] as const) {
     const created = await post(writes, '/customers', buildCustomer(), withKey())
     assert.equal(created.status, 201, created.text)
@@ -148,10 +148,10 @@ async function assertShared(one: Caller, other: Caller) {
 
 /** Checks that the older release starts on the database of the newer one, next to it. */
 async function assertRollback(shop: Caller, next: Caller) {
-  const environment = environmentOf('rolled-back')
+  const environment = createEnvironment('rolled-back')
   const rolledBack = await serve(['--no-demo'], environment)
   try {
-    await assertShared(callerAt(rolledBack, shop), next)
+    await assertShared(createCallerAt(rolledBack, shop), next)
     const { out } = await runCommand(['doctor'], environment)
     assert.match(out, /^PASS {2}Database .*\d+ migrations \(\d+ of a newer release\)/m)
   } finally {
@@ -166,10 +166,10 @@ async function assertContract(shop: Caller, next: Caller, tree: string) {
   const afterNext = createRelease(tree, [
     `-- contract: requires ${required}\nalter table customer drop column of_the_next_release;\n`,
   ])
-  const environment = environmentOf('after-next')
-  assert.match(await runSuccessfully(['migrate'], environment, programOf(afterNext)), /^Applied: \d{4}_next\.sql\.\n$/)
+  const environment = createEnvironment('after-next')
+  assert.match(await runSuccessfully(['migrate'], environment, getProgram(afterNext)), /^Applied: \d{4}_next\.sql\.\n$/)
   await assertShared(shop, next)
-  assert.equal(await runSuccessfully(['migrate'], environment, programOf(tree)), 'The database is up to date.\n')
+  assert.equal(await runSuccessfully(['migrate'], environment, getProgram(tree)), 'The database is up to date.\n')
   const { code, err } = await runCommand(['start', '--no-demo'], environment)
   assert.equal(code, 1)
   assert.match(err, new RegExp(`The database is at migration ${latest + 1} and requires ${latest}, .*run a newer`))

@@ -37,8 +37,8 @@ after(async () => {
   closeSync(reader)
 })
 
-/** Does something until there is no more of it. */
-function untilAgain(work: () => number) {
+/** Calls `work` until it returns 0 or would block. */
+function repeatUntilBlocked(work: () => number) {
   try {
     while (work() > 0);
   } catch (error) {
@@ -46,10 +46,10 @@ function untilAgain(work: () => number) {
   }
 }
 
-/** Returns the content of the pipe. */
+/** Reads the content of the pipe. */
 function readAll(): string {
   const parts: Buffer[] = []
-  untilAgain(() => {
+  repeatUntilBlocked(() => {
     const part = Buffer.alloc(65_536)
     const length = readSync(reader, part)
     parts.push(part.subarray(0, length))
@@ -65,26 +65,26 @@ test('a stalled log reader delays no request and receives the lost-line count', 
     for (let i = 0; i < times; i++) assert.equal((await sendGet(server, '/stores', access)).status, 200)
     return performance.now() - begun
   }
-  const read = await measureRequests()
+  const readMs = await measureRequests()
   readAll()
-  untilAgain(() => writeSync(reader, '\n'.repeat(1_024)))
-  const unread = await measureRequests()
-  // Waiting for room at each line would take 200 ms each.
+  repeatUntilBlocked(() => writeSync(reader, '\n'.repeat(1_024)))
+  const unreadMs = await measureRequests()
+  // If each line waited for free space, each request would take 200 ms.
   assert.ok(
-    unread < 3 * read + (times * 200) / 2,
-    `${times} requests took ${unread} ms, ${read} ms where the log is read`,
+    unreadMs < 3 * readMs + (times * 200) / 2,
+    `${times} requests took ${unreadMs} ms, but ${readMs} ms with a reader`,
   )
   readAll()
   let log = ''
-  const lost = () => [...log.matchAll(/"lost":(\d+),/g)].reduce((sum, [, count]) => sum + Number(count), 0)
+  const countLostLines = () => [...log.matchAll(/"lost":(\d+),/g)].reduce((sum, [, count]) => sum + Number(count), 0)
   await waitUntil(
     async () => {
       await sendGet(server, '/stores', access)
       log += readAll()
-      // The last line of each of the two may have come once there was room.
-      return lost() >= times - 2
+      // The last line of each of the two processes can be written after there was free space again.
+      return countLostLines() >= times - 2
     },
-    'the log says how many lines it lacks',
+    'the log reports the number of lost lines',
     30_000,
   )
 })

@@ -8,9 +8,9 @@ import { install } from '../support/installations/installations.ts'
 import { createDirectory, sendGet, serve, stopServer } from '../support/processes.ts'
 
 const maxMemoryMib = 450
-const large = '/docs/api/viewer.js'
-const http1 = buildHttp1Requests(large, 20)
-const http2 = buildHttp2Requests(large, 100)
+const largePath = '/docs/api/viewer.js'
+const http1 = buildHttp1Requests(largePath, 20)
+const http2 = buildHttp2Requests(largePath, 100)
 
 test("1,000 clients that don't read cannot exceed the memory limit", { timeout: 280_000 }, async () => {
   const environment = { DATA_DIR: join(createDirectory(), 'data') }
@@ -26,7 +26,7 @@ test("1,000 clients that don't read cannot exceed the memory limit", { timeout: 
     }
     await delay(3_000)
     // A client that reads receives a large response completely.
-    const { status, text, headers } = await sendGet(server, large)
+    const { status, text, headers } = await sendGet(server, largePath)
     assert.deepEqual([status, text.length > 1_000_000], [200, true])
     assert.equal(Number(headers['content-length']), Buffer.byteLength(text))
     const { peak } = readMemory(server.pid)

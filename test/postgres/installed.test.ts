@@ -6,16 +6,16 @@ import { debianPostgresMissing } from '../../scenarios/support/debian-postgres.t
 import { findBinaries } from '../../src/postgres/binaries.ts'
 import { createDirectory, runCommand, runSuccessfully, serve, stopServer } from '../support/processes.ts'
 
-const auto = { POSTGRES_BIN_DIR: 'auto' }
+const autoBinaries = { POSTGRES_BIN_DIR: 'auto' }
 const readMajor = (DATA_DIR: string) => fs.readFileSync(join(DATA_DIR, 'postgres/data/PG_VERSION'), 'utf8').trim()
 
 test('an installed PostgreSQL is preferred; its data is upgraded only on request', {
   skip: debianPostgresMissing,
 }, async () => {
   const DATA_DIR = join(createDirectory(), 'data')
-  const first = await serve(['--no-demo'], { DATA_DIR, ...auto })
+  const first = await serve(['--no-demo'], { DATA_DIR, ...autoBinaries })
   assert.match(first.out, /^The database is PostgreSQL \d+\.\d+ of this machine\.$/m)
-  await runSuccessfully(['service', 'add', 'luma'], { DATA_DIR, ...auto })
+  await runSuccessfully(['service', 'add', 'luma'], { DATA_DIR, ...autoBinaries })
   await stopServer(first)
   const major = readMajor(DATA_DIR)
 
@@ -45,7 +45,7 @@ test('an installed PostgreSQL is preferred; its data is upgraded only on request
 test('the bundled PostgreSQL keeps its data, and the start says its purpose', async () => {
   const DATA_DIR = join(createDirectory(), 'data')
   await runSuccessfully(['service', 'add', 'luma'], { DATA_DIR, POSTGRES_BIN_DIR: 'bundled' })
-  const server = await serve(['--no-demo'], { DATA_DIR, ...auto })
+  const server = await serve(['--no-demo'], { DATA_DIR, ...autoBinaries })
   assert.match(
     server.out,
     /^The database is the bundled PostgreSQL \d+\.\d+, which is for evaluation\. For production, set/m,

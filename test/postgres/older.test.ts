@@ -17,12 +17,13 @@ import {
   waitUntil,
 } from '../support/processes.ts'
 
-const people = ['id,email,firstname', ...Array.from({ length: 40 }, (_, i) => `${100 + i},c${i}@example.com,Ann`)].join(
-  '\n',
-)
+const customersCsv = [
+  'id,email,firstname',
+  ...Array.from({ length: 40 }, (_, i) => `${100 + i},c${i}@example.com,Ann`),
+].join('\n')
 
-/** An installation on a PostgreSQL of Debian's, in the place of the bundled one, which is newer. */
-async function older() {
+/** Creates an installation whose data was written by Debian's PostgreSQL, which is older than the bundled one. */
+async function createOlderInstallation() {
   const DATA_DIR = join(createDirectory(), 'data')
   fs.mkdirSync(DATA_DIR, { mode: 0o711 })
   const port = Number(pickPort())
@@ -37,7 +38,7 @@ async function older() {
     const environment = { DATA_DIR, DATABASE_URL: `${address}/tillbridge` }
     const access = await createServiceAccess(environment)
     const file = join(DATA_DIR, 'people.csv')
-    fs.writeFileSync(file, people)
+    fs.writeFileSync(file, customersCsv)
     await runSuccessfully(['import', 'customers', file, '--service', 'luma'], environment)
     const server = await serve(['--no-demo'], environment)
     const { json } = await sendGet(server, '/customers/search?limit=15', access)
@@ -52,24 +53,24 @@ async function older() {
 test('a start upgrades an older PostgreSQL safely and keeps a copy', {
   skip: debianPostgresMissing,
 }, async () => {
-  const { DATA_DIR, access, first } = await older()
+  const { DATA_DIR, access, first } = await createOlderInstallation()
   const home = join(DATA_DIR, 'postgres')
-  const had = fs.readFileSync(join(home, 'data/PG_VERSION'), 'utf8').trim()
+  const olderMajor = fs.readFileSync(join(home, 'data/PG_VERSION'), 'utf8').trim()
 
   const rejected = await runCommand(['service', 'list'], { DATA_DIR })
   assert.equal(rejected.code, 1)
   assert.match(
     rejected.err,
-    new RegExp(`was written by PostgreSQL ${had}, .+. Run "tillbridge start" to upgrade it\\.`),
+    new RegExp(`was written by PostgreSQL ${olderMajor}, .+. Run "tillbridge start" to upgrade it\\.`),
   )
 
-  const isNewerMade = () =>
+  const isNewClusterCreated = () =>
     fs.readdirSync(home).some(name => fs.existsSync(join(home, name, 'PG_VERSION')) && name.startsWith('data.new-'))
   const killed = startCommand(['start', '--no-demo'], { DATA_DIR, PORT: '0' })
-  await waitUntil(isNewerMade, 'the newer one is made', 30_000)
+  await waitUntil(isNewClusterCreated, 'the newer database is being created', 30_000)
   killed.child.kill('SIGKILL')
   await killed.ended
-  assert.equal(fs.readFileSync(join(home, 'data/PG_VERSION'), 'utf8').trim(), had)
+  assert.equal(fs.readFileSync(join(home, 'data/PG_VERSION'), 'utf8').trim(), olderMajor)
 
   for (const FAILPOINT of ['rows_upgraded', 'older_data_moved']) {
     const { signal, out, err } = await runCommand(['start', '--no-demo'], { DATA_DIR, PORT: '0', FAILPOINT })
@@ -81,7 +82,7 @@ test('a start upgrades an older PostgreSQL safely and keeps a copy', {
   assert.equal(nextPage.status, 200, nextPage.text)
   const ids = [...first.data, ...nextPage.json.data].map(({ id }: { id: string }) => id)
   assert.deepEqual([ids.length, new Set(ids).size], [40, 40])
-  assert.notEqual(fs.readFileSync(join(home, 'data/PG_VERSION'), 'utf8').trim(), had)
-  assert.equal(fs.readFileSync(join(home, `data-${had}/PG_VERSION`), 'utf8').trim(), had)
+  assert.notEqual(fs.readFileSync(join(home, 'data/PG_VERSION'), 'utf8').trim(), olderMajor)
+  assert.equal(fs.readFileSync(join(home, `data-${olderMajor}/PG_VERSION`), 'utf8').trim(), olderMajor)
   await stopServer(server)
 })

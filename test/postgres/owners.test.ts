@@ -36,10 +36,10 @@ test('a second start on one data directory is rejected in one line', async t => 
 test('one of several processes starting together owns the directory', async t => {
   const home = createTemporaryDirectory(t)
   const all = await Promise.all([1, 2, 3, 4].map(() => startOwner(t, home)))
-  const [winner, ...losers] = all.filter(start => start.error === undefined)
-  assert.ok(winner)
-  assert.equal(losers.length, 0)
-  for (const loser of all.filter(start => start !== winner)) assert.match(loser.error ?? '', /in use by process \d+\./)
+  const [owner, ...furtherWinners] = all.filter(start => start.error === undefined)
+  assert.ok(owner)
+  assert.equal(furtherWinners.length, 0)
+  for (const failed of all.filter(start => start !== owner)) assert.match(failed.error ?? '', /in use by process \d+\./)
 })
 
 test('the server of a killed process stops automatically', { skip: needsProc }, async t => {
@@ -57,7 +57,7 @@ test('a directory is free after kill -9 with all committed data', async t => {
   const startedAt = performance.now()
   const next = await startServer(t, home)
   t.diagnostic(`start after a kill -9 of the owner: ${Math.round(performance.now() - startedAt)} ms`)
-  assert.ok(performance.now() - startedAt < 8_000, 'long before the 10 s after which it would be ended the hard way')
+  assert.ok(performance.now() - startedAt < 8_000, 'the old server must end before it is killed after 10 s')
   assert.deepEqual(await runQuery(next.connection, 'select value from kept'), [{ value: 1 }])
 })
 
@@ -74,38 +74,38 @@ test('a leftover server does not block the next owner', { skip: needsProc }, asy
   const startedAt = performance.now()
   const next = await startServer(t, home)
   t.diagnostic(`start over a running orphan: ${Math.round(performance.now() - startedAt)} ms`)
-  assert.ok(performance.now() - startedAt < 8_000, 'long before the 10 s after which it would be ended the hard way')
+  assert.ok(performance.now() - startedAt < 8_000, 'the old server must end before it is killed after 10 s')
   assert.ok(!isRunning(killed.pid), 'the server ends')
   assert.deepEqual(await runQuery(next.connection, 'select value from kept'), [{ value: 1 }])
 })
 
 test('a reused process ID must look like a running server', async t => {
-  // Only root may enter, so that the server and the bystander have the same user in both cases.
+  // Only root can enter the directory, so that the server runs as root like the other process.
   const home = join(createTemporaryDirectory(t, 0o700), 'postgres')
   const first = await startServer(t, home)
   await first.stop()
-  const bystander = spawn('sleep', ['60'])
-  cleanUp(t, () => bystander.kill())
+  const otherProcess = spawn('sleep', ['60'])
+  cleanUp(t, () => otherProcess.kill())
   const file = join(home, 'data/postmaster.pid')
-  fs.writeFileSync(file, `${bystander.pid}\n${join(home, 'data')}\n1\n5432\n\n\n 1 1\n`, { mode: 0o600 })
+  fs.writeFileSync(file, `${otherProcess.pid}\n${join(home, 'data')}\n1\n5432\n\n\n 1 1\n`, { mode: 0o600 })
   const { uid, gid } = fs.statSync(join(home, 'data'))
   fs.chownSync(file, uid, gid)
   const second = await startServer(t, home)
   assert.deepEqual(await runQuery(second.connection, 'select 1 as value'), [{ value: 1 }])
-  assert.equal(bystander.exitCode ?? bystander.signalCode, null)
+  assert.equal(otherProcess.exitCode ?? otherProcess.signalCode, null)
 })
 
 test('Ctrl-C keeps the database running for requests in progress', async t => {
-  const finishing = await startOwner(t, await createPostgresHome(t), { detached: true })
-  process.kill(-(finishing.process.pid ?? 0), 'SIGINT')
-  assert.equal(await finishing.nextLine(), '{"value":1}')
-  assert.deepEqual(await once(finishing.process, 'exit'), [0, null])
+  const owner = await startOwner(t, await createPostgresHome(t), { detached: true })
+  process.kill(-(owner.process.pid ?? 0), 'SIGINT')
+  assert.equal(await owner.nextLine(), '{"value":1}')
+  assert.deepEqual(await once(owner.process, 'exit'), [0, null])
 })
 
 test('a process that does not stop its server still ends', { skip: needsProc }, async t => {
-  const forgetful = await startOwner(t, await createPostgresHome(t), { script: 'process.stdin.unref()' })
-  await once(forgetful.process, 'exit')
-  await waitUntil(() => !isRunning(forgetful.pid), 'the server ends')
+  const owner = await startOwner(t, await createPostgresHome(t), { script: 'process.stdin.unref()' })
+  await once(owner.process, 'exit')
+  await waitUntil(() => !isRunning(owner.pid), 'the server ends')
 })
 
 test('root runs the server as another user if the directory permits', {
@@ -123,9 +123,9 @@ test('root runs the server as another user if the directory permits', {
   await runQuery(closed.connection, 'insert into kept values (2)')
   await closed.stop()
   fs.chmodSync(parent, 0o755)
-  const again = await startServer(t, home)
+  const reopened = await startServer(t, home)
   assert.notEqual(fs.statSync(join(home, 'data/base')).uid, 0)
-  assert.deepEqual(await runQuery(again.connection, 'select value from kept'), [{ value: 1 }, { value: 2 }])
+  assert.deepEqual(await runQuery(reopened.connection, 'select value from kept'), [{ value: 1 }, { value: 2 }])
 })
 
 test('root gets instructions if no user can run the server', { skip: needsRoot }, async t => {

@@ -144,13 +144,13 @@ test('a data directory of another major version is rejected', async t => {
     startPostgres(home),
     /^Error: .+\/data was written by PostgreSQL 15, and this release has 18\. Run "tillbridge start" to upgrade it\.$/,
   )
-  const carrying = () => assert.fail('nothing is upgraded')
-  for (const [version, wayOut] of [
+  const upgradeRows = () => assert.fail('nothing may be upgraded')
+  for (const [version, remedy] of [
     ['99', /newer release/],
     ['9', /apt install postgresql-9/],
   ] as const) {
     fs.writeFileSync(join(home, 'data/PG_VERSION'), `${version}\n`)
-    await assert.rejects(startPostgres(home, { upgradeRows: carrying }), wayOut)
+    await assert.rejects(startPostgres(home, { upgradeRows }), remedy)
   }
 })
 

@@ -11,24 +11,27 @@ import { createDirectory, runCommand, startCommand, waitUntil } from '../support
 import { buildCredentials, startSecondServer } from '../support/servers.ts'
 import type { Caller } from '../support/service.ts'
 import { assertReplay, post, put, withKey } from '../support/write.ts'
-import { callerOf, type Spread, startSpread } from './installation.ts'
+import { createCaller, type ShardedInstallation, startShardedInstallation } from './installation.ts'
 
-let shop: Spread
+let shop: ShardedInstallation
 let east: TestDatabase
 let luma: Caller
 
 before(async () => {
-  shop = await startSpread()
+  shop = await startShardedInstallation()
   east = await createEmptyDatabase()
-  await shop.add('east', east.connection)
-  luma = callerOf(shop, await shop.place('luma', 'east', 'currency=AUD', 'timeZone=Australia/Melbourne'))
+  await shop.addShard('east', east.connection)
+  luma = createCaller(
+    shop,
+    await shop.createShardService('luma', 'east', 'currency=AUD', 'timeZone=Australia/Melbourne'),
+  )
 })
 after(async () => {
   await shop.stop()
   await east.drop()
 })
 
-const countOf = async ({ db }: Pick<TestDatabase, 'db'>, { id }: Caller['service']) =>
+const countCustomers = async ({ db }: Pick<TestDatabase, 'db'>, { id }: Caller['service']) =>
   (await db.row<{ count: number }>(sql`select count(*)::integer as count from customer where service_id = ${id}`))
     ?.count
 
@@ -40,7 +43,7 @@ test("a shard service's data is only on its shard", async () => {
     data.map(({ id }: { id: string }) => id),
     [created.json.data.id],
   )
-  assert.deepEqual([await countOf(east, luma.service), await countOf(shop, luma.service)], [1, 0])
+  assert.deepEqual([await countCustomers(east, luma.service), await countCustomers(shop, luma.service)], [1, 0])
   const { db } = shop
   const stored = await db.row(sql`select from idempotent_response where service_id = ${luma.service.id}`)
   assert.equal(stored, undefined)
@@ -49,18 +52,21 @@ test("a shard service's data is only on its shard", async () => {
 test('settings are stored on the shard, and accounts see both services', async () => {
   assert.equal((await luma.get('/settings')).json.data.currency, 'AUD')
   assert.equal((await shop.get('/settings')).json.data.currency, 'USD')
-  await shop.command('account', 'add', luma.username, '--service', shop.service.name, '--role', 'visitor')
+  await shop.runSuccessfully('account', 'add', luma.username, '--service', shop.service.name, '--role', 'visitor')
   const second = { ...luma, service: shop.service }
-  await waitUntil(async () => (await callerOf(shop, second).get('/stores')).status === 200, 'the assignment is known')
+  await waitUntil(
+    async () => (await createCaller(shop, second).get('/stores')).status === 200,
+    'the assignment takes effect',
+  )
   const changed = await put(luma, '/settings', { currency: 'NZD' })
   assert.equal(changed.status, 200)
-  await waitUntil(async () => (await luma.get('/settings')).json.data.currency === 'NZD', 'the setting is in force')
-  assert.match(await shop.command('service', 'show', 'luma'), /^currency = NZD$/m)
+  await waitUntil(async () => (await luma.get('/settings')).json.data.currency === 'NZD', 'the setting takes effect')
+  assert.match(await shop.runSuccessfully('service', 'show', 'luma'), /^currency = NZD$/m)
 })
 
 test('services are listed with their shards, and shards with counts', async () => {
-  assert.match(await shop.command('service', 'list'), /^luma +east +currency +NZD$/m)
-  assert.match(await shop.command('shard', 'list'), /^east +1 +\d{4}-\d\d-\d\d +ok$/m)
+  assert.match(await shop.runSuccessfully('service', 'list'), /^luma +east +currency +NZD$/m)
+  assert.match(await shop.runSuccessfully('shard', 'list'), /^east +1 +\d{4}-\d\d-\d\d +ok$/m)
   const { code, err } = await runCommand(['shard', 'remove', 'east'], shop.environment)
   assert.equal(code, 1)
   assert.match(err, /Shard east has 1 service/)
@@ -79,21 +85,21 @@ test('accounts stay in the control database and their audit entries follow', asy
   assert.deepEqual(names, ['luma-admin', 'luma-till'])
 
   const worker = startCommand(['worker'], { ...shop.environment, LOG_LEVEL: 'warn' })
-  const linesOf = async () => (await luma.get('/audit?record=/accounts/luma-till')).json.data
-  await waitUntil(async () => (await linesOf()).length > 0, 'the line is handed on', 30_000)
-  const [line, ...more] = await linesOf()
-  const { username, operation, subject, fields, changes, agent } = line
+  const listAuditEntries = async () => (await luma.get('/audit?record=/accounts/luma-till')).json.data
+  await waitUntil(async () => (await listAuditEntries()).length > 0, 'the audit entry is forwarded', 30_000)
+  const [entry, ...furtherEntries] = await listAuditEntries()
+  const { username, operation, subject, fields, changes, agent } = entry
   assert.deepEqual(
     [username, operation, subject, fields, agent],
     ['luma-admin', 'POST /accounts', '/accounts/luma-till', ['username', 'role'], 'assistant 1'],
   )
   assert.deepEqual(changes, [{ field: 'role', before: null, after: 'maintainer' }])
-  assert.deepEqual(more, [])
-  assert.deepEqual((await luma.get('/audit?record=/accounts/luma-till&group=admin')).json.data, [line])
+  assert.deepEqual(furtherEntries, [])
+  assert.deepEqual((await luma.get('/audit?record=/accounts/luma-till&group=admin')).json.data, [entry])
   const jobs = await east.db.row<{ count: number }>(
     sql`select count(*)::integer as count from job where service_id is null and attempts = 0 and due_at > now()`,
   )
-  assert.ok((jobs?.count ?? 0) > 0, 'jobs of set times are done in the shard')
+  assert.ok((jobs?.count ?? 0) > 0, 'scheduled jobs must run in the shard')
   worker.child.kill()
   await worker.ended
 })
@@ -116,22 +122,25 @@ test('a shard is not an installation and cannot be started', async () => {
 
 test('an unsuitable database cannot be added as a shard', async () => {
   const other = await createTestDatabase()
-  const wrong = join(createDirectory(), 'wrong')
-  const rejected = async (name: string, url: string, secret = shop.secret) => {
-    const file = `${wrong}-${name}`
+  const urlFilePrefix = join(createDirectory(), 'wrong')
+  const addAndFail = async (name: string, url: string, secret = shop.secret) => {
+    const file = `${urlFilePrefix}-${name}`
     writeFileSync(file, url)
     const args = ['shard', 'add', name, '--url-file', file]
     const { code, err } = await runCommand(args, { ...shop.environment, SECRET_KEY: secret })
     assert.equal(code, 1)
-    assert.ok(!err.includes(url), 'no address is printed')
+    assert.ok(!err.includes(url), 'the URL must not be printed')
     return err
   }
   try {
-    assert.match(await rejected('self', shop.database.connection), /the control database of an installation/)
-    assert.match(await rejected('west', east.connection), /already the shard east, not west/)
+    assert.match(await addAndFail('self', shop.database.connection), /the control database of an installation/)
+    assert.match(await addAndFail('west', east.connection), /already the shard east, not west/)
     await other.db.run(sql`insert into installation (secret_digest, shard_name) values ('\\x00', 'other')`)
-    assert.match(await rejected('other', other.connection), /is the shard other of an installation with another secret/)
-    assert.match(await rejected('nowhere', 'mysql://nobody@nowhere/x'), /must begin with postgres:/)
+    assert.match(
+      await addAndFail('other', other.connection),
+      /is the shard other of an installation with another secret/,
+    )
+    assert.match(await addAndFail('nowhere', 'mysql://nobody@nowhere/x'), /must begin with postgres:/)
   } finally {
     await other.drop()
   }
@@ -139,40 +148,40 @@ test('an unsuitable database cannot be added as a shard', async () => {
 
 test('an interrupted service add resumes, and an existing service is kept', async () => {
   await shop.db.run(sql`insert into service (name, shard_name) values ('halfway', 'east')`)
-  assert.match(await shop.command('service', 'add', 'halfway', '--shard', 'east'), /Service halfway created/)
+  assert.match(await shop.runSuccessfully('service', 'add', 'halfway', '--shard', 'east'), /Service halfway created/)
   const { code, err } = await runCommand(['service', 'add', 'halfway', '--shard', 'east'], shop.environment)
   assert.equal(code, 1)
   assert.match(err, /Service halfway exists already/)
 })
 
 test("a shard's service missing from a restored control database returns completely", async () => {
-  const lost = await shop.place('lost', 'east')
-  assert.equal((await post(callerOf(shop, lost), '/customers', buildCustomer(), withKey())).status, 201)
+  const lostService = await shop.createShardService('lost', 'east')
+  assert.equal((await post(createCaller(shop, lostService), '/customers', buildCustomer(), withKey())).status, 201)
   await shop.db.run(sql`delete from service where name = 'lost'`)
-  await shop.db.run(sql`select setval(pg_get_serial_sequence('service', 'service_id'), ${lost.service.id - 1})`)
+  await shop.db.run(sql`select setval(pg_get_serial_sequence('service', 'service_id'), ${lostService.service.id - 1})`)
 
-  // Its number and name are reserved until then.
-  const again = await runCommand(['service', 'add', 'other', '--shard', 'east'], shop.environment)
-  assert.match(again.err, /missing from the control database/)
+  // The ID and name stay reserved until the service is back.
+  const rejectedAdd = await runCommand(['service', 'add', 'other', '--shard', 'east'], shop.environment)
+  assert.match(rejectedAdd.err, /missing from the control database/)
 
-  await shop.add('east', east.connection)
-  const output = await shop.command('account', 'rotate', 'lost-admin')
-  await shop.command('account', 'add', 'lost-admin', '--service', 'lost', '--role', 'admin')
+  await shop.addShard('east', east.connection)
+  const output = await shop.runSuccessfully('account', 'rotate', 'lost-admin')
+  await shop.runSuccessfully('account', 'add', 'lost-admin', '--service', 'lost', '--role', 'admin')
   const password = /^Password: (\S+)$/m.exec(output)?.[1] ?? ''
-  const response = await callerOf(shop, { ...lost, password }).get(
+  const response = await createCaller(shop, { ...lostService, password }).get(
     '/customers/search?updated_after=2020-01-01%2000:00:00',
   )
   assert.equal(response.json.data.length, 1)
   const { db } = shop
   await db.run(sql`insert into service (name) values ('newer')`)
-  const newer = await db.row<{ id: number }>(sql`select service_id as id from service where name = 'newer'`)
-  assert.ok(newer && newer.id > lost.service.id, 'no number is given twice')
+  const newerService = await db.row<{ id: number }>(sql`select service_id as id from service where name = 'newer'`)
+  assert.ok(newerService && newerService.id > lostService.service.id, 'no service ID may be used twice')
 })
 
 test('a control database backup names missing shards, and doctor their command', async () => {
   const file = join(createDirectory(), 'control.tillbridge')
   assert.match(
-    await shop.command('backup', file),
+    await shop.runSuccessfully('backup', file),
     /^Shard east is not included\. To back it up: tillbridge backup <file> --shard east$/m,
   )
   const { out } = await runCommand(['doctor'], shop.environment)
@@ -185,11 +194,14 @@ test('a control database backup names missing shards, and doctor their command',
 test("a shard is restored separately, and its services' old cursors expire", async () => {
   const file = join(createDirectory(), 'east.tillbridge')
   const { endCursor } = (await luma.get('/changes')).json.meta
-  await shop.command('backup', file, '--shard', 'east')
-  const place = await createEmptyDatabase()
-  const { code, err } = await runCommand(['restore', file], { ...shop.environment, DATABASE_URL: place.connection })
+  await shop.runSuccessfully('backup', file, '--shard', 'east')
+  const restoredDatabase = await createEmptyDatabase()
+  const { code, err } = await runCommand(['restore', file], {
+    ...shop.environment,
+    DATABASE_URL: restoredDatabase.connection,
+  })
   assert.equal(code, 0, err)
-  await shop.add('east', place.connection)
+  await shop.addShard('east', restoredDatabase.connection)
   await east.db.run(sql`delete from customer`)
   await waitUntil(
     async () => (await luma.get('/customers/search?updated_after=2020-01-01%2000:00:00')).json.data?.length === 1,
@@ -197,35 +209,36 @@ test("a shard is restored separately, and its services' old cursors expire", asy
   )
   assertProblem(await luma.get(`/changes?after_cursor=${endCursor}`), 'cursor_expired', shop.baseUrl)
   const oldEast = east
-  east = place
+  east = restoredDatabase
   await oldEast.drop()
 })
 
 test("removing a shard's service deletes both sides and its backup is complete", async () => {
   const file = join(createDirectory(), 'luma.tillbridge')
-  // Its line waits for being handed on.
+  // The audit entry of this account waits to be forwarded.
   assert.equal((await post(luma, '/accounts', { username: 'luma-last', role: 'visitor' }, withKey())).status, 201)
-  const output = await shop.command('service', 'remove', 'luma', '--yes', 'luma', '--backup', file)
+  const output = await shop.runSuccessfully('service', 'remove', 'luma', '--yes', 'luma', '--backup', file)
   assert.match(output, /Accounts deleted with it: luma-last, luma-till/)
   for (const { db } of [shop, east]) assert.deepEqual(await countRowsByTable(db, luma.service), {})
   assertProblem(await luma.get('/stores'), 'service_not_assigned', shop.baseUrl)
 
-  const alone = await createEmptyDatabase()
+  const restoredAlone = await createEmptyDatabase()
   try {
-    const environment = { ...shop.environment, DATABASE_URL: alone.connection }
+    const environment = { ...shop.environment, DATABASE_URL: restoredAlone.connection }
     const { code, err } = await runCommand(['restore', file], environment)
     assert.equal(code, 0, err)
-    const db = openDatabase(alone.connection, { max: 1 })
+    const db = openDatabase(restoredAlone.connection, { max: 1 })
     assert.deepEqual(await db.row(sql`select name, shard_name from service`), { name: 'luma', shard_name: null })
     const server = await startSecondServer({ db, keys: shop.keys })
-    const read = async (path: string) => (await server.sendRequest(path, { headers: buildCredentials(luma) })).json.data
-    const accounts = (await read('/accounts')).map(({ username }: { username: string }) => username)
+    const readData = async (path: string) =>
+      (await server.sendRequest(path, { headers: buildCredentials(luma) })).json.data
+    const accounts = (await readData('/accounts')).map(({ username }: { username: string }) => username)
     assert.deepEqual(accounts.toSorted(), ['luma-admin', 'luma-last', 'luma-till'])
-    assert.equal((await read('/audit?record=/accounts/luma-last')).length, 1)
+    assert.equal((await readData('/audit?record=/accounts/luma-last')).length, 1)
     await server.stop()
     await db.close()
     assert.match((await runCommand(['service', 'list'], environment)).out, /^luma +currency +NZD$/m)
   } finally {
-    await alone.drop()
+    await restoredAlone.drop()
   }
 })

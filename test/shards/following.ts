@@ -10,13 +10,13 @@ export interface RunningWork<T> {
 }
 
 function startWork<T>(work: (isOver: () => boolean) => Promise<T>): RunningWork<T> {
-  let over = false
-  const done = work(() => over)
-  done.catch(() => {})
+  let isEnded = false
+  const result = work(() => isEnded)
+  result.catch(() => {})
   return {
     end() {
-      over = true
-      return done
+      isEnded = true
+      return result
     },
   }
 }
@@ -24,34 +24,34 @@ function startWork<T>(work: (isOver: () => boolean) => Promise<T>): RunningWork<
 /** True for the response of a service that is moving. */
 const isPaused = ({ status, headers }: Awaited<ReturnType<Caller['get']>>) => {
   if (status !== 503) return false
-  assert.ok(Number(headers['retry-after']) > 0, 'it says when to retry')
+  assert.ok(Number(headers['retry-after']) > 0, 'the response must say when to retry')
   return true
 }
 
-/** Creates customers, one after the other, each under a key by which it is repeated until it is answered. */
-export const writing = (caller: Caller) =>
+/** Creates customers one by one, each with an idempotency key, and repeats each request until it succeeds. */
+export const startWriting = (caller: Caller) =>
   startWork(async isOver => {
     const ids: string[] = []
     let longestMs = 0
-    let paused = 0
-    for (let last = performance.now(); !isOver(); ) {
+    let pauseCount = 0
+    for (let lastWrittenAt = performance.now(); !isOver(); ) {
       const [body, key] = [buildCustomer({ contact: { email: newEmail() } }), withKey()]
       let response = await post(caller, '/customers', body, key)
       for (; isPaused(response); response = await post(caller, '/customers', body, key)) {
-        paused++
+        pauseCount++
         await delay(50)
       }
       assert.equal(response.status, 201, response.text)
       ids.push(response.json.data.id)
-      longestMs = Math.max(longestMs, performance.now() - last)
-      last = performance.now()
+      longestMs = Math.max(longestMs, performance.now() - lastWrittenAt)
+      lastWrittenAt = performance.now()
       await delay(20)
     }
-    return { ids, longestMs, paused }
+    return { ids, longestMs, pauseCount }
   })
 
-/** Follows `GET /changes` to its end. Returns each change in the order in which it was sent. */
-export const followingChanges = (caller: Caller) =>
+/** Follows `GET /changes`. Returns all changes in the order of their arrival. */
+export const startFollowingChanges = (caller: Caller) =>
   startWork(async isOver => {
     const changes: { id: string; changedAt: string }[] = []
     let cursor = ''
@@ -68,8 +68,8 @@ export const followingChanges = (caller: Caller) =>
     }
   })
 
-/** Polls the list by `asOf`. Returns all listed records and the `asOf` of each poll. */
-export const followingList = (caller: Caller) =>
+/** Polls the list of customers. Returns the IDs of all listed customers and the `asOf` of each poll. */
+export const startPollingList = (caller: Caller) =>
   startWork(async isOver => {
     const ids = new Set<string>()
     const instants: string[] = []
@@ -88,7 +88,7 @@ export const followingList = (caller: Caller) =>
             ids.add(id)
             since = updateTimeStamp > since ? updateTimeStamp : since
           }
-          assert.equal(meta.asOf, asOf ?? meta.asOf, 'the pages of a walk share their `asOf`')
+          assert.equal(meta.asOf, asOf ?? meta.asOf, 'all pages of a list must have the same `asOf`')
           asOf = meta.asOf
           cursor = meta.hasNextPage ? meta.endCursor : null
         }

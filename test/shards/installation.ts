@@ -14,59 +14,59 @@ import {
 import { buildCredentials } from '../support/servers.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/service.ts'
 
-/** A control database with one service in it, its API, and commands for it. */
-export interface Spread extends TestApi {
+/** The API on a control database with one service, and functions that run commands for this installation. */
+export interface ShardedInstallation extends TestApi {
   environment: Environment
-  /** Makes a database known by a name; `more`: what else the command is given. */
-  add(name: string, url: string, ...more: string[]): Promise<string>
-  /** Creates a service with an admin in a shard. */
-  place(name: string, database: string, ...settings: string[]): Promise<Credentials & { service: Service }>
-  /** Runs a command that has to succeed; returns what it says. */
-  command(...args: string[]): Promise<string>
-  /** Moves a service; again where the machine was so busy that its writes would have paused for too long, which undoes all. */
-  move(name: string, to: string): Promise<string>
+  /** Registers a database as a shard. `options` are additional arguments of `shard add`. */
+  addShard(name: string, url: string, ...options: string[]): Promise<string>
+  /** Creates a service and its admin in a shard. */
+  createShardService(name: string, shard: string, ...settings: string[]): Promise<Credentials & { service: Service }>
+  /** Runs a command. Returns its output. Fails if the exit code isn't 0. */
+  runSuccessfully(...args: string[]): Promise<string>
+  /** Moves a service. Repeats a move that was undone because a busy machine would have paused writes for too long. */
+  moveService(name: string, to: string): Promise<string>
 }
 
-export async function startSpread(environment: Environment = {}): Promise<Spread> {
+export async function startShardedInstallation(environment: Environment = {}): Promise<ShardedInstallation> {
   const api = await startTestApi({ environment })
   const home = createDirectory()
-  const of = {
+  const commandEnvironment = {
     ...environment,
     DATABASE_URL: api.database.connection,
     SECRET_KEY: api.secret,
     DATA_DIR: join(home, 'data'),
   }
   await api.db.run(sql`insert into installation (secret_digest) values (${api.keys.digest})`)
-  const command = (...args: string[]) => runSuccessfully(args, of)
+  const run = (...args: string[]) => runSuccessfully(args, commandEnvironment)
   return Object.assign(api, {
-    environment: of,
-    command,
-    async move(name: string, to: string) {
+    environment: commandEnvironment,
+    runSuccessfully: run,
+    async moveService(name: string, to: string) {
       const args = ['service', 'move', name, '--to', to]
-      for (let tries = 0; tries < 3; tries++) {
-        const { code, out, err } = await runCommand(args, of)
+      for (let attempts = 0; attempts < 3; attempts++) {
+        const { code, out, err } = await runCommand(args, commandEnvironment)
         if (code === 0) return out
         assert.match(err, /writes can't be paused for longer. Try again. The move was undone/)
       }
-      return command(...args)
+      return run(...args)
     },
-    add(name: string, url: string, ...more: string[]) {
+    addShard(name: string, url: string, ...options: string[]) {
       const file = join(home, `${name}.url`)
       writeFileSync(file, `${url}\n`)
-      return command('shard', 'add', name, '--url-file', file, ...more)
+      return run('shard', 'add', name, '--url-file', file, ...options)
     },
-    async place(name: string, database: string, ...settings: string[]) {
-      await command('service', 'add', name, '--shard', database, ...settings)
-      const output = await command('account', 'add', `${name}-admin`, '--service', name, '--role', 'admin')
+    async createShardService(name: string, shard: string, ...settings: string[]) {
+      await run('service', 'add', name, '--shard', shard, ...settings)
+      const output = await run('account', 'add', `${name}-admin`, '--service', name, '--role', 'admin')
       const service = await api.db.row<Service>(sql`select service_id as id, name from service where name = ${name}`)
-      if (!service) throw new Error('the service was made')
+      if (!service) throw new Error('the service is missing')
       return { username: `${name}-admin`, password: findPassword(output), serviceName: name, service }
     },
   })
 }
 
 /** Returns a caller of the installation's API. */
-export function callerOf(api: TestApi, access: Pick<Caller, 'username' | 'password' | 'service'>): Caller {
+export function createCaller(api: TestApi, access: Pick<Caller, 'username' | 'password' | 'service'>): Caller {
   const request: Caller['request'] = (path, options = {}) =>
     api.sendRaw(path, { ...options, headers: { ...buildCredentials(access), ...options.headers } })
   return { ...access, request, get: (path, headers) => request(path, headers ? { headers } : {}) }

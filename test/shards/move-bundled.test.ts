@@ -18,29 +18,29 @@ import {
 } from '../support/processes.ts'
 import { buildBasicAuth, createRequester } from '../support/servers.ts'
 import { withKey } from '../support/write.ts'
-import { serversIn } from './servers.ts'
+import { createServers } from './servers.ts'
 
 const home = createDirectory()
 const environment = { DATA_DIR: join(home, 'data') }
-const servers = serversIn(home)
-let process: RunningServer
-let name: string
-let ask: ReturnType<typeof createRequester>
+const servers = createServers(home)
+let server: RunningServer
+let shopName: string
+let sendRequest: ReturnType<typeof createRequester>
 let headers: Record<string, string>
 
 before(async () => {
-  process = await serve([], environment)
+  server = await serve([], environment)
   const access = readAccess(environment.DATA_DIR)
-  name = access.serviceName
-  headers = { authorization: buildBasicAuth(`${access.username}:${access.password}`), 'x-service-name': name }
-  ask = createRequester({ baseUrl: process.baseUrl, ca: readFileSync(process.caFile ?? '', 'utf8') })
+  shopName = access.serviceName
+  headers = { authorization: buildBasicAuth(`${access.username}:${access.password}`), 'x-service-name': shopName }
+  sendRequest = createRequester({ baseUrl: server.baseUrl, ca: readFileSync(server.caFile ?? '', 'utf8') })
   const file = join(home, 'east.url')
   const url = await servers.start('east')
   writeFileSync(file, url)
   await runSuccessfully(['shard', 'add', 'east', '--url-file', file], environment)
 })
 after(async () => {
-  await stopServer(process)
+  await stopServer(server)
   await servers.stop()
 })
 
@@ -50,16 +50,16 @@ const paths = [
   '/products',
   '/inventory',
   '/customers/search',
-  '/transactions/search',
-  '/orders/search',
+  '/orders/transactions/search',
+  '/orders',
   '/audit',
 ]
 
-/** Returns all records and the `asOf` of all lists. */
+/** Returns the records and the `asOf` of each list, by path. */
 async function readRecords() {
   const lists = new Map<string, { asOf: unknown; lines: string[] }>()
   for (const path of paths) {
-    const response = await ask(path, { headers: { ...headers, accept: 'application/x-ndjson' } })
+    const response = await sendRequest(path, { headers: { ...headers, accept: 'application/x-ndjson' } })
     if (response.status === 200)
       lists.set(path, { asOf: response.headers['x-as-of'], lines: response.text.split('\n').toSorted() })
   }
@@ -67,7 +67,7 @@ async function readRecords() {
 }
 
 const post = (path: string, body: object, key = withKey()) =>
-  ask(path, {
+  sendRequest(path, {
     method: 'POST',
     headers: { ...headers, ...key, 'content-type': 'application/json' },
     body: JSON.stringify(body),
@@ -81,22 +81,26 @@ test('a shop moves out of the bundled database completely', async () => {
   assert.ok(original.size >= 5, [...original.keys()].join(', '))
   assert.ok((original.get('/products')?.lines.length ?? 0) > 100)
 
-  const output = await runSuccessfully(['service', 'move', name, '--to', 'east'], environment)
+  const output = await runSuccessfully(['service', 'move', shopName, '--to', 'east'], environment)
   assert.match(output, /Old copy of .* deleted/)
 
   const moved = await readRecords()
   for (const [path, list] of original) assert.deepEqual(moved.get(path), list, path)
-  const again = await post('/accounts', ...account)
-  assert.deepEqual([again.text, again.headers['idempotent-replayed']], [created.text, 'true'])
+  const repeated = await post('/accounts', ...account)
+  assert.deepEqual([repeated.text, repeated.headers['idempotent-replayed']], [created.text, 'true'])
   assert.equal((await post('/customers', buildCustomer())).status, 201)
-  assert.equal((await post('/accounts', { username: 'behind', role: 'visitor' })).status, 201)
-  const subjects = async () => {
-    const { json } = await ask('/audit?limit=100', { headers })
+  assert.equal((await post('/accounts', { username: 'after', role: 'visitor' })).status, 201)
+  const listAuditSubjects = async () => {
+    const { json } = await sendRequest('/audit?limit=100', { headers })
     return json.data.map(({ subject }: { subject: string }) => subject) as string[]
   }
-  await waitUntil(async () => (await subjects()).includes('/accounts/behind'), 'the line is handed on', 30_000)
-  const accounts = (await subjects()).filter(subject => subject.startsWith('/accounts/'))
-  assert.deepEqual(accounts.toSorted(), ['/accounts/before', '/accounts/behind'], 'each line once')
+  await waitUntil(
+    async () => (await listAuditSubjects()).includes('/accounts/after'),
+    'the audit entry is forwarded',
+    30_000,
+  )
+  const accounts = (await listAuditSubjects()).filter(subject => subject.startsWith('/accounts/'))
+  assert.deepEqual(accounts.toSorted(), ['/accounts/after', '/accounts/before'], 'each audit entry must exist once')
 
   const client = await connectToDatabase(environment.DATA_DIR)
   try {
@@ -105,7 +109,7 @@ test('a shop moves out of the bundled database completely', async () => {
        where relkind = 'r' and relname not in ('service', 'account_service', 'account_use', 'api_key', 'audit', 'idempotent_response')`)
     for (const { name: table } of rows) {
       const remaining = await client.query(`select from ${table} where service_id is not null`)
-      assert.equal(remaining.rowCount, 0, `rows of ${table} are left`)
+      assert.equal(remaining.rowCount, 0, `${table} must be empty`)
     }
   } finally {
     await client.end()
@@ -116,7 +120,7 @@ test('a late process does not undo a switch that another one finished', { timeou
   const { username, password, serviceName } = await createServiceAccess(environment, 'nova')
   const access = { authorization: buildBasicAuth(`${username}:${password}`), 'x-service-name': serviceName }
   const send = (method: string, path: string, body?: object) =>
-    ask(path, {
+    sendRequest(path, {
       method,
       headers: { ...access, ...withKey(), 'content-type': 'application/json' },
       ...(body && { body: JSON.stringify(body) }),

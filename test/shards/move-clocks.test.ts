@@ -6,36 +6,36 @@ import { createPrimary, type DebianServer, debianPostgresMissing } from '../../s
 import { findFreePort } from '../../scenarios/support/free-port.ts'
 import { faketime, faketimeMissing } from '../../scenarios/support/haproxy.ts'
 import { createDirectory, runCommand } from '../support/processes.ts'
-import { followingChanges, followingList, writing } from './following.ts'
-import { callerOf, type Spread, startSpread } from './installation.ts'
+import { startFollowingChanges, startPollingList, startWriting } from './following.ts'
+import { createCaller, type ShardedInstallation, startShardedInstallation } from './installation.ts'
 
 describe('moves to a server with a wrong clock', { skip: debianPostgresMissing ?? faketimeMissing }, () => {
-  const started: DebianServer[] = []
-  let shop: Spread
+  const servers: DebianServer[] = []
+  let shop: ShardedInstallation
 
-  /** Starts a server whose clock is so many seconds ahead, and makes it known. */
-  async function add(name: string, aheadSeconds: number) {
-    const place = { home: join(createDirectory(), name), port: await findFreePort() }
-    const server = createPrimary(place)
+  /** Starts a server whose clock is `aheadSeconds` ahead, and registers it as a shard. */
+  async function addServer(name: string, aheadSeconds: number) {
+    const options = { home: join(createDirectory(), name), port: await findFreePort() }
+    const server = createPrimary(options)
     const clock = {
       LD_PRELOAD: faketime,
       FAKETIME: `${aheadSeconds >= 0 ? '+' : ''}${aheadSeconds}s`,
       FAKETIME_DONT_FAKE_MONOTONIC: '1',
     }
     server.start({ wal_level: 'logical', fsync: 'off', autovacuum_naptime: '5s' }, aheadSeconds ? clock : {})
-    started.push(server)
-    await shop.add(name, `postgres://tillbridge@127.0.0.1:${place.port}/postgres`)
+    servers.push(server)
+    await shop.addShard(name, `postgres://tillbridge@127.0.0.1:${options.port}/postgres`)
   }
 
   before(async () => {
-    shop = await startSpread()
-    await add('right', 0)
-    await add('ahead', 4)
-    await add('behind', -0.7)
+    shop = await startShardedInstallation()
+    await addServer('right', 0)
+    await addServer('ahead', 4)
+    await addServer('behind', -0.7)
   })
   after(async () => {
     await shop?.stop()
-    for (const server of started) server.stop()
+    for (const server of servers) server.stop()
   })
 
   for (const [name, label] of [
@@ -45,19 +45,19 @@ describe('moves to a server with a wrong clock', { skip: debianPostgresMissing ?
     test(`a move misses nothing if the target's clock ${label}`, async () => {
       const service = `to-${name}`
       const unlimited = ['readsPerMinute=off', 'writesPerMinute=off']
-      const caller = callerOf(shop, await shop.place(service, 'right', ...unlimited))
-      const writers = [writing(caller), writing(caller)]
-      const [changes, list] = [followingChanges(caller), followingList(caller)]
+      const caller = createCaller(shop, await shop.createShardService(service, 'right', ...unlimited))
+      const writers = [startWriting(caller), startWriting(caller)]
+      const [changes, list] = [startFollowingChanges(caller), startPollingList(caller)]
       await delay(500)
-      assert.match(await shop.move(service, name), /Writes paused for [0-4]\.\d s/)
+      assert.match(await shop.moveService(service, name), /Writes paused for [0-4]\.\d s/)
       const ids = (await Promise.all(writers.map(writer => writer.end()))).flatMap(writer => writer.ids)
-      const followed = await changes.end()
-      assert.deepEqual(followed.map(({ id }) => id).toSorted(), ids.toSorted(), 'each change once')
-      const timestamps = followed.map(({ changedAt }) => changedAt)
-      assert.deepEqual(timestamps, timestamps.toSorted(), 'in the order of their stamps')
-      const { ids: listed, instants } = await list.end()
-      assert.deepEqual([...listed].toSorted(), ids.toSorted())
-      assert.deepEqual(instants, instants.toSorted(), '`asOf` does not go back')
+      const followedChanges = await changes.end()
+      assert.deepEqual(followedChanges.map(({ id }) => id).toSorted(), ids.toSorted(), 'each change must arrive once')
+      const timestamps = followedChanges.map(({ changedAt }) => changedAt)
+      assert.deepEqual(timestamps, timestamps.toSorted(), 'changes must be ordered by timestamp')
+      const { ids: listedIds, instants } = await list.end()
+      assert.deepEqual([...listedIds].toSorted(), ids.toSorted())
+      assert.deepEqual(instants, instants.toSorted(), '`asOf` must never decrease')
     })
 
   test('a move is rejected if the target clock is further behind', async () => {

@@ -8,33 +8,33 @@ import { buildCustomer } from '../support/customer-bodies.ts'
 import { createDirectory, isHalted, runCommand, startCommand, waitUntil } from '../support/processes.ts'
 import type { Caller } from '../support/service.ts'
 import { post, withKey } from '../support/write.ts'
-import { callerOf, type Spread, startSpread } from './installation.ts'
+import { createCaller, type ShardedInstallation, startShardedInstallation } from './installation.ts'
 
 const home = createDirectory()
 const servers: Postgres[] = []
 let primary: Postgres
 let standby: Postgres
-let shop: Spread
+let shop: ShardedInstallation
 let luma: Caller
 
-const start = async (name: string) => {
+const startServer = async (name: string) => {
   const settings = { fsync: 'off', max_connections: '60', shared_buffers: '16MB' }
   const postgres = await startPostgres(join(home, name), { settings, restartDelaysMs: [] })
   servers.push(postgres)
   return postgres
 }
 
-async function ask(server: Postgres, statement: string) {
+async function querySql(server: Postgres, statement: string) {
   const db = openDatabase(server.connection, { max: 1, straight: true, onFault: () => {} })
   return db.rows<Record<string, unknown>>(raw(statement)).finally(() => db.close())
 }
 
 before(async () => {
-  shop = await startSpread()
-  primary = await start('east')
-  const west = await start('west')
+  shop = await startShardedInstallation()
+  primary = await startServer('east')
+  const west = await startServer('west')
   const { database } = primary.connection
-  await shop.add('west', buildDatabaseUrl([west], west.connection.database))
+  await shop.addShard('west', buildDatabaseUrl([west], west.connection.database))
   standby = await startStandby(
     join(home, 'standby'),
     { directory: join(home, 'east'), postgres: primary },
@@ -45,8 +45,8 @@ before(async () => {
     },
   )
   servers.push(standby)
-  await shop.add('east', buildDatabaseUrl([primary, standby], database))
-  luma = callerOf(shop, await shop.place('luma', 'east'))
+  await shop.addShard('east', buildDatabaseUrl([primary, standby], database))
+  luma = createCaller(shop, await shop.createShardService('luma', 'east'))
   assert.equal((await post(luma, '/customers', buildCustomer(), withKey())).status, 201)
 })
 after(async () => {
@@ -60,12 +60,15 @@ test('a move whose source fails over is undone with a clear message', { timeout:
     FAILPOINT: 'service_copied:stop',
   })
   await waitUntil(() => isHalted(mover.pid), 'the service is copied', 60_000)
-  assert.deepEqual(await ask(primary, 'select failover from pg_replication_slots'), [{ failover: true }])
-  const { length } = await ask(primary, 'select from customer')
-  await waitUntil(async () => (await ask(standby, 'select from customer')).length === length, 'it is replicated')
+  assert.deepEqual(await querySql(primary, 'select failover from pg_replication_slots'), [{ failover: true }])
+  const { length } = await querySql(primary, 'select from customer')
+  await waitUntil(
+    async () => (await querySql(standby, 'select from customer')).length === length,
+    'the customers are replicated',
+  )
   process.kill(primary.pid, 'SIGKILL')
   await primary.ended
-  await ask(standby, 'select pg_promote()')
+  await querySql(standby, 'select pg_promote()')
   mover.child.kill('SIGCONT')
   const { code } = await mover.ended
   assert.equal(code, 1, mover.out)
@@ -87,8 +90,8 @@ test('a move whose source fails over is undone with a clear message', { timeout:
   )
   await waitUntil(
     async () => (await post(luma, '/customers', buildCustomer(), withKey())).status === 201,
-    'luma is written at its source',
+    'luma accepts writes in its source',
     60_000,
   )
-  assert.deepEqual(await ask(standby, 'select from pg_replication_slots'), [])
+  assert.deepEqual(await querySql(standby, 'select from pg_replication_slots'), [])
 })

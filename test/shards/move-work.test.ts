@@ -7,24 +7,24 @@ import { createDirectory, startCommand, waitUntil } from '../support/processes.t
 import type { Caller } from '../support/service.ts'
 import { parseChanges, type Receiver, startReceiver } from '../support/webhooks/receiver.ts'
 import { post, withKey } from '../support/write.ts'
-import { writing } from './following.ts'
-import { callerOf, type Spread, startSpread } from './installation.ts'
-import { isOnlyAt, serversIn } from './servers.ts'
+import { startWriting } from './following.ts'
+import { createCaller, type ShardedInstallation, startShardedInstallation } from './installation.ts'
+import { assertOnlyAt, createServers } from './servers.ts'
 
-// Work in progress for a service that moves: imports and deliveries.
+// Imports and webhook deliveries that are in progress while their service moves.
 
 const home = createDirectory()
-const servers = serversIn(home)
-let shop: Spread
+const servers = createServers(home)
+let shop: ShardedInstallation
 let luma: Caller
 let receiver: Receiver
 
 before(async () => {
-  shop = await startSpread({ WEBHOOK_NETWORKS: '127.0.0.0/8' })
+  shop = await startShardedInstallation({ WEBHOOK_NETWORKS: '127.0.0.0/8' })
   const urls = await Promise.all([servers.start('east'), servers.start('west')])
-  await shop.add('east', urls[0])
-  await shop.add('west', urls[1])
-  luma = callerOf(shop, await shop.place('luma', 'east', 'readsPerMinute=off', 'writesPerMinute=off'))
+  await shop.addShard('east', urls[0])
+  await shop.addShard('west', urls[1])
+  luma = createCaller(shop, await shop.createShardService('luma', 'east', 'readsPerMinute=off', 'writesPerMinute=off'))
   receiver = await startReceiver()
 })
 after(async () => {
@@ -39,19 +39,19 @@ test('a running import finishes before the move and the next follows', async () 
   for (let i = 0; i < 30_000; i++) lines.write(`s${i},S${i},Ann,Lee\n`)
   await new Promise(resolve => lines.end(resolve))
   const file = join(home, 'staff.csv')
-  const importing = startCommand(['import', 'staff', file, '--service', 'luma'], shop.environment)
+  const importCommand = startCommand(['import', 'staff', file, '--service', 'luma'], shop.environment)
   const running = `select from sync_run where sync = 'staff' and ended_at is null`
-  await waitUntil(async () => (await servers.ask('east', running)).length > 0, 'the import has begun', 30_000)
-  const moving = shop.move('luma', 'west')
-  const imported = await importing.ended
-  assert.equal(imported.code, 0, importing.err)
-  assert.match(await moving, /luma moved to west/)
-  const [row] = await servers.ask('west', `select count(*)::integer as count from staff`)
+  await waitUntil(async () => (await servers.query('east', running)).length > 0, 'the import has begun', 30_000)
+  const move = shop.moveService('luma', 'west')
+  const importResult = await importCommand.ended
+  assert.equal(importResult.code, 0, importCommand.err)
+  assert.match(await move, /luma moved to west/)
+  const [row] = await servers.query('west', `select count(*)::integer as count from staff`)
   assert.equal(row?.count, 30_000)
-  await shop.command('import', 'staff', file, '--service', 'luma')
-  assert.equal((await servers.ask('west', `select from sync_run where sync = 'staff'`)).length, 2)
+  await shop.runSuccessfully('import', 'staff', file, '--service', 'luma')
+  assert.equal((await servers.query('west', `select from sync_run where sync = 'staff'`)).length, 2)
   await post(luma, '/customers', { firstname: 'Ann', surname: 'Lee', contact: { email: 'ann@example.com' } }, withKey())
-  await isOnlyAt(servers, 'west', 'east', luma.service)
+  await assertOnlyAt(servers, 'west', 'east', luma.service)
 })
 
 test('deliveries continue in order across a move', async () => {
@@ -59,28 +59,28 @@ test('deliveries continue in order across a move', async () => {
   assert.equal(created.status, 201, created.text)
   const worker = startCommand(['worker'], { ...shop.environment, WEBHOOK_NETWORKS: '127.0.0.0/8', LOG_LEVEL: 'warn' })
   try {
-    const writers = [writing(luma), writing(luma)]
-    await waitUntil(() => receiver.received.length > 0, 'the first delivery', 30_000)
-    await shop.move('luma', 'east')
+    const writers = [startWriting(luma), startWriting(luma)]
+    await waitUntil(() => receiver.received.length > 0, 'the first delivery arrives', 30_000)
+    await shop.moveService('luma', 'east')
     await delay(500)
     const ids = (await Promise.all(writers.map(writer => writer.end()))).flatMap(writer => writer.ids)
-    const receivedIds = () => new Set(parseChanges(receiver.received).map(({ id }) => id))
-    await waitUntil(() => ids.every(id => receivedIds().has(id)), 'each change is sent', 60_000)
+    const listReceivedIds = () => new Set(parseChanges(receiver.received).map(({ id }) => id))
+    await waitUntil(() => ids.every(id => listReceivedIds().has(id)), 'each change is delivered', 60_000)
     const deliveries = new Map<string, string>()
-    const once: typeof receiver.received = []
+    const firstDeliveries: typeof receiver.received = []
     for (const delivery of receiver.received) {
       const id = String(delivery.headers['webhook-id'])
-      assert.equal(deliveries.get(id) ?? delivery.body, delivery.body, 'a repeat says the same')
-      if (!deliveries.has(id)) once.push(delivery)
+      assert.equal(deliveries.get(id) ?? delivery.body, delivery.body, 'a repeated delivery must have the same body')
+      if (!deliveries.has(id)) firstDeliveries.push(delivery)
       deliveries.set(id, delivery.body)
     }
-    const changes = parseChanges(once)
-    assert.deepEqual(changes.map(({ id }) => id).toSorted(), ids.toSorted(), 'in one delivery each')
+    const changes = parseChanges(firstDeliveries)
+    assert.deepEqual(changes.map(({ id }) => id).toSorted(), ids.toSorted(), 'each change must be in one delivery')
     const timestamps = changes.map(({ changedAt }) => changedAt)
-    assert.deepEqual(timestamps, timestamps.toSorted(), 'in the order of their stamps')
+    assert.deepEqual(timestamps, timestamps.toSorted(), 'changes must be ordered by timestamp')
   } finally {
     worker.child.kill()
     await worker.ended
   }
-  await isOnlyAt(servers, 'east', 'west', luma.service)
+  await assertOnlyAt(servers, 'east', 'west', luma.service)
 })

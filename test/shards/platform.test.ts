@@ -8,20 +8,20 @@ import { type Database, openDatabase, raw, sql } from '../../src/database/db.ts'
 import { createEmptyDatabase, type TestDatabase } from '../support/database.ts'
 import { createDirectory, runCommand, runSuccessfully, waitUntil } from '../support/processes.ts'
 import type { Caller } from '../support/service.ts'
-import { callerOf, type Spread, startSpread } from './installation.ts'
-import { serversIn } from './servers.ts'
+import { createCaller, type ShardedInstallation, startShardedInstallation } from './installation.ts'
+import { createServers } from './servers.ts'
 
-const servers = serversIn(createDirectory())
+const servers = createServers(createDirectory())
 const home = createDirectory()
 const simulator = await startShopifySimulator({ size: { locations: 2, variants: 5, customers: 3 } })
-let shop: Spread
+let shop: ShardedInstallation
 let restored: TestDatabase
 let luma: Caller
 let east: string
 let west: string
 let tables: string[]
 
-const secretFile = (secret: string) => {
+const writeSecretFile = (secret: string) => {
   const file = join(home, 'secret')
   writeFileSync(file, `${secret}\n`)
   return file
@@ -49,19 +49,25 @@ const readPlatform = (url: string) =>
   })
 
 before(async () => {
-  shop = await startSpread()
+  shop = await startShardedInstallation()
   restored = await createEmptyDatabase()
   east = await servers.start('east')
   west = await servers.start('west')
-  await shop.add('east', east)
-  await shop.add('west', west)
-  luma = callerOf(shop, await shop.place('luma', 'east', 'currency=AUD'))
+  await shop.addShard('east', east)
+  await shop.addShard('west', west)
+  luma = createCaller(shop, await shop.createShardService('luma', 'east', 'currency=AUD'))
   const publicEnvironment = { ...shop.environment, PUBLIC_URL: 'https://api.example.com' }
-  const set = (...args: string[]) => runSuccessfully(['ecommerce', 'set', 'luma', ...args], publicEnvironment)
+  const setConnection = (...args: string[]) => runSuccessfully(['ecommerce', 'set', 'luma', ...args], publicEnvironment)
   const { clientId, clientSecret } = simulator.settings
-  await set(`url=${simulator.url}`, `clientId=${clientId}`, 'events=on', '--secret-file', secretFile(clientSecret))
+  await setConnection(
+    `url=${simulator.url}`,
+    `clientId=${clientId}`,
+    'events=on',
+    '--secret-file',
+    writeSecretFile(clientSecret),
+  )
   simulator.set({ clientSecret: 'rotated' })
-  await set('stockPush=dryRun', '--secret-file', secretFile('rotated'))
+  await setConnection('stockPush=dryRun', '--secret-file', writeSecretFile('rotated'))
   await runSuccessfully(['sync', '--service', 'luma'], publicEnvironment)
   await runSuccessfully(['ecommerce', 'reconcile', 'luma'], publicEnvironment)
   await withDatabase(east, async db => {
@@ -113,7 +119,7 @@ test('a service moves with its platform and keeps receiving its events', async (
   for (const [table, rows] of Object.entries(await readPlatform(east))) assert.ok(rows.length, table)
   assert.equal(await sendEvent('before-the-move', 'rotated'), 200)
   const expected = await readPlatform(east)
-  await shop.move('luma', 'west')
+  await shop.moveService('luma', 'west')
   assert.deepEqual(await readPlatform(west), expected)
   for (const [table, rows] of Object.entries(await readPlatform(east))) assert.deepEqual(rows, [], table)
   const { code, out, err } = await runCommand(['ecommerce', 'test', 'luma'], {
@@ -131,7 +137,7 @@ test('a service moves with its platform and keeps receiving its events', async (
 test('a restored backup has every row of the platform', async () => {
   const expected = await readPlatform(west)
   const file = join(home, 'west.tillbridge')
-  await shop.command('backup', file, '--shard', 'west')
+  await shop.runSuccessfully('backup', file, '--shard', 'west')
   const result = await runCommand(['restore', file], { ...shop.environment, DATABASE_URL: restored.connection })
   assert.equal(result.code, 0, result.err)
   assert.deepEqual(await readPlatform(restored.connection), expected)

@@ -9,90 +9,95 @@ import { countRowsByTable } from '../support/postgres/count-rows.ts'
 import { createDirectory, runCommand, waitUntil } from '../support/processes.ts'
 import type { Caller } from '../support/service.ts'
 import { post, withKey } from '../support/write.ts'
-import { callerOf, type Spread, startSpread } from './installation.ts'
-import { serversIn } from './servers.ts'
+import { createCaller, type ShardedInstallation, startShardedInstallation } from './installation.ts'
+import { createServers } from './servers.ts'
 
-const servers = serversIn(createDirectory())
-let shop: Spread
-let place: TestDatabase
+const servers = createServers(createDirectory())
+let shop: ShardedInstallation
+let restoredEast: TestDatabase
 let west: string
 let luma: Caller
 let nova: Caller
 
-/** Two services of a database that is backed up, and lost after one of them has moved. */
+/** Backs up a shard with two services, moves one of them, and restores the shard from the older backup. */
 before(async () => {
-  shop = await startSpread()
-  place = await createEmptyDatabase()
-  await shop.add('east', await servers.start('east'))
+  shop = await startShardedInstallation()
+  restoredEast = await createEmptyDatabase()
+  await shop.addShard('east', await servers.start('east'))
   west = await servers.start('west')
-  await shop.add('west', west)
-  luma = callerOf(shop, await shop.place('luma', 'east'))
-  nova = callerOf(shop, await shop.place('nova', 'east'))
-  for (const retailer of [luma, nova]) await writes(retailer)
+  await shop.addShard('west', west)
+  luma = createCaller(shop, await shop.createShardService('luma', 'east'))
+  nova = createCaller(shop, await shop.createShardService('nova', 'east'))
+  for (const retailer of [luma, nova]) await createCustomer(retailer)
   const file = join(createDirectory(), 'east.tillbridge')
-  await shop.command('backup', file, '--shard', 'east')
-  await shop.move('luma', 'west')
-  await writes(luma)
+  await shop.runSuccessfully('backup', file, '--shard', 'east')
+  await shop.moveService('luma', 'west')
+  await createCustomer(luma)
   await servers.kill('east')
-  const restored = await runCommand(['restore', file], { ...shop.environment, DATABASE_URL: place.connection })
+  const restored = await runCommand(['restore', file], { ...shop.environment, DATABASE_URL: restoredEast.connection })
   assert.equal(restored.code, 0, restored.err)
   assert.match(restored.out, /It is shard east\. Next, .*: tillbridge shard add east$/m)
 })
 after(async () => {
   await shop.stop()
-  await place.drop()
+  await restoredEast.drop()
   await servers.stop()
 })
 
-const writes = async (caller: Caller) =>
+const createCustomer = async (caller: Caller) =>
   assert.equal((await post(caller, '/customers', buildCustomer(), withKey())).status, 201)
 
-/** Waits until a service is served, with so many customers, and written. */
-async function isServed(caller: Caller, customers: number) {
-  const list = async () => (await caller.get('/customers/search?updated_after=2020-01-01%2000:00:00')).json.data
-  await waitUntil(async () => (await list())?.length === customers, 'it is served from there', 30_000)
-  await writes(caller)
+/** Waits until a service is served with `customers` customers, and creates another one. */
+async function assertServed(caller: Caller, customers: number) {
+  const listCustomers = async () =>
+    (await caller.get('/customers/search?updated_after=2020-01-01%2000:00:00')).json.data
+  await waitUntil(
+    async () => (await listCustomers())?.length === customers,
+    'the service is served with its customers',
+    30_000,
+  )
+  await createCustomer(caller)
 }
 
-/** Returns the lines of doctor about shards. */
+/** Returns what `doctor` reports about shards. */
 async function readShardCheck() {
   const { out } = await runCommand(['doctor', '--json'], shop.environment)
   return (JSON.parse(out) as { check: string; detail: string }[]).find(({ check }) => check === 'Shards')?.detail ?? ''
 }
 
 test('a restored shard with a moved service is added without its copy', async () => {
-  const output = await shop.add('east', place.connection)
+  const output = await shop.addShard('east', restoredEast.connection)
   assert.match(output, /^luma is served from west\. Its rows in east are outdated and unused\.$/m)
   assert.match(output, /\(1 service\)/)
-  await isServed(nova, 1)
-  await isServed(luma, 2)
-  assert.equal(await readServiceOfJob(place.db, luma.service.id), undefined)
-  assert.ok(await readServiceOfJob(place.db, nova.service.id))
+  await assertServed(nova, 1)
+  await assertServed(luma, 2)
+  assert.equal(await readServiceOfJob(restoredEast.db, luma.service.id), undefined)
+  assert.ok(await readServiceOfJob(restoredEast.db, nova.service.id))
   assert.doesNotMatch(await readShardCheck(), /luma/)
 })
 
 test('doctor reports a shard restored in place until it is added', async () => {
-  await place.db.run(sql`update service set move_state = null where name = 'luma'`)
-  await place.db.run(sql`
+  await restoredEast.db.run(sql`update service set move_state = null where name = 'luma'`)
+  await restoredEast.db.run(sql`
     insert into alert (service_id, kind, subject, detail) select service_id, 'sync_failing', 'stock', 'earlier' from service where name = 'luma'`)
   assert.match(
     await readShardCheck(),
     /restored to a time before luma was moved to west\. To deactivate the old copy: tillbridge shard add east/,
   )
-  await shop.add('east', place.connection)
+  await shop.addShard('east', restoredEast.connection)
   assert.doesNotMatch(await readShardCheck(), /luma/)
 })
 
 test('an outdated control database is updated with a moved service', async () => {
-  await place.db.run(sql`delete from service where name = 'luma'`)
+  await restoredEast.db.run(sql`delete from service where name = 'luma'`)
   await shop.db.run(sql`update service set shard_name = 'east' where name = 'luma'`)
-  const wayOut =
+  const remedy =
     /restored to a time before luma was moved to west, and lists it in east\. To serve it from west: tillbridge shard add west --adopt luma/
-  assert.match(await readShardCheck(), wayOut)
-  assert.match(await shop.add('west', west), wayOut)
-  const output = await shop.add('west', west, '--adopt', 'luma')
+  assert.match(await readShardCheck(), remedy)
+  assert.match(await shop.addShard('west', west), remedy)
+  const output = await shop.addShard('west', west, '--adopt', 'luma')
   assert.doesNotMatch(output, /luma/)
-  await isServed(luma, 3)
+  await assertServed(luma, 3)
   assert.doesNotMatch(await readShardCheck(), /luma/)
 })
 
@@ -103,28 +108,31 @@ test('a service moved out of the control database is removed there', async () =>
     sql`insert into tombstone (service_id, kind, id, changed_at) values (${id}, 'product', 'old', now())`,
   )
   assert.match(
-    await shop.add('west', west),
+    await shop.addShard('west', west),
     /lists it in itself\. To serve it from west: tillbridge shard add west --adopt luma/,
   )
-  await shop.add('west', west, '--adopt', 'luma')
-  await isServed(luma, 4)
+  await shop.addShard('west', west, '--adopt', 'luma')
+  await assertServed(luma, 4)
   assert.equal(await shop.db.run(sql`select from tombstone where service_id = ${id}`), 0)
 })
 
 test('a service served by another shard is moved, not adopted', async () => {
-  await place.db.run(sql`
+  await restoredEast.db.run(sql`
     insert into service (service_id, name) overriding system value values (${luma.service.id}, 'luma')`)
   await assert.rejects(
-    shop.add('east', place.connection, '--adopt', 'luma'),
+    shop.addShard('east', restoredEast.connection, '--adopt', 'luma'),
     /luma is served from west\. Move it with "tillbridge service move luma --to east"/,
   )
-  await assert.rejects(shop.add('east', place.connection, '--adopt', 'nobody'), /Services not found in east: nobody/)
+  await assert.rejects(
+    shop.addShard('east', restoredEast.connection, '--adopt', 'nobody'),
+    /Services not found in east: nobody/,
+  )
 })
 
 test('an ignored copy is deleted with its service', async () => {
-  await shop.add('east', place.connection)
-  assert.equal(await place.db.run(sql`select from service where name = 'luma' and move_state = 'moved_away'`), 1)
-  await shop.command('service', 'remove', 'luma', '--no-backup', '--yes', 'luma')
-  assert.deepEqual(await countRowsByTable(place.db, luma.service), {})
-  await isServed(nova, 2)
+  await shop.addShard('east', restoredEast.connection)
+  assert.equal(await restoredEast.db.run(sql`select from service where name = 'luma' and move_state = 'moved_away'`), 1)
+  await shop.runSuccessfully('service', 'remove', 'luma', '--no-backup', '--yes', 'luma')
+  assert.deepEqual(await countRowsByTable(restoredEast.db, luma.service), {})
+  await assertServed(nova, 2)
 })

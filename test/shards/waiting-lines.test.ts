@@ -7,8 +7,8 @@ import { insertService } from '../../src/store/shards/shards.ts'
 import { addService } from '../../src/store/tenancy/services.ts'
 import { createTestDatabase } from '../support/database.ts'
 
-const [control, data] = await Promise.all([createTestDatabase(), createTestDatabase()])
-after(() => Promise.all([control.drop(), data.drop()]))
+const [control, shard] = await Promise.all([createTestDatabase(), createTestDatabase()])
+after(() => Promise.all([control.drop(), shard.drop()]))
 
 test('audit entries wait until the shard has the service', async () => {
   const service = await addService(control.db, 'luma')
@@ -17,12 +17,12 @@ test('audit entries wait until the shard has the service', async () => {
   await control.db.run(sql`update service set shard_name = 'eu' where service_id = ${service.id}`)
   await control.db.run(sql`
     insert into audit (service_id, id, changed_at, record) values (${service.id}, 'one', now(), '{"username":"ann","operation":"POST /accounts"}')`)
-  const forward = () =>
-    forwardAudit(async () => data)({ db: control.db, signal: AbortSignal.timeout(20_000) } as JobRun)
-  const entries = ({ db }: typeof data) => db.run(sql`select from audit where service_id = ${service.id}`)
-  await assert.rejects(forward(), /Service \d+ is missing in its shard/)
-  assert.deepEqual([await entries(control), await entries(data)], [1, 0])
-  await insertService(data.db, service)
-  await forward()
-  assert.deepEqual([await entries(control), await entries(data)], [0, 1])
+  const runForwardAudit = () =>
+    forwardAudit(async () => shard)({ db: control.db, signal: AbortSignal.timeout(20_000) } as JobRun)
+  const countEntries = ({ db }: typeof shard) => db.run(sql`select from audit where service_id = ${service.id}`)
+  await assert.rejects(runForwardAudit(), /Service \d+ is missing in its shard/)
+  assert.deepEqual([await countEntries(control), await countEntries(shard)], [1, 0])
+  await insertService(shard.db, service)
+  await runForwardAudit()
+  assert.deepEqual([await countEntries(control), await countEntries(shard)], [0, 1])
 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { type OwnDatabase, ownDatabase } from '../faults/own-postgres.ts'
+import { type SeparateDatabase, startSeparateDatabase } from '../faults/own-postgres.ts'
 import {
   createDirectory,
   createServiceAccess,
@@ -19,7 +19,7 @@ import {
 const home = createDirectory()
 const host = '127.0.0.2'
 const [serverPort, workerPort] = [pickPort(), pickPort()]
-let database: OwnDatabase
+let database: SeparateDatabase
 let environment: { DATA_DIR: string; DATABASE_URL: string; METRICS_HOST: string }
 let server: RunningServer
 
@@ -29,7 +29,7 @@ const readMetrics = async (port: string) => {
 }
 
 before(async () => {
-  database = await ownDatabase(join(home, 'postgres'))
+  database = await startSeparateDatabase(join(home, 'postgres'))
   environment = { DATA_DIR: join(home, 'data'), DATABASE_URL: database.connection, METRICS_HOST: host }
   const access = await createServiceAccess(environment)
   server = await serve(['--no-demo'], { ...environment, METRICS_PORT: serverPort, RUN_JOBS: 'false' })
