@@ -50,7 +50,7 @@ test('refunds of a line in any parts add up to its price', () => {
       for (const count of counts) {
         const refund = computeRefund(paid, count)
         assert.ok(refund >= 0n)
-        // A portion is worth its share, to the smallest unit.
+        // A part refunds its share, rounded to the smallest unit.
         const share = (value * BigInt(count)) / BigInt(paid.quantity)
         assert.ok(refund === share || refund === share + 1n, `${refund} for ${share}`)
         paid.returned += count
@@ -62,7 +62,8 @@ test('refunds of a line in any parts add up to its price', () => {
 })
 
 test('a unit is never refunded above its cost after cancelled returns', () => {
-  // Ten at 1.00 less 0.02: one by one the first and the sixth come to 0.99; all others are cancelled again.
+  // Ten units cost 1.00 each, less 0.02 in total. Returned one by one, the first and the sixth refund 0.99. The other returns
+  // were cancelled.
   const line = { value: 998n, quantity: 10, returned: 2, refunded: 198n }
   assert.equal(computeRefund(line, 1), 100n)
   assert.equal(computeRefund(line, 8), 800n)
@@ -74,14 +75,14 @@ test('returns and cancellations in any order refund exactly the amount paid', ()
     fc.property(fc.bigInt({ min: 0n, max: 200n }), quantity, fc.array(move), (value, units, moves) => {
       const paid = { value, quantity: Math.min(units, 30), returned: 0, refunded: 0n }
       const open: { count: number; refund: bigint }[] = []
-      const bring = (expected: number) => {
+      const returnUnits = (expected: number) => {
         const count = Math.min(expected, paid.quantity - paid.returned)
         if (count === 0) return
         const refund = computeRefund(paid, count)
         assert.ok(refund >= 0n)
-        // No more than its units have cost, so that a return has no discount below zero.
-        const dearest = (value + BigInt(paid.quantity) - 1n) / BigInt(paid.quantity)
-        assert.ok(refund <= dearest * BigInt(count), `${refund} for ${count} at ${dearest}`)
+        // A refund is at most the price of its units, so a return never has a negative discount.
+        const maxUnitPrice = (value + BigInt(paid.quantity) - 1n) / BigInt(paid.quantity)
+        assert.ok(refund <= maxUnitPrice * BigInt(count), `${refund} for ${count} at ${maxUnitPrice}`)
         open.push({ count, refund })
         paid.returned += count
         paid.refunded += refund
@@ -92,9 +93,9 @@ test('returns and cancellations in any order refund exactly the amount paid', ()
         if (cancelled) {
           paid.returned -= cancelled.count
           paid.refunded -= cancelled.refund
-        } else bring(count)
+        } else returnUnits(count)
       }
-      bring(paid.quantity)
+      returnUnits(paid.quantity)
       assert.equal(paid.returned, paid.quantity)
       assert.equal(paid.refunded, value)
       assert.equal(sum(open.map(line => line.refund)), value)
@@ -102,7 +103,7 @@ test('returns and cancellations in any order refund exactly the amount paid', ()
   )
 })
 
-const input = (more: Partial<OrderInput>): OrderInput => ({
+const buildInput = (more: Partial<OrderInput>): OrderInput => ({
   customerId: '1',
   billingAddress: address,
   deliveryAddress: address,
@@ -123,30 +124,30 @@ test('an order is valid only with exactly the amount due', () => {
   const cent = fc.integer({ min: 0, max: 5_000 })
   fc.assert(
     fc.property(quantity, cent, cent, fc.array(cent, { maxLength: 4 }), (count, freight, off, parts) => {
-      const text = (cents: number) => `${Math.trunc(cents / 100)}.${String(cents % 100).padStart(2, '0')}`
+      const toAmount = (cents: number) => `${Math.trunc(cents / 100)}.${String(cents % 100).padStart(2, '0')}`
       const discount = Math.min(off, 1_000 * count)
       const due = 1_000 * count - discount + freight
       const validate = (amounts: number[]) =>
         priceOrder(
-          input({
-            lines: [{ sku: 'A', quantity: count, discounts: [{ type: 'loyalty', amount: text(discount) }] }],
-            freight: text(freight),
-            payments: amounts.map(amount => ({ gateway: 'visa', amount: text(amount) })),
+          buildInput({
+            lines: [{ sku: 'A', quantity: count, discounts: [{ type: 'loyalty', amount: toAmount(discount) }] }],
+            freight: toAmount(freight),
+            payments: amounts.map(amount => ({ gateway: 'visa', amount: toAmount(amount) })),
           }),
           context,
           'AUD',
           2,
         )
-      const fitting: number[] = []
-      for (const part of parts) fitting.push(Math.min(part, due - total(fitting)))
-      const right = validate([...fitting, due - total(fitting)])
-      assert.deepEqual(right.errors, [])
-      assert.equal(right.total, BigInt(due))
-      const [fault, ...more] = validate([...fitting, due - total(fitting) + 1]).errors
-      assert.deepEqual([fault?.code, fault?.pointer, more], ['payment_total_mismatch', '/payments', []])
+      const partialAmounts: number[] = []
+      for (const part of parts) partialAmounts.push(Math.min(part, due - total(partialAmounts)))
+      const valid = validate([...partialAmounts, due - total(partialAmounts)])
+      assert.deepEqual(valid.errors, [])
+      assert.equal(valid.total, BigInt(due))
+      const [error, ...more] = validate([...partialAmounts, due - total(partialAmounts) + 1]).errors
+      assert.deepEqual([error?.code, error?.pointer, more], ['payment_total_mismatch', '/payments', []])
       assert.equal(
-        fault?.detail,
-        `The payments must total ${text(due)} AUD; they total ${text(due + 1)} AUD. ${taxHint}`,
+        error?.detail,
+        `The payments must total ${toAmount(due)} AUD; they total ${toAmount(due + 1)} AUD. ${taxHint}`,
       )
     }),
   )
@@ -154,29 +155,29 @@ test('an order is valid only with exactly the amount due', () => {
 const total = (amounts: readonly number[]) => amounts.reduce((a, b) => a + b, 0)
 
 test('currencies with no or three decimals are calculated in their own units', () => {
-  const priced = (price: string, paid: string, currency: string, decimals: number) =>
+  const listErrors = (price: string, paid: string, currency: string, decimals: number) =>
     priceOrder(
-      input({ lines: [{ sku: 'A', quantity: 3 }], payments: [{ gateway: 'visa', amount: paid }] }),
+      buildInput({ lines: [{ sku: 'A', quantity: 3 }], payments: [{ gateway: 'visa', amount: paid }] }),
       { ...context, variants: new Map([['A', { skuId: '1', price }]]) },
       currency,
       decimals,
-    ).errors.map(fault => fault.detail)
-  assert.deepEqual(priced('1200', '3600', 'JPY', 0), [])
-  assert.deepEqual(priced('1200', '3601', 'JPY', 0), [
+    ).errors.map(error => error.detail)
+  assert.deepEqual(listErrors('1200', '3600', 'JPY', 0), [])
+  assert.deepEqual(listErrors('1200', '3601', 'JPY', 0), [
     `The payments must total 3600 JPY; they total 3601 JPY. ${taxHint}`,
   ])
-  assert.deepEqual(priced('0.005', '0.015', 'KWD', 3), [])
+  assert.deepEqual(listErrors('0.005', '0.015', 'KWD', 3), [])
 })
 
 test('errors in the order itself come before conflicts with other writes', () => {
   const { errors } = priceOrder(
-    input({ orderNumber: 'W1', lines: [{ sku: 'B', quantity: 1 }] }),
+    buildInput({ orderNumber: 'W1', lines: [{ sku: 'B', quantity: 1 }] }),
     { ...context, numberTaken: true },
     'AUD',
     2,
   )
   assert.deepEqual(
-    errors.map(fault => fault.code),
+    errors.map(error => error.code),
     ['unknown_sku', 'order_number_taken'],
   )
 })
@@ -238,8 +239,8 @@ test("a return uses an SKU's first lines first, within their remaining quantity"
     fc.property(
       fc.array(line, { minLength: 1, maxLength: 6 }),
       fc.array(returnedItem, { minLength: 1, maxLength: 5 }),
-      (of, expected) => {
-        const lines = of.map(({ status, part, ...soldLine }, i): SoldLine => {
+      (orderLines, expected) => {
+        const lines = orderLines.map(({ status, part, ...soldLine }, i): SoldLine => {
           const units = status === 'processing' ? Math.min(part, soldLine.quantity) : soldLine.quantity
           const cancelled = status === 'cancelled' ? soldLine.quantity : 0
           const cancelledValue = cancelled ? soldLine.value : 0n
@@ -260,16 +261,16 @@ test("a return uses an SKU's first lines first, within their remaining quantity"
               .filter(item => item.sku === sku)
               .map(item => item.quantity),
           )
-          const codes = errors.filter(fault => fault.pointer?.startsWith(`/lines/${i}/`)).map(fault => fault.code)
+          const codes = errors.filter(error => error.pointer?.startsWith(`/lines/${i}/`)).map(error => error.code)
           if (!lines.some(soldLine => soldLine.sku === sku)) assert.deepEqual(codes, ['sku_not_on_order'])
           else assert.deepEqual(codes, soFar > sold(sku) ? ['quantity_exceeds_returnable'] : [])
         }
         for (const { sequence, sku, quantity: soldQuantity, value, shipped } of lines) {
-          const own = allocations.filter(allocation => allocation.orderSequence === sequence)
-          const count = total(own.map(allocation => allocation.quantity))
+          const lineAllocations = allocations.filter(allocation => allocation.orderSequence === sequence)
+          const count = total(lineAllocations.map(allocation => allocation.quantity))
           assert.ok(count <= shipped)
-          for (const allocation of own) assert.equal(expected[allocation.entry]?.sku, sku)
-          if (count === soldQuantity) assert.equal(sum(own.map(allocation => allocation.value)), value)
+          for (const allocation of lineAllocations) assert.equal(expected[allocation.entry]?.sku, sku)
+          if (count === soldQuantity) assert.equal(sum(lineAllocations.map(allocation => allocation.value)), value)
         }
         if (errors.length === 0)
           for (const [i, { quantity: count }] of expected.entries())
@@ -283,9 +284,14 @@ test("a return uses an SKU's first lines first, within their remaining quantity"
 })
 
 test('a return goes from requested to received to refunded, unless cancelled early', () => {
-  const follows = returnStatuses.flatMap(from =>
+  const transitions = returnStatuses.flatMap(from =>
     permittedReturnActions[from].map(action => `${from} ${returnActions[action]}`),
   )
-  assert.deepEqual(follows, ['requested received', 'requested cancelled', 'received refunded', 'received cancelled'])
+  assert.deepEqual(transitions, [
+    'requested received',
+    'requested cancelled',
+    'received refunded',
+    'received cancelled',
+  ])
   assert.deepEqual(Object.values(returnActions).toSorted(), ['cancelled', 'received', 'refunded'])
 })

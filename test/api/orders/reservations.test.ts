@@ -14,13 +14,13 @@ import { assertReplay, post, put, remove, retryUntilServed, withKey } from '../.
 
 const { api, createShop } = await startOrderShop()
 after(() => api.stop())
-const load = importing(api)
+const runImport = importing(api)
 
-const tee = (quantity: number) => ({ sku: 'TEE', quantity })
+const buildTeeLine = (quantity: number) => ({ sku: 'TEE', quantity })
 const reserve = (caller: Pick<Caller, 'request'>, quantity: number, more: object = {}, headers = {}) =>
-  post(caller, '/reservations', { lines: [tee(quantity)], ...more }, headers)
-const order = (caller: Pick<Caller, 'request'>, quantity: number, reservationId?: string, headers = {}) =>
-  post(caller, '/orders', buildOrder([tee(quantity)], { reservationId }), headers)
+  post(caller, '/reservations', { lines: [buildTeeLine(quantity)], ...more }, headers)
+const placeTeeOrder = (caller: Pick<Caller, 'request'>, quantity: number, reservationId?: string, headers = {}) =>
+  post(caller, '/orders', buildOrder([buildTeeLine(quantity)], { reservationId }), headers)
 
 const getTee = async (caller: Caller) => {
   const { freeStock, sellable, reserved, allocated } = (await caller.get('/inventory?sku=TEE')).json.data[0]
@@ -29,8 +29,8 @@ const getTee = async (caller: Caller) => {
 const readAsOf = async (caller: Caller) => (await caller.get('/inventory?limit=1')).json.meta.asOf
 const readChanged = async (caller: Caller, asOf: string) =>
   (await caller.get(`/inventory?updated_after=${asOf}`)).json.data
-/** Waits until a change of the stock is published after `asOf`: for less time than a write waits for a lock. */
-const untilPublished = (caller: Caller, asOf: string) =>
+/** Waits until a stock change after `asOf` is published. The timeout is shorter than the lock timeout of a write. */
+const waitForPublishedChange = (caller: Caller, asOf: string) =>
   waitUntil(async () => (await readChanged(caller, asOf)).length > 0, 'a change of the stock is published', 8_000)
 
 test('reserved units are not sellable until the reservation is released', async () => {
@@ -52,7 +52,7 @@ test('reserved units are not sellable until the reservation is released', async 
     changed.map(({ sku, reserved }: { sku: string; reserved: number }) => [sku, reserved]),
     [['TEE', 3]],
   )
-  const rejected = await order(caller, 2)
+  const rejected = await placeTeeOrder(caller, 2)
   assert.deepEqual([rejected.json.code, rejected.json.errors[0].available], ['insufficient_stock', 1])
   assert.deepEqual((await remove(caller, `/reservations/${id}`)).json.data, { id })
   assert.deepEqual(await getTee(caller), { freeStock: 5, sellable: 4, reserved: 0, allocated: 0 })
@@ -62,7 +62,7 @@ test('reserved units are not sellable until the reservation is released', async 
 
 test('a reservation is complete, or partial if the request permits it', async () => {
   const caller = await createShop()
-  const lines = [tee(7), { sku: 'HOOD-M', quantity: 2 }, { sku: 'UNKEPT', quantity: 1 }]
+  const lines = [buildTeeLine(7), { sku: 'HOOD-M', quantity: 2 }, { sku: 'UNKEPT', quantity: 1 }]
   const rejected = await post(caller, '/reservations', { lines })
   assertProblem(rejected, 'insufficient_stock', api.baseUrl, '/reservations')
   assert.deepEqual(
@@ -89,11 +89,11 @@ test('a reservation names its store, and rejects unknown and repeated items', as
   const line = { sku: 'HOOD-S', quantity: 8, storeNumber: '101' }
   const { json } = await post(caller, '/reservations', { lines: [line] })
   assert.equal(json.data.lines[0].storeNumber, '101')
-  const codeOf = async (lines: object[]) => (await post(caller, '/reservations', { lines })).json.code
-  assert.equal(await codeOf([line]), 'insufficient_stock')
-  assert.equal(await codeOf([{ sku: 'NONE', quantity: 1 }]), 'unknown_sku')
-  assert.equal(await codeOf([{ ...line, storeNumber: '999' }]), 'invalid_field')
-  assert.equal(await codeOf([tee(1), tee(1)]), 'invalid_field')
+  const getCode = async (lines: object[]) => (await post(caller, '/reservations', { lines })).json.code
+  assert.equal(await getCode([line]), 'insufficient_stock')
+  assert.equal(await getCode([{ sku: 'NONE', quantity: 1 }]), 'unknown_sku')
+  assert.equal(await getCode([{ ...line, storeNumber: '999' }]), 'invalid_field')
+  assert.equal(await getCode([buildTeeLine(1), buildTeeLine(1)]), 'invalid_field')
   for (const seconds of [0, 86_401]) assert.equal((await reserve(caller, 1, { seconds })).json.code, 'invalid_field')
 })
 
@@ -103,9 +103,9 @@ test('a reservation can be renewed and changed', async () => {
   const renewed = (await put(caller, `/reservations/${id}`, { seconds: 3_600 })).json.data
   assert.ok(renewed.expiresAt > expiresAt)
   assert.equal(renewed.lines[0].quantity, 2)
-  const changed = await put(caller, `/reservations/${id}`, { lines: [tee(5)], reference: 'cart-2' })
+  const changed = await put(caller, `/reservations/${id}`, { lines: [buildTeeLine(5)], reference: 'cart-2' })
   assert.deepEqual([changed.json.data.lines[0].quantity, changed.json.data.reference], [5, 'cart-2'])
-  assert.equal((await put(caller, `/reservations/${id}`, { lines: [tee(6)] })).json.code, 'insufficient_stock')
+  assert.equal((await put(caller, `/reservations/${id}`, { lines: [buildTeeLine(6)] })).json.code, 'insufficient_stock')
   assert.deepEqual(await getTee(caller), { freeStock: 5, sellable: 0, reserved: 5, allocated: 0 })
   assert.equal((await put(caller, '/reservations/none', {})).status, 404)
 })
@@ -113,12 +113,12 @@ test('a reservation can be renewed and changed', async () => {
 test('a repeated request with the same key reserves once', async () => {
   const caller = await createShop()
   const headers = withKey()
-  const body = { lines: [tee(2)] }
+  const body = { lines: [buildTeeLine(2)] }
   const first = await post(caller, '/reservations', body, headers)
   assertReplay(await post(caller, '/reservations', body, headers), first)
   assert.equal((await getTee(caller)).reserved, 2)
-  const trial = await post(caller, '/reservations', body, { prefer: 'tx=rollback' })
-  assert.equal(trial.json.data.id, null)
+  const dryRun = await post(caller, '/reservations', body, { prefer: 'tx=rollback' })
+  assert.equal(dryRun.json.data.id, null)
   assert.equal((await getTee(caller)).reserved, 2)
 })
 
@@ -126,8 +126,8 @@ for (const fulfilment of ['automatic', 'manual'] as const)
   test(`an order uses up its reservation (${fulfilment})`, async () => {
     const caller = await createShop({ oversell: 'refuse', fulfilment })
     const { id } = (await reserve(caller, 5)).json.data
-    assert.equal((await order(caller, 1)).json.code, 'insufficient_stock')
-    const placed = await order(caller, 4, id)
+    assert.equal((await placeTeeOrder(caller, 1)).json.code, 'insufficient_stock')
+    const placed = await placeTeeOrder(caller, 4, id)
     assert.equal(placed.status, 201, placed.text)
     const isManual = fulfilment === 'manual'
     assert.deepEqual(await getTee(caller), {
@@ -136,16 +136,16 @@ for (const fulfilment of ['automatic', 'manual'] as const)
       reserved: 0,
       allocated: isManual ? 4 : 0,
     })
-    const again = await order(caller, 1, id)
+    const again = await placeTeeOrder(caller, 1, id)
     assertProblem(again, 'reservation_expired', api.baseUrl, '/orders')
   })
 
 test('a rejected order keeps its reservation', async () => {
   const caller = await createShop({ oversell: 'refuse' })
   const { id } = (await reserve(caller, 3)).json.data
-  assert.equal((await order(caller, 6, id)).json.code, 'insufficient_stock')
+  assert.equal((await placeTeeOrder(caller, 6, id)).json.code, 'insufficient_stock')
   assert.equal((await getTee(caller)).reserved, 3)
-  assert.equal((await order(caller, 5, id)).status, 201)
+  assert.equal((await placeTeeOrder(caller, 5, id)).status, 201)
 })
 
 test('an order takes its units from the reserved store', async () => {
@@ -168,7 +168,7 @@ test('an order takes its units from the reserved store', async () => {
 test('a stock file does not make reserved units sellable', async () => {
   const caller = await createShop()
   await reserve(caller, 3)
-  assert.equal((await load(caller, 'stock', 'storeNumber,sku,freeStock\n102,TEE,4\n')).code, 0)
+  assert.equal((await runImport(caller, 'stock', 'storeNumber,sku,freeStock\n102,TEE,4\n')).code, 0)
   assert.deepEqual(await getTee(caller), { freeStock: 4, sellable: 1, reserved: 3, allocated: 0 })
 })
 
@@ -178,7 +178,7 @@ for (const allocated of ['excluded', 'included'] as const)
     const asOf = await readAsOf(caller)
     const before = (await caller.get('/inventory?sku=TEE')).json.data[0]
     assert.equal((await reserve(caller, 1, { seconds: 600 })).status, 201)
-    const { json } = await reserve(caller, 1, { seconds: 1, lines: [tee(2), { sku: 'HOOD-S', quantity: 1 }] })
+    const { json } = await reserve(caller, 1, { seconds: 1, lines: [buildTeeLine(2), { sku: 'HOOD-S', quantity: 1 }] })
     assert.equal(json.data.lines.length, 2)
     const reserved = await caller.get(`/inventory/${before.id}`)
     assert.deepEqual([reserved.json.data.reserved, reserved.json.data.sellable], [3, 1])
@@ -209,33 +209,33 @@ test('lists of changes follow the expiry of a reservation', async () => {
   const watching = [1, 2].map(() => watchReservations(api.db, stopped.signal))
   const start = performance.now()
   const { id } = (await reserve(caller, 5, { seconds: 1 })).json.data
-  await untilPublished(caller, await readAsOf(caller))
+  await waitForPublishedChange(caller, await readAsOf(caller))
   const tookMs = performance.now() - start
   stopped.abort()
   await Promise.all(watching)
   assert.ok(tookMs > 900, `ended too early: ${tookMs} ms`)
-  assert.equal((await order(caller, 1, id)).json.code, 'reservation_expired')
+  assert.equal((await placeTeeOrder(caller, 1, id)).json.code, 'reservation_expired')
   assert.equal((await put(caller, `/reservations/${id}`, {})).status, 404)
-  assert.equal((await order(caller, 5)).status, 201)
+  assert.equal((await placeTeeOrder(caller, 5)).status, 201)
 })
 
 test('a write of the same stock ends expired reservations', async () => {
   const caller = await createShop({ oversell: 'refuse' })
   const hood = { sku: 'HOOD-S', quantity: 2 }
-  const { id } = (await reserve(caller, 1, { seconds: 1, lines: [tee(2), hood] })).json.data
-  const kept = (await reserve(caller, 1)).json.data
+  const { id } = (await reserve(caller, 1, { seconds: 1, lines: [buildTeeLine(2), hood] })).json.data
+  const active = (await reserve(caller, 1)).json.data
   await reserve(caller, 1, { seconds: 1 })
   await delay(1_100)
   const countRows = () => api.db.run(sql`select from stock_reservation where service_id = ${caller.service.id}`)
   assert.equal(await countRows(), 3)
-  assert.equal((await order(caller, 4)).status, 201)
+  assert.equal((await placeTeeOrder(caller, 4)).status, 201)
   assert.deepEqual(await getTee(caller), { freeStock: 1, sellable: 0, reserved: 1, allocated: 0 })
   assert.equal(await countRows(), 2)
   await post(caller, '/reservations', { lines: [{ ...hood, quantity: 1 }] })
   const { data } = (await caller.get('/inventory?sku=HOOD-S')).json
   assert.deepEqual(data.map(({ reserved }: { reserved: number }) => reserved).sort(), [0, 1])
   assert.equal((await caller.get(`/reservations/${id}`)).status, 404)
-  assert.equal((await order(caller, 1, kept.id)).status, 201)
+  assert.equal((await placeTeeOrder(caller, 1, active.id)).status, 201)
   assert.equal(await countRows(), 1)
 })
 
@@ -261,30 +261,30 @@ test('locked stock of one service delays no expired reservation of another', asy
   try {
     await delay(500)
     await reserve(free, 1, { seconds: 1 })
-    await untilPublished(free, await readAsOf(free))
+    await waitForPublishedChange(free, await readAsOf(free))
     assert.deepEqual(await readChanged(locked, lockedAsOf), [])
   } finally {
     release()
   }
-  await untilPublished(locked, lockedAsOf)
+  await waitForPublishedChange(locked, lockedAsOf)
   stopped.abort()
   await watching
 })
 
-test('a crowd of writes that wait delays no expired reservation', async t => {
+test('many waiting writes delay no expired reservation', async t => {
   const [crowded, free] = [await createShop(), await createShop()]
   const stopped = new AbortController()
   t.after(() => stopped.abort())
   const watching = watchReservations(api.db, stopped.signal)
   await reserve(free, 1, { seconds: 2 })
   const asOf = await readAsOf(free)
-  // Its connection is not one of the server's.
+  // This connection doesn't belong to the server's pool.
   const other = openDatabase(api.database.connection, { max: 1 })
   t.after(() => other.close())
   const release = await holdLocks(other, `select from stock where service_id = ${crowded.service.id} for update`)
-  const crowd = Array.from({ length: 20 }, () => order(crowded, 1))
+  const crowd = Array.from({ length: 20 }, () => placeTeeOrder(crowded, 1))
   try {
-    await untilPublished(free, asOf)
+    await waitForPublishedChange(free, asOf)
   } finally {
     release()
     await Promise.all(crowd)
@@ -307,17 +307,18 @@ test('an account can have 1,000 reservations', async () => {
 test('64 clients in two processes get only the last units', async () => {
   const firstCaller = await createShop({ oversell: 'refuse' })
   const second = await startSecondServer(api)
-  const inSecond: Pick<Caller, 'request'> = {
+  const throughSecondServer: Pick<Caller, 'request'> = {
     request: (path, { headers, ...options } = {}) =>
       second.sendRequest(path, { ...options, headers: { ...buildCredentials(firstCaller), ...headers } } as never),
   }
-  const callers = [firstCaller, inSecond]
+  const callers = [firstCaller, throughSecondServer]
   const results = await Promise.all(
     Array.from({ length: 64 }, async (_, i) => {
       const caller = callers[i % 2] ?? firstCaller
       // A client that stopped after a 503 would keep its unit reserved without an order.
       const orderKey = withKey()
-      const orderOnce = (reservationId?: string) => retryUntilServed(() => order(caller, 1, reservationId, orderKey))
+      const orderOnce = (reservationId?: string) =>
+        retryUntilServed(() => placeTeeOrder(caller, 1, reservationId, orderKey))
       if (i % 4 === 0) return (await orderOnce()).status === 201
       const key = withKey()
       const { status, json } = await retryUntilServed(() => reserve(caller, 1, {}, key))
@@ -346,11 +347,11 @@ test('a count below the promised units raises an alert until units arrive', asyn
   const listOversold = async () =>
     (await admin.get('/alerts')).json.data.map(({ detail }: { detail: string }) => detail)
   await reserve(caller, 1)
-  await order(caller, 3)
-  await load(caller, 'stock', 'storeNumber,sku,freeStock\n102,TEE,2\n')
+  await placeTeeOrder(caller, 3)
+  await runImport(caller, 'stock', 'storeNumber,sku,freeStock\n102,TEE,2\n')
   assert.deepEqual(await listOversold(), [
     '2 units too many of SKU TEE are sold or reserved at store 102: free stock 2, reserved 1, in unshipped orders 3.',
   ])
-  await load(caller, 'stock', 'storeNumber,sku,freeStock\n102,TEE,4\n')
+  await runImport(caller, 'stock', 'storeNumber,sku,freeStock\n102,TEE,4\n')
   assert.deepEqual(await listOversold(), [])
 })

@@ -21,8 +21,8 @@ import { post } from '../../support/write.ts'
 const { api, createShop } = await startOrderShop()
 after(() => api.stop())
 
-/** Asserts that one return was created and the others were rejected because too few units remained. */
-function onlyMade(responses: TestResponse[], count: number) {
+/** Asserts that `count` returns were created and the others were rejected because too few units remained. */
+function assertCreatedCount(responses: TestResponse[], count: number) {
   assert.equal(responses.filter(response => response.status === 201).length, count)
   for (const response of responses)
     if (response.status !== 201) assert.equal(response.json.code, 'quantity_exceeds_returnable', response.text)
@@ -43,7 +43,7 @@ test('two SKUs that differ only in case are distinct', async () => {
 test('one of two conflicting returns succeeds; the other gets the remaining quantity', async () => {
   const { id } = await placeOrder(api, [{ sku: 'HOOD-M', quantity: 3 }])
   const responses = await Promise.all([createReturn(api, id, { 'HOOD-M': 2 }), createReturn(api, id, { 'HOOD-M': 2 })])
-  onlyMade(responses, 1)
+  assertCreatedCount(responses, 1)
   const [rejected] = responses.filter(response => response.status === 409)
   assert.ok(rejected)
   assertProblem(rejected, 'quantity_exceeds_returnable', api.baseUrl, `/orders/${id}/returns`)
@@ -52,37 +52,37 @@ test('one of two conflicting returns succeeds; the other gets the remaining quan
 })
 
 test('five of twenty concurrent returns of five sold units succeed', async () => {
-  const own = await createShop()
-  const { id, orderNumber } = await placeOrder(own, [
+  const shop = await createShop()
+  const { id, orderNumber } = await placeOrder(shop, [
     { sku: 'HOOD-S', quantity: 2 },
     { sku: 'HOOD-S', quantity: 3, discounts: [{ type: 'staff', amount: '0.01' }] },
   ])
-  const stock = await getStock(own)
-  const responses = await Promise.all(Array.from({ length: 20 }, () => createReturn(own, id, { 'HOOD-S': 1 })))
-  onlyMade(responses, 5)
-  const back = responses.filter(response => response.status === 201).map(getCreatedRecord)
-  assert.equal(new Set(back.map(placedReturn => placedReturn.returnNumber)).size, 5)
+  const stock = await getStock(shop)
+  const responses = await Promise.all(Array.from({ length: 20 }, () => createReturn(shop, id, { 'HOOD-S': 1 })))
+  assertCreatedCount(responses, 5)
+  const createdReturns = responses.filter(response => response.status === 201).map(getCreatedRecord)
+  assert.equal(new Set(createdReturns.map(placedReturn => placedReturn.returnNumber)).size, 5)
   assert.equal(
-    back.reduce((sum, placedReturn) => sum + toCents(placedReturn.total), 0),
+    createdReturns.reduce((sum, placedReturn) => sum + toCents(placedReturn.total), 0),
     5 * 2999 - 1,
   )
-  assert.deepEqual(await getStock(own), stock, 'announced units are not in stock')
-  const sales = await getSales(own, orderNumber)
+  assert.deepEqual(await getStock(shop), stock, 'units of a requested return are not in stock')
+  const sales = await getSales(shop, orderNumber)
   assert.equal(
     sales.reduce((sum: number, sale: { total: string }) => sum + toCents(sale.total), 0),
     0,
   )
-  const lines = (await own.get(`/orders/${id}`)).json.data.lines
+  const lines = (await shop.get(`/orders/${id}`)).json.data.lines
   assert.deepEqual(
     lines.map((line: { status: string }) => line.status),
     ['shipped', 'shipped'],
-    'announced units are not returned yet',
+    'units of a requested return are not returned yet',
   )
-  for (const placedReturn of back)
-    assert.equal((await post(own, `/returns/${placedReturn.id}/receive`, {})).status, 200)
-  assert.equal((await getStock(own))['1002 HOOD-S'], (stock['1002 HOOD-S'] ?? 0) + 5)
+  for (const placedReturn of createdReturns)
+    assert.equal((await post(shop, `/returns/${placedReturn.id}/receive`, {})).status, 200)
+  assert.equal((await getStock(shop))['1002 HOOD-S'], (stock['1002 HOOD-S'] ?? 0) + 5)
   assert.deepEqual(
-    (await own.get(`/orders/${id}`)).json.data.lines.map((line: { status: string }) => line.status),
+    (await shop.get(`/orders/${id}`)).json.data.lines.map((line: { status: string }) => line.status),
     ['returned', 'returned'],
   )
 })
@@ -109,14 +109,14 @@ test('several lines of one SKU in a body are added up', async () => {
 
 test('a double click without a key is checked against the remaining quantity', async () => {
   const { id } = await placeOrder(api, [{ sku: 'TEE', quantity: 3 }])
-  onlyMade([await createReturn(api, id, { TEE: 2 }), await createReturn(api, id, { TEE: 2 })], 1)
+  assertCreatedCount([await createReturn(api, id, { TEE: 2 }), await createReturn(api, id, { TEE: 2 })], 1)
 })
 
 test('an unshipped unit cannot be returned', async () => {
-  const own = await createShop({ fulfilment: 'manual' })
-  const { id } = await placeOrder(own, [{ sku: 'TEE', quantity: 2 }])
-  assert.deepEqual(await getReturnable(own, id), [{ sku: 'TEE', sold: 0, returned: 0, returnable: 0 }])
-  const response = await createReturn(own, id, { TEE: 1 })
+  const shop = await createShop({ fulfilment: 'manual' })
+  const { id } = await placeOrder(shop, [{ sku: 'TEE', quantity: 2 }])
+  assert.deepEqual(await getReturnable(shop, id), [{ sku: 'TEE', sold: 0, returned: 0, returnable: 0 }])
+  const response = await createReturn(shop, id, { TEE: 1 })
   assertProblem(response, 'quantity_exceeds_returnable', api.baseUrl, `/orders/${id}/returns`)
   assert.deepEqual(getErrorDetails(response), [
     'At most 0 of TEE can be returned, not 1, because it has not been shipped.',
@@ -124,26 +124,26 @@ test('an unshipped unit cannot be returned', async () => {
 })
 
 test('a cancelled return restores units, stock, refund and history', async () => {
-  const own = await createShop()
-  const { id, orderNumber } = await placeOrder(own, [
+  const shop = await createShop()
+  const { id, orderNumber } = await placeOrder(shop, [
     { sku: 'TEE', quantity: 3, discounts: [{ type: 'staff', amount: '0.01' }] },
   ])
-  const stock = await getStock(own)
-  const first = getCreatedRecord(await createReturn(own, id, { TEE: 1 }))
-  const second = getCreatedRecord(await createReturn(own, id, { TEE: 2 }))
-  assert.equal((await own.get(`/orders/${id}`)).json.data.lines[0].status, 'shipped')
-  await cancelReturn(api, own, first.returnNumber)
-  const { status, updateTimeStamp, ...fields } = (await own.get(`/returns/${first.id}`)).json.data
+  const stock = await getStock(shop)
+  const first = getCreatedRecord(await createReturn(shop, id, { TEE: 1 }))
+  const second = getCreatedRecord(await createReturn(shop, id, { TEE: 2 }))
+  assert.equal((await shop.get(`/orders/${id}`)).json.data.lines[0].status, 'shipped')
+  await cancelReturn(api, shop, first.returnNumber)
+  const { status, updateTimeStamp, ...fields } = (await shop.get(`/returns/${first.id}`)).json.data
   assert.equal(status, 'cancelled')
   assert.ok(updateTimeStamp >= first.updateTimeStamp)
   assert.deepEqual({ ...fields, status: 'requested', updateTimeStamp: first.updateTimeStamp }, first)
-  assert.deepEqual(await getReturnable(own, id), [{ sku: 'TEE', sold: 3, returned: 2, returnable: 1 }])
-  assert.equal((await own.get(`/orders/${id}`)).json.data.lines[0].status, 'shipped')
-  assert.equal((await post(own, `/returns/${second.id}/receive`, {})).status, 200)
-  assert.equal((await getStock(own))['1002 TEE'], (stock['1002 TEE'] ?? 0) + 2)
-  const third = getCreatedRecord(await createReturn(own, id, { TEE: 1 }))
+  assert.deepEqual(await getReturnable(shop, id), [{ sku: 'TEE', sold: 3, returned: 2, returnable: 1 }])
+  assert.equal((await shop.get(`/orders/${id}`)).json.data.lines[0].status, 'shipped')
+  assert.equal((await post(shop, `/returns/${second.id}/receive`, {})).status, 200)
+  assert.equal((await getStock(shop))['1002 TEE'], (stock['1002 TEE'] ?? 0) + 2)
+  const third = getCreatedRecord(await createReturn(shop, id, { TEE: 1 }))
   assert.equal(toCents(second.total) + toCents(third.total), 2999)
-  const sales = await getSales(own, orderNumber)
+  const sales = await getSales(shop, orderNumber)
   assert.equal(sales.length, 5)
   assert.equal(
     sales.reduce((sum: number, sale: { total: string }) => sum + toCents(sale.total), 0),
@@ -170,11 +170,11 @@ test('database constraints prevent returning or refunding more than was sold', a
 })
 
 test('returned plus returnable always equals sold over returns and cancellations', async () => {
-  const own = await createShop()
+  const shop = await createShop()
   const sku = fc.constantFrom('TEE', 'HOOD-S', 'HOOD-M')
   const line = fc.record({ sku, quantity: fc.integer({ min: 1, max: 4 }) })
   const action = fc.oneof(
-    { weight: 3, arbitrary: fc.record({ give: fc.array(line, { minLength: 1, maxLength: 3 }) }) },
+    { weight: 3, arbitrary: fc.record({ items: fc.array(line, { minLength: 1, maxLength: 3 }) }) },
     { weight: 1, arbitrary: fc.record({ cancel: fc.nat(10) }) },
   )
   await fc.assert(
@@ -182,51 +182,54 @@ test('returned plus returnable always equals sold over returns and cancellations
       fc.array(line, { minLength: 1, maxLength: 4 }),
       fc.array(action, { minLength: 1, maxLength: 8 }),
       async (bought, actions) => {
-        const before = await getStock(own)
-        const order = getCreatedRecord(await post(own, '/orders', buildOrder(bought)))
+        const before = await getStock(shop)
+        const order = getCreatedRecord(await post(shop, '/orders', buildOrder(bought)))
         const sold = new Map<string, number>()
         for (const boughtLine of bought) sold.set(boughtLine.sku, (sold.get(boughtLine.sku) ?? 0) + boughtLine.quantity)
         const open: { id: string; returnNumber: string; total: string; units: Map<string, number> }[] = []
-        const returned = (of: string) => open.reduce((sum, openReturn) => sum + (openReturn.units.get(of) ?? 0), 0)
+        const countReturned = (soldSku: string) =>
+          open.reduce((sum, openReturn) => sum + (openReturn.units.get(soldSku) ?? 0), 0)
         for (const performed of actions) {
           if ('cancel' in performed) {
             const [cancelled] = open.splice(performed.cancel % (open.length || 1), 1)
-            if (cancelled) await cancelReturn(api, own, cancelled.returnNumber)
+            if (cancelled) await cancelReturn(api, shop, cancelled.returnNumber)
           } else {
             const units = new Map<string, number>()
-            for (const { sku: returnedSku, quantity } of performed.give)
+            for (const { sku: returnedSku, quantity } of performed.items)
               units.set(returnedSku, (units.get(returnedSku) ?? 0) + quantity)
-            const lines = performed.give.map(item => ({ ...item, reasonCode: 'SIZE' }))
-            const { status, json } = await post(own, `/orders/${order.id}/returns`, { lines })
-            const unknown = [...units.keys()].some(of => !sold.has(of))
-            const tooMany = [...units].some(([of, count]) => returned(of) + count > (sold.get(of) ?? 0))
-            assert.equal(status, unknown ? 422 : tooMany ? 409 : 201)
+            const lines = performed.items.map(item => ({ ...item, reasonCode: 'SIZE' }))
+            const { status, json } = await post(shop, `/orders/${order.id}/returns`, { lines })
+            const hasUnknownSku = [...units.keys()].some(unitSku => !sold.has(unitSku))
+            const isTooMany = [...units].some(
+              ([unitSku, count]) => countReturned(unitSku) + count > (sold.get(unitSku) ?? 0),
+            )
+            assert.equal(status, hasUnknownSku ? 422 : isTooMany ? 409 : 201)
             if (status === 201) open.push({ ...json.data, units })
           }
-          const remaining = await getReturnable(own, order.id)
+          const remaining = await getReturnable(shop, order.id)
           assert.deepEqual(
             remaining,
-            [...sold].map(([of, count]) => ({
-              sku: of,
+            [...sold].map(([soldSku, count]) => ({
+              sku: soldSku,
               sold: count,
-              returned: returned(of),
-              returnable: count - returned(of),
+              returned: countReturned(soldSku),
+              returnable: count - countReturned(soldSku),
             })),
           )
         }
-        // The remaining units are returned and received too: the refunds equal the order's total, and the stock is as before.
-        for (const [of, count] of sold) {
-          const units = new Map([[of, count - returned(of)]])
-          if (units.get(of))
-            open.push({ ...getCreatedRecord(await createReturn(own, order.id, Object.fromEntries(units))), units })
+        // Return and receive the remaining units too. The refunds must equal the order's total, and the stock must be as before.
+        for (const [soldSku, count] of sold) {
+          const units = new Map([[soldSku, count - countReturned(soldSku)]])
+          if (units.get(soldSku))
+            open.push({ ...getCreatedRecord(await createReturn(shop, order.id, Object.fromEntries(units))), units })
         }
         assert.equal(
           open.reduce((sum, openReturn) => sum + toCents(openReturn.total), 0),
           toCents(order.total),
         )
         for (const openReturn of open)
-          assert.equal((await post(own, `/returns/${openReturn.id}/receive`, {})).status, 200)
-        assert.deepEqual(await getStock(own), before)
+          assert.equal((await post(shop, `/returns/${openReturn.id}/receive`, {})).status, 200)
+        assert.deepEqual(await getStock(shop), before)
       },
     ),
     { numRuns: 25 },

@@ -18,7 +18,7 @@ import { post } from '../../support/write.ts'
 const { api, createShop } = await startOrderShop()
 after(() => api.stop())
 
-test('a return is returned with its numbers, lines and refunds', async () => {
+test('a created return has its numbers, lines and refunds', async () => {
   const order = await placeOrder(api, [
     { sku: 'HOOD-S', quantity: 3, discounts: [{ type: 'loyalty', amount: '9.97' }] },
     { sku: 'TEE', quantity: 1 },
@@ -46,7 +46,7 @@ test('a return is returned with its numbers, lines and refunds', async () => {
     status: 'requested',
     restock: false,
     currency: 'AUD',
-    // 80.00 for three units.
+    // The three hoods cost 80.00, so two refund 53.33.
     total: '63.33',
     lines: [
       {
@@ -96,17 +96,17 @@ test('a return is returned with its numbers, lines and refunds', async () => {
       [1, 'shipped'],
     ],
   )
-  // The last one is worth what is left.
+  // The last unit refunds the remaining amount.
   assert.equal(getCreatedRecord(await createReturn(api, order.id, { 'HOOD-S': 1 })).total, '26.67')
 })
 
 test('return reasons are those of the service', async () => {
   const reasons = [{ code: 'TIGHT', name: 'Too tight' }]
-  const own = await createShop({ returnReasons: reasons })
-  assert.deepEqual((await own.get('/return-reasons')).json, { data: reasons })
+  const shop = await createShop({ returnReasons: reasons })
+  assert.deepEqual((await shop.get('/return-reasons')).json, { data: reasons })
   assert.equal((await api.get('/return-reasons')).json.data[0].code, 'SIZE')
-  const { id } = await placeOrder(own, [{ sku: 'TEE', quantity: 1 }])
-  const response = await createReturn(own, id, { TEE: 1 })
+  const { id } = await placeOrder(shop, [{ sku: 'TEE', quantity: 1 }])
+  const response = await createReturn(shop, id, { TEE: 1 })
   assertProblem(response, 'invalid_field', api.baseUrl, `/orders/${id}/returns`)
   assert.deepEqual(getFieldErrors(response), ['/lines/0/reasonCode invalid_field'])
   assert.deepEqual(getErrorDetails(response), ['`reasonCode` must be one of `TIGHT`.'])
@@ -125,33 +125,33 @@ test('a return for an unknown or foreign order gets the same 404', async () => {
 })
 
 test("returned units go back to their store's stock unless unsellable", async () => {
-  const own = await createShop()
-  const before = await getStock(own)
+  const shop = await createShop()
+  const before = await getStock(shop)
   const { id } = await placeOrder(
-    own,
+    shop,
     [
       { sku: 'HOOD-S', quantity: 4 },
       { sku: 'UNKEPT', quantity: 1 },
     ],
     { pickupStoreNumber: '101' },
   )
-  assert.equal((await getStock(own))['1001 HOOD-S'], 6)
-  const unsellable = getCreatedRecord(await createReturn(own, id, { 'HOOD-S': 1 }, { restock: false }))
-  assert.equal((await post(own, `/returns/${unsellable.id}/receive`, {})).status, 200)
-  assert.equal((await getStock(own))['1001 HOOD-S'], 6)
-  const sellable = getCreatedRecord(await createReturn(own, id, { 'HOOD-S': 3, UNKEPT: 1 }))
-  assert.equal((await getStock(own))['1001 HOOD-S'], 6)
-  assert.equal((await post(own, `/returns/${sellable.id}/receive`, {})).status, 200)
-  assert.deepEqual(await getStock(own), { ...before, '1001 HOOD-S': 9 })
+  assert.equal((await getStock(shop))['1001 HOOD-S'], 6)
+  const unsellable = getCreatedRecord(await createReturn(shop, id, { 'HOOD-S': 1 }, { restock: false }))
+  assert.equal((await post(shop, `/returns/${unsellable.id}/receive`, {})).status, 200)
+  assert.equal((await getStock(shop))['1001 HOOD-S'], 6)
+  const sellable = getCreatedRecord(await createReturn(shop, id, { 'HOOD-S': 3, UNKEPT: 1 }))
+  assert.equal((await getStock(shop))['1001 HOOD-S'], 6)
+  assert.equal((await post(shop, `/returns/${sellable.id}/receive`, {})).status, 200)
+  assert.deepEqual(await getStock(shop), { ...before, '1001 HOOD-S': 9 })
 })
 
 test('a return appears in the retail history with negative quantity and value', async () => {
-  const own = await createShop()
-  const { id, orderNumber } = await placeOrder(own, [
+  const shop = await createShop()
+  const { id, orderNumber } = await placeOrder(shop, [
     { sku: 'HOOD-S', quantity: 2, discounts: [{ type: 'loyalty', amount: '4.00' }] },
   ])
-  const { id: returnId, returnNumber } = getCreatedRecord(await createReturn(own, id, { 'HOOD-S': 1 }))
-  const { lines, saleDate, updateTimeStamp, ...sale } = (await getSales(own, orderNumber)).find(
+  const { id: returnId, returnNumber } = getCreatedRecord(await createReturn(shop, id, { 'HOOD-S': 1 }))
+  const { lines, saleDate, updateTimeStamp, ...sale } = (await getSales(shop, orderNumber)).find(
     (item: { number: string }) => item.number === returnNumber,
   )
   assert.equal(saleDate, updateTimeStamp)
@@ -174,17 +174,17 @@ test('a return appears in the retail history with negative quantity and value', 
 })
 
 test('partial returns add up in price, discounts and value, also in history', async () => {
-  const own = await createShop()
+  const shop = await createShop()
   const discounts = [
     { type: 'loyalty', amount: '4.00', percentage: '4.45' },
     { type: 'loyalty', amount: '0.01' },
     { type: 'staff', amount: '3.33', reason: 'Christmas' },
   ]
-  const { id, orderNumber } = await placeOrder(own, [{ sku: 'HOOD-S', quantity: 3, discounts }])
-  let off = 0
+  const { id, orderNumber } = await placeOrder(shop, [{ sku: 'HOOD-S', quantity: 3, discounts }])
+  let discountCents = 0
   for (const quantity of [1, 1, 1]) {
-    const record = getCreatedRecord(await createReturn(own, id, { 'HOOD-S': quantity }))
-    const sale = (await getSales(own, orderNumber)).find(
+    const record = getCreatedRecord(await createReturn(shop, id, { 'HOOD-S': quantity }))
+    const sale = (await getSales(shop, orderNumber)).find(
       ({ number }: { number: string }) => number === record.returnNumber,
     )
     for (const [sign, [line]] of [
@@ -193,10 +193,10 @@ test('partial returns add up in price, discounts and value, also in history', as
     ]) {
       const amounts = line.discounts.map(({ amount }: { amount: string }) => toCents(amount))
       assert.equal(line.quantity, sign * quantity)
-      const sum = amounts.reduce((all: number, amount: number) => all + amount, 0)
+      const sum = amounts.reduce((total: number, amount: number) => total + amount, 0)
       assert.equal(toCents(line.value), toCents(line.price) * line.quantity - sum, JSON.stringify(line))
-      off += sign === 1 ? sum : 0
+      discountCents += sign === 1 ? sum : 0
     }
   }
-  assert.equal(off, 734)
+  assert.equal(discountCents, 734)
 })

@@ -10,16 +10,19 @@ import { buildCredentials, createRequester } from '../../support/servers.ts'
 import type { Caller } from '../../support/service.ts'
 import { post, remove } from '../../support/write.ts'
 
-/** Runs of the model. `npm run scenario -- stock-model` is the full form. */
+/** The number of runs. `npm run scenario -- stock-model` runs more. */
 const numRuns = Number(process.env.STOCK_MODEL_RUNS ?? 3)
-/** Repeats the runs of an earlier test. */
+/** The random seed. Set it to repeat the runs of an earlier test. */
 const seed = Number(process.env.STOCK_MODEL_SEED) || Date.now() % 2 ** 31
 
 const { api, createShop } = await startOrderShop()
-const load = importing(api)
-// The process of this test serves half of the requests, and this process the other half.
-const process2 = await serve(['--no-demo'], { ...environmentOf(api, createDirectory()), RUN_JOBS: 'true' })
-const sendToSecond = createRequester({ baseUrl: process2.baseUrl, ca: readFileSync(process2.caFile ?? '', 'utf8') })
+const runImport = importing(api)
+// The process of this test serves half of the requests, and a second process the other half.
+const secondProcess = await serve(['--no-demo'], { ...environmentOf(api, createDirectory()), RUN_JOBS: 'true' })
+const sendToSecond = createRequester({
+  baseUrl: secondProcess.baseUrl,
+  ca: readFileSync(secondProcess.caFile ?? '', 'utf8'),
+})
 after(() => api.stop())
 
 interface ModelOrder {
@@ -39,7 +42,7 @@ interface Model {
 
 const countOpen = ({ quantity, shipped, cancelled }: ModelOrder) => quantity - shipped - cancelled
 const sum = (counts: readonly number[]) => counts.reduce((total, value) => total + value, 0)
-const count = ({ freeStock, reservations, orders }: Model) => {
+const computeLevels = ({ freeStock, reservations, orders }: Model) => {
   const reserved = sum(reservations.map(({ quantity }) => quantity))
   const allocated = sum(orders.map(countOpen))
   return { freeStock, reserved, allocated, sellable: Math.max(0, freeStock - reserved - allocated) }
@@ -64,36 +67,36 @@ const action = fc.record({
 })
 type Action = typeof action extends fc.Arbitrary<infer A> ? A : never
 
-const tee = (quantity: number) => ({ sku: 'TEE', quantity })
+const buildTeeLine = (quantity: number) => ({ sku: 'TEE', quantity })
 
 test('stock follows its model over orders, returns, exchanges, imports and syncs', async t => {
   t.diagnostic(`seed ${seed}`)
   const shop = await createShop({ fulfilment: 'manual', oversell: 'refuse' })
-  const inSecond = {
+  const throughSecondServer = {
     ...shop,
     request: (path: string, { headers, ...options }: { headers?: object } = {}) =>
       sendToSecond(path, { ...options, headers: { ...buildCredentials(shop), ...headers } } as never),
   } as Caller
-  const callers = [shop, inSecond]
+  const callers = [shop, throughSecondServer]
 
   /** Executes an action and updates the model. Fails if the response is not the one that the model permits. */
   async function execute(model: Model, { kind, units, pick, server }: Action) {
     const caller = callers[server] ?? shop
-    const { sellable } = count(model)
+    const { sellable } = computeLevels(model)
     const reservation = model.reservations[pick % model.reservations.length]
     const order = model.orders[pick % model.orders.length]
     const expectStatus = (response: Awaited<ReturnType<typeof post>>, isPermitted: boolean, status = 201) => {
       assert.equal(response.status === status, isPermitted, `${kind} ${units}: ${response.status} ${response.text}`)
       return isPermitted
     }
-    const act = (path: string) =>
+    const sendAction = (path: string) =>
       post(caller, `/orders/${order?.id}/${path}`, { lines: [{ orderLineId: '1', quantity: units }] })
     const setStock = (freeStock: number) => {
       model.freeStock = freeStock
     }
     switch (kind) {
       case 'reserve': {
-        const response = await post(caller, '/reservations', { lines: [tee(units)] })
+        const response = await post(caller, '/reservations', { lines: [buildTeeLine(units)] })
         if (expectStatus(response, units <= sellable))
           model.reservations.push({ id: response.json.data.id, quantity: units })
         return
@@ -105,26 +108,33 @@ test('stock follows its model over orders, returns, exchanges, imports and syncs
         return
       case 'order':
       case 'orderReserved': {
-        const used = kind === 'order' ? undefined : reservation
-        const remaining = { ...model, reservations: model.reservations.filter(reserved => reserved !== used) }
-        const response = await post(caller, '/orders', buildOrder([tee(units)], used && { reservationId: used.id }))
-        if (!expectStatus(response, units <= count(remaining).sellable)) return
+        const usedReservation = kind === 'order' ? undefined : reservation
+        const remaining = {
+          ...model,
+          reservations: model.reservations.filter(reserved => reserved !== usedReservation),
+        }
+        const response = await post(
+          caller,
+          '/orders',
+          buildOrder([buildTeeLine(units)], usedReservation && { reservationId: usedReservation.id }),
+        )
+        if (!expectStatus(response, units <= computeLevels(remaining).sellable)) return
         model.reservations = remaining.reservations
         model.orders.push({ id: response.json.data.id, quantity: units, shipped: 0, cancelled: 0, returned: 0 })
         return
       }
       case 'import':
-        assert.equal((await load(shop, 'stock', `storeNumber,sku,freeStock\n102,TEE,${units * 3}\n`)).code, 0)
+        assert.equal((await runImport(shop, 'stock', `storeNumber,sku,freeStock\n102,TEE,${units * 3}\n`)).code, 0)
         return setStock(units * 3)
       case 'sync':
         await upsertStock(api.db, shop.service, [{ storeId: '1002', skuId: 'id-TEE', freeStock: units * 2 }])
         return setStock(units * 2)
       case 'ship':
-        if (!order || !expectStatus(await act('shipments'), units <= countOpen(order))) return
+        if (!order || !expectStatus(await sendAction('shipments'), units <= countOpen(order))) return
         order.shipped += units
         return setStock(model.freeStock - units)
       case 'cancel':
-        if (order && expectStatus(await act('cancel'), units <= countOpen(order), 200)) order.cancelled += units
+        if (order && expectStatus(await sendAction('cancel'), units <= countOpen(order), 200)) order.cancelled += units
         return
       case 'return': {
         if (!order) return
@@ -138,8 +148,11 @@ test('stock follows its model over orders, returns, exchanges, imports and syncs
       }
       case 'exchange': {
         if (!order) return
-        // The same units are sent again, so the return pays for the order.
-        const body = { orderReturn: buildReturn({ TEE: units }), order: buildOrder([tee(units)], { payments: [] }) }
+        // The replacement has the same units, so the return pays for it.
+        const body = {
+          orderReturn: buildReturn({ TEE: units }),
+          order: buildOrder([buildTeeLine(units)], { payments: [] }),
+        }
         const response = await post(caller, `/orders/${order.id}/exchanges`, body)
         if (!expectStatus(response, units <= order.shipped - order.returned && units <= sellable)) return
         order.returned += units
@@ -151,9 +164,9 @@ test('stock follows its model over orders, returns, exchanges, imports and syncs
     }
   }
 
-  async function compare(model: Model) {
+  async function assertMatchesModel(model: Model) {
     const { freeStock, reserved, allocated, sellable } = (await shop.get('/inventory?sku=TEE')).json.data[0]
-    assert.deepEqual({ freeStock, reserved, allocated, sellable }, count(model))
+    assert.deepEqual({ freeStock, reserved, allocated, sellable }, computeLevels(model))
     for (const order of model.orders) {
       const [line] = (await shop.get(`/orders/${order.id}`)).json.data.lines
       const { id, ...units } = order
@@ -168,7 +181,7 @@ test('stock follows its model over orders, returns, exchanges, imports and syncs
       await upsertStock(api.db, shop.service, [{ storeId: '1002', skuId: 'id-TEE', freeStock: 5 }])
       for (const planned of actions) {
         await execute(model, planned)
-        await compare(model)
+        await assertMatchesModel(model)
       }
       // The next run begins without reserved and allocated units.
       for (const { id } of model.reservations) await remove(shop, `/reservations/${id}`)

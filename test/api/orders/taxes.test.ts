@@ -8,23 +8,26 @@ import { post } from '../../support/write.ts'
 
 const { api, createShop } = await startOrderShop()
 after(() => api.stop())
-const load = importing(api)
+const runImport = importing(api)
 
 const stateTax = { name: 'NY State Tax', percentage: '4', amount: '0.40' }
 const cityTax = { name: 'NYC Tax', percentage: null, amount: '0.43' }
 const lines = [{ sku: 'TEE', quantity: 1 }]
-const pay = (amount: string) => ({ payments: [{ gateway: 'paypal', amount, reference: 'PAYID-1' }] })
+const buildPayment = (amount: string) => ({ payments: [{ gateway: 'paypal', amount, reference: 'PAYID-1' }] })
 
 test('sales taxes are part of the amount due and of the sale', async () => {
   const caller = await createShop()
-  const body = buildOrder(lines, { taxLines: [stateTax, { name: 'NYC Tax', amount: '0.43' }], ...pay('10.83') })
-  const trial = await caller.request('/orders', {
+  const body = buildOrder(lines, {
+    taxLines: [stateTax, { name: 'NYC Tax', amount: '0.43' }],
+    ...buildPayment('10.83'),
+  })
+  const dryRun = await caller.request('/orders', {
     method: 'POST',
     headers: { 'content-type': 'application/json', prefer: 'tx=rollback' },
     body: JSON.stringify(body),
   })
   const order = getCreatedRecord(await post(caller, '/orders', body))
-  assert.deepEqual([trial.json.data.taxLines, trial.json.data.total], [order.taxLines, order.total])
+  assert.deepEqual([dryRun.json.data.taxLines, dryRun.json.data.total], [order.taxLines, order.total])
   assert.deepEqual([order.taxLines, order.total], [[stateTax, cityTax], '10.83'])
   assert.deepEqual((await caller.get(`/orders/${order.id}`)).json.data, order)
   const [sale] = await getSales(caller, order.orderNumber)
@@ -33,15 +36,15 @@ test('sales taxes are part of the amount due and of the sale', async () => {
   const accept = { accept: 'application/x-ndjson' }
   const exported = (await caller.get('/customers/65432/orders', accept)).text.trimEnd()
   assert.deepEqual(JSON.parse(exported).taxLines, [stateTax, cityTax])
-  const without = await placeOrder(caller, lines)
-  assert.deepEqual(without.taxLines, [])
-  assert.ok(!('taxLines' in ((await getSales(caller, without.orderNumber))[0] ?? {})))
+  const untaxedOrder = await placeOrder(caller, lines)
+  assert.deepEqual(untaxedOrder.taxLines, [])
+  assert.ok(!('taxLines' in ((await getSales(caller, untaxedOrder.orderNumber))[0] ?? {})))
 })
 
 test('payments must include the taxes, and taxes must be amounts', async () => {
   const caller = await createShop()
   const place = (more: object) => post(caller, '/orders', buildOrder(lines, more))
-  const short = await place({ taxLines: [stateTax], ...pay('10.00') })
+  const short = await place({ taxLines: [stateTax], ...buildPayment('10.00') })
   assertProblem(short, 'payment_total_mismatch', api.baseUrl, '/orders')
   assert.match(short.json.detail, /must total 10\.40 AUD; they total 10\.00 AUD/)
   for (const [taxLine, field] of [
@@ -50,7 +53,7 @@ test('payments must include the taxes, and taxes must be amounts', async () => {
     [{ ...stateTax, percentage: 'a lot' }, 'percentage'],
     [{ ...stateTax, name: '' }, 'name'],
   ] as const) {
-    const rejected = await place({ taxLines: [taxLine], ...pay('10.40') })
+    const rejected = await place({ taxLines: [taxLine], ...buildPayment('10.40') })
     assert.ok(getFieldErrors(rejected).includes(`/taxLines/0/${field} invalid_field`), rejected.text)
   }
 })
@@ -58,7 +61,7 @@ test('payments must include the taxes, and taxes must be amounts', async () => {
 test('cancelling an unshipped order refunds its taxes', async () => {
   const caller = await createShop({ fulfilment: 'manual' })
   const { orderNumber } = getCreatedRecord(
-    await post(caller, '/orders', buildOrder(lines, { taxLines: [stateTax], ...pay('10.40') })),
+    await post(caller, '/orders', buildOrder(lines, { taxLines: [stateTax], ...buildPayment('10.40') })),
   )
   const {
     order: { id },
@@ -70,18 +73,18 @@ test('cancelling an unshipped order refunds its taxes', async () => {
 test('orders with a tax column are imported with their taxes', async () => {
   const caller = await createShop()
   const header = 'orderNumber,customerId,placedAt,tax,taxName,total,sku,quantity,price,paymentGateway,paymentAmount'
-  const row = (number: string, tax: string, name: string, total: string) =>
+  const toRow = (number: string, tax: string, name: string, total: string) =>
     `${number},65432,2024-05-10 09:30,${tax},${name},${total},TEE,1,10.00,paypal,${total}`
-  const { counts, reasons } = await load(
+  const { counts, reasons } = await runImport(
     caller,
     'orders',
     [
       header,
-      row('T-1', '0.83', 'NY Tax', '10.83'),
-      row('T-2', '0.83', '', '10.83'),
-      row('T-3', '0.83', '', '10.50'),
-      row('T-5', '0.83', '', '10.00'),
-      row('T-4', '0.00', '', '10.00'),
+      toRow('T-1', '0.83', 'NY Tax', '10.83'),
+      toRow('T-2', '0.83', '', '10.83'),
+      toRow('T-3', '0.83', '', '10.50'),
+      toRow('T-5', '0.83', '', '10.00'),
+      toRow('T-4', '0.00', '', '10.00'),
       '',
     ].join('\n'),
   )
@@ -89,16 +92,16 @@ test('orders with a tax column are imported with their taxes', async () => {
   assert.deepEqual(reasons, [
     'total must be the sum of lines, freight and tax (a discount of the order belongs in orderDiscount): 10.83',
   ])
-  const taxLinesOf = async (number: string) => (await caller.get(`/orders/${number}`)).json.data.taxLines
-  assert.deepEqual(await taxLinesOf('T-1'), [{ name: 'NY Tax', percentage: null, amount: '0.83' }])
-  assert.deepEqual(await taxLinesOf('T-2'), [{ name: 'Tax', percentage: null, amount: '0.83' }])
-  assert.deepEqual([await taxLinesOf('T-4'), await taxLinesOf('T-5')], [[], []], 'the prices include the tax')
+  const getTaxLines = async (number: string) => (await caller.get(`/orders/${number}`)).json.data.taxLines
+  assert.deepEqual(await getTaxLines('T-1'), [{ name: 'NY Tax', percentage: null, amount: '0.83' }])
+  assert.deepEqual(await getTaxLines('T-2'), [{ name: 'Tax', percentage: null, amount: '0.83' }])
+  assert.deepEqual([await getTaxLines('T-4'), await getTaxLines('T-5')], [[], []], 'the prices include the tax')
 })
 
 test('an order shipped later has its taxes in the sale', async () => {
   const caller = await createShop({ fulfilment: 'manual' })
   const { orderNumber } = getCreatedRecord(
-    await post(caller, '/orders', buildOrder(lines, { taxLines: [stateTax], ...pay('10.40') })),
+    await post(caller, '/orders', buildOrder(lines, { taxLines: [stateTax], ...buildPayment('10.40') })),
   )
   assert.deepEqual(await getSales(caller, orderNumber), [])
   await api.db.transaction(tx => shipOrder(tx, caller.service, { number: orderNumber }))

@@ -154,7 +154,7 @@ test('a harmless request ID is returned unchanged', async () => {
 })
 
 test('an invalid request ID is replaced with a new one', async () => {
-  const seen = new Set<string>()
+  const ids = new Set<string>()
   for (const id of [
     '',
     ' ',
@@ -172,10 +172,10 @@ test('an invalid request ID is replaced with a new one', async () => {
     const { headers, status } = await api.get('/stores', { 'x-request-id': id })
     assert.equal(status, 200)
     assert.match(String(headers['x-request-id']), /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/, id)
-    seen.add(String(headers['x-request-id']))
+    ids.add(String(headers['x-request-id']))
   }
-  seen.add(String((await api.get('/stores', { 'x-request-id': ['a', 'b'] })).headers['x-request-id']))
-  assert.equal(seen.size, 13)
+  ids.add(String((await api.get('/stores', { 'x-request-id': ['a', 'b'] })).headers['x-request-id']))
+  assert.equal(ids.size, 13)
 })
 
 test('a malformed trace header is ignored', async () => {

@@ -22,9 +22,10 @@ const logged = captureLog('error')
 const api = await startTestApi({ settings: { writesPerMinute: 'off' }, log: logged.log })
 after(() => api.stop())
 
-const head = (...lines: string[]) => buildCreateHead(api, ...lines)
+const buildHead = (...lines: string[]) => buildCreateHead(api, ...lines)
 
-const rejected = (response: TestResponse, code: ErrorCode) => assertProblem(response, code, api.baseUrl, '/customers')
+const assertRejected = (response: TestResponse, code: ErrorCode) =>
+  assertProblem(response, code, api.baseUrl, '/customers')
 
 test('a body must be plain JSON', () =>
   assertCreatesNoCustomer(api, async () => {
@@ -50,9 +51,9 @@ test('a body must be plain JSON', () =>
     ]
     for (const type of types)
       for (const body of [buildCustomer(), '{"bad', ''])
-        rejected(await post(api, '/customers', body, { 'content-type': type }), 'unsupported_media_type')
+        assertRejected(await post(api, '/customers', body, { 'content-type': type }), 'unsupported_media_type')
     const headers = { 'content-type': ['application/json', 'text/plain'] }
-    rejected(
+    assertRejected(
       await api.request('/customers', { method: 'POST', headers, body: JSON.stringify(buildCustomer()) }),
       'duplicate_header',
     )
@@ -75,9 +76,9 @@ test('a compressed body is rejected without decompression', () =>
       ['br', JSON.stringify(buildCustomer())],
       ['deflate', JSON.stringify(buildCustomer())],
     ] as const)
-      rejected(await post(api, '/customers', body, { 'content-encoding': encoding }), 'unsupported_media_type')
+      assertRejected(await post(api, '/customers', body, { 'content-encoding': encoding }), 'unsupported_media_type')
     for (const coding of ['gzip, chunked', 'deflate, chunked'])
-      rejected(
+      assertRejected(
         await post(api, '/customers', buildCustomer(), { 'transfer-encoding': coding }),
         'unsupported_media_type',
       )
@@ -93,18 +94,18 @@ test('the content type is accepted in any spelling', async () => {
     assert.equal((await post(api, '/customers', buildCustomer(), headers)).status, 201, JSON.stringify(headers))
 })
 
-const largest = 256 * 1024
+const maxBytes = 256 * 1024
 
-const padded = (size: number) => JSON.stringify(buildCustomer()).padEnd(size)
+const buildPaddedBody = (size: number) => JSON.stringify(buildCustomer()).padEnd(size)
 
 test('a body can have 256 KiB, with or without a length', async () => {
-  assert.equal((await post(api, '/customers', padded(largest))).status, 201)
-  assert.equal((await post(api, '/customers', padded(largest), chunked)).status, 201)
+  assert.equal((await post(api, '/customers', buildPaddedBody(maxBytes))).status, 201)
+  assert.equal((await post(api, '/customers', buildPaddedBody(maxBytes), chunked)).status, 201)
   await assertCreatesNoCustomer(api, async () => {
-    for (const size of [largest + 1, 2_000_000])
+    for (const size of [maxBytes + 1, 2_000_000])
       for (const headers of [{}, chunked]) {
-        const response = await post(api, '/customers', padded(size), headers)
-        rejected(response, 'body_too_large')
+        const response = await post(api, '/customers', buildPaddedBody(size), headers)
+        assertRejected(response, 'body_too_large')
       }
   })
 })
@@ -112,31 +113,31 @@ test('a body can have 256 KiB, with or without a length', async () => {
 const chunked = { 'transfer-encoding': 'chunked' }
 
 test('an oversized or endless body is rejected early and its connection closed', async () => {
-  const announced = await openTls(api)
-  const announcedResponse = readUntilClosed(announced)
-  announced.write(`${head('Content-Type: application/json', 'Content-Length: 100000000')}{`)
+  const declared = await openTls(api)
+  const declaredResponse = readUntilClosed(declared)
+  declared.write(`${buildHead('Content-Type: application/json', 'Content-Length: 100000000')}{`)
   const endless = await openTls(api)
   const endlessResponse = readUntilClosed(endless)
   let sent = 0
-  endless.write(head('Content-Type: application/json', 'Transfer-Encoding: chunked'))
+  endless.write(buildHead('Content-Type: application/json', 'Transfer-Encoding: chunked'))
   const chunk = `10000\r\n${' '.repeat(65_536)}\r\n`
   while (endless.writable && sent < 100_000_000) {
     sent += 65_536
     if (!endless.write(chunk)) await Promise.race([once(endless, 'drain'), once(endless, 'close')]).catch(() => {})
   }
-  for (const response of await Promise.all([announcedResponse, endlessResponse]))
+  for (const response of await Promise.all([declaredResponse, endlessResponse]))
     assert.match(response, /^HTTP\/1.1 413 [\s\S]*"code":"body_too_large"/)
-  assert.ok(sent < 20_000_000, `${sent} bytes were taken`)
+  assert.ok(sent < 20_000_000, `${sent} bytes were accepted`)
 })
 
 test('a body shorter than its declared length creates nothing', () =>
   assertCreatesNoCustomer(api, async () => {
     const socket = await openTls(api)
     const body = JSON.stringify(buildCustomer())
-    socket.write(head('Content-Type: application/json', `Content-Length: ${body.length + 1}`) + body)
-    const ended = readUntilClosed(socket)
+    socket.write(buildHead('Content-Type: application/json', `Content-Length: ${body.length + 1}`) + body)
+    const response = readUntilClosed(socket)
     socket.end()
-    assert.doesNotMatch(await ended, /HTTP\/1.1 2/)
+    assert.doesNotMatch(await response, /HTTP\/1.1 2/)
   }))
 
 test('an aborted body is not logged as an error', () =>
@@ -144,11 +145,13 @@ test('an aborted body is not logged as an error', () =>
     for (const remainder of ['-1\r\n', '9\r\n{"first', '']) {
       const socket = await openTls(api)
       const closed = once(socket, 'close')
-      socket.write(`${head('Content-Type: application/json', 'Transfer-Encoding: chunked', 'Expect: 100-continue')}`)
+      socket.write(
+        `${buildHead('Content-Type: application/json', 'Transfer-Encoding: chunked', 'Expect: 100-continue')}`,
+      )
       await once(socket, 'data')
       socket.write(remainder, () => socket.destroy())
       await closed
-      // By the time that a later connection is answered, the end of this one has been seen.
+      // When a later connection gets its response, the server has noticed the end of this one.
       await sendBytes(api, 'GET /health/live HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
     }
     assert.deepEqual(
@@ -160,20 +163,20 @@ test('an aborted body is not logged as an error', () =>
 test("a write with a query is rejected together with the body's errors", () =>
   assertCreatesNoCustomer(api, async () => {
     for (const query of ['pin=381940', 'limit=5', 'firstname=Ann&firstname=Bea', '=']) {
-      rejected(await post(api, `/customers?${query}`, buildCustomer()), 'invalid_parameter')
+      assertRejected(await post(api, `/customers?${query}`, buildCustomer()), 'invalid_parameter')
       const response = await post(api, `/customers?${query}`, { ...buildCustomer(), firstname: 5, unheard: 1 })
-      rejected(response, 'invalid_parameter')
-      const places = response.json.errors.map(({ parameter, pointer }: FieldError) =>
+      assertRejected(response, 'invalid_parameter')
+      const pointers = response.json.errors.map(({ parameter, pointer }: FieldError) =>
         parameter === undefined ? pointer : '?',
       )
-      assert.deepEqual(new Set(places), new Set(['?', '/firstname', '/unheard']))
+      assert.deepEqual(new Set(pointers), new Set(['?', '/firstname', '/unheard']))
       assert.equal(response.text.includes('381940'), false)
     }
     assertProblem(await put(api, '/customers/1?dry=true', {}), 'invalid_parameter', api.baseUrl, '/customers/1')
   }))
 
-/** Returns the response to a head whose body never arrives. */
-async function answerToHead(request: string) {
+/** Sends a request head whose body never follows. Returns the response. */
+async function sendHead(request: string) {
   const socket = await openTls(api)
   const data = once(socket.setEncoding('utf8'), 'data')
   socket.write(request)
@@ -204,25 +207,25 @@ test('a list that is too long has only one error', async () => {
 
 test('403 and 404 are returned before the body arrives', async () => {
   const visitor = await api.createAccount('visitor')
-  const announced = ['Content-Type: application/json', 'Content-Length: 5000']
-  const asVisitor = head(...announced).replace(
+  const bodyHeaders = ['Content-Type: application/json', 'Content-Length: 5000']
+  const asVisitor = buildHead(...bodyHeaders).replace(
     /Authorization: .*/,
     `Authorization: ${buildCredentials(visitor).authorization}`,
   )
-  assert.match(await answerToHead(asVisitor), /^HTTP\/1.1 403 [\s\S]*"code":"insufficient_role"/)
-  const stranger = head(...announced).replace(/Authorization: .*/, 'Authorization: Basic eDp5')
-  assert.match(await answerToHead(stranger), /^HTTP\/1.1 401 /)
-  assert.match(await answerToHead(head(...announced).replace('/customers', '/nowhere')), /^HTTP\/1.1 404 /)
-  assert.match(await answerToHead(head(...announced).replace('/customers', '/stores')), /^HTTP\/1.1 405 /)
+  assert.match(await sendHead(asVisitor), /^HTTP\/1.1 403 [\s\S]*"code":"insufficient_role"/)
+  const stranger = buildHead(...bodyHeaders).replace(/Authorization: .*/, 'Authorization: Basic eDp5')
+  assert.match(await sendHead(stranger), /^HTTP\/1.1 401 /)
+  assert.match(await sendHead(buildHead(...bodyHeaders).replace('/customers', '/nowhere')), /^HTTP\/1.1 404 /)
+  assert.match(await sendHead(buildHead(...bodyHeaders).replace('/customers', '/stores')), /^HTTP\/1.1 405 /)
 })
 
 test('an unexpected body is detected by its bytes, also over HTTP/2', async () => {
   const path = '/mappings/check'
-  const ask = (headers: Record<string, string>, body = '') => api.request(path, { method: 'POST', headers, body })
-  assert.equal((await ask({ 'transfer-encoding': 'chunked' })).status, 202)
-  assert.equal((await ask({ 'content-type': 'application/json' }, '{}')).status, 202)
+  const sendCheck = (headers: Record<string, string>, body = '') => api.request(path, { method: 'POST', headers, body })
+  assert.equal((await sendCheck({ 'transfer-encoding': 'chunked' })).status, 202)
+  assert.equal((await sendCheck({ 'content-type': 'application/json' }, '{}')).status, 202)
   for (const type of ['text/plain', 'text/csv', 'application/x-ndjson'])
-    assertProblem(await ask({ 'content-type': type }, '{}'), 'unsupported_media_type', api.baseUrl)
+    assertProblem(await sendCheck({ 'content-type': type }, '{}'), 'unsupported_media_type', api.baseUrl)
   const server = await startSecondServer(api, { environment: { HTTP2: 'true' } })
   const session = connect(server.baseUrl.replace('localhost', '127.0.0.1'), { ca: server.ca })
   try {

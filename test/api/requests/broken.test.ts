@@ -17,16 +17,16 @@ const { api, simulator } = shop
 const { buildOrder, countPlaced } = await createOrders(shop)
 
 const { authorization, 'x-service-name': name } = buildCredentials(api)
-const own = `Host: a\r\nAuthorization: ${authorization}\r\nX-Service-Name: ${name}\r\n`
-const reading = `GET /stores?limit=1 HTTP/1.1\r\n${own}\r\n`
+const headerLines = `Host: a\r\nAuthorization: ${authorization}\r\nX-Service-Name: ${name}\r\n`
+const readRequest = `GET /stores?limit=1 HTTP/1.1\r\n${headerLines}\r\n`
 const body = JSON.stringify(buildOrder())
-const ordering = `POST /orders HTTP/1.1\r\n${own}Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
+const orderRequest = `POST /orders HTTP/1.1\r\n${headerLines}Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
 
 /** The response to bytes that are not a request. */
 const rejection = /\r\nconnection: close\r\n\r\n\{"type":"[^"]*\/errors\/malformed_request"[^\r]*\}$/i
 
 test('an order with trailing bytes is placed and answered before the rejection', async () => {
-  const response = await sendBytes(api, `${ordering}\0`)
+  const response = await sendBytes(api, `${orderRequest}\0`)
   assert.deepEqual(parseStatuses(response), [201, 400])
   assert.match(response, /"orderNumber":"W/)
   assert.match(response, rejection)
@@ -34,7 +34,7 @@ test('an order with trailing bytes is placed and answered before the rejection',
 })
 
 test('requests before garbage bytes are all answered in order', async () => {
-  const response = await sendBytes(api, `${reading}${ordering}${reading}no HTTP at all\r\n\r\n`)
+  const response = await sendBytes(api, `${readRequest}${orderRequest}${readRequest}no HTTP at all\r\n\r\n`)
   assert.deepEqual(parseStatuses(response), [200, 201, 200, 400])
   assert.match(response, rejection)
 })
@@ -43,7 +43,7 @@ test('a write waiting for its back office is answered despite garbage bytes', as
   simulator.faults.add({ kind: 'latency', seconds: 1, method: 'POST', times: 1 })
   const socket = await openTls(api)
   const responses = readUntilClosed(socket)
-  socket.write(ordering)
+  socket.write(orderRequest)
   for (let i = 0; i < 5; i++) {
     await delay(100)
     socket.write('\0garbage')
@@ -55,15 +55,15 @@ test('a write waiting for its back office is answered despite garbage bytes', as
 })
 
 test('bytes after a request with `Connection: close` are ignored', async () => {
-  const last = reading.replace('Host: a', 'Host: a\r\nConnection: close')
+  const last = readRequest.replace('Host: a', 'Host: a\r\nConnection: close')
   assert.deepEqual(parseStatuses(await sendBytes(api, `${last}garbage`)), [200])
 })
 
 test('a truncated request gets one response after the complete requests', async () => {
-  const head = ordering.slice(0, ordering.indexOf('Content-Length'))
+  const head = orderRequest.slice(0, orderRequest.indexOf('Content-Length'))
   const broken = `${head}Transfer-Encoding: chunked\r\n\r\n5\r\n{"lin\r\nno size\r\n`
   assert.deepEqual(parseStatuses(await sendBytes(api, broken)), [400])
-  assert.deepEqual(parseStatuses(await sendBytes(api, `${reading}${reading}${broken}`)), [200, 200, 400])
+  assert.deepEqual(parseStatuses(await sendBytes(api, `${readRequest}${readRequest}${broken}`)), [200, 200, 400])
   assert.equal(countPlaced(), 0)
 })
 
@@ -74,7 +74,7 @@ test('garbage bytes alone are rejected immediately', async () => {
 test('garbage bytes are handled alike if the port also supports HTTP/2', async () => {
   const server = await startSecondServer(api, { environment: { HTTP2: 'true' } })
   try {
-    assert.deepEqual(parseStatuses(await sendBytes(server, `${reading}${reading}\0`)), [200, 200, 400])
+    assert.deepEqual(parseStatuses(await sendBytes(server, `${readRequest}${readRequest}\0`)), [200, 200, 400])
   } finally {
     await server.stop()
   }

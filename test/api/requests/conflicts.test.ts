@@ -45,29 +45,29 @@ test('an order aborted by a deadlock is retried and placed once', async () => {
   const caller = await createShop()
   await placeOrder(caller, [{ sku: 'HOOD-S', quantity: 1 }])
   const before = await getStock(caller)
-  const deadlocks = async () => {
+  const countDeadlocks = async () => {
     await api.db.run(sql`select pg_stat_clear_snapshot()`)
     const row = await api.db.row<{ deadlocks: string }>(
       sql`select deadlocks from pg_stat_database where datname = current_database()`,
     )
     return Number(row?.deadlocks)
   }
-  const already = await deadlocks()
+  const deadlocksBefore = await countDeadlocks()
   // A session that waits longer than this checks for a deadlock and is aborted if it finds one. The other session
   // isn't.
   const other = new pg.Client(api.database.connection)
   await other.connect()
   await other.query("set deadlock_timeout = '10 min'")
-  const hold = (skuId: string) =>
+  const lockStock = (skuId: string) =>
     other.query('select from stock where service_id = $1 and sku_id = $2 for update', [caller.service.id, skuId])
-  const waits = async () =>
+  const isWaiting = async () =>
     (await api.db.row(
       sql`select true as waits from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' limit 1`,
     )) !== undefined
   try {
     await other.query('begin')
-    await hold('id-TEE')
-    const coming = post(
+    await lockStock('id-TEE')
+    const pendingOrder = post(
       caller,
       '/orders',
       buildOrder([
@@ -76,12 +76,16 @@ test('an order aborted by a deadlock is retried and placed once', async () => {
       ]),
       withKey(),
     )
-    await waitUntil(waits, 'the order waits for what another one has')
-    const crossed = hold('id-HOOD-S')
-    await waitUntil(async () => (await deadlocks()) > already, 'PostgreSQL ends one of them', 20_000)
-    await crossed
+    await waitUntil(isWaiting, 'the order waits for the lock')
+    const crossedLock = lockStock('id-HOOD-S')
+    await waitUntil(
+      async () => (await countDeadlocks()) > deadlocksBefore,
+      'PostgreSQL ends one of the transactions',
+      20_000,
+    )
+    await crossedLock
     await other.query('commit')
-    assert.equal((await coming).status, 201, (await coming).text)
+    assert.equal((await pendingOrder).status, 201, (await pendingOrder).text)
   } finally {
     await other.end()
   }

@@ -9,7 +9,7 @@ import { waitForMinuteStart } from '../../support/voucher-shop.ts'
 
 const api = await startTestApi({ settings: { readsPerMinute: 'off' } })
 after(() => api.stop())
-const ask = createRequester(api)
+const sendFromAddress = createRequester(api)
 
 /**
  * Lets a crowd send requests without a pause until another client has ten responses. Counts the crowd's responses by
@@ -21,9 +21,9 @@ async function serveDuringCrowd(
 ): Promise<Map<number, number>> {
   const statuses = new Map<number, number>()
   let requestCount = 0
-  let isOver = false
+  let isDone = false
   const crowd = Array.from({ length: size }, async () => {
-    while (!isOver) {
+    while (!isDone) {
       const { status } = await send(requestCount++)
       statuses.set(status, (statuses.get(status) ?? 0) + 1)
     }
@@ -32,7 +32,7 @@ async function serveDuringCrowd(
     const { status, text } = await api.get('/stores')
     assert.equal(status, 200, text)
   }
-  isOver = true
+  isDone = true
   await Promise.all(crowd)
   return statuses
 }
@@ -51,7 +51,7 @@ test('growing load gets responses or Retry-After, and no acknowledged write is l
   const sendRequest = createRequester({ ...api, agent })
   const headers = { ...buildCredentials({ ...caller, service }), 'content-type': 'application/json' }
   let customerCount = 0
-  const step = (clients: number) =>
+  const sendStep = (clients: number) =>
     Promise.all(
       Array.from({ length: clients }, async (_, i) => {
         const read = await sendRequest('/stores', { headers })
@@ -60,18 +60,20 @@ test('growing load gets responses or Retry-After, and no acknowledged write is l
       }),
     ).then(responses => responses.flat())
   try {
-    const responses = [...(await step(10)), ...(await step(500)), ...(await step(10))]
-    const odd = responses.filter(
+    const responses = [...(await sendStep(10)), ...(await sendStep(500)), ...(await sendStep(10))]
+    const unexpected = responses.filter(
       ({ status, headers: responseHeaders }) => status > 201 && !(status === 503 && responseHeaders['retry-after']),
     )
     assert.deepEqual(
-      odd.map(({ text }) => text),
+      unexpected.map(({ text }) => text),
       [],
     )
     const created = responses.filter(({ status }) => status === 201).length
     assert.ok(created >= 4, `${created}`)
-    const there = await api.db.run(sql`select from customer where service_id = ${service.id} and surname like 'Step %'`)
-    assert.equal(there, created)
+    const storedCount = await api.db.run(
+      sql`select from customer where service_id = ${service.id} and surname like 'Step %'`,
+    )
+    assert.equal(storedCount, created)
     assert.ok(responses.slice(-12).every(({ status }) => status < 300))
   } finally {
     agent.destroy()
@@ -81,7 +83,7 @@ test('growing load gets responses or Retry-After, and no acknowledged write is l
 test('continuous wrong sign-ins from many addresses do not delay valid ones', async () => {
   await waitForMinuteStart(api)
   const guess = (i: number) =>
-    ask('/stores', {
+    sendFromAddress('/stores', {
       headers: { ...buildCredentials(api), authorization: buildBasicAuth(`guess${i % 150}:wrong`) },
       from: `127.0.0.${2 + (i % 5)}`,
     })
@@ -91,6 +93,10 @@ test('continuous wrong sign-ins from many addresses do not delay valid ones', as
     [...statuses.keys()].filter(status => status !== 401 && status !== 429),
     [],
   )
-  const counted = await api.db.row(sql`select sum(failures)::integer as failures from failure`)
-  assert.deepEqual(counted, { failures: 2 * rejected }, 'each counts once for its name and once for its address')
+  const failureCounts = await api.db.row(sql`select sum(failures)::integer as failures from failure`)
+  assert.deepEqual(
+    failureCounts,
+    { failures: 2 * rejected },
+    'a failure must count once for its name and once for its address',
+  )
 })

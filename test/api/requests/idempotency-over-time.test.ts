@@ -30,10 +30,10 @@ test('50 concurrent requests with one key execute one write', async () => {
     const responses = await Promise.all(
       Array.from({ length: 50 }, (_, i) => postCustomer(i % 2 ? api : other, body, key)),
     )
-    const done = responses.filter(({ status }) => status === 201)
-    const first = done.filter(({ headers }) => headers['idempotent-replayed'] === undefined)
+    const successful = responses.filter(({ status }) => status === 201)
+    const first = successful.filter(({ headers }) => headers['idempotent-replayed'] === undefined)
     assert.equal(first.length, 1)
-    assert.equal(new Set(done.map(({ text }) => text)).size, 1)
+    assert.equal(new Set(successful.map(({ text }) => text)).size, 1)
     for (const [i, response] of responses.entries())
       if (response.status !== 201) {
         assertProblem(response, 'idempotency_in_progress', (i % 2 ? api : other).baseUrl, '/customers')
@@ -47,11 +47,11 @@ test('50 concurrent requests with one key execute one write', async () => {
 
 test('a repeat is rejected during the write and replayed afterwards, everywhere', async () => {
   const body = buildCustomer()
-  const holding = await api.db.pool.connect()
+  const holder = await api.db.pool.connect()
   let first: Promise<TestResponse>
   try {
-    await holding.query('begin')
-    await holding.query('lock table customer in share mode')
+    await holder.query('begin')
+    await holder.query('lock table customer in share mode')
     first = postCustomer(api, body, 'running')
     await waitForBlockedConnections(api, 1)
     for (const server of [api, other]) {
@@ -62,8 +62,8 @@ test('a repeat is rejected during the write and replayed afterwards, everywhere'
     const another = await postCustomer(api, { ...body, firstname: 'Bea' }, 'running')
     assertProblem(another, 'idempotency_in_progress', api.baseUrl, '/customers')
   } finally {
-    await holding.query('rollback')
-    holding.release()
+    await holder.query('rollback')
+    holder.release()
   }
   assert.equal((await first).status, 201)
   for (const server of [api, other]) assertReplay(await postCustomer(server, body, 'running'), await first)
@@ -71,28 +71,28 @@ test('a repeat is rejected during the write and replayed afterwards, everywhere'
 
 test('a disconnected client gets the response by repeating the request', async () => {
   const body = buildCustomer()
-  const holding = await api.db.pool.connect()
-  const leaving = new AbortController()
+  const holder = await api.db.pool.connect()
+  const disconnect = new AbortController()
   try {
-    await holding.query('begin')
-    await holding.query('lock table customer in share mode')
-    const removed = leave(body, 'gone', leaving.signal)
+    await holder.query('begin')
+    await holder.query('lock table customer in share mode')
+    const disconnected = sendAndDisconnect(body, 'gone', disconnect.signal)
     await waitForBlockedConnections(api, 1)
-    leaving.abort()
-    await removed
+    disconnect.abort()
+    await disconnected
   } finally {
-    await holding.query('rollback')
-    holding.release()
+    await holder.query('rollback')
+    holder.release()
   }
   let response = await postCustomer(api, body, 'gone')
   while (response.status === 409) response = await postCustomer(api, body, 'gone')
   assert.equal(response.status, 201)
-  assert.equal(response.headers['idempotent-replayed'], 'true', 'the work ended without its client')
+  assert.equal(response.headers['idempotent-replayed'], 'true', 'the write must complete without its client')
   assert.equal(await countCustomersByEmail(api, body.contact.email), 1)
 })
 
 /** Sends a request and closes the connection when the signal fires. */
-async function leave(body: unknown, key: string, signal: AbortSignal) {
+async function sendAndDisconnect(body: unknown, key: string, signal: AbortSignal) {
   const clientRequest = request(`${api.baseUrl}/customers`, {
     method: 'POST',
     ca: api.ca,
@@ -109,11 +109,11 @@ async function leave(body: unknown, key: string, signal: AbortSignal) {
 test('a key expires after 24 hours and its response is deleted', async () => {
   const body = buildCustomer()
   const first = await postCustomer(api, body, 'yesterday')
-  const age = (interval: string) =>
+  const setAge = (interval: string) =>
     api.db.run(sql`
       update idempotent_response set created_at = now() - ${interval}::interval
        where service_id = ${api.service.id} and created_at = (select max(created_at) from idempotent_response)`)
-  assert.equal(await age('23 hours 59 minutes'), 1)
+  assert.equal(await setAge('23 hours 59 minutes'), 1)
   assertReplay(await postCustomer(api, body, 'yesterday'), first)
   await api.db.run(sql`
     update idempotent_response set created_at = now() - interval '24 hours 1 second' where created_at < now() - interval '23 hours'`)
@@ -124,7 +124,7 @@ test('a key expires after 24 hours and its response is deleted', async () => {
   assert.deepEqual([second.status, second.headers['idempotent-replayed']], [201, undefined])
   assertReplay(await postCustomer(api, fresh, 'yesterday'), second)
   await postCustomer(api, buildCustomer(), 'old')
-  assert.equal(await age('25 hours'), 1)
+  assert.equal(await setAge('25 hours'), 1)
   const before = await api.db.run(sql`select from idempotent_response`)
   await purgeExpired({ db: api.db, signal: new AbortController().signal } as JobRun)
   assert.equal(await api.db.run(sql`select from idempotent_response`), before - 1)
@@ -145,10 +145,10 @@ test('expired responses are purged in batches and one failure blocks no others',
         select ${id}, 'old', int4send(i), '', now() - interval '25 hours' from generate_series(1, 3000) i`,
   ])
     await db.run(text)
-  const hurried = openDatabase(database.connection, { statementTimeoutMs: 2_500 })
-  t.after(() => hurried.close())
-  const work = { db: hurried, signal: new AbortController().signal } as JobRun
-  await assert.rejects(purgeExpired(work), /never/)
+  const dbWithTimeout = openDatabase(database.connection, { statementTimeoutMs: 2_500 })
+  t.after(() => dbWithTimeout.close())
+  const jobRun = { db: dbWithTimeout, signal: new AbortController().signal } as JobRun
+  await assert.rejects(purgeExpired(jobRun), /never/)
   assert.equal(await db.row(sql`select from idempotent_response where operation = 'old'`), undefined)
   assert.equal(await db.row(sql`select from alert where subject = 'old'`), undefined)
   await db.run(sql`drop trigger slow on idempotent_response`)

@@ -4,9 +4,8 @@ import { assertCreatesNoCustomer } from '../../support/customer-bodies.ts'
 import { startTestApi } from '../../support/service.ts'
 import { post } from '../../support/write.ts'
 
-// Cases for JSON parsers by the grammar of RFC 8259: those that must be parsed, those that must not, and those that
-// may be either. None of them is a customer: parsed bodies are rejected by the schema with `invalid_body`, other
-// bodies with `malformed_json`.
+// JSON parser cases from the grammar of RFC 8259: mandatory, invalid and optional JSON. No case is a valid customer.
+// The schema rejects parsed bodies with `invalid_body`. The parser rejects other bodies with `malformed_json`.
 
 const api = await startTestApi({ settings: { writesPerMinute: 'off' } })
 after(() => api.stop())
@@ -15,12 +14,12 @@ type Body = string | Buffer
 const bytes = (...values: number[]) => Buffer.from(values)
 const quoted = (...values: number[]) => bytes(0x22, ...values, 0x22)
 
-/** Bodies that stand two blanks apart, or in lines of their own. */
-const lines = (text: string) => text.trim().split(/\n| {2}/)
+/** Splits bodies at line breaks and double spaces. */
+const splitBodies = (text: string) => text.trim().split(/\n| {2}/)
 
-/** JSON that every parser has to read. */
-const good: Body[] = [
-  ...lines(String.raw`
+/** JSON that every parser must read. */
+const valid: Body[] = [
+  ...splitBodies(String.raw`
 null  true  false  0  42  -1  0.5  -0.25  ""  "a"  []  {}  [[]]  [{}]  {"":0}  [null]  [null, 1, "1", {}]  [[[[]]]]
 [1,null,null,null,2]  ["",[],{},null,true,false,0]  [1.25,-12.5]  [1 , 2]  { "a" : 1 }  {"a":[]}  {"a":"b","c":"d"}
 {"a":{"b":{"c":null}}}  {"min":-1.5,"max":1.5}  {"a\u0000b":1}  {"\u0061\u30af":1}  {"a b":1}  "\""  "\\"  "\/"
@@ -35,13 +34,13 @@ null  true  false  0  42  -1  0.5  -0.25  ""  "a"  []  {}  [[]]  [{}]  {"":0}  [
 
 /** JSON that other parsers accept, although it loses data or repeats a member. It is rejected. */
 const rejectedBodies: Body[] = [
-  ...lines(`
+  ...splitBodies(`
 1e1  1E1  1e+2  1E+2  1E-2  0e1  0e+1  -0  -0.0  123e45  1.5e3  123.456e78  {"a":1,"a":2}  {"a":1,"a":1}
 [{"b":{"a":1,"a":[]}}]`),
 ]
 
 /** Cases that a parser can accept or reject. */
-const either: { [body: string]: 'invalid_body' | 'malformed_json' } = {
+const optionalCases: { [body: string]: 'invalid_body' | 'malformed_json' } = {
   '123123e100000': 'malformed_json',
   '-1e9999': 'malformed_json',
   '0.4e-10000000': 'malformed_json',
@@ -60,7 +59,7 @@ const either: { [body: string]: 'invalid_body' | 'malformed_json' } = {
   '\ufeff{}': 'invalid_body',
   [`${'['.repeat(500)}${']'.repeat(500)}`]: 'malformed_json',
 }
-const eitherInBytes: Body[] = [
+const optionalBytes: Body[] = [
   quoted(0xe0, 0xff),
   quoted(0xff),
   quoted(0x81),
@@ -78,8 +77,8 @@ const eitherInBytes: Body[] = [
 ]
 
 /** Cases that are not JSON. */
-const bad: Body[] = [
-  ...lines(String.raw`
+const invalid: Body[] = [
+  ...splitBodies(String.raw`
 [  ]  [1  [1,  [,]  [,1]  [1,,2]  [1,]  [1,,]  ["a",]  ["a"  ["",  []]  [[]  [1 2]  ["a" "b"]  [1:2]  ["":1]  ["x"]]
 [-]  [3[4]]  [1]x  [}  [<null>]  [*]  ["  [a  [a]  [{  [{}  ["a  ["asd  ["asd]  [1}  [nul]  [tru]  [fals]  [Null]
 [TRUE]  [True]  nulll  truee  n  tru  True  [truth]  None  nil  undefined  [+1]  [++1234]  [-01]  [-1.0.]  [-2.]
@@ -108,7 +107,7 @@ const bad: Body[] = [
   '[{"":'.repeat(50_000),
 ]
 
-async function areAll(code: string, bodies: Body[]) {
+async function assertAll(code: string, bodies: Body[]) {
   const wrong: string[] = []
   for (const body of bodies) {
     const { status, json } = await post(api, '/customers', body)
@@ -119,12 +118,13 @@ async function areAll(code: string, bodies: Body[]) {
 }
 
 test('every mandatory JSON case is parsed and rejected by schema', () =>
-  assertCreatesNoCustomer(api, () => areAll('invalid_body', good)))
+  assertCreatesNoCustomer(api, () => assertAll('invalid_body', valid)))
 
-test('every invalid JSON case is rejected', () => assertCreatesNoCustomer(api, () => areAll('malformed_json', bad)))
+test('every invalid JSON case is rejected', () =>
+  assertCreatesNoCustomer(api, () => assertAll('malformed_json', invalid)))
 
 test('an optional JSON case is parsed if storable, except inexact numbers', () =>
   assertCreatesNoCustomer(api, async () => {
-    for (const [body, code] of Object.entries(either)) await areAll(code, [body])
-    await areAll('malformed_json', [...rejectedBodies, ...eitherInBytes])
+    for (const [body, code] of Object.entries(optionalCases)) await assertAll(code, [body])
+    await assertAll('malformed_json', [...rejectedBodies, ...optionalBytes])
   }))

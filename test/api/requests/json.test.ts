@@ -9,13 +9,14 @@ import { post } from '../../support/write.ts'
 const api = await startTestApi({ settings: { writesPerMinute: 'off' } })
 after(() => api.stop())
 
-const rejected = (response: TestResponse, code: ErrorCode) => assertProblem(response, code, api.baseUrl, '/customers')
+const assertRejected = (response: TestResponse, code: ErrorCode) =>
+  assertProblem(response, code, api.baseUrl, '/customers')
 
-const bad: [what: string, body: string | Buffer][] = [
+const invalidBodies: [label: string, body: string | Buffer][] = [
   ['nothing', ''],
   ['spaces', ' \r\n\t '],
   ['half an object', '{"firstname":"Ann"'],
-  ['half a text', '{"firstname":"Ann'],
+  ['half a string', '{"firstname":"Ann'],
   ['half an escape', '{"firstname":"\\u00'],
   ['a trailing comma', '{"firstname":"Ann",}'],
   ['a trailing comma in a list', '[1,]'],
@@ -37,9 +38,9 @@ const bad: [what: string, body: string | Buffer][] = [
   ['a point first', '{"firstname":.5}'],
   ['an exponent without digits', '{"firstname":1e}'],
   ['a lone minus', '{"firstname":-}'],
-  ['a line break in a text', '{"firstname":"A\nnn"}'],
-  ['a tab in a text', '{"firstname":"A\tnn"}'],
-  ['NUL in a text', '{"firstname":"A\0nn"}'],
+  ['a line break in a string', '{"firstname":"A\nnn"}'],
+  ['a tab in a string', '{"firstname":"A\tnn"}'],
+  ['NUL in a string', '{"firstname":"A\0nn"}'],
   ['an unknown escape', '{"firstname":"\\x41"}'],
   ['two values', '{"firstname":"Ann"}{"firstname":"Ann"}'],
   ['a value and more', '{"firstname":"Ann"}]'],
@@ -50,7 +51,7 @@ const bad: [what: string, body: string | Buffer][] = [
   ['a no-break space', '{\u00a0"firstname":"Ann"}'],
   ['XML', '<firstname>Ann</firstname>'],
   ['a form', 'firstname=Ann'],
-  ['bytes that are no UTF-8', Buffer.from('{"firstname":"\xff\xfe"}', 'latin1')],
+  ['invalid UTF-8', Buffer.from('{"firstname":"\xff\xfe"}', 'latin1')],
   ['Latin-1', Buffer.from('{"firstname":"Andr\xe9"}', 'latin1')],
   ['an overlong slash', Buffer.from([0x22, 0xc0, 0xaf, 0x22])],
   ['half a surrogate pair as bytes', Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22])],
@@ -68,10 +69,10 @@ const bad: [what: string, body: string | Buffer][] = [
   ['33 levels of objects', `${'{"a":'.repeat(33)}1${'}'.repeat(33)}`],
   ['100,000 levels', `${'['.repeat(100_000)}${']'.repeat(100_000)}`],
   ['100,000 open brackets', '['.repeat(100_000)],
-  ['a number beyond all', '{"a":1e400}'],
-  ['a number below all', '{"a":-1e400}'],
+  ['a number above the maximum', '{"a":1e400}'],
+  ['a number below the minimum', '{"a":-1e400}'],
   ['a number that would be rounded', '{"a":9007199254740993}'],
-  ['a number beyond the exact ones', '{"a":-9007199254740992}'],
+  ['a number beyond the exact integers', '{"a":-9007199254740992}'],
   ['minus zero', '{"a":-0}'],
   ['minus zero with decimals', '{"a":-0.00}'],
   ['a fraction that would be rounded away', '{"a":1.00000000000000000001}'],
@@ -80,12 +81,12 @@ const bad: [what: string, body: string | Buffer][] = [
   ['a small exponent', '[[1e-7]]'],
 ]
 
-for (const [label, body] of bad)
+for (const [label, body] of invalidBodies)
   test(`${label} is not accepted as JSON`, () =>
     assertCreatesNoCustomer(api, async () => {
-      const begun = performance.now()
-      rejected(await post(api, '/customers', body), 'malformed_json')
-      assert.ok(performance.now() - begun < 2_000)
+      const startedAt = performance.now()
+      assertRejected(await post(api, '/customers', body), 'malformed_json')
+      assert.ok(performance.now() - startedAt < 2_000)
     }))
 
 test('unusual but valid JSON is accepted', async () => {
@@ -107,7 +108,7 @@ test('unusual but valid JSON is accepted', async () => {
 
 test('32 levels are parsed and rejected by schema', async () => {
   for (const body of [`${'['.repeat(32)}${']'.repeat(32)}`, `${'{"a":'.repeat(32)}1${'}'.repeat(32)}`])
-    rejected(await post(api, '/customers', body), 'invalid_body')
+    assertRejected(await post(api, '/customers', body), 'invalid_body')
 })
 
 test('thousands of names and values are validated quickly', async () => {
@@ -116,30 +117,30 @@ test('thousands of names and values are validated quickly', async () => {
     `[${'1,'.repeat(120_000)}1]`,
     JSON.stringify({ ...buildCustomer(), contact: Array.from({ length: 100_000 }, () => 1) }),
   ]) {
-    const begun = performance.now()
+    const startedAt = performance.now()
     const response = await post(api, '/customers', body)
-    rejected(response, 'invalid_body')
-    assert.ok(performance.now() - begun < 2_000)
+    assertRejected(response, 'invalid_body')
+    assert.ok(performance.now() - startedAt < 2_000)
     assert.ok(response.json.errors.length <= 100)
-    assert.ok(response.text.length < 100_000, `${response.text.length} characters of faults`)
+    assert.ok(response.text.length < 100_000, `${response.text.length} characters of errors`)
   }
 })
 
 /** Returns the pointers of a response's field errors, with their codes. */
-const faultsOf = ({ json }: TestResponse) =>
+const listErrors = ({ json }: TestResponse) =>
   json.errors.map(({ pointer, code }: { pointer: string; code: string }) => `${code} ${pointer}`)
 
 test('a body that is not an object is rejected by schema', async () => {
   for (const body of ['null', '5', '1.5', 'true', '"text"', '[]', '[{}]']) {
     const response = await post(api, '/customers', body)
-    rejected(response, 'invalid_body')
-    assert.deepEqual(faultsOf(response), ['invalid_body '])
+    assertRejected(response, 'invalid_body')
+    assert.deepEqual(listErrors(response), ['invalid_body '])
   }
 })
 
 test('a value is never coerced and a field is never dropped', () =>
   assertCreatesNoCustomer(api, async () => {
-    const odd: [field: string, value: string][] = [
+    const cases: [field: string, value: string][] = [
       ['/firstname', 'null'],
       ['/firstname', '5'],
       ['/firstname', '["Ann"]'],
@@ -159,7 +160,7 @@ test('a value is never coerced and a field is never dropped', () =>
       ['/updateTimeStamp', '"2024-05-10 09:30:00"'],
       ['/', '1'],
     ]
-    for (const [pointer, value] of odd) {
+    for (const [pointer, value] of cases) {
       const { firstname: _, contact: __, ...customer } = buildCustomer()
       const own = {
         firstname: '"Ann"',
@@ -170,8 +171,8 @@ test('a value is never coerced and a field is never dropped', () =>
         .filter(([name]) => name !== pointer.slice(1))
         .map(([name, text]) => `${JSON.stringify(name.replace('x/', ''))}:${text}`)
       const response = await post(api, '/customers', `{${fields.join()}}`)
-      rejected(response, 'invalid_body')
-      assert.deepEqual(faultsOf(response), [`invalid_body ${pointer}`], value)
+      assertRejected(response, 'invalid_body')
+      assert.deepEqual(listErrors(response), [`invalid_body ${pointer}`], value)
     }
     assert.equal(({} as { firstname?: string }).firstname, undefined)
   }))
@@ -190,11 +191,11 @@ test('an unreadable or unstorable string is rejected with its pointer', () =>
     ]) {
       const body = `{"firstname":"${text}","surname":"Lee","contact":{"email":"nul@example.com"}}`
       const response = await post(api, '/customers', body)
-      rejected(response, 'invalid_field')
-      assert.deepEqual(faultsOf(response), ['invalid_field /firstname'], text)
+      assertRejected(response, 'invalid_field')
+      assert.deepEqual(listErrors(response), ['invalid_field /firstname'], text)
     }
     const response = await post(api, '/customers', { ...buildCustomer(), 'na\u0000me\ud800': 1 })
-    rejected(response, 'invalid_body')
+    assertRejected(response, 'invalid_body')
     assert.match(response.json.detail, /^`na\?me\?` is not a known field/)
   }))
 
@@ -208,8 +209,8 @@ test('all errors are reported at once, schema errors first', () =>
       colour: 'red',
       'a/b~c': 1,
     })
-    rejected(response, 'invalid_body')
-    assert.deepEqual(faultsOf(response).sort(), [
+    assertRejected(response, 'invalid_body')
+    assert.deepEqual(listErrors(response).sort(), [
       'invalid_body /a~1b~0c',
       'invalid_body /colour',
       'invalid_body /contact/fax',
@@ -223,8 +224,8 @@ test('all errors are reported at once, schema errors first', () =>
     const codes = response.json.errors.map(({ code }: { code: string }) => code)
     assert.deepEqual(codes, codes.toSorted(), 'invalid_body first')
     const rules = await post(api, '/customers', { ...buildCustomer(), firstname: '', dateOfBirth: '2023-02-30' })
-    rejected(rules, 'invalid_field')
-    assert.deepEqual(faultsOf(rules), ['invalid_field /firstname', 'invalid_field /dateOfBirth'])
+    assertRejected(rules, 'invalid_field')
+    assert.deepEqual(listErrors(rules), ['invalid_field /firstname', 'invalid_field /dateOfBirth'])
   }))
 
 test('an error in a list entry names the list', async () => {

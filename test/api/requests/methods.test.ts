@@ -10,18 +10,18 @@ before(async () => {
 })
 after(() => api.stop())
 
-const bodyOf = (type: string, body: string) => ({
+const buildBody = (type: string, body: string) => ({
   headers: { 'content-type': type, 'content-length': String(Buffer.byteLength(body)) },
   body,
 })
 const bodies = [
   {},
-  bodyOf('application/json', '{"bad'),
-  bodyOf('application/json', ''),
-  bodyOf('application/json', JSON.stringify({ text: 'x'.repeat(2_000_000) })),
-  bodyOf('text/xml', '<a/>'),
-  bodyOf('multipart/form-data', 'x'),
-  bodyOf('nonsense', 'x'),
+  buildBody('application/json', '{"bad'),
+  buildBody('application/json', ''),
+  buildBody('application/json', JSON.stringify({ text: 'x'.repeat(2_000_000) })),
+  buildBody('text/xml', '<a/>'),
+  buildBody('multipart/form-data', 'x'),
+  buildBody('nonsense', 'x'),
 ]
 
 const paths = {
@@ -103,19 +103,19 @@ test('a URL can have at most 8 KiB', async () => {
 
 test('a request can have at most 100 headers of 16 KiB', async () => {
   const { authorization } = buildCredentials(api)
-  const own = [
+  const baseHeaders = [
     'Host: localhost',
     `Authorization: ${authorization}`,
     `X-Service-Name: ${api.service.name}`,
     'Connection: close',
   ]
-  const with_ = (count: number) => {
-    const more = Array.from({ length: count - own.length }, (_, i) => `X-${i}: ${i}`)
-    return `GET /stores HTTP/1.1\r\n${[...own, ...more].join('\r\n')}\r\n\r\n`
+  const buildRequest = (count: number) => {
+    const more = Array.from({ length: count - baseHeaders.length }, (_, i) => `X-${i}: ${i}`)
+    return `GET /stores HTTP/1.1\r\n${[...baseHeaders, ...more].join('\r\n')}\r\n\r\n`
   }
-  assert.match(await sendBytes(api, with_(100)), /^HTTP\/1.1 200 /)
+  assert.match(await sendBytes(api, buildRequest(100)), /^HTTP\/1.1 200 /)
   for (const count of [101, 1_200]) {
-    const response = await sendBytes(api, with_(count))
+    const response = await sendBytes(api, buildRequest(count))
     assert.match(response, /^HTTP\/1.1 431 /)
     assert.match(response, /"code":"headers_too_large"/)
   }

@@ -10,8 +10,8 @@ before(async () => {
 })
 after(() => api.stop())
 
-/** `"read";r=2;t=60` as numbers. */
-const left = (header: unknown) => {
+/** Parses a `RateLimit` header such as `"read";r=2;t=60`. */
+const parseRateLimit = (header: unknown) => {
   const [, r, t] = /^"read";r=(\d+);t=(\d+)$/.exec(String(header)) ?? []
   return { r: Number(r), t: Number(t) }
 }
@@ -25,15 +25,15 @@ test('responses show the rate limit; excess requests are rejected until the rese
   ] as const) {
     const { headers } = await caller.get(path)
     assert.equal(headers['ratelimit-policy'], '"read";q=3;w=60')
-    assert.equal(left(headers.ratelimit).r, remaining)
-    assert.ok(left(headers.ratelimit).t >= 1 && left(headers.ratelimit).t <= 60)
+    assert.equal(parseRateLimit(headers.ratelimit).r, remaining)
+    assert.ok(parseRateLimit(headers.ratelimit).t >= 1 && parseRateLimit(headers.ratelimit).t <= 60)
     assert.equal(headers['retry-after'], undefined)
   }
   for (let i = 0; i < 3; i++) {
     const response = await caller.get('/stores')
     assertProblem(response, 'rate_limited', api.baseUrl, '/stores')
-    assert.equal(left(response.headers.ratelimit).r, 0)
-    assert.equal(response.headers['retry-after'], String(left(response.headers.ratelimit).t))
+    assert.equal(parseRateLimit(response.headers.ratelimit).r, 0)
+    assert.equal(response.headers['retry-after'], String(parseRateLimit(response.headers.ratelimit).t))
   }
 })
 
@@ -55,8 +55,8 @@ test('each account has its own limit in each service', async () => {
   const colleague = await api.createAccount('visitor', caller.service)
   for (let i = 0; i < 2; i++) await caller.get('/stores')
   assert.equal((await caller.get('/stores')).status, 429)
-  assert.equal(left((await colleague.get('/stores')).headers.ratelimit).r, 1)
-  assert.equal(left((await other.get('/stores')).headers.ratelimit).r, 1)
+  assert.equal(parseRateLimit((await colleague.get('/stores')).headers.ratelimit).r, 1)
+  assert.equal(parseRateLimit((await other.get('/stores')).headers.ratelimit).r, 1)
 })
 
 test('concurrent requests are counted one by one', async () => {
@@ -70,7 +70,7 @@ test('a failed sign-in does not count towards the limit', async () => {
   const caller = await api.createService({ readsPerMinute: 5 })
   for (let i = 0; i < 3; i++) await caller.get('/stores', { authorization: 'Basic eDp5' })
   for (let i = 0; i < 3; i++) await caller.get('/stores', { 'x-service-name': 'other' })
-  assert.equal(left((await caller.get('/stores')).headers.ratelimit).r, 4)
+  assert.equal(parseRateLimit((await caller.get('/stores')).headers.ratelimit).r, 4)
 })
 
 test('unknown paths and methods of an identified account have the headers too', async () => {
@@ -111,7 +111,7 @@ test('public pages do not count towards the limit', async () => {
 })
 
 test('the remaining time of a minute is from 1 to 60 seconds', t => {
-  // A clock that has run for a while, with fractions of milliseconds.
+  // The clock starts at 7 s and has fractions of milliseconds.
   let now = 0
   t.mock.method(performance, 'now', () => now)
   const rate = createRateLimiter()

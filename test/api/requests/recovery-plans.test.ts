@@ -11,7 +11,7 @@ import { buildOrder, startOrderShop } from '../../support/order-shop.ts'
 
 const { api } = await startOrderShop()
 const { keys, service } = api
-// Opens the pool as the service does for writes, with one connection, so that its prepared statements can be listed.
+// Opens the pool as Tillbridge does for writes, with one connection, so that its prepared statements can be listed.
 const db = openDatabase(api.database.connection, { max: 1, genericPlans: true })
 after(async () => {
   await db.close()
@@ -23,12 +23,12 @@ async function write(
   body: object,
   work: (write: Write) => Promise<CommitPhase<{ record: string }>>,
 ) {
-  const by = { username: 'planner', requestId: randomUUID() }
+  const actor = { username: 'planner', requestId: randomUUID() }
   const identity = createIdentity(keys, service, operation, randomUUID(), JSON.stringify(body))
-  const request = { ...by, operation, params: {}, body }
+  const request = { ...actor, operation, params: {}, body }
   await executeWrite({ db, keys }, service, identity, request, async runtime => {
     const status = { service, keys, origin: { address: '' }, requireMatch() {} }
-    const commit = await work({ ...by, ...status, ...runtime })
+    const commit = await work({ ...actor, ...status, ...runtime })
     return async tx => ({ response: { status: 201, body: (await commit(tx)).record, headers: {} } })
   })
 }
@@ -37,9 +37,9 @@ test('a statement of a write is never replanned for its values', async () => {
   const office = embedded(service)
   for (let i = 0; i < 12; i++) {
     const customer = buildCustomer()
-    await write('POST /customers', customer, by => office.createCustomer(by, customer))
+    await write('POST /customers', customer, run => office.createCustomer(run, customer))
     const order = buildOrder([{ sku: 'HOOD-S', quantity: 1 }])
-    await write('POST /orders', order, by => office.placeOrder(by, order))
+    await write('POST /orders', order, run => office.placeOrder(run, order))
   }
   const plans = await db.rows<{ statement: string; custom: string; generic: string }>(
     sql`select statement, custom_plans::text as custom, generic_plans::text as generic from pg_prepared_statements`,

@@ -11,7 +11,7 @@ before(async () => {
 })
 after(() => api.stop())
 
-const rejected = async (path: string, code: ErrorCode) => {
+const getRejection = async (path: string, code: ErrorCode) => {
   const response = await api.get(path)
   assertProblem(response, code, api.baseUrl, path)
   return response.json
@@ -37,7 +37,7 @@ test('unknown parameters are rejected by name, including inherited property name
       '/settings',
       '/rewards/programs',
     ]) {
-      const { errors } = await rejected(`${path}?${name}=1`, 'invalid_parameter')
+      const { errors } = await getRejection(`${path}?${name}=1`, 'invalid_parameter')
       assert.deepEqual(
         errors.map(({ parameter }: { parameter: string }) => parameter),
         [name],
@@ -45,15 +45,15 @@ test('unknown parameters are rejected by name, including inherited property name
     }
   }
   for (const query of ['=1', 'limit[]=1', 'limit%00=1', '%F0%9F%98%80=1', 'a;b=1', `${'x'.repeat(4_000)}=1`])
-    await rejected(`/stores?${query}`, 'invalid_parameter')
+    await getRejection(`/stores?${query}`, 'invalid_parameter')
 })
 
 test('all errors of a request are listed with their parameters', async () => {
   const query = 'limit=0&limit=5&updated_after=soon&updated_before=2023-02-30&asc=yes&after_cursor=x&nope=1&sku='
-  const { errors, code } = await rejected(`/orders/transactions/search?${query}`, 'invalid_parameter')
+  const { errors, code } = await getRejection(`/orders/transactions/search?${query}`, 'invalid_parameter')
   assert.equal(code, 'invalid_parameter')
   assert.deepEqual(
-    Object.fromEntries(errors.map((fault: { parameter: string; code: string }) => [fault.parameter, fault.code])),
+    Object.fromEntries(errors.map((error: { parameter: string; code: string }) => [error.parameter, error.code])),
     {
       limit: 'invalid_parameter',
       updated_after: 'invalid_timestamp',
@@ -89,8 +89,8 @@ test('errors between parameters are reported with errors of single parameters', 
 
 test('an absolute request URL from a proxy is accepted', async () => {
   const { authorization, 'x-service-name': name } = buildCredentials(api)
-  const own = `Host: a\r\nAuthorization: ${authorization}\r\nX-Service-Name: ${name}\r\nConnection: close`
-  const response = await sendBytes(api, `GET https://a.example/stores/none HTTP/1.1\r\n${own}\r\n\r\n`)
+  const headerLines = `Host: a\r\nAuthorization: ${authorization}\r\nX-Service-Name: ${name}\r\nConnection: close`
+  const response = await sendBytes(api, `GET https://a.example/stores/none HTTP/1.1\r\n${headerLines}\r\n\r\n`)
   assert.match(response, /^HTTP\/1.1 404 /)
   assert.match(response, /"instance":"\/stores\/none"/)
 })
@@ -110,7 +110,7 @@ test('`asc` must be exactly true or false', async () => {
     'asc=true&asc=false',
     'asc=%20true',
   ])
-    await rejected(`/orders/transactions/search?${query}`, 'invalid_parameter')
+    await getRejection(`/orders/transactions/search?${query}`, 'invalid_parameter')
 })
 
 test("an error response never repeats the request's values", async () => {
@@ -132,9 +132,9 @@ test("an error response never repeats the request's values", async () => {
 
 test('control characters are rejected in parameters and identifiers', async () => {
   for (const code of ['%00', '%01', '%0A', '%0D%0A', '%1B', '%7F']) {
-    await rejected(`/staff?email=a${code}b`, 'invalid_parameter')
-    await rejected(`/inventory?sku=${code}`, 'invalid_parameter')
-    await rejected(`/products?code=a${code}`, 'invalid_parameter')
+    await getRejection(`/staff?email=a${code}b`, 'invalid_parameter')
+    await getRejection(`/inventory?sku=${code}`, 'invalid_parameter')
+    await getRejection(`/products?code=a${code}`, 'invalid_parameter')
     for (const path of [
       `/customers/${code}`,
       `/customers/a${code}b/transactions`,
@@ -174,7 +174,7 @@ test('wildcards and quotes are ordinary characters', async () => {
     }
     assert.equal((await api.get(`/inventory?sku=${encoded}`)).status, 404)
   }
-  await rejected(`/staff?email=${'a'.repeat(251)}`, 'invalid_parameter')
+  await getRejection(`/staff?email=${'a'.repeat(251)}`, 'invalid_parameter')
 })
 
 test('a malformed path is rejected and an unknown one is not found', async () => {

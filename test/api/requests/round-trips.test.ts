@@ -10,9 +10,9 @@ import { post, put, withKey } from '../../support/write.ts'
 const { api } = await startOrderShop()
 const proxy = await startPostgresProxy(api.database.connection)
 const database = { ...api.database, connection: proxy.connection }
-const far = await startTestApi({ sharedWith: { ...api, database }, environment: { RUN_JOBS: 'false' } })
+const proxied = await startTestApi({ sharedWith: { ...api, database }, environment: { RUN_JOBS: 'false' } })
 after(async () => {
-  await far.stop()
+  await proxied.stop()
   proxy.close()
   await api.stop()
 })
@@ -21,11 +21,11 @@ after(async () => {
  * Returns the number of round trips to the database: the minimum of several requests, because an account is sometimes
  * looked up again.
  */
-async function roundTripsOf(ask: () => Promise<TestResponse>, status: number) {
+async function countRoundTrips(send: () => Promise<TestResponse>, status: number) {
   const counts: number[] = []
   for (let i = 0; i < 5; i++) {
     const before = proxy.roundTrips()
-    const response = await ask()
+    const response = await send()
     assert.equal(response.status, status, response.text)
     counts.push(proxy.roundTrips() - before)
   }
@@ -33,19 +33,19 @@ async function roundTripsOf(ask: () => Promise<TestResponse>, status: number) {
 }
 
 test('creating a customer takes at most five database round trips', async () => {
-  assert.ok((await roundTripsOf(() => post(far, '/customers', buildCustomer(), withKey()), 201)) <= 5)
+  assert.ok((await countRoundTrips(() => post(proxied, '/customers', buildCustomer(), withKey()), 201)) <= 5)
 })
 
 test('an order of three lines takes at most ten database round trips', async () => {
   const order = buildOrder(['HOOD-S', 'HOOD-M', 'TEE'].map(sku => ({ sku, quantity: 1 })))
-  assert.ok((await roundTripsOf(() => post(far, '/orders', order, withKey()), 201)) <= 10)
+  assert.ok((await countRoundTrips(() => post(proxied, '/orders', order, withKey()), 201)) <= 10)
 })
 
 test('locking a voucher takes at most five database round trips', async () => {
   const number = await newVoucher(api)
   const validationId = await getValidationId(api, number)
-  const lock = () => put(far, `/vouchers/${number}/lock`, { validationId, lockSeconds: 60 }, withKey())
-  assert.ok((await roundTripsOf(lock, 200)) <= 5)
+  const lock = () => put(proxied, `/vouchers/${number}/lock`, { validationId, lockSeconds: 60 }, withKey())
+  assert.ok((await countRoundTrips(lock, 200)) <= 5)
 })
 
 test('a poll without changes takes one database round trip', async () => {
@@ -57,12 +57,12 @@ test('a poll without changes takes one database round trip', async () => {
     '/inventory?sku=TEE',
     '/orders/transactions/search',
   ]) {
-    const pathWith = (query: string) => `${path}${path.includes('?') ? '&' : '?'}${query}`
-    const { data, meta } = (await api.get(pathWith('updated_after=2000-01-01'))).json
+    const addQuery = (query: string) => `${path}${path.includes('?') ? '&' : '?'}${query}`
+    const { data, meta } = (await api.get(addQuery('updated_after=2000-01-01'))).json
     assert.ok(data.length > 0, path)
-    const poll = () => far.get(pathWith(`updated_after=${meta.asOf}`))
+    const poll = () => proxied.get(addQuery(`updated_after=${meta.asOf}`))
     assert.deepEqual((await poll()).json.data, [], path)
-    const trips = await roundTripsOf(poll, 200)
+    const trips = await countRoundTrips(poll, 200)
     // The SKU is looked up by its own statement.
     assert.equal(trips, path.includes('sku=') ? 2 : 1, path)
   }

@@ -17,40 +17,41 @@ const api = await startTestApi({ settings: { readsPerMinute: 'off' } })
 after(() => api.stop())
 
 /**
- * Opens clients that each send a beginning and then, again and again, a few more bytes. Returns their final responses.
+ * Opens clients that send a beginning, and then a few more bytes at an interval. Returns a function that waits for their
+ * final responses.
  */
-async function dripping(
+async function startSlowClients(
   server: { baseUrl: string; ca: string },
   clients: number,
   beginning: string,
-  drop: string,
-  everyMs: number,
+  chunk: string,
+  intervalMs: number,
 ) {
-  const begun = performance.now()
-  const ends = await Promise.all(
+  const startedAt = performance.now()
+  const clientsWithResponse = await Promise.all(
     Array.from({ length: clients }, async () => {
       const socket = await openTls(server, { ALPNProtocols: ['http/1.1'] })
       socket.write(beginning)
-      const dripTimer = setInterval(() => socket.writable && socket.write(drop), everyMs)
+      const dripTimer = setInterval(() => socket.writable && socket.write(chunk), intervalMs)
       return { received: readUntilClosed(socket).finally(() => clearInterval(dripTimer)) }
     }),
   )
   return async () => {
-    const responses = await Promise.all(ends.map(({ received }) => received))
-    return { responses, seconds: (performance.now() - begun) / 1_000 }
+    const responses = await Promise.all(clientsWithResponse.map(({ received }) => received))
+    return { responses, seconds: (performance.now() - startedAt) / 1_000 }
   }
 }
 
-// At the same time: all of it is waiting for what the server is patient with.
+// These tests mostly wait for timeouts of the server, so they run concurrently.
 describe('slow clients', { concurrency: true }, () => {
   describe('slow headers', { concurrency: true }, () => {
     for (const http2 of ['false', 'true'])
       test(`a client with slow headers and HTTP2=${http2} is disconnected within 20 s`, async () => {
         const server = await startSecondServer(api, { environment: { HTTP2: http2 } })
         try {
-          const ended = await dripping(server, 20, 'GET /stores HTTP/1.1\r\nHost: a\r\n', 'X-A: b\r\n', 1_000)
+          const finish = await startSlowClients(server, 20, 'GET /stores HTTP/1.1\r\nHost: a\r\n', 'X-A: b\r\n', 1_000)
           assert.equal((await server.sendRequest('/stores', { headers: buildCredentials(api) })).status, 200)
-          const { responses, seconds } = await ended()
+          const { responses, seconds } = await finish()
           for (const response of responses) assert.deepEqual(parseStatuses(response), [408])
           assert.ok(seconds > 10 && seconds < 20, `${seconds} s`)
         } finally {
@@ -62,7 +63,7 @@ describe('slow clients', { concurrency: true }, () => {
   test('a slow body is aborted within 35 s and creates nothing', () =>
     assertCreatesNoCustomer(api, async () => {
       const beginning = buildCreateHead(api, 'Content-Type: application/json', 'Content-Length: 1000')
-      const { responses, seconds } = await (await dripping(api, 10, beginning, ' ', 500))()
+      const { responses, seconds } = await (await startSlowClients(api, 10, beginning, ' ', 500))()
       for (const response of responses) assert.match(response, /^HTTP\/1.1 408 [\s\S]*"code":"request_timeout"/)
       assert.ok(seconds < 35, `${seconds} s`)
     }))
@@ -76,7 +77,7 @@ describe('slow clients', { concurrency: true }, () => {
         const server = await startSecondServer(api, { environment: { HTTP2: 'true' } })
         const session = connect(server.baseUrl.replace('localhost', '127.0.0.1'), { ca: server.ca })
         try {
-          const begun = performance.now()
+          const startedAt = performance.now()
           const head = { ':path': path, ':method': 'POST', 'content-type': type }
           const slow = session.request(Object.assign(head, buildCredentials(api)))
           const dripTimer = setInterval(() => slow.writable && slow.write(' '), 500)
@@ -89,7 +90,7 @@ describe('slow clients', { concurrency: true }, () => {
           await closed
           assert.deepEqual([responseHeaders[':status'], JSON.parse(text).code], [408, 'request_timeout'])
           assert.equal(slow.rstCode, constants.NGHTTP2_NO_ERROR)
-          assert.ok(performance.now() - begun < 35_000)
+          assert.ok(performance.now() - startedAt < 35_000)
           assert.equal(session.destroyed, false)
         } finally {
           session.destroy()

@@ -11,32 +11,32 @@ const api = await startTestApi({ settings: { currency: 'AUD', writesPerMinute: '
 after(() => api.stop())
 await fillShop(api.db, api.service)
 
-const trial = { prefer: 'respond-async, tx=rollback' }
+const dryRun = { prefer: 'respond-async, tx=rollback' }
 
 /**
  * Returns everything that a dry run of settings, accounts and mappings could change. The last use of an account is
  * stored later anyway.
  */
-const status = async () => {
+const readState = async () => {
   const [settings, accounts, mapping] = [
     await api.get('/settings'),
     await api.get('/accounts'),
     await api.get('/mappings/stores/1001'),
   ]
-  const lasting = accounts.json.data.map(({ lastUsedAt: _, ...account }: { lastUsedAt: unknown }) => account)
-  return [settings.json.data, lasting, mapping.json.data]
+  const stableAccounts = accounts.json.data.map(({ lastUsedAt: _, ...account }: { lastUsedAt: unknown }) => account)
+  return [settings.json.data, stableAccounts, mapping.json.data]
 }
-const audited = async () =>
+const countAuditEntries = async () =>
   (await api.db.row<{ count: number }>(sql`select count(*)::integer as count from audit`))?.count
 
 test('a dry run of settings, roles, passwords and mappings changes nothing', async () => {
-  const before = await status()
-  const lines = await audited()
+  const before = await readState()
+  const entryCount = await countAuditEntries()
   const responses = [
-    await put(api, '/settings', { inventoryBuffer: 7 }, trial),
-    await post(api, '/accounts', { username: 'tried', role: 'visitor' }, trial),
-    await put(api, '/mappings/stores/1001', { ecommerceLocationId: '777' }, trial),
-    await post(api, `/accounts/${api.username}/rotate`, {}, trial),
+    await put(api, '/settings', { inventoryBuffer: 7 }, dryRun),
+    await post(api, '/accounts', { username: 'tried', role: 'visitor' }, dryRun),
+    await put(api, '/mappings/stores/1001', { ecommerceLocationId: '777' }, dryRun),
+    await post(api, `/accounts/${api.username}/rotate`, {}, dryRun),
   ]
   assert.deepEqual(
     responses.map(response => [response.status, response.headers['preference-applied']]),
@@ -45,17 +45,17 @@ test('a dry run of settings, roles, passwords and mappings changes nothing', asy
   const [settings, account, mapping, rotated] = responses.map(({ json }) => json.data)
   assert.deepEqual([settings.inventoryBuffer, mapping.ecommerceLocationId], [7, '777'])
   for (const created of [account, rotated]) assert.deepEqual([created.password, created.apiKey], [null, null])
-  assert.deepEqual(await status(), before)
-  assert.equal(await audited(), lines)
+  assert.deepEqual(await readState(), before)
+  assert.equal(await countAuditEntries(), entryCount)
 })
 
 test('a dry run neither uses a key nor is replayed', async () => {
   const body = { firstname: 'Ann', surname: 'Lee', contact: { email: 'tried@example.com' } }
   const key = withKey()
-  assert.equal((await post(api, '/customers', body, { ...trial, ...key })).json.data.id, null)
+  assert.equal((await post(api, '/customers', body, { ...dryRun, ...key })).json.data.id, null)
   const created = await post(api, '/customers', body, key)
   assert.deepEqual([created.status, created.headers['idempotent-replayed']], [201, undefined])
-  assertProblem(await post(api, '/customers', body, { ...trial, ...key }), 'email_taken', api.baseUrl)
+  assertProblem(await post(api, '/customers', body, { ...dryRun, ...key }), 'email_taken', api.baseUrl)
 })
 
 test('another preference starts no dry run; a dry run still checks preconditions', async () => {
@@ -72,7 +72,7 @@ test('another preference starts no dry run; a dry run still checks preconditions
       (await put(api, '/settings', { inventoryBuffer: 3 }, { prefer })).headers['preference-applied'],
       undefined,
     )
-  const rejected = await put(api, '/settings', {}, { ...trial, 'if-match': '"old"' })
+  const rejected = await put(api, '/settings', {}, { ...dryRun, 'if-match': '"old"' })
   assertProblem(rejected, 'precondition_failed', api.baseUrl)
   assert.equal(rejected.headers['preference-applied'], 'tx=rollback')
   assert.equal((await api.get('/settings')).json.data.inventoryBuffer, 3)
@@ -83,7 +83,7 @@ test('a dry run needs no key, unlike other writes', async () => {
   const strict = await api.createService({ requireIdempotencyKey: true })
   const body = { firstname: 'Ann', surname: 'Lee', contact: { email: 'keyless@example.com' } }
   assertProblem(await post(strict, '/customers', body), 'idempotency_key_invalid', api.baseUrl)
-  assert.equal((await post(strict, '/customers', body, trial)).status, 201)
+  assert.equal((await post(strict, '/customers', body, dryRun)).status, 201)
 })
 
 test('dry runs have the documented shape', async () => {
@@ -97,7 +97,7 @@ test('dry runs have the documented shape', async () => {
     ['POST', '/customers', { firstname: 'Ann', surname: 'Shape', contact }],
     ['PUT', '/customers/65432', { firstname: 'Jack' }],
     ['POST', '/orders', buildOrder([{ sku: 'TEE', quantity: 1 }])],
-    ['POST', '/reservations', { lines: [{ sku: 'TEE', quantity: 1 }] }],
+    ['POST', '/reservations', { entryCount: [{ sku: 'TEE', quantity: 1 }] }],
     ['POST', '/accounts', { username: 'shape', role: 'visitor' }],
     ['POST', `/accounts/${api.username}/rotate`, {}],
     ['PUT', '/settings', { inventoryBuffer: 7 }],
@@ -106,17 +106,17 @@ test('dry runs have the documented shape', async () => {
     ['POST', '/webhooks', { url: 'https://93.184.216.34/hook' }],
   ]
   for (const [method, path, body] of writes) {
-    const response = await (method === 'POST' ? post : put)(api, path, body, trial)
+    const response = await (method === 'POST' ? post : put)(api, path, body, dryRun)
     assert.ok(response.status < 300, `${path}: ${response.text}`)
     assert.equal(response.headers['preference-applied'], 'tx=rollback')
     const { operation, errors } = check(method, path, response)
     // The description names the fields that are null. The introduction excludes `ETag` and `Location`.
     const { description = '' } = operations.find(({ operationId }) => operationId === operation) ?? {}
     const [, nulls = ''] = /Null in a dry run unless sent: ([^.]*)\./.exec(description) ?? []
-    const undocumented = errors.filter(fault => {
-      const [, field] = /^\/data\/(\w+) must be/.exec(fault) ?? []
+    const undocumented = errors.filter(error => {
+      const [, field] = /^\/data\/(\w+) must be/.exec(error) ?? []
       if (field) return response.json.data[field] !== null || !nulls.includes(`\`${field}\``)
-      return !/^(etag|location) is missing$/.test(fault)
+      return !/^(etag|location) is missing$/.test(error)
     })
     assert.deepEqual([path, undocumented], [path, []])
   }

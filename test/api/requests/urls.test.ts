@@ -12,7 +12,7 @@ after(() => api.stop())
 const { baseUrl } = api
 
 const { authorization, 'x-service-name': name } = buildCredentials(api)
-const own = `Authorization: ${authorization}\r\nX-Service-Name: ${name}\r\n`
+const credentialLines = `Authorization: ${authorization}\r\nX-Service-Name: ${name}\r\n`
 const long = 'x'.repeat(9_000)
 
 test("a query with invalid percent-encoding is rejected with the parameter's name", async () => {
@@ -29,7 +29,7 @@ test("a query with invalid percent-encoding is rejected with the parameter's nam
     const response = await api.get(`/customers?${query}`)
     assertProblem(response, 'invalid_parameter', baseUrl, '/customers')
     assert.deepEqual(
-      response.json.errors.filter((fault: { parameter: string }) => fault.parameter === parameter),
+      response.json.errors.filter((error: { parameter: string }) => error.parameter === parameter),
       [
         {
           parameter,
@@ -45,17 +45,17 @@ test("a query with invalid percent-encoding is rejected with the parameter's nam
 
 test('a text that is no email address is rejected in a look-up', async () => {
   for (const path of ['/customers', '/staff']) {
-    const detailOf = async (text: string) => {
+    const getDetails = async (text: string) => {
       const response = await api.get(`${path}?email=${text}`)
       assertProblem(response, 'invalid_parameter', baseUrl, path)
       return getErrorDetails(response)
     }
     const hint = ['`email` has a space. Write `+` as `%2B` in a URL.']
     for (const text of ['ann+shop@example.com', 'ann%20shop@example.com', 'a+b+c@example.com'])
-      assert.deepEqual(await detailOf(text), hint, text)
+      assert.deepEqual(await getDetails(text), hint, text)
     for (const text of ['notanemail', 'ann', '@example.com', 'ann@', 'a@b@example.com+', '++', 'a%C2%A0b@example.com'])
-      assert.deepEqual(await detailOf(text), ['`email` must be an email address.'], text)
-    assert.deepEqual(await detailOf('ann%0A@example.com'), ["`email` can't contain a line break (character 4)."])
+      assert.deepEqual(await getDetails(text), ['`email` must be an email address.'], text)
+    assert.deepEqual(await getDetails('ann%0A@example.com'), ["`email` can't contain a line break (character 4)."])
     for (const text of ['ann%2Bshop@example.com', 'a..b@docomo.example', '%22a%20b%22@example.com'])
       assert.equal((await api.get(`${path}?email=${text}`)).status, 200, text)
   }
@@ -94,15 +94,18 @@ test('a URL over 8 KiB is too long, whatever else is wrong', async () => {
 })
 
 test('a malformed path is checked after the headers', async () => {
-  const many = Object.fromEntries(Array.from({ length: 101 }, (_, i) => [`x-${i}`, '1']))
-  assertProblem(await api.get('/%zz', many), 'headers_too_large', baseUrl, '/%zz')
+  const manyHeaders = Object.fromEntries(Array.from({ length: 101 }, (_, i) => [`x-${i}`, '1']))
+  assertProblem(await api.get('/%zz', manyHeaders), 'headers_too_large', baseUrl, '/%zz')
   for (const path of ['/%zz', '/stores']) {
     assert.match(
-      await sendBytes(api, `GET ${path} HTTP/1.1\r\n${own}\r\n`),
+      await sendBytes(api, `GET ${path} HTTP/1.1\r\n${credentialLines}\r\n`),
       /^HTTP\/1.1 400 [\s\S]*"code":"malformed_request"/,
     )
     assert.match(
-      await sendBytes(api, `GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${own}${own}\r\n`),
+      await sendBytes(
+        api,
+        `GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${credentialLines}${credentialLines}\r\n`,
+      ),
       /^HTTP\/1.1 400 [\s\S]*"code":"duplicate_header"/,
     )
   }
@@ -110,8 +113,8 @@ test('a malformed path is checked after the headers', async () => {
 
 test('a trailing slash in a path changes no response', async () => {
   for (const path of ['/stores', '/customers', '/customers/search', '/orders', '/health/live', '/openapi.json']) {
-    const [without, withOne] = [await api.get(path), await api.get(`${path}/`)]
-    assert.equal(withOne.status, without.status, path)
+    const [withoutSlash, withSlash] = [await api.get(path), await api.get(`${path}/`)]
+    assert.equal(withSlash.status, withoutSlash.status, path)
     for (const method of ['DELETE', 'PATCH', 'OPTIONS', 'PROPFIND']) {
       const rejected = await api.request(`${path}/?x=%zz`, { method })
       assertProblem(rejected, 'method_not_allowed', baseUrl, path)
