@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test'
 import type { Audit } from '../../src/domain/audit.ts'
 import { raiseAlert } from '../../src/store/alerts/alerts.ts'
 import { insertVouchers } from '../../src/store/vouchers/vouchers.ts'
-import { environmentOf } from '../import/import-command.ts'
+import { buildEnvironment } from '../import/import-command.ts'
 import { createReturn, getCreatedRecord, type OrderShop, placeOrder, startOrderShop } from '../support/order-shop.ts'
 import { createDirectory, runCommand, runSuccessfully } from '../support/processes.ts'
 import type { Caller } from '../support/service.ts'
@@ -13,7 +13,7 @@ let shop: OrderShop
 let environment: Record<string, string>
 before(async () => {
   shop = await startOrderShop()
-  environment = environmentOf(shop.api, join(createDirectory(), 'data'))
+  environment = buildEnvironment(shop.api, join(createDirectory(), 'data'))
 })
 after(() => shop.api.stop())
 

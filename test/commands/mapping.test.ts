@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { buildProductExport } from '../api/mappings/shopify.ts'
-import { environmentOf } from '../import/import-command.ts'
+import { buildEnvironment } from '../import/import-command.ts'
 import { createUnmappedShop } from '../support/mapping-shop.ts'
 import { cli, createDirectory, runCommand } from '../support/processes.ts'
 import { startTestApi } from '../support/service.ts'
@@ -12,7 +12,7 @@ import { put } from '../support/write.ts'
 const api = await startTestApi()
 after(() => api.stop())
 const place = createDirectory()
-const environment = environmentOf(api, place)
+const environment = buildEnvironment(api, place)
 
 test('the check lists issues, and its CSV can be imported as mappings', async () => {
   const caller = await createUnmappedShop(api)

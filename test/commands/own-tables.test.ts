@@ -5,7 +5,7 @@ import { shipOrder } from '../../src/backoffice/embedded/fulfilment.ts'
 import { raw, sql } from '../../src/database/db.ts'
 import { setBackOffice } from '../../src/store/backoffice/connections.ts'
 import { insertVouchers } from '../../src/store/vouchers/vouchers.ts'
-import { environmentOf } from '../import/import-command.ts'
+import { buildEnvironment } from '../import/import-command.ts'
 import { createReturn, getCreatedRecord, type OrderShop, placeOrder, startOrderShop } from '../support/order-shop.ts'
 import { createDirectory, runCommand } from '../support/processes.ts'
 
@@ -36,7 +36,7 @@ test('local decisions are rejected for orders, returns and vouchers kept upstrea
 
   const settings = { driver: 'apparel21', url: 'http://127.0.0.1:9/', country: 'AU' } as const
   await db.transaction(tx => setBackOffice(tx, keys, service, settings))
-  const environment = environmentOf(shop.api, join(createDirectory(), 'data'))
+  const environment = buildEnvironment(shop.api, join(createDirectory(), 'data'))
   const rejected = async (...args: string[]) => {
     const { code, out, err } = await runCommand([...args, '--service', service.name], environment)
     assert.deepEqual([code, out], [1, ''], err)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { sql } from '../../src/database/db.ts'
 import { DatabaseUnavailable } from '../../src/database/errors.ts'
-import { importing } from '../import/import-command.ts'
+import { createImporter } from '../import/import-command.ts'
 import { buildCustomer } from '../support/customer-bodies.ts'
 import { assertProblem } from '../support/problem.ts'
 import { waitUntil } from '../support/processes.ts'
@@ -49,7 +49,7 @@ describe('a full disk', { skip: typeof disk === 'string' && disk }, () => {
   const buildStoreLines = (count: number) =>
     Array.from({ length: count }, (_, i) => `s${i},${i},Store ${i} with a long name`)
   const importStores = (count: number) =>
-    importing(api)(api, 'stores', `storeId,storeNumber,name\n${buildStoreLines(count).join('\n')}\n`)
+    createImporter(api)(api, 'stores', `storeId,storeNumber,name\n${buildStoreLines(count).join('\n')}\n`)
 
   const findCustomerId = async ({ json }: TestResponse) => (await api.get(`/customers/${json.data.id}`)).json.data?.id
 

@@ -8,7 +8,7 @@ import { post } from '../support/write.ts'
 const api = await startTestApi({ settings: { readsPerMinute: 'off', writesPerMinute: 'off' } })
 after(() => api.stop())
 
-const read = async (caller: Caller, path: string) => (await caller.get(path)).json.data
+const readData = async (caller: Caller, path: string) => (await caller.get(path)).json.data
 const listNotes = ({ notes }: { notes: { note: string; count: number }[] }) =>
   notes.map(({ note, count }) => `${count} ${note.replace(/:.*/, '')}`).sort()
 
@@ -17,7 +17,7 @@ test('apostrophes before identifiers, post codes and phones are removed', async 
   const header = 'id,surname,postcode,phoneMobile,city\n'
   const done = await importAndWait(caller, 'customers', `${header}'C1,'t Hooft,'0800,'+61400000001,'s-Hertogenbosch\n`)
   assert.deepEqual(listNotes(done), ['1 apostrophe before an identifier, number, post code or phone'])
-  const { surname, address, contact } = await read(caller, '/customers/C1')
+  const { surname, address, contact } = await readData(caller, '/customers/C1')
   assert.deepEqual([surname, address.city, address.postcode], ["'t Hooft", "'s-Hertogenbosch", '0800'])
   assert.equal(contact.phones.mobile, '+61400000001')
 })
@@ -31,7 +31,7 @@ test('texts that a spreadsheet writes as formulas are unwrapped', async () => {
     '1 identifier, post code or phone that ends in .0',
     '1 text as a formula such as ="007"',
   ])
-  const { surname, address, contact } = await read(caller, '/customers/007')
+  const { surname, address, contact } = await readData(caller, '/customers/007')
   assert.deepEqual([surname, address.postcode, contact.phones.mobile], ["O'Neil", '01067', '0400'])
   const vouchers = `number,pin,balance\n"=""7001""","=""0123""",5.00\n7002,'0124,5.00\n`
   assert.equal((await importAndWait(caller, 'vouchers', vouchers)).new, 2)
@@ -52,7 +52,7 @@ test('signs of writing direction around phones and emails are removed', async ()
     '1 apostrophe before an identifier, number, post code or phone',
     '1 invisible characters',
   ])
-  const { address, contact } = await read(caller, '/customers/C1')
+  const { address, contact } = await readData(caller, '/customers/C1')
   assert.deepEqual([contact.email, contact.phones.mobile, address.postcode], ['lee@example.com', '+61 400', '0800'])
 })
 
@@ -85,7 +85,7 @@ test('empty columns at the end of a file are ignored', async () => {
   const file = 'storeId,storeNumber,name,,\n1,001,North,,\n2,002,South,\n3,003,West,,,,\n4,004,East,x,\n'
   const done = await importAndWait(caller, 'stores', file)
   assert.deepEqual([done.new, done.rejected], [3, 1])
-  const [reason] = await read(caller, `${done.path}/rejected`)
+  const [reason] = await readData(caller, `${done.path}/rejected`)
   assert.equal(reason.reason, 'The line must have 3 cells like the header, but has 4.')
 })
 
@@ -141,7 +141,7 @@ test('lines that database tools add are skipped', async () => {
   const done = await importAndWait(caller, 'stores', file.join('\n'))
   assert.deepEqual([done.new, done.skipped, done.rejected], [2, 5, 0])
   assert.deepEqual(listNotes(done), ['1 end-of-file character', '1 line of dashes', '3 row count of a database'])
-  assert.deepEqual((await read(caller, '/health')).problems, [], 'such lines are no problem')
+  assert.deepEqual((await readData(caller, '/health')).problems, [], 'skipped lines are not reported as a problem')
 })
 
 test("signs of the service's currency are removed, those of others rejected", async () => {
@@ -152,7 +152,7 @@ test("signs of the service's currency are removed, those of others rejected", as
     .join('')
   const done = await importAndWait(caller, 'products', header + lines)
   assert.deepEqual([done.new, done.rejected, listNotes(done)], [3, 1, ['3 sign of the currency']])
-  const [rejected] = await read(caller, `/imports/${done.id}/rejected`)
+  const [rejected] = await readData(caller, `/imports/${done.id}/rejected`)
   assert.equal(rejected.reason, 'must be in the currency of the service, not in another one')
 })
 
@@ -164,7 +164,7 @@ test('flags are read in the languages of retailers', async () => {
   assert.deepEqual([done.new, done.rejected], [9, 1])
   const subscribed = []
   for (const [i, word] of words.slice(0, -1).entries())
-    if ((await read(caller, `/customers/F${i}`)).emailSubscription) subscribed.push(word)
+    if ((await readData(caller, `/customers/F${i}`)).emailSubscription) subscribed.push(word)
   assert.deepEqual(subscribed, ['ja', 'Oui', 'SÍ', 'sì', 'WAHR'])
 })
 
@@ -172,7 +172,7 @@ test('a date that does not exist is rejected as such', async () => {
   const caller = await api.createService()
   const profile = encodeURIComponent(JSON.stringify({ dateFormat: 'DD/MM/YYYY' }))
   const done = await importAndWait(caller, `customers&profile=${profile}`, 'id,dateOfBirth\nD1,30/02/1975\n')
-  const [rejected] = await read(caller, `/imports/${done.id}/rejected`)
+  const [rejected] = await readData(caller, `/imports/${done.id}/rejected`)
   assert.equal(rejected.reason, 'must be an existing date in the format DD/MM/YYYY')
 })
 
@@ -197,8 +197,8 @@ test('placeholders, invisible characters and lines without a record are remarked
     '1 repeated header',
     '5 placeholder such as NULL or #N/A',
   ])
-  assert.equal((await read(caller, '/customers/C2')).firstname, null)
-  assert.equal((await read(caller, '/customers/C4')).surname, 'Null')
+  assert.equal((await readData(caller, '/customers/C2')).firstname, null)
+  assert.equal((await readData(caller, '/customers/C4')).surname, 'Null')
 })
 
 test('a line of totals is no record', async () => {

@@ -9,16 +9,16 @@ import { post } from '../support/write.ts'
 const api = await startTestApi({ settings: { readsPerMinute: 'off', writesPerMinute: 'off' } })
 after(() => api.stop())
 
-const read = async (caller: Caller, path: string) => (await caller.get(path)).json.data
+const readData = async (caller: Caller, path: string) => (await caller.get(path)).json.data
 const productHeader = 'productId,productCode,name,colourId,skuId,sizeCode,price\n'
-const product = (id: string, colour: string, sku: string) => `${id},${id},Name,${colour},${sku},M,1.00\n`
+const buildProductLine = (id: string, colour: string, sku: string) => `${id},${id},Name,${colour},${sku},M,1.00\n`
 const listProducts = async (caller: Caller) =>
-  (await read(caller, '/products')).map(
+  (await readData(caller, '/products')).map(
     ({ id, colours }: { id: string; colours: { id: string; sizes: unknown[] }[] }) =>
       `${id}: ${colours.map(colour => `${colour.id} ${colour.sizes.length}`).join(', ')}`,
   )
 const listRemoved = async (caller: Caller, path: string) =>
-  (await read(caller, `${path}?updated_after=2020-01-01T00:00:00Z&removed=true`))
+  (await readData(caller, `${path}?updated_after=2020-01-01T00:00:00Z&removed=true`))
     .filter(({ removed }: { removed?: boolean }) => removed)
     .map(({ id }: { id: string }) => id)
 
@@ -27,9 +27,16 @@ test('a product that has lost its last SKU leaves the list', async () => {
   await importAndWait(
     caller,
     'products',
-    productHeader + product('A', 'A1', 'S1') + product('B', 'B1', 'S2') + product('B', 'B2', 'S3'),
+    productHeader +
+      buildProductLine('A', 'A1', 'S1') +
+      buildProductLine('B', 'B1', 'S2') +
+      buildProductLine('B', 'B2', 'S3'),
   )
-  await importAndWait(caller, 'products', productHeader + product('C', 'C1', 'S1') + product('C', 'C1', 'S2'))
+  await importAndWait(
+    caller,
+    'products',
+    productHeader + buildProductLine('C', 'C1', 'S1') + buildProductLine('C', 'C1', 'S2'),
+  )
   assert.deepEqual((await listProducts(caller)).sort(), ['B: B2 1', 'C: C1 2'])
   assert.deepEqual(await listRemoved(caller, '/products'), ['A'])
 })
@@ -37,14 +44,18 @@ test('a product that has lost its last SKU leaves the list', async () => {
 test('stock that a complete file lacks becomes 0 in its stores', async () => {
   const caller = await api.createService()
   await importAndWait(caller, 'stores', 'storeId,storeNumber,name\n1,001,North\n2,002,South\n')
-  await importAndWait(caller, 'products', productHeader + product('A', 'A1', 'S1') + product('A', 'A1', 'S2'))
+  await importAndWait(
+    caller,
+    'products',
+    productHeader + buildProductLine('A', 'A1', 'S1') + buildProductLine('A', 'A1', 'S2'),
+  )
   await importAndWait(caller, 'stock', 'storeNumber,skuId,freeStock\n001,S1,5\n001,S2,6\n002,S1,7\n')
   const { notes } = await importAndWait(caller, 'stock&complete=true', 'storeNumber,skuId,freeStock\n001,S1,4\n')
-  const levels = async () =>
-    (await read(caller, '/inventory'))
+  const listLevels = async () =>
+    (await readData(caller, '/inventory'))
       .map(({ storeNumber, skuId, freeStock }: Record<string, unknown>) => `${storeNumber} ${skuId} ${freeStock}`)
       .sort()
-  assert.deepEqual(await levels(), ['001 S1 4', '001 S2 0', '002 S1 7'])
+  assert.deepEqual(await listLevels(), ['001 S1 4', '001 S2 0', '002 S1 7'])
   assert.deepEqual(notes, [{ note: 'stock levels became 0 because they are missing from the file', count: 1 }])
   const rejected = await importAndWait(
     caller,
@@ -52,7 +63,7 @@ test('stock that a complete file lacks becomes 0 in its stores', async () => {
     'storeNumber,skuId,freeStock\n002,S2,x\n001,S2,1\n',
   )
   assert.match(JSON.stringify(rejected.notes), /the file is not complete/)
-  assert.deepEqual(await levels(), ['001 S1 4', '001 S2 1', '002 S1 7'])
+  assert.deepEqual(await listLevels(), ['001 S1 4', '001 S2 1', '002 S1 7'])
 })
 
 test('SKUs and customers that a complete file lacks are removed', async () => {
@@ -60,9 +71,12 @@ test('SKUs and customers that a complete file lacks are removed', async () => {
   await importAndWait(
     caller,
     'products',
-    productHeader + product('A', 'A1', 'S1') + product('A', 'A2', 'S2') + product('B', 'B1', 'S3'),
+    productHeader +
+      buildProductLine('A', 'A1', 'S1') +
+      buildProductLine('A', 'A2', 'S2') +
+      buildProductLine('B', 'B1', 'S3'),
   )
-  await importAndWait(caller, 'products&complete=true', productHeader + product('A', 'A1', 'S1'))
+  await importAndWait(caller, 'products&complete=true', productHeader + buildProductLine('A', 'A1', 'S1'))
   assert.deepEqual(await listProducts(caller), ['A: A1 1'])
   assert.deepEqual(await listRemoved(caller, '/products'), ['B'])
   await importAndWait(caller, 'customers', 'id,surname\nC1,One\nC2,Two\n')
@@ -73,11 +87,11 @@ test('SKUs and customers that a complete file lacks are removed', async () => {
 test('a customer created while a complete file is imported stays', async t => {
   const caller = await api.createService()
   await importAndWait(caller, 'customers', 'id,surname\nC1,One\nC2,Two\n')
-  // The import waits for this row.
+  // The import must wait for this row lock.
   const locked = Promise.withResolvers<void>()
   const released = Promise.withResolvers<void>()
   t.after(() => released.resolve())
-  const holding = api.db.transaction(async tx => {
+  const lockTransaction = api.db.transaction(async tx => {
     await tx.run(sql`select from customer where service_id = ${caller.service.id} and id = 'C1' for update`)
     locked.resolve()
     await released.promise
@@ -93,7 +107,7 @@ test('a customer created while a complete file is imported stays', async t => {
   })
   assert.equal(created.status, 201, created.text)
   released.resolve()
-  await holding
+  await lockTransaction
   assert.equal((await importing).state, 'ok')
   assert.equal((await caller.get(`/customers/${created.json.data.id}`)).status, 200)
   assert.equal((await caller.get('/customers/C2')).status, 404)
@@ -134,9 +148,9 @@ test('only stock, products and customers can be complete', async () => {
 
 test('customers of a file can exchange their emails', async () => {
   const caller = await api.createService()
-  const upload = (lines: string[]) => importAndWait(caller, 'customers', `id,surname,email\n${lines.join('\n')}\n`)
-  await upload([...['a', 'b', 'c', 'd', 'e'].map(id => `${id},Name,${id}@example.com`), 'x,Other,x@example.com'])
-  const { rejected, changed, path } = await upload([
+  const importLines = (lines: string[]) => importAndWait(caller, 'customers', `id,surname,email\n${lines.join('\n')}\n`)
+  await importLines([...['a', 'b', 'c', 'd', 'e'].map(id => `${id},Name,${id}@example.com`), 'x,Other,x@example.com'])
+  const { rejected, changed, path } = await importLines([
     'a,Name,B@example.com',
     'c,Name,x@example.com',
     'b,Name,a@example.com',
@@ -145,7 +159,7 @@ test('customers of a file can exchange their emails', async () => {
     'e,Name,',
   ])
   assert.deepEqual([rejected, changed], [1, 4], JSON.stringify((await caller.get(`${path}/rejected`)).json))
-  const emails = (await read(caller, '/customers/search')).map(
+  const emails = (await readData(caller, '/customers/search')).map(
     ({ id, contact }: { id: string; contact: { email: string | null } }) => `${id} ${contact.email}`,
   )
   assert.deepEqual(emails.sort(), [
@@ -161,5 +175,5 @@ test('the second customer with an email is stored without it if requested', asyn
   const { rejected, notes } = await importAndWait(caller, 'customers&clear_shared_email=true', file)
   assert.equal(rejected, 0)
   assert.deepEqual(notes, [{ note: 'email address of another customer: stored without it', count: 1 }])
-  assert.equal((await read(caller, '/customers/C2')).contact.email, null)
+  assert.equal((await readData(caller, '/customers/C2')).contact.email, null)
 })

@@ -6,7 +6,7 @@ import { importTypeNames, openImportShop } from '../support/import-shop.ts'
 const shop = await openImportShop()
 after(() => shop.close())
 
-/** Files of a type: the first is imported before the dry run of the second. A repeated key begins a further batch. */
+/** Two files per type: `stored` is imported before the dry run of `file`. A repeated key starts another batch. */
 const files: Record<ImportTypeName, readonly [stored: string, file: string, rejected: number]> = {
   references: ['type,referenceValueId,name\na,1,One', 'type,referenceValueId,name\na,1,Uno\na,2,Two', 0],
   stores: [
@@ -31,7 +31,7 @@ const files: Record<ImportTypeName, readonly [stored: string, file: string, reje
   ],
   customers: [
     'id,surname,email\n1,Lee,a@b.example\n2,Wu,w@b.example\n3,Xi,x@b.example\n9,No,n@b.example',
-    // Takes a stored address, exchanges two, takes one of an earlier batch, and takes one that an earlier batch released.
+    // Claims a stored email, swaps two emails, and claims emails that an earlier batch claimed or released.
     'id,surname,email\n4,Taken,A@B.example\n2,Wu,x@b.example\n3,Xi,w@b.example\n5,New,new@b.example\n5,New,newer@b.example\n6,Released,new@b.example\n7,Taken,newer@b.example\n9,Moved,m@b.example\n9,Moved,o@b.example\n8,Late,n@b.example\n10,Taken,o@b.example',
     3,
   ],
@@ -81,15 +81,15 @@ const files: Record<ImportTypeName, readonly [stored: string, file: string, reje
 
 for (const type of importTypeNames)
   test(`a dry run of ${type} reports the lines that the import reports`, async () => {
-    const [stored, file, rejected] = files[type]
-    await shop.importFile(type, stored)
+    const [storedFile, file, rejected] = files[type]
+    await shop.importFile(type, storedFile)
     const original = await shop.dumpTables()
     const dryRun = await shop.importFile(type, file, { dryRun: true })
     assert.equal(await shop.dumpTables(), original)
     const imported = await shop.importFile(type, file)
     // Only an import removes records that a complete file lacks.
-    const summarize = ({ removed: _, notes, ...rest }: typeof imported) => ({
-      ...rest,
+    const summarize = ({ removed: _, notes, ...summary }: typeof imported) => ({
+      ...summary,
       canResume: true,
       notes: Object.entries(notes).filter(([text]) => !text.startsWith('removed ')),
     })

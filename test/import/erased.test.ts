@@ -14,21 +14,21 @@ before(async () => {
 after(() => shop.close())
 
 const customers = 'id,firstname,email\n1,John,john@example.com\n2,Jane,jane@example.com\n'
-const sale = (id: string, customerId: string) =>
+const buildSaleFile = (id: string, customerId: string) =>
   `id,saleDate,lineId,quantity,price,customerId\n${id},2024-05-01,1,1,2.50,${customerId}\n`
-const eraseOne = (id: string) => shop.db.transaction(tx => erase(tx, shop.service, id, () => {}))
+const eraseCustomer = (id: string) => shop.db.transaction(tx => erase(tx, shop.service, id, () => {}))
 
 test('a file cannot restore an erased customer or attach records', async () => {
   await shop.importFile('customers', customers)
-  await shop.importFile('transactions', sale('early', '1'))
-  await eraseOne('1')
+  await shop.importFile('transactions', buildSaleFile('early', '1'))
+  await eraseCustomer('1')
   await eraseRemainingData(shop.db, keys, shop.service, '1')
 
   const again = await shop.importFile('customers', customers)
   assert.deepEqual([again.rejected, again.unchanged], [1, 1])
   assert.match(again.rejectedFile ?? '', /2,id,was erased: 1,/)
-  await shop.importFile('transactions', sale('late', '1'))
-  await shop.importFile('transactions', sale('early', '1'))
+  await shop.importFile('transactions', buildSaleFile('late', '1'))
+  await shop.importFile('transactions', buildSaleFile('early', '1'))
   const mapped = await shop.importFile('customer-mapping', 'customerId,ecommerceLegacyId\n1,6477890125896\n')
   assert.equal(mapped.rejected, 1)
 
@@ -48,8 +48,8 @@ test('concurrent imports cannot restore an erased customer', async () => {
     await shop.importFile('customers', `id,firstname\n${id},Canary\n`)
     await Promise.all([
       shop.importFile('customers', `id,surname\n${id},Canary\n`, { file: 'customers-again.csv' }),
-      shop.importFile('transactions', sale(`t${id}`, String(id))),
-      eraseOne(String(id)),
+      shop.importFile('transactions', buildSaleFile(`t${id}`, String(id))),
+      eraseCustomer(String(id)),
     ])
     await eraseRemainingData(shop.db, keys, shop.service, String(id))
     const remainingRows = `select id from customer where id = '${id}' union all select id from retail_transaction where customer_id = '${id}'`

@@ -13,28 +13,28 @@ import { cloneSmallDemoDatabase } from '../support/demo/demo-database.ts'
 import { importAndWait } from '../support/import-and-wait.ts'
 import { createDirectory, runCommand, startCommand, waitUntil } from '../support/processes.ts'
 import { type Caller, startTestApi } from '../support/service.ts'
-import { environmentOf } from './import-command.ts'
+import { buildEnvironment } from './import-command.ts'
 
 const api = await startTestApi({ database: await cloneSmallDemoDatabase() })
 after(() => api.stop())
 const other = await api.createService({ ...demoSettings, readsPerMinute: 'off' })
 const place = createDirectory()
-const environment = environmentOf(api, place)
-const at = (name: string) => join(place, name)
+const environment = buildEnvironment(api, place)
+const pathTo = (name: string) => join(place, name)
 
-const exporting = ({ service }: Caller, kind: string, file: string) =>
-  runCommand(['export', kind, '--service', service.name, '--out', at(file)], environment)
+const runExport = ({ service }: Caller, kind: string, file: string) =>
+  runCommand(['export', kind, '--service', service.name, '--out', pathTo(file)], environment)
 /** Returns the lines of a bulk export, sorted. */
 const readLines = async (caller: Caller, path: string) =>
-  sorted((await caller.get(path, { accept: 'application/x-ndjson' })).text)
-const sorted = (text: string) => text.split('\n').sort().join('\n')
+  sortLines((await caller.get(path, { accept: 'application/x-ndjson' })).text)
+const sortLines = (text: string) => text.split('\n').sort().join('\n')
 
-const unpacked = { '': (bytes: Buffer) => bytes, '.gz': gunzipSync, '.zst': zstdDecompressSync }
+const decompressors = { '': (bytes: Buffer) => bytes, '.gz': gunzipSync, '.zst': zstdDecompressSync }
 
 test('exports can be imported elsewhere and are identical afterwards', async () => {
-  const references = await exporting(api, 'references', 'references.ndjson')
+  const references = await runExport(api, 'references', 'references.ndjson')
   assert.equal(references.code, 0, references.err)
-  const cache = await importFile(api.db, other.service, 'references', await openSource(at('references.ndjson')))
+  const cache = await importFile(api.db, other.service, 'references', await openSource(pathTo('references.ndjson')))
   assert.ok(cache.inserted > 0)
   assert.deepEqual([cache.rejected, cache.inserted], [0, cache.read])
   for (const [kind, path, suffix] of [
@@ -46,20 +46,20 @@ test('exports can be imported elsewhere and are identical afterwards', async () 
     ['transactions', '/orders/transactions/search', ''],
   ] as const) {
     const file = `${kind}.ndjson${suffix}`
-    const { code, out, err } = await exporting(api, kind, file)
+    const { code, out, err } = await runExport(api, kind, file)
     assert.deepEqual([code, out], [0, ''], err)
-    const lines = sorted(unpacked[suffix](await readFile(at(file))).toString())
-    assert.ok(lines === (await readLines(api, path)), `${kind} are what the API returns`)
-    const rejectedFile = at(`${file}.rejected.ndjson`)
-    const source = await openSource(at(file))
+    const lines = sortLines(decompressors[suffix](await readFile(pathTo(file))).toString())
+    assert.ok(lines === (await readLines(api, path)), `the export of ${kind} equals the API's list`)
+    const rejectedFile = pathTo(`${file}.rejected.ndjson`)
+    const source = await openSource(pathTo(file))
     const { rejected, read, inserted } = await importFile(api.db, other.service, kind, source, {
       rejectedPath: rejectedFile,
     })
     const reasons = rejected ? (await readFile(rejectedFile, 'utf8')).slice(0, 1_000) : ''
     assert.deepEqual([kind, reasons, inserted], [kind, '', read])
-    assert.ok(lines === (await readLines(other, path)), `${kind} come out as they went in`)
+    assert.ok(lines === (await readLines(other, path)), `the imported ${kind} equal the exported ones`)
     if (kind === 'customers') continue
-    const again = await importFile(api.db, other.service, kind, await openSource(at(file)))
+    const again = await importFile(api.db, other.service, kind, await openSource(pathTo(file)))
     assert.deepEqual([kind, again.inserted, again.changed], [kind, 0, 0])
   }
 })
@@ -70,20 +70,20 @@ test('mappings can be exported, imported and used by the command line', async ()
     ['sku-mapping', '/mappings/skus'],
     ['customer-mapping', '/mappings/customers'],
   ] as const) {
-    const { code, err } = await exporting(api, kind, `${kind}.ndjson.gz`)
+    const { code, err } = await runExport(api, kind, `${kind}.ndjson.gz`)
     assert.equal(code, 0, err)
     const { read, rejected, changed } = await importFile(
       api.db,
       other.service,
       kind,
-      await openSource(at(`${kind}.ndjson.gz`)),
+      await openSource(pathTo(`${kind}.ndjson.gz`)),
     )
     assert.ok(read > 0)
     assert.deepEqual([kind, rejected, changed], [kind, 0, 0])
     assert.equal(await readLines(other, `${path}?state=mapped`), await readLines(api, `${path}?state=mapped`))
   }
   const done = await runCommand(
-    ['import', 'staff', at('staff.ndjson.gz'), '--service', other.service.name],
+    ['import', 'staff', pathTo('staff.ndjson.gz'), '--service', other.service.name],
     environment,
   )
   assert.equal(done.code, 0, done.err)
@@ -112,13 +112,13 @@ test('unknown reference values keep their code and name, with a remark', async (
     '1 unknown reference value: added with its code and name',
     '1 unknown reference value: stored without code and name',
   ])
-  const read = async (id: string) => (await shop.get(`/customers/${id}`)).json.data.references
-  assert.deepEqual(await read('r1'), references)
-  assert.deepEqual(await read('r2'), {
+  const readReferences = async (id: string) => (await shop.get(`/customers/${id}`)).json.data.references
+  assert.deepEqual(await readReferences('r1'), references)
+  assert.deepEqual(await readReferences('r2'), {
     favouriteStore: references.favouriteStore,
     interest: { code: null, name: null, referenceValueId: '99' },
   })
-  assert.deepEqual(await read('r3'), { interest: references.interest })
+  assert.deepEqual(await readReferences('r3'), { interest: references.interest })
   const again = await importAndWait(
     shop,
     'customers',
@@ -126,17 +126,17 @@ test('unknown reference values keep their code and name, with a remark', async (
     ndjson,
   )
   assert.deepEqual([again.unchanged, again.notes], [1, []])
-  const products = (await readFile(at('products.ndjson.zst')).then(zstdDecompressSync)).toString()
+  const products = (await readFile(pathTo('products.ndjson.zst')).then(zstdDecompressSync)).toString()
   const dryRun = await importAndWait(shop, 'products', products, { ...ndjson, prefer: 'tx=rollback' })
   assert.deepEqual([dryRun.dryRun, dryRun.rejected], [true, 0])
   assert.match(JSON.stringify(dryRun.notes), /unknown reference value: added with its code and name/)
   assert.equal((await importAndWait(shop, 'products', products, ndjson)).rejected, 0)
   assert.equal(
-    await readLines(shop, '/products').then(withoutTimes),
-    await readLines(api, '/products').then(withoutTimes),
+    await readLines(shop, '/products').then(removeTimes),
+    await readLines(api, '/products').then(removeTimes),
   )
 })
-const withoutTimes = (text: string) => text.replaceAll(/"updateTimeStamp":"[^"]*"/g, '')
+const removeTimes = (text: string) => text.replaceAll(/"updateTimeStamp":"[^"]*"/g, '')
 
 test('a record that is not a valid row is rejected with reason', async () => {
   const [store] = (await api.get('/stores')).json.data
@@ -149,13 +149,13 @@ test('a record that is not a valid row is rejected with reason', async () => {
     { ...sale, id: 'x3', lines: [{ ...line, discounts: [discount, discount] }] },
     { ...sale, id: 'x4', lines: [{ ...line, colour: 'red' }] },
   ]
-  await writeFile(at('odd.ndjson'), records.map(record => `${JSON.stringify(record)}\n`).join(''))
-  const rejectedFile = at('odd.rejected.ndjson')
+  await writeFile(pathTo('odd.ndjson'), records.map(record => `${JSON.stringify(record)}\n`).join(''))
+  const rejectedFile = pathTo('odd.rejected.ndjson')
   const { read, rejected } = await importFile(
     api.db,
     other.service,
     'transactions',
-    await openSource(at('odd.ndjson')),
+    await openSource(pathTo('odd.ndjson')),
     {
       rejectedPath: rejectedFile,
     },
@@ -180,13 +180,17 @@ test('an interrupted or killed export keeps the existing file', async () => {
     large.service,
     ids.map(id => ({ id, firstname: randomBytes(7_500).toString('base64') })),
   )
-  const file = at('large.ndjson')
-  const parts = async () => (await readdir(place)).filter(name => name.endsWith('.part'))
-  /** True if the signal ended the export while it wrote. The export can be faster than the signal. */
-  async function endsBy(signal: 'SIGINT' | 'SIGKILL') {
+  const file = pathTo('large.ndjson')
+  const listDrafts = async () => (await readdir(place)).filter(name => name.endsWith('.part'))
+  /** True if the signal ended the export while it wrote. False if the export was faster than the signal. */
+  async function isEndedBy(signal: 'SIGINT' | 'SIGKILL') {
     await writeFile(file, 'before\n')
     const run = startCommand(['export', 'customers', '--service', large.service.name, '--out', file], environment)
-    await waitUntil(async () => run.child.exitCode !== null || (await parts()).length, 'something is in it', 30_000)
+    await waitUntil(
+      async () => run.child.exitCode !== null || (await listDrafts()).length,
+      'the export writes a draft',
+      30_000,
+    )
     run.child.kill(signal)
     return (await run.ended).code !== 0
   }
@@ -194,25 +198,25 @@ test('an interrupted or killed export keeps the existing file', async () => {
     ['SIGINT', 0],
     ['SIGKILL', 1],
   ] as const) {
-    await waitUntil(() => endsBy(signal), `it is ended by ${signal}`, 60_000)
+    await waitUntil(() => isEndedBy(signal), `the export is ended by ${signal}`, 60_000)
     assert.equal(await readFile(file, 'utf8'), 'before\n', signal)
-    assert.equal((await parts()).length, partCount, signal)
+    assert.equal((await listDrafts()).length, partCount, signal)
   }
-  const [draft = ''] = await parts()
+  const [draft = ''] = await listDrafts()
   assert.ok(draft.startsWith(`.large.ndjson.${hostname()}.`), draft)
-  // A draft of another container with the same volume: its process may still run.
-  const elsewhere = draft.replace(`.${hostname()}.`, '.elsewhere.')
-  await writeFile(at(elsewhere), '')
-  assert.equal((await exporting(api, 'stores', 'large.ndjson')).code, 0)
-  assert.deepEqual(await parts(), [elsewhere])
+  // A draft of another container with the same volume must stay, because its process can still be running.
+  const foreignDraft = draft.replace(`.${hostname()}.`, '.elsewhere.')
+  await writeFile(pathTo(foreignDraft), '')
+  assert.equal((await runExport(api, 'stores', 'large.ndjson')).code, 0)
+  assert.deepEqual(await listDrafts(), [foreignDraft])
 })
 
 test('an unknown format or type is rejected with a remedy', async () => {
-  const odd = await exporting(api, 'stores', 'stores.txt')
+  const odd = await runExport(api, 'stores', 'stores.txt')
   assert.deepEqual([odd.code, /must end in \.ndjson or \.jsonl/.test(odd.err)], [1, true], odd.err)
-  const unknown = await exporting(api, 'shoes', 'shoes.ndjson')
+  const unknown = await runExport(api, 'shoes', 'shoes.ndjson')
   assert.match(unknown.err, /Allowed choices are references, stores, staff/)
   const piped = await runCommand(['export', 'staff', '--service', api.service.name], environment)
-  assert.equal(sorted(piped.out), await readLines(api, '/staff'))
+  assert.equal(sortLines(piped.out), await readLines(api, '/staff'))
   assert.match(piped.err, /staff of .*: \d+ records?, as of \d{4}-/)
 })

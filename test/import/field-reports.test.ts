@@ -9,10 +9,10 @@ const api = await startTestApi({ settings: { readsPerMinute: 'off', writesPerMin
 after(() => api.stop())
 
 const productHeader = 'productId,productCode,name,colourId,skuId,sku,sizeCode,price,barcode'
-const read = async (caller: Caller, path: string) => (await caller.get(path)).json.data
+const readData = async (caller: Caller, path: string) => (await caller.get(path)).json.data
 
 async function listReasons(caller: Caller, id: string): Promise<string[]> {
-  const rejections = await read(caller, `/imports/${id}/rejected`)
+  const rejections = await readData(caller, `/imports/${id}/rejected`)
   return rejections.map(({ column, reason }: { column: string; reason: string }) => `${column} ${reason}`)
 }
 
@@ -27,7 +27,7 @@ test('variable prices and repeated SKUs of a catalogue are rejected', async () =
     reasons.some(reason => reason.startsWith('price must be an amount')),
     reasons.join(),
   )
-  const [size] = (await read(caller, '/products/A')).colours[0].sizes
+  const [size] = (await readData(caller, '/products/A')).colours[0].sizes
   assert.deepEqual([size.ecommerceSku, size.barcode], ['90.750', '0012345678905'])
 })
 
@@ -38,9 +38,9 @@ test('a barcode in the stock column is rejected with the limit', async () => {
   const file = 'storeNumber,sku,freeStock\n001,SKU,9300000000002\n001,SKU,-7\n'
   const { id } = await importAndWait(caller, 'stock', file)
   assert.deepEqual(await listReasons(caller, id), ['freeStock must be at most 2147483647'])
-  const [level] = await read(caller, '/inventory')
+  const [level] = await readData(caller, '/inventory')
   assert.deepEqual([level.freeStock, level.sellable], [-7, 0])
-  assert.equal((await read(caller, '/stores/001')).address.country, 'USA')
+  assert.equal((await readData(caller, '/stores/001')).address.country, 'USA')
 })
 
 test('files with other line ends or separators are rejected with the cause', async () => {
@@ -65,8 +65,8 @@ test('long order numbers stay, and fractions are rounded once per line', async (
   const number = '123456789012345678901'
   const order = `orderNumber,customerId,placedAt,total,productName,quantity,price\n${number},C1,2024-05-10,1.00,Hat,1,1.00\n`
   assert.equal((await importAndWait(caller, 'orders', order)).new, 1)
-  assert.equal((await read(caller, `/orders?order_number=${number}`))[0].orderNumber, number)
+  assert.equal((await readData(caller, `/orders?order_number=${number}`))[0].orderNumber, number)
   const sale = 'id,saleDate,lineId,quantity,price\nT1,2024-05-10,1,0.333,10.00\n'
   await importAndWait(caller, 'transactions', sale)
-  assert.equal((await read(caller, '/transactions/T1')).total, '3.33')
+  assert.equal((await readData(caller, '/transactions/T1')).total, '3.33')
 })

@@ -15,11 +15,11 @@ before(async () => {
 })
 after(() => shop.close())
 
-const gateways = async () =>
+const listGateways = async () =>
   (await shop.queryRows('select name from payment_gateway order by name')).map(row => row.name)
-const empty = () => shop.queryRows('delete from payment_gateway')
-/** The rejected lines: number, columns and reason. */
-const reasons = (rejectedFile = '') =>
+const deleteGateways = () => shop.queryRows('delete from payment_gateway')
+/** Lists the rejected lines as `number | columns | reason`. */
+const listReasons = (rejectedFile = '') =>
   parse(rejectedFile, { relax_column_count: true })
     .slice(1)
     .map(cells => cells.slice(0, 3).join(' | '))
@@ -39,14 +39,14 @@ test('a CSV can have BOM, CRLF, blank lines and quoted line breaks', async () =>
 })
 
 test('the columns of a file are resolved before the import', async () => {
-  const message = async (kind: string, header: string, options = {}) => {
+  const getErrorMessage = async (kind: string, header: string, options = {}) => {
     const error = await shop.importFile(kind, `${header}\n`, options).then(
-      () => assert.fail('it was imported'),
+      () => assert.fail('the file was imported'),
       (fault: Error) => fault,
     )
     return error.message
   }
-  const unknown = await message('stock', 'StoreNumber,skuid,freeStok,Colour,sku,sku')
+  const unknown = await getErrorMessage('stock', 'StoreNumber,skuid,freeStok,Colour,sku,sku')
   assert.match(unknown, /Column "StoreNumber" is unknown\. Is it storeNumber\?/)
   assert.match(unknown, /Column "skuid" is unknown\. Is it skuId\?/)
   assert.match(unknown, /Column "freeStok" is unknown\. Is it freeStock\?/)
@@ -55,12 +55,12 @@ test('the columns of a file are resolved before the import', async () => {
   assert.match(unknown, /Column storeNumber is missing\./)
   assert.match(unknown, /Columns \(\* is required\): storeNumber\*, sku, skuId, freeStock\*, buffer, updateTimeStamp\./)
   assert.match(unknown, /--map name=column/)
-  const foreign = await message('stores', "Store No,Town,Street,Manager's zip")
+  const foreign = await getErrorMessage('stores', "Store No,Town,Street,Manager's zip")
   assert.match(foreign, /Column "Store No" is unknown\. Is it storeNumber\?/)
   assert.match(foreign, /^Suggested options: --map storeNumber='Store No' --map city=Town --map addressLine1=Street$/m)
-  assert.match(await message('stock', 'storeNumber;skuId;freeStock'), /not separated by commas/)
-  assert.match(await message('stores', '', { map: new Map([['nope', 'x']]) }), /is empty/)
-  assert.match(await message('stores', 'a', { map: new Map([['nope', 'x']]) }), /column nope doesn't exist/)
+  assert.match(await getErrorMessage('stock', 'storeNumber;skuId;freeStock'), /not separated by commas/)
+  assert.match(await getErrorMessage('stores', '', { map: new Map([['nope', 'x']]) }), /is empty/)
+  assert.match(await getErrorMessage('stores', 'a', { map: new Map([['nope', 'x']]) }), /column nope doesn't exist/)
   await assert.rejects(
     shop.importFile('shops', ''),
     /Import type shops doesn't exist\. Use one of: references, stores, /,
@@ -113,7 +113,7 @@ test('ragged lines and stray quotation marks are rejected individually', async (
   const { inserted, rejectedFile } = await shop.importFile('staff', file)
   assert.equal(inserted, 2)
   const stray = 'A cell has a quotation mark inside. Put the cell in quotation marks, and double the ones inside.'
-  assert.deepEqual(reasons(rejectedFile), [
+  assert.deepEqual(listReasons(rejectedFile), [
     '2 |  | The line must have 3 cells like the header, but has 4.',
     '3 |  | The line must have 3 cells like the header, but has 2.',
     `4 |  | ${stray}`,
@@ -124,11 +124,11 @@ test('ragged lines and stray quotation marks are rejected individually', async (
 })
 
 test('a line with invalid UTF-8 is rejected and kept byte by byte', async () => {
-  await empty()
+  await deleteGateways()
   const file = Buffer.concat([Buffer.from('name\nfirst\n'), Buffer.from('caf\xe9\n', 'latin1'), Buffer.from('café\n')])
   const { inserted, rejectedFile } = await shop.importFile('payment-gateways', file)
-  assert.deepEqual([inserted, await gateways()], [2, ['café', 'first']])
-  assert.deepEqual(reasons(rejectedFile), [
+  assert.deepEqual([inserted, await listGateways()], [2, ['café', 'first']])
+  assert.deepEqual(listReasons(rejectedFile), [
     '3 |  | The line must be valid UTF-8. Save the file as UTF-8, or set its encoding, such as --encoding windows-1252.',
   ])
   const bytes = await readFile(join(shop.directory, 'payment-gateways.csv.rejected.csv'))
@@ -136,13 +136,13 @@ test('a line with invalid UTF-8 is rejected and kept byte by byte', async () => 
 })
 
 test('a line over 1 MiB or with an open quotation is rejected', async () => {
-  await empty()
+  await deleteGateways()
   const giant = 'x'.repeat(3 * 1024 * 1024)
-  // More than 1 MiB behind the mark that is never closed.
+  // More than 1 MiB after the quotation mark that is never closed.
   const filler = Array.from({ length: 25_000 }, (_, i) => `g${i}`.padEnd(50, '-')).join('\n')
   const { read, inserted, rejectedFile } = await shop.importFile('customers', `id\na\n${giant}\n"b\n${filler}\n`)
   assert.deepEqual([read, inserted], [25_003, 25_001])
-  assert.deepEqual(reasons(rejectedFile), [
+  assert.deepEqual(listReasons(rejectedFile), [
     '3 |  | The line must have at most 1 MiB.',
     '4 |  | A quotation mark in this line is not closed. Close it at the end of its cell.',
   ])
@@ -150,26 +150,26 @@ test('a line over 1 MiB or with an open quotation is rejected', async () => {
 })
 
 test('gzip is detected by its first bytes and damage by its end', async () => {
-  await empty()
-  const packed = gzipSync('name\npacked\n')
-  await shop.importFile('payment-gateways', packed, { file: 'a.csv.gz' })
+  await deleteGateways()
+  const compressed = gzipSync('name\npacked\n')
+  await shop.importFile('payment-gateways', compressed, { file: 'a.csv.gz' })
   await shop.importFile('payment-gateways', gzipSync('name\nunnamed\n'), { file: 'a.csv' })
-  assert.deepEqual(await gateways(), ['packed', 'unnamed'])
+  assert.deepEqual(await listGateways(), ['packed', 'unnamed'])
   await assert.rejects(
-    shop.importFile('payment-gateways', packed.subarray(0, -9), { file: 'a.csv.gz' }),
+    shop.importFile('payment-gateways', compressed.subarray(0, -9), { file: 'a.csv.gz' }),
     /a\.csv\.gz can't be decompressed completely, because it is damaged/,
   )
 })
 
 test('a stream can arrive byte by byte', async () => {
-  await empty()
+  await deleteGateways()
   const bytes = gzipSync('\ufeffname\r\n"dröpped"\r\nby drop')
   await shop.importStream(
     'payment-gateways',
     [...bytes].map(byte => Buffer.from([byte])),
     'csv',
   )
-  assert.deepEqual(await gateways(), ['by drop', 'dröpped'])
+  assert.deepEqual(await listGateways(), ['by drop', 'dröpped'])
 })
 
 test('NDJSON has the same columns with strict types', async () => {
@@ -207,12 +207,12 @@ test('NDJSON has the same columns with strict types', async () => {
 
 test('300,000 lines are imported in less than 400 MB', async t => {
   const path = join(shop.directory, 'generate.ts')
-  const at = (file: string) => JSON.stringify(fileURLToPath(new URL(`../../src/${file}`, import.meta.url)))
+  const toModuleUrl = (file: string) => JSON.stringify(fileURLToPath(new URL(`../../src/${file}`, import.meta.url)))
   await writeFile(
     path,
     `import { Readable } from 'node:stream'
-     import { importFile } from ${at('import/import-file.ts')}
-     import { openDatabase } from ${at('database/db.ts')}
+     import { importFile } from ${toModuleUrl('import/import-file.ts')}
+     import { openDatabase } from ${toModuleUrl('database/db.ts')}
      const db = openDatabase(${JSON.stringify(shop.connection)}, { statementTimeoutMs: 0 })
      function* file() {
        yield Buffer.from('id,saleDate,lineId,quantity,price,productName\\n')

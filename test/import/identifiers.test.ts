@@ -28,8 +28,8 @@ for (const [kind, columns, cells] of [
   })
 
 test('unusual identifiers that fit a path are accepted', async () => {
-  const odd = ['a b', 'ä-1', '100%', 'a?b', 'a#b', '...', '.a', 'a:b', '008']
-  assert.equal((await shop.importFile('customers', `id\n${odd.join('\n')}\n`)).inserted, odd.length)
+  const unusual = ['a b', 'ä-1', '100%', 'a?b', 'a#b', '...', '.a', 'a:b', '008']
+  assert.equal((await shop.importFile('customers', `id\n${unusual.join('\n')}\n`)).inserted, unusual.length)
 })
 
 test('whitespace around an identifier is trimmed', async () => {
@@ -41,7 +41,7 @@ test('whitespace around an identifier is trimmed', async () => {
   assert.equal((await shop.importFile('vouchers', 'number,pin,balance\n0099 ,1234,5.00\n0099,1234,5.00\n')).inserted, 1)
   const order =
     'orderNumber,customerId,placedAt,total,skuId,quantity,price\nPAD,00123,2024-01-01,2,S,1,1.00\nPAD ,,,,S,x,1.00\n'
-  assert.equal((await shop.importFile('orders', order)).rejected, 2, 'the lines are of one order')
+  assert.equal((await shop.importFile('orders', order)).rejected, 2, 'both lines belong to one order')
 })
 
 test('a value damaged by a spreadsheet is rejected', async () => {
@@ -55,8 +55,8 @@ test('a value damaged by a spreadsheet is rejected', async () => {
     const names = [column, ...required.split(',').filter(Boolean)]
     const lines = ['6.47789E+12', '"6,47789E+12"', '6E+12'].map(cell => [cell, ...names.slice(1).map(() => '1')].join())
     const { rejected, rejections } = await shop.importFile(kind, `${[names.join(), ...lines].join('\n')}\n`)
-    const why = 'was converted to a number by a spreadsheet. Format its column as text, and export the file again'
-    assert.deepEqual([rejected, rejections.map(({ firstMessage }) => firstMessage)], [3, [why]], `${kind} ${column}`)
+    const reason = 'was converted to a number by a spreadsheet. Format its column as text, and export the file again'
+    assert.deepEqual([rejected, rejections.map(({ firstMessage }) => firstMessage)], [3, [reason]], `${kind} ${column}`)
   }
   const otherCodes = ['6E12', '1e+5', 'A1.5E+10', '12E+10', '6.4.7E+12']
   assert.equal((await shop.importFile('ecommerce-customers', `customerId\n${otherCodes.join('\n')}\n`)).rejected, 0)

@@ -9,31 +9,31 @@ export interface ImportRun {
   code: number | null
   out: string
   err: string
-  /** The content of the CSV file with rejected lines. Empty if it does not exist. */
+  /** The content of the CSV file with rejected lines, or an empty string if there is none. */
   rejectedFile: string
   /** The columns and the reason of each rejected line. */
   reasons: string[]
-  /** read, new, changed, unchanged, rejected. */
+  /** The numbers of lines: read, new, changed, unchanged, rejected. */
   counts: number[]
 }
 
-/** Runs `tillbridge import` for services of an installation, with the text of a file. */
-export function importing(installation: TestApi) {
-  const place = createDirectory()
-  const environment = environmentOf(installation, place)
+/** Returns a function that writes a file and runs `tillbridge import` with it for a service of the installation. */
+export function createImporter(installation: TestApi) {
+  const directory = createDirectory()
+  const environment = buildEnvironment(installation, directory)
   return async (
     { service }: Pick<Caller, 'service'>,
     kind: string,
     text: string,
     { file = `${kind}.csv`, args = [] as readonly string[] } = {},
   ): Promise<ImportRun> => {
-    const path = join(place, file)
+    const path = join(directory, file)
     await writeFile(path, text)
     const { code, out, err } = await runCommand(['import', kind, path, '--service', service.name, ...args], environment)
     const [, rejectedPath] = /^The rejected lines are in (.*), with reasons/m.exec(out) ?? []
     const rejectedFile = rejectedPath?.endsWith('.csv') ? await readFile(rejectedPath, 'utf8') : ''
-    const figures = /^-[- ]+\n\S+ +(.*)$/m.exec(out)?.[1] ?? ''
-    const counts = figures.split(/ +/).map(figure => Number(figure.replaceAll(',', '')))
+    const countCells = /^-[- ]+\n\S+ +(.*)$/m.exec(out)?.[1] ?? ''
+    const counts = countCells.split(/ +/).map(figure => Number(figure.replaceAll(',', '')))
     const [, ...rejected] = parse(rejectedFile, { relax_column_count: true }) as string[][]
     const reasons = rejected.map(([, column, reason]) => `${column} ${reason}`)
     return { code, out, err, rejectedFile, reasons, counts }
@@ -41,13 +41,13 @@ export function importing(installation: TestApi) {
 }
 
 /** Returns the environment of a command for an installation. */
-export const environmentOf = ({ database: { connection }, secret }: TestApi, place: string) => ({
-  DATA_DIR: join(place, 'data'),
-  DATABASE_URL: urlOf(connection),
+export const buildEnvironment = ({ database: { connection }, secret }: TestApi, directory: string) => ({
+  DATA_DIR: join(directory, 'data'),
+  DATABASE_URL: toUrl(connection),
   SECRET_KEY: secret,
 })
 
-function urlOf(connection: TestApi['database']['connection']) {
+function toUrl(connection: TestApi['database']['connection']) {
   if (typeof connection === 'string') return connection
   const { user, host, port, database } = connection
   return `postgres://${user}@localhost/${database}?host=${encodeURIComponent(host ?? '')}&port=${port}`

@@ -15,28 +15,28 @@ before(async () => {
 })
 after(() => shop.close())
 
-const counts = ({ read, inserted, changed, unchanged, rejected }: ImportSummary) => [
+const getCounts = ({ read, inserted, changed, unchanged, rejected }: ImportSummary) => [
   read,
   inserted,
   changed,
   unchanged,
   rejected,
 ]
-const customer = async (id: string) =>
+const loadCustomer = async (id: string) =>
   (await shop.queryRows(`select record, email, surname from customer where id = '${id}'`))[0]
 
-/** The documented example, in the currency of the service. */
-const exampleFile = (kind: keyof typeof importTypes) =>
+/** Builds the documented example file in the service's currency. */
+const buildExampleFile = (kind: keyof typeof importTypes) =>
   renderExampleFile(importTypes[kind]).replaceAll('AUD', shop.service.settings.currency)
 
 test('the documented example of every type is imported idempotently', async () => {
   for (const kind of importTypeNames) {
-    const { rejected, rejectedFile } = await shop.importFile(kind, exampleFile(kind))
+    const { rejected, rejectedFile } = await shop.importFile(kind, buildExampleFile(kind))
     assert.deepEqual([kind, rejected, rejectedFile], [kind, 0, undefined])
   }
   const original = await shop.dumpTables()
   for (const kind of importTypeNames)
-    assert.deepEqual([kind, ...counts(await shop.importFile(kind, exampleFile(kind)))], [kind, 2, 0, 0, 2, 0])
+    assert.deepEqual([kind, ...getCounts(await shop.importFile(kind, buildExampleFile(kind)))], [kind, 2, 0, 0, 2, 0])
   assert.equal(await shop.dumpTables(), original)
 })
 
@@ -54,11 +54,11 @@ test('the pages of the import formats match the code', async () => {
 test('an absent column keeps, an empty cell clears, an empty flag keeps', async () => {
   await shop.importFile('customers', 'id,surname,email,privacy,references\n1,Smith,a@example.com,false,brand=7\n')
   await shop.importFile('customers', 'id,surname\n1,Smythe\n')
-  const record = JSON.parse(`${(await customer('1')).record}}`)
+  const record = JSON.parse(`${(await loadCustomer('1')).record}}`)
   assert.deepEqual([record.surname, record.contact.email, record.privacy], ['Smythe', 'a@example.com', false])
   assert.equal(record.references.brand.referenceValueId, '7')
   await shop.importFile('customers', 'id,email,privacy,references\n1,,,\n')
-  const cleared = JSON.parse(`${(await customer('1')).record}}`)
+  const cleared = JSON.parse(`${(await loadCustomer('1')).record}}`)
   assert.deepEqual([cleared.contact.email, cleared.privacy, cleared.references], [null, false, {}])
 })
 
@@ -77,11 +77,11 @@ test("all errors of a line are reported under the file's names", async () => {
 })
 
 test('a corrected rejected file completes the import', async () => {
-  const good = await shop.importFile('staff', 'id,code,surname,email\n5,=SUM(A1),Lee,"-x,""y"""\n6,,Roe,+r\n')
-  assert.deepEqual(counts(good), [2, 1, 0, 0, 1])
-  assert.equal(good.rejectedFile, "line,column,reason,id,code,surname,email\n3,code,is required,6,,Roe,'+r\n")
-  const corrected = good.rejectedFile.replace('6,,Roe', '6,@R,Roe')
-  assert.deepEqual(counts(await shop.importFile('staff', corrected, { file: 'again.csv' })), [1, 1, 0, 0, 0])
+  const first = await shop.importFile('staff', 'id,code,surname,email\n5,=SUM(A1),Lee,"-x,""y"""\n6,,Roe,+r\n')
+  assert.deepEqual(getCounts(first), [2, 1, 0, 0, 1])
+  assert.equal(first.rejectedFile, "line,column,reason,id,code,surname,email\n3,code,is required,6,,Roe,'+r\n")
+  const corrected = first.rejectedFile.replace('6,,Roe', '6,@R,Roe')
+  assert.deepEqual(getCounts(await shop.importFile('staff', corrected, { file: 'again.csv' })), [1, 1, 0, 0, 0])
   assert.deepEqual(await shop.queryRows(`select code, email from staff where id in ('5', '6') order by id`), [
     { code: '=SUM(A1)', email: '-x,"y"' },
     { code: '@R', email: '+r' },
@@ -98,7 +98,7 @@ test('one line of a thousand is rejected by the database individually', async ()
   await shop.importFile('customers', 'id,email\nfirst,taken@example.com\n')
   const lines = Array.from({ length: 1000 }, (_, i) => `b${i},${i === 617 ? 'TAKEN@example.com' : `b${i}@example.com`}`)
   const { rejectedFile, ...summary } = await shop.importFile('customers', `id,email\n${lines.join('\n')}\n`)
-  assert.deepEqual(counts(summary), [1000, 999, 0, 0, 1])
+  assert.deepEqual(getCounts(summary), [1000, 999, 0, 0, 1])
   assert.equal(
     rejectedFile,
     'line,column,reason,id,email\n619,email,belongs to another customer: TAKEN@example.com,b617,TAKEN@example.com\n',
@@ -106,30 +106,30 @@ test('one line of a thousand is rejected by the database individually', async ()
 })
 
 test('a database rejection is reported in plain words', async () => {
-  const reasons = async (kind: string, ...lines: string[]) =>
+  const importForReasons = async (kind: string, ...lines: string[]) =>
     (await shop.importFile(kind, lines.join('\n'))).rejectedFile
       ?.split('\n')
       .slice(1, -1)
       .map(line => line.split(',').slice(1, 3))
   await shop.importFile('stores', 'storeId,storeNumber,name\n90,900,A\n')
-  assert.deepEqual(await reasons('stores', 'storeId,storeNumber,name', '91,900,B'), [
+  assert.deepEqual(await importForReasons('stores', 'storeId,storeNumber,name', '91,900,B'), [
     ['storeNumber', 'belongs to another store: 900'],
   ])
-  assert.deepEqual(await reasons('reward-gifts', 'programId,giftId,name', '404,1,Socks'), [
+  assert.deepEqual(await importForReasons('reward-gifts', 'programId,giftId,name', '404,1,Socks'), [
     ['programId', 'must be an existing reward program: 404'],
   ])
-  assert.deepEqual(await reasons('reward-accounts', 'id,customerId,programId', 'r1,404,1'), [
+  assert.deepEqual(await importForReasons('reward-accounts', 'id,customerId,programId', 'r1,404,1'), [
     ['customerId', 'must be an existing customer: 404'],
   ])
   const lots = 'accountId,kind,lotId,createdAt,total,redeemed'
   assert.deepEqual(
-    await reasons('reward-lots', lots, '22672,points,9,2026-01-01,5,6', '22672,points,9,2026-01-01,5.5,'),
+    await importForReasons('reward-lots', lots, '22672,points,9,2026-01-01,5,6', '22672,points,9,2026-01-01,5.5,'),
     [
       ['total', 'must be at least the sum of redeemed and pending'],
       ['total', 'must be an integer of at most 2147483647 points'],
     ],
   )
-  assert.deepEqual(await reasons('sku-mapping', 'skuId,ecommerceSku', '12001,MH01-S-Black'), [
+  assert.deepEqual(await importForReasons('sku-mapping', 'skuId,ecommerceSku', '12001,MH01-S-Black'), [
     ['ecommerceSku', 'belongs to another SKU: MH01-S-Black'],
   ])
 })
@@ -154,14 +154,14 @@ test('stock and mappings of unknown records are rejected', async () => {
     const original = await shop.dumpTables()
     const [key] = importTypes[kind].key
     const other = Object.keys(importTypes[kind].shape.properties)[1]
-    assert.deepEqual(counts(await shop.importFile(kind, `${key},${other}\n404,x\n`)), [1, 0, 0, 0, 1])
+    assert.deepEqual(getCounts(await shop.importFile(kind, `${key},${other}\n404,x\n`)), [1, 0, 0, 0, 1])
     assert.equal(await shop.dumpTables(), original)
   }
 })
 
 test('the later of two lines with one key wins', async () => {
   const { inserted, unchanged } = await shop.importFile('customers', 'id,surname\nd1,A\nd2,B\nd1,C\n')
-  assert.deepEqual([inserted, unchanged, (await customer('d1')).surname], [2, 1, 'C'])
+  assert.deepEqual([inserted, unchanged, (await loadCustomer('d1')).surname], [2, 1, 'C'])
 })
 
 test('the later of two names for one SKU wins, even repeatedly', async () => {
@@ -173,7 +173,7 @@ test('the later of two names for one SKU wins, even repeatedly', async () => {
   const first = await shop.importFile('stock', file, { file: 'stock.ndjson' })
   const stored = await shop.queryRows(`select * from stock where sku_id = '12001'`)
   assert.deepEqual([first.rejected, stored.map(row => [Number(row.free_stock), row.buffer])], [0, [[-3, 2]]])
-  assert.deepEqual(counts(await shop.importFile('stock', file, { file: 'stock.ndjson' })), [2, 0, 0, 2, 0])
+  assert.deepEqual(getCounts(await shop.importFile('stock', file, { file: 'stock.ndjson' })), [2, 0, 0, 2, 0])
   assert.deepEqual(await shop.queryRows(`select * from stock where sku_id = '12001'`), stored)
 })
 
@@ -222,7 +222,10 @@ test('a dry run finds errors and writes only the rejected file', async () => {
   const run = await shop.importFile('stock', 'storeNumber,skuId,freeStock\n123,12001,77\n404,12001,1\n', {
     dryRun: true,
   })
-  assert.deepEqual([counts(run), run.rejectedFile?.includes('must be an existing store: 404')], [[2, 0, 1, 0, 1], true])
+  assert.deepEqual(
+    [getCounts(run), run.rejectedFile?.includes('must be an existing store: 404')],
+    [[2, 0, 1, 0, 1], true],
+  )
   assert.equal(await shop.dumpTables(), original)
 })
 
@@ -244,7 +247,7 @@ test('an import stops at an outage and keeps its stored lines', async () => {
     return true
   })
   await Promise.all(ended)
-  // A connection that was ended may be found out only when it is used.
+  // The pool can notice an ended connection only when it is used.
   const again = await shop.importFile('customers', file).catch(() => shop.importFile('customers', file))
   assert.equal(again.inserted + again.unchanged, 20_000)
   assert.ok(again.unchanged >= 1000)

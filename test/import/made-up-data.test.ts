@@ -6,20 +6,20 @@ import { after, before, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { runCommand, runSuccessfully } from '../support/processes.ts'
 import type { Accounts } from './real-data/accounts.ts'
-import { type Audit, audit } from './real-data/audit.ts'
+import { type AuditResult, runAudit } from './real-data/audit.ts'
 import { openShop } from './real-data/shop.ts'
-import { sumOf } from './real-data/tally.ts'
-import { uci } from './real-data/uci.ts'
+import { sumTallies } from './real-data/tally.ts'
+import { convertUci } from './real-data/uci.ts'
 
-// An invented file with the peculiarities of the real data, line by line. It runs without the real data.
+// A generated file with the peculiarities of the real data, so that this test doesn't need the real data.
 
 const lines = [
   ['900001', '10001A', 'RED LANTERN', 6, '2010-12-01 08:26:00', '2.55', '17001.0', 'United Kingdom'],
   ['900001', '10001a', 'BLUE LANTERN', 2, '2010-12-01 08:26:00', '3.39', '17001.0', 'United Kingdom'],
-  // The same line twice is two lines.
+  // A duplicate line counts as a second line.
   ['900002', '20002', 'TIN "BOX", LARGE', 1, '2010-12-01 08:28:00', '7.65', '17002.0', 'France'],
   ['900002', '20002', 'TIN "BOX", LARGE', 1, '2010-12-01 08:28:00', '7.65', '17002.0', 'France'],
-  // The largest and the most expensive sale, without a customer, and their returns.
+  // The largest sale, and the most expensive one, which has no customer. Both are returned.
   ['900003', '30003', 'PAPER CRAFT, LITTLE BIRDIE', 80_995, '2010-12-02 09:15:00', '2.08', '17003.0', 'United Kingdom'],
   [
     'C900004',
@@ -33,10 +33,10 @@ const lines = [
   ],
   ['A900005', 'B', 'Adjust bad debt', 1, '2010-12-03 14:50:00', '11062.06', '', 'United Kingdom'],
   ['A900006', 'B', 'Adjust bad debt', 1, '2010-12-03 14:51:00', '-11062.06', '', 'United Kingdom'],
-  // Free of charge, without a name, a correction of stock.
+  // A free item without a name, and a stock correction.
   ['900007', '40004', '', 3, '2010-12-04 10:00:00', '0.0', '', 'United Kingdom'],
   ['900008', '40004', 'thrown away', -240, '2010-12-04 10:05:00', '0.0', '', 'United Kingdom'],
-  // Come back without having been sold.
+  // A return without a sale.
   ['C900009', '10001A', 'RED LANTERN', -1, '2010-12-05 11:00:00', '2.55', '17004.0', 'Cura\u00e7ao'],
   // A tenth of a penny.
   ['900010', 'PADS', 'PADS TO MATCH ALL CUSHIONS', 1, '2010-12-06 12:00:00', '0.001', '17001.0', 'Australia'],
@@ -44,27 +44,31 @@ const lines = [
 
 let folder: string
 let accounts: Accounts
-let seen: Audit
+let auditResult: AuditResult
 let shop: Awaited<ReturnType<typeof openShop>>
 before(async () => {
   folder = await mkdtemp(join(tmpdir(), 'tillbridge-made-up-'))
   const source = join(folder, 'uci-online-retail')
   await mkdir(source)
-  const cell = (value: string | number) => `"${String(value).replaceAll('"', '""')}"`
+  const toCell = (value: string | number) => `"${String(value).replaceAll('"', '""')}"`
   const header = 'InvoiceNo,StockCode,Description,Quantity,InvoiceDate,UnitPrice,CustomerID,Country'
-  const text = [header, ...lines.map(line => line.map(cell).join())].join('\n')
+  const text = [header, ...lines.map(line => line.map(toCell).join())].join('\n')
   await writeFile(join(source, 'online_retail.csv.gz'), gzipSync(`${text}\n`))
   const linesRead = {}
-  const { files, counted, skus, customers, transactions } = await uci({ from: folder, to: folder, linesRead })
+  const { files, counted, skus, convertCustomers, transactions } = await convertUci({
+    from: folder,
+    to: folder,
+    linesRead,
+  })
   const none = { stores: 0, staff: 0, stock: 0 }
   accounts = {
     linesRead,
     files,
-    records: Object.assign(none, { products: skus.size, skus: skus.size, customers, transactions }),
-    counted: { uci: counted, adventureworks: {}, magento: {}, shop: {} },
+    records: Object.assign(none, { products: skus.size, skus: skus.size, convertCustomers, transactions }),
+    counts: { uci: counted, adventureworks: {}, magento: {}, shop: {} },
   }
   shop = await openShop()
-  seen = await audit(shop, accounts, folder)
+  auditResult = await runAudit(shop, accounts, folder)
 })
 after(async () => {
   await shop?.close()
@@ -72,7 +76,7 @@ after(async () => {
 })
 
 test('generated data contains the counted anomalies', () => {
-  assert.partialDeepStrictEqual(accounts.counted.uci, {
+  assert.partialDeepStrictEqual(accounts.counts.uci, {
     largestQuantity: 80_995,
     exactDuplicates: 1,
     caseCollisions: 1,
@@ -90,16 +94,20 @@ test('generated data contains the counted anomalies', () => {
 })
 
 test('generated data is imported completely and listed as in the file', () => {
-  for (const { file, rows } of accounts.files) assert.equal(seen.summaries[file]?.read, rows, file)
-  assert.equal(seen.rejected.transactions.lines, 1)
-  for (const reason of Object.keys(seen.reasons)) assert.match(reason, /must have at most 2 decimals, like GBP$/)
+  for (const { file, rows } of accounts.files) assert.equal(auditResult.summaries[file]?.read, rows, file)
+  assert.equal(auditResult.rejected.transactions.lines, 1)
+  for (const reason of Object.keys(auditResult.reasons)) assert.match(reason, /must have at most 2 decimals, like GBP$/)
   for (const kind of ['products', 'customers', 'transactions'] as const)
-    assert.deepEqual(sumOf(seen.answered[kind], seen.rejected[kind]), seen.expected[kind], kind)
-  assert.deepEqual([seen.linesTwice, seen.wrongTotals], [0, 0])
+    assert.deepEqual(
+      sumTallies(auditResult.listedTallies[kind], auditResult.rejected[kind]),
+      auditResult.expected[kind],
+      kind,
+    )
+  assert.deepEqual([auditResult.linesTwice, auditResult.wrongTotals], [0, 0])
   const { records } = accounts
-  assert.equal(seen.listed['/products']?.different, records.products)
-  // That of a tenth of a penny alone is none.
-  assert.equal(seen.listed['/orders/transactions/search']?.different, records.transactions - 1)
+  assert.equal(auditResult.listed['/products']?.different, records.products)
+  // The invoice with only a price below a penny is rejected.
+  assert.equal(auditResult.listed['/orders/transactions/search']?.different, records.transactions - 1)
 })
 
 test('tests without real data report it and fail if configured', async () => {

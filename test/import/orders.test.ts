@@ -15,24 +15,24 @@ import {
 } from '../support/order-shop.ts'
 import type { Caller } from '../support/service.ts'
 import { post } from '../support/write.ts'
-import { type ImportRun, importing } from './import-command.ts'
+import { createImporter, type ImportRun } from './import-command.ts'
 
 const shop = await startOrderShop()
-const load = importing(shop.api)
+const importFile = createImporter(shop.api)
 after(() => shop.api.stop())
 
 const header =
   'orderNumber,customerId,placedAt,freight,total,sku,quantity,price,status,returned,paymentGateway,paymentAmount,paymentVoucher'
-const orders = (at: Caller, ...lines: string[]): Promise<ImportRun> =>
-  load(at, 'orders', `${[header, ...lines].join('\n')}\n`)
-const read = async (at: Caller, name: string) => (await at.get(`/orders/${name}`)).json.data
+const importOrders = (caller: Caller, ...lines: string[]): Promise<ImportRun> =>
+  importFile(caller, 'orders', `${[header, ...lines].join('\n')}\n`)
+const readOrder = async (caller: Caller, name: string) => (await caller.get(`/orders/${name}`)).json.data
 
 test('an imported order is readable, listed and returnable for its rest', async () => {
-  const at = await shop.createShop()
+  const caller = await shop.createShop()
   const columns = `id,${header},storeNumber,billingCity,deliveryCity,discountAmount`
   const line = (cells: string) => `8001,OLD-7,65432,2024-05-10 09:30:00,9.95,${cells}`
-  const { code, counts } = await load(
-    at,
+  const { code, counts } = await importFile(
+    caller,
     'orders',
     [
       columns,
@@ -42,11 +42,11 @@ test('an imported order is readable, listed and returnable for its rest', async 
     ].join('\n'),
   )
   assert.deepEqual([code, counts], [0, [2, 2, 0, 0, 0]])
-  const order = await read(at, '8001')
+  const order = await readOrder(caller, '8001')
   assert.deepEqual(validateBody(Order, order, { currency: 'AUD' }), [])
-  assert.deepEqual(await read(at, 'OLD-7'), order)
-  assert.deepEqual((await at.get('/orders?order_number=OLD-7')).json.data, [order])
-  assert.deepEqual((await at.get('/customers/65432/orders')).json.data, [order])
+  assert.deepEqual(await readOrder(caller, 'OLD-7'), order)
+  assert.deepEqual((await caller.get('/orders?order_number=OLD-7')).json.data, [order])
+  assert.deepEqual((await caller.get('/customers/65432/orders')).json.data, [order])
   const { id, orderNumber, placedAt, freight, total, payments, billingAddress, deliveryAddress } = order
   assert.deepEqual(
     [id, orderNumber, placedAt, freight, total],
@@ -67,66 +67,66 @@ test('an imported order is readable, listed and returnable for its rest', async 
       ['GONE-1', 'GONE-1', '10.98', 'returned', 1],
     ],
   )
-  assert.deepEqual(await getReturnable(at, '8001'), [
+  assert.deepEqual(await getReturnable(caller, '8001'), [
     { sku: 'HOOD-S', sold: 3, returned: 1, returnable: 2 },
     { sku: 'GONE-1', sold: 1, returned: 1, returnable: 0 },
   ])
-  const stock = (await getStock(at))['1001 HOOD-S'] ?? 0
-  const tooMany = await createReturn(at, 'OLD-7', { 'HOOD-S': 3 })
+  const stock = (await getStock(caller))['1001 HOOD-S'] ?? 0
+  const tooMany = await createReturn(caller, 'OLD-7', { 'HOOD-S': 3 })
   assert.deepEqual([tooMany.status, tooMany.json.code], [409, 'quantity_exceeds_returnable'])
-  const back = getCreatedRecord(await createReturn(at, 'OLD-7', { 'HOOD-S': 2 }))
+  const back = getCreatedRecord(await createReturn(caller, 'OLD-7', { 'HOOD-S': 2 }))
   assert.deepEqual([back.orderId, back.total], ['8001', '36.00'])
-  assert.equal((await post(at, `/returns/${back.id}/receive`, {})).status, 200)
-  assert.equal((await getStock(at))['1001 HOOD-S'], stock + 2)
+  assert.equal((await post(caller, `/returns/${back.id}/receive`, {})).status, 200)
+  assert.equal((await getStock(caller))['1001 HOOD-S'], stock + 2)
   assert.deepEqual(
-    [(await read(at, '8001')).lines[0].returned, (await read(at, '8001')).lines[0].status],
+    [(await readOrder(caller, '8001')).lines[0].returned, (await readOrder(caller, '8001')).lines[0].status],
     [3, 'returned'],
   )
 })
 
 test('an order import is idempotent and updates orders without local changes', async () => {
-  const at = await shop.createShop()
+  const caller = await shop.createShop()
   const first = [
     'O1,65432,2024-05-10,,20.00,TEE,2,10.00,processing,,,,',
     'O2,65432,2024-05-11,,10.00,TEE,1,10.00,processing,,,,',
   ]
-  await orders(at, ...first)
-  const before = [await read(at, 'O1'), await read(at, 'O2')]
-  assert.deepEqual((await orders(at, ...first)).counts, [2, 0, 0, 2, 0])
-  assert.deepEqual([await read(at, 'O1'), await read(at, 'O2')], before)
+  await importOrders(caller, ...first)
+  const before = [await readOrder(caller, 'O1'), await readOrder(caller, 'O2')]
+  assert.deepEqual((await importOrders(caller, ...first)).counts, [2, 0, 0, 2, 0])
+  assert.deepEqual([await readOrder(caller, 'O1'), await readOrder(caller, 'O2')], before)
   const later = ['O1,65432,2024-05-10,,30.00,TEE,2,10.00,shipped,,,,', 'O1,,,,,UNKEPT,2,5.00,shipped,,,,']
-  assert.deepEqual((await orders(at, ...later)).counts, [2, 0, 2, 0, 0])
-  const { id, total, lines } = await read(at, 'O1')
+  assert.deepEqual((await importOrders(caller, ...later)).counts, [2, 0, 2, 0, 0])
+  const { id, total, lines } = await readOrder(caller, 'O1')
   assert.deepEqual([id, total, lines.length, lines[1].status], [before[0].id, '30.00', 2, 'shipped'])
 
-  const acting = shop.api.db
-  await acting.transaction(tx => shipOrder(tx, at.service, { number: 'O2' }))
-  getCreatedRecord(await createReturn(at, 'O1', { TEE: 1 }))
-  const { counts, reasons } = await orders(at, ...first)
-  assert.deepEqual(counts, [2, 0, 0, 1, 1], 'O2 says what it said')
+  const db = shop.api.db
+  await db.transaction(tx => shipOrder(tx, caller.service, { number: 'O2' }))
+  getCreatedRecord(await createReturn(caller, 'O1', { TEE: 1 }))
+  const { counts, reasons } = await importOrders(caller, ...first)
+  assert.deepEqual(counts, [2, 0, 0, 1, 1], 'the line of O2 has not changed')
   assert.deepEqual(reasons, [
     'orderNumber belongs to an order that was shipped, cancelled or returned in Tillbridge since its import',
   ])
-  assert.equal((await getReturnable(at, 'O1'))[0].returned, 1)
+  assert.equal((await getReturnable(caller, 'O1'))[0].returned, 1)
 })
 
 test('imported orders cannot overwrite local ones, and numbering continues after them', async () => {
-  const at = await shop.createShop()
+  const caller = await shop.createShop()
   const line = (number: string) => `${number},65432,2024-05-10,,10.00,TEE,1,10.00,,,,,`
-  await orders(at, line('W0000041'), line('OTHER'))
-  const own = await placeOrder(at, [{ sku: 'TEE', quantity: 1 }])
+  await importOrders(caller, line('W0000041'), line('OTHER'))
+  const own = await placeOrder(caller, [{ sku: 'TEE', quantity: 1 }])
   assert.equal(own.orderNumber, 'W0000042')
-  const { code, reasons } = await orders(at, line('W0000042'), line('W0250000'))
+  const { code, reasons } = await importOrders(caller, line('W0000042'), line('W0250000'))
   assert.deepEqual([code, reasons], [2, ['orderNumber belongs to an order that was placed in Tillbridge']])
-  assert.equal((await placeOrder(at, [{ sku: 'TEE', quantity: 1 }])).orderNumber, 'W0250001')
-  assert.deepEqual(await read(at, own.id), own)
+  assert.equal((await placeOrder(caller, [{ sku: 'TEE', quantity: 1 }])).orderNumber, 'W0250001')
+  assert.deepEqual(await readOrder(caller, own.id), own)
 })
 
 test('an order with wrong sums or rejected lines is rejected completely', async () => {
-  const at = await shop.createShop()
-  const whole = 'Another line of this order was rejected. An order is imported completely or not at all.'
-  const { counts, reasons } = await orders(
-    at,
+  const caller = await shop.createShop()
+  const partlyRejected = 'Another line of this order was rejected. An order is imported completely or not at all.'
+  const { counts, reasons } = await importOrders(
+    caller,
     'GOOD,65432,2024-05-10,,10.00,TEE,1,10.00,,,,,',
     'SUM,65432,2024-05-10,1.00,20.00,TEE,1,10.00,,,,,',
     'LESS,65432,2024-05-10,1.00,9.00,TEE,1,10.00,,,,,',
@@ -150,9 +150,9 @@ test('an order with wrong sums or rejected lines is rejected completely', async 
       'total must be the sum of lines, freight and tax (tax on top of the prices belongs in tax): 11.00',
       'total must be the sum of lines, freight and tax (a discount of the order belongs in orderDiscount): 11.00',
       'paymentAmount must add up to the total of the order: 9.00, not 10.00',
-      whole,
+      partlyRejected,
       'quantity must be an integer',
-      whole,
+      partlyRejected,
       'customerId must be the same as in the first line of the order',
       'customerId must be an existing customer: 404',
       'customerId must be a customer ID (an email address belongs in customerEmail): a@example.com',
@@ -163,47 +163,47 @@ test('an order with wrong sums or rejected lines is rejected completely', async 
       'customerId is required in the first line of an order',
     ],
   )
-  assert.equal((await at.get('/orders/HALF')).status, 404)
+  assert.equal((await caller.get('/orders/HALF')).status, 404)
 })
 
 test('an order is rejected completely wherever its rejected line is', async () => {
-  const at = await shop.createShop()
+  const caller = await shop.createShop()
   const order = (name: string) => `${name},65432,2024-05-10,,10.00,TEE,1,10.00,,,,,`
   const otherOrders = Array.from({ length: 999 }, (_, i) => order(`B${i}`))
-  const { counts } = await orders(at, ...otherOrders, order('EDGE'), 'EDGE,,,,,,,,,,visa,ten,')
+  const { counts } = await importOrders(caller, ...otherOrders, order('EDGE'), 'EDGE,,,,,,,,,,visa,ten,')
   assert.deepEqual(counts, [1_001, 999, 0, 0, 2])
-  assert.equal((await at.get('/orders/EDGE')).status, 404)
-  // The lines between them cannot be parsed.
-  const torn = await orders(at, ...otherOrders, order('EDGE'), '"', 'EDGE,,,,,,,,,,visa,9.00,')
+  assert.equal((await caller.get('/orders/EDGE')).status, 404)
+  // The lines after the open quotation mark can't be parsed.
+  const torn = await importOrders(caller, ...otherOrders, order('EDGE'), '"', 'EDGE,,,,,,,,,,visa,9.00,')
   assert.deepEqual(torn.counts, [1_002, 0, 0, 999, 3])
-  assert.equal((await at.get('/orders/EDGE')).status, 404)
+  assert.equal((await caller.get('/orders/EDGE')).status, 404)
 })
 
 test('refunds of imported voucher payments restore at most the issued amount', async () => {
-  const at = await shop.createShop()
+  const caller = await shop.createShop()
   const issued = 'number,pin,balance,originalAmount\nV1,1,10.00,50.00\nV2,1,0,20.00\n'
-  assert.equal((await load(at, 'vouchers', issued)).code, 0)
-  const { code } = await orders(
-    at,
+  assert.equal((await importFile(caller, 'vouchers', issued)).code, 0)
+  const { code } = await importOrders(
+    caller,
     'P1,65432,2024-05-10,,30.00,TEE,3,10.00,shipped,,card,30.00,V1',
     'P2,65432,2024-05-10,,30.00,TEE,3,10.00,processing,,card,20.00,V2',
     'P2,,,,,,,,,,paypal,10.00,',
     'P3,65432,2024-05-10,,10.00,TEE,1,10.00,processing,,card,10.00,UNKNOWN',
   )
   assert.equal(code, 0)
-  const balance = async (number: string) =>
-    (await at.get(`/vouchers/${number}`, { 'x-voucher-pin': '1' })).json.data.availableAmount
+  const getBalance = async (number: string) =>
+    (await caller.get(`/vouchers/${number}`, { 'x-voucher-pin': '1' })).json.data.availableAmount
   const { db } = shop.api
-  const { returnNumber } = getCreatedRecord(await createReturn(at, 'P1', { TEE: 2 }))
-  await db.transaction(tx => advanceReturn(tx, at.service, { number: returnNumber }, 'receive'))
-  const { refund } = await db.transaction(tx => advanceReturn(tx, at.service, { number: returnNumber }, 'refund'))
-  assert.deepEqual([refund?.vouchers, await balance('V1')], [[{ number: 'V1', amount: '20.00' }], '30.00'])
-  for (const number of ['P2', 'P3']) await db.transaction(tx => cancelOrder(tx, at.service, { number }))
-  assert.deepEqual([await balance('V2'), (await read(at, 'P2')).lines[0].status], ['20.00', 'cancelled'])
+  const { returnNumber } = getCreatedRecord(await createReturn(caller, 'P1', { TEE: 2 }))
+  await db.transaction(tx => advanceReturn(tx, caller.service, { number: returnNumber }, 'receive'))
+  const { refund } = await db.transaction(tx => advanceReturn(tx, caller.service, { number: returnNumber }, 'refund'))
+  assert.deepEqual([refund?.vouchers, await getBalance('V1')], [[{ number: 'V1', amount: '20.00' }], '30.00'])
+  for (const number of ['P2', 'P3']) await db.transaction(tx => cancelOrder(tx, caller.service, { number }))
+  assert.deepEqual([await getBalance('V2'), (await readOrder(caller, 'P2')).lines[0].status], ['20.00', 'cancelled'])
 })
 
 test('an NDJSON order can state shared fields once, within one service', async () => {
-  const at = await shop.createShop()
+  const caller = await shop.createShop()
   const rows = [
     {
       orderNumber: 'N1',
@@ -218,9 +218,11 @@ test('an NDJSON order can state shared fields once, within one service', async (
     { orderNumber: 'N1', paymentGateway: 'visa', paymentAmount: '12.00', paymentReference: 'A' },
     { orderNumber: 'N1', paymentGateway: 'visa', paymentAmount: '8.00', paymentReference: 'B' },
   ]
-  const { code } = await load(at, 'orders', rows.map(row => JSON.stringify(row)).join('\n'), { file: 'orders.ndjson' })
+  const { code } = await importFile(caller, 'orders', rows.map(row => JSON.stringify(row)).join('\n'), {
+    file: 'orders.ndjson',
+  })
   assert.equal(code, 0)
-  const { lines, payments } = await read(at, 'N1')
+  const { lines, payments } = await readOrder(caller, 'N1')
   assert.deepEqual(lines[1].discounts, [{ type: 'discount', reason: null, amount: '2.50', percentage: null }])
   assert.deepEqual(
     payments.map((payment: { reference: string }) => payment.reference),
@@ -230,7 +232,7 @@ test('an NDJSON order can state shared fields once, within one service', async (
 })
 
 test('lines without sequence are numbered in file order', async () => {
-  const at = await shop.createShop()
+  const caller = await shop.createShop()
   const rows = [
     'orderNumber,customerId,placedAt,total,sequence,sku,quantity,price',
     'S1,65432,2024-05-10,30.00,,TEE,1,10.00',
@@ -238,32 +240,32 @@ test('lines without sequence are numbered in file order', async () => {
     'S2,65432,2024-05-10,10.00,,TEE,1,10.00',
     '',
   ]
-  const { reasons, counts } = await load(at, 'orders', rows.join('\n'))
+  const { reasons, counts } = await importFile(caller, 'orders', rows.join('\n'))
   assert.deepEqual([reasons, counts], [[], [3, 3, 0, 0, 0]])
-  const numbered = async (name: string) =>
-    (await read(at, name)).lines.map((line: Record<string, unknown>) => [line.id, line.sku])
-  assert.deepEqual(await numbered('S1'), [
+  const listNumberedLines = async (name: string) =>
+    (await readOrder(caller, name)).lines.map((line: Record<string, unknown>) => [line.id, line.sku])
+  assert.deepEqual(await listNumberedLines('S1'), [
     ['1', 'TEE'],
     ['2', 'HOOD-S'],
   ])
-  assert.deepEqual(await numbered('S2'), [['1', 'TEE']])
+  assert.deepEqual(await listNumberedLines('S2'), [['1', 'TEE']])
 })
 
 test('remarks concern imported lines only', async () => {
-  const at = await shop.createShop()
+  const caller = await shop.createShop()
   const line = (number: string, total: string) => `${number},65432,2024-05-10,,${total},GONE-1,1,10.00,,,,,`
-  const { counts, out } = await orders(at, line('R1', '10.00'), line('R2', '11.00'))
+  const { counts, out } = await importOrders(caller, line('R1', '10.00'), line('R2', '11.00'))
   assert.deepEqual(counts, [2, 1, 0, 0, 1])
   assert.match(out, /^1 +unknown SKU: stored as in the file/m)
 })
 
 test('a service with a back office cannot import orders and vouchers', async () => {
   const { db, keys } = shop.api
-  const at = await shop.createShop()
+  const caller = await shop.createShop()
   const settings = { driver: 'apparel21', url: 'http://127.0.0.1:9/', country: 'AU' } as const
-  await db.transaction(tx => setBackOffice(tx, keys, at.service, settings))
+  await db.transaction(tx => setBackOffice(tx, keys, caller.service, settings))
   for (const kind of ['orders', 'vouchers']) {
-    const { code, err } = await load(at, kind, '')
+    const { code, err } = await importFile(caller, kind, '')
     assert.equal(code, 1)
     assert.match(err, /belong to its back office \(apparel21\): they can't be imported/)
   }

@@ -7,7 +7,7 @@ import { put } from '../support/write.ts'
 const api = await startTestApi({ settings: { readsPerMinute: 'off', writesPerMinute: 'off' } })
 after(() => api.stop())
 
-const counts = ({ new: added, changed: updated, unchanged, outdated, rejected }: Record<string, unknown>) => ({
+const getCounts = ({ new: added, changed: updated, unchanged, outdated, rejected }: Record<string, unknown>) => ({
   added,
   changed: updated,
   unchanged,
@@ -18,15 +18,15 @@ const nothing = { added: 0, changed: 0, unchanged: 0, outdated: 0, rejected: 0 }
 const skipped = { ...nothing, outdated: 1 }
 const changed = { ...nothing, changed: 1 }
 const importFile = async (caller: Caller, type: string, content: string) =>
-  counts(await importAndWait(caller, type, content))
+  getCounts(await importAndWait(caller, type, content))
 
-const read = async (caller: Caller, path: string) => (await caller.get(path)).json.data
-const consent = async (caller: Caller, id = 'C1') => {
-  const { privacy, emailSubscription, smsSubscription } = await read(caller, `/customers/${id}`)
+const readData = async (caller: Caller, path: string) => (await caller.get(path)).json.data
+const getConsent = async (caller: Caller, id = 'C1') => {
+  const { privacy, emailSubscription, smsSubscription } = await readData(caller, `/customers/${id}`)
   return [privacy, emailSubscription, smsSubscription]
 }
 
-/** A file of each import type that has a time: two versions of one line, and how to read the value. */
+/** Each import type that has a time, with a function that builds a line and one that reads the stored value. */
 const types: [
   type: string,
   header: string,
@@ -37,27 +37,27 @@ const types: [
     'stores',
     'storeId,storeNumber,name',
     name => `1,001,${name}`,
-    async caller => (await read(caller, '/stores'))[0].name,
+    async caller => (await readData(caller, '/stores'))[0].name,
   ],
-  ['staff', 'id,code,surname', name => `7,A,${name}`, async caller => (await read(caller, '/staff'))[0].surname],
+  ['staff', 'id,code,surname', name => `7,A,${name}`, async caller => (await readData(caller, '/staff'))[0].surname],
   [
     'products',
     'productId,productCode,name,colourId,skuId,sizeCode,price',
     name => `P,P,${name},C,S,M,10.00`,
-    async caller => (await read(caller, '/products'))[0].name,
+    async caller => (await readData(caller, '/products'))[0].name,
   ],
   [
     'stock',
     'storeNumber,skuId,freeStock',
     free => `001,S,${free}`,
-    async caller => String((await read(caller, '/inventory'))[0].freeStock),
+    async caller => String((await readData(caller, '/inventory'))[0].freeStock),
   ],
-  ['customers', 'id,surname', name => `C1,${name}`, async caller => (await read(caller, '/customers/C1')).surname],
+  ['customers', 'id,surname', name => `C1,${name}`, async caller => (await readData(caller, '/customers/C1')).surname],
   [
     'transactions',
     'id,saleDate,lineId,quantity,price',
     price => `T1,2024-05-01 10:00:00,1,1,${price}.00`,
-    async caller => String(Number((await read(caller, '/transactions/T1')).total)),
+    async caller => String(Number((await readData(caller, '/transactions/T1')).total)),
   ],
 ]
 
@@ -88,8 +88,8 @@ test('force_older imports older lines', async () => {
   const line = (name: string, time: string) => `id,surname,updateTimeStamp\nC1,${name},${time}\n`
   await importFile(caller, 'customers', line('New', '2024-05-03 10:00:00'))
   const forced = await importAndWait(caller, 'customers&force_older=true', line('Old', '2024-05-02 10:00:00'))
-  assert.deepEqual(counts(forced), changed)
-  assert.equal((await read(caller, '/customers/C1')).surname, 'Old')
+  assert.deepEqual(getCounts(forced), changed)
+  assert.equal((await readData(caller, '/customers/C1')).surname, 'Old')
 })
 
 test('an older opt-in never overrides a withdrawal', async () => {
@@ -98,7 +98,7 @@ test('an older opt-in never overrides a withdrawal', async () => {
   await importFile(caller, 'customers', file)
   await put(caller, '/customers/C1', { emailSubscription: false, smsSubscription: false })
   assert.deepEqual(await importFile(caller, 'customers', file), skipped)
-  assert.deepEqual((await consent(caller)).slice(1), [false, false])
+  assert.deepEqual((await getConsent(caller)).slice(1), [false, false])
 })
 
 test('a withdrawal after the opt-in applies although the record is newer', async () => {
@@ -107,8 +107,8 @@ test('a withdrawal after the opt-in applies although the record is newer', async
   await importFile(caller, 'customers', `${header}C1,One,true,true,2024-05-02 10:00:00\n`)
   await put(caller, '/customers/C1', { surname: 'Two' })
   assert.deepEqual(await importFile(caller, 'customers', `${header}C1,Three,false,true,2024-05-03 10:00:00\n`), changed)
-  assert.deepEqual(await consent(caller), [false, false, true])
-  assert.equal((await read(caller, '/customers/C1')).surname, 'Two')
+  assert.deepEqual(await getConsent(caller), [false, false, true])
+  assert.equal((await readData(caller, '/customers/C1')).surname, 'Two')
   assert.deepEqual(await importFile(caller, 'customers', `${header}C1,Four,true,true,2024-05-02 23:00:00\n`), skipped)
 })
 
@@ -117,7 +117,7 @@ test('changes of consent by an import are recorded with their author', async () 
   const line = (flag: boolean, day: number) => `id,emailSubscription,updateTimeStamp\nC1,${flag},2024-05-0${day}\n`
   await importFile(caller, 'customers', line(true, 2))
   await importFile(caller, 'customers', line(false, 3))
-  const { consent: changes } = await read(caller, '/customers/C1/export')
+  const { consent: changes } = await readData(caller, '/customers/C1/export')
   assert.deepEqual(
     changes.map(({ channel, oldValue, newValue }: Record<string, unknown>) => [channel, oldValue, newValue]),
     [['email', true, false]],

@@ -7,14 +7,14 @@ import { importAndWait } from '../support/import-and-wait.ts'
 import { checkout, runCommand } from '../support/processes.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/service.ts'
 import { post } from '../support/write.ts'
-import { type ImportRun, importing } from './import-command.ts'
+import { createImporter, type ImportRun } from './import-command.ts'
 
 let api: TestApi
 let shop: Caller
-let importFile: ReturnType<typeof importing>
+let importFile: ReturnType<typeof createImporter>
 before(async () => {
   api = await startTestApi({ settings: { writesPerMinute: 'off', readsPerMinute: 'off' } })
-  importFile = importing(api)
+  importFile = createImporter(api)
   shop = await api.createService({ currency: 'AUD' })
   for (const type of ['stores', 'products']) await importFile(shop, type, readExample(type))
 })
@@ -26,10 +26,10 @@ const importExample = (name: keyof typeof platformProfiles, ...args: string[]): 
   importFile(shop, platformProfiles[name].profile.type, readExample(name), { args: ['--profile', name, ...args] })
 const findOrder = async (number: string) =>
   (await shop.get(`/orders?order_number=${encodeURIComponent(number)}`)).json.data[0]
-/** The amounts of the lines of an order: value, and discounts with their reasons. */
-const lineAmounts = (order: { lines: { sku: string; value: string; discounts: { amount: string }[] }[] }) =>
+/** Lists the SKU, the value and the discount amounts of each order line. */
+const listLineAmounts = (order: { lines: { sku: string; value: string; discounts: { amount: string }[] }[] }) =>
   order.lines.map(({ sku, value, discounts }) => [sku, value, ...discounts.map(({ amount }) => amount)])
-// All times of the example have the offset +1000, and the service's time zone is UTC.
+// All times in the example have the offset +1000. The service's time zone is UTC.
 const dateFormat = ['--date-format', 'YYYY-MM-DD HH:MM:SS Z']
 
 test('Shopify orders find customers by email and spread order discounts', async () => {
@@ -41,14 +41,14 @@ test('Shopify orders find customers by email and spread order discounts', async 
   const [first, second, third] = [await findOrder('#1001'), await findOrder('#1002'), await findOrder('#1003')]
   const [dana] = (await shop.get('/customers?email=dana.okafor@example.com')).json.data
   assert.deepEqual([first.customerId, third.customerId], [dana.id, dana.id])
-  assert.deepEqual(lineAmounts(first), [
+  assert.deepEqual(listLineAmounts(first), [
     ['TEE-WHT-S', '53.91', '5.99'],
     ['Gift Card - $50.00', '45.00', '5.00'],
   ])
   assert.deepEqual([first.total, first.taxLines, first.placedAt], ['108.86', [], '2026-05-10 23:55:16'])
-  assert.deepEqual(lineAmounts(second), [['TEE-BLK-M', '24.95', '5.00']])
+  assert.deepEqual(listLineAmounts(second), [['TEE-BLK-M', '24.95', '5.00']])
   assert.deepEqual([second.lines[0].status, first.lines[0].status], ['processing', 'shipped'])
-  assert.deepEqual(lineAmounts(third), [['Alteration', '20.00']], 'a discount of 0.00 is left out')
+  assert.deepEqual(listLineAmounts(third), [['Alteration', '20.00']], 'a discount of 0.00 is left out')
 })
 
 test('WooCommerce orders have tax on top and one row per item', async () => {
@@ -56,7 +56,7 @@ test('WooCommerce orders have tax on top and one row per item', async () => {
   const { code, counts, out, err } = await importExample('woocommerce-orders')
   assert.deepEqual([code, counts], [0, [3, 3, 0, 0, 0]], out + err)
   const order = await findOrder('2041')
-  assert.deepEqual(lineAmounts(order), [
+  assert.deepEqual(listLineAmounts(order), [
     ['TEE-WHT-S', '27.44', '2.51'],
     ['JEANS-IND-30', '81.51', '7.49'],
   ])
@@ -101,8 +101,9 @@ test('Shopify inventory and Square items are imported by their profiles', async 
 })
 
 test('Shopify products have colours and sizes from their options', async () => {
-  const upload = () => importAndWait(shop, 'products?profile=shopify-products', readExample('shopify-products'))
-  const first = await upload()
+  const importExampleText = () =>
+    importAndWait(shop, 'products?profile=shopify-products', readExample('shopify-products'))
+  const first = await importExampleText()
   assert.deepEqual([first.new, first.skipped, first.rejected], [4, 1, 0], JSON.stringify(first))
   assert.match(JSON.stringify(first.notes), /line without a price, such as a further image: skipped/)
   const { name, description, colours } = (await shop.get('/products/river-shirt')).json.data
@@ -122,7 +123,7 @@ test('Shopify products have colours and sizes from their options', async () => {
   )
   const { sizes } = (await shop.get('/products/pocket-map')).json.data.colours[0]
   assert.deepEqual([sizes[0].sizeCode, sizes[0].skuId], ['-', 'pocket-map'], 'a product without options and SKU')
-  assert.equal((await upload()).unchanged, 4)
+  assert.equal((await importExampleText()).unchanged, 4)
 })
 
 test('Shopify gift cards become vouchers with the PINs that were added', async () => {
@@ -140,9 +141,9 @@ test('Shopify gift cards become vouchers with the PINs that were added', async (
 })
 
 test('Lightspeed sales have items without the lines of totals and payments', async () => {
-  const upload = (text = readExample('lightspeed-sales')) =>
+  const importExampleText = (text = readExample('lightspeed-sales')) =>
     importAndWait(shop, 'transactions?profile=lightspeed-sales', text)
-  const first = await upload()
+  const first = await importExampleText()
   assert.deepEqual([first.new, first.skipped, first.rejected], [3, 6, 0], JSON.stringify(first))
   const sale = (await shop.get('/transactions/CS-4501')).json.data
   assert.deepEqual(
@@ -165,8 +166,8 @@ test('Lightspeed sales have items without the lines of totals and payments', asy
   const returned = (await shop.get('/transactions/CS-4502')).json.data
   assert.deepEqual([returned.total, returned.lines[0].quantity, returned.customerId], ['-29.95', -1, '1001'])
   assert.equal((await shop.get('/transactions/CS-4503')).status, 404, 'a voided sale')
-  assert.equal((await upload()).unchanged, 9 - 6)
-  const wrong = await upload(readExample('lightspeed-sales').replace('0.00,83.90,83.90', '0.00,84.90,84.90'))
+  assert.equal((await importExampleText()).unchanged, 9 - 6)
+  const wrong = await importExampleText(readExample('lightspeed-sales').replace('0.00,83.90,83.90', '0.00,84.90,84.90'))
   const reasons = (await shop.get(`${wrong.path}/rejected`)).json.data
   assert.deepEqual([wrong.rejected, reasons[0].column, reasons[0].reason], [2, 'total', 'must be the sum of the lines'])
 })

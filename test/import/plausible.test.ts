@@ -132,7 +132,7 @@ test('texts that an export damaged are remarked and kept', async () => {
   assert.equal((await api.get('/stores/003')).json.data.name, 'MÃ¼ller')
 })
 
-test('files that are no CSV are named', async () => {
+test('files that are not CSV are rejected with their format', async () => {
   const explain = async (content: string) => (await importAndWait(api, 'customers', content)).detail
   assert.match(await explain('[{"id":"1"}]\n'), /^The file is JSON, not CSV\. /)
   assert.match(

@@ -10,19 +10,19 @@ import { upsertCustomers } from '../../src/store/customers/customers.ts'
 import { upsertGateways } from '../../src/store/tenancy/gateways.ts'
 import { startTestApi, type TestApi, type TestResponse } from '../support/service.ts'
 import { post } from '../support/write.ts'
-import { products, sales } from './real-data/adventureworks-sales.ts'
-import { realData, withoutRealData } from './real-data/convert.ts'
+import { convertProducts, convertSales } from './real-data/adventureworks-sales.ts'
+import { findSkipReason, realData } from './real-data/convert.ts'
 import { readLines } from './real-data/csv.ts'
 
-const skip = withoutRealData()
+const skip = findSkipReason()
 const address = { addressLine1: '1970 Napa Ct.', city: 'Bothell', postcode: '98011', country: 'United States' }
-const cents = (text: string | undefined) => parseAmount(text ?? '', 2) ?? assert.fail(`${text} is no amount`)
+const parseCents = (text: string | undefined) => parseAmount(text ?? '', 2) ?? assert.fail(`${text} is not an amount`)
 
-/** A line of the feed file: sold, or with a negative quantity returned. */
+/** A line of the import file. Returns have a negative quantity. */
 type Line = Record<string, string>
 
-/** Does some of them at a time. */
-async function runEach<T>(all: readonly T[], work: (item: T) => Promise<void>) {
+/** Runs `work` for each item, eight at a time. */
+async function runInParallel<T>(all: readonly T[], work: (item: T) => Promise<void>) {
   const remaining = all.values()
   await Promise.all(
     Array.from({ length: 8 }, async () => {
@@ -31,15 +31,15 @@ async function runEach<T>(all: readonly T[], work: (item: T) => Promise<void>) {
   )
 }
 
-/** Units and money by SKU. */
-class Sums {
-  readonly of = new Map<string, { units: number; value: bigint }>()
+/** Sums of units and values by SKU. */
+class SkuSums {
+  readonly bySku = new Map<string, { units: number; value: bigint }>()
   add(sku: string, units: number, value: bigint) {
-    const sum = this.of.get(sku) ?? { units: 0, value: 0n }
-    this.of.set(sku, { units: sum.units + units, value: sum.value + value })
+    const sum = this.bySku.get(sku) ?? { units: 0, value: 0n }
+    this.bySku.set(sku, { units: sum.units + units, value: sum.value + value })
   }
   get units() {
-    return [...this.of.values()].reduce((sum, { units }) => sum + units, 0)
+    return [...this.bySku.values()].reduce((sum, { units }) => sum + units, 0)
   }
 }
 
@@ -54,8 +54,8 @@ describe('AdventureWorks returns become orders and returns in the API', { skip }
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'tillbridge-returns-'))
     const folders = { from: realData, to: folder, linesRead: {} }
-    const catalogue = await products(folders)
-    await sales(folders, catalogue.items)
+    const catalogue = await convertProducts(folders)
+    await convertSales(folders, catalogue.items)
     const lines: Line[] = []
     for await (const line of readLines(join(folder, 'transactions-adventureworks.csv'))) lines.push(line)
     returns.push(...lines.filter(line => Number(line.quantity) < 0))
@@ -89,8 +89,8 @@ describe('AdventureWorks returns become orders and returns in the API', { skip }
   })
 
   test("every order with returns is placed with the file's total", async () => {
-    await runEach([...orders], async ([orderNumber, lines]) => {
-      const total = lines.reduce((sum, line) => sum + cents(line.value), 0n)
+    await runInParallel([...orders], async ([orderNumber, lines]) => {
+      const total = lines.reduce((sum, line) => sum + parseCents(line.value), 0n)
       const response = await post(api, '/orders', {
         orderNumber,
         customerId: lines[0]?.customerId,
@@ -108,7 +108,7 @@ describe('AdventureWorks returns become orders and returns in the API', { skip }
   })
 
   test('every return is accepted once although sent twice', async () => {
-    await runEach(returns, async ({ id = '', number, orderNumber = '', sku, quantity }) => {
+    await runInParallel(returns, async ({ id = '', number, orderNumber = '', sku, quantity }) => {
       const body = { returnNumber: number, lines: [{ sku, quantity: -Number(quantity), reasonCode: 'FAULTY' }] }
       const path = `/orders/${ids.get(orderNumber)}/returns`
       const [response, again] = [
@@ -123,17 +123,17 @@ describe('AdventureWorks returns become orders and returns in the API', { skip }
   })
 
   test("units and money match the file's totals by SKU", () => {
-    const [filed, answered] = [new Sums(), new Sums()]
-    for (const { sku = '', quantity, value } of returns) filed.add(sku, -Number(quantity), -cents(value))
+    const [fileSums, responseSums] = [new SkuSums(), new SkuSums()]
+    for (const { sku = '', quantity, value } of returns) fileSums.add(sku, -Number(quantity), -parseCents(value))
     for (const { json } of responses)
-      for (const { sku, quantity, value } of json.data.lines) answered.add(sku, quantity, cents(value))
-    assert.equal(filed.units, 1_828)
-    assert.deepEqual(answered.of, filed.of)
+      for (const { sku, quantity, value } of json.data.lines) responseSums.add(sku, quantity, parseCents(value))
+    assert.equal(fileSums.units, 1_828)
+    assert.deepEqual(responseSums.bySku, fileSums.bySku)
   })
 
   test('returned plus returnable equals sold in every order', async () => {
     let returned = 0
-    await runEach([...ids], async ([orderNumber, id]) => {
+    await runInParallel([...ids], async ([orderNumber, id]) => {
       const { json } = await api.get(`/orders/${id}/returnable`)
       const sold = Map.groupBy(orders.get(orderNumber) ?? [], line => line.sku)
       assert.equal(json.data.length, sold.size)
@@ -148,7 +148,7 @@ describe('AdventureWorks returns become orders and returns in the API', { skip }
 
   test('a return beyond a fully returned order is rejected', async () => {
     let rejected = 0
-    await runEach(returns.slice(0, 200), async ({ orderNumber = '', sku }) => {
+    await runInParallel(returns.slice(0, 200), async ({ orderNumber = '', sku }) => {
       const path = `/orders/${ids.get(orderNumber)}/returns`
       const line = (await api.get(`/orders/${ids.get(orderNumber)}/returnable`)).json.data.find(
         (record: { sku: string }) => record.sku === sku,

@@ -4,17 +4,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { type Accounts, importOrder } from './real-data/accounts.ts'
-import type { Audit } from './real-data/audit.ts'
-import { withoutRealData } from './real-data/convert.ts'
-import { sumOf } from './real-data/tally.ts'
-import { auditAside, convertAside } from './real-data/thread.ts'
+import type { AuditResult } from './real-data/audit.ts'
+import { findSkipReason } from './real-data/convert.ts'
+import { sumTallies } from './real-data/tally.ts'
+import { auditInThread, convertInThread } from './real-data/thread.ts'
 
-const skip = withoutRealData()
+const skip = findSkipReason()
 
-/** Compares the counts of a source with the numbers that its README publishes. */
-function facts(counted: Record<string, number> | undefined, published: Record<string, number>) {
-  assert.ok(counted)
-  const actual = Object.fromEntries(Object.keys(published).map(name => [name, counted[name]]))
+/** Asserts that the counts of a source match the published numbers. */
+function assertCounts(counts: Record<string, number> | undefined, published: Record<string, number>) {
+  assert.ok(counts)
+  const actual = Object.fromEntries(Object.keys(published).map(name => [name, counts[name]]))
   assert.deepEqual(actual, published)
 }
 
@@ -23,13 +23,13 @@ describe('a shop with real data', { skip }, () => {
   let accounts: Accounts
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'tillbridge-real-data-'))
-    accounts = await convertAside(folder)
+    accounts = await convertInThread(folder)
   })
   after(() => rm(folder, { recursive: true }))
-  const file = (name: string) => accounts.files.find(written => written.file === name)
+  const findFile = (name: string) => accounts.files.find(written => written.file === name)
 
   test('every source is read completely', () => {
-    facts(accounts.linesRead, {
+    assertCounts(accounts.linesRead, {
       'uci-online-retail/online_retail.csv.gz': 541_909,
       'magento-apparel/variants.csv': 1_847,
       'adventureworks/customers.csv': 18_148,
@@ -47,7 +47,7 @@ describe('a shop with real data', { skip }, () => {
   })
 
   test('each line becomes one row of an import file', () => {
-    const { returns, returnTransactions } = accounts.counted.adventureworks
+    const { returns, returnTransactions } = accounts.counts.adventureworks
     assert.deepEqual(Object.fromEntries(accounts.files.map(({ file: path, rows }) => [path, rows])), {
       'references.csv': 22,
       'stores.csv': 701,
@@ -68,7 +68,7 @@ describe('a shop with real data', { skip }, () => {
   })
 
   test('the British shop has the published invoices, credit notes and customers', () => {
-    facts(accounts.counted.uci, {
+    assertCounts(accounts.counts.uci, {
       invoices: 25_900,
       creditNotes: 3_836,
       stockCodes: 4_070,
@@ -81,7 +81,7 @@ describe('a shop with real data', { skip }, () => {
   })
 
   test("the British shop's anomalies match the published counts", () => {
-    facts(accounts.counted.uci, {
+    assertCounts(accounts.counts.uci, {
       negativeRows: 10_624,
       negativeRowsOutsideCreditNotes: 1_336,
       rowsWithoutCustomer: 135_080,
@@ -92,7 +92,7 @@ describe('a shop with real data', { skip }, () => {
       overReturns: 892,
       returnsWithoutSale: 813,
       caseCollisions: 112,
-      // Letters in two cases are two codes here, and no description is a description of its own.
+      // Codes that differ in case are counted separately, and a missing description counts as a description.
       stylesWithSeveralCodes: 299,
       codesWithSeveralDescriptions: 1_324,
       rowsBeyondAscii: 32,
@@ -100,7 +100,7 @@ describe('a shop with real data', { skip }, () => {
   })
 
   test("anomalies missing from the British shop's README are counted", () => {
-    facts(accounts.counted.uci, {
+    assertCounts(accounts.counts.uci, {
       creditNoteRows: 9_288,
       rowsBeyondCurrency: 4,
       rowsBackInTime: 0,
@@ -115,7 +115,7 @@ describe('a shop with real data', { skip }, () => {
   })
 
   test('the British shop sold 5,176,450 units for 9,747,747.93', () => {
-    const { quantity, value, beyondCurrency } = file('transactions-uci.csv.gz') ?? {}
+    const { quantity, value, beyondCurrency } = findFile('transactions-uci.csv.gz') ?? {}
     assert.deepEqual(
       { quantity, value, beyondCurrency },
       { quantity: '5176450', value: '974774793', beyondCurrency: 4 },
@@ -123,22 +123,22 @@ describe('a shop with real data', { skip }, () => {
   })
 
   test('orders and returns match the published counts without excess returns', () => {
-    facts(accounts.counted.adventureworks, {
+    assertCounts(accounts.counts.adventureworks, {
       orders: 25_164,
       buyers: 17_416,
       unitsSold: 84_174,
       returns: 1_809,
       unitsReturned: 1_828,
       unitsWithoutSale: 0,
-      // Two returns of two units are of products that were only ever sold one by one: each is of two orders.
+      // Two returns of two units are of products that were only sold one by one, so each is split over two orders.
       returnsSpreadOverOrders: 2,
       returnTransactions: 1_811,
     })
-    assert.equal(file('transactions-adventureworks.csv')?.quantity, String(84_174 - 1_828))
+    assert.equal(findFile('transactions-adventureworks.csv')?.quantity, String(84_174 - 1_828))
   })
 
   test('stores, staff and customers match the published counts', () => {
-    facts(accounts.counted.adventureworks, {
+    assertCounts(accounts.counts.adventureworks, {
       storesWithAddress: 701,
       addressesBeyondAscii: 970,
       staffWithEmail: 290,
@@ -153,56 +153,61 @@ describe('a shop with real data', { skip }, () => {
   })
 
   test('the catalogue has its styles and all stock spread over stores', () => {
-    facts(accounts.counted.magento, { styles: 147, units: 184_700 })
-    assert.equal(file('stock-magento.csv')?.quantity, '184700')
+    assertCounts(accounts.counts.magento, { styles: 147, units: 184_700 })
+    assert.equal(findFile('stock-magento.csv')?.quantity, '184700')
   })
 
   test('every SKU comes from one source', () => {
-    facts(accounts.counted.shop, { skusInTwoSources: 0 })
+    assertCounts(accounts.counts.shop, { skusInTwoSources: 0 })
     assert.equal(accounts.records.skus, 1_847 + 293 + 4_070)
   })
   describe('imported data paginated over HTTPS', () => {
-    let seen: Audit
+    let auditResult: AuditResult
     before(async () => {
-      seen = await auditAside(folder, accounts)
+      auditResult = await auditInThread(folder, accounts)
     })
 
     test('the import reads every line of every file', () => {
-      for (const { file: path, rows } of accounts.files) assert.equal(seen.summaries[path]?.read, rows, path)
+      for (const { file: path, rows } of accounts.files) assert.equal(auditResult.summaries[path]?.read, rows, path)
     })
 
     test('the import rejects and reports only the four sub-penny lines', () => {
-      const rejected = accounts.files.filter(({ file: path }) => seen.summaries[path]?.rejected)
+      const rejected = accounts.files.filter(({ file: path }) => auditResult.summaries[path]?.rejected)
       assert.deepEqual(
         rejected.map(({ file: path }) => path),
         ['transactions-uci.csv.gz'],
       )
-      assert.equal(seen.summaries['transactions-uci.csv.gz']?.rejected, 4)
-      assert.equal(seen.rejected.transactions.lines, 4)
-      for (const reason of Object.keys(seen.reasons)) assert.match(reason, /must have at most 2 decimals, like GBP$/)
+      assert.equal(auditResult.summaries['transactions-uci.csv.gz']?.rejected, 4)
+      assert.equal(auditResult.rejected.transactions.lines, 4)
+      for (const reason of Object.keys(auditResult.reasons))
+        assert.match(reason, /must have at most 2 decimals, like GBP$/)
     })
 
     test('the import remarks only the doubtful values of the sources', () => {
       const expected: Record<string, Record<string, number>> = {
-        // Two lines of the British shop adjust bad debt: their price is negative.
+        // Two lines of the British shop adjust bad debt with a negative price.
         'transactions-uci.csv.gz': { 'price is negative: returns have a negative quantity': 2 },
         // Names of variants contain &trade;.
         'products-magento.csv': { 'HTML character reference such as &amp;: kept, check the export': 174 },
       }
-      for (const [name, { notes }] of Object.entries(seen.summaries))
+      for (const [name, { notes }] of Object.entries(auditResult.summaries))
         assert.deepEqual(notes, expected[name] ?? {}, name)
     })
 
     for (const kind of importOrder)
       test(`${kind}: the lists equal the files except for rejected lines`, () => {
-        assert.deepEqual(sumOf(seen.answered[kind], seen.rejected[kind]), seen.expected[kind])
+        assert.deepEqual(
+          sumTallies(auditResult.listedTallies[kind], auditResult.rejected[kind]),
+          auditResult.expected[kind],
+        )
       })
 
     test('units and money match the totals of the sources', () => {
       const files = accounts.files.filter(({ kind }) => kind === 'transactions')
-      const sum = (of: 'quantity' | 'value') => files.reduce((total, account) => total + BigInt(account[of]), 0n)
-      const { quantity, value } = sumOf(seen.answered.transactions, seen.rejected.transactions)
-      assert.deepEqual({ quantity, value }, { quantity: sum('quantity'), value: sum('value') })
+      const sumOfFiles = (column: 'quantity' | 'value') =>
+        files.reduce((total, account) => total + BigInt(account[column]), 0n)
+      const { quantity, value } = sumTallies(auditResult.listedTallies.transactions, auditResult.rejected.transactions)
+      assert.deepEqual({ quantity, value }, { quantity: sumOfFiles('quantity'), value: sumOfFiles('value') })
     })
 
     test('each record is listed once on full pages', () => {
@@ -217,15 +222,15 @@ describe('a shop with real data', { skip }, () => {
       }
       for (const [path, records] of Object.entries(expected))
         assert.deepEqual(
-          seen.listed[path],
+          auditResult.listed[path],
           { records, different: records, pages: Math.ceil(records / 100), fullest: 100 },
           path,
         )
     })
 
     test('each line is in its transaction once and matches the total', () => {
-      assert.equal(seen.linesTwice, 0)
-      assert.equal(seen.wrongTotals, 0)
+      assert.equal(auditResult.linesTwice, 0)
+      assert.equal(auditResult.wrongTotals, 0)
     })
   })
 })

@@ -6,13 +6,13 @@ import { openImportShop } from '../support/import-shop.ts'
 const shop = await openImportShop()
 after(() => shop.close())
 
-/** The cells of the rejected lines, without the three in front. */
-const cellsIn = (rejectedFile = '') =>
+/** Returns the cells of the rejected lines, without the three report columns. */
+const parseCells = (rejectedFile = '') =>
   parse(rejectedFile)
     .slice(1)
     .map(cells => cells.slice(3))
 
-/** Cells, and their form in the rejected file. */
+/** Pairs of a cell and its form in the rejected file. */
 const texts = [
   ['=1+1', "'=1+1"],
   ['=HYPERLINK("http://x")', `'=HYPERLINK("http://x")`],
@@ -34,12 +34,12 @@ const texts = [
 ] as const
 
 test('a formula-like cell is escaped with an apostrophe, removed on import', async () => {
-  const quoted = (text: string) => `"${text.replaceAll('"', '""')}"`
-  const file = texts.map(([text], i) => `f${i},${quoted(text)},\n`).join('')
+  const quote = (text: string) => `"${text.replaceAll('"', '""')}"`
+  const file = texts.map(([text], i) => `f${i},${quote(text)},\n`).join('')
   const { rejected, rejectedFile } = await shop.importFile('staff', `id,surname,code\n${file}`)
   assert.equal(rejected, texts.length)
   assert.deepEqual(
-    cellsIn(rejectedFile).map(([, surname]) => surname),
+    parseCells(rejectedFile).map(([, surname]) => surname),
     texts.map(([, shown]) => shown),
   )
   let code = 0
@@ -58,7 +58,7 @@ test('tabs, carriage returns and column names are escaped too', async () => {
   const { rejectedFile } = await shop.importFile('staff', 'id,=Name,code\ng1,"\t=x",G1\ng2,"\r=x",G2\n', { map })
   assert.deepEqual(parse(rejectedFile ?? '')[0]?.slice(3), ['id', "'=Name", 'code'])
   assert.deepEqual(
-    cellsIn(rejectedFile).map(([, surname]) => surname),
+    parseCells(rejectedFile).map(([, surname]) => surname),
     ["'\t=x", "'\r=x"],
   )
   const corrected = (rejectedFile ?? '').replace(/'[\t\r]=x/g, 'x').replace(/'[\t\r]=x/g, 'x')
@@ -70,8 +70,8 @@ test('only a rejected file has its apostrophes removed', async () => {
   assert.deepEqual(await shop.queryRows(`select surname from staff where id = 'h1'`), [{ surname: "'=x" }])
 })
 
-/** The records of a rejected file. */
-const recordsIn = (rejectedFile = '') =>
+/** Parses the records of an NDJSON file with rejected lines. */
+const parseRecords = (rejectedFile = '') =>
   rejectedFile
     .split('\n')
     .filter(Boolean)
@@ -80,9 +80,9 @@ const recordsIn = (rejectedFile = '') =>
 test('rejected records stay records with their own fields and unescaped text', async () => {
   const lines = ['{"id":"i1","surname":"=x","active":true}', '{"id":"i2","surname":null,"email":"a@example.com"}']
   const { rejectedFile } = await shop.importFile('staff', lines.join('\n'), { file: 'staff.ndjson' })
-  const front = { line: 1, column: 'code', reason: 'is required' }
-  assert.deepEqual(recordsIn(rejectedFile), [
-    { ...front, id: 'i1', surname: '=x', active: true },
+  const reportFields = { line: 1, column: 'code', reason: 'is required' }
+  assert.deepEqual(parseRecords(rejectedFile), [
+    { ...reportFields, id: 'i1', surname: '=x', active: true },
     {
       line: 2,
       column: 'code; surname',
@@ -142,7 +142,7 @@ test('an NDJSON line that is not an object keeps its text', async () => {
   const bytes = Buffer.concat([Buffer.from(`${lines.join('\n')}\n{"id":"`), Buffer.from([0xe4]), Buffer.from('"}\n')])
   const { rejectedFile } = await shop.importFile('staff', bytes, { file: 'broken.ndjson' })
   assert.deepEqual(
-    recordsIn(rejectedFile)
+    parseRecords(rejectedFile)
       .filter(({ line }) => line !== 4)
       .map(({ line, reason }) => `${line} ${reason}`),
     [

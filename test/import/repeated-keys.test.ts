@@ -6,8 +6,8 @@ import { type Caller, startTestApi } from '../support/service.ts'
 const api = await startTestApi({ settings: { readsPerMinute: 'off', writesPerMinute: 'off' } })
 after(() => api.stop())
 
-const read = async (caller: Caller, path: string) => (await caller.get(path)).json.data
-const count = ({ new: added, changed, unchanged, outdated, rejected }: Record<string, unknown>) => [
+const readData = async (caller: Caller, path: string) => (await caller.get(path)).json.data
+const getCounts = ({ new: added, changed, unchanged, outdated, rejected }: Record<string, unknown>) => [
   added,
   changed,
   unchanged,
@@ -23,11 +23,11 @@ test('one key in thousands of lines is stored once per batch', async () => {
   const caller = await api.createService()
   const lines = Array.from({ length: 10_000 }, (_, i) => `C1,Name ${i}\n`)
   const done = await importAndWait(caller, 'customers', `id,surname\n${lines.join('')}`)
-  assert.deepEqual(count(done), [1, 4, 9_995, 0, 0])
+  assert.deepEqual(getCounts(done), [1, 4, 9_995, 0, 0])
   assert.deepEqual(done.notes, [
-    { note: 'same key as an earlier line, but different content: only one of them is stored', count: 9_999 },
+    { note: 'same key as an earlier line, but different content: only one of them is stored', getCounts: 9_999 },
   ])
-  assert.equal((await read(caller, '/customers/C1')).surname, 'Name 9999')
+  assert.equal((await readData(caller, '/customers/C1')).surname, 'Name 9999')
 })
 
 test('a later line keeps the fields that it lacks', async () => {
@@ -37,8 +37,8 @@ test('a later line keeps the fields that it lacks', async () => {
     { id: 'C1', surname: 'Ng', phoneMobile: null },
     { id: 'C1', city: 'Perth' },
   ])
-  assert.deepEqual(count(done), [1, 0, 2, 0, 0])
-  const { surname, address, contact } = await read(caller, '/customers/C1')
+  assert.deepEqual(getCounts(done), [1, 0, 2, 0, 0])
+  const { surname, address, contact } = await readData(caller, '/customers/C1')
   assert.deepEqual([surname, address.city, contact.phones.mobile], ['Ng', 'Perth', null])
 })
 
@@ -57,7 +57,7 @@ test('a later line keeps the subscriptions that an earlier one has ended', async
   ])
   const consent = await Promise.all(
     ids.map(async id => {
-      const { privacy, emailSubscription, smsSubscription } = await read(caller, `/customers/${id}`)
+      const { privacy, emailSubscription, smsSubscription } = await readData(caller, `/customers/${id}`)
       return [privacy, emailSubscription, smsSubscription]
     }),
   )
@@ -70,7 +70,7 @@ test('a later line keeps the subscriptions that an earlier one has ended', async
 test('a later line without subscriptions ends those of an earlier one', async () => {
   const caller = await api.createService()
   await importAndWait(caller, 'customers', 'id,emailSubscription,privacy\nC1,true,\nC1,,true\n')
-  const { privacy, emailSubscription } = await read(caller, '/customers/C1')
+  const { privacy, emailSubscription } = await readData(caller, '/customers/C1')
   assert.deepEqual([privacy, emailSubscription], [true, false])
 })
 
@@ -82,7 +82,7 @@ test('a later line does not renew the fields of an outdated one', async () => {
     { id: 'C1', emailSubscription: true, updateTimeStamp: '2024-05-01 10:00:00' },
     { id: 'C1', city: 'Perth', updateTimeStamp: '2024-05-06 10:00:00' },
   ])
-  const { emailSubscription, address } = await read(caller, '/customers/C1')
+  const { emailSubscription, address } = await readData(caller, '/customers/C1')
   assert.deepEqual([emailSubscription, address.city], [false, 'Perth'])
 })
 
@@ -93,7 +93,7 @@ test('a SKU moved to another product keeps the fields of both', async () => {
     { ...sku, productId: 'P1', productCode: 'P1', name: 'Coat', description: 'Warm' },
     { ...sku, productId: 'P2', productCode: 'P2', name: 'Hat' },
   ])
-  const products = (await read(caller, '/products')) as { name: string; description: string | null }[]
+  const products = (await readData(caller, '/products')) as { name: string; description: string | null }[]
   assert.deepEqual(
     products.map(({ name, description }) => [name, description]),
     [['Hat', null]],
@@ -111,9 +111,9 @@ test('an older line of the same file is outdated', async () => {
     'C2,B,2024-05-01 10:00:00',
   ]
   const done = await importAndWait(caller, 'customers', `${header}${lines.join('\n')}\n`)
-  assert.deepEqual(count(done), [2, 0, 1, 2, 0])
+  assert.deepEqual(getCounts(done), [2, 0, 1, 2, 0])
   assert.deepEqual(
-    [(await read(caller, '/customers/C1')).surname, (await read(caller, '/customers/C2')).surname],
+    [(await readData(caller, '/customers/C1')).surname, (await readData(caller, '/customers/C2')).surname],
     ['B', 'A'],
   )
 })
@@ -122,6 +122,6 @@ test('earlier lines of a rejected line are rejected too', async () => {
   const caller = await api.createService()
   const lines = ['C1,One,a@example.com', 'C2,Two,', 'C2,Three,', 'C2,Four,a@example.com', 'C3,Five,']
   const done = await importAndWait(caller, 'customers', `id,surname,email\n${lines.join('\n')}\n`)
-  assert.deepEqual(count(done), [2, 0, 0, 0, 3])
+  assert.deepEqual(getCounts(done), [2, 0, 0, 0, 3])
   assert.equal((await caller.get('/customers/C2')).status, 404)
 })

@@ -9,11 +9,11 @@ before(async () => {
 })
 after(() => shop.close())
 
-/** Imports sales with these cells in a column. Returns the stored value of each, or the reason of its rejection. */
-async function read(column: string, cells: readonly string[], options: ImportOptions = {}) {
+/** Imports sales with these cells in a column. Returns each stored value, or undefined if the line was rejected. */
+async function readColumn(column: string, cells: readonly string[], options: ImportOptions = {}) {
   const columns = ['saleDate', 'quantity', 'price']
-  const usual: Record<string, string> = { saleDate: '2024-05-26', quantity: '1', price: '1' }
-  const set = new Map(columns.filter(name => name !== column).map(name => [name, usual[name] ?? '']))
+  const defaults: Record<string, string> = { saleDate: '2024-05-26', quantity: '1', price: '1' }
+  const set = new Map(columns.filter(name => name !== column).map(name => [name, defaults[name] ?? '']))
   if (options.dateFormat !== undefined) set.set('saleDate', '01.02.2024')
   if (column === 'saleDate') set.delete('saleDate')
   const lines = cells.map((cell, i) => `${column}${i},1,"${cell}"\n`)
@@ -28,15 +28,19 @@ async function read(column: string, cells: readonly string[], options: ImportOpt
 }
 
 test('numbers use a decimal point unless a comma is configured', async () => {
-  assert.deepEqual(await read('quantity', ['1.0', '1.500', '-0.735', '+2', '1.2345', '1,5', '1e3', '1.']), [
+  assert.deepEqual(await readColumn('quantity', ['1.0', '1.500', '-0.735', '+2', '1.2345', '1,5', '1e3', '1.']), [
     ...[1, 1.5, -0.735, 2],
     ...[undefined, undefined, undefined, undefined],
   ])
-  const withComma = await read('quantity', ['1,0', '1.500', '1.234.567,25', '12.34', "1'000", '1\u00a0000,5', '1 00'], {
-    decimal: ',',
-  })
+  const withComma = await readColumn(
+    'quantity',
+    ['1,0', '1.500', '1.234.567,25', '12.34', "1'000", '1\u00a0000,5', '1 00'],
+    {
+      decimal: ',',
+    },
+  )
   assert.deepEqual(withComma, [1, 1500, 1_234_567.25, undefined, 1000, 1000.5, undefined])
-  assert.deepEqual(await read('price', ['1,234.50', '1234.5', '12,34'], { decimal: '.' }), [
+  assert.deepEqual(await readColumn('price', ['1,234.50', '1234.5', '12,34'], { decimal: '.' }), [
     '1234.50',
     '1234.50',
     undefined,
@@ -58,27 +62,25 @@ test('a number with a comma is rejected with the suitable options', async () => 
 })
 
 test('a unit price keeps four decimals without unnecessary zeros', async () => {
-  assert.deepEqual(await read('price', ['1.599', '0.0049', '1.5000', '007', '1.00001', '1.50000']), [
+  assert.deepEqual(await readColumn('price', ['1.599', '0.0049', '1.5000', '007', '1.00001', '1.50000']), [
     ...['1.599', '0.0049', '1.50', '7.00', undefined, '1.50'],
   ])
 })
 
 test('dates follow their format and nonexistent ones are rejected', async () => {
-  const times = (dateFormat: string, ...cells: string[]) => read('saleDate', cells, { dateFormat })
-  assert.deepEqual(await times('DD.MM.YYYY', '26.05.2024', '26.05.2024 14:05', '26.5.2024', '31.02.2024'), [
+  const readDates = (dateFormat: string, ...cells: string[]) => readColumn('saleDate', cells, { dateFormat })
+  assert.deepEqual(await readDates('DD.MM.YYYY', '26.05.2024', '26.05.2024 14:05', '26.5.2024', '31.02.2024'), [
     '2024-05-26 00:00:00',
     '2024-05-26 14:05:00',
     undefined,
     undefined,
   ])
-  assert.deepEqual(await times('M/D/YY H:MM AM', '12/1/10 8:26 PM', '12/1/10 12:26 am', '1/2/70', '13/1/10 8:26 AM'), [
-    '2010-12-01 20:26:00',
-    '2010-12-01 00:26:00',
-    '1970-01-02 00:00:00',
-    undefined,
-  ])
   assert.deepEqual(
-    await times('DD-MMM-YYYY HH:MM:SS', '03-Mar-2024 10:20:30', '03-MARCH-2024 10:20:61', '03-Foo-2024'),
+    await readDates('M/D/YY H:MM AM', '12/1/10 8:26 PM', '12/1/10 12:26 am', '1/2/70', '13/1/10 8:26 AM'),
+    ['2010-12-01 20:26:00', '2010-12-01 00:26:00', '1970-01-02 00:00:00', undefined],
+  )
+  assert.deepEqual(
+    await readDates('DD-MMM-YYYY HH:MM:SS', '03-Mar-2024 10:20:30', '03-MARCH-2024 10:20:61', '03-Foo-2024'),
     ['2024-03-03 10:20:30', undefined, undefined],
   )
 })

@@ -17,15 +17,15 @@ const files = {
     'productId,productCode,name,colourId,skuId,sizeCode,price',
     ...skus.map(id => `${id},${id},P,c,${id},S,1`),
   ],
-  stock: stockOf(1),
+  stock: buildStockLines(1),
 }
 
-function stockOf(count: number) {
+function buildStockLines(count: number) {
   return ['storeNumber,skuId,freeStock', ...stores.flatMap(store => skus.map(sku => `${store},${sku},${count}`))]
 }
 
 /** Returns how many stock rows were read and written. PostgreSQL counts them when a connection ends. */
-const counted = () =>
+const countStockAccess = () =>
   shop.db.row<{ read: number; written: number }>(sql`
     select (coalesce(idx_tup_fetch, 0) + seq_tup_read)::integer as read, (n_tup_ins + n_tup_upd)::integer as written
       from pg_stat_user_tables where relname = 'stock'`)
@@ -39,7 +39,7 @@ test('lines of a service missing from statistics use index look-ups', async () =
   const second = { ...shop.service, id: row?.id ?? 0, name: 'second' }
   const db = openDatabase(shop.connection, { max: 2 })
   try {
-    for (const [kind, lines] of [...Object.entries(files), ['stock', stockOf(2)] as const]) {
+    for (const [kind, lines] of [...Object.entries(files), ['stock', buildStockLines(2)] as const]) {
       const stream = Readable.from([Buffer.from(lines.join('\n'))])
       const { inserted, changed } = await importFile(db, second, kind, { name: kind, format: 'csv', stream })
       assert.equal(inserted + changed, lines.length - 1)
@@ -48,7 +48,11 @@ test('lines of a service missing from statistics use index look-ups', async () =
     await db.close()
   }
   const lines = stores.length * skus.length
-  await waitUntil(async () => (await counted())?.written === 3 * lines, 'all is counted', 20_000)
-  const { read = Number.NaN } = (await counted()) ?? {}
+  await waitUntil(
+    async () => (await countStockAccess())?.written === 3 * lines,
+    'PostgreSQL has counted all rows',
+    20_000,
+  )
+  const { read = Number.NaN } = (await countStockAccess()) ?? {}
   assert.ok(read <= 15 * lines, `${read} rows of the stock were read for ${lines} lines`)
 })

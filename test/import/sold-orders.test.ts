@@ -4,18 +4,18 @@ import { shipOrder } from '../../src/backoffice/embedded/fulfilment.ts'
 import { createReturn, getCreatedRecord, placeOrder, startOrderShop } from '../support/order-shop.ts'
 import type { Caller } from '../support/service.ts'
 import { post } from '../support/write.ts'
-import { importing } from './import-command.ts'
+import { createImporter } from './import-command.ts'
 
 const { api, createShop } = await startOrderShop()
 after(() => api.stop())
-const load = importing(api)
+const importFile = createImporter(api)
 
 const header = 'id,saleDate,orderNumber,lineId,sku,quantity,price,channel,customerId'
 const lines = [{ sku: 'TEE', quantity: 4 }]
 
 /** Imports rows of sales: ID, order number, line ID and quantity. */
 const importSales = (caller: Caller, ...rows: readonly (readonly [string, string, string, number])[]) =>
-  load(
+  importFile(
     caller,
     'transactions',
     [
@@ -109,12 +109,12 @@ test('an exported sale of our own can be imported again', async () => {
   const payments = [{ gateway: 'paypal', amount: '40.83', reference: 'PAYID-1' }]
   const order = await placeOrder(caller, lines, { taxLines, payments })
   const { text } = await caller.get('/customers/65432/transactions', { accept: 'application/x-ndjson' })
-  const { code, counts } = await load(caller, 'transactions', text, { file: 'sales.ndjson' })
+  const { code, counts } = await importFile(caller, 'transactions', text, { file: 'sales.ndjson' })
   assert.equal(code, 0)
   assert.deepEqual(counts, [1, 0, 0, 1, 0])
   assert.deepEqual(await listSales(caller), [[`order-${order.id}`, '40.00']])
   const other = await createShop()
-  await load(other, 'transactions', text, { file: 'sales.ndjson' })
+  await importFile(other, 'transactions', text, { file: 'sales.ndjson' })
   const [copy] = (await other.get('/customers/65432/transactions')).json.data
   assert.deepEqual(copy.taxLines, [{ name: 'State + City', percentage: null, amount: '0.83' }])
 })

@@ -17,7 +17,7 @@ test('a table analysed before its rows were committed is analysed again', async 
   const readRowEstimate = async () =>
     (await db.row<{ rows: number }>(sql`select reltuples::float8 as rows from pg_class where relname = 'customer'`))
       ?.rows
-  const holding = {
+  const analyzingDatabase = {
     ...db,
     transaction: <T>(work: Parameters<typeof db.transaction<T>>[0]) =>
       db.transaction(async tx => {
@@ -27,7 +27,7 @@ test('a table analysed before its rows were committed is analysed again', async 
         return done
       }),
   }
-  await upsertCustomers(holding, service, buildCustomers(1, 200))
+  await upsertCustomers(analyzingDatabase, service, buildCustomers(1, 200))
   await analyzeGrownTables(db)
   assert.equal(await readRowEstimate(), 200)
 })

@@ -14,7 +14,7 @@ import {
   voucherSettings,
 } from '../support/voucher-shop.ts'
 import { post } from '../support/write.ts'
-import { importing } from './import-command.ts'
+import { createImporter } from './import-command.ts'
 
 let logged = ''
 function note(line: string) {
@@ -28,7 +28,7 @@ const api = await startTestApi({
 after(() => api.stop())
 beforeEach(() => clearFailures(api))
 
-const load = importing(api)
+const load = createImporter(api)
 const header = 'number,pin,balance,originalAmount,expiryDate,status'
 const vouchers = (...lines: string[]) => load(api, 'vouchers', `${[header, ...lines].join('\n')}\n`)
 const lookUp = (number: string, pin: string) => post(api, '/vouchers/lookup', { number, pin })

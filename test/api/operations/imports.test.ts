@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { sql } from '../../../src/database/db.ts'
 import { setBackOffice } from '../../../src/store/backoffice/connections.ts'
-import { importing } from '../../import/import-command.ts'
+import { createImporter } from '../../import/import-command.ts'
 import { importAndWait, uploadFile } from '../../support/import-and-wait.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { createDirectory, waitUntil } from '../../support/processes.ts'
@@ -224,7 +224,7 @@ test('a profile saved by the command can be used unchanged', async () => {
   const saved = join(createDirectory(), 'stores.json')
   const relabelled = csv.replace('name', 'Label')
   const args = ['--map', 'name=Label', '--save-profile', saved]
-  assert.equal((await importing(api)(caller, 'stores', relabelled, { args })).code, 0)
+  assert.equal((await createImporter(api)(caller, 'stores', relabelled, { args })).code, 0)
   const profile = await readFile(saved, 'utf8')
   const run = await importAndWait(caller, `stores?profile=${encodeURIComponent(profile)}`, relabelled)
   assert.deepEqual(toCounts(run), ['ok', 2, 0, 0, 2, 0])
@@ -331,7 +331,7 @@ test('a cancelled import stops and keeps what is imported', async () => {
 
 test('a `tillbridge import` is a sync run, interrupted if its process dies', async () => {
   const caller = await api.createService()
-  const { code } = await importing(api)(caller, 'stores', `${csv}3,,\n`)
+  const { code } = await createImporter(api)(caller, 'stores', `${csv}3,,\n`)
   assert.equal(code, 2)
   const [run] = (await caller.get('/syncs/stores/runs')).json.data
   assert.deepEqual(toCounts(run), ['ok', 3, 2, 0, 0, 1])

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { cancelOrder, shipOrder } from '../../../src/backoffice/embedded/fulfilment.ts'
-import { importing } from '../../import/import-command.ts'
+import { createImporter } from '../../import/import-command.ts'
 import { importAndWait } from '../../support/import-and-wait.ts'
 import { buildOrder, placeOrder, startOrderShop } from '../../support/order-shop.ts'
 import type { Caller } from '../../support/service.ts'
@@ -9,7 +9,7 @@ import { post } from '../../support/write.ts'
 
 const { api, createShop } = await startOrderShop()
 after(() => api.stop())
-const runImport = importing(api)
+const runImport = createImporter(api)
 
 const getStock = async (caller: Caller) => {
   const { data } = (await caller.get('/inventory?sku=TEE')).json

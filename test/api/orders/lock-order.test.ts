@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { type Db, type Sql, sql } from '../../../src/database/db.ts'
 import { insertVouchers } from '../../../src/store/vouchers/vouchers.ts'
-import { environmentOf } from '../../import/import-command.ts'
+import { buildEnvironment } from '../../import/import-command.ts'
 import {
   buildOrder,
   buildReturn,
@@ -98,7 +98,7 @@ test('a command that PostgreSQL ends because of a deadlock runs again', async ()
   const { code, out, err } = await lockWhileWaiting(
     sql`select from stock where service_id = ${service.id} and sku_id = 'id-TEE' for update`,
     () =>
-      runCommand(['order', 'cancel', orderNumber, '--service', service.name], environmentOf(api, createDirectory())),
+      runCommand(['order', 'cancel', orderNumber, '--service', service.name], buildEnvironment(api, createDirectory())),
     sql`select from sales_order where service_id = ${service.id} and id = ${id} for update`,
   )
   assert.deepEqual([code, out], [0, `Order ${orderNumber} cancelled.\n`], err)

@@ -3,7 +3,7 @@ import { after, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { openDatabase, sql } from '../../../src/database/db.ts'
 import { watchReservations } from '../../../src/jobs/end-reservations.ts'
-import { importing } from '../../import/import-command.ts'
+import { createImporter } from '../../import/import-command.ts'
 import { buildOrder, startOrderShop } from '../../support/order-shop.ts'
 import { holdLocks } from '../../support/postgres/hold-locks.ts'
 import { assertProblem } from '../../support/problem.ts'
@@ -14,7 +14,7 @@ import { assertReplay, post, put, remove, retryUntilServed, withKey } from '../.
 
 const { api, createShop } = await startOrderShop()
 after(() => api.stop())
-const runImport = importing(api)
+const runImport = createImporter(api)
 
 const buildTeeLine = (quantity: number) => ({ sku: 'TEE', quantity })
 const reserve = (caller: Pick<Caller, 'request'>, quantity: number, more: object = {}, headers = {}) =>

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
 import { upsertStock } from '../../../src/store/inventory/stock.ts'
-import { environmentOf, importing } from '../../import/import-command.ts'
+import { buildEnvironment, createImporter } from '../../import/import-command.ts'
 import { buildOrder, buildReturn, createReturn, getCreatedRecord, startOrderShop } from '../../support/order-shop.ts'
 import { createDirectory, serve } from '../../support/processes.ts'
 import { buildCredentials, createRequester } from '../../support/servers.ts'
@@ -16,9 +16,9 @@ const numRuns = Number(process.env.STOCK_MODEL_RUNS ?? 3)
 const seed = Number(process.env.STOCK_MODEL_SEED) || Date.now() % 2 ** 31
 
 const { api, createShop } = await startOrderShop()
-const runImport = importing(api)
+const runImport = createImporter(api)
 // The process of this test serves half of the requests, and a second process the other half.
-const secondProcess = await serve(['--no-demo'], { ...environmentOf(api, createDirectory()), RUN_JOBS: 'true' })
+const secondProcess = await serve(['--no-demo'], { ...buildEnvironment(api, createDirectory()), RUN_JOBS: 'true' })
 const sendToSecond = createRequester({
   baseUrl: secondProcess.baseUrl,
   ca: readFileSync(secondProcess.caFile ?? '', 'utf8'),

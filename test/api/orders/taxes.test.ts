@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { cancelOrder, shipOrder } from '../../../src/backoffice/embedded/fulfilment.ts'
-import { importing } from '../../import/import-command.ts'
+import { createImporter } from '../../import/import-command.ts'
 import { buildOrder, getCreatedRecord, getSales, placeOrder, startOrderShop } from '../../support/order-shop.ts'
 import { assertProblem, getFieldErrors } from '../../support/problem.ts'
 import { post } from '../../support/write.ts'
 
 const { api, createShop } = await startOrderShop()
 after(() => api.stop())
-const runImport = importing(api)
+const runImport = createImporter(api)
 
 const stateTax = { name: 'NY State Tax', percentage: '4', amount: '0.40' }
 const cityTax = { name: 'NYC Tax', percentage: null, amount: '0.43' }

@@ -8,7 +8,7 @@ import { endRedemptions } from '../../../src/jobs/end-redemptions.ts'
 import type { JobRun } from '../../../src/jobs/job.ts'
 import { purgeExpired } from '../../../src/jobs/purge-expired.ts'
 import { eraseRemainingData } from '../../../src/store/privacy/erase-batch.ts'
-import { importing } from '../../import/import-command.ts'
+import { createImporter } from '../../import/import-command.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { createMember } from '../../support/reward-member.ts'
 import { buildCredentials, startSecondServer } from '../../support/servers.ts'
@@ -17,7 +17,7 @@ import { assertReplay, post, remove, withKey } from '../../support/write.ts'
 
 const api = await startTestApi()
 after(() => api.stop())
-const load = importing(api)
+const load = createImporter(api)
 const path = '/rewards/accounts/a1/redemptions'
 
 /** A member with two rewards of 10 and 15 and 100 points. */

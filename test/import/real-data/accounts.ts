@@ -1,6 +1,6 @@
 import type { ImportTypeName } from '../../../src/import/pipeline/import-types.ts'
 
-/** The order in which the files are imported: what is referred to comes first. */
+/** The import types in import order: referenced records come first. */
 export const importOrder = [
   'references',
   'stores',
@@ -14,46 +14,46 @@ export const importOrder = [
   'transactions',
 ] as const satisfies readonly ImportTypeName[]
 
-/** The kinds of feed files that the conversion writes. */
-export type Kind = (typeof importOrder)[number]
+/** An import type of the files that the conversion writes. */
+export type RealDataType = (typeof importOrder)[number]
 
-/** The content of one import file. Sums are integers as strings, so that none is rounded. */
+/** Counts and sums of one import file. Sums are integers as strings, so that they are never rounded. */
 export interface FileAccount {
-  kind: Kind
+  kind: RealDataType
   file: string
   rows: number
-  /** Units: sold less returned, or in stock. */
+  /** Units in stock, or units sold minus units returned. */
   quantity: string
-  /** The value of the lines, or the prices, in minor units; the rows `beyondCurrency` are not in it. */
+  /** The sum of line values or prices in minor units, without the rows counted in `beyondCurrency`. */
   value: string
   /** Rows whose amount has more decimals than the currency. */
   beyondCurrency: number
 }
 
-/** The lines that were read, the files that were written, and the peculiarities of the data. */
+/** The result of a conversion. */
 export interface Accounts {
-  /** Lines of each source file, its header apart. */
+  /** The number of lines of each source file, without the header. */
   linesRead: Record<string, number>
-  /** The files written, in the order in which they are to be imported. */
+  /** The written files, in import order. */
   files: FileAccount[]
-  /** How many records the rows make. */
+  /** The number of records that the rows contain. */
   records: Record<'stores' | 'staff' | 'products' | 'skus' | 'stock' | 'customers' | 'transactions', number>
-  /** Facts and oddities of each source, counted. */
-  counted: Record<'uci' | 'adventureworks' | 'magento' | 'shop', Record<string, number>>
+  /** Counts of facts and anomalies, by source. */
+  counts: Record<'uci' | 'adventureworks' | 'magento' | 'shop', Record<string, number>>
 }
 
-/** How many members of `groups` have more than one element. */
-export const severalIn = (groups: Iterable<{ size: number }>) => [...groups].filter(group => group.size > 1).length
+/** Counts the groups that have more than one element. */
+export const countSeveral = (groups: Iterable<{ size: number }>) => [...groups].filter(group => group.size > 1).length
 
-/** Adds to the set that stands under a key. */
-export function addTo<K, V>(groups: Map<K, Set<V>>, key: K, value: V) {
+/** Adds a value to the set of a key. */
+export function addToGroup<K, V>(groups: Map<K, Set<V>>, key: K, value: V) {
   const group = groups.get(key)
   if (group) group.add(value)
   else groups.set(key, new Set([value]))
 }
 
-/** The amount that a price makes for some units, as text with the price's own decimals: exact where the currency is not. */
-export function timesPrice(price: string, quantity: number): string {
+/** Multiplies a price exactly. The result has as many decimals as the price, even if the currency has fewer. */
+export function multiplyPrice(price: string, quantity: number): string {
   const [whole = '', fraction = ''] = price.split('.')
   const scaled = BigInt(whole + fraction) * BigInt(quantity)
   const digits = String(scaled < 0n ? -scaled : scaled).padStart(fraction.length + 1, '0')
@@ -61,8 +61,8 @@ export function timesPrice(price: string, quantity: number): string {
   return `${scaled < 0n ? '-' : ''}${units}${fraction && `.${digits.slice(-fraction.length)}`}`
 }
 
-/** A price rounded half up to two decimals. Prices are not negative. */
-export function toCents(price: string): string {
+/** Rounds a price half up to two decimals. The price can't be negative. */
+export function roundPrice(price: string): string {
   const [whole = '', fraction = ''] = price.split('.')
   const cents = (BigInt(whole + fraction.slice(0, 3).padEnd(3, '0')) + 5n) / 10n
   const digits = String(cents).padStart(3, '0')

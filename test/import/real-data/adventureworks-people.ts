@@ -4,13 +4,13 @@ import type { StaffRow } from '../../../src/domain/catalog/staff.ts'
 import type { StoreMappingRow, StoreRow } from '../../../src/domain/catalog/stores.ts'
 import type { CustomerMappingRow, CustomerRow } from '../../../src/domain/customers/customers.ts'
 import { type FileWriter, type Folders, openFile, readSource } from './csv.ts'
-import { shares } from './magento.ts'
+import { storeShares } from './magento.ts'
 
 const mainOffice = '3'
 const asciiOnly = /^\p{ASCII}*$/u
 
-/** The stores with the addresses of their main offices. The first few keep stock: those are mapped to locations. */
-export async function stores(folders: Folders) {
+/** Converts the stores with the addresses of their main offices. The first few have stock and are mapped to locations. */
+export async function convertStores(folders: Folders) {
   const regions = new Map<string, string>()
   for await (const row of readSource(folders, 'adventureworks/CountryRegion.csv', ['CountryRegionCode', 'Name']))
     regions.set(row.CountryRegionCode, row.Name)
@@ -22,12 +22,12 @@ export async function stores(folders: Folders) {
   const names = new Map<string, string>()
   for await (const row of readSource(folders, 'adventureworks/Store.csv', ['BusinessEntityID', 'Name']))
     names.set(row.BusinessEntityID, row.Name)
-  const storeAt = new Map<string, string>()
+  const storeByAddress = new Map<string, string>()
   let furtherAddresses = 0
   const links = ['BusinessEntityID', 'AddressID', 'AddressTypeID'] as const
   for await (const row of readSource(folders, 'adventureworks/BusinessEntityAddress.csv', links)) {
     if (!names.has(row.BusinessEntityID)) continue
-    if (row.AddressTypeID === mainOffice) storeAt.set(row.AddressID, row.BusinessEntityID)
+    if (row.AddressTypeID === mainOffice) storeByAddress.set(row.AddressID, row.BusinessEntityID)
     else furtherAddresses++
   }
   const addresses = new Map<string, Partial<Static<typeof StoreRow>>>()
@@ -35,7 +35,7 @@ export async function stores(folders: Folders) {
   const addressColumns = ['AddressID', 'AddressLine1', 'AddressLine2', 'City', 'StateProvinceID', 'PostalCode'] as const
   for await (const row of readSource(folders, 'adventureworks/Address.csv', addressColumns)) {
     if (!asciiOnly.test(row.AddressLine1 + row.AddressLine2 + row.City + row.PostalCode)) addressesBeyondAscii++
-    const store = storeAt.get(row.AddressID)
+    const store = storeByAddress.get(row.AddressID)
     if (!store) continue
     addresses.set(store, {
       addressLine1: row.AddressLine1,
@@ -46,7 +46,7 @@ export async function stores(folders: Folders) {
     })
   }
 
-  const feed = openFile<Static<typeof StoreRow>>(folders, 'stores.csv', 'stores', [
+  const file = openFile<Static<typeof StoreRow>>(folders, 'stores.csv', 'stores', [
     'storeId',
     'storeNumber',
     'name',
@@ -62,31 +62,31 @@ export async function stores(folders: Folders) {
     'storeId',
     'ecommerceLocationId',
   ])
-  const keepStock: string[] = []
+  const stockedStores: string[] = []
   for (const [key, name] of names) {
     const storeId = `AW-${key}`
     const storeNumber = key.padStart(4, '0')
-    const buffer = keepStock.length === 2 ? { inventoryBuffer: 4 } : {}
-    await feed.write({ storeId, storeNumber, name, ...addresses.get(key), ...buffer })
-    if (keepStock.length === shares.length) continue
-    keepStock.push(storeNumber)
-    // The last two share a location.
-    await mapping.write({ storeId, ecommerceLocationId: `${68_848_000_000 + Math.min(keepStock.length, 4)}` })
+    const buffer = stockedStores.length === 2 ? { inventoryBuffer: 4 } : {}
+    await file.write({ storeId, storeNumber, name, ...addresses.get(key), ...buffer })
+    if (stockedStores.length === storeShares.length) continue
+    stockedStores.push(storeNumber)
+    // The last two stores share a location.
+    await mapping.write({ storeId, ecommerceLocationId: `${68_848_000_000 + Math.min(stockedStores.length, 4)}` })
   }
   return {
-    files: [await feed.close(), await mapping.close()],
-    keepStock,
-    stores: names.size,
+    files: [await file.close(), await mapping.close()],
+    stockedStores,
+    convertStores: names.size,
     counted: { storesWithAddress: addresses.size, furtherAddresses, addressesBeyondAscii },
   }
 }
 
-/** The staff. The data has no names of staff, so the surname is the name they sign in with. */
-export async function staff(folders: Folders) {
+/** Converts the staff. The data has no names, so the surname is the sign-in name. */
+export async function convertStaff(folders: Folders) {
   const emails = new Map<string, string>()
   for await (const row of readSource(folders, 'adventureworks/EmailAddress.csv', ['BusinessEntityID', 'EmailAddress']))
     emails.set(row.BusinessEntityID, row.EmailAddress)
-  const feed = openFile<Static<typeof StaffRow>>(folders, 'staff.csv', 'staff', [
+  const file = openFile<Static<typeof StaffRow>>(folders, 'staff.csv', 'staff', [
     'id',
     'code',
     'surname',
@@ -101,7 +101,7 @@ export async function staff(folders: Folders) {
     const email = emails.get(row.BusinessEntityID)
     if (email) staffWithEmail++
     codes.add(code)
-    await feed.write({
+    await file.write({
       id: `AW-${row.BusinessEntityID}`,
       code,
       surname: code,
@@ -109,12 +109,12 @@ export async function staff(folders: Folders) {
       active: row.CurrentFlag === '1',
     })
   }
-  return { files: [await feed.close()], counted: { staffWithEmail, staffCodes: codes.size } }
+  return { files: [await file.close()], counted: { staffWithEmail, staffCodes: codes.size } }
 }
 
-/** The customers. The data has no shop accounts: the e-commerce identifiers are made from the keys. */
-export async function customers(folders: Folders, references: FileWriter<Static<typeof ReferenceRow>>) {
-  const feed = openFile<Static<typeof CustomerRow>>(folders, 'customers-adventureworks.csv', 'customers', [
+/** Converts the customers. The data has no shop accounts, so the e-commerce identifiers are derived from the keys. */
+export async function convertCustomers(folders: Folders, references: FileWriter<Static<typeof ReferenceRow>>) {
+  const file = openFile<Static<typeof CustomerRow>>(folders, 'customers-adventureworks.csv', 'customers', [
     'id',
     'code',
     'title',
@@ -130,7 +130,7 @@ export async function customers(folders: Folders, references: FileWriter<Static<
     'ecommerceLegacyId',
   ])
   const values = new Map<string, string>()
-  const reference = async (type: string, name: string) => {
+  const findOrWriteReference = async (type: string, name: string) => {
     const existing = values.get(`${type} ${name}`)
     if (existing) return existing
     const referenceValueId = `AW-${type}-${values.size + 1}`
@@ -139,7 +139,7 @@ export async function customers(folders: Folders, references: FileWriter<Static<
     return referenceValueId
   }
   const emails = new Set<string>()
-  const counted = { customers: 0, namesBeyondAscii: 0, emailsBeyondAscii: 0, withoutTitle: 0, emailsTwice: 0 }
+  const counted = { convertCustomers: 0, namesBeyondAscii: 0, emailsBeyondAscii: 0, withoutTitle: 0, emailsTwice: 0 }
   const columns = [
     'CustomerKey',
     'Prefix',
@@ -152,9 +152,9 @@ export async function customers(folders: Folders, references: FileWriter<Static<
   ] as const
   for await (const row of readSource(folders, 'adventureworks/customers.csv', columns)) {
     const id = `AW-${row.CustomerKey}`
-    const occupation = await reference('occupation', row.Occupation)
-    const education = await reference('education', row.EducationLevel)
-    await feed.write({
+    const occupation = await findOrWriteReference('occupation', row.Occupation)
+    const education = await findOrWriteReference('education', row.EducationLevel)
+    await file.write({
       id,
       code: row.CustomerKey,
       title: row.Prefix,
@@ -170,7 +170,7 @@ export async function customers(folders: Folders, references: FileWriter<Static<
       ecommerceAdminId: `gid://shop/Customer/${legacyId}`,
       ecommerceLegacyId: legacyId,
     })
-    counted.customers++
+    counted.convertCustomers++
     if (!row.Prefix) counted.withoutTitle++
     if (!asciiOnly.test(row.FirstName + row.LastName)) counted.namesBeyondAscii++
     if (!asciiOnly.test(row.EmailAddress)) counted.emailsBeyondAscii++
@@ -178,5 +178,5 @@ export async function customers(folders: Folders, references: FileWriter<Static<
     if (emails.has(email)) counted.emailsTwice++
     emails.add(email)
   }
-  return { files: [await feed.close(), await mapping.close()], counted }
+  return { files: [await file.close(), await mapping.close()], counted }
 }

@@ -2,7 +2,7 @@ import type { Static } from 'typebox'
 import type { ProductRow, SkuMappingRow } from '../../../src/domain/catalog/products.ts'
 import type { TransactionRow } from '../../../src/domain/orders/transactions.ts'
 import { parseAmount } from '../../../src/domain/values/money.ts'
-import { timesPrice, toCents } from './accounts.ts'
+import { multiplyPrice, roundPrice } from './accounts.ts'
 import { type Folders, openFile, readSource } from './csv.ts'
 
 /** The product fields of a transaction line. */
@@ -11,9 +11,9 @@ type Item = Pick<
   'sku' | 'productCode' | 'productName' | 'colourName' | 'sizeCode' | 'price'
 >
 
-/** The products: a model has colours and sizes. Their SKUs come by the mapping file; prices are rounded to two decimals. */
-export async function products(folders: Folders) {
-  const feed = openFile<Static<typeof ProductRow>>(folders, 'products-adventureworks.csv', 'products', [
+/** Converts the products. A model has colours and sizes. SKUs are in the mapping file. Prices are rounded to two decimals. */
+export async function convertProducts(folders: Folders) {
+  const file = openFile<Static<typeof ProductRow>>(folders, 'products-adventureworks.csv', 'products', [
     'productId',
     'productCode',
     'name',
@@ -43,14 +43,15 @@ export async function products(folders: Folders) {
   ] as const
   for await (const row of readSource(folders, 'adventureworks/products.csv', columns)) {
     const productId = `AW-${row.ModelName.replace(/[^A-Za-z0-9]+/g, '-')}`
-    if ((models.get(productId) ?? row.ModelName) !== row.ModelName) throw new Error(`two models are ${productId}`)
+    if ((models.get(productId) ?? row.ModelName) !== row.ModelName)
+      throw new Error(`two models have the ID ${productId}`)
     models.set(productId, row.ModelName)
     const colour = row.ProductColor === 'NA' ? '' : row.ProductColor
     const sizeCode = row.ProductSize === '0' ? 'OS' : row.ProductSize
-    const price = toCents(row.ProductPrice)
+    const price = roundPrice(row.ProductPrice)
     if (parseAmount(row.ProductPrice, 2) === undefined) pricesRounded++
     const skuId = `AW-${row.ProductKey}`
-    await feed.write(
+    await file.write(
       {
         productId,
         productCode: row.ModelName,
@@ -76,7 +77,7 @@ export async function products(folders: Folders) {
     })
   }
   return {
-    files: [await feed.close(), await mapping.close()],
+    files: [await file.close(), await mapping.close()],
     items,
     skus,
     models: models.size,
@@ -84,16 +85,16 @@ export async function products(folders: Folders) {
   }
 }
 
-/** A line that units can be brought back from. */
-interface Sold {
+/** A sold line, with its units that were not returned yet. */
+interface SoldLine {
   date: string
   order: string
   customer: string
   remaining: number
 }
 
-/** The fields that all lines of a transaction share. */
-interface Head {
+/** The fields that are the same in all lines of a transaction. */
+interface TransactionHead {
   id: string
   number: string
   orderNumber: string
@@ -101,22 +102,22 @@ interface Head {
   customer: string
 }
 
-/** Writes one line: some units of a product, by its key. */
-type Write = (head: Head, line: string, product: string, quantity: number) => Promise<void> | undefined
+/** Writes one transaction line with a product's key and a quantity. */
+type WriteLine = (head: TransactionHead, line: string, product: string, quantity: number) => Promise<void> | undefined
 
-/** Orders and returns as transactions. The data ties neither to a store, so they are the web's. */
-export async function sales(folders: Folders, items: ReadonlyMap<string, Item>) {
+/** Converts orders and returns to transactions. The data has no store for them, so their channel is `web`. */
+export async function convertSales(folders: Folders, items: ReadonlyMap<string, Item>) {
   const columns = [
     ...(['id', 'number', 'orderNumber', 'channel', 'type', 'saleDate', 'customerId', 'lineId', 'sequence'] as const),
     ...(['sku', 'productCode', 'productName', 'colourName', 'sizeCode', 'quantity', 'price', 'value'] as const),
   ]
   const name = 'transactions-adventureworks.csv'
-  const feed = openFile<Static<typeof TransactionRow>>(folders, name, 'transactions', columns)
-  const write: Write = ({ date, customer, ...numbers }, line, product, quantity) => {
+  const file = openFile<Static<typeof TransactionRow>>(folders, name, 'transactions', columns)
+  const write: WriteLine = ({ date, customer, ...numbers }, line, product, quantity) => {
     const item = items.get(product)
-    if (!item) throw new Error(`${numbers.number} is of a product that is not there: ${product}`)
-    const value = timesPrice(item.price, quantity)
-    return feed.write(
+    if (!item) throw new Error(`${numbers.number} has an unknown product: ${product}`)
+    const value = multiplyPrice(item.price, quantity)
+    return file.write(
       {
         ...numbers,
         channel: 'web',
@@ -132,20 +133,20 @@ export async function sales(folders: Folders, items: ReadonlyMap<string, Item>) 
       { quantity, value: parseAmount(value, 2) },
     )
   }
-  const { sold, ...ordered } = await orders(folders, write)
-  const returned = await returns(folders, sold, write)
+  const { soldLines, ...orderResult } = await convertOrders(folders, write)
+  const returnCounts = await convertReturns(folders, soldLines, write)
   return {
-    files: [await feed.close()],
-    transactions: ordered.orders + returned.returnTransactions,
-    counted: { ...ordered, ...returned },
+    files: [await file.close()],
+    transactions: orderResult.convertOrders + returnCounts.returnTransactions,
+    counted: { ...orderResult, ...returnCounts },
   }
 }
 
-/** Sold lines by territory and product, in order of time. */
-type Sales = Map<string, Sold[]>
+/** Sold lines by territory and product, oldest first. */
+type SoldLines = Map<string, SoldLine[]>
 
-async function orders(folders: Folders, write: Write) {
-  const sold: Sales = new Map()
+async function convertOrders(folders: Folders, write: WriteLine) {
+  const soldLines: SoldLines = new Map()
   const orderIds = new Set<string>()
   const buyers = new Set<string>()
   const productIds = new Set<string>()
@@ -160,20 +161,20 @@ async function orders(folders: Folders, write: Write) {
     const head = { id: `AW-${order}`, number: order, orderNumber: order, date, customer }
     await write(head, row.OrderLineItem, product, quantity)
     const key = `${row.TerritoryKey} ${product}`
-    const lines = sold.get(key) ?? []
+    const lines = soldLines.get(key) ?? []
     lines.push({ date, order, customer, remaining: quantity })
-    sold.set(key, lines)
+    soldLines.set(key, lines)
     orderIds.add(order)
     buyers.add(customer)
     productIds.add(product)
     unitsSold += quantity
   }
-  return { sold, orders: orderIds.size, buyers: buyers.size, productsSold: productIds.size, unitsSold }
+  return { soldLines, convertOrders: orderIds.size, buyers: buyers.size, productsSold: productIds.size, unitsSold }
 }
 
-async function returns(folders: Folders, sold: Sales, write: Write) {
+async function convertReturns(folders: Folders, soldLines: SoldLines, write: WriteLine) {
   const counted = {
-    returns: 0,
+    convertReturns: 0,
     unitsReturned: 0,
     returnsOfTheSameDay: 0,
     returnsSpreadOverOrders: 0,
@@ -184,9 +185,9 @@ async function returns(folders: Folders, sold: Sales, write: Write) {
   for await (const row of readSource(folders, 'adventureworks/returns.csv', columns)) {
     const { ReturnDate: date, ProductKey: product } = row
     const quantity = Number(row.ReturnQuantity)
-    const first = `R${String(++counted.returns).padStart(5, '0')}`
+    const first = `R${String(++counted.convertReturns).padStart(5, '0')}`
     counted.unitsReturned += quantity
-    const parts = assign(sold.get(`${row.TerritoryKey} ${product}`) ?? [], date, quantity)
+    const parts = assignToLines(soldLines.get(`${row.TerritoryKey} ${product}`) ?? [], date, quantity)
     if (parts.length > 1) counted.returnsSpreadOverOrders++
     if (parts[0]?.line.date === date) counted.returnsOfTheSameDay++
     counted.unitsWithoutSale += parts.reduce((remaining, part) => remaining - part.units, quantity)
@@ -201,15 +202,19 @@ async function returns(folders: Folders, sold: Sales, write: Write) {
 }
 
 /**
- * Finds the sold lines that a return belongs to, and reduces their remaining units: the newest line of that day or earlier with enough units.
- * If no line has enough, the newest lines until the units are used up. `lines` are in order of time.
+ * Assigns a return to sold lines and reduces their remaining units. Prefers the newest line up to that date that has
+ * enough units. If no line has enough, takes the newest lines until the units are used up. `lines` must be oldest first.
  */
-function assign(lines: readonly Sold[], date: string, quantity: number): { line: Sold; units: number }[] {
+function assignToLines(
+  lines: readonly SoldLine[],
+  date: string,
+  quantity: number,
+): { line: SoldLine; units: number }[] {
   const before = lines.filter(line => line.date <= date && line.remaining > 0)
-  const whole = before.findLast(line => line.remaining >= quantity)
+  const sufficient = before.findLast(line => line.remaining >= quantity)
   const parts = []
   let missing = quantity
-  for (const line of whole ? [whole] : before.reverse()) {
+  for (const line of sufficient ? [sufficient] : before.reverse()) {
     if (missing === 0) break
     const units = Math.min(line.remaining, missing)
     line.remaining -= units

@@ -4,20 +4,20 @@ import { join } from 'node:path'
 import type { Static } from 'typebox'
 import type { ReferenceRow } from '../../../src/domain/catalog/references.ts'
 import { type Accounts, importOrder } from './accounts.ts'
-import { customers, staff, stores } from './adventureworks-people.ts'
-import { products, sales } from './adventureworks-sales.ts'
+import { convertCustomers, convertStaff, convertStores } from './adventureworks-people.ts'
+import { convertProducts, convertSales } from './adventureworks-sales.ts'
 import { type Folders, openFile } from './csv.ts'
-import { magento } from './magento.ts'
-import { uci } from './uci.ts'
+import { convertMagento } from './magento.ts'
+import { convertUci } from './uci.ts'
 
 /** The directory of the real data: next to the repository, or `REAL_DATA_DIR`. */
 export const realData = process.env.REAL_DATA_DIR ?? join(import.meta.dirname, '../../../../shared/data')
 
 /**
- * Returns the reason to skip the tests with real data, or false. Prints the reason to standard error too, so that a run without real data
- * is not mistaken for one with it. Throws if `REAL_DATA_DIR` is set and has no data.
+ * Returns the reason to skip the tests with real data, or false. Also prints the reason to standard error, so that a run
+ * without real data is not mistaken for a complete one. Throws if `REAL_DATA_DIR` is set and has no data.
  */
-export function withoutRealData(): string | false {
+export function findSkipReason(): string | false {
   if (existsSync(realData)) return false
   const missing = `the real data is not in ${realData}`
   if (process.env.REAL_DATA_DIR !== undefined) throw new Error(`REAL_DATA_DIR: ${missing}.`)
@@ -39,32 +39,32 @@ export async function convertRealData(from: string, to: string): Promise<Account
     'referenceValueId',
     'name',
   ])
-  const shops = await stores(folders)
-  const people = await staff(folders)
-  const shoppers = await customers(folders, references)
-  const apparel = await magento(folders, references, shops.keepStock)
-  const bikes = await products(folders)
-  const orders = await sales(folders, bikes.items)
-  const invoices = await uci(folders)
+  const shops = await convertStores(folders)
+  const people = await convertStaff(folders)
+  const shoppers = await convertCustomers(folders, references)
+  const apparel = await convertMagento(folders, references, shops.stockedStores)
+  const bikes = await convertProducts(folders)
+  const orders = await convertSales(folders, bikes.items)
+  const invoices = await convertUci(folders)
 
   const parts = [shops, people, shoppers, apparel, bikes, orders, invoices]
   const files = [await references.close(), ...parts.flatMap(part => part.files)]
   files.sort((a, b) => importOrder.indexOf(a.kind) - importOrder.indexOf(b.kind))
   const skus = [apparel.skus, bikes.skus, invoices.skus]
-  const differentSkus = new Set(skus.flatMap(some => [...some])).size
+  const differentSkus = new Set(skus.flatMap(skuSet => [...skuSet])).size
   const accounts: Accounts = {
     linesRead: folders.linesRead,
     files,
     records: {
-      stores: shops.stores,
+      stores: shops.convertStores,
       staff: people.counted.staffCodes,
       products: apparel.products + bikes.models + invoices.skus.size,
       skus: differentSkus,
       stock: files.find(file => file.kind === 'stock')?.rows ?? 0,
-      customers: shoppers.counted.customers + invoices.customers,
+      customers: shoppers.counted.convertCustomers + invoices.convertCustomers,
       transactions: orders.transactions + invoices.transactions,
     },
-    counted: {
+    counts: {
       uci: invoices.counted,
       adventureworks: {
         ...shops.counted,
@@ -74,7 +74,7 @@ export async function convertRealData(from: string, to: string): Promise<Account
         ...orders.counted,
       },
       magento: apparel.counted,
-      shop: { skusInTwoSources: skus.reduce((sum, some) => sum + some.size, 0) - differentSkus },
+      shop: { skusInTwoSources: skus.reduce((sum, skuSet) => sum + skuSet.size, 0) - differentSkus },
     },
   }
   await writeFile(join(to, 'accounts.json'), `${JSON.stringify(accounts, null, 2)}\n`)
@@ -83,7 +83,7 @@ export async function convertRealData(from: string, to: string): Promise<Account
 
 if (import.meta.main) {
   const [to] = process.argv.slice(2)
-  if (!to) throw new Error('usage: node test/real-data/convert.ts <folder for the feed files>')
+  if (!to) throw new Error('usage: node test/import/real-data/convert.ts <folder for the import files>')
   const accounts = await convertRealData(realData, to)
   process.stdout.write(`${JSON.stringify(accounts, null, 2)}\n`)
 }

@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
 import { type Parser, parse } from 'csv-parse'
 import { stringify } from 'csv-stringify/sync'
-import type { FileAccount, Kind } from './accounts.ts'
+import type { FileAccount, RealDataType } from './accounts.ts'
 
 /** The directory of the sources, the directory of the import files, and the number of lines read from each source. */
 export interface Folders {
@@ -15,7 +15,7 @@ export interface Folders {
   linesRead: Record<string, number>
 }
 
-/** The rows of a source file, one after the other; what is read is counted. A name in `columns` that is not in the header is an error. */
+/** Yields the rows of a source file and counts them in `linesRead`. Throws if the header lacks one of `columns`. */
 export async function* readSource<const Column extends string>(
   { from, linesRead }: Folders,
   path: string,
@@ -37,7 +37,7 @@ export async function* readSource<const Column extends string>(
   linesRead[path] = lines
 }
 
-/** The lines of a feed file, or of the file of its rejected lines. */
+/** Yields the lines of an import file or of a file with rejected lines. */
 export async function* readLines(path: string): AsyncGenerator<Record<string, string>> {
   const parser = parse({ columns: true })
   pipeToParser(path, parser)
@@ -46,41 +46,41 @@ export async function* readLines(path: string): AsyncGenerator<Record<string, st
 
 function pipeToParser(path: string, parser: Parser) {
   const file = createReadStream(path)
-  const reading = path.endsWith('.gz') ? pipeline(file, createGunzip(), parser) : pipeline(file, parser)
-  // The parser passes a failure on to the loop over its rows; without this it would be reported twice.
-  reading.catch(() => {})
+  const piping = path.endsWith('.gz') ? pipeline(file, createGunzip(), parser) : pipeline(file, parser)
+  // The parser already reports a failure to the loop over its rows, so this second report is ignored.
+  piping.catch(() => {})
 }
 
-/** The values that a row adds to the sums of its file. Amounts are in minor units; undefined if the currency has too few decimals. */
+/** The values that a row adds to its file's sums. `value` is in minor units, or undefined if the currency has too few decimals. */
 export interface Sums {
   quantity?: number
   value?: bigint | undefined
 }
 
-/** A feed file being written. */
+/** Writes an import file. */
 export interface FileWriter<Row> {
   write(row: Row, sums?: Sums): Promise<void> | undefined
-  /** Ends the file; the answer is what it holds. */
+  /** Ends the file. Returns its counts and sums. */
   close(): Promise<FileAccount>
 }
 
-/** Opens a feed file of the shape `Row`, with these of its columns. A name that ends in `.gz` is compressed. */
+/** Creates an import file with these columns of `Row`. The file is compressed if its name ends in `.gz`. */
 export function openFile<Row extends object>(
   { to }: Folders,
   name: string,
-  kind: Kind,
+  kind: RealDataType,
   columns: readonly (keyof Row & string)[],
 ): FileWriter<Row> {
-  // Rows go out by the thousand: one by one, each would be a round trip of its own to the thread that compresses.
+  // Rows are written in batches of 1,000, because each write is a round trip to the compressing thread.
   const text = new PassThrough({ highWaterMark: 1_000_000 })
   const file = createWriteStream(join(to, name))
-  const writing = name.endsWith('.gz') ? pipeline(text, createGzip({ level: 1 }), file) : pipeline(text, file)
+  const piped = name.endsWith('.gz') ? pipeline(text, createGzip({ level: 1 }), file) : pipeline(text, file)
   const cast = { boolean: (flag: boolean) => String(flag) }
   let batch: Row[] = []
   const flush = () => {
-    const room = text.write(stringify(batch, { columns: [...columns], cast }))
+    const hasRoom = text.write(stringify(batch, { columns: [...columns], cast }))
     batch = []
-    return room
+    return hasRoom
   }
   let rows = 0
   let quantity = 0n
@@ -94,12 +94,12 @@ export function openFile<Row extends object>(
       value += sums.value ?? 0n
       if ('value' in sums && sums.value === undefined) beyondCurrency++
       batch.push(row)
-      if (batch.length === 1000 && !flush()) return Promise.race([once(text, 'drain').then(() => {}), writing])
+      if (batch.length === 1000 && !flush()) return Promise.race([once(text, 'drain').then(() => {}), piped])
     },
     async close() {
       flush()
       text.end()
-      await writing
+      await piped
       return { kind, file: name, rows, quantity: String(quantity), value: String(value), beyondCurrency }
     },
   }

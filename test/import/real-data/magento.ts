@@ -5,13 +5,13 @@ import type { StockRow } from '../../../src/domain/inventory/stock-level.ts'
 import { parseAmount } from '../../../src/domain/values/money.ts'
 import { type FileWriter, type Folders, openFile, readSource } from './csv.ts'
 
-/** How many per cent of a variant's units are in each of the stores that keep stock. */
-export const shares = [40, 25, 20, 10, 5]
+/** The percentages of a variant's units in the stores that have stock. */
+export const storeShares = [40, 25, 20, 10, 5]
 
 const letterSizes = ['XS', 'S', 'M', 'L', 'XL']
 
-/** The catalogue: a style is a product with colours and sizes; its units are spread over `storeNumbers`, one for each of the shares. */
-export async function magento(
+/** Converts the catalogue. A style is a product with colours and sizes. Its units are spread over `storeNumbers` by `storeShares`. */
+export async function convertMagento(
   folders: Folders,
   references: FileWriter<Static<typeof ReferenceRow>>,
   storeNumbers: string[],
@@ -65,8 +65,8 @@ export async function magento(
       },
       { value: parseAmount(row.price, 2) },
     )
-    for (const [at, freeStock] of spread(Number(row.qty)).entries()) {
-      // The second store holds units of some SKUs back; elsewhere the store's own buffer holds, or the service's.
+    for (const [at, freeStock] of spreadUnits(Number(row.qty)).entries()) {
+      // Some SKUs have their own buffer in the second store. All others use the buffer of the store or the service.
       const buffer = at === 1 && skus.size % 7 === 0 ? { buffer: 3 } : {}
       await stock.write(
         { storeNumber: storeNumbers[at] as string, sku: row.sku, freeStock, ...buffer },
@@ -86,8 +86,8 @@ export async function magento(
   }
 }
 
-/** Units divided by the shares; what the division leaves over is in the first store. */
-function spread(units: number): number[] {
-  const [, ...otherUnits] = shares.map(share => Math.floor((units * share) / 100))
+/** Divides units by `storeShares`. The first store gets the remainder. */
+function spreadUnits(units: number): number[] {
+  const [, ...otherUnits] = storeShares.map(share => Math.floor((units * share) / 100))
   return [units - otherUnits.reduce((sum, part) => sum + part, 0), ...otherUnits]
 }

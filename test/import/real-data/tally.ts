@@ -1,32 +1,32 @@
 import { createHash } from 'node:crypto'
 import { parseAmount } from '../../../src/domain/values/money.ts'
-import { importOrder, type Kind } from './accounts.ts'
+import { importOrder, type RealDataType } from './accounts.ts'
 
-/** The comparable cells of one line, or of one part of a record, with the units and the amount for the sums. */
-export interface Said {
+/** The comparable cells of a line or of a record's part, with the units and the amount for the sums. */
+export interface Comparable {
   cells: readonly (string | number | boolean | null | undefined)[]
   quantity?: number
   value?: string
 }
 
 /**
- * Lines, counted and summed up. The fingerprint is a sum over the lines' digests, so that two tallies are equal when the
- * same lines were counted, as often, in any order.
+ * Counts and sums of lines. The fingerprint is the sum of the lines' digests, so two tallies are equal if the same lines
+ * were added equally often, in any order.
  */
-export interface RunCounts {
+export interface Tally {
   lines: number
   quantity: bigint
   value: bigint
   fingerprint: bigint
 }
 
-export type Tallies = Record<Kind, RunCounts>
+export type Tallies = Record<RealDataType, Tally>
 
-const emptyTally = (): RunCounts => ({ lines: 0, quantity: 0n, value: 0n, fingerprint: 0n })
+const createTally = (): Tally => ({ lines: 0, quantity: 0n, value: 0n, fingerprint: 0n })
 
-export const emptyTallies = () => Object.fromEntries(importOrder.map(kind => [kind, emptyTally()])) as Tallies
+export const createTallies = () => Object.fromEntries(importOrder.map(kind => [kind, createTally()])) as Tallies
 
-export function count(tally: RunCounts, { cells, quantity = 0, value = '0' }: Said) {
+export function addToTally(tally: Tally, { cells, quantity = 0, value = '0' }: Comparable) {
   tally.lines++
   tally.quantity += BigInt(quantity)
   tally.value += parseAmount(value, 2) ?? 0n
@@ -35,7 +35,7 @@ export function count(tally: RunCounts, { cells, quantity = 0, value = '0' }: Sa
   tally.fingerprint = BigInt.asUintN(64, tally.fingerprint + digest)
 }
 
-export const sumOf = (first: RunCounts, other: RunCounts): RunCounts => ({
+export const sumTallies = (first: Tally, other: Tally): Tally => ({
   lines: first.lines + other.lines,
   quantity: first.quantity + other.quantity,
   value: first.value + other.value,
@@ -43,4 +43,4 @@ export const sumOf = (first: RunCounts, other: RunCounts): RunCounts => ({
 })
 
 /** Normalises an amount: "2.5" and "2.50" are equal. */
-export const money = (text: string) => String(parseAmount(text, 2) ?? text)
+export const normalizeAmount = (text: string) => String(parseAmount(text, 2) ?? text)

@@ -1,40 +1,40 @@
 import { once } from 'node:events'
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
 import type { Accounts } from './accounts.ts'
-import { type Audit, audit } from './audit.ts'
+import { type AuditResult, runAudit } from './audit.ts'
 import { convertRealData, realData } from './convert.ts'
 import { openShop } from './shop.ts'
 
-/** The directory of the import files, and their content once they are written. */
+/** The directory of the import files, and the conversion's result once the files are written. */
 interface Work {
   folder: string
   accounts?: Accounts
 }
 
-// Node's test runner follows every promise and every stream of its own thread: with lines by the hundred thousand that is a quarter of the CPU.
+// Node's test runner tracks every promise and stream of its thread, which takes a quarter of the CPU for this many lines.
 
-export const convertAside = (folder: string) => aside<Accounts>({ folder })
-export const auditAside = (folder: string, accounts: Accounts) => aside<Audit>({ folder, accounts })
+export const convertInThread = (folder: string) => runInThread<Accounts>({ folder })
+export const auditInThread = (folder: string, accounts: Accounts) => runInThread<AuditResult>({ folder, accounts })
 
 const execArgv = [`--import=${new URL('../../../src/module-hooks.js', import.meta.url)}`]
 
-async function aside<Answer>(work: Work): Promise<Answer> {
+async function runInThread<Answer>(work: Work): Promise<Answer> {
   const worker = new Worker(new URL(import.meta.url), { workerData: work, execArgv })
-  const ending = once(worker, 'exit').then(([code]) => {
-    throw new Error(`The thread ended with ${code} and without an answer.`)
+  const rejectOnExit = once(worker, 'exit').then(([code]) => {
+    throw new Error(`The thread ended with ${code} without a result.`)
   })
-  const [response] = await Promise.race([once(worker, 'message'), ending])
+  const [response] = await Promise.race([once(worker, 'message'), rejectOnExit])
   return response
 }
 
-async function done({ folder, accounts }: Work): Promise<Accounts | Audit> {
+async function runWork({ folder, accounts }: Work): Promise<Accounts | AuditResult> {
   if (!accounts) return convertRealData(realData, folder)
   const shop = await openShop()
   try {
-    return await audit(shop, accounts, folder)
+    return await runAudit(shop, accounts, folder)
   } finally {
     await shop.close()
   }
 }
 
-if (!isMainThread) parentPort?.postMessage(await done(workerData))
+if (!isMainThread) parentPort?.postMessage(await runWork(workerData))

@@ -1,7 +1,7 @@
 import { parseAmount } from '../../../src/domain/values/money.ts'
-import { addTo, severalIn } from './accounts.ts'
+import { addToGroup, countSeveral } from './accounts.ts'
 
-/** A row of the file. */
+/** A row of the source file. */
 export interface Line {
   invoice: string
   code: string
@@ -26,8 +26,8 @@ const style = /^(\d{5})[A-Za-z]$/
 const asciiOnly = /^\p{ASCII}*$/u
 
 /**
- * Counts what is odd, row by row. It keeps something for each invoice, stock code, customer and pair of the latter two,
- * never for each row.
+ * Counts anomalies row by row. Memory grows with the invoices, stock codes, customers, and pairs of customer and code,
+ * but not with the rows.
  */
 export class UciCounts {
   #invoices = new Map<string, Invoice>()
@@ -59,7 +59,7 @@ export class UciCounts {
     largestQuantity: 0,
   }
 
-  /** Counts a row; the answer is its running number in its invoice, and the time of the invoice's first row. */
+  /** Counts a row. Returns its number within its invoice, from 1, and the time of the invoice's first row. */
   count(line: Line): { sequence: number; time: string } {
     const { invoice, code, description, quantity, time, price, customer, country } = line
     const rows = this.#rows
@@ -78,16 +78,16 @@ export class UciCounts {
     if (nonProducts.has(code)) rows.nonProductRows++
     rows.largestQuantity = Math.max(rows.largestQuantity, Math.abs(quantity))
     this.#countDuplicate(line)
-    addTo(this.#descriptions, code, description)
+    addToGroup(this.#descriptions, code, description)
     this.#allCountries.add(country)
     if (customer) {
-      addTo(this.#countries, customer, country)
+      addToGroup(this.#countries, customer, country)
       this.#countReturn(customer, code, quantity)
     }
     return this.#countInvoice(invoice, time)
   }
 
-  /** The rows are in order of time, so equal rows have the same time, and only rows of the current time are kept. */
+  /** Rows are in time order, so duplicates have the same time and only the rows of the current time are stored. */
   #countDuplicate(line: Line) {
     if (line.time < this.#moment) this.#rows.rowsBackInTime++
     if (line.time !== this.#moment) this.#sameMoment.clear()
@@ -116,17 +116,17 @@ export class UciCounts {
     return { sequence: ++invoice.lines, time: invoice.time }
   }
 
-  /** Everything counted. */
-  totals() {
+  /** Returns all counts. */
+  getTotals() {
     const numbers = [...this.#invoices.keys()]
     const invoices = [...this.#invoices.values()]
     const codes = [...this.#descriptions.keys()]
     const cases = new Map<string, Set<string>>()
     const styles = new Map<string, Set<string>>()
     for (const code of codes) {
-      addTo(cases, code.toLowerCase(), code)
+      addToGroup(cases, code.toLowerCase(), code)
       const styleCode = style.exec(code)?.[1]
-      if (styleCode) addTo(styles, styleCode, code)
+      if (styleCode) addToGroup(styles, styleCode, code)
     }
     const overReturned = [...this.#returned].filter(([pair, units]) => units > (this.#sold.get(pair) ?? 0))
     return {
@@ -135,17 +135,17 @@ export class UciCounts {
       creditNotes: numbers.filter(number => number.startsWith('C')).length,
       badDebtInvoices: numbers.filter(number => number.startsWith('A')).length,
       invoicesNotAdjacent: this.#notAdjacent.size,
-      invoicesWithSeveralTimes: severalIn(invoices.map(invoice => invoice.times)),
+      invoicesWithSeveralTimes: countSeveral(invoices.map(invoice => invoice.times)),
       largestInvoice: invoices.reduce((largest, invoice) => Math.max(largest, invoice.lines), 0),
       stockCodes: codes.length,
-      caseCollisions: severalIn(cases.values()),
-      stylesWithSeveralCodes: severalIn(styles.values()),
-      codesWithSeveralDescriptions: severalIn(this.#descriptions.values()),
+      caseCollisions: countSeveral(cases.values()),
+      stylesWithSeveralCodes: countSeveral(styles.values()),
+      codesWithSeveralDescriptions: countSeveral(this.#descriptions.values()),
       codesWithoutDescription: [...this.#descriptions.values()].filter(
         descriptions => descriptions.size === 1 && descriptions.has(''),
       ).length,
       customers: this.#countries.size,
-      customersInSeveralCountries: severalIn(this.#countries.values()),
+      customersInSeveralCountries: countSeveral(this.#countries.values()),
       countries: this.#allCountries.size,
       overReturns: overReturned.length,
       returnsWithoutSale: overReturned.filter(([pair]) => !this.#sold.has(pair)).length,

@@ -3,7 +3,7 @@ import type { ProductRow } from '../../../src/domain/catalog/products.ts'
 import type { CustomerRow } from '../../../src/domain/customers/customers.ts'
 import type { TransactionRow } from '../../../src/domain/orders/transactions.ts'
 import { parseAmount } from '../../../src/domain/values/money.ts'
-import { timesPrice } from './accounts.ts'
+import { multiplyPrice } from './accounts.ts'
 import { type Folders, openFile, readSource } from './csv.ts'
 import { type Line, UciCounts } from './uci-counts.ts'
 
@@ -13,16 +13,16 @@ const path = 'uci-online-retail/online_retail.csv.gz'
 interface Item {
   name: string
   price: string
-  /** True if name and price are from a sale, not from a correction. */
-  ofSale: boolean
+  /** True if name and price are from a sale. False if they are from a correction. */
+  isFromSale: boolean
 }
 
 /**
- * Converts each row to a line of a transaction, including credit notes and corrections. Nothing is left out or corrected. Amounts with too
- * many decimals stay unchanged, so that the import must reject them. The time of an invoice is that of its first row.
+ * Converts each row to a line of a transaction, including credit notes and corrections. Amounts with too
+ * many decimals stay unchanged, so that the import must reject them. All lines have the time of their invoice's first row.
  */
-export async function uci(folders: Folders) {
-  const feed = openFile<Static<typeof TransactionRow>>(folders, 'transactions-uci.csv.gz', 'transactions', [
+export async function convertUci(folders: Folders) {
+  const file = openFile<Static<typeof TransactionRow>>(folders, 'transactions-uci.csv.gz', 'transactions', [
     'id',
     'number',
     'channel',
@@ -60,15 +60,15 @@ export async function uci(folders: Folders) {
       quantity: Number(row.Quantity),
       time: row.InvoiceDate,
       price: row.UnitPrice,
-      // Written "17850.0": the column was once one of decimals.
+      // Customer IDs look like "17850.0", because the column once contained decimals.
       customer: row.CustomerID.replace(/\.0$/, ''),
       country: row.Country,
     }
     const { sequence, time } = counts.count(line)
     keepItem(items, line)
     if (line.customer && !countries.has(line.customer)) countries.set(line.customer, line.country)
-    const value = timesPrice(line.price, line.quantity)
-    await feed.write(
+    const value = multiplyPrice(line.price, line.quantity)
+    await file.write(
       {
         id: `UCI-${line.invoice}`,
         number: line.invoice,
@@ -89,29 +89,29 @@ export async function uci(folders: Folders) {
       { quantity: line.quantity, value: parseAmount(value, 2) },
     )
   }
-  const counted = counts.totals()
+  const counted = counts.getTotals()
   return {
-    files: [await products(folders, items), await customers(folders, countries), await feed.close()],
+    files: [await convertProducts(folders, items), await convertCustomers(folders, countries), await file.close()],
     skus: new Set(items.keys()),
-    customers: countries.size,
+    convertCustomers: countries.size,
     transactions: counted.invoices,
     counted,
   }
 }
 
-/** Name and price of a stock code: those of its first sale at a price; before that, of what comes first. */
+/** Stores the name and price of a stock code: from its first sale with a price, or until then from its first row. */
 function keepItem(items: Map<string, Item>, { code, description, price, quantity }: Line) {
   const existing = items.get(code)
-  if (existing?.ofSale) return
+  if (existing?.isFromSale) return
   const cents = parseAmount(price, 2)
-  const ofSale = quantity > 0 && cents !== undefined && cents > 0n && description !== ''
-  if (ofSale) items.set(code, { name: description, price, ofSale })
-  else items.set(code, { name: existing?.name || description, price: existing?.price ?? '0', ofSale })
+  const isFromSale = quantity > 0 && cents !== undefined && cents > 0n && description !== ''
+  if (isFromSale) items.set(code, { name: description, price, isFromSale })
+  else items.set(code, { name: existing?.name || description, price: existing?.price ?? '0', isFromSale })
 }
 
-/** A product for each stock code: a style's letters are designs, not always colours, and the styles have no names. */
-async function products(folders: Folders, items: ReadonlyMap<string, Item>) {
-  const feed = openFile<Static<typeof ProductRow>>(folders, 'products-uci.csv', 'products', [
+/** Writes a product for each stock code. Codes of one style aren't joined, because they can be designs, not colours, and styles have no names. */
+async function convertProducts(folders: Folders, items: ReadonlyMap<string, Item>) {
+  const file = openFile<Static<typeof ProductRow>>(folders, 'products-uci.csv', 'products', [
     'productId',
     'productCode',
     'name',
@@ -123,7 +123,7 @@ async function products(folders: Folders, items: ReadonlyMap<string, Item>) {
   ])
   for (const [code, { name, price }] of items) {
     const id = `UCI-${code}`
-    await feed.write(
+    await file.write(
       {
         productId: id,
         productCode: code,
@@ -137,12 +137,12 @@ async function products(folders: Folders, items: ReadonlyMap<string, Item>) {
       { value: parseAmount(price, 2) },
     )
   }
-  return feed.close()
+  return file.close()
 }
 
-/** The customers: a number and a country is all that the data has of them. */
-async function customers(folders: Folders, countries: ReadonlyMap<string, string>) {
-  const feed = openFile<Static<typeof CustomerRow>>(folders, 'customers-uci.csv', 'customers', ['id', 'country'])
-  for (const [customer, country] of countries) await feed.write({ id: `UCI-${customer}`, country })
-  return feed.close()
+/** Writes the customers. The data has only their numbers and countries. */
+async function convertCustomers(folders: Folders, countries: ReadonlyMap<string, string>) {
+  const file = openFile<Static<typeof CustomerRow>>(folders, 'customers-uci.csv', 'customers', ['id', 'country'])
+  for (const [customer, country] of countries) await file.write({ id: `UCI-${customer}`, country })
+  return file.close()
 }
