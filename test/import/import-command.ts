@@ -9,7 +9,7 @@ export interface ImportRun {
   code: number | null
   out: string
   err: string
-  /** The content of the CSV file with rejected lines, or an empty string if there is none. */
+  /** The content of the CSV file with rejected lines, or an empty string. */
   rejectedFile: string
   /** The columns and the reason of each rejected line. */
   reasons: string[]

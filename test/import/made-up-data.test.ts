@@ -55,7 +55,7 @@ before(async () => {
   const text = [header, ...lines.map(line => line.map(toCell).join())].join('\n')
   await writeFile(join(source, 'online_retail.csv.gz'), gzipSync(`${text}\n`))
   const linesRead = {}
-  const { files, counted, skus, convertCustomers, transactions } = await convertUci({
+  const { files, counted, skus, customers, transactions } = await convertUci({
     from: folder,
     to: folder,
     linesRead,
@@ -64,7 +64,7 @@ before(async () => {
   accounts = {
     linesRead,
     files,
-    records: Object.assign(none, { products: skus.size, skus: skus.size, convertCustomers, transactions }),
+    records: Object.assign(none, { products: skus.size, skus: skus.size, customers, transactions }),
     counts: { uci: counted, adventureworks: {}, magento: {}, shop: {} },
   }
   shop = await openShop()

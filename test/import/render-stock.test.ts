@@ -20,7 +20,7 @@ const buildFile = (head: string, rows: readonly string[]) => [head, ...rows].joi
 async function countRows(condition: string, since: string) {
   const [row] = await shop.queryRows(`
     select count(*) filter (where ${condition})::integer as shown, count(*) filter (where ${condition} and changed_at > '${since}')::integer as changed from stock`)
-  return row as { countRows: number; changed: number }
+  return row as { shown: number; changed: number }
 }
 const getNow = async () => (await shop.queryRows('select clock_timestamp()::text as now'))[0].now as string
 const listStale = async () =>
@@ -57,12 +57,12 @@ test('large stock is rendered in batches and resumes after a kill', async () => 
   await shop.importFile('store-mapping', 'storeId,ecommerceLocationId\ns1,L1\n')
   const mapped = `record::json->>'ecommerceLocationId' = 'L1'`
   assert.deepEqual(await listStale(), [{ stock_column: 'store_id', id: 's1', rendered_up_to: '' }])
-  assert.equal((await countRows(mapped, since)).countRows, 0)
+  assert.equal((await countRows(mapped, since)).shown, 0)
 
   const victim = startCommand(['worker'], { ...environment, FAILPOINT: 'after_stale_stock' })
   assert.deepEqual(await victim.ended, { code: null, signal: 'SIGKILL' }, victim.err)
   assert.deepEqual(await listStale(), [{ stock_column: 'store_id', id: 's1', rendered_up_to: skus[1_999] }])
-  assert.deepEqual(await countRows(mapped, since), { countRows: 2_000, changed: 2_000 })
+  assert.deepEqual(await countRows(mapped, since), { shown: 2_000, changed: 2_000 })
 
   await shop.importFile(
     'sku-mapping',
@@ -79,7 +79,7 @@ test('large stock is rendered in batches and resumes after a kill', async () => 
       stores.map(store => `${store},k0007,2`),
     ),
   )
-  assert.deepEqual(await countRows(`record::json->>'id' = store_id || '-E-k0007'`, since), { countRows: 3, changed: 3 })
+  assert.deepEqual(await countRows(`record::json->>'id' = store_id || '-E-k0007'`, since), { shown: 3, changed: 3 })
 
   // Ends the killed worker's lease, which would otherwise expire after 20 s.
   await shop.queryRows(`update job set leased_until = now() where name = 'render-stock'`)
@@ -88,8 +88,8 @@ test('large stock is rendered in batches and resumes after a kill', async () => 
     await waitUntil(async () => !(await listStale()).length, 'all stock is rendered', 120_000)
     const renamed = `record::json->>'sku' = 'E-' || sku_id and record::json->>'id' = store_id || '-E-' || sku_id`
     const all = stores.length * skus.length
-    assert.deepEqual(await countRows(mapped, since), { countRows: skus.length, changed: skus.length })
-    assert.deepEqual(await countRows(renamed, since), { countRows: all, changed: all })
+    assert.deepEqual(await countRows(mapped, since), { shown: skus.length, changed: skus.length })
+    assert.deepEqual(await countRows(renamed, since), { shown: all, changed: all })
     const [removed] = await shop.queryRows(
       `select count(*)::integer as n from tombstone where kind = 'inventory' and id ~ '^s[123]-k[0-9]{4}$'`,
     )

@@ -25,7 +25,7 @@ test('one key in thousands of lines is stored once per batch', async () => {
   const done = await importAndWait(caller, 'customers', `id,surname\n${lines.join('')}`)
   assert.deepEqual(getCounts(done), [1, 4, 9_995, 0, 0])
   assert.deepEqual(done.notes, [
-    { note: 'same key as an earlier line, but different content: only one of them is stored', getCounts: 9_999 },
+    { note: 'same key as an earlier line, but different content: only one of them is stored', count: 9_999 },
   ])
   assert.equal((await readData(caller, '/customers/C1')).surname, 'Name 9999')
 })

@@ -112,7 +112,7 @@ export async function startSftpFixture() {
     },
     findAlert: async (kind: string) => (await listAlerts(db)).find(alert => alert.kind === kind),
     loadCustomers: () =>
-      db.row<{ ids: string[]; changeSettings: string }>(
+      db.row<{ ids: string[]; changed: string }>(
         sql`select coalesce(array_agg(id order by id), '{}') as ids, max(changed_at)::text as changed from customer`,
       ),
     /** Lists the copies of remote files on this machine. */

@@ -65,7 +65,7 @@ interface Shopper {
   /** The operation in flight. A late one continues during the next round. */
   pending: Promise<unknown>
   validationId: string | undefined
-  open: { buildOrderBody: object; headers: Record<string, string> } | undefined
+  open: { body: object; headers: Record<string, string> } | undefined
 }
 
 /** Sends an operation. Returns undefined if the shopper has no validation or no open order for it. */
@@ -75,12 +75,12 @@ function sendOperation(shopper: Shopper, act: Act): Promise<TestResponse> | unde
   if (act.operation === 'look up') return post(by, '/vouchers/lookup', { number, pin })
   if (act.operation === 'validate') return post(by, '/vouchers/validate', { number, pin, amount: toDollars(act.cents) })
   if (act.operation === 'lock by PIN') return put(by, `/vouchers/${number}/lock`, { pin, lockSeconds })
-  if (act.operation === 'repeat') return open && post(by, '/orders', open.buildOrderBody, open.headers)
+  if (act.operation === 'repeat') return open && post(by, '/orders', open.body, open.headers)
   if (id === undefined) return
   if (act.operation === 'lock') return lockVoucher(by, number, id, lockSeconds)
   if (act.operation === 'unlock') return lockVoucher(by, number, id, 0)
-  shopper.open = { buildOrderBody: buildOrderBody(act, id), headers: withKey() }
-  return post(by, '/orders', shopper.open.buildOrderBody, shopper.open.headers)
+  shopper.open = { body: buildOrderBody(act, id), headers: withKey() }
+  return post(by, '/orders', shopper.open.body, shopper.open.headers)
 }
 
 async function runRound(round: Round, shopperStates: readonly Shopper[], history: ReturnType<typeof createHistory>) {

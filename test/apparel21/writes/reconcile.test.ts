@@ -155,7 +155,7 @@ test('reconciled customers are stored as in the back office, including consent',
 
 test('an email change is stored only if it was executed', async () => {
   const getEmail = async () => (await api.get(`/customers/${customerId}`)).json.data.contact.email
-  const changeEmail = (to: string) => put(api, `/customers/${customerId}`, { contact: { getEmail: to } })
+  const changeEmail = (to: string) => put(api, `/customers/${customerId}`, { contact: { email: to } })
   const [before, lines] = [await getEmail(), await countAuditEntries()]
   loseRequest('/Persons/*', 'PUT')
   assertProblem(await changeEmail('Moved@example.com'), 'outcome_unknown', api.baseUrl)

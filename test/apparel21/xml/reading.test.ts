@@ -28,8 +28,7 @@ const parse = async (content: string | Buffer, root: string, length?: number) =>
 
 const assertRejected = (content: string | Buffer, root = 'a') => assert.rejects(parse(content, root), XmlError)
 
-const buildList = (buildBody: string) =>
-  `<?xml version="1.0" encoding="utf-8"?><Stores TotalRows="2">${buildBody}</Stores>`
+const buildList = (body: string) => `<?xml version="1.0" encoding="utf-8"?><Stores TotalRows="2">${body}</Stores>`
 
 test("the records of a list are streamed with their root's attributes", async () => {
   const { root, records } = await readRecords(

@@ -76,7 +76,7 @@ export async function convertStores(folders: Folders) {
   return {
     files: [await file.close(), await mapping.close()],
     stockedStores,
-    convertStores: names.size,
+    stores: names.size,
     counted: { storesWithAddress: addresses.size, furtherAddresses, addressesBeyondAscii },
   }
 }
@@ -139,7 +139,7 @@ export async function convertCustomers(folders: Folders, references: FileWriter<
     return referenceValueId
   }
   const emails = new Set<string>()
-  const counted = { convertCustomers: 0, namesBeyondAscii: 0, emailsBeyondAscii: 0, withoutTitle: 0, emailsTwice: 0 }
+  const counted = { customers: 0, namesBeyondAscii: 0, emailsBeyondAscii: 0, withoutTitle: 0, emailsTwice: 0 }
   const columns = [
     'CustomerKey',
     'Prefix',
@@ -170,7 +170,7 @@ export async function convertCustomers(folders: Folders, references: FileWriter<
       ecommerceAdminId: `gid://shop/Customer/${legacyId}`,
       ecommerceLegacyId: legacyId,
     })
-    counted.convertCustomers++
+    counted.customers++
     if (!row.Prefix) counted.withoutTitle++
     if (!asciiOnly.test(row.FirstName + row.LastName)) counted.namesBeyondAscii++
     if (!asciiOnly.test(row.EmailAddress)) counted.emailsBeyondAscii++

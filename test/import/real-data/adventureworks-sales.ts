@@ -137,7 +137,7 @@ export async function convertSales(folders: Folders, items: ReadonlyMap<string, 
   const returnCounts = await convertReturns(folders, soldLines, write)
   return {
     files: [await file.close()],
-    transactions: orderResult.convertOrders + returnCounts.returnTransactions,
+    transactions: orderResult.orders + returnCounts.returnTransactions,
     counted: { ...orderResult, ...returnCounts },
   }
 }
@@ -169,12 +169,12 @@ async function convertOrders(folders: Folders, write: WriteLine) {
     productIds.add(product)
     unitsSold += quantity
   }
-  return { soldLines, convertOrders: orderIds.size, buyers: buyers.size, productsSold: productIds.size, unitsSold }
+  return { soldLines, orders: orderIds.size, buyers: buyers.size, productsSold: productIds.size, unitsSold }
 }
 
 async function convertReturns(folders: Folders, soldLines: SoldLines, write: WriteLine) {
   const counted = {
-    convertReturns: 0,
+    returns: 0,
     unitsReturned: 0,
     returnsOfTheSameDay: 0,
     returnsSpreadOverOrders: 0,
@@ -185,7 +185,7 @@ async function convertReturns(folders: Folders, soldLines: SoldLines, write: Wri
   for await (const row of readSource(folders, 'adventureworks/returns.csv', columns)) {
     const { ReturnDate: date, ProductKey: product } = row
     const quantity = Number(row.ReturnQuantity)
-    const first = `R${String(++counted.convertReturns).padStart(5, '0')}`
+    const first = `R${String(++counted.returns).padStart(5, '0')}`
     counted.unitsReturned += quantity
     const parts = assignToLines(soldLines.get(`${row.TerritoryKey} ${product}`) ?? [], date, quantity)
     if (parts.length > 1) counted.returnsSpreadOverOrders++

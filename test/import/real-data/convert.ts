@@ -56,12 +56,12 @@ export async function convertRealData(from: string, to: string): Promise<Account
     linesRead: folders.linesRead,
     files,
     records: {
-      stores: shops.convertStores,
+      stores: shops.stores,
       staff: people.counted.staffCodes,
       products: apparel.products + bikes.models + invoices.skus.size,
       skus: differentSkus,
       stock: files.find(file => file.kind === 'stock')?.rows ?? 0,
-      customers: shoppers.counted.convertCustomers + invoices.convertCustomers,
+      customers: shoppers.counted.customers + invoices.customers,
       transactions: orders.transactions + invoices.transactions,
     },
     counts: {

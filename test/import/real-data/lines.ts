@@ -15,7 +15,7 @@ const pickColumns =
 
 /** The comparable cells of a line, by import type. `records.ts` extracts the same from responses. */
 export const comparableByType: Record<RealDataType, (line: Line) => Comparable> = {
-  sortReferences: pickColumns('type', 'referenceValueId', 'name'),
+  references: pickColumns('type', 'referenceValueId', 'name'),
   stores: pickColumns(
     ...['storeId', 'storeNumber', 'name', 'addressLine1', 'addressLine2', 'city', 'state', 'postcode', 'country'],
     'inventoryBuffer',

@@ -93,7 +93,7 @@ export async function convertUci(folders: Folders) {
   return {
     files: [await convertProducts(folders, items), await convertCustomers(folders, countries), await file.close()],
     skus: new Set(items.keys()),
-    convertCustomers: countries.size,
+    customers: countries.size,
     transactions: counted.invoices,
     counted,
   }
