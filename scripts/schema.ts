@@ -126,10 +126,10 @@ function renderTable({ name, comment, columns, constraints, indexes, triggers }:
         `${renderComment(columnComment, '  ')}  ${tidySql(text)}${comma(columns.length + i)}`,
     ),
   ]
-  const after = [...indexes, ...triggers].map(
+  const statementsAfter = [...indexes, ...triggers].map(
     ({ text, comment: ownComment }) => `\n${renderComment(ownComment)}${tidySql(text)};`,
   )
-  return `${renderComment(comment)}create table ${name} (\n${lines.join('\n')}\n);${after.join('')}`
+  return `${renderComment(comment)}create table ${name} (\n${lines.join('\n')}\n);${statementsAfter.join('')}`
 }
 
 const width = 140

@@ -149,7 +149,7 @@ function write() {
     const hash = `sha512-${createHash('sha512').update(readFileSync(archive)).digest('base64')}`
     if (hash !== integrity) throw new Error(`${source} must have the hash ${integrity}; it has ${hash}.`)
     const operations = readFileSync(new URL('operations.graphql', folder), 'utf8')
-    const read = (version: string) => {
+    const readVersion = (version: string) => {
       const entry = toEntry(version)
       execFileSync('tar', ['xzf', archive, '-C', temporary, entry])
       const { data, offline_scopes: access } = JSON.parse(gunzipSync(readFileSync(join(temporary, entry))).toString())
@@ -158,16 +158,16 @@ function write() {
       const definitions = prune(schema, usage)
       return { definitions, scopes: JSON.stringify(selectScopes(access.items, definitions, usage), null, 2) }
     }
-    const { definitions, scopes } = read(newest)
+    const { definitions, scopes } = readVersion(newest)
     writeSchema(newest, 'The part of', [
       'schema {\n  query: QueryRoot\n  mutation: Mutation\n}',
       ...definitions.values(),
     ])
     writeFileSync(new URL('scopes.json', folder), `${scopes}\n`)
     for (const version of older) {
-      const own = read(version)
-      if (own.scopes !== scopes) throw new Error(`The scopes of ${version} must be those of ${newest}.`)
-      const different = [...own.definitions].filter(([name, text]) => definitions.get(name) !== text)
+      const versionContent = readVersion(version)
+      if (versionContent.scopes !== scopes) throw new Error(`The scopes of ${version} must be those of ${newest}.`)
+      const different = [...versionContent.definitions].filter(([name, text]) => definitions.get(name) !== text)
       writeSchema(
         version,
         `The definitions that differ from ${newest}.graphql, of the part of`,

@@ -62,9 +62,10 @@ try {
     try {
       await db.pool.query(`alter system set synchronous_standby_names = 'standby'`)
       await db.pool.query('select pg_reload_conf()')
-      for (const begun = performance.now(); ; await delay(100)) {
+      for (const startedAt = performance.now(); ; await delay(100)) {
         if (await db.row(sql`select from pg_stat_replication where sync_state = 'sync'`)) return
-        if (performance.now() - begun > 60_000) throw new Error('the standby did not become synchronous within 60 s')
+        if (performance.now() - startedAt > 60_000)
+          throw new Error('the standby did not become synchronous within 60 s')
       }
     } finally {
       await db.close()

@@ -50,10 +50,10 @@ const create = (client: number) =>
 async function probeLiveness() {
   const send = fetchFromAny(apis, random)
   while (phase !== 'over') {
-    const begun = performance.now()
+    const startedAt = performance.now()
     const { status } = await sendRaw(send, credentials, { method: 'GET', path: '/health/live' })
     if (status !== 200) brokenConnections++
-    if (phase === 'halted') liveMs.push(performance.now() - begun)
+    if (phase === 'halted') liveMs.push(performance.now() - startedAt)
     await delay(50)
   }
 }

@@ -75,11 +75,11 @@ try {
   })
   const haltedApi = openClientTo(halted, (seconds + 60) * 1_000)
   const firstResponses = Promise.all(orders.map(order => placeOrder(haltedApi, order)))
-  for (const begun = performance.now(); countEffects() < count; await delay(20))
-    if (performance.now() - begun > 60_000) throw new Error('the back office received too few orders within 60 s')
+  for (const startedAt = performance.now(); countEffects() < count; await delay(20))
+    if (performance.now() - startedAt > 60_000) throw new Error('the back office received too few orders within 60 s')
   process.kill(pid, 'SIGSTOP')
-  const begun = performance.now()
-  const elapsedSeconds = () => (performance.now() - begun) / 1_000
+  const startedAt = performance.now()
+  const elapsedSeconds = () => (performance.now() - startedAt) / 1_000
   const finished = new Map<string, Outcome<Order>>()
   let lastFinishedSeconds = 0
   try {

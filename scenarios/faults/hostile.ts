@@ -68,13 +68,13 @@ function measureLive(agent: Agent | false): Promise<number> {
     return { now: performance.now() - ownThread.waited - serverThread.waited, worked: serverThread.worked }
   }
   const start = readClocks()
-  const sent = request(`${baseUrl}/health/live`, { agent, rejectUnauthorized: false }, response =>
+  const outgoing = request(`${baseUrl}/health/live`, { agent, rejectUnauthorized: false }, response =>
     response.resume().once('end', () => {
       const end = readClocks()
       resolve(response.statusCode === 200 ? Math.max(end.now - start.now, end.worked - start.worked) : Infinity)
     }),
   )
-  sent.on('error', () => resolve(Infinity)).end()
+  outgoing.on('error', () => resolve(Infinity)).end()
   return promise
 }
 
@@ -96,10 +96,10 @@ async function measureFirstRequests() {
   for (const { method, path, headers, body } of listFirstRequests()) {
     const { promise, resolve, reject } = Promise.withResolvers<number>()
     const options = { method, agent, headers: { ...accounts[0], ...headers } }
-    const sent = request(`${baseUrl}${path}`, options, response =>
+    const outgoing = request(`${baseUrl}${path}`, options, response =>
       response.resume().once('end', () => resolve(response.statusCode ?? 0)),
     )
-    sent.on('error', reject).end(body)
+    outgoing.on('error', reject).end(body)
     const status = await promise
     const { longestTurnMs } = await serverProcess.measure()
     measurements.push({ name: `${method} ${path}`, status, longestTurnMs })

@@ -143,8 +143,8 @@ function readCpu() {
   return [(user + system) / 1e6, readCpuSeconds(installation.postgres.pid), readCpuSeconds(process.pid)] as const
 }
 
-const begun = performance.now()
-const getElapsedSeconds = () => (performance.now() - begun) / 1_000
+const startedAt = performance.now()
+const getElapsedSeconds = () => (performance.now() - startedAt) / 1_000
 let completed = 0
 try {
   const watching = watchReservations()

@@ -85,9 +85,9 @@ try {
   const reading = writeAndReadChanges(service.name, api, () => isMoved, Math.max(100, pause))
   const changing = Array.from({ length: writers }, (_, i) => changeCustomers(i))
   await delay(1_000)
-  const begun = performance.now()
+  const startedAt = performance.now()
   const { code, output } = await runCommand(environment, 'service', 'move', service.name, '--to', 'east')
-  const seconds = (performance.now() - begun) / 1_000
+  const seconds = (performance.now() - startedAt) / 1_000
   isMoved = true
   const [{ wrong, longestPauseMs }] = await Promise.all([reading, ...changing])
   const target = openDatabase(eastUrl, { max: 2, statementTimeoutMs: 0 })

@@ -98,9 +98,9 @@ const causeFault: Record<
 
 /** Resolves with the time when Patroni reports the node as the primary. */
 async function waitForPromotion(node: PatroniNode) {
-  for (const begun = performance.now(); ; await delay(100)) {
+  for (const startedAt = performance.now(); ; await delay(100)) {
     if (await node.isPrimary().catch(() => false)) return performance.now()
-    if (performance.now() - begun > 120_000) throw new Error(`${node.name} did not become the primary within 120 s`)
+    if (performance.now() - startedAt > 120_000) throw new Error(`${node.name} did not become the primary within 120 s`)
   }
 }
 
@@ -131,22 +131,22 @@ try {
     const nodes = await cluster.untilHealthy()
     await delay(seconds * 1_000)
     say(faults[fault])
-    const begun = performance.now()
+    const startedAt = performance.now()
     // Patroni keeps the roles while etcd elects another leader.
-    const promoted = fault === 'etcd' ? Promise.resolve(begun) : waitForPromotion(nodes.standby)
+    const promoted = fault === 'etcd' ? Promise.resolve(startedAt) : waitForPromotion(nodes.standby)
     const repair = await causeFault[fault](cluster, nodes, promoted)
     const promotedAt = await promoted
     await waitForNextCustomer(acknowledged, 90_000)
     repair()
     await cluster.untilHealthy()
     await delay(seconds * 1_000)
-    const instants = [begun, ...times.filter(time => time > begun)]
+    const instants = [startedAt, ...times.filter(time => time > startedAt)]
     const gap = Math.max(...instants.slice(1).map((time, i) => time - (instants[i] ?? time)))
     const resumedAt = times.find(time => time > promotedAt) ?? performance.now()
     const addedSeconds = Math.max(0, resumedAt - promotedAt) / 1_000
     measurements.push([`${faults[fault]}: no write acknowledged for, s`, (gap / 1_000).toFixed(1)])
     if (fault !== 'etcd') {
-      measurements.push([`${faults[fault]}: Patroni needs, s`, ((promotedAt - begun) / 1_000).toFixed(1)])
+      measurements.push([`${faults[fault]}: Patroni needs, s`, ((promotedAt - startedAt) / 1_000).toFixed(1)])
       measurements.push([`${faults[fault]}: Tillbridge adds, s`, addedSeconds.toFixed(1)])
       if (addedSeconds > maxAdded) lateResumptions.push(`${faults[fault]}: ${addedSeconds.toFixed(1)} s`)
     }

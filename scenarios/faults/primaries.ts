@@ -89,16 +89,16 @@ const reads: ((api: Tillbridge) => Promise<unknown>)[] = [
   api => api.changes.list({ limit: 10 }).page(),
   api => api.stores.list().page(),
 ]
-let written = 0
+let createdCount = 0
 /** Sends one request; one in five is a write. */
 async function sendOne(retailer: Retailer): Promise<Sample> {
-  const email = `new-${written++}@example.com`
+  const email = `new-${createdCount++}@example.com`
   const api = getClient(retailer)
-  const [begun, { shard }] = [performance.now(), retailer]
+  const [startedAt, { shard }] = [performance.now(), retailer]
   const isWrite = random.chance(0.2)
   const { status } = isWrite ? await createCustomer(api, email) : await toOutcome(random.pick(reads)(api))
   if (status === 201) retailer.acknowledged.push(email)
-  return { retailer, shard, status, ms: performance.now() - begun }
+  return { retailer, shard, status, ms: performance.now() - startedAt }
 }
 
 /** Sends requests at a fixed rate, whatever the response times, until `isOver`. */
@@ -177,11 +177,11 @@ try {
   areMoved = true
   const changes = await Promise.all(reading)
   const duringMoves = await loading
-  const before = await runLoad(all, afterSeconds(seconds))
+  const samplesBeforeKill = await runLoad(all, afterSeconds(seconds))
 
   process.kill(west.pid, 'SIGKILL')
   await west.ended
-  const after = await runLoad(all, afterSeconds(seconds))
+  const samplesAfterKill = await runLoad(all, afterSeconds(seconds))
   const isOnDeadServer = ({ shard }: Sample) => shard === 'west'
   const excludeDeadServer = (samples: readonly Sample[]) => samples.filter(sample => !isOnDeadServer(sample))
   restarted = await start('west')
@@ -192,8 +192,11 @@ try {
     ['west', urlAt(restarted)],
   ])
   const wrong = await compareDatabases(all, urls)
-  const [beforeMs, afterMs] = [getP99(excludeDeadServer(before)), getP99(excludeDeadServer(after))]
-  const onDeadServer = after.filter(isOnDeadServer)
+  const [beforeMs, afterMs] = [
+    getP99(excludeDeadServer(samplesBeforeKill)),
+    getP99(excludeDeadServer(samplesAfterKill)),
+  ]
+  const onDeadServer = samplesAfterKill.filter(isOnDeadServer)
   report('primaries', {
     keep,
     measurements: [
@@ -227,8 +230,8 @@ try {
       check('no request of a service that stays fails during moves', listFailures(duringMoves), duringMoves.length),
       check(
         'only services on the dead server fail',
-        listFailures(excludeDeadServer(after)),
-        excludeDeadServer(after).length,
+        listFailures(excludeDeadServer(samplesAfterKill)),
+        excludeDeadServer(samplesAfterKill).length,
       ),
       check(
         'requests for services on the dead server are rejected with 503',

@@ -62,7 +62,7 @@ interface Report {
 }
 
 async function readReport(file: string): Promise<Report> {
-  for (const begun = performance.now(); performance.now() - begun < 30_000; await delay(20))
+  for (const startedAt = performance.now(); performance.now() - startedAt < 30_000; await delay(20))
     try {
       return JSON.parse(readFileSync(file, 'utf8'))
     } catch {

@@ -127,7 +127,7 @@ async function poll() {
   }
 }
 
-async function read() {
+async function readRepeatedly() {
   while (phase !== 'over') {
     await readPage({ limit: 20 })
     await delay(pause)
@@ -140,7 +140,7 @@ try {
   await haproxy.untilAllAreUp()
   const working = Promise.all([
     ...Array.from({ length: clients }, (_, i) => create(i)),
-    ...Array.from({ length: clients }, () => read()),
+    ...Array.from({ length: clients }, () => readRepeatedly()),
   ])
   const polling = poll()
   await delay(1_000)

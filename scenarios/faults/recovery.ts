@@ -30,10 +30,10 @@ const isRoot = process.geteuid?.() === 0
 
 function run(program: string, args: string[], environment: NodeJS.ProcessEnv = {}) {
   const needsPostgresUser = program.startsWith(debian) && isRoot
-  const [command, ...all] = needsPostgresUser
+  const [command, ...commandArgs] = needsPostgresUser
     ? ['setpriv', '--reuid=postgres', '--regid=postgres', '--init-groups', '--', program, ...args]
     : [program, ...args]
-  const { status, stdout, stderr } = spawnSync(command ?? '', all, {
+  const { status, stdout, stderr } = spawnSync(command ?? '', commandArgs, {
     cwd: home,
     encoding: 'utf8',
     timeout: 120_000,
@@ -98,11 +98,14 @@ try {
   )
   writeFileSync(join(data, 'recovery.signal'), '')
   runPgCtl('-l', join(home, 'log'), 'start')
-  const listed = tillbridge('service', 'list')
+  const services = tillbridge('service', 'list')
   const acknowledgement = tillbridge('restore', 'acknowledge')
   printChecks([
-    check('a service that existed at the restore time is restored', /^after-the-base /m.test(listed) ? [] : [listed]),
-    check('a service from before the base backup is restored', /^before /m.test(listed) ? [] : [listed]),
+    check(
+      'a service that existed at the restore time is restored',
+      /^after-the-base /m.test(services) ? [] : [services],
+    ),
+    check('a service from before the base backup is restored', /^before /m.test(services) ? [] : [services]),
     check('cursors of clients expire', /expired/.test(acknowledgement) ? [] : [acknowledgement]),
   ])
 } finally {

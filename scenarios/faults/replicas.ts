@@ -19,7 +19,12 @@ import { quantile, report } from '../support/report.ts'
 import { buildDatabaseUrl, startStandby } from '../support/standby.ts'
 import { type Poller, pollChanges, pollList, type Read, readReplicaCounts } from './replicas/pollers.ts'
 
-const { clients, seconds, late, keep } = new Command('npm run scenario -- replicas')
+const {
+  clients,
+  seconds,
+  late: lateSeconds,
+  keep,
+} = new Command('npm run scenario -- replicas')
   .description(
     'Two processes read from two replicas while writers commit late or not at all: one replica is always late, the other pauses its replay,\njumps and hangs. Checks that clients that poll a list or /changes end with the records of the primary, and that clients read their own writes.',
   )
@@ -44,7 +49,10 @@ await chmod(home, 0o711)
 const settings = { max_connections: '100' }
 const primary = await startPostgres(join(home, 'primary'), { settings })
 const source = { directory: join(home, 'primary'), postgres: primary }
-const delayed = await startStandby(join(home, 'late'), source, { ...settings, recovery_min_apply_delay: `${late}s` })
+const delayed = await startStandby(join(home, 'late'), source, {
+  ...settings,
+  recovery_min_apply_delay: `${lateSeconds}s`,
+})
 const unsteady = await startStandby(join(home, 'unsteady'), source, settings)
 const { database } = primary.connection
 const random = randomFor('replicas')
@@ -66,11 +74,11 @@ let isOver = false
 /** True after the last write. */
 let isAllWritten = false
 
-const read: Read = async call => {
-  const [begun, wasHalted] = [performance.now(), isHalted]
+const sendRead: Read = async call => {
+  const [startedAt, wasHalted] = [performance.now(), isHalted]
   const { status, data, code } = await toOutcome(call(api))
-  readMs.push(performance.now() - begun)
-  if (wasHalted) readMsDuringHalt.push(performance.now() - begun)
+  readMs.push(performance.now() - startedAt)
+  if (wasHalted) readMsDuringHalt.push(performance.now() - startedAt)
   statuses.set(status, (statuses.get(status) ?? 0) + 1)
   if (data === undefined) throw new Error(`a read failed: ${status} ${code}`)
   return data
@@ -109,8 +117,8 @@ async function writeAndRead() {
     const email = `own-${i}@example.com`
     const { data: created } = await createCustomer(api, email)
     const id = created?.id ?? ''
-    const byId = await toOutcome(read(() => api.customers.get(id))).catch(() => undefined)
-    const byEmail = await read(() => api.customers.find({ email }).page())
+    const byId = await toOutcome(sendRead(() => api.customers.get(id))).catch(() => undefined)
+    const byEmail = await sendRead(() => api.customers.find({ email }).page())
     if (byId?.data?.id !== id) unseen.push(`${id} by its path`)
     if (byEmail.data[0]?.id !== id) unseen.push(`${id} by the list`)
     ownWrites++
@@ -148,7 +156,7 @@ async function countReadsByReplica() {
 
 /** Waits at most 60 s until each replica executed a read: a slow machine needs longer than the scenario lasts. */
 async function untilAllReplicasRead() {
-  for (const begun = performance.now(); performance.now() - begun < 60_000; await delay(200))
+  for (const startedAt = performance.now(); performance.now() - startedAt < 60_000; await delay(200))
     if ((await countReadsByReplica()).every(count => count > 0)) return
 }
 
@@ -159,13 +167,14 @@ try {
     ids.map(id => ({ id, firstname: 'Ann' })),
   )
   // The first request of a process takes longest.
-  for (const _ of apis) await read(() => api.customers.search({ limit: 1 }).page())
+  for (const _ of apis) await sendRead(() => api.customers.search({ limit: 1 }).page())
   readMs.length = 0
   // Some scans take longer than a replica is late.
-  const createPause = (i: number) => (i % 2 ? () => random.integer(0, 20) : () => random.integer(100, 150 * late))
+  const createPause = (i: number) =>
+    i % 2 ? () => random.integer(0, 20) : () => random.integer(100, 150 * lateSeconds)
   const pollers: Poller[] = Array.from({ length: clients }, (_, i) => [
-    pollList(read, createPause(i), () => isAllWritten),
-    pollChanges(read, createPause(i), () => isAllWritten),
+    pollList(sendRead, createPause(i), () => isAllWritten),
+    pollChanges(sendRead, createPause(i), () => isAllWritten),
   ]).flat()
   const polling = Promise.all(pollers.map(({ done }) => done))
   const writing = Promise.all([write(), write(), write(), writeAndRead(), disturb()])
@@ -190,7 +199,7 @@ try {
   report('replicas', {
     keep,
     measurements: [
-      ['duration, and seconds that one replica is late', `${seconds}, ${late}`],
+      ['duration, and seconds that one replica is late', `${seconds}, ${lateSeconds}`],
       ['commits of writers, without those that lost their connection', commits],
       ['clients that poll the list, and /changes', `${clients}, ${clients}`],
       ['pauses of the replay, halts of the other replica', `${disturbances.replay}, ${disturbances.halt}`],

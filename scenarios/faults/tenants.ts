@@ -70,7 +70,7 @@ const allTenants: Tenant[] = []
 const statuses = new Map<number, number>()
 const foreignResponses: string[] = []
 const serverErrors: string[] = []
-let sent = 0
+let sentCount = 0
 let withoutResponse = 0
 
 /** Picks the next request. IDs and keys are the same for every tenant. */
@@ -96,9 +96,9 @@ function pickRequest({ number }: Tenant, i: number): RawRequest {
 }
 
 async function runClient() {
-  while (sent < requests) {
+  while (sentCount < requests) {
     const tenant = random.pick(allTenants)
-    const i = sent++
+    const i = sentCount++
     const request = pickRequest(tenant, i)
     // Some clients hang up after 2 ms.
     const timeoutMs = random.chance(0.02) ? 2 : 60_000
@@ -121,7 +121,7 @@ async function disturb() {
   const sessions = sql`pg_stat_activity where application_name like 'api-%' and state <> 'idle'`
   let cancelled = 0
   let ended = 0
-  while (sent < requests) {
+  while (sentCount < requests) {
     cancelled += await db.run(sql`select pg_cancel_backend(pid) from ${sessions} order by random() limit 1`)
     await delay(100)
     if (random.chance(0.3))
@@ -137,11 +137,11 @@ async function disturb() {
 
 try {
   for (let i = 0; i < tenants; i++) allTenants.push(await createTenant(i))
-  const begun = performance.now()
+  const startedAt = performance.now()
   const disturbing = disturb()
   await Promise.all(Array.from({ length: clients }, runClient))
   const { cancelled, ended } = await disturbing
-  const seconds = (performance.now() - begun) / 1_000
+  const seconds = (performance.now() - startedAt) / 1_000
   const foreignRows: string[] = []
   const lost: string[] = []
   for (const { number, service, created } of allTenants) {
@@ -157,17 +157,17 @@ try {
   report('tenants', {
     keep,
     measurements: [
-      ['tenants, clients, requests', `${tenants}, ${clients}, ${sent}`],
+      ['tenants, clients, requests', `${tenants}, ${clients}, ${sentCount}`],
       ['seconds', seconds.toFixed(0)],
       ...[...statuses].sort().map(([status, count]) => [`responses, ${status}`, count] as const),
       ['requests without a response', withoutResponse],
       ['statements cancelled, connections ended', `${cancelled}, ${ended}`],
     ],
     checks: [
-      check('every response contains only its own tenant', foreignResponses, sent),
+      check('every response contains only its own tenant', foreignResponses, sentCount),
       check('every row contains only its own tenant', foreignRows, tenants * records),
       check('every acknowledged customer is stored for its tenant', lost, created),
-      check('no response is a server error except 503 and 504', serverErrors, sent),
+      check('no response is a server error except 503 and 504', serverErrors, sentCount),
       check('no unexpected error was logged', log.filter(line => /internal_error|unhandled/i.test(line)).slice(0, 3)),
     ],
   })

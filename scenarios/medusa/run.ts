@@ -112,12 +112,12 @@ async function setStock(skus: readonly string[], units?: number) {
 
 /** Waits until no level is due or in flight, three times in a row. */
 async function waitUntilQuiet(timeoutMs = quietTimeoutMs) {
-  const begun = performance.now()
+  const startedAt = performance.now()
   for (let quiet = 0; quiet < 3; await delay(500)) {
     const { due, inFlight } = await countLevels(db, service)
     // The change feed is read up to a second later.
     quiet = due + inFlight === 0 ? quiet + 1 : 0
-    if (performance.now() - begun > timeoutMs)
+    if (performance.now() - startedAt > timeoutMs)
       throw new Error(`${due} levels are due and ${inFlight} are in flight after ${timeoutMs / 1_000} s`)
   }
 }
@@ -135,7 +135,7 @@ async function findWrongLevels(): Promise<string[]> {
   const wrong: string[] = []
   const skusByItem = new Map(shop.variants.map(({ inventoryItemId, sku }) => [inventoryItemId, sku]))
   const storesByLocation = new Map(shop.locations.map((id, at) => [id, storeIds[at] ?? '']))
-  let read = 0
+  let levelCount = 0
   for (let offset = 0; offset < variantCount; offset += 100) {
     const fields = 'id,location_levels.location_id,location_levels.stocked_quantity'
     const { inventory_items } = await medusa.request<{
@@ -143,12 +143,12 @@ async function findWrongLevels(): Promise<string[]> {
     }>('GET', `/admin/inventory-items?order=id&limit=100&offset=${offset}&fields=${fields}`)
     for (const { id, location_levels } of inventory_items)
       for (const { location_id, stocked_quantity } of location_levels) {
-        read++
+        levelCount++
         const key = toKey(skusByItem.get(id) ?? '', storesByLocation.get(location_id) ?? '')
         if (stock.get(key) !== stocked_quantity) wrong.push(`${key}: ${stocked_quantity} not ${stock.get(key)}`)
       }
   }
-  if (read !== variantCount * locations) wrong.push(`${read} levels instead of ${variantCount * locations}`)
+  if (levelCount !== variantCount * locations) wrong.push(`${levelCount} levels instead of ${variantCount * locations}`)
   return wrong
 }
 
@@ -159,13 +159,13 @@ async function measureEndpointRate(): Promise<number> {
     shop.locations.map(location_id => ({ inventory_item_id: inventoryItemId, location_id, stocked_quantity: 4 })),
   )
   const batches = Array.from({ length: Math.ceil(rows.length / 500) }, (_, at) => rows.slice(at * 500, at * 500 + 500))
-  const begun = performance.now()
+  const startedAt = performance.now()
   const write = async () => {
     for (let batch = batches.pop(); batch; batch = batches.pop())
       await medusa.request('POST', '/admin/inventory-items/location-levels/batch', { update: batch })
   }
   await Promise.all([write(), write(), write(), write()])
-  return rows.length / ((performance.now() - begun) / 1_000)
+  return rows.length / ((performance.now() - startedAt) / 1_000)
 }
 
 /**
@@ -180,12 +180,12 @@ async function executeLateWrite() {
     void (actual !== expected && failures.push(`${name}: ${actual} not ${expected}`))
   const holding = proxy.holdNextWrite()
   await setStock([variant.sku], 41)
-  const held = await holding
+  const heldWrite = await holding
   await setStock([variant.sku], 42)
-  await held.abandoned
+  await heldWrite.abandoned
   await waitUntilQuiet()
   expect('wrong levels after the write was abandoned', (await findWrongLevels()).length, 0)
-  expect('status of the late write', await held.execute(), 200)
+  expect('status of the late write', await heldWrite.execute(), 200)
   expect('wrong levels after the late write', (await findWrongLevels()).length, locations)
   expect('drift', (await reconcile()).drifted, locations)
   await waitUntilQuiet()
@@ -271,7 +271,7 @@ async function findNewestWriteTime(): Promise<string> {
   )
 }
 
-const secondsSince = (begun: number) => (performance.now() - begun) / 1_000
+const secondsSince = (startedAt: number) => (performance.now() - startedAt) / 1_000
 const endpointRate = await measureEndpointRate()
 say(`The endpoint alone: ${Math.round(endpointRate)} levels/s`)
 for (const [at, storeId] of storeIds.entries()) {

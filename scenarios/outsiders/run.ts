@@ -75,7 +75,7 @@ function send(
 ): Promise<Response> {
   const startedAt = performance.now()
   return new Promise((resolve, reject) => {
-    const sent = request(
+    const outgoing = request(
       `${api?.baseUrl}${path}`,
       {
         method,
@@ -91,8 +91,8 @@ function send(
           .resume()
           .on('end', () => resolve({ status: response.statusCode ?? 0, ms: performance.now() - startedAt })),
     )
-    sent.on('error', reject)
-    sent.end(body)
+    outgoing.on('error', reject)
+    outgoing.end(body)
   })
 }
 

@@ -132,9 +132,11 @@ export const customerRequests = [
   statement('GET customers: updated_after; an array of customers', async ({ api, shop }) => {
     const { id } = await shop.newCustomer(createNames())
     const { updateTimeStamp } = getData(await api.get(paths.customer(id)))
-    const before = new Date(Date.parse(`${updateTimeStamp.replace(' ', 'T')}Z`) - 2_000).toISOString().slice(0, 19)
-    const pageCustomers = getData(await api.get(paths.customers, { updated_after: before }))
+    const updatedAfter = new Date(Date.parse(`${updateTimeStamp.replace(' ', 'T')}Z`) - 2_000)
+      .toISOString()
+      .slice(0, 19)
+    const pageCustomers = getData(await api.get(paths.customers, { updated_after: updatedAfter }))
     assert.ok(pageCustomers.some((customer: { id: string }) => customer.id === id))
-    for (const customer of pageCustomers) assert.ok(customer.updateTimeStamp >= before.replace('T', ' '))
+    for (const customer of pageCustomers) assert.ok(customer.updateTimeStamp >= updatedAfter.replace('T', ' '))
   }),
 ]

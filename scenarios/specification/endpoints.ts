@@ -60,15 +60,15 @@ export const endpoints = section(
   statement('GET retail transactions of one shopper', async ({ api }) => {
     const sale = getData(await api.get(sales)).find(({ customerId: ownerId }: { customerId: string | null }) => ownerId)
     const { id, customerId } = requireValue(sale, 'no transaction is of a known shopper')
-    const history = getData(await api.get(paths.transactionsOf(customerId)))
+    const history = getData(await api.get(paths.transactionsPath(customerId)))
     assert.ok(history.some((entry: { id: string }) => entry.id === id))
     for (const entry of history) assert.equal(entry.customerId, customerId)
   }),
   statement('POST returns: each SKU is on the original order; the created return', async ({ api, shop }) => {
     const { id, lines } = await shop.order()
-    const created = getData(await api.post(paths.returnsOf(id), buildReturn(lines[0].sku, await shop.returnReason())))
+    const created = getData(await api.post(paths.returnsPath(id), buildReturn(lines[0].sku, await shop.returnReason())))
     assert.equal(created.lines[0].sku, lines[0].sku)
-    const returns = getData(await api.get(paths.returnsOf(id)))
+    const returns = getData(await api.get(paths.returnsPath(id)))
     assert.ok(returns.some((refund: { id: string }) => refund.id === created.id))
   }),
   statement('GET gift voucher: voucher information', async ({ api, shop }) => {
@@ -80,9 +80,9 @@ export const endpoints = section(
     const { number, pin } = await shop.voucher()
     for (const lock of [api.put, api.post]) {
       const { validationId } = getData(await api.get(paths.voucher(number), { amount: '1.00' }, { [pinHeader]: pin }))
-      assert.equal(getData(await lock(paths.lockOf(number), { validationId, lockSeconds: 60 })).status, 'locked')
+      assert.equal(getData(await lock(paths.lockPath(number), { validationId, lockSeconds: 60 })).status, 'locked')
       assertRejected(await api.get(paths.voucher(number), { amount: '1.00' }, { [pinHeader]: pin }), 409)
-      assert.equal(getData(await lock(paths.lockOf(number), { validationId, lockSeconds: 0 })).status, 'active')
+      assert.equal(getData(await lock(paths.lockPath(number), { validationId, lockSeconds: 0 })).status, 'active')
     }
   }),
   statement('POST gift voucher: a payment gateway name may be chosen', async ({ api, shop }) => {

@@ -113,9 +113,9 @@ export const errors = section(
   statement('2. A customer is not rejected for lacking mobile or dateOfBirth', assertPhoneAndBirthDateOptional),
   statement('3. A return is processed only when the SKU is on the original order', async ({ api, shop }) => {
     const { id } = await shop.order()
-    const before = getData(await api.get(paths.returnsOf(id)))
-    assertRejected(await api.post(paths.returnsOf(id), buildReturn(await shop.otherSku(), await shop.returnReason())))
-    assert.deepEqual(getData(await api.get(paths.returnsOf(id))), before)
+    const returnsBefore = getData(await api.get(paths.returnsPath(id)))
+    assertRejected(await api.post(paths.returnsPath(id), buildReturn(await shop.otherSku(), await shop.returnReason())))
+    assert.deepEqual(getData(await api.get(paths.returnsPath(id))), returnsBefore)
   }),
 )
 

@@ -87,7 +87,7 @@ export function createShop(api: Api, { writes, voucher, ship }: ShopOptions): Sh
     rewards: memoize(async () => {
       const members = (await customers()).filter(customer => customer[fields.loyalty[1] ?? ''])
       for (const { id } of members.slice(0, 20)) {
-        const response = await api.get(paths.rewardsOf(id))
+        const response = await api.get(paths.rewardsPath(id))
         if (response.status === 200) return response.body.data
       }
       return undefined

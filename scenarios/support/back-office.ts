@@ -107,7 +107,7 @@ export async function openBackOffice(options: BackOfficeOptions): Promise<BackOf
 
 /** Waits at most 60 s until the jobs have finished every initial sync. */
 export async function waitForInitialSyncs({ db }: Installation, { syncs }: Driver) {
-  for (const until = performance.now() + 60_000; performance.now() < until; await delay(100)) {
+  for (const deadline = performance.now() + 60_000; performance.now() < deadline; await delay(100)) {
     const { rows } = await db.pool.query('select sync from sync_state where finished_at is not null')
     if (rows.length === syncs.length) return
   }
@@ -118,13 +118,13 @@ export async function waitForInitialSyncs({ db }: Installation, { syncs }: Drive
 export async function runAllSyncs({ db, service }: Installation, driver: Driver) {
   for (const full of [true, false])
     for (const sync of driver.syncs)
-      for (const until = performance.now() + 30_000; ; await delay(300)) {
+      for (const deadline = performance.now() + 30_000; ; await delay(300)) {
         // The circuit breaker can still be open, and a run that was killed can still have its lease.
         const result = await runSyncIfReady(db, service, driver, withoutSchedule(sync), { full }).catch(
           (error: Error) => error,
         )
         if ('result' in result) break
-        if (performance.now() > until) throw new Error(`Sync ${sync.name} fails: ${JSON.stringify(result)}`)
+        if (performance.now() > deadline) throw new Error(`Sync ${sync.name} fails: ${JSON.stringify(result)}`)
       }
 }
 

@@ -16,10 +16,10 @@ const isRoot = process.geteuid?.() === 0
 function run(program: string, args: readonly string[], environment: Environment = {}) {
   // Set after the user has changed: preloaded libraries can keep files by user.
   const set = Object.entries(environment).map(([name, value]) => `${name}=${value}`)
-  const all = ['env', ...set, join(findDebianPrograms(), program), ...args]
+  const commandLine = ['env', ...set, join(findDebianPrograms(), program), ...args]
   const [command = '', ...prefix] = isRoot
-    ? ['setpriv', '--reuid=postgres', '--regid=postgres', '--init-groups', '--', ...all]
-    : all
+    ? ['setpriv', '--reuid=postgres', '--regid=postgres', '--init-groups', '--', ...commandLine]
+    : commandLine
   const { status, stderr } = spawnSync(command, prefix, {
     cwd: '/',
     encoding: 'utf8',
@@ -54,8 +54,13 @@ function createServerHandle({ home, port }: ServerLocation): DebianServer {
     run('pg_ctl', ['-D', data, '-w', '-t', '60', ...args], environment)
   return {
     start(settings = {}, environment = {}) {
-      const all = { listen_addresses: '127.0.0.1', port: String(port), unix_socket_directories: home, ...settings }
-      const options = Object.entries(all).map(([name, value]) => `-c ${name}=${value}`)
+      const commandLine = {
+        listen_addresses: '127.0.0.1',
+        port: String(port),
+        unix_socket_directories: home,
+        ...settings,
+      }
+      const options = Object.entries(commandLine).map(([name, value]) => `-c ${name}=${value}`)
       control(['-l', join(home, 'log'), '-o', options.join(' '), 'start'], environment)
     },
     kill() {

@@ -65,9 +65,10 @@ export async function startHaproxy({ directory, ports, certificate }: HaproxyOpt
     baseUrl: `https://localhost:${port}`,
     /** Resolves when HAProxy sends requests to each process. Throws after 120 s. */
     async untilAllAreUp() {
-      const begun = performance.now()
+      const startedAt = performance.now()
       while ((await readStatuses(socket)).filter(status => status === 'UP').length < ports.length) {
-        if (performance.now() - begun > 120_000) throw new Error('HAProxy did not find all processes up within 120 s')
+        if (performance.now() - startedAt > 120_000)
+          throw new Error('HAProxy did not find all processes up within 120 s')
         await delay(100)
       }
     },

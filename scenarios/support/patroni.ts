@@ -32,8 +32,9 @@ function startProgram(command: readonly string[], log: string, cwd: string): Chi
 
 /** Resolves when `condition` holds. Throws after `timeoutMs`. */
 async function waitUntil(condition: () => Promise<boolean>, what: string, timeoutMs = 120_000) {
-  for (const begun = performance.now(); !(await condition().catch(() => false)); await delay(200))
-    if (performance.now() - begun > timeoutMs) throw new Error(`${what} did not happen within ${timeoutMs / 1_000} s`)
+  for (const startedAt = performance.now(); !(await condition().catch(() => false)); await delay(200))
+    if (performance.now() - startedAt > timeoutMs)
+      throw new Error(`${what} did not happen within ${timeoutMs / 1_000} s`)
 }
 
 /** Sends a signal to a child process, and waits until it ends. */
@@ -212,9 +213,9 @@ export async function startPatroni({ home, isSynchronous }: ClusterOptions): Pro
     let healthyNodes: { primary: PatroniNode; standby: PatroniNode } | undefined
     const isHealthy = async () => {
       const primary = (await Promise.all(nodes.map(node => node.isPrimary()))).indexOf(true)
-      const [one, other] = [nodes[primary], nodes[1 - primary]]
-      if (!one || !other || !(await other.isStandby())) return false
-      healthyNodes = { primary: one, standby: other }
+      const [primaryNode, standbyNode] = [nodes[primary], nodes[1 - primary]]
+      if (!primaryNode || !standbyNode || !(await standbyNode.isStandby())) return false
+      healthyNodes = { primary: primaryNode, standby: standbyNode }
       return true
     }
     await waitUntil(isHealthy, 'a primary and its standby')

@@ -73,8 +73,8 @@ export async function startManagedProcess(options: ManagedProcessOptions): Promi
       const ended = once(child, 'exit')
       child.kill('SIGTERM')
       await ended
-      for (const begun = performance.now(); !managed.isUp; await delay(50))
-        if (performance.now() - begun > 120_000) throw new Error(`${name} did not start again within 120 s`)
+      for (const startedAt = performance.now(); !managed.isUp; await delay(50))
+        if (performance.now() - startedAt > 120_000) throw new Error(`${name} did not start again within 120 s`)
     },
     async end() {
       isOver = true

@@ -15,12 +15,12 @@ export const lastHour = '2024-06-30T11:00:00Z'
 
 /** Returns the time of change `i`. The changes cover three years, and one in a hundred is in the last hour. */
 function toChangeTime(i: number, count: number) {
-  const recent = Math.ceil(count / 100)
-  const before = count - recent
+  const recentCount = Math.ceil(count / 100)
+  const olderCount = count - recentCount
   const [from, ms, steps, step] =
-    i < before
-      ? [newest - 3 * 365 * 86_400_000, 3 * 364 * 86_400_000, before, i]
-      : [newest - 3_590_000, 3_590_000, recent, i - before]
+    i < olderCount
+      ? [newest - 3 * 365 * 86_400_000, 3 * 364 * 86_400_000, olderCount, i]
+      : [newest - 3_590_000, 3_590_000, recentCount, i - olderCount]
   return new Date(from + Math.floor((ms * step) / steps))
 }
 

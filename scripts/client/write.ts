@@ -24,17 +24,17 @@ export async function buildClientFiles(): Promise<Record<string, string>> {
   const operations = listOperations(paths)
   const groupUses = Object.entries(groups).map(([group, names]) => {
     const groupOperations = Object.entries(names).map(([name, id]) => [name, getOperation(operations, id)] as const)
-    const sent = new Set<string>()
-    const read = new Set<string>()
+    const sentSchemas = new Set<string>()
+    const readSchemas = new Set<string>()
     for (const [, operation] of groupOperations) {
       const { query, body, data } = analyzeOperation(operation, components)
-      collectSchemas([query, body], components.schemas, sent)
-      collectSchemas(data, components.schemas, read)
+      collectSchemas([query, body], components.schemas, sentSchemas)
+      collectSchemas(data, components.schemas, readSchemas)
     }
-    return { group, groupOperations, sent, read }
+    return { group, groupOperations, sentSchemas, readSchemas }
   })
   const findUses = (schemaName: string) =>
-    groupUses.filter(({ sent, read }) => sent.has(schemaName) || read.has(schemaName))
+    groupUses.filter(({ sentSchemas, readSchemas }) => sentSchemas.has(schemaName) || readSchemas.has(schemaName))
   const general = [
     ...collectSchemas(
       commonSchemas.map($ref => ({ $ref: `/${$ref}` })),
@@ -47,12 +47,15 @@ export async function buildClientFiles(): Promise<Record<string, string>> {
   const renderSchemas = (names: Iterable<string>, way: Direction) =>
     [...names].map(name => renderSchema(name, components.schemas[name], way)).join('\n')
 
-  const files = groupUses.flatMap(({ group, groupOperations, sent, read }) => {
+  const files = groupUses.flatMap(({ group, groupOperations, sentSchemas, readSchemas }) => {
     const selectOwn = (names: Iterable<string>) => [...names].filter(name => findHomeGroup(name) === group)
-    const schemas = [renderSchemas(selectOwn(sent), 'sent'), renderSchemas(selectOwn(read.difference(sent)), 'read')]
+    const schemas = [
+      renderSchemas(selectOwn(sentSchemas), 'sent'),
+      renderSchemas(selectOwn(readSchemas.difference(sentSchemas)), 'read'),
+    ]
       .filter(Boolean)
       .join('\n')
-    const homes = Map.groupBy([...sent, ...read], name => findHomeGroup(name) ?? 'general')
+    const homes = Map.groupBy([...sentSchemas, ...readSchemas], name => findHomeGroup(name) ?? 'general')
     const api = `${toPascalCase(group)}Api`
     const methods = groupOperations.map(([name, operation]) => renderSignature(name, operation, components)).join('')
     const implementations = groupOperations

@@ -38,11 +38,11 @@ const secret = `whsec_${Buffer.from('a secret of a webhook').toString('base64')}
 
 function signDelivery() {
   const body = JSON.stringify({ type: 'records.changed', timestamp: new Date(), data: { changes: [] } })
-  const at = new Date()
+  const sentAt = new Date()
   const headers = {
     'Webhook-Id': 'delivery-1',
-    'Webhook-Timestamp': `${Math.floor(at.getTime() / 1_000)}`,
-    'Webhook-Signature': new Webhook(secret).sign('delivery-1', at, body),
+    'Webhook-Timestamp': `${Math.floor(sentAt.getTime() / 1_000)}`,
+    'Webhook-Signature': new Webhook(secret).sign('delivery-1', sentAt, body),
   }
   return JSON.stringify({ body, headers, secret })
 }

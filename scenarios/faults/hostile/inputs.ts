@@ -40,14 +40,14 @@ const send =
   ({ baseUrl, credentials, agent, signal }) => {
     const { promise, resolve } = Promise.withResolvers<string>()
     const options = { method, agent, signal, headers: { ...credentials, ...headers } }
-    const sent = request(`${baseUrl}${path}`, options, response =>
+    const outgoing = request(`${baseUrl}${path}`, options, response =>
       response
         .resume()
         .on('close', () => resolve(`${response.statusCode}`))
         .on('error', () => {}),
     )
-    sent.on('error', ({ code = 'error' }: NodeJS.ErrnoException) => resolve(code))
-    sent.end(body)
+    outgoing.on('error', ({ code = 'error' }: NodeJS.ErrnoException) => resolve(code))
+    outgoing.end(body)
     return promise
   }
 

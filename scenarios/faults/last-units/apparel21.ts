@@ -67,11 +67,11 @@ export async function openApparel21Stock(): Promise<ContendedStock> {
       await sync(installation, syncs === 0)
     },
     async disturb(installation, { random, tillSales, isOver }) {
-      let left = tillSales
+      let salesLeft = tillSales
       while (!isOver()) {
-        if (left > 0 && getStock() > 0 && random.chance(0.5)) {
+        if (salesLeft > 0 && getStock() > 0 && random.chance(0.5)) {
           simulator.change({ kind: 'sell-stock', skuId: product.id, storeId: warehouse.id, quantity: 1 })
-          left--
+          salesLeft--
           tillUnits++
         }
         await sync(installation, random.chance(0.1))

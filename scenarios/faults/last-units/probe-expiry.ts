@@ -40,12 +40,13 @@ export async function probeExpiry({ api, sku, repeatUntilFinal, isOver }: ProbeO
     return data?.id
   }
   for (let expired = await reserve(); !isOver(); ) {
-    const [read, next] = await Promise.all([
+    const [readExpired, nextId] = await Promise.all([
       expired && repeatUntilFinal(() => api.reservations.get(expired as string)),
       reserve(),
     ])
-    if (read && read.status !== 404) stillFound.push(`${expired}: ${read.status} ${read.code ?? ''}`)
-    expired = next
+    if (readExpired && readExpired.status !== 404)
+      stillFound.push(`${expired}: ${readExpired.status} ${readExpired.code ?? ''}`)
+    expired = nextId
   }
   const longestMs = Math.max(...responsesMs)
   const measurements: Measurements = [

@@ -18,7 +18,7 @@ export async function writeAndReadChanges(
   isOver: () => boolean,
   pauseMs = 100,
 ): Promise<ChangeReport> {
-  const written: string[] = []
+  const acknowledgedIds: string[] = []
   const delivered: { id: string; changedAt: string }[] = []
   const wrong: string[] = []
   let longestPauseMs = 0
@@ -30,7 +30,7 @@ export async function writeAndReadChanges(
       for (;;) {
         const { status, code, data } = await createCustomer(api, `moved-${i}@example.com`)
         if (status === 201) {
-          written.push(data?.id ?? '')
+          acknowledgedIds.push(data?.id ?? '')
           break
         }
         if (status && status < 500) wrong.push(`a write was rejected: ${status} ${code}`)
@@ -63,7 +63,7 @@ export async function writeAndReadChanges(
   await Promise.all([write(), readChanges()])
   const counts = new Map<string, number>()
   for (const { id } of delivered) counts.set(id, (counts.get(id) ?? 0) + 1)
-  for (const id of written) {
+  for (const id of acknowledgedIds) {
     const count = counts.get(id) ?? 0
     if (count !== 1) wrong.push(`${name}: ${id} was delivered ${count} times`)
   }

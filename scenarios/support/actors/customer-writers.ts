@@ -28,9 +28,9 @@ export async function writeCustomers(api: Tillbridge, acknowledged: string[], op
     const email = `${prefix}-${i}@example.com`
     for (;;) {
       beforeAttempt()
-      const begun = performance.now()
+      const startedAt = performance.now()
       const outcome = await createCustomer(api, email)
-      onAttempt(outcome, performance.now() - begun)
+      onAttempt(outcome, performance.now() - startedAt)
       if (outcome.status === 201) break
       await delay(retryMs)
     }
@@ -65,12 +65,12 @@ export function startCustomerWriters(
 
 /** Resolves with the milliseconds until the next customer is acknowledged. Throws after `timeoutMs`. */
 export async function waitForNextCustomer(acknowledged: readonly string[], timeoutMs: number): Promise<number> {
-  const [count, begun] = [acknowledged.length, performance.now()]
+  const [count, startedAt] = [acknowledged.length, performance.now()]
   while (acknowledged.length === count) {
-    if (performance.now() - begun > timeoutMs) throw new Error(`no customer was created for ${timeoutMs / 1_000} s`)
+    if (performance.now() - startedAt > timeoutMs) throw new Error(`no customer was created for ${timeoutMs / 1_000} s`)
     await delay(10)
   }
-  return performance.now() - begun
+  return performance.now() - startedAt
 }
 
 /** Compares the stored customers with those that were acknowledged. */

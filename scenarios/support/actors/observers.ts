@@ -18,7 +18,7 @@ export async function observeRemovals(
   isOver: () => boolean,
 ): Promise<CheckResult> {
   const startedAt = simulator.clock.wall()
-  const seen = new Set<string>()
+  const storedOnce = new Set<string>()
   const lost = new Set<string>()
   /** Records that must stay once they are in our tables. */
   function listLasting(): Set<string> {
@@ -49,18 +49,18 @@ export async function observeRemovals(
     ])
   }
   while (!isOver()) {
-    const before = listLasting()
+    const lastingBefore = listLasting()
     const rows = await db.rows<{ key: string }>(sql`
       select 'customer ' || id as key from customer where service_id = ${service.id}
       union all select 'SKU ' || sku_id from variant where service_id = ${service.id}
       union all select format('stock %s %s %s', store_id, sku_id, trim_scale(free_stock)) from stock where service_id = ${service.id}`)
     const stored = new Set(rows.map(({ key }) => key))
-    const after = listLasting()
-    for (const key of seen) if (before.has(key) && after.has(key) && !stored.has(key)) lost.add(key)
-    for (const key of stored) if (before.has(key)) seen.add(key)
+    const lastingAfter = listLasting()
+    for (const key of storedOnce) if (lastingBefore.has(key) && lastingAfter.has(key) && !stored.has(key)) lost.add(key)
+    for (const key of stored) if (lastingBefore.has(key)) storedOnce.add(key)
     await delay(150)
   }
-  return check('no sync removed a record that the back office still has', [...lost], seen.size)
+  return check('no sync removed a record that the back office still has', [...lost], storedOnce.size)
 }
 
 /** Lists that can be polled by `updatedAfter`. */

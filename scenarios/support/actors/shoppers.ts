@@ -171,8 +171,8 @@ export async function runShopper(
     const { data } = await client.read(api => api.products.list({ limit: 100 }).page())
     const skus = data.flatMap(product => ('colours' in product ? toSkus(product) : []))
     if (!skus.length) return
-    const chosen = [...new Set(Array.from({ length: random.integer(1, 3) }, () => random.pick(skus)))]
-    const lines = chosen.map(({ sku, price }) => ({ sku, price, quantity: random.integer(1, 3) }))
+    const skusToBuy = [...new Set(Array.from({ length: random.integer(1, 3) }, () => random.pick(skus)))]
+    const lines = skusToBuy.map(({ sku, price }) => ({ sku, price, quantity: random.integer(1, 3) }))
     return {
       dueCents: addUp(lines.map(({ price, quantity }) => Math.round(Number(price) * 100) * quantity)),
       lines: lines.map(({ sku, quantity }) => ({ sku, quantity })),

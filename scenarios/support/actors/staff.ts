@@ -165,8 +165,8 @@ export async function runStaff(
     },
     () => apply({ kind: 'edit-store', id: pickShop().id, fields: { name: `Shop of ${random.pick(names)} ` } }),
     () => {
-      const place = pickMatching(state.stores.values(), ({ kind }) => kind !== 'shop')
-      if (place) apply({ kind: 'edit-store', id: place.id, fields: { name: `Stock of ${random.pick(names)} ` } })
+      const location = pickMatching(state.stores.values(), ({ kind }) => kind !== 'shop')
+      if (location) apply({ kind: 'edit-store', id: location.id, fields: { name: `Stock of ${random.pick(names)} ` } })
     },
     () => state.stores.size < 12 && apply({ kind: 'add-warehouse', name: `Overflow ${random.integer(1, 99)}` }),
     () => {

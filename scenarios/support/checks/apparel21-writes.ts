@@ -73,10 +73,12 @@ export async function checkApparel21Writes(
   ): CheckResult {
     const operations = history.of(type)
     const wrong = operations.flatMap(operation => {
-      const [upstream, own] = [upstreamRecords.get(operation.key), ownRecords.get(operation.key)]
-      if (upstream !== own) return [`${operation.key} is ${upstream} at the back office, ${own} in our tables`]
-      const isWrong = isAcknowledged(operation) && !(own && isOfResponse(operation, own.split(':')[0] ?? ''))
-      return isWrong ? [`${operation.key} is ${own}; the response was ${operation.outcome.data?.id}`] : []
+      const [upstreamRecord, ownRecord] = [upstreamRecords.get(operation.key), ownRecords.get(operation.key)]
+      if (upstreamRecord !== ownRecord)
+        return [`${operation.key} is ${upstreamRecord} at the back office, ${ownRecord} in our tables`]
+      const isWrong =
+        isAcknowledged(operation) && !(ownRecord && isOfResponse(operation, ownRecord.split(':')[0] ?? ''))
+      return isWrong ? [`${operation.key} is ${ownRecord}; the response was ${operation.outcome.data?.id}`] : []
     })
     return check(`${name}: back office, our tables and responses agree`, wrong, operations.length)
   }

@@ -25,17 +25,18 @@ export async function checkLists(
 ): Promise<CheckResult[]> {
   const { state, clock } = simulator
   const limit = 100
-  const read = async (list: Parameters<typeof readList<object>>[1]) => (await readList<object>(client, list)).records
+  const readRecords = async (list: Parameters<typeof readList<object>>[1]) =>
+    (await readList<object>(client, list)).records
   const stock = await readList(client, api => api.inventory.list({ limit }))
   return [
-    checkList('stores', toExpectedStores(state), await read(api => api.stores.list()), 'storeId'),
-    checkList('products', toExpectedProducts(state), await read(api => api.products.list({ limit }))),
+    checkList('stores', toExpectedStores(state), await readRecords(api => api.stores.list()), 'storeId'),
+    checkList('products', toExpectedProducts(state), await readRecords(api => api.products.list({ limit }))),
     checkStock(simulator, stock.records),
-    checkList('customers', toExpectedCustomers(state), await read(api => api.customers.search({ limit }))),
+    checkList('customers', toExpectedCustomers(state), await readRecords(api => api.customers.search({ limit }))),
     checkList(
       'retail transactions',
       toExpectedTransactions(state),
-      await read(api => api.transactions.search({ limit, asc: true })),
+      await readRecords(api => api.transactions.search({ limit, asc: true })),
     ),
     checkList(
       'reward accounts',
@@ -57,13 +58,15 @@ function checkStock({ state, clock }: Simulator, levels: readonly StockLevel[]):
       ),
     ),
   )
-  const listed = new Map(levels.map(({ storeId, skuId, freeStock }) => [`${storeId}-${skuId}`, freeStock]))
+  const levelsByKey = new Map(levels.map(({ storeId, skuId, freeStock }) => [`${storeId}-${skuId}`, freeStock]))
   const wrong = [...expected].flatMap(([key, quantity]) => {
-    const free = listed.get(key) ?? 0
+    const free = levelsByKey.get(key) ?? 0
     const expectedQuantity = changed.has(key) ? quantity : Math.max(0, quantity)
     return free === expectedQuantity ? [] : [`${key} is ${free}, not ${expectedQuantity}`]
   })
-  const stray = [...listed.keys()].filter(key => !expected.has(key)).map(key => `${key} was removed at the back office`)
+  const stray = [...levelsByKey.keys()]
+    .filter(key => !expected.has(key))
+    .map(key => `${key} was removed at the back office`)
   return check('stock: it equals the back office, SKU by SKU and store by store', [...wrong, ...stray], expected.size)
 }
 
