@@ -27,7 +27,7 @@ interface Failure {
   error?: { summary?: string }
 }
 
-/** Runs npm and returns its JSON, or the reason of a failure. npm exits with 1 if it has something to report. */
+/** Runs npm. Returns its JSON, or the reason of a failure. Ignores the exit code, which is 1 if npm has findings. */
 function runNpm<T extends object>(...args: string[]): T | string {
   const { stdout, stderr, error } = spawnSync('npm', [...args, '--json'], { encoding: 'utf8' })
   if (error) return error.message

@@ -8,7 +8,7 @@ const list = fileURLToPath(new URL('../node_modules/.cache/tillbridge/failed-fil
 /** Returns the test files with failures in the last `npm test`, as paths below the checkout. */
 export const readFailedFiles = (): string[] => JSON.parse(readFileSync(list, 'utf8'))
 
-/** A reporter of Node's test runner. Stores the files with failures, and prints how to run only those. */
+/** A reporter of Node's test runner. Stores the files with failures, and prints the command that runs only these files. */
 export default async function* keepFailedFiles(events: AsyncIterable<TestEvent>) {
   const failed = new Set<string>()
   for await (const { type, data } of events) if (type === 'test:fail' && data.file) failed.add(relative('', data.file))

@@ -11,7 +11,7 @@ import { openBackOfficeService } from './console-office.ts'
 import { reduceColours, useFonts } from './take-picture.ts'
 
 // Takes the screenshots of the console for `docs/`. Run it after a screen has changed. `--width 320 --to FOLDER` takes
-// others for review.
+// further ones for review.
 if (browserMissing) throw new Error(browserMissing)
 const { values, positionals: selectedScreens } = parseArgs({
   allowPositionals: true,

@@ -64,7 +64,7 @@ const unlessEqual = (actual: number, expected: number) => (actual === expected ?
 
 try {
   const { pid } = await findProcess(halted.dataDirectory)
-  // The back office applies each order at once and responds 3 s later.
+  // The back office applies each order immediately and responds 3 s later.
   simulator.faults.add({
     kind: 'latency',
     method: 'POST',

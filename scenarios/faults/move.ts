@@ -44,7 +44,7 @@ const { apis, secret, service, credentials } = installation
 const api = openClient(apis, credentials, randomFor('move'))
 const environment = { DATABASE_URL: firstUrl, SECRET_KEY: secret, DATA_DIR: join(home, 'data') }
 
-/** Inserts the customers: the first like an import, the others as copies of it. */
+/** Inserts one customer like an import, and then copies of it. */
 async function insertCustomers() {
   const db = openDatabase(firstUrl, { max: 1, statementTimeoutMs: 0 })
   await upsertCustomers(db, service, [
@@ -65,7 +65,7 @@ async function insertCustomers() {
 const lastNames = new Map<string, string>()
 let isMoved = false
 
-/** Changes existing customers one after the other; each writer has its own. */
+/** Changes existing customers one after the other. Writers don't share customers. */
 async function changeCustomers(writer: number) {
   const random = randomFor(`writer ${writer}`)
   for (let i = 0; !isMoved; i++) {

@@ -149,8 +149,8 @@ let restarted: Postgres | undefined
 try {
   for (const { name, file } of writeUrlFiles(home, shardUrls))
     await runCommand(environment, 'shard', 'add', name, '--url-file', file)
-  const all = await createRetailers(control, keys, shardUrls, { services, customers: 50 })
-  await runLoad(all, afterSeconds(Math.min(10, seconds)))
+  const allRetailers = await createRetailers(control, keys, shardUrls, { services, customers: 50 })
+  await runLoad(allRetailers, afterSeconds(Math.min(10, seconds)))
 
   // Services of each database move to the next one; none can move into the control database.
   const targets = new Map([
@@ -158,8 +158,8 @@ try {
     ['east', 'west'],
     ['west', 'east'],
   ])
-  const moving = all.slice(0, moves)
-  const staying = all.slice(moves)
+  const moving = allRetailers.slice(0, moves)
+  const staying = allRetailers.slice(moves)
   let areMoved = false
   const failedMoves: string[] = []
   const pausedSeconds: number[] = []
@@ -177,11 +177,11 @@ try {
   areMoved = true
   const changes = await Promise.all(reading)
   const duringMoves = await loading
-  const samplesBeforeKill = await runLoad(all, afterSeconds(seconds))
+  const samplesBeforeKill = await runLoad(allRetailers, afterSeconds(seconds))
 
   process.kill(west.pid, 'SIGKILL')
   await west.ended
-  const samplesAfterKill = await runLoad(all, afterSeconds(seconds))
+  const samplesAfterKill = await runLoad(allRetailers, afterSeconds(seconds))
   const isOnDeadServer = ({ shard }: Sample) => shard === 'west'
   const excludeDeadServer = (samples: readonly Sample[]) => samples.filter(sample => !isOnDeadServer(sample))
   restarted = await start('west')
@@ -191,7 +191,7 @@ try {
     ...shardUrls,
     ['west', urlAt(restarted)],
   ])
-  const wrong = await compareDatabases(all, urls)
+  const wrong = await compareDatabases(allRetailers, urls)
   const [beforeMs, afterMs] = [
     getP99(excludeDeadServer(samplesBeforeKill)),
     getP99(excludeDeadServer(samplesAfterKill)),
@@ -249,7 +249,7 @@ try {
       check(
         'every acknowledged customer is stored once, in the database of its service',
         wrong,
-        all.reduce((sum, writer) => sum + writer.acknowledged.length, 0),
+        allRetailers.reduce((sum, writer) => sum + writer.acknowledged.length, 0),
       ),
     ],
   })

@@ -111,7 +111,7 @@ async function write() {
 
 const unseen: string[] = []
 let ownWrites = 0
-/** Creates customers, and reads each at once by its path and by the list. */
+/** Creates customers, and reads each immediately by its path and by the list. */
 async function writeAndRead() {
   for (let i = 0; !isOver; i++) {
     const email = `own-${i}@example.com`

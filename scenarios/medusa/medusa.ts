@@ -8,7 +8,7 @@ import { startPostgresProxy } from '../support/postgres-proxy.ts'
 import { createProgramHome } from '../support/program-home.ts'
 
 /*
- * A real Medusa on this machine: installs it once, starts it with a PostgreSQL of its own, and creates an administrator and an API key. After the
+ * A real Medusa on this machine: installs it once, starts it with a separate PostgreSQL, and creates an administrator and an API key. After the
  * installation, it uses only the loopback address.
  */
 

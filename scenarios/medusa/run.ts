@@ -122,7 +122,7 @@ async function waitUntilQuiet(timeoutMs = quietTimeoutMs) {
   }
 }
 
-/** Compares all levels as the nightly job does. Its margin of a minute doesn't apply: nothing else changes them. */
+/** Compares all levels like the nightly job, but without its margin of a minute, because nothing else changes the levels. */
 async function reconcile() {
   await db.run(sql`update ecommerce_level set known_at = known_at - interval '1 hour' where service_id = ${service.id}`)
   const result = await reconcileStock(db, keys, service, log, { signal, isEmbedded: true })
@@ -130,7 +130,7 @@ async function reconcile() {
   return result.counts
 }
 
-/** Reads all levels from Medusa, and returns those whose quantity isn't the one of our stores. */
+/** Reads all levels from Medusa. Returns those whose quantity differs from our stock. */
 async function findWrongLevels(): Promise<string[]> {
   const wrong: string[] = []
   const skusByItem = new Map(shop.variants.map(({ inventoryItemId, sku }) => [inventoryItemId, sku]))

@@ -38,7 +38,7 @@ const random = randomFor(`millions ${seed}`)
 /** Records in two batches, which can be in flight together: the third begins after the first has its checkpoint. */
 const twoBatches = 4_000
 const firstKillAt = Math.max(twoBatches, Math.floor(count / 3))
-/** Each kill is in the first half of its own section of the records, so that the next one finds them stored. */
+/** Records per kill. A kill is in the first half of its section, so that the next import finds records of the section stored. */
 const sectionLength = Math.floor((count - firstKillAt) / kills)
 if (kills > 1 && sectionLength < 2 * twoBatches) {
   console.error(`The kills are too close to each other. Use --lines ${24_000 * kills} or more, or fewer --kills.`)

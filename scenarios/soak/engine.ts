@@ -89,7 +89,7 @@ export interface ScenarioRun {
   changes: ReadonlyMap<string, number>
   /** Which processes were killed, how often, and where. */
   kills: string
-  /** Checks everything, again at each call. */
+  /** Runs all checks. Can be called several times. */
   check(): Promise<CheckResult[]>
   close(): Promise<void>
 }
@@ -274,7 +274,7 @@ export async function runScenario(options: ScenarioOptions): Promise<ScenarioRun
 
 const rejectOneInTen = (random: ReturnType<typeof randomFor>) => () => random.chance(0.1)
 
-/** Vouchers that shoppers bought: the embedded back office returns number and PIN at once. */
+/** Lists the last 20 vouchers that shoppers bought. The embedded back office returns their numbers and PINs immediately. */
 const listSoldVouchers = (history: History): Voucher[] =>
   history
     .acknowledged('voucherSale')

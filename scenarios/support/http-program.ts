@@ -4,7 +4,7 @@ import { createWriteStream } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { killAtExit } from './kill-at-exit.ts'
 
-/** A program that serves HTTP in a process of its own. */
+/** A separate process that serves HTTP. */
 export interface HttpProgram {
   readonly pid: number
   /** Sends a signal and returns when the process has ended. */
@@ -22,7 +22,7 @@ export interface HttpProgramOptions {
 
 const maxStartMs = 120_000
 
-/** Starts a program and waits until it is ready. Throws with the path of its log if it ends before, or isn't ready within 120 s. */
+/** Starts a program and waits until it is ready. Throws with the path of its log if it ends, or isn't ready within 120 s. */
 export async function startHttpProgram(
   program: string,
   args: readonly string[],

@@ -10,7 +10,7 @@ import type { History } from './operations/history.ts'
 export interface KillSchedule {
   /** Shortest and longest pause between two kills. */
   pauseMs: readonly [number, number]
-  /** Share of kills that hit API processes and workers; the rest hits PostgreSQL. */
+  /** Share of kills that hit API processes and workers. All other kills hit PostgreSQL. */
   shares: { api: number; worker: number }
   /** Probability that a process with a crash point isn't killed elsewhere. */
   spareChance: number

@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net'
 import PostalMime from 'postal-mime'
 import { SMTPServer } from 'smtp-server'
 
-/** An email as it arrived. */
+/** An email that the mailbox received. */
 export interface ReceivedEmail {
   messageId: string
   subject: string

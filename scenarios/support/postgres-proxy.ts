@@ -12,7 +12,7 @@ export interface PostgresProxy {
   loseCommit(): Promise<void>
   /** Closes PostgreSQL's side of the connection instead of sending the next commit. Resolves with a function that closes the other side. */
   dropCommit(): Promise<() => void>
-  /** Loses the response to the next statement that has this string among its values and whose command tag begins with `tag` (`INSERT`). */
+  /** Loses the response to the next statement with the parameter `value` whose command tag begins with `tag`, such as `INSERT`. */
   loseResponse(value: string, tag: string): Promise<void>
   /** Closes all connections and accepts none until the returned function is called. */
   cutOff(): () => void

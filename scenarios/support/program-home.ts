@@ -4,7 +4,7 @@ import { openDatabase, raw, sql } from '../../src/database/db.ts'
 import { startPostgres } from '../../src/postgres/postgres.ts'
 import { type Packages, toManifest } from './install-packages.ts'
 
-/** A directory for an installed program, and a PostgreSQL of its own with an empty database. */
+/** A directory for an installed program, and a separate PostgreSQL with an empty database. */
 export interface ProgramHome {
   directory: string
   /** The file for its output. */

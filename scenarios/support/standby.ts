@@ -13,7 +13,7 @@ export interface BundledServer {
 export const buildConninfo = ({ connection: { host, port, user } }: Postgres) =>
   `host=${host} port=${port} user=${user}`
 
-/** False for files that a base backup leaves out: those of the running process, and WAL, which the standby receives. */
+/** False for files that a base backup omits: files of the running process, and WAL, which the standby receives. */
 const isCopied = (path: string) =>
   !['postmaster.pid', 'postmaster.opts'].includes(basename(path)) &&
   !['pg_wal', 'pg_replslot', 'pg_stat_tmp', 'pg_dynshmem'].includes(basename(dirname(path)))

@@ -25,7 +25,7 @@ export const readCpuSeconds = (pid: number): number => attempt(() => sumCpuSecon
 
 function sumCpuSeconds(pid: number): number {
   const { own, ended } = readCpuTimes(pid)
-  // Ticks are rounded to 10 ms; the sum over threads lacks those that ended.
+  // Ticks are rounded to 10 ms, and the sum over threads lacks threads that have ended, so take the larger value.
   const used = Math.max(own, attempt(() => readThreadCpuSeconds(pid)) ?? 0) + ended
   return listChildPids(pid).reduce((sum, child) => sum + (attempt(() => sumCpuSeconds(child)) ?? 0), used)
 }

@@ -28,10 +28,10 @@ export function analyzeOperation(
   { operation }: OperationDefinition,
   { parameters, schemas, requestBodies }: Node,
 ): OperationParts {
-  const all: Node[] = operation.parameters.map((parameter: Node) =>
+  const allParameters: Node[] = operation.parameters.map((parameter: Node) =>
     parameter.$ref ? parameters[getRefName(parameter)] : parameter,
   )
-  const filterByPlace = (place: string) => all.filter(parameter => parameter.in === place)
+  const filterByPlace = (place: string) => allParameters.filter(parameter => parameter.in === place)
   const isList = filterByPlace('query').some(parameter => parameter.name === 'after_cursor')
   const filters = filterByPlace('query').filter(
     parameter => !isList || !['limit', 'after_cursor'].includes(parameter.name),

@@ -54,7 +54,7 @@ export function renderMembers({ properties, required = [] }: Node, direction: Di
 export const renderDocstring = (text: string | undefined, indent = '') =>
   text ? `${indent}/** ${text.replaceAll('*/', '* /')} */\n` : ''
 
-/** Returns the names of the components that a schema needs, directly or through others. */
+/** Returns the names of the components that a schema needs, directly or indirectly. */
 export function collectSchemas(schema: Node, components: Record<string, Node>, names = new Set<string>()): Set<string> {
   if (Array.isArray(schema)) for (const item of schema) collectSchemas(item, components, names)
   else if (schema && typeof schema === 'object') {

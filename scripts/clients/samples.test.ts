@@ -58,7 +58,7 @@ const dataStatuses = [403, 404, 409, 412, 422]
 
 /** Operations whose samples are files that need the ID of a sign-up, a basket or an order. */
 const samplesWithIds = ['createCustomer', 'createReturn', 'issueVoucher', 'placeOrder']
-/** Operations whose other samples import a file of their folder, except in curl. */
+/** Operations whose samples import another file of their folder, except in curl. */
 const samplesWithImports = ['getCustomerRewards', 'listChanges', 'listInventory', 'listStores', 'validateVoucher']
 
 const execute = promisify(execFile)
@@ -70,7 +70,7 @@ for (const [language, { extension, program, probe }] of Object.entries(languages
     const skipped: string[] = []
     for (const { operationId, 'x-codeSamples': samples = [] } of operations) {
       const source = samples.find(({ label }) => label === language)?.source ?? assert.fail(`${operationId} has none`)
-      // The stream is endless, so it has a test of its own. test/docs/samples.test.ts runs the files.
+      // The stream is endless, so another test runs it. test/docs/samples.test.ts runs the files.
       const isFile = !/TILLBRIDGE_URL/.test(source) || /SIGN_UP_ID|BASKET_ID|ORDER_ID/.test(source)
       if (isFile || operationId === 'streamChanges') {
         skipped.push(operationId)

@@ -1,4 +1,4 @@
-/** A request of the collection. Path, method and description are those of its operation in the OpenAPI document. */
+/** A request of the collection. Path, method and description come from its operation in the OpenAPI document. */
 interface CollectionRequest {
   operation: string
   /** Values of parameters, by name. `{{name}}` is a variable. */

@@ -6,7 +6,7 @@ type Matchers<Name extends MetricName> = { readonly [label in LabelOf<Name>]?: s
 const renderMatcher = ([label, value]: [string, string]) =>
   /^[=!]/.test(value) ? `${label}${value}` : `${label}="${value}"`
 
-/** Other exporters also expose the metrics of the semantic conventions, so those are limited to our scrape job. */
+/** Limits metrics of the semantic conventions to our scrape job, because other exporters expose them too. */
 const listJobMatchers = (name: string) => (name.startsWith('tillbridge_') ? [] : [renderMatcher(['job', 'tillbridge'])])
 
 function buildSelector(name: string, matchers: Record<string, string>) {

@@ -22,8 +22,8 @@ interface LockedPackage {
 }
 
 /**
- * Lists the dependencies that the product needs at run time on this system and processor, without those for builds and
- * tests.
+ * Reads the dependencies that the product needs at run time on this system and processor, without dependencies for builds
+ * and tests.
  */
 export function readDependencies(lockFile: URL): Dependency[] {
   const { platform, arch } = process

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Dependency } from './dependencies.ts'
 
 // The software bill of materials of a release: CycloneDX as `npm sbom` writes it, plus the programs and libraries that npm doesn't know
-// because they are compiled into packages. Scanners find advisories of those by their CPE.
+// because they are compiled into packages. Scanners find the advisories of such programs by their CPE.
 
 interface Component {
   type: string
@@ -79,7 +79,7 @@ const createComponent = (name: string, version: string, cpe: string, parent: str
   cpe: `cpe:2.3:a:${cpe}:${version}:*:*:*:*:*:*:*`,
 })
 
-/** Returns PostgreSQL and the libraries of its package. Throws if a library is there and its version is not found. */
+/** Returns PostgreSQL and the libraries of its package. Throws if the version of a library isn't found. */
 function listPostgresComponents(directory: string, parent: string): Component[] {
   const native = join(directory, 'native')
   const output = execFileSync(join(native, 'bin/postgres'), ['--version'], { encoding: 'utf8' })
@@ -99,7 +99,7 @@ function listPostgresComponents(directory: string, parent: string): Component[] 
   ]
 }
 
-/** Returns Node.js and the libraries that are compiled into it, as the program itself prints them. */
+/** Returns Node.js and the libraries that are compiled into it, with the versions that the program prints. */
 function listNodeComponents(directory: string, parent: string): Component[] {
   const output = execFileSync(join(directory, 'bin/node'), ['-p', 'JSON.stringify(process.versions)'], {
     encoding: 'utf8',

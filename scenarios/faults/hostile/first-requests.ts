@@ -40,7 +40,7 @@ const buildUpload = (type: string, body: string): FirstRequest => ({
   body,
 })
 
-/** Pages whose first request builds something, and requests that the OpenAPI document doesn't describe. */
+/** Requests that the OpenAPI document doesn't describe, and pages that are built at their first request. */
 const undocumentedRequests: FirstRequest[] = [
   ...[
     '/',
@@ -69,7 +69,7 @@ const undocumentedRequests: FirstRequest[] = [
   buildUpload('application/x-ndjson', '{"id":"1","surname":"Lee"}\n'),
 ]
 
-/** Lists a request of each kind: each operation of the API with its example, writes as dry runs, and other pages. */
+/** Lists one request for each operation of the API, with its example and as a dry run, and one for each other page. */
 export function listFirstRequests(): FirstRequest[] {
   const url = new URL('../../../openapi.json', import.meta.url)
   const { paths, components } = JSON.parse(readFileSync(url, 'utf8')) as Document

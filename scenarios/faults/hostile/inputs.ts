@@ -24,7 +24,7 @@ export interface HostileClient {
   signal: AbortSignal
 }
 
-/** Sends a hostile input once. Returns the status of the response, or what happened to the connection. */
+/** Sends a hostile input once. Returns the status of the response, or the state of the connection, such as `disconnected`. */
 export type HostileInput = (client: HostileClient) => Promise<string>
 
 interface Message {
@@ -62,7 +62,7 @@ const importFile = (query: string, body: string | Buffer, type = 'text/csv') =>
   send({ path: `/imports?${query}`, headers: { 'content-type': type }, body })
 const get = (path: string, headers: OutgoingHttpHeaders = {}) => send({ method: 'GET', path, headers })
 
-/** Sends bytes over a connection of its own. Reads for at most a second, or until the server disconnects. */
+/** Sends bytes over a new connection. Reads for at most a second, or until the server disconnects. */
 const sendBytes =
   (protocol: 'h2' | 'http/1.1', bytes: Buffer): HostileInput =>
   async client => {

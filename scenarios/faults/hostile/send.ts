@@ -2,7 +2,7 @@ import { setPriority } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createAgent, type HostileClient, hostileInputs } from './inputs.ts'
 
-// Sends one input with many clients in a process of its own, so that it does not delay the requests that are measured.
+// Sends one input with many clients from a separate process, so that it doesn't delay the requests that are measured.
 
 export interface HostileTask {
   input: keyof typeof hostileInputs
@@ -13,7 +13,7 @@ export interface HostileTask {
   accounts: readonly Record<string, string>[]
 }
 
-/** The number of each result: statuses, and what happened to connections. */
+/** The number of responses and disconnections by result, such as `400` or `disconnected`. */
 export type HostileResults = Record<string, number>
 
 process.once('message', async ({ input, clients, seconds, baseUrl, accounts }: HostileTask) => {
@@ -31,7 +31,7 @@ process.once('message', async ({ input, clients, seconds, baseUrl, accounts }: H
       const result = await hostileInputs[input](client)
       if (ended.aborted) break
       results[result] = (results[result] ?? 0) + 1
-      // A client that is rejected at once would otherwise only measure itself.
+      // Otherwise, clients that are rejected immediately would use all of the CPU.
       await delay(20)
     }
     client.agent.destroy()

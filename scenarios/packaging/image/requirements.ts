@@ -14,7 +14,7 @@ const rootMissing =
 export const buildahMissing =
   rootMissing ?? (isInstalled('buildah') ? undefined : 'buildah is missing: apt-get install buildah')
 
-/** Runs a container with a port whose only program ends at once. */
+/** A shell command that runs a container with a published port. Its only program ends immediately. */
 const runSmallestContainer =
   'podman import image.tar smallest && podman run --init --read-only -p 8443:8443 smallest catatonit --version'
 

@@ -56,7 +56,7 @@ export interface ShopperContext {
   abandonChance: number
 }
 
-/** A client that repeats reads and writes until their outcome is known. */
+/** A client that repeats reads and writes until their outcome is final. */
 export interface ShopperClient {
   api: Tillbridge
   repeatUntilFinal<T>(call: (api: Tillbridge) => Promise<T>, abandonChance?: number): Promise<Outcome<T>>
@@ -136,7 +136,7 @@ export async function runShopper(
   const phone = () => `04${random.integer(10_000_000, 99_999_999)}`
   const pickFrom = <T>(list: readonly T[]) => (list.length ? random.pick(list) : undefined)
 
-  /** Sends a write until its outcome is known, sometimes twice at once or once more, and records it. */
+  /** Sends a write until its outcome is final, and records it. Sometimes sends it twice at the same time, or repeats it afterwards. */
   async function write(
     type: OperationType,
     key: string,
@@ -166,7 +166,7 @@ export async function runShopper(
     return outcome.data
   }
 
-  /** Picks something to buy, at the current prices. */
+  /** Picks one to three SKUs to buy, at the current prices. Returns undefined if none can be bought. */
   async function fillBasket() {
     const { data } = await client.read(api => api.products.list({ limit: 100 }).page())
     const skus = data.flatMap(product => ('colours' in product ? toSkus(product) : []))

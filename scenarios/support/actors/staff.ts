@@ -149,7 +149,7 @@ export async function runStaff(
       apply({ kind: 'edit-voucher', number: voucher.number, fields })
     },
   ]
-  /** Actions that remove something or change what many records depend on. */
+  /** Actions that remove records, or change records on which many others depend. */
   const rareActions: (() => unknown)[] = [
     () => state.styles.size > 6 && apply({ kind: 'withdraw-style', id: pickStyle().id }),
     () => {

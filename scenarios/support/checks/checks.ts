@@ -38,7 +38,7 @@ export async function runChecks(evidence: Evidence): Promise<CheckResult[]> {
   async function checkBackOffice(): Promise<CheckResult[]> {
     if (!backOffice) return checkEmbeddedWrites(db, service.id, history)
     const { simulator, driver, usedBefore } = backOffice
-    // The simulator sends the email of a sold voucher at the first request a second later, which may not have come.
+    // The simulator sends the email of a sold voucher at the first request that comes a second later. There may be no such request.
     simulator.change({ kind: 'allot-vouchers' })
     const drawnByTills = staffWork?.drawn ?? new Map()
     return [
@@ -51,7 +51,7 @@ export async function runChecks(evidence: Evidence): Promise<CheckResult[]> {
     ]
   }
 
-  /** Sends each acknowledged operation with a key once more. */
+  /** Repeats each acknowledged operation that has a key. */
   async function checkReplays(): Promise<CheckResult> {
     const acknowledged = history.operations.filter(({ key }) => history.acknowledgedKeys.has(key))
     const wrong: string[] = []

@@ -20,7 +20,7 @@ function sortById(list: readonly unknown[]): readonly unknown[] {
   return list.toSorted((a, b) => (toKey(a) < toKey(b) ? -1 : 1))
 }
 
-/** Checks that a list has the expected records, all of them, and no others. */
+/** Checks that a list has exactly the expected records. */
 export function checkList(name: string, expected: Expected, records: readonly object[], id = 'id'): CheckResult {
   const actual = new Map(records.map(record => [String((record as Record<string, unknown>)[id]), record]))
   const wrong = [

@@ -109,7 +109,7 @@ export const isFinal = ({ status, code }: Outcome<unknown>) =>
   code !== 'idempotency_in_progress' &&
   code !== 'concurrent_update'
 
-/** Status of an operation whose client stopped repeating it, and so never learnt the result. */
+/** The status of an operation that its client stopped repeating before it had a result. */
 export const abandoned = 499
 
 /** After this many milliseconds without a result, an operation counts as failed. */
