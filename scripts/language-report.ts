@@ -20,8 +20,8 @@ const files = execFileSync('git', ['ls-files'], { cwd: root, encoding: 'utf8', m
 const selectFolders = (...folders: string[]) =>
   files.filter(({ path }) => folders.some(folder => path.startsWith(`${folder}/`)))
 const source = selectFolders('src')
-const listPassages = (of: typeof files, kind: 'comment' | 'string') =>
-  of.flatMap(({ path, text }) => extractPassages(path, text).filter(passage => passage.kind === kind))
+const listPassages = (sources: typeof files, kind: 'comment' | 'string') =>
+  sources.flatMap(({ path, text }) => extractPassages(path, text).filter(passage => passage.kind === kind))
 
 const comments = listPassages(files, 'comment').map(({ text }) => text)
 const countWord = (word: string) =>
@@ -47,7 +47,7 @@ const countDependencies = (group: (path: string) => string) =>
         .map(target => `${group(path)} ${target}`),
     ),
   ).size
-const countLines = (of: typeof files) => of.reduce((sum, { text }) => sum + text.split('\n').length - 1, 0)
+const countLines = (sources: typeof files) => sources.reduce((sum, { text }) => sum + text.split('\n').length - 1, 0)
 
 console.table({
   'prose findings in src': sourceProse.reduce((sum, { text }) => sum + checkProse(text).length, 0),

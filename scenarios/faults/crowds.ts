@@ -141,7 +141,7 @@ try {
   const listExcess = (resource: 'files' | 'timers' | 'liveMebibytes' | 'busy', allowed: number) =>
     crowdResults
       .map(({ current }) => current[resource] - baseline[resource])
-      .flatMap(more => (more > allowed ? [`${more} more`] : []))
+      .flatMap(excess => (excess > allowed ? [`${excess} more`] : []))
   report('crowds', {
     keep,
     measurements: [

@@ -172,12 +172,16 @@ try {
     checks: [
       check(
         `/health/live responds within ${maxLive} ms`,
-        runs.filter(one => one.slowestMs > maxLive).map(one => `${one.name}: ${Math.round(one.slowestMs)} ms`),
+        runs
+          .filter(inputRun => inputRun.slowestMs > maxLive)
+          .map(inputRun => `${inputRun.name}: ${Math.round(inputRun.slowestMs)} ms`),
         runs.length,
       ),
       check(
         `no turn of the event loop uses more than ${maxTurn} ms of CPU`,
-        runs.filter(one => one.longestTurnMs > maxTurn).map(one => `${one.name}: ${one.longestTurnMs} ms`),
+        runs
+          .filter(inputRun => inputRun.longestTurnMs > maxTurn)
+          .map(inputRun => `${inputRun.name}: ${inputRun.longestTurnMs} ms`),
         runs.length,
       ),
       ...(firstRequests.length
@@ -207,7 +211,7 @@ try {
       ),
       check(
         'no response is a 5xx except 503',
-        runs.flatMap(one => Object.keys(one.results).filter(status => /^5/.test(status) && status !== '503')),
+        runs.flatMap(inputRun => Object.keys(inputRun.results).filter(status => /^5/.test(status) && status !== '503')),
       ),
       check('the server logs no error', installation.log),
     ],

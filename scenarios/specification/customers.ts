@@ -13,8 +13,8 @@ async function assertPostAndPut(
   input: object,
   assertCustomer: (customer: Record<string, unknown>) => void,
 ) {
-  assertCustomer(await shop.newCustomer(input))
-  const { id } = await shop.newCustomer()
+  assertCustomer(await shop.createCustomer(input))
+  const { id } = await shop.createCustomer()
   assertCustomer(getData(await api.put(paths.customer(id), input)))
   assertCustomer(getData(await api.get(paths.customer(id))))
 }
@@ -50,12 +50,12 @@ export const customers = section(
   ),
   statement('smsSubscription: when true, privacy is overridden to false', assertOverridesPrivacy('smsSubscription')),
   statement('emailSubscription, smsSubscription, privacy: boolean', async ({ api, shop }) => {
-    const { id } = await shop.newCustomer()
+    const { id } = await shop.createCustomer()
     for (const flag of ['emailSubscription', 'smsSubscription', 'privacy'])
       assertRejected(await api.put(paths.customer(id), { [flag]: 'true' }))
   }),
   statement('privacy: changing it changes the accept-marketing status', async ({ api, shop }) => {
-    const { id } = await shop.newCustomer({ privacy: false })
+    const { id } = await shop.createCustomer({ privacy: false })
     for (const privacy of [true, false]) {
       assert.equal(getData(await api.put(paths.customer(id), { privacy })).privacy, privacy)
       assert.equal(getData(await api.get(paths.customer(id))).privacy, privacy)
@@ -70,7 +70,7 @@ export const customers = section(
     )
   }),
   statement('updateTimeStamp: not accepted in the PUT request', async ({ api, shop }) => {
-    const { id, updateTimeStamp } = await shop.newCustomer()
+    const { id, updateTimeStamp } = await shop.createCustomer()
     assertRejected(await api.put(paths.customer(id), { updateTimeStamp, title: 'Mr' }))
     assert.equal(getData(await api.get(paths.customer(id))).title, null)
   }),
@@ -121,16 +121,16 @@ export const customers = section(
 
 export const customerRequests = [
   statement('POST customers: a customer body; the created customer', async ({ api, shop }) => {
-    const created = await shop.newCustomer({ mobile: '+61 491 570 006' })
+    const created = await shop.createCustomer({ mobile: '+61 491 570 006' })
     assert.deepEqual(getData(await api.get(paths.customer(created.id))).contact, created.contact)
   }),
   statement('PUT customers: a customer body without updateTimeStamp; the updated customer', async ({ api, shop }) => {
-    const { id } = await shop.newCustomer()
+    const { id } = await shop.createCustomer()
     assert.equal(getData(await api.put(paths.customer(id), { surname: 'Changed' })).surname, 'Changed')
     assert.equal(getData(await api.get(paths.customer(id))).surname, 'Changed')
   }),
   statement('GET customers: updated_after; an array of customers', async ({ api, shop }) => {
-    const { id } = await shop.newCustomer(createNames())
+    const { id } = await shop.createCustomer(createNames())
     const { updateTimeStamp } = getData(await api.get(paths.customer(id)))
     const updatedAfter = new Date(Date.parse(`${updateTimeStamp.replace(' ', 'T')}Z`) - 2_000)
       .toISOString()

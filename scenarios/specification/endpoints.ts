@@ -86,7 +86,7 @@ export const endpoints = section(
     }
   }),
   statement('POST gift voucher: a payment gateway name may be chosen', async ({ api, shop }) => {
-    await shop.newCustomer()
+    await shop.createCustomer()
     for (const variant of [{ gateway: await shop.gateway() }, {}])
       getData(await api.post(paths.vouchers, buildVoucher(variant)))
     assertRejected(await api.post(paths.vouchers, buildVoucher({ gateway: 'no such gateway' })))
@@ -95,7 +95,7 @@ export const endpoints = section(
     'POST gift voucher: a digital voucher with number and PIN, sent to the customer by email',
     async context => {
       const { api, shop, mails } = context
-      const { contact } = await shop.newCustomer()
+      const { contact } = await shop.createCustomer()
       const readEmails = requireValue(mails, 'the emails are not accessible')
       const { number, pin } = getData(await api.post(paths.vouchers, buildVoucher({ receiverEmail: contact.email })))
       // A back office that creates number and PIN later sends them only in the email.

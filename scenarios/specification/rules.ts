@@ -18,7 +18,7 @@ async function assertEmptyBefore2022({ old }: StatementContext) {
 }
 
 async function assertPhoneAndBirthDateOptional({ api, shop }: StatementContext) {
-  const { id } = await shop.newCustomer()
+  const { id } = await shop.createCustomer()
   assert.equal(getData(await api.put(paths.customer(id), { surname: 'Other' })).surname, 'Other')
 }
 

@@ -84,13 +84,13 @@ function readAccess({ url = '', apiKey, service }: Options): Access {
 
 /** Checks all statements in order and prints a line for each. Returns the number of failures. */
 async function checkAll(context: StatementContext): Promise<number> {
-  const counts = { held: 0, failed: 0, untested: 0 }
+  const counts = { holding: 0, failed: 0, untested: 0 }
   for (const { heading, statements } of specification satisfies readonly Section[]) {
     console.log(`\n${heading}`)
     for (const { sentence, check } of statements) {
       try {
         await check(context)
-        counts.held++
+        counts.holding++
         console.log(`  ✔ ${sentence}`)
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error)
@@ -102,6 +102,6 @@ async function checkAll(context: StatementContext): Promise<number> {
       }
     }
   }
-  console.log(`\n${counts.held} hold, ${counts.failed} do not, ${counts.untested} were not tested.`)
+  console.log(`\n${counts.holding} hold, ${counts.failed} do not, ${counts.untested} were not tested.`)
   return counts.failed
 }

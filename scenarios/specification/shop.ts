@@ -17,7 +17,7 @@ export interface Voucher {
 export interface Shop {
   /** Customers of the list, the first thousand. */
   customers(): Promise<ApiRecord[]>
-  newCustomer(more?: object): Promise<ApiRecord>
+  createCustomer(overrides?: object): Promise<ApiRecord>
   /** An order that was placed and shipped. */
   order(): Promise<ApiRecord>
   gateway(): Promise<string>
@@ -68,17 +68,17 @@ export function createShop(api: Api, { writes, voucher, ship }: ShopOptions): Sh
   function requireWrites() {
     if (!writes) throw new Untestable('it needs writes: use --writes')
   }
-  const newCustomer = async (more: object = {}) => {
+  const createCustomer = async (overrides: object = {}) => {
     requireWrites()
-    return getData(await api.post(paths.customers, { ...createNames(), ...more }))
+    return getData(await api.post(paths.customers, { ...createNames(), ...overrides }))
   }
   return {
     customers,
-    newCustomer,
+    createCustomer,
     gateway,
     order: memoize(async () => {
       const [{ ecommerceSku, price }] = await findPricedSizes()
-      const { id } = await newCustomer()
+      const { id } = await createCustomer()
       const order = getData(await api.post(paths.orders, buildOrder(id, ecommerceSku, price, await gateway())))
       await ship?.(order.id)
       return order

@@ -2,7 +2,7 @@
 export class Untestable extends Error {}
 
 /** Returns a value. Throws `Untestable` if it is missing. */
-export function requireValue<T>(value: T | undefined, why: string): T {
-  if (value === undefined) throw new Untestable(why)
+export function requireValue<T>(value: T | undefined, reason: string): T {
+  if (value === undefined) throw new Untestable(reason)
   return value
 }

@@ -157,8 +157,8 @@ export const productRows = Array.from({ length: 400 }, (_, i) => {
 })
 
 /** Each SKU in each store, as `upsertStock` takes it. */
-export const stockRows = stores.flatMap(({ storeId }, place) =>
-  productRows.map(({ variant }, i) => ({ storeId, skuId: variant.skuId, freeStock: (place * 7 + i * 3) % 40 })),
+export const stockRows = stores.flatMap(({ storeId }, storeIndex) =>
+  productRows.map(({ variant }, i) => ({ storeId, skuId: variant.skuId, freeStock: (storeIndex * 7 + i * 3) % 40 })),
 )
 
 /** Yields the lines of each transaction: one or two. About half of the transactions have a customer. */

@@ -5,7 +5,7 @@ export interface Outcome {
   stores: number
   title: string
   /** The number of customers with the new email address. */
-  written: number
+  customersWritten: number
   missing: string
   followed: string
   rejectedSignature: string
@@ -40,7 +40,7 @@ export async function program(connection: Connection): Promise<Outcome> {
   return {
     stores: stores.length,
     title: changed.title ?? '',
-    written: customers.length,
+    customersWritten: customers.length,
     missing,
     followed,
     rejectedSignature,

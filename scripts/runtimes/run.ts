@@ -42,9 +42,9 @@ const runtimes: Record<string, (main: string, caFile: string) => Promise<string[
   },
 }
 
-const isExpected = ({ stores, title, written, missing, followed, rejectedSignature }: Outcome) =>
+const isExpected = ({ stores, title, customersWritten, missing, followed, rejectedSignature }: Outcome) =>
   stores > 0 &&
-  [title, written, missing, followed, rejectedSignature].join(' ') === 'Dr 1 not_found changed timestamp_off'
+  [title, customersWritten, missing, followed, rejectedSignature].join(' ') === 'Dr 1 not_found changed timestamp_off'
 
 async function passesIn(name: string, main: string, authorityFile: string): Promise<boolean> {
   const [command, ...args] = (await runtimes[name]?.(main, authorityFile)) ?? []

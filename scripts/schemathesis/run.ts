@@ -15,8 +15,8 @@ import { toTestedDocument } from './findings.ts'
 const checkout = fileURLToPath(new URL('../..', import.meta.url))
 const cli = join(checkout, 'src/cli.js')
 
-function fail(why: string): never {
-  console.error(why)
+function fail(reason: string): never {
+  console.error(reason)
   process.exit(1)
 }
 

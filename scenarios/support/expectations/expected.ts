@@ -8,8 +8,8 @@ export type Expected = Map<string, object>
 /** Trims a string and normalises its line breaks; an empty string is null. */
 const cleanText = (text: string) => text.replaceAll('\r\n', '\n').trim() || null
 const formatDollars = (amount: number) => amount.toFixed(2)
-const mapById = <T extends { id: number }>(list: Iterable<T>, of: (item: T) => object): Expected =>
-  new Map([...list].map(item => [String(item.id), { id: String(item.id), ...of(item) }]))
+const mapById = <T extends { id: number }>(list: Iterable<T>, toFields: (item: T) => object): Expected =>
+  new Map([...list].map(item => [String(item.id), { id: String(item.id), ...toFields(item) }]))
 
 export const listShops = ({ stores }: Shop) => [...stores.values()].filter(({ kind }) => kind === 'shop')
 /** The web store doesn't export the style for freight. */
