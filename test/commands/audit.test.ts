@@ -17,8 +17,8 @@ before(async () => {
 })
 after(() => shop.api.stop())
 
-/** Returns the audit entries of commands for a service. */
-async function linesOf({ service }: Caller) {
+/** Returns the audit entries of commands for a service, as `operation subject`. */
+async function listCommandEntries({ service }: Caller) {
   const admin = await shop.api.createAccount('admin', service)
   const lines: Audit[] = (await admin.get('/audit')).json.data
   return lines
@@ -27,25 +27,25 @@ async function linesOf({ service }: Caller) {
 }
 
 test('the audit log records decisions and erasures made by commands', async () => {
-  const at = await shop.createShop({ fulfilment: 'manual' })
+  const caller = await shop.createShop({ fulfilment: 'manual' })
   const { db, keys } = shop.api
-  const { service } = at
+  const { service } = caller
   const [cancelled, shipped] = [
-    await placeOrder(at, [{ sku: 'TEE', quantity: 1 }]),
-    await placeOrder(at, [{ sku: 'HOOD-S', quantity: 1 }]),
+    await placeOrder(caller, [{ sku: 'TEE', quantity: 1 }]),
+    await placeOrder(caller, [{ sku: 'HOOD-S', quantity: 1 }]),
   ]
   const voucher = { number: '900', pin: '1', state: 'active', originalAmount: '20.00', usedAmount: '0.00' } as const
   await insertVouchers(db, keys, service, [{ ...voucher, expiryDate: '2099-12-31' }])
   await raiseAlert(db, service.id, { kind: 'email_failed', subject: '1', detail: 'No such mailbox' })
-  const here = (...command: string[]) => runSuccessfully([...command, '--service', service.name], environment)
-  await here('order', 'cancel', cancelled.orderNumber)
-  await here('order', 'ship', shipped.orderNumber)
-  const { id: returnId, returnNumber } = getCreatedRecord(await createReturn(at, shipped.id, { 'HOOD-S': 1 }))
-  await here('order', 'return', returnNumber, 'receive')
-  await here('voucher', 'suspend', '900')
-  await here('alert', 'resolve', 'email_failed')
-  await here('customer', 'erase', '65432', '--yes')
-  assert.deepEqual(await linesOf(at), [
+  const runForService = (...command: string[]) => runSuccessfully([...command, '--service', service.name], environment)
+  await runForService('order', 'cancel', cancelled.orderNumber)
+  await runForService('order', 'ship', shipped.orderNumber)
+  const { id: returnId, returnNumber } = getCreatedRecord(await createReturn(caller, shipped.id, { 'HOOD-S': 1 }))
+  await runForService('order', 'return', returnNumber, 'receive')
+  await runForService('voucher', 'suspend', '900')
+  await runForService('alert', 'resolve', 'email_failed')
+  await runForService('customer', 'erase', '65432', '--yes')
+  assert.deepEqual(await listCommandEntries(caller), [
     `order cancel /orders/${cancelled.id}`,
     `order ship /orders/${shipped.id}`,
     `order return receive /returns/${returnId}`,
@@ -56,7 +56,7 @@ test('the audit log records decisions and erasures made by commands', async () =
 })
 
 test('a rejected command adds no audit entry', async () => {
-  const at = await shop.createShop()
+  const caller = await shop.createShop()
   for (const command of [
     ['order', 'cancel', 'none'],
     ['voucher', 'suspend', 'none'],
@@ -64,23 +64,23 @@ test('a rejected command adds no audit entry', async () => {
     ['customer', 'erase', 'none', '--yes'],
     ['account', 'revoke', 'none'],
   ]) {
-    const service = command[0] === 'account' ? [] : ['--service', at.service.name]
+    const service = command[0] === 'account' ? [] : ['--service', caller.service.name]
     assert.equal((await runCommand([...command, ...service], environment)).code, 1, command.join(' '))
   }
-  assert.deepEqual(await linesOf(at), [])
+  assert.deepEqual(await listCommandEntries(caller), [])
 })
 
 test("a command on an account adds entries to each service's audit", async () => {
   const [first, other] = [await shop.createShop(), await shop.createShop()]
-  const user = (...command: string[]) => runSuccessfully(['account', ...command], environment)
-  for (const { service } of [first, other]) await user('add', 'till', '--service', service.name)
-  await user('trust-shopper-ip', 'till', 'yes')
-  await user('rotate', 'till')
-  await user('revoke', 'till', '--previous-secret')
-  await user('revoke', 'till')
+  const runAccountCommand = (...command: string[]) => runSuccessfully(['account', ...command], environment)
+  for (const { service } of [first, other]) await runAccountCommand('add', 'till', '--service', service.name)
+  await runAccountCommand('trust-shopper-ip', 'till', 'yes')
+  await runAccountCommand('rotate', 'till')
+  await runAccountCommand('revoke', 'till', '--previous-secret')
+  await runAccountCommand('revoke', 'till')
   const expected = ['add', 'trust-shopper-ip', 'rotate', 'revoke', 'revoke'].map(
     account => `account ${account} /accounts/till`,
   )
-  assert.deepEqual(await linesOf(first), expected)
-  assert.deepEqual(await linesOf(other), expected)
+  assert.deepEqual(await listCommandEntries(first), expected)
+  assert.deepEqual(await listCommandEntries(other), expected)
 })

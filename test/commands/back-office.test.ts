@@ -11,7 +11,7 @@ const canary = 'kanarie-Wachtwoord-7'
 
 describe('tillbridge back-office', () => {
   const commands = openConnectionCommands('back-office', canary)
-  const { environment, secretFile, query, run: cli, runAny: failing } = commands
+  const { environment, secretFile, query, runSuccessfully: runCli, runCommand: runFailing } = commands
   let simulator: Simulator
 
   before(async () => {
@@ -24,7 +24,7 @@ describe('tillbridge back-office', () => {
   })
 
   test('set reads the password from a file and never reveals it', async () => {
-    const set = await cli(
+    const set = await runCli(
       'set',
       'luma',
       `url=${simulator.url}`,
@@ -36,10 +36,10 @@ describe('tillbridge back-office', () => {
     assert.match(set, /^driver = apparel21 \(own connection\)$/m)
     assert.match(set, /^password = \(set\)$/m)
     assert.match(set, /^The time zone is the service's, UTC\. If the back office has another one, set timeZone=\./m)
-    const zoned = await cli('set', 'luma', 'timeZone=Australia/Melbourne')
+    const zoned = await runCli('set', 'luma', 'timeZone=Australia/Melbourne')
     assert.doesNotMatch(zoned, /A later change corrects/)
-    assert.match(await cli('set', 'luma', 'timeZone='), /A later change corrects/)
-    await cli('show', 'luma')
+    assert.match(await runCli('set', 'luma', 'timeZone='), /A later change corrects/)
+    await runCli('show', 'luma')
     const entries = await query<{ record: string }>('select record from audit')
     const audit = entries.map(({ record }) => record).join('\n')
     assert.match(audit, /"operation":"back-office set","subject":"\/back-office","fields":\["url","country","user"\]/)
@@ -47,12 +47,12 @@ describe('tillbridge back-office', () => {
   })
 
   test('test prints the version and the capabilities', async () => {
-    const out = await cli('test', 'luma')
+    const out = await runCli('test', 'luma')
     assert.match(out, /^Connected: version 2025\.1, \d+ stores, AUD\.$/m)
     assert.match(out, /^available {4}orders$/m)
     assert.match(out, /^unavailable {2}staff: /m)
     simulator.set({ credentials: { user: 'retail', password: 'another' } })
-    const rejected = await failing('test', 'luma')
+    const rejected = await runFailing('test', 'luma')
     simulator.set({ credentials: { user: 'retail', password: canary } })
     assert.equal(rejected.code, 1)
     assert.match(
@@ -60,9 +60,9 @@ describe('tillbridge back-office', () => {
       /tillbridge: The back office of luma failed: The back office is unavailable\. The .*\. \(back_office_unavailable\)/,
     )
     const port = pickPort()
-    await cli('set', 'luma', `url=https://127.0.0.1:${port}/RetailAPI/`, 'exportFolder=/nowhere/exports')
-    const unreachable = await failing('test', 'luma')
-    await cli('set', 'luma', `url=${simulator.url}`, 'exportFolder=')
+    await runCli('set', 'luma', `url=https://127.0.0.1:${port}/RetailAPI/`, 'exportFolder=/nowhere/exports')
+    const unreachable = await runFailing('test', 'luma')
+    await runCli('set', 'luma', `url=${simulator.url}`, 'exportFolder=')
     assert.match(unreachable.err, /The connection could not be established\. \(back_office_unavailable, ECONNREFUSED\)/)
     assert.match(unreachable.err, /^The export folder \/nowhere\/exports can't be used \(ENOENT\)\.$/m)
   })
@@ -72,13 +72,13 @@ describe('tillbridge back-office', () => {
     const args = [join(checkout, 'src/cli.js'), 'back-office', 'set', 'luma', 'user=retail']
     await runSuccessfully(args, environment, { program })
     assert.match(
-      await cli('set', 'luma', 'version=2023.4a', 'syncShare=25'),
+      await runCli('set', 'luma', 'version=2023.4a', 'syncShare=25'),
       /^country = AU\nuser = retail\nversion = 2023\.4a\nsyncShare = 25\npassword = \(set\)$/m,
     )
   })
 
   test('set lists every problem and changes nothing', async () => {
-    const { code, err } = await failing(
+    const { code, err } = await runFailing(
       'set',
       'luma',
       'url=ftp://a',
@@ -91,17 +91,17 @@ describe('tillbridge back-office', () => {
       err,
       /^tillbridge: url must be a URL .*\n"colour=blue" must have the form setting=value.*\ntimeZone must be an IANA time zone.*\nA password can't be a command-line argument/m,
     )
-    const half = await failing('set', 'luma', 'country=')
-    assert.match(half.err, /country must be set if driver is apparel21\./)
+    const incomplete = await runFailing('set', 'luma', 'country=')
+    assert.match(incomplete.err, /country must be set if driver is apparel21\./)
   })
 
   test('set changes intervals and gateways, and the audit log names them', async () => {
-    const set = await cli(
+    const set = await runCli(
       ...['set', 'luma', 'interval.customers=5m', 'interval.stock=90s', 'gateway.pay.pal.merchantId=PAYPAL'],
       ...['gateway.pay.pal.cardType=PP', 'gateway.zip.origin=Zip'],
     )
     assert.match(set, /^Payment gateway zip not found in luma\. Add it: tillbridge service set luma gateways=…$/m)
-    const shown = await cli('show', 'luma')
+    const shown = await runCli('show', 'luma')
     for (const line of [
       ...[
         'interval.customers = 5m',
@@ -112,7 +112,7 @@ describe('tillbridge back-office', () => {
       ...['gateway.pay.pal.merchantId = PAYPAL', 'gateway.pay.pal.cardType = PP', 'gateway.zip.origin = Zip'],
     ])
       assert.ok(shown.split('\n').includes(line), `${line} in\n${shown}`)
-    await cli(
+    await runCli(
       'set',
       'luma',
       'interval.stock=',
@@ -120,7 +120,7 @@ describe('tillbridge back-office', () => {
       'gateway.pay.pal.cardType=',
       'interval.customers=1h',
     )
-    const output = await cli('show', 'luma')
+    const output = await runCli('show', 'luma')
     assert.match(output, /^interval\.stock = 1m \(default\)\n(.*\n)*interval\.customers = 1h\n/m)
     assert.match(output, /^gateway\.pay\.pal\.merchantId = PAYPAL\n$/m)
     assert.doesNotMatch(output, /zip|cardType/)
@@ -140,7 +140,7 @@ describe('tillbridge back-office', () => {
       ])
     for (const [time, seconds] of Object.entries({ '60s': 60, '1m': 60, '12h': 43_200, '7d': 604_800 }))
       assert.deepEqual([...parseOptions([`interval.stock=${time}`]).choices.syncIntervals], [['stock', seconds]])
-    const unfit: [assignment: string, message: RegExp][] = [
+    const invalidAssignments: [assignment: string, message: RegExp][] = [
       [
         'gateway.visa.colour=red',
         /^gateway\.visa\.colour must end in one of origin, merchantId, cardType, accountId\.$/,
@@ -151,7 +151,8 @@ describe('tillbridge back-office', () => {
       ],
       [`gateway.visa.merchantId=${'x'.repeat(101)}`, /^gateway\.visa\.merchantId must have at most 100 characters/],
     ]
-    for (const [assignment, message] of unfit) assert.match(parseOptions([assignment]).problems.join(), message)
+    for (const [assignment, message] of invalidAssignments)
+      assert.match(parseOptions([assignment]).problems.join(), message)
     const twice = ['interval.stock=1m', 'interval.stock=2m', 'gateway.a.origin=Zip', 'gateway.a.origin=Zip']
     assert.deepEqual(parseOptions(twice).problems, [
       "interval.stock can't be set twice.",
@@ -161,16 +162,16 @@ describe('tillbridge back-office', () => {
   })
 
   test('set rejects an unknown sync and changes nothing', async () => {
-    const shown = await cli('show', 'luma')
-    const unknown = await failing('set', 'luma', 'interval.colour=5m', 'interval.stock=2m')
+    const shown = await runCli('show', 'luma')
+    const unknown = await runFailing('set', 'luma', 'interval.colour=5m', 'interval.stock=2m')
     assert.equal(unknown.code, 1)
     assert.match(unknown.err, /interval\.colour: sync colour not found\. Syncs: references, stores, products, stock,/)
-    const bad = await failing('set', 'luma', 'interval.stock=1s', 'colour=blue', 'gateway.visa=x')
+    const severalInvalid = await runFailing('set', 'luma', 'interval.stock=1s', 'colour=blue', 'gateway.visa=x')
     assert.match(
-      bad.err,
+      severalInvalid.err,
       /: interval\.stock must be an interval .*\n"colour=blue" must have .*\n"gateway\.visa=x" must have /,
     )
-    assert.equal(await cli('show', 'luma'), shown)
+    assert.equal(await runCli('show', 'luma'), shown)
   })
 
   test('the start message and doctor report that no process runs jobs', async () => {
@@ -194,8 +195,8 @@ describe('tillbridge back-office', () => {
   })
 
   test('clear returns the service to the default', async () => {
-    assert.match(await cli('clear', 'luma'), /^Connection of luma removed\. It uses the default /m)
-    assert.match(await cli('show', 'luma'), /^driver = embedded \(default\)$/m)
+    assert.match(await runCli('clear', 'luma'), /^Connection of luma removed\. It uses the default /m)
+    assert.match(await runCli('show', 'luma'), /^driver = embedded \(default\)$/m)
   })
 
   test('no output and no log contains the password', async () => {

@@ -9,20 +9,20 @@ import { createDirectory, runCommand, runSuccessfully } from '../support/process
 const environment = { DATA_DIR: join(createDirectory(), 'data') }
 
 /** Returns a command's help. */
-function helpOf(command: Command) {
+function getHelp(command: Command) {
   const parts: string[] = []
   command.configureOutput({ writeOut: text => void parts.push(text) }).outputHelp()
   return parts.join('')
 }
 
-/** Returns every command and subcommand with its help. */
-const everyCommand = (command: Command, path: string[] = []): { path: string[]; help: string }[] => [
-  { path, help: helpOf(command) },
-  ...command.commands.flatMap(below => everyCommand(below, [...path, below.name()])),
+/** Returns all commands and subcommands with their help. */
+const listCommands = (command: Command, path: string[] = []): { path: string[]; help: string }[] => [
+  { path, help: getHelp(command) },
+  ...command.commands.flatMap(subcommand => listCommands(subcommand, [...path, subcommand.name()])),
 ]
 
 test('the help of every command has examples of existing commands', async () => {
-  const all = everyCommand(await buildProgram())
+  const all = listCommands(await buildProgram())
   const names = all.map(({ path }) => path.join(' '))
   for (const name of [
     'start',
@@ -48,7 +48,7 @@ test('the help of every command has examples of existing commands', async () => 
     assert.ok(names.includes(name), name)
   for (const { path, help } of all) {
     const examples = [...help.matchAll(/^ {2}\$ tillbridge (.*)$/gm)].map(([, example = '']) => example)
-    assert.ok(examples.length > 0, `tillbridge ${path.join(' ')} --help has examples`)
+    assert.ok(examples.length > 0, `tillbridge ${path.join(' ')} --help must have examples`)
     for (const example of examples) {
       assert.ok(
         names.some(name => name && example.startsWith(name)),
@@ -63,7 +63,7 @@ test('the help of every command has examples of existing commands', async () => 
   assert.ok(!fs.existsSync(environment.DATA_DIR))
 })
 
-for (const [args, fault] of [
+for (const [args, expectedError] of [
   [['serve'], /error: unknown command 'serve'/],
   [['service', 'drop'], /error: unknown command 'drop'/],
   [['service', 'remove'], /error: missing required argument 'name'/],
@@ -85,7 +85,7 @@ for (const [args, fault] of [
     const { code, out, err } = await runCommand(args, environment)
     assert.notEqual(code, 0)
     assert.equal(out, '')
-    assert.match(err, fault)
+    assert.match(err, expectedError)
     assert.doesNotMatch(err, /\n {4}at /)
     assert.ok(!fs.existsSync(environment.DATA_DIR))
   })

@@ -32,7 +32,7 @@ test('doctor reports missing parts on a fresh machine and creates nothing', asyn
 
 test('a command on a directory without installation reports it and creates nothing', async () => {
   const DATA_DIR = createDirectory()
-  const none = `No installation found in ${DATA_DIR}. Set DATA_DIR, or run "tillbridge start" to create one.`
+  const message = `No installation found in ${DATA_DIR}. Set DATA_DIR, or run "tillbridge start" to create one.`
   for (const args of [
     ['service', 'list'],
     ['service', 'add', 'luma', '--shard', 'eu-2'],
@@ -41,9 +41,9 @@ test('a command on a directory without installation reports it and creates nothi
     ['worker'],
   ]) {
     const { code, out, err } = await runCommand(args, { DATA_DIR })
-    assert.deepEqual([code, out, err], [1, '', `tillbridge: ${none}\n`])
+    assert.deepEqual([code, out, err], [1, '', `tillbridge: ${message}\n`])
   }
-  assert.match((await runCommand(['doctor'], { DATA_DIR })).out, new RegExp(`^FAIL {2}Database +${none}$`, 'm'))
+  assert.match((await runCommand(['doctor'], { DATA_DIR })).out, new RegExp(`^FAIL {2}Database +${message}$`, 'm'))
   assert.deepEqual(fs.readdirSync(DATA_DIR), ['tls'])
 })
 
@@ -69,21 +69,26 @@ test('migrate creates the tables and reports if nothing is to do', async () => {
 })
 
 test('doctor leads from an empty installation to a healthy one', async () => {
-  const none = await runCommand(['doctor'], environment)
-  assert.equal(none.code, 1)
-  assert.match(none.out, /^FAIL {2}Services +No service exists\. To create one: tillbridge service add <name>$/m)
-  await runSuccessfully(['service', 'add', 'luma'], environment)
-  const lonely = await runCommand(['doctor'], environment)
-  assert.equal(lonely.code, 1)
+  const withoutService = await runCommand(['doctor'], environment)
+  assert.equal(withoutService.code, 1)
   assert.match(
-    lonely.out,
+    withoutService.out,
+    /^FAIL {2}Services +No service exists\. To create one: tillbridge service add <name>$/m,
+  )
+  await runSuccessfully(['service', 'add', 'luma'], environment)
+  const withoutAccount = await runCommand(['doctor'], environment)
+  assert.equal(withoutAccount.code, 1)
+  assert.match(
+    withoutAccount.out,
     /^FAIL {2}Services +No account has access to luma\. To create one: tillbridge account add <username> --service luma$/m,
   )
   await runSuccessfully(['account', 'add', 'webshop', '--service', 'luma'], environment)
-  const unsaved = await runCommand(['doctor', '--json'], environment)
-  assert.equal(unsaved.code, 1)
+  const withoutBackup = await runCommand(['doctor', '--json'], environment)
+  assert.equal(withoutBackup.code, 1)
   assert.deepEqual(
-    (JSON.parse(unsaved.out) as { check: string; ok: boolean }[]).filter(({ ok }) => !ok).map(({ check }) => check),
+    (JSON.parse(withoutBackup.out) as { check: string; ok: boolean }[])
+      .filter(({ ok }) => !ok)
+      .map(({ check }) => check),
     ['Backups'],
   )
   await runSuccessfully(['backup', join(environment.DATA_DIR, 'backup')], environment)
@@ -143,16 +148,16 @@ test('concurrent commands share PostgreSQL and the last one stops it', async () 
 
 test('an interrupted demo is finished before PostgreSQL stops', async () => {
   const killed = startCommand(['demo', 'playground'], environment)
-  await waitUntil(() => killed.out.includes('Stores: '), 'it works', 20_000)
+  await waitUntil(() => killed.out.includes('Stores: '), 'the demo shop is being created', 20_000)
   await stopServer(killed, 'SIGKILL')
   const first = startCommand(['demo', 'playground'], environment)
-  await waitUntil(() => first.out.includes('Stores: '), 'it works', 20_000)
-  const joined = await connectToDatabase(environment.DATA_DIR)
+  await waitUntil(() => first.out.includes('Stores: '), 'the demo shop is being created', 20_000)
+  const client = await connectToDatabase(environment.DATA_DIR)
   try {
-    await waitUntil(() => first.out.includes('Password: '), 'it is done', 60_000)
-    assert.equal((await joined.query('select pg_sleep(1)')).rowCount, 1)
+    await waitUntil(() => first.out.includes('Password: '), 'the demo shop is created', 60_000)
+    assert.equal((await client.query('select pg_sleep(1)')).rowCount, 1)
   } finally {
-    await joined.end()
+    await client.end()
   }
   assert.equal((await first.ended).code, 0)
   assert.match(first.out, /^Demo service playground created\. Account playground has the role admin\.$/m)
@@ -161,9 +166,9 @@ test('an interrupted demo is finished before PostgreSQL stops', async () => {
 })
 
 test('demo rejects a taken name', async () => {
-  const again = await runCommand(['demo', 'playground'], environment)
-  assert.equal(again.code, 1)
-  assert.equal(again.err, 'tillbridge: Service playground already exists.\n')
+  const repeated = await runCommand(['demo', 'playground'], environment)
+  assert.equal(repeated.code, 1)
+  assert.equal(repeated.err, 'tillbridge: Service playground already exists.\n')
 })
 
 test('the command runs from any directory and as `npx tillbridge`', async () => {

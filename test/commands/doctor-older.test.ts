@@ -12,9 +12,10 @@ test('doctor reports pending migrations and leaves older tables unchanged', asyn
   const database = await createEmptyDatabase()
   t.after(() => database.drop())
   const names = await listMigrationFiles()
-  const older = createDirectory()
-  for (const name of names.slice(0, -2)) fs.copyFileSync(join(checkout, 'migrations', name), join(older, name))
-  await migrate(database.db, { folder: pathToFileURL(`${older}/`) })
+  const olderMigrations = createDirectory()
+  for (const name of names.slice(0, -2))
+    fs.copyFileSync(join(checkout, 'migrations', name), join(olderMigrations, name))
+  await migrate(database.db, { folder: pathToFileURL(`${olderMigrations}/`) })
   const { code, out } = await runCommand(['doctor'], { DATA_DIR: createDirectory(), DATABASE_URL: database.connection })
   assert.equal(code, 1)
   assert.ok(

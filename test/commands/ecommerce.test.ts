@@ -11,7 +11,7 @@ const canary = 'kanarie-Geheimnis-9'
 
 describe('tillbridge ecommerce', () => {
   const commands = openConnectionCommands('ecommerce', canary)
-  const { environment, secretFile, query, run: cli, runAny: failing } = commands
+  const { environment, secretFile, query, runSuccessfully: runCli, runCommand: runFailing } = commands
   let simulator: ShopifySimulator
 
   before(async () => {
@@ -24,13 +24,13 @@ describe('tillbridge ecommerce', () => {
   })
 
   test('a missing connection is an error', async () => {
-    const { code, err } = await failing('test', 'luma')
+    const { code, err } = await runFailing('test', 'luma')
     assert.equal(code, 1)
     assert.match(err, /luma has no connection\. To create it: tillbridge ecommerce set luma/)
   })
 
   test('set names every invalid setting', async () => {
-    const { code, err } = await failing(
+    const { code, err } = await runFailing(
       'set',
       'luma',
       'url=ftp://x',
@@ -46,7 +46,7 @@ describe('tillbridge ecommerce', () => {
   })
 
   test('set reads the secret from a file and stores it encrypted', async () => {
-    const output = await cli(
+    const output = await runCli(
       'set',
       'luma',
       `url=${simulator.url}`,
@@ -65,20 +65,20 @@ describe('tillbridge ecommerce', () => {
   })
 
   test('test checks the shop with a token that all processes share', async () => {
-    const output = await cli('test', 'luma')
+    const output = await runCli('test', 'luma')
     assert.match(output, /Connected: luma-au, plan Basic, AUD, Australia\/Melbourne\./)
     assert.match(output, /All scopes are granted/)
     const token =
       "select encode(encrypted_token, 'hex') as token from ecommerce_connection where encrypted_token is not null"
     const stored = await query(token)
     assert.equal(stored.length, 1)
-    await cli('test', 'luma')
+    await runCli('test', 'luma')
     assert.deepEqual(await query(token), stored)
   })
 
   test('test names missing scopes, protected data and another currency', async () => {
     simulator.set({ scopes: ['read_products', 'write_inventory'], currency: 'NZD' })
-    const { code, err } = await failing('test', 'luma')
+    const { code, err } = await runFailing('test', 'luma')
     assert.equal(code, 1)
     assert.match(err, /The app needs the scope read_customers\./)
     assert.match(err, /The app needs the scope read_locations\./)
@@ -86,16 +86,16 @@ describe('tillbridge ecommerce', () => {
     assert.match(err, /The shop's currency is NZD, but luma uses AUD\./)
     simulator.reset()
     simulator.set({ protectedDataLevel: 1 })
-    assert.match((await failing('test', 'luma')).err, /protected customer data, level 2/)
+    assert.match((await runFailing('test', 'luma')).err, /protected customer data, level 2/)
     simulator.reset()
   })
 
   test('a revoked token is replaced, and a wrong secret is reported', async () => {
     simulator.revokeTokens()
-    assert.match(await cli('test', 'luma'), /Connected/)
+    assert.match(await runCli('test', 'luma'), /Connected/)
     simulator.revokeTokens()
     simulator.set({ clientSecret: 'another' })
-    const { code, err } = await failing('test', 'luma')
+    const { code, err } = await runFailing('test', 'luma')
     assert.equal(code, 1)
     assert.match(err, /rejected the client ID or the secret\. \(denied\)/)
     simulator.reset()
@@ -104,19 +104,19 @@ describe('tillbridge ecommerce', () => {
   test('a throttled call waits and is repeated', async () => {
     simulator.faults.add({ kind: 'throttled', path: '/Shop', times: 1 })
     simulator.faults.add({ kind: 'status', path: '/Access', times: 1 })
-    assert.match(await cli('test', 'luma'), /Connected/)
+    assert.match(await runCli('test', 'luma'), /Connected/)
     simulator.reset()
   })
 
   test('a version that the platform no longer supports is an error', async () => {
     simulator.set({ versions: ['2026-10'] })
-    assert.match((await failing('test', 'luma')).err, /no longer supports API version 2026-07/)
+    assert.match((await runFailing('test', 'luma')).err, /no longer supports API version 2026-07/)
     simulator.reset()
   })
 
   test('status shows settings, syncs and points', async () => {
-    await cli('set', 'luma', 'autoMapping=exact', 'interval.ecommerce-variants=2m')
-    const status = await cli('status', 'luma')
+    await runCli('set', 'luma', 'autoMapping=exact', 'interval.ecommerce-variants=2m')
+    const status = await runCli('status', 'luma')
     assert.match(status, /^autoMapping = exact$/m)
     assert.match(status, /^interval\.ecommerce-variants = 2m$/m)
     assert.match(status, /ecommerce-locations +none +never/)
@@ -135,7 +135,7 @@ describe('tillbridge ecommerce', () => {
       [1, 'ecommerce-variants: The bulk operation ended as FAILED (INTERNAL_SERVER_ERROR).'],
     )
     simulator.reset()
-    assert.match(await cli('status', 'luma'), /ecommerce-locations +ok/)
+    assert.match(await runCli('status', 'luma'), /ecommerce-locations +ok/)
   })
 
   test('a file of platform items is rejected while they are synced', async () => {
@@ -148,7 +148,7 @@ describe('tillbridge ecommerce', () => {
   })
 
   test('events require a public URL', async () => {
-    const { code, err } = await failing('set', 'luma', 'events=on')
+    const { code, err } = await runFailing('set', 'luma', 'events=on')
     assert.equal(code, 1)
     assert.match(err, /PUBLIC_URL must be set: the platform sends its events to this URL\./)
     assert.equal(simulator.shop.subscriptions.size, 0)
@@ -188,43 +188,43 @@ describe('tillbridge ecommerce', () => {
   })
 
   test('a rotated secret replaces the stored one, which stays valid for events', async () => {
-    const stored = () =>
+    const readPreviousSecret = () =>
       query<{ previous: string | null; isValid: boolean }>(
         `select encode(encrypted_previous_secret, 'escape') as previous, previous_secret_until > now() as "isValid" from ecommerce_connection`,
       )
-    await cli('set', 'luma', 'autoMapping=off', '--secret-file', secretFile)
-    assert.deepEqual(await stored(), [{ previous: null, isValid: null }])
+    await runCli('set', 'luma', 'autoMapping=off', '--secret-file', secretFile)
+    assert.deepEqual(await readPreviousSecret(), [{ previous: null, isValid: null }])
     const rotated = join(environment.DATA_DIR, '..', 'rotated')
     writeFileSync(rotated, 'rotated\n')
-    await cli('set', 'luma', 'autoMapping=off', '--secret-file', rotated)
-    const [row] = await stored()
+    await runCli('set', 'luma', 'autoMapping=off', '--secret-file', rotated)
+    const [row] = await readPreviousSecret()
     assert.ok(row?.previous && !row.previous.includes(canary))
     assert.equal(row.isValid, true)
-    await cli('set', 'luma', 'autoMapping=off', '--secret-file', secretFile)
+    await runCli('set', 'luma', 'autoMapping=off', '--secret-file', secretFile)
   })
 
   test('the stock push of a shop starts only after its dry run', async () => {
     const required = /The stock push can't start without a dry run of the last 7 days\./
-    assert.match((await failing('set', 'luma', 'stockPush=on')).err, required)
-    await cli('set', 'luma', 'stockPush=dryRun')
-    await cli('reconcile', 'luma')
-    assert.match(await cli('set', 'luma', 'stockPush=on'), /^stockPush = on$/m)
+    assert.match((await runFailing('set', 'luma', 'stockPush=on')).err, required)
+    await runCli('set', 'luma', 'stockPush=dryRun')
+    await runCli('reconcile', 'luma')
+    assert.match(await runCli('set', 'luma', 'stockPush=on'), /^stockPush = on$/m)
     const otherShop = simulator.url.replace('127.0.0.1', 'localhost')
     assert.notEqual(otherShop, simulator.url)
-    const { code, err } = await failing('set', 'luma', `url=${otherShop}`, '--secret-file', secretFile)
-    assert.equal(code, 1, 'the push would start in another shop')
+    const { code, err } = await runFailing('set', 'luma', `url=${otherShop}`, '--secret-file', secretFile)
+    assert.equal(code, 1, 'another shop must require its own dry run')
     assert.match(err, required)
-    await cli('set', 'luma', 'stockPush=off')
+    await runCli('set', 'luma', 'stockPush=off')
   })
 
   test('clear removes connection and subscriptions; no output has the secret', async () => {
     const publicEnvironment = { ...environment, PUBLIC_URL: 'https://api.example.com' }
     await runSuccessfully(['ecommerce', 'set', 'luma', 'events=on'], publicEnvironment)
     assert.ok(simulator.shop.subscriptions.size)
-    await cli('clear', 'luma')
+    await runCli('clear', 'luma')
     assert.equal(simulator.shop.subscriptions.size, 0)
     assert.deepEqual(await query('select from ecommerce_connection union all select from ecommerce_budget'), [])
-    assert.match(await cli('clear', 'luma'), /luma has no connection/)
+    assert.match(await runCli('clear', 'luma'), /luma has no connection/)
     commands.assertSecretIsHidden()
   })
 })

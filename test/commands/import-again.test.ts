@@ -4,78 +4,84 @@ import { once } from 'node:events'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { openImportShop } from '../support/import-shop.ts'
+import { cli } from '../support/processes.ts'
 
 const shop = await openImportShop()
 after(() => shop.close())
 
-const cli = fileURLToPath(new URL('../../src/cli.js', import.meta.url))
 const options = {
   cwd: shop.directory,
   encoding: 'utf8',
   env: { PATH: process.env.PATH, DATABASE_URL: shop.connection },
 } as const
-const run = (...args: string[]) => spawnSync(process.execPath, [cli, 'import', ...args], options)
-const at = (name: string) => join(shop.directory, name)
-const textOf = (name: string) => readFileSync(at(name), 'utf8')
+const runImport = (...args: string[]) => spawnSync(process.execPath, [cli, 'import', ...args], options)
+const toPath = (name: string) => join(shop.directory, name)
+const readText = (name: string) => readFileSync(toPath(name), 'utf8')
 
 test('an edited rejected file is kept and new rejections get another file', () => {
-  writeFileSync(at('staff.csv'), 'id,code,surname\n1,,Lee\n2,B,Roe\n')
-  assert.equal(run('staff', 'staff.csv').status, 2)
-  const rejected = textOf('staff.csv.rejected.csv')
-  const untouched = run('staff', 'staff.csv')
+  writeFileSync(toPath('staff.csv'), 'id,code,surname\n1,,Lee\n2,B,Roe\n')
+  assert.equal(runImport('staff', 'staff.csv').status, 2)
+  const rejected = readText('staff.csv.rejected.csv')
+  const untouched = runImport('staff', 'staff.csv')
   assert.match(untouched.stdout, /The rejected lines are in staff\.csv\.rejected\.csv,/)
   assert.doesNotMatch(untouched.stdout, /edited/)
 
   const corrected = rejected.replace('1,,Lee', '1,A,Lee')
-  writeFileSync(at('staff.csv.rejected.csv'), corrected)
-  const again = run('staff', 'staff.csv')
-  assert.equal(again.status, 2)
-  assert.match(again.stdout, /The rejected lines are in staff\.csv\.rejected-2\.csv, with reasons/)
+  writeFileSync(toPath('staff.csv.rejected.csv'), corrected)
+  const repeated = runImport('staff', 'staff.csv')
+  assert.equal(repeated.status, 2)
+  assert.match(repeated.stdout, /The rejected lines are in staff\.csv\.rejected-2\.csv, with reasons/)
   assert.match(
-    again.stdout,
+    repeated.stdout,
     /^staff\.csv\.rejected\.csv was edited or belongs to another import, so it was not changed\. To overwrite it: --overwrite-rejected$/m,
   )
-  assert.equal(textOf('staff.csv.rejected.csv'), corrected)
-  assert.equal(textOf('staff.csv.rejected-2.csv'), rejected)
-  assert.match(run('staff', 'staff.csv').stdout, /rejected-2\.csv, with/, 'an unedited file is overwritten')
+  assert.equal(readText('staff.csv.rejected.csv'), corrected)
+  assert.equal(readText('staff.csv.rejected-2.csv'), rejected)
+  assert.match(runImport('staff', 'staff.csv').stdout, /rejected-2\.csv, with/, 'an unedited file must be overwritten')
 
-  const over = run('staff', 'staff.csv', '--overwrite-rejected')
-  assert.match(over.stdout, /The rejected lines are in staff\.csv\.rejected\.csv,/)
-  assert.equal(textOf('staff.csv.rejected.csv'), rejected)
+  const overwriting = runImport('staff', 'staff.csv', '--overwrite-rejected')
+  assert.match(overwriting.stdout, /The rejected lines are in staff\.csv\.rejected\.csv,/)
+  assert.equal(readText('staff.csv.rejected.csv'), rejected)
 })
 
 test('rejected records are written as records next to an edited file', () => {
-  writeFileSync(at('staff.ndjson'), '{"id":"3","surname":"Lee"}\n')
-  assert.match(run('staff', 'staff.ndjson').stdout, /The rejected lines are in staff\.ndjson\.rejected\.ndjson,/)
-  const corrected = textOf('staff.ndjson.rejected.ndjson').replace('}', ',"code":"C"}')
-  writeFileSync(at('staff.ndjson.rejected.ndjson'), corrected)
-  assert.match(run('staff', 'staff.ndjson').stdout, /The rejected lines are in staff\.ndjson\.rejected-2\.ndjson,/)
-  const again = run('staff', 'staff.ndjson.rejected.ndjson')
-  assert.deepEqual([again.status, /rejected\.ndjson +1 +1 +0 +0 +0/.test(again.stdout)], [0, true], again.stdout)
+  writeFileSync(toPath('staff.ndjson'), '{"id":"3","surname":"Lee"}\n')
+  assert.match(runImport('staff', 'staff.ndjson').stdout, /The rejected lines are in staff\.ndjson\.rejected\.ndjson,/)
+  const corrected = readText('staff.ndjson.rejected.ndjson').replace('}', ',"code":"C"}')
+  writeFileSync(toPath('staff.ndjson.rejected.ndjson'), corrected)
+  assert.match(
+    runImport('staff', 'staff.ndjson').stdout,
+    /The rejected lines are in staff\.ndjson\.rejected-2\.ndjson,/,
+  )
+  const correctedRun = runImport('staff', 'staff.ndjson.rejected.ndjson')
+  assert.deepEqual(
+    [correctedRun.status, /rejected\.ndjson +1 +1 +0 +0 +0/.test(correctedRun.stdout)],
+    [0, true],
+    correctedRun.stdout,
+  )
 })
 
 test('an edited rejected file is kept; an untouched one is deleted', () => {
-  writeFileSync(at('gateways.csv'), 'name\n"a\tb"\n')
-  run('payment-gateways', 'gateways.csv')
-  const corrected = textOf('gateways.csv.rejected.csv').replace('a\tb', 'ab')
-  writeFileSync(at('gateways.csv'), 'name\npaypal\n')
-  writeFileSync(at('gateways.csv.rejected.csv'), corrected)
-  const good = run('payment-gateways', 'gateways.csv')
-  assert.deepEqual([good.status, textOf('gateways.csv.rejected.csv')], [0, corrected])
+  writeFileSync(toPath('gateways.csv'), 'name\n"a\tb"\n')
+  runImport('payment-gateways', 'gateways.csv')
+  const corrected = readText('gateways.csv.rejected.csv').replace('a\tb', 'ab')
+  writeFileSync(toPath('gateways.csv'), 'name\npaypal\n')
+  writeFileSync(toPath('gateways.csv.rejected.csv'), corrected)
+  const good = runImport('payment-gateways', 'gateways.csv')
+  assert.deepEqual([good.status, readText('gateways.csv.rejected.csv')], [0, corrected])
   assert.match(
     good.stdout,
     /^gateways\.csv\.rejected\.csv was edited or belongs to another import, so it was not changed/m,
   )
-  assert.equal(run('payment-gateways', 'gateways.csv.rejected.csv').status, 0)
+  assert.equal(runImport('payment-gateways', 'gateways.csv.rejected.csv').status, 0)
 
-  writeFileSync(at('others.csv'), 'name\n"a\tb"\n')
-  run('payment-gateways', 'others.csv')
-  writeFileSync(at('others.csv'), 'name\npaypal\n')
-  run('payment-gateways', 'others.csv')
-  assert.ok(!existsSync(at('others.csv.rejected.csv')))
+  writeFileSync(toPath('others.csv'), 'name\n"a\tb"\n')
+  runImport('payment-gateways', 'others.csv')
+  writeFileSync(toPath('others.csv'), 'name\npaypal\n')
+  runImport('payment-gateways', 'others.csv')
+  assert.ok(!existsSync(toPath('others.csv.rejected.csv')))
 })
 
 for (const [signal, code] of [
@@ -84,16 +90,18 @@ for (const [signal, code] of [
 ] as const)
   test(`${signal} ends an import after the current batch and reports progress`, async () => {
     await shop.queryRows('delete from customer')
-    const importing = spawn(process.execPath, [cli, 'import', 'customers', '-'], options)
-    const [output, errors] = [importing.stdout, importing.stderr].map(stream => stream.setEncoding('utf8').toArray())
-    const ended = once(importing, 'exit')
-    const lines = (from: number, to: number) =>
+    const importProcess = spawn(process.execPath, [cli, 'import', 'customers', '-'], options)
+    const [output, errors] = [importProcess.stdout, importProcess.stderr].map(stream =>
+      stream.setEncoding('utf8').toArray(),
+    )
+    const ended = once(importProcess, 'exit')
+    const buildLines = (from: number, to: number) =>
       Array.from({ length: to - from }, (_, i) => `c${from + i},${i === 7 ? 'a\tb' : 'Lee'}\n`).join('')
-    importing.stdin.write(`id,surname\n${lines(0, 2_500)}`)
-    const count = async () => Number((await shop.queryRows('select count(*) from customer'))[0].count)
-    while ((await count()) < 1_999) await new Promise(resolve => setTimeout(resolve, 20))
-    // Its standard input stays open: it waits for more.
-    importing.kill(signal)
+    importProcess.stdin.write(`id,surname\n${buildLines(0, 2_500)}`)
+    const countCustomers = async () => Number((await shop.queryRows('select count(*) from customer'))[0].count)
+    while ((await countCustomers()) < 1_999) await new Promise(resolve => setTimeout(resolve, 20))
+    // Standard input stays open, so the import waits for more lines.
+    importProcess.kill(signal)
     assert.deepEqual(await ended, [code, null])
     const out = (await output)?.join('') ?? ''
     assert.match(out, /^standard input +2,000 +1,999 +0 +0 +1$/m, out)
@@ -103,34 +111,38 @@ for (const [signal, code] of [
     )
     assert.match(out, /The rejected lines are in import-customers\.rejected\.csv,/)
     assert.equal((await errors)?.join(''), '')
-    assert.equal(await count(), 1_999)
+    assert.equal(await countCustomers(), 1_999)
   })
 
 test('a stopped import starts no further file', async () => {
-  writeFileSync(at('first.csv'), `name\n${Array.from({ length: 200_000 }, (_, i) => `g${i}\n`).join('')}`)
-  writeFileSync(at('second.csv'), 'name\nsecond\n')
-  const importing = spawn(process.execPath, [cli, 'import', 'payment-gateways', 'first.csv', 'second.csv'], options)
-  const ended = once(importing, 'exit')
+  writeFileSync(toPath('first.csv'), `name\n${Array.from({ length: 200_000 }, (_, i) => `g${i}\n`).join('')}`)
+  writeFileSync(toPath('second.csv'), 'name\nsecond\n')
+  const importProcess = spawn(process.execPath, [cli, 'import', 'payment-gateways', 'first.csv', 'second.csv'], options)
+  const ended = once(importProcess, 'exit')
   while (!(await shop.queryRows(`select from payment_gateway where name = 'g0'`)).length)
     await new Promise(resolve => setTimeout(resolve, 20))
-  importing.kill('SIGINT')
+  importProcess.kill('SIGINT')
   assert.deepEqual(await ended, [130, null])
   assert.equal((await shop.queryRows(`select from payment_gateway where name = 'second'`)).length, 0)
 })
 
 test('a truncated compressed file reports the number of stored lines', async () => {
   const file = `id,surname\n${Array.from({ length: 20_000 }, (_, i) => `g${i},Lee ${(i * 7_919) % 10_007}\n`).join('')}`
-  const packed = gzipSync(file)
-  writeFileSync(at('cut.csv.gz'), packed.subarray(0, packed.length * 0.8))
+  const compressed = gzipSync(file)
+  writeFileSync(toPath('cut.csv.gz'), compressed.subarray(0, compressed.length * 0.8))
   assert.match(
-    run('customers', 'cut.csv.gz', '--dry-run').stderr,
+    runImport('customers', 'cut.csv.gz', '--dry-run').stderr,
     /^tillbridge: cut\.csv\.gz can't be decompressed completely, because it is damaged\.$/m,
   )
-  const { status, stderr } = run('customers', 'cut.csv.gz')
-  const said =
+  const { status, stderr } = runImport('customers', 'cut.csv.gz')
+  const damageMessage =
     /^tillbridge: .* because it is damaged\. (\d+) lines were imported and stay\. Importing the file again is safe\.$/m
   const [row] = await shop.queryRows(`select count(*)::integer as stored from customer where id like 'g%'`)
-  assert.deepEqual([status, Number(said.exec(stderr)?.[1]), row.stored >= 1_000], [1, row.stored, true], stderr)
-  writeFileSync(at('cut.csv.gz'), packed.subarray(0, 100))
-  assert.match(run('customers', 'cut.csv.gz').stderr, /because it is damaged\.$/m, 'nothing went in')
+  assert.deepEqual(
+    [status, Number(damageMessage.exec(stderr)?.[1]), row.stored >= 1_000],
+    [1, row.stored, true],
+    stderr,
+  )
+  writeFileSync(toPath('cut.csv.gz'), compressed.subarray(0, 100))
+  assert.match(runImport('customers', 'cut.csv.gz').stderr, /because it is damaged\.$/m, 'nothing was imported')
 })

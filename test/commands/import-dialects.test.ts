@@ -9,9 +9,9 @@ import { cli } from '../support/processes.ts'
 const shop = await openImportShop()
 after(() => shop.close())
 
-const at = (name: string) => join(shop.directory, name)
+const toPath = (name: string) => join(shop.directory, name)
 /** Runs `tillbridge import …` in the shop's directory. */
-function run(...args: string[]) {
+function runImport(...args: string[]) {
   const { status, stdout, stderr } = spawnSync(process.execPath, [cli, 'import', ...args], {
     cwd: shop.directory,
     encoding: 'utf8',
@@ -19,7 +19,7 @@ function run(...args: string[]) {
   })
   return { status, out: stdout, err: stderr }
 }
-const sale = async (id: string) => {
+const readSale = async (id: string) => {
   const [row] = await shop.queryRows(`select record from retail_transaction where id = '${id}'`)
   return JSON.parse(row.record)
 }
@@ -36,14 +36,14 @@ const options = [
 ]
 
 test('a file with another dialect is imported and Windows-1252 is detected', async () => {
-  writeFileSync(at('bons.csv'), Buffer.from(german, 'latin1'))
-  const { status, out, err } = run('transactions', 'bons.csv', ...options, '--save-profile', 'kassen.json')
+  writeFileSync(toPath('bons.csv'), Buffer.from(german, 'latin1'))
+  const { status, out, err } = runImport('transactions', 'bons.csv', ...options, '--save-profile', 'kassen.json')
   assert.deepEqual([status, /bons\.csv +3 +3 +0 +0 +0/.test(out)], [0, true], out + err)
   assert.match(
     err,
     /^bons\.csv is not UTF-8\. It is read as Windows-1252 with low confidence\. If that is wrong, use --encoding\.$/m,
   )
-  const [first, second] = [await sale('G1'), await sale('G2')]
+  const [first, second] = [await readSale('G1'), await readSale('G2')]
   assert.deepEqual(
     [first.saleDate, second.saleDate, first.channel],
     ['2024-05-26 14:05:00', '2024-06-01 00:00:00', 'web'],
@@ -59,26 +59,29 @@ test('a file with another dialect is imported and Windows-1252 is detected', asy
 
 test("percentages use the file's decimal separator", async () => {
   const columns = 'id;saleDate;lineId;quantity;price;taxPercent;discountAmount;discountPercentage'
-  writeFileSync(at('taxed.csv'), `${columns}\nP1;2024-05-26;1;1;10,00;8,1;1,00;12,5\nP2;2024-05-26;1;1;10,00;8.1;;\n`)
-  const { status, out } = run('transactions', 'taxed.csv', '--delimiter', ';', '--decimal', ',')
+  writeFileSync(
+    toPath('taxed.csv'),
+    `${columns}\nP1;2024-05-26;1;1;10,00;8,1;1,00;12,5\nP2;2024-05-26;1;1;10,00;8.1;;\n`,
+  )
+  const { status, out } = runImport('transactions', 'taxed.csv', '--delimiter', ';', '--decimal', ',')
   assert.equal(status, 2)
   assert.match(out, /^1 +taxPercent +must be a percentage .*, with a comma before the decimals +line 3 +"8\.1"$/m)
-  const [line] = (await sale('P1')).lines
+  const [line] = (await readSale('P1')).lines
   assert.deepEqual([line.taxPercent, line.discounts[0].percentage], ['8.1', '12.5'])
-  const pointed = run('transactions', 'taxed.csv', '--delimiter', ';', '--dry-run')
-  assert.match(pointed.out, /^1 +taxPercent +must have a decimal point, not a comma/m)
+  const withoutDecimal = runImport('transactions', 'taxed.csv', '--delimiter', ';', '--dry-run')
+  assert.match(withoutDecimal.out, /^1 +taxPercent +must have a decimal point, not a comma/m)
 })
 
 test('a two-digit year of birth is never in the future', async () => {
   const next = Temporal.Now.plainDateISO().add({ days: 2 })
-  writeFileSync(at('born.csv'), 'id,surname,dateOfBirth\nb1,Old,3/5/65\nb2,Young,3/5/19\nb3,Leap,29/2/64\n')
-  writeFileSync(at('years.csv'), `id,surname,dateOfBirth\nb4,Late,${next}\nb5,Past,1899-12-30\n`)
-  assert.equal(run('customers', 'born.csv', '--date-format', 'D/M/YY').status, 0)
-  const { status, out } = run('customers', 'years.csv')
+  writeFileSync(toPath('born.csv'), 'id,surname,dateOfBirth\nb1,Old,3/5/65\nb2,Young,3/5/19\nb3,Leap,29/2/64\n')
+  writeFileSync(toPath('years.csv'), `id,surname,dateOfBirth\nb4,Late,${next}\nb5,Past,1899-12-30\n`)
+  assert.equal(runImport('customers', 'born.csv', '--date-format', 'D/M/YY').status, 0)
+  const { status, out } = runImport('customers', 'years.csv')
   assert.equal(status, 2)
   assert.match(out, /^1 +dateOfBirth +can't be in the future +line 2/m)
-  const far = run('customers', 'years.csv', '--set', 'dateOfBirth=2065-05-03')
-  assert.match(far.err, /--set dateOfBirth=2065-05-03: it can't be in the future\./)
+  const lateDefault = runImport('customers', 'years.csv', '--set', 'dateOfBirth=2065-05-03')
+  assert.match(lateDefault.err, /--set dateOfBirth=2065-05-03: it can't be in the future\./)
   const born = await shop.queryRows(`select date_of_birth::text as day from customer where id like 'b_' order by id`)
   assert.deepEqual(
     born.map(({ day }) => day),
@@ -87,21 +90,21 @@ test('a two-digit year of birth is never in the future', async () => {
 })
 
 test('a profile stores all file options and explicit options override it', async () => {
-  const profile = JSON.parse(readFileSync(at('kassen.json'), 'utf8'))
+  const profile = JSON.parse(readFileSync(toPath('kassen.json'), 'utf8'))
   assert.deepEqual([profile.type, profile.time, profile.map.price], ['transactions', 'Uhrzeit', 'Preis'])
-  writeFileSync(at('next.csv'), german.replaceAll('G1', 'H1').replaceAll('G2', 'H2').replaceAll('Preis', 'Brutto'))
-  const { status, err } = run('transactions', 'next.csv', '--profile', 'kassen.json', '--map', 'price=Brutto')
-  assert.deepEqual([status, err, (await sale('H1')).total], [0, '', '1243.98'])
+  writeFileSync(toPath('next.csv'), german.replaceAll('G1', 'H1').replaceAll('G2', 'H2').replaceAll('Preis', 'Brutto'))
+  const { status, err } = runImport('transactions', 'next.csv', '--profile', 'kassen.json', '--map', 'price=Brutto')
+  assert.deepEqual([status, err, (await readSale('H1')).total], [0, '', '1243.98'])
 
-  const other = run('customers', 'next.csv', '--profile', 'kassen.json')
+  const other = runImport('customers', 'next.csv', '--profile', 'kassen.json')
   assert.deepEqual(
     [other.status, other.err],
     [1, 'tillbridge: kassen.json is a profile for transactions, not for customers.\n'],
   )
-  writeFileSync(at('odd.json'), '{"delimeter":";"}')
-  const odd = run('transactions', 'next.csv', '--profile', 'odd.json')
+  writeFileSync(toPath('odd.json'), '{"delimeter":";"}')
+  const invalidProfile = runImport('transactions', 'next.csv', '--profile', 'odd.json')
   assert.match(
-    odd.err,
+    invalidProfile.err,
     /^tillbridge: odd\.json is not a valid profile: .*A profile can have type, format, map, ignore, set, time, dateFormat,/,
   )
 })
@@ -113,21 +116,25 @@ test('column options override the profile for any option', async () => {
     ignore: ['Notes'],
     time: 'Clock',
   }
-  writeFileSync(at('shop.json'), JSON.stringify(profile))
+  writeFileSync(toPath('shop.json'), JSON.stringify(profile))
   const columns = 'No,Row,Day,Clock,Pieces,Each,Way,Code,Notes,Sort,Changed,At'
-  writeFileSync(at('shop.csv'), `${columns}\nS1,1,2024-05-26,10:00,1,2.00,web,A,Mug,layby,2024-07-27,11:30\n`)
+  writeFileSync(toPath('shop.csv'), `${columns}\nS1,1,2024-05-26,10:00,1,2.00,web,A,Mug,layby,2024-07-27,11:30\n`)
   const importSale = async (...args: string[]) => {
-    const { status, err } = run('transactions', 'shop.csv', '--profile', 'shop.json', ...args)
+    const { status, err } = runImport('transactions', 'shop.csv', '--profile', 'shop.json', ...args)
     assert.deepEqual([status, err], [0, ''], args.join(' '))
     const [{ at: changed }] = await shop.queryRows(
       `select to_char(changed_at, 'MM-DD HH24:MI') as at from retail_transaction where id = 'S1'`,
     )
-    return { ...(await sale('S1')), changed }
+    return { ...(await readSale('S1')), changed }
   }
   const dialect = ['--ignore', '*']
   const mapTimes = ['--map', 'updateTimeStamp=Changed', '--time', 'updateTimeStamp=At', ...dialect]
   const first = await importSale(...mapTimes)
-  assert.deepEqual([first.saleDate, first.changed], ['2024-05-26 10:00:00', '07-27 11:30'], 'a clock is added')
+  assert.deepEqual(
+    [first.saleDate, first.changed],
+    ['2024-05-26 10:00:00', '07-27 11:30'],
+    'the option must add a time column',
+  )
   assert.equal((await importSale('--set', 'channel=headOffice', ...dialect)).channel, 'headOffice')
   assert.equal(
     (await importSale('--set', 'channel=store', '--ignore', 'Sort', '--ignore', 'Changed', '--ignore', 'At')).channel,
@@ -136,30 +143,34 @@ test('column options override the profile for any option', async () => {
   assert.equal((await importSale('--map', 'type=Sort', ...dialect)).type, 'layby')
   assert.equal((await importSale('--map', 'productName=Notes', ...dialect)).lines[0].productName, 'Mug')
   assert.equal((await importSale('--time', 'saleDate=At', ...dialect)).saleDate, '2024-05-26 11:30:00')
-  assert.equal((await importSale('--ignore', 'Way', ...dialect)).channel, 'web', 'it keeps what is stored')
+  assert.equal(
+    (await importSale('--ignore', 'Way', ...dialect)).channel,
+    'web',
+    'an ignored column must keep the stored value',
+  )
 })
 
 test('UTF-16 is detected by its bytes or set as an option', async () => {
   const encoded = [
     ['mark.csv', Buffer.from('\ufeffid,code,surname\n1,A,Öst\n', 'utf16le'), [], /mark\.csv is read as UTF-16/],
     ['bare.csv', Buffer.from('id,code,surname\n2,B,Öst\n', 'utf16le').swap16(), [], /bare\.csv is read as UTF-16/],
-    ['said.csv', Buffer.from('id,code,surname\n3,C,\xd6st\n', 'latin1'), ['--encoding', 'iso-8859-1'], /^$/],
+    ['latin.csv', Buffer.from('id,code,surname\n3,C,\xd6st\n', 'latin1'), ['--encoding', 'iso-8859-1'], /^$/],
   ] as const
-  for (const [name, bytes, args, said] of encoded) {
-    writeFileSync(at(name), bytes)
-    const { status, err } = run('staff', name, ...args)
+  for (const [name, bytes, args, expectedMessage] of encoded) {
+    writeFileSync(toPath(name), bytes)
+    const { status, err } = runImport('staff', name, ...args)
     assert.equal(status, 0, err)
-    assert.match(err, said)
+    assert.match(err, expectedMessage)
   }
   assert.deepEqual(await shop.queryRows('select distinct surname from staff'), [{ surname: 'Öst' }])
   assert.match(
-    run('staff', 'said.csv', '--encoding', 'klingon').err,
+    runImport('staff', 'latin.csv', '--encoding', 'klingon').err,
     /^tillbridge: --encoding klingon is unknown\. Use an encoding such as utf-8/,
   )
 })
 
 /** Names in code pages whose bytes are also characters of Windows-1252. */
-const inCodePages: Readonly<Record<string, [name: string, bytes: number[]]>> = {
+const namesByCodePage: Readonly<Record<string, [name: string, bytes: number[]]>> = {
   'windows-1251': ['Иван', [0xc8, 0xe2, 0xe0, 0xed]],
   'windows-1253': ['Μαρία', [0xcc, 0xe1, 0xf1, 0xdf, 0xe1]],
   'windows-1250': ['Paweł', [0x50, 0x61, 0x77, 0x65, 0xb3]],
@@ -172,14 +183,14 @@ const inCodePages: Readonly<Record<string, [name: string, bytes: number[]]>> = {
 }
 
 test('words of another code page are rejected with the candidates', async () => {
-  for (const [label, [name, bytes]] of Object.entries(inCodePages)) {
+  for (const [label, [name, bytes]] of Object.entries(namesByCodePage)) {
     const file = Buffer.concat([Buffer.from('id,code,surname\ncp,CP,'), Buffer.from(bytes), Buffer.from('\n')])
-    writeFileSync(at('page.csv'), file)
-    const rejected = run('staff', 'page.csv')
+    writeFileSync(toPath('page.csv'), file)
+    const rejected = runImport('staff', 'page.csv')
     assert.equal(rejected.status, 1, label)
     assert.match(rejected.err, /its words are not plausible in Windows-1252\. Name its encoding with --encoding/)
     assert.ok(rejected.err.includes(`${label} (${name})`), rejected.err)
-    assert.equal(run('staff', 'page.csv', '--encoding', label).status, 0)
+    assert.equal(runImport('staff', 'page.csv', '--encoding', label).status, 0)
     assert.deepEqual(await shop.queryRows(`select surname from staff where id = 'cp'`), [{ surname: name }])
   }
 })
@@ -192,8 +203,8 @@ test('words of Western languages are read with the confidence of the guess', () 
   ] as const) {
     const few = repeats === 1 ? names.slice(0, 2) : [...names, ...names]
     const lines = few.map((name, i) => `w${i},W${i},${name.replace('’', '\x92')}\n`).join('')
-    writeFileSync(at('west.csv'), Buffer.from(`id,code,surname\n${lines}`, 'latin1'))
-    const { status, out, err } = run('staff', 'west.csv')
+    writeFileSync(toPath('west.csv'), Buffer.from(`id,code,surname\n${lines}`, 'latin1'))
+    const { status, out, err } = runImport('staff', 'west.csv')
     assert.equal(status, 0, err)
     assert.match(err, new RegExp(`read as Windows-1252 with ${confidence} confidence`))
     assert.match(out, new RegExp(`^${few.length} +read as Windows-1252 with ${confidence} confidence`, 'm'))
@@ -201,29 +212,29 @@ test('words of Western languages are read with the confidence of the guess', () 
 })
 
 test('rejected lines of such a file can be corrected and imported again', async () => {
-  writeFileSync(at('mixed.csv'), Buffer.from(german.replaceAll('G', 'M').replace('0,735', 'Käse'), 'latin1'))
-  const first = run('transactions', 'mixed.csv', '--profile', 'kassen.json')
+  writeFileSync(toPath('mixed.csv'), Buffer.from(german.replaceAll('G', 'M').replace('0,735', 'Käse'), 'latin1'))
+  const first = runImport('transactions', 'mixed.csv', '--profile', 'kassen.json')
   assert.equal(first.status, 2)
-  const rejected = readFileSync(at('mixed.csv.rejected.csv'), 'utf8')
+  const rejected = readFileSync(toPath('mixed.csv.rejected.csv'), 'utf8')
   assert.match(
     rejected,
     /^line,column,reason,Bon,Pos,.*\n3,Menge,"must be a number: only digits, with a comma .*",M1,2,26\.05\.2024,14:05,Käse,"12,90",Käse\n$/,
   )
-  writeFileSync(at('corrected.csv'), rejected.replace('Käse,"12', '"0,735","12'))
-  const again = run('transactions', 'corrected.csv', '--profile', 'kassen.json')
-  assert.deepEqual([again.status, (await sale('M1')).total], [0, '1243.98'], again.err)
+  writeFileSync(toPath('corrected.csv'), rejected.replace('Käse,"12', '"0,735","12'))
+  const correctedRun = runImport('transactions', 'corrected.csv', '--profile', 'kassen.json')
+  assert.deepEqual([correctedRun.status, (await readSale('M1')).total], [0, '1243.98'], correctedRun.err)
 })
 
 test('a UTF-8 byte order mark overrides the encoding option', async () => {
   const args = ['--encoding', 'windows-1252']
-  writeFileSync(at('marked.csv'), Buffer.from('id,surname,code\nm1,Größe,\nm2,Käse,M2\n', 'latin1'))
-  assert.equal(run('staff', 'marked.csv', ...args).status, 2)
-  const corrected = readFileSync(at('marked.csv.rejected.csv'), 'utf8').replace('Größe,', 'Größe,M1')
-  writeFileSync(at('corrected.csv'), `\ufeff${corrected}`)
-  const again = run('staff', 'corrected.csv', ...args)
-  assert.deepEqual([again.status, again.err], [0, ''])
-  writeFileSync(at('whole.csv'), '\ufeffid,surname,code\nm3,Grün,M3\n')
-  assert.equal(run('staff', 'whole.csv', ...args).status, 0)
+  writeFileSync(toPath('marked.csv'), Buffer.from('id,surname,code\nm1,Größe,\nm2,Käse,M2\n', 'latin1'))
+  assert.equal(runImport('staff', 'marked.csv', ...args).status, 2)
+  const corrected = readFileSync(toPath('marked.csv.rejected.csv'), 'utf8').replace('Größe,', 'Größe,M1')
+  writeFileSync(toPath('corrected.csv'), `\ufeff${corrected}`)
+  const correctedRun = runImport('staff', 'corrected.csv', ...args)
+  assert.deepEqual([correctedRun.status, correctedRun.err], [0, ''])
+  writeFileSync(toPath('whole.csv'), '\ufeffid,surname,code\nm3,Grün,M3\n')
+  assert.equal(runImport('staff', 'whole.csv', ...args).status, 0)
   assert.deepEqual(
     (await shop.queryRows(`select surname from staff where id like 'm%' order by id`)).map(({ surname }) => surname),
     ['Größe', 'Käse', 'Grün'],
@@ -235,9 +246,9 @@ test('rejections are grouped with counts and examples; --stop-after ends early',
     { length: 5_000 },
     (_, i) => `p${i},Name,1,s${i},S,${i % 2 ? '"1,50"' : 'free'},${i % 5 ? '1.0' : '1.5'}\n`,
   )
-  writeFileSync(at('goods.csv'), `productId,name,colourId,skuId,sizeCode,price,sequence\n${lines.join('')}`)
+  writeFileSync(toPath('goods.csv'), `productId,name,colourId,skuId,sizeCode,price,sequence\n${lines.join('')}`)
   const args = ['products', 'goods.csv', '--set', 'productCode=X']
-  const all = run(...args, '--dry-run')
+  const all = runImport(...args, '--dry-run')
   assert.equal(all.status, 2)
   assert.match(
     all.out,
@@ -246,7 +257,7 @@ test('rejections are grouped with counts and examples; --stop-after ends early',
   assert.match(all.out, /^2,500 +price +must be an amount: .* +line 2 +"free"$/m)
   assert.match(all.out, /^1,000 +sequence +must be an integer and can't have decimals +line 2 +"1\.5"$/m)
   assert.match(all.out, /Correct them in goods\.csv before you import it\.$/m)
-  const few = run(...args, '--stop-after', '10')
+  const few = runImport(...args, '--stop-after', '10')
   assert.match(few.out, /Correct them, then import that file with the same options\.$/m)
   assert.deepEqual([few.status, /goods\.csv +2,000 +0 +0 +0 +2,000/.test(few.out)], [2, true], few.out)
   assert.match(
@@ -256,8 +267,8 @@ test('rejections are grouped with counts and examples; --stop-after ends early',
 })
 
 test('contradictory options are rejected before the import', () => {
-  writeFileSync(at('a.csv'), 'id;code\n1;A\n')
-  const readErrors = (...args: string[]) => run('staff', 'a.csv', ...args).err
+  writeFileSync(toPath('a.csv'), 'id;code\n1;A\n')
+  const readErrors = (...args: string[]) => runImport('staff', 'a.csv', ...args).err
   assert.match(readErrors(), /The columns are not separated by commas\. Try --delimiter ";"/)
   assert.match(
     readErrors('--delimiter', ';', '--set', 'active=maybe'),
@@ -272,14 +283,14 @@ test('contradictory options are rejected before the import', () => {
     readErrors('--date-format', 'H:MM'),
     /^tillbridge: --date-format H:MM must have a year, a month and a day, such as DD\.MM\.YYYY/,
   )
-  writeFileSync(at('a.csv'), 'sep=;\nid;code\n1;A\n')
+  writeFileSync(toPath('a.csv'), 'sep=;\nid;code\n1;A\n')
   const noHeader =
     'tillbridge: The first line of the file must be the header, not a separator for spreadsheets. Delete the line, and use --delimiter ";".\n'
   assert.deepEqual([readErrors(), readErrors('--delimiter', ';')], [noHeader, noHeader])
-  writeFileSync(at('a.csv'), 'sep=,\r\nid,code\r\n1,A\r\n')
+  writeFileSync(toPath('a.csv'), 'sep=,\r\nid,code\r\n1,A\r\n')
   assert.match(readErrors(), /not a separator for spreadsheets\. Delete the line\.\n$/)
-  writeFileSync(at('a.csv'), 'id,code,surname\r1,A,Lee\r2,B,Roe\r')
+  writeFileSync(toPath('a.csv'), 'id,code,surname\r1,A,Lee\r2,B,Roe\r')
   assert.equal(readErrors(), 'tillbridge: The lines of the file end with CR only. Save it with LF or CRLF line ends.\n')
-  writeFileSync(at('b.csv'), 'PAR1\x15\x04\x15')
-  assert.match(run('staff', 'b.csv').err, /^tillbridge: b\.csv is a Parquet file\. Convert it to CSV first/)
+  writeFileSync(toPath('b.csv'), 'PAR1\x15\x04\x15')
+  assert.match(runImport('staff', 'b.csv').err, /^tillbridge: b\.csv is a Parquet file\. Convert it to CSV first/)
 })

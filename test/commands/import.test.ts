@@ -3,8 +3,8 @@ import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import { openImportShop, type Shop } from '../support/import-shop.ts'
+import { cli } from '../support/processes.ts'
 
 let shop: Shop
 before(async () => {
@@ -12,33 +12,24 @@ before(async () => {
 })
 after(() => shop.close())
 
-const cli = fileURLToPath(new URL('../../src/cli.js', import.meta.url))
-
-function url() {
-  const { connection } = shop
-  if (typeof connection === 'string') return connection
-  const { user, host, port, database } = connection
-  return `postgres://${user}@localhost/${database}?host=${encodeURIComponent(host ?? '')}&port=${port}`
-}
-
 /** Runs `tillbridge import …` in the shop's directory. */
-function run(args: string[], input = '') {
+function runImport(args: string[], input = '') {
   const { status, stdout, stderr } = spawnSync(process.execPath, [cli, 'import', ...args], {
     cwd: shop.directory,
     input,
     encoding: 'utf8',
-    env: { PATH: process.env.PATH, DATABASE_URL: url() },
+    env: { PATH: process.env.PATH, DATABASE_URL: shop.connection },
   })
   return { status, stdout, stderr }
 }
 
 test('the exit code distinguishes success, rejected lines and failure', async () => {
-  const good = run(['payment-gateways', '-'], 'name\npaypal\n')
+  const good = runImport(['payment-gateways', '-'], 'name\npaypal\n')
   assert.deepEqual([good.status, good.stderr], [0, ''])
   assert.match(good.stdout, /^file +read +new +changed +unchanged +rejected\n.*\nstandard input +1 +1 +0 +0 +0\n$/)
 
   const rejectedFile = join(shop.directory, 'import-payment-gateways.rejected.csv')
-  const partly = run(['payment-gateways', '-'], 'name\npaypal\nstripe,1\n')
+  const partly = runImport(['payment-gateways', '-'], 'name\npaypal\nstripe,1\n')
   assert.equal(partly.status, 2)
   assert.match(partly.stdout, /The rejected lines are in import-payment-gateways\.rejected\.csv/)
   assert.match(
@@ -46,19 +37,19 @@ test('the exit code distinguishes success, rejected lines and failure', async ()
     /^line,column,reason,name\n3,,"The line must have 1 cell like the header, but has 2\.",stripe,1\n$/,
   )
 
-  const failed = run(['payment-gateways', '-'], 'nome\npaypal\n')
+  const failed = runImport(['payment-gateways', '-'], 'nome\npaypal\n')
   assert.equal(failed.status, 1)
   assert.match(failed.stderr, /Column "nome" is unknown\. Is it name\?/)
-  assert.equal(run(['payment-gateways', 'nowhere.csv']).status, 1)
-  assert.equal(run(['payment-gateways', '-', '--service', 'nobody']).status, 1)
+  assert.equal(runImport(['payment-gateways', 'nowhere.csv']).status, 1)
+  assert.equal(runImport(['payment-gateways', '-', '--service', 'nobody']).status, 1)
 })
 
 test('an email of another customer is rejected with the option that helps', () => {
   const file = 'id,surname,email\nF1,One,family@example.com\nF2,Two,Family@example.com\n'
-  const { status, stdout } = run(['customers', '-'], file)
+  const { status, stdout } = runImport(['customers', '-'], file)
   assert.equal(status, 2)
   assert.match(stdout, /belongs to another customer.*without it: --clear-shared-email/s)
-  const cleared = run(['customers', '-', '--clear-shared-email', '--overwrite-rejected'], file)
+  const cleared = runImport(['customers', '-', '--clear-shared-email', '--overwrite-rejected'], file)
   assert.equal(cleared.status, 0, cleared.stdout)
 })
 
@@ -66,7 +57,7 @@ test('a named pipe is read once and gets no rejected file', () => {
   execFileSync('mkfifo', [join(shop.directory, 'pipe.ndjson')])
   const lines = '{"name":"piped"}\n{"name":"a\\u0007"}\n'
   spawn('sh', ['-c', 'printf %s "$0" > pipe.ndjson', lines], { cwd: shop.directory })
-  const { status, stdout, stderr } = run(['payment-gateways', 'pipe.ndjson'])
+  const { status, stdout, stderr } = runImport(['payment-gateways', 'pipe.ndjson'])
   assert.deepEqual([status, stderr], [2, ''])
   assert.match(stdout, /^pipe\.ndjson +2 +1 +0 +0 +1$/m)
   assert.match(stdout, /The rejected lines are in import-payment-gateways\.rejected\.ndjson,/)
@@ -75,7 +66,7 @@ test('a named pipe is read once and gets no rejected file', () => {
 test('several files are imported in order with --map names', async () => {
   writeFileSync(join(shop.directory, 'one.csv'), 'id,Kuerzel,surname,Alter\n1,A,Adams,30\n')
   writeFileSync(join(shop.directory, 'two.ndjson'), '{"id":"1","Kuerzel":"B","surname":"Adams"}\n')
-  const { status, stdout } = run(['staff', 'one.csv', 'two.ndjson', '--map', 'code=Kuerzel', '--ignore', 'Alter'])
+  const { status, stdout } = runImport(['staff', 'one.csv', 'two.ndjson', '--map', 'code=Kuerzel', '--ignore', 'Alter'])
   assert.deepEqual(
     [status, stdout.match(/one\.csv +1 +1/)?.length, stdout.match(/two\.ndjson +1 +0 +1/)?.length],
     [0, 1, 1],
@@ -86,14 +77,14 @@ test('several files are imported in order with --map names', async () => {
 
 test('a complete list accepts one file per import', async () => {
   for (const part of ['1', '2']) writeFileSync(join(shop.directory, `part${part}.csv`), `Customer ID\n${part}\n`)
-  const { status, stderr } = run(['ecommerce-customers', 'part1.csv', 'part2.csv'])
+  const { status, stderr } = runImport(['ecommerce-customers', 'part1.csv', 'part2.csv'])
   assert.deepEqual([status, await shop.queryRows('select from ecommerce_item')], [1, []])
   assert.match(stderr, /each file replaces all earlier records\. Join the files into one\./)
-  assert.equal(run(['ecommerce-customers', 'part1.csv']).status, 0)
+  assert.equal(runImport(['ecommerce-customers', 'part1.csv']).status, 0)
 })
 
 test('rejected lines are never written to the imported file', async () => {
   writeFileSync(join(shop.directory, 'again.csv'), 'name\n"a\tb"\n')
-  const { status, stderr } = run(['payment-gateways', 'again.csv', '--rejected', 'again.csv'])
+  const { status, stderr } = runImport(['payment-gateways', 'again.csv', '--rejected', 'again.csv'])
   assert.deepEqual([status, /is the file to import/.test(stderr)], [1, true])
 })

@@ -11,13 +11,13 @@ import { put } from '../support/write.ts'
 
 const api = await startTestApi()
 after(() => api.stop())
-const place = createDirectory()
-const environment = buildEnvironment(api, place)
+const directory = createDirectory()
+const environment = buildEnvironment(api, directory)
 
 test('the check lists issues, and its CSV can be imported as mappings', async () => {
   const caller = await createUnmappedShop(api)
   const { name } = caller.service
-  const products = join(place, 'products.csv')
+  const products = join(directory, 'products.csv')
   const variants = [
     ['S', '012001'],
     ['M', '12002'],
@@ -41,19 +41,19 @@ test('the check lists issues, and its CSV can be imported as mappings', async ()
   const { kinds, issues } = JSON.parse(json.out)
   assert.deepEqual([kinds[0].states.nearMatch, issues.skus.length, issues.skus[0].suggestion], [1, 1, '012001'])
 
-  const elsewhere = await runCommand(['mapping', 'check', name, '--kind', 'skus', '--state', 'matched'], environment)
-  assert.equal(elsewhere.code, 2, 'whatever is shown')
+  const matchedOnly = await runCommand(['mapping', 'check', name, '--kind', 'skus', '--state', 'matched'], environment)
+  assert.equal(matchedOnly.code, 2, 'the exit code must not depend on the filter')
 
   const csv = await runCommand(['mapping', 'check', name, '--kind', 'skus', '--csv'], environment)
-  assert.equal(csv.code, 0, 'all rows are written')
+  assert.equal(csv.code, 0, 'the CSV must be complete')
   assert.equal(csv.out.split('\n')[1], '12001,012001,MH01 BLK S,nearMatch,hoodie: S,leadingZeros 012001,14,0')
-  const untilTrue = `('${process.execPath}' '${cli}' "$@"; echo "code $?" >&2) | true`
-  const enough = await runCommand(['mapping', 'check', name, '--kind', 'skus', '--csv'], environment, {
-    program: ['sh', '-c', untilTrue, 'sh'],
+  const script = `('${process.execPath}' '${cli}' "$@"; echo "code $?" >&2) | true`
+  const closedReader = await runCommand(['mapping', 'check', name, '--kind', 'skus', '--csv'], environment, {
+    program: ['sh', '-c', script, 'sh'],
   })
-  assert.match(enough.err, /code 0\n$/)
-  assert.doesNotMatch(enough.err, /EPIPE|Error/)
-  const corrected = join(place, 'skus.csv')
+  assert.match(closedReader.err, /code 0\n$/)
+  assert.doesNotMatch(closedReader.err, /EPIPE|Error/)
+  const corrected = join(directory, 'skus.csv')
   await writeFile(corrected, csv.out)
   const mapped = await runCommand(['import', 'sku-mapping', corrected, '--service', name], environment)
   assert.equal(mapped.code, 0, mapped.out + mapped.err)
@@ -67,35 +67,35 @@ test('the CSV round-trips, including formula-like values', async () => {
   await put(caller, '/mappings/skus/12002', { ecommerceSku: "'=M" })
   const csv = await runCommand(['mapping', 'check', caller.service.name, '--kind', 'skus', '--csv'], environment)
   assert.match(csv.out, /^12001,'-XL,/m)
-  const file = join(place, 'out-and-in.csv')
+  const file = join(directory, 'out-and-in.csv')
   await writeFile(file, csv.out)
-  const again = await runCommand(['import', 'sku-mapping', file, '--service', caller.service.name], environment)
-  assert.equal(again.code, 0, again.out + again.err)
-  const mapped = async (id: string) => (await caller.get(`/mappings/skus/${id}`)).json.data.ecommerceSku
-  assert.deepEqual([await mapped('12001'), await mapped('12002')], ['-XL', "'=M"])
+  const reimport = await runCommand(['import', 'sku-mapping', file, '--service', caller.service.name], environment)
+  assert.equal(reimport.code, 0, reimport.out + reimport.err)
+  const readMappedSku = async (id: string) => (await caller.get(`/mappings/skus/${id}`)).json.data.ecommerceSku
+  assert.deepEqual([await readMappedSku('12001'), await readMappedSku('12002')], ['-XL', "'=M"])
 })
 
 test('customers round-trip with both identifiers and a contradiction is removed', async () => {
   const caller = await createUnmappedShop(api)
-  const list = join(place, 'customers.csv')
+  const list = join(directory, 'customers.csv')
   await writeFile(list, 'Customer ID,Email\n5,john@example.com\n6,mary@example.com\n')
   await runCommand(['import', 'ecommerce-customers', list, '--service', caller.service.name], environment)
-  const admin = (id: string) => `gid://shop/Customer/${id}`
-  await put(caller, '/mappings/customers/65432', { ecommerceAdminId: admin('5') })
-  await put(caller, '/mappings/customers/65433', { ecommerceAdminId: admin('9'), ecommerceLegacyId: '6' })
+  const toAdminId = (id: string) => `gid://shop/Customer/${id}`
+  await put(caller, '/mappings/customers/65432', { ecommerceAdminId: toAdminId('5') })
+  await put(caller, '/mappings/customers/65433', { ecommerceAdminId: toAdminId('9'), ecommerceLegacyId: '6' })
   const csv = await runCommand(['mapping', 'check', caller.service.name, '--kind', 'customers', '--csv'], environment)
-  const file = join(place, 'customers-corrected.csv')
+  const file = join(directory, 'customers-corrected.csv')
   await writeFile(file, csv.out)
-  const again = await runCommand(['import', 'customer-mapping', file, '--service', caller.service.name], environment)
-  assert.equal(again.code, 0, again.out + again.err)
-  const mapped = async (id: string) => {
+  const reimport = await runCommand(['import', 'customer-mapping', file, '--service', caller.service.name], environment)
+  assert.equal(reimport.code, 0, reimport.out + reimport.err)
+  const readMappedIds = async (id: string) => {
     const { ecommerceAdminId, ecommerceLegacyId } = (await caller.get(`/mappings/customers/${id}`)).json.data
     return [ecommerceAdminId, ecommerceLegacyId]
   }
   assert.deepEqual(
-    [await mapped('65432'), await mapped('65433')],
+    [await readMappedIds('65432'), await readMappedIds('65433')],
     [
-      [admin('5'), '5'],
+      [toAdminId('5'), '5'],
       [null, '6'],
     ],
   )
@@ -103,7 +103,7 @@ test('customers round-trip with both identifiers and a contradiction is removed'
 
 test('platform-only and unverified items need no correction', async () => {
   const { service } = await api.createService()
-  const locations = join(place, 'locations.csv')
+  const locations = join(directory, 'locations.csv')
   await writeFile(locations, 'Location ID,Name\n111,Somewhere\n')
   await runCommand(['import', 'ecommerce-locations', locations, '--service', service.name], environment)
   const report = await runCommand(['mapping', 'check', service.name, '--kind', 'stores'], environment)

@@ -17,27 +17,27 @@ after(() => shop.api.stop())
 
 test('local decisions are rejected for orders, returns and vouchers kept upstream', async () => {
   const { db, keys } = shop.api
-  const at = await shop.createShop({ fulfilment: 'manual' })
-  const { service } = at
+  const caller = await shop.createShop({ fulfilment: 'manual' })
+  const { service } = caller
   const [waiting, sold] = [
-    await placeOrder(at, [{ sku: 'TEE', quantity: 1 }]),
-    await placeOrder(at, [{ sku: 'HOOD-S', quantity: 2 }]),
+    await placeOrder(caller, [{ sku: 'TEE', quantity: 1 }]),
+    await placeOrder(caller, [{ sku: 'HOOD-S', quantity: 2 }]),
   ]
   await db.transaction(tx => shipOrder(tx, service, { number: sold.orderNumber }))
-  const { returnNumber } = getCreatedRecord(await createReturn(at, sold.id, { 'HOOD-S': 1 }))
+  const { returnNumber } = getCreatedRecord(await createReturn(caller, sold.id, { 'HOOD-S': 1 }))
   const amounts = { originalAmount: '20.00', usedAmount: '0.00' }
   await insertVouchers(db, keys, service, [
     { number: '800', pin: '1', state: 'active', ...amounts, expiryDate: '2099-12-31' },
   ])
   const tables = ['order_line', 'sales_return', 'stock', 'retail_transaction', 'voucher', 'voucher_entry']
-  const stored = () =>
+  const readTables = () =>
     Promise.all(tables.map(name => db.rows(sql`select * from ${raw(name)} where service_id = ${service.id}`)))
-  const original = await stored()
+  const original = await readTables()
 
   const settings = { driver: 'apparel21', url: 'http://127.0.0.1:9/', country: 'AU' } as const
   await db.transaction(tx => setBackOffice(tx, keys, service, settings))
   const environment = buildEnvironment(shop.api, join(createDirectory(), 'data'))
-  const rejected = async (...args: string[]) => {
+  const runRejected = async (...args: string[]) => {
     const { code, out, err } = await runCommand([...args, '--service', service.name], environment)
     assert.deepEqual([code, out], [1, ''], err)
     return err
@@ -49,8 +49,8 @@ test('local decisions are rejected for orders, returns and vouchers kept upstrea
     ['cancel', waiting.orderNumber],
     ['return', returnNumber, 'receive'],
   ])
-    assert.equal(await rejected('order', ...command), describeOwnership('Orders', 'manage them there'))
+    assert.equal(await runRejected('order', ...command), describeOwnership('Orders', 'manage them there'))
   for (const decision of ['suspend', 'resume', 'unlock', 'activate'])
-    assert.equal(await rejected('voucher', decision, '800'), describeOwnership('Vouchers', 'manage them there'))
-  assert.deepEqual(await stored(), original)
+    assert.equal(await runRejected('voucher', decision, '800'), describeOwnership('Vouchers', 'manage them there'))
+  assert.deepEqual(await readTables(), original)
 })

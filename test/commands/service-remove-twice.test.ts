@@ -12,7 +12,7 @@ const home = createDirectory()
 const api = await startTestApi()
 after(() => api.stop())
 const environment = { DATABASE_URL: api.database.connection, SECRET_KEY: api.secret, DATA_DIR: join(home, 'data') }
-const remove = (name: string, file: string) => ['service', 'remove', name, '--yes', name, '--backup', file]
+const buildRemoveArgs = (name: string, file: string) => ['service', 'remove', name, '--yes', name, '--backup', file]
 
 before(() => api.db.run(sql`insert into installation (secret_digest) values (${api.keys.digest})`))
 
@@ -21,29 +21,29 @@ test("one of two concurrent removals is rejected and the other's backup complete
   await fillWithCanaries(api, api, 'canary-')
   const file = join(home, 'kept.tillbridge')
   const blocker = await api.db.pool.connect()
-  const both = [startCommand(remove(service.name, file), environment)]
+  const commands = [startCommand(buildRemoveArgs(service.name, file), environment)]
   try {
     await blocker.query('begin')
-    // How far the columns have come that count by themselves is what a backup reads last.
-    await blocker.query('alter sequence service_service_id_seq rename to elsewhere')
-    const waiting = sql`
+    // A backup reads the sequences last.
+    await blocker.query('alter sequence service_service_id_seq rename to renamed')
+    const blockedBackups = sql`
       select from pg_locks where not granted and relation = 'service_service_id_seq'::regclass
          and database = (select oid from pg_database where datname = current_database())`
-    await waitUntil(async () => (await api.db.run(waiting)) === 1, 'the backup is being written', 60_000)
-    const second = startCommand(remove(service.name, file), environment)
-    both.push(second)
+    await waitUntil(async () => (await api.db.run(blockedBackups)) === 1, 'the backup is being written', 60_000)
+    const second = startCommand(buildRemoveArgs(service.name, file), environment)
+    commands.push(second)
     await waitUntil(
-      async () => second.child.exitCode !== null || (await api.db.run(waiting)) === 2,
-      'the other one gives up, or writes as well',
+      async () => second.child.exitCode !== null || (await api.db.run(blockedBackups)) === 2,
+      'the second removal ends or writes a backup too',
       60_000,
     )
   } finally {
     await blocker.query('rollback')
     blocker.release()
   }
-  const [first, second] = await Promise.all(both.map(command => command.ended))
+  const [first, second] = await Promise.all(commands.map(command => command.ended))
   assert.deepEqual([first?.code, second?.code], [0, 1])
-  assert.match(both[1]?.err ?? '', /^tillbridge: Service \S+ is being removed by another process\.$/m)
+  assert.match(commands[1]?.err ?? '', /^tillbridge: Service \S+ is being removed by another process\.$/m)
   const target = await createEmptyDatabase()
   t.after(() => target.drop())
   await runSuccessfully(['restore', file], { ...environment, DATABASE_URL: target.connection })
@@ -53,10 +53,10 @@ test("one of two concurrent removals is rejected and the other's backup complete
 test('a removal never overwrites a backup file and locks nothing then', async () => {
   const { service } = await api.createService()
   const file = join(home, 'other.tillbridge')
-  fs.writeFileSync(file, 'of another one')
-  const { code, err, out } = await runCommand(remove(service.name, file), environment)
+  fs.writeFileSync(file, 'another backup')
+  const { code, err, out } = await runCommand(buildRemoveArgs(service.name, file), environment)
   assert.equal(code, 1)
   assert.match(err, /other\.tillbridge exists already\. Nothing was deleted\.$/m)
   assert.doesNotMatch(out, /closed/)
-  assert.equal(fs.readFileSync(file, 'utf8'), 'of another one')
+  assert.equal(fs.readFileSync(file, 'utf8'), 'another backup')
 })

@@ -13,33 +13,37 @@ const environment = { DATABASE_URL: api.database.connection, SECRET_KEY: api.sec
 
 test('writers during a service removal finish or are rejected without traces', async () => {
   await api.db.run(sql`insert into installation (secret_digest) values (${api.keys.digest})`)
-  const busy = await api.createService({ writesPerMinute: 'off' })
-  const { id, name } = busy.service
+  const busyCaller = await api.createService({ writesPerMinute: 'off' })
+  const { id, name } = busyCaller.service
   const responses: number[] = []
   const writers = Array.from({ length: 8 }, async (_, writer) => {
     for (let i = 0; responses.at(-1) !== 403; i++) {
       const contact = { email: `busy-${writer}-${i}@example.com` }
-      responses.push((await post(busy, '/customers', { firstname: 'Ann', surname: 'Lee', contact }, withKey())).status)
+      responses.push(
+        (await post(busyCaller, '/customers', { firstname: 'Ann', surname: 'Lee', contact }, withKey())).status,
+      )
     }
   })
-  const late = await api.db.pool.connect()
+  const lateClient = await api.db.pool.connect()
   try {
-    await late.query('begin')
-    await late.query('select next_change_timestamp($1, null)', [id])
-    await waitUntil(() => responses.includes(201), 'some is written')
-    const removing = startCommand(['service', 'remove', name, '--no-backup', '--yes', name], environment)
-    await waitUntil(() => removing.out.includes(' closed.'), 'the service is closed', 60_000)
+    await lateClient.query('begin')
+    await lateClient.query('select next_change_timestamp($1, null)', [id])
+    await waitUntil(() => responses.includes(201), 'a customer is created')
+    const removal = startCommand(['service', 'remove', name, '--no-backup', '--yes', name], environment)
+    await waitUntil(() => removal.out.includes(' closed.'), 'the service is closed', 60_000)
     await Promise.all(writers)
-    await late.query(`insert into audit (service_id, id, changed_at, record) values ($1, 'late', now(), '{}')`, [id])
+    await lateClient.query(`insert into audit (service_id, id, changed_at, record) values ($1, 'late', now(), '{}')`, [
+      id,
+    ])
     await delay(6_000)
-    assert.equal(removing.child.exitCode, null, 'it waits')
-    assert.ok((await countRowsByTable(api.db, busy.service)).customer)
-    await late.query('commit')
-    assert.equal((await removing.ended).code, 0, removing.err)
+    assert.equal(removal.child.exitCode, null, 'the removal must wait for the open transaction')
+    assert.ok((await countRowsByTable(api.db, busyCaller.service)).customer)
+    await lateClient.query('commit')
+    assert.equal((await removal.ended).code, 0, removal.err)
   } finally {
-    late.release()
+    lateClient.release()
   }
-  assert.deepEqual(await countRowsByTable(api.db, busy.service), {})
+  assert.deepEqual(await countRowsByTable(api.db, busyCaller.service), {})
   assert.deepEqual(new Set(responses).difference(new Set([201, 503, 403])), new Set())
   assert.ok(responses.includes(201))
   await assert.rejects(

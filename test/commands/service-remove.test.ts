@@ -16,12 +16,12 @@ import { countRowsByTable } from '../support/postgres/count-rows.ts'
 import { holdLocks } from '../support/postgres/hold-locks.ts'
 import { addLogEntries, daysAgo } from '../support/postgres/log-entries.ts'
 import {
-  cli,
   createDirectory,
   type Environment,
   runCommand,
   runSuccessfully,
   startCommand,
+  typeAnswer,
   waitUntil,
 } from '../support/processes.ts'
 import { buildCredentials, startSecondServer } from '../support/servers.ts'
@@ -36,8 +36,8 @@ let neighbour: Caller
 let shared: Caller
 let environment: Environment
 let worker: Worker
-const ran: string[] = []
-let isBrokenOff = false
+const jobServices: string[] = []
+let isJobAborted = false
 
 before(async () => {
   api = await startTestApi({ settings: voucherSettings })
@@ -55,7 +55,7 @@ before(async () => {
       'idempotency-key': `"key-${i}"`,
     })
     assert.equal(bought.status, 201)
-    // More than a portion, and of another day.
+    // More tombstones than a batch, and a logged request of another day.
     await db.run(sql`delete from tombstone where service_id = ${shop.service.id}`)
     await db.run(sql`
       insert into tombstone (service_id, kind, id, changed_at)
@@ -65,7 +65,7 @@ before(async () => {
   await db.run(sql`delete from job`)
   const probe = {
     run: async ({ service }: JobRun) => {
-      ran.push(service?.name ?? '')
+      jobServices.push(service?.name ?? '')
     },
     concurrency: 2,
     retryDelaysSeconds: [1],
@@ -73,7 +73,7 @@ before(async () => {
   const long = {
     run: async ({ signal }: JobRun) => {
       await delay(60_000, undefined, { signal }).catch(() => {})
-      isBrokenOff = signal.aborted
+      isJobAborted = signal.aborted
     },
     concurrency: 2,
     retryDelaysSeconds: [1],
@@ -86,53 +86,49 @@ after(async () => {
   await api.stop()
 })
 
-const remove = (name: string, ...more: string[]) => ['service', 'remove', name, ...more]
-/** With this typed. */
-const typing = (text: string) => ({
-  program: ['sh', '-c', `echo ${text} | '${process.execPath}' '${cli}' "$@"`, 'sh'] as const,
-})
-const statusOf = async (caller: Caller) => (await caller.get('/stores')).status
+const buildRemoveArgs = (name: string, ...more: string[]) => ['service', 'remove', name, ...more]
+const getStatus = async (caller: Caller) => (await caller.get('/stores')).status
 
 test('a service is removed only after typing its name again', async () => {
-  for (const [more, how] of [
+  for (const [more, runOptions] of [
     [['--yes', 'other'], undefined],
-    [[], typing('y')],
-    [[], typing('')],
+    [[], typeAnswer('y')],
+    [[], typeAnswer('')],
   ] as const) {
-    const { code, err } = await runCommand(remove(api.service.name, ...more), environment, how)
+    const { code, err } = await runCommand(buildRemoveArgs(api.service.name, ...more), environment, runOptions)
     assert.equal(code, 1)
     assert.match(err, /Nothing was deleted\.$/m)
   }
-  const unknown = await runCommand(remove('nobody', '--yes', 'nobody'), environment)
+  const unknown = await runCommand(buildRemoveArgs('nobody', '--yes', 'nobody'), environment)
   assert.match(unknown.err, /^tillbridge: Service nobody not found\. Services: /)
-  assert.equal(await statusOf(api), 200)
+  assert.equal(await getStatus(api), 200)
 })
 
 test('a failed or stopped backup reopens the service; --no-backup removes it', async () => {
   const { name } = api.service
-  const [lucky, removed] = [await api.createService(), await api.createService()]
+  const [reopened, removedCaller] = [await api.createService(), await api.createService()]
   const failing = runCommand(
-    remove(lucky.service.name, '--yes', lucky.service.name, '--backup', join(home, 'nowhere/x')),
+    buildRemoveArgs(reopened.service.name, '--yes', reopened.service.name, '--backup', join(home, 'nowhere/x')),
     environment,
   )
   const removing = runSuccessfully(
-    remove(removed.service.name, '--no-backup', '--yes', removed.service.name),
+    buildRemoveArgs(removedCaller.service.name, '--no-backup', '--yes', removedCaller.service.name),
     environment,
   )
-  const stopped = startCommand(remove(name, '--yes', name, '--backup', file), environment)
+  const stopped = startCommand(buildRemoveArgs(name, '--yes', name, '--backup', file), environment)
   await waitUntil(() => stopped.out.includes(' closed.'), 'the service is closed', 60_000)
   stopped.child.kill('SIGINT')
   assert.equal((await stopped.ended).code, 130)
   assert.match(stopped.err, /^tillbridge: Stopped\. Nothing was deleted\. Service \S+ is open again\.$/m)
   assert.ok(!fs.existsSync(file))
-  await waitUntil(async () => (await statusOf(api)) === 200, 'it is open', 20_000)
+  await waitUntil(async () => (await getStatus(api)) === 200, 'the service is open', 20_000)
 
   const failed = await failing
   assert.equal(failed.code, 1)
   assert.match(failed.err, /folder .*nowhere not found\. Nothing was deleted\. Service shop\d+ is open again\.$/m)
-  await waitUntil(async () => (await statusOf(lucky)) === 200, 'that one is open too', 20_000)
+  await waitUntil(async () => (await getStatus(reopened)) === 200, 'the other service is open', 20_000)
   assert.doesNotMatch(await removing, /backup/)
-  assert.deepEqual(await countRowsByTable(api.db, removed.service), {})
+  assert.deepEqual(await countRowsByTable(api.db, removedCaller.service), {})
   assert.ok(!fs.existsSync(join(home, 'data/removed')))
 })
 
@@ -141,13 +137,13 @@ test('a removal stopped after the backup reopens the service', async () => {
   const blocker = await api.db.pool.connect()
   try {
     await blocker.query('begin')
-    // How far the columns have come that count by themselves is what a backup reads last.
-    await blocker.query('alter sequence service_service_id_seq rename to elsewhere')
-    const stopped = startCommand(remove(name, '--yes', name, '--backup', file), environment)
-    const waiting = sql`
+    // A backup reads the sequences last.
+    await blocker.query('alter sequence service_service_id_seq rename to renamed')
+    const stopped = startCommand(buildRemoveArgs(name, '--yes', name, '--backup', file), environment)
+    const blockedBackups = sql`
       select from pg_locks where not granted and relation = 'service_service_id_seq'::regclass
          and database = (select oid from pg_database where datname = current_database())`
-    await waitUntil(async () => (await api.db.run(waiting)) > 0, 'its rows are read', 60_000)
+    await waitUntil(async () => (await api.db.run(blockedBackups)) > 0, 'the backup has read the rows', 60_000)
     stopped.child.kill('SIGINT')
     await blocker.query('rollback')
     assert.equal((await stopped.ended).code, 130)
@@ -157,7 +153,7 @@ test('a removal stopped after the backup reopens the service', async () => {
     await blocker.query('rollback')
     blocker.release()
   }
-  await waitUntil(async () => (await statusOf(api)) === 200, 'it is open', 10_000)
+  await waitUntil(async () => (await getStatus(api)) === 200, 'the service is open', 10_000)
 })
 
 test('a removal locks its service only and resumes after kill -9', async () => {
@@ -165,22 +161,22 @@ test('a removal locks its service only and resumes after kill -9', async () => {
   const { name } = service
   const counts = await countRowsByTable(db, neighbour.service)
   await addJob(db, service.id, 'long')
-  const locked = async () => db.run(sql`select from job where name = 'long' and lease is not null`)
-  await waitUntil(async () => (await locked()) === 1, 'a job is under way', 20_000)
-  const letGo = await holdLocks(
+  const countLeasedJobs = async () => db.run(sql`select from job where name = 'long' and lease is not null`)
+  await waitUntil(async () => (await countLeasedJobs()) === 1, 'a job is running', 20_000)
+  const release = await holdLocks(
     db,
     `select from tombstone where service_id = ${service.id} and id = to_char(2400, '0000') for update`,
   )
   const countTombstones = () => db.run(sql`select from tombstone where service_id = ${service.id}`)
   try {
-    const killed = startCommand(remove(name, '--backup', file, '--yes', name), environment)
+    const killed = startCommand(buildRemoveArgs(name, '--backup', file, '--yes', name), environment)
     await waitUntil(() => killed.out.includes(' closed.'), 'the service is closed', 60_000)
     await waitUntil(
-      async () => (await statusOf(api)) === 403 && (await statusOf(shared)) === 403,
+      async () => (await getStatus(api)) === 403 && (await getStatus(shared)) === 403,
       'the account is rejected',
       20_000,
     )
-    await waitUntil(() => isBrokenOff, 'the job is broken off', 20_000)
+    await waitUntil(() => isJobAborted, 'the job is aborted', 20_000)
     await waitUntil(
       async () => (await countTombstones()) === 500 || assert.equal(killed.child.exitCode, null, killed.err),
       'two batches of the table are deleted',
@@ -189,12 +185,12 @@ test('a removal locks its service only and resumes after kill -9', async () => {
     assert.equal((await post(neighbour, '/customers', buildCustomer())).status, 201)
     await addJob(db, service.id, 'probe')
     await addJob(db, neighbour.service.id, 'probe')
-    await waitUntil(() => ran.length, "the neighbour's job is done", 20_000)
+    await waitUntil(() => jobServices.length, "the neighbour's job is done", 20_000)
     process.kill(-killed.pid, 'SIGKILL')
     await killed.ended
     assert.equal(await countTombstones(), 500)
   } finally {
-    letGo()
+    release()
   }
 
   assert.match(await runSuccessfully(['service', 'list'], environment), new RegExp(`^${name} +being removed$`, 'm'))
@@ -203,19 +199,19 @@ test('a removal locks its service only and resumes after kill -9', async () => {
     ['service', 'add', name],
   ])
     assert.match((await runCommand(args, environment)).err, /is being removed\. To continue: tillbridge service remove/)
-  const output = await runSuccessfully(remove(name), environment, typing(name))
+  const output = await runSuccessfully(buildRemoveArgs(name), environment, typeAnswer(name))
   assert.match(output, new RegExp(`^Service ${name} deleted\\. Accounts deleted with it: .*${api.username}`, 'm'))
   assert.deepEqual(await countRowsByTable(db, service), {})
-  assert.deepEqual(ran, [neighbour.service.name])
-  await waitUntil(async () => (await statusOf(api)) === 401, 'the account is deleted', 10_000)
+  assert.deepEqual(jobServices, [neighbour.service.name])
+  await waitUntil(async () => (await getStatus(api)) === 401, 'the account is deleted', 10_000)
   assert.equal(
     (await api.sendRaw('/stores', { headers: buildCredentials({ ...shared, service: neighbour.service }) })).status,
     200,
   )
-  const { customer = 0, request_block: _, ...now } = await countRowsByTable(db, neighbour.service)
+  const { customer = 0, request_block: _, ...countsAfter } = await countRowsByTable(db, neighbour.service)
   assert.equal(customer, (counts.customer ?? 0) + 1)
   for (const table of ['store', 'tombstone', 'voucher_entry', 'account_service', 'email'])
-    assert.deepEqual([table, now[table]], [table, counts[table]])
+    assert.deepEqual([table, countsAfter[table]], [table, counts[table]])
 })
 
 test("a removed service's backup restores into an empty installation", async t => {

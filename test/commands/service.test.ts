@@ -35,27 +35,27 @@ after(async () => {
   await database.drop()
 })
 
-/** A list as it is now: `meta.asOf`, and the records without their time stamps. */
-async function list(path: string) {
+/** Returns the `asOf` of a list, the change timestamps, and the records without them. */
+async function readList(path: string) {
   const { status, json } = await sendGet(server, path, demo)
   assert.equal(status, 200)
   const timestamps = json.data.map((record: { updateTimeStamp: string }) => record.updateTimeStamp)
   const records = json.data.map(({ updateTimeStamp: _, ...record }: { updateTimeStamp: string }) => record)
-  return { asOf: json.meta.asOf as string, stamps: timestamps as string[], records }
+  return { asOf: json.meta.asOf as string, timestamps: timestamps as string[], records }
 }
 
-/** Waits until the running service answers otherwise. */
-async function changes(path: string, original: unknown, part: 'stamps' | 'records') {
+/** Waits until the running server returns another list. Returns it. */
+async function waitForChange(path: string, original: unknown, part: 'timestamps' | 'records') {
   await waitUntil(
-    async () => JSON.stringify((await list(path))[part]) !== JSON.stringify(original),
-    `${path} follows`,
+    async () => JSON.stringify((await readList(path))[part]) !== JSON.stringify(original),
+    `${path} has changed`,
     20_000,
   )
-  return list(path)
+  return readList(path)
 }
 
-/** The settings of a service as `service list` shows them: those that are not as by default. */
-async function listed(name: string) {
+/** Returns the settings of a service in `service list`, which leaves out defaults. */
+async function listSettings(name: string) {
   const [headings, , ...rows] = (await runSuccessfully(['service', 'list'], environment)).trim().split('\n')
   assert.deepEqual(headings?.split(/ {2,}/), ['service', 'setting', 'value'])
   return rows.map(row => row.split(/ {2,}/)).flatMap(([serviceName, ...shown]) => (serviceName === name ? [shown] : []))
@@ -75,13 +75,13 @@ test('service add accepts settings and list shows non-default ones', async () =>
     environment,
   )
   assert.match(output, /^Service luma created\. Next: tillbridge account add <username> --service luma$/m)
-  assert.deepEqual(await listed('luma'), [
+  assert.deepEqual(await listSettings('luma'), [
     ['timeZone', 'Australia/Melbourne'],
     ['currency', 'AUD'],
     ['gateways', '["visa"]'],
   ])
   await runSuccessfully(['service', 'add', 'plain'], environment)
-  assert.deepEqual(await listed('plain'), [['all defaults']])
+  assert.deepEqual(await listSettings('plain'), [['all defaults']])
 })
 
 test('service set accepts every setting, and default resets it', async () => {
@@ -138,10 +138,13 @@ test('service set accepts every setting, and default resets it', async () => {
     'gateways = ["cash","visa"]\n',
   )
 
-  const back = await runSuccessfully(['service', 'set', 'full', 'giftCardSku=default', 'gateways=default'], environment)
-  assert.equal(back, 'giftCardSku = none\ngateways = []\n')
+  const reset = await runSuccessfully(
+    ['service', 'set', 'full', 'giftCardSku=default', 'gateways=default'],
+    environment,
+  )
+  assert.equal(reset, 'giftCardSku = none\ngateways = []\n')
   await runSuccessfully(['service', 'set', 'full', ...names.map(name => `${name}=default`)], environment)
-  assert.deepEqual(await listed('full'), [['all defaults']])
+  assert.deepEqual(await listSettings('full'), [['all defaults']])
 })
 
 test('a change by command appears in the audit log', async () => {
@@ -169,9 +172,9 @@ test('doctor reports missing settings of each service and their purpose', async 
   )
   const demoLines =
     /^(?: {19}|PASS {2}Back office {2})demo: embedded 2025\.1, without\n((?: {21}.*\n)*)/m.exec(out)?.[1] ?? ''
-  const lacking = demoLines.match(/^ {21}\w+/gm)?.map(name => name.trim())
+  const missingCapabilities = demoLines.match(/^ {21}\w+/gm)?.map(name => name.trim())
   // The demo has every setting. The embedded back office itself lacks these.
-  assert.deepEqual(lacking, ['freightOptions', 'coupons', 'liveStock', 'priceChanges'])
+  assert.deepEqual(missingCapabilities, ['freightOptions', 'coupons', 'liveStock', 'priceChanges'])
 })
 
 test('a taken service name is rejected', async () => {
@@ -181,7 +184,7 @@ test('a taken service name is rejected', async () => {
 })
 
 test('all invalid settings are reported at once without a change', async () => {
-  const bad = [
+  const invalidAssignments = [
     'currency=AUX',
     'timeZone=Australia/Melborne',
     'inventoryBuffer=-1',
@@ -202,12 +205,13 @@ test('all invalid settings are reported at once without a change', async () => {
     ['service', 'add', 'bad'],
     ['service', 'set', 'luma'],
   ]) {
-    const { code, out, err } = await runCommand([...args, 'currency=NZD', ...bad], environment)
+    const { code, out, err } = await runCommand([...args, 'currency=NZD', ...invalidAssignments], environment)
     assert.equal(code, 1)
     assert.equal(out, '')
     const lines = err.replace('tillbridge: ', '').trimEnd().split('\n')
-    assert.equal(lines.length, bad.length, err)
-    for (const [i, assignment] of bad.entries()) assert.ok(lines[i]?.includes(assignment.split('=')[0] ?? ''), err)
+    assert.equal(lines.length, invalidAssignments.length, err)
+    for (const [i, assignment] of invalidAssignments.entries())
+      assert.ok(lines[i]?.includes(assignment.split('=')[0] ?? ''), err)
     assert.match(err, /^inventoryBuffer: .* Example: inventoryBuffer=1$/m)
     assert.match(err, /^subscriptionMapping.email.no: .* Example: 'subscriptionMapping=\{"email":\{"type":.*\}\}'$/m)
     assert.match(err, /^gateways.1: .* Example: gateways=paypal,shopify,visa$/m)
@@ -235,23 +239,23 @@ test('a new time zone changes wall-clock times but neither order nor asOf', asyn
   const paths = ['/customers/search', '/products', '/inventory', '/orders/transactions/search'].map(
     path => `${path}?limit=5`,
   )
-  const original = await Promise.all(paths.map(path => list(path)))
+  const original = await Promise.all(paths.map(path => readList(path)))
   assert.equal(
     await runSuccessfully(['service', 'set', 'demo', 'timeZone=Asia/Kolkata'], environment),
     'timeZone = Asia/Kolkata\n',
   )
-  const changed = await Promise.all(paths.map((path, i) => changes(path, original[i]?.stamps, 'stamps')))
-  const inKolkata = (timestamp = '') => {
+  const changed = await Promise.all(paths.map((path, i) => waitForChange(path, original[i]?.timestamps, 'timestamps')))
+  const toKolkataTime = (timestamp = '') => {
     // Melbourne was at +11:00, and Kolkata is at +05:30.
     const instant = new Date(`${timestamp.replace(' ', 'T')}+11:00`)
     return new Date(instant.getTime() + 5.5 * 3_600_000).toISOString().slice(0, 19).replace('T', ' ')
   }
-  for (const [i, { asOf, stamps, records }] of changed.entries()) {
+  for (const [i, { asOf, timestamps, records }] of changed.entries()) {
     assert.equal(asOf, original[i]?.asOf)
     assert.deepEqual(records, original[i]?.records)
     assert.deepEqual(
-      stamps,
-      original[i]?.stamps.map(timestamp => inKolkata(timestamp)),
+      timestamps,
+      original[i]?.timestamps.map(timestamp => toKolkataTime(timestamp)),
       `${paths[i]}`,
     )
   }
@@ -261,9 +265,9 @@ test('a new buffer or currency changes the affected records', async () => {
   const stores = (await sendGet(server, '/stores?limit=100', demo)).json.data
   const store = stores.find((candidate: { inventoryBuffer: number | null }) => candidate.inventoryBuffer === null)
   const [stock, products] = [`/inventory?store_number=${store.storeNumber}&limit=100`, '/products?limit=3']
-  const [stockBefore, productsBefore] = [await list(stock), await list(products)]
+  const [stockBefore, productsBefore] = [await readList(stock), await readList(products)]
   await runSuccessfully(['service', 'set', 'demo', 'inventoryBuffer=3'], environment)
-  const stockAfter = await changes(stock, stockBefore.records, 'records')
+  const stockAfter = await waitForChange(stock, stockBefore.records, 'records')
   for (const record of stockAfter.records) assert.equal(record.sellable, Math.max(0, record.freeStock - record.buffer))
   assert.ok(stockAfter.records.some((record: { buffer: number }) => record.buffer === 3))
   assert.ok(stockAfter.asOf > stockBefore.asOf)
@@ -273,7 +277,7 @@ test('a new buffer or currency changes the affected records', async () => {
   const changed = await runCommand(['service', 'set', 'demo', 'currency=JPY', '--yes'], environment)
   assert.deepEqual([changed.code, changed.out], [0, 'currency = JPY\n'])
   assert.match(changed.err, /No amount is converted/)
-  const productsAfter = await changes(products, productsBefore.records, 'records')
+  const productsAfter = await waitForChange(products, productsBefore.records, 'records')
   for (const record of productsAfter.records) {
     assert.equal(record.currency, 'JPY')
     assert.match(record.colours[0].sizes[0].price, /^\d+$/)
@@ -283,7 +287,7 @@ test('a new buffer or currency changes the affected records', async () => {
 
 test('other settings take effect in the running server', async () => {
   await runSuccessfully(['service', 'set', 'demo', 'readsPerMinute=1'], environment)
-  await waitUntil(async () => (await sendGet(server, '/stores', demo)).status === 429, 'the limit is in force', 20_000)
+  await waitUntil(async () => (await sendGet(server, '/stores', demo)).status === 429, 'the limit takes effect', 20_000)
   await runSuccessfully(['service', 'set', 'demo', 'readsPerMinute=off'], environment)
-  await waitUntil(async () => (await sendGet(server, '/stores', demo)).status === 200, 'it is off', 20_000)
+  await waitUntil(async () => (await sendGet(server, '/stores', demo)).status === 200, 'the limit is off', 20_000)
 })

@@ -7,19 +7,19 @@ import { cli, createDirectory, findPassword, runCommand, runSuccessfully } from 
 const environment = { DATA_DIR: join(createDirectory(), 'data'), LOG_LEVEL: 'warn', WEBHOOK_NETWORKS: '127.0.0.0/8' }
 before(() => installWithAccess(environment))
 
-/** Runs a command whose standard output goes into `where`, a piece of shell; what it says there is lost. */
-const into = (where: string, args: readonly string[]) =>
+/** Runs a command with a shell redirection of its standard output. The redirected output is lost. */
+const runWithOutput = (redirection: string, args: readonly string[]) =>
   runCommand(args, environment, {
-    program: ['bash', '-c', `set -o pipefail; "${process.execPath}" "${cli}" "$@" ${where}`, 'bash'],
+    program: ['bash', '-c', `set -o pipefail; "${process.execPath}" "${cli}" "$@" ${redirection}`, 'bash'],
   })
 
-/** A reader that ends before the command writes. */
-const unread = '| true'
+/** Pipes the output to a program that ends before the command writes. */
+const closedReader = '| true'
 
 for (const args of [['import', '--help'], ['doctor'], ['account', 'list']])
   test(`\`tillbridge ${args.join(' ')}\` ends alike if its output is closed`, async () => {
     const { code, err } = await runCommand(args, environment)
-    assert.deepEqual(await into(unread, args), { code, signal: null, out: '', err })
+    assert.deepEqual(await runWithOutput(closedReader, args), { code, signal: null, out: '', err })
   })
 
 test('a failed write to standard output is reported as a failure', async () => {
@@ -27,20 +27,20 @@ test('a failed write to standard output is reported as a failure', async () => {
     ['account', 'list'],
     ['import', '--help'],
   ]) {
-    const { code, err } = await into('> /dev/full', args)
+    const { code, err } = await runWithOutput('> /dev/full', args)
     assert.equal(code, 1, args.join(' '))
     assert.match(err, /^tillbridge: Standard output can't be written: ENOSPC: no space left on device, write\.\n$/)
   }
 })
 
 test('an unprinted password is a failure that explains how to rotate', async () => {
-  for (const [where, username] of [
-    [unread, 'unread'],
+  for (const [redirection, username] of [
+    [closedReader, 'unread'],
     ['> /dev/full', 'unwritten'],
   ] as const) {
     const remedy = `tillbridge: The password can't be printed. To issue another one: tillbridge account rotate ${username}\n`
     for (const verb of [['add', '--service', 'luma'], ['rotate']]) {
-      const { code, err } = await into(where, ['account', ...verb, username])
+      const { code, err } = await runWithOutput(redirection, ['account', ...verb, username])
       assert.equal(code, 1)
       assert.ok(err.endsWith(remedy), err)
     }
@@ -49,16 +49,16 @@ test('an unprinted password is a failure that explains how to rotate', async () 
 })
 
 test('an unprinted webhook secret is a failure that explains how to rotate', async () => {
-  const { code, err } = await into(unread, ['webhook', 'add', 'https://127.0.0.1/hooks'])
+  const { code, err } = await runWithOutput(closedReader, ['webhook', 'add', 'https://127.0.0.1/hooks'])
   const [, remedy = '', id = ''] =
     /^tillbridge: The secret can't be printed\. To issue another one: tillbridge (webhook rotate (\S+) --service luma)\n$/.exec(
       err,
     ) ?? []
   assert.deepEqual([code, id.length], [1, 36], err)
-  const again = await into('> /dev/full', remedy.split(' '))
-  assert.equal(again.code, 1)
+  const repeated = await runWithOutput('> /dev/full', remedy.split(' '))
+  assert.equal(repeated.code, 1)
   assert.match(
-    again.err,
+    repeated.err,
     new RegExp(
       `The secret can't be printed\\. To issue another one: tillbridge webhook rotate ${id} --service luma\\n$`,
     ),
@@ -67,13 +67,13 @@ test('an unprinted webhook secret is a failure that explains how to rotate', asy
 })
 
 test('listen delivers nothing if its secret could not be printed', async () => {
-  const { code, err } = await into('> /dev/full', ['listen', '--forward', 'http://127.0.0.1:8080/hooks'])
+  const { code, err } = await runWithOutput('> /dev/full', ['listen', '--forward', 'http://127.0.0.1:8080/hooks'])
   assert.equal(code, 1)
   assert.match(err, /tillbridge: The secret can't be printed\. Use your own with --secret-file\.\n$/)
 })
 
 test('a backup with a closed output is a failure', async () => {
-  const { code, err } = await into(unread, ['backup', '-'])
+  const { code, err } = await runWithOutput(closedReader, ['backup', '-'])
   assert.equal(code, 1)
   assert.match(err, /^tillbridge: Standard output was closed by the reading program\.$/m)
 })

@@ -26,22 +26,22 @@ before(async () => {
 })
 after(() => stopServer(server))
 
-const apiKeyIn = (output: string) => /^API key: (\S+)$/m.exec(output)?.[1]
+const findApiKey = (output: string) => /^API key: (\S+)$/m.exec(output)?.[1]
 
-const statusOf = async (username: string, password: string, serviceName = 'luma') =>
+const getStatus = async (username: string, password: string, serviceName = 'luma') =>
   (await sendGet(server, '/stores', { username, password, serviceName })).status
 
 test('the second factor of an account is reset by command', async () => {
   await runSuccessfully(['account', 'add', 'anna', '--service', 'luma'], environment)
-  const reset = () => runCommand(['account', 'reset-second-factor', 'anna'], environment)
-  assert.match((await reset()).err, /Account anna has no second factor\./)
+  const runReset = () => runCommand(['account', 'reset-second-factor', 'anna'], environment)
+  assert.match((await runReset()).err, /Account anna has no second factor\./)
   const client = await connectToDatabase(environment.DATA_DIR)
   await client.query(
     `insert into second_factor (username, secret, last_step, recovery_hashes) values ('anna', '', 0, '{}')`,
   )
   await client.end()
-  assert.match((await reset()).out, /^Second factor of anna removed\./)
-  assert.match((await reset()).err, /has no second factor/)
+  assert.match((await runReset()).out, /^Second factor of anna removed\./)
+  assert.match((await runReset()).err, /has no second factor/)
   await runSuccessfully(['account', 'revoke', 'anna'], environment)
 })
 
@@ -50,27 +50,27 @@ test('an account has two active passwords and a rotation revokes the oldest', as
   assert.match(output, /^Account webshop has the role visitor in luma\.$/m)
   assert.match(output, /Save them now\. They won't be shown again\./)
   const passwords = [findPassword(output)]
-  assert.equal(apiKeyIn(output), btoa(`webshop:${passwords[0]}`))
+  assert.equal(findApiKey(output), btoa(`webshop:${passwords[0]}`))
   for (let i = 0; i < 2; i++) {
     const rotated = await runSuccessfully(['account', 'rotate', 'webshop'], environment)
     passwords.push(findPassword(rotated))
-    assert.equal(apiKeyIn(rotated), btoa(`webshop:${passwords.at(-1)}`))
+    assert.equal(findApiKey(rotated), btoa(`webshop:${passwords.at(-1)}`))
     await delay(2_100)
-    const statuses = await Promise.all(passwords.map(password => statusOf('webshop', password)))
+    const statuses = await Promise.all(passwords.map(password => getStatus('webshop', password)))
     assert.deepEqual(statuses, i ? [401, 200, 200] : [200, 200])
   }
   assert.match(await runSuccessfully(['account', 'list'], environment), /^webshop +luma +visitor +2 /m)
   await runSuccessfully(['account', 'revoke', 'webshop', '--previous-secret'], environment)
   await waitUntil(
-    async () => (await statusOf('webshop', passwords[1] ?? '')) === 401,
+    async () => (await getStatus('webshop', passwords[1] ?? '')) === 401,
     'the old password is rejected',
     5_000,
   )
-  assert.equal(await statusOf('webshop', passwords[2] ?? ''), 200)
-  const listed = async () => runSuccessfully(['account', 'list'], environment)
+  assert.equal(await getStatus('webshop', passwords[2] ?? ''), 200)
+  const listAccounts = async () => runSuccessfully(['account', 'list'], environment)
   await waitUntil(
-    async () => /^webshop +luma +visitor +1 +no +\S+ +20\d\d-\d\d-\d\d \d\d:\d\d *$/m.test(await listed()),
-    'its last use is recorded',
+    async () => /^webshop +luma +visitor +1 +no +\S+ +20\d\d-\d\d-\d\d \d\d:\d\d *$/m.test(await listAccounts()),
+    'the last use is recorded',
     20_000,
   )
 })
@@ -83,7 +83,7 @@ test('an account keeps its role if none is given', async () => {
     await runSuccessfully([...add, '--role', 'admin'], environment),
     'Account keeper has the role admin in luma.\n',
   )
-  assert.equal(await statusOf('keeper', findPassword(created)), 200)
+  assert.equal(await getStatus('keeper', findPassword(created)), 200)
   assert.equal(
     await runSuccessfully(['account', 'add', 'keeper', '--service', 'second'], environment),
     'Account keeper has the role visitor in second.\n',
@@ -96,10 +96,10 @@ test('an account keeps its role if none is given', async () => {
 })
 
 test('console prints a link for the named or the only account', async () => {
-  const linkIn = (output: string) => /^ {2}(\S+)\/console#link=[\w-]{43}$/m.exec(output)?.[1]
-  const here = { ...environment, PORT: new URL(server.baseUrl).port }
-  assert.equal(linkIn(await runSuccessfully(['console'], here)), server.baseUrl)
-  assert.equal(linkIn(await runSuccessfully(['console', 'webshop'], here)), server.baseUrl)
+  const findLink = (output: string) => /^ {2}(\S+)\/console#link=[\w-]{43}$/m.exec(output)?.[1]
+  const consoleEnvironment = { ...environment, PORT: new URL(server.baseUrl).port }
+  assert.equal(findLink(await runSuccessfully(['console'], consoleEnvironment)), server.baseUrl)
+  assert.equal(findLink(await runSuccessfully(['console', 'webshop'], consoleEnvironment)), server.baseUrl)
   const { code, err } = await runCommand(['console', 'nobody'], environment)
   assert.equal(code, 1)
   assert.match(err, /Account nobody not found\. Run "tillbridge account list"\./)
@@ -123,19 +123,19 @@ test('an account gets another role or service without a new password', async () 
 })
 
 test('X-Shopper-IP trust can be granted, revoked and kept', async () => {
-  const named = async () =>
+  const readTrust = async () =>
     /^backend +luma +visitor +1 +(\S+) /m.exec(await runSuccessfully(['account', 'list'], environment))?.[1]
   await runSuccessfully(['account', 'add', 'backend', '--service', 'luma'], environment)
-  assert.equal(await named(), 'no')
+  assert.equal(await readTrust(), 'no')
   await runSuccessfully(['account', 'add', 'backend', '--service', 'luma', '--trust-shopper-ip'], environment)
-  assert.equal(await named(), 'yes')
-  const trust = async (...args: string[]) => runSuccessfully(['account', 'trust-shopper-ip', ...args], environment)
-  assert.equal(await trust('backend', 'no'), 'Tillbridge ignores the X-Shopper-IP header of backend.\n')
-  assert.equal(await named(), 'no')
-  assert.equal(await trust('backend', 'yes'), 'Tillbridge trusts the X-Shopper-IP header of backend.\n')
-  assert.equal(await named(), 'yes')
+  assert.equal(await readTrust(), 'yes')
+  const setTrust = async (...args: string[]) => runSuccessfully(['account', 'trust-shopper-ip', ...args], environment)
+  assert.equal(await setTrust('backend', 'no'), 'Tillbridge ignores the X-Shopper-IP header of backend.\n')
+  assert.equal(await readTrust(), 'no')
+  assert.equal(await setTrust('backend', 'yes'), 'Tillbridge trusts the X-Shopper-IP header of backend.\n')
+  assert.equal(await readTrust(), 'yes')
   await runSuccessfully(['account', 'add', 'backend', '--service', 'luma'], environment)
-  assert.equal(await named(), 'yes', 'an omitted option changes nothing')
+  assert.equal(await readTrust(), 'yes', 'an omitted option must change nothing')
   const { code, err } = await runCommand(['account', 'trust-shopper-ip', 'nobody', 'yes'], environment)
   assert.equal(code, 1)
   assert.match(err, /^tillbridge: Account nobody not found\./)
@@ -149,8 +149,8 @@ test('a command creates, lists and revokes an API key', async () => {
     environment,
   )
   const key = /^Key: (tbk_[\w-]{43})$/m.exec(output)?.[1] ?? ''
-  assert.equal(apiKeyIn(output), btoa(`keyed:${key}`))
-  assert.equal(await statusOf('keyed', key), 403, 'it is limited to a store')
+  assert.equal(findApiKey(output), btoa(`keyed:${key}`))
+  assert.equal(await getStatus('keyed', key), 403, 'the key must be limited to a store')
   const listed = await runSuccessfully(['account', 'key', 'list', 'keyed'], environment)
   assert.match(
     listed,
@@ -167,14 +167,18 @@ test('a command creates, lists and revokes an API key', async () => {
     assert.match(err, message)
   }
   await runSuccessfully(['account', 'key', 'revoke', 'keyed', 'web-1', '--service', 'luma'], environment)
-  await waitUntil(async () => (await statusOf('keyed', key)) === 401, 'the key is rejected', 5_000)
+  await waitUntil(async () => (await getStatus('keyed', key)) === 401, 'the key is rejected', 5_000)
 })
 
 test('the running server rejects a revoked account within 5 seconds', async () => {
   const access = await createServiceAccess(environment, 'gone')
   assert.equal((await sendGet(server, '/stores', access)).status, 200)
   assert.match(await runSuccessfully(['account', 'revoke', access.username], environment), /^Account \S+ deleted\.$/m)
-  await waitUntil(async () => (await sendGet(server, '/stores', access)).status === 401, 'it is rejected', 5_000)
+  await waitUntil(
+    async () => (await sendGet(server, '/stores', access)).status === 401,
+    'the account is rejected',
+    5_000,
+  )
   for (const command of ['revoke', 'rotate']) {
     const { code, err } = await runCommand(['account', command, access.username], environment)
     assert.equal(code, 1)

@@ -32,7 +32,7 @@ before(async () => {
 after(() => stopServer(server))
 
 const luma = ['--service', 'luma']
-const steps = (output: string) =>
+const parseEntries = (output: string) =>
   [...output.matchAll(/^\S+ \S+ {2}(\w+) +(\S+) +(\w+)/gm)].map(([, ...step]) => step.join(' '))
 
 test('a voucher is shown with its ledger, suspended and resumed', async () => {
@@ -40,19 +40,19 @@ test('a voucher is shown with its ledger, suspended and resumed', async () => {
   assert.match(shown, /^status +locked$/m)
   assert.match(shown, /^availableAmount +150\.00$/m)
   assert.doesNotMatch(shown, /pin/i)
-  assert.match(shown, /webshop/, 'an operator sees who holds it')
+  assert.match(shown, /webshop/, 'the account that locked it must be shown')
   assert.match(shown, /^at \(UTC\) +entry /m)
   assert.equal(
     await runSuccessfully(['voucher', 'suspend', '007', ...luma], environment),
     'Voucher 007 is suspended.\n',
   )
-  const again = await runCommand(['voucher', 'suspend', '007', ...luma], environment)
+  const repeated = await runCommand(['voucher', 'suspend', '007', ...luma], environment)
   assert.deepEqual(
-    [again.code, again.err],
+    [repeated.code, repeated.err],
     [1, 'tillbridge: Only an active or locked voucher can be suspended; 007 is suspended.\n'],
   )
   assert.equal(await runSuccessfully(['voucher', 'resume', '007', ...luma], environment), 'Voucher 007 is active.\n')
-  assert.deepEqual(steps(await runSuccessfully(['voucher', 'show', '007', ...luma], environment)), [
+  assert.deepEqual(parseEntries(await runSuccessfully(['voucher', 'show', '007', ...luma], environment)), [
     'issue 150.00 active',
     'lock 0.00 locked',
     'unlock 0.00 active',

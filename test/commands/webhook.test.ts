@@ -45,15 +45,15 @@ after(async () => {
   await database.drop()
 })
 
-const secretIn = (output: string) => /^Secret: (whsec_\S+)$/m.exec(output)?.[1] ?? ''
-const idIn = (output: string) => /^Webhook (\S+) created/m.exec(output)?.[1] ?? ''
+const findSecret = (output: string) => /^Secret: (whsec_\S+)$/m.exec(output)?.[1] ?? ''
+const findId = (output: string) => /^Webhook (\S+) created/m.exec(output)?.[1] ?? ''
 
 test('a webhook is added, tested, paused, resumed, rewound, rotated and removed', async () => {
   const added = await runSuccessfully(
     ['webhook', 'add', receiver.url, '--kinds', 'store', '--description', 'A search'],
     environment,
   )
-  const [id, secret] = [idIn(added), secretIn(added)]
+  const [id, secret] = [findId(added), findSecret(added)]
   assert.match(
     await runSuccessfully(['webhook', 'list'], environment),
     new RegExp(`^${id} +${receiver.url} +store +active +up to date`, 'm'),
@@ -62,9 +62,9 @@ test('a webhook is added, tested, paused, resumed, rewound, rotated and removed'
     await runSuccessfully(['webhook', 'test', id], environment),
     /^The endpoint returned 204 within \d+ ms\.\n$/,
   )
-  const [tried] = receiver.received.splice(0)
-  assert.ok(tried)
-  new Webhook(secret).verify(tried.body, getSignatureHeaders(tried))
+  const [testDelivery] = receiver.received.splice(0)
+  assert.ok(testDelivery)
+  new Webhook(secret).verify(testDelivery.body, getSignatureHeaders(testDelivery))
 
   assert.equal(await runSuccessfully(['webhook', 'pause', id], environment), `Webhook ${id} paused.\n`)
   assert.match(await runSuccessfully(['webhook', 'show', id], environment), /^state +paused$/m)
@@ -73,15 +73,15 @@ test('a webhook is added, tested, paused, resumed, rewound, rotated and removed'
     `Webhook ${id} replays changes from beginning.\n`,
   )
   assert.equal(receiver.received.length, 0)
-  const rotated = secretIn(await runSuccessfully(['webhook', 'rotate', id], environment))
+  const rotated = findSecret(await runSuccessfully(['webhook', 'rotate', id], environment))
   assert.equal(await runSuccessfully(['webhook', 'resume', id], environment), `Webhook ${id} resumed.\n`)
-  await waitUntil(() => receiver.received.length, 'everything is delivered')
+  await waitUntil(() => receiver.received.length, 'all changes are delivered')
   const [first] = receiver.received
   assert.ok(first)
   for (const key of [secret, rotated]) new Webhook(key).verify(first.body, getSignatureHeaders(first))
   await waitUntil(
     async () => /up to date/.test(await runSuccessfully(['webhook', 'list'], environment)),
-    'it has caught up',
+    'the webhook has caught up',
   )
   assert.match(await runSuccessfully(['webhook', 'attempts', id], environment), / accepted$/m)
 
@@ -102,17 +102,17 @@ test('a webhook is added, tested, paused, resumed, rewound, rotated and removed'
 })
 
 test('impossible requests are rejected with a message', async () => {
-  const rejected = async (args: string[]) => (await runCommand(['webhook', 'add', ...args], environment)).err
+  const runRejectedAdd = async (args: string[]) => (await runCommand(['webhook', 'add', ...args], environment)).err
   assert.match(
-    await rejected(['https://10.0.0.1/hooks']),
+    await runRejectedAdd(['https://10.0.0.1/hooks']),
     /^tillbridge: `url` must have a host with a public address, or one in `WEBHOOK_NETWORKS`\.\n$/,
   )
   assert.match(
-    await rejected(['http://8.8.8.8/hooks']),
+    await runRejectedAdd(['http://8.8.8.8/hooks']),
     /^tillbridge: `url` must begin with `https:\/\/`, unless its host is in `WEBHOOK_NETWORKS`\.\n$/,
   )
   assert.match(
-    await rejected([receiver.url, '--kinds', 'shoes']),
+    await runRejectedAdd([receiver.url, '--kinds', 'shoes']),
     /^tillbridge: Record type shoes not found\. Types: store, /,
   )
   for (const [description, fault] of [
@@ -121,17 +121,17 @@ test('impossible requests are rejected with a message', async () => {
     ['a'.repeat(251), 'can have at most 250 characters; it has 251'],
   ] as const)
     assert.equal(
-      await rejected([receiver.url, '--description', description]),
+      await runRejectedAdd([receiver.url, '--description', description]),
       `tillbridge: \`description\` ${fault}.\n`,
     )
   assert.match(
-    await rejected([`${receiver.url}?${'a'.repeat(2_000)}`, '--kinds', 'store,store']),
+    await runRejectedAdd([`${receiver.url}?${'a'.repeat(2_000)}`, '--kinds', 'store,store']),
     /^tillbridge: `url` can have at most 2000 characters; it has \d+\. .* the same entry twice\.\n$/,
   )
 })
 
 test('an empty description means none', async () => {
-  const id = idIn(
+  const id = findId(
     await runSuccessfully(['webhook', 'add', receiver.url, '--kinds', 'store', '--description', ''], environment),
   )
   assert.match(await runSuccessfully(['webhook', 'show', id], environment), /^description +null$/m)
@@ -139,7 +139,7 @@ test('an empty description means none', async () => {
 })
 
 test('the list contains every webhook', async () => {
-  const id = idIn(await runSuccessfully(['webhook', 'add', receiver.url], environment))
+  const id = findId(await runSuccessfully(['webhook', 'add', receiver.url], environment))
   await runSuccessfully(['webhook', 'pause', id], environment)
   const { db } = database
   const columns = sql`url, kinds, description, state, cursor, secret`
@@ -153,47 +153,47 @@ test('the list contains every webhook', async () => {
 
 test('listen posts signed deliveries to a local machine and prints each', async () => {
   const listen = ['listen', '--forward', receiver.url, '--kinds', 'store', '--from-beginning']
-  const listening = startCommand(listen, environment)
-  await waitUntil(() => parseChanges(receiver.received).length, `deliveries: ${listening.err}`, 20_000)
+  const listener = startCommand(listen, environment)
+  await waitUntil(() => parseChanges(receiver.received).length, `deliveries: ${listener.err}`, 20_000)
   const [first] = receiver.received
   assert.ok(first)
-  new Webhook(secretIn(listening.out)).verify(first.body, getSignatureHeaders(first))
-  await waitUntil(() => /^ {2}store \S+ changed$/m.test(listening.out), 'it is printed')
-  listening.child.kill('SIGINT')
-  assert.equal((await listening.ended).code, 130, listening.err)
+  new Webhook(findSecret(listener.out)).verify(first.body, getSignatureHeaders(first))
+  await waitUntil(() => /^ {2}store \S+ changed$/m.test(listener.out), 'the change is printed')
+  listener.child.kill('SIGINT')
+  assert.equal((await listener.ended).code, 130, listener.err)
 
   const secretFile = join(createDirectory(), 'secret')
-  await writeFile(secretFile, `${secretIn(listening.out)}\n`)
+  await writeFile(secretFile, `${findSecret(listener.out)}\n`)
   const receivedCount = receiver.received.length
-  const again = startCommand([...listen, '--secret-file', secretFile], environment)
-  await waitUntil(() => receiver.received.length > receivedCount, `a delivery: ${again.err}`, 20_000)
+  const secondListener = startCommand([...listen, '--secret-file', secretFile], environment)
+  await waitUntil(() => receiver.received.length > receivedCount, `a delivery: ${secondListener.err}`, 20_000)
   const next = receiver.received[receivedCount]
   assert.ok(next)
-  new Webhook(secretIn(listening.out)).verify(next.body, getSignatureHeaders(next))
-  assert.doesNotMatch(again.out, /whsec_/)
-  again.child.kill('SIGINT')
-  await again.ended
+  new Webhook(findSecret(listener.out)).verify(next.body, getSignatureHeaders(next))
+  assert.doesNotMatch(secondListener.out, /whsec_/)
+  secondListener.child.kill('SIGINT')
+  await secondListener.ended
 })
 
 test('listen prints changes without forwarding them', async () => {
   receiver.received.length = 0
-  const listening = startCommand(['listen', '--kinds', 'store', '--from-beginning'], environment)
-  await waitUntil(() => /^ {2}store \S+ changed$/m.test(listening.out), `a change: ${listening.err}`, 20_000)
-  assert.doesNotMatch(listening.out, /whsec_/)
-  listening.child.kill('SIGINT')
-  assert.equal((await listening.ended).code, 130, listening.err)
+  const listener = startCommand(['listen', '--kinds', 'store', '--from-beginning'], environment)
+  await waitUntil(() => /^ {2}store \S+ changed$/m.test(listener.out), `a change: ${listener.err}`, 20_000)
+  assert.doesNotMatch(listener.out, /whsec_/)
+  listener.child.kill('SIGINT')
+  assert.equal((await listener.ended).code, 130, listener.err)
   assert.equal(receiver.received.length, 0)
 })
 
 test('listen signs only with a valid Standard Webhooks secret', async () => {
   receiver.received.length = 0
-  const bytes = (count: number) => Buffer.alloc(count, 7).toString('base64')
+  const toBase64 = (count: number) => Buffer.alloc(count, 7).toString('base64')
   for (const secret of [
-    bytes(32),
+    toBase64(32),
     'a long passphrase that a person made up',
-    `whsec_${bytes(23)}`,
-    `whsec_${bytes(65)}`,
-    `whsec_${bytes(32).replace('B', '*')}`,
+    `whsec_${toBase64(23)}`,
+    `whsec_${toBase64(65)}`,
+    `whsec_${toBase64(32).replace('B', '*')}`,
   ]) {
     const listen = ['listen', '--forward', receiver.url, '--from-beginning', '--secret', secret]
     const { code, out, err } = await runCommand(listen, environment)
@@ -204,16 +204,16 @@ test('listen signs only with a valid Standard Webhooks secret', async () => {
 })
 
 test('listen rejects invalid arguments with a message', async () => {
-  const rejected = async (forward: string, ...more: string[]) =>
+  const runRejectedListen = async (forward: string, ...more: string[]) =>
     (await runCommand(['listen', '--forward', forward, ...more], environment)).err
   for (const forward of ['localhost:3000/hooks', 'ftp://localhost/hooks', '/hooks'])
-    assert.equal(await rejected(forward), 'tillbridge: `--forward` must begin with `http://` or `https://`.\n')
+    assert.equal(await runRejectedListen(forward), 'tillbridge: `--forward` must begin with `http://` or `https://`.\n')
   assert.equal(
-    await rejected('http://me:secret@localhost:3000/hooks'),
+    await runRejectedListen('http://me:secret@localhost:3000/hooks'),
     "tillbridge: `--forward` can't contain a username or a password.\n",
   )
   assert.equal(
-    await rejected(receiver.url, '--secret-file', '/nowhere/secret'),
+    await runRejectedListen(receiver.url, '--secret-file', '/nowhere/secret'),
     "tillbridge: /nowhere/secret doesn't exist.\n",
   )
 })
@@ -221,26 +221,26 @@ test('listen rejects invalid arguments with a message', async () => {
 test('listen skips removed and returned records and reports purged tombstones', async () => {
   receiver.received.length = 0
   const { db } = database
-  const [owner] = await listServices(db)
-  assert.ok(owner)
+  const [service] = await listServices(db)
+  assert.ok(service)
   const ids = Array.from({ length: 250 }, (_, i) => `back-${i}`)
   await upsertCustomers(
     db,
-    owner,
+    service,
     ids.map(id => ({ id, firstname: 'Ann' })),
   )
-  const listening = startCommand(['listen', '--forward', receiver.url, '--kinds', 'customer'], environment)
-  await waitUntil(() => /Secret: /.test(listening.out), `it listens: ${listening.err}`, 20_000)
+  const listener = startCommand(['listen', '--forward', receiver.url, '--kinds', 'customer'], environment)
+  await waitUntil(() => /Secret: /.test(listener.out), `the command listens: ${listener.err}`, 20_000)
   await db.run(sql`
-    insert into tombstone (service_id, kind, id, changed_at) select ${owner.id}, 'customer', id, now() from unnest(${ids}::text[]) id`)
-  await upsertCustomers(db, owner, [{ id: 'new', firstname: 'Bea' }])
+    insert into tombstone (service_id, kind, id, changed_at) select ${service.id}, 'customer', id, now() from unnest(${ids}::text[]) id`)
+  await upsertCustomers(db, service, [{ id: 'new', firstname: 'Bea' }])
   await waitUntil(
     () => parseChanges(receiver.received).some(({ id }) => id === 'new'),
     'the next change is delivered',
     20_000,
   )
   await db.run(sql`
-    insert into tombstone_purge (service_id, kind, purged_until) values (${owner.id}, 'customer', now() + interval '1 hour')`)
-  assert.equal((await listening.ended).code, 1)
-  assert.match(listening.err, /were purged\. Start again with --from-beginning\./)
+    insert into tombstone_purge (service_id, kind, purged_until) values (${service.id}, 'customer', now() + interval '1 hour')`)
+  assert.equal((await listener.ended).code, 1)
+  assert.match(listener.err, /were purged\. Start again with --from-beginning\./)
 })

@@ -123,6 +123,11 @@ export async function runCommand(args: readonly string[], environment: Environme
   return { code, signal, out: command.out, err: command.err }
 }
 
+/** Returns options for `runCommand` with which the command reads `text` from its standard input. */
+export const typeAnswer = (text: string): RunOptions => ({
+  program: ['sh', '-c', `echo ${text} | '${process.execPath}' '${cli}' "$@"`, 'sh'],
+})
+
 /** Runs a command. Returns its standard output. Fails if the exit code isn't 0. */
 export async function runSuccessfully(
   args: readonly string[],

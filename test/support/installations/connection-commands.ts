@@ -36,12 +36,12 @@ export function openConnectionCommands(command: 'back-office' | 'ecommerce', sec
     async stop() {
       if (server) await stopServer(server)
     },
-    async run(...args: string[]) {
+    async runSuccessfully(...args: string[]) {
       const output = await runSuccessfully([command, ...args], environment)
       outputs.push(output)
       return output
     },
-    async runAny(...args: string[]) {
+    async runCommand(...args: string[]) {
       const result = await runCommand([command, ...args], environment)
       outputs.push(result.out, result.err)
       return result
