@@ -1,12 +1,12 @@
-import { type Day, monthOf } from './calendar.ts'
+import { type Day, getMonth } from './calendar.ts'
 import type { Shopper } from './customers.ts'
-import { percentOf } from './money.ts'
+import { computePercentage } from './money.ts'
 import type { Colour, Sku, Style } from './products.ts'
-import { type Draw, drawBy, drawFrom, type Random } from './random.ts'
-import { promotionOn } from './trading.ts'
+import { createDraw, createItemDraw, type Draw, type Random } from './random.ts'
+import { findPromotion } from './trading.ts'
 
 export interface SoldLine {
-  /** Null if the item is no longer known. */
+  /** Null if the item has been deleted. */
   sku: string | null
   productCode: string
   productName: string
@@ -15,11 +15,11 @@ export interface SoldLine {
   sizeCode: string
   /** Negative for a return. */
   quantity: number
-  /** The unit price and the discount, in cents. */
+  /** The unit price and the unit discount, in cents. */
   price: number
-  off: number
+  discountCents: number
   discount: Discount | null
-  /** The other sizes of the colour. */
+  /** All sizes of the colour. */
   sizes: readonly Sku[]
 }
 
@@ -30,7 +30,7 @@ interface Discount {
 }
 
 /** Returns the cents paid for a line, negative for a return. */
-export const paid = (line: SoldLine) => (line.price - line.off) * line.quantity
+export const computePaid = (line: SoldLine) => (line.price - line.discountCents) * line.quantity
 
 /** An item that was discontinued just before today's range. Only old receipts contain it. */
 export const discontinued: SoldLine = {
@@ -42,12 +42,12 @@ export const discontinued: SoldLine = {
   sizeCode: 'M',
   quantity: 1,
   price: 4995,
-  off: 0,
+  discountCents: 0,
   discount: null,
   sizes: [],
 }
 
-const basketSize = drawFrom([
+const drawBasketSize = createItemDraw([
   [1, 44],
   [2, 27],
   [3, 15],
@@ -64,40 +64,41 @@ interface Buyer {
   loyalty: { name: string; discount: number } | null
 }
 
-/** Creates baskets from a range. Items in season sell more often. */
-export function baskets(random: Random, styles: readonly Style[]): (buyer: Buyer) => SoldLine[] {
+/** Returns a function that draws the basket of a buyer. Items in season sell more often. */
+export function createBasketDraw(random: Random, styles: readonly Style[]): (buyer: Buyer) => SoldLine[] {
   const months = Array.from({ length: 12 }, (_, month) =>
-    drawBy(styles.map(style => style.weight * (style.category.months[month] ?? 0))),
+    createDraw(styles.map(style => style.weight * (style.category.months[month] ?? 0))),
   )
   return buyer => {
     const lines = new Map<string, SoldLine>()
-    const size = basketSize(random)
-    const draw = months[monthOf(buyer.day)] as Draw
+    const size = drawBasketSize(random)
+    const draw = months[getMonth(buyer.day)] as Draw
     while (lines.size < size) {
       const style = styles[draw.index(random)] as Style
-      if (style.launched > buyer.day || !suits(random, style, buyer.shopper)) continue
+      if (style.launched > buyer.day || !drawSuitability(random, style, buyer.shopper)) continue
       const colour = random.pick(style.colours)
-      const sku = fitting(random, colour, buyer.shopper)
-      lines.set(sku.sku, lineOf(random, buyer, style, colour, sku))
+      const sku = drawSku(random, colour, buyer.shopper)
+      lines.set(sku.sku, createLine(random, buyer, style, colour, sku))
     }
     return [...lines.values()]
   }
 }
 
-const suits = (random: Random, style: Style, shopper: Shopper | null) =>
+/** Draws whether a shopper buys a style. One in eight shoppers also buys from the other department. */
+const drawSuitability = (random: Random, style: Style, shopper: Shopper | null) =>
   shopper === null || style.gender === 'unisex' || style.gender === shopper.wears || random.chance(0.12)
 
-/** Most people buy their own size. Some buyers are unknown. */
-function fitting(random: Random, { sizes }: Colour, shopper: Shopper | null): Sku {
+/** Draws a size. Most shoppers buy their own size. */
+function drawSku(random: Random, { sizes }: Colour, shopper: Shopper | null): Sku {
   const build = shopper && random.chance(0.8) ? shopper.build : (random.fraction() + random.fraction()) / 2
   return sizes[Math.floor(build * sizes.length)] as Sku
 }
 
-function lineOf(random: Random, buyer: Buyer, style: Style, colour: Colour, sku: Sku): SoldLine {
-  const markedDown = colour.markedDown !== null && buyer.day >= colour.markedDown
-  const price = markedDown ? colour.price : style.price
-  const discount = markedDown ? null : bestDiscount(buyer, style)
-  const several = style.category.name === 'Socks' ? 0.45 : 0.05
+function createLine(random: Random, buyer: Buyer, style: Style, colour: Colour, sku: Sku): SoldLine {
+  const isMarkedDown = colour.markedDown !== null && buyer.day >= colour.markedDown
+  const price = isMarkedDown ? colour.price : style.price
+  const discount = isMarkedDown ? null : findBestDiscount(buyer, style)
+  const severalProbability = style.category.name === 'Socks' ? 0.45 : 0.05
   return {
     sku: sku.sku,
     productCode: style.code,
@@ -105,17 +106,17 @@ function lineOf(random: Random, buyer: Buyer, style: Style, colour: Colour, sku:
     colourCode: colour.code,
     colourName: colour.name,
     sizeCode: sku.size,
-    quantity: random.chance(several) ? random.integer(2, 3) : 1,
+    quantity: random.chance(severalProbability) ? random.integer(2, 3) : 1,
     price,
-    off: discount ? percentOf(price, discount.percent) : 0,
+    discountCents: discount ? computePercentage(price, discount.percent) : 0,
     discount,
     sizes: colour.sizes,
   }
 }
 
-/** A promotion covers one style in three. If a member's own discount is better, it applies instead. */
-function bestDiscount({ day, onWeb, loyalty }: Buyer, style: Style): Discount | null {
-  const promotion = Number(style.id) % 3 === 0 ? promotionOn(day) : undefined
+/** Returns the better of promotion and member discount. A promotion covers one style in three. */
+function findBestDiscount({ day, onWeb, loyalty }: Buyer, style: Style): Discount | null {
+  const promotion = Number(style.id) % 3 === 0 ? findPromotion(day) : undefined
   const own = loyalty?.discount ?? 0
   if (promotion && promotion.percent > own && (onWeb || !promotion.webOnly))
     return { type: 'promotion', reason: promotion.reason, percent: promotion.percent }

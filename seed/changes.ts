@@ -1,19 +1,19 @@
-import { type Day, dayOf, referenceDay, timeText } from './calendar.ts'
+import { type Day, formatTime, parseDay, referenceDay } from './calendar.ts'
 import { randomFor } from './random.ts'
-import { secondAtHeadOffice } from './trading.ts'
+import { drawBackOfficeSecond } from './trading.ts'
 
-/** All older records were reviewed once, two years before the reference day. */
-const firstChange = dayOf('2024-11-01')
+/** The earliest time of a last change. All older records were reviewed on this day. */
+const firstChange = parseDay('2024-11-01')
 
 /**
- * Draws the time of the last change (`updateTimeStamp`) of records. It is within two years before the reference day,
- * mostly recent, and not before the record's own first day.
+ * Returns a function that draws the time of a record's last change (`updateTimeStamp`). The time is within two years before the
+ * reference day, mostly recent, and not before `earliest`.
  */
-export function changesOf(kind: string): (earliest?: Day) => { updateTimeStamp: string } {
+export function createChangeTimeDraw(kind: string): (earliest?: Day) => { updateTimeStamp: string } {
   const random = randomFor(`changes of ${kind}`)
   return (earliest = firstChange) => {
     const days = referenceDay - Math.max(earliest, firstChange)
     const day = referenceDay - Math.floor(days * random.fraction() ** 2)
-    return { updateTimeStamp: timeText(day, secondAtHeadOffice(random)) }
+    return { updateTimeStamp: formatTime(day, drawBackOfficeSecond(random)) }
   }
 }

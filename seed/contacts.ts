@@ -1,6 +1,6 @@
-import { plain } from './names.ts'
+import { toPlainLetters } from './names.ts'
 import type { Place } from './places.ts'
-import { drawFrom, type Random } from './random.ts'
+import { createItemDraw, type Random } from './random.ts'
 
 // The Australian regulator reserves these numbers, and 5550 xxxx and 7010 xxxx in each area, for fiction.
 // New Zealand reserves none, so shoppers there have Australian mobile numbers or none.
@@ -9,16 +9,16 @@ const mobiles =
     .split(' ')
     .map(digits => [`491 ${digits.slice(0, 3)}`, digits.slice(3)].join(' '))
 
-/** The telephone numbers of a person who lives near a place. */
-export function phones(random: Random, home: Place) {
+/** Draws the telephone numbers of a person who lives near a place. */
+export function drawPhones(random: Random, home: Place) {
   const abroad = home.country !== 'Australia'
   const mobile = random.chance(abroad ? 0.35 : 0.86) ? `${abroad ? '+61 ' : '0'}${random.pick(mobiles)}` : null
-  const landline = () =>
+  const drawLandline = () =>
     `(${home.areaCode}) ${random.pick(['5550', '7010'])} ${String(random.integer(0, 9999)).padStart(4, '0')}`
   return {
     phoneMobile: mobile,
-    phoneHome: !abroad && random.chance(0.2) ? landline() : null,
-    phoneWork: !abroad && random.chance(0.07) ? landline() : null,
+    phoneHome: !abroad && random.chance(0.2) ? drawLandline() : null,
+    phoneWork: !abroad && random.chance(0.07) ? drawLandline() : null,
   }
 }
 
@@ -26,7 +26,7 @@ const streetNames =
   'Acacia Banksia Beach Bellbird Bridge Cedar Chapel Church Clarence Dargan Elm Ferry Forge Foundry Gilbert Gordon Grevillea Harbour Hawthorn High Hill Jacaranda James Kingfisher Lake Links Lyndon Magnolia Maple Market Mill Myrtle Norfolk Orchard Park Pine Queen Railway Ridge River Rose School Shore Spring Station Stirling Tea_Tree Thornbill Union Victoria View Waratah Wattle Wharf Willow'
     .split(' ')
     .map(name => name.replace('_', ' '))
-const streetType = drawFrom([
+const drawStreetType = createItemDraw([
   ['St', 50],
   ['Rd', 18],
   ['Ave', 14],
@@ -37,11 +37,11 @@ const streetType = drawFrom([
   ['Tce', 2],
 ] as const)
 
-/** Returns the address of a person who lives near a place. */
-export function address(random: Random, home: Place) {
+/** Draws the address of a person who lives near a place. */
+export function drawAddress(random: Random, home: Place) {
   const [city, postcode] = random.pick(home.suburbs)
   return {
-    addressLine1: `${random.integer(1, random.chance(0.7) ? 90 : 480)} ${random.pick(streetNames)} ${streetType(random)}`,
+    addressLine1: `${random.integer(1, random.chance(0.7) ? 90 : 480)} ${random.pick(streetNames)} ${drawStreetType(random)}`,
     addressLine2: random.chance(0.16) ? `${random.pick(['Unit', 'Flat', 'Apt'])} ${random.integer(1, 24)}` : null,
     city,
     state: home.state,
@@ -50,18 +50,18 @@ export function address(random: Random, home: Place) {
   }
 }
 
-const provider = drawFrom([
+const drawProvider = createItemDraw([
   ['example.com', 6],
   ['example.net', 3],
   ['example.org', 2],
 ] as const)
 
-/** Creates realistic email addresses, each once. */
-export function mailbox(random: Random) {
+/** Returns a function that draws email addresses, each only once. */
+export function createEmailDraw(random: Random) {
   const used = new Set<string>()
   return (firstname: string, surname: string, birthYear: string | undefined) => {
-    const first = plain(firstname)
-    const last = plain(surname)
+    const first = toPlainLetters(firstname)
+    const last = toPlainLetters(surname)
     const year = birthYear ?? String(random.integer(1, 99))
     const local = random.pick([
       `${first}.${last}`,
@@ -72,7 +72,7 @@ export function mailbox(random: Random) {
       `${first}.${last}${year.slice(-2)}`,
       `${last}.${first}`,
     ])
-    const domain = provider(random)
+    const domain = drawProvider(random)
     let email = `${local}@${domain}`
     for (let n = 2; used.has(email); n++) email = `${local}${n}@${domain}`
     used.add(email)

@@ -1,8 +1,8 @@
 /** Formats cents as an amount, such as `59.95`. */
-export function dollars(cents: number) {
+export function formatDollars(cents: number) {
   const digits = String(Math.abs(cents)).padStart(3, '0')
   return `${cents < 0 ? '-' : ''}${digits.slice(0, -2)}.${digits.slice(-2)}`
 }
 
 /** Returns a percentage of an amount, in whole cents. */
-export const percentOf = (cents: number, percent: number) => Math.round((cents * percent) / 100)
+export const computePercentage = (cents: number, percent: number) => Math.round((cents * percent) / 100)

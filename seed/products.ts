@@ -1,7 +1,7 @@
-import { type Day, dayOf, referenceDay } from './calendar.ts'
+import { type Day, parseDay, referenceDay } from './calendar.ts'
 import { categories } from './catalogue/categories.ts'
 import type { Category, Gender } from './catalogue/category.ts'
-import { percentOf } from './money.ts'
+import { computePercentage } from './money.ts'
 import { type Random, randomFor } from './random.ts'
 
 export interface Style {
@@ -80,45 +80,45 @@ const colourNames: Record<string, string> = {
 /** The first day of each season. */
 const launches: Record<string, Day> = {
   Core: 0,
-  'Winter 2024': dayOf('2024-02-26'),
-  'Summer 2024/25': dayOf('2024-09-02'),
-  'Winter 2025': dayOf('2025-02-24'),
-  'Summer 2025/26': dayOf('2025-09-01'),
-  'Winter 2026': dayOf('2026-02-23'),
-  'Summer 2026/27': dayOf('2026-08-31'),
+  'Winter 2024': parseDay('2024-02-26'),
+  'Summer 2024/25': parseDay('2024-09-02'),
+  'Winter 2025': parseDay('2025-02-24'),
+  'Summer 2025/26': parseDay('2025-09-01'),
+  'Winter 2026': parseDay('2026-02-23'),
+  'Summer 2026/27': parseDay('2026-08-31'),
 }
 
 export const seasons = Object.keys(launches)
 
-/** Returns the check digit of an EAN-13. */
-function checkDigit(twelve: string) {
+/** Computes the check digit of an EAN-13. */
+function computeCheckDigit(twelve: string) {
   let sum = 0
   for (let i = 0; i < 12; i++) sum += Number(twelve[i]) * (i % 2 ? 3 : 1)
   return (10 - (sum % 10)) % 10
 }
 
-/** Returns an in-store EAN-13. The prefix 2 belongs to no manufacturer. */
-export const barcode = (number: number) => {
+/** Creates an in-store EAN-13, whose prefix 2 belongs to no manufacturer. */
+export const createBarcode = (number: number) => {
   const twelve = `200${String(number).padStart(9, '0')}`
-  return `${twelve}${checkDigit(twelve)}`
+  return `${twelve}${computeCheckDigit(twelve)}`
 }
 
-/** Returns a marked-down price that ends in 95 cents. */
-const reduced = (price: number, percent: number) =>
-  Math.max(495, Math.round((price - percentOf(price, percent)) / 100) * 100 - 5)
+/** Returns a reduced price in cents that ends in 95. */
+const reducePrice = (price: number, percent: number) =>
+  Math.max(495, Math.round((price - computePercentage(price, percent)) / 100) * 100 - 5)
 
-function sizeRange(sizes: readonly string[]) {
+function formatSizeRange(sizes: readonly string[]) {
   return sizes.length === 1 ? 'One size' : `${sizes[0]}-${sizes.at(-1)}`
 }
 
 /** Creates the range: about 150 styles, each in two to five colours and the sizes of its type. */
 export function makeStyles(): Style[] {
   const random = randomFor('products')
-  const shuffled = random.some(words, words.length)
+  const shuffled = random.sample(words, words.length)
   const counter = { colour: 61000, sku: 120000 }
   return categories
     .flatMap(category => {
-      const descriptions = random.some(sentences(category), category.styles)
+      const descriptions = random.sample(combineSentences(category), category.styles)
       return Array.from({ length: category.styles }, (_, index) => ({
         category,
         index,
@@ -139,25 +139,25 @@ export function makeStyles(): Style[] {
         code,
         name: `${word} ${noun}`,
         description: text.replaceAll('{fabric}', fabric),
-        sizeRange: sizeRange(sizes),
+        sizeRange: formatSizeRange(sizes),
         category,
         gender,
         brand: random.pick(category.brands),
         fabric,
         season,
         launched: launches[season] as Day,
-        // A few styles sell most: the weights go from half to four times the usual, most of them low.
+        // A few styles sell best: the weights are between half and four times the popularity, mostly low.
         weight: category.popularity / (0.25 + 1.75 * random.fraction()),
         price,
         colours: random
-          .some(category.palette.split(' '), random.integer(2, 5))
+          .sample(category.palette.split(' '), random.integer(2, 5))
           .map(colour => makeColour(random, counter, code, colour, price, sizes, season)),
       }
     })
 }
 
 /** Combines every opening with every closing, so that no two styles of a category have the same text. */
-const sentences = ({ openings, closings }: Category) =>
+const combineSentences = ({ openings, closings }: Category) =>
   openings.flatMap(opening => closings.map(closing => `${opening} ${closing}`))
 
 function makeColour(
@@ -169,9 +169,9 @@ function makeColour(
   sizes: readonly string[],
   season: string,
 ): Colour {
-  const old = season !== 'Core' && (launches[season] as Day) < referenceDay - 200
+  const isOld = season !== 'Core' && (launches[season] as Day) < referenceDay - 200
   const fate = random.fraction()
-  const markdownStatus = fate < (old ? 0.2 : 0.03) ? 'clearance' : fate < (old ? 0.55 : 0.13) ? 'markdown' : 'none'
+  const markdownStatus = fate < (isOld ? 0.2 : 0.03) ? 'clearance' : fate < (isOld ? 0.55 : 0.13) ? 'markdown' : 'none'
   const percent = markdownStatus === 'clearance' ? random.pick([40, 50, 60]) : random.pick([20, 25, 30])
   return {
     id: String(++counter.colour),
@@ -179,14 +179,14 @@ function makeColour(
     name: colourNames[code] as string,
     ecommerceProductId: random.chance(0.93) ? `8${String(20_410_000_000 + counter.colour * 7919)}` : null,
     markdownStatus,
-    price: markdownStatus === 'none' ? price : reduced(price, percent),
+    price: markdownStatus === 'none' ? price : reducePrice(price, percent),
     markedDown: markdownStatus === 'none' ? null : referenceDay - random.integer(20, 75),
     sizes: sizes.map((size, index) => ({
       id: String(++counter.sku),
       sku: `${styleCode}-${code}-${size}`,
       size,
       sequence: index + 1,
-      barcode: barcode(counter.sku * 37),
+      barcode: createBarcode(counter.sku * 37),
     })),
   }
 }

@@ -1,13 +1,13 @@
-/** Pseudo-random numbers that are the same on every machine. */
+/** Pseudo-random draws that are the same on every machine. */
 export interface Random {
-  /** At least 0, below 1. */
+  /** Returns a number from 0 to less than 1. */
   fraction(): number
-  /** An integer from both ends, inclusive. */
+  /** Returns an integer between two integers, inclusive. */
   integer(from: number, to: number): number
   chance(probability: number): boolean
   pick<T>(list: readonly T[]): T
-  /** Draws distinct items of a list, in the order drawn. */
-  some<T>(list: readonly T[], count: number): T[]
+  /** Draws distinct items of a list, in random order. */
+  sample<T>(list: readonly T[], count: number): T[]
 }
 
 /**
@@ -30,7 +30,7 @@ export function randomFor(part: string): Random {
     integer,
     chance: probability => fraction() < probability,
     pick,
-    some(list, count) {
+    sample(list, count) {
       const remaining = [...list]
       return Array.from({ length: Math.min(count, remaining.length) }, () =>
         remaining.splice(integer(0, remaining.length - 1), 1),
@@ -45,7 +45,8 @@ export interface Draw {
   index(random: Random, below?: number): number
 }
 
-export function drawBy(weights: readonly number[]): Draw {
+/** Creates a draw of indexes. An index is drawn in proportion to its weight. */
+export function createDraw(weights: readonly number[]): Draw {
   const sums: number[] = []
   let total = 0
   for (const weight of weights) {
@@ -67,8 +68,8 @@ export function drawBy(weights: readonly number[]): Draw {
   }
 }
 
-/** Draws the items of a list by their weights. */
-export function drawFrom<T>(items: readonly (readonly [item: T, weight: number])[]): (random: Random) => T {
-  const draw = drawBy(items.map(([, weight]) => weight))
+/** Returns a function that draws items of a list in proportion to their weights. */
+export function createItemDraw<T>(items: readonly (readonly [item: T, weight: number])[]): (random: Random) => T {
+  const draw = createDraw(items.map(([, weight]) => weight))
   return random => (items[draw.index(random)] as readonly [T, number])[0]
 }

@@ -15,7 +15,7 @@ export const interests = ['Running', 'Hiking', 'Yoga', 'Workwear', 'Weekend', 'T
 
 const sortUnique = (values: readonly string[]) => [...new Set(values)].sort()
 
-const capitals = (name: string) =>
+const toCapitals = (name: string) =>
   name
     .normalize('NFD')
     .toUpperCase()
@@ -40,29 +40,37 @@ const types: Record<string, { first: number; names: readonly string[]; codes?: r
   smsNews: { first: 4711, names: ['Text messages', 'No text messages'], codes: ['YES', 'NO'] },
 }
 
-/** Yields the reference cache as rows for `upsertReferences`. */
-export const referenceRows = () =>
+/** Builds the reference values as rows for `upsertReferences`. */
+export const buildReferenceRows = () =>
   Object.entries(types).flatMap(([type, { first, names, codes }]) =>
     names.map((name, i) => ({
       type,
       referenceValueId: String(first + i),
-      code: codes?.[i] ?? capitals(name).slice(0, 12),
-      name: sentence(name),
+      code: codes?.[i] ?? toCapitals(name).slice(0, 12),
+      name: capitalize(name),
     })),
   )
 
-const sentence = (name: string) => `${name.slice(0, 1).toUpperCase()}${name.slice(1)}`
+const capitalize = (name: string) => `${name.slice(0, 1).toUpperCase()}${name.slice(1)}`
 
-/** The reference values that stand for the subscriptions of a customer. */
+/** The reference values that represent the subscriptions of a customer. */
 export const subscriptionMapping = {
-  email: { type: 'emailNews', yes: idOf('emailNews', 'E-mails'), no: idOf('emailNews', 'No e-mails') },
-  sms: { type: 'smsNews', yes: idOf('smsNews', 'Text messages'), no: idOf('smsNews', 'No text messages') },
+  email: {
+    type: 'emailNews',
+    yes: findReferenceId('emailNews', 'E-mails'),
+    no: findReferenceId('emailNews', 'No e-mails'),
+  },
+  sms: {
+    type: 'smsNews',
+    yes: findReferenceId('smsNews', 'Text messages'),
+    no: findReferenceId('smsNews', 'No text messages'),
+  },
 }
 
-/** Returns the ID of a reference value by its name. */
-export function idOf(type: string, name: string) {
+/** Returns the ID of a reference value by its name. Throws if there is none. */
+export function findReferenceId(type: string, name: string) {
   const { first, names } = types[type] ?? { first: 0, names: [] }
   const index = names.indexOf(name)
-  if (index < 0) throw new Error(`no ${type} is called ${name}`)
+  if (index < 0) throw new Error(`${type} ${name} not found`)
   return String(first + index)
 }

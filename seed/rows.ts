@@ -1,17 +1,17 @@
 import type { TransactionParts } from '../src/domain/orders/merge-lines.ts'
-import { paid } from './basket.ts'
-import { timeText } from './calendar.ts'
-import { changesOf } from './changes.ts'
-import { dollars } from './money.ts'
+import { computePaid } from './basket.ts'
+import { formatTime } from './calendar.ts'
+import { createChangeTimeDraw } from './changes.ts'
+import { formatDollars } from './money.ts'
 import type { Style } from './products.ts'
-import { idOf } from './references.ts'
+import { findReferenceId } from './references.ts'
 import type { Sale } from './sales.ts'
 
 const genderNames = { women: 'Women', men: 'Men', unisex: 'Unisex' } as const
 
-/** Yields the styles as rows for `upsertProducts`, one per colour and size. */
-export function productRows(styles: readonly Style[]) {
-  const change = changesOf('products')
+/** Builds the styles as rows for `upsertProducts`, one per colour and size. */
+export function buildProductRows(styles: readonly Style[]) {
+  const drawChangeTime = createChangeTimeDraw('products')
   return styles.flatMap(style => {
     const product = {
       productId: style.id,
@@ -20,13 +20,13 @@ export function productRows(styles: readonly Style[]) {
       description: style.description,
       sizeRange: style.sizeRange,
       referenceValues: {
-        brand: idOf('brand', style.brand),
-        season: idOf('season', style.season),
-        gender: idOf('gender', genderNames[style.gender]),
-        fabric: idOf('fabric', style.fabric),
-        category: idOf('category', style.category.name),
+        brand: findReferenceId('brand', style.brand),
+        season: findReferenceId('season', style.season),
+        gender: findReferenceId('gender', genderNames[style.gender]),
+        fabric: findReferenceId('fabric', style.fabric),
+        category: findReferenceId('category', style.category.name),
       },
-      ...change(Math.max(style.launched, ...style.colours.map(colour => colour.markedDown ?? 0))),
+      ...drawChangeTime(Math.max(style.launched, ...style.colours.map(colour => colour.markedDown ?? 0))),
     }
     return style.colours.flatMap(colour =>
       colour.sizes.map(size => ({
@@ -46,8 +46,8 @@ export function productRows(styles: readonly Style[]) {
           sku: size.sku,
           sizeCode: size.size,
           sequence: size.sequence,
-          originalPrice: dollars(style.price),
-          price: dollars(colour.price),
+          originalPrice: formatDollars(style.price),
+          price: formatDollars(colour.price),
           barcode: size.barcode,
         },
       })),
@@ -55,8 +55,8 @@ export function productRows(styles: readonly Style[]) {
   })
 }
 
-/** Yields the sales as rows for `upsertTransactions`, one per line. */
-export function transactionRows(sales: readonly Sale[]): TransactionParts[] {
+/** Builds the sales as rows for `upsertTransactions`, one per line. */
+export function buildTransactionRows(sales: readonly Sale[]): TransactionParts[] {
   let lineId = 700_000
   return sales.flatMap(sale => {
     const header = {
@@ -65,12 +65,12 @@ export function transactionRows(sales: readonly Sale[]): TransactionParts[] {
       orderNumber: sale.orderNumber,
       channel: sale.channel,
       type: sale.type,
-      saleDate: timeText(sale.day, sale.second),
+      saleDate: formatTime(sale.day, sale.second),
       customerId: sale.shopper?.row.id ?? null,
       storeNumber: sale.place?.number ?? null,
       storeName: sale.place?.name ?? null,
     }
-    // The place of sale decides. The back office and the web warehouse are in Australia.
+    // The place of sale decides the tax. The back office and the web warehouse are in Australia.
     const taxPercent = sale.place?.country === 'New Zealand' ? '15' : '10'
     return sale.lines.map((line, i) => ({
       header,
@@ -84,15 +84,15 @@ export function transactionRows(sales: readonly Sale[]): TransactionParts[] {
         colourName: line.colourName,
         sizeCode: line.sizeCode,
         quantity: line.quantity,
-        price: dollars(line.price),
-        value: dollars(paid(line)),
+        price: formatDollars(line.price),
+        value: formatDollars(computePaid(line)),
         taxPercent,
         discounts: line.discount
           ? [
               {
                 type: line.discount.type,
                 reason: line.discount.reason,
-                amount: dollars(line.off * Math.abs(line.quantity)),
+                amount: formatDollars(line.discountCents * Math.abs(line.quantity)),
                 percentage: String(line.discount.percent),
               },
             ]

@@ -15,21 +15,21 @@ import { upsertGifts, upsertPrograms, upsertRewardAccounts, upsertRewardLots } f
 import { upsertGateways } from '../src/store/tenancy/gateways.ts'
 import { insertVouchers } from '../src/store/vouchers/vouchers.ts'
 import { referenceDay } from './calendar.ts'
-import { changesOf } from './changes.ts'
+import { createChangeTimeDraw } from './changes.ts'
 import { makeShoppers, type Shopper } from './customers.ts'
-import { dollars } from './money.ts'
+import { formatDollars } from './money.ts'
 import { type Place, places, warehouse } from './places.ts'
-import { barcode, makeStyles, type Style } from './products.ts'
-import { drawFrom, type Random, randomFor } from './random.ts'
-import { referenceRows, subscriptionMapping } from './references.ts'
-import { giftRows, programRows, rewardRows } from './rewards.ts'
-import { productRows, transactionRows } from './rows.ts'
+import { createBarcode, makeStyles, type Style } from './products.ts'
+import { createItemDraw, type Random, randomFor } from './random.ts'
+import { buildReferenceRows, subscriptionMapping } from './references.ts'
+import { buildGiftRows, buildProgramRows, buildRewardRows } from './rewards.ts'
+import { buildProductRows, buildTransactionRows } from './rows.ts'
 import { makeSales } from './sales.ts'
-import { staffRows, storeId, storeRows } from './stores.ts'
+import { buildStaffRows, buildStoreRows, getStoreId } from './stores.ts'
 import type { Membership } from './tiers.ts'
-import { voucherRows } from './vouchers.ts'
+import { buildVoucherRows } from './vouchers.ts'
 
-/** The SKU of gift vouchers: the gift card SKU index. */
+/** The SKU of gift cards. */
 const giftCardSku = 'GIFTCARD'
 
 /** The settings of the demo shop, an invented clothing retailer in Australia and New Zealand. Everything is configured. */
@@ -49,7 +49,7 @@ export const demoSettings: Partial<Settings> = {
 const gateways = ['bank-transfer', 'buy-now-pay-later', 'card', 'cash', 'gift-card', 'paypal', 'reward']
 
 /**
- * Yields the rows of the demo shop. They are the same every time, on every machine.
+ * Builds the rows of the demo shop. They are always the same, on every machine.
  * Three years of sales end on 31 October 2026. Points, rewards and gifts expire in 2027-2029.
  */
 export function makeDemoShop() {
@@ -57,31 +57,31 @@ export function makeDemoShop() {
   const shoppers = makeShoppers()
   const { sales, members } = makeSales(styles, shoppers)
   return {
-    references: referenceRows(),
-    stores: changed('stores', storeRows()),
-    staff: changed('staff', staffRows()),
-    products: [...productRows(styles), giftCardRow()],
-    stock: changed('stock', stockRows(styles)),
-    customers: customerRows(shoppers, members),
-    transactions: transactionRows(sales),
+    references: buildReferenceRows(),
+    stores: addChangeTimes('stores', buildStoreRows()),
+    staff: addChangeTimes('staff', buildStaffRows()),
+    products: [...buildProductRows(styles), buildGiftCardRow()],
+    stock: addChangeTimes('stock', buildStockRows(styles)),
+    customers: buildCustomerRows(shoppers, members),
+    transactions: buildTransactionRows(sales),
     gateways: gateways.map(name => ({ name })),
-    tiers: programRows(),
-    gifts: giftRows(styles),
-    rewards: rewardRows(sales, members),
-    vouchers: voucherRows(),
+    tiers: buildProgramRows(),
+    gifts: buildGiftRows(styles),
+    rewards: buildRewardRows(sales, members),
+    vouchers: buildVoucherRows(),
   }
 }
 
 /** Adds the time of the last change to rows. */
-function changed<T extends object>(kind: string, rows: readonly T[]) {
-  const change = changesOf(kind)
-  return rows.map(row => Object.assign(row, change()))
+function addChangeTimes<T extends object>(kind: string, rows: readonly T[]) {
+  const drawChangeTime = createChangeTimeDraw(kind)
+  return rows.map(row => Object.assign(row, drawChangeTime()))
 }
 
-/** Rows per transaction. */
+/** Rows per database transaction. */
 const batch = 5_000
 
-/** Fills a service with the demo shop, or with a part of it. Reports progress line by line. */
+/** Fills a service with the demo shop, or with a part of it. Calls `onProgress` after each type of record. */
 export async function fillDemoShop(
   db: Database,
   keys: Keys,
@@ -95,14 +95,14 @@ export async function fillDemoShop(
     rows: readonly T[],
     list?: List,
   ) => {
-    const bring = async () => {
+    const upsertAll = async () => {
       for (let i = 0; i < rows.length; i += batch) {
         await upsert(db, service, rows.slice(i, i + batch))
         await analyzeGrownTables(db)
       }
     }
-    await (list ? withInitialLoad(db, service, list, bring) : bring())
-    onProgress(`${label}: ${thousands(rows.length)}`)
+    await (list ? withInitialLoad(db, service, list, upsertAll) : upsertAll())
+    onProgress(`${label}: ${formatThousands(rows.length)}`)
   }
   await fill('Reference values', upsertReferences, shop.references)
   await fill('Stores', upsertStores, shop.stores, 'store')
@@ -112,7 +112,7 @@ export async function fillDemoShop(
     await fill('Customers', upsertCustomers, shop.customers, 'customer')
     await fill('Transaction lines', upsertTransactions, shop.transactions, 'retail_transaction')
   }
-  // Stock takes the database as long as the sales, and neither depends on the other.
+  // Stock and sales take equally long and don't depend on each other, so they are written concurrently.
   await Promise.all([fill('Stock levels', upsertStock, shop.stock, 'stock'), sales()])
   await fill('Payment gateways', upsertGateways, shop.gateways)
   await fill('Reward tiers', upsertPrograms, shop.tiers)
@@ -123,20 +123,20 @@ export async function fillDemoShop(
   onProgress(`Gift vouchers: ${shop.vouchers.length}`)
 }
 
-const thousands = (count: number) => String(count).replace(/(?=(\d{3})+$)\B/g, ',')
+const formatThousands = (count: number) => String(count).replace(/(?=(\d{3})+$)\B/g, ',')
 
-/** Yields the customers as rows for `upsertCustomers`. Members show their tier. */
-function customerRows(shoppers: readonly Shopper[], members: ReadonlyMap<Shopper, Membership>) {
-  const change = changesOf('customers')
+/** Builds the customers as rows for `upsertCustomers`. Members have the code and name of their tier. */
+function buildCustomerRows(shoppers: readonly Shopper[], members: ReadonlyMap<Shopper, Membership>) {
+  const drawChangeTime = createChangeTimeDraw('customers')
   return shoppers.map(shopper => {
-    const tier = members.get(shopper)?.tierOn(referenceDay)
+    const tier = members.get(shopper)?.getTier(referenceDay)
     const row = { ...shopper.row, loyaltyCode: tier?.code ?? null, loyaltyName: tier?.name ?? null }
-    return Object.assign(row, change(shopper.started))
+    return Object.assign(row, drawChangeTime(shopper.started))
   })
 }
 
-/** The gift card as a row for `upsertProducts`. It isn't a style: past sales and stock don't contain it. */
-const giftCardRow = () => ({
+/** Builds the gift card as a row for `upsertProducts`. It isn't a style, so sales and stock don't contain it. */
+const buildGiftCardRow = () => ({
   product: {
     productId: '5900',
     productCode: giftCardSku,
@@ -161,13 +161,13 @@ const giftCardRow = () => ({
     sku: giftCardSku,
     sizeCode: 'OS',
     sequence: 1,
-    originalPrice: dollars(5_000),
-    price: dollars(5_000),
-    barcode: barcode(129_900 * 37),
+    originalPrice: formatDollars(5_000),
+    price: formatDollars(5_000),
+    barcode: createBarcode(129_900 * 37),
   },
 })
 
-const onShelf = drawFrom([
+const drawShelfUnits = createItemDraw([
   [0, 14],
   [1, 18],
   [2, 22],
@@ -179,8 +179,8 @@ const onShelf = drawFrom([
   [12, 2],
 ] as const)
 
-/** Yields the stock as rows for `upsertStock`. Busy shops keep more of the range, the warehouse nearly all of it. */
-function stockRows(styles: readonly Style[]) {
+/** Builds the stock as rows for `upsertStock`. Busy shops have more of the range, the warehouse nearly all of it. */
+function buildStockRows(styles: readonly Style[]) {
   const random = randomFor('stock')
   return places.flatMap(place => {
     const share = place === warehouse ? 0.97 : 0.38 + place.weight / 40
@@ -190,9 +190,9 @@ function stockRows(styles: readonly Style[]) {
         .filter(() => random.chance(share + 0.1))
         .flatMap(colour =>
           colour.sizes.map(size => ({
-            storeId: storeId(place),
+            storeId: getStoreId(place),
             skuId: size.id,
-            freeStock: units(random, place, colour.markdownStatus === 'clearance'),
+            freeStock: drawUnits(random, place, colour.markdownStatus === 'clearance'),
             // Some sizes have a larger buffer.
             buffer: random.chance(0.015) ? random.integer(2, 5) : null,
           })),
@@ -201,10 +201,10 @@ function stockRows(styles: readonly Style[]) {
   })
 }
 
-/** A negative figure: units that were sold before they were booked in. */
-function units(random: Random, place: Place, clearance: boolean) {
+/** Draws the stock of a SKU at a place. A few levels are negative, as if units were sold before their receipt was recorded. */
+function drawUnits(random: Random, place: Place, isClearance: boolean) {
   if (random.chance(0.004)) return -random.integer(1, 3)
-  const shelf = onShelf(random)
-  if (clearance) return Math.floor(shelf / 2)
+  const shelf = drawShelfUnits(random)
+  if (isClearance) return Math.floor(shelf / 2)
   return place === warehouse ? shelf * random.integer(4, 18) : shelf
 }

@@ -1,16 +1,16 @@
-import { person, plain } from './names.ts'
+import { drawPerson, toPlainLetters } from './names.ts'
 import { type Place, places, warehouse } from './places.ts'
 import { randomFor } from './random.ts'
 
 const domain = 'currawick.example.com'
 
-/** The identifiers of a place in the back office. */
-export const storeId = (place: Place) => `1${place.number}`
+/** Returns the ID of a place in the back office. */
+export const getStoreId = (place: Place) => `1${place.number}`
 
-/** Yields the stores as rows for `upsertStores`. */
-export const storeRows = () =>
+/** Builds the stores as rows for `upsertStores`. */
+export const buildStoreRows = () =>
   places.map(place => ({
-    storeId: storeId(place),
+    storeId: getStoreId(place),
     storeNumber: place.number,
     code: place.code,
     name: place.name,
@@ -25,29 +25,29 @@ export const storeRows = () =>
     inventoryBuffer: place.buffer ?? null,
   }))
 
-/** Three to eight people per store, six in the warehouse. A few have left. */
-export function staffRows() {
+/** Builds the staff as rows for `upsertStaff`: three to eight people per store, six in the warehouse. A few have left. */
+export function buildStaffRows() {
   const random = randomFor('staff')
   const codes = new Map<string, number>()
   const addresses = new Map<string, number>()
   /** Returns the name, with a number if it is taken. */
-  const unique = (taken: Map<string, number>, name: string) => {
-    const count = (taken.get(name) ?? 0) + 1
-    taken.set(name, count)
+  const makeUnique = (counts: Map<string, number>, name: string) => {
+    const count = (counts.get(name) ?? 0) + 1
+    counts.set(name, count)
     return count === 1 ? name : `${name}${count}`
   }
   let id = 300
   return places.flatMap(place => {
     const count = place === warehouse ? 6 : Math.min(8, 3 + Math.floor(place.weight / 4) + random.integer(0, 1))
     return Array.from({ length: count }, () => {
-      const { firstname, surname } = person(random)
-      const code = `${plain(firstname).slice(0, 1)}${plain(surname).slice(0, 7)}`.toUpperCase()
+      const { firstname, surname } = drawPerson(random)
+      const code = `${toPlainLetters(firstname).slice(0, 1)}${toPlainLetters(surname).slice(0, 7)}`.toUpperCase()
       return {
         id: String(++id),
-        code: unique(codes, code),
+        code: makeUnique(codes, code),
         firstname,
         surname,
-        email: `${unique(addresses, `${plain(firstname)}.${plain(surname)}`)}@${domain}`,
+        email: `${makeUnique(addresses, `${toPlainLetters(firstname)}.${toPlainLetters(surname)}`)}@${domain}`,
         storeNumber: place.number,
         active: !random.chance(0.07),
       }

@@ -1,4 +1,4 @@
-import { type Day, monthsLater } from './calendar.ts'
+import { addMonths, type Day } from './calendar.ts'
 
 export interface Tier {
   id: string
@@ -7,14 +7,14 @@ export interface Tier {
   sequence: number
   /** Percent off items that aren't reduced already. */
   discount: number
-  /** Cents. */
+  /** Cents, as all amounts of a tier. */
   qualifySpend: number
   accrualSpend: number
   accrualPoints: number
   rewardValue: number
 }
 
-/** The points that become a reward. */
+/** The number of points that become a reward. */
 export const rewardThreshold = 300
 
 const lowest: Tier = {
@@ -59,44 +59,44 @@ export const tiers: readonly Tier[] = [
 /** A member's tier. It is kept for a year after the last qualifying purchase. */
 export interface Membership {
   since: Day
-  tierOn(day: Day): Tier
-  /** The day until which the tier is kept regardless of spend, or null for the lowest tier. */
-  keptUntil(): Day | null
-  /** Cents spent in the twelve months before a day, minus returns. */
-  spentBefore(day: Day): number
-  spend(day: Day, cents: number): void
+  getTier(day: Day): Tier
+  /** Returns the last day of the current tier, or null for the lowest tier. */
+  getTierEnd(): Day | null
+  /** Returns the cents spent in the twelve months up to a day, minus returns. */
+  getSpend(day: Day): number
+  addPurchase(day: Day, cents: number): void
 }
 
-export function membership(since: Day): Membership {
+export function createMembership(since: Day): Membership {
   const purchases: [day: Day, cents: number][] = []
   let tier = lowest
   let tierEndsOn: Day | null = null
-  const spentBefore = (day: Day) => {
-    const from = monthsLater(day, -12)
+  const getSpend = (day: Day) => {
+    const from = addMonths(day, -12)
     let sum = 0
     for (const [on, cents] of purchases) if (on > from && on <= day) sum += cents
     return Math.max(0, sum)
   }
-  const stand = (day: Day, reached: Tier) => {
-    tier = reached
-    tierEndsOn = reached === lowest ? null : monthsLater(day, 12)
+  const setTier = (day: Day, newTier: Tier) => {
+    tier = newTier
+    tierEndsOn = newTier === lowest ? null : addMonths(day, 12)
   }
-  const reachedOn = (day: Day) => {
-    const spent = spentBefore(day)
+  const findReachedTier = (day: Day) => {
+    const spent = getSpend(day)
     return tiers.findLast(({ qualifySpend }) => spent >= qualifySpend) ?? lowest
   }
   return {
     since,
-    tierOn(day) {
-      if (tierEndsOn !== null && day > tierEndsOn) stand(day, reachedOn(day))
+    getTier(day) {
+      if (tierEndsOn !== null && day > tierEndsOn) setTier(day, findReachedTier(day))
       return tier
     },
-    keptUntil: () => tierEndsOn,
-    spentBefore,
-    spend(day, cents) {
+    getTierEnd: () => tierEndsOn,
+    getSpend,
+    addPurchase(day, cents) {
       purchases.push([day, cents])
-      const reached = reachedOn(day)
-      if (reached.sequence >= tier.sequence) stand(day, reached)
+      const reached = findReachedTier(day)
+      if (reached.sequence >= tier.sequence) setTier(day, reached)
     },
   }
 }

@@ -1,4 +1,4 @@
-import { type Day, dateText, firstDay, monthOf, referenceDay, weekdayOf } from './calendar.ts'
+import { type Day, firstDay, formatDate, getMonth, getWeekday, referenceDay } from './calendar.ts'
 import type { Place } from './places.ts'
 import type { Random } from './random.ts'
 
@@ -22,22 +22,22 @@ const promotions: readonly Promotion[] = [
   { from: '12-26', to: '12-31', reason: 'Boxing Day sale', percent: 30, rush: 1.4 },
 ]
 
-/** Returns the event of a day. */
-export function promotionOn(day: Day): Promotion | undefined {
-  const date = dateText(day).slice(5)
+/** Returns the promotion of a day, or undefined. */
+export function findPromotion(day: Day): Promotion | undefined {
+  const date = formatDate(day).slice(5)
   return promotions.find(({ from, to }) => date >= from && date <= to)
 }
 
-/** The one day on which all shops are closed. */
-export const isClosed = (day: Day) => dateText(day).endsWith('-12-25')
+/** True on Christmas Day, when all shops are closed. */
+export const isClosed = (day: Day) => formatDate(day).endsWith('-12-25')
 
-/** Returns the number of sales of each day, for a total. Trade grows by a quarter over the years. */
-export function salesByDay(total: number): number[] {
+/** Distributes a total of sales over the days. Sales grow by a quarter over the three years. */
+export function computeDailySales(total: number): number[] {
   const length = referenceDay - firstDay + 1
   const weights = Array.from({ length }, (_, i) => {
     const day = firstDay + i
-    const usual = (months[monthOf(day)] ?? 0) * (weekdays[weekdayOf(day)] ?? 0) * (1 + (0.25 * i) / length)
-    return usual * (promotionOn(day)?.rush ?? 1) * (isClosed(day) ? 0.15 : 1)
+    const baseWeight = (months[getMonth(day)] ?? 0) * (weekdays[getWeekday(day)] ?? 0) * (1 + (0.25 * i) / length)
+    return baseWeight * (findPromotion(day)?.rush ?? 1) * (isClosed(day) ? 0.15 : 1)
   })
   const sum = weights.reduce((a, b) => a + b, 0)
   // The rounding error of each day is carried to the next.
@@ -50,23 +50,23 @@ export function salesByDay(total: number): number[] {
   })
 }
 
-/** Opening hours of a shop, by its own clock. */
-function hours(day: Day): [opens: number, closes: number] {
-  const weekday = weekdayOf(day)
+/** Returns the opening hours of a shop, by its own clock. */
+function getOpeningHours(day: Day): [opens: number, closes: number] {
+  const weekday = getWeekday(day)
   if (weekday === 0) return [10, 17]
   if (weekday === 4 || weekday === 5) return [9, 20]
   return weekday === 6 ? [9, 17] : [9, 17.5]
 }
 
-/** Draws a second of the day, by the back office's clock. The middle of the day is busiest. */
-export function secondInShop(random: Random, day: Day, place: Place) {
-  const [opens, closes] = hours(day)
+/** Draws the second of the day of a sale in a shop, by the back office's clock. The middle of the day is busiest. */
+export function drawShopSecond(random: Random, day: Day, place: Place) {
+  const [opens, closes] = getOpeningHours(day)
   const hour = opens + ((closes - opens) * (random.fraction() + random.fraction())) / 2
-  return Math.floor(hour * 3600) - place.ahead * 60
+  return Math.floor(hour * 3600) - place.clockOffsetMinutes * 60
 }
 
-/** Web orders begin at six in the morning. Most come in the evening. */
-export const secondOnWeb = (random: Random) =>
+/** Draws the second of the day of a web order: from six in the morning, mostly in the evening. */
+export const drawWebSecond = (random: Random) =>
   Math.floor((6 + 17.9 * Math.max(random.fraction(), random.fraction())) * 3600)
 
-export const secondAtHeadOffice = (random: Random) => Math.floor((9 + 8 * random.fraction()) * 3600)
+export const drawBackOfficeSecond = (random: Random) => Math.floor((9 + 8 * random.fraction()) * 3600)

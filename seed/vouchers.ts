@@ -2,13 +2,13 @@ import { formatAmount } from '../src/domain/values/money.ts'
 import type { VoucherRow } from '../src/store/vouchers/vouchers.ts'
 import { randomFor } from './random.ts'
 
-/** The first voucher of the demo. Its PIN is public: it is in the documentation. */
+/** The first voucher of the demo. The documentation contains its PIN. */
 export const sampleVoucher = { number: '9100001', pin: '204816' }
 
 const faceValues = [2_000, 2_500, 5_000, 5_000, 5_000, 10_000, 10_000, 15_000, 20_000, 25_000]
 
-/** Gift vouchers: most unused, some partly used or spent, a few suspended, a few expired. */
-export function voucherRows(): VoucherRow[] {
+/** Builds the gift vouchers: about half unused, others partly used or redeemed, a few suspended, a few expired. */
+export function buildVoucherRows(): VoucherRow[] {
   const random = randomFor('vouchers')
   return Array.from({ length: 240 }, (_, i): VoucherRow => {
     const original = random.pick(faceValues)

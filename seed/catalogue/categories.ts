@@ -1,5 +1,5 @@
+import { bottomsAndAccessories } from './bottoms-and-accessories.ts'
 import type { Category } from './category.ts'
-import { otherCategories } from './others.ts'
 import { tops } from './tops.ts'
 
-export const categories: readonly Category[] = [...tops, ...otherCategories]
+export const categories: readonly Category[] = [...tops, ...bottomsAndAccessories]

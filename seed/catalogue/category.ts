@@ -5,7 +5,7 @@ export type Gender = 'women' | 'men' | 'unisex'
 export interface Category {
   name: string
   styles: number
-  /** Names of the garment, each with its word in codes, and its material if not any fabric. */
+  /** Names of the garment, each with its abbreviation in codes, and its fabric if only one is possible. */
   nouns: readonly (readonly [noun: string, code: string, fabric?: string])[]
   genders: readonly Gender[]
   sizes: Record<Gender, string>
@@ -22,8 +22,8 @@ export interface Category {
   closings: readonly string[]
 }
 
-export const letters = { women: 'XS S M L XL', men: 'S M L XL XXL', unisex: 'XS S M L XL XXL' }
-export const numbers = { women: '6 8 10 12 14 16 18', men: '28 30 32 34 36 38', unisex: 'XS S M L XL XXL' }
+export const letterSizes = { women: 'XS S M L XL', men: 'S M L XL XXL', unisex: 'XS S M L XL XXL' }
+export const numberSizes = { women: '6 8 10 12 14 16 18', men: '28 30 32 34 36 38', unisex: 'XS S M L XL XXL' }
 export const oneSize = { women: 'OS', men: 'OS', unisex: 'OS' }
 
 export const summer = [14, 13, 11, 9, 7, 6, 6, 7, 9, 11, 13, 15]

@@ -1,4 +1,4 @@
-import { allYear, type Category, everyday, letters, numbers, summer, winter } from './category.ts'
+import { allYear, type Category, everyday, letterSizes, numberSizes, summer, winter } from './category.ts'
 
 export const tops: readonly Category[] = [
   {
@@ -11,7 +11,7 @@ export const tops: readonly Category[] = [
       ['Boxy Tee', 'BTEE'],
     ],
     genders: ['women', 'men', 'unisex', 'women'],
-    sizes: letters,
+    sizes: letterSizes,
     brands: ['Currawick', 'Currawick', 'Tidewren'],
     fabrics: ['organic cotton', 'slub cotton', 'hemp blend'],
     prices: [2995, 3495, 3995, 4495, 4995],
@@ -43,7 +43,7 @@ export const tops: readonly Category[] = [
       ['Camp Shirt', 'CAMP'],
     ],
     genders: ['women', 'men', 'men', 'women'],
-    sizes: { ...letters, women: numbers.women },
+    sizes: { ...letterSizes, women: numberSizes.women },
     brands: ['Currawick', 'Currawick Studio'],
     fabrics: ['linen', 'cotton poplin', 'brushed cotton', 'hemp blend'],
     prices: [6995, 7995, 8995, 9995, 10995],
@@ -74,7 +74,7 @@ export const tops: readonly Category[] = [
       ['Pullover', 'PULL'],
     ],
     genders: ['women', 'men', 'women', 'unisex'],
-    sizes: letters,
+    sizes: letterSizes,
     brands: ['Currawick', 'Currawick Studio', 'Fernlode'],
     fabrics: ['merino', 'lambswool', 'cotton cashmere', 'alpaca blend'],
     prices: [8995, 9995, 11995, 12995, 14995],
@@ -105,7 +105,7 @@ export const tops: readonly Category[] = [
       ['Chore Coat', 'CHORE', 'cotton canvas'],
     ],
     genders: ['women', 'men', 'unisex'],
-    sizes: letters,
+    sizes: letterSizes,
     brands: ['Fernlode', 'Fernlode', 'Currawick Studio'],
     fabrics: ['waxed cotton', 'recycled nylon', 'wool blend', 'cotton canvas'],
     prices: [14995, 16995, 18995, 21995, 24995, 29995],
@@ -135,7 +135,7 @@ export const tops: readonly Category[] = [
       ['Slip Dress', 'SLIP'],
     ],
     genders: ['women'],
-    sizes: numbers,
+    sizes: numberSizes,
     brands: ['Currawick', 'Currawick Studio', 'Tidewren'],
     fabrics: ['linen', 'viscose crepe', 'cotton poplin', 'lyocell'],
     prices: [9995, 11995, 12995, 13995, 15995, 17995],

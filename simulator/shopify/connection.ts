@@ -59,19 +59,15 @@ export function connect<T>(list: List<T>, args: PageArguments, conditions: ListC
     throw new GraphQLError('you must provide one of first or last', { extensions: { code: 'BAD_REQUEST' } })
   if (size !== undefined && (size < 1 || size > maxPageSize))
     throw new GraphQLError(`first must be from 1 to ${maxPageSize}`, { extensions: { code: 'BAD_REQUEST' } })
-  const {
-    getId: idOf,
-    getSortValue: sortOf = idOf,
-    getSearchValues: valuesOf = record => ({ id: idOf(record) }),
-  } = list
+  const { getId, getSortValue = getId, getSearchValues = record => ({ id: getId(record) }) } = list
   const query = conditions.isFilterIgnored ? undefined : args.query
-  const { records, warning } = search(list.records, query, valuesOf)
+  const { records, warning } = search(list.records, query, getSearchValues)
   if (warning && args.query) conditions.warnings.push({ path: [list.name], query: args.query, warnings: [warning] })
   const direction = args.reverse ? -1 : 1
-  const sorted = records.toSorted((a, b) => direction * (sortOf(a) - sortOf(b) || idOf(a) - idOf(b)))
+  const sorted = records.toSorted((a, b) => direction * (getSortValue(a) - getSortValue(b) || getId(a) - getId(b)))
   const cursor = args.after && !conditions.isRepeated ? decodeCursor(args.after, list.name) : undefined
   const start = cursor
-    ? sorted.findIndex(record => direction * (sortOf(record) - cursor.value || idOf(record) - cursor.id) > 0)
+    ? sorted.findIndex(record => direction * (getSortValue(record) - cursor.value || getId(record) - cursor.id) > 0)
     : 0
   const remaining = start < 0 ? [] : sorted.slice(start)
   const page = conditions.isBulk ? remaining : remaining.slice(0, size)
@@ -86,8 +82,8 @@ export function connect<T>(list: List<T>, args: PageArguments, conditions: ListC
       endCursor: lastRecord
         ? encodeCursor({
             list: conditions.hasForeignCursor ? `other ${list.name}` : list.name,
-            value: sortOf(lastRecord),
-            id: idOf(lastRecord),
+            value: getSortValue(lastRecord),
+            id: getId(lastRecord),
           })
         : null,
     },

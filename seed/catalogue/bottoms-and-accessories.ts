@@ -1,6 +1,6 @@
-import { allYear, type Category, everyday, letters, numbers, oneSize, winter } from './category.ts'
+import { allYear, type Category, everyday, letterSizes, numberSizes, oneSize, winter } from './category.ts'
 
-export const otherCategories: readonly Category[] = [
+export const bottomsAndAccessories: readonly Category[] = [
   {
     name: 'Trousers',
     styles: 14,
@@ -11,7 +11,7 @@ export const otherCategories: readonly Category[] = [
       ['Short', 'SHORT'],
     ],
     genders: ['women', 'men'],
-    sizes: numbers,
+    sizes: numberSizes,
     brands: ['Currawick', 'Currawick Studio'],
     fabrics: ['cotton twill', 'linen', 'wool blend', 'lyocell'],
     prices: [7995, 8995, 9995, 11995, 12995],
@@ -41,7 +41,7 @@ export const otherCategories: readonly Category[] = [
       ['Bootcut Jean', 'BOOT'],
     ],
     genders: ['women', 'men'],
-    sizes: numbers,
+    sizes: numberSizes,
     brands: ['Currawick', 'Tidewren'],
     fabrics: ['organic denim', 'stretch denim', 'rigid denim'],
     prices: [9995, 10995, 11995, 12995, 13995],
@@ -71,7 +71,7 @@ export const otherCategories: readonly Category[] = [
       ['Singlet', 'SING'],
     ],
     genders: ['women', 'men', 'women'],
-    sizes: letters,
+    sizes: letterSizes,
     brands: ['Ovalday'],
     fabrics: ['recycled polyester', 'recycled nylon', 'merino'],
     prices: [4995, 5995, 6995, 7995, 8995],
