@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import type { Case } from '../test/conventions/faults/fault.ts'
-import { errors } from '../test/conventions/faults/faults.ts'
+import { faultSections } from '../test/conventions/faults/faults.ts'
 
 /** The generated page of all faults. */
 export const faultsFile = new URL('../contributing/faults.md', import.meta.url)
@@ -23,7 +23,7 @@ function renderRow([number, description, ...tests]: Case) {
 export const renderFaultsPage = () =>
   `${[
     head,
-    ...errors.map(
+    ...faultSections.map(
       ({ title, cases }) =>
         `## ${title}\n\n| | Fault | Tests |\n|---:|---|---|\n${[...cases.map(renderRow)].join('\n')}`,
     ),

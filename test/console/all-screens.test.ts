@@ -20,14 +20,14 @@ import { type Receiver, startReceiver } from '../support/webhooks/receiver.ts'
 const skip = browserMissing ?? false
 let api: TestApi
 let receiver: Receiver
-/** A second service of each account. */
-let second: Caller
+/** The admin of a second service, which is assigned to each account. */
+let secondCaller: Caller
 let page: Console
 /** The text, buttons, table captions and requested paths of each screen of an admin. */
 const screenByRoute = new Map<string, { text: string; buttons: string[]; tables: string[]; requests: string[] }>()
 const listRoutes = () => [...screenByRoute.keys()]
 
-/** All buttons but those that sort and filter a table. */
+/** All buttons except those that sort and filter a table. */
 const buttons = `[...document.querySelectorAll('main button:not(th button, .chips button)')].map(button => button.innerText)`
 
 before(async () => {
@@ -35,8 +35,8 @@ before(async () => {
   const environment = { WEBHOOK_NETWORKS: '127.0.0.0/8' }
   api = await startTestApi({ database: await cloneSmallDemoDatabase(), environment })
   receiver = await startReceiver()
-  second = await api.createService()
-  await assignRole(api.db, api.username, second.service, 'admin')
+  secondCaller = await api.createService()
+  await assignRole(api.db, api.username, secondCaller.service, 'admin')
   const routes = listRecordRoutes(await createSampleData(api, receiver))
   page = await openConsole(api, api)
   await crawlScreens(page, routes, async route => {
@@ -69,7 +69,7 @@ test('the tested screens include all screens that they link to', { skip }, () =>
     assert.ok(kinds.includes(kind), `${kind} is not among ${listRoutes().join(', ')}`)
 })
 
-/** Returns how many pixels the screen is wider than the window. */
+/** The pixels by which the screen is wider than the window. */
 const overflow = 'document.documentElement.scrollWidth - innerWidth'
 
 test('no screen is wider than a wide window', { skip }, async t => {
@@ -82,7 +82,7 @@ test('no screen is wider than a wide window', { skip }, async t => {
   assert.deepEqual(page.pageErrors, [])
 })
 
-/** Returns the controls that are too low for a finger. A box, a switch or a file is one control with its label. */
+/** Finds controls that are too low for a finger. A checkbox, a switch or a file input is one control with its label. */
 const findSmallControls = `[...document.querySelectorAll('header :is(button, select, input), nav a, main :is(button, select, input, textarea, summary, .button)')]
   .map(control => control.closest('label.tick, label.button, .switch') ?? control).filter(control => control.checkVisibility() && control.getBoundingClientRect().height < 40)
   .map(control => control.className + ' ' + (control.ariaLabel ?? control.innerText) + ' ' + control.getBoundingClientRect().height)`
@@ -98,7 +98,7 @@ test('on a phone, screens fit, and are accessible in dark colours', { skip }, as
     const isUneven = `[...document.querySelectorAll('main .cards')].some(
       ({ scrollWidth, clientWidth, firstElementChild: table }) => scrollWidth > clientWidth + 1 || table.clientWidth < clientWidth - 1)`
     assert.equal(await page.evaluate(isUneven), false, `${route} has a table that is wider or narrower than its frame`)
-    // The tests of the single screens check the light theme.
+    // The tests of single screens check the light theme.
     await assertAccessible(page, `${route} at 390`)
   }
   assert.deepEqual(page.pageErrors, [])
@@ -128,7 +128,7 @@ interface Table {
   /** The text of each cell; null if it contains a button or picture. */
   rows: (string | null)[][]
 }
-/** The grid of a product's stock has no CSV: the list of stock has one. */
+/** The tables of the screen. Leaves out the grid of a product's stock, because the list of stock has a CSV instead. */
 const tables = `[...document.querySelectorAll('main table:not(.grid)')].map(table => ({
   caption: table.caption.innerText,
   isTruncated: Boolean(table.closest('section').querySelector('.more, .spacer')),
@@ -144,7 +144,7 @@ const listFilledColumns = ({ titles, rows }: Pick<Table, 'titles' | 'rows'>) =>
 /** Reads the captions of all tables from the console's source: `Stock of {sku} by store`. */
 async function readCaptions() {
   const folder = new URL('../../console/pages/', import.meta.url)
-  // Dialogs, which screens.test.ts and mappings.test.ts open.
+  // screens.test.ts and mappings.test.ts test these dialogs.
   const dialogs = ['accounts/keys.js', 'mappings/accept.js']
   const files = (await readdir(folder, { recursive: true })).filter(
     name => name.endsWith('.js') && !dialogs.includes(name),
@@ -193,7 +193,7 @@ test('each table has a CSV with all columns and rows', { skip }, async () => {
   }
 })
 
-/** The roles that can press buttons that change something. */
+/** The lowest role that sees a button that changes something. Default: admin. */
 const writeRoles: Partial<Record<string, Role>> = {
   Resolve: 'maintainer',
   'Sync now': 'maintainer',
@@ -218,7 +218,7 @@ for (const role of ['visitor', 'maintainer'] as const)
     skip,
   }, async () => {
     const caller = await api.createAccount(role)
-    await assignRole(api.db, caller.username, second.service, role)
+    await assignRole(api.db, caller.username, secondCaller.service, role)
     const session = await signIn(caller)
     const open = screens.filter(screen => includesRole(role, screen.role))
     assert.deepEqual(
@@ -255,17 +255,17 @@ async function signIn(caller: Caller): Promise<Caller> {
   await page.goTo('about:blank')
   await page.goTo(`${api.baseUrl}/console#link=${await link()}`)
   await page.waitUntil(`document.querySelector('.who')?.innerText.startsWith(${JSON.stringify(caller.username)})`)
-  const own = { 'sec-fetch-site': 'same-origin', 'content-type': 'application/json' }
+  const ownHeaders = { 'sec-fetch-site': 'same-origin', 'content-type': 'application/json' }
   const { headers } = await api.sendRaw('/console/session/link', {
     method: 'POST',
-    headers: own,
+    headers: ownHeaders,
     body: JSON.stringify({ link: await link() }),
   })
   const cookie = String(headers['set-cookie']).split(';', 1)[0]
   const request: Caller['request'] = (path, options = {}) =>
     api.sendRaw(path, {
       ...options,
-      headers: { ...options.headers, ...own, cookie, 'x-service-name': caller.service.name },
+      headers: { ...options.headers, ...ownHeaders, cookie, 'x-service-name': caller.service.name },
     })
   return { ...caller, request, get: path => request(path) }
 }

@@ -22,7 +22,7 @@ before(async () => {
   office = await api.createService({ currency: 'AUD', timeZone: 'Australia/Melbourne' })
   const settings = { driver: 'apparel21', url: simulator.url, country: 'AU', user: 'till', password: 'old' } as const
   await setBackOffice(api.db, api.keys, office.service, settings)
-  await waitUntil(async () => (await office.get('/syncs')).json.data.length > 5, 'the syncs are known', 20_000)
+  await waitUntil(async () => (await office.get('/syncs')).json.data.length > 5, 'the syncs are listed', 20_000)
   if (!skip) page = await openConsole(api, office)
 })
 after(async () => {
@@ -31,14 +31,14 @@ after(async () => {
   await api?.stop()
 })
 
-const change = (body: object) =>
+const changeBackOffice = (body: object) =>
   office.request('/console/back-office', {
     method: 'PUT',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(body),
   })
 const readStored = async () => (await findStoredBackOffice(api.db, api.keys, office.service))?.settings
-const text = () => page.evaluate<string>(`document.querySelector('main').innerText`)
+const readText = () => page.evaluate<string>(`document.querySelector('main').innerText`)
 
 test('outages of the last day are shown with their times', { skip }, async () => {
   await api.db.run(sql`
@@ -47,11 +47,12 @@ test('outages of the last day are shown with their times', { skip }, async () =>
       from generate_series(60, 600) n`)
   await page.show('back-office')
   await page.waitUntil(`document.querySelector('[aria-label^="Response time: slowest 310 ms"]')`)
-  assert.match(await text(), /closed: calls go through/)
-  assert.match(await text(), /5,4\d\d calls, 200 failed \(3\.[67] %\)/)
-  assert.match(await text(), /Down for about \d+ min: 200 of \d+ calls failed/)
-  const columns = (tone: string) => page.evaluate<number>(`document.querySelectorAll('.state-strip .${tone}').length`)
-  assert.ok((await columns('bad')) > 0 && (await columns('good')) > 25 && (await columns('idle')) > 40)
+  assert.match(await readText(), /closed: calls go through/)
+  assert.match(await readText(), /5,4\d\d calls, 200 failed \(3\.[67] %\)/)
+  assert.match(await readText(), /Down for about \d+ min: 200 of \d+ calls failed/)
+  const countColumns = (tone: string) =>
+    page.evaluate<number>(`document.querySelectorAll('.state-strip .${tone}').length`)
+  assert.ok((await countColumns('bad')) > 0 && (await countColumns('good')) > 25 && (await countColumns('idle')) > 40)
 })
 
 test('credentials are tested before they are saved', { skip }, async () => {
@@ -62,7 +63,7 @@ test('credentials are tested before they are saved', { skip }, async () => {
   await page.fill('Password', password)
   await page.press('Test these credentials')
   await page.waitUntil(`document.querySelector('main').innerText.includes('Connected\\n')`)
-  assert.match(await text(), /Connected\s+Version\s+\d{4}\.\d[\s\S]+Stores\s+\d+/)
+  assert.match(await readText(), /Connected\s+Version\s+\d{4}\.\d[\s\S]+Stores\s+\d+/)
   assert.equal((await readStored())?.password, 'old', 'a test saves nothing')
   await assertAccessible(page, 'the back office')
   await page.press('Save credentials')
@@ -75,15 +76,15 @@ test('credentials are tested before they are saved', { skip }, async () => {
 })
 
 test('the result of a test is hidden if the credentials change', { skip }, async () => {
-  const held = await page.holdRequest('back-office/test')
+  const heldRequest = await page.holdRequest('back-office/test')
   await page.press('Test connection')
-  await held.sent()
+  await heldRequest.sent()
   await page.fill('Password', 'wrong')
-  await held.release()
+  await heldRequest.release()
   await page.waitUntil(
-    `[...document.querySelectorAll('button')].some(each => each.innerText === 'Test these credentials')`,
+    `[...document.querySelectorAll('button')].some(element => element.innerText === 'Test these credentials')`,
   )
-  assert.doesNotMatch(await text(), /Connected/)
+  assert.doesNotMatch(await readText(), /Connected/)
   await page.press('Test these credentials')
   await page.waitForText('Not connected:')
   await page.fill('Password', '')
@@ -123,8 +124,8 @@ test('a schedule is changed and reset to its default', { skip }, async () => {
   await page.fill('stock', '1800')
   await page.press('Save schedules')
   await page.waitForText('Schedules saved.')
-  const focused = () => page.evaluate<string>('document.activeElement.innerText')
-  assert.equal(await focused(), 'Save schedules', 'the keyboard focus stays')
+  const readFocus = () => page.evaluate<string>('document.activeElement.innerText')
+  assert.equal(await readFocus(), 'Save schedules', 'the keyboard focus stays')
   await waitUntil(async () => (await readInterval()) === 1800, 'the schedule is in effect', 10_000)
   assert.equal((await readStored())?.password, stored?.password, 'the credentials stay')
   await page.fill('stock', '')
@@ -157,7 +158,7 @@ test('a visitor sees the state but not the connection', { skip }, async () => {
 
 test('the address of the back office cannot be changed over HTTP', async () => {
   for (const body of [{ url: 'https://127.0.0.1:9' }, { driver: 'embedded' }, { exportFolder: '/etc' }])
-    assert.equal((await change(body)).json.code, 'invalid_body')
+    assert.equal((await changeBackOffice(body)).json.code, 'invalid_body')
   assert.equal((await readStored())?.url, simulator.url)
 })
 
@@ -167,7 +168,7 @@ test('invalid users, intervals and syncs are rejected with their fields', async 
     [{ schedules: [{ sync: 'stock', intervalSeconds: 5 }] }, '/schedules/0/intervalSeconds'],
     [{ schedules: [{ sync: 'weather', intervalSeconds: 300 }] }, '/schedules/0/sync'],
   ] as const) {
-    const { status, json } = await change(body)
+    const { status, json } = await changeBackOffice(body)
     assert.ok(status === 400 || status === 422, `${pointer}: ${status}`)
     assert.equal(json.errors[0].pointer, pointer)
   }

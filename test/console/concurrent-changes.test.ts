@@ -31,7 +31,7 @@ test('a list setting shows the current value after saving and discarding', {
   skip,
 }, async () => {
   await page.show('settings')
-  const codes = `[...document.querySelectorAll('#setting-returnReasons input[aria-label^="Code"]')].map(each => each.value)`
+  const codes = `[...document.querySelectorAll('#setting-returnReasons input[aria-label^="Code"]')].map(element => element.value)`
   for (const _ of [1, 2, 3]) await page.press('Remove row 2')
   await page.fill('Code 1', 'OLD')
   await page.fill('Name 1', 'Too old')
@@ -63,12 +63,12 @@ test('an emptied number means the default', { skip }, async () => {
 test('a late page of one filter never appears under another filter', { skip }, async () => {
   await page.show('mappings/customers')
   await page.waitForText('60 customers')
-  const held = await page.holdRequest('filter=unmapped')
+  const heldRequest = await page.holdRequest('filter=unmapped')
   await page.press('Not mapped')
-  await held.sent()
+  await heldRequest.sent()
   await page.press('Mapped')
   await page.waitForText('No matching customers.')
-  await held.release()
+  await heldRequest.release()
   await page.waitForText('No matching customers.')
   assert.equal(await page.evaluate(`document.querySelectorAll('tbody tr').length`), 0)
   await page.press('All')

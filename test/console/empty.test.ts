@@ -6,7 +6,7 @@ import { type Console, openConsole } from '../support/console/console.ts'
 import { openScreen, screens } from '../support/console/crawl.ts'
 import { startTestApi, type TestApi } from '../support/service.ts'
 
-// The screens of a service without data, and the screens if the API fails.
+// Tests the screens of a service without data, and all screens if the API fails.
 
 const skip = browserMissing ?? false
 let api: TestApi
@@ -81,9 +81,9 @@ test('commands that connect a system are copied with the service', { skip }, asy
 test('missing features that settings add are apart from limits', { skip }, async () => {
   await openScreen(page, 'settings')
   await page.waitForText('To set up')
-  const read = (list: string) =>
+  const readItems = (list: string) =>
     page.evaluate<string[]>(`[...document.querySelectorAll('${list} .todo li')].map(item => item.innerText)`)
-  const [settable, limits] = [await read('[aria-label="To set up"]'), await read('details')]
+  const [settable, limits] = [await readItems('[aria-label="To set up"]'), await readItems('details')]
   const { capabilities } = (await api.get('/capabilities')).json.data
   const missing = capabilities.filter((capability: { available: boolean }) => !capability.available)
   assert.equal(settable.length + limits.length, missing.length)
@@ -92,7 +92,7 @@ test('missing features that settings add are apart from limits', { skip }, async
   await page.waitUntil(`document.activeElement.id === 'setting-vouchersEnabled'`)
 })
 
-/** Screens that load nothing before a form is sent. */
+/** Screens that load nothing before their form is submitted. */
 const formScreens = ['import', 'search', 'second-factor']
 
 test('a failed screen shows the code, the remedy and the request', { skip }, async () => {
@@ -108,7 +108,7 @@ test('a failed screen shows the code, the remedy and the request', { skip }, asy
     assert.match(problem, /^The service itself cannot answer/, path)
     assert.match(problem, /Wait a moment, then try again/, path)
     assert.match(problem, /service_unavailable\s+request\s+unanswered/, path)
-    // An error that all sections have in common is shown once.
+    // If all sections have the same error, it is shown once.
     if (path === 'overview')
       assert.equal(await page.evaluate<number>(`document.querySelectorAll('main .problem').length`), 1)
   }

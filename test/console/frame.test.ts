@@ -95,14 +95,14 @@ test('an account with several services chooses one and gets its role', { skip },
 })
 
 test('the address has the service, so that a link opens it', { skip }, async () => {
-  const read = () => page.evaluate<string>('location.hash')
+  const readHash = () => page.evaluate<string>('location.hash')
   const other = `#/${otherCaller.service.name}`
   await page.evaluate(`location.hash = '${other}/accounts'`)
   await page.waitForText(otherCaller.username)
   assert.equal(await page.evaluate(`document.querySelector('select.service').value`), otherCaller.service.name)
   assert.equal(await page.evaluate(`document.querySelector('nav a[aria-current]').hash`), `${other}/accounts`)
   await page.show('staff')
-  assert.equal(await read(), `${other}/staff`)
+  assert.equal(await readHash(), `${other}/staff`)
   await page.fill('Service', api.service.name)
   await page.waitUntil(`location.hash === '#/${api.service.name}/staff'`)
   await page.evaluate('history.back()')
@@ -165,8 +165,8 @@ test('signing in again keeps the service in the address', { skip }, async () => 
   await signIn()
   const service = await page.evaluate<string>(`document.querySelector('select.service').value`)
   // Another tab has selected another service.
-  const others = [api, otherCaller].map(each => each.service.name).filter(name => name !== service)
-  await page.evaluate(`localStorage.setItem('tillbridge service', ${JSON.stringify(others[0])})`)
+  const otherNames = [api, otherCaller].map(element => element.service.name).filter(name => name !== service)
+  await page.evaluate(`localStorage.setItem('tillbridge service', ${JSON.stringify(otherNames[0])})`)
   await api.db.run(sql`delete from console_session`)
   await page.evaluate(`new Promise(done => setTimeout(done, 2_200))`)
   await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`)

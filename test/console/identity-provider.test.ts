@@ -55,7 +55,7 @@ const getStores = (cookie: string, service = 'shop1') =>
   api.sendRaw('/stores', { headers: { ...ownPage, cookie, 'x-service-name': service } })
 
 /** Starts a sign-in. Returns the provider's page and the cookie of the attempt. */
-async function start() {
+async function startSignIn() {
   const started = await post(`${path}/start`, {})
   assert.equal(started.status, 200, started.text)
   return { url: String(started.json.data.url), cookie: getCookies(started)[0] ?? '' }
@@ -63,7 +63,7 @@ async function start() {
 
 /** Signs a person in at the provider. Returns the cookie of the attempt and the provider's response. */
 async function visitProvider(login: string) {
-  const { url, cookie } = await start()
+  const { url, cookie } = await startSignIn()
   const { search } = await signInAtProvider(url, login)
   return { cookie, response: search.slice(1) }
 }
@@ -92,7 +92,7 @@ const listAudit = async (username: string, service = 'shop1') => {
 
 test('a person signs in with the roles of their groups', async () => {
   const email = addPerson('ann', ['staff', 'everyone', 'unrelated'])
-  const { url, cookie } = await start()
+  const { url, cookie } = await startSignIn()
   const { searchParams } = new URL(url)
   assert.equal(searchParams.get('redirect_uri'), `${api.baseUrl}/console`)
   assert.equal(searchParams.get('code_challenge_method'), 'S256')
@@ -265,7 +265,7 @@ test('a clock that differs by seconds is tolerated', async () => {
 
 test('denied access and responses of another issuer are explained', async () => {
   addPerson('kim', ['everyone'])
-  const { url, cookie } = await start()
+  const { url, cookie } = await startSignIn()
   const state = new URL(url).searchParams.get('state')
   const respond = (more: Record<string, string>) =>
     complete({ cookie, response: String(new URLSearchParams({ state: String(state), iss: provider.issuer, ...more })) })
@@ -363,10 +363,11 @@ test('an expired code or attempt is rejected', async () => {
   }
 })
 
-test('the database and the log contain no token of the provider', async () => {
+test('the database contains no token of the provider', async () => {
   const [row] = await api.db.rows<{ text: string }>(sql`
-    select coalesce((select string_agg(a::text, '') from account a), '') || (select string_agg(s::text, '') from console_sign_in s)
-        || (select string_agg(r::text, '') from audit r) as text`)
+    select concat((select string_agg(a::text, '') from account a), (select string_agg(s::text, '') from console_sign_in s),
+                  (select string_agg(r::text, '') from audit r)) as text`)
+  assert.match(String(row?.text), /ann@example\.com/)
   assert.doesNotMatch(String(row?.text), /eyJ/)
 })
 
@@ -388,9 +389,9 @@ test('an unavailable provider leaves other sign-ins working', async () => {
 test('a client secret from a file signs people in', async () => {
   const email = addPerson('sue', ['everyone'])
   const file = join(createDirectory(), 'client-secret')
-  const { OIDC_CLIENT_SECRET: secret = '', ...others } = settings
+  const { OIDC_CLIENT_SECRET: secret = '', ...otherSettings } = settings
   writeFileSync(file, `${secret}\n`)
-  const environment = { ...others, OIDC_CLIENT_SECRET_FILE: file, PUBLIC_URL: api.baseUrl }
+  const environment = { ...otherSettings, OIDC_CLIENT_SECRET_FILE: file, PUBLIC_URL: api.baseUrl }
   const configured = await startTestApi({ sharedWith: api, environment })
   try {
     const { cookie, response } = await visitProvider('sue')

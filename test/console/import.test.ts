@@ -26,7 +26,7 @@ after(async () => {
 })
 
 const hasFact = (name: string) =>
-  `[...document.querySelectorAll('.facts-list div')].some(each => each.innerText.replace(/\\s+/g, ' ').startsWith(${JSON.stringify(name)}))`
+  `[...document.querySelectorAll('.facts-list div')].some(element => element.innerText.replace(/\\s+/g, ' ').startsWith(${JSON.stringify(name)}))`
 const readStock = async () =>
   (await api.get('/inventory')).json.data
     .filter(({ storeNumber }: { storeNumber: string }) => storeNumber === '102')
@@ -94,11 +94,11 @@ test('rejected lines are grouped, corrected singly or together and sent again', 
     await page.evaluate<string>(`document.querySelector('details.card').innerText.replace(/\\s+/g, ' ')`),
     /must be an existing store 2 lines/,
   )
-  assert.equal(await page.readField('Replace'), '', 'different values are not replaced unless that is chosen')
+  assert.equal(await page.readField('Replace'), '', 'different values are only replaced if the user selects it')
   await page.fill('Replace', 'all')
   await page.fill('With', '102')
   await page.press('Replace')
-  await page.evaluate(`for (const each of document.querySelectorAll('details.card')) each.open = true`)
+  await page.evaluate(`for (const element of document.querySelectorAll('details.card')) element.open = true`)
   await page.fill('Frei of line 5', '4')
   await page.press('Import 3 lines again')
   await page.waitUntil(hasFact('Rejected 0'))
@@ -121,7 +121,7 @@ test('column choices survive going back, and records keep their fields', { skip 
   await page.waitUntil(hasFact('Rejected 1'))
   await page.waitForText('is required')
   await page.waitUntil(`document.querySelector('details.card table')`)
-  await page.evaluate(`for (const each of document.querySelectorAll('details.card')) each.open = true`)
+  await page.evaluate(`for (const element of document.querySelectorAll('details.card')) element.open = true`)
   await page.fill('storeNumber of line 2', '10')
   await page.fill('name of line 2', 'South')
   await page.press('Check 1 line again')
@@ -235,7 +235,7 @@ test('the encoding is detected anywhere, and damaged lines are not sent', {
 }, async () => {
   const columns = 'storeId,storeNumber,name,Notes\n'
   const first = `31,31,Harbour,${'x'.repeat(70_000)}\n`
-  const name = async (number: string) => (await api.get(`/stores/${number}`)).json.data?.name
+  const readStoreName = async (number: string) => (await api.get(`/stores/${number}`)).json.data?.name
   await page.drop('stores.csv', Buffer.from(`${columns}${first}32,,Müller,\n`, 'latin1'))
   await page.waitForText('Notes')
   assert.equal(await page.readField('Encoding'), 'windows-1252')
@@ -245,7 +245,7 @@ test('the encoding is detected anywhere, and damaged lines are not sent', {
   await page.fill('storeNumber of line 3', '32')
   await page.press('Import 1 line again')
   await page.waitUntil(hasFact('New 1'))
-  assert.equal(await name('32'), 'Müller')
+  assert.equal(await readStoreName('32'), 'Müller')
 
   const invalid = Buffer.from('34,34,Müller,\n', 'latin1')
   await page.drop('stores.csv', Buffer.concat([Buffer.from(`${columns}${first}33,,Größe,\n`), invalid]))
@@ -254,11 +254,11 @@ test('the encoding is detected anywhere, and damaged lines are not sent', {
   await page.press('Import')
   await page.waitUntil(hasFact('Rejected 2'))
   await page.waitForText('must be valid UTF-8')
-  await page.evaluate(`for (const each of document.querySelectorAll('details.card')) each.open = true`)
+  await page.evaluate(`for (const element of document.querySelectorAll('details.card')) element.open = true`)
   await page.fill('storeNumber of line 3', '33')
   await page.press('Import 1 line again')
   await page.waitUntil(hasFact('New 1'))
-  assert.deepEqual([await name('33'), await name('34')], ['Größe', undefined])
+  assert.deepEqual([await readStoreName('33'), await readStoreName('34')], ['Größe', undefined])
 })
 
 test('a complete file shows in a dry run what it would remove', { skip }, async () => {
@@ -391,9 +391,9 @@ test('a maintainer sees which columns only an admin can import', { skip }, async
 })
 
 test('the columns of an import are offered for the next file', { skip }, async () => {
-  const file = (quantity: string) => Buffer.from(`Ort;Artikel;Anzahl;Farbe\n102;TEE;${quantity};rot\n`)
+  const createFile = (quantity: string) => Buffer.from(`Ort;Artikel;Anzahl;Farbe\n102;TEE;${quantity};rot\n`)
   await page.show('import/stock')
-  await page.drop('january.csv', file('8'))
+  await page.drop('january.csv', createFile('8'))
   await page.waitUntil(`document.querySelector('[aria-label="Import Ort as"]')`)
   await page.fill('Import Ort as', 'storeNumber')
   await page.fill('Import Artikel as', 'sku')
@@ -401,10 +401,10 @@ test('the columns of an import are offered for the next file', { skip }, async (
   await page.press('Import')
   await page.waitUntil(hasFact('Rejected 0'))
 
-  // A fresh screen, as at the next visit.
+  // Opens a new screen, as at the next visit.
   await page.show('overview')
   await page.show('import')
-  await page.drop('february.csv', file('9'))
+  await page.drop('february.csv', createFile('9'))
   await page.waitForText('Remembered columns.')
   assert.deepEqual(
     [

@@ -8,7 +8,7 @@ import { waitUntil } from '../support/processes.ts'
 import { startTestApi, type TestApi } from '../support/service.ts'
 import { post } from '../support/write.ts'
 
-// After each step, the keyboard focus must stay where it was or move next to it, never to the top of the page.
+// After each step, the keyboard focus must stay at its control or move to an adjacent one, never to the top of the page.
 
 const skip = browserMissing ?? false
 let api: TestApi
@@ -25,7 +25,7 @@ after(async () => {
 })
 
 const findControl = (name: string) =>
-  `[...document.querySelectorAll('button, input, select')].find(each => (each.ariaLabel ?? each.labels?.[0]?.innerText.trim().split('\\n')[0] ?? each.innerText.trim()) === ${JSON.stringify(name)})`
+  `[...document.querySelectorAll('button, input, select')].find(element => (element.ariaLabel ?? element.labels?.[0]?.innerText.trim().split('\\n')[0] ?? element.innerText.trim()) === ${JSON.stringify(name)})`
 
 async function focus(name: string) {
   await page.waitUntil(findControl(name))
@@ -128,7 +128,7 @@ test('a mapping type switch keeps the focus and clears the old list', {
     ['SKUs', 'E-commerce SKU'],
     ['Customers', 'Legacy ID'],
   ] as const) {
-    const link = `[...document.querySelectorAll('main .chip')].find(each => each.innerText === ${JSON.stringify(kind)})`
+    const link = `[...document.querySelectorAll('main .chip')].find(element => element.innerText === ${JSON.stringify(kind)})`
     await page.waitUntil(link)
     await page.evaluate(`${link}.focus()`)
     await page.pressKey('Enter')
@@ -137,7 +137,7 @@ test('a mapping type switch keeps the focus and clears the old list', {
     )
     await page.waitUntil(`document.activeElement === ${link}`)
   }
-  // A search requests every possible type.
+  // A search requests all types of records.
   assert.deepEqual(
     page.pageErrors.filter(text => !/Failed to load resource: .* 404/.test(text)),
     [],

@@ -15,7 +15,7 @@ before(async () => {
   if (skip) return
   api = await startTestApi({ settings: { timeZone: 'Australia/Sydney' } })
   await fillShop(api.db, api.service)
-  // Long enough that no screen could draw all rows.
+  // The list is too long to render all its rows.
   await api.db.run(sql`
     insert into customer (service_id, id, changed_at, record, ecommerce_ids, firstname, surname, email, email_subscription)
     select ${api.service.id}, 'c' || n, now(), '{"id":"c' || n || '","contact":{"email":null,"phones":{}},"address":{},"references":{}', '}', 'Ann', 'Long' || lpad(n::text, 5, '0'), 'ann' || n || '@example.com', n % 2 = 0
@@ -28,11 +28,11 @@ after(async () => {
 })
 
 const rows = `[...document.querySelectorAll('.data tbody tr:not(.spacer)')].map(row => row.innerText.replace(/\\s+/g, ' ').trim())`
-const hash = () => page.evaluate<string>(route)
+const readHash = () => page.evaluate<string>(route)
 const isLoaded = `document.querySelector('.data') && !document.querySelector('[aria-busy="true"]')`
 const scrollTo = (share: number) =>
   page.evaluate(
-    `(() => { const each = document.querySelector('.data'); each.scrollTop = each.scrollHeight * ${share} })()`,
+    `(() => { const element = document.querySelector('.data'); element.scrollTop = element.scrollHeight * ${share} })()`,
   )
 
 test('a list of 50,000 customers is searched, filtered, sorted and scrolled', { skip }, async () => {
@@ -46,13 +46,13 @@ test('a list of 50,000 customers is searched, filtered, sorted and scrolled', { 
   await page.fill('Search customers', 'ann4321@example.com')
   await page.waitForText('1 customer')
   assert.match((await page.evaluate<string[]>(rows))[0] ?? '', /^Ann Long04321 ann4321@example.com/)
-  assert.equal(await hash(), '#customers?q=ann4321%40example.com')
+  assert.equal(await readHash(), '#customers?q=ann4321%40example.com')
   await page.fill('Search customers', '')
   await page.press('Email consent')
   await page.waitForText('25,000 customers')
   await page.press('Name ↑')
   await page.waitUntil(`${rows}[0]?.includes('Long50000')`)
-  assert.equal(await hash(), '#customers?filter=email&sort=-name')
+  assert.equal(await readHash(), '#customers?filter=email&sort=-name')
 })
 
 test('Back returns to the same place of a list', { skip }, async () => {
@@ -61,9 +61,9 @@ test('Back returns to the same place of a list', { skip }, async () => {
   await scrollTo(0.3)
   await page.waitUntil(`location.hash.includes('at=')`)
   await page.waitUntil(isLoaded)
-  const place = await hash()
-  // Rows inside the table's frame, without the header.
-  const visible = `(({ top, bottom }) => [...document.querySelectorAll('.data tbody a')].filter(each => each.getBoundingClientRect().top > top + 60 && each.getBoundingClientRect().bottom < bottom).map(each => each.innerText))(document.querySelector('.data').getBoundingClientRect())`
+  const place = await readHash()
+  // The rows that are visible in the table's frame, below the header.
+  const visible = `(({ top, bottom }) => [...document.querySelectorAll('.data tbody a')].filter(element => element.getBoundingClientRect().top > top + 60 && element.getBoundingClientRect().bottom < bottom).map(element => element.innerText))(document.querySelector('.data').getBoundingClientRect())`
   const name = (await page.evaluate<string[]>(visible))[2] ?? ''
   await page.press(name)
   await page.waitForText('Timeline')
@@ -102,7 +102,7 @@ test('lists are cards on narrow screens and accessible in the dark', { skip }, a
     await page.show(screen)
     await page.waitUntil(`document.querySelector('main h1') && !document.querySelector('[aria-busy="true"]')`)
     const small = await page.evaluate<string[]>(
-      `[...document.querySelectorAll('button, nav a, input:not([type="checkbox"], [type="radio"]), select')].filter(each => each.checkVisibility() && each.getBoundingClientRect().height < 40).map(each => each.outerHTML.slice(0, 120))`,
+      `[...document.querySelectorAll('button, nav a, input:not([type="checkbox"], [type="radio"]), select')].filter(element => element.checkVisibility() && element.getBoundingClientRect().height < 40).map(element => element.outerHTML.slice(0, 120))`,
     )
     assert.deepEqual(small, [], screen)
   }

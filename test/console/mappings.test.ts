@@ -146,7 +146,7 @@ test('any fix can be undone unless its mapping has changed since', {
 
 test('sure suggestions are previewed, accepted together and undone together', { skip }, async () => {
   const skus = await addSkusInCapitals(api.db, caller.service, 120)
-  // A blank inside, which is hard to see.
+  // A space inside the SKU is hard to see.
   const variants = skus.map((sku, i): [string, string] => [String(i), i === 0 ? sku.replace('Sku-', 'SKU- ') : sku])
   await importAndWait(caller, 'ecommerce-variants', buildProductExport(variants))
   assert.equal((await post(caller, '/mappings/check', {})).status, 202)
@@ -155,12 +155,14 @@ test('sure suggestions are previewed, accepted together and undone together', { 
     `/^SKUs 0 % matched, 1\\d\\d problems/.test(document.querySelector('.kind[aria-current]')?.innerText)`,
   )
   await page.waitForText('different whitespace')
-  const row = `[...document.querySelectorAll('tbody tr')].find(each => each.innerText.includes('whitespace'))`
+  const row = `[...document.querySelectorAll('tbody tr')].find(element => element.innerText.includes('whitespace'))`
   assert.deepEqual(await page.evaluate(`[...${row}.querySelectorAll('.diff code')].map(code => code.innerText)`), [
     'SKU-000',
     'SKU-␣000',
   ])
-  assert.deepEqual(await page.evaluate(`[...${row}.querySelectorAll('.diff ins')].map(each => each.innerText)`), ['␣'])
+  assert.deepEqual(await page.evaluate(`[...${row}.querySelectorAll('.diff ins')].map(element => element.innerText)`), [
+    '␣',
+  ])
   await page.press('Accept sure suggestions…')
   await page.waitForText('different case (')
   await assertAccessible(page, 'the preview of suggestions')
@@ -208,7 +210,9 @@ test('all mappings are searched, and keep their place after a change', { skip },
   await page.press('Save')
   await page.waitUntil(`!document.querySelector('dialog')`)
   assert.equal(await readMappedSku('SKU-115'), 'Sku-115')
-  await page.waitUntil(`[...document.querySelectorAll('tbody tr')].some(each => each.innerText.includes('Sku-115'))`)
+  await page.waitUntil(
+    `[...document.querySelectorAll('tbody tr')].some(element => element.innerText.includes('Sku-115'))`,
+  )
   assert.match(await page.evaluate<string>('location.hash'), /q=sku-11/)
   assert.equal(await readFocus(), 'Map SKU-115')
   await page.press('Customers')
@@ -234,15 +238,15 @@ test('Escape closes the list of items and then the dialog', { skip }, async () =
 test('late suggestions of an earlier text are ignored', { skip }, async () => {
   await page.show('mappings/skus')
   await page.press('Map 12002')
-  const options = `[...document.querySelectorAll('dialog [role=option]')].map(each => each.innerText.split(' ')[0])`
+  const options = `[...document.querySelectorAll('dialog [role=option]')].map(element => element.innerText.split(' ')[0])`
   await page.waitUntil(`document.querySelector('dialog [role=combobox]')`)
-  const held = await page.holdRequest('items?q=sku-0')
+  const heldRequest = await page.holdRequest('items?q=sku-0')
   await page.fill('E-commerce SKU', 'sku-0')
-  await held.sent()
+  await heldRequest.sent()
   await page.fill('E-commerce SKU', 'sku-116')
   await page.waitUntil(`${options}.length === 1`)
   const shown = await page.evaluate<string[]>(options)
-  await held.release()
+  await heldRequest.release()
   assert.deepEqual(await page.evaluate(options), shown)
   await page.evaluate(`document.querySelector('dialog [role=combobox]').focus()`)
   await page.fill('E-commerce SKU', 'sku-0')

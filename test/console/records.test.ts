@@ -9,7 +9,7 @@ import { startTestApi, type TestApi } from '../support/service.ts'
 import { issueVoucher, stockGiftCards, voucherSettings } from '../support/voucher-shop.ts'
 import { post } from '../support/write.ts'
 
-// The pages of single records, and what people do there.
+// Tests the pages of single records and their actions.
 
 const skip = browserMissing ?? false
 let api: TestApi
@@ -27,14 +27,14 @@ after(async () => {
   await api?.stop()
 })
 
-const figure = (title: string) =>
+const readFigure = (title: string) =>
   page.evaluate<string>(
-    `[...document.querySelectorAll('.figures > div')].find(each => each.querySelector('dt').innerText === ${JSON.stringify(title)})?.querySelector('dd').innerText`,
+    `[...document.querySelectorAll('.figures > div')].find(element => element.querySelector('dt').innerText === ${JSON.stringify(title)})?.querySelector('dd').innerText`,
   )
 const isClosed = `!document.querySelector('dialog')`
 const isLoaded = `document.querySelector('.data') && !document.querySelector('[aria-busy="true"]')`
 const status = `document.querySelector('.record-head .state')?.innerText`
-const read = async (path: string) => (await api.get(path)).json.data
+const readData = async (path: string) => (await api.get(path)).json.data
 
 /** Loses the response of the next request. */
 const loseResponse = () =>
@@ -47,7 +47,7 @@ const loseResponse = () =>
     }
   })()`)
 
-/** Ships one unit of an order in its form, and loses the response. */
+/** Ships one unit of an order in the form, and loses the response. */
 async function shipWithLostResponse({ id }: { id: string }) {
   await page.show(`search/order/${id}`)
   await page.press('Ship')
@@ -64,7 +64,7 @@ test('an order is shipped in parts, with errors at their fields', { skip }, asyn
   ])
   await page.show(`search/order/${order.id}`)
   await page.waitUntil(`document.querySelector('.record-head')`)
-  assert.deepEqual([await figure('Units'), await figure('Open')], ['4', '4'])
+  assert.deepEqual([await readFigure('Units'), await readFigure('Open')], ['4', '4'])
   await page.press('Ship')
   await page.fill('Units of HOOD-S', '2')
   await page.fill('Units of TEE', '0')
@@ -76,15 +76,15 @@ test('an order is shipped in parts, with errors at their fields', { skip }, asyn
     `document.querySelector('input[aria-invalid="true"]')?.closest('label').innerText.includes('must be a web address')`,
   )
   await assertAccessible(page, 'a rejected shipment')
-  assert.deepEqual(await read(`/orders/${order.id}/shipments`), [])
+  assert.deepEqual(await readData(`/orders/${order.id}/shipments`), [])
   await page.fill('Tracking link', 'https://track.example.com/1')
   await page.press('Ship')
   await page.waitUntil(isClosed)
   await page.waitForText('The shipment was recorded.')
-  await page.waitUntil(`[...document.querySelectorAll('.figures dd')].map(each => each.innerText).includes('2')`)
+  await page.waitUntil(`[...document.querySelectorAll('.figures dd')].map(element => element.innerText).includes('2')`)
   await page.waitForText('Shipped 2 × HOOD-S Australia Post')
-  assert.deepEqual([await figure('Shipped'), await figure('Open')], ['2', '2'])
-  assert.equal((await read(`/orders/${order.id}/shipments`)).length, 1)
+  assert.deepEqual([await readFigure('Shipped'), await readFigure('Open')], ['2', '2'])
+  assert.equal((await readData(`/orders/${order.id}/shipments`)).length, 1)
   await assertAccessible(page, 'a shipped order')
 })
 
@@ -93,7 +93,7 @@ test('a repeated shipment after a lost response ships once', { skip }, async () 
   await shipWithLostResponse(order)
   await page.press('Ship')
   await page.waitUntil(isClosed)
-  assert.equal((await read(`/orders/${order.id}/shipments`)).length, 1)
+  assert.equal((await readData(`/orders/${order.id}/shipments`)).length, 1)
   await page.waitUntil(`${status} === 'processing'`)
 })
 
@@ -103,7 +103,7 @@ test('a changed shipment after a lost response is another shipment', { skip }, a
   await page.fill('Units of HOOD-S', '2')
   await page.press('Ship')
   await page.waitUntil(isClosed)
-  assert.equal((await read(`/orders/${order.id}/shipments`)).length, 2)
+  assert.equal((await readData(`/orders/${order.id}/shipments`)).length, 2)
 })
 
 test('an error of a line stays at its field', { skip }, async () => {
@@ -118,7 +118,7 @@ test('an error of a line stays at its field', { skip }, async () => {
   const shipment = { lines: [{ orderLineId: unkept.id, quantity: 1 }] }
   assert.equal((await post(api, `/orders/${order.id}/shipments`, shipment)).status, 201)
   await page.press('Ship')
-  const invalid = `[...document.querySelectorAll('[aria-invalid="true"]')].map(each => each.closest('label').innerText.split('\\n')[0]).join()`
+  const invalid = `[...document.querySelectorAll('[aria-invalid="true"]')].map(element => element.closest('label').innerText.split('\\n')[0]).join()`
   await page.waitUntil(`${invalid} === 'Units of UNKEPT'`)
   await page.waitForText('Nothing was changed. Correct the marked fields.')
   await page.fill('Units of HOOD-S', '1')
@@ -134,7 +134,7 @@ test('open units are cancelled after a confirmation', { skip }, async () => {
   await page.waitForText("This can't be undone.")
   await page.press('Cancel')
   await page.waitUntil(isClosed)
-  assert.equal((await read(`/orders/${order.id}`)).lines[0].cancelled, 0)
+  assert.equal((await readData(`/orders/${order.id}`)).lines[0].cancelled, 0)
   await page.press('Cancel units')
   await page.press('Cancel units')
   await page.waitUntil(`${status} === 'cancelled'`)
@@ -161,7 +161,7 @@ test('a collected order is ready first', { skip }, async () => {
   await page.press('Collected')
   await page.press('Collected')
   await page.waitUntil(`${status} === 'shipped'`)
-  assert.ok((await read(`/orders/${order.id}`)).collectedAt)
+  assert.ok((await readData(`/orders/${order.id}`)).collectedAt)
 })
 
 test('a return is created, received in parts and refunded', { skip }, async () => {
@@ -176,7 +176,7 @@ test('a return is created, received in parts and refunded', { skip }, async () =
   await assertAccessible(page, 'creating a return')
   await page.press('Create return')
   await page.waitUntil(isClosed)
-  const [{ id, returnNumber }] = await read(`/orders/${order.id}/returns`)
+  const [{ id, returnNumber }] = await readData(`/orders/${order.id}/returns`)
   await page.press(returnNumber)
   await page.waitUntil(`${status} === 'requested'`)
   await assertAccessible(page, 'a requested return')
@@ -192,7 +192,7 @@ test('a return is created, received in parts and refunded', { skip }, async () =
   await page.press('Refund')
   await page.waitUntil(`${status} === 'refunded'`)
   await page.waitForText('pay back AUD 66.66 through the payment gateway')
-  assert.equal((await read(`/returns/${id}`)).status, 'refunded')
+  assert.equal((await readData(`/returns/${id}`)).status, 'refunded')
 })
 
 test('a visitor sees the records without their actions', { skip }, async () => {
@@ -213,7 +213,7 @@ test('a visitor sees the records without their actions', { skip }, async () => {
       await visitor.waitUntil(`document.body.textContent.includes(${JSON.stringify(text)})`)
       assert.deepEqual(
         await visitor.evaluate(
-          `[...document.querySelectorAll('main button')].map(each => each.innerText).filter(each => each !== 'Export CSV')`,
+          `[...document.querySelectorAll('main button')].map(element => element.innerText).filter(element => element !== 'Export CSV')`,
         ),
         [],
       )
@@ -230,23 +230,23 @@ test('a timeline has one entry per purchase, and consent is edited', { skip }, a
   await page.show('search/customer/65433')
   await page.waitUntil(`document.querySelector('.timeline .related')`)
   const purchase = await page.evaluate<string>(
-    `[...document.querySelectorAll('.timeline > li')].find(each => each.innerText.includes('W-77')).innerText.replace(/\\s+/g, ' ')`,
+    `[...document.querySelectorAll('.timeline > li')].find(element => element.innerText.includes('W-77')).innerText.replace(/\\s+/g, ' ')`,
   )
   assert.match(
     purchase,
     new RegExp(`Order W-77 2 units AUD 20.00 .*Sale .* AUD 20.00.*Return ${returnNumber} requested −AUD 10.00`),
   )
-  assert.equal(await figure('Lifetime spend'), 'AUD 10.00')
+  assert.equal(await readFigure('Lifetime spend'), 'AUD 10.00')
   await page.press('Edit consent')
   await page.waitUntil(`document.querySelector('dialog form')`)
   await page.evaluate(
-    `[...document.querySelectorAll('dialog label')].find(each => each.innerText === 'Text messages').click()`,
+    `[...document.querySelectorAll('dialog label')].find(element => element.innerText === 'Text messages').click()`,
   )
   await assertAccessible(page, 'consent')
   await page.press('Save consent')
   await page.waitUntil(isClosed)
   await page.waitForText('SMS subscription on by')
-  assert.equal((await read('/customers/65433')).smsSubscription, true)
+  assert.equal((await readData('/customers/65433')).smsSubscription, true)
   await page.press('Purchases')
   await page.waitUntil(`!document.querySelector('main').innerText.includes('SMS subscription on')`)
   await assertAccessible(page, 'a customer')
@@ -272,14 +272,14 @@ test('the buffer of a store changes its stock', { skip }, async () => {
   await page.waitUntil(isLoaded)
   await page.press('102')
   await page.waitUntil(`document.querySelector('.figures')`)
-  const available = Number(await figure('Available'))
+  const available = Number(await readFigure('Available'))
   await page.press('Change buffer')
   await page.fill('Buffer', '2')
   await page.press('Save buffer')
   await page.waitUntil(isClosed)
   await page.waitForText('2 units of each SKU')
   await page.waitUntil(
-    `[...document.querySelectorAll('.figures dd')].some(each => each.innerText === '${available - 4}')`,
+    `[...document.querySelectorAll('.figures dd')].some(element => element.innerText === '${available - 4}')`,
   )
   await assertAccessible(page, 'a store')
   assert.match(
@@ -308,6 +308,6 @@ test('a suspended voucher keeps its balance', { skip }, async () => {
   await page.waitForText("can't be redeemed until it is resumed")
   const ledger = await page.exportCsv('Ledger of the voucher')
   assert.match(ledger, new RegExp(`Suspended.*,${api.username},`))
-  assert.equal(await figure('Balance'), 'AUD 150.00')
+  assert.equal(await readFigure('Balance'), 'AUD 150.00')
   await assertAccessible(page, 'a suspended voucher')
 })

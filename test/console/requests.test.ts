@@ -38,17 +38,19 @@ after(async () => {
   await api.stop()
 })
 
-const rows = (caption: string) =>
+const buildRowsExpression = (caption: string) =>
   `[...document.querySelectorAll('[aria-label=${JSON.stringify(caption)}] tbody tr')].map(row => row.innerText.replace(/\\s+/g, ' '))`
 const openFilters = () => page.evaluate(`document.querySelector('.filters').open = true`)
-const resultRows = rows('Requests, newest first')
+const resultRows = buildRowsExpression('Requests, newest first')
 
 test('errors are grouped by code and field and link to their requests', { skip }, async () => {
   await page.show('requests')
   await page.waitUntil(
-    `${rows('Errors by code and field')}.some(row => /^email_taken \\/contact\\/email 2 .* POST \\/customers /.test(row))`,
+    `${buildRowsExpression('Errors by code and field')}.some(row => /^email_taken \\/contact\\/email 2 .* POST \\/customers /.test(row))`,
   )
-  await page.waitUntil(`${rows('Errors by code and field')}.some(row => /^invalid_body \\/surname 3 /.test(row))`)
+  await page.waitUntil(
+    `${buildRowsExpression('Errors by code and field')}.some(row => /^invalid_body \\/surname 3 /.test(row))`,
+  )
   await page.waitUntil(`${resultRows}.length > 3`)
   await assertAccessible(page, 'requests')
   await page.press('email_taken')
@@ -66,8 +68,8 @@ test('a request is found by its known fields and shows its timings', { skip }, a
   await page.press('Search')
   await page.waitUntil(`${resultRows}.length === 1`)
   await page.press(`…${rejected.slice(-8)}`)
-  await page.waitUntil(`${rows('Timing')}.length >= 3`)
-  const steps = await page.evaluate<string[]>(rows('Timing'))
+  await page.waitUntil(`${buildRowsExpression('Timing')}.length >= 3`)
+  const steps = await page.evaluate<string[]>(buildRowsExpression('Timing'))
   assert.equal(await page.evaluate(`document.querySelector('main h1').innerText`), 'POST /customers → 409')
   assert.match(steps[0] ?? '', /^request 0 ms [\d.]+ ms 409 email_taken/)
   assert.match(steps.at(-1) ?? '', /^database \(at least one statement runs\) – [\d.]+ ms \d+ statements/)
@@ -96,7 +98,7 @@ test('requests of the console are left out unless they are included', { skip }, 
   await page.press('Include console traffic')
   await page.waitUntil(`${countConsole} > 0`)
   const { intervals } = (await api.get('/console/requests/intervals?range=1h')).json.data
-  const counted = intervals.reduce((sum: number, each: { answered: number }) => sum + each.answered, 0)
+  const counted = intervals.reduce((sum: number, interval: { answered: number }) => sum + interval.answered, 0)
   const answered = (await api.get('/console/requests?limit=100')).json.data.length
   assert.ok(counted <= answered, `${counted} of ${answered}`)
   assert.match(
@@ -106,7 +108,7 @@ test('requests of the console are left out unless they are included', { skip }, 
   await page.click(`[...document.querySelectorAll('.bars.stacked > .opens')].at(-1)`)
   await page.waitUntil(`location.hash.includes('answered_after')`)
   await page.click(
-    `[...document.querySelectorAll('[aria-label="Filters"] button')].find(each => each.innerText.startsWith('Until'))`,
+    `[...document.querySelectorAll('[aria-label="Filters"] button')].find(element => element.innerText.startsWith('Until'))`,
   )
   await page.waitUntil(`!location.hash.includes('answered_before')`)
 })
@@ -183,7 +185,7 @@ test('an account is created by keyboard alone, with focus kept and restored', {
   await tabTo('Team')
   await page.pressKey('Enter')
   await page.waitUntil(`document.querySelector('main h1')?.innerText === 'Team'`)
-  await page.waitUntil(`${rows('People')}.length === 1`)
+  await page.waitUntil(`${buildRowsExpression('People')}.length === 1`)
   await tabTo('New person')
   await page.pressKey('Enter')
   await page.waitUntil(`document.querySelector('dialog[open]')`)
@@ -206,7 +208,7 @@ test('an account is created by keyboard alone, with focus kept and restored', {
   await page.waitForText('API key')
   await tabTo('Done')
   await page.pressKey('Enter')
-  await page.waitUntil(`${rows('People')}.length === 2`)
+  await page.waitUntil(`${buildRowsExpression('People')}.length === 2`)
   await tabTo('Change role of kay')
   await page.pressKey('Enter')
   await page.waitUntil(`document.querySelector('dialog[open]')`)
@@ -215,7 +217,7 @@ test('an account is created by keyboard alone, with focus kept and restored', {
   await tabTo('Save')
   await page.pressKey('Enter')
   await page.waitUntil(
-    `!document.querySelector('dialog') && ${rows('People')}.some(row => row.startsWith('kay maintainer'))`,
+    `!document.querySelector('dialog') && ${buildRowsExpression('People')}.some(row => row.startsWith('kay maintainer'))`,
   )
   assert.equal(await page.evaluate(focused), 'Change role of kay')
 })

@@ -30,7 +30,7 @@ after(async () => {
   await receiver?.close()
 })
 
-const main = () => page.evaluate<string>(`document.querySelector('main').innerText`)
+const readMain = () => page.evaluate<string>(`document.querySelector('main').innerText`)
 const rows = `[...document.querySelectorAll('tbody tr')].map(row => row.innerText.replace(/\\s+/g, ' '))`
 
 test('the overview shows open issues with remedies until they are resolved', { skip }, async () => {
@@ -39,7 +39,7 @@ test('the overview shows open issues with remedies until they are resolved', { s
     subject: 'orders.csv',
     detail: 'The folder can be read.',
   })
-  // Leaves the overview first, because it may have loaded the alerts before.
+  // Opens another screen first, because the overview can have loaded the alerts before.
   await page.show('syncs')
   await page.show('overview')
   await page.waitForText('The folder can be read.')
@@ -47,7 +47,7 @@ test('the overview shows open issues with remedies until they are resolved', { s
   await page.waitForText('No API requests in this range')
   await page.waitUntil(`!document.querySelector('main .opening')`)
   const cards = await page.evaluate<string[]>(
-    `[...document.querySelectorAll('.stat')].map(each => each.innerText.replace(/\\s+/g, ' ') + ' ' + each.hash.replace(/^#\\/[^/]+\\//, '#'))`,
+    `[...document.querySelectorAll('.stat')].map(element => element.innerText.replace(/\\s+/g, ' ') + ' ' + element.hash.replace(/^#\\/[^/]+\\//, '#'))`,
   )
   assert.deepEqual(cards.slice(3), [
     'Orders today 0 none yet #orders?filter=today',
@@ -167,10 +167,10 @@ test('a sync shows its runs and data age and can be started', { skip }, async ()
   await page.show('overview')
   await page.waitForText('stock is late: 3 h old, due every 60 s')
   await page.waitUntil(
-    `[...document.querySelectorAll('.bar-list .state.bad')].some(each => each.innerText === '3 h old, due every 60 s')`,
+    `[...document.querySelectorAll('.bar-list .state.bad')].some(element => element.innerText === '3 h old, due every 60 s')`,
   )
   assert.match(
-    await main(),
+    await readMain(),
     /^Overview\s+\d problems? needs? attention[\s\S]+stock is late[\s\S]+\nSyncs/,
     'problems come first',
   )
@@ -269,7 +269,7 @@ test('the overview shows failed deliveries and rejected imports at once', { skip
   await raiseAlert(api.db, api.service.id, { kind: 'webhook_expired', subject: id, detail: 'It was down too long.' })
   await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`)
   await page.waitForText('Replay from the beginning, then resume the webhook.')
-  assert.doesNotMatch(await main(), /Retry now/, 'a retry would miss the deleted records')
+  assert.doesNotMatch(await readMain(), /Retry now/, 'a retry would miss the deleted records')
   await api.request(`/webhooks/${id}`, { method: 'DELETE' })
 })
 
@@ -284,7 +284,7 @@ test('a program is under API keys and not under Team', { skip }, async () => {
   await assertAccessible(page, 'programs')
   await page.show('accounts')
   await page.waitUntil(`${rows}.some(row => row.startsWith('${api.username} you admin'))`)
-  assert.doesNotMatch(await main(), /web shop 7/)
+  assert.doesNotMatch(await readMain(), /web shop 7/)
 })
 
 test('an account is created with its key, changed and revoked', { skip }, async () => {
@@ -293,7 +293,7 @@ test('an account is created with its key, changed and revoked', { skip }, async 
   await page.fill('Username', 'anna')
   await page.press('Create account')
   await page.waitForText('Password of anna.')
-  const [password = ''] = /[\w-]{43}/.exec(await main()) ?? []
+  const [password = ''] = /[\w-]{43}/.exec(await readMain()) ?? []
   const headers = { authorization: `Basic ${btoa(`anna:${password}`)}`, 'x-service-name': api.service.name }
   assert.equal((await api.sendRaw('/stores', { headers })).status, 200)
   await page.press('Done')
@@ -310,12 +310,12 @@ test('an account is created with its key, changed and revoked', { skip }, async 
   await page.waitForText('Create key')
   await page.fill('Name', 'web-1')
   await page.click(
-    `[...document.querySelectorAll('dialog label')].find(each => each.innerText.includes('orders:read'))`,
+    `[...document.querySelectorAll('dialog label')].find(element => element.innerText.includes('orders:read'))`,
   )
   await assertAccessible(page, 'API keys')
   await page.press('Create key')
   await page.waitForText('API key web-1.')
-  const [key = ''] = /tbk_[\w-]{43}/.exec(await main()) ?? []
+  const [key = ''] = /tbk_[\w-]{43}/.exec(await readMain()) ?? []
   const withKey = { authorization: `Basic ${btoa(`anna:${key}`)}`, 'x-service-name': api.service.name }
   assert.equal((await api.sendRaw('/orders/none', { headers: withKey })).json.code, 'not_found')
   assert.equal((await api.sendRaw('/stores', { headers: withKey })).json.code, 'insufficient_scope')
@@ -371,7 +371,7 @@ test('the index of the settings scrolls to a group and marks it', { skip }, asyn
     `[...document.querySelectorAll('.index button')].find(({ innerText }) => innerText.startsWith('Email and alerts'))`,
   )
   const section = `document.querySelector('[aria-label="Email and alerts"]')`
-  // Below the header, which stays at the top.
+  // The distance from the header, which stays at the top.
   const gap = `${section}.getBoundingClientRect().top - document.querySelector('header').getBoundingClientRect().bottom`
   await page.waitUntil(`document.activeElement === ${section} && ${gap} >= 0 && ${gap} < 60`)
   await page.waitUntil(`document.querySelector('.index [aria-current]').innerText.startsWith('Email and alerts')`)

@@ -27,7 +27,7 @@ after(async () => {
   await api?.stop()
 })
 
-const main = () => page.evaluate<string>(`document.querySelector('main').innerText`)
+const readMain = () => page.evaluate<string>(`document.querySelector('main').innerText`)
 const rows = `[...document.querySelectorAll('tbody tr')].map(row => row.innerText.replace(/\\s+/g, ' '))`
 
 async function search(text: string) {
@@ -71,18 +71,18 @@ test('a customer is found by email with a timeline of orders', { skip }, async (
   await search('W-1001')
   await page.waitForText('Style HOOD-S')
   await page.waitForText('No returns')
-  assert.match(await main(), /Total\s+AUD 29\.99/)
+  assert.match(await readMain(), /Total\s+AUD 29\.99/)
   await assertAccessible(page, 'an order')
 })
 
 test('the search box of each screen finds records as you type', { skip }, async () => {
   await page.show('syncs')
   await page.evaluate(`document.activeElement.blur()`)
-  const key = (name: string, options = '') =>
+  const dispatchKey = (name: string, options = '') =>
     page.evaluate(
       `(document.activeElement ?? document.body).dispatchEvent(new KeyboardEvent('keydown', { key: '${name}', bubbles: true, cancelable: true${options} }))`,
     )
-  for (const shortcut of [() => key('/'), () => key('k', ', ctrlKey: true')]) {
+  for (const shortcut of [() => dispatchKey('/'), () => dispatchKey('k', ', ctrlKey: true')]) {
     await page.evaluate(`document.activeElement.blur()`)
     await shortcut()
     await page.waitUntil(`document.activeElement.ariaLabel === 'Search everything'`)
@@ -94,14 +94,14 @@ test('the search box of each screen finds records as you type', { skip }, async 
     /Customer\s+Jane Smith jane@example.com/,
   )
   await assertAccessible(page, 'search results')
-  await key('ArrowDown')
+  await dispatchKey('ArrowDown')
   await page.waitUntil(`document.querySelector('.global-search [aria-selected="true"]')`)
   await page.evaluate(`document.activeElement.form.requestSubmit()`)
   await page.waitUntil(`${route} === '#search/customer/65433'`)
   await page.fill('Search everything', 'audit')
   await page.waitUntil(`/Screen\\s+Audit log/.test(document.querySelector('.global-search .results').innerText)`)
   await page.evaluate(`document.querySelector('.global-search input').focus()`)
-  await key('ArrowDown')
+  await dispatchKey('ArrowDown')
   await page.waitUntil(`document.querySelector('.global-search [aria-selected="true"]')`)
   await page.evaluate(`document.querySelector('.global-search').requestSubmit()`)
   await page.waitUntil(`${route} === '#audit'`)
@@ -116,12 +116,12 @@ test('the search box of each screen finds records as you type', { skip }, async 
 
 test('a late search result opens nothing on another screen', { skip }, async () => {
   await page.show('search')
-  const held = await page.holdRequest('search?')
+  const heldRequest = await page.holdRequest('search?')
   await page.fill('Search text', 'john@example.com')
   await page.press('Search')
-  await held.sent()
+  await heldRequest.sent()
   await page.show('staff')
-  await held.release()
+  await heldRequest.release()
   assert.equal(await page.evaluate(route), '#staff')
 })
 
@@ -198,7 +198,7 @@ test('a voucher opens only with its right PIN', { skip }, async () => {
 test('customers are found by names in either order or a surname prefix', {
   skip,
 }, async () => {
-  const person = (firstname: string, surname: string) => {
+  const buildPerson = (firstname: string, surname: string) => {
     const email = `${firstname}.${surname}@example.com`.toLowerCase().replaceAll(' ', '-')
     return { firstname, surname, contact: { email } }
   }
@@ -207,7 +207,7 @@ test('customers are found by names in either order or a surname prefix', {
     ['Bob', 'Namesake'],
     ['Cleo', 'de la Tour'],
   ] as const)
-    assert.equal((await post(api, '/customers', person(firstname, surname))).status, 201)
+    assert.equal((await post(api, '/customers', buildPerson(firstname, surname))).status, 201)
   await search('names')
   await page.waitForText('2 results for names')
   await page.waitUntil(`/Ada Namesake ada.namesake@example.com/.test(document.querySelector('.hits').innerText)`)
@@ -236,11 +236,11 @@ test("a non-admin sees a customer's orders and whether more exist", {
     await visitor.show('search/customer/65432')
     await visitor.waitForText(`Return ${returned.returnNumber}`)
     const kinds = await visitor.evaluate<string[]>(
-      `[...document.querySelectorAll('.timeline li > div')].map(each => each.innerText.split(' ')[0])`,
+      `[...document.querySelectorAll('.timeline li > div')].map(element => element.innerText.split(' ')[0])`,
     )
-    const count = (kind: string) => kinds.filter(shown => shown === kind).length
-    assert.deepEqual(['Order', 'Return'].map(count), [1, 1])
-    assert.ok(count('Sale') >= 101, `${count('Sale')} sales`)
+    const countKind = (kind: string) => kinds.filter(shown => shown === kind).length
+    assert.deepEqual(['Order', 'Return'].map(countKind), [1, 1])
+    assert.ok(countKind('Sale') >= 101, `${countKind('Sale')} sales`)
 
     await setBackOffice(api.db, api.keys, api.service, {
       driver: 'apparel21',

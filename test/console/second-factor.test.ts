@@ -32,10 +32,10 @@ const post = (target: string, body: object, cookie = '') =>
 const getCookie = ({ headers }: TestResponse) => String(headers['set-cookie']).split(';', 1)[0] ?? ''
 const signIn = ({ username, password }: Pick<Caller, 'username' | 'password'>, code?: string) =>
   post('/console/session', { username, password, ...(code !== undefined && { code }) })
-/** Returns the code of a secret, `steps` of 30 seconds after now. */
+/** Returns the code of a secret after `steps` of 30 seconds. */
 const getCode = (secret: string, steps = 0) => new TOTP({ secret }).generate({ timestamp: Date.now() + steps * 30_000 })
 
-/** Forgets the counted attempts and the last step, as if minutes had passed. */
+/** Deletes the counted attempts and sets the last step back, as if minutes had passed. */
 const letTimePass = () =>
   api.db.run(sql`with forgotten as (delete from failure) update second_factor set last_step = last_step - 10`)
 

@@ -8,13 +8,13 @@ import { waitUntil } from '../support/processes.ts'
 import { type Caller, startTestApi, type TestApi, type TestResponse } from '../support/service.ts'
 
 let api: TestApi
-let other: TestApi
+let otherServer: TestApi
 before(async () => {
   api = await startTestApi()
-  other = await startTestApi({ sharedWith: api })
+  otherServer = await startTestApi({ sharedWith: api })
 })
 after(async () => {
-  await other.stop()
+  await otherServer.stop()
   await api.stop()
 })
 
@@ -46,7 +46,7 @@ test('a password opens a session with a protected cookie for the API', async () 
   assert.deepEqual(attributes, ['Path=/', 'Secure', 'HttpOnly', 'SameSite=Strict'])
 
   assert.equal((await getStores(cookie)).status, 200)
-  assert.equal((await getStores(cookie, other)).status, 200, 'another process accepts it too')
+  assert.equal((await getStores(cookie, otherServer)).status, 200, 'another process accepts it too')
   const session = await api.sendRaw('/console/session', { headers: { ...ownPage, cookie } })
   assert.deepEqual(session.json.data, opened.json.data)
   assert.deepEqual((await api.sendRaw('/console/session', { headers: ownPage })).json, { data: null })
@@ -88,7 +88,7 @@ test('a session has the roles and services of its account', async () => {
 
 test('a page of another origin can neither sign in nor write', async () => {
   const cookie = getCookie(await signIn(api))
-  const writing = (headers: Record<string, string>) =>
+  const sendWrite = (headers: Record<string, string>) =>
     api.sendRaw('/accounts', {
       method: 'POST',
       headers: { ...json, cookie, 'x-service-name': api.service.name, ...headers },
@@ -106,29 +106,29 @@ test('a page of another origin can neither sign in nor write', async () => {
     { origin: own.replace('https', 'http') },
   ]
   for (const headers of foreign) {
-    assertProblem(await writing(headers), 'cross_origin_request', api.baseUrl, '/accounts')
+    assertProblem(await sendWrite(headers), 'cross_origin_request', api.baseUrl, '/accounts')
     assertProblem(await signIn(api, headers), 'cross_origin_request', api.baseUrl, '/console/session')
   }
-  for (const headers of [ownPage, { origin: own }]) assert.equal((await writing(headers)).status, 201)
+  for (const headers of [ownPage, { origin: own }]) assert.equal((await sendWrite(headers)).status, 201)
   const rows = await api.db.rows(sql`select from account where username like 'made%'`)
   assert.equal(rows.length, 2)
 })
 
 test('signing out ends the session in every process', async () => {
   const cookie = getCookie(await signIn(api))
-  assert.equal((await getStores(cookie, other)).status, 200)
+  assert.equal((await getStores(cookie, otherServer)).status, 200)
   const signedOut = await api.sendRaw('/console/session', { method: 'DELETE', headers: { ...ownPage, cookie } })
   assert.match(String(signedOut.headers['set-cookie']), /^__Host-tillbridge=; .*Max-Age=0$/)
   const response = await getStores(cookie)
   assertProblem(response, 'session_ended', api.baseUrl, '/stores')
   assert.equal(response.headers['www-authenticate'], 'Session realm="Tillbridge"', 'no browser asks for a password')
-  await waitForEnd(cookie, other)
+  await waitForEnd(cookie, otherServer)
 })
 
 /** Waits until a process rejects an ended session. */
 async function waitForEnd(cookie: string, server: Pick<TestApi, 'sendRaw'>) {
-  const code = async () => (await getStores(cookie, server)).json.code
-  await waitUntil(async () => (await code()) === 'session_ended', 'the session has ended', 20_000)
+  const readCode = async () => (await getStores(cookie, server)).json.code
+  await waitUntil(async () => (await readCode()) === 'session_ended', 'the session has ended', 20_000)
 }
 
 test('a session ends with its password, its revocation or its account', async () => {
@@ -186,7 +186,7 @@ test('session and Basic failures are counted together without blocking right pas
   const { username, password } = await api.createAccount('visitor')
   const wrong = { username, password: 'wrong' }
   for (let i = 0; i < 20; i++) {
-    const response = await (i % 2 ? signIn(wrong) : api.sendRaw('/stores', { headers: basic(wrong) }))
+    const response = await (i % 2 ? signIn(wrong) : api.sendRaw('/stores', { headers: buildBasicHeaders(wrong) }))
     // 429 unless a new minute has begun.
     assert.ok([401, 429].includes(response.status))
   }
@@ -199,7 +199,7 @@ test('session and Basic failures are counted together without blocking right pas
   await api.db.run(sql`delete from failure`)
 })
 
-const basic = ({ username, password }: { username: string; password: string }) => ({
+const buildBasicHeaders = ({ username, password }: { username: string; password: string }) => ({
   authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`,
   'x-service-name': api.service.name,
 })

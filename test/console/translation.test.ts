@@ -10,7 +10,7 @@ import { cloneSmallDemoDatabase } from '../support/demo/demo-database.ts'
 import { startTestApi, type TestApi } from '../support/service.ts'
 import { type Receiver, startReceiver } from '../support/webhooks/receiver.ts'
 
-// The console in a language that exists only here: each literal is longer and is in brackets. So a text without brackets is in no catalogue.
+// Tests the console in an artificial language whose texts are longer and in brackets. A text without brackets is missing from the catalogue.
 
 const skip = browserMissing ?? false
 const language = 'en-XA'
@@ -23,7 +23,7 @@ const data = new Set<string>()
 const dataWords = { short: new Set<string>(), all: '' }
 /** The texts without brackets on each screen. */
 const untranslated = new Map<string, string[]>()
-/** The texts that are wider than their controls or the window. */
+/** The screens and texts that are wider than the window or their controls. */
 const overflow: string[] = []
 
 /** Puts each literal of a text in brackets, apart from its values and tags, and makes each word 40 % longer. */
@@ -48,8 +48,8 @@ before(async () => {
   const environment = { WEBHOOK_NETWORKS: '127.0.0.0/8' }
   api = await startTestApi({ database: await cloneSmallDemoDatabase(), environment })
   receiver = await startReceiver()
-  const second = await api.createService()
-  await assignRole(api.db, api.username, second.service, 'admin')
+  const secondCaller = await api.createService()
+  await assignRole(api.db, api.username, secondCaller.service, 'admin')
   const routes = listRecordRoutes(await createSampleData(api, receiver))
   const { text: html, headers } = await api.sendRaw('/console')
   page = await openConsole(api, api, {}, async opened => {
@@ -66,7 +66,7 @@ before(async () => {
     const visible = await page.evaluate<string[]>(visibleTexts)
     addData([
       ...(await readData()),
-      ...[api.username, api.service.name, second.service.name, api.service.settings.retailerName],
+      ...[api.username, api.service.name, secondCaller.service.name, api.service.settings.retailerName],
     ])
     // The audit log splits the names of fields.
     const isField = (text: string) => route.startsWith('audit') && text === 'Ecommerce sku'
@@ -85,7 +85,7 @@ after(async () => {
   await receiver?.close()
 })
 
-/** All visible texts, and those that only a screen reader has. Code and values in inputs are data. */
+/** All visible texts and the texts for screen readers. Code and the values of inputs are data. */
 const visibleTexts = `(() => {
   const texts = []
   const walker = document.createTreeWalker(document.querySelector('#console'), NodeFilter.SHOW_TEXT)
@@ -130,7 +130,7 @@ const international = new Set(
   ),
 )
 
-/** Identifiers are data, but some are in no response: the browser has generated them. */
+/** Identifiers are data, but some are missing from the responses, because the browser generates them. */
 const identifiers = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g
 
 const splitWords = (text: string) => text.match(/[\p{L}\d]+/gu) ?? []
@@ -165,13 +165,13 @@ test('each text on each screen comes from the catalogue', { skip }, () => {
   assert.deepEqual(page.pageErrors, [])
 })
 
-/** Returns the controls whose text is wider than they are, or that are outside their card. */
+/** Finds the controls whose text is wider than the control. */
 const findOverflow = `[...document.querySelectorAll('nav a, main :is(button, .button, summary, label > span, legend, h1, h2, h3, dt, th)')]
   // A cut header of a column has its whole text as a tooltip. A hidden heading is only for screen readers.
   .filter(element => !element.closest('.data [title], .hidden') && element.checkVisibility() && element.scrollWidth > element.clientWidth + 1 && getComputedStyle(element).display !== 'inline')
   .map(element => element.tagName + ' ' + element.textContent)`
 
-/** Returns the texts that end outside the window. */
+/** Finds the last three texts that end outside the window. */
 const findWidest = `(() => {
   const texts = []
   const range = document.createRange()

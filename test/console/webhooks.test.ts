@@ -45,7 +45,7 @@ async function createCustomer(firstname: string): Promise<string> {
   assert.equal(created.status, 201, created.text)
   return created.json.data.id
 }
-const facts = () => page.evaluate<string>(`document.querySelector('main .facts-list').innerText`)
+const readFacts = () => page.evaluate<string>(`document.querySelector('main .facts-list').innerText`)
 
 test('a failing endpoint shows its backlog and its next attempt', { skip }, async () => {
   receiver.respond = respondWith(500, {}, 'out of order')
@@ -59,7 +59,7 @@ test('a failing endpoint shows its backlog and its next attempt', { skip }, asyn
   assert.match(await page.evaluate<string>(`document.querySelector('tbody tr').innerText`), /0 %\s+in (9|10) min/)
   await page.show(`webhooks/${webhookId}`)
   await page.waitForText('3 changes wait')
-  assert.match(await facts(), /Next attempt\s+in (9|10) min, after 1 failure in a row/)
+  assert.match(await readFacts(), /Next attempt\s+in (9|10) min, after 1 failure in a row/)
   await page.waitForText('0 % delivered · 0 delivered, 1 failed')
   receiver.respond = respondWith(204)
   await page.press('Retry now')

@@ -13,7 +13,7 @@ import { createDirectory } from '../support/processes.ts'
 const script = fileURLToPath(new URL('../../scripts/advisories.ts', import.meta.url))
 const advisoriesPath = '/-/npm/v1/security/advisories/bulk'
 
-/** The installed packages of a project, and the release that the registry's tag `latest` names. */
+/** The installed packages of a project, and the release with the tag `latest` in the registry. */
 const packages: Record<string, { installed: string; latest: string }> = {
   current: { installed: '1.0.0', latest: '1.0.0' },
   outdated: { installed: '1.9.0', latest: '1.10.0' },
@@ -37,7 +37,7 @@ function createProject() {
   return directory
 }
 
-/** Starts a registry with the packages above on the loopback interface. `respondToAudit` responds to npm's request for advisories. */
+/** Starts a registry with `packages` on the loopback interface. `respondToAudit` handles npm's request for advisories. Returns its URL. */
 async function startRegistry(t: TestContext, respondToAudit: RequestListener) {
   const registry = createServer((request, response) => {
     if (request.url === advisoriesPath) return respondToAudit(request, response)
@@ -58,7 +58,8 @@ async function startRegistry(t: TestContext, respondToAudit: RequestListener) {
   return `http://127.0.0.1:${(registry.address() as AddressInfo).port}/`
 }
 
-async function report(registry: string) {
+/** Runs the report on a new project. Returns its exit code and the lines of its output. */
+async function runReport(registry: string) {
   const environment = {
     PATH: process.env.PATH,
     HOME: createDirectory(),
@@ -88,7 +89,7 @@ test('the report shows that there are no advisories', async t => {
     for await (const chunk of request) chunks.push(chunk)
     response.setHeader('content-type', 'application/json').end('{}')
   })
-  const { code, lines } = await report(registry)
+  const { code, lines } = await runReport(registry)
   assert.deepEqual(lines, ['Advisories (npm audit):', 'None.', ...outdatedLines])
   assert.equal(code, 0)
   const versions = JSON.parse(gunzipSync(Buffer.concat(chunks)).toString())
@@ -106,7 +107,7 @@ test('the report lists advisories', async t => {
     }
     response.setHeader('content-type', 'application/json').end(JSON.stringify({ outdated: [advisory] }))
   })
-  const { code, lines } = await report(registry)
+  const { code, lines } = await runReport(registry)
   const line = 'outdated <1.10.0: high: Reads too much: https://example.com/advisories/1'
   assert.deepEqual(lines, ['Advisories (npm audit):', line, ...outdatedLines])
   assert.equal(code, 0)
@@ -114,12 +115,12 @@ test('the report lists advisories', async t => {
 
 test('the report has the reason of a failed request', async t => {
   const rejecting = await startRegistry(t, (_, response) => response.writeHead(405).end())
-  const { code, lines } = await report(rejecting)
+  const { code, lines } = await runReport(rejecting)
   assert.match(lines[1] ?? '', /^Unknown, because the request failed: 405 Method Not Allowed - POST http/)
   assert.deepEqual(lines.slice(2), outdatedLines)
   assert.equal(code, 0)
 
-  const unreachable = await report('http://127.0.0.1:1/')
+  const unreachable = await runReport('http://127.0.0.1:1/')
   assert.match(unreachable.lines[1] ?? '', /^Unknown, because .*ECONNREFUSED/)
   assert.match(unreachable.lines[3] ?? '', /^Unknown, because .*ECONNREFUSED/)
   assert.equal(unreachable.code, 0)

@@ -6,7 +6,7 @@ import { renderSchema, schemaFile } from '../../scripts/schema.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { buildImportGraph, findCycle, findImports, readModules, readSources } from '../support/imports.ts'
 
-/** The layers of `src/`, top first. A module imports its own layer and the layers below, never one above. */
+/** The layers of `src/`, top first. A module can import its own layer and the layers below it. */
 const layers: Record<string, readonly string[]> = {
   'command line': ['cli.js', 'module-hooks.js', 'commands'],
   runtime: ['runtime', 'config'],
@@ -30,16 +30,16 @@ const layers: Record<string, readonly string[]> = {
     'testing',
   ],
 }
-const folderOf = (path: string) => path.split('/')[1] ?? ''
-const layerIndex = (path: string) => Object.values(layers).findIndex(folders => folders.includes(folderOf(path)))
+const getFolder = (path: string) => path.split('/')[1] ?? ''
+const getLayerIndex = (path: string) => Object.values(layers).findIndex(folders => folders.includes(getFolder(path)))
 
-const top = (path: string) => path.split('/')[0] ?? ''
+const getTopFolder = (path: string) => path.split('/')[0] ?? ''
 
 const source = readSources('src')
 const toolsAndTests = readSources('client', 'simulator', 'seed', 'scenarios', 'bench', 'scripts', 'test')
-const everything = [...source, ...toolsAndTests]
-/** The console's modules: JavaScript that browsers get without a build step. */
-const browser = readModules('console')
+const allFiles = [...source, ...toolsAndTests]
+/** The console's modules: JavaScript that browsers load without a build step. */
+const consoleModules = readModules('console')
 
 interface Import {
   from: string
@@ -47,84 +47,87 @@ interface Import {
 }
 const listImports = (files: typeof source): Import[] =>
   files.flatMap(file => findImports(file).map(target => ({ from: file.path, target })))
-const show = ({ from, target }: Import) => `${from} imports ${target}`
+const formatImport = ({ from, target }: Import) => `${from} imports ${target}`
 
-/** Layers 3 to 6. Their folders don't import each other, except that `sync/` uses `import/`. */
+/** The indexes of layers 3 to 6. Their folders can't import each other, except `sync/`, which uses `import/`. */
 const separateLayers = ['entry points', 'HTTP toolkit', 'external systems', 'mechanisms'].map(name =>
   Object.keys(layers).indexOf(name),
 )
 const isSideways = ({ from, target }: Import) =>
-  separateLayers.includes(layerIndex(from)) &&
-  layerIndex(from) === layerIndex(target) &&
-  folderOf(from) !== folderOf(target) &&
-  !(folderOf(from) === 'sync' && folderOf(target) === 'import')
+  separateLayers.includes(getLayerIndex(from)) &&
+  getLayerIndex(from) === getLayerIndex(target) &&
+  getFolder(from) !== getFolder(target) &&
+  !(getFolder(from) === 'sync' && getFolder(target) === 'import')
 
 test('each file of src belongs to a layer', () => {
-  const strangers = source.filter(({ path }) => layerIndex(path) < 0)
-  assert.deepEqual(strangers, [])
+  const unassigned = source.filter(({ path }) => getLayerIndex(path) < 0)
+  assert.deepEqual(unassigned, [])
 })
 
 test('imports point down', () => {
   const imports = listImports(source)
   assert.ok(imports.length > 1_000, 'imports are found')
   const upward = imports.filter(
-    ({ from, target }) => target.startsWith('src/') && layerIndex(target) < layerIndex(from),
+    ({ from, target }) => target.startsWith('src/') && getLayerIndex(target) < getLayerIndex(from),
   )
-  assert.deepEqual(upward.map(show), [])
+  assert.deepEqual(upward.map(formatImport), [])
 })
 
 test('folders of one layer do not import each other', () => {
-  assert.deepEqual(listImports(source).filter(isSideways).map(show), [])
-  assert.ok(isSideways({ from: 'src/jobs/worker.ts', target: 'src/resources/orders.ts' }), 'the guard finds one')
+  assert.deepEqual(listImports(source).filter(isSideways).map(formatImport), [])
+  assert.ok(
+    isSideways({ from: 'src/jobs/worker.ts', target: 'src/resources/orders.ts' }),
+    'the guard finds a sideways import',
+  )
   assert.ok(!isSideways({ from: 'src/sync/sync.ts', target: 'src/import/checkpoint.ts' }))
 })
 
 test('the domain imports only errors, schemas and crypto', () => {
   const allowed = ['domain', 'errors', 'schemas', 'crypto']
   const wrong = listImports(source).filter(
-    ({ from, target }) => folderOf(from) === 'domain' && !allowed.includes(folderOf(target)),
+    ({ from, target }) => getFolder(from) === 'domain' && !allowed.includes(getFolder(target)),
   )
-  assert.deepEqual(wrong.map(show), [])
+  assert.deepEqual(wrong.map(formatImport), [])
 })
 
 test('only the runtime and the commands import the configuration', () => {
   const allowed = ['config', 'runtime', 'commands']
   const wrong = listImports(source).filter(
-    ({ from, target }) => folderOf(target) === 'config' && !allowed.includes(folderOf(from)),
+    ({ from, target }) => getFolder(target) === 'config' && !allowed.includes(getFolder(from)),
   )
-  assert.deepEqual(wrong.map(show), [])
+  assert.deepEqual(wrong.map(formatImport), [])
 })
 
 test('files import each other without a cycle', () => {
-  assert.equal(findCycle(buildImportGraph(everything, path => path)), undefined)
+  assert.equal(findCycle(buildImportGraph(allFiles, path => path)), undefined)
 })
 
-/** The folder of a file. Files at the top of `src` count as folders of their own. */
-const folderOrFile = (path: string) => (dirname(path) === 'src' ? path : dirname(path))
+/** Returns the folder of a file. A file at the top of `src` counts as a folder. */
+const getFolderOrFile = (path: string) => (dirname(path) === 'src' ? path : dirname(path))
 
 test('folders import each other without a cycle', () => {
-  assert.equal(findCycle(buildImportGraph(everything, folderOrFile)), undefined)
+  assert.equal(findCycle(buildImportGraph(allFiles, getFolderOrFile)), undefined)
 })
 
 test("the console's modules import only each other, without a cycle", () => {
-  assert.ok(browser.length > 20, 'modules are found')
-  assert.equal(findCycle(buildImportGraph(browser, path => path)), undefined)
-  assert.equal(findCycle(buildImportGraph(browser, dirname)), undefined)
-  const outside = listImports(browser).filter(({ target }) => !/^console\/.*\.js$/.test(target))
-  assert.deepEqual(outside.map(show), [])
+  assert.ok(consoleModules.length > 20, 'modules are found')
+  assert.equal(findCycle(buildImportGraph(consoleModules, path => path)), undefined)
+  assert.equal(findCycle(buildImportGraph(consoleModules, dirname)), undefined)
+  const outside = listImports(consoleModules).filter(({ target }) => !/^console\/.*\.js$/.test(target))
+  assert.deepEqual(outside.map(formatImport), [])
 })
 
 test('src imports only types from TypeBox', () => {
-  const loading = source.filter(({ text }) => /^import (?!type )[^\n]* from 'typebox(?!\/value)/m.test(text))
+  const wrong = source.filter(({ text }) => /^import (?!type )[^\n]* from 'typebox(?!\/value)/m.test(text))
   assert.deepEqual(
-    loading.map(({ path }) => path),
+    wrong.map(({ path }) => path),
     [],
   )
 })
 
 test('the guard finds a cycle of three', () => {
-  const arrows = { a: ['b'], b: ['c', 'd'], c: ['d'], d: ['b'] }
-  const cycle = findCycle(new Map(Object.entries(arrows).map(([from, to]) => [from, new Set(to)])))
+  const targetsBySource = { a: ['b'], b: ['c', 'd'], c: ['d'], d: ['b'] }
+  const cycle = findCycle(new Map(Object.entries(targetsBySource).map(([from, to]) => [from, new Set(to)])))
   assert.deepEqual(cycle, ['b', 'c', 'd', 'b'])
 })
 
@@ -132,10 +135,10 @@ test('the guard finds a cycle of three', () => {
 const seedUsers = ['src/commands/demo.ts', 'src/runtime/installation/first-access.ts']
 
 test('src, client and simulator import nothing from each other or from tools', () => {
-  const wrong = listImports(everything.filter(({ path }) => ['src', 'client', 'simulator'].includes(top(path))))
-    .filter(({ from, target }) => top(from) !== top(target))
-    .filter(({ from, target }) => !(top(target) === 'seed' && seedUsers.includes(from)))
-  assert.deepEqual(wrong.map(show), [])
+  const wrong = listImports(allFiles.filter(({ path }) => ['src', 'client', 'simulator'].includes(getTopFolder(path))))
+    .filter(({ from, target }) => getTopFolder(from) !== getTopFolder(target))
+    .filter(({ from, target }) => !(getTopFolder(target) === 'seed' && seedUsers.includes(from)))
+  assert.deepEqual(wrong.map(formatImport), [])
 })
 
 test('scenarios and benchmarks import no other tools and no tests', () => {
@@ -144,42 +147,44 @@ test('scenarios and benchmarks import no other tools and no tests', () => {
     bench: ['src', 'seed', 'client', 'simulator', 'scenarios'],
   }
   const wrong = toolsAndTests.flatMap(file => {
-    const folders = allowed[top(file.path)]
-    const foreign = findImports(file).filter(target => folders && ![top(file.path), ...folders].includes(top(target)))
+    const folders = allowed[getTopFolder(file.path)]
+    const foreign = findImports(file).filter(
+      target => folders && ![getTopFolder(file.path), ...folders].includes(getTopFolder(target)),
+    )
     return foreign.map(target => `${file.path} imports ${target}`)
   })
   assert.deepEqual(wrong, [])
 })
 
 test('back-office drivers do not import each other', () => {
-  const driverOf = (path: string) => /^src\/backoffice\/(embedded|apparel21)\//.exec(path)?.[1]
+  const getDriver = (path: string) => /^src\/backoffice\/(embedded|apparel21)\//.exec(path)?.[1]
   const mixed = source.flatMap(file =>
     findImports(file)
-      .filter(target => driverOf(file.path) && driverOf(target) && driverOf(file.path) !== driverOf(target))
+      .filter(target => getDriver(file.path) && getDriver(target) && getDriver(file.path) !== getDriver(target))
       .map(target => `${file.path} imports ${target}`),
   )
   assert.deepEqual(mixed, [])
 })
 
 test('the embedded back office is recognised by one name', () => {
-  const besides = source.filter(
+  const wrong = source.filter(
     ({ path, text }) =>
       /'embedded'|\.syncs\.length/.test(text) &&
       !path.startsWith('src/backoffice/') &&
       path !== 'src/domain/tenancy/back-office-settings.ts',
   )
   assert.deepEqual(
-    besides.map(({ path }) => path),
+    wrong.map(({ path }) => path),
     [],
   )
 })
 
 test('the store never creates an ApiError', () => {
   const responses = ['src/errors/api-error.ts', 'src/errors/throw-if-any.ts']
-  const answering = source.filter(
+  const wrong = source.filter(
     file => file.path.startsWith('src/store/') && findImports(file).some(target => responses.includes(target)),
   )
-  assert.deepEqual(answering, [])
+  assert.deepEqual(wrong, [])
 })
 
 test('ARCHITECTURE.md names each folder of src', async () => {
@@ -203,20 +208,20 @@ test('the environment is read in one file', () => {
 })
 
 test('only the runtime opens databases, drivers and transports', () => {
-  const opening =
+  const openingCall =
     /\b(?:openDatabase|openBackOffices|openReplicas|openMailTransport|openApp)\(|\bnew pg\.(?:Client|Pool)\(/
-  const declaring = /\b(?:export )?(?:async )?function \w+\(/g
+  const declaration = /\b(?:export )?(?:async )?function \w+\(/g
   const openers = source
-    .filter(({ text }) => opening.test(text.replace(declaring, '')))
+    .filter(({ text }) => openingCall.test(text.replace(declaration, '')))
     .map(({ path }) => path)
     .filter(path => !path.startsWith('src/runtime/'))
-  // The mechanism itself: the pool, the server behind a list of servers, and the replicas that a root asks for.
+  // These files are the mechanism: the pool, the choice from a list of servers, and the replicas that the runtime opens.
   assert.deepEqual(openers, ['src/database/db.ts', 'src/database/endpoints.ts', 'src/database/replicas/replica.ts'])
 })
 
 test('no error is ignored without a name or a reason', () => {
-  const ignoring = /\.catch\(\(\w*\) => (?:\{\s*\}|undefined|null)\)|\bcatch(?: \(\w+\))? \{\s*\}/
-  const users = source.filter(({ text }) => ignoring.test(text)).map(({ path }) => path)
+  const ignoredError = /\.catch\(\(\w*\) => (?:\{\s*\}|undefined|null)\)|\bcatch(?: \(\w+\))? \{\s*\}/
+  const users = source.filter(({ text }) => ignoredError.test(text)).map(({ path }) => path)
   assert.deepEqual(users, ['src/concurrency/backoff.ts', 'src/telemetry/ignored-errors.ts'])
 })
 
@@ -243,15 +248,15 @@ test('each shared mechanism exists once', () => {
       "import { rename, writeFile } from 'node:fs/promises'",
     ],
   }
-  const found = Object.entries(mechanisms).flatMap(([name, [byHand, home, example]]) => {
+  const duplicates = Object.entries(mechanisms).flatMap(([name, [byHand, home, example]]) => {
     assert.match(example, byHand, `the guard finds a ${name}`)
     return source.filter(({ path, text }) => path !== home && byHand.test(text)).map(({ path }) => `${name}: ${path}`)
   })
-  assert.deepEqual(found, [])
+  assert.deepEqual(duplicates, [])
 })
 
 test('imports end in .ts and no folder has an empty name', () => {
-  for (const file of everything) {
+  for (const file of allFiles) {
     for (const target of findImports(file)) assert.match(target, /\.ts$|^src\/module-hooks\.js$/, file.path)
     assert.doesNotMatch(file.path, /(^|\/)(utils?|helpers?|common|shared|misc)(\/|\.ts)/)
   }

@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 
 const read = (name: string) => JSON.parse(readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8'))
-const own = read('package.json')
+const packageJson = read('package.json')
 
-interface Locked {
+interface LockedPackage {
   version?: string
   integrity?: string
   link?: boolean
@@ -13,10 +13,10 @@ interface Locked {
 }
 
 /** Packages that `npm ci` installs, by path. */
-const installed = Object.entries<Locked>(read('package-lock.json').packages).filter(
+const installed = Object.entries<LockedPackage>(read('package-lock.json').packages).filter(
   ([place, { link }]) => place.includes('node_modules/') && !link,
 )
-const nameAt = (place: string) => place.split('node_modules/').at(-1) ?? ''
+const getPackageName = (place: string) => place.split('node_modules/').at(-1) ?? ''
 
 test('each installed package is pinned by its hash', () => {
   assert.ok(installed.length > 100)
@@ -24,16 +24,18 @@ test('each installed package is pinned by its hash', () => {
 })
 
 test('each direct dependency has an exact version', () => {
-  const direct = [own.dependencies, own.devDependencies, own.optionalDependencies].flatMap(versions =>
-    Object.entries<string>(versions),
+  const direct = [packageJson.dependencies, packageJson.devDependencies, packageJson.optionalDependencies].flatMap(
+    versions => Object.entries<string>(versions),
   )
   for (const [name, version] of direct) assert.match(version, /^\d+\.\d+\.\d+(-[\w.]+)?$|^file:$/, name)
 })
 
 test('only listed packages run scripts when they are installed', () => {
-  const withScript = installed.filter(([, { hasInstallScript }]) => hasInstallScript).map(([place]) => nameAt(place))
+  const withScript = installed
+    .filter(([, { hasInstallScript }]) => hasInstallScript)
+    .map(([place]) => getPackageName(place))
   assert.deepEqual(
-    withScript.filter(name => !Object.hasOwn(own.allowScripts, name)),
+    withScript.filter(name => !Object.hasOwn(packageJson.allowScripts, name)),
     [],
   )
 })

@@ -12,8 +12,8 @@ import { changelog } from '../../src/http/docs/public.ts'
 
 for (const [name, text] of Object.entries(await buildDocuments()))
   test(`${name} is up to date`, async () => {
-    const there = await readFile(new URL(`../../${name}`, import.meta.url), 'utf8').catch(() => '')
-    assert.ok(there === text, `${name} is stale: run \`npm run docs\``)
+    const storedText = await readFile(new URL(`../../${name}`, import.meta.url), 'utf8').catch(() => '')
+    assert.ok(storedText === text, `${name} is stale: run \`npm run docs\``)
   })
 
 test('documents are generated reproducibly', async () => {
@@ -43,7 +43,7 @@ test('the changelog starts with the newest entry and the API returns it', async 
   const text = await readFile(new URL('../../CHANGELOG.md', import.meta.url), 'utf8')
   assert.equal(changelog.length, text.match(/^\| *\d/gm)?.length)
   for (const [i, { date, change }] of changelog.entries())
-    assert.ok(i === 0 || date <= (changelog[i - 1]?.date ?? ''), `below an earlier one: ${date} ${change}`)
+    assert.ok(i === 0 || date <= (changelog[i - 1]?.date ?? ''), `the entry is below an earlier one: ${date} ${change}`)
 })
 
 /** Returns the anchors of a page's headings, as GitHub builds them. */
@@ -103,7 +103,7 @@ test('every alert and every Prometheus rule has a runbook', async () => {
 })
 
 /** Yields the `tillbridge` commands of a page: the lines of its code blocks, with continued lines joined, and commands in its sentences. */
-function* commandsIn(text: string) {
+function* findCommands(text: string) {
   for (const [, command = ''] of text
     .replaceAll(/^ *```.*?^ *```/gms, '')
     .matchAll(/`(?:npx )?tillbridge ([a-z][^`]* [^`]*)`/g))
@@ -111,7 +111,7 @@ function* commandsIn(text: string) {
   for (const [, block = ''] of text.matchAll(/^ *```sh\n(.*?)^ *```/gms))
     for (const line of block.replaceAll(/\\\n\s*/g, ' ').split('\n')) {
       if (line.includes('--entrypoint')) continue
-      // The last one: a path or a container can have the same name.
+      // Matches the last `tillbridge` of the line, because a path or a container can have the same name.
       const [, command] = /^(?:.*[\s/])?tillbridge ([a-z][^#'|>;&]*)/.exec(line) ?? []
       if (command) yield command.trim()
     }
@@ -121,10 +121,10 @@ test('commands in documents exist with their options', async () => {
   const root = new URL('../../', import.meta.url)
   const program = await buildProgram()
   const unknown: string[] = []
-  let checked = 0
+  let checkedCommands = 0
   for (const page of globSync(['README.md', 'docs/**/*.md'], { cwd: fileURLToPath(root) }))
-    for (const line of commandsIn(await readFile(new URL(page, root), 'utf8'))) {
-      checked++
+    for (const line of findCommands(await readFile(new URL(page, root), 'utf8'))) {
+      checkedCommands++
       const words = line.split(/\s+/)
       let command: Command = program
       for (const word of words) {
@@ -139,6 +139,6 @@ test('commands in documents exist with their options', async () => {
       const isGroup = command.commands.length > 0 && command.registeredArguments.length === 0
       if (isGroup || missing.length) unknown.push(`${page}: tillbridge ${line} ${missing.join(' ')}`)
     }
-  assert.ok(checked > 40, String(checked))
+  assert.ok(checkedCommands > 40, String(checkedCommands))
   assert.deepEqual(unknown, [])
 })

@@ -3,12 +3,12 @@ import { existsSync, readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import { faultsFile, renderFaultsPage } from '../../scripts/faults.ts'
-import { errors } from './faults/faults.ts'
+import { faultSections } from './faults/faults.ts'
 
-const allCases = errors.flatMap(({ cases }) => cases)
+const allCases = faultSections.flatMap(({ cases }) => cases)
 
-/** The titles of the tests in a file's source, with `…` where values are put in. */
-function titlesIn(source: string) {
+/** Returns the titles of the tests in a file's source, with `…` for each interpolated value. */
+function findTitles(source: string) {
   const titles = source.matchAll(
     /\b(?:test|it|suite|describe)\(\s*(?:'((?:[^'\\]|\\.)*)'|"([^"]*)"|`((?:[^`\\]|\\.)*)`)/g,
   )
@@ -17,12 +17,12 @@ function titlesIn(source: string) {
   )
 }
 
-/** Returns the files and titles that don't exist. */
-function missing(named: typeof allCases): string[] {
-  return named.flatMap(([number, , ...shown]) =>
-    shown.flatMap(([file, title]) => {
+/** Returns the tests of cases whose file or title doesn't exist. */
+function findMissing(cases: typeof allCases): string[] {
+  return cases.flatMap(([number, , ...tests]) =>
+    tests.flatMap(([file, title]) => {
       const path = new URL(`../${file}`, import.meta.url)
-      const titles = existsSync(path) ? titlesIn(readFileSync(path, 'utf8')) : []
+      const titles = existsSync(path) ? findTitles(readFileSync(path, 'utf8')) : []
       return titles.includes(title) ? [] : [`${number}: ${file}: ${title}`]
     }),
   )
@@ -33,7 +33,7 @@ test('each of the 228 faults is listed once and in order', () => {
     allCases.map(([number]) => number).sort((a, b) => a - b),
     Array.from({ length: 228 }, (_, i) => i + 1),
   )
-  for (const { title, cases } of errors)
+  for (const { title, cases } of faultSections)
     assert.deepEqual(
       cases.map(([number]) => number),
       cases.map(([number]) => number).sort((a, b) => a - b),
@@ -42,12 +42,14 @@ test('each of the 228 faults is listed once and in order', () => {
 })
 
 test('each named test exists with its title', () => {
-  assert.deepEqual(missing(allCases), [])
+  assert.deepEqual(findMissing(allCases), [])
 })
 
 test('the check finds an unknown title and a missing file', () => {
   const file = 'conventions/faults.test.ts'
-  const wrong = missing([[1, 'a fault', [file, 'a title that does not exist'], ['conventions/nowhere.test.ts', 'any']]])
+  const wrong = findMissing([
+    [1, 'a fault', [file, 'a title that does not exist'], ['conventions/nowhere.test.ts', 'any']],
+  ])
   assert.deepEqual(wrong, [`1: ${file}: a title that does not exist`, '1: conventions/nowhere.test.ts: any'])
 })
 

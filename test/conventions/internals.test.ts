@@ -6,7 +6,7 @@ import pg from 'pg'
 import { getConnection, getCurrentResponse, PgQuery } from '../../src/database/pg/internals.ts'
 import { readSources } from '../support/imports.ts'
 
-// An update of `pg` or Node that changes one of these private fields fails here first.
+// If an update of `pg` or Node changes one of these private fields, these tests fail first.
 
 test('only one file names private fields of pg and Node', () => {
   const privateField =
@@ -43,16 +43,16 @@ test('a client of pg has the fields that are read', () => {
 })
 
 test('a socket of Node has the response that is sent next', async t => {
-  const seen = Promise.withResolvers<{ socket: Socket; response: ServerResponse }>()
+  const received = Promise.withResolvers<{ socket: Socket; response: ServerResponse }>()
   const server = createServer((incoming, serverResponse) =>
-    seen.resolve({ socket: incoming.socket, response: serverResponse }),
+    received.resolve({ socket: incoming.socket, response: serverResponse }),
   )
   t.after(() => server.close())
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
   const client = request({ port, host: '127.0.0.1', createConnection: () => connect(port, '127.0.0.1') })
   client.end()
-  const { socket, response } = await seen.promise
+  const { socket, response } = await received.promise
   assert.equal(getCurrentResponse(socket), response)
   response.end()
   await new Promise(resolve => client.once('response', incoming => incoming.resume().once('end', resolve)))

@@ -10,20 +10,20 @@ before(async () => {
 })
 after(() => database.drop())
 
-/** Keys that can omit the service, each with its reason. */
+/** Tables whose keys can omit the service, each with the reason. */
 const exceptions: Record<string, string> = {
-  service: 'the list of services itself',
-  account: 'an account belongs to the installation and may use several services',
-  account_password: 'passwords are of an account',
-  console_session: 'sessions are of an account, which chooses the service in each request',
-  console_link: 'links sign an account in, and say nothing of a service',
-  second_factor: 'a second factor is of an account',
-  console_sign_in: 'sign-ins are of a person, whose services the identity provider names',
-  installation: 'what holds for all services',
-  shard: 'shards that services are in',
-  failure: 'failures are counted before it is known who asks',
-  migration: 'the state of the schema',
-  database_clock: 'the clock of the PostgreSQL server',
+  service: 'it is the list of services',
+  account: 'an account belongs to the installation and can use several services',
+  account_password: 'passwords belong to an account',
+  console_session: 'a session belongs to an account, and each request names its service',
+  console_link: 'a link signs in an account, not a service',
+  second_factor: 'a second factor belongs to an account',
+  console_sign_in: 'a sign-in belongs to a person, and the identity provider returns the services',
+  installation: 'its data applies to all services',
+  shard: 'a shard holds many services',
+  failure: 'failures are counted before the account is authenticated',
+  migration: 'it is the state of the schema',
+  database_clock: 'it is the clock of the PostgreSQL server',
 }
 
 test('every key of every table begins with the service', async () => {
@@ -43,13 +43,13 @@ test('every key of every table begins with the service', async () => {
       from pg_constraint k join pg_class c on c.oid = k.conrelid join pg_class f on f.oid = k.confrelid
       join pg_attribute a on a.attrelid = c.oid and a.attnum = k.conkey[1]
      where k.contype = 'f' and c.relnamespace = 'public'::regnamespace`)
-  const astray = keys.filter(
+  const wrongKeys = keys.filter(
     key =>
       key.first !== 'service_id' &&
       !Object.hasOwn(exceptions, key.table) &&
       !(key.target && Object.hasOwn(exceptions, key.target)),
   )
-  assert.deepEqual(astray, [])
+  assert.deepEqual(wrongKeys, [])
   const tables = await database.db.rows<{ name: string; keyed: boolean }>(sql`
     select relname as name, exists (select from pg_index where indrelid = c.oid and (indisprimary or indnullsnotdistinct)) as keyed
       from pg_class c where relkind in ('r', 'p') and relnamespace = 'public'::regnamespace`)
@@ -60,6 +60,6 @@ test('every key of every table begins with the service', async () => {
   assert.deepEqual(
     [...Object.keys(exceptions), ...retainedTables].filter(name => !tables.some(table => table.name === name)),
     [],
-    'each exception is a table, and each that stays in the control database',
+    'each exception and each retained table must exist',
   )
 })

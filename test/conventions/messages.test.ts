@@ -16,7 +16,7 @@ import type { TSchema } from '../../src/schemas/schemas.ts'
 const root = new URL('../../', import.meta.url)
 
 /** Returns the messages that state a rule as a fact, each with its origin. */
-const stating = (messages: Iterable<readonly [origin: string, message: string]>) =>
+const findRulesStatedAsFacts = (messages: Iterable<readonly [origin: string, message: string]>) =>
   [...messages].filter(([, message]) => statesRule(message)).map(([origin, message]) => `${origin}: ${message}`)
 
 interface JsonSchema {
@@ -27,7 +27,7 @@ interface JsonSchema {
 
 const invalidValues = [null, true, -1, 0.5, 1e9, '', ' x ', 'a\u0000b', '?', 'x'.repeat(6_000), [], {}, { unknown: 1 }]
 
-/** Yields values that break the rules of a schema, one rule at a time: of the value itself, of its fields and of its entries. */
+/** Yields values that break one rule of a schema each: a rule of the value, of a field or of an entry. */
 function* breakRules({ properties = {}, items, anyOf = [] }: JsonSchema): Generator<unknown> {
   yield* invalidValues
   for (const [name, field] of Object.entries(properties)) for (const value of breakRules(field)) yield { [name]: value }
@@ -51,7 +51,7 @@ test('titles and remedies of errors state no rule as a fact', () => {
     [code, remedy] as const,
   ])
   assert.ok(messages.length > 100)
-  assert.deepEqual(stating(messages), [])
+  assert.deepEqual(findRulesStatedAsFacts(messages), [])
 })
 
 test('the configuration reports every invalid value as a requirement', () => {
@@ -65,7 +65,7 @@ test('the configuration reports every invalid value as a requirement', () => {
         messages.push(...error.message.split('\n').map(line => [name, line] as [string, string]))
       }
   assert.ok(new Set(messages.map(([name]) => name)).size > 25)
-  assert.deepEqual(stating(messages), [])
+  assert.deepEqual(findRulesStatedAsFacts(messages), [])
 })
 
 test('descriptions of commands, arguments and options state no rule as a fact', async () => {
@@ -82,7 +82,7 @@ test('descriptions of commands, arguments and options state no rule as a fact', 
   }
   visit(await buildProgram(), 'tillbridge')
   assert.ok(messages.length > 100)
-  assert.deepEqual(stating(messages), [])
+  assert.deepEqual(findRulesStatedAsFacts(messages), [])
 })
 
 test('errors of request bodies and queries state no rule as a fact', () => {
@@ -97,7 +97,7 @@ test('errors of request bodies and queries state no rule as a fact', () => {
     return errors.map(({ detail }) => [operationId, detail] as const)
   })
   assert.ok(new Set(messages.map(([, message]) => message)).size > 1_000)
-  assert.deepEqual(stating(messages), [])
+  assert.deepEqual(findRulesStatedAsFacts(messages), [])
 })
 
 test('no sentence in the sources states a rule as a fact', () => {
@@ -107,11 +107,11 @@ test('no sentence in the sources states a rule as a fact', () => {
       .map(({ text }) => [path, text] as const),
   )
   assert.ok(messages.length > 3_000)
-  assert.deepEqual(stating(messages), [])
+  assert.deepEqual(findRulesStatedAsFacts(messages), [])
 })
 
 test('a message that states a rule as a fact is found', () => {
-  assert.deepEqual(stating([['SECRET_KEY', 'SECRET_KEY has at least 32 characters.']]), [
+  assert.deepEqual(findRulesStatedAsFacts([['SECRET_KEY', 'SECRET_KEY has at least 32 characters.']]), [
     'SECRET_KEY: SECRET_KEY has at least 32 characters.',
   ])
 })

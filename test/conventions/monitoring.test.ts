@@ -58,7 +58,7 @@ test('a metric has no label that Prometheus adds', () => {
 
 test('queries select only labels that their metric has', () => {
   assert.equal(selectMetric('tillbridge_emails', { state: 'failed' }), 'tillbridge_emails{state="failed"}')
-  // @ts-expect-error: it has no such label.
+  // @ts-expect-error: the metric has no such label.
   assert.equal(selectMetric('tillbridge_emails', { kind: 'failed' }), 'tillbridge_emails{kind="failed"}')
 })
 
@@ -97,9 +97,11 @@ test('each rule has a scenario that fires and one that does not', () => {
   const scenarios: Scenario[] = rulesTests.flatMap(file => parse(readFileSync(file, 'utf8')).tests)
   const cases = scenarios.flatMap(({ alert_rule_test: tests = [] }) => tests)
   for (const fires of [true, false]) {
-    const tried = new Set(cases.filter(each => each.exp_alerts.length > 0 === fires).map(each => each.alertname))
+    const testedAlerts = new Set(
+      cases.filter(({ exp_alerts }) => exp_alerts.length > 0 === fires).map(({ alertname }) => alertname),
+    )
     assert.deepEqual(
-      alerts.map(({ alert }) => alert).filter(name => !tried.has(name)),
+      alerts.map(({ alert }) => alert).filter(name => !testedAlerts.has(name)),
       [],
       fires ? 'must fire' : 'must not fire',
     )
@@ -134,7 +136,7 @@ test('the dashboard counts jobs once, however many processes report them', { ski
     Alerts: ['tillbridge_alerts', 'kind="webhook"'],
   }
   const tests = Object.entries(expected).map(([title, [metric, labels]]) => {
-    const panel = buildDashboard().panels.find(each => 'title' in each && each.title === title)
+    const panel = buildDashboard().panels.find(candidate => 'title' in candidate && candidate.title === title)
     const [target] = panel && 'targets' in panel ? (panel.targets as { expr: string }[]) : []
     return {
       input_series: ['one:9464', 'two:9464'].map(instance => ({

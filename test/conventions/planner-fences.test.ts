@@ -2,16 +2,16 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readSources, type Source } from '../support/imports.ts'
 
-// Contributing/decisions/0035-planner-fences.md: hiding something from the planner is an exception with a name.
+// Values and subqueries are hidden from the planner only by named helpers (contributing/decisions/0035-planner-fences.md).
 
 const fences = 'src/store/lists/planner-fences.ts'
-/** Settings of writers' connections, and of the bundled server as a whole. */
+/** The settings of sessions, and those of the bundled server. */
 const settingsFiles = ['src/database/session-settings.ts', 'src/postgres/server-settings.ts']
 
-const fence = /\boffset 0\b|\bas (?:not )?materialized \(|\(select \$\{[^}]*\}::[^)\s]*\)/i
-const plannerSetting = /\b(?:enable_\w+(?:scan|join|sort|agg)|plan_cache_mode|\w+_collapse_limit|random_page_cost)\b/
+const fencePattern = /\boffset 0\b|\bas (?:not )?materialized \(|\(select \$\{[^}]*\}::[^)\s]*\)/i
+const settingPattern = /\b(?:enable_\w+(?:scan|join|sort|agg)|plan_cache_mode|\w+_collapse_limit|random_page_cost)\b/
 
-const linesWith = (sources: readonly Source[], pattern: RegExp) =>
+const findLines = (sources: readonly Source[], pattern: RegExp) =>
   sources.flatMap(({ path, text }) =>
     text.split('\n').flatMap((line, i) => (pattern.test(line) ? [`${path}:${i + 1}: ${line.trim()}`] : [])),
   )
@@ -19,15 +19,15 @@ const linesWith = (sources: readonly Source[], pattern: RegExp) =>
 test('only the named helpers hide something from the planner', () => {
   const sources = readSources('src')
   assert.ok(
-    linesWith(
+    findLines(
       sources.filter(({ path }) => path === fences),
-      fence,
+      fencePattern,
     ).length > 2,
   )
   assert.deepEqual(
-    linesWith(
+    findLines(
       sources.filter(({ path }) => path !== fences),
-      fence,
+      fencePattern,
     ),
     [],
   )
@@ -36,15 +36,15 @@ test('only the named helpers hide something from the planner', () => {
 test('only connection and server settings change the planner', () => {
   const sources = readSources('src')
   assert.ok(
-    linesWith(
+    findLines(
       sources.filter(({ path }) => settingsFiles.includes(path)),
-      plannerSetting,
+      settingPattern,
     ).length > 2,
   )
   assert.deepEqual(
-    linesWith(
+    findLines(
       sources.filter(({ path }) => !settingsFiles.includes(path)),
-      plannerSetting,
+      settingPattern,
     ),
     [],
   )

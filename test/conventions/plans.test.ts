@@ -6,32 +6,32 @@ import { checkMappings } from '../../src/store/mappings/check-all.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { waitUntil } from '../support/processes.ts'
 import { startTestApi, type TestApi } from '../support/service.ts'
-import { documentOf, type PlannedRequest } from './plans/document.ts'
-import { type Explainer, openExplainer, type Plan, type Step, statementsOf } from './plans/explain.ts'
-import { type ListRequest, lists, requestsFor } from './plans/requests.ts'
-import { fill } from './plans/shop.ts'
+import { type PlannedRequest, renderDocument } from './plans/document.ts'
+import { captureStatements, type Explainer, openExplainer, type Plan, type Step } from './plans/explain.ts'
+import { buildRequests, type ListRequest, lists } from './plans/requests.ts'
+import { fillService } from './plans/shop.ts'
 
-// Requests every list over HTTPS, on tables with the statistics of production services. The statements that a request
-// sends to PostgreSQL are repeated until their plans are stable, and `auto_explain` logs the plans. `plans.md` holds
-// all of them. If they are meant to change, run `npm run plans`.
+// Requests every list over HTTPS, on tables with the statistics of production services. Repeats the statements that a
+// request sends to PostgreSQL until their plans are stable, and compares the plans that `auto_explain` logs with
+// `plans.md`. After an intended change, run `npm run plans`.
 
-type Fault = 'a whole table' | 'a sort' | 'more rows than a page'
+type PlanProblem = 'a whole table' | 'a sort' | 'more rows than a page'
 
 interface Exception {
   list: string
   /** Filters of the request. The exception applies if these are used, alone or with others. */
   filters: string[]
-  faults: Fault[]
-  why: string
-  /** More rows than these it never reads; absent: as few as there are of what the filter names. */
-  rows?: number
+  problems: PlanProblem[]
+  reason: string
+  /** Maximum rows that a step reads. If undefined, the filter matches few records. */
+  maxRows?: number
 }
 
-/** Two ranges at once are served by no index (src/store/lists/filtered-scan.ts). */
-const sieved = {
-  faults: ['a sort', 'more rows than a page'] satisfies Fault[],
-  why: 'What fits is sorted where it is little; else so many places of the walk are looked at for a page.',
-  rows: 12_001,
+/** No index serves two ranges at once, so the list uses a bounded filtered scan (src/store/lists/filtered-scan.ts). */
+const filteredScan = {
+  problems: ['a sort', 'more rows than a page'] satisfies PlanProblem[],
+  reason: 'A small result is sorted. For a large one, a page reads a limited number of rows.',
+  maxRows: 12_001,
 }
 
 /** Known deviations and their reasons. Remove an entry when it is fixed. */
@@ -39,103 +39,115 @@ const exceptions: Exception[] = [
   {
     list: '/stores',
     filters: ['ecommerce_location_id'],
-    faults: ['more rows than a page'],
-    why: 'Of stores a service has so few that all can be looked at.',
+    problems: ['more rows than a page'],
+    reason: 'A service has few stores, so all can be read.',
   },
-  { list: '/staff', filters: ['email'], faults: ['a sort'], why: 'An address is of one person.' },
-  { list: '/staff', filters: ['code'], faults: ['a sort'], why: 'A code is of one person.' },
-  { list: '/products', filters: ['code'], faults: ['a sort'], why: 'A code is of one product.' },
-  { list: '/products', filters: ['sku', 'updated_after'], faults: ['a sort'], why: 'An SKU is of one product.' },
-  { list: '/customers', filters: ['email'], faults: ['a sort'], why: 'An address is of one customer.' },
+  { list: '/staff', filters: ['email'], problems: ['a sort'], reason: 'An email address belongs to one person.' },
+  { list: '/staff', filters: ['code'], problems: ['a sort'], reason: 'A code belongs to one person.' },
+  { list: '/products', filters: ['code'], problems: ['a sort'], reason: 'A code belongs to one product.' },
+  {
+    list: '/products',
+    filters: ['sku', 'updated_after'],
+    problems: ['a sort'],
+    reason: 'A SKU belongs to one product.',
+  },
+  { list: '/customers', filters: ['email'], problems: ['a sort'], reason: 'An email address belongs to one customer.' },
   {
     list: '/inventory',
     filters: ['sku', 'store_number'],
-    faults: ['a sort'],
-    why: 'An SKU in a store is one record.',
+    problems: ['a sort'],
+    reason: 'A SKU in a store is one record.',
   },
   ...['stores', 'skus', 'customers'].map(kind => ({
     list: `/mappings/issues/${kind}`,
     filters: [],
-    faults: ['a whole table'] satisfies Fault[],
-    why: 'The times of the checks are in three rows of a service.',
+    problems: ['a whole table'] satisfies PlanProblem[],
+    reason: 'The times of the checks are in three rows per service.',
   })),
   {
     list: '/audit',
     filters: ['record', 'account'],
-    faults: ['more rows than a page'],
-    why: 'Of one record few lines are written.',
+    problems: ['more rows than a page'],
+    reason: 'A record has few audit entries.',
   },
-  { list: '/orders', filters: ['order_number'], faults: ['a sort'], why: 'A number is of one order.' },
-  { list: '/orders/{id}/returns', filters: [], faults: ['a sort'], why: 'By id or by number, an order is one of two.' },
+  { list: '/orders', filters: ['order_number'], problems: ['a sort'], reason: 'A number belongs to one order.' },
+  {
+    list: '/orders/{id}/returns',
+    filters: [],
+    problems: ['a sort'],
+    reason: 'An ID or a number matches at most two orders.',
+  },
   {
     list: '/orders/{id}/shipments',
     filters: [],
-    faults: ['a sort'],
-    why: 'By id or by number, an order is one of two.',
+    problems: ['a sort'],
+    reason: 'An ID or a number matches at most two orders.',
   },
   {
     list: '/syncs/{sync}/runs',
     filters: [],
-    faults: ['a whole table', 'a sort'],
-    why: 'Of syncs a service has few, and of notes a run.',
+    problems: ['a whole table', 'a sort'],
+    reason: 'A service has few syncs, and a run has few notes.',
   },
   {
     list: '/requests',
     filters: [],
-    faults: ['a sort', 'more rows than a page'],
-    why: 'Blocks of lines are walked by their seconds until there are enough lines, and the lines of a second put in order.',
-    rows: 30_001,
+    problems: ['a sort', 'more rows than a page'],
+    reason:
+      'Blocks of log entries are read by their second until a page is full, and the entries of a second are sorted.',
+    maxRows: 30_001,
   },
-  { list: '/changes', filters: [], faults: ['a sort'], why: 'What is on the page is put in order again.' },
+  { list: '/changes', filters: [], problems: ['a sort'], reason: 'The changes of a page are sorted again.' },
   {
     list: '/changes',
     filters: ['records'],
-    faults: ['a whole table'],
-    why: 'Of programmes, tiers and gifts there are few.',
+    problems: ['a whole table'],
+    reason: 'A service has few programs, tiers and gifts.',
   },
   {
     list: '/ecommerce/levels',
     filters: [],
-    faults: ['a whole table', 'a sort', 'more rows than a page'],
-    why: 'A service has one connection and few stores, and a SKU has few items. The levels of a state have no index of their own.',
+    problems: ['a whole table', 'a sort', 'more rows than a page'],
+    reason:
+      'A service has one connection and few stores, and a SKU has few items. The levels of a state have no index of their own.',
   },
   {
     list: '/ecommerce/reconciliations/{id}/drift',
     filters: [],
-    faults: ['a sort'],
-    why: 'A SKU has few items.',
+    problems: ['a sort'],
+    reason: 'A SKU has few items.',
   },
-  { list: '/inventory', filters: ['sku', 'updated_after'], ...sieved },
-  { list: '/orders/transactions/search', filters: ['updated_before'], ...sieved },
-  { list: '/orders/transactions/search', filters: ['updated_after', 'asc'], ...sieved },
-  { list: '/orders/transactions/search', filters: ['updated_after', 'sold_after'], ...sieved },
-  { list: '/orders/transactions/search', filters: ['updated_after', 'sold_before'], ...sieved },
+  { list: '/inventory', filters: ['sku', 'updated_after'], ...filteredScan },
+  { list: '/orders/transactions/search', filters: ['updated_before'], ...filteredScan },
+  { list: '/orders/transactions/search', filters: ['updated_after', 'asc'], ...filteredScan },
+  { list: '/orders/transactions/search', filters: ['updated_after', 'sold_after'], ...filteredScan },
+  { list: '/orders/transactions/search', filters: ['updated_after', 'sold_before'], ...filteredScan },
 ]
 
-suite('plans', { skip: await otherPostgres() }, () => {
+suite('plans', { skip: await findSkipReason() }, () => {
   let api: TestApi
   let explainer: Explainer
   const plannedRequests: PlannedRequest[] = []
 
   before(async () => {
     api = await startTestApi({ settings: { readsPerMinute: 'off' } })
-    await fill(api.db, api.service, 1)
-    for (const scale of [0.2, 0.02]) await fill(api.db, (await api.createService()).service, scale)
+    await fillService(api.db, api.service, 1)
+    for (const scale of [0.2, 0.02]) await fillService(api.db, (await api.createService()).service, scale)
     await analyze(api.db)
     explainer = await openExplainer(api.database.connection)
-    for (const request of lists.flatMap(requestsFor)) plannedRequests.push(...(await pagesOf(request)))
+    for (const request of lists.flatMap(buildRequests)) plannedRequests.push(...(await planPages(request)))
   })
   after(async () => {
     await explainer?.close()
     await api?.stop()
   })
 
-  /** Requests the first page and one after the first record. Returns no pages if the filters are rejected. */
-  async function pagesOf(request: ListRequest): Promise<PlannedRequest[]> {
-    const ask = async (page: PlannedRequest['page'], url: string) => {
-      const { result: response, statements } = await statementsOf(() => api.get(url))
+  /** Plans the first page and the page after the first record. Returns no pages if the API rejects the combination of filters. */
+  async function planPages(request: ListRequest): Promise<PlannedRequest[]> {
+    const planPage = async (page: PlannedRequest['page'], url: string) => {
+      const { result: response, statements } = await captureStatements(() => api.get(url))
       const plans: Plan[] = []
-      // Statements without a service belong to the process: accounts, back offices, the watermark.
+      // Statements without a service read data of the process: accounts, back offices, the watermark.
       for (const statement of statements)
         if (/service_id = \$/.test(statement.text)) plans.push(await explainer.explain(statement))
       return { ...request, page, records: response.json.data.length, plans }
@@ -144,37 +156,39 @@ suite('plans', { skip: await otherPostgres() }, () => {
     if (status !== 200)
       assert.match(text, /date_range_inverted|Send exactly one of|is required|can't be combined/, request.url)
     if (status !== 200) return []
-    const first = await ask('first page', request.url)
+    const first = await planPage('first page', request.url)
     if (!json.meta.hasNextPage) return [first]
-    return [first, await ask('later page', withParameter(request, `after_cursor=${json.meta.endCursor}`))]
+    return [first, await planPage('later page', withParameter(request, `after_cursor=${json.meta.endCursor}`))]
   }
 
   test('every list has more than a page and is tested deeper', () => {
     const full = plannedRequests.filter(({ page, records }) => page === 'later page' && records >= 100)
     assert.deepEqual(
       [...new Set(full.map(({ list }) => list))],
-      // Only the order with a number is requested.
+      // The list of orders is only requested for one order number.
       lists.map(({ path }) => path).filter(path => path !== '/orders'),
     )
   })
 
   test('a page uses an index and reads at most one row more', () => {
     const wrong = plannedRequests.flatMap(planned =>
-      faultsOf(planned)
-        .filter(fault => !exceptions.some(exception => covers(exception, planned, fault)))
-        .map(fault => `${planned.url}, ${planned.page}: ${fault}`),
+      findProblems(planned)
+        .filter(problem => !exceptions.some(exception => covers(exception, planned, problem)))
+        .map(problem => `${planned.url}, ${planned.page}: ${problem}`),
     )
     assert.deepEqual(wrong, [])
   })
 
   test('each exception is still necessary', () => {
     const obsolete = exceptions.flatMap(exception =>
-      exception.faults
+      exception.problems
         .filter(
-          fault =>
-            !plannedRequests.some(planned => covers(exception, planned, fault) && faultsOf(planned).includes(fault)),
+          problem =>
+            !plannedRequests.some(
+              planned => covers(exception, planned, problem) && findProblems(planned).includes(problem),
+            ),
         )
-        .map(fault => `${exception.list}?${exception.filters.join('&')}: ${fault}`),
+        .map(problem => `${exception.list}?${exception.filters.join('&')}: ${problem}`),
     )
     assert.deepEqual(obsolete, [])
   })
@@ -182,28 +196,29 @@ suite('plans', { skip: await otherPostgres() }, () => {
   test('two combined ranges read at most the rows a page allows', () => {
     const costly = plannedRequests.flatMap(planned => {
       const bounds = exceptions.flatMap(exception =>
-        exception.rows && covers(exception, planned, 'a sort') ? [exception.rows] : [],
+        exception.maxRows && covers(exception, planned, 'a sort') ? [exception.maxRows] : [],
       )
-      const mostRows = Math.max(...planned.plans.flatMap(({ steps }) => steps.map(({ rows }) => rows)))
+      const readRows = Math.max(...planned.plans.flatMap(({ steps }) => steps.map(({ rows }) => rows)))
       // A first page without a record continues once with four times the rows, so that it is empty only if the list is.
       const growth = planned.page === 'first page' ? 4 : 1
-      return bounds.length && mostRows > Math.max(...bounds) * growth
-        ? [`${planned.url}, ${planned.page}: ${mostRows}`]
+      return bounds.length && readRows > Math.max(...bounds) * growth
+        ? [`${planned.url}, ${planned.page}: ${readRows}`]
         : []
     })
     assert.deepEqual(costly, [])
   })
 
   test('a mapping check finds records and near matches by index', async () => {
-    const { statements } = await statementsOf(() => checkMappings(api.db, api.service))
+    const { statements } = await captureStatements(() => checkMappings(api.db, api.service))
     const checking = new Map(
       statements.filter(({ text }) => text.includes('mapping_issue')).map(statement => [statement.text, statement]),
     )
     const steps: string[] = []
-    for (const query of checking.values()) steps.push(...(await explainer.explain(query)).steps.map(({ does }) => does))
-    assert.ok(steps.some(does => does.includes('ecommerce_item_near_id')))
+    for (const query of checking.values())
+      steps.push(...(await explainer.explain(query)).steps.map(({ operation }) => operation))
+    assert.ok(steps.some(operation => operation.includes('ecommerce_item_near_id')))
     assert.deepEqual(
-      steps.filter(does => /Seq Scan (variant|customer|stock|ecommerce_item|mapping_issue)$/.test(does)),
+      steps.filter(operation => /Seq Scan (variant|customer|stock|ecommerce_item|mapping_issue)$/.test(operation)),
       [],
     )
   })
@@ -211,27 +226,27 @@ suite('plans', { skip: await otherPostgres() }, () => {
   test('the check finds table scans, sorts and excess rows', async () => {
     const text = 'select record from audit where record <> $1 order by record limit 100'
     const plan = await explainer.explain({ text, values: [''] })
-    const errors = faultsOf({ records: 100, plans: [plan] })
+    const errors = findProblems({ records: 100, plans: [plan] })
     assert.deepEqual(errors.sort(), ['a sort', 'a whole table', 'more rows than a page'])
   })
 
   test('the plans match plans.md', t => {
-    t.assert.fileSnapshot(documentOf(plannedRequests), fileURLToPath(new URL('plans.md', import.meta.url)), {
+    t.assert.fileSnapshot(renderDocument(plannedRequests), fileURLToPath(new URL('plans.md', import.meta.url)), {
       serializers: [String],
     })
   })
 })
 
-/** Why the plans of this PostgreSQL say nothing; false where they do. */
-async function otherPostgres() {
+/** Returns the reason to skip the tests on an older PostgreSQL, or false. */
+async function findSkipReason() {
   const { db, drop } = await createTestDatabase()
   const { rows } = await db.pool.query('show server_version_num').finally(drop)
-  return Number(rows[0].server_version_num) < 180_000 && 'plans.md is of the bundled PostgreSQL 18'
+  return Number(rows[0].server_version_num) < 180_000 && 'plans.md contains the plans of PostgreSQL 18'
 }
 
-/** Looks at all rows rather than at some, so that it finds the same every time. */
+/** Analyzes all rows instead of a sample, so that the statistics are always the same. */
 async function analyze(db: Database) {
-  // A page that a concurrent statement reads is not marked as visible, which changes the costs of index-only scans.
+  // Vacuum can't mark a page as visible while another statement reads it. That changes the costs of index-only scans.
   await waitUntil(
     async () => {
       await db.run(sql`vacuum`)
@@ -251,16 +266,16 @@ async function analyze(db: Database) {
 const withParameter = ({ url, filters }: ListRequest, parameter: string) =>
   `${url}${filters.length ? '&' : '?'}${parameter}`
 
-function faultsOf({ records, plans }: Pick<PlannedRequest, 'records' | 'plans'>): Fault[] {
-  const faults = plans.flatMap(({ steps }) => steps.flatMap(step => faultsOfStep(step, Math.max(100, records))))
-  return [...new Set(faults)]
+function findProblems({ records, plans }: Pick<PlannedRequest, 'records' | 'plans'>): PlanProblem[] {
+  const problems = plans.flatMap(({ steps }) => steps.flatMap(step => findStepProblems(step, Math.max(100, records))))
+  return [...new Set(problems)]
 }
 
-const faultsOfStep = ({ does, rows }: Step, page: number): Fault[] => [
-  ...(does.includes('Seq Scan') ? ['a whole table' as const] : []),
-  ...(does.includes('Sort') ? ['a sort' as const] : []),
+const findStepProblems = ({ operation, rows }: Step, page: number): PlanProblem[] => [
+  ...(operation.includes('Seq Scan') ? ['a whole table' as const] : []),
+  ...(operation.includes('Sort') ? ['a sort' as const] : []),
   ...(rows > page + 1 ? ['more rows than a page' as const] : []),
 ]
 
-const covers = ({ list, filters, faults }: Exception, request: ListRequest, fault: Fault) =>
-  list === request.list && faults.includes(fault) && filters.every(name => request.filters.includes(name))
+const covers = ({ list, filters, problems }: Exception, request: ListRequest, problem: PlanProblem) =>
+  list === request.list && problems.includes(problem) && filters.every(name => request.filters.includes(name))

@@ -3,27 +3,27 @@ import { test } from 'node:test'
 import { extractPassages } from '../../scripts/prose/extract.ts'
 import { checkProse, statesRule } from '../../scripts/prose/plain-english.ts'
 
-const messagesFor = (text: string) => checkProse(text).map(({ message }) => message)
+const getMessages = (text: string) => checkProse(text).map(({ message }) => message)
 
 test('a plain sentence has no findings', () => {
-  assert.deepEqual(messagesFor('Returns the account, or undefined if it does not exist.'), [])
+  assert.deepEqual(getMessages('Returns the account, or undefined if it does not exist.'), [])
 })
 
 test('a private word is reported with its replacement', () => {
-  assert.deepEqual(messagesFor('The client is told.'), ['"told": write report, return, send, log, show'])
+  assert.deepEqual(getMessages('The client is told.'), ['"told": write report, return, send, log, show'])
 })
 
 test('a sentence without a named subject is reported', () => {
-  assert.deepEqual(messagesFor('It works. Where it fails, it stops.'), ['sentence begins with "Where"'])
-  assert.deepEqual(messagesFor('What is a voucher?'), [])
+  assert.deepEqual(getMessages('It works. Where it fails, it stops.'), ['sentence begins with "Where"'])
+  assert.deepEqual(getMessages('What is a voucher?'), [])
 })
 
 test('a sentence of more than 30 words is reported', () => {
-  assert.deepEqual(messagesFor(`${'word '.repeat(30)}end.`), ['sentence of 31 words'])
+  assert.deepEqual(getMessages(`${'word '.repeat(30)}end.`), ['sentence of 31 words'])
 })
 
 test('code and quotations are not checked', () => {
-  assert.deepEqual(messagesFor('The column `told` is called "told".'), [])
+  assert.deepEqual(getMessages('The column `told` is called "told".'), [])
 })
 
 test('comments, messages and titles are found with their lines', () => {

@@ -6,13 +6,13 @@ import { checkSync } from 'recheck'
 import openapi from '../../openapi.json' with { type: 'json' }
 import { readSources } from '../support/imports.ts'
 
-// Text from clients, files and other systems must not make a regular expression take quadratic time: it would block every other request.
+// A regular expression must not take quadratic time for strings from clients, files and other systems, because it would block all other requests.
 
-/** Patterns that are quadratic in theory, and why their text is short. Prefer a loop or `split` to a new entry. */
+/** Quadratic patterns, each with the reason why its input is short. Prefer a loop or `split` to a new entry. */
 const exceptions = new Map([
   ['[\\sT,]+$', 'date formats have at most 64 characters'],
-  ['\\uFFFD+$', 'of a webhook response the first KiB is kept'],
-  ['=+$', 'the end of a digest or key in base64'],
+  ['\\uFFFD+$', 'only the first KiB of a webhook response'],
+  ['=+$', 'a digest or key in base64'],
   ['0+$', 'decimals, at most 28 digits'],
   ['^0+(?=\\d)', 'at most 18 digits'],
   ['\\/+$', 'addresses of the configuration and of settings, at most 500 characters'],
@@ -25,7 +25,7 @@ interface Pattern {
 }
 
 /** Returns the regular expressions of a file. */
-function literalsIn({ path, text }: { path: string; text: string }): Pattern[] {
+function findLiterals({ path, text }: { path: string; text: string }): Pattern[] {
   const patterns: Pattern[] = []
   JSON.stringify(parseSync(path, text).program, (_, node) => {
     if (node?.type === 'Literal' && node.regex)
@@ -35,8 +35,8 @@ function literalsIn({ path, text }: { path: string; text: string }): Pattern[] {
   return patterns
 }
 
-/** Returns the patterns of the schemas that requests are validated with. */
-function schemaPatterns(): Pattern[] {
+/** Returns the patterns of the schemas that validate requests. */
+function listSchemaPatterns(): Pattern[] {
   const sources = new Set<string>()
   JSON.stringify(openapi, (key, value) => {
     if (key === 'pattern' && typeof value === 'string') sources.add(value)
@@ -45,24 +45,24 @@ function schemaPatterns(): Pattern[] {
   return [...sources].map(source => ({ source, flags: 'u', place: 'a schema' }))
 }
 
-/** Returns the attack that recheck's exact checker finds. Returns undefined if it finds no attack or can't decide. */
-function attackOn({ source, flags }: Pattern): string | undefined {
+/** Returns the attack that recheck's exact checker finds, or undefined if it finds none or can't decide. */
+function findAttack({ source, flags }: Pattern): string | undefined {
   const result = checkSync(source, flags, { checker: 'automaton', timeout: 2_000 })
   return result.status === 'vulnerable' ? `${result.complexity.summary}, e.g. ${result.attack.pattern}` : undefined
 }
 
-/** Files whose expressions read only our own documents or the configuration, once. */
-const ownText = ['src/config/', 'src/http/docs/markdown.ts', 'src/http/docs/site.ts']
+/** Files whose expressions only read our own documents or the configuration. */
+const ownTextFiles = ['src/config/', 'src/http/docs/markdown.ts', 'src/http/docs/site.ts']
 
 test('regular expressions over foreign text take at most linear time', () => {
-  const sources = readSources('src').filter(({ path }) => !ownText.some(own => path.startsWith(own)))
-  const literals = sources.flatMap(literalsIn)
+  const sources = readSources('src').filter(({ path }) => !ownTextFiles.some(own => path.startsWith(own)))
+  const literals = sources.flatMap(findLiterals)
   assert.ok(literals.length > 100, 'the expressions are found')
   const unique = new Map(
-    [...literals, ...schemaPatterns()].map(pattern => [`/${pattern.source}/${pattern.flags}`, pattern]),
+    [...literals, ...listSchemaPatterns()].map(pattern => [`/${pattern.source}/${pattern.flags}`, pattern]),
   )
   const slow = [...unique.values()].flatMap(pattern => {
-    const attack = exceptions.has(pattern.source) ? undefined : attackOn(pattern)
+    const attack = exceptions.has(pattern.source) ? undefined : findAttack(pattern)
     return attack === undefined ? [] : [`${pattern.place}: /${pattern.source}/${pattern.flags} (${attack})`]
   })
   assert.deepEqual(slow, [])

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 
-/** The reserved words of the languages that clients are generated in. */
+/** The reserved words of the languages of generated clients. */
 const reservedWords: Readonly<Record<string, string>> = {
   TypeScript:
     'break case catch class const continue debugger default delete do else enum export extends false finally for function if import in instanceof new null return super switch this throw true try typeof var void while with implements interface let package private protected public static yield await',
@@ -30,7 +30,7 @@ interface Node {
 
 const document = JSON.parse(readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8'))
 
-/** Returns the names of fields, query parameters and operations. Headers have other characters, and path parameters are arguments. */
+/** Returns the names of fields, query parameters and operations. Header names contain hyphens, and path parameters become arguments. */
 function collectNames(node: unknown, names = new Set<string>()): Set<string> {
   if (typeof node !== 'object' || node === null) return names
   const { properties = {}, parameters = [], operationId } = node as Node

@@ -7,28 +7,28 @@ import { saleContract } from '../drivers/sales.ts'
 import { drivers, type Shop } from '../drivers/shop.ts'
 import { voucherContract } from '../drivers/vouchers.ts'
 import { createTestDatabase } from '../support/database.ts'
-import { type ComesAs, comesAs, differences } from './row-types/compare.ts'
-import { type Declared, declaredRows } from './row-types/declared.ts'
-import { askChangedKeys } from './row-types/moving.ts'
-import { columnsOf, recordRows } from './row-types/recorder.ts'
-import { haveReplicas } from './row-types/replicas.ts'
-import { tour } from './row-types/tour.ts'
+import { type ColumnTypes, findDifferences, readColumnTypes } from './row-types/compare.ts'
+import { type DeclaredCall, listDeclaredCalls } from './row-types/declared.ts'
+import { tourChangedKeys } from './row-types/moving.ts'
+import { describeColumns, recordRows } from './row-types/recorder.ts'
+import { tourReplicas } from './row-types/replicas.ts'
+import { runTour } from './row-types/tour.ts'
 
-// `rows<T>` trusts the declared type of a row. This test takes the declared type of each call in `src` from the
-// compiler. The contract of the drivers and a tour of the rest make each call. Names, types and nulls of the rows that
-// `pg` returned must match.
+// `rows<T>` doesn't check the declared type of a row. These tests read the declared type of each call in `src` from the
+// compiler. The driver contracts and a tour of all other code make each call. Names, types and nulls of the rows that
+// `pg` returns must match the declared types.
 
 const recorded = recordRows()
 
-/** The body of each stored record as SQL: without change timestamp and closing brace. */
-const body = `left(record, -length(',"updateTimeStamp":"YYYY-MM-DD HH:MM:SS"}'))`
+/** SQL for the body of a stored record: without change timestamp and closing brace. */
+const recordBody = `left(record, -length(',"updateTimeStamp":"YYYY-MM-DD HH:MM:SS"}'))`
 const storedBodies = {
-  product: body,
-  stock: body,
-  retail_transaction: body,
+  product: recordBody,
+  stock: recordBody,
+  retail_transaction: recordBody,
   customer: `left(record, -length(',"updateTimeStamp":"YYYY-MM-DD HH:MM:SS"'))`,
 }
-let types: ComesAs
+let types: ColumnTypes
 
 for (const { name: driverName, open } of drivers.filter(
   driver => driver.name === 'embedded' || driver.name === 'apparel21 2025.1',
@@ -37,7 +37,7 @@ for (const { name: driverName, open } of drivers.filter(
     let shop: Shop
     before(async () => {
       shop = await open()
-      types = await comesAs(shop.api.db)
+      types = await readColumnTypes(shop.api.db)
     })
     after(() => shop.stop())
     readContract(() => shop)
@@ -47,9 +47,9 @@ for (const { name: driverName, open } of drivers.filter(
     returnContract(() => shop)
     if (driverName === 'embedded')
       test('other readable data is read', async () => {
-        await tour(shop.api)
-        await haveReplicas(shop.api)
-        await askChangedKeys()
+        await runTour(shop.api)
+        await tourReplicas(shop.api)
+        await tourChangedKeys()
       })
 
     // `withoutClosingBrace` removes all braces at the end of a body.
@@ -64,9 +64,9 @@ for (const { name: driverName, open } of drivers.filter(
   })
 
 suite('rows', () => {
-  let declared: Declared[]
+  let declared: DeclaredCall[]
   before(() => {
-    declared = declaredRows()
+    declared = listDeclaredCalls()
   })
 
   test('every call that reads rows is executed', () => {
@@ -80,7 +80,7 @@ suite('rows', () => {
     const calls = new Map(declared.map(call => [call.at, call]))
     const wrong = recorded.flatMap(statement => {
       const call = calls.get(statement.at)
-      return call ? differences(types, call, statement) : []
+      return call ? findDifferences(types, call, statement) : []
     })
     assert.deepEqual([...new Set(wrong)], [])
   })
@@ -92,11 +92,14 @@ suite('rows', () => {
       .finally(drop)
     const field = (type: string) => ({ type, nullable: false })
     const declaredFields = { id: field('number'), code: field('string'), sum: field('number'), name: field('string') }
-    assert.deepEqual(differences(types, { at: 'here', fields: declaredFields }, columnsOf({ fields, rows })), [
-      'here code comes as null',
-      'here sum is declared number, and comes as string',
-      'here name does not come',
-      'here at is not declared',
-    ])
+    assert.deepEqual(
+      findDifferences(types, { at: 'here', fields: declaredFields }, describeColumns({ fields, rows })),
+      [
+        'here code is null',
+        'here sum is declared number, but is string',
+        'here name is missing',
+        'here at is not declared',
+      ],
+    )
   })
 })

@@ -18,13 +18,13 @@ before(async () => {
 after(() => database.drop())
 
 test('every table, view and function has a comment', async () => {
-  const silent = await database.db.rows<{ name: string }>(sql`
+  const uncommented = await database.db.rows<{ name: string }>(sql`
     select relname as name from pg_class
      where relkind in ('r', 'p', 'v') and relnamespace = 'public'::regnamespace and obj_description(oid, 'pg_class') is null
     union all
     select proname || '()' from pg_proc where pronamespace = 'public'::regnamespace and obj_description(oid, 'pg_proc') is null
      order by 1`)
-  assert.deepEqual(silent, [], 'each needs a `comment on`, beside what makes it')
+  assert.deepEqual(uncommented, [], 'each must have a `comment on` next to its definition')
 })
 
 /** Reads the digests and names of the released migrations. */
@@ -39,18 +39,18 @@ test('a released migration never changes', async () => {
   assert.deepEqual(
     released.map(([, name]) => name),
     files.slice(0, released.length),
-    'migrations/released.sha256 lists those of the releases, from the first on',
+    'migrations/released.sha256 must list the released migrations in order, from the first one',
   )
   for (const [digest, name = ''] of released)
     assert.equal(
       toSha256Hex(await readFile(new URL(name, migrations), 'utf8')),
       digest,
-      `${name}: a released migration never changes: add a new one`,
+      `${name} can't change after its release: add a new migration`,
     )
 })
 
 /** Statements that break processes of the previous release, which keep running during an upgrade. */
-const breaking = [
+const breakingPatterns = [
   /\bdrop\s+(table|column|function|view|constraint|index|trigger)\b/,
   /\brename\b/,
   /\balter\s+(column\s+)?\w+\s+(set\s+data\s+)?type\b/,
@@ -59,7 +59,7 @@ const breaking = [
   /\balter\s+table\s+\w+\s+add\s+(constraint\s+\w+\s+)?(check|unique|foreign\s+key|primary\s+key)\b/,
 ]
 
-/** Returns what is wrong with a migration that follows a release. `latestReleased`: number of the last released migration. */
+/** Returns the error of a migration that follows a release, or undefined. `latestReleased` is the number of the last released migration. */
 function findMigrationError(text: string, latestReleased: number): string | undefined {
   const required = readRequiredMigration(text)
   if (required > latestReleased) return `requires ${required}, but the previous release knows ${latestReleased}`
@@ -67,8 +67,10 @@ function findMigrationError(text: string, latestReleased: number): string | unde
     .toLowerCase()
     .replaceAll(/--.*$/gm, '')
     .replaceAll(/'[^']*'/g, "''")
-  const found = breaking.find(pattern => pattern.test(statements))
-  return found && !required ? `needs "-- contract: requires NNNN" in its first line: ${found}` : undefined
+  const breakingPattern = breakingPatterns.find(pattern => pattern.test(statements))
+  return breakingPattern && !required
+    ? `needs "-- contract: requires NNNN" in its first line: ${breakingPattern}`
+    : undefined
 }
 
 test('a migration after a release lets the previous release run', async () => {
@@ -114,20 +116,20 @@ test('a database with different migration text is rejected and unchanged', async
   const [, second = ''] = await listMigrationFiles()
   const changed = join(folder, second)
   const next = `${String((await listMigrationFiles()).length + 1).padStart(4, '0')}_next.sql`
-  const migrated = () => migrate(fresh.db, { folder: pathToFileURL(`${folder}/`) })
+  const runMigrations = () => migrate(fresh.db, { folder: pathToFileURL(`${folder}/`) })
   try {
     await cp(migrations, folder, { recursive: true })
     await writeFile(join(folder, next), 'create table next (id integer);\n')
     const original = await readFile(changed, 'utf8')
     await appendFile(changed, '-- An afterthought.\n')
     const rejection = { message: new RegExp(`^Migration ${second} has changed since this database applied it: .+\\.$`) }
-    await assert.rejects(migrated(), rejection)
+    await assert.rejects(runMigrations(), rejection)
     const tables = await fresh.db.rows(sql`select from pg_tables where tablename = 'next'`)
     assert.equal(tables.length, 0)
 
     await writeFile(changed, original)
-    assert.deepEqual(await migrated(), [next])
-    assert.deepEqual(await migrated(), [])
+    assert.deepEqual(await runMigrations(), [next])
+    assert.deepEqual(await runMigrations(), [])
   } finally {
     await rm(folder, { recursive: true })
     await fresh.drop()
@@ -144,7 +146,7 @@ test('start reports a changed migration in one line', async () => {
     assert.equal(code, 1)
     assert.match(err, rejected)
 
-    // As in a database from before the first release.
+    // Restores the table of databases from before the first release.
     await fresh.db.run(sql`alter table migration drop column sha256`)
     assert.match((await runCommand(['migrate'], settings)).err, rejected)
   } finally {

@@ -3,8 +3,8 @@ import { test } from 'node:test'
 import { Type as TypeBox } from 'typebox'
 import { Type } from '../../src/schemas/schemas.ts'
 
-/** All that shapes are made with, in the ways in which it is used. */
-function shapesBy(type: typeof Type) {
+/** Builds a schema with each function of `Type` and each of its options that we use. */
+function buildSchemas(type: typeof Type) {
   const address = type.Object(
     { city: type.String({ maxLength: 50 }), zip: type.Optional(type.Union([type.String(), type.Null()])) },
     { $id: 'Address', additionalProperties: false },
@@ -25,5 +25,5 @@ function shapesBy(type: typeof Type) {
 }
 
 test('the schemas equal the output of TypeBox', () => {
-  assert.equal(JSON.stringify(shapesBy(Type)), JSON.stringify(shapesBy(TypeBox)))
+  assert.equal(JSON.stringify(buildSchemas(Type)), JSON.stringify(buildSchemas(TypeBox)))
 })

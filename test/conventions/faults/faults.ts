@@ -12,7 +12,7 @@ import { transport } from './transport.ts'
 import { vouchers } from './vouchers.ts'
 
 /** All faults, in the order of their numbers. */
-export const errors = [
+export const faultSections = [
   keys,
   vouchers,
   returns,

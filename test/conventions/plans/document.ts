@@ -18,17 +18,20 @@ nodes that collect rows, such as sorts. Nodes that only pass rows on are omitted
 `
 
 /** Renders all plans, by list. Requests with equal plans are grouped. */
-export function documentOf(requests: readonly PlannedRequest[]): string {
+export function renderDocument(requests: readonly PlannedRequest[]): string {
   const sections = [...Map.groupBy(requests, ({ list }) => list)].map(([list, pages]) => {
-    const alike = [...Map.groupBy(pages, ({ plans }) => plans.map(written).join(''))]
-    return `\n## ${list}\n${alike.map(([plans, of]) => `\n${of.map(named).join('')}\n\`\`\`\n${plans}\`\`\`\n`).join('')}`
+    const groups = [...Map.groupBy(pages, ({ plans }) => plans.map(renderPlan).join(''))]
+    return `\n## ${list}\n${groups.map(([plans, groupedRequests]) => `\n${groupedRequests.map(renderRequest).join('')}\n\`\`\`\n${plans}\`\`\`\n`).join('')}`
   })
   return head + sections.join('')
 }
 
-const named = ({ url, page }: PlannedRequest) => `- \`${url}\`, ${page}\n`
+const renderRequest = ({ url, page }: PlannedRequest) => `- \`${url}\`, ${page}\n`
 
-function written({ generic, steps }: Plan) {
-  const lines = steps.map(({ does, by, filter }) => `  ${does}${by && ` by ${by}`}${filter && `, then ${filter}`}\n`)
-  return `${generic ? 'once' : 'each time'}\n${lines.join('')}`
+function renderPlan({ isGeneric, steps }: Plan) {
+  const lines = steps.map(
+    ({ operation, condition, filter }) =>
+      `  ${operation}${condition && ` by ${condition}`}${filter && `, then ${filter}`}\n`,
+  )
+  return `${isGeneric ? 'once' : 'each time'}\n${lines.join('')}`
 }

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { BatchingClient } from '../../../src/database/pg/batching.ts'
 
-/** A node of a plan, as EXPLAIN's JSON has it. */
+/** A node of a plan in the JSON format of EXPLAIN. */
 interface Node {
   'Node Type': string
   'Relation Name'?: string
@@ -16,27 +16,29 @@ interface Node {
   Plans?: Node[]
 }
 
-/** One step of a plan: what reads a table, or does more with rows than hand them on. */
+/** A step of a plan that reads a table or stores rows. */
 export interface Step {
   /** The operation and its index or table. */
-  does: string
+  operation: string
   /** The condition of the index or the sort order, without values. */
-  by: string
+  condition: string
   /** The condition that discards rows after they were read. */
   filter: string
-  /** Rows that it reads or takes each time it is done, those that it throws away included. */
+  /** Rows that the step reads or receives per execution, including those that it discards. */
   rows: number
 }
 
 /** The plan of a statement. */
 export interface Plan {
-  /** True if the plan is generic, false if it is made again for the values of each call. */
-  generic: boolean
+  /** True if the plan is used for all values, false if PostgreSQL plans each call for its values. */
+  isGeneric: boolean
   steps: Step[]
 }
 
 /** Runs `work`. Returns its result and the statements that it sent. */
-export async function statementsOf<T>(work: () => Promise<T>): Promise<{ result: T; statements: pg.QueryConfig[] }> {
+export async function captureStatements<T>(
+  work: () => Promise<T>,
+): Promise<{ result: T; statements: pg.QueryConfig[] }> {
   const statements: pg.QueryConfig[] = []
   const { query } = BatchingClient.prototype
   BatchingClient.prototype.query = function (this: pg.Client, ...args: unknown[]) {
@@ -50,12 +52,12 @@ export async function statementsOf<T>(work: () => Promise<T>): Promise<{ result:
   }
 }
 
-/** So many times PostgreSQL plans a prepared statement for its values, before it weighs one plan for all. */
+/** Number of times that PostgreSQL plans a prepared statement for its values before it considers a generic plan. */
 const customPlans = 5
 
-/** A separate connection that repeats statements. `auto_explain` logs how each was executed. */
+/** A separate connection that repeats statements. `auto_explain` logs the plan of each execution. */
 export interface Explainer {
-  /** The plan that a statement comes to have on a connection that stays open. */
+  /** Returns the plan that a repeated statement has on a persistent connection. */
   explain(statement: pg.QueryConfig): Promise<Plan>
   close(): Promise<void>
 }
@@ -72,9 +74,9 @@ export async function openExplainer(connectionString: string): Promise<Explainer
     log_timing: false,
   }
   for (const [name, value] of Object.entries(settings)) await client.query(`set auto_explain.${name} = ${value}`)
-  let explained = ''
+  let explanation = ''
   client.on('notice', ({ message = '' }) => {
-    explained = message.slice(message.indexOf('{'))
+    explanation = message.slice(message.indexOf('{'))
   })
   const prepared = new Set<string>()
   return {
@@ -85,40 +87,42 @@ export async function openExplainer(connectionString: string): Promise<Explainer
         prepared.add(name)
       }
       await client.query(statement)
-      const { Plan: top } = JSON.parse(explained) as { Plan: Node }
-      return { generic: /\$\d/.test(JSON.stringify(top)), steps: stepsOf(top) }
+      const { Plan: top } = JSON.parse(explanation) as { Plan: Node }
+      return { isGeneric: /\$\d/.test(JSON.stringify(top)), steps: listSteps(top) }
     },
     close: () => client.end(),
   }
 }
 
 /** Nodes that pass rows on without storing them. */
-const passing = ['Result', 'Limit', 'Aggregate', 'CTE Scan', 'Subquery Scan', 'Nested Loop']
+const passThroughNodes = ['Result', 'Limit', 'Aggregate', 'CTE Scan', 'Subquery Scan', 'Nested Loop']
 
-function stepsOf(node: Node): Step[] {
+function listSteps(node: Node): Step[] {
   const { 'Node Type': type, 'Relation Name': table, 'Index Name': index = table } = node
-  const inside = (node.Plans ?? []).flatMap(stepsOf)
-  if (passing.includes(type)) return inside
+  const childSteps = (node.Plans ?? []).flatMap(listSteps)
+  if (passThroughNodes.includes(type)) return childSteps
   const removed = (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Index Recheck'] ?? 0)
   return [
     {
-      does: [type, ...(node['Scan Direction'] === 'Backward' ? ['Backward'] : []), ...(index ? [index] : [])].join(' '),
-      by: withoutValues(node['Index Cond'] ?? node['Sort Key']?.join(', ') ?? ''),
+      operation: [type, ...(node['Scan Direction'] === 'Backward' ? ['Backward'] : []), ...(index ? [index] : [])].join(
+        ' ',
+      ),
+      condition: withoutValues(node['Index Cond'] ?? node['Sort Key']?.join(', ') ?? ''),
       filter: withoutValues(node.Filter ?? ''),
-      rows: table ? node['Actual Rows'] + removed : Math.max(0, ...inside.map(({ rows }) => rows)),
+      rows: table ? node['Actual Rows'] + removed : Math.max(0, ...childSteps.map(({ rows }) => rows)),
     },
-    ...inside,
+    ...childSteps,
   ]
 }
 
-/** A condition, or a sort key, without its values and without what only a parser needs. */
+/** Returns a condition or a sort key without values, aliases, collations and outer parentheses. */
 const withoutValues = (text: string) =>
-  unwrapped(text)
+  removeParentheses(text)
     .split(' AND ')
-    .map((part, _, { length }) => (length > 1 ? unwrapped(part) : part))
+    .map((part, _, { length }) => (length > 1 ? removeParentheses(part) : part))
     .join(', ')
     .replaceAll(/\(\(array_agg\([\w.]+\)\)\[count\(\*\)\]\)/g, 'last')
     .replaceAll(/\(InitPlan \d+\)\.col1|\$\d+|'[^']*'::[a-z ]+(\[\])?|\b\d+\b/g, '?')
     .replaceAll(/ COLLATE "C"|\b\w+\.(?=\w)|ROW(?=\()/g, '')
 
-const unwrapped = (text: string) => text.replace(/^\((.*)\)$/, '$1')
+const removeParentheses = (text: string) => text.replace(/^\((.*)\)$/, '$1')

@@ -9,7 +9,7 @@ interface List {
 /** A request for the first page of a list. */
 export interface ListRequest {
   list: string
-  /** The filters that it gives. */
+  /** The names of its filters. */
   filters: string[]
   /** Path and query. */
   url: string
@@ -20,18 +20,18 @@ interface Parameter {
   in?: string
   name?: string
 }
-interface Described {
+interface PathItem {
   get?: { parameters?: Parameter[] }
 }
 const { paths, components } = JSON.parse(readFileSync(new URL('../../../openapi.json', import.meta.url), 'utf8')) as {
-  paths: Record<string, Described>
+  paths: Record<string, PathItem>
   components: { parameters: Record<string, Parameter> }
 }
 
 const resolveParameter = (parameter: Parameter) =>
   components.parameters[parameter.$ref?.split('/').at(-1) ?? ''] ?? parameter
 
-/** All lists of the API: what has pages. */
+/** All lists of the API: the paths with pages. */
 export const lists: List[] = Object.entries(paths).flatMap(([path, { get }]) => {
   const parameters = (get?.parameters ?? []).map(resolveParameter)
   const query = parameters.flatMap(parameter => (parameter.in === 'query' ? [parameter.name ?? ''] : []))
@@ -39,9 +39,9 @@ export const lists: List[] = Object.entries(paths).flatMap(([path, { get }]) => 
   return query.includes('after_cursor') && query.includes('limit') ? [{ path, filters }] : []
 })
 
-/** Before most changes, and before the last few. */
+/** A time before most changes, and a time before the last few. */
 const updated_after = ['2024-02-01', '2024-12-31']
-const sold = { sold_after: ['2024-01-20'], sold_before: ['2024-11-01'] }
+const soldRanges = { sold_after: ['2024-01-20'], sold_before: ['2024-11-01'] }
 
 const state = ['mapped', 'unmapped']
 const issueStates = ['unmapped']
@@ -54,8 +54,8 @@ const values: Record<string, Record<string, readonly string[]>> = {
   '/products': { code: ['code7'], sku: ['sku7'], updated_after, removed: ['true'] },
   '/customers/search': { updated_after, name: ['name7'] },
   '/customers': { email: ['c7@example.com'], updated_after },
-  '/orders/transactions/search': { updated_after, updated_before: ['2024-06-01'], asc: ['true'], ...sold },
-  '/customers/{id}/transactions': sold,
+  '/orders/transactions/search': { updated_after, updated_before: ['2024-06-01'], asc: ['true'], ...soldRanges },
+  '/customers/{id}/transactions': soldRanges,
   '/orders': { order_number: ['o7'] },
   '/mappings/stores': { state },
   '/mappings/skus': { state },
@@ -90,26 +90,27 @@ const ids: Record<string, string> = {
   '/ecommerce/reconciliations/{id}': '/ecommerce/reconciliations/r1',
 }
 
-/** Lists with so many filters that each is tested alone. */
-const alone: ReadonlySet<string> = new Set(['/requests'])
+/** Lists with so many filters that only single filters are tested. */
+const listsTestedAlone: ReadonlySet<string> = new Set(['/requests'])
 
-/** The requests that there are for a list: without a filter, with each, and with several. */
-export function requestsFor({ path, filters }: List): ListRequest[] {
+/** Builds the requests for a list: without a filter, with each filter, and with several. Throws if a filter has no values. */
+export function buildRequests({ path, filters }: List): ListRequest[] {
   let queries: string[][] = [[]]
   for (const filter of filters) {
     const input = values[path]?.[filter]
-    if (!input) throw new Error(`${path} has a filter ${filter}: say here what to filter by`)
+    if (!input)
+      throw new Error(`The filter ${filter} of ${path} must have values in test/conventions/plans/requests.ts`)
     queries = queries.flatMap(query => [query, ...input.map(value => [...query, `${filter}=${value}`])])
   }
   // Tombstones are listed only with a time and without other filters.
-  const listsTombstones = (query: string[]) =>
+  const canListTombstones = (query: string[]) =>
     query.length === 2 && query.some(input => input.startsWith('updated_after'))
-  queries = queries.filter(query => !query.includes('removed=true') || listsTombstones(query))
-  if (alone.has(path)) queries = queries.filter(query => query.length <= 1)
-  const at = path.replace(/^\/[\w/]+\/\{\w+\}/, of => ids[of] ?? of)
+  queries = queries.filter(query => !query.includes('removed=true') || canListTombstones(query))
+  if (listsTestedAlone.has(path)) queries = queries.filter(query => query.length <= 1)
+  const resolvedPath = path.replace(/^\/[\w/]+\/\{\w+\}/, prefix => ids[prefix] ?? prefix)
   return queries.map(query => ({
     list: path,
     filters: query.map(parameter => parameter.split('=')[0] ?? ''),
-    url: query.length ? `${at}?${query.join('&')}` : at,
+    url: query.length ? `${resolvedPath}?${query.join('&')}` : resolvedPath,
   }))
 }

@@ -1,9 +1,9 @@
 import pg from 'pg'
 import { type Db, sql } from '../../../src/database/db.ts'
-import type { Declared } from './declared.ts'
-import type { Recorded } from './recorder.ts'
+import type { DeclaredCall } from './declared.ts'
+import type { RecordedCall } from './recorder.ts'
 
-/** A value of each type that a column has, as PostgreSQL writes it: what `pg` makes of it is what columns of the type come as. */
+/** A value of each type of our columns in PostgreSQL's text format. The value that `pg` parses it to shows the TypeScript type. */
 const samples: Record<string, string> = {
   bool: 't',
   int4: '1',
@@ -23,40 +23,42 @@ const samples: Record<string, string> = {
   jsonb: '{}',
 }
 
-/** By its OID what a type comes as, in TypeScript's words; `json` may be whatever JSON can say. */
-export type ComesAs = Map<number, string>
+/** The TypeScript type of the values of each PostgreSQL type, by OID; `json` for any JSON value. */
+export type ColumnTypes = Map<number, string>
 
-export async function comesAs(db: Db): Promise<ComesAs> {
+export async function readColumnTypes(db: Db): Promise<ColumnTypes> {
   const types = await db.rows<{ oid: number; name: string }>(
     sql`select oid::integer as oid, typname::text as name from pg_type where typname = any(${Object.keys(samples)})`,
   )
-  const parsed = (oid: number, name: string) => pg.types.getTypeParser(oid, 'text')(samples[name] ?? '')
-  return new Map(types.map(({ oid, name }) => [oid, name.startsWith('json') ? 'json' : typeName(parsed(oid, name))]))
+  const parseSample = (oid: number, name: string) => pg.types.getTypeParser(oid, 'text')(samples[name] ?? '')
+  return new Map(
+    types.map(({ oid, name }) => [oid, name.startsWith('json') ? 'json' : getTypeName(parseSample(oid, name))]),
+  )
 }
 
-function typeName(value: unknown): string {
-  if (Array.isArray(value)) return `${typeName(value[0])}[]`
+function getTypeName(value: unknown): string {
+  if (Array.isArray(value)) return `${getTypeName(value[0])}[]`
   if (Buffer.isBuffer(value)) return 'Buffer'
   return value instanceof Date ? 'Date' : typeof value
 }
 
-/** In what the rows that came are not what they are declared to be. */
-export function differences(
-  types: ComesAs,
-  { at, fields }: Declared,
-  { columns, nulls }: Omit<Recorded, 'at'>,
+/** Returns the differences between the declared type of a call and its recorded rows. */
+export function findDifferences(
+  types: ColumnTypes,
+  { at, fields }: DeclaredCall,
+  { columns, nulls }: Omit<RecordedCall, 'at'>,
 ): string[] {
   const names = new Set([...Object.keys(fields), ...Object.keys(columns)])
   return [...names].flatMap(name => {
     const field = fields[name]
     const oid = columns[name]
-    const say = (text: string) => [`${at} ${name} ${text}`]
-    if (!field) return say('is not declared')
-    if (oid === undefined) return say('does not come')
+    const describe = (text: string) => [`${at} ${name} ${text}`]
+    if (!field) return describe('is not declared')
+    if (oid === undefined) return describe('is missing')
     const type = types.get(oid) ?? `a type without a sample, ${oid}`
     const declared = field.type.replace(/^readonly /, '')
     if (type === 'json' ? /^(Date|Buffer|bigint|never)\b/.test(declared) : type !== declared)
-      return say(`is declared ${field.type}, and comes as ${type}`)
-    return nulls.includes(name) && !field.nullable ? say('comes as null') : []
+      return describe(`is declared ${field.type}, but is ${type}`)
+    return nulls.includes(name) && !field.nullable ? describe('is null') : []
   })
 }

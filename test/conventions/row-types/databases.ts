@@ -26,8 +26,8 @@ import {
 import { addService } from '../../../src/store/tenancy/services.ts'
 import type { TestApi } from '../../support/service.ts'
 
-/** A database is made known, and a line of the audit handed on to it: here it is the same one. */
-export async function askDataDatabases({ db, keys }: TestApi) {
+/** Adds a shard, with the control database as its database, with a service and API keys. Forwards an audit entry to it. */
+export async function tourShards({ db, keys }: TestApi) {
   await storeShard(db, keys, 'toured', 'postgres://nobody@nowhere/x')
   assert.equal(await findShardUrl(db, keys, 'toured'), 'postgres://nobody@nowhere/x')
   const service = await addService(db, 'toured-elsewhere', {}, 'toured')
@@ -47,8 +47,8 @@ export async function askDataDatabases({ db, keys }: TestApi) {
   await recordDeprecatedUses(db, [use])
   assert.equal((await listDeprecatedUses(db, service, 'toured'))[0]?.requests, 2)
   const entries = await listServicesIn(db)
-  const strange = entries.map(entry => ({ ...entry, name: `${entry.name}-other` }))
-  assert.equal((await registerServices(db, 'toured', strange)).length, strange.length)
+  const renamedEntries = entries.map(entry => ({ ...entry, name: `${entry.name}-other` }))
+  assert.equal((await registerServices(db, 'toured', renamedEntries)).length, renamedEntries.length)
   const [copy] = await findMisplaced(db, 'other', await findByName(db, ['toured-elsewhere']))
   assert.ok(copy && copy.assignedShard === 'toured' && (await isServedIn(db, copy)))
   assert.deepEqual(await findMissingServices(db, db, 'toured'), [])

@@ -6,32 +6,32 @@ const root = fileURLToPath(new URL('../../..', import.meta.url))
 
 /** The declared type of a column. */
 export interface Field {
-  /** As TypeScript writes it, null apart; one of several texts is a `string`. */
+  /** The TypeScript type without null. A union of string literals is `string`. */
   type: string
   nullable: boolean
 }
 
-/** A call of `row` or `rows`: where it stands, `src/store/….ts:12:34`, and the columns of the type that it is cast to. */
-export interface Declared {
+/** A call of `row` or `rows`: its position, such as `src/store/….ts:12:34`, and the columns of its type argument. */
+export interface DeclaredCall {
   at: string
   fields: Record<string, Field>
 }
 
-/** All calls of `row` and `rows` in `src`, as the compiler understands them; not those without a type, of whose rows nothing can be read. */
-export function declaredRows(): Declared[] {
+/** Lists the calls of `row` and `rows` in `src` with their declared types. Leaves out calls without a type argument, whose rows have no columns. */
+export function listDeclaredCalls(): DeclaredCall[] {
   const api = new API({ cwd: root })
   try {
     const [project] = api.updateSnapshot({ openProjects: [`${root}tsconfig.json`] }).getProjects()
-    if (!project) throw new Error('tsconfig.json is a project')
+    if (!project) throw new Error('the compiler found no project in tsconfig.json')
     const { checker, program } = project
     const files = program.getSourceFileNames().filter(name => name.startsWith(`${root}src/`))
     const declared = files.flatMap(name => {
       const file = program.getSourceFile(name)
-      if (!file) throw new Error(`${name} is a file of the project`)
-      return callsIn(checker, file).map(({ call, method }) => {
+      if (!file) throw new Error(`the compiler found no source file ${name}`)
+      return findCalls(checker, file).map(({ call, method }) => {
         const { line, character } = file.getLineAndCharacterOfPosition(method.getStart(file))
         const at = `${name.slice(root.length)}:${line + 1}:${character + 1}`
-        return { at, fields: fieldsOf(checker, rowType(checker, call)) }
+        return { at, fields: listFields(checker, getRowType(checker, call)) }
       })
     })
     return declared.filter(({ fields }) => Object.keys(fields).length)
@@ -40,42 +40,40 @@ export function declaredRows(): Declared[] {
   }
 }
 
-/** Calls of the methods `row` and `rows` that `src/database/db.ts` declares. */
-function callsIn(checker: Checker, file: SourceFile) {
+/** Finds the calls of the methods `row` and `rows` that `src/database/db.ts` declares. */
+function findCalls(checker: Checker, file: SourceFile) {
   const calls: { call: Node; method: Node }[] = []
-  const refresh = (node: Node) => {
-    node.forEachChild(refresh)
+  const visit = (node: Node) => {
+    node.forEachChild(visit)
     if (!isCallExpression(node) || !isPropertyAccessExpression(node.expression)) return
     const { name: method } = node.expression
     if (!/^rows?$/.test(method.text)) return
     const declarations = checker.getSymbolAtLocation(method)?.declarations ?? []
     if (declarations.some(({ path }) => path.endsWith('/src/database/db.ts'))) calls.push({ call: node, method })
   }
-  refresh(file)
+  visit(file)
   return calls
 }
 
-/** The row that a call comes to: of `Promise<Row[]>`, or of `Promise<Row | undefined>`. */
-function rowType(checker: Checker, call: Node): Type {
-  const response = argumentOf(checker, checker.getTypeAtLocation(call))
-  return checker.isArrayType(response)
-    ? argumentOf(checker, response)
-    : (checker.getNonNullableType(response) ?? response)
+/** Returns the row type of a call that returns `Promise<Row[]>` or `Promise<Row | undefined>`. */
+function getRowType(checker: Checker, call: Node): Type {
+  const result = getTypeArgument(checker, checker.getTypeAtLocation(call))
+  return checker.isArrayType(result) ? getTypeArgument(checker, result) : (checker.getNonNullableType(result) ?? result)
 }
 
-function argumentOf(checker: Checker, type: Type | undefined): Type {
+function getTypeArgument(checker: Checker, type: Type | undefined): Type {
   const [argument] = checker.getTypeArguments(type as TypeReference)
-  if (!argument) throw new Error('a promise and an array are of something')
+  if (!argument) throw new Error('the type has no type argument')
   return argument
 }
 
-const fieldsOf = (checker: Checker, row: Type) =>
+const listFields = (checker: Checker, row: Type) =>
   Object.fromEntries(
     checker.getPropertiesOfType(row).map(property => {
       const type = checker.getTypeOfSymbol(property)
-      const some = type && checker.getNonNullableType(type)
-      const base = some && checker.getBaseTypeOfLiteralType(some)
-      if (!base) throw new Error(`${property.name} has a type`)
+      const nonNullType = type && checker.getNonNullableType(type)
+      const base = nonNullType && checker.getBaseTypeOfLiteralType(nonNullType)
+      if (!base) throw new Error(`${property.name} has no type`)
       const nullable = checker.isTypeAssignableTo(checker.getNullType(), type)
       return [property.name, { type: checker.typeToString(base).replaceAll('<ArrayBufferLike>', ''), nullable }]
     }),

@@ -28,8 +28,8 @@ import { readPushStats } from '../../../src/store/ecommerce/status.ts'
 import { mapExactMatches } from '../../../src/store/mappings/automatic-fixes.ts'
 import type { TestApi } from '../../support/service.ts'
 
-/** Connects the service to a shop, reads it, and removes the connection. */
-export async function readEcommerce(testApi: TestApi) {
+/** Connects the service to a shop, runs its syncs and stock push, and removes the connection. */
+export async function tourEcommerce(testApi: TestApi) {
   const { db, keys, service, ...api } = testApi
   const simulator = await startShopifySimulator()
   try {
@@ -96,7 +96,7 @@ async function pushAndReconcile({ db, keys, service, ...api }: TestApi, simulato
     select item_id as "itemId", location_id as "locationId" from ecommerce_commitment where service_id = ${service.id}`)
   assert.ok((await findOrdersOfLevels(db, service, levels)).length)
   await reconcileStock(db, keys, service, { warn() {} }, { signal, isEmbedded: true })
-  // A batch that a process has left in flight.
+  // Simulates a batch that a killed process left in flight.
   const leaveInFlight = sql`
     update ecommerce_level set (desired_on_hand, idempotency_key, sent_at, due_at, due_rank) = row(1, 'left', now() - interval '1 hour', now(), 1)
      where service_id = ${service.id} and (item_id, location_id) = (select item_id, location_id from ecommerce_level where service_id = ${service.id} order by 1, 2 limit 1)`
@@ -134,7 +134,7 @@ async function pushAndReconcile({ db, keys, service, ...api }: TestApi, simulato
     assert.equal((await api.get(`/ecommerce${path}`)).status, 200)
 }
 
-/** Receives the event of merged customers. Then a full sync reads the deleted customer again, who has returned. */
+/** Receives the event of merged customers. Then a full sync reads the deleted customer again, because the platform has restored it. */
 async function receiveEvents({ db, keys, service }: TestApi, simulator: ShopifySimulator) {
   assert.equal(await findEventConnection(db, keys, service), undefined)
   await db.run(sql`
@@ -163,7 +163,7 @@ async function receiveEvents({ db, keys, service }: TestApi, simulator: ShopifyS
   assert.ok(await runPlatformSync(db, keys, service, 'ecommerce-customers', { warn() {} }, { full: true }))
 }
 
-/** Renames the SKU of a variant that one of our SKUs is mapped to, and the SKU back. */
+/** Renames the SKU of a mapped variant on the platform, and renames it back. */
 async function followRenamedSku(db: TestApi['db'], service: TestApi['service']) {
   const [variant] = await db.rows<{ sku: string }>(
     sql`select sku from variant where service_id = ${service.id} limit 1`,

@@ -17,13 +17,13 @@ import { beginFileRun, endFileRun, updateFileRun } from '../../../src/store/sync
 import { findInterruptedImport, recordImportProgress } from '../../../src/store/sync/imports.ts'
 import { readClock, removeMissing } from '../../../src/store/sync/remove-unseen.ts'
 import type { TestApi } from '../../support/service.ts'
-import { askDataDatabases } from './databases.ts'
-import { readEcommerce } from './ecommerce.ts'
-import { askMappingDoctor } from './mappings.ts'
-import { askMoving } from './moving.ts'
+import { tourShards } from './databases.ts'
+import { tourEcommerce } from './ecommerce.ts'
+import { tourMappings } from './mappings.ts'
+import { tourMove } from './moving.ts'
 
 /** Imports a file, interrupts another, and imports the platform's items. */
-export async function tookAFile(api: TestApi) {
+export async function tourFiles(api: TestApi) {
   const { db, service } = api
   const run = { importType: 'stores', id: 'toured' }
   await beginFileRun(db, service, run, false)
@@ -90,8 +90,8 @@ export async function tookAFile(api: TestApi) {
   await upsertStock(db, selling, [{ ...level, freeStock: 9 }], { skipOutdated: false, requestedAt: '2020-01-01' })
   assert.equal(await findShipment(db, service, 'unknown'), undefined)
 
-  await askMappingDoctor(api)
-  await readEcommerce(api)
-  await askDataDatabases(api)
-  await askMoving(api)
+  await tourMappings(api)
+  await tourEcommerce(api)
+  await tourShards(api)
+  await tourMove(api)
 }

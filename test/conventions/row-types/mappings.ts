@@ -4,8 +4,8 @@ import { checkMappings } from '../../../src/store/mappings/check-all.ts'
 import type { TestApi } from '../../support/service.ts'
 import { post } from '../../support/write.ts'
 
-/** Checks mappings, fixes them, and reverts the fixes. */
-export async function askMappingDoctor(api: TestApi) {
+/** Checks mappings, applies fixes, and undoes them. */
+export async function tourMappings(api: TestApi) {
   const { db, service } = api
   const { open, write } = ecommerceTypes['ecommerce-locations']
   const end = await open(db, service)

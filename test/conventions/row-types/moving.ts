@@ -9,7 +9,7 @@ import { captureChangedKeys, readChangedKeys } from '../../../src/store/moves/ch
 import { readClock } from '../../../src/store/moves/clocks.ts'
 import * as comparing from '../../../src/store/moves/compare-table.ts'
 import * as moves from '../../../src/store/moves/moves.ts'
-import * as shutting from '../../../src/store/moves/pause-writes.ts'
+import * as pausing from '../../../src/store/moves/pause-writes.ts'
 import * as replication from '../../../src/store/moves/replication.ts'
 import { copyRemainingRows, copyRequestLog } from '../../../src/store/moves/request-log-copy.ts'
 import { addService, listAllServices, listServices, readCurrentShard } from '../../../src/store/tenancy/services.ts'
@@ -17,13 +17,13 @@ import { createTestDatabase } from '../../support/database.ts'
 import { createDirectory } from '../../support/processes.ts'
 import type { TestApi } from '../../support/service.ts'
 
-/** A service is shut, compared and switched, with the one database as source and target; nothing is replicated. */
-export async function askMoving(api: TestApi) {
+/** Pauses the writes of a service, compares it and switches its shard. Source and target are the same database, so nothing is replicated. */
+export async function tourMove(api: TestApi) {
   const { db } = api
   const moving = await addService(db, 'toured-move')
   assert.ok(moving && (await listServices(db)).length > 0 && (await listAllServices(db)).length > 0)
-  const begun = await moves.beginMove(db, moving, 'toured')
-  assert.ok(begun && (await moves.findMove(db, moving.id)))
+  const begunMove = await moves.beginMove(db, moving, 'toured')
+  assert.ok(begunMove && (await moves.findMove(db, moving.id)))
   await db.run(
     sql`update service_move set heartbeat_at = heartbeat_at - interval '1 day' where service_id = ${moving.id}`,
   )
@@ -39,10 +39,10 @@ export async function askMoving(api: TestApi) {
   const [stores] = await comparing.loadTables(db, ['store'])
   assert.ok(stores)
   const empty = await createTestDatabase()
-  const apart = { source: db, target: empty.db }
-  const keys = await comparing.findDifferences(apart, { serviceId: id }, stores)
+  const databases = { source: db, target: empty.db }
+  const keys = await comparing.findDifferences(databases, { serviceId: id }, stores)
   assert.ok(keys.size > 0)
-  await comparing.removeEqual(apart, stores, keys)
+  await comparing.removeEqual(databases, stores, keys)
   assert.ok(keys.size > 0)
   await empty.drop()
   const name = await replication.getMoveName(db, move)
@@ -50,10 +50,10 @@ export async function askMoving(api: TestApi) {
   await replication.waitUntilCaughtUp({ source: db, target: db }, name, AbortSignal.abort()).catch(() => {})
   await moves.recordCopySlots(db, move, 'pg_toured_sync')
   await replication.unpublish(db, name, await moves.findCopySlots(db, move))
-  await shutting.listRunningImports(db, { serviceId: id })
-  await shutting.countRunningJobs(db, { serviceId: id })
-  await shutting.startDraining(db, move)
-  const until = await shutting.pauseWrites(db, move, 2_000)
+  await pausing.listRunningImports(db, { serviceId: id })
+  await pausing.countRunningJobs(db, { serviceId: id })
+  await pausing.startDraining(db, move)
+  const until = await pausing.pauseWrites(db, move, 2_000)
   assert.ok(until)
   await db.transaction(async tx => {
     await tx.run(sql`select next_change_timestamp(${id}, null)`)
@@ -73,8 +73,8 @@ export async function askMoving(api: TestApi) {
   await moves.endMove(db, move)
 }
 
-/** Opens a server whose WAL can be read. Checks the names of replication slots and the keys of changed rows. */
-export async function askChangedKeys() {
+/** Starts a server with logical WAL. Checks the names of replication slots and the keys of changed rows. */
+export async function tourChangedKeys() {
   const home = createDirectory()
   const server = await startPostgres(join(home, 'postgres'), { settings: { shared_buffers: '16MB' } })
   const db = openDatabase(buildDatabaseUrl([server], server.connection.database), { max: 1 })

@@ -4,8 +4,8 @@ import { renderStaleStock } from '../../../src/jobs/render-stock.ts'
 import { changeSettings } from '../../../src/store/tenancy/settings.ts'
 import type { TestApi } from '../../support/service.ts'
 
-/** Renders all stock again for the service, and that of a store and of a SKU by the job. */
-export async function renderStale({ db, service }: TestApi) {
+/** Renders all stock of the service again, and lets the job render the stock of each store and SKU again. */
+export async function tourStaleStock({ db, service }: TestApi) {
   for (const inventoryBuffer of [1, null]) await db.transaction(tx => changeSettings(tx, service, { inventoryBuffer }))
   await db.run(sql`
     insert into stock_rerender (service_id, stock_column, id)

@@ -100,9 +100,9 @@ import { addLogEntries } from '../../support/postgres/log-entries.ts'
 import { createMember } from '../../support/reward-member.ts'
 import type { TestApi } from '../../support/service.ts'
 import { post, put } from '../../support/write.ts'
-import { tookAFile } from './files.ts'
-import { renderStale } from './stock.ts'
-import { deliverToWebhook } from './webhooks.ts'
+import { tourFiles } from './files.ts'
+import { tourStaleStock } from './stock.ts'
+import { tourWebhooks } from './webhooks.ts'
 
 const newPerson = {
   issuer: 'https://login.example.com',
@@ -112,8 +112,8 @@ const newPerson = {
   stateHash: randomBytes(32),
 }
 
-/** Asks what the contract of the drivers does not ask for: what commands, jobs, imports and the warehouse read. */
-export async function tour(api: TestApi) {
+/** Makes the calls that the driver contracts don't make: those of commands, jobs, imports and exports. */
+export async function runTour(api: TestApi) {
   const { db, keys, service } = api
   await migrate(db)
   const sessions = createSessions(db, keys)
@@ -126,17 +126,17 @@ export async function tour(api: TestApi) {
   await listAccounts(db)
   await listServices(db)
   await readService(db, service.id)
-  await removeOne(api)
+  await tourDeletion(api)
   await findAccountRecord(db, service, api.username)
   await isLastAdmin(db, api.username, service)
   await readSettings(db, service)
   await lockStoredBackOffice(db, keys, service)
   await findStoredBackOffice(db, keys, service)
   await countJobs(db, service)
-  await askDoctor(api)
-  await encryptAgain(api)
+  await tourDoctor(api)
+  await tourReencryption(api)
 
-  await leaveOpen(api)
+  await tourOpenWrite(api)
   await readCurrentPositions(db, service, ['customer', 'reward-account'])
   await readCurrentState(db, service, ['customer', 'reward-account'])
   const { data } = (await api.get('/changes?limit=1000&records=true')).json
@@ -149,17 +149,17 @@ export async function tour(api: TestApi) {
   await purgeResponses(db, () => false)
 
   await Promise.all([findSkusById, findStoresById, findStoresByNumber].map(find => find(db, service, [])))
-  const [sold] = await db.rows<{ skuId: string }>(
+  const [variant] = await db.rows<{ skuId: string }>(
     sql`select sku_id as "skuId" from variant where service_id = ${service.id} limit 1`,
   )
-  assert.ok(sold)
+  assert.ok(variant)
   await db.transaction(tx => updateSubscriptions(tx, service))
-  await findStockKey(db, service, sold.skuId)
+  await findStockKey(db, service, variant.skuId)
   const changes = [{ from: '2099-12-26', price: '1.00' }]
-  assert.equal((await replacePriceChanges(db, service, [{ ...sold, changes }])).changed, 1)
-  await mapSkus(db, service, [{ ...sold, ecommerceSku: 'toured', ecommerceProductId: 'toured' }])
-  await renderStale(api)
-  await findMapping(db, service, 'skus', sold.skuId)
+  assert.equal((await replacePriceChanges(db, service, [{ ...variant, changes }])).changed, 1)
+  await mapSkus(db, service, [{ ...variant, ecommerceSku: 'toured', ecommerceProductId: 'toured' }])
+  await tourStaleStock(api)
+  await findMapping(db, service, 'skus', variant.skuId)
   await withInitialLoad(db, service, 'staff', () =>
     upsertStaff(db, service, [{ id: '77', code: 'JSMITH', surname: 'Smith', updateTimeStamp: '2026-01-31 14:05:00' }]),
   )
@@ -172,9 +172,9 @@ export async function tour(api: TestApi) {
   await analyzeGrownTables(db)
   await db.run(sql`drop table grown`)
 
-  const locked = await leaseSync(db, service, 'customers')
-  assert.ok(locked)
-  const lease = { sync: 'customers', run: locked.run }
+  const leasedSync = await leaseSync(db, service, 'customers')
+  assert.ok(leasedSync)
+  const lease = { sync: 'customers', run: leasedSync.run }
   const [firstCustomer, ...otherCustomers] = await db.rows<{ id: string }>(
     sql`select id from customer where service_id = ${service.id}`,
   )
@@ -188,7 +188,7 @@ export async function tour(api: TestApi) {
   )
   const findExisting = async (ids: readonly string[]) => [...ids]
   await removeUnseen(db, service, { lease, list: 'customer', findExisting, onRemoved: async () => {} })
-  await haveErased(api)
+  await tourErasure(api)
 
   const syncs = [{ serviceId: service.id, sync: 'stock', intervalSeconds: 1 }]
   await readFinishedAt(db)
@@ -203,9 +203,9 @@ export async function tour(api: TestApi) {
   await findReadAt(db, service, 'transactions', '65432')
   assert.equal((await api.get('/syncs')).status, 200)
   for (const path of ['/stats', '/stats/back-office-calls']) assert.equal((await api.get(path)).status, 200)
-  await tookAFile(api)
-  await deliverToWebhook(api)
-  await logged(api)
+  await tourFiles(api)
+  await tourWebhooks(api)
+  await tourRequestLog(api)
   assert.equal((await api.get('/search?q=smith')).status, 200)
   assert.equal((await api.get('/health')).status, 200)
   const [alert] = (await api.get('/alerts')).json.data
@@ -217,7 +217,7 @@ export async function tour(api: TestApi) {
   await requireOneServer(db)
 
   const [mail] = await listEmails(db, service, undefined, 1)
-  assert.ok(mail, 'a voucher was made')
+  assert.ok(mail, 'a voucher has an email')
   await findQueuedEmail(db, keys, service, mail.id)
   await retryEmails(db, service, mail.id)
   const accepted = await leaseDueJobs(db, { 'send-email': { free: 1, concurrencyPerService: undefined } }, 60)
@@ -271,13 +271,16 @@ export async function tour(api: TestApi) {
   await earn('order', '400.00')
   await returnItems('order', '100.00')
   await cancelReturn('order')
-  await redeem(api, member)
+  await tourRedemptions(api, member)
 }
 
 type Member = Awaited<ReturnType<typeof createMember>>
 
-/** Confirms a redemption, and has another one expire. */
-async function redeem({ db }: TestApi, { shop, service, addLots }: Pick<Member, 'shop' | 'service' | 'addLots'>) {
+/** Confirms a redemption, and lets another one expire. */
+async function tourRedemptions(
+  { db }: TestApi,
+  { shop, service, addLots }: Pick<Member, 'shop' | 'service' | 'addLots'>,
+) {
   await addLots({ kind: 'reward', lotId: 'r1', total: '10.00' })
   const path = '/rewards/accounts/a1/redemptions'
   const [confirmed, expired] = [randomUUID(), randomUUID()]
@@ -291,8 +294,8 @@ async function redeem({ db }: TestApi, { shop, service, addLots }: Pick<Member, 
   await db.transaction(tx => expireRedemptions(tx, service, due))
 }
 
-/** Exports and erases a customer who has bought a voucher and goods, some of which were returned. */
-async function haveErased({ db, keys, service }: TestApi) {
+/** Exports and erases a customer who bought a voucher and returned some items of an order. */
+async function tourErasure({ db, keys, service }: TestApi) {
   const buyer = await db.row<{ id: string }>(sql`
     select customer_id as id from sales_order join sales_return r using (service_id)
      where service_id = ${service.id} and r.order_id = sales_order.id and customer_id is not null limit 1`)
@@ -310,19 +313,19 @@ async function haveErased({ db, keys, service }: TestApi) {
   await findMessageId(db, service, mail.id)
 }
 
-/** The doctor finds that a test's database need not outlive a power cut, and would have the test fail for it. */
-async function askDoctor({ database }: TestApi) {
+/** Runs `tillbridge doctor`. Restores the exit code, because the doctor reports that test databases aren't durable. */
+async function tourDoctor({ database }: TestApi) {
   const { env, exitCode } = process
-  const said = mock.method(console, 'log', () => {})
+  const consoleLog = mock.method(console, 'log', () => {})
   process.env = { ...env, ...getDatabaseEnvironment(database), DATABASE_READ_URL: database.connection }
   await buildDoctorCommand(new Command()).parseAsync([], { from: 'user' })
   process.env = env
   process.exitCode = exitCode
-  said.mock.restore()
+  consoleLog.mock.restore()
 }
 
 /** Encrypts all values with another secret, in a transaction that is rolled back. */
-async function encryptAgain({ db, keys }: TestApi) {
+async function tourReencryption({ db, keys }: TestApi) {
   const newer = { ...deriveKeys(randomBytes(32)), otherKeys: [keys] }
   const undone = new Error('rolled back')
   const rotation = db.transaction(async tx => {
@@ -335,8 +338,8 @@ async function encryptAgain({ db, keys }: TestApi) {
   await assert.rejects(rotation, undone)
 }
 
-/** A service is shut, emptied and gone. */
-async function removeOne({ db, createService }: TestApi) {
+/** Deletes a service with all its rows. */
+async function tourDeletion({ db, createService }: TestApi) {
   const { service } = await createService()
   await lockService(db, service)
   assert.equal((await listDeleting(db)).length, 1)
@@ -348,8 +351,8 @@ async function removeOne({ db, createService }: TestApi) {
   await deleteService(db, service)
 }
 
-/** Leaves a write open, requests it from another caller, and recovers it. */
-async function leaveOpen({ db, keys, service }: TestApi) {
+/** Leaves a write open, repeats it from another caller, and reconciles it. */
+async function tourOpenWrite({ db, keys, service }: TestApi) {
   const requested = { operation: 'POST /orders', params: {}, body: {}, username: '', requestId: '' }
   const [id, token, other] = [randomUUID(), randomUUID(), randomUUID()]
   const intent = { id, token, keyHash: undefined, requestHash: Buffer.from('a'), requested }
@@ -360,8 +363,8 @@ async function leaveOpen({ db, keys, service }: TestApi) {
   assert.equal((await claimInDoubtWrite(db, keys))?.id, id)
 }
 
-/** A request is logged, and found again. */
-async function logged({ db, service }: TestApi) {
+/** Logs requests and finds them. */
+async function tourRequestLog({ db, service }: TestApi) {
   await addLogEntries(db, service, [{ requestId: 'toured' }])
   assert.ok(await findRequestRecord(db, service, 'toured'))
   assert.ok((await readRequestPage(db, service, { request_id: 'toured' }, undefined, { limit: 1 })).end)

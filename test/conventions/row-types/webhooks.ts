@@ -15,8 +15,8 @@ import { createWebhook } from '../../../src/webhooks/create-webhook.ts'
 import { generateSecret } from '../../../src/webhooks/signature.ts'
 import type { TestApi } from '../../support/service.ts'
 
-/** Sends a delivery to an endpoint that rejects it. */
-export async function deliverToWebhook({ db, keys, service }: TestApi) {
+/** Records a rejected delivery of an endpoint. */
+export async function tourWebhooks({ db, keys, service }: TestApi) {
   const expected = { url: 'https://shop.example/hooks', fromBeginning: true }
   const { id } = await db.transaction(tx => createWebhook(tx, keys, service, expected))
   await db.transaction(tx => rotateSecret(tx, keys, service, id, generateSecret()))
