@@ -1,6 +1,6 @@
 import { findImports, readSources } from '../test/support/imports.ts'
 
-/** Prints the test files that start neither a database nor a service. All of them take a minute. */
+/** Prints the test files that start neither a database nor a server. All of them take a minute. */
 const files = new Map(
   readSources('src', 'seed', 'simulator', 'scripts', 'scenarios', 'bench', 'test').map(file => [file.path, file]),
 )

@@ -64,9 +64,9 @@ try {
   const image = { root: buildah('mount', container), volume, config, environment: { PORT: String(hostPort) } }
   const runHealthCheck = async () =>
     (await once(runInRoot(image, config.Healthcheck.Test.slice(1)), 'exit'))[0] as number
-  const service = runInRoot(image, [...config.Entrypoint, ...config.Cmd])
-  const exited = once(service, 'exit')
-  const ready = await waitUntilReady(hostPort, join(volume, 'tls/ca.pem'), () => service.exitCode === null)
+  const server = runInRoot(image, [...config.Entrypoint, ...config.Cmd])
+  const exited = once(server, 'exit')
+  const ready = await waitUntilReady(hostPort, join(volume, 'tls/ca.pem'), () => server.exitCode === null)
   facts.push(['the container responds over HTTPS with a read-only root', ready])
   facts.push(['the health check succeeds', (await runHealthCheck()) === 0])
   const socket = readdirSync(volume, { recursive: true })
@@ -79,7 +79,7 @@ try {
     '--command=select 1',
   ]
   facts.push(["Debian's psql connects to the database", (await once(runInRoot(image, psql), 'exit'))[0] === 0])
-  service.kill(config.StopSignal as NodeJS.Signals)
+  server.kill(config.StopSignal as NodeJS.Signals)
   facts.push(['the stop signal ends the container with exit code 0', (await exited)[0] === 0])
   const postgres = readdirSync(volume, { recursive: true }).map(String)
   facts.push([

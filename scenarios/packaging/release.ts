@@ -68,19 +68,19 @@ try {
   if (!existsSync(join(root, 'dev/null'))) run('mknod', '-m', '666', join(root, 'dev/null'), 'c', '1', '3')
 
   const [program, ...args] = toCommand('/first', 'exec /opt/tillbridge/bin/tillbridge start')
-  const service = spawn(program, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  const server = spawn(program, args, { stdio: ['ignore', 'pipe', 'inherit'] })
   let output = ''
-  service.stdout.on('data', text => {
+  server.stdout.on('data', text => {
     output += text
   })
-  for (let i = 0; i < 120 && !output.includes('Press Ctrl-C to stop.') && service.exitCode === null; i++)
+  for (let i = 0; i < 120 && !output.includes('Press Ctrl-C to stop.') && server.exitCode === null; i++)
     await delay(1_000)
   facts.push(['one command starts the server', output.includes('Press Ctrl-C to stop.')])
   const [healthCommand, ...healthArgs] = toCommand('/first', '/opt/tillbridge/bin/healthy')
   facts.push(['the health check succeeds', spawnSync(healthCommand, healthArgs).status === 0])
   tillbridge('/first', 'backup --plain /first/backup')
-  service.kill('SIGTERM')
-  const code = await new Promise(resolve => service.once('exit', resolve))
+  server.kill('SIGTERM')
+  const code = await new Promise(resolve => server.once('exit', resolve))
   facts.push(['SIGTERM ends the server with exit code 0', code === 0])
   facts.push(['the health check fails after it has stopped', spawnSync(healthCommand, healthArgs).status === 1])
   run('cp', join(root, 'first/secret'), join(root, 'second/secret'))

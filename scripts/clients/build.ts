@@ -94,7 +94,7 @@ const serviceParameter = '#/components/parameters/ServiceName'
 /**
  * Returns the OpenAPI document without the parts that a client doesn't need or a generator doesn't support. A client sends the
  * service's header with each request. openapi-generator treats webhooks as operations, and copies the introduction into
- * each file. PHP's regular expressions don't know `\u`, and the service validates texts anyway. C# has no constants of the type boolean.
+ * each file. PHP's regular expressions don't know `\u`, and the server validates texts anyway. C# has no constants of the type boolean.
  */
 function buildClientDocument() {
   const file = new URL('../../openapi.json', import.meta.url)

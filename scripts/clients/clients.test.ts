@@ -13,7 +13,7 @@ import { apiKeyOf, startNetwork, trust } from '../../test/client/shop.ts'
 import { startOrderShop } from '../../test/support/order-shop.ts'
 import { buildClient, type Language } from './build.ts'
 
-// Builds each client as a user gets it, installs it, and runs its example and its tests against a service.
+// Builds each client as a user gets it, installs it, and runs its example and its tests against a server.
 
 const { api } = await startOrderShop()
 trust(api.ca)

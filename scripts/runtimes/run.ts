@@ -78,16 +78,16 @@ const env = {
   TLS_CERT_FILE: certFile,
   TLS_KEY_FILE: keyFile,
 }
-const service = spawn(process.execPath, [join(checkout, 'src/cli.js'), 'start'], {
+const server = spawn(process.execPath, [join(checkout, 'src/cli.js'), 'start'], {
   cwd: directory,
   env,
   stdio: ['ignore', 'pipe', 'inherit'],
 })
-const ended = once(service, 'exit')
+const ended = once(server, 'exit')
 try {
   console.log('Starting a demo shop.')
   let output = ''
-  for await (const chunk of service.stdout.setEncoding('utf8')) {
+  for await (const chunk of server.stdout.setEncoding('utf8')) {
     output += chunk
     if (output.includes('Press Ctrl-C to stop.')) break
   }
@@ -104,7 +104,7 @@ console.log('OUTCOME ' + JSON.stringify(await program(${JSON.stringify(connectio
   )
   for (const name of Object.keys(runtimes)) if (!(await passesIn(name, main, caFile))) process.exitCode = 1
 } finally {
-  service.kill('SIGTERM')
+  server.kill('SIGTERM')
   await ended
   rmSync(directory, { recursive: true, force: true })
 }
