@@ -9,16 +9,16 @@ import { isUnexpired, type Lot, type OrderEarnings, type TierRules } from '../..
 
 const year = { months: 12, days: 0 }
 
-/** So many whole units of money, in its ten-thousandths. */
-export const units = (count: number) => BigInt(count) * 10_000n
+/** Converts whole units of money to ten-thousandths. */
+export const toMoney = (count: number) => BigInt(count) * 10_000n
 
-export const tier = (id: string, qualifySpend: bigint | null, more: Partial<TierRules> = {}): TierRules => ({
+export const buildTier = (id: string, qualifySpend: bigint | null, more: Partial<TierRules> = {}): TierRules => ({
   id,
   sequence: Number(id),
-  accrualSpend: units(1),
+  accrualSpend: toMoney(1),
   accrualPoints: 1n,
   autoRewardPointThreshold: 300n,
-  autoRewardValue: units(10),
+  autoRewardValue: toMoney(10),
   qualifySpend,
   qualifyPeriod: year,
   pointsExpiry: year,
@@ -26,20 +26,20 @@ export const tier = (id: string, qualifySpend: bigint | null, more: Partial<Tier
   ...more,
 })
 
-/** The day on which it all begins. */
+/** The first day of each test. */
 export const today = '2026-11-21'
 
-export const tierRules = [tier('1', 0n), tier('2', units(500)), tier('3', units(1_500))]
+export const tierRules = [buildTier('1', 0n), buildTier('2', toMoney(500)), buildTier('3', toMoney(1_500))]
 
-export const at = (tierId: string | null, tierLockedUntilDate: string | null = null) => ({
+export const atTier = (tierId: string | null, tierLockedUntilDate: string | null = null) => ({
   tierId,
   tierLockedUntilDate,
 })
 
-/** An account in memory that follows the ledger as the tables do. */
-export function account(tiers: TierRules[]) {
+/** Creates an in-memory account that applies ledger entries as the tables do. */
+export function createAccountModel(tiers: TierRules[]) {
   const lots = new Map<string, Lot & { kind: string; total: bigint; points: bigint }>()
-  const place = { ...at('1'), qualifyingSpend: 0n, pointsOwed: 0n }
+  const state = { ...atTier('1'), qualifyingSpend: 0n, pointsOwed: 0n }
   const orders = new Map<string, OrderEarnings & { lots: string[] }>()
   let day = today
   let created = 0
@@ -49,7 +49,7 @@ export function account(tiers: TierRules[]) {
       lot => lot.kind === 'reward' && lot.remaining === lot.total && lot.remaining > 0n && isUnexpired(lot, day),
     )
   const points = () => [...lots.values()].filter(lot => lot.kind === 'points' && lot.remaining > 0n)
-  const status = (): RewardState => ({ ...place, today: day, now: `${day} 12:00:00`, tiers, points: points() })
+  const status = (): RewardState => ({ ...state, today: day, now: `${day} 12:00:00`, tiers, points: points() })
   const openPoints = () => points().reduce((sum, lot) => sum + (isUnexpired(lot, day) ? lot.remaining : 0n), 0n)
 
   function apply(orderNumber: string, move: RewardMovement) {
@@ -76,26 +76,26 @@ export function account(tiers: TierRules[]) {
         if (lot) order.lots.push(lot.id)
       }
       if (kind === 'return') order.reversedSpend -= spend
-      if (kind === 'owe') place.pointsOwed -= amount
-      if (kind === 'settle') place.pointsOwed += amount
+      if (kind === 'owe') state.pointsOwed -= amount
+      if (kind === 'settle') state.pointsOwed += amount
       if (kind === 'owe' || (kind === 'reverse' && lot?.kind === 'points')) order.reversedPoints -= amount
     }
-    Object.assign(place, move.tierStatus, { qualifyingSpend: move.qualifyingSpend })
+    Object.assign(state, move.tierStatus, { qualifyingSpend: move.qualifyingSpend })
   }
 
   return {
     lots,
-    place,
+    state,
     orders,
     openPoints,
     rewards,
-    pass: (days: number) => {
+    advanceDays: (days: number) => {
       day = Temporal.PlainDate.from(day).add({ days }).toString()
     },
     earn(orderNumber: string, amount: bigint) {
       apply(orderNumber, computeEarning(status(), { orderNumber, amount }, newId))
     },
-    giveBack(orderNumber: string, amount: bigint) {
+    returnOrder(orderNumber: string, amount: bigint) {
       const order = orders.get(orderNumber)
       if (!order) return
       const move = computeReversal(
@@ -111,25 +111,26 @@ export function account(tiers: TierRules[]) {
       if (reward) reward.remaining -= 1n
     },
     check() {
-      assert.ok(place.pointsOwed >= 0n && place.qualifyingSpend >= 0n)
-      if (place.pointsOwed > 0n) assert.equal(openPoints(), 0n, 'points that are owed are paid before any are kept')
-      const threshold = tiers.find(({ id }) => id === place.tierId)?.autoRewardPointThreshold ?? 0n
+      assert.ok(state.pointsOwed >= 0n && state.qualifyingSpend >= 0n)
+      if (state.pointsOwed > 0n)
+        assert.equal(openPoints(), 0n, 'owed points must be repaid before points stay available')
+      const threshold = tiers.find(({ id }) => id === state.tierId)?.autoRewardPointThreshold ?? 0n
       assert.ok(openPoints() < threshold, `${openPoints()} points are left of ${threshold}`)
       for (const order of orders.values()) {
         assert.ok(order.reversedSpend <= order.spend && order.reversedPoints <= order.points)
         if (order.reversedSpend === order.spend) assert.equal(order.reversedPoints, order.points)
       }
       const all = [...lots.values()]
-      const sum = (kind: string, of: 'remaining' | 'points') =>
-        all.filter(lot => lot.kind === kind).reduce((total, lot) => total + lot[of], 0n)
+      const sum = (kind: string, field: 'remaining' | 'points') =>
+        all.filter(lot => lot.kind === kind).reduce((total, lot) => total + lot[field], 0n)
       const restored = all
         .filter(lot => lot.kind === 'reward' && lot.remaining === 0n)
         .reduce((total, lot) => total + lot.points, 0n)
       const earned = [...orders.values()].reduce((total, order) => total + order.points - order.reversedPoints, 0n)
       assert.equal(
-        sum('points', 'remaining') - place.pointsOwed + sum('reward', 'points') - restored,
+        sum('points', 'remaining') - state.pointsOwed + sum('reward', 'points') - restored,
         earned,
-        'no point is lost or made',
+        'no point may be lost or created',
       )
     },
   }

@@ -35,9 +35,9 @@ test('a return first takes its own lot, then the earliest expiring lots', async 
   )
   await ann.addLots({ lotId: 'soon', total: '30', expiryDate: ann.getToday() })
   await ann.returnItems('W1', '60.00')
-  const of = async () =>
+  const getAvailableByLot = async () =>
     Object.fromEntries((await ann.getAccount()).points.map(lot => [lot.description ?? lot.id, lot.available]))
-  assert.deepEqual(await of(), { 'Order W1': 0, 'Order W2': 80, soon: 0 })
+  assert.deepEqual(await getAvailableByLot(), { 'Order W1': 0, 'Order W2': 80, soon: 0 })
 })
 
 test('expired unused points are taken back in place at no further cost', async () => {
@@ -116,8 +116,8 @@ test('a cancelled return restores exactly what it took, once, at any tier', asyn
   await ann.cancelReturn('W1')
   const account = await ann.getAccount()
   assert.deepEqual([...getTierProgress(account), ...getBalances(account)], ['2', '3', '949.30', 250, '10.00', 50])
-  const again = account.points.find(lot => lot.description === 'Return R-W1 cancelled')
-  assert.deepEqual([again?.total, again?.expiryDate], [50, expiry])
+  const restoredLot = account.points.find(lot => lot.description === 'Return R-W1 cancelled')
+  assert.deepEqual([restoredLot?.total, restoredLot?.expiryDate], [50, expiry])
   await ann.cancelReturn('W1')
   assert.deepEqual(await ann.getAccount(), account)
   await ann.returnItems('W1', '100.70')
@@ -139,14 +139,14 @@ test('points restored by a cancelled return repay its debt first', async () => {
 test('a cancelled return restores at most the qualifying spend it took', async () => {
   const ann = await createMember(api)
   await ann.earn('W1', '600.00')
-  const spend = async () =>
+  const getSpend = async () =>
     (
       await api.db.row<{ spend: string }>(
         sql`select trim_scale(qualifying_spend)::text as spend from reward_account where service_id = ${ann.service.id}`,
       )
     )?.spend
-  // A sync starts the year again.
-  const begin = (initial: string) =>
+  // A sync resets the spend of the year.
+  const setSpend = (initial: string) =>
     api.db.run(
       sql`update reward_account set qualifying_spend = ${initial}::numeric where service_id = ${ann.service.id}`,
     )
@@ -155,10 +155,10 @@ test('a cancelled return restores at most the qualifying spend it took', async (
     ['100', '100'],
     ['700', '700'],
   ] as const) {
-    await begin(initial)
+    await setSpend(initial)
     await ann.returnItems('W1', '600.00')
     await ann.cancelReturn('W1')
-    assert.equal(await spend(), expected)
+    assert.equal(await getSpend(), expected)
     await ann.checkLedger()
   }
 })
@@ -170,22 +170,22 @@ test('balances always equal open lots and lots equal the ledger', async () => {
   const steps = fc.array(
     fc.oneof(
       { weight: 3, arbitrary: fc.record({ earn: number, amount: cents }) },
-      { weight: 3, arbitrary: fc.record({ giveBack: number, amount: cents }) },
+      { weight: 3, arbitrary: fc.record({ returnOrder: number, amount: cents }) },
       fc.record({ cancel: number }),
       fc.record({ days: fc.integer({ min: 30, max: 400 }) }),
       fc.record({ use: fc.boolean() }),
     ),
     { minLength: 4, maxLength: 14 },
   )
-  type Step = { earn?: string; giveBack?: string; cancel?: string; amount?: string; days?: number; use?: boolean }
+  type Step = { earn?: string; returnOrder?: string; cancel?: string; amount?: string; days?: number; use?: boolean }
   await fc.assert(
     fc.asyncProperty(steps, async (input: Step[]) => {
       const ann = await createMember(api)
-      for (const { earn, giveBack, cancel, amount = '0', days, use } of input) {
+      for (const { earn, returnOrder, cancel, amount = '0', days, use } of input) {
         if (earn) await ann.earn(earn, amount)
-        if (giveBack) await ann.returnItems(giveBack, amount)
+        if (returnOrder) await ann.returnItems(returnOrder, amount)
         if (cancel) await ann.cancelReturn(cancel)
-        if (days) await pass(ann.service.id, days)
+        if (days) await passDays(ann.service.id, days)
         if (use)
           await api.db.run(sql`
             update reward_lot set redeemed = total where service_id = ${ann.service.id} and kind = 'reward' and consumed = 0
@@ -197,8 +197,8 @@ test('balances always equal open lots and lots equal the ledger', async () => {
   )
 })
 
-/** Time passes: every date of an account lies further back. */
-async function pass(id: number, days: number) {
+/** Back-dates all dates of an account by this many days. */
+async function passDays(id: number, days: number) {
   await api.db.run(sql`
     update reward_lot set expiry_date = expiry_date - ${days}::integer, created_at = created_at - make_interval(days => ${days}::integer) where service_id = ${id}`)
   await api.db.run(

@@ -83,7 +83,7 @@ test('points become rewards at the threshold, earliest expiry first', async () =
     { lotId: 'soon', total: '150', redeemed: '20', pending: '30', expiryDate: '2098-12-31' },
     { lotId: 'gone', total: '500', expiryDate: '2020-12-31' },
   )
-  // 100 + 100 + 100 are open; the order's own lot, of 24 months, goes first of all.
+  // Three lots have 100 open points each. The lot of the order expires in 24 months, so its points are used first.
   await ann.earn('W1', '450.00')
   const account = await ann.getAccount()
   assert.deepEqual(
@@ -113,8 +113,8 @@ test('spend can raise an account several tiers and locks the tier', async () => 
   await ann.earn('W2', '0.01')
   const second = await ann.getAccount()
   assert.deepEqual(getTierProgress(second), ['2', '3', '1000.00'])
-  const locked = [from, ann.getToday()].map(day => getLastDay(day, { months: 12, days: 0 }))
-  assert.ok(locked.includes(second.tierLockedUntilDate), String(second.tierLockedUntilDate))
+  const lockDates = [from, ann.getToday()].map(day => getLastDay(day, { months: 12, days: 0 }))
+  assert.ok(lockDates.includes(second.tierLockedUntilDate), String(second.tierLockedUntilDate))
   await ann.earn('W3', '50.00')
   const third = (await ann.getAccount()).points.find(lot => lot.description === 'Order W3')
   assert.equal(third?.total, 100, 'two points for each dollar in the second tier')
@@ -122,7 +122,7 @@ test('spend can raise an account several tiers and locks the tier', async () => 
   await bob.earn('W1', '1500.00')
   const highest = await bob.getAccount()
   assert.deepEqual(getTierProgress(highest), ['3', null, null])
-  assert.equal(highest.availableRewards, '50.00', 'by the tier in which they were earned')
+  assert.equal(highest.availableRewards, '50.00', 'rewards use the tier in which their points were earned')
 })
 
 test('an account without redeemable points or reachable tier shows no next goal', async () => {
@@ -158,9 +158,9 @@ test('a tier lasts through its end date until the next order', async () => {
     account: { tierId: '3', tierLockedUntilDate: day(-2), qualifyingSpend: '600.00' },
   })
   await past.earn('W1', '10.00')
-  const fallen = await past.getAccount()
-  assert.deepEqual(getTierProgress(fallen), ['2', '3', '890.00'])
-  assert.equal(fallen.availablePoints, 20, 'what it falls to is what it earns by')
+  const downgraded = await past.getAccount()
+  assert.deepEqual(getTierProgress(downgraded), ['2', '3', '890.00'])
+  assert.equal(downgraded.availablePoints, 20, 'the order must earn by the lower tier')
 })
 
 test("another service's accounts stay unchanged", async () => {
@@ -187,7 +187,7 @@ test('importing lots again neither restores nor repeats a deduction', async () =
   await assert.rejects(
     ann.addLots({ lotId: 'a', total: '200', redeemed: '100' }),
     (error: { constraint?: string }) => error.constraint === 'reward_lot_check',
-    'a sync cannot use what was taken here',
+    "a sync can't redeem points that are already used",
   )
 })
 
@@ -210,7 +210,7 @@ test('twenty concurrent orders and their twenty returns lose no points', async (
   try {
     const orders = Array.from({ length: 20 }, (_, i) => ({ number: `W${i}`, amount: `${17 + i}.50` }))
     await Promise.all(orders.map(({ number, amount }) => ann.earn(number, amount, writers)))
-    // 17 + 18 + … + 36 points; half a dollar of each order counts for the tier alone.
+    // 17 + 18 + … + 36 points. The 0.50 of each order earns no points, but counts for the tier.
     const account = await ann.getAccount()
     assert.deepEqual([account.tierId, account.spendToNextTier], ['2', '960.00'])
     await ann.checkLedger()

@@ -17,10 +17,10 @@ import { assertReplay, post, remove, withKey } from '../../support/write.ts'
 
 const api = await startTestApi()
 after(() => api.stop())
-const load = createImporter(api)
+const runImport = createImporter(api)
 const path = '/rewards/accounts/a1/redemptions'
 
-/** A member with two rewards of 10 and 15 and 100 points. */
+/** Creates a shop with a member who has rewards of 10 and 15 and 100 points. */
 async function createShop() {
   const member = await createMember(api)
   await member.addLots(
@@ -29,20 +29,20 @@ async function createShop() {
     { lotId: 'p1', total: '100' },
   )
   const { shop } = member
-  const redeem = (body: object, by: Pick<Caller, 'request'> = shop, headers = {}) =>
-    post(by, path, { requestId: randomUUID(), ...body }, headers)
-  const end = (action: 'confirm' | 'cancel', requestId: string, by: Pick<Caller, 'request'> = shop) =>
-    post(by, `${path}/${requestId}/${action}`, {})
+  const redeem = (body: object, caller: Pick<Caller, 'request'> = shop, headers = {}) =>
+    post(caller, path, { requestId: randomUUID(), ...body }, headers)
+  const finish = (action: 'confirm' | 'cancel', requestId: string, caller: Pick<Caller, 'request'> = shop) =>
+    post(caller, `${path}/${requestId}/${action}`, {})
   const runJob = () => {
     const { signal } = new AbortController()
     const { db, keys } = api
     const offices = { getDriver: () => ({}) as never }
     return endRedemptions(offices).run({ db, keys, signal, log: pino({ level: 'silent' }) } as JobRun)
   }
-  return { ...member, redeem, end, runJob }
+  return { ...member, redeem, finish, runJob }
 }
 
-/** Counts the rows of both tables of redemptions; the confirmed part moves to the ledger. */
+/** Returns the row counts of both redemption tables. */
 const countRows = async ({ id }: Pick<Service, 'id'>) => {
   const { rows } = await api.db.pool.query(
     `select (select count(*) from reward_redemption where service_id = $1)::integer as redemptions,
@@ -53,7 +53,7 @@ const countRows = async ({ id }: Pick<Service, 'id'>) => {
 }
 
 test('rewards are reserved earliest expiry first, and used when confirmed', async () => {
-  const { shop, redeem, end, getAccount, checkLedger } = await createShop()
+  const { shop, redeem, finish, getAccount, checkLedger } = await createShop()
   const reserved = await redeem({ amount: '12.50', seconds: 600 })
   assert.equal(reserved.status, 201, reserved.text)
   const { requestId, createdAt, expiresAt, ...fields } = reserved.json.data
@@ -70,7 +70,7 @@ test('rewards are reserved earliest expiry first, and used when confirmed', asyn
     ],
   )
   await checkLedger()
-  const confirmed = await end('confirm', requestId)
+  const confirmed = await finish('confirm', requestId)
   assert.deepEqual([confirmed.status, confirmed.json.data.status], [200, 'confirmed'])
   assert.deepEqual((await shop.get(`${path}/${requestId}`)).json.data, confirmed.json.data)
   assert.deepEqual(
@@ -84,51 +84,51 @@ test('rewards are reserved earliest expiry first, and used when confirmed', asyn
 })
 
 test('points are reserved, and a cancelled redemption gives them back', async () => {
-  const { redeem, end, getAccount, checkLedger } = await createShop()
+  const { redeem, finish, getAccount, checkLedger } = await createShop()
   const { requestId, points } = (await redeem({ points: 70 })).json.data
   assert.equal(points, 70)
   assert.equal((await getAccount()).availablePoints, 30)
   const short = await redeem({ points: 31 })
   assertProblem(short, 'insufficient_rewards', api.baseUrl, path)
   assert.equal(short.json.detail, 'At most 30 points can be redeemed.')
-  assert.equal((await end('cancel', requestId)).json.data.status, 'cancelled')
+  assert.equal((await finish('cancel', requestId)).json.data.status, 'cancelled')
   assert.equal((await getAccount()).availablePoints, 100)
   await checkLedger()
 })
 
 test('each request ID has one effect, with or without an Idempotency-Key', async () => {
-  const { redeem, end, getAccount } = await createShop()
+  const { redeem, finish, getAccount } = await createShop()
   const requestId = randomUUID()
   const first = await redeem({ requestId, amount: '10.00' })
   assert.deepEqual((await redeem({ requestId: requestId.toUpperCase(), amount: '10.00' })).json, first.json)
   const reused = await redeem({ requestId, amount: '11.00' })
   assert.deepEqual([reused.status, reused.json.code], [422, 'idempotency_key_reused'])
-  const keyed = withKey()
+  const keyHeaders = withKey()
   const body = { requestId: randomUUID(), amount: '1.00' }
-  const once = await redeem(body, undefined, keyed)
-  assertReplay(await redeem(body, undefined, keyed), once)
+  const once = await redeem(body, undefined, keyHeaders)
+  assertReplay(await redeem(body, undefined, keyHeaders), once)
   assert.equal((await getAccount()).availableRewards, '14.00')
-  for (let i = 0; i < 2; i++) assert.equal((await end('confirm', requestId)).json.data.status, 'confirmed')
-  assert.equal((await end('cancel', requestId)).json.code, 'invalid_transition')
+  for (let i = 0; i < 2; i++) assert.equal((await finish('confirm', requestId)).json.data.status, 'confirmed')
+  assert.equal((await finish('cancel', requestId)).json.code, 'invalid_transition')
   assert.equal((await getAccount()).availableRewards, '14.00')
 })
 
 test('invalid redemptions are rejected, and dry runs reserve nothing', async () => {
-  const { shop, redeem, end, getAccount } = await createShop()
-  const codeOf = async (body: object) => (await redeem(body)).json.code
-  assert.equal(await codeOf({}), 'invalid_body')
-  assert.equal(await codeOf({ points: 1, amount: '1.00' }), 'invalid_body')
-  assert.equal(await codeOf({ amount: '0.00' }), 'invalid_field')
-  assert.equal(await codeOf({ amount: '1.001' }), 'invalid_field')
-  assert.equal(await codeOf({ amount: '1.00', requestId: 'cart-1' }), 'invalid_field')
+  const { shop, redeem, finish, getAccount } = await createShop()
+  const getCode = async (body: object) => (await redeem(body)).json.code
+  assert.equal(await getCode({}), 'invalid_body')
+  assert.equal(await getCode({ points: 1, amount: '1.00' }), 'invalid_body')
+  assert.equal(await getCode({ amount: '0.00' }), 'invalid_field')
+  assert.equal(await getCode({ amount: '1.001' }), 'invalid_field')
+  assert.equal(await getCode({ amount: '1.00', requestId: 'cart-1' }), 'invalid_field')
   assert.equal(
     (await post(shop, '/rewards/accounts/none/redemptions', { requestId: randomUUID(), points: 1 })).status,
     404,
   )
-  assert.equal((await end('confirm', randomUUID())).status, 404)
+  assert.equal((await finish('confirm', randomUUID())).status, 404)
   assert.equal((await shop.get(`${path}/cart-1`)).status, 404)
-  const trial = await redeem({ amount: '5.00' }, undefined, { prefer: 'tx=rollback' })
-  assert.equal(trial.json.data.status, 'pending')
+  const dryRun = await redeem({ amount: '5.00' }, undefined, { prefer: 'tx=rollback' })
+  assert.equal(dryRun.json.data.status, 'pending')
   assert.equal(
     (await redeem({ amount: '26.00' }, undefined, { prefer: 'tx=rollback' })).json.code,
     'insufficient_rewards',
@@ -137,16 +137,16 @@ test('invalid redemptions are rejected, and dry runs reserve nothing', async () 
 })
 
 test('an expired redemption reserves nothing, and the job publishes it', async () => {
-  const { shop, service, redeem, end, getAccount, runJob } = await createShop()
+  const { shop, service, redeem, finish, getAccount, runJob } = await createShop()
   const { requestId } = (await redeem({ amount: '25.00' })).json.data
   const { endCursor } = (await shop.get('/changes?kinds=reward-account')).json.meta
   await api.db.run(sql`update reward_redemption set expires_at = clock_timestamp() where service_id = ${service.id}`)
   assert.equal((await getAccount()).availableRewards, '25.00')
-  assert.equal((await end('confirm', requestId)).json.code, 'invalid_transition')
+  assert.equal((await finish('confirm', requestId)).json.code, 'invalid_transition')
   assert.equal((await shop.get(`${path}/${requestId}`)).json.data.status, 'expired')
   assert.equal((await redeem({ amount: '25.00' })).status, 201)
   await runJob()
-  assert.equal((await end('cancel', requestId)).json.data.status, 'expired')
+  assert.equal((await finish('cancel', requestId)).json.data.status, 'expired')
   const changes = (await shop.get(`/changes?kinds=reward-account&after_cursor=${encodeURIComponent(endCursor)}`)).json
   assert.deepEqual(
     changes.data.map(({ id }: { id: string }) => id),
@@ -155,25 +155,26 @@ test('an expired redemption reserves nothing, and the job publishes it', async (
 })
 
 test('orders neither convert nor take back reserved points', async () => {
-  const { redeem, end, getAccount, earn, returnItems, checkLedger } = await createShop()
+  const { redeem, finish, getAccount, earn, returnItems, checkLedger } = await createShop()
   await earn('O1', '150.00')
   const { requestId } = (await redeem({ points: 200 })).json.data
   await earn('O2', '100.00')
   assert.equal((await getAccount()).availablePoints, 150)
   await returnItems('O1', '150.00')
   assert.equal((await getAccount()).availablePoints, 0)
-  assert.equal((await end('confirm', requestId)).json.data.status, 'confirmed')
+  assert.equal((await finish('confirm', requestId)).json.data.status, 'confirmed')
   await checkLedger()
 })
 
 test('points that a redemption gives back are offset against owed points', async () => {
-  for (const ended of ['cancelled', 'expired'] as const) {
-    const { service, redeem, end, getAccount, earn, returnItems, checkLedger, runJob, listEntries } = await createShop()
+  for (const outcome of ['cancelled', 'expired'] as const) {
+    const { service, redeem, finish, getAccount, earn, returnItems, checkLedger, runJob, listEntries } =
+      await createShop()
     await earn('O1', '150.00')
     const { requestId } = (await redeem({ points: 200 })).json.data
     // 50 of the 150 points can be taken back. The others are reserved, so they are owed.
     await returnItems('O1', '150.00')
-    if (ended === 'cancelled') assert.equal((await end('cancel', requestId)).json.data.status, ended)
+    if (outcome === 'cancelled') assert.equal((await finish('cancel', requestId)).json.data.status, outcome)
     else {
       const { rowCount } = await api.db.pool.query(
         'update reward_redemption set expires_at = clock_timestamp() where service_id = $1',
@@ -182,29 +183,29 @@ test('points that a redemption gives back are offset against owed points', async
       assert.equal(rowCount, 1)
       await runJob()
     }
-    assert.equal((await getAccount()).availablePoints, 100, ended)
+    assert.equal((await getAccount()).availablePoints, 100, outcome)
     assert.ok((await listEntries()).some(entry => entry.startsWith('settle -')))
     await checkLedger()
     await earn('O2', '50.00')
-    assert.equal((await getAccount()).availablePoints, 150, 'nothing is owed any more')
+    assert.equal((await getAccount()).availablePoints, 150, 'no points may be owed any more')
     await checkLedger()
   }
 })
 
 test('a confirmation fails if an import took the reserved rewards away', async () => {
-  const { shop, redeem, end } = await createShop()
+  const { shop, redeem, finish } = await createShop()
   const { requestId } = (await redeem({ amount: '25.00' })).json.data
   const header = 'accountId,kind,lotId,createdAt,total,redeemed\n'
-  const { code } = await load(shop, 'reward-lots', `${header}a1,reward,early,2026-01-05 10:00:00,10.00,5.00\n`)
+  const { code } = await runImport(shop, 'reward-lots', `${header}a1,reward,early,2026-01-05 10:00:00,10.00,5.00\n`)
   assert.equal(code, 0)
-  assert.equal((await end('confirm', requestId)).json.code, 'insufficient_rewards')
-  assert.equal((await end('cancel', requestId)).json.data.status, 'cancelled')
+  assert.equal((await finish('confirm', requestId)).json.code, 'insufficient_rewards')
+  assert.equal((await finish('cancel', requestId)).json.data.status, 'cancelled')
 })
 
 test('the erasure of a customer deletes their redemptions', async () => {
-  const { shop, service, redeem, end } = await createShop()
+  const { shop, service, redeem, finish } = await createShop()
   const confirmed = (await redeem({ amount: '5.00' })).json.data
-  await end('confirm', confirmed.requestId)
+  await finish('confirm', confirmed.requestId)
   await redeem({ amount: '10.00' })
   await redeem({ points: 10 })
   assert.deepEqual(await countRows(service), [3, 3])
@@ -216,11 +217,11 @@ test('the erasure of a customer deletes their redemptions', async () => {
 })
 
 test('redemptions stay for 90 days after their end, and pending ones stay', async () => {
-  const { shop, service, redeem, end } = await createShop()
+  const { shop, service, redeem, finish } = await createShop()
   const ids: string[] = []
   for (const action of ['confirm', 'cancel', undefined] as const) {
     const { requestId } = (await redeem({ amount: '1.00' })).json.data
-    if (action) await end(action, requestId)
+    if (action) await finish(action, requestId)
     ids.push(requestId)
   }
   const purge = () => purgeExpired({ db: api.db, signal: new AbortController().signal } as JobRun)
@@ -245,21 +246,21 @@ test('an account of the API can have 1,000 pending redemptions', async () => {
   assert.deepEqual([rejected.status, rejected.json.code], [429, 'rate_limited'])
 })
 
-test('200 clients of two servers redeem no more than there is', async () => {
-  const { shop, redeem, end, getAccount, checkLedger } = await createShop()
+test('200 clients of two servers never redeem more than is available', async () => {
+  const { shop, redeem, finish, getAccount, checkLedger } = await createShop()
   const second = await startSecondServer(api)
-  const inSecond: Pick<Caller, 'request'> = {
+  const throughSecondServer: Pick<Caller, 'request'> = {
     request: (to, { headers, ...options } = {}) =>
       second.sendRequest(to, { ...options, headers: { ...buildCredentials(shop), ...headers } } as never),
   }
   const statuses = await Promise.all(
     Array.from({ length: 200 }, async (_, i) => {
-      const by = i % 2 ? inSecond : shop
+      const caller = i % 2 ? throughSecondServer : shop
       for (;;) {
-        const { status, json } = await redeem({ amount: '1.00' }, by)
+        const { status, json } = await redeem({ amount: '1.00' }, caller)
         if (json.code === 'concurrent_update') continue
         if (status !== 201) return json.code
-        return (await end(i % 5 ? 'confirm' : 'cancel', json.data.requestId, by)).json.data?.status
+        return (await finish(i % 5 ? 'confirm' : 'cancel', json.data.requestId, caller)).json.data?.status
       }
     }),
   )

@@ -12,9 +12,9 @@ import {
   reviewTier,
   upgradeTier,
 } from '../../../src/domain/rewards/rules.ts'
-import { at, tier, tierRules, today, units } from './account.ts'
+import { atTier, buildTier, tierRules, today, toMoney } from './account.ts'
 
-const money = fc.bigInt({ min: 1n, max: units(2_000) })
+const money = fc.bigInt({ min: 1n, max: toMoney(2_000) })
 
 const lots = fc.array(
   fc.record({
@@ -27,20 +27,20 @@ const lots = fc.array(
 )
 
 test('points are earned for each whole spending step only', () => {
-  const twoForThree = tier('1', null, { accrualSpend: units(3), accrualPoints: 2n })
-  assert.equal(computePoints(units(3), twoForThree), 2n)
-  assert.equal(computePoints(units(3) - 1n, twoForThree), 0n)
-  assert.equal(computePoints(units(300) + 29_999n, twoForThree), 200n)
-  assert.equal(computePoints(5n, tier('1', null, { accrualSpend: 5n, accrualPoints: 7n })), 7n)
+  const twoForThree = buildTier('1', null, { accrualSpend: toMoney(3), accrualPoints: 2n })
+  assert.equal(computePoints(toMoney(3), twoForThree), 2n)
+  assert.equal(computePoints(toMoney(3) - 1n, twoForThree), 0n)
+  assert.equal(computePoints(toMoney(300) + 29_999n, twoForThree), 200n)
+  assert.equal(computePoints(5n, buildTier('1', null, { accrualSpend: 5n, accrualPoints: 7n })), 7n)
 })
 
 test('a tier without an earning rule gives no points', () => {
   for (const more of [{ accrualSpend: null }, { accrualSpend: 0n }, { accrualSpend: -1n }, { accrualPoints: null }])
-    assert.equal(computePoints(units(100), tier('1', null, more)), 0n)
+    assert.equal(computePoints(toMoney(100), buildTier('1', null, more)), 0n)
 })
 
 test('a lot never exceeds its maximum points', () => {
-  assert.equal(computePoints(units(999_999_999_999), tier('1', null, { accrualPoints: 1_000n })), 2_147_483_647n)
+  assert.equal(computePoints(toMoney(999_999_999_999), buildTier('1', null, { accrualPoints: 1_000n })), 2_147_483_647n)
 })
 
 test('partial returns take back rounded shares and in total the exact points', () => {
@@ -66,8 +66,8 @@ test('partial returns take back rounded shares and in total the exact points', (
 test('a return gives no points even after an early better rate', () => {
   assert.equal(
     computePointsToReverse(
-      { points: 300n, spend: units(1_000), reversedPoints: 150n, reversedSpend: units(50) },
-      units(1),
+      { points: 300n, spend: toMoney(1_000), reversedPoints: 150n, reversedSpend: toMoney(50) },
+      toMoney(1),
     ),
     0n,
   )
@@ -103,16 +103,17 @@ test('the earliest expiring lot is used first and never overdrawn', () => {
   fc.assert(
     fc.property(lots, fc.bigInt({ min: 0n, max: 3_000n }), (input, expected) => {
       const parts = allocatePoints(input, expected)
-      const sum = parts.reduce((all, { points }) => all + points, 0n)
-      const there = input.reduce((all, lot) => all + lot.remaining, 0n)
-      assert.equal(sum, expected < there ? expected : there)
+      const sum = parts.reduce((total, { points }) => total + points, 0n)
+      const available = input.reduce((total, lot) => total + lot.remaining, 0n)
+      assert.equal(sum, expected < available ? expected : available)
       const used = new Map(parts.map(({ lot, points }) => [lot, points]))
-      const late = ({ expiryDate, createdAt }: Lot) => `${expiryDate ?? '9999-99-99'} ${createdAt}`
+      const toSortKey = ({ expiryDate, createdAt }: Lot) => `${expiryDate ?? '9999-99-99'} ${createdAt}`
       for (const lot of input) {
         const points = used.get(lot) ?? 0n
         assert.ok(points <= lot.remaining)
         if (points === lot.remaining) continue
-        for (const later of input) if (late(later) > late(lot)) assert.ok(!used.has(later), 'a later lot waits')
+        for (const later of input)
+          if (toSortKey(later) > toSortKey(lot)) assert.ok(!used.has(later), 'a later lot must not be used first')
       }
     }),
   )
@@ -127,68 +128,68 @@ test('a lot is open through its last day', () => {
 })
 
 test('spend raises an account by one or more tiers and locks it', () => {
-  assert.deepEqual(upgradeTier(tierRules, at('1'), units(500) - 1n, today), at('1'))
-  assert.deepEqual(upgradeTier(tierRules, at('1'), units(500), today), at('2', '2027-11-21'))
-  assert.deepEqual(upgradeTier(tierRules, at('1'), units(1_500), today), at('3', '2027-11-21'))
-  assert.deepEqual(upgradeTier(tierRules, at('3', '2026-12-01'), units(9_000), today), at('3', '2026-12-01'))
+  assert.deepEqual(upgradeTier(tierRules, atTier('1'), toMoney(500) - 1n, today), atTier('1'))
+  assert.deepEqual(upgradeTier(tierRules, atTier('1'), toMoney(500), today), atTier('2', '2027-11-21'))
+  assert.deepEqual(upgradeTier(tierRules, atTier('1'), toMoney(1_500), today), atTier('3', '2027-11-21'))
+  assert.deepEqual(upgradeTier(tierRules, atTier('3', '2026-12-01'), toMoney(9_000), today), atTier('3', '2026-12-01'))
 })
 
 test('a tier without qualifying spend is neither reached nor lost by spending', () => {
-  const staff = [tier('1', 0n), tier('2', null), tier('3', units(1_500))]
-  assert.deepEqual(upgradeTier(staff, at('1'), units(1_499), today), at('1'))
-  assert.deepEqual(upgradeTier(staff, at('1'), units(1_500), today), at('3', '2027-11-21'))
-  assert.deepEqual(reviewTier(staff, at('2', '2026-11-20'), 0n, today), at('2', '2026-11-20'))
+  const staff = [buildTier('1', 0n), buildTier('2', null), buildTier('3', toMoney(1_500))]
+  assert.deepEqual(upgradeTier(staff, atTier('1'), toMoney(1_499), today), atTier('1'))
+  assert.deepEqual(upgradeTier(staff, atTier('1'), toMoney(1_500), today), atTier('3', '2027-11-21'))
+  assert.deepEqual(reviewTier(staff, atTier('2', '2026-11-20'), 0n, today), atTier('2', '2026-11-20'))
 })
 
 test('a tier lasts through its end date, then follows the spend', () => {
-  assert.deepEqual(reviewTier(tierRules, at('3', today), 0n, today), at('3', today))
-  assert.deepEqual(reviewTier(tierRules, at('3', '2026-11-20'), units(600), today), at('2', '2027-11-21'))
-  assert.deepEqual(reviewTier(tierRules, at('3', '2026-11-20'), units(1_500), today), at('3', '2027-11-21'))
-  assert.deepEqual(reviewTier(tierRules, at('3'), 0n, today), at('3'))
-  assert.deepEqual(reviewTier(tierRules.slice(1), at('3', '2026-11-20'), 0n, today), at('2', '2027-11-21'))
+  assert.deepEqual(reviewTier(tierRules, atTier('3', today), 0n, today), atTier('3', today))
+  assert.deepEqual(reviewTier(tierRules, atTier('3', '2026-11-20'), toMoney(600), today), atTier('2', '2027-11-21'))
+  assert.deepEqual(reviewTier(tierRules, atTier('3', '2026-11-20'), toMoney(1_500), today), atTier('3', '2027-11-21'))
+  assert.deepEqual(reviewTier(tierRules, atTier('3'), 0n, today), atTier('3'))
+  assert.deepEqual(reviewTier(tierRules.slice(1), atTier('3', '2026-11-20'), 0n, today), atTier('2', '2027-11-21'))
 })
 
 test('an account without a tier gets the tier that its spend reaches', () => {
-  assert.deepEqual(reviewTier(tierRules, at(null), 0n, today), at('1', '2027-11-21'))
-  assert.deepEqual(reviewTier(tierRules.slice(1), at(null), 0n, today), at(null))
+  assert.deepEqual(reviewTier(tierRules, atTier(null), 0n, today), atTier('1', '2027-11-21'))
+  assert.deepEqual(reviewTier(tierRules.slice(1), atTier(null), 0n, today), atTier(null))
 })
 
 test('the earliest expiring unused reward is taken back and repays debt first', () => {
   const reward = (id: string, expiryDate: string) => ({
     id,
     expiryDate,
-    remaining: units(10),
+    remaining: toMoney(10),
     points: 300n,
     createdAt: '2026-01-01 00:00:00',
   })
-  const move = computeReversal(
+  const movement = computeReversal(
     {
-      ...at('1'),
+      ...atTier('1'),
       tiers: tierRules,
       today,
       now: `${today} 12:00:00`,
-      qualifyingSpend: units(40),
+      qualifyingSpend: toMoney(40),
       pointsOwed: 100n,
       points: [],
       unusedRewards: [reward('late', '2027-06-30'), reward('soon', '2027-01-31')],
     },
-    { points: 50n, spend: units(50), reversedPoints: 0n, reversedSpend: 0n, lots: [] },
-    { returnNumber: 'R1', amount: units(50) },
+    { points: 50n, spend: toMoney(50), reversedPoints: 0n, reversedSpend: 0n, lots: [] },
+    { returnNumber: 'R1', amount: toMoney(50) },
     () => 'new',
   )
   assert.deepEqual(
-    move?.entries.map(({ kind, lot, amount }) => [kind, lot?.id, amount]),
+    movement?.entries.map(({ kind, lot, amount }) => [kind, lot?.id, amount]),
     [
       ['return', undefined, 0n],
-      ['reverse', 'soon', -units(10)],
+      ['reverse', 'soon', -toMoney(10)],
       ['restore', 'new', 300n],
       ['reverse', 'new', -50n],
       ['settle', 'new', -100n],
     ],
   )
   assert.deepEqual(
-    move?.lots.map(lot => lot.expiryDate),
+    movement?.lots.map(lot => lot.expiryDate),
     ['2027-01-31'],
   )
-  assert.equal(move?.qualifyingSpend, 0n, 'never less than nothing')
+  assert.equal(movement?.qualifyingSpend, 0n, 'the qualifying spend must not be negative')
 })

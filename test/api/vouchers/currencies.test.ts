@@ -10,7 +10,7 @@ const api = await startTestApi({ role: 'maintainer' })
 after(() => api.stop())
 
 /** Currencies of ISO 4217 (list one) whose minor unit is not a hundredth, by its digits. */
-const list: Record<number, string> = {
+const codesByDecimals: Record<number, string> = {
   0: 'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF',
   3: 'BHD IQD JOD KWD LYD OMR TND',
   4: 'CLF UYW',
@@ -18,19 +18,21 @@ const list: Record<number, string> = {
 
 test('a currency has the decimals of ISO 4217', () => {
   const otherCurrencies = new Map(
-    Object.entries(list).flatMap(([digits, codes]) => codes.split(' ').map(code => [code, Number(digits)] as const)),
+    Object.entries(codesByDecimals).flatMap(([digits, codes]) =>
+      codes.split(' ').map(code => [code, Number(digits)] as const),
+    ),
   )
   for (const currency of Intl.supportedValuesOf('currency'))
     assert.equal(getDecimals(currency), otherCurrencies.get(currency) ?? 2, currency)
 })
 
-const shown = (caller: Caller, number: string) => caller.get(`/vouchers/${number}`, { 'x-voucher-pin': '1' })
+const lookUp = (caller: Caller, number: string) => caller.get(`/vouchers/${number}`, { 'x-voucher-pin': '1' })
 const voucher = { pin: '1', state: 'active', usedAmount: '0.50', expiryDate: '2099-12-31' } as const
 
 test('a forint voucher has two decimals', async () => {
   const caller = await api.createService({ currency: 'HUF' })
   await insertVouchers(api.db, api.keys, caller.service, [{ ...voucher, number: '1', originalAmount: '1501.00' }])
-  const { json } = await shown(caller, '1')
+  const { json } = await lookUp(caller, '1')
   assert.equal(json.data.availableAmount, '1500.50')
 })
 
@@ -38,5 +40,5 @@ test('a stored amount finer than its currency is an error, never zero', async ()
   const caller = await api.createService({ currency: 'AUD' })
   await insertVouchers(api.db, api.keys, caller.service, [{ ...voucher, number: '2', originalAmount: '10.00' }])
   await api.db.run(sql`update voucher set currency = 'JPY' where service_id = ${caller.service.id} and number = '2'`)
-  assertProblem(await shown(caller, '2'), 'internal_error', api.baseUrl, '/vouchers/2')
+  assertProblem(await lookUp(caller, '2'), 'internal_error', api.baseUrl, '/vouchers/2')
 })

@@ -14,14 +14,14 @@ before(async () => {
 })
 after(() => api?.stop())
 
-const kinds = ({ entries }: { entries: { kind: string }[] }) => entries.map(({ kind }) => kind)
+const listKinds = ({ entries }: { entries: { kind: string }[] }) => entries.map(({ kind }) => kind)
 
 test('only an admin can read a ledger with recipient without a PIN', async () => {
   const { number } = (await issueVoucher(api)).json.data
   const { json, text } = await api.get(`/vouchers/${number}/ledger`)
   const { voucher, senderName, receiverEmail } = json.data
   assert.deepEqual(
-    [voucher.number, voucher.availableAmount, senderName, receiverEmail, kinds(json.data)],
+    [voucher.number, voucher.availableAmount, senderName, receiverEmail, listKinds(json.data)],
     [number, '150.00', 'John Smith', 'ann.lee@example.com', ['issue']],
   )
   assert.doesNotMatch(text, /"pin"/)
@@ -43,7 +43,7 @@ test('a suspended voucher is unusable until resumed, with ledger and audit entri
   assert.equal((await post(api, `/vouchers/${number}/resume`, {})).json.data.status, 'active')
   assert.equal((await validate()).status, 200)
   const { json } = await api.get(`/vouchers/${number}/ledger`)
-  assert.deepEqual(kinds(json.data).slice(-2), ['suspend', 'resume'])
+  assert.deepEqual(listKinds(json.data).slice(-2), ['suspend', 'resume'])
   const newest = (await api.get('/audit')).json.data.at(-1)
   assert.deepEqual([newest.operation, newest.subject], ['POST /vouchers/:number/resume', `/vouchers/${number}`])
 })
@@ -58,12 +58,12 @@ test('a ledger entry has the account and API key of its write', async () => {
   const { validationId } = (await lock({ pin })).json.data
   assert.equal((await lock({ validationId, lockSeconds: 0 })).json.data.status, 'active')
   assert.equal((await post(api, `/vouchers/${imported}/suspend`, {})).status, 200)
-  const read = async (of: string) =>
-    (await api.get(`/vouchers/${of}/ledger`)).json.data.entries.map(
+  const readEntries = async (voucherNumber: string) =>
+    (await api.get(`/vouchers/${voucherNumber}/ledger`)).json.data.entries.map(
       ({ kind, username, apiKey }: Record<string, string | null>) => [kind, username, apiKey],
     )
-  assert.deepEqual(await read(number), [['issue', api.username, null]])
-  assert.deepEqual(await read(imported), [
+  assert.deepEqual(await readEntries(number), [['issue', api.username, null]])
+  assert.deepEqual(await readEntries(imported), [
     ['issue', null, null],
     ['lock', till.username, 'till-7'],
     ['unlock', till.username, 'till-7'],
@@ -88,7 +88,11 @@ test('a spent voucher cannot be suspended; an unknown one is not found', async (
   const other = await api.createService()
   const settings = { driver: 'apparel21', url: 'https://127.0.0.1:9', country: 'AU' } as const
   await setBackOffice(api.db, api.keys, other.service, settings)
-  await waitUntil(async () => (await other.get('/syncs')).json.data.length > 5, 'the back office is known', 20_000)
+  await waitUntil(
+    async () => (await other.get('/syncs')).json.data.length > 5,
+    'the back office setting applies',
+    20_000,
+  )
   for (const response of [await other.get('/vouchers/1/ledger'), await post(other, '/vouchers/1/suspend', {})])
     assert.equal(response.json.code, 'capability_unavailable')
 })

@@ -6,12 +6,12 @@ import { sql } from '../../../src/database/db.ts'
 import { ApiError } from '../../../src/errors/api-error.ts'
 import { startTestApi } from '../../support/service.ts'
 import { listLedgerSteps, newVoucher, voucherSettings } from '../../support/voucher-shop.ts'
-import { ledgerOf } from './ledger.ts'
+import { createVoucherOperations } from './ledger.ts'
 
 const api = await startTestApi({ settings: voucherSettings })
 after(() => api.stop())
 
-const { outcome, validate, draw, lock, refund, isSound } = ledgerOf(api)
+const { outcome, validate, draw, lock, refund, assertSound } = createVoucherOperations(api)
 
 test('a draw uses a validation once, for its own voucher only', async () => {
   const number = await newVoucher(api)
@@ -22,7 +22,7 @@ test('a draw uses a validation once, for its own voucher only', async () => {
   assert.equal(await draw(number, id, '100.10'), undefined)
   assert.equal(await draw(number, id, '1.00'), 'validation_id_incorrect')
   assert.equal(await draw(number, String(await validate(number)), '49.90'), undefined)
-  assert.equal((await isSound(number)).state, 'redeemed')
+  assert.equal((await assertSound(number)).state, 'redeemed')
   assert.deepEqual(await listLedgerSteps(api, api, number), [
     ...['issue active', 'lock locked', 'redeem active'],
     ...['lock locked', 'redeem redeemed'],
@@ -47,13 +47,13 @@ test("a draw ends its validation's lock and a stale holder cannot draw", async (
     undefined,
     'its lock has expired, and no other client has validated',
   )
-  assert.equal((await isSound(number)).cents, 13_000n)
+  assert.equal((await assertSound(number)).cents, 13_000n)
 })
 
 test('a draw error points to the voucher in the order', async () => {
   const number = await newVoucher(api, { state: 'suspended' })
   const shop = { ...api.service, settings: { ...api.service.settings, requireFullRedemption: true } }
-  const faultOf = (redemption: { number: string; validationId: string }, service = api.service) =>
+  const assertRedemptionRejected = (redemption: { number: string; validationId: string }, service = api.service) =>
     assert.rejects(
       api.db.transaction(tx =>
         redeemVoucher(tx, api.keys, service, {
@@ -71,10 +71,10 @@ test('a draw error points to the voucher in the order', async () => {
         return true
       },
     )
-  await faultOf({ number, validationId: 'x' })
-  const whole = await newVoucher(api)
-  const validationId = String(await validate(whole))
-  await faultOf({ number: whole, validationId }, shop)
+  await assertRedemptionRejected({ number, validationId: 'x' })
+  const otherNumber = await newVoucher(api)
+  const validationId = String(await validate(otherNumber))
+  await assertRedemptionRejected({ number: otherNumber, validationId }, shop)
 })
 
 test('one validation is drawn once under concurrency', async () => {
@@ -83,7 +83,7 @@ test('one validation is drawn once under concurrency', async () => {
   const outcomes = await Promise.all(Array.from({ length: 50 }, (_, i) => draw(number, id, '10.00', `W${i}`)))
   assert.equal(outcomes.filter(code => code === undefined).length, 1)
   assert.equal(outcomes.filter(code => code === 'validation_id_incorrect').length, 49)
-  assert.equal((await isSound(number)).cents, 14_000n)
+  assert.equal((await assertSound(number)).cents, 14_000n)
 })
 
 test("200 concurrent redemptions draw exactly the voucher's balance", async () => {
@@ -100,18 +100,18 @@ test("200 concurrent redemptions draw exactly the voucher's balance", async () =
   )
   assert.equal(outcomes.filter(code => code === undefined).length, 136)
   assert.equal(outcomes.filter(code => code === 'insufficient_voucher_balance').length, 64)
-  assert.deepEqual(await isSound(number), { state: 'active', cents: 40n })
+  assert.deepEqual(await assertSound(number), { state: 'active', cents: 40n })
 })
 
 test("a refund reopens a spent voucher up to the order's draw", async () => {
   const number = await newVoucher(api)
   await draw(number, String(await validate(number)), '100.00', 'W1')
   await draw(number, String(await validate(number)), '50.00', 'W2')
-  assert.equal((await isSound(number)).state, 'redeemed')
+  assert.equal((await assertSound(number)).state, 'redeemed')
   assert.equal(await refund(number, 2_000n, 'W2'), 2_000n)
   assert.equal(await refund(number, 1_00n, 'W3'), 0n)
-  assert.deepEqual(await isSound(number), { state: 'active', cents: 2_000n })
-  const input = await Promise.all(Array.from({ length: 10 }, () => refund(number, 2_000n, 'W2')))
-  assert.deepEqual(input.filter(cents => cents > 0n).toSorted(), [1_000n, 2_000n])
-  assert.equal((await isSound(number)).cents, 5_000n)
+  assert.deepEqual(await assertSound(number), { state: 'active', cents: 2_000n })
+  const refunds = await Promise.all(Array.from({ length: 10 }, () => refund(number, 2_000n, 'W2')))
+  assert.deepEqual(refunds.filter(cents => cents > 0n).toSorted(), [1_000n, 2_000n])
+  assert.equal((await assertSound(number)).cents, 5_000n)
 })

@@ -14,7 +14,7 @@ after(() => api.stop())
 const day = (days: number) => Temporal.Now.plainDateISO('Australia/Melbourne').add({ days }).toString()
 
 test('each missing setting is named and nothing is created', async () => {
-  const named: [Record<string, unknown>, string[]][] = [
+  const cases: [Record<string, unknown>, string[]][] = [
     [
       { vouchersEnabled: false, giftCardSku: null, voucherType: null },
       ['vouchersEnabled', 'voucherType', 'giftCardSku'],
@@ -25,10 +25,10 @@ test('each missing setting is named and nothing is created', async () => {
     [{ giftCardSku: 'giftcard' }, ['giftCardSku']],
     [{ giftCardSku: 'giftcard', vouchersEnabled: false }, ['vouchersEnabled', 'giftCardSku']],
   ]
-  for (const [settings, names] of named) {
-    const tenantCaller = await api.createService({ ...voucherSettings, ...settings })
-    await stockGiftCards(api, tenantCaller)
-    const { status, json } = await issueVoucher(tenantCaller)
+  for (const [settings, names] of cases) {
+    const shop = await api.createService({ ...voucherSettings, ...settings })
+    await stockGiftCards(api, shop)
+    const { status, json } = await issueVoucher(shop)
     assert.equal(status, 409)
     assert.equal(json.code, 'voucher_not_configured')
     assert.equal(json.errors.length, names.length, JSON.stringify(json))
@@ -36,8 +36,8 @@ test('each missing setting is named and nothing is created', async () => {
       assert.equal(json.errors[i].code, 'voucher_not_configured')
       assert.match(json.errors[i].detail, new RegExp(`\`${name}\``))
     }
-    assert.equal(await countRows(api, 'voucher', tenantCaller), 0)
-    assert.equal(await countRows(api, 'email', tenantCaller), 0)
+    assert.equal(await countRows(api, 'voucher', shop), 0)
+    assert.equal(await countRows(api, 'email', shop), 0)
   }
 })
 
@@ -51,23 +51,23 @@ test('a gateway must match a configured one exactly', async () => {
 })
 
 test('a voucher without a gateway uses the default, which must be set', async () => {
-  const recorded = async (number: string) =>
+  const getGateway = async (number: string) =>
     (await api.db.row<{ gateway: string | null }>(sql`select gateway from voucher_sale where number = ${number}`))
       ?.gateway
   for (const gateway of [undefined, null, '']) {
     const response = await issueVoucher(api, { gateway, currency: null })
     assert.equal(response.status, 201, response.text)
-    assert.equal(await recorded(response.json.data.number), null)
+    assert.equal(await getGateway(response.json.data.number), null)
   }
-  const tenantCaller = await api.createService({ ...voucherSettings, voucherGateway: 'stripe' })
-  await stockGiftCards(api, tenantCaller)
-  const caller = await api.createAccount('maintainer', tenantCaller.service)
+  const shop = await api.createService({ ...voucherSettings, voucherGateway: 'stripe' })
+  await stockGiftCards(api, shop)
+  const caller = await api.createAccount('maintainer', shop.service)
   const rejected = await issueVoucher(caller, { gateway: undefined })
   assertProblem(rejected, 'voucher_not_configured', api.baseUrl, '/vouchers')
   assert.match(rejected.json.detail, /^Payment gateway `stripe` .* not found\.$/)
-  await upsertGateways(api.db, tenantCaller.service, [{ name: 'stripe' }])
-  assert.equal(await recorded((await issueVoucher(caller, { gateway: undefined })).json.data.number), 'stripe')
-  assert.equal(await recorded((await issueVoucher(caller, { gateway: 'paypal' })).json.data.number), 'paypal')
+  await upsertGateways(api.db, shop.service, [{ name: 'stripe' }])
+  assert.equal(await getGateway((await issueVoucher(caller, { gateway: undefined })).json.data.number), 'stripe')
+  assert.equal(await getGateway((await issueVoucher(caller, { gateway: 'paypal' })).json.data.number), 'paypal')
 })
 
 test('all errors of a voucher are reported at once', async () => {
@@ -88,7 +88,7 @@ test('all errors of a voucher are reported at once', async () => {
   ])
   const shape = await post(api, '/vouchers', { amount: 150, pin: '123456', balance: '9.00' })
   assertProblem(shape, 'invalid_body', api.baseUrl, '/vouchers')
-  const places = getFieldErrors(shape).map(fault => fault.split(' ')[0])
+  const pointers = getFieldErrors(shape).map(error => error.split(' ')[0])
   for (const field of [
     'amount',
     'pin',
@@ -99,7 +99,7 @@ test('all errors of a voucher are reported at once', async () => {
     'subject',
     'billingAddress',
   ])
-    assert.ok(places.includes(`/${field}`), field)
+    assert.ok(pointers.includes(`/${field}`), field)
 })
 
 test("an amount must be a positive, plausible string with the currency's decimals", async () => {
@@ -130,7 +130,7 @@ test("the email date must be from today to the voucher's last day", async () => 
 })
 
 test('an email header contains no line break or second address', async () => {
-  for (const evil of [
+  for (const unsafe of [
     'Ann\r\nBcc: thief@example.com',
     'Ann\nLee',
     'Ann\rLee',
@@ -141,7 +141,7 @@ test('an email header contains no line break or second address', async () => {
     '',
   ])
     for (const field of ['receiverName', 'senderName', 'subject']) {
-      const response = await issueVoucher(api, { [field]: evil })
+      const response = await issueVoucher(api, { [field]: unsafe })
       assertProblem(response, 'invalid_field', api.baseUrl, '/vouchers')
       assert.deepEqual(getFieldErrors(response), [`/${field} invalid_field`])
     }
@@ -160,10 +160,10 @@ test('an email header contains no line break or second address', async () => {
   assertProblem(await issueVoucher(api, { message: 'a\u0007' }), 'invalid_field', api.baseUrl)
   for (const mobile of ['call me', '1', `+${'9'.repeat(60)}`])
     assertProblem(await issueVoucher(api, { mobile }), 'invalid_field', api.baseUrl)
-  const fine = await issueVoucher(api, {
+  const valid = await issueVoucher(api, {
     receiverName: '安妮 <b>"Lee"</b>, ',
     subject: 'Bcc: thief@example.com',
     mobile: '+61 491 570 006',
   })
-  assert.equal(fine.status, 201, 'a word is not a header')
+  assert.equal(valid.status, 201, 'a header name in a text must be allowed')
 })

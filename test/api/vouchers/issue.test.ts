@@ -29,12 +29,12 @@ test('an issued voucher has a working PIN and a queued email', async () => {
     mobile: null,
   })
   assert.equal(status, 201)
-  const { number, pin, orderNumber, ...shown } = json.data
+  const { number, pin, orderNumber, ...voucher } = json.data
   assert.equal(headers.location, `/vouchers/${number}`)
   assert.match(number, /^9\d{15}$/)
   assert.match(pin, /^\d{6}$/)
   assert.equal(orderNumber, 'W0000123')
-  assert.deepEqual(shown, {
+  assert.deepEqual(voucher, {
     status: 'active',
     currency: 'AUD',
     originalAmount: '150.00',
@@ -45,7 +45,7 @@ test('an issued voucher has a working PIN and a queued email', async () => {
     email: { status: 'queued' },
   })
   const response = await post(api, '/vouchers/lookup', { number, pin })
-  assert.deepEqual(response.json.data, { number, ...shown })
+  assert.deepEqual(response.json.data, { number, ...voucher })
   assert.deepEqual(await listLedgerSteps(api, api, number), ['issue active'])
   assertProblem(await post(api, '/vouchers/lookup', { number, pin: `0${pin}` }), 'voucher_not_accepted', api.baseUrl)
 })
@@ -125,7 +125,7 @@ test('a PIN is never stored in plain text', async () => {
   }
   assert.ok(dump.includes(number) && /^email /m.test(dump) && /^idempotent_response /m.test(dump))
   assert.ok(!dump.includes(canary) && !dump.includes(validationId))
-  // Digits within a hash, a longer number or the fraction of a second are no PIN.
+  // Digits in a hash, a longer number or a fraction of a second aren't the PIN.
   for (const { pin: issuedPin } of issued) assert.doesNotMatch(dump, new RegExp(`(?<![\\w.])${issuedPin}(?!\\w)`))
 })
 
@@ -157,8 +157,8 @@ test('a taken number is generated again', async () => {
   )
 })
 
-/** How far counts are from what is even; for many classes it is about their number, give or take a few times its root. */
-function isEven(counts: readonly number[], label: string) {
+/** Asserts that counts are uniform: chi-squared differs from its degrees of freedom by at most a few standard deviations. */
+function assertUniform(counts: readonly number[], label: string) {
   const expected = counts.reduce((a, b) => a + b) / counts.length
   const squares = counts.reduce((sum, count) => sum + (count - expected) ** 2 / expected, 0)
   const freedom = counts.length - 1
@@ -166,21 +166,21 @@ function isEven(counts: readonly number[], label: string) {
 }
 
 test('a million numbers and PINs are uniform, unique and unordered', () => {
-  const many = 1_000_000
+  const total = 1_000_000
   const numbers = new Set<string>()
   const digits = Array.from({ length: 16 }, () => new Array<number>(10).fill(0))
   const pins = new Array<number>(1_000).fill(0)
   const pinEnds = new Array<number>(1_000).fill(0)
   let [rising, close, last] = [0, 0, 0]
-  for (let i = 0; i < many; i++) {
+  for (let i = 0; i < total; i++) {
     const number = generateVoucherNumber()
     numbers.add(number)
     let luhn = 0
-    for (let at = 0; at < 16; at++) {
-      const digit = number.charCodeAt(at) - 48
-      const counts = digits[at]
+    for (let index = 0; index < 16; index++) {
+      const digit = number.charCodeAt(index) - 48
+      const counts = digits[index]
       if (counts) counts[digit] = (counts[digit] ?? 0) + 1
-      luhn += at % 2 ? digit : digit * 2 - (digit > 4 ? 9 : 0)
+      luhn += index % 2 ? digit : digit * 2 - (digit > 4 ? 9 : 0)
     }
     if (luhn % 10) assert.fail(`${number} has another check digit`)
     const value = Number(number.slice(1, 15))
@@ -193,11 +193,11 @@ test('a million numbers and PINs are uniform, unique and unordered', () => {
     pins[front] = (pins[front] ?? 0) + 1
     pinEnds[end] = (pinEnds[end] ?? 0) + 1
   }
-  // With so many numbers from 10^14, one in 200 runs repeats one. The database rejects it, and another is drawn.
-  assert.ok(numbers.size >= many - 1, `${many - numbers.size} repeats`)
-  for (const [at, counts] of digits.entries()) if (at > 0) isEven(counts, `digit ${at}`)
-  isEven(pins, 'the first half of PINs')
-  isEven(pinEnds, 'the second half of PINs')
-  assert.ok(Math.abs(rising - many / 2) < 5_000, `${rising} rise`)
+  // One in 200 runs repeats one of the 10^14 numbers. The database rejects it, and Tillbridge generates another.
+  assert.ok(numbers.size >= total - 1, `${total - numbers.size} repeats`)
+  for (const [index, counts] of digits.entries()) if (index > 0) assertUniform(counts, `digit ${index}`)
+  assertUniform(pins, 'the first half of PINs')
+  assertUniform(pinEnds, 'the second half of PINs')
+  assert.ok(Math.abs(rising - total / 2) < 5_000, `${rising} rise`)
   assert.ok(close <= 3, `${close} follow each other`)
 })

@@ -7,23 +7,23 @@ import { getNextState, voucherActions, voucherStates } from '../../../src/domain
 import { readVoucher } from '../../../src/store/vouchers/vouchers.ts'
 import { startTestApi, type TestApi } from '../../support/service.ts'
 import { addVouchers, listLedgerSteps, newVoucher, voucherSettings } from '../../support/voucher-shop.ts'
-import { allowed, ledgerOf } from './ledger.ts'
+import { allowedStates, createVoucherOperations } from './ledger.ts'
 
 const api = await startTestApi({ settings: voucherSettings })
 after(() => api.stop())
 
-const { validate, draw, lock, refund, isSound } = ledgerOf(api)
+const { validate, draw, lock, refund, assertSound } = createVoucherOperations(api)
 
 test('the state table matches the documentation', () => {
   for (const from of voucherStates)
     for (const step of voucherActions)
       for (const remaining of [0n, 1n]) {
         const to = getNextState(from, step, remaining)
-        if (to !== undefined && to !== from) assert.ok(allowed[from]?.includes(to), `${from} -${step}-> ${to}`)
-        // Only money that comes back, or is added, reopens a redeemed voucher.
+        if (to !== undefined && to !== from) assert.ok(allowedStates[from]?.includes(to), `${from} -${step}-> ${to}`)
+        // Only a refund or added money reopens a redeemed voucher.
         if (from === 'redeemed' && to !== undefined) assert.ok(step === 'refund' || step === 'load', step)
       }
-  for (const [from, states] of Object.entries(allowed))
+  for (const [from, states] of Object.entries(allowedStates))
     for (const to of states)
       assert.ok(
         voucherActions.some(step => [0n, 1n].some(remaining => getNextState(from as 'active', step, remaining) === to)),
@@ -61,7 +61,7 @@ const operation = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constantFrom('lapse' as const, 'age' as const) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('last day' as const) }) },
 )
-const money = (cents: number | bigint) => `${BigInt(cents) / 100n}.${String(BigInt(cents) % 100n).padStart(2, '0')}`
+const toAmount = (cents: number | bigint) => `${BigInt(cents) / 100n}.${String(BigInt(cents) % 100n).padStart(2, '0')}`
 
 test('any operations follow the state table and the ledger equals the balance', async () => {
   await fc.assert(
@@ -74,21 +74,25 @@ test('any operations follow the state table and the ledger equals the balance', 
         let [newest, older] = ['none', 'none']
         let drawn = 0n
         for (const performed of operations) {
-          const before = await isSound(number)
+          const before = await assertSound(number)
           if (performed.do === 'validate') {
             const id = await validate(number, '0.01')
             if (typeof id === 'string' && id.length === 32) [newest, older] = [id, newest]
           } else if (performed.do === 'lock') await lock(number, performed.old ? older : newest, performed.seconds)
           else if (performed.do === 'draw' || performed.do === 'draw all') {
             const cents = performed.do === 'draw' ? BigInt(performed.cents) : before.cents
-            const done = await draw(number, performed.do === 'draw' && performed.old ? older : newest, money(cents))
-            if (done === undefined) drawn += cents
-            assert.equal((await isSound(number)).cents, before.cents - (done === undefined ? cents : 0n))
+            const errorCode = await draw(
+              number,
+              performed.do === 'draw' && performed.old ? older : newest,
+              toAmount(cents),
+            )
+            if (errorCode === undefined) drawn += cents
+            assert.equal((await assertSound(number)).cents, before.cents - (errorCode === undefined ? cents : 0n))
           } else if (performed.do === 'refund') {
             const cents = BigInt(performed.cents)
-            const input = await refund(number, cents)
-            assert.equal(input, cents < drawn ? cents : drawn)
-            drawn -= input
+            const refunded = await refund(number, cents)
+            assert.equal(refunded, cents < drawn ? cents : drawn)
+            drawn -= refunded
           } else if (performed.do === 'lapse')
             await api.db.run(
               sql`update voucher set locked_until = now() - interval '1 s' where ${isVoucher} and state = 'locked'`,
@@ -103,11 +107,11 @@ test('any operations follow the state table and the ledger equals the balance', 
             const decision = performed.do
             await api.db.transaction(tx => decideOnVoucher(tx, api.service, number, decision))
           }
-          const voucher = await isSound(number)
-          const shown = await readVoucher(api.db, api.service, number)
-          if (shown?.status === 'active' || shown?.status === 'locked')
-            assert.equal(shown.availableAmount, money(voucher.cents))
-          else assert.equal(shown?.availableAmount, '0.00')
+          const voucher = await assertSound(number)
+          const lookedUp = await readVoucher(api.db, api.service, number)
+          if (lookedUp?.status === 'active' || lookedUp?.status === 'locked')
+            assert.equal(lookedUp.availableAmount, toAmount(voucher.cents))
+          else assert.equal(lookedUp?.availableAmount, '0.00')
         }
       },
     ),
@@ -121,7 +125,7 @@ test('the daily job records expired vouchers except locked ones', async () => {
   const day = (zone: string) => Temporal.Now.plainDateISO(zone).toString()
   const past = { expiryDate: '2020-01-01' }
   await addVouchers(api, api, { past, 'past spent': { ...past, usedAmount: '150.00', state: 'redeemed' }, held: past })
-  // A day that is today in the east of the date line's zones is not over there, and has not begun in the west.
+  // The current day of the easternmost zone isn't over there, and hasn't begun in the westernmost zone.
   const east = day('Pacific/Kiritimati')
   await addVouchers(api, caller, {
     today: { expiryDate: east },
@@ -133,21 +137,21 @@ test('the daily job records expired vouchers except locked ones', async () => {
   await api.db.run(sql`
     insert into voucher_entry (service_id, number, entry, kind, amount, state, locked_until) values (${api.service.id}, 'held', 2, 'lock', 0, 'locked', now() + interval '1 minute')`)
   await expireVouchers(api.db)
-  const state = async (of: TestApi | typeof caller, number: string) =>
-    (await listLedgerSteps(api, of, number)).at(-1)?.split(' ')[1]
+  const getState = async (owner: TestApi | typeof caller, number: string) =>
+    (await listLedgerSteps(api, owner, number)).at(-1)?.split(' ')[1]
   assert.deepEqual(
-    [await state(api, 'past'), await state(api, 'past spent'), await state(api, 'held')],
+    [await getState(api, 'past'), await getState(api, 'past spent'), await getState(api, 'held')],
     ['expired', 'redeemed', 'locked'],
   )
-  assert.deepEqual([await state(caller, 'today'), await state(caller, 'yesterday')], ['active', 'expired'])
-  assert.equal(await state(west, 'yesterday'), 'active')
+  assert.deepEqual([await getState(caller, 'today'), await getState(caller, 'yesterday')], ['active', 'expired'])
+  assert.equal(await getState(west, 'yesterday'), 'active')
   assert.equal(await expireVouchers(api.db), 0)
   assert.deepEqual(
     await api.db.row(
       sql`select balance::text, state from voucher where service_id = ${api.service.id} and number = 'past'`,
     ),
     { balance: '150.0000', state: 'expired' },
-    'what it had is not written off',
+    'the balance must be kept',
   )
 })
 
@@ -156,18 +160,18 @@ test('the ledger is append-only and its balances stay within bounds', async () =
   const isVoucher = sql`service_id = ${api.service.id} and number = ${number}`
   await assert.rejects(api.db.run(sql`update voucher_entry set amount = 999 where ${isVoucher}`), /append-only/)
   await assert.rejects(api.db.run(sql`delete from voucher_entry where ${isVoucher}`), /append-only/)
-  const enter = (kind: string, amount: string, state = 'active') =>
+  const addEntry = (kind: string, amount: string, state = 'active') =>
     api.db.run(sql`
       insert into voucher_entry (service_id, number, entry, kind, amount, state) values (${api.service.id}, ${number}, 2, ${kind}, ${amount}, ${state})`)
-  await assert.rejects(enter('redeem', '-150.01'), /voucher_balance_check/)
-  await assert.rejects(enter('refund', '0.01'), /voucher_within_original/)
+  await assert.rejects(addEntry('redeem', '-150.01'), /voucher_balance_check/)
+  await assert.rejects(addEntry('refund', '0.01'), /voucher_within_original/)
   for (const [kind, amount] of [
     ['redeem', '1.00'],
     ['refund', '-1.00'],
     ['lock', '1.00'],
     ['expire', '-1.00'],
   ] as const)
-    await assert.rejects(enter(kind, amount), /voucher_entry_amount/)
-  await assert.rejects(enter('lock', '0', 'locked'), /voucher_entry_locked/)
-  await assert.rejects(enter('bonus', '0'), /voucher_entry_(kind|amount)/)
+    await assert.rejects(addEntry(kind, amount), /voucher_entry_amount/)
+  await assert.rejects(addEntry('lock', '0', 'locked'), /voucher_entry_locked/)
+  await assert.rejects(addEntry('bonus', '0'), /voucher_entry_(kind|amount)/)
 })

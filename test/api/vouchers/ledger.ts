@@ -6,7 +6,7 @@ import { ApiError } from '../../../src/errors/api-error.ts'
 import type { TestApi } from '../../support/service.ts'
 
 /** The states that can follow each state. A refund is tested separately. */
-export const allowed: Record<string, readonly string[]> = {
+export const allowedStates: Record<string, readonly string[]> = {
   pending: ['active'],
   active: ['locked', 'expired', 'suspended'],
   locked: ['active', 'redeemed'],
@@ -23,8 +23,8 @@ interface Entry {
 }
 
 /** Runs voucher operations of the store. Each returns the code of its error. */
-export function ledgerOf({ db, keys, service }: TestApi) {
-  /** The code of the error that some work comes to, thrown or returned; what it throws is undone. */
+export function createVoucherOperations({ db, keys, service }: TestApi) {
+  /** Runs work in a transaction. Returns its result, or the code of the error that it throws or returns. */
   async function outcome<T>(work: (tx: Db) => Promise<T>): Promise<T | string> {
     try {
       const result = await db.transaction(work)
@@ -52,12 +52,12 @@ export function ledgerOf({ db, keys, service }: TestApi) {
           origin: { address: '' },
         }),
       ),
-    /** Answers how many cents it was given. */
+    /** Returns the refunded cents. */
     refund: (number: string, maxAmount: bigint, orderNumber = 'W1') =>
       db.transaction(tx => refundVoucher(tx, service, { number, maxAmount, orderNumber })),
 
-    /** Asserts that a voucher's ledger moves along the table, and that its state and balance are what the ledger says. */
-    async isSound(number: string) {
+    /** Asserts that a ledger follows the state table and leads to the voucher's state and balance. Returns both. */
+    async assertSound(number: string) {
       const entries = await db.rows<Entry>(sql`
         select kind, state, amount::text, locked_until is not null as locked from voucher_entry where service_id = ${service.id} and number = ${number} order by entry`)
       const row = await db.row<{ state: string; cents: string; used: string }>(sql`
@@ -65,7 +65,7 @@ export function ledgerOf({ db, keys, service }: TestApi) {
       let [state, cents] = ['pending', 0n]
       const history = entries.map(({ kind, state: entryState, amount }) => `${kind} ${entryState} ${amount}`).join(', ')
       for (const entry of entries) {
-        if (entry.state !== state) assert.ok(allowed[state]?.includes(entry.state), history)
+        if (entry.state !== state) assert.ok(allowedStates[state]?.includes(entry.state), history)
         state = entry.state
         cents += BigInt(entry.amount.replace('.', '')) / 100n
         assert.ok(cents >= 0n && cents <= 15_000n, history)

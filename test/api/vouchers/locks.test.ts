@@ -67,43 +67,44 @@ test('one of several clients locking concurrently holds the voucher', async () =
 
 test('20 retrying clients never hold a voucher at the same time', async () => {
   const number = await newVoucher(api)
-  const locked: { from: number; to: number }[] = []
-  const seen = new Map<string, number>()
+  const lockTimes: { from: number; to: number }[] = []
+  const outcomes = new Map<string, number>()
   await Promise.all(
     Array.from({ length: 20 }, async (_, i) => {
-      const me = i % 2 ? api : other
+      const caller = i % 2 ? api : other
       for (let n = 0; n < 20; n++) {
         // Without a pause each validation would be replaced by the next client's before it could lock.
         await delay(Math.random() * 400)
-        const validated = await validateVoucher(me, number)
+        const validated = await validateVoucher(caller, number)
         const response =
-          validated.status === 200 ? await lockVoucher(me, number, validated.json.data.validationId) : validated
+          validated.status === 200 ? await lockVoucher(caller, number, validated.json.data.validationId) : validated
         const outcome = response.json.code ?? response.status
-        seen.set(String(outcome), (seen.get(String(outcome)) ?? 0) + 1)
+        outcomes.set(String(outcome), (outcomes.get(String(outcome)) ?? 0) + 1)
         if (response.status !== 200) continue
         const from = performance.now()
-        // Long enough for the others to try.
-        await post(me, '/vouchers/lookup', { number, pin })
+        // This takes long enough for the other clients to try.
+        await post(caller, '/vouchers/lookup', { number, pin })
         const to = performance.now()
-        assert.equal((await lockVoucher(me, number, validated.json.data.validationId, 0)).status, 200)
-        locked.push({ from, to })
+        assert.equal((await lockVoucher(caller, number, validated.json.data.validationId, 0)).status, 200)
+        lockTimes.push({ from, to })
       }
     }),
   )
-  const counts = JSON.stringify(Object.fromEntries(seen))
+  const counts = JSON.stringify(Object.fromEntries(outcomes))
   assert.equal(
-    [...seen.values()].reduce((a, b) => a + b),
+    [...outcomes.values()].reduce((a, b) => a + b),
     400,
   )
   assert.deepEqual(
-    [...seen.keys()].filter(key => !/^(200|voucher_locked|validation_id_incorrect)$/.test(key)),
+    [...outcomes.keys()].filter(key => !/^(200|voucher_locked|validation_id_incorrect)$/.test(key)),
     [],
     counts,
   )
-  assert.ok(locked.length >= 5, counts)
-  assert.ok((seen.get('voucher_locked') ?? 0) > 0, counts)
-  locked.sort((a, b) => a.from - b.from)
-  for (const [i, { from }] of locked.entries()) assert.ok(i === 0 || from >= (locked[i - 1]?.to ?? 0), 'two at a time')
+  assert.ok(lockTimes.length >= 5, counts)
+  assert.ok((outcomes.get('voucher_locked') ?? 0) > 0, counts)
+  lockTimes.sort((a, b) => a.from - b.from)
+  for (const [i, { from }] of lockTimes.entries())
+    assert.ok(i === 0 || from >= (lockTimes[i - 1]?.to ?? 0), 'two clients held the lock at the same time')
 })
 
 test('a repeat with its key is replayed; without, it renews the lock', async () => {
@@ -191,12 +192,16 @@ test('a lock lasts 1 to 86400 seconds, and 0 releases any', async () => {
     for (const send of [put, post])
       assertProblem(await send(api, `/vouchers/${number}/lock`, body), 'invalid_body', api.baseUrl)
   assert.equal((await lockVoucher(api, number, ownValidationId, 0)).json.data.status, 'active')
-  assert.deepEqual(await listLedgerSteps(api, api, number), ['issue active'], 'nothing was held, so nothing happened')
+  assert.deepEqual(
+    await listLedgerSteps(api, api, number),
+    ['issue active'],
+    'a release without a lock must add no entry',
+  )
   for (const lockSeconds of [1, 86_400])
     assert.equal((await lockVoucher(api, number, ownValidationId, lockSeconds)).status, 200)
 })
 
-/** A voucher that was locked before its last day was over. */
+/** Creates a voucher that was locked before its last day and whose last day is over. */
 async function lockPastLastDay() {
   const number = await newVoucher(api)
   const validationId = await getValidationId(api, number)
@@ -209,10 +214,10 @@ async function lockPastLastDay() {
 
 test('a lock keeps a voucher usable past its last day', async () => {
   const { number } = await lockPastLastDay()
-  const look = async () => (await post(api, '/vouchers/lookup', { number, pin })).json.data.status
-  assert.equal(await look(), 'locked')
+  const getStatus = async () => (await post(api, '/vouchers/lookup', { number, pin })).json.data.status
+  assert.equal(await getStatus(), 'locked')
   await backDate(api, number, 'locked_until')
-  assert.equal(await look(), 'expired')
+  assert.equal(await getStatus(), 'expired')
 })
 
 test('a voucher released after its last day is expired', async () => {
@@ -221,45 +226,45 @@ test('a voucher released after its last day is expired', async () => {
 })
 
 test('an account can hold at most 1,000 vouchers', async () => {
-  const me = await api.createAccount('visitor')
+  const caller = await api.createAccount('visitor')
   const numbers = Array.from({ length: 1_001 }, (_, i) => `cap-${i}`)
   await addVouchers(api, api, Object.fromEntries(numbers.map(number => [number, {}])))
   const [last = '', first = ''] = [numbers.at(-1), numbers[0]]
   const validationId = await getValidationId(api, first)
   await api.db.run(sql`
     insert into voucher_entry (service_id, number, entry, kind, amount, state, locked_until, locked_by)
-    select ${api.service.id}, number, 2, 'lock', 0, 'locked', now() + interval '100 s', ${me.username} from unnest(${numbers.slice(0, -1)}::text[]) number`)
+    select ${api.service.id}, number, 2, 'lock', 0, 'locked', now() + interval '100 s', ${caller.username} from unnest(${numbers.slice(0, -1)}::text[]) number`)
   const ownValidationId = await getValidationId(api, last)
-  const rejected = await lockVoucher(me, last, ownValidationId)
+  const rejected = await lockVoucher(caller, last, ownValidationId)
   assertProblem(rejected, 'rate_limited', api.baseUrl, `/vouchers/${last}/lock`)
   assert.ok(Number(rejected.headers['retry-after']) > 50 && Number(rejected.headers['retry-after']) <= 100)
   for (const headers of [{}, { prefer: 'tx=rollback' }])
-    assertProblem(await put(me, `/vouchers/${last}/lock`, { pin }, headers), 'rate_limited', api.baseUrl)
-  assert.equal((await lockVoucher(me, first, validationId, 200)).status, 200, 'one that is held can be held on')
+    assertProblem(await put(caller, `/vouchers/${last}/lock`, { pin }, headers), 'rate_limited', api.baseUrl)
+  assert.equal((await lockVoucher(caller, first, validationId, 200)).status, 200, 'an existing lock can be renewed')
   assert.equal(
     (await lockVoucher(other, last, ownValidationId, 1)).status,
     200,
-    'another account has its own count, and its validation',
+    'another account must have its own count',
   )
-  assert.equal((await lockVoucher(me, first, validationId, 0)).status, 200)
-  assert.equal((await lockVoucher(me, last, ownValidationId)).status, 200)
+  assert.equal((await lockVoucher(caller, first, validationId, 0)).status, 200)
+  assert.equal((await lockVoucher(caller, last, ownValidationId)).status, 200)
 })
 
 test('locks and wrong PINs are shared by all servers', async () => {
   const second = await startSecondServer(api)
   try {
     const number = await newVoucher(api)
-    const look = (input: string) =>
+    const lookUp = (input: string) =>
       second.sendRequest(`/vouchers/${number}`, { headers: { ...buildCredentials(api), 'x-voucher-pin': input } })
     await lockVoucher(api, number, await getValidationId(api, number))
-    assert.equal((await look(pin)).json.data.status, 'locked')
+    assert.equal((await lookUp(pin)).json.data.status, 'locked')
     for (let i = 0; i < 5; i++)
       assertProblem(
-        i % 2 ? await look('111111') : await post(api, '/vouchers/lookup', { number, pin: '111111' }),
+        i % 2 ? await lookUp('111111') : await post(api, '/vouchers/lookup', { number, pin: '111111' }),
         'voucher_not_accepted',
         i % 2 ? second.baseUrl : api.baseUrl,
       )
-    assertProblem(await look(pin), 'voucher_not_accepted', second.baseUrl)
+    assertProblem(await lookUp(pin), 'voucher_not_accepted', second.baseUrl)
     assertProblem(await post(api, '/vouchers/lookup', { number, pin }), 'voucher_not_accepted', api.baseUrl)
     assertProblem(await validateVoucher(api, number), 'voucher_not_accepted', api.baseUrl)
   } finally {

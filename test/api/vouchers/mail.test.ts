@@ -16,7 +16,7 @@ let worker: Worker | undefined
 afterEach(() => worker?.stop(0))
 after(() => api.stop())
 
-const begin = (url: string) => {
+const startTestWorker = (url: string) => {
   worker = startWorker({
     db: api.db,
     keys: api.keys,
@@ -25,30 +25,33 @@ const begin = (url: string) => {
   })
 }
 
-const ask = (headers: Record<string, string> = {}) => issueVoucher(api, { message: 'Happy birthday!' }, headers)
+const issueGift = (headers: Record<string, string> = {}) => issueVoucher(api, { message: 'Happy birthday!' }, headers)
 const lookUp = (number: string, pin: string) => post(api, '/vouchers/lookup', { number, pin })
 const makeDue = () => api.db.run(sql`update job set due_at = now() where name = 'send-email'`)
 
 test('a voucher email waits during a mail server outage and then arrives', async () => {
   const down = await startSink()
   await down.close()
-  begin(down.url)
-  const { status, json } = await ask()
+  startTestWorker(down.url)
+  const { status, json } = await issueGift()
   assert.equal(status, 201)
   assert.deepEqual(json.data.email, { status: 'queued' })
-  await waitUntil(() => api.db.run(sql`select from email where attempts = 1`), 'it was tried')
+  await waitUntil(() => api.db.run(sql`select from email where attempts = 1`), 'the email was attempted')
   assert.deepEqual((await lookUp(json.data.number, json.data.pin)).json.data.email, { status: 'queued' })
 
   const up = await startSink({ port: down.port })
   try {
-    await waitUntil(() => makeDue().then(() => up.delivered.length), 'it is sent')
+    await waitUntil(() => makeDue().then(() => up.delivered.length), 'the email is sent')
     const [mail] = up.delivered
     assert.deepEqual(mail?.receivers, ['ann.lee@example.com'])
     const [, number = '', pin = ''] = /Voucher number: (\S+)\s+PIN: +(\S+)/.exec(mail?.text ?? '') ?? []
     assert.deepEqual({ number, pin }, { number: json.data.number, pin: json.data.pin })
-    for (const fact of ['Luma', 'AUD 150.00', 'Ann Lee', 'John Smith', '> Happy birthday!'])
-      assert.ok(mail?.text?.includes(fact), fact)
-    await waitUntil(async () => (await lookUp(number, pin)).json.data.email.status === 'sent', 'the voucher shows it')
+    for (const text of ['Luma', 'AUD 150.00', 'Ann Lee', 'John Smith', '> Happy birthday!'])
+      assert.ok(mail?.text?.includes(text), text)
+    await waitUntil(
+      async () => (await lookUp(number, pin)).json.data.email.status === 'sent',
+      'the voucher shows the sent email',
+    )
   } finally {
     await up.close()
   }
@@ -57,13 +60,16 @@ test('a voucher email waits during a mail server outage and then arrives', async
 test('a voucher repeated with its Idempotency-Key has one email', async () => {
   const sink = await startSink()
   try {
-    const responses = await Promise.all(Array.from({ length: 10 }, () => ask({ 'idempotency-key': 'one-gift' })))
+    const responses = await Promise.all(Array.from({ length: 10 }, () => issueGift({ 'idempotency-key': 'one-gift' })))
     const created = responses.filter(({ status }) => status === 201)
     assert.ok(created.length >= 1)
-    const again = await ask({ 'idempotency-key': 'one-gift' })
+    const again = await issueGift({ 'idempotency-key': 'one-gift' })
     assert.equal(again.headers['idempotent-replayed'], 'true')
-    begin(sink.url)
-    await waitUntil(async () => !(await api.db.run(sql`select from email where status = 'queued'`)), 'all is sent')
+    startTestWorker(sink.url)
+    await waitUntil(
+      async () => !(await api.db.run(sql`select from email where status = 'queued'`)),
+      'all emails are sent',
+    )
     assert.equal(sink.delivered.length, 1)
     assert.match(sink.delivered[0]?.text ?? '', new RegExp(`PIN: +${again.json.data.pin}\n`))
   } finally {
@@ -75,20 +81,20 @@ test('a mail server that blocks every worker slot does not delay requests', asyn
   const sink = await startSink()
   try {
     sink.faults.push('hang', 'hang', 'hang', 'hang')
-    await Promise.all(Array.from({ length: 8 }, () => ask()))
-    begin(sink.url)
-    await waitUntil(() => sink.delivered.length === 4, 'four mails hang')
+    await Promise.all(Array.from({ length: 8 }, () => issueGift()))
+    startTestWorker(sink.url)
+    await waitUntil(() => sink.delivered.length === 4, 'four emails hang')
     const times: number[] = []
     for (let i = 0; i < 40; i++) {
-      const begun = performance.now()
+      const startedAt = performance.now()
       assert.equal((await api.get('/stores')).status, 200)
-      assert.equal((await ask()).status, 201)
-      times.push(performance.now() - begun)
+      assert.equal((await issueGift()).status, 201)
+      times.push(performance.now() - startedAt)
     }
     const slowest = Math.max(...times)
     t.diagnostic(`the slowest of 40 reads and writes took ${Math.round(slowest)} ms`)
     assert.ok(slowest < 2_000)
-    assert.equal(sink.delivered.length, 4, 'no more than four at a time')
+    assert.equal(sink.delivered.length, 4, 'at most four emails may be sent concurrently')
   } finally {
     await worker?.stop(0)
     await sink.close()

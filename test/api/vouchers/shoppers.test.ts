@@ -9,7 +9,7 @@ import { post, put } from '../../support/write.ts'
 
 const api = await startTestApi({ settings: voucherSettings, role: 'visitor' })
 await addVouchers(api, api, { mine: {}, yours: {} })
-/** The back end of a web shop: all its shoppers come from one address. */
+/** The account of a web shop, whose shoppers all come from one address. */
 const caller = await api.createAccount('visitor')
 await setTrustsShopperIp(api.db, caller.username, true)
 after(() => api.stop())
@@ -18,12 +18,12 @@ beforeEach(async () => {
   await clearFailures(api)
 })
 
-const named = (shopper: string) => ({ 'x-shopper-ip': shopper })
-const lookUp = (number: string, input: string, shopper: string, by: Caller = caller) =>
-  by.get(`/vouchers/${number}`, { 'x-voucher-pin': input, ...named(shopper) })
-/** Tries many numbers. */
-const guess = async (times: number, shopperOf: (i: number) => string, by: Caller = caller) => {
-  const guesses = Array.from({ length: times }, (_, i) => lookUp(`guess-${i}`, '000000', shopperOf(i), by))
+const toShopperHeader = (shopper: string) => ({ 'x-shopper-ip': shopper })
+const lookUp = (number: string, input: string, shopper: string, account: Caller = caller) =>
+  account.get(`/vouchers/${number}`, { 'x-voucher-pin': input, ...toShopperHeader(shopper) })
+/** Tries many voucher numbers. Asserts that each one is rejected. */
+const guess = async (times: number, toShopper: (i: number) => string, account: Caller = caller) => {
+  const guesses = Array.from({ length: times }, (_, i) => lookUp(`guess-${i}`, '000000', toShopper(i), account))
   for (const { status } of await Promise.all(guesses)) assert.equal(status, 403)
 }
 
@@ -31,14 +31,22 @@ test('a guessing shopper is blocked without blocking other shoppers of the accou
   await guess(30, () => '203.0.113.7')
   assertProblem(await lookUp('mine', pin, '203.0.113.7'), 'too_many_failures', api.baseUrl)
   const body = { number: 'mine', pin, amount: '1.00' }
-  assertProblem(await post(caller, '/vouchers/validate', body, named('203.0.113.7')), 'too_many_failures', api.baseUrl)
+  assertProblem(
+    await post(caller, '/vouchers/validate', body, toShopperHeader('203.0.113.7')),
+    'too_many_failures',
+    api.baseUrl,
+  )
   assert.equal((await lookUp('mine', pin, '203.0.113.8')).status, 200)
-  const validated = await post(caller, '/vouchers/validate', body, named('203.0.113.8'))
+  const validated = await post(caller, '/vouchers/validate', body, toShopperHeader('203.0.113.8'))
   assert.equal(validated.status, 200)
   const { validationId } = validated.json.data
-  assert.equal((await put(caller, '/vouchers/mine/lock', { validationId }, named('203.0.113.8'))).status, 200)
+  assert.equal((await put(caller, '/vouchers/mine/lock', { validationId }, toShopperHeader('203.0.113.8'))).status, 200)
   await put(caller, '/vouchers/mine/lock', { validationId, lockSeconds: 0 })
-  assert.equal((await caller.get('/vouchers/mine', { 'x-voucher-pin': pin })).status, 200, 'who is not named')
+  assert.equal(
+    (await caller.get('/vouchers/mine', { 'x-voucher-pin': pin })).status,
+    200,
+    'a request without a shopper address',
+  )
   assert.equal((await api.get('/vouchers/mine', { 'x-voucher-pin': pin })).status, 200, 'another account')
 })
 
@@ -50,15 +58,15 @@ test('a shopper is counted separately for each account', async () => {
 })
 
 test("a client that fakes many addresses is blocked by the account's limit", async () => {
-  const liar = await api.createAccount('visitor')
-  await setTrustsShopperIp(api.db, liar.username, true)
-  await guess(300, i => `198.51.100.${i % 200}`, liar)
-  assertProblem(await lookUp('mine', pin, '192.0.2.1', liar), 'too_many_failures', api.baseUrl)
+  const forger = await api.createAccount('visitor')
+  await setTrustsShopperIp(api.db, forger.username, true)
+  await guess(300, i => `198.51.100.${i % 200}`, forger)
+  assertProblem(await lookUp('mine', pin, '192.0.2.1', forger), 'too_many_failures', api.baseUrl)
   assert.equal((await lookUp('mine', pin, '192.0.2.1')).status, 200)
   const alert = await api.db.row(
     sql`select subject, times from alert where service_id = ${api.service.id} and kind = 'voucher_pin_guessing_by_account'`,
   )
-  assert.deepEqual(alert, { subject: liar.username, times: 1 })
+  assert.deepEqual(alert, { subject: forger.username, times: 1 })
 })
 
 test('a voucher counts its wrong PINs across shoppers', async () => {
@@ -74,10 +82,10 @@ test('one IPv6 network or any spelling of an address is one shopper', async () =
   assertProblem(await lookUp('mine', pin, '203.0.113.7'), 'too_many_failures', api.baseUrl)
 })
 
-for (const bad of ['', 'localhost', '203.0.113.7, 203.0.113.8', '203.0.113', '203.0.113.7:443', 'fe80::1%eth0'])
-  test(`\`X-Shopper-IP: ${bad}\` is rejected by name for every account`, async () => {
-    for (const by of [caller, api]) {
-      const response = await lookUp('mine', pin, bad, by)
+for (const invalid of ['', 'localhost', '203.0.113.7, 203.0.113.8', '203.0.113', '203.0.113.7:443', 'fe80::1%eth0'])
+  test(`\`X-Shopper-IP: ${invalid}\` is rejected by name for every account`, async () => {
+    for (const account of [caller, api]) {
+      const response = await lookUp('mine', pin, invalid, account)
       assertProblem(response, 'invalid_parameter', api.baseUrl)
       assert.deepEqual(response.json.errors, [
         { parameter: 'X-Shopper-IP', code: 'invalid_parameter', detail: '`X-Shopper-IP` must be one IP address.' },

@@ -36,12 +36,12 @@ test('a validation returns the voucher like the look-up, with a usable ID', asyn
   assert.equal(response.headers.location, undefined)
   const { status, json } = await validateVoucher(api, number)
   assert.equal(status, 200)
-  const { validationId, ...shown } = json.data
-  assert.deepEqual(shown, response.json.data)
+  const { validationId, ...voucher } = json.data
+  assert.deepEqual(voucher, response.json.data)
   assert.match(validationId, /^[\w-]{32}$/)
   const locked = await lockVoucher(api, number, validationId)
   assert.equal(locked.status, 200)
-  assert.deepEqual(locked.json.data, { ...shown, status: 'locked', lockedUntil: locked.json.data.lockedUntil })
+  assert.deepEqual(locked.json.data, { ...voucher, status: 'locked', lockedUntil: locked.json.data.lockedUntil })
   assert.ok(getClockDifference(locked.json.data.lockedUntil, 3_600) < 30, locked.json.data.lockedUntil)
   assert.deepEqual((await post(api, '/vouchers/lookup', { number, pin })).json.data, locked.json.data)
 })
@@ -54,13 +54,13 @@ test('the GET form looks up, or validates if an amount is given', async () => {
   assert.equal((await lockVoucher(api, number, validated.json.data.validationId)).status, 200)
   const rejected = await get('?amount=150.00')
   assertProblem(rejected, 'voucher_locked', api.baseUrl, `/vouchers/${number}`)
-  const more = await newVoucher(api)
-  const tooMuch = await api.get(`/vouchers/${more}?amount=150.01`, { 'x-voucher-pin': pin })
-  assertProblem(tooMuch, 'insufficient_voucher_balance', api.baseUrl, `/vouchers/${more}`)
+  const otherNumber = await newVoucher(api)
+  const tooMuch = await api.get(`/vouchers/${otherNumber}?amount=150.01`, { 'x-voucher-pin': pin })
+  assertProblem(tooMuch, 'insufficient_voucher_balance', api.baseUrl, `/vouchers/${otherNumber}`)
   assert.equal(tooMuch.json.errors[0].parameter, 'amount')
   for (const amount of ['0.00', '-1.00', '1', '1.001', '1,00', '1e3', 'NaN', '%201.00'])
     assertProblem(
-      await api.get(`/vouchers/${more}?amount=${amount}`, { 'x-voucher-pin': pin }),
+      await api.get(`/vouchers/${otherNumber}?amount=${amount}`, { 'x-voucher-pin': pin }),
       'invalid_parameter',
       api.baseUrl,
     )
@@ -124,7 +124,7 @@ test('a wrong validation ID and an unknown number are indistinguishable and thro
   const codes = []
   for (let i = 0; i < 40; i++) codes.push((await lockVoucher(api, number, `guess${i}`)).json.code)
   assert.ok(codes.includes('too_many_failures'), codes.join())
-  assert.equal((await lockVoucher(api, number, ownValidationId)).status, 200, 'the right one still opens')
+  assert.equal((await lockVoucher(api, number, ownValidationId)).status, 200, 'the right validation must still work')
   assert.equal((await lockVoucher(other, number, ownValidationId, 0)).status, 200)
 })
 

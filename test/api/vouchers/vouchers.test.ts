@@ -20,8 +20,8 @@ await addVouchers(api, api, {
 after(() => api.stop())
 beforeEach(() => clearFailures(api))
 
-const lookUp = (number: string, pin: string | undefined, by: Pick<TestApi, 'get'> = api) =>
-  by.get(`/vouchers/${number}`, { 'x-voucher-pin': pin })
+const lookUp = (number: string, pin: string | undefined, caller: Pick<TestApi, 'get'> = api) =>
+  caller.get(`/vouchers/${number}`, { 'x-voucher-pin': pin })
 
 test('a number and PIN return the voucher without the PIN', async () => {
   const { status, json, text } = await lookUp('100', '004200')
@@ -74,9 +74,9 @@ test('an unknown number, wrong PIN and foreign number get the same response', as
 })
 
 test('a missing or malformed PIN does not count as a wrong PIN', async () => {
-  for (const none of [undefined, '', '1'.repeat(51)])
+  for (const invalidPin of [undefined, '', '1'.repeat(51)])
     for (let i = 0; i < 3; i++) {
-      const { status, json } = await lookUp('104', none)
+      const { status, json } = await lookUp('104', invalidPin)
       assert.deepEqual([status, json.code, json.errors[0].parameter], [400, 'invalid_parameter', 'X-Voucher-Pin'])
     }
   assert.equal((await lookUp('104', '004200')).status, 200)
@@ -92,15 +92,15 @@ test('a PIN in the URL is rejected by name', async () => {
 test('five wrong PINs block the right one for a growing time', async () => {
   for (let i = 0; i < 5; i++) assert.equal((await lookUp('104', '111111')).json.code, 'voucher_not_accepted')
   assert.equal((await lookUp('104', '004200')).json.code, 'voucher_not_accepted')
-  const waits = async () =>
+  const getRemainingSeconds = async () =>
     (
       await api.db.row<{ remaining: number }>(
         sql`select max(extract(epoch from blocked_until - now()))::float as remaining from pin_guard where service_id = ${api.service.id}`,
       )
     )?.remaining ?? 0
-  const first = await waits()
+  const first = await getRemainingSeconds()
   await lookUp('104', '111111')
-  assert.ok((await waits()) > first * 1.5)
+  assert.ok((await getRemainingSeconds()) > first * 1.5)
   await api.db.run(sql`update pin_guard set blocked_until = now() where service_id = ${api.service.id}`)
   assert.equal((await lookUp('104', '004200')).status, 200)
 })
@@ -120,15 +120,19 @@ test('an address that tries many numbers is blocked until the minute ends', asyn
       assert.match(String(response.headers['retry-after']), /^[1-9]\d?$/)
     }
     const headers = { ...buildCredentials(api), 'x-voucher-pin': '004200' }
-    assert.equal((await second.sendRequest('/vouchers/100', { headers })).status, 429, 'for all servers')
+    assert.equal(
+      (await second.sendRequest('/vouchers/100', { headers })).status,
+      429,
+      'the block must apply to all servers',
+    )
     assert.equal(
       (await second.sendRequest('/vouchers/100', { headers, from: '127.0.0.2' })).status,
       200,
-      'not for other addresses',
+      'other addresses must not be blocked',
     )
     const other = await api.createService()
     await addVouchers(api, other, { 100: {} })
-    assert.equal((await lookUp('100', '004200', other)).status, 200, 'not for other services')
+    assert.equal((await lookUp('100', '004200', other)).status, 200, 'other services must not be blocked')
     const alert = await api.db.row(
       sql`select subject, times from alert where service_id = ${api.service.id} and kind = 'voucher_pin_guessing_by_ip'`,
     )
@@ -161,7 +165,8 @@ test('concurrent guesses get no more attempts than sequential ones', async () =>
       (await api.db.row<{ failures: number }>(
         sql`select failures from pin_guard where service_id = ${api.service.id}`,
       )) ?? {}
-    // The right one opens if at most four wrong ones came before it, which it makes forgotten; the rest are counted after it.
+    // The right PIN is accepted if at most four wrong PINs came before it. It clears their failures, and later wrong PINs
+    // are counted.
     if (responses.some(({ status }) => status === 200)) {
       opened++
       assert.ok(failures >= 7, `${failures}`)
@@ -173,9 +178,9 @@ test('concurrent guesses get no more attempts than sequential ones', async () =>
 test('a number and PIN must match exactly', async () => {
   const number = `N${'0'.repeat(46)} 7 `
   await addVouchers(api, api, { [number]: { pin: ' 0042 ' }, '0042': { pin: '0042' }, '042': { pin: '42' } })
-  const look = (input: string, pin: string) => post(api, '/vouchers/lookup', { number: input, pin })
-  assert.equal((await look(number, ' 0042 ')).json.data.number, number)
-  assert.equal((await look('0042', '0042')).json.data.number, '0042')
+  const lookUpByPost = (input: string, pin: string) => post(api, '/vouchers/lookup', { number: input, pin })
+  assert.equal((await lookUpByPost(number, ' 0042 ')).json.data.number, number)
+  assert.equal((await lookUpByPost('0042', '0042')).json.data.number, '0042')
   for (const [input, pin] of [
     [number, '0042'],
     [number.trim(), ' 0042 '],
@@ -187,7 +192,7 @@ test('a number and PIN must match exactly', async () => {
     ['0042', "' or 1=1 --"],
     ['%', '0042'],
   ] as const)
-    assertProblem(await look(input, pin), 'voucher_not_accepted', api.baseUrl, '/vouchers/lookup')
+    assertProblem(await lookUpByPost(input, pin), 'voucher_not_accepted', api.baseUrl, '/vouchers/lookup')
   for (const body of [
     { number: 42, pin: '42' },
     { number: '0042', pin: 42 },

@@ -43,22 +43,22 @@ test('secrets and record contents never appear in deliveries, attempts, alerts o
   assert.equal((await post(api, '/customers', customer)).status, 201)
 
   receiver.respond = respondWith(500, {}, 'out of order')
-  const mails: string[] = []
+  const emails: string[] = []
   const worker = startWorker(
     {
       db: api.db,
       keys: api.keys,
       log: logged.log,
-      mailTransport: { send: async ({ bytes }: { bytes: Buffer }) => void mails.push(bytes.toString()) },
+      mailTransport: { send: async ({ bytes }: { bytes: Buffer }) => void emails.push(bytes.toString()) },
     },
     { 'send-alert': jobs['send-alert'] ?? assert.fail(), ...buildWebhookJobs(createSender(networks)) },
   )
-  await waitUntil(() => receiver.received.length, 'a delivery')
+  await waitUntil(() => receiver.received.length, 'a delivery arrives')
   await api.db.run(sql`update webhook set failing_since = now() - interval '2 hours' where failing_since is not null`)
   await waitUntil(async () => {
     await api.db.run(sql`update webhook set failing_since = least(failing_since, now() - interval '2 hours')`)
-    return mails.length
-  }, 'an e-mail about it')
+    return emails.length
+  }, 'an email about the alert is sent')
   receiver.respond = respondWith(204)
   await post(api, `/webhooks/${id}/test`, {})
   await api.db.run(sql`update webhook set not_before = now()`)
@@ -69,28 +69,28 @@ test('secrets and record contents never appear in deliveries, attempts, alerts o
   )
   await worker.stop(0)
 
-  const stored = async (table: string) =>
+  const dumpTable = async (table: string) =>
     (await api.db.rows<{ row: string }>(sql`select t::text as row from ${raw(table)} t`))
       .map(({ row }) => row)
       .join('\n')
-  const places: Record<string, string> = {
+  const texts: Record<string, string> = {
     deliveries: receiver.received.map(({ body, headers }) => `${JSON.stringify(headers)} ${body}`).join('\n'),
-    'the table of webhooks': await stored('webhook'),
-    'the table of attempts': await stored('webhook_attempt'),
+    'the table of webhooks': await dumpTable('webhook'),
+    'the table of attempts': await dumpTable('webhook_attempt'),
     attempts: (await api.get(`/webhooks/${id}/attempts`)).text,
     'the list of webhooks': (await api.get('/webhooks')).text,
-    alerts: await stored('alert'),
-    jobs: await stored('job'),
-    'the e-mail about the alert': mails.join('\n'),
+    alerts: await dumpTable('alert'),
+    jobs: await dumpTable('job'),
+    'the alert email': emails.join('\n'),
     'the logs': logged.text,
   }
-  assert.match(places.deliveries ?? '', /"kind":"customer"/)
-  assert.match(places['the logs'] ?? '', /webhook_failing/)
-  assert.match(places['the table of attempts'] ?? '', /out of order/)
-  for (const [place, text] of Object.entries(places)) {
-    assert.doesNotMatch(text, new RegExp(`(?<![\\w.-])${pin}(?![\\w-])`), `the PIN is in ${place}`)
+  assert.match(texts.deliveries ?? '', /"kind":"customer"/)
+  assert.match(texts['the logs'] ?? '', /webhook_failing/)
+  assert.match(texts['the table of attempts'] ?? '', /out of order/)
+  for (const [source, text] of Object.entries(texts)) {
+    assert.doesNotMatch(text, new RegExp(`(?<![\\w.-])${pin}(?![\\w-])`), `the PIN is in ${source}`)
     for (const [label, secretText] of Object.entries({ secret, rotated, phrase, surname, password: api.password }))
-      assert.ok(!text.includes(secretText.replace('whsec_', '')), `${label} is in ${place}`)
-    if (place !== 'the logs') assert.ok(!text.includes(`/vouchers/${number}`), `a voucher is in ${place}`)
+      assert.ok(!text.includes(secretText.replace('whsec_', '')), `${label} is in ${source}`)
+    if (source !== 'the logs') assert.ok(!text.includes(`/vouchers/${number}`), `a voucher is in ${source}`)
   }
 })

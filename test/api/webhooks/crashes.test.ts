@@ -1,9 +1,15 @@
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
 import { Webhook } from 'standardwebhooks'
 import { sql } from '../../../src/database/db.ts'
-import { createDirectory, type Environment, startCommand, stopServer, waitUntil } from '../../support/processes.ts'
+import {
+  createDirectory,
+  type Environment,
+  isHalted,
+  startCommand,
+  stopServer,
+  waitUntil,
+} from '../../support/processes.ts'
 import { startTestApi, type TestApi } from '../../support/service.ts'
 import {
   getSignatureHeaders,
@@ -26,8 +32,8 @@ after(async () => {
   await api.stop()
 })
 
-/** A process that does jobs. */
-const worker = (more: Environment = {}) =>
+/** Starts a worker process. */
+const startWorkerProcess = (more: Environment = {}) =>
   startCommand(['worker'], {
     DATA_DIR: createDirectory(),
     DATABASE_URL: api.database.connection,
@@ -37,13 +43,13 @@ const worker = (more: Environment = {}) =>
     ...more,
   })
 
-async function hook(name: string) {
+async function createWebhook(name: string) {
   const created = await post(api, '/webhooks', { url: `${receiver.url}/${name}`, kinds: ['customer'] })
   assert.equal(created.status, 201, created.text)
   return created.json.data as { id: string; secret: string }
 }
 
-async function customer(name: string): Promise<string> {
+async function createCustomer(name: string): Promise<string> {
   const created = await post(api, '/customers', {
     firstname: name,
     surname: 'Smith',
@@ -53,7 +59,7 @@ async function customer(name: string): Promise<string> {
   return created.json.data.id
 }
 
-const receivedBy = (name: string) => receiver.received.filter(({ path }) => path === `/hooks/${name}`)
+const listDeliveries = (name: string) => receiver.received.filter(({ path }) => path === `/hooks/${name}`)
 const isUpToDate = async (id: string) => (await api.get(`/webhooks/${id}`)).json.data.lag.pendingSince === null
 const setState = (id: string, state: string) =>
   api.db.run(sql`update webhook set state = ${state} where webhook_id = ${id}`)
@@ -62,47 +68,47 @@ test('a worker killed at any crash point repeats at most one delivery', async t 
   const killed = new Map<string, { id: string; secret: string; changedIds: string[]; at: number }>()
   const kill: Record<string, (name: string) => Promise<void>> = {
     async before_post() {
-      assert.equal((await worker({ FAILPOINT: 'before_post' }).ended).signal, 'SIGKILL')
+      assert.equal((await startWorkerProcess({ FAILPOINT: 'before_post' }).ended).signal, 'SIGKILL')
     },
     async after_post() {
-      assert.equal((await worker({ FAILPOINT: 'after_post' }).ended).signal, 'SIGKILL')
+      assert.equal((await startWorkerProcess({ FAILPOINT: 'after_post' }).ended).signal, 'SIGKILL')
     },
-    /** While the endpoint thinks. */
+    /** Kills the worker before the endpoint responds. */
     async during(name) {
       receiver.respond = neverRespond
-      const victim = worker()
-      await waitUntil(() => receivedBy(name).length, 'it thinks', 30_000)
+      const victim = startWorkerProcess()
+      await waitUntil(() => listDeliveries(name).length, 'the endpoint has received the request', 30_000)
       victim.child.kill('SIGKILL')
       await victim.ended
       receiver.respond = respondWith(204)
     },
   }
-  for (const [crashPoint, doing] of Object.entries(kill)) {
-    const created = await hook(crashPoint)
-    const changed = [await customer(`one-${crashPoint}`), await customer(`two-${crashPoint}`)]
-    await doing(crashPoint)
-    assert.equal(receivedBy(crashPoint).length, crashPoint === 'before_post' ? 0 : 1)
-    // The others wait, so that each process is killed over a webhook of its own.
+  for (const [crashPoint, killWorker] of Object.entries(kill)) {
+    const created = await createWebhook(crashPoint)
+    const changed = [await createCustomer(`one-${crashPoint}`), await createCustomer(`two-${crashPoint}`)]
+    await killWorker(crashPoint)
+    assert.equal(listDeliveries(crashPoint).length, crashPoint === 'before_post' ? 0 : 1)
+    // Pause this webhook, so that each process is killed during a delivery of another webhook.
     await setState(created.id, 'paused')
-    changed.push(await customer(`three-${crashPoint}`))
+    changed.push(await createCustomer(`three-${crashPoint}`))
     killed.set(crashPoint, { ...created, changedIds: changed, at: performance.now() })
   }
-  // One that is halted right before it posts, for longer than its lease.
-  const halting = await hook('halted')
-  const halted = worker({ FAILPOINT: 'before_post:stop' })
-  const changed = [await customer('one-halted')]
+  // Halt a worker right before it posts, for longer than its lease.
+  const halting = await createWebhook('halted')
+  const halted = startWorkerProcess({ FAILPOINT: 'before_post:stop' })
+  const changed = [await createCustomer('one-halted')]
   await waitUntil(() => isHalted(halted.pid), 'the worker is halted', 30_000)
 
   for (const { id } of killed.values()) await setState(id, 'active')
-  const healthy = [worker(), worker()]
+  const healthy = [startWorkerProcess(), startWorkerProcess()]
   for (const [crashPoint, { id, secret, changedIds, at }] of killed) {
     const hasAll = () => {
-      const ids = parseChanges(receivedBy(crashPoint)).map(({ id: changedId }) => changedId)
+      const ids = parseChanges(listDeliveries(crashPoint)).map(({ id: changedId }) => changedId)
       return changedIds.every(changedId => ids.includes(changedId))
     }
     await waitUntil(async () => hasAll() && (await isUpToDate(id)), crashPoint, 60_000)
     t.diagnostic(`killed at ${crashPoint}: up to date ${Math.round((performance.now() - at) / 100) / 10} s later`)
-    const deliveries = receivedBy(crashPoint)
+    const deliveries = listDeliveries(crashPoint)
     for (const delivery of deliveries) new Webhook(secret).verify(delivery.body, getSignatureHeaders(delivery))
     const bodies = new Map<string, Set<string>>()
     for (const { headers, body } of deliveries) {
@@ -111,32 +117,37 @@ test('a worker killed at any crash point repeats at most one delivery', async t 
     }
     assert.ok(
       [...bodies.values()].every(same => same.size === 1),
-      'a repeat says the same',
+      'a repeated delivery must have the same body',
     )
-    assert.ok(deliveries.length - bodies.size <= (crashPoint === 'before_post' ? 0 : 1), 'one was repeated at most')
-    const once = [...bodies.values()].flatMap(([body = '']) => JSON.parse(body).data.changes)
-    const receivedIds = once.map(({ id: changedId }) => changedId).filter(changedId => changedIds.includes(changedId))
-    assert.deepEqual(receivedIds, changedIds, 'each record once, in the order of their changes')
+    assert.ok(
+      deliveries.length - bodies.size <= (crashPoint === 'before_post' ? 0 : 1),
+      'at most one delivery may be repeated',
+    )
+    const uniqueChanges = [...bodies.values()].flatMap(([body = '']) => JSON.parse(body).data.changes)
+    const receivedIds = uniqueChanges
+      .map(({ id: changedId }) => changedId)
+      .filter(changedId => changedIds.includes(changedId))
+    assert.deepEqual(receivedIds, changedIds, 'each record must arrive once, in the order of the changes')
   }
-  await waitUntil(() => isUpToDate(halting.id), 'the halted one is taken over', 60_000)
-  const receivedCount = receivedBy('halted').length
+  await waitUntil(() => isUpToDate(halting.id), 'another worker takes over the halted delivery', 60_000)
+  const receivedCount = listDeliveries('halted').length
   halted.child.kill('SIGCONT')
-  changed.push(await customer('two-halted'))
+  changed.push(await createCustomer('two-halted'))
   await waitUntil(
-    async () => receivedBy('halted').length > receivedCount && (await isUpToDate(halting.id)),
+    async () => listDeliveries('halted').length > receivedCount && (await isUpToDate(halting.id)),
     'deliveries continue',
     30_000,
   )
   await stopServer(halted)
-  const ids = parseChanges(receivedBy('halted')).map(({ id }) => id)
-  assert.equal(new Set(ids).size, ids.length, 'what it was about to post it has not posted')
+  const ids = parseChanges(listDeliveries('halted')).map(({ id }) => id)
+  assert.equal(new Set(ids).size, ids.length, 'the halted worker must not post its delivery')
   for (const id of changed) assert.ok(ids.includes(id))
   for (const server of healthy) assert.deepEqual(await stopServer(server), { code: 0, signal: null }, server.err)
 })
 
 test('two workers deliver each change once and never share an endpoint', async () => {
-  const [first, second] = [worker(), worker()]
-  const created = await Promise.all(Array.from({ length: 12 }, (_, i) => hook(`shared${i}`)))
+  const [first, second] = [startWorkerProcess(), startWorkerProcess()]
+  const created = await Promise.all(Array.from({ length: 12 }, (_, i) => createWebhook(`shared${i}`)))
   const busy = new Map<string, number>()
   receiver.respond = ({ path }, response) => {
     busy.set(path, (busy.get(path) ?? 0) + 1)
@@ -147,14 +158,11 @@ test('two workers deliver each change once and never share an endpoint', async (
     }, 50)
   }
   const ids: string[] = []
-  for (let i = 0; i < 30; i++) ids.push(await customer(`shared-${i}`))
+  for (let i = 0; i < 30; i++) ids.push(await createCustomer(`shared-${i}`))
   for (const [i, { id }] of created.entries()) {
-    const receivedIds = () => parseChanges(receivedBy(`shared${i}`)).map(({ id: changedId }) => changedId)
+    const receivedIds = () => parseChanges(listDeliveries(`shared${i}`)).map(({ id: changedId }) => changedId)
     await waitUntil(async () => receivedIds().length >= ids.length && (await isUpToDate(id)), `endpoint ${i}`, 30_000)
     assert.deepEqual(receivedIds(), ids)
   }
   await Promise.all([stopServer(first), stopServer(second)])
 })
-
-const isHalted = (pid: number) =>
-  existsSync(`/proc/${pid}/stat`) && / T /.test(readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/\(.*\)/, ''))

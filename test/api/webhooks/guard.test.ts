@@ -6,34 +6,34 @@ import { startTestApi, type TestApi } from '../../support/service.ts'
 import { type NameServer, startNameServer } from '../../support/webhooks/name-server.ts'
 import { type Receiver, respondWith, startReceiver } from '../../support/webhooks/receiver.ts'
 import { post, put } from '../../support/write.ts'
-import { hostileAnswers, hostileUrls, publicAnswers } from './hostile.ts'
+import { hostileAddresses, hostileUrls, publicAddresses } from './hostile.ts'
 
-let names: NameServer
-/** An address that stands for a public one, and another of this machine, which nothing may reach. */
+let nameServer: NameServer
+/** The receiver's address counts as public. The victim's address is internal, so no delivery can reach it. */
 let receiver: Receiver
 let victim: Receiver
 let api: TestApi
 before(async () => {
-  names = await startNameServer()
+  nameServer = await startNameServer()
   receiver = await startReceiver('127.0.0.2')
   victim = await startReceiver('127.0.0.1', receiver.port)
   api = await startTestApi()
 })
 after(async () => {
-  names.close()
+  nameServer.close()
   await Promise.all([receiver.close(), victim.close()])
   await api.stop()
 })
 beforeEach(() => {
-  names.names.clear()
-  names.queriedNames.length = 0
+  nameServer.names.clear()
+  nameServer.queriedNames.length = 0
   receiver.received.length = 0
   receiver.respond = respondWith(204)
 })
 
-const openly = () => createSender([], createResolve(names.resolver))
-/** One that takes the receiver's address for public. */
-const within = () => createSender(['127.0.0.2/32'], createResolve(names.resolver))
+const createPublicSender = () => createSender([], createResolve(nameServer.resolver))
+/** Returns a sender that allows the receiver's address. */
+const createLocalSender = () => createSender(['127.0.0.2/32'], createResolve(nameServer.resolver))
 const signal = () => AbortSignal.timeout(10_000)
 
 test('the guard is tested with a hundred hostile URLs', () =>
@@ -41,24 +41,24 @@ test('the guard is tested with a hundred hostile URLs', () =>
 
 for (const url of hostileUrls)
   test(`a delivery is never sent to ${url}`, async () => {
-    names.names.set('shop.example', [['8.8.8.8']])
-    const sender = openly()
+    nameServer.names.set('shop.example', [['8.8.8.8']])
+    const sender = createPublicSender()
     const rejection = await sender.findRejection(url)
-    assert.ok(rejection, 'it is rejected before it is stored')
+    assert.ok(rejection, 'the URL must be rejected before it is stored')
     const channel = sender.openChannel(url)
     const { status, error } = await channel.post('{}', {}, signal())
     channel.close()
     assert.equal(status, null)
-    assert.ok(error, 'and when it is to be sent')
+    assert.ok(error, 'the delivery must be rejected too')
     const created = await post(api, '/webhooks', { url })
     assert.equal(created.status, 422, created.text)
     assert.ok(['url_not_allowed', 'invalid_field'].includes(created.json.code), created.text)
   })
 
-for (const addresses of hostileAnswers)
+for (const addresses of hostileAddresses)
   test(`a delivery is rejected if its name resolves to ${addresses.join(' and ')}`, async () => {
-    names.names.set('shop.example', [addresses])
-    const sender = openly()
+    nameServer.names.set('shop.example', [addresses])
+    const sender = createPublicSender()
     assert.match((await sender.findRejection('https://shop.example/')) ?? '', /public address/)
     const channel = sender.openChannel('https://shop.example/')
     const { status, error } = await channel.post('{}', {}, signal())
@@ -69,23 +69,23 @@ for (const addresses of hostileAnswers)
     )
   })
 
-for (const addresses of publicAnswers)
+for (const addresses of publicAddresses)
   test(`a delivery is allowed if its name resolves to ${addresses.join(' and ')}`, async () => {
-    names.names.set('shop.example', [addresses])
+    nameServer.names.set('shop.example', [addresses])
     for (const url of ['https://shop.example/hooks?a=b', 'https://shop.example:8443/', 'https://shop.example./'])
-      assert.equal(await openly().findRejection(url), undefined, url)
+      assert.equal(await createPublicSender().findRejection(url), undefined, url)
   })
 
 test('a name is resolved and checked again for each connection', async () => {
   const url = `http://rebound.example:${receiver.port}/hooks`
-  names.names.set('rebound.example', [['127.0.0.2'], ['127.0.0.2'], ['127.0.0.1']])
-  const sender = within()
+  nameServer.names.set('rebound.example', [['127.0.0.2'], ['127.0.0.2'], ['127.0.0.1']])
+  const sender = createLocalSender()
   assert.equal(await sender.findRejection(url), undefined)
   const first = sender.openChannel(url)
   assert.equal((await first.post('{}', {}, signal())).status, 204)
   assert.equal((await first.post('{}', {}, signal())).status, 204, 'over the same connection')
   first.close()
-  assert.equal(names.queriedNames.length, 2, 'once for the check and once for the connection')
+  assert.equal(nameServer.queriedNames.length, 2, 'once for the check and once for the connection')
   const second = sender.openChannel(url)
   const { status, error } = await second.post('{}', {}, signal())
   second.close()
@@ -96,8 +96,8 @@ test('a name is resolved and checked again for each connection', async () => {
 })
 
 test('a connection uses the checked address and the requested host name', async () => {
-  names.names.set('named.example', [['127.0.0.2']])
-  const channel = within().openChannel(`http://named.example:${receiver.port}/hooks?a=b`)
+  nameServer.names.set('named.example', [['127.0.0.2']])
+  const channel = createLocalSender().openChannel(`http://named.example:${receiver.port}/hooks?a=b`)
   assert.equal((await channel.post('{"a":1}', { 'x-own': 'own' }, signal())).status, 204)
   channel.close()
   const [{ headers, body, path } = assert.fail()] = receiver.received
@@ -110,7 +110,7 @@ test('a connection uses the checked address and the requested host name', async 
 for (const status of [300, 301, 302, 303, 307, 308])
   test(`a redirect (${status}) to an internal address is not followed`, async () => {
     receiver.respond = respondWith(status, { location: victim.url })
-    const channel = within().openChannel(receiver.url)
+    const channel = createLocalSender().openChannel(receiver.url)
     const outcome = await channel.post('{}', {}, signal())
     channel.close()
     assert.deepEqual([outcome.status, outcome.error], [status, `The endpoint returned ${status}.`])
@@ -126,7 +126,7 @@ test("a delivery never uses the environment's proxy", async () => {
     http_proxy: victim.url,
     ALL_PROXY: victim.url,
   }
-  const channel = within().openChannel(receiver.url)
+  const channel = createLocalSender().openChannel(receiver.url)
   assert.equal((await channel.post('{}', {}, signal())).status, 204)
   channel.close()
   process.env = env
@@ -134,23 +134,23 @@ test("a delivery never uses the environment's proxy", async () => {
 })
 
 test('plain HTTP is limited to allowed networks', async () => {
-  names.names.set('shop.example', [['8.8.8.8']])
-  assert.match((await within().findRejection('http://shop.example/')) ?? '', /https/)
-  assert.match((await within().findRejection('http://8.8.8.8/')) ?? '', /https/)
-  assert.match((await within().findRejection(victim.url)) ?? '', /https/)
-  assert.equal(await within().findRejection(receiver.url), undefined)
+  nameServer.names.set('shop.example', [['8.8.8.8']])
+  assert.match((await createLocalSender().findRejection('http://shop.example/')) ?? '', /https/)
+  assert.match((await createLocalSender().findRejection('http://8.8.8.8/')) ?? '', /https/)
+  assert.match((await createLocalSender().findRejection(victim.url)) ?? '', /https/)
+  assert.equal(await createLocalSender().findRejection(receiver.url), undefined)
 })
 
 test('a delivery reads 64 KiB of a response and stores 1 KiB', async () => {
   receiver.respond = (_, serverResponse) => {
     serverResponse.writeHead(200)
-    const more = () => {
+    const writeMore = () => {
       while (!serverResponse.destroyed && serverResponse.write('é'.repeat(32_768)));
-      if (!serverResponse.destroyed) serverResponse.once('drain', more)
+      if (!serverResponse.destroyed) serverResponse.once('drain', writeMore)
     }
-    more()
+    writeMore()
   }
-  const channel = within().openChannel(receiver.url)
+  const channel = createLocalSender().openChannel(receiver.url)
   const { status, response } = await channel.post('{}', {}, signal())
   channel.close()
   assert.equal(status, 200)
@@ -158,12 +158,16 @@ test('a delivery reads 64 KiB of a response and stores 1 KiB', async () => {
 })
 
 test('an unresolvable name is a failure with that cause', async () => {
-  names.names.set('silent.example', [])
-  const channel = within().openChannel('https://silent.example/')
+  nameServer.names.set('silent.example', [])
+  const channel = createLocalSender().openChannel('https://silent.example/')
   const { error } = await channel.post('{}', {}, signal())
   channel.close()
   assert.equal(error, 'The name silent.example has no address.')
-  assert.equal(await within().findRejection('https://nowhere.example/'), undefined, 'it may have one later')
+  assert.equal(
+    await createLocalSender().findRejection('https://nowhere.example/'),
+    undefined,
+    'the name can get an address later',
+  )
 })
 
 test('a webhook URL cannot be changed to a forbidden address', async () => {

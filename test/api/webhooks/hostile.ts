@@ -1,4 +1,4 @@
-/** URLs that nothing is sent to, whatever names lead to. */
+/** URLs that must never receive a delivery, whatever their names resolve to. */
 export const hostileUrls = [
   // Not HTTPS.
   'http://shop.example/hooks',
@@ -112,8 +112,8 @@ export const hostileUrls = [
   'https://anything.localhost/',
 ]
 
-/** Answers of a name server that forbid a delivery: one address that is not public is enough. */
-export const hostileAnswers: readonly (readonly string[])[] = [
+/** Addresses of a name that forbid a delivery. One address that isn't public is enough. */
+export const hostileAddresses: readonly (readonly string[])[] = [
   ['127.0.0.1'],
   ['10.1.2.3'],
   ['169.254.169.254'],
@@ -134,8 +134,8 @@ export const hostileAnswers: readonly (readonly string[])[] = [
   ['8.8.8.8', '1.1.1.1', '9.9.9.9', '192.168.0.1'],
 ]
 
-/** Public addresses. */
-export const publicAnswers: readonly (readonly string[])[] = [
+/** Addresses of a name that allow a delivery. */
+export const publicAddresses: readonly (readonly string[])[] = [
   ['8.8.8.8'],
   ['1.1.1.1', '2606:4700:4700::1111'],
   ['172.15.255.255'],
