@@ -93,7 +93,7 @@ test('erasure leaves no personal text in any table, log or email', async () => {
     customerId: null,
     billingAddress: erasedAddress,
     deliveryAddress: erasedAddress,
-    previousLength: orderAfterwards.lines,
+    lines: orderAfterwards.lines,
     payments: [{ ...before.payments[0], reference: null }],
   })
   const returnRecord = (await api.get(`/returns/${returned.id}`)).json.data

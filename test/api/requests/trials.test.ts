@@ -97,7 +97,7 @@ test('dry runs have the documented shape', async () => {
     ['POST', '/customers', { firstname: 'Ann', surname: 'Shape', contact }],
     ['PUT', '/customers/65432', { firstname: 'Jack' }],
     ['POST', '/orders', buildOrder([{ sku: 'TEE', quantity: 1 }])],
-    ['POST', '/reservations', { entryCount: [{ sku: 'TEE', quantity: 1 }] }],
+    ['POST', '/reservations', { lines: [{ sku: 'TEE', quantity: 1 }] }],
     ['POST', '/accounts', { username: 'shape', role: 'visitor' }],
     ['POST', `/accounts/${api.username}/rotate`, {}],
     ['PUT', '/settings', { inventoryBuffer: 7 }],
