@@ -46,7 +46,7 @@ test('the first push is confirmed after a review of the differences', { skip }, 
   await page.waitForText('Push now')
   assert.equal((await readStatus()).stockPush, 'on')
   await fixture.push()
-  assert.equal(computeOnHand(fixture.levelOf('12001')), 7)
+  assert.equal(computeOnHand(fixture.getLevel('12001')), 7)
 })
 
 test('held levels are shown with their reasons and remedies', { skip }, async () => {
@@ -66,7 +66,7 @@ test('held levels are shown with their reasons and remedies', { skip }, async ()
 })
 
 test('stock that others changed is listed for a comparison', { skip }, async () => {
-  await fixture.settle()
+  await fixture.ageQuantities()
   const itemId = fixture.items['12001'] ?? 0
   simulator.change({ kind: 'count', itemId, locationId: fixture.locations[0], available: 40 })
   await fixture.reconcile()

@@ -65,15 +65,15 @@ test('levels are filtered by state and reason, in pages', async () => {
   await fixture.reconcile()
   await fixture.push()
   await fixture.setStock('12002', 2)
-  const states = async () => {
+  const countStates = async () => {
     const levels: Record<string, unknown>[] = await getList('/ecommerce/levels')
     return Object.fromEntries(
       Map.groupBy(levels, ({ state }) => state as string)
         .entries()
-        .map(([state, of]) => [state, of.length]),
+        .map(([state, levelsOfState]) => [state, levelsOfState.length]),
     )
   }
-  assert.deepEqual(await states(), { held: 2, inStep: 6 })
+  assert.deepEqual(await countStates(), { held: 2, inStep: 6 })
   for (const [path, count] of [
     ['state=held', 2],
     ['reason=unmapped', 2],
@@ -93,19 +93,19 @@ test('levels are filtered by state and reason, in pages', async () => {
       ['12002', 'string'],
     ],
   )
-  const seen: string[] = []
+  const levelKeys: string[] = []
   for (let cursor = ''; ; ) {
     const { data, meta } = (await shop.get(`/ecommerce/levels?limit=3${cursor && `&after_cursor=${cursor}`}`)).json
-    seen.push(...data.map((level: Record<string, string>) => `${level.itemId} ${level.locationId}`))
+    levelKeys.push(...data.map((level: Record<string, string>) => `${level.itemId} ${level.locationId}`))
     if (!meta.hasNextPage) break
     cursor = meta.endCursor
   }
-  assert.deepEqual([seen.length, new Set(seen).size], [8, 8])
+  assert.deepEqual([levelKeys.length, new Set(levelKeys).size], [8, 8])
 })
 
 test('comparisons are listed with the levels that others changed', async () => {
   await fixture.push()
-  await fixture.settle()
+  await fixture.ageQuantities()
   simulator.change({
     kind: 'count',
     itemId: fixture.items['12001'] ?? 0,
@@ -162,7 +162,7 @@ test('the first push requires a dry run and its approval', async () => {
   const approved = await pushNow({ approve: true })
   assert.deepEqual([approved.status, approved.json.data.stockPush, await countJobs()], [202, 'on', 1])
   await fixture.push()
-  assert.equal(computeOnHand(fixture.levelOf('12001')), 7)
+  assert.equal(computeOnHand(fixture.getLevel('12001')), 7)
 })
 
 test('a stopped push continues only after its approval', async () => {

@@ -23,12 +23,12 @@ import type { Caller, TestApi } from '../support/service.ts'
 import { post, put, withKey } from '../support/write.ts'
 
 export const log = pino({ level: 'silent' })
-/** Longer than the long form of a test. */
+/** Ends after an hour, which is longer than the longest form of a test. */
 export const signal = AbortSignal.timeout(3_600_000)
 export const options = { signal, isEmbedded: true }
 const address = { contactName: 'John Smith', addressLine1: '1 High St', city: 'Melbourne', country: 'Australia' }
 
-/** The steps of a test on Tillbridge's side, for a service that is connected to any platform. */
+/** Returns the steps of stock tests in Tillbridge, for a service that is connected to any platform. */
 export function openStockSteps(api: TestApi, shop: Caller) {
   const sync = (name: PlatformSyncName, mode = {}) => runPlatformSync(api.db, api.keys, shop.service, name, log, mode)
   const reconcile = async () =>
@@ -54,18 +54,18 @@ export function openStockSteps(api: TestApi, shop: Caller) {
     assert.equal(response.status, 201, response.text)
     return response.json.data.id as string
   }
-  /** Reads the committed units of an order. Returns the number of orders that have some. */
-  async function confirm(orderId: string) {
+  /** Reads the committed units of an order. Returns the number of orders that have committed units. */
+  async function confirmOrder(orderId: string) {
     const { platform } = (await openPlatform(api.db, api.keys, shop.service, log)) ?? assert.fail()
     return confirmOrders(api.db, shop.service, platform.inventory, [orderId], signal)
   }
-  /** Ages all quantities: a level that changed in the last minute is not compared. */
-  const settle = () =>
+  /** Ages all quantities by an hour, because reconciliation skips levels that changed in the last minute. */
+  const ageQuantities = () =>
     api.db.run(
       sql`update ecommerce_level set known_at = known_at - interval '1 hour' where service_id = ${shop.service.id}`,
     )
   /** Runs the hourly check of the connection. */
-  const check = () =>
+  const runHourlyCheck = () =>
     checkEcommerceConnection({
       db: api.db,
       keys: api.keys,
@@ -74,24 +74,24 @@ export function openStockSteps(api: TestApi, shop: Caller) {
       signal,
       reschedule() {},
     } as unknown as Parameters<typeof checkEcommerceConnection>[0])
-  return { sync, reconcile, push, setStock, placeOrder, confirm, settle, check }
+  return { sync, reconcile, push, setStock, placeOrder, confirmOrder, ageQuantities, runHourlyCheck }
 }
 
 export type StockSteps = ReturnType<typeof openStockSteps>
 export type ConnectedShop = Awaited<ReturnType<typeof connectShop>>
 
-/** A service whose stores 1001 and 1002 and whose three SKUs are mapped to a simulated shop, which has been read and compared once. */
+/** Connects a service to a simulated shop. Two stores and three SKUs are mapped, and the shop is synced and reconciled once. */
 export async function connectShop(api: TestApi, simulator: ShopifySimulator) {
   simulator.reset()
   const shop = await createUnmappedShop(api, { fulfilment: 'manual' })
   await upsertGateways(api.db, shop.service, [{ name: 'paypal' }])
   const steps = openStockSteps(api, shop)
-  /** The locations of the stores 1001 and 1002. */
+  /** Location IDs of stores 1001 and 1002. */
   const locations = [...simulator.shop.locations.keys()] as [number, number]
-  /** Inventory items by SKU. */
+  /** Inventory item IDs by SKU. */
   const items: Record<string, number> = {}
 
-  /** Adds a variant that is stocked at both locations. Returns its inventory item. */
+  /** Adds a variant that is stocked at both locations. Returns its inventory item ID. */
   function addVariant(sku: string, units: number): number {
     const id = simulator.change({ kind: 'variant', sku })
     const itemId = simulator.shop.variants.get(id)?.itemId ?? assert.fail()
@@ -109,20 +109,20 @@ export async function connectShop(api: TestApi, simulator: ShopifySimulator) {
         simulator.settings.clientSecret,
       ),
     )
-  const levelOf = (sku: string, at = 0) =>
+  const getLevel = (sku: string, at = 0) =>
     findLevel(simulator.shop, items[sku] ?? 0, locations[at] ?? 0) ?? assert.fail(`${sku} has no level`)
   const sell = (sku: string, quantity: number, at = 0) =>
     simulator.change({
       kind: 'sell',
       lines: [{ itemId: items[sku] ?? 0, locationId: locations[at] ?? 0, quantity }],
     })
-  /** Reads the committed units, as the job that the order has queued. */
+  /** Asserts that the order has queued the job that reads its committed units, and does the work of the job. */
   async function refresh(orderId: number) {
     const queued = await api.db.rows(
       sql`select from job where service_id = ${shop.service.id} and name = 'refresh-commitments' and subject = ${String(orderId)}`,
     )
     assert.equal(queued.length, 1)
-    return steps.confirm(String(orderId))
+    return steps.confirmOrder(String(orderId))
   }
   for (const sku of ['12001', '12002', '12003']) items[sku] = addVariant(sku, 3)
   for (const [at, storeId] of ['1001', '1002'].entries())
@@ -131,5 +131,5 @@ export async function connectShop(api: TestApi, simulator: ShopifySimulator) {
   await steps.sync('ecommerce-locations')
   await steps.sync('ecommerce-variants')
   await steps.reconcile()
-  return { ...steps, shop, locations, items, addVariant, connect, levelOf, sell, refresh }
+  return { ...steps, shop, locations, items, addVariant, connect, getLevel, sell, refresh }
 }

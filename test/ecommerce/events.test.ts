@@ -17,8 +17,8 @@ import { type PlatformWorker, startPlatformWorker } from './platform-worker.ts'
 
 const simulator = await startShopifySimulator({ size: { locations: 0, variants: 0, customers: 0 } })
 const signal = AbortSignal.timeout(300_000)
-const logged = captureLog('trace')
-const { log } = logged
+const capturedLog = captureLog('trace')
+const { log } = capturedLog
 let api: TestApi
 let shop: Caller
 let worker: PlatformWorker
@@ -62,19 +62,19 @@ const openEvents = async () =>
   ((await openPlatform(api.db, api.keys, shop.service, log)) ?? assert.fail('no connection')).platform.events ??
   assert.fail('no events')
 const subscribe = async () => (await openEvents()).ensure(getEventUrl(api.baseUrl, shop.service), signal)
-const items = async (kind: string) =>
+const listItems = async (kind: string) =>
   (
     await api.db.rows<{ id: string }>(
       sql`select ecommerce_id as id from ecommerce_item where service_id = ${shop.service.id} and kind = ${kind} order by 1`,
     )
   ).map(({ id }) => id)
 const waitForItems = (kind: string, expected: string[], what: string) =>
-  waitUntil(async () => JSON.stringify(await items(kind)) === JSON.stringify(expected), what, 60_000)
-const stored = () =>
+  waitUntil(async () => JSON.stringify(await listItems(kind)) === JSON.stringify(expected), what, 60_000)
+const listEvents = () =>
   api.db.rows<{ id: string; target: string; subject: string }>(
     sql`select event_id as id, target, subject_id as subject from ecommerce_event where service_id = ${shop.service.id} order by received_at`,
   )
-/** Waits until each sync has run once, so that only events cause further runs. */
+/** Waits until each sync has run once. After that, only events cause runs. */
 const waitForFirstSyncs = () =>
   waitUntil(
     async () =>
@@ -86,8 +86,8 @@ const waitForFirstSyncs = () =>
     'each sync has run',
     60_000,
   )
-/** Runs each sync once, and waits until events are accepted: the simulator repeats a rejected event for 1.6 s only. */
-const start = async () => {
+/** Runs each sync once and waits until events are accepted, because the simulator repeats a rejected event only for 1.6 s. */
+const startSyncs = async () => {
   await api.db.transaction(tx => addJob(tx, null, 'schedule-syncs'))
   await waitForFirstSyncs()
   await waitUntilAccepted()
@@ -126,7 +126,7 @@ const send = (
     ),
   })
 }
-/** Services and connections are cached for 2 s. */
+/** Waits until events are accepted, because services and connections are cached for 2 s. */
 const waitUntilAccepted = () =>
   waitUntil(async () => (await send('orders/create', {})).status === 200, 'events are accepted')
 
@@ -134,12 +134,12 @@ test('subscriptions are created once, and an old address is replaced', async () 
   const state = await subscribe()
   assert.equal(state.present.length, 0)
   assert.deepEqual((await subscribe()).missing, [])
-  const uris = () => [...simulator.shop.subscriptions.values()].map(({ topic, uri }) => `${topic} ${uri}`)
-  const first = uris()
+  const listSubscriptions = () => [...simulator.shop.subscriptions.values()].map(({ topic, uri }) => `${topic} ${uri}`)
+  const first = listSubscriptions()
   assert.equal(first.length, state.missing.length)
   await (await openEvents()).ensure(getEventUrl('https://moved.example.com', shop.service), signal)
   assert.deepEqual(
-    uris(),
+    listSubscriptions(),
     first.map(subscription => subscription.replace(api.baseUrl, 'https://moved.example.com')),
   )
 })
@@ -152,7 +152,7 @@ test('a topic without its scope is named, and the others are sent', async () => 
 })
 
 test('changes of variants, locations and customers are read after their events', async () => {
-  await start()
+  await startSyncs()
   await subscribe()
   const variant = simulator.change({ kind: 'variant', sku: '12001' })
   const location = simulator.change({ kind: 'location', name: 'Melbourne' })
@@ -165,7 +165,7 @@ test('changes of variants, locations and customers are read after their events',
 })
 
 test('an event that was lost or repeated changes nothing in the end', async () => {
-  await start()
+  await startSyncs()
   await subscribe()
   simulator.faults.add({ kind: 'event-lost', path: '/events', times: 1 })
   simulator.change({ kind: 'variant', sku: '12001' })
@@ -173,14 +173,14 @@ test('an event that was lost or repeated changes nothing in the end', async () =
   simulator.change({ kind: 'variant', sku: '12002' })
   await waitForItems('skus', ['12001', '12002'], 'both variants are read')
   await waitUntil(async () => simulator.shop.deliveries.length === 2, 'both attempts have arrived')
-  assert.equal((await stored()).length, 1)
+  assert.equal((await listEvents()).length, 1)
 })
 
 test('requests that the platform has not signed are rejected', async () => {
   await waitUntilAccepted()
   const payload = { id: 4711 }
   const name = shop.service.name
-  const forged: [string, Delivery][] = [
+  const forgedDeliveries: [string, Delivery][] = [
     ['another secret', { secret: 'guessed' }],
     ['an unknown service', { path: '/ecommerce/events/unknown/main' }],
     ['an unknown connection', { path: `/ecommerce/events/${name}/files` }],
@@ -191,13 +191,13 @@ test('requests that the platform has not signed are rejected', async () => {
     ['an ID with other characters', { headers: { 'x-shopify-webhook-id': "1'; drop table job" } }],
   ]
   const texts = new Set<string>()
-  for (const [what, delivery] of forged) {
+  for (const [what, delivery] of forgedDeliveries) {
     const { status, json } = await send('products/update', payload, delivery)
     assert.deepEqual([status, json.code], [401, 'invalid_credentials'], what)
     texts.add(json.detail)
   }
   assert.equal(texts.size, 1)
-  assert.deepEqual(await stored(), [])
+  assert.deepEqual(await listEvents(), [])
 })
 
 test('a connection without events, and another shop, are rejected', async () => {
@@ -206,7 +206,7 @@ test('a connection without events, and another shop, are rejected', async () => 
   const other = { headers: { 'x-shopify-shop-domain': 'luma-nz.myshopify.com' } }
   assert.equal((await send('products/update', { id: 2 }, other)).status, 401)
   await connect({ url: 'https://luma-au.myshopify.com', events: 'off' })
-  await waitUntil(async () => (await send('products/update', { id: 3 })).status === 401, 'events are off')
+  await waitUntil(async () => (await send('products/update', { id: 3 })).status === 401, 'events are rejected')
 })
 
 test('an event for a connection that was just removed is repeated', async () => {
@@ -214,21 +214,30 @@ test('an event for a connection that was just removed is repeated', async () => 
   await api.db.transaction(tx => deleteConnection(tx, shop.service))
   const { status, headers } = await send('products/update', { id: 1 })
   assert.deepEqual([status, headers['retry-after'] !== undefined], [503, true])
-  await waitUntil(async () => (await send('products/update', { id: 1 })).status === 401, 'the connection is gone')
+  await waitUntil(
+    async () => (await send('products/update', { id: 1 })).status === 401,
+    'the removed connection is rejected',
+  )
 })
 
 test('the previous secret is valid during a rotation', async () => {
   await connect({}, 'rotated', simulator.settings.clientSecret)
-  await waitUntil(async () => (await send('products/update', { id: 1 }, { secret: 'rotated' })).status === 200, 'new')
+  await waitUntil(
+    async () => (await send('products/update', { id: 1 }, { secret: 'rotated' })).status === 200,
+    'the new secret is accepted',
+  )
   assert.equal((await send('products/update', { id: 1 })).status, 200)
   await api.db.run(sql`
     update ecommerce_connection set previous_secret_until = now() where service_id = ${shop.service.id}`)
-  await waitUntil(async () => (await send('products/update', { id: 1 })).status === 401, 'the rotation is over')
+  await waitUntil(
+    async () => (await send('products/update', { id: 1 })).status === 401,
+    'the previous secret is rejected',
+  )
   assert.equal((await send('products/update', { id: 1 }, { secret: 'rotated' })).status, 200)
 })
 
 test('events do not wait for each other at their shared job', async () => {
-  await start()
+  await startSyncs()
   const sendOne = async () => (await send('products/update', { id: 632_910_392 })).status
   assert.equal(await sendOne(), 200)
   await api.db.transaction(async tx => {
@@ -237,7 +246,7 @@ test('events do not wait for each other at their shared job', async () => {
     assert.equal(locked, 1)
     assert.equal(await sendOne(), 200)
   })
-  assert.equal((await stored()).length, 2)
+  assert.equal((await listEvents()).length, 2)
 })
 
 test('a repeated delivery is stored once, with all digits of its ID', async () => {
@@ -245,7 +254,7 @@ test('a repeated delivery is stored once, with all digits of its ID', async () =
   const id = randomUUID()
   const body = '{"id":820982911946154508}'
   for (let attempt = 0; attempt < 3; attempt++) assert.equal((await send('products/update', body, { id })).status, 200)
-  assert.deepEqual(await stored(), [
+  assert.deepEqual(await listEvents(), [
     { id, target: 'ecommerce-variants', subject: 'gid://shopify/Product/820982911946154508' },
   ])
 })
@@ -261,11 +270,11 @@ test('unknown topics and payloads are accepted and ignored', async () => {
     ['__proto__', '{"id":1}'],
   ] as const)
     assert.equal((await send(topic, body)).status, 200, `${topic} ${body}`)
-  assert.deepEqual(await stored(), [])
+  assert.deepEqual(await listEvents(), [])
 })
 
 test('a false deletion removes nothing', async () => {
-  await start()
+  await startSyncs()
   await subscribe()
   simulator.change({ kind: 'variant', sku: '12001' })
   await waitForItems('skus', ['12001'], 'the variant is read')
@@ -279,10 +288,10 @@ test('a false deletion removes nothing', async () => {
     'the event is handled',
     60_000,
   )
-  assert.deepEqual(await items('skus'), ['12001'])
+  assert.deepEqual(await listItems('skus'), ['12001'])
 })
 
-test('300 clients at a time: each event is stored once', async () => {
+test('each event of 300 concurrent clients is stored once', async () => {
   await waitUntilAccepted()
   const deliveries = Array.from({ length: 300 }, (_, at) => ({ id: `event-${at % 100}`, isForged: at % 3 === 2 }))
   const responses = await Promise.all(
@@ -292,8 +301,8 @@ test('300 clients at a time: each event is stored once', async () => {
   )
   for (const [at, { status }] of responses.entries()) assert.equal(status, deliveries[at]?.isForged ? 401 : 200)
   const expected = new Set(deliveries.filter(({ isForged }) => !isForged).map(({ id }) => id))
-  assert.deepEqual(new Set((await stored()).map(({ id }) => id)), expected)
-  assert.equal((await stored()).length, expected.size)
+  assert.deepEqual(new Set((await listEvents()).map(({ id }) => id)), expected)
+  assert.equal((await listEvents()).length, expected.size)
   const queued = await api.db.rows(
     sql`select from job where service_id = ${shop.service.id} and name = 'run-sync' and subject = 'ecommerce-variants'`,
   )
@@ -309,7 +318,7 @@ test('I8: neither the inbox nor the log has personal data', async () => {
     sql`select row_to_json(e)::text as row from ecommerce_event e where service_id = ${shop.service.id}`,
   )
   assert.match(rows[0]?.row ?? '', /gid:\/\/shopify\/Customer\/4711/)
-  const text = [...rows.map(({ row }) => row), logged.text].join('\n')
+  const text = [...rows.map(({ row }) => row), capturedLog.text].join('\n')
   for (const hidden of ['wilhelmina', 'Wilhelmina', '400 000', simulator.settings.clientSecret])
     assert.ok(!text.includes(hidden), hidden)
 })
@@ -321,7 +330,7 @@ test('a deleted variant, location and customer disappear after their events', as
   const sibling = simulator.change({ kind: 'variant', sku: '12002', productId: product })
   const location = simulator.change({ kind: 'location', name: 'Melbourne' })
   const customer = simulator.change({ kind: 'customer', email: 'john@example.com' })
-  await start()
+  await startSyncs()
   await waitForItems('skus', ['12001', '12002'], 'the variants are read')
   await subscribe()
   simulator.change({ kind: 'remove', type: 'variant', id: variant })
@@ -345,15 +354,15 @@ test('the mapping of merged customers moves to their successor', async () => {
     simulator.change({ kind: 'customer', email }),
   ) as [number, number, number]
   await put(shop, '/mappings/customers/65432', { ecommerceLegacyId: String(first) })
-  await start()
+  await startSyncs()
   await waitForItems('customers', [successor, deleted, first].map(String), 'the customers are read')
   await subscribe()
   // The second merge is reported before the first one.
   simulator.faults.add({ kind: 'latency', seconds: 2, path: '/events', times: 1 })
   simulator.change({ kind: 'merge', deletedId: first, successorId: deleted })
   simulator.change({ kind: 'merge', deletedId: deleted, successorId: successor })
-  const mapping = async () => (await shop.get('/mappings/customers/65432')).json.data.ecommerceLegacyId
-  await waitUntil(async () => (await mapping()) === String(successor), 'the mapping has moved', 60_000)
+  const getMapping = async () => (await shop.get('/mappings/customers/65432')).json.data.ecommerceLegacyId
+  await waitUntil(async () => (await getMapping()) === String(successor), 'the mapping has moved', 60_000)
   await waitForItems('customers', [String(successor)], 'the merged customers are gone')
   const fixes = (await shop.get('/mappings/fixes')).json.data
   assert.equal(fixes.at(-1).kind, 'customers')
@@ -362,8 +371,8 @@ test('the mapping of merged customers moves to their successor', async () => {
 })
 
 test('the hourly check subscribes again and raises an alert', async () => {
-  const check = () => api.db.transaction(tx => addJob(tx, shop.service.id, 'check-ecommerce-connection'))
-  const raised = async () =>
+  const queueCheck = () => api.db.transaction(tx => addJob(tx, shop.service.id, 'check-ecommerce-connection'))
+  const countOpenAlerts = async () =>
     (await shop.get('/alerts')).json.data.filter(
       ({ kind, resolvedAt }: { kind: string; resolvedAt: string | null }) =>
         kind === 'subscription_missing' && !resolvedAt,
@@ -371,20 +380,20 @@ test('the hourly check subscribes again and raises an alert', async () => {
   await subscribe()
   const { size } = simulator.shop.subscriptions
   for (const id of [...simulator.shop.subscriptions.keys()].slice(0, 2)) simulator.shop.subscriptions.delete(id)
-  await check()
-  await waitUntil(async () => (await raised()) === 1, 'the alert is raised', 60_000)
+  await queueCheck()
+  await waitUntil(async () => (await countOpenAlerts()) === 1, 'the alert is raised', 60_000)
   assert.equal(simulator.shop.subscriptions.size, size)
-  await check()
-  await waitUntil(async () => (await raised()) === 0, 'the alert is resolved', 60_000)
+  await queueCheck()
+  await waitUntil(async () => (await countOpenAlerts()) === 0, 'the alert is resolved', 60_000)
 })
 
 test('GET /ecommerce has the points and the subscriptions of the last check', async () => {
-  const read = async () => (await shop.get('/ecommerce')).json.data
+  const getConnection = async () => (await shop.get('/ecommerce')).json.data
   await subscribe()
   simulator.set({ scopes: simulator.settings.scopes.filter(scope => scope !== 'read_customer_merge') })
   await api.db.transaction(tx => addJob(tx, shop.service.id, 'check-ecommerce-connection'))
-  await waitUntil(async () => (await read()).subscriptions?.missing.length === 1, 'the check has run', 60_000)
-  const { points, subscriptions } = await read()
+  await waitUntil(async () => (await getConnection()).subscriptions?.missing.length === 1, 'the check has run', 60_000)
+  const { points, subscriptions } = await getConnection()
   assert.deepEqual(subscriptions, {
     wanted: simulator.shop.subscriptions.size + 1,
     missing: ['CUSTOMERS_MERGE'],

@@ -30,11 +30,11 @@ before(async () => {
   await fixture.placeOrder('12001', 2, order)
   await fixture.refresh(order)
   await fixture.push()
-  await fixture.settle()
+  await fixture.ageQuantities()
   const itemId = fixture.items['12001'] ?? 0
   simulator.change({ kind: 'count', itemId, locationId: fixture.locations[0], available: 40 })
   await fixture.reconcile()
-  // A running comparison has read a level.
+  // As if a running reconciliation had read a level.
   await api.db.run(sql`
     insert into ecommerce_observed_level (service_id, connection_id, item_id, location_id, on_hand, committed, held_back)
     values (${fixture.shop.service.id}, 'main', 'i', 'l', 1, 0, 0)`)
@@ -75,12 +75,12 @@ test('a move copies every table of a platform', async () => {
 
 test('a purge deletes the platform of its service only', async () => {
   const other = await connectShop(api, simulator)
-  const count = async (serviceId: number) => {
+  const countAllRows = async (serviceId: number) => {
     const all = await Promise.all(tables.map(table => readRows(table, serviceId)))
     return all.flat().length
   }
-  const otherRows = await count(other.shop.service.id)
+  const otherRows = await countAllRows(other.shop.service.id)
   await purgeRows(api.db, fixture.shop.service, undefined, signal)
-  assert.equal(await count(fixture.shop.service.id), 0)
-  assert.equal(await count(other.shop.service.id), otherRows)
+  assert.equal(await countAllRows(fixture.shop.service.id), 0)
+  assert.equal(await countAllRows(other.shop.service.id), otherRows)
 })

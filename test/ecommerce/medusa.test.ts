@@ -69,15 +69,15 @@ const connect = () =>
       simulator.token,
     ),
   )
-const sync: StockSteps['sync'] = (...of) => steps.sync(...of)
+const sync: StockSteps['sync'] = (...syncArgs) => steps.sync(...syncArgs)
 const reconcile = () => steps.reconcile()
 const push = () => steps.push()
-const setStock: StockSteps['setStock'] = (...of) => steps.setStock(...of)
-const settle = () => steps.settle()
-const itemOf = (sku: string) => variants[sku]?.itemId ?? assert.fail(`no variant ${sku}`)
-const levelOf = (sku: string, at = 0) =>
-  findMedusaLevel(simulator.shop, itemOf(sku), locations[at] ?? '') ?? assert.fail(`${sku} has no level`)
-const writes = () => simulator.calls.filter(({ method }) => method === 'POST')
+const setStock: StockSteps['setStock'] = (...syncArgs) => steps.setStock(...syncArgs)
+const ageQuantities = () => steps.ageQuantities()
+const findItemId = (sku: string) => variants[sku]?.itemId ?? assert.fail(`variant ${sku} not found`)
+const getLevel = (sku: string, at = 0) =>
+  findMedusaLevel(simulator.shop, findItemId(sku), locations[at] ?? '') ?? assert.fail(`${sku} has no level`)
+const listWrites = () => simulator.calls.filter(({ method }) => method === 'POST')
 const listItems = (kind: string) =>
   api.db.rows<{ id: string; value: string | null; other: string | null; isBundle: boolean | null; isActive: boolean }>(
     sql`select platform_id as id, ecommerce_id as value, other, is_bundle as "isBundle", is_active as "isActive"
@@ -85,19 +85,19 @@ const listItems = (kind: string) =>
   )
 
 test('the first push sets absolute quantities in one batch', async () => {
-  for (const sku of Object.keys(variants)) for (const at of [0, 1]) assert.equal(levelOf(sku, at).stocked_quantity, 7)
+  for (const sku of Object.keys(variants)) for (const at of [0, 1]) assert.equal(getLevel(sku, at).stocked_quantity, 7)
   await setStock('12001', 4)
   await setStock('12002', 5)
   assert.equal(await push(), 'finished')
-  const [write, ...repeated] = writes()
+  const [write, ...repeated] = listWrites()
   assert.deepEqual(repeated, [])
   assert.equal(write?.path, '/admin/inventory-items/location-levels/batch')
   const { update } = write.body as { update: object[] }
   assert.deepEqual(
     update.toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1)),
     [
-      { inventory_item_id: itemOf('12001'), location_id: locations[0], stocked_quantity: 4 },
-      { inventory_item_id: itemOf('12002'), location_id: locations[0], stocked_quantity: 5 },
+      { inventory_item_id: findItemId('12001'), location_id: locations[0], stocked_quantity: 4 },
+      { inventory_item_id: findItemId('12002'), location_id: locations[0], stocked_quantity: 5 },
     ],
   )
   const { json } = await shop.get('/ecommerce')
@@ -106,70 +106,70 @@ test('the first push sets absolute quantities in one batch', async () => {
 })
 
 test('a quantity that another system changed is read and corrected', async () => {
-  simulator.change({ kind: 'count', itemId: itemOf('12001'), locationId: locations[0], units: 50 })
+  simulator.change({ kind: 'count', itemId: findItemId('12001'), locationId: locations[0], units: 50 })
   await setStock('12001', 4)
   assert.equal(await push(), 'finished')
-  assert.equal(levelOf('12001').stocked_quantity, 4)
-  assert.equal(writes().length, 1)
+  assert.equal(getLevel('12001').stocked_quantity, 4)
+  assert.equal(listWrites().length, 1)
 })
 
 test('a change between the read and the write is overwritten', async () => {
-  const change = { kind: 'count', itemId: itemOf('12001'), locationId: locations[0], units: 50 } as const
+  const change = { kind: 'count', itemId: findItemId('12001'), locationId: locations[0], units: 50 } as const
   await setStock('12001', 4)
   simulator.faults.add({ kind: 'concurrent-change', method: 'POST', times: 1, change })
   assert.equal(await push(), 'finished')
-  // Medusa has no compare-and-set: the write hides the change.
-  assert.equal(levelOf('12001').stocked_quantity, 4)
-  await settle()
+  // Medusa has no compare-and-set, so the write overwrites the change.
+  assert.equal(getLevel('12001').stocked_quantity, 4)
+  await ageQuantities()
   assert.equal((await reconcile()).counts.drifted, 0)
 })
 
 test('reconciliation finds a change by another system', async () => {
-  simulator.change({ kind: 'count', itemId: itemOf('12001'), locationId: locations[0], units: 50 })
-  await settle()
+  simulator.change({ kind: 'count', itemId: findItemId('12001'), locationId: locations[0], units: 50 })
+  await ageQuantities()
   const { counts } = await reconcile()
   assert.deepEqual([counts.drifted, counts.falling], [1, 1])
   assert.equal(await push(), 'finished')
-  await settle()
+  await ageQuantities()
   assert.equal((await reconcile()).counts.drifted, 0)
-  assert.equal(levelOf('12001').stocked_quantity, 7)
+  assert.equal(getLevel('12001').stocked_quantity, 7)
 })
 
 test('a fulfilment between the read and the write is corrected', async () => {
-  const orderId = simulator.change({ kind: 'sell', itemId: itemOf('12001'), locationId: locations[0], units: 2 })
+  const orderId = simulator.change({ kind: 'sell', itemId: findItemId('12001'), locationId: locations[0], units: 2 })
   await setStock('12001', 5)
   simulator.faults.add({ kind: 'concurrent-change', method: 'POST', times: 1, change: { kind: 'fulfil', id: orderId } })
   assert.equal(await push(), 'finished')
-  assert.deepEqual([levelOf('12001').stocked_quantity, levelOf('12001').reserved_quantity], [5, 0])
+  assert.deepEqual([getLevel('12001').stocked_quantity, getLevel('12001').reserved_quantity], [5, 0])
   const rows = await api.db.rows<{ committed: number }>(
     sql`select observed_committed as committed from ecommerce_level
-         where service_id = ${shop.service.id} and item_id = ${itemOf('12001')} and location_id = ${locations[0]}`,
+         where service_id = ${shop.service.id} and item_id = ${findItemId('12001')} and location_id = ${locations[0]}`,
   )
   assert.deepEqual(rows, [{ committed: 0 }])
 })
 
 test('units of a placed order stay on hand until they ship', async () => {
-  const orderId = simulator.change({ kind: 'sell', itemId: itemOf('12001'), locationId: locations[0], units: 2 })
+  const orderId = simulator.change({ kind: 'sell', itemId: findItemId('12001'), locationId: locations[0], units: 2 })
   await steps.placeOrder('12001', 2, orderId)
-  assert.equal(await steps.confirm(orderId), 1)
+  assert.equal(await steps.confirmOrder(orderId), 1)
   assert.equal(await push(), 'finished')
-  // 5 units are free and 2 are reserved: shoppers see 5.
-  assert.deepEqual([levelOf('12001').stocked_quantity, levelOf('12001').reserved_quantity], [7, 2])
+  // Shoppers see 5 units, because 2 of the 7 on hand are reserved.
+  assert.deepEqual([getLevel('12001').stocked_quantity, getLevel('12001').reserved_quantity], [7, 2])
   simulator.change({ kind: 'fulfil', id: orderId })
-  assert.equal(await steps.confirm(orderId), 0)
+  assert.equal(await steps.confirmOrder(orderId), 0)
   assert.equal(await push(), 'finished')
-  assert.equal(levelOf('12001').stocked_quantity, 5)
+  assert.equal(getLevel('12001').stocked_quantity, 5)
 })
 
 test('a lost response is never repeated: the level is read first', async () => {
   await setStock('12001', 4)
   simulator.faults.add({ kind: 'lost-response', method: 'POST', times: 1 })
   await assert.rejects(push(), { kind: 'unavailable' })
-  assert.equal(levelOf('12001').stocked_quantity, 4)
+  assert.equal(getLevel('12001').stocked_quantity, 4)
   simulator.calls.length = 0
   assert.equal(await push(), 'finished')
-  assert.deepEqual(writes(), [])
-  await settle()
+  assert.deepEqual(listWrites(), [])
+  await ageQuantities()
   assert.equal((await reconcile()).counts.drifted, 0)
 })
 
@@ -179,7 +179,7 @@ test('a write that never arrived is computed and sent again', async () => {
   await assert.rejects(push(), { kind: 'unavailable' })
   await setStock('12001', 2)
   assert.equal(await push(), 'finished')
-  assert.equal(levelOf('12001').stocked_quantity, 2)
+  assert.equal(getLevel('12001').stocked_quantity, 2)
 })
 
 test('an error from a proxy holds no level', async () => {
@@ -187,7 +187,7 @@ test('an error from a proxy holds no level', async () => {
   simulator.faults.add({ kind: 'status', status: 404, method: 'POST', times: 1 })
   await assert.rejects(push(), { kind: 'invalid' })
   assert.equal(await push(), 'finished')
-  assert.equal(levelOf('12001').stocked_quantity, 4)
+  assert.equal(getLevel('12001').stocked_quantity, 4)
 })
 
 test('an item that is not stocked is stocked once there are units', async () => {
@@ -207,11 +207,11 @@ test('a variant deleted during a push does not stop the others', async () => {
   await setStock('12002', 5)
   simulator.faults.add({ kind: 'concurrent-change', method: 'POST', times: 1, change })
   assert.equal(await push(), 'finished')
-  assert.equal(levelOf('12002').stocked_quantity, 5)
+  assert.equal(getLevel('12002').stocked_quantity, 5)
   const held = await shop.get('/ecommerce/levels?state=held')
   assert.deepEqual(
     held.json.data.map(({ itemId, reason }: { itemId: string; reason: string }) => [itemId, reason]),
-    [[itemOf('12001'), 'not_found']],
+    [[findItemId('12001'), 'not_found']],
   )
 })
 
@@ -268,25 +268,25 @@ test('a repeated page fails the sync and removes nothing', async () => {
 })
 
 test('a fulfilment of a placed order is no drift', async () => {
-  const orderId = simulator.change({ kind: 'sell', itemId: itemOf('12001'), locationId: locations[0], units: 2 })
+  const orderId = simulator.change({ kind: 'sell', itemId: findItemId('12001'), locationId: locations[0], units: 2 })
   await steps.placeOrder('12001', 2, orderId)
-  assert.equal(await steps.confirm(orderId), 1)
+  assert.equal(await steps.confirmOrder(orderId), 1)
   assert.equal(await push(), 'finished')
   simulator.change({ kind: 'fulfil', id: orderId })
-  await settle()
+  await ageQuantities()
   assert.equal((await reconcile()).counts.drifted, 0)
   assert.equal(await push(), 'finished')
-  assert.equal(levelOf('12001').stocked_quantity, 5)
+  assert.equal(getLevel('12001').stocked_quantity, 5)
 })
 
 test('I7: nothing is written after the stock is in step', async () => {
   for (const name of ['ecommerce-locations', 'ecommerce-variants', 'ecommerce-customers'] as const)
     await sync(name, { full: true })
-  await settle()
+  await ageQuantities()
   await reconcile()
   assert.equal(await push(), 'finished')
   assert.ok(simulator.calls.length > 3)
-  assert.deepEqual(writes(), [])
+  assert.deepEqual(listWrites(), [])
 })
 
 test('I8: the log has neither the key nor personal data', async () => {
@@ -320,9 +320,9 @@ test('I9: an older state never replaces a newer one', async () => {
 })
 
 test('a revoked key raises an alert', async () => {
-  await steps.check()
+  await steps.runHourlyCheck()
   simulator.revokeToken()
-  await assert.rejects(steps.check(), { kind: 'denied' })
+  await assert.rejects(steps.runHourlyCheck(), { kind: 'denied' })
   const alerts = (await listAlerts(api.db)).filter(({ service }) => service === shop.service.name)
   assert.deepEqual(
     alerts.map(({ kind }) => kind),

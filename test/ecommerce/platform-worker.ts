@@ -6,7 +6,7 @@ import { startWorker } from '../../src/jobs/worker.ts'
 import type { TestApi } from '../support/service.ts'
 
 interface WorkerOptions {
-  /** The names of the jobs that run. Default: all. */
+  /** Names of the jobs to run. The default is all jobs. */
   jobNames?: readonly string[]
   log?: Logger
   publicUrl?: string
@@ -18,11 +18,11 @@ export async function startPlatformWorker(
   { jobNames, log = pino({ level: 'silent' }), publicUrl }: WorkerOptions = {},
 ) {
   const offices = await openBackOffices({ db, keys, defaults: { driver: 'embedded' }, log })
-  const all = { ...jobs, ...buildBackOfficeJobs(offices) }
-  const names = jobNames ?? Object.keys(all)
+  const allJobs = { ...jobs, ...buildBackOfficeJobs(offices) }
+  const names = jobNames ?? Object.keys(allJobs)
   const worker = startWorker(
     { db, keys, log, mailTransport: { send: async () => {} }, publicUrl },
-    Object.fromEntries(names.map(name => [name, all[name] ?? assert.fail(name)])),
+    Object.fromEntries(names.map(name => [name, allJobs[name] ?? assert.fail(name)])),
   )
   return {
     async stop() {

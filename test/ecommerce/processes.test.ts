@@ -11,9 +11,9 @@ import { checkout, type RunningCommand, startCommand, waitUntil } from '../suppo
 import { startTestApi, type TestApi } from '../support/service.ts'
 import { type ConnectedShop, connectShop } from './connected-shop.ts'
 
-/** Kills of the random run. `npm run scenario -- stock-push` is the full form. */
+/** Number of kills in the random run. The longer form is `npm run scenario -- stock-push`. */
 const kills = Number(process.env.STOCK_PUSH_KILLS ?? 6)
-/** Repeats the run of an earlier test. */
+/** Set `STOCK_PUSH_SEED` to repeat an earlier run. */
 const seed = Number(process.env.STOCK_PUSH_SEED) || Date.now() % 2 ** 31
 
 const simulator = await startShopifySimulator({ size: { locations: 2, variants: 0, customers: 0 } })
@@ -30,7 +30,7 @@ beforeEach(async () => {
   fixture = await connectShop(api, simulator)
 })
 
-const start = (work: 'push' | 'reconcile' | 'sync'): RunningCommand =>
+const startProcess = (work: 'push' | 'reconcile' | 'sync'): RunningCommand =>
   startCommand(
     [String(fixture.shop.service.id), work],
     { ...getDatabaseEnvironment(api.database), SECRET_KEY: api.secret },
@@ -41,9 +41,9 @@ async function kill(command: RunningCommand) {
   await command.ended
 }
 const countRuns = ({ out }: RunningCommand) => out.split('\n').length - 1
-const skus = () => Object.keys(fixture.items)
+const listSkus = () => Object.keys(fixture.items)
 
-/** Returns the quantities that calls have set since a call. */
+/** Lists the quantities that calls have set, from call number `first` on. */
 const listSets = (first: number) =>
   simulator.calls
     .slice(first)
@@ -70,12 +70,12 @@ test('I6: four processes share one budget and are not throttled', async () => {
   for (let i = 0; i < 500; i++) fixture.addVariant(`X${i}`, 1)
   await fixture.sync('ecommerce-variants')
   const first = simulator.calls.length
-  const running = [start('push'), start('reconcile'), start('sync'), start('sync')]
+  const running = [startProcess('push'), startProcess('reconcile'), startProcess('sync'), startProcess('sync')]
   for (let free = 20; free > 8; free--) {
-    for (const sku of skus()) await fixture.setStock(sku, free)
+    for (const sku of listSkus()) await fixture.setStock(sku, free)
     await delay(250)
   }
-  // 100 calls use more than the points of their class if the processes don't share them.
+  // If the processes didn't share the points, 100 calls would use more than their class has.
   await waitUntil(
     () => running.every(command => countRuns(command) > 8) && simulator.calls.length > first + 100,
     'each process has worked nine times, and all have sent 100 calls',
@@ -89,58 +89,58 @@ test('I6: four processes share one budget and are not throttled', async () => {
   const calls = simulator.calls.slice(first)
   assert.equal(calls.filter(({ isThrottled }) => isThrottled).length, 0)
   await fixture.push()
-  for (const sku of skus()) assert.equal(computeOnHand(fixture.levelOf(sku)), 9, sku)
+  for (const sku of listSkus()) assert.equal(computeOnHand(fixture.getLevel(sku)), 9, sku)
 })
 
 test(`I1, I2: kills leave no level wrong (seed ${seed})`, async t => {
   t.diagnostic(`seed ${seed}, ${kills} kills`)
   const random = fc.sample(fc.nat(1_000_000), { seed, numRuns: 20 * kills + 20 })
-  const draw = (below: number) => (random.pop() ?? 0) % below
+  const drawBelow = (below: number) => (random.pop() ?? 0) % below
   let falling = 10_000
   await fixture.setStock('12003', falling)
   await fixture.push()
   const first = simulator.calls.length
   for (let killed = 0; killed < kills; killed++) {
-    const command = start(draw(4) === 0 ? 'reconcile' : 'push')
+    const command = startProcess(drawBelow(4) === 0 ? 'reconcile' : 'push')
     await waitUntil(() => countRuns(command) > 0 || command.child.exitCode !== null, 'the process works', 60_000)
     assert.equal(command.err, '')
-    for (let change = draw(4); change >= 0; change--) {
-      falling -= 1 + draw(3)
+    for (let change = drawBelow(4); change >= 0; change--) {
+      falling -= 1 + drawBelow(3)
       await fixture.setStock('12003', falling)
-      await fixture.setStock('12001', draw(30))
-      const [itemId, locationId] = [fixture.items['12002'] ?? 0, fixture.locations[draw(2)] ?? 0]
-      if (draw(3) === 0) simulator.change({ kind: 'count', itemId, locationId, available: draw(50) })
-      if (draw(4) === 0) simulator.faults.add({ kind: 'lost-response', path: '/SetQuantities', times: 1 })
-      await delay(draw(120))
+      await fixture.setStock('12001', drawBelow(30))
+      const [itemId, locationId] = [fixture.items['12002'] ?? 0, fixture.locations[drawBelow(2)] ?? 0]
+      if (drawBelow(3) === 0) simulator.change({ kind: 'count', itemId, locationId, available: drawBelow(50) })
+      if (drawBelow(4) === 0) simulator.faults.add({ kind: 'lost-response', path: '/SetQuantities', times: 1 })
+      await delay(drawBelow(120))
     }
     await kill(command)
   }
   simulator.faults.clear()
-  await fixture.settle()
+  await fixture.ageQuantities()
   await fixture.push()
   await fixture.reconcile()
   await fixture.push()
-  for (const sku of skus())
+  for (const sku of listSkus())
     for (const at of [0, 1]) {
       const level = (
         await fixture.shop.get(`/ecommerce/levels?itemId=gid://shopify/InventoryItem/${fixture.items[sku]}`)
       ).json.data[at]
       assert.deepEqual([level.state, level.knownOnHand], ['inStep', level.desiredOnHand], sku)
     }
-  for (const sku of skus()) assert.equal(computeOnHand(fixture.levelOf(sku, 1)), 7, sku)
-  assert.equal(computeOnHand(fixture.levelOf('12003')), falling)
-  const set = listSets(first)
+  for (const sku of listSkus()) assert.equal(computeOnHand(fixture.getLevel(sku, 1)), 7, sku)
+  assert.equal(computeOnHand(fixture.getLevel('12003')), falling)
+  const sentQuantities = listSets(first)
     .filter(
       ({ inventoryItemId, locationId }) =>
         inventoryItemId.endsWith(`/${fixture.items['12003']}`) && locationId.endsWith(`/${fixture.locations[0]}`),
     )
     .map(({ quantity }) => quantity)
-  assert.ok(set.length > 0)
-  // The same quantity twice is the same call, repeated under its key.
+  assert.ok(sentQuantities.length > 0)
+  // Equal neighbours are one call that was repeated under its key.
   assert.deepEqual(
-    set,
-    set.toSorted((a, b) => b - a),
+    sentQuantities,
+    sentQuantities.toSorted((a, b) => b - a),
   )
-  await fixture.settle()
+  await fixture.ageQuantities()
   assert.equal((await fixture.reconcile()).counts.drifted, 0)
 })

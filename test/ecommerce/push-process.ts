@@ -5,7 +5,7 @@ import { runPlatformSync } from '../../src/ecommerce/run-platform-sync.ts'
 import { pushStock } from '../../src/ecommerce/stock-push/push.ts'
 import { readServiceOfJob } from '../../src/store/tenancy/services.ts'
 
-// A process of its own that repeats one kind of work of a service, until it is killed. It prints a line after each success.
+// Repeats one type of work for a service until the process is killed. Prints a line after each success.
 
 const [serviceId = '', work = ''] = process.argv.slice(2)
 const { DATABASE_URL = '', SECRET_KEY = '' } = process.env
@@ -16,13 +16,13 @@ if (!service) throw new Error(`service ${serviceId} not found`)
 const log = { warn() {} }
 const options = { signal: AbortSignal.timeout(3_600_000), isEmbedded: true }
 
-const works: Record<string, () => Promise<unknown>> = {
+const workByName: Record<string, () => Promise<unknown>> = {
   push: () => pushStock(db, keys, service, log, options),
   reconcile: () => reconcileStock(db, keys, service, log, options),
   sync: () => runPlatformSync(db, keys, service, 'ecommerce-variants', log, { full: true }),
 }
-const run = works[work]
-if (!run) throw new Error(`work must be one of ${Object.keys(works).join(', ')}`)
+const run = workByName[work]
+if (!run) throw new Error(`work must be one of ${Object.keys(workByName).join(', ')}`)
 for (;;) {
   await run()
   console.log(work)

@@ -31,28 +31,28 @@ beforeEach(async () => {
   ;({ shop, locations, items } = fixture)
 })
 
-const addVariant: ConnectedShop['addVariant'] = (...of) => fixture.addVariant(...of)
-const sync: ConnectedShop['sync'] = (...of) => fixture.sync(...of)
+const addVariant: ConnectedShop['addVariant'] = (...stepArgs) => fixture.addVariant(...stepArgs)
+const sync: ConnectedShop['sync'] = (...stepArgs) => fixture.sync(...stepArgs)
 const reconcile = () => fixture.reconcile()
 const push = () => fixture.push()
-const setStock: ConnectedShop['setStock'] = (...of) => fixture.setStock(...of)
-const levelOf: ConnectedShop['levelOf'] = (...of) => fixture.levelOf(...of)
-const sell: ConnectedShop['sell'] = (...of) => fixture.sell(...of)
-const placeOrder: ConnectedShop['placeOrder'] = (...of) => fixture.placeOrder(...of)
-const refresh: ConnectedShop['refresh'] = (...of) => fixture.refresh(...of)
-const settle = () => fixture.settle()
-const onHand = (sku: string, at = 0) => computeOnHand(levelOf(sku, at))
-const available = (sku: string, at = 0) => levelOf(sku, at).available
-const sets = () => simulator.calls.filter(({ operation }) => operation === 'SetQuantities')
-const setLevels = () =>
-  sets().flatMap(({ variables }) => (variables as { input: { quantities: object[] } }).input.quantities).length
+const setStock: ConnectedShop['setStock'] = (...stepArgs) => fixture.setStock(...stepArgs)
+const getLevel: ConnectedShop['getLevel'] = (...stepArgs) => fixture.getLevel(...stepArgs)
+const sell: ConnectedShop['sell'] = (...stepArgs) => fixture.sell(...stepArgs)
+const placeOrder: ConnectedShop['placeOrder'] = (...stepArgs) => fixture.placeOrder(...stepArgs)
+const refresh: ConnectedShop['refresh'] = (...stepArgs) => fixture.refresh(...stepArgs)
+const ageQuantities = () => fixture.ageQuantities()
+const getOnHand = (sku: string, at = 0) => computeOnHand(getLevel(sku, at))
+const getAvailable = (sku: string, at = 0) => getLevel(sku, at).available
+const listSetCalls = () => simulator.calls.filter(({ operation }) => operation === 'SetQuantities')
+const countSetLevels = () =>
+  listSetCalls().flatMap(({ variables }) => (variables as { input: { quantities: object[] } }).input.quantities).length
 
 async function readReconciliation() {
   const response = await shop.get('/ecommerce')
   assert.equal(response.status, 200, response.text)
   return response.json.data.reconciliation
 }
-const levels = () =>
+const listLevels = () =>
   api.db.rows<{ sku: string; reason: string | null; isDue: boolean }>(sql`
     select coalesce(i.ecommerce_id, '-') as sku, hold_reason as reason, due_at is not null as "isDue"
       from ecommerce_level l left join ecommerce_item i on i.service_id = l.service_id and i.inventory_item_id = l.item_id
@@ -61,29 +61,29 @@ const levels = () =>
 test('a push sets the sellable stock of each location', async () => {
   await setStock('12001', 5)
   assert.equal(await push(), 'finished')
-  assert.deepEqual([onHand('12001'), onHand('12001', 1), onHand('12003')], [5, 7, 7])
-  assert.equal(sets().length, 1)
+  assert.deepEqual([getOnHand('12001'), getOnHand('12001', 1), getOnHand('12003')], [5, 7, 7])
+  assert.equal(listSetCalls().length, 1)
   // I7: without a change, nothing is written.
   await push()
-  assert.equal(sets().length, 1)
+  assert.equal(listSetCalls().length, 1)
   assert.deepEqual((await reconcile()).counts.drifted, 0)
 })
 
 test('I1: sold units are not given back', async () => {
   await push()
   const order = sell('12001', 2)
-  assert.deepEqual([onHand('12001'), available('12001')], [7, 5])
-  // Not placed with us yet: the platform alone has subtracted the units.
+  assert.deepEqual([getOnHand('12001'), getAvailable('12001')], [7, 5])
+  // The order is not placed with us yet, so only the platform has subtracted the units.
   await setStock('12001', 6)
   await push()
-  assert.deepEqual([onHand('12001'), available('12001')], [6, 4])
+  assert.deepEqual([getOnHand('12001'), getAvailable('12001')], [6, 4])
   await placeOrder('12001', 2, order)
-  // Our stock of 4 no longer contains them, but Tillbridge doesn't know yet that the platform has subtracted them too.
+  // Our stock of 4 excludes the units, but Tillbridge hasn't read yet that the platform has subtracted them too.
   await push()
-  assert.equal(available('12001'), 2)
+  assert.equal(getAvailable('12001'), 2)
   assert.equal(await refresh(order), 1)
   await push()
-  assert.deepEqual([onHand('12001'), available('12001')], [6, 4])
+  assert.deepEqual([getOnHand('12001'), getAvailable('12001')], [6, 4])
 })
 
 test("I1: a cancellation on the platform does not return an order's units", async () => {
@@ -91,11 +91,11 @@ test("I1: a cancellation on the platform does not return an order's units", asyn
   await placeOrder('12001', 2, order)
   await refresh(order)
   await push()
-  assert.equal(available('12001'), 5)
+  assert.equal(getAvailable('12001'), 5)
   simulator.change({ kind: 'cancel', orderId: order })
   await setStock('12001', 9)
   await push()
-  assert.deepEqual([available('12001'), onHand('12001')], [7, 7])
+  assert.deepEqual([getAvailable('12001'), getOnHand('12001')], [7, 7])
 })
 
 test('I1: a cancelled order of ours raises the stock once', async () => {
@@ -106,7 +106,7 @@ test('I1: a cancelled order of ours raises the stock once', async () => {
   assert.equal((await post(shop, `/orders/${id}/cancel`, {}, withKey())).status, 200)
   await push()
   // The platform still has the units committed.
-  assert.deepEqual([onHand('12001'), available('12001')], [7, 5])
+  assert.deepEqual([getOnHand('12001'), getAvailable('12001')], [7, 5])
 })
 
 test('a fulfilment by the merchant is noticed before the next push', async () => {
@@ -114,11 +114,11 @@ test('a fulfilment by the merchant is noticed before the next push', async () =>
   await placeOrder('12001', 2, order)
   await refresh(order)
   await push()
-  assert.equal(onHand('12001'), 7)
+  assert.equal(getOnHand('12001'), 7)
   simulator.change({ kind: 'fulfil', orderId: order })
   await setStock('12001', 6)
   await push()
-  assert.deepEqual([onHand('12001'), available('12001')], [4, 4])
+  assert.deepEqual([getOnHand('12001'), getAvailable('12001')], [4, 4])
 })
 
 test('a quantity is not sent if its facts have changed since', async () => {
@@ -127,35 +127,35 @@ test('a quantity is not sent if its facts have changed since', async () => {
   await refresh(order)
   await push()
   await setStock('12001', 8)
-  const earlier = sets().length
+  const earlier = listSetCalls().length
   let renewals = 0
   // Runs between the computation and the call.
   const renewLease = async () => {
     if (renewals++) return true
     simulator.change({ kind: 'fulfil', orderId: order })
     simulator.change({ kind: 'count', itemId: items['12001'] ?? 0, locationId: locations[0], available: 7 })
-    await fixture.confirm(String(order))
+    await fixture.confirmOrder(String(order))
     return true
   }
   await pushStock(api.db, api.keys, shop.service, log, { ...options, renewLease })
-  const quantities = sets()
+  const quantities = listSetCalls()
     .slice(earlier)
     .flatMap(({ variables }) =>
       (variables as { input: { quantities: { quantity: number }[] } }).input.quantities.map(({ quantity }) => quantity),
     )
-  // 8 would be 6 sellable units and the 2 that have left.
-  assert.deepEqual([quantities, onHand('12001')], [[6], 6])
+  // A quantity of 8 would include the 2 units that have shipped.
+  assert.deepEqual([quantities, getOnHand('12001')], [[6], 6])
 })
 
 test('held-back units are read before each push', async () => {
   simulator.change({ kind: 'hold', itemId: items['12001'] ?? 0, locationId: locations[0], name: 'damaged', units: 2 })
   await reconcile()
   await push()
-  assert.deepEqual([onHand('12001'), available('12001')], [9, 7])
+  assert.deepEqual([getOnHand('12001'), getAvailable('12001')], [9, 7])
   simulator.change({ kind: 'hold', itemId: items['12001'] ?? 0, locationId: locations[0], name: 'damaged', units: -2 })
   await setStock('12001', 6)
   await push()
-  assert.deepEqual([onHand('12001'), available('12001')], [6, 6])
+  assert.deepEqual([getOnHand('12001'), getAvailable('12001')], [6, 6])
 })
 
 test('a count by the merchant is corrected after the compare-and-set fails', async () => {
@@ -163,15 +163,15 @@ test('a count by the merchant is corrected after the compare-and-set fails', asy
   simulator.change({ kind: 'count', itemId: items['12001'] ?? 0, locationId: locations[0], available: 40 })
   await setStock('12001', 5)
   await push()
-  assert.equal(onHand('12001'), 5)
+  assert.equal(getOnHand('12001'), 5)
   assert.ok(simulator.calls.some(({ operation }) => operation === 'Levels'))
 })
 
 test('a lost response repeats the call under its key', async () => {
   simulator.faults.add({ kind: 'lost-response', path: '/SetQuantities', times: 1 })
   await push()
-  assert.equal(onHand('12001'), 7)
-  const keys = sets().map(({ variables }) => (variables as { key: string }).key)
+  assert.equal(getOnHand('12001'), 7)
+  const keys = listSetCalls().map(({ variables }) => (variables as { key: string }).key)
   assert.deepEqual([keys.length, new Set(keys).size], [2, 1])
 })
 
@@ -180,9 +180,9 @@ test('one invalid row is held with its reason; others are set', async () => {
   // The sync doesn't know yet that the variant is a bundle.
   if (variant) variant.requiresComponents = true
   await push()
-  assert.deepEqual([onHand('12001'), onHand('12002'), onHand('12003')], [7, 3, 7])
+  assert.deepEqual([getOnHand('12001'), getOnHand('12002'), getOnHand('12003')], [7, 3, 7])
   assert.deepEqual(
-    (await levels()).filter(({ reason }) => reason !== null),
+    (await listLevels()).filter(({ reason }) => reason !== null),
     [
       { sku: '12002', reason: 'NON_MUTABLE_INVENTORY_ITEM', isDue: false },
       { sku: '12002', reason: 'NON_MUTABLE_INVENTORY_ITEM', isDue: false },
@@ -200,8 +200,8 @@ test('I10: what is not pushed is held with a reason', async () => {
   await sync('ecommerce-locations')
   await reconcile()
   await push()
-  assert.deepEqual([onHand('12001'), onHand('12001', 1), onHand('12002'), onHand('12003')], [7, 3, 3, 3])
-  const reasons = Map.groupBy(await levels(), ({ reason }) => reason)
+  assert.deepEqual([getOnHand('12001'), getOnHand('12001', 1), getOnHand('12002'), getOnHand('12003')], [7, 3, 3, 3])
+  const reasons = Map.groupBy(await listLevels(), ({ reason }) => reason)
   assert.deepEqual(
     [...reasons].map(([reason, held]) => [reason, held.length]).toSorted(),
     [
@@ -219,7 +219,7 @@ test('an item is stocked only at locations with sellable units', async () => {
   for (const sku of ['12001', '12002']) simulator.shop.levels.get(items[sku] ?? 0)?.delete(locations[0])
   await reconcile()
   await push()
-  assert.equal(onHand('12001'), 7)
+  assert.equal(getOnHand('12001'), 7)
   assert.equal(findLevel(simulator.shop, items['12002'] ?? 0, locations[0]), undefined)
 })
 
@@ -233,7 +233,7 @@ test('falling quantities are sent before rising ones', async () => {
     sql`update ecommerce_level set due_at = now() - interval '1 hour' where service_id = ${shop.service.id} and due_rank = 2`,
   )
   await push()
-  assert.deepEqual([onHand('12001'), onHand('12002')], [9, 0])
+  assert.deepEqual([getOnHand('12001'), getOnHand('12002')], [9, 0])
 })
 
 test('a push that would empty most levels stops until it is approved', async () => {
@@ -241,26 +241,26 @@ test('a push that would empty most levels stops until it is approved', async () 
   await api.db.run(sql`
     insert into ecommerce_level (service_id, connection_id, location_id, item_id, known_on_hand, due_at, due_rank)
     select ${shop.service.id}, 'main', 'gid://shopify/Location/1', 'gid://shopify/InventoryItem/' || i, 5, now(), 0 from generate_series(1, 30) i`)
-  const alerts = async () =>
+  const listAlertKinds = async () =>
     (await listAlerts(api.db)).filter(({ service }) => service === shop.service.name).map(({ kind }) => kind)
   assert.equal(await push(), 'stopped')
-  assert.deepEqual([onHand('12001'), await alerts()], [3, ['stock_push_stopped']])
+  assert.deepEqual([getOnHand('12001'), await listAlertKinds()], [3, ['stock_push_stopped']])
   await approvePush(api.db, shop.service)
   assert.equal(await push(), 'finished')
-  assert.deepEqual([onHand('12001'), await alerts()], [7, []])
+  assert.deepEqual([getOnHand('12001'), await listAlertKinds()], [7, []])
 })
 
 test('a killed push is finished under its key; older ones are read', async () => {
   await setStock('12001', 5)
-  const dying = new AbortController()
+  const controller = new AbortController()
   simulator.faults.add({ kind: 'lost-response', path: '/SetQuantities' })
-  setTimeout(() => dying.abort(), 1_500)
-  await assert.rejects(pushStock(api.db, api.keys, shop.service, log, { ...options, signal: dying.signal }))
-  const key = () => (sets().at(-1)?.variables as { key: string } | undefined)?.key
+  setTimeout(() => controller.abort(), 1_500)
+  await assert.rejects(pushStock(api.db, api.keys, shop.service, log, { ...options, signal: controller.signal }))
+  const key = () => (listSetCalls().at(-1)?.variables as { key: string } | undefined)?.key
   const sent = key()
   simulator.faults.clear()
   await push()
-  assert.deepEqual([key(), onHand('12001')], [sent, 5])
+  assert.deepEqual([key(), getOnHand('12001')], [sent, 5])
   await setStock('12001', 4)
   simulator.faults.add({ kind: 'reset-before', path: '/SetQuantities' })
   const again = new AbortController()
@@ -273,13 +273,13 @@ test('a killed push is finished under its key; older ones are read', async () =>
   )
   await push()
   assert.notEqual(key(), lost)
-  assert.equal(onHand('12001'), 4)
+  assert.equal(getOnHand('12001'), 4)
 })
 
 test('I6: nothing is throttled, and costs are as predicted', async () => {
   for (let i = 0; i < 400; i++) addVariant(`Y${i}`, 1)
   await push()
-  assert.ok(setLevels() >= 6)
+  assert.ok(countSetLevels() >= 6)
   assert.ok(simulator.calls.every(({ isThrottled }) => !isThrottled))
 })
 
@@ -300,14 +300,14 @@ test('I9: an older read of an order never replaces a newer one', async () => {
 
 test('reconciliation finds drift, names both sides, and the push corrects it', async () => {
   await push()
-  await settle()
+  await ageQuantities()
   simulator.change({ kind: 'count', itemId: items['12001'] ?? 0, locationId: locations[0], available: 40 })
   const { counts } = await reconcile()
   assert.deepEqual([counts.compared, counts.drifted, counts.falling], [6, 1, 1])
-  const alerts = async () =>
+  const listAlertKinds = async () =>
     (await listAlerts(api.db)).filter(({ service }) => service === shop.service.name).map(({ kind }) => kind)
-  assert.deepEqual(await alerts(), ['stock_drift'])
-  const found = await readReconciliation()
+  assert.deepEqual(await listAlertKinds(), ['stock_drift'])
+  const afterDrift = await readReconciliation()
   assert.deepEqual(
     await api.db.rows(
       sql`select known_on_hand as known, observed_on_hand as observed from ecommerce_drift where service_id = ${shop.service.id}`,
@@ -315,17 +315,17 @@ test('reconciliation finds drift, names both sides, and the push corrects it', a
     [{ known: 7, observed: 40 }],
   )
   assert.deepEqual(
-    found.digests.map(({ known, observed }: Record<string, string>) => known === observed),
+    afterDrift.digests.map(({ known, observed }: Record<string, string>) => known === observed),
     [false, true],
   )
   await push()
-  assert.equal(onHand('12001'), 7)
-  await settle()
+  assert.equal(getOnHand('12001'), 7)
+  await ageQuantities()
   // I2: after quiet, nothing differs and the digests are equal.
   assert.equal((await reconcile()).counts.drifted, 0)
-  const quiet = await readReconciliation()
-  assert.ok(quiet.digests.every(({ known, observed }: Record<string, string>) => known === observed))
-  assert.deepEqual([quiet.compared, await alerts()], [6, []])
+  const afterCorrection = await readReconciliation()
+  assert.ok(afterCorrection.digests.every(({ known, observed }: Record<string, string>) => known === observed))
+  assert.deepEqual([afterCorrection.compared, await listAlertKinds()], [6, []])
 })
 
 test('a fulfilment by the merchant is no drift', async () => {
@@ -333,23 +333,23 @@ test('a fulfilment by the merchant is no drift', async () => {
   await placeOrder('12001', 2, order)
   await refresh(order)
   await push()
-  await settle()
+  await ageQuantities()
   simulator.change({ kind: 'fulfil', orderId: order })
   assert.equal((await reconcile()).counts.drifted, 0)
   await push()
-  assert.deepEqual([onHand('12001'), available('12001')], [5, 5])
+  assert.deepEqual([getOnHand('12001'), getAvailable('12001')], [5, 5])
 })
 
 test('an incomplete bulk result changes nothing', async () => {
   await push()
-  await settle()
+  await ageQuantities()
   simulator.change({ kind: 'count', itemId: items['12001'] ?? 0, locationId: locations[0], available: 40 })
-  const previous = await levels()
+  const previous = await listLevels()
   for (const kind of ['bulk-half', 'bulk-expired'] as const) {
     simulator.faults.add({ kind, path: '/bulk-file', times: 1 })
     await assert.rejects(reconcile(), { name: 'PlatformFailure' })
   }
-  assert.deepEqual(await levels(), previous)
+  assert.deepEqual(await listLevels(), previous)
   const failed = await readReconciliation()
   assert.equal(failed.state, 'failed')
 })
@@ -376,24 +376,24 @@ test('I10: the API counts what is due and held', async () => {
 })
 
 test('the hourly check warns of missing scopes and an ending API version', async context => {
-  const alerts = async () =>
+  const listAlertKinds = async () =>
     (await listAlerts(api.db))
       .filter(({ service }) => service === shop.service.name)
       .map(({ kind }) => kind)
       .toSorted()
-  await fixture.check()
-  assert.deepEqual(await alerts(), [])
+  await fixture.runHourlyCheck()
+  assert.deepEqual(await listAlertKinds(), [])
   simulator.set({ scopes: simulator.settings.scopes.filter(scope => scope !== 'write_inventory') })
-  await fixture.check()
-  assert.deepEqual(await alerts(), ['scope_missing'])
+  await fixture.runHourlyCheck()
+  assert.deepEqual(await listAlertKinds(), ['scope_missing'])
   simulator.set({ scopes: [...simulator.settings.scopes, 'write_inventory'] })
-  await fixture.check()
-  assert.deepEqual(await alerts(), [])
+  await fixture.runHourlyCheck()
+  assert.deepEqual(await listAlertKinds(), [])
   // API version 2026-07 is supported until 2027-07-01.
   context.mock.timers.enable({ apis: ['Date'], now: Date.parse('2027-05-01') })
-  await fixture.check()
+  await fixture.runHourlyCheck()
   context.mock.timers.reset()
-  assert.deepEqual(await alerts(), ['api_version_ending'])
+  assert.deepEqual(await listAlertKinds(), ['api_version_ending'])
 })
 
 test('one of two processes renews an expired token', async () => {
@@ -404,8 +404,8 @@ test('one of two processes renews an expired token', async () => {
   )
   const granted = simulator.grantedTokens
   await setStock('12001', 3)
-  // Each run has a driver of its own, as in a process of its own; the lease is in the database.
+  // Each run has its own driver, as separate processes have. The token lease is in the database.
   await Promise.all([push(), reconcile()])
   assert.equal(simulator.grantedTokens - granted, 1)
-  assert.equal(onHand('12001'), 3)
+  assert.equal(getOnHand('12001'), 3)
 })

@@ -51,11 +51,11 @@ const sync = (name: PlatformSyncName, options = {}) =>
   runPlatformSync(api.db, api.keys, shop.service, name, log, options)
 const syncVariants = async (options = {}) =>
   (await sync('ecommerce-variants', options))?.result ?? assert.fail('no run')
-const items = (kind: string) =>
+const listItems = (kind: string) =>
   api.db.rows<{ id: string; other: string | null }>(
     sql`select ecommerce_id as id, other from ecommerce_item where service_id = ${shop.service.id} and kind = ${kind} order by 1`,
   )
-const check = () =>
+const runMappingCheck = () =>
   checkMappingsRegularly({
     db: api.db,
     keys: api.keys,
@@ -64,7 +64,7 @@ const check = () =>
     signal: new AbortController().signal,
     reschedule() {},
   } as unknown as Parameters<typeof checkMappingsRegularly>[0])
-const skuOf = async (skuId: string) =>
+const getSku = async (skuId: string) =>
   (
     await api.db.row<{ sku: string }>(
       sql`select sku from variant where service_id = ${shop.service.id} and sku_id = ${skuId}`,
@@ -84,13 +84,13 @@ test('locations, variants and customers become platform items', async () => {
   const { read, inserted, notes } = await syncVariants()
   await sync('ecommerce-customers')
   assert.deepEqual([read, inserted, notes], [2, 1, { 'without a SKU: not stored': 1 }])
-  assert.deepEqual(await items('skus'), [{ id: 'MH01-S', other: '93001' }])
+  assert.deepEqual(await listItems('skus'), [{ id: 'MH01-S', other: '93001' }])
   assert.deepEqual(
-    (await items('stores')).map(({ other }) => other),
+    (await listItems('stores')).map(({ other }) => other),
     ['Store 1', 'Store 2'],
   )
   assert.deepEqual(
-    (await items('customers')).map(({ other }) => other),
+    (await listItems('customers')).map(({ other }) => other),
     ['john@example.com'],
   )
   const syncs = (await shop.get('/syncs')).json.data.filter(({ origin }: { origin: string }) => origin === 'ecommerce')
@@ -132,7 +132,7 @@ test('a deleted variant disappears with a full sync, unless most are missing', a
   const { removed, notes } = await syncVariants({ full: true })
   assert.equal(removed, 0)
   assert.match(Object.keys(notes).join(), /missing from the ecommerce-skus list, but kept/)
-  assert.equal((await items('skus')).length, 49)
+  assert.equal((await listItems('skus')).length, 49)
 })
 
 test('an incomplete or failed bulk result changes nothing', async () => {
@@ -144,7 +144,7 @@ test('an incomplete or failed bulk result changes nothing', async () => {
   }
   simulator.faults.add({ kind: 'bulk-failed', path: '/Bulk', times: 1 })
   await assert.rejects(syncVariants({ full: true }), /ended as FAILED/)
-  assert.equal((await items('skus')).length, 30)
+  assert.equal((await listItems('skus')).length, 30)
 })
 
 test('repeated, shuffled and unfiltered pages lose nothing', async () => {
@@ -157,27 +157,27 @@ test('repeated, shuffled and unfiltered pages lose nothing', async () => {
   simulator.faults.clear()
   simulator.faults.add({ kind: 'page-shuffled', path: '/Variants' })
   await syncVariants()
-  assert.equal((await items('skus')).filter(({ other }) => other === '1').length, 300)
+  assert.equal((await listItems('skus')).filter(({ other }) => other === '1').length, 300)
   simulator.faults.clear()
   for (let i = 0; i < 3; i++) simulator.change({ kind: 'variant', sku: `B${i}`, updatedAt: Date.now() - 3_600_000 })
   simulator.faults.add({ kind: 'filter-ignored', path: '/Variants' })
   await assert.rejects(syncVariants(), /outside the requested window/)
 })
 
-test('a lost response, a 502, throttling and a revoked token are survived', async () => {
+test('a lost response, a 502, throttling or a revoked token is retried', async () => {
   await syncVariants()
-  // One fault at a time: several faults of one request hide each other.
+  // Faults are tested one by one, because several faults of one request would hide each other.
   for (const [at, kind] of (['lost-response', 'status', 'throttled', 'token-rejected'] as const).entries()) {
     simulator.change({ kind: 'variant', sku: `A${at}` })
     const fault = simulator.faults.add({ kind, path: '/Variants', times: 1 })
     await syncVariants()
     assert.equal(fault.matchCount, 1, kind)
-    assert.equal((await items('skus')).length, at + 1, kind)
+    assert.equal((await listItems('skus')).length, at + 1, kind)
   }
 })
 
 test('rejected credentials and a missing scope raise alerts that resolve', async () => {
-  const alerts = async () =>
+  const listAlertKinds = async () =>
     (await listAlerts(api.db))
       .filter(({ service }) => service === shop.service.name)
       .map(({ kind }) => kind)
@@ -187,24 +187,24 @@ test('rejected credentials and a missing scope raise alerts that resolve', async
   simulator.revokeTokens()
   simulator.set({ clientSecret: 'other' })
   await assert.rejects(sync('ecommerce-customers'), /rejected the client ID or the secret/)
-  assert.deepEqual(await alerts(), ['ecommerce_denied', 'scope_missing'])
+  assert.deepEqual(await listAlertKinds(), ['ecommerce_denied', 'scope_missing'])
   simulator.reset()
   await sync('ecommerce-customers')
-  assert.deepEqual(await alerts(), [])
+  assert.deepEqual(await listAlertKinds(), [])
 })
 
 test('only the sync that lacked a scope resolves its alert', async () => {
-  const alerts = async () =>
+  const listAlertKinds = async () =>
     (await listAlerts(api.db))
       .filter(({ service }) => service === shop.service.name)
       .map(({ kind, subject }) => [kind, subject])
   simulator.set({ scopes: ['read_products', 'read_inventory', 'read_locations'] })
   await assert.rejects(sync('ecommerce-customers'), /FAILED \(ACCESS_DENIED\)/)
   await sync('ecommerce-locations')
-  assert.deepEqual(await alerts(), [['scope_missing', 'ecommerce-customers']])
+  assert.deepEqual(await listAlertKinds(), [['scope_missing', 'ecommerce-customers']])
   simulator.reset()
   await sync('ecommerce-customers')
-  assert.deepEqual(await alerts(), [])
+  assert.deepEqual(await listAlertKinds(), [])
 })
 
 test('concurrent runs work while the token is renewed', async () => {
@@ -222,14 +222,14 @@ test('concurrent runs work while the token is renewed', async () => {
 test('a renamed SKU keeps its mapping by an undoable fix', async () => {
   const id = simulator.change({ kind: 'variant', sku: '12001' })
   await syncVariants()
-  await check()
+  await runMappingCheck()
   simulator.change({ kind: 'variant', id, sku: 'NEW-1' })
   await syncVariants()
-  assert.equal(await skuOf('12001'), 'NEW-1')
+  assert.equal(await getSku('12001'), 'NEW-1')
   const [fix] = (await shop.get('/mappings/fixes')).json.data
   assert.deepEqual([fix.recordId, fix.username, fix.after.ecommerceSku], ['12001', 'tillbridge (e-commerce)', 'NEW-1'])
   assert.equal((await post(shop, `/mappings/fixes/${fix.id}/undo`, {})).status, 200)
-  assert.equal(await skuOf('12001'), '12001')
+  assert.equal(await getSku('12001'), '12001')
 })
 
 test('autoMapping maps a unique barcode once, and not after it was undone', async () => {
@@ -239,20 +239,20 @@ test('autoMapping maps a unique barcode once, and not after it was undone', asyn
   simulator.change({ kind: 'variant', sku: 'P-1', barcode: '111' })
   simulator.change({ kind: 'variant', sku: 'P-2', barcode: '222' })
   await syncVariants()
-  await check()
-  assert.equal(await skuOf('12001'), '12001')
+  await runMappingCheck()
+  assert.equal(await getSku('12001'), '12001')
   await connect({ autoMapping: 'exact' })
-  await check()
+  await runMappingCheck()
   // Two SKUs have the barcode 222.
-  assert.deepEqual([await skuOf('12001'), await skuOf('12002')], ['P-1', '12002'])
+  assert.deepEqual([await getSku('12001'), await getSku('12002')], ['P-1', '12002'])
   const audit = (await shop.get('/audit')).json.data.find(({ username }: { username: string }) =>
     username.includes('e-commerce'),
   )
   assert.equal(audit.subject, '/mappings/skus/12001')
   const [fix] = (await shop.get('/mappings/fixes')).json.data
   await post(shop, `/mappings/fixes/${fix.id}/undo`, {})
-  await check()
-  assert.equal(await skuOf('12001'), '12001')
+  await runMappingCheck()
+  assert.equal(await getSku('12001'), '12001')
 })
 
 test('an older state never replaces a newer one', async () => {
@@ -260,7 +260,7 @@ test('an older state never replaces a newer one', async () => {
   await syncVariants()
   simulator.change({ kind: 'variant', id, barcode: 'old', updatedAt: Date.now() - 60_000 })
   await syncVariants({ full: true })
-  assert.deepEqual(await items('skus'), [{ id: 'A1', other: 'new' }])
+  assert.deepEqual(await listItems('skus'), [{ id: 'A1', other: 'new' }])
 })
 
 test('clear removes the items and keeps the mappings', async () => {
@@ -272,7 +272,7 @@ test('clear removes the items and keeps the mappings', async () => {
   simulator.set({ clientSecret: 'other' })
   await assert.rejects(syncVariants(), /rejected the client ID or the secret/)
   await api.db.transaction(tx => deleteConnection(tx, shop.service))
-  assert.deepEqual([await items('skus'), await skuOf('12001')], [[], 'NEW-1'])
+  assert.deepEqual([await listItems('skus'), await getSku('12001')], [[], 'NEW-1'])
   assert.ok(!(await listAlerts(api.db)).some(({ service }) => service === shop.service.name))
   assert.equal(await sync('ecommerce-variants'), undefined)
 })
@@ -285,7 +285,7 @@ test('another shop is read completely, and its items replace the previous ones',
     await connect({ url: other.url })
     assert.equal((await syncVariants()).isFull, true)
     assert.deepEqual(
-      (await items('skus')).map(({ id }) => id),
+      (await listItems('skus')).map(({ id }) => id),
       ['SIM-000001'],
     )
   } finally {
@@ -296,16 +296,16 @@ test('another shop is read completely, and its items replace the previous ones',
 test('a file import that began before the connection removes no synced item', async () => {
   simulator.change({ kind: 'variant', sku: 'A1', barcode: '1' })
   await syncVariants()
-  const end = await openItemImport('skus')(api.db, shop.service)
+  const endImport = await openItemImport('skus')(api.db, shop.service)
   await upsertItems('skus')(api.db, shop.service, [{ itemKey: 'B1', ecommerceId: 'B1', name: null, other: null }])
-  assert.equal(await end({ isComplete: true, hasImportedLines: true }), 0)
+  assert.equal(await endImport({ isComplete: true, hasImportedLines: true }), 0)
   assert.deepEqual(
-    (await items('skus')).map(({ id }) => id),
+    (await listItems('skus')).map(({ id }) => id),
     ['A1', 'B1'],
   )
   await syncVariants({ full: true })
   assert.deepEqual(
-    (await items('skus')).map(({ id }) => id),
+    (await listItems('skus')).map(({ id }) => id),
     ['A1'],
   )
 })
@@ -331,13 +331,13 @@ test('I9: an older list never restores a deleted item', async () => {
   const subjectId = `gid://shopify/Product/${product.id}`
   await api.db.transaction(tx => storeEvent(tx, shop.service, { id: 'e1', target: 'ecommerce-variants', subjectId }))
   await syncVariants()
-  assert.deepEqual(await items('skus'), [])
+  assert.deepEqual(await listItems('skus'), [])
   // The search index of the platform still lists the variant.
   simulator.shop.variants.set(id, { ...variant, updatedAt: simulator.clock.now() })
   simulator.shop.products.set(product.id, product)
   await syncVariants()
   await syncVariants({ full: true })
-  assert.deepEqual(await items('skus'), [])
+  assert.deepEqual(await listItems('skus'), [])
 })
 
 test('I9: an item that only a full sync lacked can return', async () => {
@@ -348,7 +348,7 @@ test('I9: an item that only a full sync lacked can return', async () => {
   simulator.shop.variants.delete(id)
   await syncVariants({ full: true })
   assert.deepEqual(
-    (await items('skus')).map(item => item.id),
+    (await listItems('skus')).map(item => item.id),
     ['12002'],
   )
   const older = {
@@ -361,11 +361,11 @@ test('I9: an item that only a full sync lacked can return', async () => {
     updatedAt: new Date(simulator.clock.now()).toISOString(),
   } as const
   await upsertPlatformItems(api.db, shop.service, [older], { requestedAt: '2026-01-01T00:00:00Z' })
-  assert.equal((await items('skus')).length, 1)
+  assert.equal((await listItems('skus')).length, 1)
   simulator.shop.variants.set(id, variant)
   await syncVariants({ full: true })
   assert.deepEqual(
-    (await items('skus')).map(item => item.id),
+    (await listItems('skus')).map(item => item.id),
     ['12001', '12002'],
   )
 })

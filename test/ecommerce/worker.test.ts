@@ -43,16 +43,16 @@ after(async () => {
 })
 
 test('a worker syncs a new connection and checks the mappings', async () => {
-  const states = async () =>
+  const getStates = async () =>
     Object.fromEntries(
       (await shop.get('/mappings/issues/skus')).json.data.map(({ id, state }: Record<string, string>) => [id, state]),
     )
-  await waitUntil(async () => (await states())['12001'] === 'matched', 'the SKU is matched', 60_000)
-  const jobsOf = await api.db.rows<{ subject: string }>(
+  await waitUntil(async () => (await getStates())['12001'] === 'matched', 'the SKU is matched', 60_000)
+  const syncJobs = await api.db.rows<{ subject: string }>(
     sql`select subject from job where service_id = ${shop.service.id} and name = 'run-sync' order by subject`,
   )
   assert.deepEqual(
-    jobsOf.map(({ subject }) => subject),
+    syncJobs.map(({ subject }) => subject),
     ['ecommerce-customers', 'ecommerce-locations', 'ecommerce-variants'],
   )
 })
@@ -64,25 +64,25 @@ test('a requested run is queued and executed', async () => {
     body: '{}',
   })
   assert.deepEqual([response.status, response.json.data.origin], [202, 'ecommerce'])
-  const runs = async () => (await shop.get('/syncs/ecommerce-variants/runs')).json.data
-  await waitUntil(async () => (await runs()).length >= 2, 'a second run has started', 30_000)
-  assert.equal((await runs())[0].origin, 'ecommerce')
+  const listRuns = async () => (await shop.get('/syncs/ecommerce-variants/runs')).json.data
+  await waitUntil(async () => (await listRuns()).length >= 2, 'a second run has started', 30_000)
+  assert.equal((await listRuns())[0].origin, 'ecommerce')
 })
 
 test('erasing a customer deletes the synced item', async () => {
-  const emails = () => api.db.rows(sql`select from ecommerce_item where other = 'john@example.com'`)
-  await waitUntil(async () => (await emails()).length === 1, 'the customer is synced', 30_000)
+  const findItems = () => api.db.rows(sql`select from ecommerce_item where other = 'john@example.com'`)
+  await waitUntil(async () => (await findItems()).length === 1, 'the customer is synced', 30_000)
   const [customer] = simulator.shop.customers.values()
   await put(shop, '/mappings/customers/65432', { ecommerceLegacyId: String(customer?.id) })
   assert.equal((await remove(shop, '/customers/65432')).status, 200)
-  assert.deepEqual(await emails(), [])
+  assert.deepEqual(await findItems(), [])
 })
 
 test('a rotated key encrypts the secret and the token again', async () => {
-  const next = { ...deriveKeys(randomBytes(32)), otherKeys: [api.keys] }
-  await reencrypt(api.db, next, () => {})
-  const withoutOld = { ...next, otherKeys: [] }
-  const opened = await openPlatform(api.db, withoutOld, shop.service, log)
+  const rotatedKeys = { ...deriveKeys(randomBytes(32)), otherKeys: [api.keys] }
+  await reencrypt(api.db, rotatedKeys, () => {})
+  const onlyNewKeys = { ...rotatedKeys, otherKeys: [] }
+  const opened = await openPlatform(api.db, onlyNewKeys, shop.service, log)
   assert.equal((await opened?.platform.probe(AbortSignal.timeout(30_000)))?.shop, 'luma-au')
   assert.equal(simulator.calls.at(-1)?.status, 200)
 })

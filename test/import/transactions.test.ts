@@ -13,7 +13,7 @@ before(async () => {
 })
 after(() => shop.close())
 
-const transaction = async (id: string) => {
+const loadTransaction = async (id: string) => {
   const [row] = await shop.queryRows(`select record from retail_transaction where id = '${id}'`)
   return JSON.parse(row.record)
 }
@@ -22,7 +22,7 @@ const header = 'id,saleDate,lineId,quantity,price'
 test('lines that differ only in lineId are all kept', async () => {
   const lines = ['a', 'b', 'c'].map(line => `same,2024-05-01,${line},1,2.50\n`)
   const { inserted } = await shop.importFile('transactions', `${header}\n${lines.join('')}`)
-  const { lines: storedLines, total } = await transaction('same')
+  const { lines: storedLines, total } = await loadTransaction('same')
   assert.deepEqual([inserted, storedLines.length, total], [3, 3, '7.50'])
 })
 
@@ -31,7 +31,7 @@ test("a transaction's lines can be scattered over files", async () => {
   const file = `${header}\nfar,2024-05-01,1,1,1.00\n${otherLines}far,2024-05-01,2,1,2.00\n`
   await shop.importFile('transactions', file)
   await shop.importFile('transactions', `${header}\nfar,2024-05-01,3,1,4.00\n`)
-  const { lines, total } = await transaction('far')
+  const { lines, total } = await loadTransaction('far')
   assert.deepEqual([lines.map((line: { id: string }) => line.id), total], [['1', '2', '3'], '7.00'])
   const original = await shop.dumpTables()
   const again = await shop.importFile('transactions', file)
@@ -41,7 +41,7 @@ test("a transaction's lines can be scattered over files", async () => {
 test('file columns can use the names of exports', async () => {
   await shop.importFile('transactions', `${header}\nxmas,2024-12-24,1,1,1.00\n`)
   const { inserted } = await shop.importFile('transactions', `${header}\nxmas,2024-12-24,x2,1,2.00\n`)
-  assert.deepEqual([inserted, (await transaction('xmas')).total], [1, '3.00'])
+  assert.deepEqual([inserted, (await loadTransaction('xmas')).total], [1, '3.00'])
 })
 
 test('contradictory lines of a transaction change nothing on repetition', async () => {
@@ -62,13 +62,13 @@ test("lines that contradict their transaction's first line are reported", async 
     'r1,4,2024-02-02 10:00:00,008,B,1,5.00',
   ]
   const file = `id,lineId,saleDate,storeNumber,customerId,quantity,price\n${lines.join('\n')}\n`
-  const said =
+  const note =
     'the sale date, store or customer differs from the first line of the transaction, and the later line applies: check that `id` is unique for each sale'
   for (const dryRun of [true, false]) {
     const { rejected, notes } = await shop.importFile('transactions', file, { dryRun })
-    assert.deepEqual([rejected, notes[said]], [0, 2])
+    assert.deepEqual([rejected, notes[note]], [0, 2])
   }
-  assert.equal((await transaction('r1')).customerId, 'B')
+  assert.equal((await loadTransaction('r1')).customerId, 'B')
 })
 
 test('a missing SKU becomes null with a remark; skuId overrides sku', async () => {
@@ -76,7 +76,7 @@ test('a missing SKU becomes null with a remark; skuId overrides sku', async () =
   const file = `id,saleDate,quantity,price,lineId,sku,skuId\n${lines.map(line => `sku,2024-05-01,1,1,${line}\n`).join('')}`
   const { rejected, notes } = await shop.importFile('transactions', file)
   assert.deepEqual([rejected, notes], [0, { 'unknown SKU: stored as null': 2 }])
-  const skus = (await transaction('sku')).lines.map((line: { sku: string }) => line.sku)
+  const skus = (await loadTransaction('sku')).lines.map((line: { sku: string }) => line.sku)
   assert.deepEqual(skus, [null, 'MH01-XS-Black', 'MH01-S-Black', null, null])
 })
 
@@ -86,7 +86,10 @@ test("a transaction keeps its store's name at import time", async () => {
   assert.deepEqual(notes, { 'unknown store number: stored without a name': 1 })
   await shop.importFile('stores', 'storeId,storeNumber,name\n1002,008,Renamed\n')
   assert.equal((await shop.importFile('transactions', file)).changed, 0)
-  const shown = [await transaction('st'), await transaction('un')].map(sale => [sale.storeNumber, sale.storeName])
+  const shown = [await loadTransaction('st'), await loadTransaction('un')].map(sale => [
+    sale.storeNumber,
+    sale.storeName,
+  ])
   assert.deepEqual(shown, [
     ['008', 'Bourke Street'],
     ['404', null],
@@ -94,7 +97,7 @@ test("a transaction keeps its store's name at import time", async () => {
 })
 
 test('a missing value is calculated from price, quantity and discount', async () => {
-  const value = async () => (await transaction('val')).lines[0].value
+  const value = async () => (await loadTransaction('val')).lines[0].value
   await shop.importFile('transactions', `${header},discountAmount\nval,2024-05-01,1,2,10,1.50\n`)
   assert.equal(await value(), '18.50')
   await shop.importFile('transactions', `${header}\nval,2024-05-01,1,-3,10\n`)
@@ -133,7 +136,7 @@ test("a line follows its sale's currency or is rejected individually", async () 
     rejectedFile ?? '',
     /^3,,Amounts must have at most the decimals of the currency of the transaction.,yen,/m,
   )
-  const { lines: storedLines, total, currency } = await transaction('yen')
+  const { lines: storedLines, total, currency } = await loadTransaction('yen')
   assert.deepEqual(
     [storedLines.map(({ value }: { value: string }) => value), total, currency],
     [['900', '100'], '1000', 'JPY'],
@@ -158,14 +161,14 @@ test('an empty cell clears the tracking and the tax of a sale', async () => {
     'transactions',
     `${columns}\nT1,2024-05-26,1,1,10,Post,33ABC,https://track.example.com/33ABC,0.80\n`,
   )
-  const sale = await transaction('T1')
+  const sale = await loadTransaction('T1')
   assert.deepEqual(
     [sale.carrier, sale.trackingNumber, sale.trackingUrl],
     ['Post', '33ABC', 'https://track.example.com/33ABC'],
   )
   assert.deepEqual(sale.taxLines, [{ name: 'Tax', percentage: null, amount: '0.80' }])
   await shop.importFile('transactions', `${columns}\nT1,2024-05-26,1,1,10,Post,,,\n`)
-  const cleared = await transaction('T1')
+  const cleared = await loadTransaction('T1')
   assert.equal(cleared.carrier, 'Post')
   for (const name of ['trackingNumber', 'trackingUrl', 'taxLines']) assert.equal(name in cleared, false, name)
 })

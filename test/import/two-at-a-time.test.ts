@@ -19,17 +19,17 @@ await shop.importFile(
 )
 beforeEach(() => shop.queryRows('truncate stock, stock_reservation_line, tombstone'))
 
-/** A batch of lines for one store. */
-const batch = (number: number, sku: (i: number) => string, count: number) =>
+/** Builds a batch of 2,000 stock lines for one store. */
+const buildBatch = (number: number, sku: (i: number) => string, count: number) =>
   skus.slice(0, 2_000).map(i => `${number},${sku(i)},${count}`)
-const file = (...batches: string[][]) => ['storeNumber,skuId,sku,freeStock', ...batches.flat()].join('\n')
-const stockOf = (number: number) =>
+const buildFile = (...batches: string[][]) => ['storeNumber,skuId,sku,freeStock', ...batches.flat()].join('\n')
+const loadStock = (number: number) =>
   shop.queryRows(
     `select free_stock::float as count, count(*)::integer as skus from stock where store_id = '${number}' group by 1`,
   )
-/** Keeps batches from going in that have stock of the first store. */
-const holdFirstStore = () => holdLocks(shop.db, `select from store where store_id = '1' for update`)
-const isLeased = async () =>
+/** Blocks batches with stock of the first store. The returned function ends the block. */
+const lockFirstStore = () => holdLocks(shop.db, `select from store where store_id = '1' for update`)
+const isBatchWaiting = async () =>
   (
     await shop.queryRows(
       `select from pg_stat_activity where datname = current_database() and wait_event = 'transactionid'`,
@@ -37,11 +37,11 @@ const isLeased = async () =>
   ).length > 0
 
 test('parallel batches of an initial load report rejections in file order', async () => {
-  const letGo = await holdFirstStore()
-  const unknown = (number: number) => [`${number},,unknown,1`]
-  const [first, second] = [batch(1, i => `k${i},`, 5).slice(1), batch(2, i => `k${i},`, 5).slice(1)]
-  const importing = shop.importFile('stock', file(unknown(1), first, unknown(2), second))
-  await waitUntil(async () => (await stockOf(2)).length, 'the second batch is in').finally(letGo)
+  const release = await lockFirstStore()
+  const buildUnknownLine = (number: number) => [`${number},,unknown,1`]
+  const [first, second] = [buildBatch(1, i => `k${i},`, 5).slice(1), buildBatch(2, i => `k${i},`, 5).slice(1)]
+  const importing = shop.importFile('stock', buildFile(buildUnknownLine(1), first, buildUnknownLine(2), second))
+  await waitUntil(async () => (await loadStock(2)).length, 'the second batch is stored').finally(release)
   const { inserted, rejectedFile } = await importing
   assert.equal(inserted, 3_998)
   assert.deepEqual(
@@ -54,100 +54,110 @@ test('parallel batches of an initial load report rejections in file order', asyn
 })
 
 test('a batch waits if it names a SKU of the previous one', async () => {
-  const letGo = await holdFirstStore()
-  const first = [...batch(2, i => `k${i},`, 5).slice(1), '1,k0,,5']
+  const release = await lockFirstStore()
+  const first = [...buildBatch(2, i => `k${i},`, 5).slice(1), '1,k0,,5']
   const importing = shop.importFile(
     'stock',
-    file(
+    buildFile(
       first,
-      batch(2, i => `,E${i}`, 7),
+      buildBatch(2, i => `,E${i}`, 7),
     ),
   )
-  await waitUntil(isLeased, 'the first batch waits')
-  // As long as the second one would need.
+  await waitUntil(isBatchWaiting, 'the first batch waits')
+  // The second batch would need less time than this.
   await delay(300)
-  letGo()
+  release()
   const { inserted, changed } = await importing
   assert.deepEqual([inserted, changed], [2_001, 1_999])
-  assert.deepEqual(await stockOf(2), [{ count: 7, skus: 2_000 }])
+  assert.deepEqual(await loadStock(2), [{ count: 7, skus: 2_000 }])
 })
 
 test('batches run sequentially if rejections can stop the import', async () => {
-  const letGo = await holdFirstStore()
-  const first = ['1,,unknown,1', ...batch(1, i => `k${i},`, 5).slice(1)]
+  const release = await lockFirstStore()
+  const first = ['1,,unknown,1', ...buildBatch(1, i => `k${i},`, 5).slice(1)]
   const importing = shop.importFile(
     'stock',
-    file(
+    buildFile(
       first,
-      batch(2, i => `k${i},`, 5),
+      buildBatch(2, i => `k${i},`, 5),
     ),
     { stopAfter: 1 },
   )
-  await waitUntil(isLeased, 'the first batch waits')
-  // As long as the second one would need.
+  await waitUntil(isBatchWaiting, 'the first batch waits')
+  // The second batch would need less time than this.
   await delay(300)
-  letGo()
+  release()
   const { read, stoppedAfter } = await importing
-  assert.deepEqual([read, stoppedAfter, await stockOf(2)], [2_000, 2_001, []])
+  assert.deepEqual([read, stoppedAfter, await loadStock(2)], [2_000, 2_001, []])
 })
 
-/** Begins to feed 4,000 sound lines, in two batches of which the first one is held, with one more at the head of the second. */
-async function importHeld(kind: string, head: string, line: (i: number) => string, between: string, locked: string) {
-  const letGo = await holdLocks(shop.db, locked)
-  const lines = skus.map(line)
-  const importing = shop.importFile(kind, [head, ...lines.slice(0, 2_000), between, ...lines.slice(2_000)].join('\n'))
-  await waitUntil(isLeased, 'the first batch waits').catch(error => {
-    letGo()
+/** Starts an import of two batches of 2,000 valid lines and blocks the first one. `between` is the first line of the second batch. */
+async function importWithLockedBatch(
+  kind: string,
+  head: string,
+  line: (i: number) => string,
+  between: string,
+  locked: string,
+) {
+  const release = await holdLocks(shop.db, locked)
+  const buildLines = skus.map(line)
+  const importing = shop.importFile(
+    kind,
+    [head, ...buildLines.slice(0, 2_000), between, ...buildLines.slice(2_000)].join('\n'),
+  )
+  await waitUntil(isBatchWaiting, 'the first batch waits').catch(error => {
+    release()
     throw error
   })
-  return { letGo, importing }
+  return { release, importing }
 }
 
 const customers = ['customers', 'id,surname,email,joinedStoreId'] as const
-/** Those of the first batch joined the first store, which is held. */
-const customer = (i: number) => `c${i},L,c${i}@example.com,${i < 2_000 ? 1 : ''}`
+/** Builds a customer line. Lines of the first batch refer to the first store, which is locked. */
+const buildCustomerLine = (i: number) => `c${i},L,c${i}@example.com,${i < 2_000 ? 1 : ''}`
 const firstStore = `select from store where store_id = '1' for update`
 const stores = ['stores', 'storeId,storeNumber,name'] as const
-const store = (i: number) => `s${i},n${i},S`
-const aStore = `insert into store (service_id, store_id, store_number, name, changed_at, record) values (${shop.service.id}, 's0', 's0', '', now(), '')`
+const buildStoreLine = (i: number) => `s${i},n${i},S`
+const insertStore = `insert into store (service_id, store_id, store_number, name, changed_at, record) values (${shop.service.id}, 's0', 's0', '', now(), '')`
 
 test('a value released by a line is free for later lines', async () => {
-  const letGo = await holdLocks(shop.db, firstStore)
-  const lines = (from: number, count: number, at = '') =>
+  const release = await holdLocks(shop.db, firstStore)
+  const buildLines = (from: number, count: number, at = '') =>
     Array.from({ length: count }, (_, i) => `c${from + i},L,c${from + i}@example.com,${at}`)
-  // Every line of the second batch refers to the locked store. Its first line frees the email that the third batch begins with.
+  // Every line of the second batch refers to the locked store. Its first line releases the email that the third batch claims.
   const batches = [
-    lines(0, 2_000),
-    ['c0,L,other@example.com,1', ...lines(2_000, 1_999, '1')],
-    ['d,L,c0@example.com,', ...lines(4_000, 1_999)],
+    buildLines(0, 2_000),
+    ['c0,L,other@example.com,1', ...buildLines(2_000, 1_999, '1')],
+    ['d,L,c0@example.com,', ...buildLines(4_000, 1_999)],
   ]
   const importing = shop.importFile(customers[0], [customers[1], ...batches.flat()].join('\n'))
-  const isIn = async () => (await shop.queryRows(`select from customer where id = 'c4000'`)).length
-  await waitUntil(isIn, 'the third batch is in').finally(letGo)
+  const hasArrived = async () => (await shop.queryRows(`select from customer where id = 'c4000'`)).length
+  await waitUntil(hasArrived, 'the third batch is stored').finally(release)
   const { inserted, changed, rejectedFile } = await importing
   assert.deepEqual([inserted, changed, rejectedFile], [6_000 - 1, 1, undefined])
 })
 
 for (const [[kind, head], line, table, locked, between, rejected] of [
-  [customers, customer, 'customer', firstStore, 'd,L,d@example.com,', 'e,L,C7@EXAMPLE.COM,'],
-  [stores, store, 'store', aStore, 't,t,S', 'u,n7,S'],
+  [customers, buildCustomerLine, 'customer', firstStore, 'd,L,d@example.com,', 'e,L,C7@EXAMPLE.COM,'],
+  [stores, buildStoreLine, 'store', insertStore, 't,t,S', 'u,n7,S'],
 ] as const) {
-  const empty = () => shop.queryRows(kind === 'stores' ? 'truncate store cascade' : 'truncate customer, tombstone')
+  const deleteAll = () => shop.queryRows(kind === 'stores' ? 'truncate store cascade' : 'truncate customer, tombstone')
 
   test(`a batch of ${kind} is imported in parallel with the previous one`, async () => {
-    await empty()
-    const { letGo, importing } = await importHeld(kind, head, line, between, locked)
-    const isIn = async () => (await shop.queryRows(`select from ${table} where record like '%"${between[0]}"%'`)).length
-    await waitUntil(isIn, 'the second batch is in').finally(letGo)
+    await deleteAll()
+    const { release, importing } = await importWithLockedBatch(kind, head, line, between, locked)
+    const hasArrived = async () =>
+      (await shop.queryRows(`select from ${table} where record like '%"${between[0]}"%'`)).length
+    await waitUntil(hasArrived, 'the second batch is stored').finally(release)
     assert.deepEqual((await importing).inserted, 4_001)
   })
 
   test(`a line that claims values of ${kind} waits and is rejected`, async () => {
-    await empty()
-    const { letGo, importing } = await importHeld(kind, head, line, rejected, locked)
-    // As long as the second one would need.
+    await deleteAll()
+    const { release, importing } = await importWithLockedBatch(kind, head, line, rejected, locked)
+    // The second batch would need less time than this.
     await delay(300)
-    letGo()
+    release()
     const { inserted, rejectedFile } = await importing
     const [, first, ...laterLines] = rejectedFile?.trim().split('\n') ?? []
     assert.deepEqual([inserted, laterLines], [4_000, []])

@@ -16,25 +16,25 @@ import {
 import { post } from '../support/write.ts'
 import { createImporter } from './import-command.ts'
 
-let logged = ''
-function note(line: string) {
-  logged += line
+let logText = ''
+function captureLine(line: string) {
+  logText += line
 }
 const api = await startTestApi({
   settings: voucherSettings,
   role: 'maintainer',
-  log: pino({ level: 'trace' }, { write: note }),
+  log: pino({ level: 'trace' }, { write: captureLine }),
 })
 after(() => api.stop())
 beforeEach(() => clearFailures(api))
 
-const load = createImporter(api)
+const importFile = createImporter(api)
 const header = 'number,pin,balance,originalAmount,expiryDate,status'
-const vouchers = (...lines: string[]) => load(api, 'vouchers', `${[header, ...lines].join('\n')}\n`)
+const vouchers = (...lines: string[]) => importFile(api, 'vouchers', `${[header, ...lines].join('\n')}\n`)
 const lookUp = (number: string, pin: string) => post(api, '/vouchers/lookup', { number, pin })
 const validate = (number: string, pin: string, amount: string) =>
   post(api, '/vouchers/validate', { number, pin, amount })
-const soundness = sql`
+const selectUnbalanced = sql`
   select v.number from voucher v where balance <> (select sum(amount) from voucher_entry e where e.service_id = v.service_id and e.number = v.number)`
 test('an imported voucher can be validated, locked and drawn with its PIN', async () => {
   const { code, counts } = await vouchers('GV-1,0042,110.00,150.00,2099-12-31,active')
@@ -61,7 +61,7 @@ test('an imported voucher can be validated, locked and drawn with its PIN', asyn
     'redeem active',
     'lock locked',
   ])
-  assert.deepEqual(await api.db.rows(soundness), [])
+  assert.deepEqual(await api.db.rows(selectUnbalanced), [])
 })
 
 test('five wrong PINs block an imported voucher like an issued one', async () => {
@@ -83,13 +83,13 @@ test('each foreign status is mapped and expired vouchers expire daily', async ()
     'S6,1,0,20,,suspended',
   )
   assert.equal(code, 0)
-  const shown = async () =>
+  const listStatuses = async () =>
     Promise.all(['S1', 'S2', 'S3', 'S4', 'S5', 'S6'].map(async number => (await lookUp(number, '1')).json.data.status))
-  assert.deepEqual(await shown(), ['redeemed', 'pending', 'suspended', 'expired', 'expired', 'redeemed'])
+  assert.deepEqual(await listStatuses(), ['redeemed', 'pending', 'suspended', 'expired', 'expired', 'redeemed'])
   assert.equal(await expireVouchers(api.db), 1)
   assert.deepEqual(await listLedgerSteps(api, api, 'S5'), ['issue active', 'expire expired'])
   assert.deepEqual((await listLedgerSteps(api, api, 'S3')).at(-1), 'suspend suspended')
-  assert.deepEqual(await api.db.rows(soundness), [])
+  assert.deepEqual(await api.db.rows(selectUnbalanced), [])
 })
 
 test('a repeated import changes nothing; a newer file updates the ledger', async () => {
@@ -106,11 +106,11 @@ test('a repeated import changes nothing; a newer file updates the ledger', async
   assert.deepEqual((await listLedgerSteps(api, api, 'A1')).slice(3), ['refund active', 'suspend suspended'])
   const voucher = (await lookUp('A1', '1111')).json.data
   assert.deepEqual([voucher.status, voucher.usedAmount, voucher.availableAmount], ['suspended', '15.00', '0.00'])
-  assert.deepEqual(await api.db.rows(soundness), [])
+  assert.deepEqual(await api.db.rows(selectUnbalanced), [])
 })
 
 test('a reloaded gift card is updated by a ledger entry', async () => {
-  const amounts = async (number: string) => {
+  const getAmounts = async (number: string) => {
     const { originalAmount, usedAmount, availableAmount, status } = (await lookUp(number, '1')).json.data
     return [originalAmount, usedAmount, availableAmount, status]
   }
@@ -118,7 +118,7 @@ test('a reloaded gift card is updated by a ledger entry', async () => {
     ...[3, 0, 0, 0],
   ])
   assert.deepEqual(await listLedgerSteps(api, api, 'L1'), ['issue active', 'load active'])
-  assert.deepEqual(await amounts('L1'), ['60.00', '0.00', '60.00', 'active'])
+  assert.deepEqual(await getAmounts('L1'), ['60.00', '0.00', '60.00', 'active'])
   for (const [line, steps] of [
     ['L1,1,60.00,,,', []],
     ['L1,1,80.00,,,', ['load active']],
@@ -131,11 +131,11 @@ test('a reloaded gift card is updated by a ledger entry', async () => {
     assert.equal((await vouchers(line)).code, 0, line)
     assert.deepEqual((await listLedgerSteps(api, api, number)).slice(before), steps, line)
   }
-  assert.deepEqual(await amounts('L1'), ['80.00', '50.00', '30.00', 'active'])
-  assert.deepEqual((await amounts('L2')).slice(0, 3), ['70.00', '0.00', '70.00'])
+  assert.deepEqual(await getAmounts('L1'), ['80.00', '50.00', '30.00', 'active'])
+  assert.deepEqual((await getAmounts('L2')).slice(0, 3), ['70.00', '0.00', '70.00'])
   const { reasons } = await vouchers('L1,1,30.00,90.00,,', 'L1,1,30.00,40.00,,')
   assert.match(reasons.join(), /originalAmount can't change after the voucher was issued.*originalAmount can't change/)
-  assert.deepEqual(await api.db.rows(soundness), [])
+  assert.deepEqual(await api.db.rows(selectUnbalanced), [])
 })
 
 test('a voucher used or issued here is not overwritten', async () => {
@@ -158,21 +158,21 @@ test('concurrent locks and imports of vouchers keep ledgers consistent', async (
   const numbers = Array.from({ length: 40 }, (_, i) => `C${i}`)
   const lines = (balance: string) => numbers.map(number => `${number},1111,${balance},50.00,,`)
   await vouchers(...lines('50.00'))
-  const lock = async (number: string) => {
+  const lockWithPin = async (number: string) => {
     const { validationId } = (await validate(number, '1111', '1.00')).json.data
     return lockVoucher(api, number, validationId)
   }
   const [{ counts }] = await Promise.all([
     vouchers(...lines('20.00')),
     (async () => {
-      for (const number of numbers) assert.equal((await lock(number)).status, 200)
+      for (const number of numbers) assert.equal((await lockWithPin(number)).status, 200)
     })(),
   ])
   assert.equal((counts[2] ?? 0) + (counts[4] ?? 0), 40)
-  const torn = sql`
+  const inconsistent = sql`
     select number from voucher where number like 'C%' and (imported_entry, balance) not in ((1, 50), (3, 20))`
-  assert.deepEqual(await api.db.rows(torn), [])
-  assert.deepEqual(await api.db.rows(soundness), [])
+  assert.deepEqual(await api.db.rows(inconsistent), [])
+  assert.deepEqual(await api.db.rows(selectUnbalanced), [])
 })
 
 test('inconsistent amounts are rejected', async () => {
@@ -202,15 +202,15 @@ test('PINs never appear in rejected files, output, logs or tables', async () => 
   const [good, bad, long, quoted, field, other, broken, odd] = pins
   const runs = [
     await vouchers(`P1,${good},10.00,,,`, `P2,${bad},ten,,,`, `P3,${long},10.00,,,,9`, `P4,"${quoted}"x,10.00,,,`),
-    await load(
+    await importFile(
       api,
       'vouchers',
       `{"number":"P5","pin":${field},"balance":"1.00"}\n{"number":"P6","pin":"${other}","PIN":"${other}"}\n{"pin":"${broken}"\n["${odd}"]\n`,
       { file: 'v.ndjson' },
     ),
-    // A file without a header, and one whose PINs are called otherwise.
-    await load(api, 'vouchers', `P7,${good},10.00\n`, { file: 'bare.csv' }),
-    await load(api, 'vouchers', `number,code,note,balance\nP8,${bad},${bad},-5\n`, {
+    // A file without a header, and a file whose PIN column has another name.
+    await importFile(api, 'vouchers', `P7,${good},10.00\n`, { file: 'bare.csv' }),
+    await importFile(api, 'vouchers', `number,code,note,balance\nP8,${bad},${bad},-5\n`, {
       file: 'mapped.csv',
       args: ['--map', 'pin=code', '--ignore', 'note'],
     }),
@@ -238,8 +238,8 @@ test('PINs never appear in rejected files, output, logs or tables', async () => 
       api.db.row<{ text: string }>(sql`select coalesce(string_agg(t::text, ' '), '') as text from ${raw(name)} t`),
     ),
   )
-  const everything = JSON.stringify([runs, logged, dumps])
-  assert.ok(everything.includes('P1') && logged.includes('/vouchers/lookup'))
+  const everything = JSON.stringify([runs, logText, dumps])
+  assert.ok(everything.includes('P1') && logText.includes('/vouchers/lookup'))
   for (const pin of pins) assert.ok(!everything.includes(pin), pin)
   assert.equal((await lookUp('P1', good ?? '')).status, 200)
 })
@@ -247,14 +247,15 @@ test('PINs never appear in rejected files, output, logs or tables', async () => 
 test('a corrected line with its PIN entered again is imported', async () => {
   const { rejectedFile } = await vouchers('M1,4711,ten,,,')
   const corrected = rejectedFile.replace(',M1,,ten,', ',M1,4711,10,')
-  assert.deepEqual((await load(api, 'vouchers', rejectedFile, { file: 'as-it-is.csv' })).counts, [1, 0, 0, 0, 1])
-  assert.deepEqual((await load(api, 'vouchers', corrected, { file: 'corrected.csv' })).counts, [1, 1, 0, 0, 0])
+  assert.deepEqual((await importFile(api, 'vouchers', rejectedFile, { file: 'as-it-is.csv' })).counts, [1, 0, 0, 0, 1])
+  assert.deepEqual((await importFile(api, 'vouchers', corrected, { file: 'corrected.csv' })).counts, [1, 1, 0, 0, 0])
   assert.equal((await lookUp('M1', '4711')).json.data.availableAmount, '10.00')
 })
 
 test('only a voucher in a foreign currency is rejected', async () => {
   const caller = await api.createService({ currency: 'AUD' })
-  const importVouchers = (...lines: string[]) => load(caller, 'vouchers', `number,pin,balance\n${lines.join('\n')}\n`)
+  const importVouchers = (...lines: string[]) =>
+    importFile(caller, 'vouchers', `number,pin,balance\n${lines.join('\n')}\n`)
   assert.equal((await importVouchers('A1,1,10.50')).code, 0)
   await api.db.transaction(tx => changeSettings(tx, caller.service, { currency: 'JPY' }))
   const { counts, reasons } = await importVouchers('A1,1,10', 'A2,1,10')

@@ -13,19 +13,23 @@ after(() => shop.close())
 
 const waiting = sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
 
-/** Starts a write, imports a file that must wait for it, then runs `then` in the same transaction. */
-async function whileItWaits(write: (tx: Db) => Promise<unknown>, feed: [string, string], then = async (_: Db) => {}) {
+/** Starts a write, imports a file that must wait for it, then runs `finish` in the transaction of the write. */
+async function importDuring(
+  write: (tx: Db) => Promise<unknown>,
+  fileArgs: [string, string],
+  finish = async (_: Db) => {},
+) {
   let imported: Promise<unknown> | undefined
   await shop.db.transaction(async tx => {
     await write(tx)
-    imported = shop.importFile(...feed)
+    imported = shop.importFile(...fileArgs)
     await waitUntil(async () => (await shop.db.rows(waiting)).length > 0, 'the import waits', 20_000)
-    await then(tx)
+    await finish(tx)
   })
   await imported
 }
 
-const record = async (table: 'product' | 'stock') =>
+const loadRecord = async (table: 'product' | 'stock') =>
   JSON.parse((await shop.queryRows(`select record from ${table} order by 1`))[0].record)
 
 const header = 'productId,productCode,name,references,colourId,colourName,skuId,sizeCode,price\n'
@@ -39,16 +43,16 @@ beforeEach(async () => {
 })
 
 test('a price imported during a brand rename shows the new name', async () => {
-  await whileItWaits(
+  await importDuring(
     tx => mergeReferences(tx, shop.service, [{ type: 'brand', referenceValueId: 'b1', code: 'B', name: 'Corbett' }]),
     ['products', `${header}p,P,P,brand=b1,c,Red,k1,S,2\n`],
   )
-  const { references, colours } = await record('product')
+  const { references, colours } = await loadRecord('product')
   assert.deepEqual([references.brand.name, colours[0].sizes[0].price], ['Corbett', '2.00'])
 })
 
 test('a colour renamed during mapping keeps all mappings without deadlock', async () => {
-  await whileItWaits(
+  await importDuring(
     async tx => {
       await lockMapping(tx, shop.service, 'skus', 'k1')
       await mapSku(tx, shop.service, { skuId: 'k1', ecommerceProductId: 'E7' })
@@ -56,7 +60,7 @@ test('a colour renamed during mapping keeps all mappings without deadlock', asyn
     ['products', `${header}p,P,P,brand=b1,c,Scarlet,k1,S,2\n`],
     async tx => assert.ok(await mapSku(tx, shop.service, { skuId: 'k1', ecommerceSku: 'E1' })),
   )
-  const [{ name, ecommerceProductId, sizes }] = (await record('product')).colours
+  const [{ name, ecommerceProductId, sizes }] = (await loadRecord('product')).colours
   assert.deepEqual([name, ecommerceProductId, sizes[0].ecommerceSku, sizes[0].price], ['Scarlet', 'E7', 'E1', '2.00'])
 })
 
@@ -64,10 +68,10 @@ for (const state of ['is there', 'is new'] as const)
   test(`stock that ${state} and is imported during mapping shows both changes`, async () => {
     if (state === 'is new') await shop.queryRows('delete from stock')
     const file: [string, string] = ['stock', 'storeNumber,skuId,freeStock\n101,k1,12\n']
-    await whileItWaits(tx => mergeStores(tx, shop.service, [{ storeId: 's1', ecommerceLocationId: 'L1' }]), file)
+    await importDuring(tx => mergeStores(tx, shop.service, [{ storeId: 's1', ecommerceLocationId: 'L1' }]), file)
     file[1] = file[1].replace('12', '13')
     if (state === 'is new') await shop.queryRows('delete from stock')
-    await whileItWaits(tx => mapSku(tx, shop.service, { skuId: 'k1', ecommerceSku: 'E1' }), file)
-    const { freeStock, sku, ecommerceLocationId } = await record('stock')
+    await importDuring(tx => mapSku(tx, shop.service, { skuId: 'k1', ecommerceSku: 'E1' }), file)
+    const { freeStock, sku, ecommerceLocationId } = await loadRecord('stock')
     assert.deepEqual([freeStock, sku, ecommerceLocationId], [13, 'E1', 'L1'])
   })

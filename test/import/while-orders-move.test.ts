@@ -11,8 +11,8 @@ after(() => shop.close())
 
 const waiting = sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
 
-/** Has an order take one unit of a SKU while something is imported, and commits it once the import waits for it. */
-async function whileAnOrderMoves(work: () => Promise<unknown>) {
+/** Subtracts a unit as an order does, starts an import, and commits once the import waits for the order. */
+async function importDuringOrder(work: () => Promise<unknown>) {
   let imported: Promise<unknown> | undefined
   await shop.db.transaction(async tx => {
     const moves = [{ storeId: 's1', skuId: 'k1', quantity: -1 }]
@@ -28,8 +28,8 @@ test("an order's stock change survives a concurrent rendering", async () => {
   await shop.importFile('stores', 'storeId,storeNumber,name\ns1,101,One\n')
   await shop.importFile('products', 'productId,productCode,name,colourId,skuId,sizeCode,price\np,P,P,c,k1,S,1\n')
   await shop.importFile('stock', 'storeNumber,skuId,freeStock\n101,k1,10\n')
-  await whileAnOrderMoves(() => shop.importFile('store-mapping', 'storeId,ecommerceLocationId\ns1,L1\n'))
-  await whileAnOrderMoves(() => shop.importFile('sku-mapping', 'skuId,ecommerceSku\nk1,E1\n'))
+  await importDuringOrder(() => shop.importFile('store-mapping', 'storeId,ecommerceLocationId\ns1,L1\n'))
+  await importDuringOrder(() => shop.importFile('sku-mapping', 'skuId,ecommerceSku\nk1,E1\n'))
   const [stock] = await shop.queryRows('select free_stock::float, record from stock')
   const { freeStock, ecommerceLocationId, sku } = JSON.parse(stock.record)
   assert.deepEqual([stock.free_stock, freeStock, ecommerceLocationId, sku], [8, 8, 'L1', 'E1'])

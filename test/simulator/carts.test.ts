@@ -9,9 +9,9 @@ after(() => simulator.close())
 beforeEach(() => simulator.reset())
 const ask = createSender(() => simulator.url)
 
-const detail = (quantity: number, elements = '') =>
+const buildDetail = (quantity: number, elements = '') =>
   `<CartDetail><SkuId>12001</SkuId><Quantity>${quantity}</Quantity>${elements}</CartDetail>`
-const put = (details: string, { head = '', tail = '' } = {}) =>
+const putCart = (details: string, { head = '', tail = '' } = {}) =>
   ask('Carts/1234', {
     method: 'PUT',
     body: `<Cart>${head}${details && `<CartDetails>${details}</CartDetails>`}${tail}</Cart>`,
@@ -19,7 +19,7 @@ const put = (details: string, { head = '', tail = '' } = {}) =>
   })
 
 test('a cart gets prices, promotions and freight', async () => {
-  const { status, xml } = await put(detail(4), {
+  const { status, xml } = await putCart(buildDetail(4), {
     tail: '<SelectedFreightOption><Id>162</Id></SelectedFreightOption>',
   })
   assert.equal(status, 200)
@@ -43,7 +43,7 @@ test('a cart keeps manual discounts and adds the loyalty discount', async () => 
   assert.ok(member && card)
   simulator.state.loyaltyPercents.set(card.typeId, 5)
   const manual = '<Discounts><Discount><DiscountTypeId>1</DiscountTypeId><Value>10</Value></Discount></Discounts>'
-  const { xml } = await put(detail(1, manual), { head: `<PersonId>${member.id}</PersonId>` })
+  const { xml } = await putCart(buildDetail(1, manual), { head: `<PersonId>${member.id}</PersonId>` })
   const [line] = findElements(findElement(xml, 'CartDetails'), 'CartDetail')
   const types = findElements(findElement(line, 'Discounts'), 'Discount').map(discount =>
     findText(discount, 'DiscountTypeId'),
@@ -52,7 +52,7 @@ test('a cart keeps manual discounts and adds the loyalty discount', async () => 
 })
 
 test('a cart without products is rejected', async () => {
-  const { status, code } = await put('')
+  const { status, code } = await putCart('')
   assert.deepEqual([status, code], [400, 5033])
 })
 

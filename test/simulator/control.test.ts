@@ -83,25 +83,25 @@ test('a till sale changes stock and appears in a history', async () => {
 })
 
 test('a seed always produces the same shop', async () => {
-  const persons = async () => (await ask('Persons')).text.replace(/\d+\/\d+\/\d+ [^<]*/g, '')
-  const first = await persons()
+  const readPersons = async () => (await ask('Persons')).text.replace(/\d+\/\d+\/\d+ [^<]*/g, '')
+  const first = await readPersons()
   await remote.change({ kind: 'edit-person', id: 3001, fields: { surname: 'Changed' } })
-  assert.notEqual(await persons(), first)
+  assert.notEqual(await readPersons(), first)
   await remote.reset()
-  assert.equal(await persons(), first)
+  assert.equal(await readPersons(), first)
   await remote.reset('2')
-  assert.notEqual(await persons(), first)
+  assert.notEqual(await readPersons(), first)
 })
 
 test('a port goes down for a while on request', async () => {
   await remote.down(0.5)
-  const responses = async () =>
+  const isResponding = async () =>
     ask('Stores').then(
       () => true,
       () => false,
     )
-  while (await responses()) await new Promise(resolve => setTimeout(resolve, 10))
-  while (!(await responses())) await new Promise(resolve => setTimeout(resolve, 50))
+  while (await isResponding()) await new Promise(resolve => setTimeout(resolve, 10))
+  while (!(await isResponding())) await new Promise(resolve => setTimeout(resolve, 50))
   assert.equal((await ask('Stores')).status, 200)
 })
 
@@ -138,8 +138,8 @@ test('the exports have the columns of scheduled exports', async () => {
     assert.equal((await fetch(`${simulator.controlUrl}/export/${name}.csv`)).status, 200)
 })
 
-/** Starts it as a process of its own, and says where it can be reached. */
-async function started(program: string, ...words: string[]) {
+/** Starts the simulator as a process. Returns the process, the API's URL and the exit event. */
+async function startProcess(program: string, ...words: string[]) {
   const command = spawn(program, [...words, '--port', '0', '--release', '2021.3', '--persons', '5'], { cwd: checkout })
   let output = ''
   for await (const part of command.stdout) {
@@ -151,42 +151,42 @@ async function started(program: string, ...words: string[]) {
 }
 
 test('the command prints connection details and stops on request', async () => {
-  const { command, url, exit } = await started(process.execPath, main)
+  const { command, url, exit } = await startProcess(process.execPath, main)
   assert.match(await (await fetch(url)).text(), /Release 2021\.3/)
   command.kill('SIGINT')
   assert.deepEqual(await exit, [0, null])
 })
 
 test('a closed port reopens later and the process still stops', async () => {
-  const { command, url, exit } = await started(process.execPath, main)
+  const { command, url, exit } = await startProcess(process.execPath, main)
   const { down } = connectSimulator(new URL('/_simulator', url).href)
-  const responses = () =>
+  const isResponding = () =>
     fetch(url).then(
       () => true,
       () => false,
     )
   await down(0.5)
-  while (await responses()) await delay(10)
-  while (!(await responses())) await delay(20)
+  while (await isResponding()) await delay(10)
+  while (!(await isResponding())) await delay(20)
   assert.equal(command.exitCode, null)
   await down(600)
-  while (await responses()) await delay(10)
+  while (await isResponding()) await delay(10)
   command.kill('SIGTERM')
   assert.deepEqual(await exit, [0, null])
 })
 
-test('a signal to `npm run simulator` reaches it', async () => {
-  const { command, url, exit } = await started('npm', 'run', '--silent', 'simulator', '--')
+test('a signal to `npm run simulator` stops the simulator', async () => {
+  const { command, url, exit } = await startProcess('npm', 'run', '--silent', 'simulator', '--')
   assert.equal((await fetch(url)).status, 200)
   command.kill('SIGTERM')
   await exit
-  const ended = async () => !(await fetch(url).catch(() => undefined))
-  for (const end = performance.now() + 5_000; !(await ended()); await delay(50))
-    assert.ok(performance.now() < end, 'it ends with npm')
+  const hasEnded = async () => !(await fetch(url).catch(() => undefined))
+  for (const end = performance.now() + 5_000; !(await hasEnded()); await delay(50))
+    assert.ok(performance.now() < end, 'the simulator must end with npm')
 })
 
 test('the command prints help and rejects unknown options', async () => {
-  const run = async (...words: string[]) => {
+  const runCommand = async (...words: string[]) => {
     const command = spawn(process.execPath, [main, ...words])
     let [stdout, stderr] = ['', '']
     command.stdout.on('data', part => {
@@ -198,7 +198,7 @@ test('the command prints help and rejects unknown options', async () => {
     const [status] = await once(command, 'close')
     return { status, stdout, stderr }
   }
-  const [help, wrong] = await Promise.all([run('--help'), run('--now', 'today')])
+  const [help, wrong] = await Promise.all([runCommand('--help'), runCommand('--now', 'today')])
   assert.equal(help.status, 0)
   assert.match(help.stdout, /Examples:[\s\S]*--stores 83 --skus 60000/)
   assert.deepEqual(

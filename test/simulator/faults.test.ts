@@ -10,14 +10,14 @@ beforeEach(() => simulator.reset())
 const { faults, ledger } = simulator
 const ask = createSender(() => simulator.url)
 
-/** Waits for what is to come about soon. */
-async function until(condition: () => boolean) {
+/** Waits up to 5 s until the condition is true. */
+async function waitUntilTrue(condition: () => boolean) {
   for (let i = 0; i < 500 && !condition(); i++) await new Promise(resolve => setTimeout(resolve, 10))
   assert.ok(condition())
 }
 const person = '<Person><Firstname>Jo</Firstname><Surname>Sample</Surname></Person>'
-/** Asserts the error that a client sees if the connection breaks. */
-const broken = (promise: Promise<unknown>) => assert.rejects(promise, { name: 'TypeError' })
+/** Asserts that a request fails because its connection breaks. */
+const assertConnectionBroken = (promise: Promise<unknown>) => assert.rejects(promise, { name: 'TypeError' })
 
 test('a fault applies to the next matching requests', async () => {
   faults.add({ kind: 'status', method: 'get', path: '/Persons/*', times: 2, retryAfter: 7 })
@@ -49,15 +49,15 @@ test('latency delays a response after its effect', async () => {
   await ask('Stores')
   assert.ok(performance.now() - started >= 195)
   faults.add({ kind: 'latency', seconds: 30, applied: true, times: 1 })
-  const leaving = new AbortController()
+  const controller = new AbortController()
   const posted = fetch(`${simulator.url}Persons?countryCode=AU`, {
     method: 'POST',
     body: person,
     headers: { 'content-type': 'text/xml' },
-    signal: leaving.signal,
+    signal: controller.signal,
   })
-  await until(() => ledger.findEffects('person created').length === 1)
-  leaving.abort()
+  await waitUntilTrue(() => ledger.findEffects('person created').length === 1)
+  controller.abort()
   await assert.rejects(posted, { name: 'AbortError' })
 })
 
@@ -65,14 +65,14 @@ test('a hanging server keeps the connection and sends nothing', async () => {
   faults.add({ kind: 'hang', times: 1 })
   const url = `${simulator.url}Stores?countryCode=AU`
   await assert.rejects(fetch(url, { signal: AbortSignal.timeout(200) }), { name: 'TimeoutError' })
-  await until(() => ledger.calls.at(-1)?.outcome === 'unanswered')
+  await waitUntilTrue(() => ledger.calls.at(-1)?.outcome === 'unanswered')
   assert.equal((await ask('Stores')).status, 200)
 })
 
 test('a slow response arrives byte by byte', async () => {
   faults.add({ kind: 'slow', bytesPerSecond: 20, times: 1 })
-  const leaving = new AbortController()
-  const response = await fetch(`${simulator.url}Stores?countryCode=AU`, { signal: leaving.signal })
+  const controller = new AbortController()
+  const response = await fetch(`${simulator.url}Stores?countryCode=AU`, { signal: controller.signal })
   const started = performance.now()
   let bytes = 0
   for await (const part of response.body ?? []) {
@@ -80,15 +80,15 @@ test('a slow response arrives byte by byte', async () => {
     if (bytes >= 6) break
   }
   assert.ok(bytes < 20 && performance.now() - started > 150)
-  leaving.abort()
+  controller.abort()
 })
 
 test('a reset has no effect, a lost response has', async () => {
   faults.add({ kind: 'reset-before', times: 1 })
-  await broken(ask('Persons', { body: person }))
+  await assertConnectionBroken(ask('Persons', { body: person }))
   assert.equal(ledger.effects.length, 0)
   faults.add({ kind: 'lost-response', times: 1 })
-  await broken(ask('Persons', { body: person }))
+  await assertConnectionBroken(ask('Persons', { body: person }))
   assert.equal(ledger.findEffects('person created').length, 1)
   assert.deepEqual(
     ledger.calls.map(call => [call.outcome, call.status, call.effects.length]),
@@ -103,7 +103,7 @@ test('a reset in the middle sends the start of the response', async () => {
   faults.add({ kind: 'reset-during', times: 1 })
   const response = await fetch(`${simulator.url}Stores?countryCode=AU`)
   assert.equal(response.status, 200)
-  await broken(response.text())
+  await assertConnectionBroken(response.text())
 })
 
 test('truncated or malformed XML is sent in complete HTTP', async () => {
@@ -141,18 +141,18 @@ test('a wrong root is a single record or a configured name', async () => {
 })
 
 test('pages can repeat forever or change their order', async () => {
-  const ids = async (start: number) =>
+  const readIds = async (start: number) =>
     findElements((await ask(`ProductsSimple?startRow=${start}&pageRows=10`)).xml, 'ProductSimple')
       .map(element => findText(element, 'Id'))
       .join()
-  const [first, second] = [await ids(1), await ids(11)]
+  const [first, second] = [await readIds(1), await readIds(11)]
   assert.notEqual(first, second)
   const same = faults.add({ kind: 'same-page' })
-  assert.equal(await ids(11), first)
-  assert.equal(await ids(1_001), first)
+  assert.equal(await readIds(11), first)
+  assert.equal(await readIds(1_001), first)
   faults.remove(same.id)
   faults.add({ kind: 'shuffled' })
-  assert.notEqual(await ids(1), first)
+  assert.notEqual(await readIds(1), first)
 })
 
 test('format deviations preserve the data', async () => {
@@ -167,10 +167,10 @@ test('format deviations preserve the data', async () => {
     'no-declaration',
   ] as const) {
     faults.add({ kind, times: 1 })
-    const odd = await ask('Persons/3001')
-    assert.notEqual(odd.text, plain.text, kind)
-    assert.equal(findText(odd.xml, 'Surname'), name, kind)
-    assert.equal(findElements(findElement(odd.xml, 'References'), 'Reference').length, 4, kind)
+    const deviating = await ask('Persons/3001')
+    assert.notEqual(deviating.text, plain.text, kind)
+    assert.equal(findText(deviating.xml, 'Surname'), name, kind)
+    assert.equal(findElements(findElement(deviating.xml, 'References'), 'Reference').length, 4, kind)
   }
 })
 
@@ -212,7 +212,7 @@ test('a person can be edited between a GET and a PUT', async () => {
 
 test('a closed port reopens with the same number', async () => {
   await simulator.stopAccepting()
-  await broken(ask('Stores'))
+  await assertConnectionBroken(ask('Stores'))
   await simulator.accept()
   assert.equal((await ask('Stores')).status, 200)
 })

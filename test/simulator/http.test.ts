@@ -59,14 +59,14 @@ test('payload versions are 1 to 4, by default 1', async () => {
 
 test('wrong credentials get a 401 page, also at the root', async () => {
   simulator.set({ credentials: { user: 'shop', password: 'secret' } })
-  const basic = (text: string) => ({ authorization: `Basic ${Buffer.from(text).toString('base64')}` })
-  for (const headers of [{}, basic('shop:wrong'), basic('shop:secret1')]) {
+  const buildBasicAuth = (text: string) => ({ authorization: `Basic ${Buffer.from(text).toString('base64')}` })
+  for (const headers of [{}, buildBasicAuth('shop:wrong'), buildBasicAuth('shop:secret1')]) {
     const { status, text } = await ask('Stores', { headers })
     assert.equal(status, 401)
     assert.match(text, /<title>401 - /)
   }
   assert.equal((await ask('', { country: '' })).status, 401)
-  assert.equal((await ask('Stores', { headers: basic('shop:secret') })).status, 200)
+  assert.equal((await ask('Stores', { headers: buildBasicAuth('shop:secret') })).status, 200)
   simulator.set({ credentials: null })
 })
 
@@ -81,12 +81,12 @@ test('an unknown path is 404 and an unknown method 405', async () => {
 })
 
 test('calls exist from their version on', async () => {
-  const firsts = [
+  const firstReleases = [
     ['Freestock/AllStyles', '2021.1', '2021.2'],
     ['Orders?updatedAfter=2020-01-01', '2022.3', '2022.4'],
     ['Persons/1/Orders/1/Returns/1', '2017.1', '2017.2'],
   ] as const
-  for (const [path, before, from] of firsts) {
+  for (const [path, before, from] of firstReleases) {
     simulator.set({ release: before })
     assert.match((await ask(path)).text, /<title>404/, `${path} at ${before}`)
     simulator.set({ release: from })

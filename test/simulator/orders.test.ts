@@ -14,12 +14,12 @@ beforeEach(() => {
 const ask = createSender(() => simulator.url)
 
 const buyer = 3001
-const line = (content: string) => `<OrderDetail>${content}</OrderDetail>`
-const tee = (quantity = 2, elements = '') =>
-  line(
+const buildLine = (content: string) => `<OrderDetail>${content}</OrderDetail>`
+const buildTeeLine = (quantity = 2, elements = '') =>
+  buildLine(
     `<SkuId>12001</SkuId><Quantity>${quantity}</Quantity><Price>50</Price><Value>${50 * quantity}</Value>${elements}`,
   )
-const card = (amount: number, elements = '<MerchantId>SIMPAY</MerchantId>') =>
+const buildCardPayment = (amount: number, elements = '<MerchantId>SIMPAY</MerchantId>') =>
   `<PaymentDetail><Origin>CreditCard</Origin><Amount>${amount}</Amount>${elements}</PaymentDetail>`
 
 interface Parts {
@@ -33,34 +33,35 @@ interface Parts {
   payments?: string
 }
 
-const order = ({
+const buildOrder = ({
   head = '',
   person = buyer,
   middle = '',
   delivery = '<ContactName>Ann</ContactName>',
   contacts = '<Contacts><Email>jo@example.test</Email></Contacts>',
-  lines = tee(),
+  lines = buildTeeLine(),
   freight = '',
-  payments = card(100),
+  payments = buildCardPayment(100),
 }: Parts = {}) =>
   `<Order>${head}<PersonId>${person}</PersonId>${middle}<Addresses><Billing><City>X</City></Billing><Delivery>${delivery}</Delivery></Addresses>${contacts}<OrderDetails>${lines}</OrderDetails>${freight}<Payments>${payments}</Payments></Order>`
 
-const post = (parts: Parts = {}, version = '2.0') => ask(`Persons/${buyer}/Orders/`, { body: order(parts), version })
+const postOrder = (parts: Parts = {}, version = '2.0') =>
+  ask(`Persons/${buyer}/Orders/`, { body: buildOrder(parts), version })
 const getRejection = async (parts: Parts) => {
-  const { status, code } = await post(parts)
+  const { status, code } = await postOrder(parts)
   return [status, code]
 }
-const placed = async (parts: Parts = {}) => {
-  const { status, headers, text } = await post(parts)
+const placeOrder = async (parts: Parts = {}) => {
+  const { status, headers, text } = await postOrder(parts)
   assert.deepEqual([status, text], [201, ''])
   return Number(/Orders\/(\d+)\?countryCode=AU$/.exec(String(headers.get('location')))?.[1])
 }
 
 test('an order has a unique number, given or generated', async () => {
-  const id = await placed()
+  const id = await placeOrder()
   const created = (await ask(`Persons/${buyer}/Orders/${id}`)).xml
   assert.match(findText(created, 'OrderNumber') ?? '', /^W\d{7}$/)
-  const orderId = await placed({ head: '<OrderNumber>SHOP-1</OrderNumber>' })
+  const orderId = await placeOrder({ head: '<OrderNumber>SHOP-1</OrderNumber>' })
   assert.equal(findText((await ask('OrderNumbers/shop-1')).xml, 'Id'), String(orderId))
   assert.deepEqual(await getRejection({ head: '<OrderNumber>SHOP-1</OrderNumber>' }), [403, 5052])
   assert.equal(simulator.ledger.findEffects('order created').length, 2)
@@ -70,29 +71,36 @@ test('a missing required order field is rejected by its code', async () => {
   assert.deepEqual(await getRejection({ person: 3002 }), [400, 5025])
   assert.deepEqual(await getRejection({ contacts: '' }), [400, 5004])
   assert.deepEqual(await getRejection({ delivery: '' }), [400, 5021])
-  assert.deepEqual(await getRejection({ payments: card(99.99) }), [400, 5026])
-  assert.deepEqual(await getRejection({ payments: card(100).replace('CreditCard', 'Cash') }), [403, 5028])
-  assert.deepEqual(await getRejection({ payments: card(100, '<MerchantId>OTHER</MerchantId>') }), [403, 5100])
-  assert.deepEqual(await getRejection({ lines: tee().replace('12001', '1') }), [403, 5129])
-  assert.deepEqual(await getRejection({ lines: tee().replace('<Value>100', '<Value>90') }), [403, 5094])
+  assert.deepEqual(await getRejection({ payments: buildCardPayment(99.99) }), [400, 5026])
+  assert.deepEqual(await getRejection({ payments: buildCardPayment(100).replace('CreditCard', 'Cash') }), [403, 5028])
+  assert.deepEqual(
+    await getRejection({ payments: buildCardPayment(100, '<MerchantId>OTHER</MerchantId>') }),
+    [403, 5100],
+  )
+  assert.deepEqual(await getRejection({ lines: buildTeeLine().replace('12001', '1') }), [403, 5129])
+  assert.deepEqual(await getRejection({ lines: buildTeeLine().replace('<Value>100', '<Value>90') }), [403, 5094])
   assert.deepEqual(await getRejection({ middle: '<OrderDateTime>today</OrderDateTime>' }), [403, 5092])
   assert.deepEqual(await getRejection({ middle: '<DespatchType>Drone</DespatchType>' }), [403, 5114])
   assert.deepEqual(await getRejection({ middle: '<DespatchType>ClickAndCollect</DespatchType>' }), [403, 5119])
   assert.deepEqual(await getRejection({ middle: '<PickupStoreId>1</PickupStoreId>' }), [403, 5082])
   assert.deepEqual(
-    await getRejection({ contacts: '', payments: card(100), middle: '<Contacts><Email>a@b.test</Email></Contacts>' }),
+    await getRejection({
+      contacts: '',
+      payments: buildCardPayment(100),
+      middle: '<Contacts><Email>a@b.test</Email></Contacts>',
+    }),
     [403, 5121],
   )
-  assert.equal((await ask('Persons/1/Orders', { body: order({ person: 1 }) })).code, 5008)
+  assert.equal((await ask('Persons/1/Orders', { body: buildOrder({ person: 1 }) })).code, 5008)
   assert.equal(simulator.ledger.effects.length, 0)
 })
 
 test('discounts, freight and taxes add up to the amount due', async () => {
   const discount =
     '<Discounts><Discount><DiscountTypeId>1</DiscountTypeId><ReasonId>27101</ReasonId><Value>10</Value></Discount></Discounts>'
-  const lines = tee(2, discount).replace('<Value>100<', '<Value>90<')
+  const lines = buildTeeLine(2, discount).replace('<Value>100<', '<Value>90<')
   const freight = '<SelectedFreightOption><Id>1</Id><Name>Road</Name><Value>9.95</Value></SelectedFreightOption>'
-  const id = await placed({ lines, freight, payments: card(99.95) })
+  const id = await placeOrder({ lines, freight, payments: buildCardPayment(99.95) })
   const created = (await ask(`Persons/${buyer}/Orders/${id}`)).xml
   assert.deepEqual(
     ['TotalQuantity', 'TotalDiscount', 'TotalDue'].map(name => findText(created, name)),
@@ -102,12 +110,15 @@ test('discounts, freight and taxes add up to the amount due', async () => {
     findText(findElements(findElement(created, 'OrderDetails'), 'OrderDetail')[1], 'ProductName'),
     'Freight Charge',
   )
-  assert.deepEqual(await getRejection({ lines: lines.replace('27101', '1'), payments: card(90) }), [400, 5089])
+  assert.deepEqual(
+    await getRejection({ lines: lines.replace('27101', '1'), payments: buildCardPayment(90) }),
+    [400, 5089],
+  )
   assert.deepEqual(await getRejection({ lines: lines.replace('<Value>10<', '<Value>-10<') }), [403, 5145])
 })
 
 test('an order is shown as posted and in lists as current', async () => {
-  const id = await placed()
+  const id = await placeOrder()
   simulator.change({ kind: 'despatch-order', id, conNote: 'EM42' })
   const single = await ask(`Persons/${buyer}/Orders/${id}`)
   assert.match(single.text, /<Status>Processing</)
@@ -120,7 +131,7 @@ test('an order is shown as posted and in lists as current', async () => {
 })
 
 test('payload version 1 omits the additions of version 2', async () => {
-  const id = await placed()
+  const id = await placeOrder()
   const orderText = (await ask(`Persons/${buyer}/Orders/${id}`, { version: '1.0' })).text
   assert.doesNotMatch(orderText, /DespatchType|DeliveryContacts|PricesIncludeTax/)
   assert.match(
@@ -132,34 +143,34 @@ test('payload version 1 omits the additions of version 2', async () => {
 test('the list of all orders needs a person, ID or time', async () => {
   const { status, code } = await ask('Orders')
   assert.deepEqual([status, code], [403, 5421])
-  const id = await placed()
+  const id = await placeOrder()
   assert.match((await ask('Orders?updatedAfter=2026-02-03T16:32')).text, new RegExp(`<Id>${id}</Id>`))
 })
 
 test('a voucher pays once with its last validation ID', async () => {
   const validated = await ask('Voucher/GVValid/6000001?pin=1234&amount=60')
   const validation = findText(validated.xml, 'ValidationId') ?? ''
-  const pay = (amount: number, id = validation) =>
+  const buildVoucherPayment = (amount: number, id = validation) =>
     `<PaymentDetail><Origin>GiftVoucher</Origin><Amount>${amount}</Amount><VoucherNumber>6000001</VoucherNumber><ValidationId>${id}</ValidationId></PaymentDetail>`
   await ask(`Voucher/Lock/6000001?ValidationId=${validation}`, { method: 'PUT' })
-  assert.deepEqual(await getRejection({ payments: pay(100, 'wrong') }), [403, 5061])
-  assert.deepEqual(await getRejection({ payments: pay(150), lines: tee(3) }), [403, 5062])
-  assert.deepEqual(await getRejection({ payments: pay(50) + pay(50) }), [403, 5070])
-  await placed({ payments: pay(60) + card(40) })
+  assert.deepEqual(await getRejection({ payments: buildVoucherPayment(100, 'wrong') }), [403, 5061])
+  assert.deepEqual(await getRejection({ payments: buildVoucherPayment(150), lines: buildTeeLine(3) }), [403, 5062])
+  assert.deepEqual(await getRejection({ payments: buildVoucherPayment(50) + buildVoucherPayment(50) }), [403, 5070])
+  await placeOrder({ payments: buildVoucherPayment(60) + buildCardPayment(40) })
   assert.equal(findText((await ask('Voucher/6000001?pin=1234')).xml, 'AvailableAmount'), '40')
   assert.equal(simulator.ledger.findEffects('voucher drawn', '6000001').length, 1)
   assert.equal((await ask('Voucher/GVValid/6000001?pin=1234&amount=1')).status, 200, 'the lock has ended')
-  assert.deepEqual(await getRejection({ payments: pay(50), lines: tee(1) }), [403, 5061])
+  assert.deepEqual(await getRejection({ payments: buildVoucherPayment(50), lines: buildTeeLine(1) }), [403, 5061])
 })
 
-const giftLine = (extra: string, quantity = 1) =>
-  line(
+const buildGiftLine = (extra: string, quantity = 1) =>
+  buildLine(
     `<SkuId>9001</SkuId><Quantity>${quantity}</Quantity><Price>100</Price><Value>${100 * quantity}</Value><SenderName>John</SenderName><ReceiverName>Ann</ReceiverName><ExtraVoucherInformation>${extra}</ExtraVoucherInformation><TaxPercent>0</TaxPercent>`,
   )
 const gift = '<VoucherType>GV_EMAIL</VoucherType><EmailSubject>For you</EmailSubject><Email>ann@example.test</Email>'
 
 test('a sold voucher gets its number and PIN only by email', async () => {
-  const id = await placed({ lines: giftLine(gift) })
+  const id = await placeOrder({ lines: buildGiftLine(gift) })
   const { text } = await ask(`Persons/${buyer}/Orders/${id}`)
   assert.doesNotMatch(text, /ann@example|VoucherType|Pin/)
   assert.equal(simulator.state.mail.length, 0)
@@ -174,7 +185,10 @@ test('a sold voucher gets its number and PIN only by email', async () => {
 })
 
 test('a voucher line has its own rules', async () => {
-  const lines = (extra: string, quantity = 1) => ({ lines: giftLine(extra, quantity), payments: card(100 * quantity) })
+  const lines = (extra: string, quantity = 1) => ({
+    lines: buildGiftLine(extra, quantity),
+    payments: buildCardPayment(100 * quantity),
+  })
   assert.deepEqual(await getRejection(lines(gift, 2)), [403, 5077])
   assert.deepEqual(await getRejection({ ...lines(gift), delivery: '<City>X</City>' }), [403, 5072])
   assert.deepEqual(
@@ -199,13 +213,13 @@ test('a voucher line has its own rules', async () => {
     ['6000006', 5059],
   ] as const)
     assert.deepEqual(await getRejection(buildVoucherLines(number)), [403, code])
-  await placed(buildVoucherLines('6900001'))
+  await placeOrder(buildVoucherLines('6900001'))
   simulator.change({ kind: 'allot-vouchers' })
   assert.equal((await ask('Voucher/6900001?pin=1001')).status, 200)
 })
 
 test('a delivery date delays a voucher from 2022.3 on', async () => {
-  await placed({ lines: giftLine(`${gift}<DeliveryDate>2026-02-10</DeliveryDate>`) })
+  await placeOrder({ lines: buildGiftLine(`${gift}<DeliveryDate>2026-02-10</DeliveryDate>`) })
   simulator.clock.advance(86_400)
   await ask('Stores')
   assert.equal(simulator.state.mail.length, 0)

@@ -10,7 +10,7 @@ beforeEach(() => simulator.set({ release: '2025.1', pastEnd: 'empty', transactio
 const ask = createSender(() => simulator.url)
 
 const { state } = simulator
-const busiest = () => {
+const findBusiest = () => {
   const counts = new Map<number, number>()
   for (const { personId } of state.transactions)
     if (personId !== null) counts.set(personId, (counts.get(personId) ?? 0) + 1)
@@ -18,13 +18,13 @@ const busiest = () => {
 }
 
 test('unpaged lists count their rows in different ways', async () => {
-  const attributes = async (path: string) => {
+  const readAttributes = async (path: string) => {
     const { TotalRows, PageStartRow, PageRows } = (await ask(path)).xml?.attributes ?? {}
     return [Number(TotalRows) > 0, PageStartRow, PageRows === TotalRows ? 'all' : PageRows]
   }
-  assert.deepEqual(await attributes('Products'), [true, '1', 'all'])
-  assert.deepEqual(await attributes('Freestock/AllStyles'), [true, '1', '0'])
-  assert.deepEqual(await attributes(`Persons/${busiest()[0]}/RetailTransactions`), [true, '0', '0'])
+  assert.deepEqual(await readAttributes('Products'), [true, '1', 'all'])
+  assert.deepEqual(await readAttributes('Freestock/AllStyles'), [true, '1', '0'])
+  assert.deepEqual(await readAttributes(`Persons/${findBusiest()[0]}/RetailTransactions`), [true, '0', '0'])
 })
 
 test('pages add up to the list, and rows have positions', async () => {
@@ -76,9 +76,9 @@ test('products change with updatedAfter, code, colours and SKUs', async () => {
 })
 
 test('prices depend on the country; images need payload version 4', async () => {
-  const price = async (country: string) =>
+  const readPrice = async (country: string) =>
     Number(findText((await ask('ProductsSimple/5001', { country })).xml, 'PriceFrom'))
-  assert.ok(Math.abs((await price('NZ')) - (await price('AU')) * 1.1) < 0.01)
+  assert.ok(Math.abs((await readPrice('NZ')) - (await readPrice('AU')) * 1.1) < 0.01)
   assert.doesNotMatch((await ask('Products/5001?imageUrls=true')).text, /<Images/)
   assert.match((await ask('Products/5001?imageUrls=true', { version: '4.0' })).text, /<Images/)
 })
@@ -123,8 +123,8 @@ test('a history can be filtered by order and shows stores', async () => {
 
 test('an empty history and an unknown person are 5008', async () => {
   const bought = new Set(state.transactions.map(({ personId }) => personId))
-  const none = [...state.persons.keys()].find(id => !bought.has(id))
-  assert.equal((await ask(`Persons/${none}/RetailTransactions`)).code, 5008)
+  const personWithoutSale = [...state.persons.keys()].find(id => !bought.has(id))
+  assert.equal((await ask(`Persons/${personWithoutSale}/RetailTransactions`)).code, 5008)
   assert.equal((await ask('Persons/1/RetailTransactions')).code, 5008)
 })
 
@@ -171,7 +171,7 @@ test('an account can be opened once and change tiers', async () => {
   assert.equal((await ask(`Rewards/Accounts/${id}`, { method: 'PUT', body: body('<TierId>9</TierId>') })).code, 5159)
 })
 
-const richest = () => {
+const findRichest = () => {
   const openTotal = (lots: { total: number; redeemed: number; pending: number; expires: string }[]) =>
     lots
       .filter(lot => lot.expires === '' || lot.expires >= '2026-02-03')
@@ -182,13 +182,13 @@ const richest = () => {
   assert.ok(account)
   return account
 }
-const requestId = (digit: string) => `${digit.repeat(8)}-${`${digit.repeat(4)}-`.repeat(3)}${digit.repeat(12)}`
+const buildRequestId = (digit: string) => `${digit.repeat(8)}-${`${digit.repeat(4)}-`.repeat(3)}${digit.repeat(12)}`
 const redeem = (path: string, content: string) =>
   ask(`Rewards/Accounts/${path}/Redemptions`, {
     body: `<RewardRedemption>${content}</RewardRedemption>`,
     version: '1.0',
   })
-const balanceOf = async (accountId: number) => {
+const getBalance = async (accountId: number) => {
   const { xml } = await ask(`Rewards/Accounts/${accountId}`, { version: '1.0' })
   const pending = findElements(findElement(xml, 'RewardsList'), 'Reward').map(lot =>
     Number(findText(lot, 'PendingRedemption')),
@@ -200,40 +200,40 @@ const balanceOf = async (accountId: number) => {
 }
 
 test('a pending redemption is confirmed or reversed exactly once', async () => {
-  const { id } = richest()
-  const { available } = await balanceOf(id)
-  const [first, second] = [requestId('a'), requestId('b')]
+  const { id } = findRichest()
+  const { available } = await getBalance(id)
+  const [first, second] = [buildRequestId('a'), buildRequestId('b')]
   for (const page of [first, second])
     assert.equal((await redeem(`${id}/Rewards`, `<RequestId>${page}</RequestId><Amount>10</Amount>`)).status, 201)
-  assert.deepEqual(await balanceOf(id), { available: available - 20, pending: 20 })
+  assert.deepEqual(await getBalance(id), { available: available - 20, pending: 20 })
   assert.equal((await ask(`Rewards/Confirmation?requestId=${first}`, { method: 'POST' })).status, 201)
   assert.equal((await ask(`Rewards/Reversal?requestId=${second}`, { method: 'POST' })).status, 201)
-  assert.deepEqual(await balanceOf(id), { available: available - 10, pending: 0 })
+  assert.deepEqual(await getBalance(id), { available: available - 10, pending: 0 })
   for (const path of [`Confirmation?requestId=${second}`, `Reversal?requestId=${first}`])
     assert.equal((await ask(`Rewards/${path}`, { method: 'POST' })).code, 5163)
 })
 
 test('a redemption is rejected if its request or amount is invalid', async () => {
-  const { id, personId } = richest()
-  const codeOf = async (kind: string, content: string) => (await redeem(`${id}/${kind}`, content)).code
-  const request = `<RequestId>${requestId('c')}</RequestId>`
-  assert.equal(await codeOf('Rewards', '<Amount>10</Amount>'), 5164)
-  assert.equal(await codeOf('Rewards', '<RequestId>1</RequestId><Amount>10</Amount>'), 5165)
-  assert.equal(await codeOf('Rewards', `${request}<PersonId>${personId + 1}</PersonId><Amount>10</Amount>`), 5155)
-  assert.equal(await codeOf('Points', `${request}<Points>-1</Points>`), 5153)
-  assert.equal(await codeOf('Rewards', `${request}<Amount>0</Amount>`), 5154)
-  assert.equal(await codeOf('Points', `${request}<Points>999999</Points>`), 5156)
-  assert.equal(await codeOf('Rewards', `${request}<Amount>999999</Amount>`), 5157)
+  const { id, personId } = findRichest()
+  const getCode = async (kind: string, content: string) => (await redeem(`${id}/${kind}`, content)).code
+  const request = `<RequestId>${buildRequestId('c')}</RequestId>`
+  assert.equal(await getCode('Rewards', '<Amount>10</Amount>'), 5164)
+  assert.equal(await getCode('Rewards', '<RequestId>1</RequestId><Amount>10</Amount>'), 5165)
+  assert.equal(await getCode('Rewards', `${request}<PersonId>${personId + 1}</PersonId><Amount>10</Amount>`), 5155)
+  assert.equal(await getCode('Points', `${request}<Points>-1</Points>`), 5153)
+  assert.equal(await getCode('Rewards', `${request}<Amount>0</Amount>`), 5154)
+  assert.equal(await getCode('Points', `${request}<Points>999999</Points>`), 5156)
+  assert.equal(await getCode('Rewards', `${request}<Amount>999999</Amount>`), 5157)
   assert.equal((await redeem('99999/Rewards', `${request}<Amount>1</Amount>`)).code, 5152)
-  assert.equal(await codeOf('Points', `${request}<Points>1</Points><AutoConfirm>true</AutoConfirm>`), undefined)
-  assert.equal(await codeOf('Points', `${request}<Points>1</Points>`), 5163)
+  assert.equal(await getCode('Points', `${request}<Points>1</Points><AutoConfirm>true</AutoConfirm>`), undefined)
+  assert.equal(await getCode('Points', `${request}<Points>1</Points>`), 5163)
   assert.equal((await ask('Rewards/Confirmation', { method: 'POST' })).code, 5158)
-  assert.equal((await ask(`Rewards/Reversal?requestId=${requestId('d')}`, { method: 'POST' })).code, 5165)
+  assert.equal((await ask(`Rewards/Reversal?requestId=${buildRequestId('d')}`, { method: 'POST' })).code, 5165)
 })
 
 test('a redemption is reversed only within 24 hours', async () => {
-  const { id } = richest()
-  const request = requestId('e')
+  const { id } = findRichest()
+  const request = buildRequestId('e')
   assert.equal((await redeem(`${id}/Rewards`, `<RequestId>${request}</RequestId><Amount>1</Amount>`)).status, 201)
   simulator.clock.advance(86_401)
   assert.equal((await ask(`Rewards/Reversal?requestId=${request}`, { method: 'POST' })).code, 5165)

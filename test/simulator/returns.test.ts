@@ -9,36 +9,36 @@ after(() => simulator.close())
 beforeEach(() => simulator.reset())
 const ask = createSender(() => simulator.url)
 
-const sold = [...simulator.state.orders.values()].find(
+const soldOrder = [...simulator.state.orders.values()].find(
   ({ lines }) => new Set(lines.map(line => line.skuId)).size === lines.length,
 )
-assert.ok(sold?.lines[0])
-const buyer = sold.personId
-const soldSku = sold.lines[0].skuId
-const { price } = sold.lines[0]
+assert.ok(soldOrder?.lines[0])
+const buyer = soldOrder.personId
+const soldSku = soldOrder.lines[0].skuId
+const { price } = soldOrder.lines[0]
 
-const back = (content: string) => `<ReturnOrder>${content}</ReturnOrder>`
-const returnLine = (elements = '<Quantity>-1</Quantity><ReturnReasonId>10365</ReturnReasonId>', sku = soldSku) =>
+const buildReturn = (content: string) => `<ReturnOrder>${content}</ReturnOrder>`
+const buildReturnLine = (elements = '<Quantity>-1</Quantity><ReturnReasonId>10365</ReturnReasonId>', sku = soldSku) =>
   `<OrderDetails><OrderDetail><SkuId>${sku}</SkuId>${elements}</OrderDetail></OrderDetails>`
 const person = `<PersonId>${buyer}</PersonId>`
-const original = `<OrigOrderNum>${sold.number}</OrigOrderNum>`
+const original = `<OrigOrderNum>${soldOrder.number}</OrigOrderNum>`
 
 test('a return has a number, negative lines and zero tax', async () => {
-  const { id } = sold
+  const { id } = soldOrder
   const created = await ask(`Persons/${buyer}/Orders/${id}/Returns`, {
-    body: back(`<OrderNumber>R-1</OrderNumber>${original}${person}${returnLine()}`),
+    body: buildReturn(`<OrderNumber>R-1</OrderNumber>${original}${person}${buildReturnLine()}`),
   })
   assert.equal(created.status, 201)
   const path = new URL(String(created.headers.get('location'))).pathname.replace(/^.*RetailAPI\//, '')
   const { xml, text } = await ask(path)
   assert.deepEqual(
     [xml?.name, findText(xml, 'OrigOrderNum'), findText(xml, 'TotalDue')],
-    ['ReturnOrder', sold.number, String(-price)],
+    ['ReturnOrder', soldOrder.number, String(-price)],
   )
   assert.match(findText(xml, 'ReturnAuthorisationNumber') ?? '', /^X\d{7}$/)
   assert.match(text, /<TaxPercent xsi:nil="true" \/>/)
   const again = await ask(`Persons/${buyer}/Orders/${id}/Returns`, {
-    body: back(`<OrderNumber>R-1</OrderNumber>${original}${person}${returnLine()}`),
+    body: buildReturn(`<OrderNumber>R-1</OrderNumber>${original}${person}${buildReturnLine()}`),
   })
   assert.equal(again.code, 5052)
   const returnId = Number(/(\d+)$/.exec(path)?.[1])
@@ -48,32 +48,32 @@ test('a return has a number, negative lines and zero tax', async () => {
 })
 
 test('each invalid return has its code and no effect', async () => {
-  const { id } = sold
+  const { id } = soldOrder
   const cases: [string, number][] = [
-    [`${original}${returnLine()}`, 5135],
-    [`${original}<PersonId>1</PersonId>${returnLine()}`, 5136],
-    [`${person}${returnLine()}`, 5138],
-    [`<OrigOrderNum>W1</OrigOrderNum>${person}${returnLine()}`, 5133],
-    [`${original}${person}<StockUpdate>perhaps</StockUpdate>${returnLine()}`, 5211],
-    [`${original}${person}${returnLine(undefined, 9101)}`, 5139],
-    [`${original}${person}${returnLine('<Quantity>1</Quantity>')}`, 5140],
-    [`${original}${person}${returnLine('<Quantity>0</Quantity>')}`, 5143],
-    [`${original}${person}${returnLine('<Quantity>-1</Quantity>')}`, 5084],
-    [`${original}${person}${returnLine('<Quantity>-1</Quantity><ReturnReasonId>1</ReturnReasonId>')}`, 5085],
+    [`${original}${buildReturnLine()}`, 5135],
+    [`${original}<PersonId>1</PersonId>${buildReturnLine()}`, 5136],
+    [`${person}${buildReturnLine()}`, 5138],
+    [`<OrigOrderNum>W1</OrigOrderNum>${person}${buildReturnLine()}`, 5133],
+    [`${original}${person}<StockUpdate>perhaps</StockUpdate>${buildReturnLine()}`, 5211],
+    [`${original}${person}${buildReturnLine(undefined, 9101)}`, 5139],
+    [`${original}${person}${buildReturnLine('<Quantity>1</Quantity>')}`, 5140],
+    [`${original}${person}${buildReturnLine('<Quantity>0</Quantity>')}`, 5143],
+    [`${original}${person}${buildReturnLine('<Quantity>-1</Quantity>')}`, 5084],
+    [`${original}${person}${buildReturnLine('<Quantity>-1</Quantity><ReturnReasonId>1</ReturnReasonId>')}`, 5085],
     [
-      `${original}${person}${returnLine('<Quantity>-1</Quantity><ReturnReasonId>10365</ReturnReasonId><Carrier>Thirteen char</Carrier>')}`,
+      `${original}${person}${buildReturnLine('<Quantity>-1</Quantity><ReturnReasonId>10365</ReturnReasonId><Carrier>Thirteen char</Carrier>')}`,
       5142,
     ],
-    [`${person}${original}${returnLine()}`, 5121],
+    [`${person}${original}${buildReturnLine()}`, 5121],
   ]
   for (const [content, expected] of cases) {
-    const { status, code } = await ask(`Persons/${buyer}/Orders/${id}/Returns`, { body: back(content) })
+    const { status, code } = await ask(`Persons/${buyer}/Orders/${id}/Returns`, { body: buildReturn(content) })
     assert.deepEqual([status, code], [403, expected])
   }
   assert.equal(
     (
       await ask(`Persons/${[...simulator.state.persons.keys()].find(other => other !== buyer)}/Orders/${id}/Returns`, {
-        body: back(''),
+        body: buildReturn(''),
       })
     ).code,
     5008,

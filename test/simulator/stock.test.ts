@@ -11,7 +11,7 @@ simulator.clock.freeze(now)
 after(() => simulator.close())
 const ask = createSender(() => simulator.url)
 
-const styleOf = (depth: Depth) => {
+const findStyle = (depth: Depth) => {
   const style = [...simulator.state.styles.values()].find(
     candidate =>
       candidate.depth === depth &&
@@ -23,8 +23,9 @@ const styleOf = (depth: Depth) => {
   assert.ok(style && colour && sku)
   return { style, colour, sku }
 }
-const path = (payload: Payload | undefined): string[] => (payload ? [payload.name, ...path(payload.children[0])] : [])
-const storesOf = (payload: Payload | undefined) => findElements(payload, 'Store').map(store => store.attributes)
+const getElementPath = (payload: Payload | undefined): string[] =>
+  payload ? [payload.name, ...getElementPath(payload.children[0])] : []
+const getStores = (payload: Payload | undefined) => findElements(payload, 'Store').map(store => store.attributes)
 
 test("the stock root follows the query and the item's depth", async () => {
   const shapes = {
@@ -33,12 +34,12 @@ test("the stock root follows the query and the item's depth", async () => {
     style: ['Style Store', 'Style Store', 'Style Store'],
   }
   for (const depth of ['size', 'colour', 'style'] as const) {
-    const { style, colour, sku } = styleOf(depth)
+    const { style, colour, sku } = findStyle(depth)
     const responses = await Promise.all(
       [`style/${style.id}`, `clr/${colour.id}`, `sku/${sku.id}`].map(target => ask(`Freestock/${target}`)),
     )
     assert.deepEqual(
-      responses.map(({ xml }) => path(xml).join(' ')),
+      responses.map(({ xml }) => getElementPath(xml).join(' ')),
       shapes[depth],
       depth,
     )
@@ -46,20 +47,20 @@ test("the stock root follows the query and the item's depth", async () => {
 })
 
 test('the root has the joined name and nodes their own', async () => {
-  const { style, colour, sku } = styleOf('size')
+  const { style, colour, sku } = findStyle('size')
   const root = (await ask(`Freestock/sku/${sku.id}`)).xml
   assert.equal(root?.attributes.Name, `${style.name} ${colour.name} ${sku.sizeName}`)
-  const whole = (await ask(`Freestock/style/${style.id}`)).xml
-  assert.equal(whole?.children[0]?.children[0]?.attributes.Name, sku.sizeName)
+  const styleRoot = (await ask(`Freestock/style/${style.id}`)).xml
+  assert.equal(styleRoot?.children[0]?.children[0]?.attributes.Name, sku.sizeName)
 })
 
 test('stores without positive stock are omitted, and none is 5008', async () => {
-  const { sku } = styleOf('size')
+  const { sku } = findStyle('size')
   const stores = [...simulator.state.stores.values()]
   stores.forEach((store, i) => {
     simulator.change({ kind: 'set-stock', skuId: sku.id, storeId: store.id, quantity: i === 0 ? 4 : i === 1 ? -15 : 0 })
   })
-  const shown = storesOf((await ask(`Freestock/sku/${sku.id}`)).xml)
+  const shown = getStores((await ask(`Freestock/sku/${sku.id}`)).xml)
   assert.deepEqual(
     shown.map(store => [store.StoreId, store.FreeStock]),
     [[String(stores[0]?.id), '4']],
@@ -77,7 +78,7 @@ test('a warehouse has no number and store numbers keep zeros', async () => {
 })
 
 test('stock changes are absolute and can be zero or negative', async () => {
-  const { sku } = styleOf('colour')
+  const { sku } = findStyle('colour')
   const [first, other] = [...simulator.state.stores.values()].filter(({ kind }) => kind === 'shop')
   assert.ok(first && other)
   simulator.change({ kind: 'set-stock', skuId: sku.id, storeId: first.id, quantity: 0 })
@@ -121,7 +122,10 @@ test('a large response is streamed with constant memory', async () => {
       peakBytes = Math.max(peakBytes, process.memoryUsage().rss)
     }
     assert.ok(bytes > 10_000_000, `${bytes} bytes`)
-    assert.ok(Math.abs(stores - large.state.stock.countPositive()) < 1_000, 'every row with stock is there')
+    assert.ok(
+      Math.abs(stores - large.state.stock.countPositive()) < 1_000,
+      'the response must contain every row with stock',
+    )
     assert.ok(peakBytes - before < 60_000_000, `${(peakBytes - before) / 1e6} MB more`)
     assert.equal(response.headers.get('content-length'), null)
   } finally {

@@ -17,7 +17,7 @@ const ask = createSender(() => simulator.url)
 const lookUp = (number: string, pin: string) => ask(`Voucher/${number}?pin=${pin}`)
 const validate = (number: string, pin: string, amount = '10') =>
   ask(`Voucher/GVValid/${number}?pin=${pin}&amount=${amount}`)
-const idOf = async (number = '6000001', pin = '1234') =>
+const getValidationId = async (number = '6000001', pin = '1234') =>
   findText((await validate(number, pin)).xml, 'ValidationId') ?? ''
 const lock = (id: string, seconds = '', number = '6000001') =>
   ask(`Voucher/Lock/${number}?ValidationId=${id}${seconds && `&LockSeconds=${seconds}`}`, { method: 'PUT' })
@@ -53,7 +53,7 @@ test('each voucher problem has its code', async () => {
   }
   assert.equal((await ask('Voucher/6000010?pin=1010', { country: 'NZ' })).status, 200)
   simulator.set({ release: '2021.1' })
-  assert.equal((await lookUp('6000010', '1010')).status, 200, 'currencies came with 2021.2')
+  assert.equal((await lookUp('6000010', '1010')).status, 200, 'versions before 2021.2 have no currencies')
 })
 
 test('an expired voucher has no balance and cannot be validated', async () => {
@@ -71,7 +71,7 @@ test('the amount applies only to vouchers without change', async () => {
 })
 
 test('the next validation ends the previous ID', async () => {
-  const [first, second] = [await idOf(), await idOf()]
+  const [first, second] = [await getValidationId(), await getValidationId()]
   assert.match(first, /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
   assert.notEqual(first, second)
   const { status, code } = await lock(first)
@@ -82,25 +82,25 @@ test('the next validation ends the previous ID', async () => {
 })
 
 test('a lock lasts an hour, a given time or until undone', async () => {
-  const id = await idOf()
+  const id = await getValidationId()
   await lock(id)
   simulator.clock.advance(3_599)
   assert.equal((await validate('6000001', '1234')).code, 5067)
   simulator.clock.advance(1)
-  const next = await idOf()
+  const next = await getValidationId()
   assert.notEqual(next, '')
   await lock(next, '10')
   assert.equal((await validate('6000001', '1234')).code, 5067)
   assert.equal((await lookUp('6000001', '1234')).status, 200)
   assert.equal((await lock(next, '0')).status, 200)
   assert.equal((await validate('6000001', '1234')).status, 200)
-  assert.equal((await lock(await idOf(), '-1')).code, 5109)
+  assert.equal((await lock(await getValidationId(), '-1')).code, 5109)
   const kinds = simulator.ledger.effects.map(effect => effect.kind.replace('voucher ', ''))
   assert.deepEqual(kinds, ['validated', 'locked', 'validated', 'locked', 'unlocked', 'validated', 'validated'])
 })
 
 test('the later of two concurrent validations can lock', async () => {
-  const ids = await Promise.all([idOf(), idOf()])
+  const ids = await Promise.all([getValidationId(), getValidationId()])
   const locks = await Promise.all(ids.map(id => lock(id)))
   assert.deepEqual(locks.map(({ status }) => status).sort(), [200, 403])
 })

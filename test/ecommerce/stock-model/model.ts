@@ -1,11 +1,11 @@
 import { computeNetted, decideStep } from '../../../src/domain/ecommerce/stock-push.ts'
 
 /*
- * A model of one item at one location: a platform with orders of shoppers, our stock with the orders that were placed with us, and the push
- * in its steps. It runs the rules of the push (src/domain/ecommerce/stock-push.ts) with its guards.
+ * Models one item at one location: a platform with shoppers' orders, our stock with the orders placed with us, and the
+ * stages of a push. Uses the real rules of the push (src/domain/ecommerce/stock-push.ts) and its guards.
  */
 
-/** The guards of the push, so that a test can show that each is needed. */
+/** The guards of the push. Tests disable them to show that each is needed. */
 export interface Guards {
   compareAndSet: boolean
   confirmation: boolean
@@ -14,13 +14,13 @@ export interface Guards {
 interface PlatformOrder {
   /** Units that are committed on the platform. */
   remaining: number
-  /** Units that our order has taken off the stock. Undefined: not placed with us yet. */
+  /** Units that our order has subtracted from the stock, or undefined if it is not placed with us yet. */
   ordered: number | undefined
-  /** Units that we know to be committed. */
+  /** Committed units that we have read. */
   known: number
 }
 
-/** An event of a schedule: `[kind, a, b]` with two random numbers. */
+/** An event of a schedule: its kind and two random numbers. */
 export type Step = readonly [kind: StepKind, a: number, b: number]
 export const stepKinds = [
   'sell',
@@ -41,13 +41,13 @@ export const stepKinds = [
 ] as const
 export type StepKind = (typeof stepKinds)[number]
 
-/** The worst push of a schedule: by how many units the platform showed more than the stock that the push used allows. */
+/** The result of a schedule. */
 export interface ModelResult {
-  tooMuch: number
+  maxExcess: number
   pushes: number
   /** True if the platform has the desired quantity at the end. */
   isInStep: boolean
-  stale: number
+  staleCount: number
 }
 
 export function runSchedule(steps: readonly Step[], guards: Guards = { compareAndSet: true, confirmation: true }) {
@@ -56,13 +56,13 @@ export function runSchedule(steps: readonly Step[], guards: Guards = { compareAn
   let [known, knownHeldBack, mustRead] = [10, 0, false]
   let version = 0
   let outbox: { desired: number; version: number; used: number } | undefined
-  const result: ModelResult = { tooMuch: 0, pushes: 0, stale: 0, isInStep: false }
+  const result: ModelResult = { maxExcess: 0, pushes: 0, staleCount: 0, isInStep: false }
 
-  const committed = () => orders.reduce((sum, { remaining }) => sum + remaining, 0)
-  const onHand = () => available + committed() + heldBack
-  const pick = (list: PlatformOrder[], at: number) => list[at % Math.max(1, list.length)]
-  const open = () => orders.filter(({ remaining }) => remaining > 0)
-  const netted = (order: PlatformOrder, units: number) => computeNetted(units, order.ordered ?? 0)
+  const sumCommitted = () => orders.reduce((sum, { remaining }) => sum + remaining, 0)
+  const getOnHand = () => available + sumCommitted() + heldBack
+  const pickOrder = (list: PlatformOrder[], at: number) => list[at % Math.max(1, list.length)]
+  const listOpen = () => orders.filter(({ remaining }) => remaining > 0)
+  const getNetted = (order: PlatformOrder, units: number) => computeNetted(units, order.ordered ?? 0)
 
   const confirm = () => {
     for (const order of orders)
@@ -74,9 +74,9 @@ export function runSchedule(steps: readonly Step[], guards: Guards = { compareAn
   }
   const compute = () => {
     if (outbox) return
-    // Items first, then orders: a fulfilment in between fails the compare-and-set.
+    // Items must be read before orders, so that a fulfilment in between fails the compare-and-set.
     if (mustRead) {
-      known = onHand()
+      known = getOnHand()
       mustRead = false
       version++
     }
@@ -86,7 +86,7 @@ export function runSchedule(steps: readonly Step[], guards: Guards = { compareAn
       if (mustRead) return
     }
     const sellable = Math.max(0, free)
-    const nettedUnits = orders.reduce((sum, order) => sum + netted(order, order.known), 0)
+    const nettedUnits = orders.reduce((sum, order) => sum + getNetted(order, order.known), 0)
     const step = decideStep({
       knownOnHand: known,
       sellable,
@@ -100,20 +100,20 @@ export function runSchedule(steps: readonly Step[], guards: Guards = { compareAn
     if (!outbox) return
     const { desired, used, version: computed } = outbox
     outbox = undefined
-    // A level whose facts have changed leaves the batch.
+    // A level whose inputs have changed is removed from the batch.
     if (computed !== version) return
-    if (guards.compareAndSet && onHand() !== known) {
-      result.stale++
+    if (guards.compareAndSet && getOnHand() !== known) {
+      result.staleCount++
       mustRead = true
       return
     }
-    available += desired - onHand()
+    available += desired - getOnHand()
     known = desired
     version++
     result.pushes++
-    // I1: the units that shoppers see, and those that our stock has not subtracted yet.
-    const unnetted = orders.reduce((sum, order) => sum + order.remaining - netted(order, order.remaining), 0)
-    result.tooMuch = Math.max(result.tooMuch, available - (used - unnetted))
+    // I1: shoppers must not see units that are sold but not yet subtracted from our stock.
+    const unnetted = orders.reduce((sum, order) => sum + order.remaining - getNetted(order, order.remaining), 0)
+    result.maxExcess = Math.max(result.maxExcess, available - (used - unnetted))
   }
   const events: Record<StepKind, (a: number, b: number) => void> = {
     sell(units) {
@@ -122,7 +122,7 @@ export function runSchedule(steps: readonly Step[], guards: Guards = { compareAn
       orders.push({ remaining: quantity, ordered: undefined, known: 0 })
     },
     place(at) {
-      const order = pick(
+      const order = pickOrder(
         orders.filter(({ ordered }) => ordered === undefined),
         at,
       )
@@ -137,7 +137,7 @@ export function runSchedule(steps: readonly Step[], guards: Guards = { compareAn
       free += 1 + (units % 5)
     },
     storeCancel(at) {
-      const order = pick(
+      const order = pickOrder(
         orders.filter(({ ordered = 0 }) => ordered > 0),
         at,
       )
@@ -146,19 +146,19 @@ export function runSchedule(steps: readonly Step[], guards: Guards = { compareAn
       order.ordered = 0
     },
     fulfil(at, units) {
-      const order = pick(open(), at)
+      const order = pickOrder(listOpen(), at)
       if (!order) return
-      // On-hand falls, and what shoppers see stays.
+      // On-hand falls, but the available units stay the same.
       order.remaining -= Math.min(order.remaining, 1 + (units % 3))
     },
     cancel(at) {
-      const order = pick(open(), at)
+      const order = pickOrder(listOpen(), at)
       if (!order) return
       available += order.remaining
       order.remaining = 0
     },
     edit(at, units) {
-      const order = pick(open(), at)
+      const order = pickOrder(listOpen(), at)
       if (!order) return
       const change = (units % 3) - 1
       if (order.remaining + change < 0) return
@@ -166,8 +166,8 @@ export function runSchedule(steps: readonly Step[], guards: Guards = { compareAn
       available -= change
     },
     refund(at) {
-      // Before shipping, with restock: like a partial cancellation.
-      const order = pick(open(), at)
+      // A refund before shipping with restock works like a partial cancellation.
+      const order = pickOrder(listOpen(), at)
       if (!order) return
       order.remaining--
       available++
@@ -188,7 +188,8 @@ export function runSchedule(steps: readonly Step[], guards: Guards = { compareAn
     send,
   }
   for (const [kind, a, b] of steps) events[kind](a, b)
-  const desired = Math.max(0, free) + heldBack + orders.reduce((sum, order) => sum + netted(order, order.remaining), 0)
-  result.isInStep = onHand() === desired
+  const desired =
+    Math.max(0, free) + heldBack + orders.reduce((sum, order) => sum + getNetted(order, order.remaining), 0)
+  result.isInStep = getOnHand() === desired
   return result
 }

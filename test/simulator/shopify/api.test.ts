@@ -31,7 +31,7 @@ const operations = new Map(
       : [],
   ),
 )
-const operation = (name: string) => operations.get(name) ?? assert.fail(`operation ${name} not found`)
+const findOperation = (name: string) => operations.get(name) ?? assert.fail(`operation ${name} not found`)
 
 async function getToken(secret = simulator.settings.clientSecret): Promise<string> {
   const response = await fetch(`${simulator.url}/admin/oauth/access_token`, {
@@ -61,18 +61,18 @@ async function send(query: string, variables: object = {}, { version = '2026-07'
   return { status: response.status, headers: response.headers, body: (await response.json()) as Result }
 }
 
-const firstLevel = () => {
-  const levels = [...simulator.shop.levels.values()][0]
-  return levels?.values().next().value ?? assert.fail('no level')
+const getFirstLevel = () => {
+  const readQuantities = [...simulator.shop.levels.values()][0]
+  return readQuantities?.values().next().value ?? assert.fail('no level')
 }
-const rowOf = (quantity: number, changeFromQuantity: number | undefined) => ({
-  inventoryItemId: `gid://shopify/InventoryItem/${firstLevel().itemId}`,
-  locationId: `gid://shopify/Location/${firstLevel().locationId}`,
+const buildRow = (quantity: number, changeFromQuantity: number | undefined) => ({
+  inventoryItemId: `gid://shopify/InventoryItem/${getFirstLevel().itemId}`,
+  locationId: `gid://shopify/Location/${getFirstLevel().locationId}`,
   quantity,
   changeFromQuantity,
 })
 const setOnHand = (quantities: object[], key = 'k1') =>
-  send(operation('SetQuantities'), { input: { name: 'on_hand', reason: 'correction', quantities }, key })
+  send(findOperation('SetQuantities'), { input: { name: 'on_hand', reason: 'correction', quantities }, key })
 
 test('all operations are valid in three versions', () => {
   assert.equal(operations.size, 35)
@@ -94,17 +94,17 @@ test('the cost of an operation follows the derived rule', () => {
     Subscriptions: 20,
   }
   for (const [name, cost] of Object.entries(costs))
-    assert.equal(predictCost(schema, parse(operation(name)), {}), cost, name)
-  assert.equal(predictCost(schema, parse(operation('Levels')), { ids: Array(37).fill('') }), 888)
-  assert.equal(predictCost(schema, parse(operation('SalesSince')), { ids: Array(17).fill('') }), 867)
+    assert.equal(predictCost(schema, parse(findOperation(name)), {}), cost, name)
+  assert.equal(predictCost(schema, parse(findOperation('Levels')), { ids: Array(37).fill('') }), 888)
+  assert.equal(predictCost(schema, parse(findOperation('SalesSince')), { ids: Array(17).fill('') }), 867)
 })
 
 test('a token expires, and a wrong secret gets none', async () => {
   assert.equal(await getToken('wrong'), '')
-  assert.equal((await send(operation('Shop'))).body.data.shop.currencyCode, 'AUD')
+  assert.equal((await send(findOperation('Shop'))).body.data.shop.currencyCode, 'AUD')
   simulator.clock.advance(86_400)
-  assert.equal((await send(operation('Shop'))).status, 401)
-  assert.equal((await send(operation('Shop'), {}, { bearer: 'shpat_unknown' })).status, 401)
+  assert.equal((await send(findOperation('Shop'))).status, 401)
+  assert.equal((await send(findOperation('Shop'), {}, { bearer: 'shpat_unknown' })).status, 401)
 })
 
 test('a request outside the schema is rejected', async () => {
@@ -113,16 +113,16 @@ test('a request outside the schema is rejected', async () => {
 })
 
 test('an unsupported version is served by the oldest one', async () => {
-  const { headers } = await send(operation('Shop'), {}, { version: '2024-01' })
+  const { headers } = await send(findOperation('Shop'), {}, { version: '2024-01' })
   assert.equal(headers.get('x-shopify-api-version'), '2026-04')
 })
 
 test('pages list each variant once and reject foreign cursors', async () => {
-  const first = (await send(operation('Variants'))).body.data.productVariants
-  const second = (await send(operation('Variants'), { after: first.pageInfo.endCursor })).body.data.productVariants
+  const first = (await send(findOperation('Variants'))).body.data.productVariants
+  const second = (await send(findOperation('Variants'), { after: first.pageInfo.endCursor })).body.data.productVariants
   const ids = [...first.nodes, ...second.nodes].map(({ id }: { id: string }) => id)
   assert.deepEqual([ids.length, new Set(ids).size, second.pageInfo.hasNextPage], [300, 300, false])
-  const foreign = await send(operation('Customers'), { after: first.pageInfo.endCursor })
+  const foreign = await send(findOperation('Customers'), { after: first.pageInfo.endCursor })
   assert.match(foreign.body.errors?.[0]?.message ?? '', /Invalid cursor/)
 })
 
@@ -131,16 +131,16 @@ test('search fails open, and an instant without quotes is cut to midnight', asyn
   assert.ok(variant)
   simulator.clock.advance(3_600)
   simulator.change({ kind: 'variant', id: variant.id, barcode: '1' })
-  const find = async (query: string) => (await send(operation('Variants'), { query })).body
-  assert.equal((await find("updated_at:>='2026-11-02T10:30:00Z'")).data.productVariants.nodes.length, 1)
-  assert.equal((await find('updated_at:>=2026-11-02T10:30:00Z')).data.productVariants.nodes.length, 250)
-  const unknown = await find('colour:red')
+  const search = async (query: string) => (await send(findOperation('Variants'), { query })).body
+  assert.equal((await search("updated_at:>='2026-11-02T10:30:00Z'")).data.productVariants.nodes.length, 1)
+  assert.equal((await search('updated_at:>=2026-11-02T10:30:00Z')).data.productVariants.nodes.length, 250)
+  const unknown = await search('colour:red')
   assert.deepEqual([unknown.data.productVariants.nodes.length, unknown.extensions?.search?.length], [250, 1])
 })
 
 test('a missing scope is named', async () => {
   simulator.set({ scopes: ['read_products', 'read_inventory'] })
-  const { body } = await send(operation('Customers'))
+  const { body } = await send(findOperation('Customers'))
   assert.deepEqual(
     body.errors?.map(({ message, extensions }) => [message, extensions?.code]),
     [['Access denied for customers field. Required access: `read_customers` access scope.', 'ACCESS_DENIED']],
@@ -149,7 +149,7 @@ test('a missing scope is named', async () => {
 
 test('protected data needs level 2', async () => {
   simulator.set({ protectedDataLevel: 1 })
-  const { body } = await send(operation('Customers'))
+  const { body } = await send(findOperation('Customers'))
   assert.match(body.errors?.[0]?.message ?? '', /not approved to use the \w+ field/)
 })
 
@@ -157,26 +157,26 @@ test('an empty bucket throttles until its points are restored', async () => {
   simulator.clock.freeze()
   simulator.set({ bucketPoints: 100, restorePerSecond: 50 })
   const results = []
-  for (let i = 0; i < 4; i++) results.push((await send(operation('Variants'))).body.errors?.[0]?.extensions?.code)
+  for (let i = 0; i < 4; i++) results.push((await send(findOperation('Variants'))).body.errors?.[0]?.extensions?.code)
   assert.deepEqual(results, [undefined, undefined, 'THROTTLED', 'THROTTLED'])
   simulator.clock.advance(1)
-  assert.equal((await send(operation('Variants'))).body.errors, undefined)
+  assert.equal((await send(findOperation('Variants'))).body.errors, undefined)
 })
 
 test('a quantity is set by compare-and-set, once per key', async () => {
-  const level = firstLevel()
+  const level = getFirstLevel()
   const before = computeOnHand(level)
-  assert.deepEqual((await setOnHand([rowOf(7, before)])).body.data.inventorySetQuantities.userErrors, [])
+  assert.deepEqual((await setOnHand([buildRow(7, before)])).body.data.inventorySetQuantities.userErrors, [])
   assert.equal(computeOnHand(level), 7)
   simulator.change({ kind: 'count', itemId: level.itemId, locationId: level.locationId, available: 9 })
-  // A replay succeeds and changes nothing.
-  assert.deepEqual((await setOnHand([rowOf(7, before)])).body.data.inventorySetQuantities.userErrors, [])
+  // A repeat of the same call succeeds without effect.
+  assert.deepEqual((await setOnHand([buildRow(7, before)])).body.data.inventorySetQuantities.userErrors, [])
   assert.equal(computeOnHand(level), 9)
-  const other = (await setOnHand([rowOf(3, before)])).body.data.inventorySetQuantities.userErrors
+  const other = (await setOnHand([buildRow(3, before)])).body.data.inventorySetQuantities.userErrors
   assert.equal(other[0].code, 'IDEMPOTENCY_KEY_PARAMETER_MISMATCH')
-  const stale = (await setOnHand([rowOf(3, 7)], 'k2')).body.data.inventorySetQuantities.userErrors
+  const stale = (await setOnHand([buildRow(3, 7)], 'k2')).body.data.inventorySetQuantities.userErrors
   assert.deepEqual([stale[0].code, stale[0].field.at(-1)], ['CHANGE_FROM_QUANTITY_STALE', 'changeFromQuantity'])
-  const again = (await setOnHand([rowOf(3, 7)], 'k2')).body.data.inventorySetQuantities.userErrors
+  const again = (await setOnHand([buildRow(3, 7)], 'k2')).body.data.inventorySetQuantities.userErrors
   assert.equal(again[0].code, 'IDEMPOTENCY_PREVIOUS_ATTEMPT_FAILED')
 })
 
@@ -184,55 +184,57 @@ test('a bundle rejects the whole batch and is named by its path', async () => {
   const [, variant] = [...simulator.shop.variants.values()]
   assert.ok(variant)
   simulator.change({ kind: 'variant', id: variant.id, requiresComponents: true })
-  const bundle = { ...rowOf(1, 0), inventoryItemId: `gid://shopify/InventoryItem/${variant.itemId}` }
-  const before = computeOnHand(firstLevel())
-  const { userErrors } = (await setOnHand([rowOf(99, before), bundle])).body.data.inventorySetQuantities
+  const bundle = { ...buildRow(1, 0), inventoryItemId: `gid://shopify/InventoryItem/${variant.itemId}` }
+  const before = computeOnHand(getFirstLevel())
+  const { userErrors } = (await setOnHand([buildRow(99, before), bundle])).body.data.inventorySetQuantities
   const error = userErrors.find(({ code }: { code: string }) => code === 'NON_MUTABLE_INVENTORY_ITEM')
   assert.deepEqual(error.field, ['input', 'quantities', '1', 'inventoryItemId'])
-  assert.equal(computeOnHand(firstLevel()), before)
+  assert.equal(computeOnHand(getFirstLevel()), before)
 })
 
 test('a request without key or expected quantity is rejected', async () => {
-  const input = { name: 'on_hand', reason: 'correction', quantities: [rowOf(1, 0)] }
-  const without = operation('SetQuantities').replace(' @idempotent(key: $key)', '').replace(', $key: String!', '')
+  const input = { name: 'on_hand', reason: 'correction', quantities: [buildRow(1, 0)] }
+  const without = findOperation('SetQuantities').replace(' @idempotent(key: $key)', '').replace(', $key: String!', '')
   const noKey = await send(without, { input })
   assert.equal(noKey.body.errors?.[0]?.extensions?.code, 'BAD_REQUEST')
-  const noQuantity = await setOnHand([rowOf(1, undefined)])
+  const noQuantity = await setOnHand([buildRow(1, undefined)])
   assert.equal(noQuantity.body.errors?.[0]?.extensions?.code, 'INVALID_FIELD_ARGUMENTS')
 })
 
 test('a sale leaves on-hand unchanged until it is fulfilled', async () => {
-  const { itemId, locationId } = firstLevel()
+  const { itemId, locationId } = getFirstLevel()
   simulator.change({ kind: 'count', itemId, locationId, available: 5 })
   const orderId = simulator.change({ kind: 'sell', lines: [{ itemId, locationId, quantity: 2 }] })
-  const levels = async () => {
-    const { nodes } = (await send(operation('Levels'), { ids: [`gid://shopify/InventoryItem/${itemId}`] })).body.data
+  const readQuantities = async () => {
+    const { nodes } = (await send(findOperation('Levels'), { ids: [`gid://shopify/InventoryItem/${itemId}`] })).body
+      .data
     const { quantities } = nodes[0].inventoryLevels.nodes[0]
     return quantities.slice(0, 3).map(({ quantity }: { quantity: number }) => quantity)
   }
-  assert.deepEqual(await levels(), [3, 5, 2])
-  const order = (await send(operation('SalesSince'), { ids: [`gid://shopify/Order/${orderId}`] })).body.data.nodes[0]
+  assert.deepEqual(await readQuantities(), [3, 5, 2])
+  const order = (await send(findOperation('SalesSince'), { ids: [`gid://shopify/Order/${orderId}`] })).body.data
+    .nodes[0]
   assert.equal(order.fulfillmentOrders.nodes[0].lineItems.nodes[0].remainingQuantity, 2)
   simulator.change({ kind: 'fulfil', orderId })
-  assert.deepEqual(await levels(), [3, 3, 0])
+  assert.deepEqual(await readQuantities(), [3, 3, 0])
 })
 
 test('five bulk operations run at a time and end unaided', async () => {
   simulator.set({ bulkSeconds: 10 })
-  const start = async () =>
-    (await send(operation('BulkQuery'), { query: operation('BulkLevels') })).body.data.bulkOperationRunQuery
-  for (let i = 0; i < 5; i++) assert.deepEqual((await start()).userErrors, [])
-  assert.equal((await start()).userErrors[0].code, 'OPERATION_IN_PROGRESS')
+  const startBulk = async () =>
+    (await send(findOperation('BulkQuery'), { query: findOperation('BulkLevels') })).body.data.bulkOperationRunQuery
+  for (let i = 0; i < 5; i++) assert.deepEqual((await startBulk()).userErrors, [])
+  assert.equal((await startBulk()).userErrors[0].code, 'OPERATION_IN_PROGRESS')
   simulator.clock.advance(11)
-  assert.deepEqual((await start()).userErrors, [])
+  assert.deepEqual((await startBulk()).userErrors, [])
 })
 
 test('a bulk operation writes nested nodes below their parents', async () => {
   simulator.set({ bulkSeconds: 10 })
-  const started = (await send(operation('BulkQuery'), { query: operation('BulkLevels') })).body.data
+  const started = (await send(findOperation('BulkQuery'), { query: findOperation('BulkLevels') })).body.data
     .bulkOperationRunQuery
   assert.deepEqual(started.userErrors, [])
-  const poll = async () => (await send(operation('Bulk'), { id: started.bulkOperation.id })).body.data.bulkOperation
+  const poll = async () => (await send(findOperation('Bulk'), { id: started.bulkOperation.id })).body.data.bulkOperation
   assert.deepEqual([(await poll()).status, (await poll()).url], ['CREATED', null])
   simulator.clock.advance(11)
   const { status, objectCount, rootObjectCount, url } = await poll()
@@ -248,28 +250,29 @@ test('a bulk operation writes nested nodes below their parents', async () => {
 })
 
 test('faults of pages repeat, shuffle and ignore', async () => {
-  const page = async (variables: object) => (await send(operation('Variants'), variables)).body.data.productVariants
-  const first = await page({})
+  const readPage = async (variables: object) =>
+    (await send(findOperation('Variants'), variables)).body.data.productVariants
+  const first = await readPage({})
   simulator.faults.add({ kind: 'page-repeated', path: '/Variants', times: 1 })
-  assert.deepEqual(await page({ after: first.pageInfo.endCursor }), first)
+  assert.deepEqual(await readPage({ after: first.pageInfo.endCursor }), first)
   simulator.faults.add({ kind: 'filter-ignored', times: 1 })
-  assert.equal((await page({ query: 'sku:none' })).nodes.length, 250)
+  assert.equal((await readPage({ query: 'sku:none' })).nodes.length, 250)
   simulator.faults.add({ kind: 'page-shuffled', times: 1 })
-  const shuffled = await page({})
+  const shuffled = await readPage({})
   assert.notDeepEqual(shuffled.nodes, first.nodes)
   assert.equal(shuffled.nodes.length, first.nodes.length)
   simulator.faults.add({ kind: 'foreign-cursor', times: 1 })
   assert.equal(
-    (await send(operation('Variants'), { after: (await page({})).pageInfo.endCursor })).body.errors?.length,
+    (await send(findOperation('Variants'), { after: (await readPage({})).pageInfo.endCursor })).body.errors?.length,
     1,
   )
 })
 
 test('a lost response has taken effect', async () => {
-  const level = firstLevel()
+  const level = getFirstLevel()
   const before = computeOnHand(level)
   simulator.faults.add({ kind: 'lost-response', path: '/SetQuantities', times: 1 })
-  await assert.rejects(setOnHand([rowOf(42, before)]))
+  await assert.rejects(setOnHand([buildRow(42, before)]))
   assert.equal(computeOnHand(level), 42)
 })
 
@@ -291,10 +294,10 @@ test('an event is signed, and sent again after an error', async () => {
   await once(server, 'listening')
   try {
     const uri = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
-    const { userErrors } = (await send(operation('Subscribe'), { topic: 'ORDERS_CREATE', hook: { uri } })).body.data
+    const { userErrors } = (await send(findOperation('Subscribe'), { topic: 'ORDERS_CREATE', hook: { uri } })).body.data
       .webhookSubscriptionCreate
     assert.deepEqual(userErrors, [])
-    const { itemId, locationId } = firstLevel()
+    const { itemId, locationId } = getFirstLevel()
     const twice = once(server, 'twice')
     simulator.change({ kind: 'sell', lines: [{ itemId, locationId, quantity: 1 }] })
     await twice
