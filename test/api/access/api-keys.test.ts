@@ -108,12 +108,12 @@ test('a key for stores calls only operations that name its stores', async () => 
     for (const store of ['103', undefined]) assert.equal(await call(store), true, `${operationId} ${store}`)
   }
   assert.deepEqual(Object.keys(sources).sort(), ['body', 'free', 'none', 'path', 'query'])
-  const line = (storeNumber?: string) => ({ sku: 'X', quantity: 1, ...(storeNumber && { storeNumber }) })
+  const buildLine = (storeNumber?: string) => ({ sku: 'X', quantity: 1, ...(storeNumber && { storeNumber }) })
   const reserve = (...lines: object[]) => write(key, 'POST', '/reservations', { reference: 'R-1', lines })
-  assert.equal(isLimited(await reserve(line('101'), line('102'))), false)
+  assert.equal(isLimited(await reserve(buildLine('101'), buildLine('102'))), false)
   for (const lines of [
-    [line('101'), line('103')],
-    [line('101'), line()],
+    [buildLine('101'), buildLine('103')],
+    [buildLine('101'), buildLine()],
   ])
     assert.equal(isLimited(await reserve(...lines)), true)
   const ship = (body: object) => write(key, 'POST', '/orders/none/shipments', body)

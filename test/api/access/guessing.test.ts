@@ -41,20 +41,20 @@ async function measureTimes(
 /** Attempts to compare times. On a busy machine, two equal distributions sometimes differ. */
 const maxTries = 5
 
-const median = (values: number[]) => values.sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
+const getMedian = (values: number[]) => values.sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
 
 /** Returns the median times of sign-ins, in milliseconds. */
 async function compare(count: number, existing: (i: number) => string, unknown: (i: number) => string) {
   const withHeader = (header: (i: number) => string) => (i: number) => api.get('/stores', { authorization: header(i) })
   const times = await measureTimes(count, 15, 401, { existing: withHeader(existing), unknown: withHeader(unknown) })
-  return { existing: median(times.existing), unknown: median(times.unknown) }
+  return { existing: getMedian(times.existing), unknown: getMedian(times.unknown) }
 }
 
 /** Asserts that the two medians differ by less than a tenth. Tries again if they don't, because other load distorts times. */
-async function assertSimilarTimes(ask: () => Promise<{ existing: number; unknown: number }>) {
+async function assertSimilarTimes(measure: () => Promise<{ existing: number; unknown: number }>) {
   const tries: string[] = []
   for (let i = 0; i < maxTries; i++) {
-    const { existing, unknown } = await ask()
+    const { existing, unknown } = await measure()
     tries.push(`${existing.toFixed(3)} ms and ${unknown.toFixed(3)} ms`)
     if (Math.abs(existing - unknown) < 0.1 * Math.min(existing, unknown)) return tries.join(', ')
   }
@@ -107,7 +107,7 @@ test('rejecting an unknown voucher number takes as long as a wrong PIN', async t
   await addVouchers(api, api, Object.fromEntries(['100', ...numbers].map(number => [number, {}])))
   const lookUp = (number: string) => api.get(`/vouchers/${number}`, { 'x-voucher-pin': '999999' })
   let tried = 0
-  for (const [label, ask] of [
+  for (const [label, measure] of [
     [
       'the same numbers again and again',
       () => measureTimes(again, 7, 403, { existing: () => lookUp('100'), unknown: () => lookUp('nope') }),
@@ -117,15 +117,15 @@ test('rejecting an unknown voucher number takes as long as a wrong PIN', async t
       () => {
         const from = tried
         tried += fresh
-        const numbered = (name: string) => (i: number) => lookUp(`${name}${from + i}`)
-        return measureTimes(fresh, 7, 403, { existing: numbered('existing'), unknown: numbered('other') })
+        const lookUpNumbered = (name: string) => (i: number) => lookUp(`${name}${from + i}`)
+        return measureTimes(fresh, 7, 403, { existing: lookUpNumbered('existing'), unknown: lookUpNumbered('other') })
       },
     ],
   ] as const) {
     // Chance moves the share of so many pairs by at most 0.06. Try again if it differs more, because other load distorts times.
     const tries: number[] = []
     while (tries.length < maxTries && Math.abs((tries.at(-1) ?? 1) - 0.5) > 0.06) {
-      const { existing, unknown } = await ask()
+      const { existing, unknown } = await measure()
       tries.push(getLargerShare(existing, unknown))
     }
     t.diagnostic(`${label}: existing took longer in ${tries.map(ratio => `${(ratio * 100).toFixed(1)} %`).join(', ')}`)
@@ -137,10 +137,10 @@ test('wrong passwords are counted across servers and blocked after 20 with Retry
   await waitForMinuteStart(api)
   const colleague = await api.createAccount('visitor')
   const wrong = { headers: { ...buildCredentials(colleague), authorization: buildAuthorization(colleague, 'wrong') } }
-  const ask = (i: number) => (i % 2 ? other.sendRequest('/stores', wrong) : api.get('/stores', wrong.headers))
-  for (let i = 0; i < 20; i++) assert.equal((await ask(i)).status, 401)
+  const measure = (i: number) => (i % 2 ? other.sendRequest('/stores', wrong) : api.get('/stores', wrong.headers))
+  for (let i = 0; i < 20; i++) assert.equal((await measure(i)).status, 401)
   for (let i = 0; i < 4; i++) {
-    const response = await ask(i)
+    const response = await measure(i)
     assertProblem(response, 'too_many_failures', (i % 2 ? other : api).baseUrl, '/stores')
     const wait = Number(response.headers['retry-after'])
     assert.ok(wait >= 1 && wait <= 60)

@@ -79,11 +79,11 @@ test('unusual strings are stored unchanged or rejected, and never cause a 500', 
     await clearFailures(api)
     const identifier = findRecordId(operation.path, names)
     const more = identifier === undefined ? {} : { identifier }
-    const body = () => (bodies[operation.id] ?? (example => example))(operation.body as object)
-    if ((await callOperation(shop, operation, { ...more, body: body() })).status < 300) accepted.add(operation.id)
-    for (const name of Object.keys(findStringFields(body())))
+    const buildBody = () => (bodies[operation.id] ?? (example => example))(operation.body as object)
+    if ((await callOperation(shop, operation, { ...more, body: buildBody() })).status < 300) accepted.add(operation.id)
+    for (const name of Object.keys(findStringFields(buildBody())))
       for (const text of [...unusualStrings, ...invalidStrings]) {
-        const replaceField = findStringFields(body())[name] ?? assert.fail(name)
+        const replaceField = findStringFields(buildBody())[name] ?? assert.fail(name)
         const response = await callOperation(shop, operation, { ...more, body: replaceField(text) as object })
         const label = `${operation.id} ${name} ${JSON.stringify(text.slice(0, 80))}: ${response.status} ${response.text.slice(0, 300)}`
         requestCount++

@@ -52,12 +52,13 @@ async function renameDuringMerge(
 const renameValue = () => upsertReferences(db, service, [{ ...interest, name: 'Trail running' }])
 
 test('a new customer shows names changed during its creation', async () => {
-  const rows = (...ids: string[]) => ids.map(id => ({ id, referenceValues: { interest: '12' }, joinedStoreId: '1001' }))
-  await renameDuringMerge('customer', () => upsertCustomers(db, service, rows('1', '9')), renameValue)
+  const buildRows = (...ids: string[]) =>
+    ids.map(id => ({ id, referenceValues: { interest: '12' }, joinedStoreId: '1001' }))
+  await renameDuringMerge('customer', () => upsertCustomers(db, service, buildRows('1', '9')), renameValue)
   assert.equal((await api.get('/customers/1')).json.data.references.interest.name, 'Trail running')
   await db.run(sql`delete from customer where service_id = ${service.id} and id = '9'`)
   const renameStore = () => upsertStores(db, service, [{ ...store, code: 'NEW' }])
-  await renameDuringMerge('customer', () => upsertCustomers(db, service, rows('2', '9')), renameStore)
+  await renameDuringMerge('customer', () => upsertCustomers(db, service, buildRows('2', '9')), renameStore)
   assert.equal((await api.get('/customers/2')).json.data.joinedStoreCode, 'NEW')
 })
 
@@ -72,12 +73,18 @@ test('a person written by an Apparel21 write shows a value renamed concurrently'
 })
 
 test('a new product shows a value renamed during its import', async () => {
-  const part = (productId: string) => ({
+  const buildParts = (productId: string) => ({
     product: { productId, productCode: productId, name: productId, referenceValues: { interest: '12' } },
     colour: { productId, colourId: 'BLK', code: 'BLK', name: 'Black' },
     variant: { productId, colourId: 'BLK', skuId: productId, sizeCode: '-', price: '1.00' },
   })
-  assert.ok(await renameDuringMerge('product', () => upsertProducts(db, service, [part('1'), part('9')]), renameValue))
+  assert.ok(
+    await renameDuringMerge(
+      'product',
+      () => upsertProducts(db, service, [buildParts('1'), buildParts('9')]),
+      renameValue,
+    ),
+  )
   const [product] = (await api.get('/products')).json.data
   assert.equal(product.references.interest.name, 'Trail running')
 })

@@ -176,13 +176,13 @@ test('each consent change is recorded with account, time and request', async () 
   assert.deepEqual((await listConsentChanges(data.id)).slice(3), ['marketing true false', 'email true false'])
   const lines = await api.db.rows<{ username: string; request_id: string; ago: number }>(sql`
     select username, request_id, extract(epoch from now() - changed_at)::float as ago from consent_change where customer_id = ${data.id} order by change_number`)
-  const by = (username: string, id: string) => ({ username, request_id: id })
+  const toActor = (username: string, id: string) => ({ username, request_id: id })
   assert.deepEqual(
     lines.map(({ ago, ...line }) => line),
     [
-      ...Array.from({ length: 3 }, () => by(api.username, 'sign-up-7')),
-      by(other.username, 'left-8'),
-      by(other.username, 'left-8'),
+      ...Array.from({ length: 3 }, () => toActor(api.username, 'sign-up-7')),
+      toActor(other.username, 'left-8'),
+      toActor(other.username, 'left-8'),
     ],
   )
   for (const { ago } of lines) assert.ok(ago >= 0 && ago < 60, String(ago))

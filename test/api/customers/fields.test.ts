@@ -86,13 +86,13 @@ test('a length is counted in code points and an excess is rejected', async () =>
     assert.ok(JSON.stringify(data).includes('😀'.repeat(maxLength)), pointer)
     assertRejected(api, await put(api, `/customers/${id}`, body('😀'.repeat(maxLength + 1))), 'invalid_field', pointer)
   }
-  const email = (length: number) =>
+  const buildEmail = (length: number) =>
     `${'a'.repeat(60)}@${`${'b'.repeat(59)}.`.repeat(4)}`.slice(0, length - 4).concat('.com')
-  assert.equal(email(250).length, 250)
-  await updateCustomer(api, id, { contact: { email: email(250) } })
+  assert.equal(buildEmail(250).length, 250)
+  await updateCustomer(api, id, { contact: { email: buildEmail(250) } })
   assertRejected(
     api,
-    await put(api, `/customers/${id}`, { contact: { email: email(251) } }),
+    await put(api, `/customers/${id}`, { contact: { email: buildEmail(251) } }),
     'invalid_field',
     '/contact/email',
   )

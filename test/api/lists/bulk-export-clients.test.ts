@@ -103,14 +103,14 @@ for (const http2 of [false, true])
   test(`a disconnect ${http2 ? 'over HTTP/2 ' : ''}is no error; an unreadable list is`, async () => {
     const findErrors = ({ headers }: BulkExportStream) =>
       captured.text.split('\n').filter(line => line.includes(headers['x-request-id']) && JSON.parse(line).level === 50)
-    const begin = async () => {
+    const startUnreadExport = async () => {
       const bulkExport = await startBulkExport({ at: other, caller: large, path, http2 })
       await once(bulkExport.body, 'readable')
       return bulkExport
     }
-    const disconnected = await begin()
+    const disconnected = await startUnreadExport()
     disconnected.close()
-    const cut = await begin()
+    const cut = await startUnreadExport()
     await withoutRecords(() => assert.rejects(text(cut.body)))
     await waitUntil(() => findErrors(cut).length, 'the error is logged')
     assert.deepEqual(findErrors(disconnected), [])

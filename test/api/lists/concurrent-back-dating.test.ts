@@ -40,7 +40,7 @@ const readStored = ({ service: { id } }: Caller) =>
   )
 
 /** Polls with `asOf` from the beginning until `isDone` returns true, and then once more. */
-async function follow(caller: Caller, isDone: () => boolean, limit: number) {
+async function pollUntilDone(caller: Caller, isDone: () => boolean, limit: number) {
   const received = new Map<string, string>()
   let asOf = beginning
   let polls = 0
@@ -114,7 +114,7 @@ test('a reader misses nothing despite killed initial loads, late arrivals and to
     polled[reader] = (polled[reader] ?? 0) + 1
     return hasEnded
   }
-  const readers = [3, 50].map((limit, reader) => follow(caller, () => isDone(reader), limit))
+  const readers = [3, 50].map((limit, reader) => pollUntilDone(caller, () => isDone(reader), limit))
   await Promise.all([
     loader(),
     writer(round => upsert(withTimestamps(pickRandom(`sync${round}`)))),

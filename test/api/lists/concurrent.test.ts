@@ -175,7 +175,7 @@ test('a polling reader misses nothing from eight writers committing out of order
 
   // A client without `asOf` would continue from the newest change that it has received.
   const naive = { at: await getNewestChange(caller), last: new Map<string, string>() }
-  const naiveReader = async () => {
+  const readNaively = async () => {
     const rows = await api.db.rows<{ id: string; firstname: string; at: string }>(
       sql`select id, firstname, changed_at::text as at from customer where service_id = ${caller.service.id} and changed_at > ${naive.at}::timestamptz order by changed_at, id`,
     )
@@ -189,7 +189,7 @@ test('a polling reader misses nothing from eight writers committing out of order
     asOf = polled.asOf
     counts.polls++
     for (const { id, firstname } of polled.records) last.set(id, firstname)
-    await naiveReader()
+    await readNaively()
   }
   const reader = async () => {
     while (!writersDone.signal.aborted) await pollOnce()

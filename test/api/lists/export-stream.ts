@@ -44,7 +44,7 @@ export async function startBulkExport({
     headers: responseHeaders,
     body,
     close,
-  } = await (http2 ? overHttp2 : overHttp1)(at, path, requestHeaders)
+  } = await (http2 ? requestOverHttp2 : requestOverHttp1)(at, path, requestHeaders)
   // Readers get the error.
   body.on('error', () => {})
   return {
@@ -63,7 +63,7 @@ export function parseRecords(lines: string) {
   return all.map(line => JSON.parse(line))
 }
 
-async function overHttp1({ baseUrl, ca }: ExportRequest['at'], path: string, headers: Record<string, string>) {
+async function requestOverHttp1({ baseUrl, ca }: ExportRequest['at'], path: string, headers: Record<string, string>) {
   const clientRequest = request(`${baseUrl}${path}`, { ca, headers, agent: false }).end()
   const [response] = await once(clientRequest, 'response')
   return {
@@ -74,7 +74,7 @@ async function overHttp1({ baseUrl, ca }: ExportRequest['at'], path: string, hea
   }
 }
 
-async function overHttp2({ baseUrl, ca }: ExportRequest['at'], path: string, headers: Record<string, string>) {
+async function requestOverHttp2({ baseUrl, ca }: ExportRequest['at'], path: string, headers: Record<string, string>) {
   const session = connect(baseUrl, { ca })
   const body = session.request({ ':path': path, ...headers })
   body.once('close', () => session.close())

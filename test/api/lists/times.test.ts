@@ -233,17 +233,17 @@ test('an offset with an unescaped plus is rejected', async () => {
 
 test('a range that ends before its start is rejected as such', async () => {
   const caller = await getServiceInZone('UTC')
-  const range = (from: string, to: string) =>
+  const getRange = (from: string, to: string) =>
     caller.get(`/orders/transactions/search?${new URLSearchParams({ updated_after: from, updated_before: to })}`)
   for (const [from, to] of [
     ['2024-05-10', '2024-05-09'],
     ['2024-05-10T00:00:00.000001Z', '2024-05-10'],
     ['2024-05-10T00:00:00Z', '2024-05-10T01:00:00+02:00'],
   ] as const) {
-    const { status, json } = await range(from, to)
+    const { status, json } = await getRange(from, to)
     assert.equal(status, 422)
     assert.equal(json.code, 'date_range_inverted')
     assert.equal(json.errors[0].parameter, 'updated_before')
   }
-  assert.equal((await range('2024-05-10', '2024-05-10')).status, 200)
+  assert.equal((await getRange('2024-05-10', '2024-05-10')).status, 200)
 })

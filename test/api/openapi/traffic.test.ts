@@ -52,15 +52,15 @@ test('pages, bulk exports and filtered lists match the document', async () => {
 })
 
 test('records and 304 responses match the document', async () => {
-  const first = async (path: string) => (await get(`${path}?limit=1`)).json.data[0]
+  const getFirst = async (path: string) => (await get(`${path}?limit=1`)).json.data[0]
   const { rows } = await api.db.pool.query('select id, customer_id from reward_account limit 20')
   const paths = [
-    `/stores/${(await first('/stores')).storeNumber}`,
-    `/staff/${(await first('/staff')).id}`,
-    `/products/${(await first('/products')).id}`,
-    `/customers/${(await first('/customers/search')).id}`,
-    `/inventory/${(await first('/inventory')).id}`,
-    `/transactions/${(await first('/orders/transactions/search')).id}`,
+    `/stores/${(await getFirst('/stores')).storeNumber}`,
+    `/staff/${(await getFirst('/staff')).id}`,
+    `/products/${(await getFirst('/products')).id}`,
+    `/customers/${(await getFirst('/customers/search')).id}`,
+    `/inventory/${(await getFirst('/inventory')).id}`,
+    `/transactions/${(await getFirst('/orders/transactions/search')).id}`,
     ...rows.flatMap(row => [`/rewards/accounts/${row.id}`, `/customers/${row.customer_id}/rewards`]),
   ]
   for (const path of paths) {

@@ -69,14 +69,18 @@ test('the history shows the name of an uploaded file without control characters'
 
 test('a run notes the guessed encoding or fails with candidates', async () => {
   const caller = await api.createService()
-  const staff = (surname: number[]) =>
+  const buildStaffFile = (surname: number[]) =>
     Buffer.concat([Buffer.from('id,code,surname\n1,A,'), Buffer.from(surname), Buffer.from('\n')])
-  const { path: _, ...guessed } = await importAndWait(caller, 'staff', staff([...Buffer.from('Müller', 'latin1')]))
+  const { path: _, ...guessed } = await importAndWait(
+    caller,
+    'staff',
+    buildStaffFile([...Buffer.from('Müller', 'latin1')]),
+  )
   assert.deepEqual(
     [guessed.state, guessed.notes],
     ['ok', [{ note: 'read as Windows-1252 with low confidence, because the file is not UTF-8', count: 1 }]],
   )
-  const failed = await importAndWait(caller, 'staff', staff([0xc8, 0xe2, 0xe0, 0xed]))
+  const failed = await importAndWait(caller, 'staff', buildStaffFile([0xc8, 0xe2, 0xe0, 0xed]))
   assert.equal(failed.state, 'failed')
   assert.match(String(failed.detail), /^The file is not UTF-8, .* Candidates: windows-1251, /)
   assert.doesNotMatch(String(failed.detail), /Иван/)

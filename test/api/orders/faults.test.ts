@@ -82,15 +82,15 @@ test('a wrong payment total is rejected with the amount due', async () => {
 
 test('an invalid order shape is 400 and a broken rule 422', async () => {
   const valid = buildOrder([{ sku: 'TEE', quantity: 1 }])
-  const line = (quantity: unknown) => ({ ...valid, lines: [{ sku: 'TEE', quantity }] })
+  const buildLine = (quantity: unknown) => ({ ...valid, lines: [{ sku: 'TEE', quantity }] })
   const { customerId: _, ...anonymous } = valid
   const { country: __, ...nowhere } = address
   for (const [body, status, expected] of [
-    [line(0), 422, '/lines/0/quantity invalid_field'],
-    [line(-1), 422, '/lines/0/quantity invalid_field'],
-    [line(10_000), 422, '/lines/0/quantity invalid_field'],
-    [line(1.5), 400, '/lines/0/quantity invalid_body'],
-    [line('1'), 400, '/lines/0/quantity invalid_body'],
+    [buildLine(0), 422, '/lines/0/quantity invalid_field'],
+    [buildLine(-1), 422, '/lines/0/quantity invalid_field'],
+    [buildLine(10_000), 422, '/lines/0/quantity invalid_field'],
+    [buildLine(1.5), 400, '/lines/0/quantity invalid_body'],
+    [buildLine('1'), 400, '/lines/0/quantity invalid_body'],
     [anonymous, 400, '/customerId invalid_body'],
     [{ ...valid, billingAddress: nowhere }, 400, '/billingAddress/country invalid_body'],
     [{ ...valid, deliveryAddress: { ...address, city: '' } }, 422, '/deliveryAddress/city invalid_field'],
@@ -109,7 +109,7 @@ test('an invalid order shape is 400 and a broken rule 422', async () => {
     assert.equal(response.status, status, response.text)
     assert.deepEqual(getFieldErrors(response), [expected])
   }
-  assert.equal((await post(api, '/orders', JSON.stringify(line(2 ** 53)))).json.code, 'malformed_json')
+  assert.equal((await post(api, '/orders', JSON.stringify(buildLine(2 ** 53)))).json.code, 'malformed_json')
 })
 
 test('placing an order requires a maintainer, reading it a visitor', async () => {
@@ -155,17 +155,17 @@ test('all errors of a return are reported at once, its own first', async () => {
 
 test('a return with an invalid shape is 400, with broken rules 422', async () => {
   const { id } = await placeOrder(api, [{ sku: 'TEE', quantity: 1 }])
-  const line = (more: object) => ({ lines: [{ sku: 'TEE', quantity: 1, reasonCode: 'SIZE', ...more }] })
+  const buildLine = (more: object) => ({ lines: [{ sku: 'TEE', quantity: 1, reasonCode: 'SIZE', ...more }] })
   for (const [body, status, expected] of [
-    [line({ quantity: 0 }), 422, '/lines/0/quantity invalid_field'],
-    [line({ quantity: -1 }), 422, '/lines/0/quantity invalid_field'],
-    [line({ quantity: 1.5 }), 400, '/lines/0/quantity invalid_body'],
-    [line({ quantity: '1' }), 400, '/lines/0/quantity invalid_body'],
-    [line({ reasonCode: undefined }), 400, '/lines/0/reasonCode invalid_body'],
-    [line({ value: '1.00' }), 400, '/lines/0/value invalid_body'],
-    [line({ notes: 'a\u0000b' }), 422, '/lines/0/notes invalid_field'],
+    [buildLine({ quantity: 0 }), 422, '/lines/0/quantity invalid_field'],
+    [buildLine({ quantity: -1 }), 422, '/lines/0/quantity invalid_field'],
+    [buildLine({ quantity: 1.5 }), 400, '/lines/0/quantity invalid_body'],
+    [buildLine({ quantity: '1' }), 400, '/lines/0/quantity invalid_body'],
+    [buildLine({ reasonCode: undefined }), 400, '/lines/0/reasonCode invalid_body'],
+    [buildLine({ value: '1.00' }), 400, '/lines/0/value invalid_body'],
+    [buildLine({ notes: 'a\u0000b' }), 422, '/lines/0/notes invalid_field'],
     [{ lines: [] }, 422, '/lines invalid_field'],
-    [{ ...line({}), restock: 'yes' }, 400, '/restock invalid_body'],
+    [{ ...buildLine({}), restock: 'yes' }, 400, '/restock invalid_body'],
   ] as const) {
     const response = await post(api, `/orders/${id}/returns`, body)
     assert.equal(response.status, status, response.text)

@@ -344,9 +344,9 @@ const exchange = (id: string, returned: Record<string, number>, order: object, h
 test('an exchange creates a return and the paid order once', async () => {
   const { id } = await place({ TEE: 1 })
   getCreatedRecord(await ship(id))
-  const order = (amount: string) =>
+  const buildPaidOrder = (amount: string) =>
     buildOrder([{ sku: 'HOOD-S', quantity: 1 }], { payments: [{ gateway: 'visa', amount }] })
-  const wrong = await exchange(id, { TEE: 1 }, order('29.99'))
+  const wrong = await exchange(id, { TEE: 1 }, buildPaidOrder('29.99'))
   assertProblem(wrong, 'payment_total_mismatch', api.baseUrl)
   assert.deepEqual(
     wrong.json.errors.map(({ pointer }: { pointer: string }) => pointer),
@@ -354,15 +354,15 @@ test('an exchange creates a return and the paid order once', async () => {
   )
   assert.match(wrong.json.detail, /must total 19\.99 AUD/)
   assertProblem(
-    await exchange(id, { TEE: 1 }, { ...order('19.99'), customerId: '65433' }),
+    await exchange(id, { TEE: 1 }, { ...buildPaidOrder('19.99'), customerId: '65433' }),
     'invalid_field',
     api.baseUrl,
   )
-  assertProblem(await exchange('none', { TEE: 1 }, order('19.99')), 'not_found', api.baseUrl)
+  assertProblem(await exchange('none', { TEE: 1 }, buildPaidOrder('19.99')), 'not_found', api.baseUrl)
   assert.equal((await adminCaller.get(`/orders/${id}/returns`)).json.data.length, 0)
 
   const key = withKey()
-  const first = await exchange(id, { TEE: 1 }, order('19.99'), key)
+  const first = await exchange(id, { TEE: 1 }, buildPaidOrder('19.99'), key)
   const { orderReturn, order: placed, refund } = getCreatedRecord(first)
   assert.deepEqual([orderReturn.exchangeOrderId, orderReturn.total, refund], [placed.id, '10.00', '0.00'])
   assert.deepEqual(
@@ -372,8 +372,8 @@ test('an exchange creates a return and the paid order once', async () => {
       ['exchange', '10.00', orderReturn.returnNumber],
     ],
   )
-  assertReplay(await exchange(id, { TEE: 1 }, order('19.99'), key), first)
-  assert.equal((await exchange(id, { TEE: 1 }, order('19.99'))).json.code, 'quantity_exceeds_returnable')
+  assertReplay(await exchange(id, { TEE: 1 }, buildPaidOrder('19.99'), key), first)
+  assert.equal((await exchange(id, { TEE: 1 }, buildPaidOrder('19.99'))).json.code, 'quantity_exceeds_returnable')
   const path = `/returns/${orderReturn.id}`
   await assert.rejects(
     api.db.transaction(tx => advanceReturn(tx, adminCaller.service, { number: orderReturn.returnNumber }, 'cancel')),

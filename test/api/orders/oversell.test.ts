@@ -95,8 +95,8 @@ for (const fulfilment of ['automatic', 'manual'] as const)
 test('a new service rejects overselling, except of backorder SKUs', async () => {
   const shop = await api.createService({ currency: 'AUD' })
   await fillShop(api.db, shop.service)
-  const order = () => post(shop, '/orders', buildOrder([{ sku: 'TEE', quantity: 6 }]))
-  assertProblem(await order(), 'insufficient_stock', api.baseUrl, '/orders')
+  const placeTees = () => post(shop, '/orders', buildOrder([{ sku: 'TEE', quantity: 6 }]))
+  assertProblem(await placeTees(), 'insufficient_stock', api.baseUrl, '/orders')
   const admin = await api.createAccount('admin', shop.service)
   const csv = 'productId,productCode,name,colourId,skuId,sku,sizeCode,price,allowBackorder,preorderDate\n'
   const line = 'p-TEE,C-TEE,Style TEE,BLK,id-TEE,TEE,S,10.00,true,2027-03-01\n'
@@ -117,6 +117,6 @@ test('a new service rejects overselling, except of backorder SKUs', async () => 
     'insufficient_stock',
     api.baseUrl,
   )
-  assert.equal((await order()).status, 201)
+  assert.equal((await placeTees()).status, 201)
   assert.equal((await getStock(shop))['1002 TEE'], -1)
 })

@@ -252,7 +252,7 @@ test("a return uses an SKU's first lines first, within their remaining quantity"
           { number: 'W1', lines },
           { returnReasons: [{ code: 'SIZE', name: 'Wrong size' }], defaultReturnReason: null },
         )
-        const sold = (sku: string) =>
+        const countSold = (sku: string) =>
           total(lines.filter(soldLine => soldLine.sku === sku).map(soldLine => soldLine.shipped))
         for (const [i, { sku }] of expected.entries()) {
           const soFar = total(
@@ -263,7 +263,7 @@ test("a return uses an SKU's first lines first, within their remaining quantity"
           )
           const codes = errors.filter(error => error.pointer?.startsWith(`/lines/${i}/`)).map(error => error.code)
           if (!lines.some(soldLine => soldLine.sku === sku)) assert.deepEqual(codes, ['sku_not_on_order'])
-          else assert.deepEqual(codes, soFar > sold(sku) ? ['quantity_exceeds_returnable'] : [])
+          else assert.deepEqual(codes, soFar > countSold(sku) ? ['quantity_exceeds_returnable'] : [])
         }
         for (const { sequence, sku, quantity: soldQuantity, value, shipped } of lines) {
           const lineAllocations = allocations.filter(allocation => allocation.orderSequence === sequence)

@@ -89,12 +89,14 @@ test('five of twenty concurrent returns of five sold units succeed', async () =>
 
 test('several lines of one SKU in a body are added up', async () => {
   const { id } = await placeOrder(api, [{ sku: 'TEE', quantity: 3 }])
-  const line = (quantity: number, reasonCode = 'SIZE') => ({ sku: 'TEE', quantity, reasonCode })
-  const response = await post(api, `/orders/${id}/returns`, { lines: [line(2), line(2)] })
+  const buildLine = (quantity: number, reasonCode = 'SIZE') => ({ sku: 'TEE', quantity, reasonCode })
+  const response = await post(api, `/orders/${id}/returns`, { lines: [buildLine(2), buildLine(2)] })
   assertProblem(response, 'quantity_exceeds_returnable', api.baseUrl, `/orders/${id}/returns`)
   assert.deepEqual(getFieldErrors(response), ['/lines/1/quantity quantity_exceeds_returnable'])
   assert.deepEqual(getErrorDetails(response), ['At most 3 of TEE can be returned, not 4.'])
-  const { lines } = getCreatedRecord(await post(api, `/orders/${id}/returns`, { lines: [line(2), line(1, 'FAULTY')] }))
+  const { lines } = getCreatedRecord(
+    await post(api, `/orders/${id}/returns`, { lines: [buildLine(2), buildLine(1, 'FAULTY')] }),
+  )
   assert.deepEqual(
     lines.map((returnedLine: { quantity: number; reasonCode: string }) => [
       returnedLine.quantity,

@@ -11,8 +11,8 @@ const api = await startTestApi({ settings: { writesPerMinute: 'off' } })
 after(() => api.stop())
 
 type Body = string | Buffer
-const bytes = (...values: number[]) => Buffer.from(values)
-const quoted = (...values: number[]) => bytes(0x22, ...values, 0x22)
+const toBuffer = (...values: number[]) => Buffer.from(values)
+const quoted = (...values: number[]) => toBuffer(0x22, ...values, 0x22)
 
 /** Splits bodies at line breaks and double spaces. */
 const splitBodies = (text: string) => text.trim().split(/\n| {2}/)
@@ -98,11 +98,11 @@ const invalid: Body[] = [
 "\"\\\ud83c\udf00\"", "\"\\\n\"", "\"a\u0000a\"", "\"new\nline\"", "\"\t\"", "\"\r\"", "\"\u001f\"", "\"\b\"",
 "\"\u001b[31m\"", "\u00e9", "", " ", "\n", "\u0000", "{}\u0000", "[]\u0000", "\u0000[]", "# a\n{}", "\u2029{}",
 "\u00a0{}", "\u3000{}", "\ufeff\ufeff{}", "\ufeff", "a\u00e5", "[1]\f", "\u001e{}"]`) as string[]),
-  bytes(0xef, 0xbb, 0x7b, 0x7d),
-  bytes(0xe9),
-  bytes(0x5b, 0xff, 0x5d),
-  bytes(0x7b, 0x22, 0xb9, 0x22, 0x3a, 0x30, 0x7d),
-  bytes(0x5b, 0x31, 0xe5, 0x5d),
+  toBuffer(0xef, 0xbb, 0x7b, 0x7d),
+  toBuffer(0xe9),
+  toBuffer(0x5b, 0xff, 0x5d),
+  toBuffer(0x7b, 0x22, 0xb9, 0x22, 0x3a, 0x30, 0x7d),
+  toBuffer(0x5b, 0x31, 0xe5, 0x5d),
   '['.repeat(100_000),
   '[{"":'.repeat(50_000),
 ]

@@ -43,14 +43,20 @@ export function createAccountModel(tiers: TierRules[]) {
   const orders = new Map<string, OrderEarnings & { lots: string[] }>()
   let day = today
   let created = 0
-  const newId = () => `lot${String(++created).padStart(6, '0')}`
+  const createId = () => `lot${String(++created).padStart(6, '0')}`
   const rewards = () =>
     [...lots.values()].filter(
       lot => lot.kind === 'reward' && lot.remaining === lot.total && lot.remaining > 0n && isUnexpired(lot, day),
     )
-  const points = () => [...lots.values()].filter(lot => lot.kind === 'points' && lot.remaining > 0n)
-  const status = (): RewardState => ({ ...state, today: day, now: `${day} 12:00:00`, tiers, points: points() })
-  const openPoints = () => points().reduce((sum, lot) => sum + (isUnexpired(lot, day) ? lot.remaining : 0n), 0n)
+  const listOpenPoints = () => [...lots.values()].filter(lot => lot.kind === 'points' && lot.remaining > 0n)
+  const getState = (): RewardState => ({
+    ...state,
+    today: day,
+    now: `${day} 12:00:00`,
+    tiers,
+    points: listOpenPoints(),
+  })
+  const openPoints = () => listOpenPoints().reduce((sum, lot) => sum + (isUnexpired(lot, day) ? lot.remaining : 0n), 0n)
 
   function apply(orderNumber: string, move: RewardMovement) {
     const order = orders.get(orderNumber) ?? { points: 0n, spend: 0n, reversedPoints: 0n, reversedSpend: 0n, lots: [] }
@@ -93,16 +99,16 @@ export function createAccountModel(tiers: TierRules[]) {
       day = Temporal.PlainDate.from(day).add({ days }).toString()
     },
     earn(orderNumber: string, amount: bigint) {
-      apply(orderNumber, computeEarning(status(), { orderNumber, amount }, newId))
+      apply(orderNumber, computeEarning(getState(), { orderNumber, amount }, createId))
     },
     returnOrder(orderNumber: string, amount: bigint) {
       const order = orders.get(orderNumber)
       if (!order) return
       const move = computeReversal(
-        { ...status(), unusedRewards: rewards() },
+        { ...getState(), unusedRewards: rewards() },
         order,
         { returnNumber: 'R1', amount },
-        newId,
+        createId,
       )
       if (move) apply(orderNumber, move)
     },

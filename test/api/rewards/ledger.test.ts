@@ -148,14 +148,14 @@ test('a tier with a lower threshold creates rewards as soon as reached', async (
 })
 
 test('a tier lasts through its end date until the next order', async () => {
-  const day = (days: number) => Temporal.Now.plainDateISO('Australia/Melbourne').add({ days }).toString()
+  const toDay = (days: number) => Temporal.Now.plainDateISO('Australia/Melbourne').add({ days }).toString()
   const member = await createMember(api, {
-    account: { tierId: '3', tierLockedUntilDate: day(1), qualifyingSpend: '600.00' },
+    account: { tierId: '3', tierLockedUntilDate: toDay(1), qualifyingSpend: '600.00' },
   })
   await member.earn('W1', '10.00')
   assert.equal((await member.getAccount()).tierId, '3')
   const past = await createMember(api, {
-    account: { tierId: '3', tierLockedUntilDate: day(-2), qualifyingSpend: '600.00' },
+    account: { tierId: '3', tierLockedUntilDate: toDay(-2), qualifyingSpend: '600.00' },
   })
   await past.earn('W1', '10.00')
   const downgraded = await past.getAccount()

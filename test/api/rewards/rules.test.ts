@@ -155,7 +155,7 @@ test('an account without a tier gets the tier that its spend reaches', () => {
 })
 
 test('the earliest expiring unused reward is taken back and repays debt first', () => {
-  const reward = (id: string, expiryDate: string) => ({
+  const buildReward = (id: string, expiryDate: string) => ({
     id,
     expiryDate,
     remaining: toMoney(10),
@@ -171,7 +171,7 @@ test('the earliest expiring unused reward is taken back and repays debt first', 
       qualifyingSpend: toMoney(40),
       pointsOwed: 100n,
       points: [],
-      unusedRewards: [reward('late', '2027-06-30'), reward('soon', '2027-01-31')],
+      unusedRewards: [buildReward('late', '2027-06-30'), buildReward('soon', '2027-01-31')],
     },
     { points: 50n, spend: toMoney(50), reversedPoints: 0n, reversedSpend: 0n, lots: [] },
     { returnNumber: 'R1', amount: toMoney(50) },

@@ -11,7 +11,7 @@ const api = await startTestApi({ settings: voucherSettings, role: 'maintainer' }
 await stockGiftCards(api, api)
 after(() => api.stop())
 
-const day = (days: number) => Temporal.Now.plainDateISO('Australia/Melbourne').add({ days }).toString()
+const toDay = (days: number) => Temporal.Now.plainDateISO('Australia/Melbourne').add({ days }).toString()
 
 test('each missing setting is named and nothing is created', async () => {
   const cases: [Record<string, unknown>, string[]][] = [
@@ -123,9 +123,9 @@ test("an amount must be a positive, plausible string with the currency's decimal
 })
 
 test("the email date must be from today to the voucher's last day", async () => {
-  for (const deliveryDate of [day(0), day(30), null, ''])
+  for (const deliveryDate of [toDay(0), toDay(30), null, ''])
     assert.equal((await issueVoucher(api, { deliveryDate })).status, 201)
-  for (const deliveryDate of [day(-1), '2023-02-30', '2024-13-01', day(365 * 4), 'tomorrow'])
+  for (const deliveryDate of [toDay(-1), '2023-02-30', '2024-13-01', toDay(365 * 4), 'tomorrow'])
     assertProblem(await issueVoucher(api, { deliveryDate }), 'invalid_field', api.baseUrl, '/vouchers')
 })
 

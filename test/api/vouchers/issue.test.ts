@@ -20,7 +20,7 @@ await stockGiftCards(api, api)
 after(() => api.stop())
 beforeEach(() => clearFailures(api))
 
-const day = (days: number) => Temporal.Now.plainDateISO('Australia/Melbourne').add({ days }).toString()
+const toDay = (days: number) => Temporal.Now.plainDateISO('Australia/Melbourne').add({ days }).toString()
 
 test('an issued voucher has a working PIN and a queued email', async () => {
   const { status, headers, json } = await issueVoucher(api, {
@@ -136,7 +136,7 @@ test('a taken number is generated again', async () => {
     insertVoucher(
       tx,
       api.service,
-      { amount: '1.00', expiryDate: day(1) },
+      { amount: '1.00', expiryDate: toDay(1) },
       () => Buffer.alloc(32),
       () => draws.shift() ?? '',
     ),
@@ -148,7 +148,7 @@ test('a taken number is generated again', async () => {
       insertVoucher(
         tx,
         api.service,
-        { amount: '1.00', expiryDate: day(1) },
+        { amount: '1.00', expiryDate: toDay(1) },
         () => Buffer.alloc(32),
         () => accepted,
       ),

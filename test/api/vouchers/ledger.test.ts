@@ -122,11 +122,11 @@ test('any operations follow the state table and the ledger equals the balance', 
 test('the daily job records expired vouchers except locked ones', async () => {
   const caller = await api.createService({ ...voucherSettings, timeZone: 'Pacific/Kiritimati' })
   const west = await api.createService({ ...voucherSettings, timeZone: 'Pacific/Pago_Pago' })
-  const day = (zone: string) => Temporal.Now.plainDateISO(zone).toString()
+  const getToday = (zone: string) => Temporal.Now.plainDateISO(zone).toString()
   const past = { expiryDate: '2020-01-01' }
   await addVouchers(api, api, { past, 'past spent': { ...past, usedAmount: '150.00', state: 'redeemed' }, held: past })
   // The current day of the easternmost zone isn't over there, and hasn't begun in the westernmost zone.
-  const east = day('Pacific/Kiritimati')
+  const east = getToday('Pacific/Kiritimati')
   await addVouchers(api, caller, {
     today: { expiryDate: east },
     yesterday: { expiryDate: Temporal.PlainDate.from(east).subtract({ days: 1 }).toString() },

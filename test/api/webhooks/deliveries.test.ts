@@ -58,10 +58,10 @@ test('shipments and returns are delivered to webhooks of their types', async () 
   startTestWorker()
   const shipmentId = await addShipment(api, api, order.id)
   const created = getCreatedRecord(await createReturn(api, order.id, { 'HOOD-S': 1 }))
-  const delivered = () => new Set(parseChanges(hooks.receiver.received).map(({ kind, id }) => `${kind} ${id}`))
+  const listDelivered = () => new Set(parseChanges(hooks.receiver.received).map(({ kind, id }) => `${kind} ${id}`))
   const expected = new Set([`shipment ${shipmentId}`, `return ${created.id}`])
-  await waitUntil(() => delivered().size === expected.size, 'both changes are delivered')
-  assert.deepEqual(delivered(), expected)
+  await waitUntil(() => listDelivered().size === expected.size, 'both changes are delivered')
+  assert.deepEqual(listDelivered(), expected)
   for (const delivery of hooks.receiver.received) await verifyWebhook(delivery.body, delivery.headers, secret)
 })
 
@@ -92,22 +92,22 @@ test('a webhook with a new URL continues only there', async () => {
     Array.from({ length: 1_000 }, (_, i) => ({ id: `moved${i}`, firstname: 'Ann', surname: 'Smith' })),
   )
   const { id } = await createWebhook({ fromBeginning: true, url: `${hooks.receiver.url}/before` })
-  const paths = () => hooks.receiver.received.map(({ path }) => path)
+  const listPaths = () => hooks.receiver.received.map(({ path }) => path)
   let update: Promise<unknown> | undefined
   let countBefore = 0
   // The third delivery gets its response after the URL has changed.
   hooks.receiver.respond = async (_, response) => {
-    if (paths().length === 3) {
+    if (listPaths().length === 3) {
       update = put(hooks.api, `/webhooks/${id}`, { url: `${hooks.receiver.url}/behind` })
       await update
-      countBefore = paths().length
+      countBefore = listPaths().length
     }
     response.writeHead(204).end()
   }
   startTestWorker()
   await waitUntil(async () => update && (await getWebhook(id)).lag.pendingSince === null, 'all changes are delivered')
-  assert.deepEqual(new Set(paths().slice(0, countBefore)), new Set(['/hooks/before']))
-  assert.deepEqual(new Set(paths().slice(countBefore)), new Set(['/hooks/behind']))
+  assert.deepEqual(new Set(listPaths().slice(0, countBefore)), new Set(['/hooks/before']))
+  assert.deepEqual(new Set(listPaths().slice(countBefore)), new Set(['/hooks/behind']))
   assert.equal(new Set(parseChanges(hooks.receiver.received).map(change => change.id)).size, 1_000)
 })
 
