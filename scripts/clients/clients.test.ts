@@ -9,14 +9,14 @@ import { connect } from 'node:tls'
 import { promisify } from 'node:util'
 import { Webhook } from 'standardwebhooks'
 import { installNpmTools, installPipTools } from '../../scenarios/support/install-tools.ts'
-import { apiKeyOf, startNetwork, trust } from '../../test/client/shop.ts'
+import { startNetwork, toApiKey, trustCertificate } from '../../test/client/shop.ts'
 import { startOrderShop } from '../../test/support/order-shop.ts'
 import { buildClient, type Language } from './build.ts'
 
 // Builds each client as a user gets it, installs it, and runs its example and its tests against a server.
 
 const { api } = await startOrderShop()
-trust(api.ca)
+trustCertificate(api.ca)
 /** Two networks, each of which loses one response per client. The first one also cuts off the next response. */
 const networks = [await startNetwork(api.baseUrl), await startNetwork(api.baseUrl)] as const
 const disturbNetworks = () => {
@@ -56,7 +56,7 @@ async function runProgram(language: Language, program: string, args: string[], e
       TILLBRIDGE_URL: api.baseUrl,
       TILLBRIDGE_LOSES: networks[0].url,
       TILLBRIDGE_LOSES_TOO: networks[1].url,
-      TILLBRIDGE_API_KEY: apiKeyOf(api),
+      TILLBRIDGE_API_KEY: toApiKey(api),
       TILLBRIDGE_SERVICE: api.service.name,
       TILLBRIDGE_CA: authority,
       TILLBRIDGE_WEBHOOK: signDelivery(),

@@ -8,7 +8,7 @@ import { installNpmTools } from '../../scenarios/support/install-tools.ts'
 import { demoSettings, fillDemoShop } from '../../seed/shop.ts'
 import { sampleVoucher } from '../../seed/vouchers.ts'
 import { startWorker } from '../../src/jobs/worker.ts'
-import { apiKeyOf, trust } from '../../test/client/shop.ts'
+import { toApiKey, trustCertificate } from '../../test/client/shop.ts'
 import { checkout } from '../../test/support/processes.ts'
 import { startTestApi } from '../../test/support/service.ts'
 import { startReceiver } from '../../test/support/webhooks/receiver.ts'
@@ -19,7 +19,7 @@ const api = await startTestApi({
   settings: { ...demoSettings, fulfilment: 'manual' },
   environment: { WEBHOOK_NETWORKS: '127.0.0.0/8' },
 })
-trust(api.ca)
+trustCertificate(api.ca)
 const receiver = await startReceiver()
 await fillDemoShop(api.db, api.keys, api.service)
 const log = pino({ level: 'silent' })
@@ -42,7 +42,7 @@ async function runWorkflow(name: string, inputs: object) {
   const results = await run({
     files: [file],
     workflow: [name],
-    input: JSON.stringify({ apiKey: apiKeyOf(api), service: api.service.name, ...inputs }),
+    input: JSON.stringify({ apiKey: toApiKey(api), service: api.service.name, ...inputs }),
     server: `tillbridge=${api.baseUrl}`,
     config: await createConfig({}),
     maxSteps: 200,

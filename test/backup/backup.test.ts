@@ -16,18 +16,18 @@ import { needsOpenCheckout, unprivileged } from '../support/postgres/processes.t
 import { cli, createDirectory, runCommand, runSuccessfully, startCommand, waitUntil } from '../support/processes.ts'
 import { buildAuthorization, startSecondServer } from '../support/servers.ts'
 import { startTestApi, type TestApi } from '../support/service.ts'
-import { contentsOf } from './installation.ts'
+import { digestTables } from './installation.ts'
 
 let api: TestApi
 let key: string
-const opened: TestDatabase[] = []
+const openedDatabases: TestDatabase[] = []
 const home = createDirectory()
 const file = join(home, 'shop.tillbridge')
 
 before(async () => {
   api = await startTestApi({ database: await cloneSmallDemoDatabase() })
   const { db, keys, service, username } = api
-  // Not by a request, whose use is stored a second later.
+  // Creates the key directly, because the use of an account by a request is stored a second later.
   key = (await createApiKey(db, keys, service, { username, name: 'web-1', scopes: ['stores:read'] })) ?? assert.fail()
   await api.db.run(sql`insert into installation (secret_digest) values (${api.keys.digest})`)
   const noon = Date.parse('2026-11-01T12:00:00Z')
@@ -38,62 +38,65 @@ before(async () => {
   )
 })
 after(async () => {
-  for (const { drop } of opened) await drop()
+  for (const { drop } of openedDatabases) await drop()
   await api?.stop()
 })
 
-async function empty() {
+async function createTarget() {
   const database = await createEmptyDatabase()
-  opened.push(database)
+  openedDatabases.push(database)
   return database
 }
 
-const environmentOf = ({ connection }: Pick<TestDatabase, 'connection'>, secret = api.secret) => ({
+const createEnvironment = ({ connection }: Pick<TestDatabase, 'connection'>, secret = api.secret) => ({
   DATABASE_URL: connection,
   SECRET_KEY: secret,
   DATA_DIR: join(home, 'data'),
 })
 
-/** All indexes, those of the days of the request log among them, and whether they are used. */
-const indexesOf = (db: Database) =>
+/** Returns all indexes, including those of the partitions of the request log, and whether they are valid. */
+const listIndexes = (db: Database) =>
   db.rows(sql`
-    select pg_get_indexdef(indexrelid) as is, indisvalid and indisready as good from pg_index join pg_class c on c.oid = indrelid
+    select pg_get_indexdef(indexrelid) as definition, indisvalid and indisready as valid from pg_index join pg_class c on c.oid = indrelid
      where c.relnamespace = 'public'::regnamespace order by 1`)
 
-const followed = (cursor = '') => api.get(`/changes?limit=1000${cursor && `&after_cursor=${cursor}`}`)
+const getChanges = (cursor = '') => api.get(`/changes?limit=1000${cursor && `&after_cursor=${cursor}`}`)
 
 test('a restore recreates every row, key, index, trigger and sequence', async () => {
-  const contents = await contentsOf(api.db)
-  const output = await runSuccessfully(['backup', file], environmentOf(api.database))
+  const contents = await digestTables(api.db)
+  const output = await runSuccessfully(['backup', file], createEnvironment(api.database))
   assert.match(output, /^Plain backup written to \S+ and verified: [\d,]+ rows as of \S+Z, .* MB\/s/)
   assert.equal(fs.statSync(file).mode & 0o777, 0o600)
-  const target = await empty()
+  const target = await createTarget()
   assert.match(
-    await runSuccessfully(['restore', '--keep-cursors', file], environmentOf(target)),
+    await runSuccessfully(['restore', '--keep-cursors', file], createEnvironment(target)),
     /^Restored [\d,]+ rows/,
   )
-  assert.deepEqual(await contentsOf(target.db), contents)
+  assert.deepEqual(await digestTables(target.db), contents)
   assert.equal(await renderSchema(target.db), await renderSchema(api.db))
-  assert.deepEqual(await indexesOf(target.db), await indexesOf(api.db))
-  const counted = sql`
+  assert.deepEqual(await listIndexes(target.db), await listIndexes(api.db))
+  const ids = sql`
     select (select max(service_id) from service) as there, nextval(pg_get_serial_sequence('service', 'service_id')) as next`
-  const row = await target.db.row<{ there: number; next: string }>(counted)
+  const row = await target.db.row<{ there: number; next: string }>(ids)
   assert.ok(row && Number(row.next) > row.there)
 })
 
 test('a restored database serves the same passwords, keys, records and changes', async () => {
-  const [target] = opened as [TestDatabase]
-  const copied = await followed()
+  const [target] = openedDatabases as [TestDatabase]
+  const changes = await getChanges()
   const server = await startSecondServer({ db: target.db, keys: api.keys })
   const headers = { authorization: buildAuthorization(api, api.password), 'x-service-name': api.service.name }
   try {
-    const here = await server.sendRequest('/customers/search?limit=100', { headers })
-    assert.deepEqual(here.json.data, (await api.get('/customers/search?limit=100')).json.data)
-    const withKey = { ...headers, authorization: buildAuthorization(api, key) }
-    assert.equal((await server.sendRequest('/stores', { headers: withKey })).status, 200)
-    assert.equal((await server.sendRequest('/customers/search', { headers: withKey })).json.code, 'insufficient_scope')
-    const cursor = `&after_cursor=${copied.json.meta.endCursor}`
-    const remaining = await server.sendRequest(`/changes?limit=1000${copied.json.meta.hasNextPage ? cursor : ''}`, {
+    const restored = await server.sendRequest('/customers/search?limit=100', { headers })
+    assert.deepEqual(restored.json.data, (await api.get('/customers/search?limit=100')).json.data)
+    const keyHeaders = { ...headers, authorization: buildAuthorization(api, key) }
+    assert.equal((await server.sendRequest('/stores', { headers: keyHeaders })).status, 200)
+    assert.equal(
+      (await server.sendRequest('/customers/search', { headers: keyHeaders })).json.code,
+      'insufficient_scope',
+    )
+    const cursor = `&after_cursor=${changes.json.meta.endCursor}`
+    const remaining = await server.sendRequest(`/changes?limit=1000${changes.json.meta.hasNextPage ? cursor : ''}`, {
       headers,
     })
     assert.equal(remaining.status, 200)
@@ -103,9 +106,9 @@ test('a restored database serves the same passwords, keys, records and changes',
 })
 
 test('a restore with possible loss rejects old cursors and accepts new ones', async () => {
-  const target = await empty()
-  const [changes, pagination] = [await followed(), await api.get('/customers/search?limit=1')]
-  await runSuccessfully(['restore', file], environmentOf(target))
+  const target = await createTarget()
+  const [changes, pagination] = [await getChanges(), await api.get('/customers/search?limit=1')]
+  await runSuccessfully(['restore', file], createEnvironment(target))
   const server = await startSecondServer({ db: target.db, keys: api.keys })
   const headers = { authorization: buildAuthorization(api, api.password), 'x-service-name': api.service.name }
   try {
@@ -116,50 +119,53 @@ test('a restore with possible loss rejects old cursors and accepts new ones', as
     })
     assert.equal(old.status, 400)
     assert.match(old.text, /was created before a restore or a time correction of the service/)
-    const [first, from] = [
+    const [newChanges, firstPage] = [
       await server.sendRequest('/changes', { headers }),
       await server.sendRequest('/customers/search?limit=1', { headers }),
     ]
-    const on = await server.sendRequest(`/changes?after_cursor=${first.json.meta.endCursor}`, { headers })
-    assert.equal(on.status, 200)
-    const further = await server.sendRequest(`/customers/search?limit=1&after_cursor=${from.json.meta.endCursor}`, {
-      headers,
-    })
-    assert.equal(further.status, 200)
+    const nextChanges = await server.sendRequest(`/changes?after_cursor=${newChanges.json.meta.endCursor}`, { headers })
+    assert.equal(nextChanges.status, 200)
+    const nextPage = await server.sendRequest(
+      `/customers/search?limit=1&after_cursor=${firstPage.json.meta.endCursor}`,
+      {
+        headers,
+      },
+    )
+    assert.equal(nextPage.status, 200)
   } finally {
     await server.stop()
   }
 })
 
 test('a backup during writes contains every acknowledged customer completely', async () => {
-  let over = false
-  const acknowledged: string[] = []
-  const writing = Array.from({ length: 4 }, async () => {
-    while (!over) {
+  let isOver = false
+  const acknowledgedIds: string[] = []
+  const writers = Array.from({ length: 4 }, async () => {
+    while (!isOver) {
       const body = JSON.stringify(buildCustomer({ surname: 'Writing' }))
       const headers = { 'content-type': 'application/json' }
       const { status, json } = await api.request('/customers', { method: 'POST', headers, body })
       assert.equal(status, 201)
-      acknowledged.push(json.id ?? json.data.id)
+      acknowledgedIds.push(json.id ?? json.data.id)
     }
   })
-  const sooner: string[] = []
+  const idsBefore: string[] = []
   try {
-    await waitUntil(() => acknowledged.length > 20, 'some are written', 60_000)
-    sooner.push(...acknowledged)
-    await runSuccessfully(['backup', join(home, 'busy')], environmentOf(api.database))
+    await waitUntil(() => acknowledgedIds.length > 20, 'some customers are created', 60_000)
+    idsBefore.push(...acknowledgedIds)
+    await runSuccessfully(['backup', join(home, 'busy')], createEnvironment(api.database))
   } finally {
-    over = true
-    await Promise.all(writing)
+    isOver = true
+    await Promise.all(writers)
   }
-  const target = await empty()
-  await runSuccessfully(['restore', join(home, 'busy')], environmentOf(target))
+  const target = await createTarget()
+  await runSuccessfully(['restore', join(home, 'busy')], createEnvironment(target))
   const rows = await target.db.rows<{ id: string; isAudited: boolean }>(sql`
     select id, exists (select from audit a where a.service_id = c.service_id and position('/customers/' || c.id || '"' in a.record) > 0) as "isAudited"
       from customer c where surname = 'Writing'`)
-  const there = new Set(rows.map(({ id }) => id))
+  const restoredIds = new Set(rows.map(({ id }) => id))
   assert.deepEqual(
-    sooner.filter(id => !there.has(id)),
+    idsBefore.filter(id => !restoredIds.has(id)),
     [],
   )
   assert.deepEqual(
@@ -189,45 +195,49 @@ test('a request log partition is not dropped during a complete backup', async ()
 
 test('a killed backup leaves no final file, and the next cleans up', async () => {
   const killed = join(home, 'killed')
-  const drafts = () => fs.readdirSync(home).filter(name => name.startsWith('.killed.'))
-  const letGo = await holdLocks(api.db, 'lock table voucher in access exclusive mode')
+  const listDrafts = () => fs.readdirSync(home).filter(name => name.startsWith('.killed.'))
+  const release = await holdLocks(api.db, 'lock table voucher in access exclusive mode')
   try {
-    const backup = startCommand(['backup', killed], environmentOf(api.database))
-    await waitUntil(() => drafts().length, 'it has begun', 60_000)
+    const backup = startCommand(['backup', killed], createEnvironment(api.database))
+    await waitUntil(() => listDrafts().length, 'the backup has begun', 60_000)
     process.kill(-backup.pid, 'SIGKILL')
     await backup.ended
   } finally {
-    letGo()
+    release()
   }
-  assert.deepEqual([fs.existsSync(killed), drafts().length], [false, 1])
-  await runSuccessfully(['backup', killed], environmentOf(api.database))
-  assert.deepEqual([fs.existsSync(killed), drafts().length], [true, 0])
+  assert.deepEqual([fs.existsSync(killed), listDrafts().length], [false, 1])
+  await runSuccessfully(['backup', killed], createEnvironment(api.database))
+  assert.deepEqual([fs.existsSync(killed), listDrafts().length], [true, 0])
 })
 
 test('a backup with its own CPU limit is complete', async () => {
   const output = await runSuccessfully(
     ['backup', join(home, 'slow'), '--cpu-percent', '50'],
-    environmentOf(api.database),
+    createEnvironment(api.database),
   )
   assert.match(output, /and verified/)
 })
 
 test('a backup to standard output is the same file', async () => {
-  const written = join(home, 'said')
-  const backup = startCommand(['-c', `exec node "$0" backup - > "$1"`, cli, written], environmentOf(api.database), {
-    program: ['/bin/sh'],
-  })
+  const backupFile = join(home, 'standard-output')
+  const backup = startCommand(
+    ['-c', `exec node "$0" backup - > "$1"`, cli, backupFile],
+    createEnvironment(api.database),
+    {
+      program: ['/bin/sh'],
+    },
+  )
   assert.equal((await backup.ended).code, 0, backup.err)
-  const target = await empty()
-  assert.match(await runSuccessfully(['restore', written], environmentOf(target)), /^Restored /)
+  const target = await createTarget()
+  assert.match(await runSuccessfully(['restore', backupFile], createEnvironment(target)), /^Restored /)
 })
 
 test('a backup restores into an empty bundled PostgreSQL and can be served', async () => {
   const DATA_DIR = join(createDirectory(), 'data')
-  const none = await runCommand(['restore', file], { DATA_DIR })
-  assert.equal(none.code, 1)
+  const withoutSecret = await runCommand(['restore', file], { DATA_DIR })
+  assert.equal(withoutSecret.code, 1)
   assert.match(
-    none.err,
+    withoutSecret.err,
     /The secret that goes with this backup is missing\. Set SECRET_KEY, or restore .*data\/secret\./,
   )
   assert.ok(!fs.existsSync(DATA_DIR))
@@ -248,14 +258,14 @@ test('root must hand over a restored directory before another user can start', {
   await runSuccessfully(['restore', file], { DATA_DIR })
 
   const program = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', process.execPath, cli] as const
-  const asNobody = () => runCommand(['service', 'list'], { DATA_DIR }, { program })
-  const wayOut = `It belongs to user 0. Run this as that user or as root, or change the owner of DATA_DIR: chown -R 65534.\n`
-  const locked = await asNobody()
+  const runAsNobody = () => runCommand(['service', 'list'], { DATA_DIR }, { program })
+  const remedy = `It belongs to user 0. Run this as that user or as root, or change the owner of DATA_DIR: chown -R 65534.\n`
+  const locked = await runAsNobody()
   assert.equal(locked.code, 1)
   assert.match(locked.err, new RegExp(`^tillbridge: ${DATA_DIR}/postgres can't be locked by user 65534: .*\\.`))
-  assert.ok(locked.err.endsWith(wayOut), locked.err)
+  assert.ok(locked.err.endsWith(remedy), locked.err)
   spawnSync('chown', ['-R', '65534', join(DATA_DIR, 'postgres')])
-  assert.equal((await asNobody()).err, `tillbridge: ${secret} can't be read by user 65534. ${wayOut}`)
+  assert.equal((await runAsNobody()).err, `tillbridge: ${secret} can't be read by user 65534. ${remedy}`)
   spawnSync('chown', ['-R', '65534', DATA_DIR])
-  assert.match((await asNobody()).out, new RegExp(`^${api.service.name} `, 'm'))
+  assert.match((await runAsNobody()).out, new RegExp(`^${api.service.name} `, 'm'))
 })

@@ -10,7 +10,7 @@ import { sql } from '../../src/database/db.ts'
 import { createEmptyDatabase, type TestDatabase } from '../support/database.ts'
 import { createDirectory, runCommand, runSuccessfully } from '../support/processes.ts'
 import { startTestApi, type TestApi } from '../support/service.ts'
-import { contentsOf } from './installation.ts'
+import { digestTables } from './installation.ts'
 
 const home = createDirectory()
 const [file, identity, otherIdentity] = ['a.tillbridge', 'identity', 'other'].map(name => join(home, name)) as [
@@ -21,8 +21,8 @@ const [file, identity, otherIdentity] = ['a.tillbridge', 'identity', 'other'].ma
 let api: TestApi
 let target: TestDatabase
 let recipient = ''
-let contents: Awaited<ReturnType<typeof contentsOf>>
-const environmentOf = ({ connection }: Pick<TestDatabase, 'connection'>) => ({
+let contents: Awaited<ReturnType<typeof digestTables>>
+const createEnvironment = ({ connection }: Pick<TestDatabase, 'connection'>) => ({
   DATABASE_URL: connection,
   SECRET_KEY: api.secret,
   DATA_DIR: join(home, 'data'),
@@ -45,7 +45,7 @@ const createKey = async (path: string) => {
 }
 
 test('a backup without recipients needs an explicit flag', async () => {
-  const environment = environmentOf(api.database)
+  const environment = createEnvironment(api.database)
   const { code, err } = await runCommand(['backup', file], environment)
   assert.equal(code, 1)
   assert.match(err, /must be encrypted, but BACKUP_RECIPIENTS is not set\. .* or add --plain\./)
@@ -59,7 +59,7 @@ test('a backup without recipients needs an explicit flag', async () => {
 })
 
 test('an invalid recipient is rejected before the backup', async () => {
-  const environment = environmentOf(api.database)
+  const environment = createEnvironment(api.database)
   const wrong = `age1${'q'.repeat(58)}`
   for (const value of ['age1', 'ssh-ed25519 AAAA', wrong]) {
     const { code, err } = await runCommand(['backup', join(home, 'none')], { ...environment, BACKUP_RECIPIENTS: value })
@@ -73,22 +73,22 @@ test('an invalid recipient is rejected before the backup', async () => {
     yield encodeFrame('D', Buffer.from('a\n'))
   })()
   await assert.rejects(writeToStream(new PassThrough(), frames, { keys: api.keys, recipients: [wrong] }), /invalid age/)
-  assert.equal(isRead, false, 'the database is not read')
+  assert.equal(isRead, false, 'the database must not be read')
 })
 
 test('a backup is encrypted to its recipients and contains no plain text', async () => {
   recipient = await createKey(identity)
   assert.equal(fs.statSync(identity).mode & 0o777, 0o600)
-  const again = await runCommand(['backup', 'keygen', identity], {})
-  assert.match(again.err, /identity can't be written: EEXIST/)
-  contents = await contentsOf(api.db)
-  const output = await runSuccessfully(['backup', file], environmentOf(api.database))
+  const repeated = await runCommand(['backup', 'keygen', identity], {})
+  assert.match(repeated.err, /identity can't be written: EEXIST/)
+  contents = await digestTables(api.db)
+  const output = await runSuccessfully(['backup', file], createEnvironment(api.database))
   assert.match(output, /^Encrypted backup written to \S+ and verified: [\d,]+ rows as of \S+Z/)
   assert.match(output, new RegExp(`^To restore it you need the identity file of ${recipient}\\.$`, 'm'))
   const bytes = fs.readFileSync(file)
   const start = bytes.indexOf('age-encryption.org/v1\n')
   assert.equal(start, 'Tillbridge backup 1\n'.length)
-  // One recipient only: no key that this process had can decrypt the file later.
+  // The file has one recipient, so no key of this process can decrypt it later.
   assert.equal(bytes.toString('latin1', start, start + 400).match(/^-> /gm)?.length, 1)
 })
 
@@ -104,7 +104,7 @@ test('the payload is a file of age, which any age program decrypts', async () =>
 })
 
 test('backup verify checks the signature, and the rows with the identity', async () => {
-  const environment = environmentOf(api.database)
+  const environment = createEnvironment(api.database)
   const { DATABASE_URL, ...offline } = environment
   const without = await runSuccessfully(['backup', 'verify', file], offline)
   assert.match(
@@ -120,19 +120,19 @@ test('backup verify checks the signature, and the rows with the identity', async
 test('damaged and truncated encrypted backups are reported', async () => {
   const bytes = fs.readFileSync(file)
   const bad = join(home, 'bad')
-  const environment = environmentOf(api.database)
+  const environment = createEnvironment(api.database)
   for (const [content, reason] of [
     [bytes.subarray(0, -200), 'its end is missing'],
     [Buffer.concat([bytes.subarray(0, 500), bytes.subarray(600)]), 'its content has \\d+ bytes instead of \\d+'],
-    [flip(bytes, 2_000), 'its content differs from its manifest'],
-    [flip(bytes, bytes.length - 200), '(its manifest|its content has|its end)'],
+    [flipBit(bytes, 2_000), 'its content differs from its manifest'],
+    [flipBit(bytes, bytes.length - 200), '(its manifest|its content has|its end)'],
   ] as const) {
     fs.writeFileSync(bad, content)
     const { code, err } = await runCommand(['backup', 'verify', bad], environment)
     assert.equal(code, 1)
     assert.match(err, new RegExp(`bad is damaged: ${reason}.*\\. Use another backup\\.`))
   }
-  fs.writeFileSync(bad, flip(bytes, 2_000))
+  fs.writeFileSync(bad, flipBit(bytes, 2_000))
   const { err } = await runCommand(['backup', 'verify', bad, '--identity', identity], environment)
   assert.match(
     err,
@@ -140,14 +140,14 @@ test('damaged and truncated encrypted backups are reported', async () => {
   )
 })
 
-const flip = (bytes: Buffer, at: number) => {
+const flipBit = (bytes: Buffer, at: number) => {
   const flipped = Buffer.from(bytes)
   flipped.writeUInt8((bytes[at] ?? 0) ^ 1, at)
   return flipped
 }
 
 test('a restore needs the identity of a recipient', async () => {
-  const environment = environmentOf(target)
+  const environment = createEnvironment(target)
   await createKey(otherIdentity)
   fs.writeFileSync(join(home, 'text'), 'no key\n')
   for (const [options, reason] of [
@@ -166,5 +166,5 @@ test('a restore needs the identity of a recipient', async () => {
   }
   const output = await runSuccessfully(['restore', '--keep-cursors', '--identity', identity, file], environment)
   assert.match(output, /^Restored [\d,]+ rows/)
-  assert.deepEqual(await contentsOf(target.db), contents)
+  assert.deepEqual(await digestTables(target.db), contents)
 })

@@ -1,17 +1,17 @@
 import { type Database, raw, sql } from '../../src/database/db.ts'
 
-/** How many rows each table has, and a digest of them, whatever order they lie in. */
-export async function contentsOf(db: Database) {
+/** Returns the number of rows of each table and a digest that doesn't depend on their order. */
+export async function digestTables(db: Database) {
   const contents: Record<string, object | undefined> = {}
-  for (const name of await tableNames(db))
+  for (const name of await listTables(db))
     contents[name] = await db.row(sql`
       select count(*)::integer as rows, md5(string_agg(line, '' order by line)) as digest
         from (select md5(t::text) as line from ${raw(name)} t) lines`)
   return contents
 }
 
-/** Lists the tables of the product, without that of the migrations. */
-async function tableNames(db: Database): Promise<string[]> {
+/** Lists all tables except `migration`. */
+async function listTables(db: Database): Promise<string[]> {
   const rows = await db.rows<{ name: string }>(sql`
     select quote_ident(relname) as name from pg_class
      where relkind = 'r' and relnamespace = 'public'::regnamespace and relname <> 'migration' order by relname`)

@@ -15,13 +15,13 @@ const home = createDirectory()
 const file = join(home, 'small')
 const secret = randomBytes(32).toString('hex')
 const keys = deriveKeys(secret)
-const verified = (path: string) => verifyFile(path, [keys.signing])
-/** Writes a signed file with these frames. */
+const verify = (path: string) => verifyFile(path, [keys.signing])
+/** Writes a signed backup with these frames. */
 const writeFrames = (path: string, frames: Buffer[]) =>
   writeToStream(fs.createWriteStream(path), Readable.from(frames), { keys, recipients: 'plain' })
 let source: TestDatabase
 let target: TestDatabase
-const environmentOf = ({ connection }: TestDatabase, SECRET_KEY = secret) => ({
+const createEnvironment = ({ connection }: TestDatabase, SECRET_KEY = secret) => ({
   DATABASE_URL: connection,
   SECRET_KEY,
   DATA_DIR: join(home, 'data'),
@@ -30,20 +30,20 @@ const environmentOf = ({ connection }: TestDatabase, SECRET_KEY = secret) => ({
 before(async () => {
   source = await createTestDatabase()
   target = await createEmptyDatabase()
-  await runSuccessfully(['service', 'add', 'luma'], environmentOf(source))
-  await runSuccessfully(['backup', file], environmentOf(source))
+  await runSuccessfully(['service', 'add', 'luma'], createEnvironment(source))
+  await runSuccessfully(['backup', file], createEnvironment(source))
 })
 after(async () => {
   await source?.drop()
   await target?.drop()
 })
 
-async function rejected(path: string, environment: Record<string, string>) {
+async function runRejected(path: string, environment: Record<string, string>) {
   const { code, err } = await runCommand(['restore', path], environment)
   assert.equal(code, 1)
   return err
 }
-const tablesIn = async ({ db }: TestDatabase) =>
+const countTables = async ({ db }: TestDatabase) =>
   (await db.rows(sql`select from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace`)).length
 
 test('a backup with any missing or changed byte is rejected', async () => {
@@ -54,13 +54,9 @@ test('a backup with any missing or changed byte is rejected', async () => {
     const flipped = Buffer.from(bytes)
     flipped.writeUInt8((bytes[at] ?? 0) ^ 0x10, at)
     fs.writeFileSync(bad, flipped)
-    await assert.rejects(
-      verified(bad),
-      /is damaged: |is not a backup\. |by another version of Tillbridge/,
-      `byte ${at}`,
-    )
+    await assert.rejects(verify(bad), /is damaged: |is not a backup\. |by another version of Tillbridge/, `byte ${at}`)
     fs.writeFileSync(bad, bytes.subarray(0, at))
-    await assert.rejects(verified(bad), /is damaged: |is not a backup\. /, `cut after ${at}`)
+    await assert.rejects(verify(bad), /is damaged: |is not a backup\. /, `cut after ${at}`)
   }
 })
 
@@ -75,9 +71,9 @@ test('a backup whose rows do not match their count is rejected', async () => {
     encodeFrame('E', end),
   ]
   await writeFrames(bad, frames)
-  await assert.rejects(verified(bad), /the rows of store differ from what was written/)
+  await assert.rejects(verify(bad), /the rows of store differ from what was written/)
   await writeFrames(bad, frames.slice(0, 3))
-  await assert.rejects(verified(bad), /its end is missing/)
+  await assert.rejects(verify(bad), /its end is missing/)
 })
 
 test('a backup that another secret signed is rejected', async () => {
@@ -87,42 +83,42 @@ test('a backup that another secret signed is rejected', async () => {
 
 test('a damaged backup or wrong secret leaves the database unchanged', async () => {
   fs.writeFileSync(join(home, 'cut'), fs.readFileSync(file).subarray(0, -40))
-  assert.match(await rejected(join(home, 'cut'), environmentOf(target)), /is damaged: .*Use another backup/)
+  assert.match(await runRejected(join(home, 'cut'), createEnvironment(target)), /is damaged: .*Use another backup/)
   fs.writeFileSync(join(home, 'other'), 'something else')
   assert.match(
-    await rejected(join(home, 'other'), environmentOf(target)),
+    await runRejected(join(home, 'other'), createEnvironment(target)),
     /is not a backup\. Create one with "tillbridge backup <file>"/,
   )
-  const other = environmentOf(target, randomBytes(32).toString('hex'))
-  assert.match(await rejected(file, other), /SECRET_KEY is not the secret that goes with this backup/)
-  assert.match(await rejected(join(home, 'nowhere'), environmentOf(target)), /File .*nowhere not found/)
-  assert.equal(await tablesIn(target), 0)
+  const other = createEnvironment(target, randomBytes(32).toString('hex'))
+  assert.match(await runRejected(file, other), /SECRET_KEY is not the secret that goes with this backup/)
+  assert.match(await runRejected(join(home, 'nowhere'), createEnvironment(target)), /File .*nowhere not found/)
+  assert.equal(await countTables(target), 0)
 })
 
 test('a database with a service or foreign tables is rejected and unchanged', async t => {
   assert.match(
-    await rejected(file, environmentOf(source)),
+    await runRejected(file, createEnvironment(source)),
     /already contains data \(luma\)\. .*DATABASE_URL to a new database/,
   )
-  const strange = await createEmptyDatabase()
-  t.after(() => strange.drop())
-  await strange.db.run(sql`create table theirs (a integer)`)
-  assert.match(await rejected(file, environmentOf(strange)), /already contains other tables \(theirs\)/)
-  assert.equal(await tablesIn(strange), 1)
-  const listed = await runSuccessfully(['service', 'list'], environmentOf(source))
+  const foreignDatabase = await createEmptyDatabase()
+  t.after(() => foreignDatabase.drop())
+  await foreignDatabase.db.run(sql`create table theirs (a integer)`)
+  assert.match(await runRejected(file, createEnvironment(foreignDatabase)), /already contains other tables \(theirs\)/)
+  assert.equal(await countTables(foreignDatabase), 1)
+  const listed = await runSuccessfully(['service', 'list'], createEnvironment(source))
   assert.match(listed, /^luma /m)
 })
 
 test('a newer backup is rejected; an initialised database without services is accepted', async () => {
   await source.db.run(sql`insert into migration (number, name, sha256) values (9999, '9999_later.sql', 'x')`)
-  await runSuccessfully(['backup', join(home, 'newer')], environmentOf(source))
+  await runSuccessfully(['backup', join(home, 'newer')], createEnvironment(source))
   await source.db.run(sql`delete from migration where number = 9999`)
-  const message = await rejected(join(home, 'newer'), environmentOf(target))
+  const message = await runRejected(join(home, 'newer'), createEnvironment(target))
   assert.match(message, /made of migration 9999_later\.sql, which this version does not have/)
-  assert.equal(await tablesIn(target), 0)
-  await runSuccessfully(['migrate'], environmentOf(target))
-  await runSuccessfully(['restore', file], environmentOf(target))
-  assert.match(await runSuccessfully(['service', 'list'], environmentOf(target)), /^luma /m)
+  assert.equal(await countTables(target), 0)
+  await runSuccessfully(['migrate'], createEnvironment(target))
+  await runSuccessfully(['restore', file], createEnvironment(target))
+  assert.match(await runSuccessfully(['service', 'list'], createEnvironment(target)), /^luma /m)
 })
 
 test('a restore is rejected if the clock is behind the backup', async t => {
@@ -136,7 +132,7 @@ test('a restore is rejected if the clock is behind the backup', async t => {
   ]
   await writeFrames(join(home, 'future'), bytes)
   assert.match(
-    await rejected(join(home, 'future'), environmentOf(behind)),
+    await runRejected(join(home, 'future'), createEnvironment(behind)),
     /the clock of this database shows .* Correct the clock/,
   )
 })

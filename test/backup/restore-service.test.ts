@@ -24,11 +24,11 @@ const [file, identity] = [join(home, 'all.tillbridge'), join(home, 'identity')]
 let api: TestApi
 let neighbour: Caller
 let environment: Environment
-let atBackup: Record<string, string>
+let digestsAtBackup: Record<string, string>
 let cursor = ''
 
-/** Tables that a restore in place leaves alone, or whose rows change with each request. */
-const others = /^(service|service_move|account.*|api_key|deprecated_use|audit|erasure|request_.*)$/
+/** Tables that a restore in place doesn't replace, or whose rows change with each request. */
+const excludedTables = /^(service|service_move|account.*|api_key|deprecated_use|audit|erasure|request_.*)$/
 
 /** Returns a digest of the service's rows in each restored table. */
 async function digestRows(db: Db, { service }: Pick<Caller, 'service'>) {
@@ -36,7 +36,7 @@ async function digestRows(db: Db, { service }: Pick<Caller, 'service'>) {
     select c.relname as name from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attname = 'service_id'
      where c.relkind = 'r' and c.relnamespace = 'public'::regnamespace order by 1`)
   const digests: Record<string, string> = {}
-  for (const { name } of tables.filter(table => !others.test(table.name))) {
+  for (const { name } of tables.filter(table => !excludedTables.test(table.name))) {
     const row = await db.row<{ digest: string }>(sql`
       select count(*)::text || ' ' || md5(coalesce(string_agg(t::text, '' order by t::text), '')) as digest
         from ${raw(name)} t where service_id = ${service.id}`)
@@ -45,10 +45,10 @@ async function digestRows(db: Db, { service }: Pick<Caller, 'service'>) {
   return digests
 }
 
-const restoring = (...more: string[]) => ['service', 'restore', api.service.name, file, '--identity', identity, ...more]
-const confirmed = () => restoring('--yes', api.service.name)
+const buildArgs = (...more: string[]) => ['service', 'restore', api.service.name, file, '--identity', identity, ...more]
+const buildConfirmedArgs = () => buildArgs('--yes', api.service.name)
 const addCustomer = (caller: Caller) => post(caller, '/customers', buildCustomer())
-const readFeed = (from?: string) =>
+const getChanges = (from?: string) =>
   api.get(`/changes?kinds=customer&limit=1000${from === undefined ? '' : `&after_cursor=${from}`}`)
 
 before(async () => {
@@ -72,46 +72,46 @@ before(async () => {
     assert.equal((await addCustomer(shop)).status, 201)
   }
   await runSuccessfully(['backup', file], environment)
-  atBackup = await digestRows(api.db, api)
+  digestsAtBackup = await digestRows(api.db, api)
 })
 after(() => api?.stop())
 
 /** Changes the service after the backup. */
-async function change() {
+async function changeService() {
   assert.equal((await issueVoucher(api)).status, 201)
   assert.equal((await addCustomer(api)).status, 201)
   await runSuccessfully(['service', 'set', api.service.name, 'tombstoneRetentionDays=91'], environment)
-  cursor = (await readFeed()).json.meta.endCursor
+  cursor = (await getChanges()).json.meta.endCursor
 }
 
 /** Asserts that the service has the rows and settings of the backup, and that clients start over. */
 async function assertRestored() {
-  assert.deepEqual(await digestRows(api.db, api), atBackup)
+  assert.deepEqual(await digestRows(api.db, api), digestsAtBackup)
   const shown = await runSuccessfully(['service', 'show', api.service.name], environment)
   assert.match(shown, /^tombstoneRetentionDays = 90$/m)
-  await waitUntil(async () => (await readFeed(cursor)).status === 410, 'cursors from before the restore have expired')
-  assert.equal((await readFeed(cursor)).json.code, 'cursor_expired')
-  const { status, json } = await readFeed()
+  await waitUntil(async () => (await getChanges(cursor)).status === 410, 'cursors from before the restore have expired')
+  assert.equal((await getChanges(cursor)).json.code, 'cursor_expired')
+  const { status, json } = await getChanges()
   assert.equal(status, 200)
   const listed = await api.get('/customers/search?updated_after=2020-01-01%2000:00:00')
   assert.equal(json.data.length, listed.json.data.length)
 }
 
 test('a dry run shows the rows of each table and replaces nothing', async () => {
-  await change()
-  const now = await digestRows(api.db, api)
-  const out = await runSuccessfully(restoring('--dry-run'), environment)
+  await changeService()
+  const digestsBefore = await digestRows(api.db, api)
+  const out = await runSuccessfully(buildArgs('--dry-run'), environment)
   const [, current, stored] = /^customer +(\d+) +(\d+)$/m.exec(out) ?? []
   assert.equal(Number(current), Number(stored) + 1)
   assert.match(out, /Dry run: nothing was replaced/)
-  assert.deepEqual(await digestRows(api.db, api), now)
+  assert.deepEqual(await digestRows(api.db, api), digestsBefore)
 })
 
 test('a service is restored only after typing its name', async () => {
   const program = ['sh', '-c', `echo no | '${process.execPath}' '${cli}' "$@"`, 'sh'] as const
   for (const [args, how] of [
-    [restoring(), { program }],
-    [restoring('--yes', 'other'), {}],
+    [buildArgs(), { program }],
+    [buildArgs('--yes', 'other'), {}],
   ] as const) {
     const { code, err } = await runCommand(args, environment, how)
     assert.equal(code, 1)
@@ -124,18 +124,18 @@ test('a backup without the service, or of another secret, is rejected', async ()
   const missing = await runCommand(['service', 'restore', service.name, file, '--identity', identity], environment)
   assert.equal(missing.code, 1)
   assert.match(missing.err, new RegExp(`doesn't contain ${service.name}\\. Services in it: `))
-  const foreign = await runCommand(confirmed(), { ...environment, SECRET_KEY: 'x'.repeat(40) })
+  const foreign = await runCommand(buildConfirmedArgs(), { ...environment, SECRET_KEY: 'x'.repeat(40) })
   assert.equal(foreign.code, 1)
 })
 
 test('a backup with other tables is rejected', async () => {
-  const now = await digestRows(api.db, api)
+  const digestsBefore = await digestRows(api.db, api)
   // The database was migrated by the next release since the backup.
   await api.db.run(
     sql`insert into migration (number, name, sha256, requires) values (9999, '9999_next.sql', 'next', 0)`,
   )
   try {
-    for (const args of [restoring('--dry-run'), confirmed()]) {
+    for (const args of [buildArgs('--dry-run'), buildConfirmedArgs()]) {
       const { code, err } = await runCommand(args, environment)
       assert.equal(code, 1)
       assert.match(err, /^tillbridge: The backup was written by \S+ \S+ and has other tables than this database\./m)
@@ -144,7 +144,7 @@ test('a backup with other tables is rejected', async () => {
   } finally {
     await api.db.run(sql`delete from migration where number = 9999`)
   }
-  assert.deepEqual(await digestRows(api.db, api), now)
+  assert.deepEqual(await digestRows(api.db, api), digestsBefore)
   assert.equal((await addCustomer(api)).status, 201)
 })
 
@@ -157,7 +157,7 @@ test('a role that cannot disable triggers is named with the remedy', async () =>
     const url = new URL(api.database.connection)
     url.username = role
     url.password = 'limited'
-    const { code, err } = await runCommand(restoring('--dry-run'), { ...environment, DATABASE_URL: String(url) })
+    const { code, err } = await runCommand(buildArgs('--dry-run'), { ...environment, DATABASE_URL: String(url) })
     assert.equal(code, 1)
     assert.match(err, new RegExp(`grant set on parameter session_replication_role to ${role}`))
   } finally {
@@ -167,16 +167,16 @@ test('a role that cannot disable triggers is named with the remedy', async () =>
 })
 
 test('a paused service is read, its writes wait, and others are served', async () => {
-  const untouched = await digestRows(api.db, neighbour)
+  const neighbourDigests = await digestRows(api.db, neighbour)
   const stream = api.request(`/changes/stream?kinds=customer&after_cursor=${cursor}`)
-  const restore = startCommand(confirmed(), { ...environment, FAILPOINT: 'service_paused:stop' })
+  const restore = startCommand(buildConfirmedArgs(), { ...environment, FAILPOINT: 'service_paused:stop' })
   await waitUntil(async () => (await addCustomer(api)).status === 503, 'writes are paused', 60_000)
   const rejected = await addCustomer(api)
   assert.equal(rejected.json.code, 'service_unavailable')
   assert.match(rejected.json.detail, /restored/)
   assert.ok(Number(rejected.headers['retry-after']) > 0)
-  assert.equal((await readFeed(cursor)).status, 200)
-  assert.deepEqual(await digestRows(api.db, neighbour), untouched)
+  assert.equal((await getChanges(cursor)).status, 200)
+  assert.deepEqual(await digestRows(api.db, neighbour), neighbourDigests)
   const load = startWriting(neighbour)
   restore.child.kill('SIGCONT')
   assert.equal((await restore.ended).code, 0, restore.err)
@@ -193,24 +193,24 @@ test('a paused service is read, its writes wait, and others are served', async (
   assert.equal((await addCustomer(api)).status, 201)
 })
 
-const abandoned = () =>
-  waitUntil(async () => (await listAbandonedMoves(api.db)).length > 0, 'the restore counts as dead', 60_000)
+const waitUntilAbandoned = () =>
+  waitUntil(async () => (await listAbandonedMoves(api.db)).length > 0, 'the lease of the restore expires', 60_000)
 
 for (const [when, failpoint] of [
   ['during the pause', 'service_paused'],
   ['before its commit', 'service_rows_replaced'],
 ] as const)
   test(`a restore killed ${when} leaves the service as it was`, async () => {
-    await change()
-    const now = await digestRows(api.db, api)
-    const killed = startCommand(confirmed(), { ...environment, FAILPOINT: failpoint })
+    await changeService()
+    const digestsBefore = await digestRows(api.db, api)
+    const killed = startCommand(buildConfirmedArgs(), { ...environment, FAILPOINT: failpoint })
     assert.equal((await killed.ended).signal, 'SIGKILL', killed.err)
-    assert.deepEqual(await digestRows(api.db, api), now)
+    assert.deepEqual(await digestRows(api.db, api), digestsBefore)
     assert.equal((await addCustomer(api)).status, 503)
-    const early = await runCommand(['service', 'restore', api.service.name, '--undo'], environment)
-    if (early.code) {
-      assert.match(early.err, /Another process is restoring/)
-      await abandoned()
+    const rejectedUndo = await runCommand(['service', 'restore', api.service.name, '--undo'], environment)
+    if (rejectedUndo.code) {
+      assert.match(rejectedUndo.err, /Another process is restoring/)
+      await waitUntilAbandoned()
       const doctor = await runCommand(['doctor'], environment)
       assert.match(doctor.out, /is being restored, interrupted \d+ s ago\. .*tillbridge service restore \S+ --undo/)
       const moved = await runCommand(['service', 'move', api.service.name, '--undo'], environment)
@@ -221,13 +221,13 @@ for (const [when, failpoint] of [
   })
 
 test('a worker ends a restore that was killed after its commit', async () => {
-  await change()
-  const killed = startCommand(confirmed(), { ...environment, FAILPOINT: 'service_restored' })
+  await changeService()
+  const killed = startCommand(buildConfirmedArgs(), { ...environment, FAILPOINT: 'service_restored' })
   assert.equal((await killed.ended).signal, 'SIGKILL', killed.err)
   await assertRestored()
-  await abandoned()
+  await waitUntilAbandoned()
   const worker = startCommand(['worker'], { ...environment, LOG_LEVEL: 'warn' })
-  await waitUntil(async () => (await listAbandonedMoves(api.db)).length === 0, 'a worker has ended it', 60_000)
+  await waitUntil(async () => (await listAbandonedMoves(api.db)).length === 0, 'a worker finishes the restore', 60_000)
   worker.child.kill()
   await worker.ended
   assert.equal((await addCustomer(api)).status, 201)

@@ -43,19 +43,23 @@ before(async () => {
 })
 after(() => api?.stop())
 
-/** Stores two backups, of which one stays, lists and fetches it, and checks that nothing else is left or deleted. */
+/** Stores two backups, of which one is kept, and lists, fetches and verifies it. Checks that no other file is left or deleted. */
 async function testStorage(storage: Environment, list: () => string[]) {
   const settings = { ...environment, ...storage }
   assert.match(await runSuccessfully(['backup'], settings), /^Backup control-\d{8}T\d{6}Z\.tillbridge stored\.$/m)
   const [first] = list().filter(isBackup)
-  await waitUntil(() => formatName('control') !== first, 'the next second', 2_000)
+  await waitUntil(() => formatName('control') !== first, 'the next second begins', 2_000)
   const output = await runSuccessfully(['backup'], settings)
-  assert.match(output, /^Encrypted backup taken and verified: [\d,]+ rows/m, 'no path of a temporary file')
+  assert.match(
+    output,
+    /^Encrypted backup taken and verified: [\d,]+ rows/m,
+    'the output must not name a temporary file',
+  )
   assert.match(output, new RegExp(`^Backup ${first} deleted, because BACKUP_KEEP is 1\\.$`, 'm'))
   const [name = '', ...more] = list().filter(isBackup)
   assert.deepEqual(more, [])
   assert.notEqual(name, first)
-  assert.ok(list().includes('notes.txt'), 'a file of another program stays')
+  assert.ok(list().includes('notes.txt'), 'a file of another program must be kept')
   assert.match(await runSuccessfully(['backup', 'list'], settings), new RegExp(`^${name} +0\\.0 MB$`, 'm'))
   const copy = join(home, `copy-${name}`)
   const { DATABASE_URL, ...offline } = settings
@@ -64,8 +68,8 @@ async function testStorage(storage: Environment, list: () => string[]) {
     await runSuccessfully(['backup', 'verify', copy, '--identity', identity], offline),
     /Signature, digest and every row match/,
   )
-  const again = await runCommand(['backup', 'fetch', name, copy], offline)
-  assert.match(again.err, /can't be written: EEXIST/)
+  const repeated = await runCommand(['backup', 'fetch', name, copy], offline)
+  assert.match(repeated.err, /can't be written: EEXIST/)
   const missing = await runCommand(['backup', 'fetch', first ?? '', join(home, 'none')], offline)
   assert.match(missing.err, /not found\. Run "tillbridge backup list"/)
   const uploads = join(home, 'data/backup-upload')
@@ -81,7 +85,7 @@ test('a folder keeps, lists and returns backups', async () => {
   const draft = '.control-20260101T000000Z.tillbridge.other.1.part'
   fs.writeFileSync(join(folder, draft), '')
   fs.utimesSync(join(folder, draft), 1, 1)
-  // As if another process had renamed or deleted them since the folder was read.
+  // Broken links, like files that another process has renamed or deleted since the folder was read.
   for (const name of ['.east-20260101T000000Z.tillbridge.other.2.part', 'east-20260101T000000Z.tillbridge'])
     fs.symlinkSync('gone', join(folder, name))
   await testStorage({ BACKUP_STORAGE: folder }, () => fs.readdirSync(folder))
@@ -136,14 +140,14 @@ test('an S3-compatible bucket keeps, lists and returns backups', async t => {
   assert.match((await runCommand(['backup', 'list'], missing)).err, /The S3 bucket nowhere at \S+ doesn't exist\. /)
 })
 
-/** Lets two commands read the database at the same time: by hand, or of a worker that lost its lease. */
+/** Runs two backups at the same time, such as a manual one and one of a worker that lost its lease. */
 async function testSimultaneous(settings: Environment) {
   const commands = await api.db.transaction(async tx => {
     await tx.run(sql`lock table store in access exclusive mode`)
     const started = [1, 2].map(() => startCommand(['backup'], settings))
-    const waiting = sql`
+    const blocked = sql`
       select from pg_locks where not granted and database = (select oid from pg_database where datname = current_database())`
-    await waitUntil(async () => (await api.db.run(waiting)) === 2, 'both have begun')
+    await waitUntil(async () => (await api.db.run(blocked)) === 2, 'both backups have begun')
     return started
   })
   for (const { ended } of commands) await ended
@@ -179,10 +183,10 @@ test('a worker takes scheduled backups, and doctor and metrics report their age'
   const worker = startCommand(['worker'], { ...settings, METRICS_PORT: String(port) })
   await waitUntil(
     async () => (await api.db.row(sql`select from installation where backed_up_at is not null`)) !== undefined,
-    'a backup',
+    'a backup is taken',
     60_000,
   )
-  await waitUntil(() => /"backup stored"/.test(worker.err), 'it is logged', 60_000)
+  await waitUntil(() => /"backup stored"/.test(worker.err), 'the backup is logged', 60_000)
   const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
   assert.match(metrics, /^tillbridge_backup_schedule_seconds\{database="control"\} 3600$/m)
   assert.match(metrics, /^tillbridge_backup_timestamp_seconds\{database="control"\} \d{10}/m)
@@ -211,7 +215,7 @@ test('a backup no longer scheduled does not wait for a worker', async () => {
   const worker = startCommand(['worker'], settings)
   await waitUntil(
     async () => (await api.db.run(sql`select from job where name = 'take-backup' and due_at > now()`)) === 1,
-    'it is not due',
+    'the job is rescheduled',
     20_000,
   )
   worker.child.kill('SIGTERM')

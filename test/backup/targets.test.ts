@@ -31,7 +31,7 @@ test('a backup replaces only a regular file', async () => {
 
 test('a backup to a symbolic link writes its target', async () => {
   const [link, file] = [join(home, 'latest.tillbridge'), join(home, 'monday.tillbridge')]
-  fs.writeFileSync(file, 'the one before')
+  fs.writeFileSync(file, 'the previous backup')
   fs.symlinkSync('monday.tillbridge', link)
   await runSuccessfully(['backup', link], environment)
   assert.ok(fs.lstatSync(link).isSymbolicLink())

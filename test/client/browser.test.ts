@@ -12,28 +12,32 @@ import { browserMissing, openPage } from '../support/browser.ts'
 import { fillShop } from '../support/order-shop.ts'
 import { checkout } from '../support/processes.ts'
 import { startTestApi } from '../support/service.ts'
-import { apiKeyOf } from './shop.ts'
+import { toApiKey } from './shop.ts'
 
-/** A web site that has the client's source, without its types, and what is below `/api` from the service, as a proxy would. */
+/** Starts a website that serves the client's source without types, and forwards `/api` to the server. */
 async function startSite(target: { baseUrl: string; ca: string }) {
   const directory = mkdtempSync(join(tmpdir(), 'tillbridge-site-'))
   const { certFile, keyFile } = ensureLocalFiles(directory)
   const certificate = { cert: readFileSync(certFile), key: readFileSync(keyFile) }
-  const server = createServer(certificate, (incoming, answer) => {
+  const server = createServer(certificate, (incoming, outgoing) => {
     const { url = '', method, headers } = incoming
     if (url.startsWith('/api/')) {
-      const far = request(target.baseUrl + url.slice(4), { method, headers, ca: target.ca, agent: false }, response => {
-        answer.writeHead(response.statusCode ?? 502, response.headers)
-        response.pipe(answer)
-      })
-      far.on('error', () => answer.destroy())
-      answer.on('close', () => far.destroy())
-      incoming.pipe(far)
+      const serverRequest = request(
+        target.baseUrl + url.slice(4),
+        { method, headers, ca: target.ca, agent: false },
+        response => {
+          outgoing.writeHead(response.statusCode ?? 502, response.headers)
+          response.pipe(outgoing)
+        },
+      )
+      serverRequest.on('error', () => outgoing.destroy())
+      outgoing.on('close', () => serverRequest.destroy())
+      incoming.pipe(serverRequest)
     } else if (/^\/(client|scripts)\/[\w/-]+\.ts$/.test(url)) {
       const text = stripTypeScriptTypes(readFileSync(join(checkout, normalize(url)), 'utf8'))
-      answer.writeHead(200, { 'content-type': 'text/javascript' }).end(text)
+      outgoing.writeHead(200, { 'content-type': 'text/javascript' }).end(text)
     } else
-      answer
+      outgoing
         .writeHead(200, { 'content-type': 'text/html' })
         .end('<!doctype html><link rel="icon" href="data:,"><p>A shop')
   })
@@ -57,7 +61,7 @@ test('the client paginates, writes, follows and verifies in a browser', {
   const page = await openPage(site)
   after(() => page.close())
   await page.goTo(site)
-  const connection = { url: `${site}/api`, apiKey: apiKeyOf(api), service: api.service.name }
+  const connection = { url: `${site}/api`, apiKey: toApiKey(api), service: api.service.name }
   const outcome = await page.evaluate(
     `import('/scripts/runtimes/program.ts').then(({ program }) => program(${JSON.stringify(connection)}))`,
   )
@@ -69,6 +73,6 @@ test('the client paginates, writes, follows and verifies in a browser', {
     followed: 'changed',
     rejectedSignature: 'timestamp_off',
   })
-  const complaints = page.pageErrors.filter(complaint => !complaint.includes('404'))
-  assert.deepEqual(complaints, [])
+  const otherErrors = page.pageErrors.filter(error => !error.includes('404'))
+  assert.deepEqual(otherErrors, [])
 })

@@ -14,17 +14,17 @@ import { upsertCustomers } from '../../src/store/customers/customers.ts'
 import { address, buildOrder, fillShop } from '../support/order-shop.ts'
 import { startTestApi } from '../support/service.ts'
 import { addVouchers, pin, voucherSettings } from '../support/voucher-shop.ts'
-import { clientOf } from './shop.ts'
+import { createClient } from './shop.ts'
 
 const api = await startTestApi({ settings: voucherSettings })
 after(() => api.stop())
 await fillShop(api.db, api.service)
-const client = clientOf(api)
+const client = createClient(api)
 
-/** Returns the error that a call ends with. */
-const failure = async (call: Promise<unknown>): Promise<TillbridgeError> =>
+/** Returns the error of a call. Fails if the call succeeds. */
+const catchError = async (call: Promise<unknown>): Promise<TillbridgeError> =>
   call.then(
-    () => assert.fail('it succeeds'),
+    () => assert.fail('the call must fail'),
     error => error,
   )
 
@@ -63,9 +63,9 @@ test('a change applies to the read record and rejects a changed one', async () =
   assert.match(responseMeta(read)?.etag ?? '', /^"/)
   const written = await client.customers.update('65432', { title: 'Mr' }, { ifMatch: read })
   assert.equal(written.title, 'Mr')
-  const late = await failure(client.customers.update('65432', { title: 'Dr' }, { ifMatch: read }))
-  assert.ok(late instanceof ConflictError)
-  assert.equal(late.code, 'precondition_failed')
+  const staleUpdate = await catchError(client.customers.update('65432', { title: 'Dr' }, { ifMatch: read }))
+  assert.ok(staleUpdate instanceof ConflictError)
+  assert.equal(staleUpdate.code, 'precondition_failed')
   assert.equal((await client.customers.update('65432', { title: 'Dr' }, { ifMatch: written })).title, 'Dr')
 })
 
@@ -84,8 +84,8 @@ test('a write returns its warnings with the record', async () => {
 
 test('a dry run returns a result and keeps nothing', async () => {
   const body = { firstname: 'Try', surname: 'Out', contact: { email: 'try@example.com' } }
-  const tried = await client.customers.create(body, { dryRun: true })
-  assert.deepEqual([tried.id, tried.firstname], [null, 'Try'])
+  const result = await client.customers.create(body, { dryRun: true })
+  assert.deepEqual([result.id, result.firstname], [null, 'Try'])
   assert.equal(await client.customers.find({ email: 'try@example.com' }).first(), undefined)
 })
 
@@ -105,53 +105,56 @@ test('an order is paid with a locked voucher and found by number', async () => {
 
 test('errors have a code, a class for handling and all field errors', async () => {
   const wrong = { ...buildOrder([{ sku: 'NONE', quantity: 0 }]), billingAddress: { ...address, city: '' } }
-  const rejected = await failure(client.orders.place(wrong))
+  const rejected = await catchError(client.orders.place(wrong))
   assert.ok(rejected instanceof InvalidRequestError && rejected instanceof TillbridgeError)
   assert.deepEqual([rejected.code, rejected.status, rejected.name], ['invalid_field', 422, 'InvalidRequestError'])
   assert.deepEqual(rejected.errors.map(({ pointer }) => pointer).sort(), ['/billingAddress/city', '/lines/0/quantity'])
   assert.match(rejected.requestId ?? '', /./)
   assert.match(rejected.idempotencyKey ?? '', /^[\w-]{36}$/)
-  const missing = await failure(client.customers.get('no/such?customer'))
+  const missing = await catchError(client.customers.get('no/such?customer'))
   assert.ok(missing instanceof NotFoundError)
   assert.equal(missing.problem?.instance, '/customers/no%2Fsuch%3Fcustomer')
-  const stranger = await failure(
-    clientOf(api, { ...api, password: 'wrong' })
+  const unauthorised = await catchError(
+    createClient(api, { ...api, password: 'wrong' })
       .stores.list()
       .all(),
   )
-  assert.ok(stranger instanceof AccessError)
-  assert.equal(stranger.code, 'invalid_credentials')
-  const unread = await failure(client.transactions.search({ updatedAfter: 'yesterday' }).all())
-  assert.deepEqual([unread.code, unread.errors[0]?.parameter], ['invalid_timestamp', 'updated_after'])
+  assert.ok(unauthorised instanceof AccessError)
+  assert.equal(unauthorised.code, 'invalid_credentials')
+  const invalidTimestamp = await catchError(client.transactions.search({ updatedAfter: 'yesterday' }).all())
+  assert.deepEqual(
+    [invalidTimestamp.code, invalidTimestamp.errors[0]?.parameter],
+    ['invalid_timestamp', 'updated_after'],
+  )
 })
 
 test('an invalid request is rejected before it is sent', async () => {
   for (const id of ['', '.', '..']) assert.throws(() => client.customers.get(id), TypeError)
   const options = { idempotencyKey: 'Größe' }
-  assert.equal((await failure(client.orders.place(buildOrder([]), { idempotencyKey: '日本' }))).name, 'TypeError')
-  assert.equal((await failure(client.orders.place(buildOrder([]), options))).code, 'idempotency_key_invalid')
+  assert.equal((await catchError(client.orders.place(buildOrder([]), { idempotencyKey: '日本' }))).name, 'TypeError')
+  assert.equal((await catchError(client.orders.place(buildOrder([]), options))).code, 'idempotency_key_invalid')
 })
 
 test('an error never contains a PIN', async () => {
-  const rejected = await failure(client.vouchers.lookUp({ number: 'v 1', pin: '987654' }))
+  const rejected = await catchError(client.vouchers.lookUp({ number: 'v 1', pin: '987654' }))
   assert.equal(rejected.code, 'voucher_not_accepted')
   assert.doesNotMatch(JSON.stringify(rejected) + rejected.message + rejected.stack, /987654/)
 })
 
 test('a bulk export is one response with its asOf', async () => {
   const pagination = client.customers.search({ limit: 3 })
-  const whole: unknown[] = []
-  for await (const customer of pagination.export()) whole.push(customer)
+  const exported: unknown[] = []
+  for await (const customer of pagination.export()) exported.push(customer)
   const paged = client.customers.search()
-  assert.deepEqual(whole, await paged.all())
+  assert.deepEqual(exported, await paged.all())
   assert.equal(pagination.meta?.asOf, paged.meta?.asOf)
   const feed = client.changes.list({ kinds: 'customer', records: true })
   const records: unknown[] = []
   for await (const { record } of feed.export()) records.push(record)
-  assert.deepEqual(records, whole)
-  const more = await client.changes.list({ kinds: 'customer', afterCursor: feed.meta?.endCursor ?? '' }).all()
-  assert.deepEqual(more, [])
-  const rejected = await failure(client.inventory.list({ sku: 'none' }).export().next())
+  assert.deepEqual(records, exported)
+  const laterChanges = await client.changes.list({ kinds: 'customer', afterCursor: feed.meta?.endCursor ?? '' }).all()
+  assert.deepEqual(laterChanges, [])
+  const rejected = await catchError(client.inventory.list({ sku: 'none' }).export().next())
   assert.ok(rejected instanceof NotFoundError)
 })
 
@@ -171,22 +174,22 @@ test('a bulk export left early or aborted sends no further request', async () =>
 
 test('a truncated bulk export is an error', async () => {
   const large = await api.createService({ readsPerMinute: 'off' })
-  const some = Array.from({ length: 2_000 }, (_, i) => ({
+  const customers = Array.from({ length: 2_000 }, (_, i) => ({
     id: `l${i}`,
     firstname: randomBytes(7_500).toString('base64'),
   }))
-  await upsertCustomers(api.db, large.service, some)
-  const lines = clientOf(api, large).customers.search().export()
+  await upsertCustomers(api.db, large.service, customers)
+  const lines = createClient(api, large).customers.search().export()
   await lines.next()
-  await api.db.run(sql`alter table customer rename column record to elsewhere`)
+  await api.db.run(sql`alter table customer rename column record to renamed`)
   try {
-    const error = await failure(
+    const error = await catchError(
       (async () => {
         for await (const _ of lines);
       })(),
     )
     assert.equal(error.code, 'truncated')
   } finally {
-    await api.db.run(sql`alter table customer rename column elsewhere to record`)
+    await api.db.run(sql`alter table customer rename column renamed to record`)
   }
 })

@@ -10,12 +10,12 @@ const files = await buildClientFiles()
 
 test("the client's schemas and operations match the API", async () => {
   for (const [name, text] of Object.entries(files)) {
-    const there = await readFile(new URL(name, source), 'utf8').catch(() => '')
-    assert.ok(there === text, `client/src/${name} is stale: run \`npm run docs\``)
+    const stored = await readFile(new URL(name, source), 'utf8').catch(() => '')
+    assert.ok(stored === text, `client/src/${name} is stale: run \`npm run docs\``)
   }
 })
 
 test('the client has no schema or operation missing from the API', () => {
-  const there = globSync('{api,shapes}/*', { cwd: fileURLToPath(source) })
-  assert.deepEqual(there.sort(), Object.keys(files).sort())
+  const storedFiles = globSync('{api,shapes}/*', { cwd: fileURLToPath(source) })
+  assert.deepEqual(storedFiles.sort(), Object.keys(files).sort())
 })

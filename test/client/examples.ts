@@ -8,10 +8,10 @@ export const examples = [...readme.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, te
 const isImport = (line: string) => line.startsWith('import ')
 
 /**
- * All examples as one program, for the client of `given`, each in a scope of its own behind the first, which connects. It prints where
- * an example ends, and hands a delivery to the last one, which receives deliveries.
+ * Builds one program of all examples. The first example connects, and each later one runs in a separate block. The program
+ * prints the end of each example, and passes a delivery to the last one, which receives deliveries.
  */
-export function programOf({ url, apiKey, service }: { url: string; apiKey: string; service: string }): string {
+export function buildProgram({ url, apiKey, service }: { url: string; apiKey: string; service: string }): string {
   const snippets = examples.map(text =>
     text
       .replace('https://localhost:8443', url)
@@ -25,13 +25,13 @@ export function programOf({ url, apiKey, service }: { url: string; apiKey: strin
     connect,
     ...laterSnippets.map(
       (text, i) =>
-        `{\n${text}${i === laterSnippets.length - 1 ? receiving : ''}console.log('example ${i + 2} is done')\n}`,
+        `{\n${text}${i === laterSnippets.length - 1 ? receiveDelivery : ''}console.log('example ${i + 2} is done')\n}`,
     ),
     'export {}',
   ].join('\n')
 }
 
-const receiving = `
+const receiveDelivery = `
 const { body, headers } = JSON.parse((globalThis as unknown as { delivery: string }).delivery)
 console.log('received:', (await receive(new Request('https://shop.example/hooks', { method: 'POST', body, headers }))).status)
 `

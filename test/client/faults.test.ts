@@ -14,26 +14,26 @@ import {
 import { sql } from '../../src/database/db.ts'
 import { buildOrder, fillShop } from '../support/order-shop.ts'
 import { startTestApi } from '../support/service.ts'
-import { clientOf, startNetwork } from './shop.ts'
+import { createClient, startNetwork } from './shop.ts'
 
 const settings = { currency: 'AUD', readsPerMinute: 'off', writesPerMinute: 'off' } as const
 const api = await startTestApi({ settings })
 after(() => api.stop())
 await fillShop(api.db, api.service)
 const network = await startNetwork(api.baseUrl)
-const client = clientOf(api, api, { url: network.url })
+const client = createClient(api, api, { url: network.url })
 
 const order = buildOrder([{ sku: 'TEE', quantity: 1 }])
-const orders = () => api.db.run(sql`select from sales_order where service_id = ${api.service.id}`)
+const countOrders = () => api.db.run(sql`select from sales_order where service_id = ${api.service.id}`)
 let created = 0
-const customer = () => ({ firstname: 'Ann', surname: 'Lee', contact: { email: `ann${++created}@example.com` } })
+const buildCustomer = () => ({ firstname: 'Ann', surname: 'Lee', contact: { email: `ann${++created}@example.com` } })
 
 test('an order whose response is lost twice is placed once', async () => {
-  const before = await orders()
+  const before = await countOrders()
   network.loseResponses(2)
   const placed = await client.orders.place(order)
-  assert.equal(responseMeta(placed)?.replayed, true, 'the first try was carried out')
-  assert.equal(await orders(), before + 1)
+  assert.equal(responseMeta(placed)?.replayed, true, 'the first attempt must have placed the order')
+  assert.equal(await countOrders(), before + 1)
 })
 
 test('a read with a lost response, then a cut one, is repeated', async () => {
@@ -43,16 +43,16 @@ test('a read with a lost response, then a cut one, is repeated', async () => {
 })
 
 test('an unanswered write ends as unknown and is found by its key', async () => {
-  const before = await orders()
+  const before = await countOrders()
   network.loseResponses(1_000)
   const lost = await client.orders.place(order, { retryTimeoutMs: 300, reconcileTimeoutMs: 300 }).catch(error => error)
   network.loseResponses(0)
   assert.ok(lost instanceof OutcomeUnknownError)
   assert.equal(lost.code, 'outcome_unknown')
-  assert.equal(await orders(), before + 1)
+  assert.equal(await countOrders(), before + 1)
   const placed = await client.orders.place(order, { idempotencyKey: lost.idempotencyKey })
   assert.equal(responseMeta(placed)?.replayed, true)
-  assert.equal(await orders(), before + 1)
+  assert.equal(await countOrders(), before + 1)
 })
 
 test('a change with a lost response succeeds despite the changed record', async () => {
@@ -67,19 +67,19 @@ test('a change with a lost response succeeds despite the changed record', async 
 })
 
 test('a write whose repeat is rejected early has an unknown outcome', async () => {
-  const stranger = await startTestApi()
-  after(() => stranger.stop())
+  const otherApi = await startTestApi()
+  after(() => otherApi.stop())
   let tries = 0
-  const rotated = clientOf(stranger, api, {
+  const switchingClient = createClient(otherApi, api, {
     url: network.url,
     fetch(url, init) {
-      if (++tries === 2) network.leadTo(stranger.baseUrl)
+      if (++tries === 2) network.redirectTo(otherApi.baseUrl)
       return fetch(url, init)
     },
   })
   network.loseResponses(1)
-  const unknown = await rotated.orders.place(order).catch(error => error)
-  network.leadTo(api.baseUrl)
+  const unknown = await switchingClient.orders.place(order).catch(error => error)
+  network.redirectTo(api.baseUrl)
   assert.ok(unknown instanceof OutcomeUnknownError)
   assert.equal((unknown.cause as AccessError).code, 'invalid_credentials')
   const placed = await client.orders.place(order, { idempotencyKey: unknown.idempotencyKey })
@@ -88,56 +88,60 @@ test('a write whose repeat is rejected early has an unknown outcome', async () =
 
 test('a call survives a restart of the server', async () => {
   const first = await startTestApi({ sharedWith: api })
-  network.leadTo(first.baseUrl)
-  const through = clientOf(first, api, { url: network.url })
-  await through.stores.list().all()
+  network.redirectTo(first.baseUrl)
+  const proxyClient = createClient(first, api, { url: network.url })
+  await proxyClient.stores.list().all()
   await first.stop()
-  const before = await orders()
-  const placing = through.orders.place(order)
-  const reading = through.customers.get('65433')
+  const before = await countOrders()
+  const placing = proxyClient.orders.place(order)
+  const reading = proxyClient.customers.get('65433')
   await delay(500)
   const second = await startTestApi({ sharedWith: api })
-  clientOf(second)
-  network.leadTo(second.baseUrl)
+  createClient(second)
+  network.redirectTo(second.baseUrl)
   assert.equal((await reading).firstname, 'Jane')
   await placing
-  assert.equal(await orders(), before + 1)
+  assert.equal(await countOrders(), before + 1)
   await second.stop()
-  network.leadTo(api.baseUrl)
+  network.redirectTo(api.baseUrl)
 })
 
 test('a read without a server ends on timeout or abort', async () => {
-  network.leadTo('https://localhost:1')
-  const away = await client.customers.get('65432', { retryTimeoutMs: 500 }).catch(error => error)
-  assert.ok(away instanceof UnavailableError)
-  assert.equal(away.code, 'no_response')
+  network.redirectTo('https://localhost:1')
+  const unavailable = await client.customers.get('65432', { retryTimeoutMs: 500 }).catch(error => error)
+  assert.ok(unavailable instanceof UnavailableError)
+  assert.equal(unavailable.code, 'no_response')
   const pending = client.customers.get('65432', { signal: AbortSignal.timeout(100) })
   await assert.rejects(pending, { name: 'TimeoutError' })
-  network.leadTo(api.baseUrl)
+  network.redirectTo(api.baseUrl)
 })
 
 test('a write already in progress is waited for', async () => {
-  const holding = await api.db.pool.connect()
+  const lockingClient = await api.db.pool.connect()
   try {
-    await holding.query('begin')
-    await holding.query('lock table customer in share mode')
-    const [body, options] = [customer(), { idempotencyKey: 'at once' }]
+    await lockingClient.query('begin')
+    await lockingClient.query('lock table customer in share mode')
+    const [body, options] = [buildCustomer(), { idempotencyKey: 'same-key' }]
     const both = Promise.all([client.customers.create(body, options), client.customers.create(body, options)])
     await delay(300)
-    await holding.query('rollback')
+    await lockingClient.query('rollback')
     const [first, other] = await both
     assert.equal(first.id, other.id)
     assert.deepEqual([first, other].map(response => responseMeta(response)?.replayed).sort(), [false, true])
   } finally {
-    holding.release(true)
+    lockingClient.release(true)
   }
 })
 
 test('an untrusted certificate fails immediately', async () => {
   const trusted = getCACertificates('default')
   setDefaultCACertificates(trusted.filter(certificate => certificate.trim() !== api.ca.trim()))
-  const stranger = tillbridge({ url: api.baseUrl.replace('localhost', '127.0.0.1'), apiKey: '', service: 'luma' })
-  const rejected = await stranger.stores
+  const untrustingClient = tillbridge({
+    url: api.baseUrl.replace('localhost', '127.0.0.1'),
+    apiKey: '',
+    service: 'luma',
+  })
+  const rejected = await untrustingClient.stores
     .list()
     .all()
     .catch(error => error)
@@ -148,7 +152,7 @@ test('an untrusted certificate fails immediately', async () => {
 test('an exhausted rate limit is waited for within the timeout', async () => {
   const limited = await api.createService({ readsPerMinute: 2 })
   let sent = 0
-  const counting = clientOf(api, limited, {
+  const counting = createClient(api, limited, {
     fetch(url, init) {
       sent++
       return fetch(url, init)
@@ -165,5 +169,5 @@ test('an exhausted rate limit is waited for within the timeout', async () => {
   assert.equal(sent, 3)
   const waiting = counting.staff.list({}, { retryTimeoutMs: 90_000, signal: AbortSignal.timeout(300) }).all()
   await assert.rejects(waiting, { name: 'TimeoutError' })
-  assert.equal(sent, 3, 'nothing is sent that would be rejected')
+  assert.equal(sent, 3, 'no request may be sent that the server would reject')
 })

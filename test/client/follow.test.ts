@@ -4,23 +4,23 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { upsertCustomers } from '../../src/store/customers/customers.ts'
 import { fillShop } from '../support/order-shop.ts'
 import { startTestApi } from '../support/service.ts'
-import { clientOf, startNetwork } from './shop.ts'
+import { createClient, startNetwork } from './shop.ts'
 
 const api = await startTestApi({ settings: { readsPerMinute: 'off' } })
 after(() => api.stop())
 await fillShop(api.db, api.service)
-const client = clientOf(api)
-const rename = (id: string, surname: string) => upsertCustomers(api.db, api.service, [{ id, surname }])
+const client = createClient(api)
+const renameCustomer = (id: string, surname: string) => upsertCustomers(api.db, api.service, [{ id, surname }])
 
 test('an interrupted run repeats unsaved changes and the next continues', async () => {
-  let place: string | undefined
-  /** Leaves the loop at so many changes; `onEach` is done with each before. */
+  let savedCursor: string | undefined
+  /** Follows changes until `count` have arrived. `onEach` runs after each change. Returns the changes. */
   const run = async (count: number, onEach = async (_: number) => {}) => {
     const ids: string[] = []
     const save = (cursor: string) => {
-      place = cursor
+      savedCursor = cursor
     }
-    for await (const { kind, id, action } of client.follow({ kinds: ['store', 'customer'], from: place, save })) {
+    for await (const { kind, id, action } of client.follow({ kinds: ['store', 'customer'], from: savedCursor, save })) {
       ids.push(`${action} ${kind} ${id}`)
       await onEach(ids.length)
       if (ids.length === count) break
@@ -29,13 +29,13 @@ test('an interrupted run repeats unsaved changes and the next continues', async 
   }
   const all = ['store 1001', 'store 1002', 'customer 65432', 'customer 65433'].map(record => `changed ${record}`)
   assert.equal((await run(3)).length, 3)
-  assert.equal(place, undefined)
-  const whole = await run(5, async count => {
-    if (count === 4) await rename('65432', 'Smythe')
+  assert.equal(savedCursor, undefined)
+  const ids = await run(5, async count => {
+    if (count === 4) await renameCustomer('65432', 'Smythe')
   })
-  assert.deepEqual(whole.slice(0, 4).sort(), all.sort())
-  assert.equal(whole[4], 'changed customer 65432')
-  await rename('65433', 'Smythe')
+  assert.deepEqual(ids.slice(0, 4).sort(), all.sort())
+  assert.equal(ids[4], 'changed customer 65432')
+  await renameCustomer('65433', 'Smythe')
   assert.deepEqual(await run(2), ['changed customer 65432', 'changed customer 65433'])
 })
 
@@ -46,26 +46,26 @@ test('changes arrive live with records, even after an outage', async () => {
   const ids: string[] = []
   const { asOf: _, endCursor } = (await api.get('/changes?kinds=customer')).json.meta
   const following = (async () => {
-    const through = clientOf(server, api, { url: network.url })
-    const how = { kinds: ['customer'], from: endCursor, records: true, signal: end.signal }
-    for await (const { record } of through.follow(how)) ids.push((record as { surname: string }).surname)
+    const proxyClient = createClient(server, api, { url: network.url })
+    const options = { kinds: ['customer'], from: endCursor, records: true, signal: end.signal }
+    for await (const { record } of proxyClient.follow(options)) ids.push((record as { surname: string }).surname)
   })()
-  const comes = async (surname: string) => {
+  const waitForSurname = async (surname: string) => {
     while (ids.at(-1) !== surname) await delay(10)
   }
-  await rename('65432', 'One')
-  await comes('One')
+  await renameCustomer('65432', 'One')
+  await waitForSurname('One')
   await server.stop()
-  await rename('65432', 'Two')
+  await renameCustomer('65432', 'Two')
   await delay(300)
-  const again = await startTestApi({ sharedWith: api })
-  after(() => again.stop())
-  clientOf(again)
-  network.leadTo(again.baseUrl)
-  await comes('Two')
+  const restarted = await startTestApi({ sharedWith: api })
+  after(() => restarted.stop())
+  createClient(restarted)
+  network.redirectTo(restarted.baseUrl)
+  await waitForSurname('Two')
   network.loseResponses(1)
-  await rename('65432', 'Three')
-  await comes('Three')
+  await renameCustomer('65432', 'Three')
+  await waitForSurname('Three')
   assert.deepEqual(ids, ['One', 'Two', 'Three'])
   end.abort()
   await following

@@ -12,8 +12,8 @@ import { fillShop } from '../support/order-shop.ts'
 import { checkout } from '../support/processes.ts'
 import { startTestApi } from '../support/service.ts'
 import { addVouchers, voucherSettings } from '../support/voucher-shop.ts'
-import { examples, programOf } from './examples.ts'
-import { apiKeyOf } from './shop.ts'
+import { buildProgram, examples } from './examples.ts'
+import { toApiKey } from './shop.ts'
 
 const api = await startTestApi({ settings: voucherSettings })
 const directory = mkdtempSync(join(tmpdir(), 'tillbridge-client-'))
@@ -21,12 +21,12 @@ after(async () => {
   rmSync(directory, { recursive: true })
   await api.stop()
 })
-const inside = (...names: string[]) => join(directory, ...names)
-const project = inside('project')
+const toPath = (...names: string[]) => join(directory, ...names)
+const project = toPath('project')
 
 const run = promisify(execFile)
 
-async function ran(cwd: string, command: string, args: string[], environment: Record<string, string> = {}) {
+async function runCommand(cwd: string, command: string, args: string[], environment: Record<string, string> = {}) {
   try {
     return (await run(command, args, { cwd, env: { ...process.env, ...environment } })).stdout
   } catch (error) {
@@ -35,13 +35,13 @@ async function ran(cwd: string, command: string, args: string[], environment: Re
   }
 }
 
-// Packed, and installed in a separate project, as a user would do it.
-cpSync(join(checkout, 'client'), inside('client'), { recursive: true, filter: from => !from.endsWith('client/dist') })
-await ran(inside('client'), 'npm', ['pack', '--silent', '--pack-destination', directory])
-const [packed = ''] = globSync('*.tgz', { cwd: directory })
+// Packs the client and installs it in a separate project, as a user would do it.
+cpSync(join(checkout, 'client'), toPath('client'), { recursive: true, filter: from => !from.endsWith('client/dist') })
+await runCommand(toPath('client'), 'npm', ['pack', '--silent', '--pack-destination', directory])
+const [packageFile = ''] = globSync('*.tgz', { cwd: directory })
 mkdirSync(project)
 writeFileSync(join(project, 'package.json'), '{ "name": "fresh", "private": true, "type": "module" }')
-await ran(project, 'npm', ['install', '--silent', '--offline', inside(packed)])
+await runCommand(project, 'npm', ['install', '--silent', '--offline', toPath(packageFile)])
 writeFileSync(
   join(project, 'tsconfig.json'),
   JSON.stringify({
@@ -49,8 +49,8 @@ writeFileSync(
     files: ['examples.ts', 'types.ts'],
   }),
 )
-const connection = { url: api.baseUrl, apiKey: apiKeyOf(api), service: api.service.name }
-writeFileSync(join(project, 'examples.ts'), programOf(connection))
+const connection = { url: api.baseUrl, apiKey: toApiKey(api), service: api.service.name }
+writeFileSync(join(project, 'examples.ts'), buildProgram(connection))
 writeFileSync(
   join(project, 'types.ts'),
   `import { type ErrorCode, type Order, type OrderInput, tillbridge } from 'tillbridge-client'
@@ -63,17 +63,17 @@ export const asked = () => tillbridge({ url: '', apiKey: '', service: '' }).mapp
 `,
 )
 
-const installedAt = (...names: string[]) => join(project, 'node_modules/tillbridge-client', ...names)
+const toInstalledPath = (...names: string[]) => join(project, 'node_modules/tillbridge-client', ...names)
 
 test('the package is complete, small and without dependencies', () => {
-  const manifest = JSON.parse(readFileSync(installedAt('package.json'), 'utf8'))
+  const manifest = JSON.parse(readFileSync(toInstalledPath('package.json'), 'utf8'))
   assert.deepEqual([manifest.dependencies, manifest.sideEffects, manifest.type], [undefined, false, 'module'])
-  const files = globSync('**/*.*', { cwd: installedAt() }).filter(name => existsSync(installedAt(name)))
+  const files = globSync('**/*.*', { cwd: toInstalledPath() }).filter(name => existsSync(toInstalledPath(name)))
   assert.deepEqual(
     files.filter(name => !/^(dist\/.*\.(js|d\.ts)|README\.md|package\.json)$/.test(name)),
     [],
   )
-  const code = files.filter(name => name.endsWith('.js')).map(name => readFileSync(installedAt(name), 'utf8'))
+  const code = files.filter(name => name.endsWith('.js')).map(name => readFileSync(toInstalledPath(name), 'utf8'))
   assert.ok(code.length > 20)
   const size = gzipSync(code.join('')).length
   assert.ok(size < 15_000, `${size} bytes`)
@@ -82,17 +82,17 @@ test('the package is complete, small and without dependencies', () => {
 test('the README has eleven examples', () => assert.equal(examples.length, 11))
 
 test('the package type-checks with TypeScript 7 and tolerates later values', async () => {
-  await ran(project, process.execPath, [join(checkout, 'node_modules/typescript/bin/tsc')])
+  await runCommand(project, process.execPath, [join(checkout, 'node_modules/typescript/bin/tsc')])
 })
 
-const older = findNpmTools(...openApiTypeScript)
-const none = 'TypeScript 5 is not installed here; `npm run generators` installs it'
-test('the package type-checks with TypeScript 5', { skip: older ? false : none }, async () => {
-  assert.match(await ran(project, join(older ?? '', 'tsc'), ['--version']), / 5\./)
-  await ran(project, join(older ?? '', 'tsc'), ['--noEmit'])
+const olderTypeScript = findNpmTools(...openApiTypeScript)
+const notInstalled = 'TypeScript 5 is not installed here; `npm run generators` installs it'
+test('the package type-checks with TypeScript 5', { skip: olderTypeScript ? false : notInstalled }, async () => {
+  assert.match(await runCommand(project, join(olderTypeScript ?? '', 'tsc'), ['--version']), / 5\./)
+  await runCommand(project, join(olderTypeScript ?? '', 'tsc'), ['--noEmit'])
 })
 
-/** Other Nodes than the one that comes with the checkout. */
+/** Executables of Node.js on this machine, without the checkout's own. */
 const nodes = (process.env.PATH ?? '')
   .split(delimiter)
   .filter(folder => !folder.includes('node_modules'))
@@ -100,7 +100,7 @@ const nodes = (process.env.PATH ?? '')
   .filter(existsSync)
 
 test("the README's examples run with the machine's Node", {
-  skip: nodes.length ? false : 'no other Node',
+  skip: nodes.length ? false : 'no other Node.js is installed',
 }, async () => {
   await fillShop(api.db, api.service)
   await addVouchers(api, api, { '2062389': {} })
@@ -113,10 +113,10 @@ test("the README's examples run with the machine's Node", {
   }
   const input = `globalThis.delivery = ${JSON.stringify(JSON.stringify({ body, headers }))}`
   writeFileSync(join(project, 'run.js'), `${input}\nawait import("./made/examples.js")\n`)
-  writeFileSync(inside('ca.pem'), api.ca)
+  writeFileSync(toPath('ca.pem'), api.ca)
   const [node = ''] = nodes
-  assert.ok(Number(await ran(project, node, ['-p', 'process.versions.node.split(".")[0]'])) >= 20)
-  const output = await ran(project, node, ['run.js'], { NODE_EXTRA_CA_CERTS: inside('ca.pem') })
+  assert.ok(Number(await runCommand(project, node, ['-p', 'process.versions.node.split(".")[0]'])) >= 20)
+  const output = await runCommand(project, node, ['run.js'], { NODE_EXTRA_CA_CERTS: toPath('ca.pem') })
   for (let i = 2; i <= 10; i++) assert.match(output, new RegExp(`^example ${i} is done$`, 'm'))
   assert.match(output, /^101 Collins Street$/m)
   assert.match(output, /^can be sold: 40$/m)

@@ -4,12 +4,12 @@ import { OutcomeUnknownError } from '../../client/src/index.ts'
 import { startShopFixture } from '../apparel21/shop.ts'
 import { createPersons } from '../apparel21/writes/persons.ts'
 import { buildCustomer } from '../support/customer-bodies.ts'
-import { clientOf } from './shop.ts'
+import { createClient } from './shop.ts'
 
 const shop = await startShopFixture()
 const { api, simulator } = shop
 const { countCreated } = createPersons(shop)
-const client = clientOf(api)
+const client = createClient(api)
 const loseResponse = () => simulator.faults.add({ kind: 'lost-response', method: 'POST', path: '/Persons', times: 1 })
 
 test('a repeat creates an unconfirmed back office customer once', async () => {

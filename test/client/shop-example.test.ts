@@ -9,7 +9,7 @@ import { address, fillShop } from '../support/order-shop.ts'
 import { checkout, createDirectory, startCommand, waitUntil } from '../support/processes.ts'
 import { startTestApi } from '../support/service.ts'
 import { addVouchers, pin, voucherSettings } from '../support/voucher-shop.ts'
-import { apiKeyOf } from './shop.ts'
+import { toApiKey } from './shop.ts'
 
 const api = await startTestApi({ settings: voucherSettings, role: 'maintainer' })
 after(() => api.stop())
@@ -24,7 +24,7 @@ const running = startCommand(
   [],
   {
     TILLBRIDGE_URL: api.baseUrl,
-    TILLBRIDGE_API_KEY: apiKeyOf(api),
+    TILLBRIDGE_API_KEY: toApiKey(api),
     TILLBRIDGE_SERVICE: api.service.name,
     NODE_EXTRA_CA_CERTS: caFile,
     WEBHOOK_SECRET: secret,
@@ -32,30 +32,30 @@ const running = startCommand(
   },
   { program: [process.execPath, join(checkout, 'client/examples/shop/start.ts')] },
 )
-await waitUntil(() => running.out.includes('http://'), 'the shop opens')
+await waitUntil(() => running.out.includes('http://'), 'the shop listens')
 const url = /http:\S+/.exec(running.out)?.[0]
 
-async function ask(path: string, body?: object | string, headers: Record<string, string> = {}) {
+async function sendRequest(path: string, body?: object | string, headers: Record<string, string> = {}) {
   const sent = typeof body === 'object' ? JSON.stringify(body) : body
   const response = await fetch(url + path, sent === undefined ? {} : { method: 'POST', headers, body: sent })
   // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects
   return { status: response.status, json: (await response.json()) as any }
 }
 
-const basketOf = (basket: string, more: object) => ({
+const buildBasket = (basket: string, more: object) => ({
   basket,
   customerId: '65432',
   address,
   lines: [{ sku: 'HOOD-S', quantity: 2, price: '29.99' }],
   ...more,
 })
-const balanceOf = async (number: string) =>
+const getBalance = async (number: string) =>
   (await api.get(`/vouchers/${number}`, { 'x-voucher-pin': pin })).json.data.availableAmount
 
 test('the shop shows all stock and refreshes it after a webhook', async () => {
-  assert.deepEqual(await ask('/stock/HOOD-M'), { status: 200, json: { sku: 'HOOD-M', units: 4 } })
+  assert.deepEqual(await sendRequest('/stock/HOOD-M'), { status: 200, json: { sku: 'HOOD-M', units: 4 } })
   await upsertStock(api.db, api.service, [{ storeId: '1002', skuId: 'id-HOOD-M', freeStock: 3 }])
-  assert.equal((await ask('/stock/HOOD-M')).json.units, 4)
+  assert.equal((await sendRequest('/stock/HOOD-M')).json.units, 4)
   const [id, at] = ['msg_1', new Date()]
   const delivery = JSON.stringify({ type: 'records.changed', data: { changes: [{ kind: 'inventory' }] } })
   const headers = {
@@ -63,23 +63,23 @@ test('the shop shows all stock and refreshes it after a webhook', async () => {
     'webhook-timestamp': String(Math.floor(at.getTime() / 1_000)),
     'webhook-signature': new Webhook(secret).sign(id, at, delivery),
   }
-  assert.equal((await ask('/hooks', delivery, { ...headers, 'webhook-id': 'msg_2' })).status, 400)
-  assert.equal((await ask('/stock/HOOD-M')).json.units, 4)
-  assert.equal((await ask('/hooks', delivery, headers)).status, 200)
-  assert.equal((await ask('/stock/HOOD-M')).json.units, 7)
+  assert.equal((await sendRequest('/hooks', delivery, { ...headers, 'webhook-id': 'msg_2' })).status, 400)
+  assert.equal((await sendRequest('/stock/HOOD-M')).json.units, 4)
+  assert.equal((await sendRequest('/hooks', delivery, headers)).status, 200)
+  assert.equal((await sendRequest('/stock/HOOD-M')).json.units, 7)
 })
 
 test('a voucher pays its balance, a card the rest, and repeats match', async () => {
-  const whole = basketOf('1', { voucher: { number: '2062389', pin } })
-  const first = await ask('/checkout', whole)
+  const order = buildBasket('1', { voucher: { number: '2062389', pin } })
+  const first = await sendRequest('/checkout', order)
   assert.deepEqual([first.status, first.json.total], [201, '59.98'])
-  assert.equal(await balanceOf('2062389'), '90.02')
-  assert.deepEqual(await ask('/checkout', whole), first)
-  const more = basketOf('2', {
+  assert.equal(await getBalance('2062389'), '90.02')
+  assert.deepEqual(await sendRequest('/checkout', order), first)
+  const largerOrder = buildBasket('2', {
     voucher: { number: '2062389', pin },
     lines: [{ sku: 'HOOD-S', quantity: 4, price: '29.99' }],
   })
-  const second = await ask('/checkout', more)
+  const second = await sendRequest('/checkout', largerOrder)
   assert.equal(second.status, 201)
   const { payments } = (await api.get(`/orders/${second.json.orderNumber}`)).json.data
   assert.deepEqual(
@@ -89,14 +89,17 @@ test('a voucher pays its balance, a card the rest, and repeats match', async () 
       ['card', '29.94'],
     ],
   )
-  assert.equal(await balanceOf('2062389'), '0.00')
+  assert.equal(await getBalance('2062389'), '0.00')
 })
 
 test('a wrong PIN is shown, and a rejected checkout releases the voucher', async () => {
-  const wrong = await ask('/checkout', basketOf('3', { voucher: { number: '2062390', pin: '000000' } }))
+  const wrong = await sendRequest('/checkout', buildBasket('3', { voucher: { number: '2062390', pin: '000000' } }))
   assert.deepEqual(wrong, { status: 403, json: { error: 'The voucher number or PIN is wrong.' } })
   const lines = [{ sku: 'NONE', quantity: 1, price: '5.00' }]
-  assert.equal((await ask('/checkout', basketOf('4', { lines, voucher: { number: '2062390', pin } }))).status, 422)
+  assert.equal(
+    (await sendRequest('/checkout', buildBasket('4', { lines, voucher: { number: '2062390', pin } }))).status,
+    422,
+  )
   const { status, lockedUntil } = (await api.get('/vouchers/2062390', { 'x-voucher-pin': pin })).json.data
   assert.deepEqual([status, lockedUntil], ['active', null])
 })

@@ -10,57 +10,61 @@ import { type Connection, type Tillbridge, tillbridge } from '../../client/src/i
 import { ensureLocalFiles } from '../../src/tls/local-ca.ts'
 import type { Caller, TestApi } from '../support/service.ts'
 
-export const apiKeyOf = ({ username, password }: Caller) => Buffer.from(`${username}:${password}`).toString('base64')
+export const toApiKey = ({ username, password }: Caller) => Buffer.from(`${username}:${password}`).toString('base64')
 
-/** The runtime's own `fetch` is what clients use; it trusts the certificates of the tests. */
-export const trust = (ca: string) => setDefaultCACertificates([...getCACertificates('default'), ca])
+/** Makes the runtime's `fetch`, which clients use, trust a certificate authority. */
+export const trustCertificate = (ca: string) => setDefaultCACertificates([...getCACertificates('default'), ca])
 
-export function clientOf(api: TestApi, caller: Caller = api, more: Partial<Connection> = {}): Tillbridge {
-  trust(api.ca)
-  return tillbridge({ url: api.baseUrl, apiKey: apiKeyOf(caller), service: caller.service.name, ...more })
+export function createClient(api: TestApi, caller: Caller = api, more: Partial<Connection> = {}): Tillbridge {
+  trustCertificate(api.ca)
+  return tillbridge({ url: api.baseUrl, apiKey: toApiKey(caller), service: caller.service.name, ...more })
 }
 
 /** A proxy between client and service that forwards everything by default. */
 export interface Network {
   url: string
-  /** The authority of its certificate, as PEM. */
+  /** The certificate authority of the proxy, as PEM. */
   ca: string
-  /** Loses the next `count` responses: the service has answered, and the client's connection ends. */
+  /** Loses the next `count` responses: closes the client's connection after the server has responded. */
   loseResponses(count: number): void
-  /** Ends the connection within the body of `count` responses, after the lost ones. */
+  /** Closes the connection within the body of `count` responses, after the lost ones. */
   cutResponses(count: number): void
   /** Redirects requests to another server. */
-  leadTo(baseUrl: string): void
+  redirectTo(baseUrl: string): void
 }
 
 export async function startNetwork(target: string): Promise<Network> {
   let baseUrl = target
-  let toLose = 0
-  let toCut = 0
+  let lossCount = 0
+  let cutCount = 0
   const directory = mkdtempSync(join(tmpdir(), 'tillbridge-network-'))
   const { certFile, keyFile, caFile } = ensureLocalFiles(directory)
   const ca = readFileSync(caFile, 'utf8')
-  trust(ca)
+  trustCertificate(ca)
   const certificate = { cert: readFileSync(certFile), key: readFileSync(keyFile) }
-  const server = createServer(certificate, async (incoming, answer) => {
-    const far = request(baseUrl + incoming.url, { method: incoming.method, headers: incoming.headers, agent: false })
-    far.on('error', () => incoming.socket.destroy())
-    far.on('response', async response => {
+  const server = createServer(certificate, async (incoming, outgoing) => {
+    const serverRequest = request(baseUrl + incoming.url, {
+      method: incoming.method,
+      headers: incoming.headers,
+      agent: false,
+    })
+    serverRequest.on('error', () => incoming.socket.destroy())
+    serverRequest.on('response', async response => {
       const bytes = await buffer(response)
-      if (toLose > 0) {
-        toLose--
+      if (lossCount > 0) {
+        lossCount--
         incoming.socket.destroy()
         return
       }
-      answer.writeHead(response.statusCode ?? 502, response.headers)
-      if (toCut > 0) {
-        toCut--
-        answer.write(bytes.subarray(0, bytes.length / 2), () => incoming.socket.destroy())
+      outgoing.writeHead(response.statusCode ?? 502, response.headers)
+      if (cutCount > 0) {
+        cutCount--
+        outgoing.write(bytes.subarray(0, bytes.length / 2), () => incoming.socket.destroy())
         return
       }
-      answer.end(bytes)
+      outgoing.end(bytes)
     })
-    far.end(await buffer(incoming))
+    serverRequest.end(await buffer(incoming))
   })
   server.listen(0, 'localhost')
   await once(server, 'listening')
@@ -74,12 +78,12 @@ export async function startNetwork(target: string): Promise<Network> {
     url: `https://localhost:${typeof address === 'object' && address?.port}`,
     ca,
     loseResponses(count) {
-      toLose = count
+      lossCount = count
     },
     cutResponses(count) {
-      toCut = count
+      cutCount = count
     },
-    leadTo(url) {
+    redirectTo(url) {
       baseUrl = url
     },
   }

@@ -7,8 +7,8 @@ const quantity = Type.String({ pattern: '^[0-9]+(\\.[0-9]+)?(m|[KMGTPE]i?)?$' })
 const quantities = closed({ cpu: Type.Optional(quantity), memory: Type.Optional(quantity) })
 
 /**
- * The part of CloudNativePG's `Cluster` (postgresql.cnpg.io/v1) that the example uses: no package has its schema. Compare it with the operator's
- * custom resource definition if you add a field.
+ * The part of CloudNativePG's `Cluster` (postgresql.cnpg.io/v1) that the example uses, because no package has its schema.
+ * If you add a field, compare it with the operator's custom resource definition.
  */
 export const Cluster = closed({
   apiVersion: Type.Literal('postgresql.cnpg.io/v1'),

@@ -32,7 +32,7 @@ test('podman-compose accepts Tillbridge next to PostgreSQL, with secrets in file
   mkdirSync(join(home, 'deploy/secrets'))
   for (const name of ['database_password', 'database_url', 'secret_key'])
     writeFileSync(join(home, 'deploy/secrets', name), name)
-  const planned = (file: string) => {
+  const planUp = (file: string) => {
     const { stderr, stdout } = spawnSync(
       'podman-compose',
       ['--dry-run', '-p', project, '-f', `deploy/${file}`, 'up', '-d'],
@@ -44,8 +44,8 @@ test('podman-compose accepts Tillbridge next to PostgreSQL, with secrets in file
     )
     return `${stdout}${stderr}`
   }
-  const both = planned('compose.yaml')
-  const [database = '', tillbridge = ''] = both.split('\n').filter(line => / run --name=/.test(line))
+  const plan = planUp('compose.yaml')
+  const [database = '', tillbridge = ''] = plan.split('\n').filter(line => / run --name=/.test(line))
   assert.match(database, /postgres:18 postgres -c wal_level=logical/)
   assert.match(
     database,
@@ -64,7 +64,7 @@ test('podman-compose accepts Tillbridge next to PostgreSQL, with secrets in file
     [config.backupStorage, config.backupIntervalHours, config.backupKeep, config.backupRecipients],
     [{ type: 'folder', path: '/var/lib/tillbridge/backups' }, 12, 14, [recipient]],
   )
-  assert.doesNotMatch(planned('compose.evaluation.yaml'), /postgres:18/)
+  assert.doesNotMatch(planUp('compose.evaluation.yaml'), /postgres:18/)
 })
 
 test('PostgreSQL 18 accepts the options of initdb in compose.yaml', {

@@ -6,13 +6,14 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { createDirectory } from '../support/processes.ts'
 
-const read = (name: string) => readFileSync(fileURLToPath(new URL(`../../${name}`, import.meta.url)), 'utf8')
+const readRepositoryFile = (name: string) =>
+  readFileSync(fileURLToPath(new URL(`../../${name}`, import.meta.url)), 'utf8')
 
 test('the upgrade commands can be repeated and install the new release', () => {
   const home = createDirectory()
   const opt = join(home, 'opt')
   mkdirSync(join(opt, 'tillbridge'), { recursive: true })
-  const [section = ''] = /^## One process$.*?(?=^## )/ms.exec(read('docs/operate/upgrade.md')) ?? []
+  const [section = ''] = /^## One process$.*?(?=^## )/ms.exec(readRepositoryFile('docs/operate/upgrade.md')) ?? []
   const blocks = [...section.matchAll(/^ *```sh\n(.*?)^ *```$/gms)].map(([, lines = '']) => lines)
   // The commands about units need systemd, and the last one needs a running service.
   const script = blocks
@@ -37,12 +38,12 @@ test('the upgrade commands can be repeated and install the new release', () => {
 const needsAnalyze = { skip: !existsSync('/usr/bin/systemd-analyze') && 'systemd-analyze is not installed' }
 
 test('systemd accepts the commands for files elsewhere', needsAnalyze, () => {
-  const sections = [...read('docs/operate/install-linux.md').matchAll(/^```\n\[Service\]\n(.*?)```$/gms)].map(
-    ([, lines]) => lines,
-  )
+  const sections = [
+    ...readRepositoryFile('docs/operate/install-linux.md').matchAll(/^```\n\[Service\]\n(.*?)```$/gms),
+  ].map(([, lines]) => lines)
   assert.equal(sections.length, 2)
   const file = join(createDirectory(), 'tillbridge.service')
-  const unit = read('deploy/tillbridge.service').replace(/^ExecStart=.*$/m, 'ExecStart=/bin/true')
+  const unit = readRepositoryFile('deploy/tillbridge.service').replace(/^ExecStart=.*$/m, 'ExecStart=/bin/true')
   writeFileSync(file, unit.replace('[Install]', `${sections.join('')}[Install]`))
   const { status, stdout, stderr } = spawnSync('/usr/bin/systemd-analyze', ['verify', file], { encoding: 'utf8' })
   assert.deepEqual([status, stdout, stderr], [0, '', ''])

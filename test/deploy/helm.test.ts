@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { before, describe, test } from 'node:test'
 import { Value } from 'typebox/value'
 import { parse, parseAllDocuments } from 'yaml'
-import manifest from '../../package.json' with { type: 'json' }
+import packageManifest from '../../package.json' with { type: 'json' }
 import { type Config, readConfig } from '../../src/config/config.ts'
 import { checkout, createDirectory } from '../support/processes.ts'
 import { Cluster } from './cloudnative-pg.ts'
@@ -18,9 +18,9 @@ const chart = join(checkout, 'deploy/helm/tillbridge')
 const python = join(homedir(), '.cache/tillbridge-helm/bin/python')
 const hasHelm = spawnSync('helm', ['version']).status === 0
 const hasLibrary = spawnSync(python, ['-c', 'import helm_python']).status === 0
-const skip = !hasHelm && !hasLibrary && 'helm is not installed, nor its library (.ci/helm)'
+const skip = !hasHelm && !hasLibrary && 'neither helm nor its library (.ci/helm) is installed'
 
-const run = (values: object) =>
+const renderChart = (values: object) =>
   hasHelm
     ? spawnSync('helm', ['template', 'till', chart, '--namespace=shop', '--kube-version=1.33.0', '--values=-'], {
         encoding: 'utf8',
@@ -35,14 +35,14 @@ const run = (values: object) =>
 type Manifest = Record<string, any>
 
 function render(values: object = {}): Manifest[] {
-  const { status, stdout, stderr } = run(values)
+  const { status, stdout, stderr } = renderChart(values)
   assert.equal(status, 0, stderr)
   return parseAllDocuments(stdout)
     .map(document => document.toJS())
     .filter(Boolean)
 }
 
-const everything = {
+const allValues = {
   publicUrl: 'https://api.example.com',
   tls: { secretName: 'tillbridge-tls' },
   env: { ACCESS_LOG: true, WEB_CONCURRENCY: 2, DATABASE_POOL: 10 },
@@ -59,7 +59,7 @@ const everything = {
   },
 }
 
-/** The models of the kinds that the chart uses, generated from the schemas of Kubernetes and of the Prometheus Operator. */
+/** Packages with models of the kinds that the chart uses, generated from the schemas of Kubernetes and the Prometheus Operator. */
 const models: Record<string, string> = {
   'v1/ConfigMap': 'kubernetes-models/v1/ConfigMap',
   'v1/Service': 'kubernetes-models/v1/Service',
@@ -73,21 +73,21 @@ const models: Record<string, string> = {
     '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1/PrometheusRule',
 }
 
-/** Returns the errors of manifests: by the compiler for unknown and missing fields, by the schema for values. */
+/** Returns the errors of manifests. The compiler finds unknown and missing fields, and the schema finds invalid values. */
 async function findSchemaErrors(manifests: readonly Manifest[]): Promise<string[]> {
   const errors: string[] = []
   const lines: string[] = []
-  for (const [i, each] of manifests.entries()) {
-    const model = models[`${each.apiVersion}/${each.kind}`]
-    if (!model) return [`${each.apiVersion} ${each.kind} has no model`]
-    const { [each.kind]: Model } = await import(model)
+  for (const [i, manifest] of manifests.entries()) {
+    const model = models[`${manifest.apiVersion}/${manifest.kind}`]
+    if (!model) return [`${manifest.apiVersion} ${manifest.kind} has no model`]
+    const { [manifest.kind]: Model } = await import(model)
     try {
-      new Model(each).validate()
+      new Model(manifest).validate()
     } catch (error) {
-      errors.push(`${each.kind} ${each.metadata.name}: ${(error as Error).message}`)
+      errors.push(`${manifest.kind} ${manifest.metadata.name}: ${(error as Error).message}`)
     }
-    lines.push(`import type { I${each.kind} as T${i} } from '${model}'`)
-    lines.push(`export const manifest${i}: T${i} = ${JSON.stringify(each)}`)
+    lines.push(`import type { I${manifest.kind} as T${i} } from '${model}'`)
+    lines.push(`export const manifest${i}: T${i} = ${JSON.stringify(manifest)}`)
   }
   const directory = createDirectory()
   symlinkSync(join(checkout, 'node_modules'), join(directory, 'node_modules'))
@@ -102,16 +102,17 @@ async function findSchemaErrors(manifests: readonly Manifest[]): Promise<string[
 }
 
 describe('the Helm chart', { skip }, () => {
-  let all: Manifest[]
+  let manifests: Manifest[]
   before(() => {
-    all = render(everything)
+    manifests = render(allValues)
   })
-  const find = (kind: string, name: string) =>
-    all.find(each => each.kind === kind && each.metadata.name === name) ?? assert.fail(`${kind} ${name} is missing`)
-  const containerOf = ({ spec }: Manifest): Manifest => spec.template.spec.containers[0]
+  const findManifest = (kind: string, name: string) =>
+    manifests.find(candidate => candidate.kind === kind && candidate.metadata.name === name) ??
+    assert.fail(`${kind} ${name} is missing`)
+  const getContainer = ({ spec }: Manifest): Manifest => spec.template.spec.containers[0]
 
   test('rendered manifests have the schemas of Kubernetes', async () => {
-    assert.deepEqual(all.map(({ kind, metadata }) => `${kind} ${metadata.name}`).sort(), [
+    assert.deepEqual(manifests.map(({ kind, metadata }) => `${kind} ${metadata.name}`).sort(), [
       'ConfigMap till-tillbridge-dashboard',
       'Deployment till-tillbridge',
       'Deployment till-tillbridge-worker',
@@ -123,15 +124,17 @@ describe('the Helm chart', { skip }, () => {
       'ServiceAccount till-tillbridge',
       'ServiceMonitor till-tillbridge',
     ])
-    assert.deepEqual(await findSchemaErrors(all), [])
+    assert.deepEqual(await findSchemaErrors(manifests), [])
     assert.deepEqual(await findSchemaErrors(render()), [])
-    const unknown = { ...find('Job', 'till-tillbridge-migrate'), spec: { backofLimit: 5 } }
+    const unknown = { ...findManifest('Job', 'till-tillbridge-migrate'), spec: { backofLimit: 5 } }
     assert.match((await findSchemaErrors([unknown])).join('\n'), /backofLimit/)
   })
 
   test('the environment consists of settings that the configuration accepts', () => {
-    for (const workload of ['Deployment', 'Job'].flatMap(kind => all.filter(each => each.kind === kind))) {
-      const variables: Manifest[] = containerOf(workload).env
+    for (const workload of ['Deployment', 'Job'].flatMap(kind =>
+      manifests.filter(candidate => candidate.kind === kind),
+    )) {
+      const variables: Manifest[] = getContainer(workload).env
       const names = variables.map(({ name }) => name)
       assert.equal(new Set(names).size, names.length, workload.metadata.name)
       for (const name of ['DATABASE_URL', 'SECRET_KEY', 'SMTP_URL', 'METRICS_HOST'])
@@ -148,47 +151,52 @@ describe('the Helm chart', { skip }, () => {
   })
 
   test('processes are unprivileged, read-only and drained before they stop', () => {
-    const api = find('Deployment', 'till-tillbridge')
+    const api = findManifest('Deployment', 'till-tillbridge')
     for (const workload of [
       api,
-      find('Deployment', 'till-tillbridge-worker'),
-      find('Job', 'till-tillbridge-migrate'),
+      findManifest('Deployment', 'till-tillbridge-worker'),
+      findManifest('Job', 'till-tillbridge-migrate'),
     ]) {
       const { securityContext } = workload.spec.template.spec
       assert.deepEqual([securityContext.runAsNonRoot, securityContext.runAsUser], [true, 10_001])
-      assert.equal(containerOf(workload).securityContext.readOnlyRootFilesystem, true)
-      assert.deepEqual(containerOf(workload).securityContext.capabilities, { drop: ['ALL'] })
-      assert.equal(containerOf(workload).image, `tillbridge:${manifest.version}`)
+      assert.equal(getContainer(workload).securityContext.readOnlyRootFilesystem, true)
+      assert.deepEqual(getContainer(workload).securityContext.capabilities, { drop: ['ALL'] })
+      assert.equal(getContainer(workload).image, `tillbridge:${packageManifest.version}`)
     }
     const config = readConfig(
       Object.fromEntries(
-        containerOf(api).env.flatMap((each: Manifest) => (/SECONDS$/.test(each.name) ? [[each.name, each.value]] : [])),
+        getContainer(api).env.flatMap((variable: Manifest) =>
+          /SECONDS$/.test(variable.name) ? [[variable.name, variable.value]] : [],
+        ),
       ),
     )
     assert.ok(
       api.spec.template.spec.terminationGracePeriodSeconds >= config.shutdownDelaySeconds + config.drainSeconds + 15,
     )
     assert.deepEqual(api.spec.strategy.rollingUpdate, { maxSurge: 1, maxUnavailable: 0 })
-    assert.equal(find('Job', 'till-tillbridge-migrate').metadata.annotations['helm.sh/hook'], 'pre-install,pre-upgrade')
+    assert.equal(
+      findManifest('Job', 'till-tillbridge-migrate').metadata.annotations['helm.sh/hook'],
+      'pre-install,pre-upgrade',
+    )
   })
 
   test('services select the pods, and metrics of API and workers are scraped', () => {
-    const labels = (name: string) => find('Deployment', name).spec.template.metadata.labels
+    const getPodLabels = (name: string) => findManifest('Deployment', name).spec.template.metadata.labels
     const selects = (selector: object, pod: Manifest) =>
       Object.entries(selector).every(([name, value]) => pod[name] === value)
     for (const [service, api, worker] of [
       ['till-tillbridge', true, false],
       ['till-tillbridge-metrics', true, true],
     ] as const) {
-      const { selector } = find('Service', service).spec
+      const { selector } = findManifest('Service', service).spec
       assert.deepEqual(
-        [selects(selector, labels('till-tillbridge')), selects(selector, labels('till-tillbridge-worker'))],
+        [selects(selector, getPodLabels('till-tillbridge')), selects(selector, getPodLabels('till-tillbridge-worker'))],
         [api, worker],
       )
     }
-    const monitor = find('ServiceMonitor', 'till-tillbridge').spec
-    assert.ok(selects(monitor.selector.matchLabels, find('Service', 'till-tillbridge-metrics').metadata.labels))
-    assert.ok(!selects(monitor.selector.matchLabels, find('Service', 'till-tillbridge').metadata.labels))
+    const monitor = findManifest('ServiceMonitor', 'till-tillbridge').spec
+    assert.ok(selects(monitor.selector.matchLabels, findManifest('Service', 'till-tillbridge-metrics').metadata.labels))
+    assert.ok(!selects(monitor.selector.matchLabels, findManifest('Service', 'till-tillbridge').metadata.labels))
     assert.deepEqual(monitor.endpoints[0].relabelings[0], {
       targetLabel: 'job',
       replacement: 'tillbridge',
@@ -198,25 +206,25 @@ describe('the Helm chart', { skip }, () => {
 
   test('the rules and the dashboard are those of deploy', () => {
     const rules = parse(readFileSync(join(checkout, 'deploy/prometheus/rules.yml'), 'utf8'))
-    const rendered = find('PrometheusRule', 'till-tillbridge').spec
-    const link = (text: string) =>
-      text.replace('docs/operate/runbooks.md', `${everything.publicUrl}/docs/operate/runbooks`)
+    const rendered = findManifest('PrometheusRule', 'till-tillbridge').spec
+    const toRunbookUrl = (text: string) =>
+      text.replace('docs/operate/runbooks.md', `${allValues.publicUrl}/docs/operate/runbooks`)
     for (const group of rules.groups)
       for (const { annotations } of group.rules)
         if (annotations) {
-          annotations.runbook_url = link(annotations.runbook)
+          annotations.runbook_url = toRunbookUrl(annotations.runbook)
           delete annotations.runbook
         }
     assert.deepEqual(rendered, rules)
     assert.equal(
-      find('ConfigMap', 'till-tillbridge-dashboard').data['tillbridge.json'].trim(),
+      findManifest('ConfigMap', 'till-tillbridge-dashboard').data['tillbridge.json'].trim(),
       readFileSync(join(checkout, 'deploy/grafana/tillbridge.json'), 'utf8').trim(),
     )
   })
 
   test('values with an unknown or invalid field are rejected', () => {
     for (const values of [{ api: { replicas: 0 } }, { replicas: 3 }, { publicUrl: 'http://api.example.com' }])
-      assert.notEqual(run(values).status, 0, JSON.stringify(values))
+      assert.notEqual(renderChart(values).status, 0, JSON.stringify(values))
   })
 
   test('the example of CloudNativePG has the schema of its operator', () => {
@@ -233,6 +241,6 @@ describe('the Helm chart', { skip }, () => {
     const values = parse(readFileSync(join(chart, 'values.yaml'), 'utf8'))
     assert.deepEqual(values.secrets.databaseUrl, { name: `${cluster.metadata.name}-app`, key: 'uri' })
     const { version, appVersion } = parse(readFileSync(join(chart, 'Chart.yaml'), 'utf8'))
-    assert.deepEqual([version, appVersion], [manifest.version, manifest.version])
+    assert.deepEqual([version, appVersion], [packageManifest.version, packageManifest.version])
   })
 })

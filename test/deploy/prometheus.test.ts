@@ -14,7 +14,7 @@ before(async () => {
   monitored = await startMonitoredServer()
   assert.equal((await sendGet(monitored.server, '/stores', monitored.access)).status, 200)
   await monitored.simulator.close()
-  // As a run of the sync leaves it where the back office cannot say what has changed.
+  // Like after a sync whose back office can't return only changes.
   await monitored.db.run(sql`update sync_state set full_only_interval = 86400 where sync = 'customers'`)
   await addStockPush()
   prometheus = await startPrometheus(monitored.metrics, 5)
@@ -33,8 +33,8 @@ async function addStockPush() {
     insert into ecommerce_budget select service_id, connection_id, 2000, 100, 500, 1000, 500, now() from ecommerce_connection`)
 }
 
-/** Requests that are answered, and that are not. */
-async function live() {
+/** Sends one request that succeeds and one that fails. */
+async function sendRequests() {
   const { server, access } = monitored
   assert.equal((await sendGet(server, '/stores', access)).status, 200)
   assert.equal((await sendGet(server, '/rewards/accounts/7', access)).status, 503)
@@ -57,7 +57,7 @@ test('each series is exported once, including the effective sync schedule', {
 
 test('each dashboard query returns data from a scraped service', { skip }, async () => {
   const panels = buildDashboard().panels.flatMap(panel => ('targets' in panel ? [panel as Panel] : []))
-  assert.ok(panels.length > 20, 'panels are found')
+  assert.ok(panels.length > 20, 'the dashboard must have panels')
   for (const { title, targets } of panels)
     for (const { expr } of targets) {
       // Exposed only if replicas or shards exist: test/faults/replicas.test.ts, test/shards/unavailable.test.ts.
@@ -65,8 +65,8 @@ test('each dashboard query returns data from a scraped service', { skip }, async
       if (/tillbridge_(replica|shard|backup)_/.test(expr)) continue
       const query = expr.replaceAll('$__rate_interval', '5m')
       const hasValue = async () => {
-        await live()
-        const { result } = await prometheus.query<{ result: Found[] }>('query', { query })
+        await sendRequests()
+        const { result } = await prometheus.query<{ result: Sample[] }>('query', { query })
         return result.some(({ value: [, value] }) => Number.isFinite(Number(value)))
       }
       await waitUntil(hasValue, `${title}: ${query}`, timeoutMs)
@@ -77,15 +77,20 @@ test('each rule evaluates without error and shows the service as up', { skip }, 
   interface Rules {
     groups: { rules: { name: string; health: string; lastError?: string; state: string }[] }[]
   }
-  const all = async () => (await prometheus.query<Rules>('rules')).groups.flatMap(({ rules }) => rules)
-  await waitUntil(async () => (await all()).every(({ health }) => health !== 'unknown'), 'all are evaluated', timeoutMs)
-  const read = await all()
-  assert.ok(read.length > 10, 'rules are found')
+  const listRules = async () => (await prometheus.query<Rules>('rules')).groups.flatMap(({ rules }) => rules)
+  await waitUntil(
+    async () => (await listRules()).every(({ health }) => health !== 'unknown'),
+    'all rules are evaluated',
+    timeoutMs,
+  )
+  const currentRules = await listRules()
+  assert.ok(currentRules.length > 10, 'there must be rules')
   assert.deepEqual(
-    read.filter(({ health }) => health !== 'ok').map(({ name, lastError }) => [name, lastError]),
+    currentRules.filter(({ health }) => health !== 'ok').map(({ name, lastError }) => [name, lastError]),
     [],
   )
-  const isUp = async () => (await all()).some(({ name, state }) => name === 'TillbridgeDown' && state === 'inactive')
+  const isUp = async () =>
+    (await listRules()).some(({ name, state }) => name === 'TillbridgeDown' && state === 'inactive')
   await waitUntil(isUp, 'the service counts as up', timeoutMs)
 })
 
@@ -94,6 +99,6 @@ interface Panel {
   targets: { expr: string }[]
 }
 
-interface Found {
+interface Sample {
   value: [seconds: number, value: string]
 }

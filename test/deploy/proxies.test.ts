@@ -45,17 +45,17 @@ before(async () => {
 })
 after(() => api.stop())
 
-/** The file of deploy/ with this machine's ports and files in the places of those that it names. */
-function configured(name: string, port: number, more: [from: string, to: string][]) {
+/** Writes a copy of a file of deploy/ with this machine's ports and files. */
+function configure(name: string, port: number, more: [from: string, to: string][]) {
   const apiPort = new URL(api.baseUrl).port
-  const places: [string, string][] = [
+  const replacements: [string, string][] = [
     ['127.0.0.1:8443', `127.0.0.1:${apiPort}`],
     ['/var/lib/tillbridge/tls/ca.pem', join(home, 'ca.pem')],
     ...more,
   ]
   let text = readFileSync(join(checkout, 'deploy', name), 'utf8')
-  for (const [from, to] of places) {
-    assert.ok(text.includes(from), `${name} says ${from}`)
+  for (const [from, to] of replacements) {
+    assert.ok(text.includes(from), `${name} must contain ${from}`)
     text = text.replace(from, to)
   }
   const file = join(home, name)
@@ -63,7 +63,12 @@ function configured(name: string, port: number, more: [from: string, to: string]
   return { file, port }
 }
 
-const through = (port: number, path: string, headers: Record<string, string> = buildCredentials(api), body?: string) =>
+const sendThrough = (
+  port: number,
+  path: string,
+  headers: Record<string, string> = buildCredentials(api),
+  body?: string,
+) =>
   new Promise<{ status: number; text: string }>((resolve, reject) => {
     const clientRequest = request(
       {
@@ -85,17 +90,17 @@ const through = (port: number, path: string, headers: Record<string, string> = b
     clientRequest.on('error', reject).end(body)
   })
 
-async function behind(command: string, args: string[], port: number, work: () => Promise<void>) {
+async function withProxy(command: string, args: string[], port: number, work: () => Promise<void>) {
   const proxy = spawn(command, args, { stdio: 'ignore' })
   const ended = once(proxy, 'exit')
   try {
     await waitUntil(
       () =>
-        through(port, '/health/ready').then(
+        sendThrough(port, '/health/ready').then(
           ({ status }) => status === 200,
           () => false,
         ),
-      `${command} answers`,
+      `${command} forwards requests`,
       30_000,
     )
     await work()
@@ -105,15 +110,15 @@ async function behind(command: string, args: string[], port: number, work: () =>
   }
 }
 
-async function serves(port: number) {
-  const page = await through(port, '/stores')
+async function assertServes(port: number) {
+  const page = await sendThrough(port, '/stores')
   assert.equal(page.status, 200)
   assert.deepEqual(JSON.parse(page.text).data, [])
   const file = `storeId,storeNumber,name\n${'\n'.repeat(2_000_000)}`
   const headers = { ...buildCredentials(api), 'content-type': 'text/csv' }
-  const imported = await through(port, '/imports?type=stores', headers, file)
+  const imported = await sendThrough(port, '/imports?type=stores', headers, file)
   assert.equal(imported.status, 202, imported.text)
-  const rejected = await through(port, '/stores', {})
+  const rejected = await sendThrough(port, '/stores', {})
   assert.equal(rejected.status, 401)
   assert.match(rejected.text, /https:\/\/api\.example\.com\//)
 }
@@ -121,7 +126,7 @@ async function serves(port: number) {
 test('requests and imports pass through nginx with TLS', {
   skip: !existsSync('/usr/sbin/nginx') && 'nginx is not installed',
 }, async () => {
-  const { file, port } = configured('nginx.conf', await findFreePort(), [])
+  const { file, port } = configure('nginx.conf', await findFreePort(), [])
   const text = readFileSync(file, 'utf8')
     .replace('listen 443 ssl', `listen 127.0.0.1:${port} ssl`)
     .replace('/etc/ssl/tillbridge.pem', certificate)
@@ -130,16 +135,16 @@ test('requests and imports pass through nginx with TLS', {
     file,
     `daemon off;\npid ${home}/nginx.pid;\nerror_log stderr;\nevents {}\nhttp {\naccess_log off;\n${text}\n}\n`,
   )
-  await behind('/usr/sbin/nginx', ['-p', home, '-c', file], port, () => serves(port))
+  await withProxy('/usr/sbin/nginx', ['-p', home, '-c', file], port, () => assertServes(port))
 })
 
 test('requests and imports pass through HAProxy with TLS', {
   skip: !existsSync('/usr/sbin/haproxy') && 'haproxy is not installed',
 }, async () => {
   const port = await findFreePort()
-  const { file } = configured('haproxy.cfg', port, [
+  const { file } = configure('haproxy.cfg', port, [
     ['bind :443', `bind 127.0.0.1:${port}`],
     ['/etc/ssl/tillbridge-with-key.pem', join(home, 'both.pem')],
   ])
-  await behind('/usr/sbin/haproxy', ['-f', file, '-db'], port, () => serves(port))
+  await withProxy('/usr/sbin/haproxy', ['-f', file, '-db'], port, () => assertServes(port))
 })

@@ -12,7 +12,7 @@ const script = 'scripts/release/release.ts'
 const isLinux = process.platform === 'linux'
 
 test('a release runs anywhere with its own Node.js and lists its contents', {
-  skip: !isLinux && 'releases are of Linux',
+  skip: !isLinux && 'releases need Linux',
 }, () => {
   const out = createDirectory(0o755)
   const name = `tillbridge-${manifest.version}-linux-${process.arch}`
@@ -102,7 +102,7 @@ function releaseCopy(change: (copy: string) => void = () => {}) {
   return { copy, status, stderr }
 }
 
-const needsLinux = { skip: !isLinux && 'releases are of Linux' }
+const needsLinux = { skip: !isLinux && 'releases need Linux' }
 
 test('a release contains its commit only, without uncommitted changes', needsLinux, () => {
   const { status, stderr } = releaseCopy(copy => writeFileSync(join(copy, 'src/runtime/main.ts'), ''))
@@ -129,11 +129,11 @@ test('npm run release freezes the migrations', needsLinux, async () => {
 
 const needsAnalyze = { skip: !existsSync('/usr/bin/systemd-analyze') && 'systemd-analyze is not installed' }
 const analyze = (...args: string[]) => spawnSync('/usr/bin/systemd-analyze', args, { encoding: 'utf8' })
-const unit = (name: string) => join(checkout, 'deploy', name)
+const toUnitPath = (name: string) => join(checkout, 'deploy', name)
 
 test('the systemd units are hardened', needsAnalyze, () => {
   for (const name of ['tillbridge.service', 'tillbridge-backup.service']) {
-    const { status, stdout, stderr } = analyze('security', '--offline=true', '--threshold=20', unit(name))
+    const { status, stdout, stderr } = analyze('security', '--offline=true', '--threshold=20', toUnitPath(name))
     assert.equal(status, 0, stdout + stderr)
     assert.match(stdout, /Overall exposure level for tillbridge[a-z-]*\.service: ([01]\.\d|2\.0)/)
   }
@@ -143,8 +143,9 @@ const needsSeccomp = {
   skip: !(isLinux && spawnSync('python3', ['--version']).status === 0) && 'seccomp needs Linux and python3',
 }
 /** Builds the command that runs Tillbridge with the restrictions of its unit. */
-const programOfUnit = (...prefix: string[]) => {
-  const families = /^RestrictAddressFamilies=(.+)$/m.exec(readFileSync(unit('tillbridge.service'), 'utf8'))?.[1] ?? ''
+const getUnitProgram = (...prefix: string[]) => {
+  const families =
+    /^RestrictAddressFamilies=(.+)$/m.exec(readFileSync(toUnitPath('tillbridge.service'), 'utf8'))?.[1] ?? ''
   return ['python3', join(checkout, 'test/deploy/run-as-unit.py'), families, ...prefix, process.execPath, cli] as const
 }
 
@@ -152,7 +153,7 @@ test('the service listens on all addresses with the restrictions of its unit', {
   skip: needsSeccomp.skip || needsOpenCheckout,
 }, async () => {
   const environment = { DATA_DIR: createDirectory(), HOST: '0.0.0.0' }
-  const server = await serve(['--no-demo'], environment, { program: programOfUnit() })
+  const server = await serve(['--no-demo'], environment, { program: getUnitProgram() })
   await stopServer(server)
 })
 
@@ -164,7 +165,7 @@ test('a start without a user name names the missing package', {
   const { code, err } = await runCommand(
     ['start', '--no-demo'],
     { DATA_DIR: dataDir, PORT: '0' },
-    { program: programOfUnit('setpriv', '--reuid=54321', '--regid=54321', '--clear-groups') },
+    { program: getUnitProgram('setpriv', '--reuid=54321', '--regid=54321', '--clear-groups') },
   )
   assert.equal(code, 1)
   assert.match(err, /User ID 54321 has no name, which PostgreSQL requires\. Under systemd, install libnss-systemd/)
@@ -173,12 +174,12 @@ test('a start without a user name names the missing package', {
 test("systemd accepts the documented nightly backup with the service's user", needsAnalyze, () => {
   const { status, stdout, stderr } = analyze(
     'verify',
-    unit('tillbridge-backup.service'),
-    unit('tillbridge-backup.timer'),
+    toUnitPath('tillbridge-backup.service'),
+    toUnitPath('tillbridge-backup.timer'),
   )
   assert.deepEqual([status, stdout, stderr], [0, '', ''])
   const [service, backup] = ['tillbridge', 'tillbridge-backup'].map(name =>
-    readFileSync(unit(`${name}.service`), 'utf8'),
+    readFileSync(toUnitPath(`${name}.service`), 'utf8'),
   )
   for (const name of [
     'User',
@@ -197,6 +198,6 @@ test("systemd accepts the documented nightly backup with the service's user", ne
 test('the documented unit of a worker runs a worker', () => {
   const page = readFileSync(join(checkout, 'docs/operate/high-availability.md'), 'utf8')
   const [, replacement = ''] = /sed '(.+)' \/etc\/systemd\/system\/tillbridge\.service/.exec(page) ?? []
-  const { stdout } = spawnSync('sed', [replacement, unit('tillbridge.service')], { encoding: 'utf8' })
+  const { stdout } = spawnSync('sed', [replacement, toUnitPath('tillbridge.service')], { encoding: 'utf8' })
   assert.match(stdout, /^ExecStart=\/opt\/tillbridge\/bin\/tillbridge worker$/m)
 })

@@ -1,4 +1,4 @@
-"""Runs a program with two restrictions of its unit: RestrictAddressFamilies, and RestrictNamespaces=yes.
+"""Runs a program with two restrictions of its systemd unit: RestrictAddressFamilies and RestrictNamespaces=yes.
 
 Usage: run-as-unit.py 'AF_INET AF_UNIX' program arguments...
 """

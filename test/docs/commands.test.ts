@@ -18,14 +18,14 @@ function silence(command: Command) {
 
 /** Returns the innermost command that words name. */
 function findCommand(program: Command, words: readonly string[]): Command {
-  const [name = '', ...rest] = words
+  const [name = '', ...laterWords] = words
   const command = program.commands.find(candidate => candidate.name() === name || candidate.aliases().includes(name))
-  return command ? findCommand(command, rest) : program
+  return command ? findCommand(command, laterWords) : program
 }
 
 /**
- * Returns the error of a command line, or undefined if the command, its options and its arguments exist. An incomplete one can omit all arguments,
- * but not only the last ones.
+ * Returns the error of a command line. Returns undefined if the command, its options and its arguments exist. An incomplete
+ * command line can omit all arguments, but not only the last ones.
  */
 async function findError(args: string[], isComplete: boolean): Promise<string | undefined> {
   const program = await buildProgram(args[0])
@@ -33,7 +33,7 @@ async function findError(args: string[], isComplete: boolean): Promise<string | 
   try {
     await program.parseAsync(args, { from: 'user' })
   } catch (error) {
-    // The files of the documents don't exist here.
+    // The files that the documents name don't exist here.
     if (!(error instanceof CommanderError)) return /not found\.$/.test(String(error)) ? undefined : String(error)
     const partial = ['commander.missingMandatoryOptionValue', 'commander.help']
     if (!findCommand(program, args).args.length) partial.push('commander.missingArgument')
@@ -42,7 +42,7 @@ async function findError(args: string[], isComplete: boolean): Promise<string | 
 }
 
 /** Splits a command line into words, as a shell does. Stops at a comment, a pipe or a redirection. */
-function split(line: string) {
+function splitCommand(line: string) {
   const [command = ''] = line
     .replace(/'[^']*'|"[^"]*"/g, text => text.replaceAll(/[#|>;&]/g, '_'))
     .split(/\s(?=[#|>;&])/)
@@ -53,7 +53,7 @@ function split(line: string) {
 const otherPrograms =
   /kubectl .*create |exec tillbridge \/|helm |systemctl |journalctl |--entrypoint |mkdir |sh -c |"\$@"/
 
-/** Returns the command lines of `tillbridge` in a text: those of its shell blocks, and those in backticks, which can be parts. */
+/** Returns the `tillbridge` command lines of a text: complete ones in shell blocks, and complete or incomplete ones in backticks. */
 function listCommands(text: string) {
   const blocks = [...text.matchAll(/^( *)```sh\n(.*?)^\1```/gms)].map(([, , block = '']) => block)
   const lines = blocks.flatMap(block => block.replaceAll(/\\\n\s*/g, '').split('\n'))
@@ -62,7 +62,7 @@ function listCommands(text: string) {
     ...lines.map(line => ({ line: line.trim(), isComplete: true })),
     ...inline.map(([, line = '']) => ({ line, isComplete: false })),
   ].flatMap(({ line, isComplete }) => {
-    const words = split(line)
+    const words = splitCommand(line)
     const at = words.findLastIndex(word => /^(.*\/bin\/)?tillbridge$/.test(word))
     return at < 0 || otherPrograms.test(line) ? [] : [{ line, isComplete, args: words.slice(at + 1) }]
   })

@@ -11,13 +11,6 @@ before(async () => {
 })
 after(() => shop.close())
 
-function getDatabaseUrl() {
-  const { connection } = shop
-  if (typeof connection === 'string') return connection
-  const { user, host, port, database } = connection
-  return `postgres://${user}@localhost/${database}?host=${encodeURIComponent(host ?? '')}&port=${port}`
-}
-
 /** Splits a command at spaces, except in quotation marks. */
 const splitCommand = (line: string) =>
   (line.match(/(?:'[^']*'|"[^"]*"|[^\s'"])+/g) ?? []).map(word => word.replace(/['"]/g, ''))
@@ -44,7 +37,7 @@ test('the commands of the first import work as documented', async () => {
         const path = join(shop.directory, file)
         writeFileSync(path, readFileSync(path, 'utf8').replace(from, to))
       }
-      const { code, out, err } = await runCommand(args, { DATABASE_URL: getDatabaseUrl() }, { cwd: shop.directory })
+      const { code, out, err } = await runCommand(args, { DATABASE_URL: shop.connection }, { cwd: shop.directory })
       assert.ok(code === 0 || /rejected|Suggested options/.test(out + err), `${line}: ${out}${err}`)
       codes.push(code)
       output += out + err

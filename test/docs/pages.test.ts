@@ -9,7 +9,7 @@ const guides = globSync('docs/{start,shop,connect,operate}/*.md', { cwd: checkou
   text: readFileSync(join(checkout, file), 'utf8'),
 }))
 
-/** Returns the paragraphs of a page: no code, lists, tables, headings, quotes and HTML. */
+/** Returns the paragraphs of a page, without code, lists, tables, headings, quotes and HTML. */
 const listParagraphs = (text: string) =>
   text
     .replaceAll(/^( *)```.*?^\1```/gms, '')
@@ -38,12 +38,12 @@ test('each table of a document has a header', () => {
 })
 
 test('a paragraph has at most four sentences', () => {
-  const long = guides.flatMap(({ file, text }) =>
+  const longParagraphs = guides.flatMap(({ file, text }) =>
     listParagraphs(text)
       .filter(part => (part.replaceAll(/`[^`]*`/g, 'x').match(/[.!?](?=\s|$)/g)?.length ?? 0) > 4)
       .map(part => `${file}: ${part.slice(0, 60)}`),
   )
-  assert.deepEqual(long, [])
+  assert.deepEqual(longParagraphs, [])
 })
 
 const sections = [
@@ -65,7 +65,7 @@ test('each guide of a web shop shows its requests in four languages', () => {
   const shop = guides.filter(({ file }) => file.startsWith('docs/shop/') && !file.endsWith('go-live.md'))
   for (const { file, text } of shop) assert.match(text, /<!-- sample: \S+ -->/, file)
   for (const name of new Set(
-    shop.flatMap(({ text }) => [...text.matchAll(/<!-- sample: (\S+) -->/g)].map(([, it = '']) => it)),
+    shop.flatMap(({ text }) => [...text.matchAll(/<!-- sample: (\S+) -->/g)].map(([, sample = '']) => sample)),
   ))
     assert.deepEqual(
       ['typescript', 'python', 'php', ...(name === 'tillbridge' || name === 'receive-webhook' ? [] : ['curl'])].filter(

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { once } from 'node:events'
 import { copyFileSync, globSync, readFileSync, writeFileSync } from 'node:fs'
-import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { Webhook } from 'standardwebhooks'
+import { findFreePort } from '../../scenarios/support/free-port.ts'
 import { demoSettings, fillDemoShop } from '../../seed/shop.ts'
 import { checkout, createDirectory, startCommand, waitUntil } from '../support/processes.ts'
 import { startTestApi } from '../support/service.ts'
@@ -31,8 +30,8 @@ const canRun = (language: Language) => {
   return spawnSync(program, args).status === 0
 }
 
-/** Copies the samples of a language into a directory in which its programs find the client. */
-function prepare(language: Language) {
+/** Copies the samples of a language into a directory in which they find the client. */
+function prepareSamples(language: Language) {
   const directory = createDirectory()
   for (const file of globSync('*', { cwd: samples + language }))
     if (language === 'typescript') {
@@ -48,9 +47,9 @@ for (const language of Object.keys(languages) as Language[])
   test(`the guides' samples in ${language} work`, {
     skip: !canRun(language) && `${language} is not installed`,
   }, async () => {
-    const directory = prepare(language)
+    const directory = prepareSamples(language)
     const { extension, program } = languages[language]
-    const start = (name: string, environment: Record<string, string | undefined>) => {
+    const startSample = (name: string, environment: Record<string, string | undefined>) => {
       const ca = join(directory, 'ca.pem')
       const [command, ...args] = program
       return startCommand(
@@ -70,35 +69,35 @@ for (const language of Object.keys(languages) as Language[])
         { cwd: directory, program: [command, ...args, join(directory, `${name}.${extension}`)] },
       )
     }
-    const run = async (name: string, environment: Record<string, string | undefined> = {}) => {
-      const running = start(name, environment)
+    const runSample = async (name: string, environment: Record<string, string | undefined> = {}) => {
+      const running = startSample(name, environment)
       const { code } = await running.ended
       assert.equal(code, 0, `${name}: ${running.out}${running.err}`)
       assert.doesNotMatch(running.out, /"status":[45]\d\d/, name)
       return running.out
     }
-    assert.match(await run('first-request'), /Pardalote Lane/)
-    assert.match(await run('stock'), language === 'curl' ? /"sellable":[1-9]/ : /in stock/)
-    await run('create-customer')
-    assert.match(await run('check-voucher'), /1\d\d\.00/)
-    const incomplete = await start('checkout', { BASKET_ID: undefined }).ended
-    assert.notEqual(incomplete.code, 0, 'a checkout without a basket fails before it locks the voucher')
-    const placed = await run('checkout')
+    assert.match(await runSample('first-request'), /Pardalote Lane/)
+    assert.match(await runSample('stock'), language === 'curl' ? /"sellable":[1-9]/ : /in stock/)
+    await runSample('create-customer')
+    assert.match(await runSample('check-voucher'), /1\d\d\.00/)
+    const incomplete = await startSample('checkout', { BASKET_ID: undefined }).ended
+    assert.notEqual(incomplete.code, 0, 'a checkout without a basket must fail before it locks the voucher')
+    const placed = await runSample('checkout')
     const [orderId = ''] = /W\w+|[0-9a-f-]{36}/.exec(placed) ?? []
-    assert.equal(await run('checkout'), placed, 'a repeated checkout returns the same order')
+    assert.equal(await runSample('checkout'), placed, 'a repeated checkout must return the same order')
     assert.equal((await api.get(`/orders/${orderId}`)).status, 200, orderId)
-    assert.match(await run('quote'), /129\.90/)
-    const issued = await run('issue-voucher')
+    assert.match(await runSample('quote'), /129\.90/)
+    const issued = await runSample('issue-voucher')
     assert.match(issued, /active/)
-    assert.equal(await run('issue-voucher'), issued, 'a repeated request returns the same voucher')
-    await run('return', { ORDER_ID: orderId })
+    assert.equal(await runSample('issue-voucher'), issued, 'a repeated request must return the same voucher')
+    await runSample('return', { ORDER_ID: orderId })
     assert.equal((await api.get(`/orders/${orderId}/returns`)).json.data.length, 1)
-    assert.match(await run('rewards'), /Fledgling/)
-    assert.match(await run('redeem'), /confirmed/)
-    await run('retry')
-    assert.match(await run('poll-changes'), /customer/)
+    assert.match(await runSample('rewards'), /Fledgling/)
+    assert.match(await runSample('redeem'), /confirmed/)
+    await runSample('retry')
+    assert.match(await runSample('poll-changes'), /customer/)
     assert.notEqual(readFileSync(join(directory, 'cursor'), 'utf8').trim(), '')
-    const exported = await run('export')
+    const exported = await runSample('export')
     if (language === 'curl')
       assert.ok(readFileSync(join(directory, 'products.ndjson'), 'utf8').split('\n').length > 100)
     else assert.match(exported, /^\d{3,} products as of \d{4}-.*Z/m)
@@ -118,7 +117,7 @@ for (const [language, commands] of Object.entries({
     const [command, ...args] = commands
     const program = [command, ...args.map(word => word.replace('PORT', String(port)))] as const
     const environment = { WEBHOOK_SECRET: secret, PORT: String(port) }
-    const receiver = startCommand([], environment, { cwd: prepare(language), program })
+    const receiver = startCommand([], environment, { cwd: prepareSamples(language), program })
     const body = JSON.stringify({
       type: 'records.changed',
       data: { changes: [{ kind: 'order', id: '8001', action: 'changed', path: '/orders/8001' }] },
@@ -131,8 +130,11 @@ for (const [language, commands] of Object.entries({
       }
       return (await fetch(`http://localhost:${port}/hooks`, { method: 'POST', headers, body: text })).status
     }
-    await waitUntil(() => post(body, new Date()).catch(() => undefined), `it listens: ${receiver.err}`)
-    await waitUntil(() => /order 8001 changed \/orders\/8001/.test(receiver.out + receiver.err), 'it prints the change')
+    await waitUntil(() => post(body, new Date()).catch(() => undefined), `the sample listens: ${receiver.err}`)
+    await waitUntil(
+      () => /order 8001 changed \/orders\/8001/.test(receiver.out + receiver.err),
+      'the sample prints the change',
+    )
     assert.deepEqual(
       [
         await post(body, new Date()),
@@ -145,11 +147,3 @@ for (const [language, commands] of Object.entries({
     receiver.child.kill()
     await receiver.ended
   })
-
-async function findFreePort() {
-  const server = createServer()
-  await once(server.listen(0, 'localhost'), 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  return port
-}

@@ -29,27 +29,27 @@ for (const protocol of protocols)
 
 test('invalid inputs and failed operations return readable results', async () => {
   const client = await connectAgent(api, api)
-  const missing = await callTool(client, 'explain_stock')
-  assert.deepEqual([missing.isError, /sku/.test(missing.text)], [true, true])
+  const listMissing = await callTool(client, 'explain_stock')
+  assert.deepEqual([listMissing.isError, /sku/.test(listMissing.text)], [true, true])
   const unknown = await callTool(client, 'trace_order', { id: 'none' })
   assert.equal(unknown.data.order.code, 'not_found')
 })
 
 test('each role sees the tools whose operations it can use', async () => {
   const [visitor, maintainer] = await Promise.all([api.createAccount('visitor'), api.createAccount('maintainer')])
-  const [ofVisitor = [], ofMaintainer = [], ofAdmin = []] = await Promise.all(
+  const [visitorTools = [], maintainerTools = [], adminToolNames = []] = await Promise.all(
     [visitor, maintainer, api].map(async caller => {
       const { tools } = await (await connectAgent(api, caller)).listTools()
       return tools.map(({ name }) => name)
     }),
   )
-  assert.equal(ofAdmin.length, 18)
-  const missing = (names: string[]) => ofAdmin.filter(name => !names.includes(name))
+  assert.equal(adminToolNames.length, 18)
+  const missing = (names: string[]) => adminToolNames.filter(name => !names.includes(name))
   const adminTools = ['trace_voucher', 'find_broken_mappings', 'search_requests', 'search_audit', 'check_webhooks']
-  assert.deepEqual(missing(ofMaintainer), [...adminTools, 'map_sku', 'resume_webhook'])
+  assert.deepEqual(missing(maintainerTools), [...adminTools, 'map_sku', 'resume_webhook'])
   assert.deepEqual(
-    missing(ofVisitor).sort(),
-    [...missing(ofMaintainer), 'list_alerts', 'start_sync', 'resolve_alert'].sort(),
+    missing(visitorTools).sort(),
+    [...missing(maintainerTools), 'list_alerts', 'start_sync', 'resolve_alert'].sort(),
   )
   const client = await connectAgent(api, visitor)
   await assert.rejects(client.callTool({ name: 'search_audit' }), /search_audit/)
@@ -65,15 +65,15 @@ test('an API key has the tools whose operations its scopes permit', async () => 
       api.request(path, { ...options, headers: { ...headers, authorization } })
     return connectAgent(api, { request })
   }
-  const namesOf = async (client: Client) => (await client.listTools()).tools.map(({ name }) => name)
+  const listToolNames = async (client: Client) => (await client.listTools()).tools.map(({ name }) => name)
   const reader = await connect('reader', ['products:read', 'inventory:read'])
-  assert.deepEqual(await namesOf(reader), ['explain_stock', 'find_product'])
+  assert.deepEqual(await listToolNames(reader), ['explain_stock', 'find_product'])
   const { data } = await callTool(reader, 'explain_stock', { sku: 'none' })
   assert.deepEqual([data.product.data, data.syncs], [[], undefined])
   // Without the mapping before the change, a confirmation would overwrite a change since the dry run.
-  assert.deepEqual(await namesOf(await connect('writer', ['mappings:write', 'webhooks:write'])), [])
+  assert.deepEqual(await listToolNames(await connect('writer', ['mappings:write', 'webhooks:write'])), [])
   const both = await connect('both', ['mappings:read', 'mappings:write'])
-  assert.deepEqual(await namesOf(both), ['find_broken_mappings', 'map_sku'])
+  assert.deepEqual(await listToolNames(both), ['find_broken_mappings', 'map_sku'])
 })
 
 test('the definitions of all tools have at most 3,000 tokens', async () => {

@@ -33,26 +33,26 @@ after(() => stopServer(server))
 // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects
 type Line = Record<string, any>
 
-const linesOf = ({ err }: RunningServer): Line[] =>
+const parseLines = ({ err }: RunningServer): Line[] =>
   err
     .split('\n')
     .filter(line => line.startsWith('{') && line.endsWith('}'))
     .map(line => JSON.parse(line))
 
-/** The lines about a request, once there is one. */
-async function linesAbout(requestId: string) {
-  const findLines = () => linesOf(server).filter(line => line.requestId === requestId)
-  await waitUntil(() => findLines().length > 0, `a line about ${requestId}`)
+/** Waits until a request is logged. Returns its log lines. */
+async function waitForLines(requestId: string) {
+  const findLines = () => parseLines(server).filter(line => line.requestId === requestId)
+  await waitUntil(() => findLines().length > 0, `${requestId} is logged`)
   return findLines()
 }
 
-/** The status, error and route of a line. */
-const resultOf = (line: Line = {}) => [line['http.response.status_code'], line['error.type'], line['http.route']]
+/** Returns the status, error and route of a log line. */
+const getResult = (line: Line = {}) => [line['http.response.status_code'], line['error.type'], line['http.route']]
 
 test('each request has one info line with caller, result and duration', async () => {
   const { status, headers } = await sendGet(server, '/customers/canary-7?x=canary-8', access)
   assert.equal(status, 400)
-  const [line = {}, ...more] = await linesAbout(headers['x-request-id'])
+  const [line = {}, ...more] = await waitForLines(headers['x-request-id'])
   assert.deepEqual(more, [])
   const { time, ms, pid, ...fields } = line
   assert.equal(pid, server.pid)
@@ -76,42 +76,42 @@ test('each request has one info line with caller, result and duration', async ()
 })
 
 test('a rejected request is found by its ID with the reason', async () => {
-  const wrong = { ...access, password: 'canary-password' }
-  const { status, json } = await sendGet(server, '/stores', wrong)
+  const wrongAccess = { ...access, password: 'canary-password' }
+  const { status, json } = await sendGet(server, '/stores', wrongAccess)
   assert.equal(status, 401)
-  const [line] = await linesAbout(json.requestId)
-  assert.deepEqual(resultOf(line), [401, json.code, '/stores'])
+  const [line] = await waitForLines(json.requestId)
+  assert.deepEqual(getResult(line), [401, json.code, '/stores'])
   assert.equal(line?.account, undefined)
-  const nowhere = await sendGet(server, '/canary-9', access)
-  const [lost] = await linesAbout(nowhere.json.requestId)
-  assert.deepEqual(resultOf(lost), [404, 'not_found', undefined])
+  const notFound = await sendGet(server, '/canary-9', access)
+  const [notFoundLine] = await waitForLines(notFound.json.requestId)
+  assert.deepEqual(getResult(notFoundLine), [404, 'not_found', undefined])
   assert.doesNotMatch(server.err, /canary/)
 })
 
-/** Returns the server's response to raw bytes. */
-async function answerTo(socket: ReturnType<typeof connect>, bytes: string) {
+/** Sends raw bytes. Returns the server's response. */
+async function sendRaw(socket: ReturnType<typeof connect>, bytes: string) {
   socket.end(bytes)
   return Buffer.concat(await socket.toArray()).toString()
 }
 
 test('malformed and plain HTTP requests have log lines too', async () => {
   const port = Number(new URL(server.baseUrl).port)
-  const broken = await answerTo(connectTls({ port, rejectUnauthorized: false }), 'canary canary\r\n\r\n')
-  const clear = await answerTo(connect(Number(plainPort)), 'GET /canary HTTP/1.1\r\nhost: x\r\n\r\n')
+  const broken = await sendRaw(connectTls({ port, rejectUnauthorized: false }), 'canary canary\r\n\r\n')
+  const clear = await sendRaw(connect(Number(plainPort)), 'GET /canary HTTP/1.1\r\nhost: x\r\n\r\n')
   for (const [response, status, code] of [
     [broken, 400, 'malformed_request'],
     [clear, 403, 'https_required'],
   ] as const) {
     const [, requestId = ''] = /"requestId":"([^"]+)"/.exec(response) ?? []
-    const [line] = await linesAbout(requestId)
-    assert.deepEqual(resultOf(line).slice(0, 2), [status, code])
+    const [line] = await waitForLines(requestId)
+    assert.deepEqual(getResult(line).slice(0, 2), [status, code])
     assert.match(line?.['client.address'], /^(127\.0\.0\.1|::1)$/)
   }
   assert.doesNotMatch(server.err, /canary/)
 })
 
 test('every line has its time in RFC 3339', () => {
-  const lines = linesOf(server)
+  const lines = parseLines(server)
   assert.ok(lines.length > 4)
   for (const { time } of lines) assert.match(time, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 })

@@ -9,7 +9,7 @@ import { startCollector } from '../support/collector.ts'
 const collector = await startCollector()
 after(() => collector.close())
 
-const span = (): Span => ({
+const createSpan = (): Span => ({
   traceId: createTraceId(),
   spanId: createSpanId(),
   isSampled: true,
@@ -27,8 +27,8 @@ const span = (): Span => ({
 test('spans are exported in batches and once each', async () => {
   const url = `${collector.url}/v1/traces`
   const exporter = createExporter({ url, headers: {}, resource: {}, version: '1.2.3', onChange: () => assert.fail() })
-  const began = performance.now()
-  const spans = Array.from({ length: 6_000 }, span)
+  const startedAt = performance.now()
+  const spans = Array.from({ length: 6_000 }, createSpan)
   for (let i = 0; i < spans.length; i += 100) {
     for (const recorded of spans.slice(i, i + 100)) exporter.record(recorded)
     await delay(5)
@@ -36,9 +36,9 @@ test('spans are exported in batches and once each', async () => {
   await exporter.close(10_000)
   assert.deepEqual(exporter.counts(), { sent: spans.length, lost: 0 })
   assert.deepEqual(collector.errors, [])
-  const ids = (some: readonly { spanId: string }[]) => some.map(({ spanId }) => spanId).sort()
-  assert.deepEqual(ids(collector.spans), ids(spans))
-  // Two are full; once a second goes what there is, and at the end the rest.
-  const maxRequests = 4 + (performance.now() - began) / 1_000
+  const listIds = (spanList: readonly { spanId: string }[]) => spanList.map(({ spanId }) => spanId).sort()
+  assert.deepEqual(listIds(collector.spans), listIds(spans))
+  // Full batches, one batch per second, and the last batch on close.
+  const maxRequests = 4 + (performance.now() - startedAt) / 1_000
   assert.ok(collector.bodies.length <= maxRequests, `${collector.bodies.length} requests`)
 })

@@ -11,20 +11,26 @@ after(async () => {
   await api.stop()
 })
 
-/** Texts that would colour a terminal, begin a new line or trigger a look-up in a log reader, and a long text. */
-const forged = ['\u001b[31mred', '\u009b2J', '{"level":60,"msg":"forged"}', '$\u007bjndi:ldap://x/a}', '\u2028forged']
-const texts = [...forged.map(text => Buffer.from(text).toString('latin1')), 'x'.repeat(12_000)]
+/** Texts that would colour a terminal, begin a new line or trigger a lookup in a log reader. */
+const forgedTexts = [
+  '\u001b[31mred',
+  '\u009b2J',
+  '{"level":60,"msg":"forged"}',
+  '$\u007bjndi:ldap://x/a}',
+  '\u2028forged',
+]
+const texts = [...forgedTexts.map(text => Buffer.from(text).toString('latin1')), 'x'.repeat(12_000)]
 
 test('a log line is one short record without control characters', async () => {
-  const own = Object.entries(buildCredentials(api)).map(([name, value]) => `${name}: ${value}`)
+  const credentialLines = Object.entries(buildCredentials(api)).map(([name, value]) => `${name}: ${value}`)
   const send = (first: string, ...headers: string[]) =>
     sendBytes(server, `${[first, 'Host: localhost', ...headers, 'Connection: close'].join('\r\n')}\r\n\r\n`)
   for (const text of texts) {
     for (const name of ['x-request-id', 'traceparent', 'user-agent', 'idempotency-key', 'x-service-name', 'referer'])
-      await send('GET /stores HTTP/1.1', `${name}: ${text}`, ...own)
+      await send('GET /stores HTTP/1.1', `${name}: ${text}`, ...credentialLines)
     const encoded = encodeURIComponent(text).slice(0, 4_000)
     for (const target of [`/customers/${encoded}`, `/stores?limit=${encoded}`, `/${encoded}`])
-      await send(`GET ${target} HTTP/1.1`, ...own)
+      await send(`GET ${target} HTTP/1.1`, ...credentialLines)
     await send(`${text} / HTTP/1.1`)
     const user = Buffer.from(`${text}:wrong`).toString('base64').slice(0, 12_000)
     await send('GET /stores HTTP/1.1', `Authorization: Basic ${user}`)

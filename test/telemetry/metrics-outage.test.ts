@@ -80,7 +80,10 @@ test('a worker exposes its metrics', async () => {
 
 test('metrics of the process are exported while the database is unavailable', async () => {
   await database.postgres.stop()
-  await waitUntil(async () => /^tillbridge_database_up 0$/m.test((await readMetrics(serverPort)).text), 'it is down')
+  await waitUntil(
+    async () => /^tillbridge_database_up 0$/m.test((await readMetrics(serverPort)).text),
+    'the database is reported as down',
+  )
   const { status, text } = await readMetrics(serverPort)
   assert.equal(status, 200)
   assert.match(text, /^tillbridge_http_requests_total\{route="\/stores",method="GET",status="200"\} 1$/m)

@@ -22,8 +22,8 @@ const environment: Environment = { DATA_DIR: join(createDirectory(), 'data'), ME
 let server: RunningServer
 let access: Awaited<ReturnType<typeof installWithAccess>>
 
-/** The figures, by name and labels as they are written. */
-async function figures() {
+/** Fetches the metrics and checks their format. Returns the values by name and labels. */
+async function readMetrics() {
   const response = await fetch(`http://127.0.0.1:${port}/metrics`)
   assert.equal(response.status, 200)
   assert.equal(response.headers.get('content-type'), 'text/plain; version=0.0.4; charset=utf-8')
@@ -46,23 +46,23 @@ test('requests are counted across processes by route', async () => {
     for (let i = 0; i < 2; i++) assert.equal((await sendGet(server, path, access)).status, 200)
   for (const path of ['/customers/1', '/customers/2', '/customers/canary-9']) await sendGet(server, path, access)
   for (const path of ['/canary-1', '/canary-2/x']) assert.equal((await sendGet(server, path)).status, 404)
-  const { text, values } = await figures()
+  const { text, values } = await readMetrics()
   assert.equal(values.get('tillbridge_http_requests_total{route="/stores",method="GET",status="200"}'), 6)
   assert.equal(values.get('tillbridge_http_requests_total{route="/customers/:id",method="GET",status="404"}'), 3)
   assert.doesNotMatch(text, /canary/)
-  const bucket = (upperBound: string) =>
+  const getBucket = (upperBound: string) =>
     values.get(`tillbridge_http_request_duration_seconds_bucket{route="/stores",method="GET",le="${upperBound}"}`) ??
     Number.NaN
-  assert.equal(bucket('+Inf'), 6)
-  assert.ok(bucket('0.005') <= bucket('0.1') && bucket('0.1') <= bucket('10'))
+  assert.equal(getBucket('+Inf'), 6)
+  assert.ok(getBucket('0.005') <= getBucket('0.1') && getBucket('0.1') <= getBucket('10'))
   assert.equal(values.get('tillbridge_http_request_duration_seconds_count{route="/stores",method="GET"}'), 6)
 })
 
 test('connections, event loop, jobs and alerts have documented metrics', async () => {
   const scheduled = 'tillbridge_jobs{kind="schedule-syncs",state="waiting"}'
-  // At first it is due, and run.
-  await waitUntil(async () => (await figures()).values.get(scheduled) === 1, 'a job has been done and waits')
-  const { text, values } = await figures()
+  // The job is due at first, and then waits for its next run.
+  await waitUntil(async () => (await readMetrics()).values.get(scheduled) === 1, 'the job waits for its next run')
+  const { text, values } = await readMetrics()
   for (const pool of ['reads', 'writes'])
     for (const state of ['busy', 'idle', 'waiting'])
       assert.ok(values.has(`tillbridge_database_connections{pool="${pool}",state="${state}"}`), `${pool} ${state}`)
@@ -70,7 +70,7 @@ test('connections, event loop, jobs and alerts have documented metrics', async (
   assert.ok((values.get('tillbridge_resident_memory_bytes') ?? 0) > 50e6)
   assert.ok((values.get('tillbridge_jobs_oldest_due_seconds{kind="schedule-syncs"}') ?? Number.NaN) < 60)
   for (const state of ['queued', 'failed'])
-    assert.equal(values.get(`tillbridge_emails{state="${state}"}`), 0, 'before there is one')
+    assert.equal(values.get(`tillbridge_emails{state="${state}"}`), 0, 'the metric must exist without emails')
   const names = text.match(/^# TYPE (\S+)/gm) ?? []
   assert.equal(new Set(names).size, names.length)
 })
@@ -83,20 +83,20 @@ const readSeries = (values: ReadonlyMap<string, number>) =>
   })
 
 test('exported metrics are in the list with their labels', async () => {
-  const { values } = await figures()
+  const { values } = await readMetrics()
   const series = readSeries(values)
   assert.ok(series.length > 200)
   for (const { name, labels } of series) {
     const base = name.replace(/_(bucket|sum|count)$/, '')
     const metric = metrics[(base in metrics ? base : name) as keyof typeof metrics]
-    assert.ok(metric, `${name} is not in the list`)
+    assert.ok(metric, `${name} must be in the list`)
     const otherLabels = labels.filter(label => label !== 'le' && !(metric.labels as readonly string[]).includes(label))
     assert.deepEqual(otherLabels, [], name)
   }
 })
 
 test('requests, statements and connections also use OpenTelemetry names', async () => {
-  const { values } = await figures()
+  const { values } = await readMetrics()
   const request = 'http_request_method="GET",http_route="/stores",http_response_status_code="200",url_scheme="https"'
   assert.equal(values.get(`http_server_request_duration_seconds_count{${request}}`), 6)
   assert.equal(values.get(`http_server_request_duration_seconds_bucket{${request},le="10"}`), 6)
@@ -137,7 +137,7 @@ test('a process without requests also reports its lost log lines', () => {
 })
 
 test('metrics of several processes are summed or maximised with escaped labels', () => {
-  const sample = (value: number, more: Partial<Sample> = {}): Sample => ({
+  const createSample = (value: number, more: Partial<Sample> = {}): Sample => ({
     name: 'a',
     type: 'gauge',
     help: 'An a.',
@@ -146,10 +146,10 @@ test('metrics of several processes are summed or maximised with escaped labels',
     ...more,
   })
   assert.equal(
-    formatExposition(mergeSamples([[sample(1)], [sample(2)]])),
+    formatExposition(mergeSamples([[createSample(1)], [createSample(2)]])),
     '# HELP a An a.\n# TYPE a gauge\na{of="x\\"y\\\\z\\n"} 3\n',
   )
-  const largest = mergeSamples([[sample(3, { useMax: true })], [sample(2, { useMax: true })]])
+  const largest = mergeSamples([[createSample(3, { useMax: true })], [createSample(2, { useMax: true })]])
   assert.deepEqual(
     largest.map(({ value }) => value),
     [3],

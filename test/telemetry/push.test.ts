@@ -87,7 +87,7 @@ test('log lines are pushed with their trace and without secrets', async () => {
   await waitUntil(() => collector.spans.some(({ traceId }) => traceId === line.traceId), 'its span is exported')
   const span = collector.spans.find(({ traceId }) => traceId === line.traceId)
   assert.equal(span?.resource['service.instance.id'], line.resource['service.instance.id'])
-  assert.ok(server.err.includes(`"trace_id":"${line.traceId}"`), 'standard error has the line too')
+  assert.ok(server.err.includes(`"trace_id":"${line.traceId}"`), 'standard error must have the line too')
   for (const secret of [access.password, 'canary-key', 'unknown-1'])
     assert.ok(!collector.bodies.some(body => body.includes(secret)), secret)
   assert.ok(collector.requestHeaders.every(headers => headers['x-key'] === 'canary-key'))

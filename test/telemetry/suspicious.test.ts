@@ -10,8 +10,8 @@ const server = await startSecondServer(api, { log: captured.log, environment: { 
 after(() => server.stop())
 
 const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
-const own = Object.assign(buildCredentials(api), { 'x-forwarded-proto': 'https' })
-const lines = () =>
+const ownHeaders = Object.assign(buildCredentials(api), { 'x-forwarded-proto': 'https' })
+const listLines = () =>
   captured.text
     .split('\n')
     .filter(line => line.includes('"msg":"request"'))
@@ -19,21 +19,21 @@ const lines = () =>
 
 test('a key misused on another service or HTTP is always logged', async () => {
   const other = await api.createService()
-  await server.sendRequest('/stores', { headers: own })
+  await server.sendRequest('/stores', { headers: ownHeaders })
   const foreign = await server.sendRequest('/stores', {
-    headers: { ...own, 'x-service-name': other.service.name, traceparent },
+    headers: { ...ownHeaders, 'x-service-name': other.service.name, traceparent },
   })
-  const plain = await server.sendRequest('/stores', { headers: { ...own, 'x-forwarded-proto': 'http' } })
+  const plain = await server.sendRequest('/stores', { headers: { ...ownHeaders, 'x-forwarded-proto': 'http' } })
   assert.deepEqual([foreign.status, plain.status], [403, 403])
   assert.deepEqual(
-    lines().map(({ level, requestId, account, ...line }) => [level, requestId, line['error.type'], account]),
+    listLines().map(({ level, requestId, account, ...line }) => [level, requestId, line['error.type'], account]),
     [
       [30, foreign.headers['x-request-id'], 'service_not_assigned', api.username],
       [30, plain.headers['x-request-id'], 'https_required', undefined],
     ],
   )
   assert.deepEqual(
-    lines().map(line => [line.trace_id, line.span_id]),
+    listLines().map(line => [line.trace_id, line.span_id]),
     [
       ['4bf92f3577b34da6a3ce929d0e0e4736', '00f067aa0ba902b7'],
       [undefined, undefined],
@@ -45,9 +45,11 @@ test('a key misused on another service or HTTP is always logged', async () => {
 test('wrong passwords are logged at a limited rate without usernames', async () => {
   captured.clear()
   for (let i = 0; i < 25; i++)
-    await server.sendRequest('/stores', { headers: { ...own, authorization: buildBasicAuth(`somebody${i}:wrong`) } })
+    await server.sendRequest('/stores', {
+      headers: { ...ownHeaders, authorization: buildBasicAuth(`somebody${i}:wrong`) },
+    })
   assert.deepEqual(
-    lines().map(line => line['error.type']),
+    listLines().map(line => line['error.type']),
     Array(20).fill('invalid_credentials'),
   )
   assert.doesNotMatch(captured.text, /somebody|wrong/)

@@ -26,31 +26,31 @@ import { type SmtpSink, startSink } from '../support/smtp-sink.ts'
 import { issueVoucher, stockGiftCards, voucherSettings } from '../support/voucher-shop.ts'
 
 const account = `<RewardAccount><Id>7</Id><ProgramId>1</ProgramId><ProgramName>R</ProgramName><PersonId>3001</PersonId><PointsList Type="Array" /></RewardAccount>`
-const seenByOffice: (string | undefined)[] = []
-const logged = captureLog('info')
+const receivedTraceparents: (string | undefined)[] = []
+const captured = captureLog('info')
 
 let collector: Awaited<ReturnType<typeof startCollector>>
 let office: Awaited<ReturnType<typeof startHttpServer>>
 let sink: SmtpSink
 let api: TestApi
-let fronted: Caller
+let officeCaller: Caller
 let close: (() => Promise<void>) | undefined
 
-const tracesTo = (url: string, sampled: Environment = {}) =>
+const exportTracesTo = (url: string, samplerEnvironment: Environment = {}) =>
   startTelemetryExport(
     readConfig({
       OTEL_EXPORTER_OTLP_ENDPOINT: url,
       OTEL_EXPORTER_OTLP_HEADERS: 'x-key=canary-key',
-      ...sampled,
+      ...samplerEnvironment,
     }),
-    logged.log,
+    captured.log,
   )
 
 before(async () => {
   collector = await startCollector()
   sink = await startSink()
   office = await startHttpServer((request, response) => {
-    seenByOffice.push(request.headers.traceparent as string | undefined)
+    receivedTraceparents.push(request.headers.traceparent as string | undefined)
     response.writeHead(200, { 'content-type': 'text/xml' }).end(account)
   })
   const { backOffice, client } = connectToBackOffice({ url: office.url })
@@ -58,12 +58,12 @@ before(async () => {
   api = await startTestApi({
     settings: voucherSettings,
     backOffice: (service: Service) =>
-      service.name === fronted?.service.name ? backOffice(service) : embedded.embedded(service),
+      service.name === officeCaller?.service.name ? backOffice(service) : embedded.embedded(service),
   })
   after(() => client.close())
-  fronted = await api.createService(voucherSettings)
+  officeCaller = await api.createService(voucherSettings)
   await stockGiftCards(api, api)
-  close = await tracesTo(collector.url)
+  close = await exportTracesTo(collector.url)
 })
 after(async () => {
   await api?.stop()
@@ -73,8 +73,8 @@ after(async () => {
   await collector?.close()
 })
 
-/** The spans of one trace, once the last of them is there. */
-async function traceOf(traceId: string, last: string): Promise<ReceivedSpan[]> {
+/** Waits until the last span of a trace is exported. Returns all spans of the trace. */
+async function waitForTrace(traceId: string, last: string): Promise<ReceivedSpan[]> {
   const findSpans = () => collector.spans.filter(span => span.traceId === traceId)
   await waitUntil(() => findSpans().some(({ name }) => name === last), `a span ${last} of ${traceId}`, 20_000)
   assert.deepEqual(collector.errors, [])
@@ -82,7 +82,7 @@ async function traceOf(traceId: string, last: string): Promise<ReceivedSpan[]> {
 }
 
 const findSpan = (spans: readonly ReceivedSpan[], name: string) =>
-  spans.find(span => span.name === name) ?? assert.fail(`${name} is not among ${spans.map(span => span.name)}`)
+  spans.find(span => span.name === name) ?? assert.fail(`${name} is missing in ${spans.map(span => span.name)}`)
 
 const parent = { traceId: '4bf92f3577b34da6a3ce929d0e0e4736', spanId: '00f067aa0ba902b7' }
 const traceparent = `00-${parent.traceId}-${parent.spanId}-01`
@@ -93,11 +93,11 @@ test('a write, its statements, job and email form one trace', async () => {
   const worker = startWorker({
     db: api.db,
     keys: api.keys,
-    log: logged.log,
+    log: captured.log,
     mailTransport: openMailTransport({ smtpUrl: sink.url, dataDir: '' }),
   })
   try {
-    const spans = await traceOf(parent.traceId, 'job send-email')
+    const spans = await waitForTrace(parent.traceId, 'job send-email')
     const request = findSpan(spans, 'POST /vouchers')
     assert.equal(request.parentSpanId, parent.spanId)
     assert.equal(request.kind, 2)
@@ -147,16 +147,16 @@ test('a write, its statements, job and email form one trace', async () => {
 })
 
 test('a back office call belongs to the trace and propagates it', async () => {
-  seenByOffice.length = 0
-  const response = await fronted.get('/rewards/accounts/7')
+  receivedTraceparents.length = 0
+  const response = await officeCaller.get('/rewards/accounts/7')
   assert.equal(response.status, 200, response.text)
-  const [sentTraceparent = ''] = seenByOffice
+  const [sentTraceparent = ''] = receivedTraceparents
   const [, traceId = '', spanId] = sentTraceparent.split('-')
-  const spans = await traceOf(traceId, 'GET /rewards/accounts/:id')
+  const spans = await waitForTrace(traceId, 'GET /rewards/accounts/:id')
   const request = findSpan(spans, 'GET /rewards/accounts/:id')
   assert.equal(request.parentSpanId, undefined)
   const call = spans.find(span => span.spanId === spanId)
-  assert.ok(call, 'the span whose ID the back office receives')
+  assert.ok(call, 'the back office must receive the ID of an exported span')
   assert.equal(call.parentSpanId, request.spanId)
   assert.deepEqual(
     [call.kind, call.attributes['server.address'], call.attributes['http.response.status_code']],
@@ -166,12 +166,12 @@ test('a back office call belongs to the trace and propagates it', async () => {
 
 test('a failed span has a code and no message', async () => {
   await office.close()
-  const requestId = 'the-back-office-is-away'
-  const response = await fronted.get('/rewards/accounts/8', { 'x-request-id': requestId })
+  const requestId = 'the-back-office-is-down'
+  const response = await officeCaller.get('/rewards/accounts/8', { 'x-request-id': requestId })
   assert.equal(response.status, 503)
-  const byId = () => collector.spans.find(span => span.attributes['tillbridge.request_id'] === requestId)
-  await waitUntil(byId, 'the request')
-  const request = byId()
+  const findRequestSpan = () => collector.spans.find(span => span.attributes['tillbridge.request_id'] === requestId)
+  await waitUntil(findRequestSpan, 'the request is traced')
+  const request = findRequestSpan()
   assert.deepEqual([request?.isFailed, request?.attributes['error.type']], [true, 'back_office_unavailable'])
   const call = collector.spans.find(span => span.parentSpanId === request?.spanId && span.kind === 3 && span.isFailed)
   assert.equal(call?.attributes['error.type'], 'unreachable')
@@ -184,53 +184,57 @@ test('an unsampled caller is not traced, and the ratio covers others', async () 
   await api.get('/stores', { traceparent, 'x-request-id': 'later' })
   await waitUntil(
     () => collector.spans.some(span => span.attributes['tillbridge.request_id'] === 'later'),
-    'the later one',
+    'the later request is traced',
   )
-  await waitUntil(() => (getExportCounts().spans.sent ?? 0) > sentBefore, 'what was sent is counted')
+  await waitUntil(() => (getExportCounts().spans.sent ?? 0) > sentBefore, 'sent spans are counted')
   assert.deepEqual(
     collector.spans.filter(span => span.traceId === unsampled),
     [],
   )
   await close?.()
-  close = await tracesTo(collector.url, { OTEL_TRACES_SAMPLER_ARG: '0' })
-  await api.get('/stores', { 'x-request-id': 'of-no-share' })
-  await api.get('/stores', { traceparent, 'x-request-id': 'asked.for' })
+  close = await exportTracesTo(collector.url, { OTEL_TRACES_SAMPLER_ARG: '0' })
+  await api.get('/stores', { 'x-request-id': 'not-sampled' })
+  await api.get('/stores', { traceparent, 'x-request-id': 'sampled-by-caller' })
   await waitUntil(
-    () => collector.spans.some(span => span.attributes['tillbridge.request_id'] === 'asked.for'),
+    () => collector.spans.some(span => span.attributes['tillbridge.request_id'] === 'sampled-by-caller'),
     'the requested trace is recorded',
   )
-  assert.ok(!collector.spans.some(span => span.attributes['tillbridge.request_id'] === 'of-no-share'))
+  assert.ok(!collector.spans.some(span => span.attributes['tillbridge.request_id'] === 'not-sampled'))
 })
 
 test('a sampler without parent uses the trace ID alone', async () => {
   await close?.()
-  close = await tracesTo(collector.url, { OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '0.25' })
-  // The last 56 bits of an identifier say: those of the highest quarter are recorded.
+  close = await exportTracesTo(collector.url, { OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '0.25' })
+  // The last 56 bits of the trace ID decide: values in the highest quarter are recorded.
   const recorded = ['0af7651916cd43dd84c0000000000000', '0af7651916cd43dd84ffffffffffffff']
   const unrecorded = ['0af7651916cd43dd84bfffffffffffff', '0af7651916cd43dd8400000000000001']
   for (const traceId of [...unrecorded, ...recorded])
     for (const flags of ['00', '01'])
       assert.equal((await api.get('/stores', { traceparent: `00-${traceId}-b7ad6b7169203331-${flags}` })).status, 200)
-  const requests = (traceId: string) =>
+  const listSpans = (traceId: string) =>
     collector.spans.filter(span => span.traceId === traceId && span.name === 'GET /stores')
-  for (const traceId of recorded) await waitUntil(() => requests(traceId).length === 2, `both of ${traceId}`)
-  assert.deepEqual(unrecorded.flatMap(requests), [])
+  for (const traceId of recorded)
+    await waitUntil(() => listSpans(traceId).length === 2, `both requests of ${traceId} are traced`)
+  assert.deepEqual(unrecorded.flatMap(listSpans), [])
   await close?.()
-  close = await tracesTo(collector.url, { OTEL_TRACES_SAMPLER: 'always_on', OTEL_TRACES_SAMPLER_ARG: '0' })
+  close = await exportTracesTo(collector.url, { OTEL_TRACES_SAMPLER: 'always_on', OTEL_TRACES_SAMPLER_ARG: '0' })
   await api.get('/stores', { traceparent: `00-${unrecorded[0]}-b7ad6b7169203331-00` })
-  await waitUntil(() => requests(unrecorded[0] ?? '').length === 1, 'one that its caller has not recorded')
+  await waitUntil(
+    () => listSpans(unrecorded[0] ?? '').length === 1,
+    'a request that its caller does not record is traced',
+  )
 })
 
 test('spans wait for a busy collector, and rejected ones count lost', async () => {
   await close?.()
-  close = await tracesTo(collector.url)
+  close = await exportTracesTo(collector.url)
   collector.statuses.push(503, 429)
-  const bodies = collector.bodies.length
+  const bodyCount = collector.bodies.length
   const requestId = 'comes-late'
   await api.get('/stores', { 'x-request-id': requestId })
   const findSpans = () => collector.spans.filter(span => span.attributes['tillbridge.request_id'] === requestId)
-  await waitUntil(() => findSpans().length, 'the span that waited')
-  assert.ok(collector.bodies.length >= bodies + 3)
+  await waitUntil(() => findSpans().length, 'the delayed span is exported')
+  assert.ok(collector.bodies.length >= bodyCount + 3)
   assert.equal(findSpans().length, 1)
   assert.equal(getExportCounts().spans.lost, 0)
   collector.statuses.push(400)
@@ -238,7 +242,7 @@ test('spans wait for a busy collector, and rejected ones count lost', async () =
   await waitUntil(() => (getExportCounts().spans.lost ?? 0) > 0, 'rejected spans are counted')
   await api.get('/stores')
   const messages = /trace export failed.*trace export resumed/s
-  await waitUntil(() => messages.test(logged.text), 'the log reports it')
+  await waitUntil(() => messages.test(captured.text), 'the failure and the recovery are logged')
 })
 
 test('a server with a collector exports until shutdown, others load nothing', async () => {
@@ -252,7 +256,7 @@ test('a server with a collector exports until shutdown, others load nothing', as
     return () => collector.spans.find(span => span.attributes['tillbridge.request_id'] === headers['x-request-id'])
   }
   const first = await sendRequest()
-  await waitUntil(first, 'its spans are exported', 30_000)
+  await waitUntil(first, 'the spans of the request are exported', 30_000)
   const last = await sendRequest()
   const { code } = await stopServer(server)
   assert.equal(code, 0, server.err)

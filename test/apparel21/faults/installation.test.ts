@@ -12,7 +12,7 @@ import { upsertCustomers } from '../../../src/store/customers/customers.ts'
 import { upsertGateways } from '../../../src/store/tenancy/gateways.ts'
 import { runSync } from '../../../src/sync/sync.ts'
 import { issueCertificate } from '../../../src/tls/issue-certificate.ts'
-import { clientOf } from '../../client/shop.ts'
+import { createClient } from '../../client/shop.ts'
 import { connectToBackOffice, settings } from '../../drivers/apparel21.ts'
 import { buildCustomer } from '../../support/customer-bodies.ts'
 import { address } from '../../support/order-shop.ts'
@@ -104,7 +104,7 @@ test('failed connections affect only live requests, and service recovers', async
   )
   const earlier = new Map<string, TestResponse>()
   for (const path of lists) earlier.set(path, await caller.get(path))
-  const pagination = clientOf(server, caller).customers.search()
+  const pagination = createClient(server, caller).customers.search()
   await pagination.page()
   const paged = pagination.meta?.syncedAt
   await pagination.export().next()
