@@ -146,11 +146,11 @@ describe('the back office of a service', () => {
       5_000,
     )
     for (const caller of [remote, own]) {
-      const reasons = async () => {
+      const listReasons = async () => {
         const { capabilities } = (await caller.get('/capabilities')).json.data
         return new Map<string, string>(capabilities.map(({ name, reason }: Record<string, string>) => [name, reason]))
       }
-      const before = await reasons()
+      const before = await listReasons()
       const noGateway = 'The setting `gateways` has no payment gateway.'
       const noSku = "SKU `GIFT` of the setting `giftCardSku` isn't in the back office."
       assert.equal(before.get('paymentGateways'), noGateway)
@@ -163,7 +163,7 @@ describe('the back office of a service', () => {
           variant: { skuId: '1', productId: '1', colourId: '1', sku: 'GIFT', sizeCode: '-', price: '0.00' },
         },
       ])
-      const now = await reasons()
+      const now = await listReasons()
       assert.deepEqual(
         [now.has('paymentGateways'), now.get('paymentGateways'), now.get('vouchersIssue')],
         [true, undefined, undefined],
@@ -172,17 +172,17 @@ describe('the back office of a service', () => {
   })
 
   test('capabilities report that no process runs jobs only if none does', async () => {
-    const jobs = async () => {
+    const findJobsCapability = async () => {
       const { capabilities } = (await api.get('/capabilities')).json.data
       return capabilities.find(({ name }: { name: string }) => name === 'jobs')
     }
-    assert.deepEqual(await jobs(), { name: 'jobs', available: true })
+    assert.deepEqual(await findJobsCapability(), { name: 'jobs', available: true })
     await api.db.run(sql`insert into job (name, due_at) values ('schedule-syncs', now() - interval '50 s')`)
-    assert.equal((await jobs()).available, true, 'a job that is due for 50 s can be about to start')
+    assert.equal((await findJobsCapability()).available, true, 'a job that is due for 50 s can be about to start')
     await api.db.run(sql`update job set due_at = now() - interval '61 s'`)
-    assert.match((await jobs()).reason, /^No worker is running, so emails are not sent/)
+    assert.match((await findJobsCapability()).reason, /^No worker is running, so emails are not sent/)
     await api.db.run(sql`update job set lease = gen_random_uuid(), leased_until = now() + interval '20 s'`)
-    assert.equal((await jobs()).available, true, 'another worker runs it')
+    assert.equal((await findJobsCapability()).available, true, 'another worker runs it')
     await api.db.run(sql`delete from job`)
   })
 

@@ -106,27 +106,31 @@ describe('settings of exports on an SFTP server', () => {
   }
 
   test('an SFTP URL contains the user, the server and the folder', () => {
-    const parts = (text: string) => Object.values(parseSftpAddress(text) ?? {})
-    assert.deepEqual(parts('sftp://luma@files.example/'), ['luma', 'files.example', 22, '/'])
-    assert.deepEqual(parts('sftp://a%40b@[::1]:2222/out/of%20here/'), ['a@b', '::1', 2222, '/out/of here'])
-    assert.deepEqual(parts('sftp://luma@files.example/~/out'), ['luma', 'files.example', 22, './out'])
+    const listParts = (text: string) => Object.values(parseSftpAddress(text) ?? {})
+    assert.deepEqual(listParts('sftp://luma@files.example/'), ['luma', 'files.example', 22, '/'])
+    assert.deepEqual(listParts('sftp://a%40b@[::1]:2222/out/of%20here/'), ['a@b', '::1', 2222, '/out/of here'])
+    assert.deepEqual(listParts('sftp://luma@files.example/~/out'), ['luma', 'files.example', 22, './out'])
   })
 
-  const sftp = (location: string) => ({ BACK_OFFICE_EXPORT_FOLDER: `sftp://${location}` })
+  const toSftpFolder = (location: string) => ({ BACK_OFFICE_EXPORT_FOLDER: `sftp://${location}` })
   const bad: [what: string, change: Record<string, string | undefined>, fault: RegExp][] = [
     [
       'a password in the address',
-      sftp(`luma:${canary}@a.example/`),
+      toSftpFolder(`luma:${canary}@a.example/`),
       /^BACK_OFFICE_EXPORT_FOLDER can't contain a password: /,
     ],
     [
       'an odd password in it',
-      sftp(`luma:${canary}/#@a.example/`),
+      toSftpFolder(`luma:${canary}/#@a.example/`),
       /^BACK_OFFICE_EXPORT_FOLDER can't contain a password: /,
     ],
-    ['no user', sftp('files.example/out'), /^BACK_OFFICE_EXPORT_FOLDER must be an absolute path, or a URL such as/],
-    ['a query', sftp('luma@files.example/out?a=b'), /^BACK_OFFICE_EXPORT_FOLDER must be /],
-    ['an invalid escape', sftp('luma@files.example/%e4'), /^BACK_OFFICE_EXPORT_FOLDER must be /],
+    [
+      'no user',
+      toSftpFolder('files.example/out'),
+      /^BACK_OFFICE_EXPORT_FOLDER must be an absolute path, or a URL such as/,
+    ],
+    ['a query', toSftpFolder('luma@files.example/out?a=b'), /^BACK_OFFICE_EXPORT_FOLDER must be /],
+    ['an invalid escape', toSftpFolder('luma@files.example/%e4'), /^BACK_OFFICE_EXPORT_FOLDER must be /],
     [
       'no key of the host',
       { BACK_OFFICE_SFTP_HOST_KEY: undefined },

@@ -83,7 +83,7 @@ export async function openShop(
   simulator.ledger.clear()
 
   function failBeforeCommit(driver: BackOffice): BackOffice {
-    const afterCommit = async <T>(work: Promise<CommitPhase<T>>): Promise<CommitPhase<T>> => {
+    const withFailingCommit = async <T>(work: Promise<CommitPhase<T>>): Promise<CommitPhase<T>> => {
       const finish = await work
       return async tx => {
         const done = await finish(tx)
@@ -93,10 +93,10 @@ export async function openShop(
     }
     return {
       ...driver,
-      createCustomer: (...input) => afterCommit(driver.createCustomer(...input)),
-      updateCustomer: (...input) => afterCommit(driver.updateCustomer(...input)),
-      placeOrder: (...input) => afterCommit(driver.placeOrder(...input)),
-      createReturn: (...input) => afterCommit(driver.createReturn(...input)),
+      createCustomer: (...input) => withFailingCommit(driver.createCustomer(...input)),
+      updateCustomer: (...input) => withFailingCommit(driver.updateCustomer(...input)),
+      placeOrder: (...input) => withFailingCommit(driver.placeOrder(...input)),
+      createReturn: (...input) => withFailingCommit(driver.createReturn(...input)),
     }
   }
   return {

@@ -11,7 +11,7 @@ export interface StandIn {
   /** The open connections. */
   sockets: ReadonlySet<Socket>
   /** Destroys every connection. */
-  cut(): void
+  destroyConnections(): void
   close(): Promise<void>
 }
 
@@ -31,18 +31,18 @@ async function listen(server: Server, scheme: 'http' | 'https' = 'http'): Promis
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
-  const cut = () => {
+  const destroyConnections = () => {
     for (const socket of sockets) socket.destroy()
   }
   return {
     port,
     url: `${scheme}://127.0.0.1:${port}/RetailAPI`,
     sockets,
-    cut,
+    destroyConnections,
     async close() {
       const closed = once(server, 'close')
       server.close()
-      cut()
+      destroyConnections()
       await closed
     },
   }

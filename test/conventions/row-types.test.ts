@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
-import { customerContract } from '../drivers/customers.ts'
-import { readContract } from '../drivers/reads.ts'
-import { returnContract } from '../drivers/returns.ts'
-import { saleContract } from '../drivers/sales.ts'
+import { addCustomerContract } from '../drivers/customers.ts'
+import { addReadContract } from '../drivers/reads.ts'
+import { addReturnContract } from '../drivers/returns.ts'
+import { addSaleContract } from '../drivers/sales.ts'
 import { drivers, type Shop } from '../drivers/shop.ts'
-import { voucherContract } from '../drivers/vouchers.ts'
+import { addVoucherContract } from '../drivers/vouchers.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { type ColumnTypes, findDifferences, readColumnTypes } from './row-types/compare.ts'
 import { type DeclaredCall, listDeclaredCalls } from './row-types/declared.ts'
@@ -40,11 +40,11 @@ for (const { name: driverName, open } of drivers.filter(
       types = await readColumnTypes(shop.api.db)
     })
     after(() => shop.stop())
-    readContract(() => shop)
-    customerContract(() => shop)
-    voucherContract(() => shop)
-    saleContract(() => shop)
-    returnContract(() => shop)
+    addReadContract(() => shop)
+    addCustomerContract(() => shop)
+    addVoucherContract(() => shop)
+    addSaleContract(() => shop)
+    addReturnContract(() => shop)
     if (driverName === 'embedded')
       test('other readable data is read', async () => {
         await runTour(shop.api)

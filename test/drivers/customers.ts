@@ -14,7 +14,7 @@ import { post, put, retryUntilUncontended } from '../support/write.ts'
 import type { Shop } from './shop.ts'
 
 /** Contract of customers, the same for every driver. */
-export function customerContract(shop: () => Shop) {
+export function addCustomerContract(shop: () => Shop) {
   test('a created customer is found by identifier, email and change time', async () => {
     const { api } = shop()
     const before = (await api.get('/customers/search?limit=1')).json.meta.asOf

@@ -44,7 +44,7 @@ export async function assertLeavesNothing(
 }
 
 /** Contract of dry runs, the same for every driver. */
-export function dryRunContract(shop: () => Shop) {
+export function addDryRunContract(shop: () => Shop) {
   test('a dry run of a customer returns it without creating it', async () => {
     const { api } = shop()
     const body = buildCustomer({ contact: { email: newEmail() }, mobile: '0400 000 009' })

@@ -6,7 +6,7 @@ import { getPointersAndCodes, placeOrder, postOrder } from './sales.ts'
 import type { Shop } from './shop.ts'
 
 /** Contract of finding an order by identifier or number, the same for every driver. */
-export function orderNameContract(shop: () => Shop) {
+export function addOrderNameContract(shop: () => Shop) {
   test('an order is found by identifier first, then by number', async () => {
     const { api, release, driver } = shop()
     const orderNumber = `N/${release} ü`

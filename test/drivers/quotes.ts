@@ -8,14 +8,14 @@ import type { Shop } from './shop.ts'
 
 const quote = (shop: Shop, body: object) => post(shop.api, '/orders/quote', body)
 
-async function order(shop: Shop, amount: string, more: object) {
+async function postOrderWithPayment(shop: Shop, amount: string, more: object) {
   const { customerId } = await findItemsAndCustomer(shop)
   const payments = [{ gateway: 'paypal', amount, reference: 'PAYID-1' }]
   return post(shop.api, '/orders', { customerId, billingAddress: address, deliveryAddress: address, payments, ...more })
 }
 
 /** Contract of quotes and freight options, the same for every driver. */
-export function quoteContract(shop: () => Shop) {
+export function addQuoteContract(shop: () => Shop) {
   test('a quote has the prices, discounts and freight of its order', async () => {
     const { items, customerId } = await findItemsAndCustomer(shop())
     const discounts = [{ type: 'manual', reason: 'Staff', amount: '1.00' }]
@@ -38,7 +38,7 @@ export function quoteContract(shop: () => Shop) {
     assert.equal(data.total, toDollars(first + second + 450))
     // The request's lines and the quote's lines lead to the same order, although `freight` is not sent again.
     for (const sent of [lines, data.lines.map(({ value: _, ...line }: { value: string }) => line)]) {
-      const placed = await order(shop(), data.total, { quoteId: data.quoteId, lines: sent })
+      const placed = await postOrderWithPayment(shop(), data.total, { quoteId: data.quoteId, lines: sent })
       assert.equal(placed.status, 201, placed.text)
       assert.deepEqual([placed.json.data.total, placed.json.data.freight], [data.total, '4.50'])
       assert.equal(placed.json.data.lines[0].value, toDollars(first))
@@ -58,11 +58,11 @@ export function quoteContract(shop: () => Shop) {
       [{ lines }, '0.01', ['/payments payment_total_mismatch']],
     ]
     for (const [more, amount, errors] of cases) {
-      const response = await order(shop(), amount, { quoteId, ...more })
+      const response = await postOrderWithPayment(shop(), amount, { quoteId, ...more })
       assert.equal(response.status, 422, response.text)
       assert.deepEqual(getFieldErrors(response), errors)
     }
-    const forged = await order(shop(), total, { lines, quoteId: `${quoteId.slice(0, -4)}AAAA` })
+    const forged = await postOrderWithPayment(shop(), total, { lines, quoteId: `${quoteId.slice(0, -4)}AAAA` })
     assert.deepEqual(getFieldErrors(forged), ['/quoteId invalid_field'])
   })
 
@@ -71,7 +71,7 @@ export function quoteContract(shop: () => Shop) {
     const lines = [{ sku: items[0].sku, quantity: 1 }]
     const { data } = (await quote(shop(), { lines })).json
     t.mock.timers.enable({ apis: ['Date'], now: Date.now() + 1_801_000 })
-    const response = await order(shop(), data.total, { quoteId: data.quoteId, lines })
+    const response = await postOrderWithPayment(shop(), data.total, { quoteId: data.quoteId, lines })
     t.mock.timers.reset()
     assertProblem(response, 'quote_expired', shop().api.baseUrl, '/orders')
   })
@@ -105,7 +105,7 @@ export function quoteContract(shop: () => Shop) {
     assert.equal(reserved.status, 201, reserved.text)
     const { quote: quoted } = reserved.json.data
     assert.equal(quoted.total, toDollars(Math.round(toCents(items[0].price) * 0.8)))
-    assert.equal((await order(shop(), quoted.total, { quoteId: quoted.quoteId, lines })).status, 201)
+    assert.equal((await postOrderWithPayment(shop(), quoted.total, { quoteId: quoted.quoteId, lines })).status, 201)
     assert.equal(simulator.ledger.findEffects('coupon redeemed', 'BLACK21').length, 1)
   })
 
@@ -126,7 +126,7 @@ export function quoteContract(shop: () => Shop) {
     const { data } = (await quote(shop(), { lines, freightOptionId: standard.id })).json
     assert.deepEqual([data.freight, data.freightOptionId], ['9.95', standard.id])
     assert.equal(data.total, toDollars(toCents(items[0].price) + 995))
-    assert.equal((await order(shop(), data.total, { quoteId: data.quoteId, lines })).status, 201)
+    assert.equal((await postOrderWithPayment(shop(), data.total, { quoteId: data.quoteId, lines })).status, 201)
     const unknown = await quote(shop(), { lines, freightOptionId: '1' })
     assert.deepEqual(getFieldErrors(unknown), ['/freightOptionId invalid_field'])
   })

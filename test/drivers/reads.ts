@@ -6,7 +6,7 @@ import { assertProblem } from '../support/problem.ts'
 import type { Shop } from './shop.ts'
 
 /** Contract of reads, the same for every driver. */
-export function readContract(shop: () => Shop) {
+export function addReadContract(shop: () => Shop) {
   test('stores are listed and found by number', async () => {
     const { api, simulator } = shop()
     const { data } = (await api.get('/stores?kind=store')).json

@@ -7,7 +7,7 @@ import { findItemsAndCustomer, getPointersAndCodes, placeOrder } from './sales.t
 import type { Shop } from './shop.ts'
 
 /** Contract of returns, the same for every driver that has them. */
-export function returnContract(shop: () => Shop) {
+export function addReturnContract(shop: () => Shop) {
   test('items on the order can be returned, others cannot', async () => {
     const { api } = shop()
     const { items } = await findItemsAndCustomer(shop())
@@ -99,7 +99,7 @@ export function returnContract(shop: () => Shop) {
 }
 
 /** Contract of a back office whose release has no returns. */
-export function missingReturnContract(shop: () => Shop) {
+export function addMissingReturnContract(shop: () => Shop) {
   test('a release without returns rejects them with the reason', async () => {
     const { api } = shop()
     const order = await placeOrder(shop(), 1)

@@ -61,7 +61,7 @@ export const getPointersAndCodes = ({ json }: TestResponse): [pointer: string, c
   (json.errors ?? []).map(({ pointer, code }: { pointer: string; code: string }) => [pointer, code])
 
 /** Contract of orders, the same for every driver. */
-export function saleContract(shop: () => Shop) {
+export function addSaleContract(shop: () => Shop) {
   test('an order with taxes on top is placed or rejected by capability', async () => {
     const { api } = shop()
     const { capabilities } = (await api.get('/capabilities')).json.data

@@ -18,7 +18,7 @@ export async function getValidationId(by: Caller, number: string, amount?: strin
 }
 
 /** Contract of gift vouchers, the same for every driver. */
-export function voucherContract(shop: () => Shop) {
+export function addVoucherContract(shop: () => Shop) {
   test('a number and PIN open a voucher in body or header', async () => {
     const { api } = shop()
     const response = await post(api, '/vouchers/lookup', { number: '6000002', pin: '0042' })

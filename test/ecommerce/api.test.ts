@@ -31,7 +31,7 @@ async function getList(path: string, caller = shop) {
 const pushNow = (body = {}) => post(shop, '/ecommerce/push', body, withKey())
 const countJobs = async () =>
   (await api.db.rows(sql`select from job where service_id = ${shop.service.id} and name = 'push-stock'`)).length
-const itemId = (sku: string) => `gid://shopify/InventoryItem/${fixture.items[sku]}`
+const toItemId = (sku: string) => `gid://shopify/InventoryItem/${fixture.items[sku]}`
 
 test('I10: each level has its quantities, their parts and its reason', async () => {
   const order = fixture.sell('12001', 2)
@@ -39,9 +39,9 @@ test('I10: each level has its quantities, their parts and its reason', async () 
   await fixture.refresh(order)
   await fixture.push()
   await fixture.reconcile()
-  const [level] = await getList(`/ecommerce/levels?itemId=${encodeURIComponent(itemId('12001'))}`)
+  const [level] = await getList(`/ecommerce/levels?itemId=${encodeURIComponent(toItemId('12001'))}`)
   assert.deepEqual(level, {
-    itemId: itemId('12001'),
+    itemId: toItemId('12001'),
     locationId: `gid://shopify/Location/${fixture.locations[0]}`,
     sku: '12001',
     state: 'inStep',
@@ -84,7 +84,7 @@ test('levels are filtered by state and reason, in pages', async () => {
   ] as const)
     assert.equal((await getList(`/ecommerce/levels?${path}`)).length, count, path)
   await api.db.run(sql`
-    update ecommerce_level set (due_at, due_rank) = (now(), 1) where service_id = ${shop.service.id} and item_id = ${itemId('12002')}`)
+    update ecommerce_level set (due_at, due_rank) = (now(), 1) where service_id = ${shop.service.id} and item_id = ${toItemId('12002')}`)
   const due = await getList('/ecommerce/levels?state=due')
   assert.deepEqual(
     due.map(({ sku, dueSince }: Record<string, string>) => [sku, typeof dueSince]),
@@ -120,7 +120,7 @@ test('comparisons are listed with the levels that others changed', async () => {
   assert.deepEqual(newest.differences, [
     {
       sku: '12001',
-      itemId: itemId('12001'),
+      itemId: toItemId('12001'),
       locationId: `gid://shopify/Location/${fixture.locations[0]}`,
       knownOnHand: 40,
       desiredOnHand: 7,

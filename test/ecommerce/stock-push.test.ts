@@ -256,23 +256,23 @@ test('a killed push is finished under its key; older ones are read', async () =>
   simulator.faults.add({ kind: 'lost-response', path: '/SetQuantities' })
   setTimeout(() => controller.abort(), 1_500)
   await assert.rejects(pushStock(api.db, api.keys, shop.service, log, { ...options, signal: controller.signal }))
-  const key = () => (listSetCalls().at(-1)?.variables as { key: string } | undefined)?.key
-  const sent = key()
+  const getLastKey = () => (listSetCalls().at(-1)?.variables as { key: string } | undefined)?.key
+  const sent = getLastKey()
   simulator.faults.clear()
   await push()
-  assert.deepEqual([key(), getOnHand('12001')], [sent, 5])
+  assert.deepEqual([getLastKey(), getOnHand('12001')], [sent, 5])
   await setStock('12001', 4)
   simulator.faults.add({ kind: 'reset-before', path: '/SetQuantities' })
   const again = new AbortController()
   setTimeout(() => again.abort(), 1_500)
   await assert.rejects(pushStock(api.db, api.keys, shop.service, log, { ...options, signal: again.signal }))
-  const lost = key()
+  const lost = getLastKey()
   simulator.faults.clear()
   await api.db.run(
     sql`update ecommerce_level set sent_at = now() - interval '1 hour' where idempotency_key is not null`,
   )
   await push()
-  assert.notEqual(key(), lost)
+  assert.notEqual(getLastKey(), lost)
   assert.equal(getOnHand('12001'), 4)
 })
 

@@ -115,9 +115,9 @@ test('a customer created while a complete file is imported stays', async t => {
 
 test('a complete file that lacks more than half removes nothing', async () => {
   const caller = await api.createService()
-  const lines = (count: number) => Array.from({ length: count }, (_, i) => `C${i},Name\n`).join('')
-  await importAndWait(caller, 'customers', `id,surname\n${lines(50)}`)
-  const file = `id,surname\n${lines(20)}`
+  const buildLines = (count: number) => Array.from({ length: count }, (_, i) => `C${i},Name\n`).join('')
+  await importAndWait(caller, 'customers', `id,surname\n${buildLines(50)}`)
+  const file = `id,surname\n${buildLines(20)}`
   const stopped = await importAndWait(caller, 'customers&complete=true', file)
   assert.deepEqual(stopped.notes, [
     {

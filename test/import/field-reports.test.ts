@@ -45,9 +45,9 @@ test('a barcode in the stock column is rejected with the limit', async () => {
 
 test('files with other line ends or separators are rejected with the cause', async () => {
   const caller = await api.createService()
-  const explain = async (file: string) => (await importAndWait(caller, 'stores', file)).detail
-  assert.match(await explain('storeId,storeNumber,name\r1,001,North\r2,002,South\r'), /line/)
-  assert.match(await explain('storeId;storeNumber;name\n1;001;North\n'), /--delimiter ";"/)
+  const importForDetail = async (file: string) => (await importAndWait(caller, 'stores', file)).detail
+  assert.match(await importForDetail('storeId,storeNumber,name\r1,001,North\r2,002,South\r'), /line/)
+  assert.match(await importForDetail('storeId;storeNumber;name\n1;001;North\n'), /--delimiter ";"/)
 })
 
 test('files around the batch size lose no line', async () => {

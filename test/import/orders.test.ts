@@ -30,14 +30,14 @@ const readOrder = async (caller: Caller, name: string) => (await caller.get(`/or
 test('an imported order is readable, listed and returnable for its rest', async () => {
   const caller = await shop.createShop()
   const columns = `id,${header},storeNumber,billingCity,deliveryCity,discountAmount`
-  const line = (cells: string) => `8001,OLD-7,65432,2024-05-10 09:30:00,9.95,${cells}`
+  const buildLine = (cells: string) => `8001,OLD-7,65432,2024-05-10 09:30:00,9.95,${cells}`
   const { code, counts } = await importFile(
     caller,
     'orders',
     [
       columns,
-      line('74.93,HOOD-S,3,20.00,shipped,1,paypal,74.93,,101,Melbourne,Fitzroy,6.00'),
-      line('74.93,GONE-1,1,10.98,returned,1,paypal,74.93,,404,Melbourne,Fitzroy,'),
+      buildLine('74.93,HOOD-S,3,20.00,shipped,1,paypal,74.93,,101,Melbourne,Fitzroy,6.00'),
+      buildLine('74.93,GONE-1,1,10.98,returned,1,paypal,74.93,,404,Melbourne,Fitzroy,'),
       '',
     ].join('\n'),
   )
@@ -112,11 +112,11 @@ test('an order import is idempotent and updates orders without local changes', a
 
 test('imported orders cannot overwrite local ones, and numbering continues after them', async () => {
   const caller = await shop.createShop()
-  const line = (number: string) => `${number},65432,2024-05-10,,10.00,TEE,1,10.00,,,,,`
-  await importOrders(caller, line('W0000041'), line('OTHER'))
+  const buildLine = (number: string) => `${number},65432,2024-05-10,,10.00,TEE,1,10.00,,,,,`
+  await importOrders(caller, buildLine('W0000041'), buildLine('OTHER'))
   const own = await placeOrder(caller, [{ sku: 'TEE', quantity: 1 }])
   assert.equal(own.orderNumber, 'W0000042')
-  const { code, reasons } = await importOrders(caller, line('W0000042'), line('W0250000'))
+  const { code, reasons } = await importOrders(caller, buildLine('W0000042'), buildLine('W0250000'))
   assert.deepEqual([code, reasons], [2, ['orderNumber belongs to an order that was placed in Tillbridge']])
   assert.equal((await placeOrder(caller, [{ sku: 'TEE', quantity: 1 }])).orderNumber, 'W0250001')
   assert.deepEqual(await readOrder(caller, own.id), own)
@@ -168,13 +168,13 @@ test('an order with wrong sums or rejected lines is rejected completely', async 
 
 test('an order is rejected completely wherever its rejected line is', async () => {
   const caller = await shop.createShop()
-  const order = (name: string) => `${name},65432,2024-05-10,,10.00,TEE,1,10.00,,,,,`
-  const otherOrders = Array.from({ length: 999 }, (_, i) => order(`B${i}`))
-  const { counts } = await importOrders(caller, ...otherOrders, order('EDGE'), 'EDGE,,,,,,,,,,visa,ten,')
+  const buildOrderLine = (name: string) => `${name},65432,2024-05-10,,10.00,TEE,1,10.00,,,,,`
+  const otherOrders = Array.from({ length: 999 }, (_, i) => buildOrderLine(`B${i}`))
+  const { counts } = await importOrders(caller, ...otherOrders, buildOrderLine('EDGE'), 'EDGE,,,,,,,,,,visa,ten,')
   assert.deepEqual(counts, [1_001, 999, 0, 0, 2])
   assert.equal((await caller.get('/orders/EDGE')).status, 404)
   // The lines after the open quotation mark can't be parsed.
-  const torn = await importOrders(caller, ...otherOrders, order('EDGE'), '"', 'EDGE,,,,,,,,,,visa,9.00,')
+  const torn = await importOrders(caller, ...otherOrders, buildOrderLine('EDGE'), '"', 'EDGE,,,,,,,,,,visa,9.00,')
   assert.deepEqual(torn.counts, [1_002, 0, 0, 999, 3])
   assert.equal((await caller.get('/orders/EDGE')).status, 404)
 })
@@ -253,8 +253,8 @@ test('lines without sequence are numbered in file order', async () => {
 
 test('remarks concern imported lines only', async () => {
   const caller = await shop.createShop()
-  const line = (number: string, total: string) => `${number},65432,2024-05-10,,${total},GONE-1,1,10.00,,,,,`
-  const { counts, out } = await importOrders(caller, line('R1', '10.00'), line('R2', '11.00'))
+  const buildLine = (number: string, total: string) => `${number},65432,2024-05-10,,${total},GONE-1,1,10.00,,,,,`
+  const { counts, out } = await importOrders(caller, buildLine('R1', '10.00'), buildLine('R2', '11.00'))
   assert.deepEqual(counts, [2, 1, 0, 0, 1])
   assert.match(out, /^1 +unknown SKU: stored as in the file/m)
 })

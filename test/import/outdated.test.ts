@@ -85,9 +85,9 @@ test('a line without a time is as new as its import', async () => {
 
 test('force_older imports older lines', async () => {
   const caller = await api.createService()
-  const line = (name: string, time: string) => `id,surname,updateTimeStamp\nC1,${name},${time}\n`
-  await importFile(caller, 'customers', line('New', '2024-05-03 10:00:00'))
-  const forced = await importAndWait(caller, 'customers&force_older=true', line('Old', '2024-05-02 10:00:00'))
+  const buildLine = (name: string, time: string) => `id,surname,updateTimeStamp\nC1,${name},${time}\n`
+  await importFile(caller, 'customers', buildLine('New', '2024-05-03 10:00:00'))
+  const forced = await importAndWait(caller, 'customers&force_older=true', buildLine('Old', '2024-05-02 10:00:00'))
   assert.deepEqual(getCounts(forced), changed)
   assert.equal((await readData(caller, '/customers/C1')).surname, 'Old')
 })
@@ -114,9 +114,9 @@ test('a withdrawal after the opt-in applies although the record is newer', async
 
 test('changes of consent by an import are recorded with their author', async () => {
   const caller = await api.createService()
-  const line = (flag: boolean, day: number) => `id,emailSubscription,updateTimeStamp\nC1,${flag},2024-05-0${day}\n`
-  await importFile(caller, 'customers', line(true, 2))
-  await importFile(caller, 'customers', line(false, 3))
+  const buildLine = (flag: boolean, day: number) => `id,emailSubscription,updateTimeStamp\nC1,${flag},2024-05-0${day}\n`
+  await importFile(caller, 'customers', buildLine(true, 2))
+  await importFile(caller, 'customers', buildLine(false, 3))
   const { consent: changes } = await readData(caller, '/customers/C1/export')
   assert.deepEqual(
     changes.map(({ channel, oldValue, newValue }: Record<string, unknown>) => [channel, oldValue, newValue]),
@@ -126,8 +126,8 @@ test('changes of consent by an import are recorded with their author', async () 
 
 test('a mapping is no new content', async () => {
   const caller = await api.createService()
-  const line = (name: string, time: string) => `id,surname,updateTimeStamp\nC1,${name},${time}\n`
-  await importFile(caller, 'customers', line('One', '2024-05-02 10:00:00'))
+  const buildLine = (name: string, time: string) => `id,surname,updateTimeStamp\nC1,${name},${time}\n`
+  await importFile(caller, 'customers', buildLine('One', '2024-05-02 10:00:00'))
   await importFile(caller, 'customer-mapping', 'customerId,ecommerceLegacyId\nC1,6477890125896\n')
-  assert.deepEqual(await importFile(caller, 'customers', line('Two', '2024-05-03 10:00:00')), changed)
+  assert.deepEqual(await importFile(caller, 'customers', buildLine('Two', '2024-05-03 10:00:00')), changed)
 })

@@ -133,11 +133,11 @@ test('texts that an export damaged are remarked and kept', async () => {
 })
 
 test('files that are not CSV are rejected with their format', async () => {
-  const explain = async (content: string) => (await importAndWait(api, 'customers', content)).detail
-  assert.match(await explain('[{"id":"1"}]\n'), /^The file is JSON, not CSV\. /)
+  const importForDetail = async (content: string) => (await importAndWait(api, 'customers', content)).detail
+  assert.match(await importForDetail('[{"id":"1"}]\n'), /^The file is JSON, not CSV\. /)
   assert.match(
-    await explain('<!DOCTYPE html><html><body>Sign in</body></html>\n'),
+    await importForDetail('<!DOCTYPE html><html><body>Sign in</body></html>\n'),
     /^The file must be CSV, but it is a web page or XML/,
   )
-  assert.match(await explain('"id" ,surname\n1,Smith\n'), /^The header of The file cannot be read\. .*quot/)
+  assert.match(await importForDetail('"id" ,surname\n1,Smith\n'), /^The header of The file cannot be read\. .*quot/)
 })

@@ -94,11 +94,11 @@ test("NDJSON uses JSON numbers and the file's text options", async () => {
 })
 
 test('a file with mixed encodings stops the import', async () => {
-  const lines = (letter: string) => Array.from({ length: 6_000 }, (_, i) => `${letter}${i},plain text\n`).join('')
+  const buildLines = (letter: string) => Array.from({ length: 6_000 }, (_, i) => `${letter}${i},plain text\n`).join('')
   const file = Buffer.concat([
     Buffer.from(`name,code\n`),
     Buffer.from('caf\xe9,x\n', 'latin1'),
-    Buffer.from(`${lines('a')}café,x\n`),
+    Buffer.from(`${buildLines('a')}café,x\n`),
   ])
   const remarks: string[] = []
   await assert.rejects(

@@ -97,17 +97,17 @@ test("a transaction keeps its store's name at import time", async () => {
 })
 
 test('a missing value is calculated from price, quantity and discount', async () => {
-  const value = async () => (await loadTransaction('val')).lines[0].value
+  const loadValue = async () => (await loadTransaction('val')).lines[0].value
   await shop.importFile('transactions', `${header},discountAmount\nval,2024-05-01,1,2,10,1.50\n`)
-  assert.equal(await value(), '18.50')
+  assert.equal(await loadValue(), '18.50')
   await shop.importFile('transactions', `${header}\nval,2024-05-01,1,-3,10\n`)
-  assert.equal(await value(), '-28.50')
+  assert.equal(await loadValue(), '-28.50')
   await shop.importFile('transactions', `${header},value\nval,2024-05-01,1,-3,10,-7\n`)
-  assert.equal(await value(), '-7.00')
+  assert.equal(await loadValue(), '-7.00')
   await shop.importFile('transactions', `${header},productName\nval,2024-05-01,1,-3,10,Pot\n`)
-  assert.equal(await value(), '-7.00')
+  assert.equal(await loadValue(), '-7.00')
   await shop.importFile('transactions', `${header},value,discountAmount\nval,2024-05-01,1,-3,10,,\n`)
-  assert.equal(await value(), '-30.00')
+  assert.equal(await loadValue(), '-30.00')
 })
 
 test('a value with another sign than its quantity is rejected', async () => {

@@ -30,14 +30,14 @@ beforeEach(() => clearFailures(api))
 
 const importFile = createImporter(api)
 const header = 'number,pin,balance,originalAmount,expiryDate,status'
-const vouchers = (...lines: string[]) => importFile(api, 'vouchers', `${[header, ...lines].join('\n')}\n`)
+const importVouchers = (...lines: string[]) => importFile(api, 'vouchers', `${[header, ...lines].join('\n')}\n`)
 const lookUp = (number: string, pin: string) => post(api, '/vouchers/lookup', { number, pin })
 const validate = (number: string, pin: string, amount: string) =>
   post(api, '/vouchers/validate', { number, pin, amount })
 const selectUnbalanced = sql`
   select v.number from voucher v where balance <> (select sum(amount) from voucher_entry e where e.service_id = v.service_id and e.number = v.number)`
 test('an imported voucher can be validated, locked and drawn with its PIN', async () => {
-  const { code, counts } = await vouchers('GV-1,0042,110.00,150.00,2099-12-31,active')
+  const { code, counts } = await importVouchers('GV-1,0042,110.00,150.00,2099-12-31,active')
   assert.deepEqual([code, counts], [0, [1, 1, 0, 0, 0]])
   const { status, email: _, ...voucher } = (await lookUp('GV-1', '0042')).json.data
   assert.deepEqual(
@@ -65,7 +65,7 @@ test('an imported voucher can be validated, locked and drawn with its PIN', asyn
 })
 
 test('five wrong PINs block an imported voucher like an issued one', async () => {
-  await vouchers('GV-2,0042,10.00,,,')
+  await importVouchers('GV-2,0042,10.00,,,')
   for (let i = 0; i < 5; i++) assert.equal((await lookUp('GV-2', '9999')).status, 403)
   assert.deepEqual(
     [(await lookUp('GV-2', '0042')).status, (await lookUp('GV-2', '0042')).json.code],
@@ -74,7 +74,7 @@ test('five wrong PINs block an imported voucher like an issued one', async () =>
 })
 
 test('each foreign status is mapped and expired vouchers expire daily', async () => {
-  const { code } = await vouchers(
+  const { code } = await importVouchers(
     'S1,1,0,20,,',
     'S2,1,20,,,pending',
     'S3,1,5,20,,suspended',
@@ -94,15 +94,18 @@ test('each foreign status is mapped and expired vouchers expire daily', async ()
 
 test('a repeated import changes nothing; a newer file updates the ledger', async () => {
   const first = ['A1,1111,50.00,50.00,2099-01-31,active', 'A2,2222,50.00,50.00,,']
-  await vouchers(...first)
+  await importVouchers(...first)
   const entries = sql`select number, entry, kind, amount::text, state from voucher_entry order by number, entry`
   const before = await api.db.rows(entries)
-  assert.deepEqual((await vouchers(...first)).counts, [2, 0, 0, 2, 0])
+  assert.deepEqual((await importVouchers(...first)).counts, [2, 0, 0, 2, 0])
   assert.deepEqual(await api.db.rows(entries), before)
-  const { counts } = await vouchers('A1,1111,20.00,50.00,2099-01-31,active', 'A2,2345,60.00,40.00,2098-01-31,suspended')
+  const { counts } = await importVouchers(
+    'A1,1111,20.00,50.00,2099-01-31,active',
+    'A2,2345,60.00,40.00,2098-01-31,suspended',
+  )
   assert.deepEqual(counts, [2, 0, 1, 0, 1])
   assert.deepEqual(await listLedgerSteps(api, api, 'A1'), ['issue active', 'lock locked', 'redeem active'])
-  assert.equal((await vouchers('A1,1111,35.00,50.00,2099-01-31,suspended')).counts[2], 1)
+  assert.equal((await importVouchers('A1,1111,35.00,50.00,2099-01-31,suspended')).counts[2], 1)
   assert.deepEqual((await listLedgerSteps(api, api, 'A1')).slice(3), ['refund active', 'suspend suspended'])
   const voucher = (await lookUp('A1', '1111')).json.data
   assert.deepEqual([voucher.status, voucher.usedAmount, voucher.availableAmount], ['suspended', '15.00', '0.00'])
@@ -114,9 +117,10 @@ test('a reloaded gift card is updated by a ledger entry', async () => {
     const { originalAmount, usedAmount, availableAmount, status } = (await lookUp(number, '1')).json.data
     return [originalAmount, usedAmount, availableAmount, status]
   }
-  assert.deepEqual((await vouchers('L1,1,60.00,50.00,,', 'L2,1,0,50.00,,', 'L3,1,50.00,,,suspended')).counts.slice(1), [
-    ...[3, 0, 0, 0],
-  ])
+  assert.deepEqual(
+    (await importVouchers('L1,1,60.00,50.00,,', 'L2,1,0,50.00,,', 'L3,1,50.00,,,suspended')).counts.slice(1),
+    [...[3, 0, 0, 0]],
+  )
   assert.deepEqual(await listLedgerSteps(api, api, 'L1'), ['issue active', 'load active'])
   assert.deepEqual(await getAmounts('L1'), ['60.00', '0.00', '60.00', 'active'])
   for (const [line, steps] of [
@@ -128,12 +132,12 @@ test('a reloaded gift card is updated by a ledger entry', async () => {
   ] as const) {
     const number = line.slice(0, 2)
     const before = (await listLedgerSteps(api, api, number)).length
-    assert.equal((await vouchers(line)).code, 0, line)
+    assert.equal((await importVouchers(line)).code, 0, line)
     assert.deepEqual((await listLedgerSteps(api, api, number)).slice(before), steps, line)
   }
   assert.deepEqual(await getAmounts('L1'), ['80.00', '50.00', '30.00', 'active'])
   assert.deepEqual((await getAmounts('L2')).slice(0, 3), ['70.00', '0.00', '70.00'])
-  const { reasons } = await vouchers('L1,1,30.00,90.00,,', 'L1,1,30.00,40.00,,')
+  const { reasons } = await importVouchers('L1,1,30.00,90.00,,', 'L1,1,30.00,40.00,,')
   assert.match(reasons.join(), /originalAmount can't change after the voucher was issued.*originalAmount can't change/)
   assert.deepEqual(await api.db.rows(selectUnbalanced), [])
 })
@@ -141,10 +145,14 @@ test('a reloaded gift card is updated by a ledger entry', async () => {
 test('a voucher used or issued here is not overwritten', async () => {
   await stockGiftCards(api, api)
   const own = (await issueVoucher(api)).json.data
-  await vouchers('U1,1111,50.00,,,')
+  await importVouchers('U1,1111,50.00,,,')
   const { validationId } = (await validate('U1', '1111', '10.00')).json.data
   await lockVoucher(api, 'U1', validationId)
-  const { code, reasons, counts } = await vouchers('U1,1111,50.00,,,', 'U1,1111,40.00,,,', `${own.number},1111,7.00,,,`)
+  const { code, reasons, counts } = await importVouchers(
+    'U1,1111,50.00,,,',
+    'U1,1111,40.00,,,',
+    `${own.number},1111,7.00,,,`,
+  )
   assert.deepEqual([code, counts], [2, [3, 0, 0, 1, 2]])
   const again = 'enter the pin again, because it is omitted here'
   assert.deepEqual(reasons, [
@@ -156,14 +164,14 @@ test('a voucher used or issued here is not overwritten', async () => {
 
 test('concurrent locks and imports of vouchers keep ledgers consistent', async () => {
   const numbers = Array.from({ length: 40 }, (_, i) => `C${i}`)
-  const lines = (balance: string) => numbers.map(number => `${number},1111,${balance},50.00,,`)
-  await vouchers(...lines('50.00'))
+  const buildLines = (balance: string) => numbers.map(number => `${number},1111,${balance},50.00,,`)
+  await importVouchers(...buildLines('50.00'))
   const lockWithPin = async (number: string) => {
     const { validationId } = (await validate(number, '1111', '1.00')).json.data
     return lockVoucher(api, number, validationId)
   }
   const [{ counts }] = await Promise.all([
-    vouchers(...lines('20.00')),
+    importVouchers(...buildLines('20.00')),
     (async () => {
       for (const number of numbers) assert.equal((await lockWithPin(number)).status, 200)
     })(),
@@ -176,7 +184,7 @@ test('concurrent locks and imports of vouchers keep ledgers consistent', async (
 })
 
 test('inconsistent amounts are rejected', async () => {
-  const { reasons } = await vouchers(
+  const { reasons } = await importVouchers(
     'R1,1,30.00,20.00,,pending',
     'R2,1,0,,,',
     'R3,1,-1,20.00,,',
@@ -201,7 +209,12 @@ test('PINs never appear in rejected files, output, logs or tables', async () => 
   const pins = ['73519246', '73519247', '73519248', '73519249', '73519250', '73519251', '73519252', '73519253']
   const [good, bad, long, quoted, field, other, broken, odd] = pins
   const runs = [
-    await vouchers(`P1,${good},10.00,,,`, `P2,${bad},ten,,,`, `P3,${long},10.00,,,,9`, `P4,"${quoted}"x,10.00,,,`),
+    await importVouchers(
+      `P1,${good},10.00,,,`,
+      `P2,${bad},ten,,,`,
+      `P3,${long},10.00,,,,9`,
+      `P4,"${quoted}"x,10.00,,,`,
+    ),
     await importFile(
       api,
       'vouchers',
@@ -245,7 +258,7 @@ test('PINs never appear in rejected files, output, logs or tables', async () => 
 })
 
 test('a corrected line with its PIN entered again is imported', async () => {
-  const { rejectedFile } = await vouchers('M1,4711,ten,,,')
+  const { rejectedFile } = await importVouchers('M1,4711,ten,,,')
   const corrected = rejectedFile.replace(',M1,,ten,', ',M1,4711,10,')
   assert.deepEqual((await importFile(api, 'vouchers', rejectedFile, { file: 'as-it-is.csv' })).counts, [1, 0, 0, 0, 1])
   assert.deepEqual((await importFile(api, 'vouchers', corrected, { file: 'corrected.csv' })).counts, [1, 1, 0, 0, 0])
@@ -254,11 +267,11 @@ test('a corrected line with its PIN entered again is imported', async () => {
 
 test('only a voucher in a foreign currency is rejected', async () => {
   const caller = await api.createService({ currency: 'AUD' })
-  const importVouchers = (...lines: string[]) =>
+  const importForCaller = (...lines: string[]) =>
     importFile(caller, 'vouchers', `number,pin,balance\n${lines.join('\n')}\n`)
-  assert.equal((await importVouchers('A1,1,10.50')).code, 0)
+  assert.equal((await importForCaller('A1,1,10.50')).code, 0)
   await api.db.transaction(tx => changeSettings(tx, caller.service, { currency: 'JPY' }))
-  const { counts, reasons } = await importVouchers('A1,1,10', 'A2,1,10')
+  const { counts, reasons } = await importForCaller('A1,1,10', 'A2,1,10')
   assert.deepEqual([counts, reasons.length], [[2, 1, 0, 0, 1], 1])
   assert.match(reasons[0] ?? '', /^originalAmount can't change after the voucher was issued/)
 })

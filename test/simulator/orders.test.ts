@@ -185,26 +185,29 @@ test('a sold voucher gets its number and PIN only by email', async () => {
 })
 
 test('a voucher line has its own rules', async () => {
-  const lines = (extra: string, quantity = 1) => ({
+  const buildLines = (extra: string, quantity = 1) => ({
     lines: buildGiftLine(extra, quantity),
     payments: buildCardPayment(100 * quantity),
   })
-  assert.deepEqual(await getRejection(lines(gift, 2)), [403, 5077])
-  assert.deepEqual(await getRejection({ ...lines(gift), delivery: '<City>X</City>' }), [403, 5072])
+  assert.deepEqual(await getRejection(buildLines(gift, 2)), [403, 5077])
+  assert.deepEqual(await getRejection({ ...buildLines(gift), delivery: '<City>X</City>' }), [403, 5072])
   assert.deepEqual(
-    await getRejection({ ...lines(gift), middle: '<DespatchType>DespatchFromStore</DespatchType>' }),
+    await getRejection({ ...buildLines(gift), middle: '<DespatchType>DespatchFromStore</DespatchType>' }),
     [403, 5083],
   )
-  assert.deepEqual(await getRejection(lines('')), [403, 5076])
-  assert.deepEqual(await getRejection(lines('<VoucherType>NONE</VoucherType>')), [403, 5074])
-  assert.deepEqual(await getRejection(lines('<VoucherType>GV_STORE</VoucherType>')), [403, 5073])
-  assert.deepEqual(await getRejection(lines('<VoucherType>GV_EMAIL</VoucherType><Email>a@b.test</Email>')), [403, 5075])
+  assert.deepEqual(await getRejection(buildLines('')), [403, 5076])
+  assert.deepEqual(await getRejection(buildLines('<VoucherType>NONE</VoucherType>')), [403, 5074])
+  assert.deepEqual(await getRejection(buildLines('<VoucherType>GV_STORE</VoucherType>')), [403, 5073])
   assert.deepEqual(
-    await getRejection(lines('<VoucherType>GV_EMAIL</VoucherType><EmailSubject>s</EmailSubject>')),
+    await getRejection(buildLines('<VoucherType>GV_EMAIL</VoucherType><Email>a@b.test</Email>')),
+    [403, 5075],
+  )
+  assert.deepEqual(
+    await getRejection(buildLines('<VoucherType>GV_EMAIL</VoucherType><EmailSubject>s</EmailSubject>')),
     [403, 5069],
   )
   const buildVoucherLines = (number: string) =>
-    lines(`<VoucherType>GV_CARD</VoucherType><VoucherNumber>${number}</VoucherNumber>`)
+    buildLines(`<VoucherType>GV_CARD</VoucherType><VoucherNumber>${number}</VoucherNumber>`)
   for (const [number, code] of [
     ['6000001', 5128],
     ['6900003', 5127],

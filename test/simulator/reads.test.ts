@@ -155,20 +155,23 @@ test('the highest tier has empty next-tier elements', async () => {
 
 test('an account can be opened once and change tiers', async () => {
   const person = [...state.persons.keys()].find(personId => !state.accountsByPerson.has(personId))
-  const body = (content: string) => `<RewardAccount>${content}</RewardAccount>`
+  const buildBody = (content: string) => `<RewardAccount>${content}</RewardAccount>`
   const opened = await ask('Rewards/Accounts', {
-    body: body(`<ProgramId>1</ProgramId><PersonId>${person}</PersonId>`),
+    body: buildBody(`<ProgramId>1</ProgramId><PersonId>${person}</PersonId>`),
     version: '1.0',
   })
   assert.deepEqual([opened.status, opened.xml?.name], [201, 'RewardAccount'])
   assert.equal(
-    (await ask('Rewards/Accounts', { body: body(`<ProgramId>1</ProgramId><PersonId>${person}</PersonId>`) })).code,
+    (await ask('Rewards/Accounts', { body: buildBody(`<ProgramId>1</ProgramId><PersonId>${person}</PersonId>`) })).code,
     5161,
   )
   const id = findText(opened.xml, 'Id')
-  const moved = await ask(`Rewards/Accounts/${id}`, { method: 'PUT', body: body('<TierId>41</TierId>') })
+  const moved = await ask(`Rewards/Accounts/${id}`, { method: 'PUT', body: buildBody('<TierId>41</TierId>') })
   assert.equal(findText(moved.xml, 'TierName'), 'Gold')
-  assert.equal((await ask(`Rewards/Accounts/${id}`, { method: 'PUT', body: body('<TierId>9</TierId>') })).code, 5159)
+  assert.equal(
+    (await ask(`Rewards/Accounts/${id}`, { method: 'PUT', body: buildBody('<TierId>9</TierId>') })).code,
+    5159,
+  )
 })
 
 const findRichest = () => {

@@ -56,7 +56,7 @@ async function readGenerated(pageRows: number, buildPage: (startRow: number, cal
 
 const list = (ids: readonly number[], total?: number) =>
   `<Persons${total === undefined ? '' : ` TotalRows="${total}"`}>${ids.map(id => `<Person><Id>${id}</Id></Person>`).join('')}</Persons>`
-const range = (from: number, to: number) => Array.from({ length: Math.max(0, to - from + 1) }, (_, i) => from + i)
+const buildRange = (from: number, to: number) => Array.from({ length: Math.max(0, to - from + 1) }, (_, i) => from + i)
 
 test('every record is read once for any page size and end marker', async () => {
   const all = [...simulator.state.persons.keys()].map(String)
@@ -73,8 +73,8 @@ test('a server without paging, or with smaller pages, is read completely', async
   const old = await startSimulator({ release: '2021.1', sizes: { persons: 40 } })
   for (const pageRows of [10, 40, 100]) assert.equal((await read(old.url, pageRows)).ids.length, 40)
   await old.close()
-  const capped = await readGenerated(100, start => list(range(start, Math.min(start + 29, 95)), 95))
-  assert.deepEqual(capped.ids.map(Number), range(1, 95))
+  const capped = await readGenerated(100, start => list(buildRange(start, Math.min(start + 29, 95)), 95))
+  assert.deepEqual(capped.ids.map(Number), buildRange(1, 95))
 })
 
 test('an empty list is read with and without attributes', async () => {
@@ -91,10 +91,10 @@ test('an endlessly repeated page is detected', async () => {
   await assert.rejects(read(simulator.url, 20), isFault)
   for (const total of [21, 40, 1_000])
     await assert.rejects(
-      readGenerated(20, () => list(range(1, 20), total)),
+      readGenerated(20, () => list(buildRange(1, 20), total)),
       isFault,
     )
-  const withoutTotal = await readGenerated(20, () => list(range(1, 20)))
+  const withoutTotal = await readGenerated(20, () => list(buildRange(1, 20)))
   assert.deepEqual([withoutTotal.ids.length, withoutTotal.calls], [20, 2])
 })
 
@@ -105,36 +105,36 @@ test('shuffled pages are detected', async () => {
 
 test('a page that does not follow the previous one is detected', async () => {
   await assert.rejects(
-    readGenerated(20, start => list(range(start + (start > 1 ? 3 : 0), start + 19), 100)),
+    readGenerated(20, start => list(buildRange(start + (start > 1 ? 3 : 0), start + 19), 100)),
     isFault,
   )
 })
 
 test('a row count that differs from TotalRows is detected', async () => {
   await assert.rejects(
-    readGenerated(20, (_, call) => (call === 1 ? list(range(1, 7), 6) : '')),
+    readGenerated(20, (_, call) => (call === 1 ? list(buildRange(1, 7), 6) : '')),
     isFault,
   )
   await assert.rejects(
-    readGenerated(20, (start, call) => (call === 1 ? list(range(1, 20), 60) : list(range(start, 30), 30))),
+    readGenerated(20, (start, call) => (call === 1 ? list(buildRange(1, 20), 60) : list(buildRange(start, 30), 30))),
     isFault,
   )
   await assert.rejects(
-    readGenerated(20, (_, call) => (call === 1 ? list(range(1, 20), 60) : '')),
+    readGenerated(20, (_, call) => (call === 1 ? list(buildRange(1, 20), 60) : '')),
     isFault,
   )
 })
 
 test('an endlessly growing list is aborted', async () => {
-  const grown = readGenerated(500, start => list(range(start, start + 499), start + 600))
+  const grown = readGenerated(500, start => list(buildRange(start, start + 499), start + 600))
   await assert.rejects(grown, isFault)
 })
 
 test('the full stock contains the declared number of styles or fails', async () => {
-  const style = (id: number) => `<Style StyleIdx="${id}"><Store StoreId="1" FreeStock="2" /></Style>`
+  const buildStyle = (id: number) => `<Style StyleIdx="${id}"><Store StoreId="1" FreeStock="2" /></Style>`
   const fetchStock = (total: number, styles: number) =>
     readFrom(
-      () => `<FreeStock TotalRows="${total}">${range(1, styles).map(style).join('')}</FreeStock>`,
+      () => `<FreeStock TotalRows="${total}">${buildRange(1, styles).map(buildStyle).join('')}</FreeStock>`,
       async base => {
         const client = createClient({ url: base, countryCode: 'AU', timeZone, pinnedRelease: '2025.1' })
         const sync = buildSyncs(client, createReleaseReader(client)).find(({ name }) => name === 'stock')
@@ -168,7 +168,7 @@ test('rows that move between pages are not missed', () =>
       fc.array(fc.record({ at: fc.nat(), moves: fc.constantFrom('gone', 'new', 'last') }), { maxLength: 4 }),
       async changes => {
         // The list changes once before each page except the first. Pages overlap by two rows.
-        let rows = range(1, 120)
+        let rows = buildRange(1, 120)
         const expectedIds = new Set(rows)
         let next = 1_000
         const pages = await readGenerated(40, (start, call) => {

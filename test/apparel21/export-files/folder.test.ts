@@ -153,11 +153,12 @@ describe('exports of a back office', () => {
     assert.equal(shown.storeNumber, String(simulator.state.stores.get(sale?.storeId ?? 0)?.number))
     assert.ok(shown.storeName && shown.lines[0].productName && shown.lines[0].sku)
 
-    const newest = () => db.row<{ at: string }>(sql`select max(changed_at)::text as at from retail_transaction`)
-    const lastImport = await newest()
+    const loadNewestTimestamp = () =>
+      db.row<{ at: string }>(sql`select max(changed_at)::text as at from retail_transaction`)
+    const lastImport = await loadNewestTimestamp()
     addFile('orders_20260203T104500Z.csv', file)
     await importFile('orders_20260203T104500Z.csv')
-    assert.deepEqual(await newest(), lastImport)
+    assert.deepEqual(await loadNewestTimestamp(), lastImport)
     assert.ok(listFolder('done').includes('orders_20260203T104500Z.csv.1'), 'the first file is kept')
   })
 

@@ -10,7 +10,7 @@ import { sql } from '../../../src/database/db.ts'
 import { listAlerts } from '../../../src/store/alerts/alerts.ts'
 import { waitUntil } from '../../support/processes.ts'
 import { sshdMissing } from '../../support/sshd.ts'
-import { buildPersonLine, csvHeader, neverAborted, startSftpFixture } from './sftp-office.ts'
+import { buildPersonLine, createSignal, csvHeader, startSftpFixture } from './sftp-office.ts'
 
 describe('files on an SFTP server', { skip: sshdMissing }, async () => {
   const {
@@ -91,7 +91,7 @@ describe('files on an SFTP server', { skip: sshdMissing }, async () => {
       const { scan: marks } = await scanFolder(place, undefined)
       const [file] = (await scanFolder(place, marks)).complete
       assert.equal(file?.name, name)
-      if (file) await importExport(db, luma, { ...file, ...(await place.fetch(file.name, file.mark)) }, neverAborted())
+      if (file) await importExport(db, luma, { ...file, ...(await place.fetch(file.name, file.mark)) }, createSignal())
     })
     const before = await loadCustomers()
     assert.ok(before?.ids.includes('5') && existsSync(pathTo(name)))

@@ -22,7 +22,7 @@ import { startSshd } from '../../support/sshd.ts'
 import { openExportFolder } from './left-files.ts'
 
 export type Change = { [name in keyof BackOfficeSettings]?: BackOfficeSettings[name] | undefined }
-export const neverAborted = () => new AbortController().signal
+export const createSignal = () => new AbortController().signal
 export const csvHeader = 'PERIDX,PERSON_CODE,FIRSTNAME,SURNAME,DOB,STORE_NUMBER,RETAIL_REP\r\n'
 export const buildPersonLine = (id: number, dateOfBirth = '1980-02-29') =>
   `${id},P${id},Jo,Sample,${dateOfBirth},,No\r\n`
@@ -73,7 +73,7 @@ export async function startSftpFixture() {
     reschedule() {},
   }
   /** Runs the job once, as the worker does. */
-  const runJob = () => job.run({ ...jobRun, service: luma, attempt: 1, signal: neverAborted() })
+  const runJob = () => job.run({ ...jobRun, service: luma, attempt: 1, signal: createSignal() })
 
   await setBackOfficeSettings({})
   beforeEach(() => resolveAlertsOfKind(db, luma.id, 'export_file_rejected'))
@@ -103,7 +103,7 @@ export async function startSftpFixture() {
       await runJob()
     },
     async withExportFolder<T>(work: (place: ExportFolder) => Promise<T>, change: Change = {}) {
-      const place = await openExports(changeSettings(change), neverAborted())
+      const place = await openExports(changeSettings(change), createSignal())
       try {
         return await work(place)
       } finally {

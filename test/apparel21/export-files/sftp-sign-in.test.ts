@@ -13,7 +13,7 @@ import { listAlerts } from '../../../src/store/alerts/alerts.ts'
 import { lockStoredBackOffice, setBackOffice } from '../../../src/store/backoffice/connections.ts'
 import { runCommand, runSuccessfully } from '../../support/processes.ts'
 import { sshdMissing } from '../../support/sshd.ts'
-import { buildPersonLine, type Change, csvHeader, neverAborted, startSftpFixture } from './sftp-office.ts'
+import { buildPersonLine, type Change, createSignal, csvHeader, startSftpFixture } from './sftp-office.ts'
 
 const canary = 'kanarie-Wachtwoord-7'
 const strangeKey = 'SHA256:uNiVztksCsDhcc0u9e8BrJQn8rgGRjBOmWmJQ2AxQfE'
@@ -23,7 +23,7 @@ test('a silent server times out', async () => {
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   const address = { user: 'luma', host: '127.0.0.1', port, path: '/' }
-  await assert.rejects(openSftp({ address, hostKeys: [], keyFile: undefined, password: canary }, neverAborted(), 200), {
+  await assert.rejects(openSftp({ address, hostKeys: [], keyFile: undefined, password: canary }, createSignal(), 200), {
     message: `The SFTP server 127.0.0.1:${port} couldn't connect: no data for 0.2 seconds.`,
     isLasting: false,
   })

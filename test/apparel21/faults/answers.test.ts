@@ -136,21 +136,21 @@ test('a huge or endless body is cut off with bounded memory', async () => {
   const bodies: Record<string, RequestListener> = {
     'a gigabyte': (_, response) => {
       response.setHeader('content-length', 1024 ** 3)
-      pour(response, 200)
+      sendEndlessly(response, 200)
     },
-    'no end': (_, response) => pour(response, 200),
-    'a page without an end': (_, response) => pour(response, 500),
+    'no end': (_, response) => sendEndlessly(response, 200),
+    'a page without an end': (_, response) => sendEndlessly(response, 500),
   }
-  function pour(response: Parameters<RequestListener>[1], status: number) {
+  function sendEndlessly(response: Parameters<RequestListener>[1], status: number) {
     response.statusCode = status
     response.write('<RewardAccount><GiftList Type="Array">')
-    const more = () => {
+    const sendMore = () => {
       while (!response.destroyed) {
         sent += chunk.length
-        if (!response.write(chunk)) return void response.once('drain', more)
+        if (!response.write(chunk)) return void response.once('drain', sendMore)
       }
     }
-    more()
+    sendMore()
   }
   for (const [label, listener] of Object.entries(bodies)) {
     const caller = await createServiceFor(await startServer(listener), { maxRetryWaitMs: 0 })
@@ -203,7 +203,7 @@ test('a reference value that cannot be fetched prevents response and storage', a
     simulator.change({ kind: 'edit-person', id: person.id, fields: { references: { [type.id]: Number(value) } } })
     return { code, name: `Brand ${code}`, referenceValueId: value }
   }
-  const values = (data: { references: object }) => Object.values(data.references)
+  const listValues = (data: { references: object }) => Object.values(data.references)
 
   const first = addReferenceValue('N1')
   simulator.faults.add({ kind: 'html', path: '/References/*' })
@@ -214,7 +214,7 @@ test('a reference value that cannot be fetched prevents response and storage', a
   simulator.faults.clear()
   await caller.sync('customers')
   assert.deepEqual(
-    values(await getShown()).filter(value => (value as { code: string }).code === 'N1'),
+    listValues(await getShown()).filter(value => (value as { code: string }).code === 'N1'),
     [first],
   )
 
@@ -222,7 +222,7 @@ test('a reference value that cannot be fetched prevents response and storage', a
   const response = await put(caller, path, { title: 'Dr' })
   assert.equal(response.status, 200, response.text)
   assert.deepEqual(
-    values(response.json.data).filter(value => (value as { code: string }).code === 'N2'),
+    listValues(response.json.data).filter(value => (value as { code: string }).code === 'N2'),
     [second],
   )
   assert.deepEqual(response.json.data, await getShown())

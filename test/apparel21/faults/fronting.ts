@@ -82,10 +82,11 @@ export async function startFaultFixture(): Promise<FaultFixture> {
     closeAfterTests,
     async createServiceFor(url, limits = shortLimits) {
       const caller = await api.createService(settings)
-      const report = (facts: object, message: string) => log.warn({ ...facts, service: caller.service.name }, message)
+      const logWithService = (facts: object, message: string) =>
+        log.warn({ ...facts, service: caller.service.name }, message)
       const { client, release, backOffice } = connectToBackOffice(
         { url },
-        { limits, log: { info: report, warn: report } },
+        { limits, log: { info: logWithService, warn: logWithService } },
       )
       closeAfterTests(client)
       offices.set(caller.service.id, backOffice)

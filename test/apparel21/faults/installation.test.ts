@@ -155,7 +155,7 @@ test('a back office that never responds affects only its own service', async () 
   }
   assert.equal((await hung.get('/customers/search')).status, 200)
   isSilent = false
-  silent.cut()
+  silent.destroyConnections()
   for (const response of await Promise.all([...writes, ...reads])) assertUnavailable(response, server.baseUrl)
 })
 
@@ -234,7 +234,7 @@ test('an identifier can never lead to another path of the back office', async ()
     ids.map((id, i) => ({ id, firstname: 'Dot', surname: 'Path', email: `dot${i}@example.com` })),
   )
   const sku = [...simulator.state.skus.values()].find(({ colour, price }) => !colour.style.special && price > 0)
-  const order = (customerId: string) => ({
+  const buildOrder = (customerId: string) => ({
     customerId,
     billingAddress: address,
     deliveryAddress: address,
@@ -249,7 +249,7 @@ test('an identifier can never lead to another path of the back office', async ()
       await caller.get(`/customers/${part}/rewards`),
       await put(caller, `/customers/${part}`, { title: 'Dr' }),
       await post(caller, `/orders/${part}/returns`, { lines: [{ sku: 'X', quantity: 1, reasonCode: 'SIZE' }] }),
-      await post(caller, '/orders', order(id), withKey()),
+      await post(caller, '/orders', buildOrder(id), withKey()),
     ])
       assert.ok(response.status >= 400 && response.status < 500, `${id} ${response.status} ${response.text}`)
     assertProblem(
@@ -265,5 +265,5 @@ test('an identifier can never lead to another path of the back office', async ()
     [...paths].join(),
   )
   const real = [...simulator.state.persons.values()].find(({ email }) => email !== '')
-  assert.equal((await post(caller, '/orders', order(String(real?.id)), withKey())).status, 201)
+  assert.equal((await post(caller, '/orders', buildOrder(String(real?.id)), withKey())).status, 201)
 })

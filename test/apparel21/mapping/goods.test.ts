@@ -109,9 +109,9 @@ test('changed stock is absolute and can be zero or negative', async () => {
   const document = await parseXmlDocument(
     '<store storeid="7101" lastChanged="2024-05-29T14:20:07.76"><sku skuid="12001" freeStock="0" /><sku skuid="12002" freeStock="-15" /><sku skuid="12003" freeStock="x" /><sku skuid="12004" freeStock="2.75" /><sku skuid="12005" freeStock="-0.5" /></store>',
   )
-  const row = (skuId: string, freeStock: number) => ({ storeId: '7101', skuId, freeStock })
+  const buildRow = (skuId: string, freeStock: number) => ({ storeId: '7101', skuId, freeStock })
   assert.deepEqual(parseChangedStock(document), {
-    rows: [row('12001', 0), row('12002', -15), row('12004', 2), row('12005', -1)],
+    rows: [buildRow('12001', 0), buildRow('12002', -15), buildRow('12004', 2), buildRow('12005', -1)],
     rejected: ['A free stock is not a number.'],
   })
   assert.equal(readLastChange(document, 'Australia/Melbourne'), '2024-05-29T14:20:07')

@@ -108,16 +108,22 @@ test("an order is written in the guide's order", () => {
 })
 
 test('an order matches a posted one by person, units, values and total', async () => {
-  const line = (skuId: number, quantity: number, value: string) =>
+  const buildLine = (skuId: number, quantity: number, value: string) =>
     `<OrderDetail><SkuId>${skuId}</SkuId><Quantity>${quantity}</Quantity><Value>${value}</Value></OrderDetail>`
   const isSampleOrder = async (lines: string, personId = '3001', total = '39.94') => {
     const text = `<Order><PersonId>${personId}</PersonId><TotalDue>${total}</TotalDue><OrderDetails>${lines}</OrderDetails></Order>`
     return isSameOrder(await parseXmlDocument(text), sample)
   }
-  const [a, b, freight] = [line(12001, 2, '26'), line(12002, 1, '3.990'), line(9002, 1, '9.95')]
+  const [a, b, freight] = [buildLine(12001, 2, '26'), buildLine(12002, 1, '3.990'), buildLine(9002, 1, '9.95')]
   assert.equal(await isSampleOrder(b + a + freight), true)
   assert.equal(await isSampleOrder(a + b), true)
-  for (const lines of [a, a + b + b, a + b + freight + freight, a + line(12003, 1, '3.99'), line(12001, 1, '26') + b])
+  for (const lines of [
+    a,
+    a + b + b,
+    a + b + freight + freight,
+    a + buildLine(12003, 1, '3.99'),
+    buildLine(12001, 1, '26') + b,
+  ])
     assert.equal(await isSampleOrder(lines), false, lines)
   assert.equal(await isSampleOrder(a + b, '3002'), false)
   assert.equal(await isSampleOrder(a + b, '3001', '39.95'), false)
@@ -171,11 +177,11 @@ test("a return is written in the guide's order", () => {
 })
 
 test('an order that is read excludes freight and exchanged items', async () => {
-  const line = (skuId: number, quantity: number, value: string, status = 'Shipped') =>
+  const buildLine = (skuId: number, quantity: number, value: string, status = 'Shipped') =>
     `<OrderDetail><SkuId>${skuId}</SkuId><Quantity>${quantity}</Quantity><Price>9.95</Price><Value>${value}</Value><Status>${status}</Status></OrderDetail>`
   const order = await parseXmlDocument(
     `<Order><Id>7</Id><OrderNumber>W7</OrderNumber><PersonId>3001</PersonId><OrderDateTime>2026-01-02T03:04:05</OrderDateTime><OrderDetails>
-     ${line(1, 1, '9.95')}${line(2, -1, '-5')}${line(1, 2, '19.9', 'Returned')}${line(9, 1, '9.95')}</OrderDetails>
+     ${buildLine(1, 1, '9.95')}${buildLine(2, -1, '-5')}${buildLine(1, 2, '19.9', 'Returned')}${buildLine(9, 1, '9.95')}</OrderDetails>
      <SelectedFreightOption><Value>9.95</Value></SelectedFreightOption><Currency><Code>nzd</Code></Currency>
      <Payments><PaymentDetail><Amount>39.8</Amount><CardType>VISA</CardType></PaymentDetail></Payments></Order>`,
   )

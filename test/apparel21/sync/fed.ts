@@ -24,7 +24,7 @@ export interface SyncFixture {
   sync(sync: string, options?: SyncOptions): ReturnType<typeof runSync>
   /** Runs every sync, one after the other. */
   syncAll(options?: SyncOptions): Promise<void>
-  state(sync: string): Promise<Awaited<ReturnType<typeof loadSyncStates>>[number] | undefined>
+  loadState(sync: string): Promise<Awaited<ReturnType<typeof loadSyncStates>>[number] | undefined>
   close(): Promise<void>
 }
 
@@ -77,7 +77,7 @@ export async function startSyncFixture(
     async syncAll(syncOptions) {
       for (const { name } of syncs) await sync(name, syncOptions)
     },
-    state: async name => (await loadSyncStates(shop.db, service)).find(state => state.sync === name),
+    loadState: async name => (await loadSyncStates(shop.db, service)).find(({ sync: stateName }) => stateName === name),
     async close() {
       client.close()
       await simulator.close()

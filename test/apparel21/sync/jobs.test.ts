@@ -55,11 +55,11 @@ test('every sync runs after its dependencies and repeats on schedule', async () 
     orders: 1,
     returns: 5,
   })
-  const allOk = async () => {
+  const areAllOk = async () => {
     const states = await loadStatuses()
     return states.size === syncs.length && [...states.values()].every(({ lastResult }) => lastResult === 'ok')
   }
-  await waitUntil(allOk, 'all syncs have run', 60_000)
+  await waitUntil(areAllOk, 'all syncs have run', 60_000)
   assert.deepEqual(await readSyncStatuses(db, orso), [], 'an embedded service has no syncs')
   const counts = await db.row<Record<'stock' | 'customers' | 'sales', number>>(sql`
     select (select count(*)::integer from stock) as stock, (select count(*)::integer from customer) as customers,

@@ -5,7 +5,7 @@ import { leaseSync, recordSeen } from '../../../src/store/sync/sync.ts'
 import { runSync } from '../../../src/sync/sync.ts'
 import { startSyncFixtureFor } from './fed.ts'
 
-const product = (productId: string): SyncRows['products'] => ({
+const buildProduct = (productId: string): SyncRows['products'] => ({
   product: { productId, productCode: productId, name: productId, referenceValues: {} },
   colour: { productId, colourId: '1', code: null, name: null },
   variant: { productId, colourId: '1', skuId: productId, sizeCode: '-', price: '1.00' },
@@ -18,7 +18,7 @@ test('a superseded run removes nothing while it searches for missing records', a
       { list: 'product', ids },
       { list: 'variant', ids },
     ]
-    const batch: SyncBatch = { rows: { products: ['a', 'b', 'c'].map(product) }, seen }
+    const batch: SyncBatch = { rows: { products: ['a', 'b', 'c'].map(buildProduct) }, seen }
     const sync: SyncDefinition = {
       name: 'made',
       intervalSeconds: 60,

@@ -79,9 +79,9 @@ test('a renamed warehouse or web store gets its new name', async () => {
   simulator.change({ kind: 'edit-store', id: Number(web), fields: { name: 'Online', number: '998' } })
   await shop.sync('stock')
   const all = await listStores()
-  const byId = (id: string | undefined) => all.find(({ storeId }) => storeId === id)
-  assert.equal(byId(warehouse)?.name, 'Truganina DC')
-  assert.deepEqual([byId(web)?.name, byId(web)?.storeNumber, byId(web)?.kind], ['Online', '998', 'web'])
+  const findById = (id: string | undefined) => all.find(({ storeId }) => storeId === id)
+  assert.equal(findById(warehouse)?.name, 'Truganina DC')
+  assert.deepEqual([findById(web)?.name, findById(web)?.storeNumber, findById(web)?.kind], ['Online', '998', 'web'])
   assert.ok((await listStock(String(web))).every(({ storeName }: { storeName: string }) => storeName === 'Online'))
 })
 

@@ -27,17 +27,17 @@ test('a run without a call makes no list fresher', async t => {
   const backDate = (interval: string) =>
     old.shop.queryRows(`update sync_state set finished_at = now() - interval '${interval}'`)
   const planned = [{ serviceId: service.id, sync: 'customers', intervalSeconds: 900 }]
-  const status = async () => {
+  const getStatus = async () => {
     const [sync] = JSON.parse(await renderSyncs(db, service, [{ name: 'customers', intervalSeconds: 900 }], []))
     return [sync.intervalSeconds, sync.isOverdue, (await findNewlyOverdue(db, planned)).length]
   }
   await backDate('20 hours')
-  const { finishedAt } = (await old.state('customers')) ?? {}
+  const { finishedAt } = (await old.loadState('customers')) ?? {}
   const idle = await old.sync('customers')
-  assert.deepEqual([idle?.isIdle, (await old.state('customers'))?.finishedAt], [true, finishedAt])
-  assert.deepEqual(await status(), [86_400, false, 0])
+  assert.deepEqual([idle?.isIdle, (await old.loadState('customers'))?.finishedAt], [true, finishedAt])
+  assert.deepEqual(await getStatus(), [86_400, false, 0])
   await backDate('73 hours')
-  assert.deepEqual(await status(), [86_400, true, 1])
+  assert.deepEqual(await getStatus(), [86_400, true, 1])
 
   const updated = await startSyncFixtureFor(t)
   await updated.sync('customers')
@@ -48,16 +48,16 @@ test("a run fails if the back office's version is unknown", async t => {
   const other = await startSyncFixtureFor(t, {}, { releaseTtlMs: 1 })
   await other.sync('customers')
   other.simulator.faults.add({ kind: 'status', status: 500, path: '/' })
-  const { finishedAt } = (await other.state('customers')) ?? {}
+  const { finishedAt } = (await other.loadState('customers')) ?? {}
   await assert.rejects(other.sync('customers'), /version can't be determined/)
-  const state = await other.state('customers')
+  const state = await other.loadState('customers')
   assert.deepEqual([state?.finishedAt, state?.running], [finishedAt, false])
   assert.match(state?.error ?? '', /^back_office_error: .*version can't be determined/)
   assert.equal((await other.sync('customers', { full: true }))?.isFull, true)
   other.simulator.faults.clear()
   await delay(5)
   assert.equal((await other.sync('customers'))?.isIdle, false)
-  assert.equal((await other.state('customers'))?.error, null)
+  assert.equal((await other.loadState('customers'))?.error, null)
 })
 
 test('a failed full sync without change support stays failed and retries', async t => {
@@ -66,13 +66,13 @@ test('a failed full sync without change support stays failed and retries', async
   old.simulator.faults.add({ kind: 'status', status: 500, path: '/Persons' })
   await old.shop.queryRows(`update sync_state set full_at = now() - interval '25 hours'`)
   await assert.rejects(old.sync('customers'))
-  const { error } = (await old.state('customers')) ?? {}
+  const { error } = (await old.loadState('customers')) ?? {}
   assert.ok(error)
   // The first run after the failure finds that it can't request changes, so it does nothing.
   const idle = await old.sync('customers')
-  assert.deepEqual([idle?.isIdle, idle?.notes, (await old.state('customers'))?.error], [true, {}, error])
+  assert.deepEqual([idle?.isIdle, idle?.notes, (await old.loadState('customers'))?.error], [true, {}, error])
   for (let again = 0; again < 2; again++) await assert.rejects(old.sync('customers'))
   old.simulator.faults.clear()
   assert.equal((await old.sync('customers'))?.isFull, true)
-  assert.equal((await old.state('customers'))?.error, null)
+  assert.equal((await old.loadState('customers'))?.error, null)
 })

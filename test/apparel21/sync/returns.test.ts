@@ -176,7 +176,7 @@ test('a run continues with the returns that an interrupted run left', async t =>
   t.after(() => simulator.faults.clear())
   simulator.faults.add({ kind: 'latency', seconds: 0.05, path: '/Persons/*/Returns/*' })
   /** Runs the sync until it has begun this number of requests. Returns their paths. */
-  const interrupt = async (calls: number) => {
+  const runInterrupted = async (calls: number) => {
     simulator.ledger.clear()
     const stop = new AbortController()
     const running = assert.rejects(shop.sync('returns', { signal: stop.signal }))
@@ -186,8 +186,8 @@ test('a run continues with the returns that an interrupted run left', async t =>
     await running
     return listRequested()
   }
-  const first = await interrupt(6)
-  const [next = ''] = await interrupt(1)
+  const first = await runInterrupted(6)
+  const [next = ''] = await runInterrupted(1)
   // Three requests can have been in flight at the interruption.
   assert.ok(!first.slice(0, -3).includes(next), `${next} is requested again before others`)
 })

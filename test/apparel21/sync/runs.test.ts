@@ -12,16 +12,16 @@ test('repeated or shuffled pages stop a run without removing records', async () 
     for (const name of ['customers', 'products'] as const) {
       await fed.sync(name)
       const before = await fed.shop.dumpTables()
-      const { since } = (await fed.state(name)) ?? {}
+      const { since } = (await fed.loadState(name)) ?? {}
       fed.simulator.faults.add({ kind })
       await assert.rejects(fed.sync(name, { full: true }), /./)
-      const state = await fed.state(name)
+      const state = await fed.loadState(name)
       assert.deepEqual([state?.since, state?.running], [since, false])
       assert.match(state?.error ?? '', /^back_office_error/)
       assert.equal(await fed.shop.dumpTables(), before)
       fed.simulator.faults.clear()
       await fed.sync(name)
-      assert.equal((await fed.state(name))?.error, null)
+      assert.equal((await fed.loadState(name))?.error, null)
     }
 })
 
@@ -94,12 +94,12 @@ const buildSync = (batches: readonly SyncBatch[], definition: Partial<SyncDefini
 
 test('a full run with ambiguous records removes nothing', async t => {
   const { shop, service } = await startSyncFixtureFor(t)
-  const product = (productId: string): SyncRows['products'] => ({
+  const buildProduct = (productId: string): SyncRows['products'] => ({
     product: { productId, productCode: productId, name: productId, referenceValues: {} },
     colour: { productId, colourId: '1', code: null, name: null },
     variant: { productId, colourId: '1', skuId: productId, sizeCode: '-', price: '1.00' },
   })
-  const products = ['a', 'b', 'c'].map(product)
+  const products = ['a', 'b', 'c'].map(buildProduct)
   const run = (batch: SyncBatch) => runSync(shop.db, service, buildSync([batch], { fullLists: ['variant', 'product'] }))
   const listRemaining = async () =>
     (await shop.queryRows('select product_id from product order by 1')).map(row => row.product_id)
@@ -135,12 +135,12 @@ test('rows rejected by the database are reported and the others are stored', asy
 })
 
 test('a list shorter than declared fails the run and keeps the checkpoint', async t => {
-  const { shop, service, state } = await startSyncFixtureFor(t)
+  const { shop, service, loadState } = await startSyncFixtureFor(t)
   const seen = [{ list: 'customer', ids: ['1', '2', '2'] }]
   const end = (atLeast: number, since: string) => ({ end: { since, total: { list: 'customer', atLeast } } })
   await runSync(shop.db, service, buildSync([{ seen }, end(2, 'first')]))
   await assert.rejects(runSync(shop.db, service, buildSync([{ seen }, end(3, 'second')])), /fewer/)
-  assert.equal((await state('made'))?.since, 'first')
+  assert.equal((await loadState('made'))?.since, 'first')
 })
 
 test('a full read runs on schedule or if changes are too old', async t => {
@@ -164,7 +164,7 @@ test("a dead sync run's lock expires and otherwise excludes other runs", async (
   fed.simulator.faults.add({ kind: 'latency', seconds: 0.5, path: '/Stores', times: 1 })
   const first = fed.sync('stores')
   while (!fed.simulator.ledger.findCalls({ path: '/Stores' }).length) await delay(5)
-  assert.equal((await fed.state('stores'))?.running, true)
+  assert.equal((await fed.loadState('stores'))?.running, true)
   assert.equal(await fed.sync('stores'), undefined)
   assert.ok(await first)
   await fed.shop.queryRows(
@@ -210,7 +210,7 @@ test('interrupted refreshes resume where they stopped', async t => {
     if (++batches === 12) stopping.abort()
   }
   await assert.rejects(other.sync('transactions', { signal: stopping.signal, onProgress }), /./)
-  assert.match((await other.state('transactions'))?.error ?? '', /stopped/)
+  assert.match((await other.loadState('transactions'))?.error ?? '', /stopped/)
   const refreshed = other.simulator.ledger.findCalls({ path: '/Persons/*/RetailTransactions' }).length
   assert.ok(refreshed < sizes.persons / 2, `${refreshed}`)
   await other.sync('transactions')
@@ -223,8 +223,8 @@ test('interrupted refreshes resume where they stopped', async t => {
 test('an outage is recorded and the next run resumes', async () => {
   await fed.simulator.stopAccepting()
   await assert.rejects(fed.sync('customers'), /./)
-  assert.match((await fed.state('customers'))?.error ?? '', /^back_office_unavailable/)
+  assert.match((await fed.loadState('customers'))?.error ?? '', /^back_office_unavailable/)
   await fed.simulator.accept()
   assert.ok(await fed.sync('customers'))
-  assert.equal((await fed.state('customers'))?.error, null)
+  assert.equal((await fed.loadState('customers'))?.error, null)
 })

@@ -136,11 +136,11 @@ test('a later change of the time zone corrects read times', async () => {
   const wall = convert(simulator.state.orders.get(Number(order.id))?.updated ?? 0, { readIn: 'UTC', shownIn: 'UTC' })
   const corrected = await getShipment()
   assert.deepEqual([corrected.id, corrected.shippedAt], [before.id, wall])
-  const inMelbourne = (time: string) =>
+  const toMelbourneTime = (time: string) =>
     Temporal.PlainDateTime.from(time).toZonedDateTime('UTC').withTimeZone('Australia/Melbourne').toPlainDateTime()
   assert.equal(
     (await api.get(`/customers/${customerId}`)).json.data.updateTimeStamp,
-    inMelbourne(own).toString().replace('T', ' '),
+    toMelbourneTime(own).toString().replace('T', ' '),
     "Tillbridge's own times are right",
   )
   const stale = `/customers/search?limit=1&after_cursor=${encodeURIComponent(cursor)}`

@@ -21,17 +21,17 @@ test('an unsuitable gift card SKU and voucher type are reported', async () => {
   const giftCardSku = String(product.id)
   const caller = await api.createService({ ...settings, giftCardSku, voucherType: 'GV_NONE' })
   await put(caller, '/settings', { gateways: ['paypal'] })
-  const reason = async () =>
+  const getReason = async () =>
     (await caller.get('/capabilities')).json.data.capabilities.find(({ name }: Named) => name === 'vouchersIssue')
       .reason
   const rejected = await issue({}, {}, caller)
   assertProblem(rejected, 'voucher_not_configured', api.baseUrl, '/vouchers')
   assert.equal(rejected.json.errors.length, 2)
-  for (const text of [JSON.stringify(rejected.json.errors), await reason()])
+  for (const text of [JSON.stringify(rejected.json.errors), await getReason()])
     assert.match(text, new RegExp(`\`GV_NONE\`.*\`GV_EMAIL\`.*must name a gift voucher; SKU \`${giftCardSku}\``))
   assert.equal(simulator.ledger.findCalls({ method: 'POST' }).length, 0, 'no person and no sale is created')
   await put(caller, '/settings', { giftCardSku: settings.giftCardSku, voucherType: settings.voucherType })
-  await waitUntil(async () => (await reason()) === undefined, 'the settings are in effect', 10_000)
+  await waitUntil(async () => (await getReason()) === undefined, 'the settings are in effect', 10_000)
   assert.equal((await issue({}, {}, caller)).status, 202)
 })
 

@@ -87,7 +87,7 @@ async function runRound(round: Round, shopperStates: readonly Shopper[], history
   const acts = round.acts.flatMap((act, i) => (act && shopperStates[i] ? [{ act, i, shopper: shopperStates[i] }] : []))
   for (const { operation, fault } of acts.map(({ act }) => act)) if (fault) addFault(operation, fault)
   const isOverdue = (act: Act) => act.fault?.startsWith('late')
-  const pending = async ({ act, i, shopper }: (typeof acts)[number]) => {
+  const startAct = async ({ act, i, shopper }: (typeof acts)[number]) => {
     await shopper.pending
     await delay(act.waitMs)
     const wasHolding = history.recordBeginning(i, act.operation)
@@ -100,7 +100,7 @@ async function runRound(round: Round, shopperStates: readonly Shopper[], history
     if (status < 300 && json.data.validationId) shopper.validationId = json.data.validationId
     if (act.operation === 'draw' && outcome !== 'outcome_unknown' && outcome !== leaseLost) shopper.open = undefined
   }
-  for (const act of acts) act.shopper.pending = pending(act)
+  for (const act of acts) act.shopper.pending = startAct(act)
   await Promise.all(acts.map(({ act, shopper }) => (isOverdue(act) ? delay(80).then(expireClaims) : shopper.pending)))
   simulator.faults.clear()
   shop.failCommits(0)

@@ -95,11 +95,13 @@ test('clients and kills between reservation and order redeem each coupon once', 
   const codes = Array.from({ length: 8 }, (_, i) => addCoupon(`MANY-${i}`))
   const victim = await serve(['--no-demo'], buildEnvironment('victim'))
   let reserved = 0
-  const between = async () => {
+  const killAfterFour = async () => {
     if (++reserved === 4) victim.child.kill('SIGKILL')
   }
   const answers = await Promise.all(
-    Array.from({ length: 40 }, (_, i) => redeem(i % 2 ? victim : steady, codes[i % codes.length] ?? '', i, between)),
+    Array.from({ length: 40 }, (_, i) =>
+      redeem(i % 2 ? victim : steady, codes[i % codes.length] ?? '', i, killAfterFour),
+    ),
   )
   await victim.ended
   const outcomes = new Set(answers.map(({ status, code }) => (status === 201 ? 'ordered' : code)))

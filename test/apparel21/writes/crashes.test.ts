@@ -36,7 +36,7 @@ const writes = {
   },
 }
 
-const gift = (receiverEmail: string) => ({
+const buildGift = (receiverEmail: string) => ({
   amount: '150.00',
   gateway: 'visa',
   receiverEmail,
@@ -69,24 +69,25 @@ for (const [receiver, { crashPoints }] of Object.entries(receivers))
       const key = `gift ${receiver} ${crashPoint}`
       simulator.ledger.clear()
       const countEffects = () => simulator.ledger.findEffects('voucher sold').length
-      const persons = () => [...simulator.state.persons.values()].filter(candidate => candidate.email === email).length
+      const countPersons = () =>
+        [...simulator.state.persons.values()].filter(candidate => candidate.email === email).length
       const before = await countTableRows('upstream_voucher_sale')
       const countRows = async () => (await countTableRows('upstream_voucher_sale', 'order_id is not null')) - before
       const victim = await serve(['--no-demo'], buildEnvironment('doomed', { FAILPOINT: crashPoint }))
-      await assert.rejects(send(victim, '/vouchers', gift(email), { key }))
+      await assert.rejects(send(victim, '/vouchers', buildGift(email), { key }))
       assert.equal((await victim.ended).signal, 'SIGKILL')
       const isSold = !isNew && crashPoint !== 'before_effect' && crashPoint !== 'before_upstream'
       const hasPerson = isNew ? crashPoint === 'after_upstream' : true
       assert.deepEqual(
-        [countEffects(), persons(), await countRows()],
+        [countEffects(), countPersons(), await countRows()],
         [Number(isSold), Number(hasPerson), Number(crashPoint === 'after_commit')],
       )
       await expireClaims()
-      const again = await send(steady, '/vouchers', gift(email), { key })
+      const again = await send(steady, '/vouchers', buildGift(email), { key })
       assert.deepEqual([again.status, again.data?.status], [202, 'pending'], again.code)
-      const third = await send(steady, '/vouchers', gift(email), { key })
+      const third = await send(steady, '/vouchers', buildGift(email), { key })
       assert.deepEqual(third.data, again.data)
-      assert.deepEqual([countEffects(), persons(), await countRows()], [1, 1, 1])
+      assert.deepEqual([countEffects(), countPersons(), await countRows()], [1, 1, 1])
       const [sold] = simulator.ledger.findEffects('order created')
       assert.equal(simulator.state.orders.get(Number(sold?.id))?.number, again.data.orderNumber)
       const mails = simulator.state.mail.length

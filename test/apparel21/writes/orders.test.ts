@@ -268,14 +268,14 @@ test('a validated gift voucher pays once', async () => {
 test('a voucher emptied by a till is rejected with its pointer', async () => {
   const voucherPayment = await validateVoucher('6000002', '0042', '10.00')
   simulator.change({ kind: 'edit-voucher', number: '6000002', fields: { used: 45 } })
-  const payments = (amount: string) => [
+  const buildPayments = (amount: string) => [
     { gateway: 'visa', amount: toDollars(toCents(tee.price) - toCents(amount)) },
     { gateway: 'visa', amount, voucher: voucherPayment },
   ]
   const before = await countOrders()
-  const rejected = await post(api, '/orders', buildOrder({ payments: payments('10.00') }))
+  const rejected = await post(api, '/orders', buildOrder({ payments: buildPayments('10.00') }))
   assertRejected(api, rejected, 'insufficient_voucher_balance', '/payments/1/voucher')
   assert.equal(await countOrders(), before)
-  getCreatedRecord(await post(api, '/orders', buildOrder({ payments: payments('5.00') })))
+  getCreatedRecord(await post(api, '/orders', buildOrder({ payments: buildPayments('5.00') })))
   assert.equal(findVoucher('6000002').used, 50)
 })

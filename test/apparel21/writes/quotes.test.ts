@@ -104,14 +104,14 @@ test('64 clients get quotes from a slow, hanging and failing back office', async
     { sku: hat.sku, quantity: 2 },
   ]
   const total = toDollars(toCents(tee.price) + 2 * toCents(hat.price))
-  const untilQuoted = async () => {
+  const sendUntilQuoted = async () => {
     for (;;) {
       const response = await postQuote({ customerId, lines })
       if (response.status !== 503) return response
     }
   }
   let settled = 0
-  const pending = Array.from({ length: 64 }, () => untilQuoted().finally(() => settled++))
+  const pending = Array.from({ length: 64 }, () => sendUntilQuoted().finally(() => settled++))
   // Nothing of ours waits for the back office, so other requests are answered before the quotes.
   assert.equal((await api.get('/products?limit=1')).status, 200)
   assert.ok(settled < 64)

@@ -159,8 +159,8 @@ test('a completed return is finished although its repeat causes an upstream erro
 })
 
 test('a created customer is stored although its reference type is now restricted', async () => {
-  const body = () => buildCustomer({ mobile: '0400123456', references: { shopsFor: '4413' } })
-  const [first, second, key, before] = [body(), body(), withKey(), await countRows(api, api, 'customer')]
+  const buildBody = () => buildCustomer({ mobile: '0400123456', references: { shopsFor: '4413' } })
+  const [first, second, key, before] = [buildBody(), buildBody(), withKey(), await countRows(api, api, 'customer')]
   for (const [input, headers] of [
     [first, key],
     [second, {}],
@@ -171,7 +171,7 @@ test('a created customer is stored although its reference type is now restricted
   await withSettings(noReferences, anyReferences, async () => {
     assert.equal((await post(api, '/customers', first, key)).status, 201)
     await shop.recoverWrites(noReferences)
-    assertRejected(api, await post(api, '/customers', body(), withKey()), 'invalid_field', '/references/shopsFor')
+    assertRejected(api, await post(api, '/customers', buildBody(), withKey()), 'invalid_field', '/references/shopsFor')
   })
   assert.deepEqual(
     [countCreatedPersons(), await countRows(api, api, 'customer'), await countOpen()],

@@ -159,21 +159,21 @@ test('complete records are read before an error is reported', async () => {
 
 test('a too deep, wide or long document is rejected', async () => {
   await assertRejected(`${'<a>'.repeat(40)}${'</a>'.repeat(40)}`)
-  const long = async function* () {
+  const yieldLongText = async function* () {
     yield Buffer.from('<a>')
     for (;;) yield Buffer.alloc(65_536, 'x')
   }
-  await assert.rejects(readDocument(long(), ['a']), XmlError)
-  const comment = async function* () {
+  await assert.rejects(readDocument(yieldLongText(), ['a']), XmlError)
+  const yieldLongDoctype = async function* () {
     yield Buffer.from('<!DOCTYPE ')
     for (;;) yield Buffer.alloc(65_536, 'x')
   }
-  await assert.rejects(readDocument(comment(), ['a']), XmlError)
-  const wide = async function* () {
+  await assert.rejects(readDocument(yieldLongDoctype(), ['a']), XmlError)
+  const yieldManyElements = async function* () {
     yield Buffer.from('<FreeStock>')
     for (;;) yield Buffer.from('<Store FreeStock="1" />'.repeat(500))
   }
-  const { records } = await readRecords(wide(), { roots: ['FreeStock'], record: 'Style' })
+  const { records } = await readRecords(yieldManyElements(), { roots: ['FreeStock'], record: 'Style' })
   await assert.rejects(records.next(), XmlError)
 })
 

@@ -65,7 +65,7 @@ export async function convertUci(folders: Folders) {
       country: row.Country,
     }
     const { sequence, time } = counts.count(line)
-    keepItem(items, line)
+    storeItem(items, line)
     if (line.customer && !countries.has(line.customer)) countries.set(line.customer, line.country)
     const value = multiplyPrice(line.price, line.quantity)
     await file.write(
@@ -100,7 +100,7 @@ export async function convertUci(folders: Folders) {
 }
 
 /** Stores the name and price of a stock code: from its first sale with a price, or until then from its first row. */
-function keepItem(items: Map<string, Item>, { code, description, price, quantity }: Line) {
+function storeItem(items: Map<string, Item>, { code, description, price, quantity }: Line) {
   const existing = items.get(code)
   if (existing?.isFromSale) return
   const cents = parseAmount(price, 2)
