@@ -24,7 +24,7 @@ import {
   readExpectedCopy,
   readPage,
   toSortedObject,
-} from './following.ts'
+} from './follower.ts'
 
 const { api, createShop } = await startOrderShop()
 const writersDb = openDatabase(api.database.connection, { max: 10 })

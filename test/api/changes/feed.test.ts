@@ -25,7 +25,7 @@ import {
 import { assertProblem } from '../../support/problem.ts'
 import type { Caller } from '../../support/service.ts'
 import { post } from '../../support/write.ts'
-import { type ChangeItem, createFollower, readAll, readExpectedCopy, readPage, toSortedObject } from './following.ts'
+import { type ChangeItem, createFollower, readAll, readExpectedCopy, readPage, toSortedObject } from './follower.ts'
 
 const { api, createShop } = await startOrderShop()
 after(() => api.stop())

@@ -15,7 +15,7 @@ import { withInitialLoad } from '../../../src/store/lists/initial-load.ts'
 import { removeRecords } from '../../../src/store/lists/tombstones.ts'
 import { mapSku } from '../../../src/store/mappings/writes.ts'
 import { startTestApi } from '../../support/service.ts'
-import { createFollower, readAll, readExpectedCopy, readPage, toSortedObject } from './following.ts'
+import { createFollower, readAll, readExpectedCopy, readPage, toSortedObject } from './follower.ts'
 
 // Random histories of records that are created, changed, renamed, deleted and created again. Readers with different
 // cursors read from time to time, and tombstones are purged. After every history each reader's copy equals the current

@@ -6,7 +6,7 @@ import { upsertCustomers } from '../../../src/store/customers/customers.ts'
 import { type EventStream, openEvents } from '../../support/event-stream.ts'
 import { waitUntil } from '../../support/processes.ts'
 import { type Caller, startTestApi } from '../../support/service.ts'
-import type { ChangeItem } from './following.ts'
+import type { ChangeItem } from './follower.ts'
 
 // Clients that wait in one process share one poll. Clients with the same cursor share one query and one serialized response.
 

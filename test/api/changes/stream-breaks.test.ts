@@ -10,7 +10,7 @@ import { type Event, openEvents } from '../../support/event-stream.ts'
 import { waitUntil } from '../../support/processes.ts'
 import { startSecondServer } from '../../support/servers.ts'
 import { startTestApi } from '../../support/service.ts'
-import { applyChange, type ChangeItem, createFollower, readExpectedCopy, toSortedObject } from './following.ts'
+import { applyChange, type ChangeItem, createFollower, readExpectedCopy, toSortedObject } from './follower.ts'
 
 const api = await startTestApi({ settings: { readsPerMinute: 'off' } })
 const other = await startSecondServer(api, { environment: { HTTP2: 'true' } })

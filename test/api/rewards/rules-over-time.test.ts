@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import type { TierRules } from '../../../src/domain/rewards/rules.ts'
-import { buildTier, createAccountModel, toMoney } from './account.ts'
+import { buildTier, createAccountModel, toMoney } from './account-model.ts'
 
 const money = fc.bigInt({ min: 1n, max: toMoney(2_000) })
 

@@ -12,7 +12,7 @@ import {
   reviewTier,
   upgradeTier,
 } from '../../../src/domain/rewards/rules.ts'
-import { atTier, buildTier, tierRules, today, toMoney } from './account.ts'
+import { atTier, buildTier, tierRules, today, toMoney } from './account-model.ts'
 
 const money = fc.bigInt({ min: 1n, max: toMoney(2_000) })
 

@@ -6,7 +6,7 @@ export const deliveries: Section = {
     [
       92,
       'The mail server is down when a voucher is issued',
-      ['api/vouchers/mail.test.ts', 'a voucher email waits during a mail server outage and then arrives'],
+      ['api/vouchers/email.test.ts', 'a voucher email waits during a mail server outage and then arrives'],
     ],
     [
       93,
@@ -22,7 +22,7 @@ export const deliveries: Section = {
     [
       95,
       'The mail server responds slowly or never',
-      ['api/vouchers/mail.test.ts', 'a mail server that blocks every worker slot does not delay requests'],
+      ['api/vouchers/email.test.ts', 'a mail server that blocks every worker slot does not delay requests'],
       ['runtime/jobs/mail-attempts.test.ts', 'an unresponsive mail server holds no database connection and times out'],
       ['runtime/jobs/mail-attempts.test.ts', 'a mail server with a slow greeting times out'],
     ],

@@ -8,7 +8,7 @@ export const keys: Section = {
       'A write is repeated with its key after the response',
       ['api/requests/idempotency.test.ts', 'a replay contains everything of the first response'],
       ['api/vouchers/issue.test.ts', 'a repeat with its key returns the same voucher and PIN'],
-      ['api/vouchers/mail.test.ts', 'a voucher repeated with its Idempotency-Key has one email'],
+      ['api/vouchers/email.test.ts', 'a voucher repeated with its Idempotency-Key has one email'],
     ],
     [
       2,
@@ -52,7 +52,7 @@ export const keys: Section = {
     [
       9,
       'The connection is cut in the middle of a response',
-      ['api/requests/cut-answers.test.ts', 'a write whose response is cut is executed once and replayed completely'],
+      ['api/requests/cut-responses.test.ts', 'a write whose response is cut is executed once and replayed completely'],
       ['client/faults.test.ts', 'an order whose response is lost twice is placed once'],
     ],
     [

@@ -25,8 +25,8 @@ export const machine: Section = {
     [
       111,
       'More requests arrive than there are connections',
-      ['api/requests/turns.test.ts', 'the limiter admits as many requests as there are connections'],
-      ['api/requests/turns.test.ts', 'a request not admitted within 5 s is 503 and leaves nothing'],
+      ['api/requests/write-queue.test.ts', 'the limiter admits as many requests as there are connections'],
+      ['api/requests/write-queue.test.ts', 'a request not admitted within 5 s is 503 and leaves nothing'],
     ],
     [
       112,

@@ -40,7 +40,7 @@ export const privacy: Section = {
     [
       204,
       'The headers of every response are checked',
-      ['api/requests/answers.test.ts', 'every response has the standard headers'],
+      ['api/requests/responses.test.ts', 'every response has the standard headers'],
     ],
     [
       205,
@@ -62,12 +62,12 @@ export const privacy: Section = {
     [
       208,
       'A trace header is malformed or huge',
-      ['api/requests/answers.test.ts', 'a malformed trace header is ignored'],
+      ['api/requests/responses.test.ts', 'a malformed trace header is ignored'],
     ],
     [
       209,
       'A request ID has 10 KB or a line break',
-      ['api/requests/answers.test.ts', 'an invalid request ID is replaced with a new one'],
+      ['api/requests/responses.test.ts', 'an invalid request ID is replaced with a new one'],
     ],
   ],
 }

@@ -6,13 +6,13 @@ export const returns: Section = {
     [
       40,
       'A return names a SKU missing from the order',
-      ['api/orders/faults.test.ts', 'all SKUs missing from the order are reported and nothing is created'],
+      ['api/orders/field-errors.test.ts', 'all SKUs missing from the order are reported and nothing is created'],
     ],
     [
       41,
       'A return has valid and invalid lines',
-      ['api/orders/faults.test.ts', 'all SKUs missing from the order are reported and nothing is created'],
-      ['api/orders/faults.test.ts', 'all errors of a return are reported at once, its own first'],
+      ['api/orders/field-errors.test.ts', 'all SKUs missing from the order are reported and nothing is created'],
+      ['api/orders/field-errors.test.ts', 'all errors of a return are reported at once, its own first'],
     ],
     [
       42,
@@ -25,7 +25,7 @@ export const returns: Section = {
     [
       43,
       'Quantities are zero, negative, fractional, beyond 2^53 or strings',
-      ['api/orders/faults.test.ts', 'an invalid order shape is 400 and a broken rule 422'],
+      ['api/orders/field-errors.test.ts', 'an invalid order shape is 400 and a broken rule 422'],
     ],
     [
       44,

@@ -6,17 +6,17 @@ export const transport: Section = {
     [
       150,
       'Plain HTTP is sent to the TLS port',
-      ['api/requests/wire.test.ts', 'plain HTTP on the TLS port is closed without a response'],
+      ['api/requests/raw-requests.test.ts', 'plain HTTP on the TLS port is closed without a response'],
     ],
     [
       151,
       'A proxy reports that the request used plain HTTP',
-      ['api/requests/wire.test.ts', 'the forwarded scheme counts only from a trusted proxy'],
+      ['api/requests/raw-requests.test.ts', 'the forwarded scheme counts only from a trusted proxy'],
     ],
     [
       152,
       'An untrusted client sends forwarding headers',
-      ['api/requests/wire.test.ts', 'the forwarded scheme counts only from a trusted proxy'],
+      ['api/requests/raw-requests.test.ts', 'the forwarded scheme counts only from a trusted proxy'],
     ],
     [
       153,
@@ -26,7 +26,7 @@ export const transport: Section = {
       ['api/requests/handshakes.test.ts', 'TLS compression is never used'],
       ['api/requests/handshakes.test.ts', 'a TLS renegotiation is rejected without disturbing other clients'],
       ['api/requests/handshakes.test.ts', 'the server presents its certificate for any server name'],
-      ['api/requests/wire.test.ts', 'only TLS 1.2 and 1.3 are accepted'],
+      ['api/requests/raw-requests.test.ts', 'only TLS 1.2 and 1.3 are accepted'],
     ],
     [
       154,
@@ -63,10 +63,10 @@ export const transport: Section = {
     [
       159,
       'Bytes of a request are ambiguous',
-      ['api/requests/wire.test.ts', 'ambiguous bytes are rejected and the connection is closed'],
-      ['api/requests/broken.test.ts', 'requests before garbage bytes are all answered in order'],
+      ['api/requests/raw-requests.test.ts', 'ambiguous bytes are rejected and the connection is closed'],
+      ['api/requests/garbage-bytes.test.ts', 'requests before garbage bytes are all answered in order'],
     ],
-    [160, 'Requests are pipelined', ['api/requests/wire.test.ts', '50 pipelined requests are answered in order']],
+    [160, 'Requests are pipelined', ['api/requests/raw-requests.test.ts', '50 pipelined requests are answered in order']],
     [
       161,
       'A request has 20 KB of headers or 2,100 headers',
@@ -110,7 +110,7 @@ export const transport: Section = {
     [
       168,
       'An expectation is unknown',
-      ['api/requests/wire.test.ts', 'an unknown expectation is rejected and 100-continue is supported'],
+      ['api/requests/raw-requests.test.ts', 'an unknown expectation is rejected and 100-continue is supported'],
     ],
     [
       169,
@@ -121,7 +121,7 @@ export const transport: Section = {
     [
       170,
       'A client requests an upgrade to another protocol',
-      ['api/requests/wire.test.ts', 'an upgrade is ignored and no tunnel is opened'],
+      ['api/requests/raw-requests.test.ts', 'an upgrade is ignored and no tunnel is opened'],
     ],
   ],
 }

@@ -98,7 +98,7 @@ export const vouchers: Section = {
       34,
       'Amounts are negative, zero, too precise, too large, not strings or in another currency',
       [
-        'api/vouchers/issue-faults.test.ts',
+        'api/vouchers/issue-errors.test.ts',
         "an amount must be a positive, plausible string with the currency's decimals",
       ],
       ['api/vouchers/validation.test.ts', "a validation amount must be a positive string with the currency's decimals"],
@@ -107,18 +107,18 @@ export const vouchers: Section = {
     [
       35,
       'A voucher is sold without configuration',
-      ['api/vouchers/issue-faults.test.ts', 'each missing setting is named and nothing is created'],
+      ['api/vouchers/issue-errors.test.ts', 'each missing setting is named and nothing is created'],
       ['apparel21/vouchers/sales.test.ts', "missing configuration is named, first our own, then the back office's"],
     ],
     [
       36,
       'A payment gateway is unknown or similar to a known one',
-      ['api/vouchers/issue-faults.test.ts', 'a gateway must match a configured one exactly'],
+      ['api/vouchers/issue-errors.test.ts', 'a gateway must match a configured one exactly'],
     ],
     [
       37,
       'A name, address or subject contains line breaks or second addresses',
-      ['api/vouchers/issue-faults.test.ts', 'an email header contains no line break or second address'],
+      ['api/vouchers/issue-errors.test.ts', 'an email header contains no line break or second address'],
       ['runtime/jobs/mail.test.ts', 'a name or subject … adds no header or recipient'],
       ['runtime/jobs/mail.test.ts', 'an address … receives nothing'],
     ],
