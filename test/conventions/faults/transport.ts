@@ -66,7 +66,11 @@ export const transport: Section = {
       ['api/requests/raw-requests.test.ts', 'ambiguous bytes are rejected and the connection is closed'],
       ['api/requests/garbage-bytes.test.ts', 'requests before garbage bytes are all answered in order'],
     ],
-    [160, 'Requests are pipelined', ['api/requests/raw-requests.test.ts', '50 pipelined requests are answered in order']],
+    [
+      160,
+      'Requests are pipelined',
+      ['api/requests/raw-requests.test.ts', '50 pipelined requests are answered in order'],
+    ],
     [
       161,
       'A request has 20 KB of headers or 2,100 headers',
